@@ -1,0 +1,50 @@
+// Settings, read from the environment on use and never on import: a function needs only the settings it touches.
+const need = (name: string): string => {
+  const value = process.env[name];
+  if (!value) throw new Error(`The setting ${name} is missing`);
+  return value;
+};
+const optional = (name: string): string | undefined => process.env[name] || undefined;
+const constant = (name: string): string => name.toUpperCase().replaceAll("-", "_");
+
+export const config = {
+  get table() {
+    return need("TABLE_NAME");
+  },
+  get bucket() {
+    return need("BUCKET_NAME");
+  },
+  get kmsKey() {
+    return need("KMS_KEY_ID");
+  },
+  /** Where callers reach us, without a trailing slash: https://mail.example.com */
+  get publicUrl() {
+    return need("PUBLIC_URL").replace(/\/+$/, "");
+  },
+  get allowedOrigins() {
+    return (optional("ALLOWED_ORIGINS") ?? "")
+      .split(",")
+      .map((origin) => origin.trim())
+      .filter(Boolean);
+  },
+  get defaultPlan() {
+    return optional("DEFAULT_PLAN") ?? "free";
+  },
+  /** Who may sign up: everyone, only the first organization, nobody. */
+  get signup() {
+    return optional("SIGNUP") ?? "first";
+  },
+  /** Who mails our own users: a sending config id, or `<provider>:<from address>` with credentials in the secret that SYSTEM_SENDER_SECRET names. */
+  get systemSender() {
+    return optional("SYSTEM_SENDER");
+  },
+  get systemSenderSecret() {
+    return need("SYSTEM_SENDER_SECRET");
+  },
+  queueUrl: (name: string) => need(`QUEUE_URL_${constant(name)}`),
+  /** Replaces the origin of a provider's API; its paths stay. */
+  providerUrl: (key: string) => optional(`PROVIDER_URL_${constant(key)}`),
+  get logLevel() {
+    return optional("LOG_LEVEL") ?? "INFO";
+  },
+};
