@@ -6,12 +6,16 @@ import type { Reporter, SerializedError, TestModule } from "vitest/node";
  * What breaks outside a test (a file that does not load, a setup, an unhandled error) counts as failed.
  */
 export default class Tally implements Reporter {
-  private line = "0 passed, 1 failed";
+  private passed = 0;
+  private failed = 0;
+  private skipped = 0;
 
   onInit(): void {
-    process.on("exit", () => {
-      if (!this.line.includes(" 0 failed")) process.exitCode ||= 1;
-      writeSync(1, `${this.line}\n`);
+    process.on("exit", (code) => {
+      // The run broke down without a failed test to show for it: a global setup, or a file pattern that finds nothing.
+      if (this.failed === 0 && (code !== 0 || this.passed + this.skipped === 0)) this.failed = 1;
+      if (this.failed > 0) process.exitCode ||= 1;
+      writeSync(1, `${this.passed} passed, ${this.failed} failed${this.skipped ? `, ${this.skipped} skipped` : ""}\n`);
     });
   }
 
@@ -19,10 +23,10 @@ export default class Tally implements Reporter {
     const states = modules.flatMap((module) => [...module.children.allTests()].map((test) => test.result().state));
     const count = (state: string) => states.filter((each) => each === state).length;
     const broken = modules.reduce((sum, module) => sum + brokenParts(module), 0) + unhandledErrors.length;
+    this.passed = count("passed");
     // A test that never ended (an interrupted run) has not passed.
-    const failed = count("failed") + count("pending") + broken;
-    const skipped = count("skipped");
-    this.line = `${count("passed")} passed, ${failed} failed${skipped ? `, ${skipped} skipped` : ""}`;
+    this.failed = count("failed") + count("pending") + broken;
+    this.skipped = count("skipped");
   }
 }
 
