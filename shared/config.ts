@@ -41,6 +41,10 @@ export const config = {
   get systemSenderSecret() {
     return need("SYSTEM_SENDER_SECRET");
   },
+  /** Requests per minute from one client address to one public route. */
+  get addressLimit() {
+    return Number(optional("ADDRESS_LIMIT_PER_MINUTE") ?? 60);
+  },
   queueUrl: (name: string) => need(`QUEUE_URL_${constant(name)}`),
   /** Replaces the origin of a provider's API; its paths stay. */
   providerUrl: (key: string) => optional(`PROVIDER_URL_${constant(key)}`),

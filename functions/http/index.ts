@@ -1,0 +1,12 @@
+// The whole HTTP interface, group by group. CDK, the local runner, the OpenAPI document and the tests read this list.
+import type { Group } from "../../shared/http/serve.ts";
+import { account } from "./account.ts";
+import { organization } from "./organization.ts";
+import { reference } from "./reference.ts";
+import { send } from "./send.ts";
+import { sendingConfigs } from "./sending-configs.ts";
+import { sites } from "./sites.ts";
+import { suppressions } from "./suppressions.ts";
+import { templates } from "./templates.ts";
+
+export const groups: Group[] = [account, sites, templates, send, suppressions, sendingConfigs, organization, reference];

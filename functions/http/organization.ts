@@ -1,0 +1,4 @@
+import { group } from "../../shared/http/serve.ts";
+
+export const organization = group("organization", []);
+export const { handler } = organization;

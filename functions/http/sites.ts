@@ -1,0 +1,4 @@
+import { group } from "../../shared/http/serve.ts";
+
+export const sites = group("sites", []);
+export const { handler } = sites;

@@ -1,0 +1,3 @@
+import type { Worker } from "../../shared/consume.ts";
+
+export const workers: Worker[] = [];

@@ -1,0 +1,3 @@
+import type { Tick } from "../../shared/every.ts";
+
+export const ticks: Tick[] = [];

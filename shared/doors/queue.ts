@@ -1,0 +1,45 @@
+// The only file that speaks SQS.
+import { SendMessageBatchCommand, type SendMessageBatchRequestEntry, SQSClient } from "@aws-sdk/client-sqs";
+import type * as z from "zod";
+import { config } from "../config.ts";
+import { chunked } from "../parallel.ts";
+import type { Queue } from "../queues.ts";
+
+let client: SQSClient | undefined;
+const sqs = () => {
+  // A queue's URL may carry a host name that only AWS can resolve.
+  client ??= new SQSClient({ useQueueUrlAsEndpoint: false });
+  return client;
+};
+
+interface Options {
+  /** 0 to 900 (15 minutes). */
+  delaySeconds?: number;
+  /** Messages of one group cannot starve those of others. */
+  group?: string | number;
+}
+
+/** All are accepted, or it throws. Ten to a call. */
+export async function enqueue<M extends z.ZodType>(
+  queue: Queue<M>,
+  messages: z.output<M>[],
+  { delaySeconds, group }: Options = {},
+): Promise<void> {
+  const entries = messages.map((message, i) => ({
+    Id: String(i),
+    MessageBody: JSON.stringify(message),
+    ...(delaySeconds && { DelaySeconds: Math.min(Math.ceil(delaySeconds), 900) }),
+    ...(group !== undefined && { MessageGroupId: String(group) }),
+  }));
+  await Promise.all(chunked(entries, 10).map((some) => sendAll(queue.name, some)));
+}
+
+async function sendAll(name: string, entries: SendMessageBatchRequestEntry[]) {
+  let left = entries;
+  for (let attempt = 0; attempt < 3 && left.length; attempt++) {
+    const { Failed = [] } = await sqs().send(new SendMessageBatchCommand({ QueueUrl: config.queueUrl(name), Entries: left }));
+    const failed = new Set(Failed.map(({ Id }) => Id));
+    left = left.filter(({ Id }) => failed.has(Id));
+  }
+  if (left.length) throw new Error(`${name}: ${left.length} messages were not accepted`);
+}

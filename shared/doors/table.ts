@@ -1,0 +1,403 @@
+// The only file that speaks DynamoDB. Questions: get, getMany, query, count. Writes not yet made: put, update, remove, check. Making them: write, claim, writeMany, insertMany.
+import { setTimeout as pause } from "node:timers/promises";
+import {
+  ConditionalCheckFailedException,
+  type ConsumedCapacity,
+  DynamoDBClient,
+  ReturnConsumedCapacity,
+  TransactionCanceledException,
+} from "@aws-sdk/client-dynamodb";
+import {
+  BatchExecuteStatementCommand,
+  BatchGetCommand,
+  BatchWriteCommand,
+  DeleteCommand,
+  DynamoDBDocumentClient,
+  GetCommand,
+  PutCommand,
+  QueryCommand,
+  TransactWriteCommand,
+  type TransactWriteCommandInput,
+  UpdateCommand,
+} from "@aws-sdk/lib-dynamodb";
+import type { Binder, Condition } from "../conditions.ts";
+import { exists, isNew } from "../conditions.ts";
+import { config } from "../config.ts";
+import type { Problem } from "../errors.ts";
+import type { Address, Range } from "../keys.ts";
+import { chunked, inParallel } from "../parallel.ts";
+import { spent } from "./meter.ts";
+
+let client: DynamoDBDocumentClient | undefined;
+const dynamo = () => {
+  client ??= DynamoDBDocumentClient.from(new DynamoDBClient({}), { marshallOptions: { removeUndefinedValues: true } });
+  return client;
+};
+
+type Item = Record<string, unknown>;
+type TransactItem = NonNullable<TransactWriteCommandInput["TransactItems"]>[number];
+
+/** A write not yet made. `otherwise` is thrown when its condition does not hold. */
+export interface Write {
+  item: TransactItem;
+  otherwise?: Problem | undefined;
+}
+
+const capacity = { ReturnConsumedCapacity: ReturnConsumedCapacity.TOTAL };
+
+function paid(operation: string, used: ConsumedCapacity | ConsumedCapacity[] | undefined, kind: "read" | "write") {
+  const units = [used ?? []].flat().reduce((sum, { CapacityUnits = 0 }) => sum + CapacityUnits, 0);
+  spent(operation, kind === "read" ? units : 0, kind === "write" ? units : 0);
+}
+
+/** Strongly consistent unless told otherwise (which costs half). */
+export async function get<T>(address: Address, { consistent = true } = {}): Promise<T | undefined> {
+  const { Item, ConsumedCapacity } = await dynamo().send(
+    new GetCommand({ TableName: config.table, Key: address, ConsistentRead: consistent, ...capacity }),
+  );
+  paid("GetItem", ConsumedCapacity, "read");
+  return Item as T | undefined;
+}
+
+/** In the order asked, undefined where there is none. Eventually consistent unless told otherwise; 100 to a call, side by side. */
+export async function getMany<T>(addresses: Address[], { consistent = false } = {}): Promise<(T | undefined)[]> {
+  const found = new Map<string, T>();
+  const distinct = [...new Map(addresses.map((address) => [nameOf(address), address])).values()];
+  await Promise.all(chunked(distinct, 100).map((some) => getBatch(some, consistent, found)));
+  return addresses.map((address) => found.get(nameOf(address)));
+}
+
+async function getBatch<T>(addresses: Address[], consistent: boolean, found: Map<string, T>) {
+  let left: Record<string, unknown>[] = addresses.map(({ pk, sk }) => ({ pk, sk }));
+  for (let attempt = 0; left.length; attempt++) {
+    if (attempt) await backOff(attempt, "BatchGetItem");
+    const { Responses, UnprocessedKeys, ConsumedCapacity } = await dynamo().send(
+      new BatchGetCommand({ RequestItems: { [config.table]: { Keys: left, ConsistentRead: consistent } }, ...capacity }),
+    );
+    paid("BatchGetItem", ConsumedCapacity, "read");
+    for (const item of Responses?.[config.table] ?? []) found.set(nameOf(item as unknown as Address), item as T);
+    left = UnprocessedKeys?.[config.table]?.Keys ?? [];
+  }
+}
+
+export interface QueryOptions {
+  limit?: number;
+  /** Where the last page ended: its `next`. */
+  after?: string | undefined;
+  newestFirst?: boolean;
+  filter?: Condition | undefined;
+  consistent?: boolean;
+}
+export interface Page<T> {
+  items: T[];
+  /** Sort key to go on after; absent at the end. */
+  next?: string;
+}
+
+/** One page of a partition. With a filter a page may be short or empty and yet have a next. `next` serves base-table ranges only. */
+export async function query<T>(
+  from: Range,
+  { limit = 50, after, newestFirst = false, filter, consistent = false }: QueryOptions = {},
+): Promise<Page<T>> {
+  const { sort, condition, names, values } = keyCondition(from, filter);
+  const { Items, LastEvaluatedKey, ConsumedCapacity } = await dynamo().send(
+    new QueryCommand({
+      TableName: config.table,
+      IndexName: from.index,
+      Limit: limit,
+      ScanIndexForward: !newestFirst,
+      ConsistentRead: consistent,
+      KeyConditionExpression: condition.key,
+      FilterExpression: condition.filter,
+      ExpressionAttributeNames: names,
+      ExpressionAttributeValues: values,
+      ExclusiveStartKey: after === undefined ? undefined : startKey(from, after),
+      ...capacity,
+    }),
+  );
+  paid("Query", ConsumedCapacity, "read");
+  return { items: (Items ?? []) as T[], ...(LastEvaluatedKey && { next: nextOf(from, LastEvaluatedKey, sort) }) };
+}
+
+/** Every item of a partition that is known to be small. */
+export async function queryAll<T>(from: Range, options: Omit<QueryOptions, "after" | "limit"> = {}): Promise<T[]> {
+  const items: T[] = [];
+  let after: string | undefined;
+  do {
+    const page = await query<T>(from, { ...options, limit: 1000, after });
+    items.push(...page.items);
+    after = page.next;
+  } while (after !== undefined);
+  return items;
+}
+
+function keyCondition(from: Range, filter: Condition | undefined) {
+  const bound = binder();
+  const sort = from.index ? `${from.index}sk` : "sk";
+  const key = `${bound.bind.name(from.index ? `${from.index}pk` : "pk")} = ${bound.bind.value(from.pk)}`;
+  const prefix = from.prefix === undefined ? "" : ` AND begins_with(${bound.bind.name(sort)}, ${bound.bind.value(from.prefix)})`;
+  return { sort, condition: { key: key + prefix, filter: filter?.(bound.bind) }, names: bound.names, values: bound.values };
+}
+
+// An index key is made whole by the base key, so a cursor on an index carries all three parts.
+const nextOf = (from: Range, last: Item, sort: string) =>
+  from.index ? JSON.stringify([last[sort], last.pk, last.sk]) : String(last[sort]);
+
+function startKey(from: Range, after: string): Item {
+  if (!from.index) return { pk: from.pk, sk: after };
+  const [sort, pk, sk] = JSON.parse(after) as [string, string, string];
+  return { [`${from.index}pk`]: from.pk, [`${from.index}sk`]: sort, pk, sk };
+}
+
+/** An item at its address, replacing what is there unless `if` forbids; `new` says the address must be free, and what to throw if it is not. */
+export function put(
+  address: Address,
+  item: object,
+  { new: taken, if: condition, otherwise }: { new?: Problem | true; if?: Condition; otherwise?: Problem } = {},
+): Write {
+  const bound = binder();
+  const rule = taken ? isNew : condition;
+  return {
+    item: {
+      Put: {
+        TableName: config.table,
+        Item: { ...item, ...address },
+        ...(rule && { ConditionExpression: rule(bound.bind), ...bound.placeholders() }),
+      },
+    },
+    otherwise: taken === true ? otherwise : (taken ?? otherwise),
+  };
+}
+
+export interface Changes {
+  set?: Item;
+  add?: Record<string, number>;
+  remove?: string[];
+  /** Set only where there is nothing yet. */
+  initialize?: Item;
+}
+
+/** Changes some attributes; makes the item when it is not there, unless `if` forbids. */
+export function update(
+  address: Address,
+  { set = {}, add = {}, remove = [], initialize = {} }: Changes,
+  { if: condition, otherwise }: { if?: Condition; otherwise?: Problem } = {},
+): Write {
+  const bound = binder();
+  const { name, value } = bound.bind;
+  const sets = [
+    ...Object.entries(set)
+      .filter(([, v]) => v !== undefined)
+      .map(([k, v]) => `${name(k)} = ${value(v)}`),
+    ...Object.entries(initialize).map(([k, v]) => `${name(k)} = if_not_exists(${name(k)}, ${value(v)})`),
+  ];
+  const clauses = [
+    sets.length && `SET ${sets.join(", ")}`,
+    remove.length && `REMOVE ${remove.map(name).join(", ")}`,
+    Object.keys(add).length &&
+      `ADD ${Object.entries(add)
+        .map(([k, v]) => `${name(k)} ${value(v)}`)
+        .join(", ")}`,
+  ];
+  const ConditionExpression = condition?.(bound.bind);
+  const UpdateExpression = clauses.filter(Boolean).join(" ");
+  return {
+    item: {
+      Update: { TableName: config.table, Key: { ...address }, UpdateExpression, ConditionExpression, ...bound.placeholders() } as never,
+    },
+    otherwise,
+  };
+}
+
+/** `update` that refuses to make a missing item. */
+export const change = (address: Address, changes: Changes, otherwise: Problem): Write =>
+  update(address, changes, { if: exists, otherwise });
+
+export function remove(address: Address, { if: condition, otherwise }: { if?: Condition; otherwise?: Problem } = {}): Write {
+  const bound = binder();
+  return {
+    item: {
+      Delete: {
+        TableName: config.table,
+        Key: { pk: address.pk, sk: address.sk },
+        ...(condition && { ConditionExpression: condition(bound.bind), ...bound.placeholders() }),
+      },
+    },
+    otherwise,
+  };
+}
+
+/** Holds a transaction to a condition on an item that it does not change. */
+export function check(address: Address, condition: Condition, otherwise?: Problem): Write {
+  const bound = binder();
+  const expression = condition(bound.bind);
+  return {
+    item: { ConditionCheck: { TableName: config.table, Key: { ...address }, ConditionExpression: expression, ...bound.placeholders() } },
+    otherwise,
+  };
+}
+
+/** A condition of a write did not hold and the write named no Problem for it. `index` is its place among the writes. */
+export class Unmet extends Error {
+  readonly index: number;
+  constructor(index: number) {
+    super(`Condition ${index} of the write did not hold`);
+    this.index = index;
+  }
+}
+
+/** All of it or none of it: one item plainly, several in a transaction (twice the units, 100 items at most). */
+export async function write(...writes: Write[]): Promise<void> {
+  if (writes.length === 1) await writeOne(writes[0]!);
+  else if (writes.length) await transact(writes);
+}
+
+/** `write` that tells whether its conditions held, for writes that name no Problem. */
+export async function claim(...writes: Write[]): Promise<boolean> {
+  try {
+    await write(...writes);
+    return true;
+  } catch (error) {
+    if (error instanceof Unmet) return false;
+    throw error;
+  }
+}
+
+/** One update that answers with the item as it then is; undefined when its condition did not hold. */
+export async function updateReturning<T>({ item }: Write): Promise<T | undefined> {
+  try {
+    const { Attributes, ConsumedCapacity } = await dynamo().send(
+      new UpdateCommand({ ...item.Update!, ReturnValues: "ALL_NEW", ...capacity }),
+    );
+    paid("UpdateItem", ConsumedCapacity, "write");
+    return Attributes as T;
+  } catch (error) {
+    if (error instanceof ConditionalCheckFailedException) return undefined;
+    throw error;
+  }
+}
+
+// A transaction of one is charged double, so a lone write goes in its own command.
+async function writeOne({ item, otherwise }: Write) {
+  try {
+    const { ConsumedCapacity } = item.Put
+      ? await dynamo().send(new PutCommand({ ...item.Put, ...capacity }))
+      : item.Update
+        ? await dynamo().send(new UpdateCommand({ ...item.Update, ...capacity }))
+        : await dynamo().send(new DeleteCommand({ ...item.Delete!, ...capacity }));
+    paid(item.Put ? "PutItem" : item.Update ? "UpdateItem" : "DeleteItem", ConsumedCapacity, "write");
+  } catch (error) {
+    if (error instanceof ConditionalCheckFailedException) throw otherwise ?? new Unmet(0);
+    throw error;
+  }
+}
+
+async function transact(writes: Write[]) {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      const { ConsumedCapacity } = await dynamo().send(
+        new TransactWriteCommand({ TransactItems: writes.map(({ item }) => item), ...capacity }),
+      );
+      return paid("TransactWriteItems", ConsumedCapacity, "write");
+    } catch (error) {
+      if (!(error instanceof TransactionCanceledException)) throw error;
+      const reasons = error.CancellationReasons?.map(({ Code }) => Code) ?? [];
+      const failed = reasons.indexOf("ConditionalCheckFailed");
+      if (failed >= 0) throw writes[failed]?.otherwise ?? new Unmet(failed);
+      if (!reasons.some((reason) => reason === "TransactionConflict" || reason === "ThrottlingError") || attempt >= 8) throw error;
+      await backOff(attempt, "TransactWriteItems");
+    }
+  }
+}
+
+/** Many independent puts and removes without conditions, 25 to a call, side by side. Safe to repeat. */
+export async function writeMany(writes: Write[]): Promise<void> {
+  await inParallel(4, chunked(writes, 25), writeBatch);
+}
+
+async function writeBatch(writes: Write[]) {
+  let left = writes.map(({ item }) =>
+    item.Put ? { PutRequest: { Item: item.Put.Item } } : { DeleteRequest: { Key: item.Delete!.Key } },
+  ) as Item[];
+  for (let attempt = 0; left.length; attempt++) {
+    if (attempt) await backOff(attempt, "BatchWriteItem");
+    const { UnprocessedItems, ConsumedCapacity } = await dynamo().send(
+      new BatchWriteCommand({ RequestItems: { [config.table]: left as never }, ...capacity }),
+    );
+    paid("BatchWriteItem", ConsumedCapacity, "write");
+    left = (UnprocessedItems?.[config.table] ?? []) as Item[];
+  }
+}
+
+/** Items put only where nothing is yet, 25 to a call, side by side. Tells for each whether it is new. */
+export async function insertMany(items: { address: Address; item: object }[]): Promise<boolean[]> {
+  const outcomes = await inParallel(4, chunked(items, 25), insertBatch);
+  return outcomes.flat();
+}
+
+// The call answers 200 and hides an error in each statement: every one of them is looked at.
+async function insertBatch(items: { address: Address; item: object }[]): Promise<boolean[]> {
+  const outcomes: (boolean | undefined)[] = items.map(() => undefined);
+  for (let attempt = 0; outcomes.includes(undefined); attempt++) {
+    if (attempt) await backOff(attempt, "BatchExecuteStatement");
+    const open = outcomes.flatMap((outcome, i) => (outcome === undefined ? [i] : []));
+    const { Responses = [], ConsumedCapacity } = await dynamo().send(
+      new BatchExecuteStatementCommand({
+        Statements: open.map((i) => ({
+          Statement: `INSERT INTO "${config.table}" VALUE ?`,
+          Parameters: [{ ...items[i]!.item, ...items[i]!.address }],
+        })),
+        ...capacity,
+      }),
+    );
+    paid("BatchExecuteStatement", ConsumedCapacity, "write");
+    for (const [n, i] of open.entries()) outcomes[i] = inserted(Responses[n]?.Error);
+  }
+  return outcomes.map(Boolean);
+}
+
+const passing = new Set([
+  "ThrottlingError",
+  "ProvisionedThroughputExceeded",
+  "RequestLimitExceeded",
+  "InternalServerError",
+  "TransactionConflict",
+]);
+
+function inserted(error: { Code?: string | undefined; Message?: string | undefined } | undefined): boolean | undefined {
+  if (!error) return true;
+  if (error.Code === "DuplicateItem") return false;
+  if (passing.has(error.Code ?? "")) return undefined;
+  throw new Error(`An insert failed: ${error.Code} ${error.Message}`);
+}
+
+function binder() {
+  const names: Record<string, string> = {};
+  const values: Item = {};
+  const known = new Map<string, string>();
+  const bind: Binder = {
+    name(attribute) {
+      const placeholder = known.get(attribute) ?? `#n${known.size}`;
+      known.set(attribute, placeholder);
+      names[placeholder] = attribute;
+      return placeholder;
+    },
+    value(value) {
+      const placeholder = `:v${Object.keys(values).length}`;
+      values[placeholder] = value;
+      return placeholder;
+    },
+  };
+  const placeholders = () => ({
+    ...(Object.keys(names).length && { ExpressionAttributeNames: names }),
+    ...(Object.keys(values).length && { ExpressionAttributeValues: values }),
+  });
+  return { bind, names, values, placeholders };
+}
+
+async function backOff(attempt: number, operation: string) {
+  if (attempt > 10) throw new Error(`${operation}: DynamoDB kept refusing a part of the call`);
+  await pause(Math.min(20 * 2 ** attempt, 2000) * (0.5 + crypto.getRandomValues(new Uint8Array(1))[0]! / 512));
+}
+
+const nameOf = ({ pk, sk }: Address) => `${pk}\n${sk}`;

@@ -1,0 +1,52 @@
+import { randomUUID } from "node:crypto";
+import type { APIGatewayProxyEventV2 } from "aws-lambda";
+import { config } from "../config.ts";
+import { missing, Problem } from "../errors.ts";
+import type { openapi } from "./openapi.ts";
+import { newExtra, refusal } from "./reply.ts";
+import type { HttpHandler } from "./serve.ts";
+
+type Paths = ReturnType<typeof openapi>["paths"];
+
+/** Answers what no route matches, from the document of all routes: preflights, HEAD, 404 and 405. */
+export const fallback =
+  (document: () => Promise<{ paths: Paths }>): HttpHandler =>
+  async (event) => {
+    const { paths } = await document();
+    const operations = operationsAt(paths, event.rawPath);
+    const extra = newExtra(event.requestContext?.requestId || randomUUID());
+    const { method } = event.requestContext.http;
+    const allowed = [...Object.keys(operations).map((name) => name.toUpperCase()), "OPTIONS"];
+    if (allowed.length === 1) return refusal(missing("There is no such endpoint"), extra.headers["x-request-id"]!, extra);
+    extra.headers.allow = allowed.join(", ");
+    if (method === "OPTIONS") return { statusCode: 204, headers: { ...extra.headers, ...preflight(event, allowed, operations) } };
+    const refused = refusal(
+      new Problem("missing", `${method} is not possible here`, { code: "method_not_allowed" }),
+      extra.headers["x-request-id"]!,
+      extra,
+    );
+    return { ...refused, statusCode: 405, ...(method === "HEAD" && { body: "" }) };
+  };
+
+// The most specific path wins, as at API Gateway: more literal segments first.
+function operationsAt(paths: Paths, path: string): Paths[string] {
+  const matching = Object.keys(paths).filter((pattern) => matcher(pattern).test(path));
+  const [best] = matching.sort((a, b) => a.split("{").length - b.split("{").length);
+  return best === undefined ? {} : paths[best]!;
+}
+
+const matcher = (pattern: string): RegExp => new RegExp(`^${pattern.replace(/[.+]/g, "\\$&").replace(/{\w+}/g, "[^/]+")}$`);
+
+/** CORS, as fetch.spec.whatwg.org has it: open where a route is, else only for the origins we were told of. */
+function preflight({ headers }: APIGatewayProxyEventV2, allowed: string[], operations: Paths[string]): Record<string, string> {
+  const origin = headers.origin ?? "";
+  const open = Object.values(operations).some((operation) => operation["x-cors"]);
+  if (!open && !config.allowedOrigins.includes(origin)) return {};
+  return {
+    "access-control-allow-origin": open ? "*" : origin,
+    ...(!open && { "access-control-allow-credentials": "true", vary: "Origin" }),
+    "access-control-allow-methods": allowed.join(", "),
+    "access-control-allow-headers": "authorization, content-type, idempotency-key",
+    "access-control-max-age": "600",
+  };
+}

@@ -1,0 +1,75 @@
+import { epochSeconds } from "../clock.ts";
+import { config } from "../config.ts";
+import { get, update, updateReturning } from "../doors/table.ts";
+import { limited } from "../errors.ts";
+import { type Address, keys } from "../keys.ts";
+import { type PlanKey, plans } from "../plans.ts";
+
+// Fixed windows of one minute, as interface.md says.
+export const windowSeconds = 60;
+
+export interface Window {
+  limit: number;
+  used: number;
+  remaining: number;
+  /** Unix seconds. */
+  resetAt: number;
+}
+
+type Counted = "general" | "send";
+const minute = () => Math.floor(epochSeconds() / windowSeconds);
+const limitOf = (plan: PlanKey, counted: Counted) => (counted === "send" ? plans[plan].sendPerMinute : plans[plan].generalPerMinute);
+
+// An organization that was refused stays refused until its window ends: the function remembers, and the table is spared.
+const refusedUntil = new Map<string, number>();
+
+/** One more request in this window; answers how many there are now. */
+export async function count(orgId: number, counted: Counted): Promise<number> {
+  const address = keys.rateWindow(orgId, counted, minute());
+  if ((refusedUntil.get(address.pk) ?? 0) > epochSeconds()) return Number.POSITIVE_INFINITY;
+  return countAt(address);
+}
+
+async function countAt(address: Address): Promise<number> {
+  const window = await updateReturning<{ used: number }>(
+    update(address, { add: { used: 1 }, set: { expires: epochSeconds() + 2 * windowSeconds } }),
+  );
+  return window?.used ?? 0;
+}
+
+/** How many there are, without counting this one. */
+export async function peek(orgId: number, counted: Counted): Promise<number> {
+  const window = await get<{ used: number }>(keys.rateWindow(orgId, counted, minute()), { consistent: false });
+  return window?.used ?? 0;
+}
+
+export function windowOf(plan: PlanKey, counted: Counted, used: number): Window {
+  const limit = limitOf(plan, counted);
+  const bounded = Math.min(used, limit);
+  return { limit, used: bounded, remaining: limit - bounded, resetAt: (minute() + 1) * windowSeconds };
+}
+
+export const headersOf = ({ limit, remaining, resetAt }: Window): Record<string, string> => ({
+  "x-ratelimit-limit": String(limit),
+  "x-ratelimit-remaining": String(remaining),
+  "x-ratelimit-reset": String(resetAt),
+});
+
+/** Throws 429 when `used` is more than the plan allows. */
+export function enforce(orgId: number, plan: PlanKey, counted: Counted, used: number): void {
+  const { limit, resetAt } = windowOf(plan, counted, used);
+  if (used <= limit) return;
+  if (refusedUntil.size > 10_000) refusedUntil.clear();
+  refusedUntil.set(keys.rateWindow(orgId, counted, minute()).pk, resetAt);
+  throw refused(`Rate limit of ${limit} requests per minute exceeded`, limit, resetAt);
+}
+
+/** For public routes: so many requests a minute from one client address to one route. */
+export async function countAddress(address: string, routeKey: string): Promise<void> {
+  const limit = config.addressLimit;
+  const used = await countAt(keys.failures(`${address} ${routeKey}`, minute()));
+  if (used > limit) throw refused(`Too many requests from this address: ${limit} per minute`, limit, (minute() + 1) * windowSeconds);
+}
+
+const refused = (message: string, limit: number, resetAt: number) =>
+  limited(message, { facts: { retryAfter: Math.max(1, resetAt - epochSeconds()), limit, resetAt } });

@@ -1,0 +1,62 @@
+import type { APIGatewayProxyStructuredResultV2 } from "aws-lambda";
+import { type Kind, Problem } from "../errors.ts";
+import type { Extra } from "./route.ts";
+
+const statuses: Record<Kind, number> = {
+  invalid: 400,
+  unauthenticated: 401,
+  unpaid: 402,
+  forbidden: 403,
+  missing: 404,
+  conflict: 409,
+  tooLarge: 413,
+  unsupported: 415,
+  limited: 429,
+  upstream: 502,
+  unavailable: 503,
+};
+
+/** What a page may do: nothing but show itself. */
+export const pageHeaders = {
+  "content-security-policy":
+    "default-src 'none'; style-src 'unsafe-inline'; img-src 'self' data:; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
+  "referrer-policy": "no-referrer",
+  "x-frame-options": "DENY",
+};
+
+export const newExtra = (requestId: string): Extra => ({
+  headers: { "x-request-id": requestId, "x-content-type-options": "nosniff", "cache-control": "no-store" },
+  cookies: [],
+  warnings: [],
+});
+
+export function data(status: number, value: unknown, { headers, cookies, warnings }: Extra): APIGatewayProxyStructuredResultV2 {
+  const body = JSON.stringify({ data: value, ...(warnings.length && { warnings }) });
+  return {
+    statusCode: status,
+    headers: { "content-type": "application/json; charset=utf-8", ...headers },
+    ...(cookies.length && { cookies }),
+    body,
+  };
+}
+
+export function text(status: number, type: string, body: string, { headers, cookies }: Extra): APIGatewayProxyStructuredResultV2 {
+  const guards = type.startsWith("text/html") ? pageHeaders : {};
+  return { statusCode: status, headers: { "content-type": type, ...guards, ...headers }, ...(cookies.length && { cookies }), body };
+}
+
+/** What a caller learns of an error; anything but a Problem stays hidden. */
+export function refusal(error: unknown, requestId: string, { headers }: Extra): APIGatewayProxyStructuredResultV2 {
+  const problem = error instanceof Problem ? error : undefined;
+  const body = problem
+    ? { error: problem.message, code: problem.code, requestId, ...(problem.details && { details: problem.details }), ...problem.facts }
+    : { error: "Something went wrong on our side", code: "internal", requestId };
+  return {
+    statusCode: problem ? statuses[problem.kind] : 500,
+    headers: { "content-type": "application/json; charset=utf-8", ...retryAfter(problem), ...headers },
+    body: JSON.stringify(body),
+  };
+}
+
+const retryAfter = (problem: Problem | undefined): Record<string, string> =>
+  problem?.facts.retryAfter === undefined ? {} : { "retry-after": String(problem.facts.retryAfter) };

@@ -1,0 +1,191 @@
+// The edge of every HTTP function: one middy stack, built here and nowhere else.
+import { randomUUID } from "node:crypto";
+import middy, { type MiddlewareObj } from "@middy/core";
+import httpJsonBodyParser from "@middy/http-json-body-parser";
+import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2 } from "aws-lambda";
+import type { Caller } from "../caller.ts";
+import { config } from "../config.ts";
+import { metered } from "../doors/meter.ts";
+import { get } from "../doors/table.ts";
+import { invalid, missing, Problem, tooLarge, unauthenticated, unsupported } from "../errors.ts";
+import { keys } from "../keys.ts";
+import * as log from "../log.ts";
+import type { PlanKey } from "../plans.ts";
+import { authenticate, authorize } from "./authenticate.ts";
+import { once } from "./idempotency.ts";
+import * as limits from "./rate-limit.ts";
+import { data, newExtra, refusal, text } from "./reply.ts";
+import type { Extra, Identity, Request, Route } from "./route.ts";
+import { checked, pathParams, unread } from "./validate.ts";
+
+type Event = APIGatewayProxyEventV2;
+type Answer = APIGatewayProxyStructuredResultV2;
+export type HttpHandler = (event: Event, context?: object) => Promise<Answer>;
+
+export interface Group {
+  name: string;
+  routes: Route[];
+  handler: HttpHandler;
+}
+
+/** The routes of one Lambda, and the Lambda. */
+export const group = (name: string, routes: Route[]): Group => ({ name, routes, handler: serve(routes) });
+
+/** API Gateway has matched the route: its key is all we need. */
+function serve(routes: Route[]): HttpHandler {
+  const byKey = new Map(routes.map((route) => [route.key, route]));
+  const lambda = middy()
+    .use(rawBodyKeeper())
+    .use(jsonBody(byKey))
+    .handler(async (event: Event & Kept) => {
+      const route = byKey.get(event.routeKey);
+      if (!route) throw missing("There is no such endpoint");
+      return respond(route, event);
+    })
+    .onError((request) => {
+      request.response = refused(request.error, request.event as Event & Kept);
+    });
+  return (event, context = {}) => logged(event, () => lambda(event as never, context as never) as Promise<Answer>);
+}
+
+/** What the edge keeps of an event while it is worked on. */
+interface Kept {
+  kept: { rawBody: Buffer; extra: Extra; orgId?: number };
+}
+
+// API Gateway takes 10 MB and Lambda 6; the local gateway up to this much.
+const maxBodyBytes = 36 * 1024 * 1024;
+
+const rawBodyKeeper = (): MiddlewareObj<Event & Kept> => ({
+  before: ({ event }) => {
+    const rawBody = Buffer.from(event.body ?? "", event.isBase64Encoded ? "base64" : "utf8");
+    event.kept = { rawBody, extra: newExtra(requestIdOf(event)) };
+    if (rawBody.length > maxBodyBytes) throw tooLarge("The body is larger than 36 MB");
+  },
+});
+
+function jsonBody(byKey: Map<string, Route>): MiddlewareObj<Event & Kept> {
+  const parser = httpJsonBodyParser();
+  return {
+    before: (request) => {
+      const { event } = request;
+      const route = byKey.get(event.routeKey);
+      if (!route || route.raw) return;
+      if (event.kept.rawBody.length) return parser.before?.(request as never);
+      delete event.body;
+    },
+  };
+}
+
+// The parser's own errors, in our words.
+function problemOf(error: unknown): unknown {
+  const { statusCode } = error as { statusCode?: number };
+  if (error instanceof Problem || !statusCode) return error;
+  return statusCode === 415
+    ? unsupported("The Content-Type must be application/json")
+    : invalid("The body is not valid JSON", { code: "invalid_json" });
+}
+
+/** The answer to an error. A bug is logged here, and nothing of it is told. */
+function refused(error: unknown, event: Event & Partial<Kept>): Answer {
+  const problem = problemOf(error);
+  const requestId = requestIdOf(event);
+  if (!(problem instanceof Problem)) log.failure("request failed", error, { route: event.routeKey, requestId });
+  return refusal(problem, requestId, event.kept?.extra ?? newExtra(requestId));
+}
+
+const requestIdOf = (event: Event): string => event.requestContext?.requestId || randomUUID();
+
+/** One line per request, whatever became of it. */
+async function logged(event: Event, work: () => Promise<Answer>): Promise<Answer> {
+  const started = performance.now();
+  const { result, usage } = await metered(work);
+  const { kept } = event as Event & Partial<Kept>;
+  log.info("request", {
+    requestId: result.headers?.["x-request-id"]?.toString(),
+    orgId: kept?.orgId,
+    route: event.routeKey,
+    status: result.statusCode ?? 200,
+    milliseconds: Math.round(performance.now() - started),
+    readUnits: usage.readUnits,
+    writeUnits: usage.writeUnits,
+  });
+  return result;
+}
+
+async function respond(route: Route, event: Event & Kept): Promise<Answer> {
+  const { extra } = event.kept;
+  const request = requestOf(event, extra);
+  if (route.cors) extra.headers["access-control-allow-origin"] = "*";
+  else allowOrigin(request, extra);
+  if (route.auth !== "public") return asAccount(route, event, request);
+  if (route.limit === "address") await limits.countAddress(request.address, route.key);
+  return answer(route, { ...inputOf(route, event, request), caller: undefined, reply: extra }, event.body);
+}
+
+async function asAccount(route: Route, event: Event & Kept, request: Request): Promise<Answer> {
+  const identity = await authenticate(request, route.method);
+  event.kept.orgId = identity.orgId;
+  // Admission, checks and a hot route's reads go side by side; a refusal by rate limit comes first, as it is the cheapest to mend.
+  const admission = admit(identity, route, event.kept.extra);
+  const prepared = prepare(route, event, request, identity);
+  const [admitted, ready] = await Promise.allSettled([admission, prepared]);
+  if (admitted.status === "rejected") throw admitted.reason;
+  if (ready.status === "rejected") throw ready.reason;
+  const input = { ...ready.value, caller: admitted.value, reply: event.kept.extra };
+  const done = await once(route, identity, request, () =>
+    answer(route, input, event.body).catch((error: unknown) => refused(error, event)),
+  );
+  return { ...done, headers: { ...done.headers, ...event.kept.extra.headers } };
+}
+
+async function prepare(route: Route, event: Event & Kept, request: Request, identity: Identity) {
+  authorize(identity, route);
+  const input = inputOf(route, event, request);
+  return { ...input, prepared: await route.prepare?.({ ...input, caller: identity }) };
+}
+
+async function admit(identity: Identity, route: Route, extra: Extra): Promise<Caller> {
+  const counted = route.limit === "send" ? "send" : "general";
+  const free = route.limit === "none";
+  const [organization, used] = await Promise.all([
+    get<{ plan: PlanKey }>(keys.organization(identity.orgId), { consistent: false }),
+    free ? limits.peek(identity.orgId, counted) : limits.count(identity.orgId, counted),
+  ]);
+  if (!organization) throw unauthenticated();
+  Object.assign(extra.headers, limits.headersOf(limits.windowOf(organization.plan, counted, used)));
+  if (!free) limits.enforce(identity.orgId, organization.plan, counted, used);
+  return { ...identity, plan: organization.plan };
+}
+
+function inputOf(route: Route, event: Event, request: Request) {
+  const params = pathParams(event.pathParameters);
+  const query = checked(route.query, event.queryStringParameters ?? {});
+  const body = checked(route.body, event.body ?? {});
+  return { params, query, body, request };
+}
+
+async function answer(route: Route, input: { body: unknown; reply: Extra; caller: Caller | undefined }, given: unknown): Promise<Answer> {
+  const result = await route.handle(input);
+  if (route.type) return text(route.status, route.type, String(result), input.reply);
+  const ignored = unread(given, input.body);
+  if (ignored.length) input.reply.warnings.push(`Ignored fields: ${ignored.join(", ")}`);
+  return data(route.status, route.returns ? route.returns.parse(result) : null, input.reply);
+}
+
+function requestOf(event: Event & Kept, extra: Extra): Request {
+  const cookies = (event.cookies ?? event.headers.cookie?.split(";") ?? []).map((cookie) => cookie.trim().split(/=(.*)/s));
+  return {
+    id: extra.headers["x-request-id"]!,
+    path: event.rawPath,
+    headers: event.headers,
+    cookies: Object.fromEntries(cookies.map(([name = "", value = ""]) => [name, value])),
+    rawBody: event.kept.rawBody,
+    address: event.requestContext.http.sourceIp,
+  };
+}
+
+function allowOrigin({ headers: { origin } }: Request, { headers }: Extra) {
+  if (!origin || !config.allowedOrigins.includes(origin)) return;
+  Object.assign(headers, { "access-control-allow-origin": origin, "access-control-allow-credentials": "true", vary: "Origin" });
+}

@@ -1,0 +1,49 @@
+import type * as z from "zod";
+import { type Detail, invalid, missing, overLimit } from "../errors.ts";
+
+/** The checked value, or 400 with a sentence that names the field. */
+export function checked(schema: z.ZodType | undefined, value: unknown): unknown {
+  if (!schema) return undefined;
+  const { success, data, error } = schema.safeParse(value);
+  if (success) return data;
+  const details = error.issues.slice(0, 20).map((issue) => detailOf(issue, value));
+  const [first] = details;
+  const tooMany = error.issues.find((issue) => issue.code === "too_big" && issue.origin === "array");
+  if (tooMany) throw overLimit(tooMany.path.join("."), detailOf(tooMany, value).message);
+  throw invalid(first?.message ?? "The request is not valid", { details });
+}
+
+function detailOf(issue: z.core.$ZodIssue, value: unknown): Detail {
+  const path = issue.path.join(".");
+  const absent = issue.code === "invalid_type" && valueAt(value, issue.path) === undefined;
+  const named = path || "The body";
+  return { path, message: absent ? `${named} is required` : `${named}: ${issue.message}` };
+}
+
+const valueAt = (value: unknown, path: PropertyKey[]): unknown =>
+  path.reduce<unknown>((at, step) => (at as Record<PropertyKey, unknown> | undefined | null)?.[step], value);
+
+/** Names of fields that were given and not read, such as `recipients.0.colour`; 20 at the most. */
+export function unread(given: unknown, taken: unknown, path = ""): string[] {
+  if (Array.isArray(given) && Array.isArray(taken))
+    return given
+      .slice(0, 100)
+      .flatMap((one, i) => unread(one, taken[i], `${path}${i}.`))
+      .slice(0, 20);
+  if (!isPlain(given) || !isPlain(taken)) return [];
+  return Object.entries(given)
+    .flatMap(([name, value]) => (name in taken ? unread(value, taken[name], `${path}${name}.`) : value === undefined ? [] : [path + name]))
+    .slice(0, 20);
+}
+
+const isPlain = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** Path parameters as the route types them; an id that is no integer names nothing. */
+export const pathParams = (given: Record<string, string | undefined> | undefined): Record<string, string | number> =>
+  Object.fromEntries(Object.entries(given ?? {}).map(([name, text = ""]) => [name, /^id$|Id$/.test(name) ? integer(text) : text]));
+
+function integer(text: string): number {
+  const id = Number(text);
+  if (!/^[1-9]\d{0,15}$/.test(text) || !Number.isSafeInteger(id)) throw missing("Not found");
+  return id;
+}

@@ -1,0 +1,65 @@
+// Integer ids, unique per kind over the whole installation. They come from counter items; gaps are fine, and only ids of
+// settings-like records are in order of age.
+import { AsyncLocalStorage } from "node:async_hooks";
+import { randomBytes } from "node:crypto";
+import { update, updateReturning, write } from "./doors/table.ts";
+import { type Address, idsPerBlock, keys } from "./keys.ts";
+
+/**
+ * Ids that a request took, remembered beside its idempotency key: when the request died and is made again, it takes the same
+ * ids in the same order, so what it had already written is written once more and not twice.
+ */
+export interface Memory {
+  address: Address;
+  taken: Record<string, number[]>;
+}
+const memory = new AsyncLocalStorage<{ memory: Memory; used: Record<string, number> }>();
+
+export const remembering = <T>(remembered: Memory, work: () => Promise<T>): Promise<T> =>
+  memory.run({ memory: remembered, used: {} }, work);
+
+/** `n` fresh ids in a row; answers the first. One write. */
+export const take = (kind: string, n = 1): Promise<number> => remembered(kind, () => reserve(kind, n));
+
+let open: { next: number; end: number } | undefined;
+
+/** An id for a single send, from a block that this process keeps: no round trip most of the time. */
+export const takeSend = (): Promise<number> =>
+  remembered("SENDONE", async () => {
+    if (!open || open.next >= open.end) {
+      const block = await reserve("SENDBLOCK", 1);
+      if (!open || open.next >= open.end) open = { next: block * idsPerBlock, end: (block + 1) * idsPerBlock };
+    }
+    return open.next++;
+  });
+
+/** A whole block of send ids: `block * idsPerBlock` and the following. */
+export const takeBlock = (): Promise<number> => remembered("SENDBLOCK", () => reserve("SENDBLOCK", 1));
+
+async function reserve(kind: string, n: number): Promise<number> {
+  const counter = await updateReturning<{ last: number }>(update(keys.idCounter(kind), { add: { last: n } }));
+  return counter!.last - n + 1;
+}
+
+async function remembered(kind: string, fresh: () => Promise<number>): Promise<number> {
+  const store = memory.getStore();
+  if (!store) return fresh();
+  const place = store.used[kind] ?? 0;
+  store.used[kind] = place + 1;
+  const known = store.memory.taken[kind]?.[place];
+  if (known !== undefined) return known;
+  const id = await fresh();
+  store.memory.taken[kind] = [...(store.memory.taken[kind] ?? []), id];
+  await write(update(store.memory.address, { set: { taken: store.memory.taken } }));
+  return id;
+}
+
+const base62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+
+/** `length` random base62 characters (5.95 bits each), without bias. */
+export function randomText(length: number): string {
+  let text = "";
+  while (text.length < length)
+    for (const byte of randomBytes(length * 2)) if (byte < 248 && text.length < length) text += base62[byte % 62];
+  return text;
+}

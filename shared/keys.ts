@@ -1,0 +1,101 @@
+// Every item in the table and every question asked of it. If an access pattern is not in this file, it does not exist.
+// The tenant is in the key: whoever asks must name its organization. The exceptions are found from outside, and stand together.
+import { createHash } from "node:crypto";
+
+/** An item has one address. */
+export interface Address {
+  pk: string;
+  sk: string;
+}
+/** Items of one partition, in the order of their sort keys; on an index when `index` says so. */
+export interface Range {
+  pk: string;
+  index?: "due" | "new";
+  /** Only sort keys that begin so. */
+  prefix?: string;
+}
+
+const at = (pk: string, sk = "#"): Address => ({ pk, sk });
+const range = (pk: string, prefix?: string): Range => ({ pk, ...(prefix && { prefix }) });
+
+/** Numbers sort as text only when they are equally long. */
+export const sortable = (n: number): string => String(n).padStart(16, "0");
+export const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex");
+
+/** The 16 collections of everything that is kept by email address: the first hex digit of its hash. */
+export const emailShard = (email: string): string => sha256(email.toLowerCase())[0]!;
+
+/** Settings-like records: few per organization, read by id, listed by age. */
+export type RecordKind = "SITE" | "APIKEY" | "FOLDER" | "TEMPLATE" | "CONFIG";
+
+/** Ids come in blocks of 1,000, so an id tells where its send and its chunk lie. */
+export const idsPerBlock = 1000;
+export const blockOf = (sendId: number): number => Math.floor(sendId / idsPerBlock);
+const hundredOf = (sendId: number): number => Math.floor(sendId / 100);
+
+export const keys = {
+  // found from outside, where no organization is known yet; each item names its own
+  user: (email: string) => at(`USER#${sha256(email.toLowerCase())}`),
+  apiKey: (hash: string) => at(`KEY#${hash}`),
+  session: (hash: string) => at(`SESSION#${hash}`), // expires
+  resetToken: (hash: string) => at(`RESET#${hash}`), // expires
+  inboundConfig: (config: number) => at(`CONFIG#${config}`), // -> organization of a sending config
+  failures: (who: string, window: number) => at(`FAILURES#${sha256(who)}`, String(window)), // expires
+  idCounter: (kind: string) => at(`IDS#${kind}`),
+  firstOrganization: () => at("FIRST"), // there once anybody has signed up
+  shardLease: (shelf: string, shard: number) => at(`SHARD#${shelf}`, String(shard)),
+
+  // the organization
+  organization: (org: number) => at(`${org}#ORG`),
+  member: (org: number, user: number) => at(`${org}#USER`, sortable(user)),
+  record: (org: number, kind: RecordKind, id: number) => at(`${org}#${kind}`, sortable(id)),
+  recordCount: (org: number, kind: RecordKind) => at(`${org}#COUNT`, kind),
+  body: (org: number, kind: RecordKind, id: number, version: number | string) => at(`${org}#BODY#${kind}#${id}`, String(version)),
+  rateWindow: (org: number, limit: string, minute: number) => at(`${org}#R${limit}#${minute}`), // expires
+  idempotency: (org: number, key: string) => at(`${org}#K${sha256(key)}`), // expires
+  upload: (org: number, id: string) => at(`${org}#UPLOAD`, id), // expires
+
+  // sending
+  suppression: (org: number, email: string) => at(`${org}#X${emailShard(email)}`, sha256(email.toLowerCase())),
+  suppressionCount: (org: number, reason: string) => at(`${org}#XCOUNT`, reason),
+  send: (org: number, id: number) => at(`${org}#S${hundredOf(id)}`, sortable(id)),
+  content: (org: number, block: number) => at(`${org}#B${block}`, "CONTENT"),
+  singleContent: (org: number, send: number) => at(`${org}#CONTENT#${send}`),
+  chunk: (org: number, block: number, chunk: number) => at(`${org}#B${block}`, `CHUNK#${chunk}`),
+  result: (org: number, block: number, chunk: number, call: number, attempt: number) =>
+    at(`${org}#B${block}`, `RESULT#${chunk}#${call}#${String(attempt).padStart(4, "0")}`),
+  lane: (org: number, config: number) => at(`${org}#L${config}`, "~LANE"),
+  waiting: (org: number, config: number, place: string) => at(`${org}#L${config}`, `W#${place}`),
+  sendsFeed: (org: number, site: number, place: string) => at(`${org}#${site}#SENDS`, place),
+  sendCount: (org: number, site: number) => at(`${org}#SENDCOUNT`, sortable(site)),
+};
+
+export const ranges = {
+  records: (org: number, kind: RecordKind) => range(`${org}#${kind}`), // by id, which is by age
+  members: (org: number) => range(`${org}#USER`),
+  sessionsOf: (org: number, user: number) => range(`${org}#SESSIONS#${user}`),
+  sendsOf: (org: number, hundred: number) => range(`${org}#S${hundred}`),
+  results: (org: number, block: number, chunk: number, call: number) => range(`${org}#B${block}`, `RESULT#${chunk}#${call}#`),
+  waiting: (org: number, config: number) => range(`${org}#L${config}`, "W#"), // by priority, then time
+  sendsFeed: (org: number, site: number) => range(`${org}#${site}#SENDS`), // by time
+  suppressionCounts: (org: number) => range(`${org}#XCOUNT`),
+  sendCounts: (org: number) => range(`${org}#SENDCOUNT`),
+};
+
+/** Partitions of the two sparse KEYS_ONLY indexes. */
+export const shelves = {
+  /** Work by the time it falls due (ISO 8601). */
+  due: (what: DueWork, shard: number): Shelf => ({ index: "due", pk: `DUE#${what}#${shard}` }),
+  /** Suppressions, newest first, in their 16 collections. Sorted by `time#hash`. */
+  newSuppressions: (org: number, shard: string): Shelf => ({ index: "new", pk: `${org}#XNEW${shard}` }),
+};
+
+export type Shelf = Range & { index: "due" | "new" };
+export type DueWork = "SEND" | "LANE";
+export const dueShards = 4;
+/** Spreads due work evenly over its shards. */
+export const dueShard = (id: number): number => id % dueShards;
+
+/** Attributes that put an item on a shelf; `undefined` in an update takes it off. */
+export const on = (shelf: Shelf, sort: string): Record<string, string> => ({ [`${shelf.index}pk`]: shelf.pk, [`${shelf.index}sk`]: sort });
+export const off = (index: "due" | "new"): string[] => [`${index}pk`, `${index}sk`];

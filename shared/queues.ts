@@ -1,0 +1,44 @@
+// Every message that travels between functions. Messages carry ids; the record is read fresh on arrival.
+import * as z from "zod";
+
+const Id = z.int().positive();
+
+interface Settings {
+  /** Messages a worker sees at once. */
+  batch: number;
+  /** How long the source waits to fill a batch. */
+  windowSeconds: number;
+  /** Receives before a message goes to the dead-letter queue. */
+  attempts: number;
+  timeoutSeconds: number;
+  /** Workers of this queue at a time. */
+  concurrency: number;
+}
+
+const queue = <M extends z.ZodType>(name: string, message: M, settings: Partial<Settings> = {}) => ({
+  name,
+  message,
+  batch: 10,
+  windowSeconds: 0,
+  attempts: 5,
+  timeoutSeconds: 30,
+  concurrency: 10,
+  ...settings,
+});
+
+export const queues = {
+  /** One single send to hand over. */
+  send: queue("send", z.object({ orgId: Id, sendId: Id }), { batch: 25, timeoutSeconds: 60, concurrency: 50 }),
+  /** A lane has chunks waiting: run it. */
+  lane: queue("lane", z.object({ orgId: Id, configId: Id }), { batch: 1, timeoutSeconds: 300, concurrency: 100 }),
+  /** A shard of the due index has work: bring it on its way. */
+  drain: queue("drain", z.object({ what: z.enum(["SEND", "LANE"]), shard: z.int().min(0) }), {
+    batch: 1,
+    timeoutSeconds: 60,
+    concurrency: 8,
+  }),
+  /** Mail to our own users. */
+  systemMail: queue("system-mail", z.object({ mail: z.literal("password_reset"), email: z.string() })),
+};
+
+export type Queue<M extends z.ZodType = z.ZodType> = ReturnType<typeof queue<M>>;
