@@ -18,7 +18,7 @@
 import * as clock from "../clock.ts";
 import { config } from "../config.ts";
 import * as web from "../doors/web.ts";
-import type { Mailing, Outcome, Provider } from "./provider.ts";
+import type { Mailing, Outcome, Provider, Recipient } from "./provider.ts";
 
 /** How long one call may take. A worker that calls a provider needs more time than this. */
 export const timeoutSeconds = 30;
@@ -65,7 +65,7 @@ type Asked = Pick<Provider, "key" | "name" | "maxAttachmentBytes" | "idempotency
 export async function exchange(provider: Asked, mailing: Mailing, request: Request, dialect: Dialect): Promise<Outcome[]> {
   if (attachmentBytes(mailing) > provider.maxAttachmentBytes) return everyone(mailing, { status: "refused", error: tooLarge(provider) });
   const outcome = await ask(provider, request).then(
-    (answer) => outcomeOf(answer, mailing, dialect, request.secrets),
+    (answer) => outcomeOf(provider, answer, mailing, dialect, request.secrets),
     (error: unknown) => lost(provider, error),
   );
   const outcomes = Array.isArray(outcome) ? outcome : everyone(mailing, outcome);
@@ -91,7 +91,7 @@ export const attachmentBytes = (mailing: Mailing): number =>
   mailing.attachments.reduce((sum, { content }) => sum + Buffer.byteLength(content, "base64"), 0);
 
 /** The mailing's headers and the recipient's; where both name one, in whatever case, the recipient's holds. */
-export function headersOf(mailing: Mailing, recipient: Mailing["recipients"][number]): Record<string, string> {
+export function headersOf(mailing: Mailing, recipient: Pick<Recipient, "headers">): Record<string, string> {
   const own = new Set(Object.keys(recipient.headers).map((name) => name.toLowerCase()));
   const common = Object.entries(mailing.headers).filter(([name]) => !own.has(name.toLowerCase()));
   return { ...Object.fromEntries(common), ...recipient.headers };
@@ -133,10 +133,10 @@ function parsed(text: string): unknown {
   }
 }
 
-function outcomeOf(answer: Answer, mailing: Mailing, dialect: Dialect, secrets: string[]): Outcome[] | Outcome {
+function outcomeOf({ name }: Asked, answer: Answer, mailing: Mailing, dialect: Dialect, secrets: string[]): Outcome[] | Outcome {
   const told = dialect.accepted(answer);
   if (told) return told;
-  const words = dialect.words(answer) || pageless(answer.text) || `The provider answered ${answer.status}`;
+  const words = dialect.words(answer) || pageless(answer.text) || `${name} answered ${answer.status}`;
   const verdict = dialect.verdict?.(answer, words) ?? usual(answer.status);
   const error = quoted(words, secrets);
   if (verdict === "refused" && mailing.recipients.length > 1) return { status: "held", why: "batch", error };

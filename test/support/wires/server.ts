@@ -1,0 +1,51 @@
+// A real HTTP server on 127.0.0.1 in a provider's place: it keeps what it was asked and answers what it was told to.
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+
+export interface Request {
+  method: string;
+  path: string;
+  headers: Record<string, string>;
+  body: Buffer;
+}
+
+export interface Reply {
+  status: number;
+  headers?: Record<string, string>;
+  body?: string;
+}
+
+/** `reset`: the connection is cut once the whole request has come in. */
+export type Behaviour = Reply | "reset";
+
+export interface Outside {
+  origin: string;
+  requests: Request[];
+  /** The answer to every request from now on. */
+  answer(behaviour: Behaviour): void;
+  close(): Promise<void>;
+}
+
+export async function listen(): Promise<Outside> {
+  const requests: Request[] = [];
+  let behaviour: Behaviour = { status: 500 };
+  const server = createServer(async (incoming, response) => {
+    const body = Buffer.concat(await Array.fromAsync<Buffer>(incoming));
+    requests.push({ method: incoming.method ?? "", path: incoming.url ?? "", headers: incoming.headers as Record<string, string>, body });
+    if (behaviour === "reset") return incoming.socket.destroy();
+    response.writeHead(behaviour.status, behaviour.headers).end(behaviour.body);
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return {
+    origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    requests,
+    answer: (next) => {
+      behaviour = next;
+    },
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
