@@ -59,10 +59,11 @@ export interface Dialect {
   retryAfterSeconds?(answer: Answer, words: string): number | undefined;
 }
 
-type Asked = Pick<Provider, "key" | "name" | "maxAttachmentBytes" | "idempotencySeconds">;
+type Asked = Pick<Provider, "key" | "name" | "maxAttachmentBytes" | "idempotencySeconds" | "batch">;
 
 /** One HTTP call; never throws for what the provider does. A mailing the provider cannot carry is refused without a call. */
 export async function exchange(provider: Asked, mailing: Mailing, request: Request, dialect: Dialect): Promise<Outcome[]> {
+  if (mailing.recipients.length > (provider.batch?.max ?? 1)) throw new Error(`${provider.name} takes fewer recipients in one call`);
   if (attachmentBytes(mailing) > provider.maxAttachmentBytes) return everyone(mailing, { status: "refused", error: tooLarge(provider) });
   const outcome = await ask(provider, request).then(
     (answer) => outcomeOf(provider, answer, mailing, dialect, request.secrets),

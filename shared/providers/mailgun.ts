@@ -133,13 +133,11 @@ function accepted({ status, json }: Answer): Outcome | undefined {
   return { status: "accepted", messageId: result.id.replace(/^<|>$/g, "") };
 }
 
-const verdicts: Record<number, Verdict> = { 200: "config", 404: "config" };
-
 /** A wrong path is greeted with 200, a wrong region looks like a domain that is not found. */
 function verdict({ status }: Answer, words: string): Verdict | undefined {
   if (status === 403 && /batch/i.test(words)) return "refused";
   if (status === 400 && /is not allowed to send/i.test(words)) return "config";
-  return verdicts[status];
+  return status === 404 || (status === 200 && /^Mailgun/i.test(words)) ? "config" : undefined;
 }
 
 /** The limit's end stands in the message: "... limit exceeded, try again after Mon, 20 Dec 2021 20:33:21 UTC". */

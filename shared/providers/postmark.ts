@@ -36,7 +36,7 @@ export const postmark: Provider<typeof Credentials> = {
       {
         accepted: (answer) => (single ? one(answer) : each(answer, mailing, apiKey)),
         words: ({ json }) => Result.safeParse(json).data?.Message,
-        verdict: ({ status, json }) => meaning(Result.safeParse(json).data?.ErrorCode) ?? (status === 200 ? "refused" : undefined),
+        verdict: ({ status, json }) => meaning(Result.safeParse(json).data?.ErrorCode, status),
         retryAfterSeconds: ({ json }) => wait(Result.safeParse(json).data?.ErrorCode),
       },
     );
@@ -83,7 +83,7 @@ function each({ status, json }: Answer, mailing: Mailing, secret: string): Outco
     const result = Result.safeParse(results[n]).data;
     if (!result) return judged("uncertain", "Postmark told nothing of this mail");
     if (result.ErrorCode === 0) return { status: "accepted", messageId: result.MessageID };
-    return judged(meaning(result.ErrorCode) ?? "refused", quoted(result.Message, [secret]), wait(result.ErrorCode));
+    return judged(verdicts[result.ErrorCode] ?? "refused", quoted(result.Message, [secret]), wait(result.ErrorCode));
   });
 }
 
@@ -98,6 +98,8 @@ const verdicts: Record<number, Verdict> = {
   413: "config", // account may not send
 };
 
-const meaning = (code: number | undefined): Verdict | undefined => verdicts[code ?? 0];
+/** A fault told with status 200 is a refusal; with any other, the status tells. */
+const meaning = (code: number | undefined, status: number): Verdict | undefined =>
+  verdicts[code ?? 0] ?? (code && status === 200 ? "refused" : undefined);
 
 const wait = (code: number | undefined): number | undefined => (code === 405 ? 3600 : undefined);

@@ -1,6 +1,7 @@
 // A real HTTP server on 127.0.0.1 in a provider's place: it keeps what it was asked and answers what it was told to.
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { buffer } from "node:stream/consumers";
 
 export interface Request {
   method: string;
@@ -30,7 +31,7 @@ export async function listen(): Promise<Outside> {
   const requests: Request[] = [];
   let behaviour: Behaviour = { status: 500 };
   const server = createServer(async (incoming, response) => {
-    const body = Buffer.concat(await Array.fromAsync<Buffer>(incoming));
+    const body = await buffer(incoming);
     requests.push({ method: incoming.method ?? "", path: incoming.url ?? "", headers: incoming.headers as Record<string, string>, body });
     if (behaviour === "reset") return incoming.socket.destroy();
     response.writeHead(behaviour.status, behaviour.headers).end(behaviour.body);

@@ -1,0 +1,18 @@
+// The ten, in the order of the contract; the first is the default.
+import { brevo } from "./brevo.ts";
+import { mailgun } from "./mailgun.ts";
+import { mailjet } from "./mailjet.ts";
+import { mandrill } from "./mandrill.ts";
+import { postmark } from "./postmark.ts";
+import type { Provider } from "./provider.ts";
+import { resend } from "./resend.ts";
+import { sendgrid } from "./sendgrid.ts";
+import { ses } from "./ses.ts";
+import { smtp2go } from "./smtp2go.ts";
+import { sparkpost } from "./sparkpost.ts";
+
+export const providers: Provider[] = [sendgrid, ses, postmark, mailgun, sparkpost, brevo, mailjet, mandrill, resend, smtp2go];
+
+export const providerKeys: string[] = providers.map(({ key }) => key);
+
+export const provider = (key: string): Provider | undefined => providers.find((candidate) => candidate.key === key);
