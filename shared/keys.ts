@@ -48,6 +48,7 @@ export const keys = {
   // the organization
   organization: (org: number) => at(`${org}#ORG`),
   member: (org: number, user: number) => at(`${org}#USER`, sortable(user)),
+  sessionOf: (org: number, user: number, hash: string) => at(`${org}#SESSIONS#${user}`, hash), // expires; beside each session
   record: (org: number, kind: RecordKind, id: number) => at(`${org}#${kind}`, sortable(id)),
   recordCount: (org: number, kind: RecordKind) => at(`${org}#COUNT`, kind),
   body: (org: number, kind: RecordKind, id: number, version: number | string) => at(`${org}#BODY#${kind}#${id}`, String(version)),
