@@ -21,10 +21,10 @@ import * as web from "../doors/web.ts";
 import type { Mailing, Outcome, Provider, Recipient } from "./provider.ts";
 
 /** How long one call may take. A worker that calls a provider needs more time than this. */
-export const timeoutSeconds = 30;
+const timeoutSeconds = 30;
 
 /** The call as the provider's own API wants it. PROVIDER_URL_<KEY> replaces the origin of `url`. */
-export interface Request {
+interface Request {
   url: string;
   headers: Record<string, string>;
   /** A string and a form go out as they are (a string with its own content-type header), all else as JSON. */
@@ -45,7 +45,7 @@ export interface Answer {
 export type Verdict = "refused" | "config" | "pace" | "fault" | "uncertain";
 
 /** How one provider answers. */
-export interface Dialect {
+interface Dialect {
   /**
    * Outcomes in the order of the recipients, or one for all, from an answer that tells of each mail. It is asked for every
    * status, since some providers tell of mails in a 4xx too; undefined: the answer tells of none, see its status.
@@ -88,7 +88,7 @@ export function quoted(words: string, secrets: string[] = []): string {
 }
 
 /** Decoded size of all attachments together. */
-export const attachmentBytes = (mailing: Mailing): number =>
+const attachmentBytes = (mailing: Mailing): number =>
   mailing.attachments.reduce((sum, { content }) => sum + Buffer.byteLength(content, "base64"), 0);
 
 /** The mailing's headers and the recipient's; where both name one, in whatever case, the recipient's holds. */
@@ -109,12 +109,21 @@ const judgements: Record<Verdict, (error: string, retryAfterSeconds?: number) =>
 const tooLarge = ({ name, maxAttachmentBytes }: Asked): string =>
   `${name} takes at most ${maxAttachmentBytes.toLocaleString("en-US")} bytes of attachments in one mail`;
 
-async function ask({ key }: Asked, { url, headers, body }: Request): Promise<Answer> {
+async function ask({ key, idempotencySeconds }: Asked, { url, headers, body }: Request): Promise<Answer> {
   const plain = typeof body === "string" || body instanceof FormData;
+  // A connection kept from before may have died unseen while the function was frozen: the mail would be lost on it, and for
+  // want of a key nobody could ask again.
+  const fresh = idempotencySeconds === 0 && { connection: "close" };
   const answer = await web.call({
     method: "POST",
     url: redirected(url, config.providerUrl(key)),
-    headers: { accept: "application/json", "user-agent": "Pennymail", ...(!plain && { "content-type": "application/json" }), ...headers },
+    headers: {
+      accept: "application/json",
+      "user-agent": "Pennymail",
+      ...(!plain && { "content-type": "application/json" }),
+      ...fresh,
+      ...headers,
+    },
     body: plain ? body : JSON.stringify(body),
     timeoutSeconds,
   });

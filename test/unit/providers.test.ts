@@ -334,6 +334,15 @@ describe.each(providers)("$name", (provider) => {
       expect(outside.requests).toHaveLength(1);
     });
 
+    if (provider.idempotencySeconds === 0)
+      it("no mail goes out over a kept connection, which may have died meanwhile", async () => {
+        for (let n = 0; n < 3; n++) {
+          await send(mailing(), wire.success(1));
+          await new Promise((resolve) => setTimeout(resolve, 5));
+        }
+        expect(new Set(outside.requests.map(({ port }) => port)).size).toBe(3);
+      });
+
     it("a refused connection is safe to try again", async () => {
       const nobody = await listen();
       await nobody.close();

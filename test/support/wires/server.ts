@@ -8,6 +8,8 @@ export interface Request {
   path: string;
   headers: Record<string, string>;
   body: Buffer;
+  /** The caller's: the same for every request over one connection. */
+  port: number | undefined;
 }
 
 export interface Reply {
@@ -32,7 +34,8 @@ export async function listen(): Promise<Outside> {
   let behaviour: Behaviour = { status: 500 };
   const server = createServer(async (incoming, response) => {
     const body = await buffer(incoming);
-    requests.push({ method: incoming.method ?? "", path: incoming.url ?? "", headers: incoming.headers as Record<string, string>, body });
+    const { method = "", url: path = "", socket } = incoming;
+    requests.push({ method, path, headers: incoming.headers as Record<string, string>, body, port: socket.remotePort });
     if (behaviour === "reset") return incoming.socket.destroy();
     response.writeHead(behaviour.status, behaviour.headers).end(behaviour.body);
   });
