@@ -1,0 +1,114 @@
+// Addresses that the organization's mail must not reach. Which of them there are is counted by reason, in the same transaction
+// that adds, changes or removes one.
+import * as z from "zod";
+import { now, sleep } from "../clock.ts";
+import { equals, isNew } from "../conditions.ts";
+import { get, getMany, put, queryAll, remove as removeItem, Unmet, update, type Write, write } from "../doors/table.ts";
+import { canonical, EmailAddress, oneLine } from "../email.ts";
+import { conflict, missing } from "../errors.ts";
+import { emailShard, keys, on, ranges, sha256, shelves } from "../keys.ts";
+
+export const reasons = ["bounce", "spam_report", "unsubscribe", "manual", "import"] as const;
+export const Reason = z.enum(reasons);
+export type Reason = z.output<typeof Reason>;
+
+export const Suppression = z.object({
+  email: z.string(),
+  reason: Reason,
+  detail: z.string().nullable(),
+  source: z.string().nullable().describe("Where it came from: api, session, import, or the provider that reported it"),
+  createdAt: z.string(),
+  updatedAt: z.string(),
+});
+export type Suppression = z.output<typeof Suppression>;
+
+export const maxDetailLength = 300;
+export const NewSuppression = z.object({
+  email: EmailAddress,
+  reason: Reason.default("manual").describe("`unsubscribe` keeps marketing mail away only, every other reason all mail"),
+  detail: oneLine(maxDetailLength).nullish(),
+});
+/** `source` is at most 50 characters. */
+export type NewSuppression = z.output<typeof NewSuppression> & { source: string };
+
+type Purpose = "transactional" | "marketing";
+
+/** Which of these addresses must not get such mail, in lower case. 100 to a call, side by side. */
+export async function among(orgId: number, emails: string[], purpose: Purpose): Promise<Set<string>> {
+  const found = await getMany<Suppression>(emails.map((email) => addressOf(orgId, email)));
+  return new Set(found.flatMap((one) => (one && blocks(one.reason, purpose) ? [one.email] : [])));
+}
+
+/** Someone who only unsubscribed still gets the receipt they wait for. */
+export const blocks = (reason: Reason, purpose: Purpose): boolean => reason !== "unsubscribe" || purpose === "marketing";
+
+export const find = (orgId: number, email: string): Promise<Suppression | undefined> => get<Suppression>(addressOf(orgId, email));
+
+/**
+ * Suppresses an address. One that is suppressed already stays as it is, except that `unsubscribe` gives way to a reason that
+ * blocks all mail. `added` says whether anything was written.
+ */
+export const suppress = (orgId: number, wanted: NewSuppression): Promise<{ suppression: Suppression; added: boolean }> =>
+  settled(async () => {
+    const current = await find(orgId, wanted.email);
+    const writes = suppressing(orgId, wanted, current);
+    await write(...writes);
+    return { suppression: writes.length ? suppressed(wanted, current) : current!, added: writes.length > 0 };
+  });
+
+/**
+ * The writes of `suppress`, to be made together with others; none when there is nothing to do. `current` is what `find` or a read
+ * of `addressOf` told: when it is no longer so, the first of the writes fails with Unmet, and reading again helps.
+ */
+export function suppressing(orgId: number, wanted: NewSuppression, current?: Suppression): Write[] {
+  if (current && !(current.reason === "unsubscribe" && wanted.reason !== "unsubscribe")) return [];
+  const next = suppressed(wanted, current);
+  return [
+    put(addressOf(orgId, wanted.email), { ...next, ...placed(orgId, next) }, { if: current ? equals("reason", current.reason) : isNew }),
+    counted(orgId, next.reason, 1),
+    ...(current ? [counted(orgId, current.reason, -1)] : []),
+  ];
+}
+
+/** 404 when the address is not suppressed. */
+export const remove = (orgId: number, email: string): Promise<void> =>
+  settled(async () => {
+    const current = await find(orgId, email);
+    if (!current) throw missing("This address is not suppressed");
+    await write(removeItem(addressOf(orgId, email), { if: equals("reason", current.reason) }), counted(orgId, current.reason, -1));
+  });
+
+/** How many there are, of one reason or of all. */
+export async function count(orgId: number, reason?: Reason): Promise<number> {
+  if (reason) return (await get<{ count: number }>(keys.suppressionCount(orgId, reason), { consistent: false }))?.count ?? 0;
+  const counters = await queryAll<{ count: number }>(ranges.suppressionCounts(orgId));
+  return counters.reduce((sum, { count: one }) => sum + one, 0);
+}
+
+export const addressOf = (orgId: number, email: string) => keys.suppression(orgId, canonical(email));
+
+/** One more or fewer of a reason. */
+export const counted = (orgId: number, reason: Reason, by: number): Write =>
+  update(keys.suppressionCount(orgId, reason), { add: { count: by } });
+
+/** Does it again when what was read has changed before it was written. */
+export async function settled<T>(attempt: () => Promise<T>): Promise<T> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await attempt();
+    } catch (error) {
+      if (!(error instanceof Unmet)) throw error;
+      if (tries >= 8) throw conflict("This address is being changed by too many requests at once");
+      await sleep(5 * tries);
+    }
+  }
+}
+
+function suppressed({ email, reason, detail, source }: NewSuppression, current: Suppression | undefined): Suppression {
+  const at = now().toISOString();
+  return { email: canonical(email), reason, detail: detail ?? null, source, createdAt: current?.createdAt ?? at, updatedAt: at };
+}
+
+// The reason rides in the sort key, so that a page of one reason is found without reading the items of all others.
+const placed = (orgId: number, { email, reason, createdAt }: Suppression) =>
+  on(shelves.newSuppressions(orgId, emailShard(email)), `${createdAt}#${sha256(email)}#${reason}`);
