@@ -79,6 +79,7 @@ export const ranges = {
   results: (org: number, block: number, chunk: number, call: number) => range(`${org}#B${block}`, `RESULT#${chunk}#${call}#`),
   waiting: (org: number, config: number) => range(`${org}#L${config}`, "W#"), // by priority, then time
   sendsFeed: (org: number, site: number) => range(`${org}#${site}#SENDS`), // by time
+  suppressions: (org: number, shard: string) => range(`${org}#X${shard}`), // by hash of the address
   suppressionCounts: (org: number) => range(`${org}#XCOUNT`),
   sendCounts: (org: number) => range(`${org}#SENDCOUNT`),
 };
@@ -87,7 +88,7 @@ export const ranges = {
 export const shelves = {
   /** Work by the time it falls due (ISO 8601). */
   due: (what: DueWork, shard: number): Shelf => ({ index: "due", pk: `DUE#${what}#${shard}` }),
-  /** Suppressions, newest first, in their 16 collections. Sorted by `time#hash`. */
+  /** Suppressions, newest first, in their 16 collections. Sorted by `time#hash#reason`. */
   newSuppressions: (org: number, shard: string): Shelf => ({ index: "new", pk: `${org}#XNEW${shard}` }),
 };
 

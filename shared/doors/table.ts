@@ -84,6 +84,8 @@ export interface QueryOptions {
   limit?: number;
   /** Where the last page ended: its `next`. */
   after?: string | undefined;
+  /** Only sort keys below this one; not together with a prefix. */
+  below?: string | undefined;
   newestFirst?: boolean;
   filter?: Condition | undefined;
   consistent?: boolean;
@@ -97,9 +99,9 @@ export interface Page<T> {
 /** One page of a partition. With a filter a page may be short or empty and yet have a next. `next` serves base-table ranges only. */
 export async function query<T>(
   from: Range,
-  { limit = 50, after, newestFirst = false, filter, consistent = false }: QueryOptions = {},
+  { limit = 50, after, below, newestFirst = false, filter, consistent = false }: QueryOptions = {},
 ): Promise<Page<T>> {
-  const { sort, condition, names, values } = keyCondition(from, filter);
+  const { sort, condition, names, values } = keyCondition(from, filter, below);
   const { Items, LastEvaluatedKey, ConsumedCapacity } = await dynamo().send(
     new QueryCommand({
       TableName: config.table,
@@ -131,12 +133,13 @@ export async function queryAll<T>(from: Range, options: Omit<QueryOptions, "afte
   return items;
 }
 
-function keyCondition(from: Range, filter: Condition | undefined) {
+function keyCondition(from: Range, filter: Condition | undefined, below: string | undefined) {
   const bound = binder();
   const sort = from.index ? `${from.index}sk` : "sk";
   const key = `${bound.bind.name(from.index ? `${from.index}pk` : "pk")} = ${bound.bind.value(from.pk)}`;
   const prefix = from.prefix === undefined ? "" : ` AND begins_with(${bound.bind.name(sort)}, ${bound.bind.value(from.prefix)})`;
-  return { sort, condition: { key: key + prefix, filter: filter?.(bound.bind) }, names: bound.names, values: bound.values };
+  const end = below === undefined ? "" : ` AND ${bound.bind.name(sort)} < ${bound.bind.value(below)}`;
+  return { sort, condition: { key: key + prefix + end, filter: filter?.(bound.bind) }, names: bound.names, values: bound.values };
 }
 
 // An index key is made whole by the base key, so a cursor on an index carries all three parts.
