@@ -44,6 +44,7 @@ const lastNoted = new Map<number, number>();
 
 async function used({ orgId, keyId }: ApiKeyItem) {
   if (epochSeconds() - (lastNoted.get(keyId) ?? 0) < 60) return;
+  if (lastNoted.size > 10_000) lastNoted.clear();
   lastNoted.set(keyId, epochSeconds());
   await claim(update(keys.record(orgId, "APIKEY", keyId), { set: { lastUsedAt: now().toISOString() } }, { if: exists }));
 }

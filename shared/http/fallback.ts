@@ -17,7 +17,8 @@ export const fallback =
     const extra = newExtra(event.requestContext?.requestId || randomUUID());
     const { method } = event.requestContext.http;
     const allowed = [...Object.keys(operations).map((name) => name.toUpperCase()), "OPTIONS"];
-    if (allowed.length === 1) return refusal(missing("There is no such endpoint"), extra.headers["x-request-id"]!, extra);
+    const silent = method === "HEAD" && { body: "" };
+    if (allowed.length === 1) return { ...refusal(missing("There is no such endpoint"), extra.headers["x-request-id"]!, extra), ...silent };
     extra.headers.allow = allowed.join(", ");
     if (method === "OPTIONS") return { statusCode: 204, headers: { ...extra.headers, ...preflight(event, allowed, operations) } };
     const refused = refusal(
@@ -25,7 +26,7 @@ export const fallback =
       extra.headers["x-request-id"]!,
       extra,
     );
-    return { ...refused, statusCode: 405, ...(method === "HEAD" && { body: "" }) };
+    return { ...refused, statusCode: 405, ...silent };
   };
 
 // The most specific path wins, as at API Gateway: more literal segments first.

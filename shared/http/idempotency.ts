@@ -31,7 +31,7 @@ export async function once(route: Route, identity: Identity, request: Request, w
   if (key === undefined || route.method !== "POST") return work();
   if (key.length < 1 || key.length > 255) throw invalid("Idempotency-Key must have 1 to 255 characters");
   const address = keys.idempotency(identity.orgId, key);
-  const { replay, memory } = await begin(address, fingerprint(route, request));
+  const { replay, memory } = await begin(address, fingerprint(route, identity, request));
   if (replay) return replay;
   const answer = await remembering(memory!, work);
   await finish(address, answer, route.once);
@@ -71,5 +71,9 @@ const replayed = ({ statusCode, body }: NonNullable<Attempt["answer"]>): Answer 
   body: gunzipSync(body).toString("utf8"),
 });
 
-const fingerprint = (route: Route, { rawBody, path }: Request): string =>
-  createHash("sha256").update(`${route.method} ${path}\n`).update(rawBody).digest("hex");
+// A bound key's site is a part of what it asks: two of them may well send the same words.
+const fingerprint = (route: Route, { siteId }: Identity, { rawBody, path, queryString }: Request): string =>
+  createHash("sha256")
+    .update(`${route.method} ${path}?${queryString} ${siteId ?? ""}\n`)
+    .update(rawBody)
+    .digest("hex");

@@ -25,6 +25,8 @@ export interface Request {
   id: string;
   /** As asked for, with ids filled in. */
   path: string;
+  /** As sent, without the question mark. */
+  queryString: string;
   headers: Record<string, string | undefined>;
   cookies: Record<string, string>;
   rawBody: Buffer;

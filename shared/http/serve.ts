@@ -35,7 +35,7 @@ export const group = (name: string, routes: Route[]): Group => ({ name, routes, 
 function serve(routes: Route[]): HttpHandler {
   const byKey = new Map(routes.map((route) => [route.key, route]));
   const lambda = middy()
-    .use(rawBodyKeeper())
+    .use(rawBodyKeeper(byKey))
     .use(jsonBody(byKey))
     .handler(async (event: Event & Kept) => {
       const route = byKey.get(event.routeKey);
@@ -56,10 +56,12 @@ interface Kept {
 // API Gateway takes 10 MB and Lambda 6; the local gateway up to this much.
 const maxBodyBytes = 36 * 1024 * 1024;
 
-const rawBodyKeeper = (): MiddlewareObj<Event & Kept> => ({
+const rawBodyKeeper = (byKey: Map<string, Route>): MiddlewareObj<Event & Kept> => ({
   before: ({ event }) => {
     const rawBody = Buffer.from(event.body ?? "", event.isBase64Encoded ? "base64" : "utf8");
     event.kept = { rawBody, extra: newExtra(requestIdOf(event)) };
+    // Before anything can be refused: a page must be able to read why.
+    allowOrigin(byKey.get(event.routeKey), event, event.kept.extra);
     if (rawBody.length > maxBodyBytes) throw tooLarge("The body is larger than 36 MB");
   },
 });
@@ -116,8 +118,6 @@ async function logged(event: Event, work: () => Promise<Answer>): Promise<Answer
 async function respond(route: Route, event: Event & Kept): Promise<Answer> {
   const { extra } = event.kept;
   const request = requestOf(event, extra);
-  if (route.cors) extra.headers["access-control-allow-origin"] = "*";
-  else allowOrigin(request, extra);
   if (route.auth !== "public") return asAccount(route, event, request);
   if (route.limit === "address") await limits.countAddress(request.address, route.key);
   return answer(route, { ...inputOf(route, event, request), caller: undefined, reply: extra }, event.body);
@@ -149,13 +149,19 @@ async function admit(identity: Identity, route: Route, extra: Extra): Promise<Ca
   const counted = route.limit === "send" ? "send" : "general";
   const free = route.limit === "none";
   const [organization, used] = await Promise.all([
-    get<{ plan: PlanKey }>(keys.organization(identity.orgId), { consistent: false }),
+    organizationOf(identity),
     free ? limits.peek(identity.orgId, counted) : limits.count(identity.orgId, counted),
   ]);
   if (!organization) throw unauthenticated();
   Object.assign(extra.headers, limits.headersOf(limits.windowOf(organization.plan, counted, used)));
   if (!free) limits.enforce(identity.orgId, organization.plan, counted, used);
   return { ...identity, plan: organization.plan };
+}
+
+// The cheap read may be a moment behind: who has just signed up must not be refused for that.
+async function organizationOf({ orgId }: Identity) {
+  const address = keys.organization(orgId);
+  return (await get<{ plan: PlanKey }>(address, { consistent: false })) ?? (await get<{ plan: PlanKey }>(address));
 }
 
 function inputOf(route: Route, event: Event, request: Request) {
@@ -178,6 +184,7 @@ function requestOf(event: Event & Kept, extra: Extra): Request {
   return {
     id: extra.headers["x-request-id"]!,
     path: event.rawPath,
+    queryString: event.rawQueryString,
     headers: event.headers,
     cookies: Object.fromEntries(cookies.map(([name = "", value = ""]) => [name, value])),
     rawBody: event.kept.rawBody,
@@ -185,7 +192,16 @@ function requestOf(event: Event & Kept, extra: Extra): Request {
   };
 }
 
-function allowOrigin({ headers: { origin } }: Request, { headers }: Extra) {
-  if (!origin || !config.allowedOrigins.includes(origin)) return;
-  Object.assign(headers, { "access-control-allow-origin": origin, "access-control-allow-credentials": "true", vary: "Origin" });
+function allowOrigin(route: Route | undefined, { headers: { origin } }: Event, { headers }: Extra) {
+  if (route?.cors) headers["access-control-allow-origin"] = "*";
+  else if (origin && config.allowedOrigins.includes(origin))
+    Object.assign(headers, {
+      "access-control-allow-origin": origin,
+      "access-control-allow-credentials": "true",
+      "access-control-expose-headers": readable,
+      vary: "Origin",
+    });
 }
+
+/** Headers that a page's script may read beside the few every script may. */
+const readable = "x-request-id, x-ratelimit-limit, x-ratelimit-remaining, x-ratelimit-reset, retry-after, idempotent-replayed";
