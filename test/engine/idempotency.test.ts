@@ -1,0 +1,119 @@
+import { expect, test } from "vitest";
+import * as z from "zod";
+import { account as accountGroup } from "../../functions/http/account.ts";
+import { sites as sitesGroup } from "../../functions/http/sites.ts";
+import * as clock from "../../shared/clock.ts";
+import * as apiKeys from "../../shared/domain/api-keys.ts";
+import * as sites from "../../shared/domain/sites.ts";
+import { update, write } from "../../shared/doors/table.ts";
+import { unavailable } from "../../shared/errors.ts";
+import { sessionCookie } from "../../shared/http/authenticate.ts";
+import { route } from "../../shared/http/route.ts";
+import { group } from "../../shared/http/serve.ts";
+import * as ids from "../../shared/ids.ts";
+import { keys } from "../../shared/keys.ts";
+import { account } from "../support/callers.ts";
+import { ask } from "../support/events.ts";
+
+const as = (token: string, key: string) => ({ cookies: [`${sessionCookie}=${token}`], headers: { "idempotency-key": key } });
+
+/** As if the function had died after its writes and before it could note its answer. */
+const forget = (orgId: number, key: string, more: { lease?: number } = {}) =>
+  write(update(keys.idempotency(orgId, key), { set: more, remove: ["answer"] }));
+
+test("a request that died is made again under the same id, once the first can no longer be alive", async () => {
+  const { token, caller } = await account();
+  const asked = { ...as(token, "one site"), body: { name: "Shop" } };
+  const first = await ask<{ id: number }>(sitesGroup, "POST /sites", asked);
+  expect(first.status).toBe(201);
+  await forget(caller.orgId, "one site");
+  expect((await ask(sitesGroup, "POST /sites", asked)).body.code).toBe("idempotency_in_progress");
+  clock.advance(36);
+  const again = await ask<{ id: number }>(sitesGroup, "POST /sites", asked);
+  expect(again).toMatchObject({ status: 201, body: { data: { id: first.body.data.id } } });
+  expect(again.headers).not.toHaveProperty("idempotent-replayed");
+  expect(await sites.visible(caller)).toEqual([first.body.data.id]);
+  expect(await sites.resolve(caller)).toBe(first.body.data.id);
+});
+
+test("of many that would take over, one does", async () => {
+  const { token, caller } = await account();
+  const asked = { ...as(token, "race"), body: { name: "Shop" } };
+  await ask(sitesGroup, "POST /sites", asked);
+  await forget(caller.orgId, "race", { lease: 0 });
+  const outcomes = await Promise.all(Array.from({ length: 5 }, () => ask<{ id: number }>(sitesGroup, "POST /sites", asked)));
+  const worked = outcomes.filter(({ status, headers }) => status === 201 && !headers["idempotent-replayed"]);
+  expect(worked).toHaveLength(1);
+  expect(await sites.visible(caller)).toHaveLength(1);
+});
+
+test("an API key whose creation died gets a key that works, and the one nobody saw works no more", async () => {
+  const { token, caller } = await account();
+  const asked = { ...as(token, "one key"), body: { name: "CI" } };
+  const first = await ask<{ id: number; key: string }>(accountGroup, "POST /api-keys", asked);
+  await forget(caller.orgId, "one key", { lease: 0 });
+  const again = await ask<{ id: number; key: string; prefix: string }>(accountGroup, "POST /api-keys", asked);
+  expect(again.body.data.id).toBe(first.body.data.id);
+  const me = (key: string) => ask(accountGroup, "GET /auth/me", { headers: { authorization: `Bearer ${key}` } });
+  expect((await me(first.body.data.key)).status).toBe(401);
+  expect((await me(again.body.data.key)).status).toBe(200);
+  const { items } = await apiKeys.list(caller, { limit: 50 });
+  expect(items).toMatchObject([{ id: first.body.data.id, prefix: again.body.data.prefix }]);
+});
+
+test("after a 5xx the same request may run again at once, under the ids it had taken", async () => {
+  const { token } = await account();
+  let runs = 0;
+  const flaky = group("flaky", [
+    route("POST /flaky", "Fails the first time", {
+      returns: z.object({ ids: z.array(z.int()) }),
+      handle: async () => {
+        const taken = [await ids.take("FLAKY"), await ids.take("FLAKY")];
+        if (++runs === 1) throw unavailable(`had ${taken}`);
+        return { ids: [...taken, await ids.take("FLAKY")] };
+      },
+    }),
+  ]);
+  const failed = await ask(flaky, "POST /flaky", { ...as(token, "flaky"), body: {} });
+  expect(failed.status).toBe(503);
+  const done = await ask<{ ids: number[] }>(flaky, "POST /flaky", { ...as(token, "flaky"), body: {} });
+  expect(failed.body.error).toBe(`had ${done.body.data.ids.slice(0, 2)}`);
+  expect(new Set(done.body.data.ids).size).toBe(3);
+  const replay = await ask<{ ids: number[] }>(flaky, "POST /flaky", { ...as(token, "flaky"), body: {} });
+  expect(replay).toMatchObject({ headers: { "idempotent-replayed": "true" }, body: done.body });
+  expect(runs).toBe(2);
+});
+
+test("a key is kept for 24 hours and free afterwards", async () => {
+  const { token, caller } = await account();
+  const asked = { ...as(token, "daily"), body: { name: "Shop" } };
+  const first = await ask<{ id: number }>(sitesGroup, "POST /sites", asked);
+  clock.advance(24 * 3600 - 60);
+  expect((await ask(sitesGroup, "POST /sites", asked)).headers["idempotent-replayed"]).toBe("true");
+  clock.advance(61);
+  const next = await ask<{ id: number }>(sitesGroup, "POST /sites", asked);
+  expect(next.status).toBe(201);
+  expect(await sites.visible(caller)).toEqual([first.body.data.id, next.body.data.id]);
+});
+
+test("a key bound to one site never gets the answer that a key of another site was given", async () => {
+  const { caller } = await account();
+  const [one, two] = await Promise.all(["One", "Two"].map((name) => sites.create(caller, sites.NewSite.parse({ name }))));
+  const bound = await Promise.all([one!, two!].map(({ id }) => apiKeys.create(caller, apiKeys.NewApiKey.parse({ name: "k", siteId: id }))));
+  const echo = group("echo", [
+    route("POST /echo", "Tells the caller's site", {
+      level: "site",
+      returns: z.object({ siteId: z.int().optional() }),
+      handle: async ({ caller: { siteId } }) => ({ siteId }),
+    }),
+  ]);
+  const answers = await Promise.all(
+    bound.map(({ key }) =>
+      ask<{ siteId: number }>(echo, "POST /echo", { headers: { authorization: `Bearer ${key}`, "idempotency-key": "order-1" }, body: {} }),
+    ),
+  );
+  expect(answers.map(({ status }) => status).sort()).toEqual([200, 409]);
+  const winner = answers.findIndex(({ status }) => status === 200);
+  expect(answers[winner]!.body.data.siteId).toBe([one, two][winner]!.id);
+  expect(answers[1 - winner]!.body.code).toBe("idempotency_mismatch");
+});

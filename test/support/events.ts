@@ -1,0 +1,62 @@
+// What API Gateway (HTTP API, payload format 2.0) hands to a Lambda. For tests of what no caller can see from outside.
+import { randomUUID } from "node:crypto";
+import type { APIGatewayProxyEventV2 } from "aws-lambda";
+import type { Group } from "../../shared/http/serve.ts";
+
+export interface Asked {
+  body?: unknown;
+  headers?: Record<string, string>;
+  cookies?: string[];
+  /** Path parameters. */
+  params?: Record<string, string>;
+  query?: Record<string, string>;
+  /** Client address. */
+  address?: string;
+}
+
+export interface Told<T> {
+  status: number;
+  headers: Record<string, string>;
+  cookies: string[];
+  body: { data: T; error?: string; code?: string; details?: { path: string; message: string }[]; retryAfter?: number };
+}
+
+/** Asks a group's Lambda; `signature` is as in the route: `POST /auth/login`. */
+export async function ask<T>(group: Group, signature: `${string} /${string}`, asked: Asked = {}): Promise<Told<T>> {
+  const { statusCode = 200, headers = {}, cookies = [], body = "{}" } = await group.handler(event(signature, asked));
+  const texts = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]));
+  return { status: statusCode, headers: texts, cookies, body: JSON.parse(body) };
+}
+
+function event(
+  signature: string,
+  { body, headers = {}, cookies, params = {}, query, address = "192.0.2.1" }: Asked,
+): APIGatewayProxyEventV2 {
+  const [method = "", path = ""] = signature.split(" ");
+  const rawPath = `/api/v1${path.replace(/:(\w+)/g, (_, name: string) => params[name] ?? "")}`;
+  const time = new Date();
+  return {
+    version: "2.0",
+    routeKey: `${method} /api/v1${path.replace(/:(\w+)/g, "{$1}")}`,
+    rawPath,
+    rawQueryString: new URLSearchParams(query).toString(),
+    headers: { ...(body !== undefined && { "content-type": "application/json" }), ...headers },
+    pathParameters: params,
+    isBase64Encoded: false,
+    requestContext: {
+      accountId: "local",
+      apiId: "test",
+      domainName: "127.0.0.1",
+      domainPrefix: "test",
+      http: { method, path: rawPath, protocol: "HTTP/1.1", sourceIp: address, userAgent: "vitest" },
+      requestId: randomUUID(),
+      routeKey: "",
+      stage: "$default",
+      time: time.toISOString(),
+      timeEpoch: time.getTime(),
+    },
+    ...(cookies && { cookies }),
+    ...(query && { queryStringParameters: query }),
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  };
+}
