@@ -27,7 +27,7 @@ export async function packed(address: Address, value: unknown): Promise<Packed> 
   const gz = await zip(json);
   if (gz.length <= maxItemBytes) return { gz };
   const hash = createHash("sha256").update(json).digest("base64url").slice(0, 22);
-  const blob = `${address.pk}/${address.sk}/${hash}.json.gz`.replaceAll("#", "/");
+  const blob = `bodies/${address.pk}/${address.sk}/${hash}.json.gz`.replaceAll("#", "/");
   await blobs.put(blob, gz, "application/gzip");
   return { blob };
 }

@@ -1,3 +1,6 @@
 import type { Worker } from "../../shared/consume.ts";
+import { worker as drain } from "./drain.ts";
+import { worker as lane } from "./lane.ts";
+import { worker as send } from "./send.ts";
 
-export const workers: Worker[] = [];
+export const workers: Worker[] = [send, lane, drain];

@@ -1,3 +1,4 @@
 import type { Tick } from "../../shared/every.ts";
+import { tick as drainDueWork } from "./drain-due-work.ts";
 
-export const ticks: Tick[] = [];
+export const ticks: Tick[] = [drainDueWork];

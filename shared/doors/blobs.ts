@@ -1,5 +1,5 @@
-// The only file that speaks S3. Keys begin with the organization's id.
-import { DeleteObjectCommand, GetObjectCommand, HeadObjectCommand, NoSuchKey, PutObjectCommand, S3Client } from "@aws-sdk/client-s3";
+// The only file that speaks S3. A key is `<kind>/<organization>/<name>`, so that lifecycle rules go by kind.
+import { CopyObjectCommand, DeleteObjectCommand, GetObjectCommand, HeadObjectCommand, NoSuchKey, PutObjectCommand, S3Client } from "@aws-sdk/client-s3";
 import { getSignedUrl } from "@aws-sdk/s3-request-presigner";
 import { config } from "../config.ts";
 
@@ -34,6 +34,10 @@ export async function sizeOf(key: string): Promise<number | undefined> {
     if ((error as Error).name === "NotFound") return undefined;
     throw error;
   }
+}
+
+export async function copy(from: string, to: string): Promise<void> {
+  await s3().send(new CopyObjectCommand({ Bucket: config.bucket, Key: to, CopySource: `${config.bucket}/${from}` }));
 }
 
 export async function remove(key: string): Promise<void> {

@@ -1,0 +1,9 @@
+import { consume } from "../../shared/consume.ts";
+import * as handOver from "../../shared/domain/sending/hand-over.ts";
+import * as lanes from "../../shared/domain/sending/lanes.ts";
+import { queues } from "../../shared/queues.ts";
+
+export const worker = consume(queues.lane, ({ orgId, configId }) =>
+  lanes.run(orgId, configId, (waiting, mayGoOn) => handOver.chunk(orgId, configId, waiting, mayGoOn)),
+);
+export const { handler } = worker;

@@ -1,0 +1,105 @@
+// Taking mail, what single sends and batches share: everything is read and checked before anything is written.
+import type { Caller } from "../../caller.ts";
+import { after, now } from "../../clock.ts";
+import { invalid } from "../../errors.ts";
+import * as liquid from "../../liquid.ts";
+import type { Mailbox } from "../../providers/provider.ts";
+import * as sendingConfigs from "../sending-configs.ts";
+import * as sites from "../sites.ts";
+import * as suppressions from "../suppressions.ts";
+import * as templates from "../templates.ts";
+import * as attachments from "./attachments.ts";
+import { type Content, contentOf } from "./content.ts";
+import type { Message } from "./message.ts";
+
+type Who = Omit<Caller, "plan">;
+export type Gathered = Awaited<ReturnType<typeof gather>>;
+
+/** All that has to be read and checked, side by side. */
+export async function gather(who: Who, message: Message, emails: string[]) {
+  if (message.secure) throw invalid("secure is not available yet", { details: [{ path: "secure", message: "not available yet" }] });
+  parses(message);
+  const [siteId, config, template, suppressed, files] = await Promise.all([
+    sites.resolve(who, message.siteId),
+    senderOf(who, message),
+    message.templateId === undefined ? undefined : templates.findMeta(who, message.templateId),
+    suppressions.among(who.orgId, emails, "transactional"),
+    attachments.checked(who.orgId, message.attachments),
+  ]);
+  return { siteId, config, template, suppressed, files };
+}
+
+function parses({ subject, html, text }: Message) {
+  for (const [field, source] of Object.entries({ subject, html, text }))
+    if (source !== undefined) liquid.compile(source, { escape: field === "html", field });
+}
+
+const senderOf = (who: Who, { sendingConfigId, fromEmail }: Message) =>
+  sendingConfigId === undefined
+    ? sendingConfigs.forSender(who, fromEmail!)
+    : sendingConfigs.find(who, sendingConfigId, { consistent: false });
+
+export const fromOf = ({ fromEmail, fromName }: Message, config: Gathered["config"]): Mailbox => ({
+  email: fromEmail ?? config.fromEmail,
+  name: fromName ?? config.fromName ?? undefined,
+});
+
+const unverified = ({ config }: Gathered): string[] =>
+  config.verified ? [] : [`Sending config ${config.id} is not verified yet: the provider has the last word`];
+
+const furthestSeconds = 30 * 24 * 3600;
+
+/** ISO 8601 in UTC when it lies ahead; a time that has passed means now. */
+export function scheduleOf({ scheduledAt }: Message): string | undefined {
+  if (scheduledAt === undefined || Date.parse(scheduledAt) <= now().getTime()) return undefined;
+  if (Date.parse(scheduledAt) > after(furthestSeconds).getTime())
+    throw invalid("scheduledAt may be at most 30 days ahead", { details: [{ path: "scheduledAt", message: "at most 30 days ahead" }] });
+  return new Date(scheduledAt).toISOString();
+}
+
+/** How long content is kept for mail that has not gone yet, and for events that come late. */
+export const keepSeconds = 60 * 24 * 3600;
+
+/** The content as it is stored: attachments and all. */
+export async function storedContent(orgId: number, message: Message, { config, template, files }: Gathered, at: Date): Promise<Content> {
+  const stored = await attachments.store(orgId, files);
+  return contentOf(message, fromOf(message, config), template && { id: template.id, version: template.version }, stored, at);
+}
+
+/** What both kinds of send say of themselves. */
+export const shared = (
+  { siteId, config }: Gathered,
+  { templateId }: Message,
+  from: Mailbox,
+  at: Date,
+  scheduledAt: string | undefined,
+) => ({
+  siteId,
+  sendingConfigId: config.id,
+  provider: config.provider,
+  templateId,
+  fromEmail: from.email,
+  fromName: from.name,
+  createdAt: at.toISOString(),
+  scheduledAt,
+});
+
+/** What the caller should know of mail that was accepted all the same. */
+export const warningsOf = (
+  gathered: Gathered,
+  { variables }: Message,
+  recipients: { variables?: Record<string, unknown> | undefined }[],
+): string[] => [...unverified(gathered), ...withoutValue(gathered, variables, recipients)];
+
+/** An unknown variable renders empty; whoever sends should know. */
+function withoutValue(
+  { template }: Gathered,
+  common: Record<string, unknown>,
+  recipients: { variables?: Record<string, unknown> | undefined }[],
+): string[] {
+  const given = (name: string) => name === "email" || name === "name" || name in common;
+  const missing = (template?.variables ?? []).filter(
+    (name) => !given(name) && recipients.some(({ variables }) => !(variables && name in variables)),
+  );
+  return missing.length ? [`Variables without a value: ${missing.slice(0, 20).join(", ")}`] : [];
+}

@@ -1,0 +1,120 @@
+// A bulk send is first a line of a chunk: up to 500 recipients in one compressed item, two chunks to a block of 1,000 ids, so
+// that an id tells where its line is.
+import { type Packed, packed, unpacked } from "../../bodies.ts";
+import { epochSeconds, now } from "../../clock.ts";
+import { getMany } from "../../doors/table.ts";
+import { blockOf, idsPerBlock, keys } from "../../keys.ts";
+import * as liquid from "../../liquid.ts";
+import { chunked } from "../../parallel.ts";
+import type { SendItem } from "../sends.ts";
+import { variablesFor } from "./compose.ts";
+import type { Content } from "./content.ts";
+
+export const linesPerChunk = 500;
+const keepSeconds = 60 * 24 * 3600;
+
+/** One recipient; its send id is `block * 1000 + i`. */
+export interface Line {
+  i: number;
+  to: string;
+  name?: string | undefined;
+  variables?: Record<string, unknown> | undefined;
+  metadata?: Record<string, unknown> | undefined;
+  opens?: boolean | undefined;
+  clicks?: boolean | undefined;
+  /** Why it will not be sent. */
+  error?: string | undefined;
+}
+
+/** What all lines share. */
+export interface ChunkHead {
+  siteId: number;
+  sendingConfigId: number;
+  provider: string;
+  batchId: number;
+  templateId?: number | undefined;
+  fromEmail: string;
+  fromName?: string | undefined;
+  /** Liquid. */
+  subject: string;
+  variables: Record<string, unknown>;
+  createdAt: string;
+  scheduledAt?: string | undefined;
+}
+
+interface Chunk {
+  head: ChunkHead;
+  lines: Line[];
+}
+
+export const idOf = (block: number, { i }: Pick<Line, "i">): number => block * idsPerBlock + i;
+const chunkOf = (sendId: number): number => Math.floor((sendId % idsPerBlock) / linesPerChunk);
+
+/** The chunk items of a block, to be inserted where they are not yet. */
+export const items = (orgId: number, block: number, head: ChunkHead, lines: Line[]) =>
+  Promise.all(
+    chunked(lines, linesPerChunk).map(async (some, chunk) => {
+      const address = keys.chunk(orgId, block, chunk);
+      return {
+        address,
+        item: { ...(await packed(address, { head, lines: some })), n: some.length, expires: epochSeconds() + keepSeconds },
+      };
+    }),
+  );
+
+export async function read(orgId: number, block: number, chunk: number): Promise<Chunk> {
+  const [item] = await getMany<Packed>([keys.chunk(orgId, block, chunk)], { consistent: true });
+  if (!item) throw new Error(`Chunk ${chunk} of block ${block} is gone`);
+  return unpacked<Chunk>(item);
+}
+
+/** A send that has no item of its own yet. */
+export async function line(orgId: number, sendId: number): Promise<SendItem | undefined> {
+  return (await lines(orgId, [sendId]))[0];
+}
+
+/** Those of the sends that are lines of chunks, as they stand before the hand-over. */
+export async function lines(orgId: number, sendIds: number[]): Promise<SendItem[]> {
+  const byChunk = Map.groupBy(sendIds, (id) => `${blockOf(id)}/${chunkOf(id)}`);
+  const groups = [...byChunk.values()];
+  const found = await getMany<Packed>(groups.map(([id = 0]) => keys.chunk(orgId, blockOf(id), chunkOf(id))));
+  const sends = await Promise.all(
+    groups.map(async (ids, g) => {
+      const item = found[g];
+      if (!item) return [];
+      const chunk = await unpacked<Chunk>(item);
+      const block = blockOf(ids[0]!);
+      const wanted = new Set(ids);
+      return chunk.lines.filter((one) => wanted.has(idOf(block, one))).map((one) => sendOf(chunk.head, block, one));
+    }),
+  );
+  return sends.flat();
+}
+
+/** The send that a line is: queued, or failed when it will not be sent. */
+export function sendOf(head: ChunkHead, block: number, one: Line, subject = subjectOf(head, one)): SendItem {
+  const waiting = head.scheduledAt && head.scheduledAt > now().toISOString() ? "scheduled" : "queued";
+  return {
+    id: idOf(block, one),
+    siteId: head.siteId,
+    toEmail: one.to,
+    fromEmail: head.fromEmail,
+    fromName: head.fromName,
+    subject,
+    status: one.error ? "failed" : waiting,
+    error: one.error,
+    provider: head.provider,
+    sendingConfigId: head.sendingConfigId,
+    templateId: head.templateId,
+    batchId: head.batchId,
+    metadata: one.metadata,
+    createdAt: head.createdAt,
+    scheduledAt: head.scheduledAt,
+  };
+}
+
+function subjectOf(head: ChunkHead, one: Line): string {
+  const compiled = liquid.compile(head.subject, { escape: false, field: "subject" });
+  const content: Pick<Content, "variables"> = head;
+  return liquid.render(compiled, variablesFor(content, one), { now: new Date(head.createdAt) }).text.slice(0, 300);
+}

@@ -1,0 +1,129 @@
+// From what was accepted to what a provider is told. Pure: the same input makes the same bytes, so a call can be asked again.
+import { convert } from "html-to-text";
+import * as liquid from "../../liquid.ts";
+import type { Attachment, Mailing, Pieces, Recipient } from "../../providers/provider.ts";
+import type { Content, Wording } from "./content.ts";
+
+export interface Addressee {
+  sendId: number;
+  to: string;
+  name?: string | undefined;
+  variables?: Record<string, unknown> | undefined;
+}
+
+export interface Tracking {
+  trackOpens?: boolean | undefined;
+  trackClicks?: boolean | undefined;
+}
+
+/** One content for many: what is the same for all is said once, the rest stands in each recipient's `values`. */
+export function compose(
+  content: Content,
+  wording: Wording,
+  addressees: Addressee[],
+  attachments: Attachment[],
+  tracking: Tracking = content,
+): Mailing {
+  const parts = partsOf(wording);
+  const now = new Date(content.at);
+  const recipients = addressees.map((addressee): Recipient => {
+    const values = valuesOf(parts, variablesFor(content, addressee), now);
+    return { sendId: addressee.sendId, to: { email: addressee.to, name: addressee.name }, values, headers: {} };
+  });
+  const { subject, html, text } = parts;
+  return {
+    from: content.from,
+    replyTo: content.replyTo,
+    subject: subject.pieces,
+    ...(html && { html: shifted(html.pieces, subject.holes) }),
+    text: shifted(text.pieces, subject.holes + (html?.holes ?? 0)),
+    headers: content.headers,
+    tags: content.tags,
+    attachments,
+    trackOpens: tracking.trackOpens,
+    trackClicks: tracking.trackClicks,
+    recipients,
+  };
+}
+
+/** What a template may speak of: what the caller gave for everyone, then for this one, and the address. */
+export const variablesFor = (
+  { variables }: Pick<Content, "variables">,
+  { to, name, variables: own }: Pick<Addressee, "to" | "name" | "variables">,
+) => ({
+  email: to,
+  ...(name !== undefined && { name }),
+  ...variables,
+  ...own,
+});
+
+interface Part {
+  pieces: Pieces;
+  holes: number;
+  values(variables: Record<string, unknown>, now: Date): string[];
+}
+interface Parts {
+  subject: Part;
+  html: Part | undefined;
+  /** Without values of its own it is filled with those of the html, made plain. */
+  text: Omit<Part, "values"> & Partial<Part>;
+}
+
+// A template is compiled once for all the mails that say the same.
+const known = new Map<string, Parts>();
+
+function partsOf(wording: Wording): Parts {
+  const name = JSON.stringify(wording);
+  const parts = known.get(name) ?? made(wording);
+  if (known.size >= 100) known.clear();
+  known.set(name, parts);
+  return parts;
+}
+
+function made(wording: Wording): Parts {
+  const html = wording.html === undefined ? undefined : part(wording.html, "html", true);
+  const text = wording.text || !html ? part(wording.text ?? "", "text", false) : textOf(html);
+  return { subject: lineOf(part(wording.subject, "subject", false)), html, text };
+}
+
+function part(source: string, field: string, escaped: boolean): Part {
+  const { pieces, values } = liquid.split(liquid.compile(source, { escape: escaped, field }));
+  const holes = 1 + Math.max(-1, ...pieces.filter((piece) => typeof piece === "number"));
+  return { pieces, holes, values: (variables, now) => values(variables, { now }) };
+}
+
+function valuesOf({ subject, html, text }: Parts, variables: Record<string, unknown>, now: Date): string[] {
+  const htmlValues = html?.values(variables, now) ?? [];
+  const textValues = text.values?.(variables, now) ?? htmlValues.map((value) => (/[<&]/.test(value) ? plain(value) : value));
+  return [...subject.values(variables, now), ...htmlValues, ...textValues];
+}
+
+const oneLine = (text: string): string => text.replace(/[\r\n\t]+/g, " ");
+
+/** A subject is one line, whatever the variables hold: nothing of it may become a header. */
+const lineOf = ({ pieces, holes, values }: Part): Part => ({
+  pieces: pieces.map((piece) => (typeof piece === "string" ? oneLine(piece) : piece)),
+  holes,
+  values: (variables, now) => values(variables, now).map(oneLine),
+});
+
+/** A plain-text part made from the html, once for all who share it. */
+function textOf({ pieces, holes }: Part): Parts["text"] {
+  const marked = pieces.map((piece) => (typeof piece === "string" ? piece : mark(piece))).join("");
+  const split = plain(marked).split(/\uE000(\d+)\uE001/);
+  return { pieces: split.map((piece, i) => (i % 2 ? Number(piece) : piece)), holes };
+}
+
+// From the private use area: no mail has them by accident, and html-to-text leaves them alone.
+const mark = (hole: number): string => `\uE000${hole}\uE001`;
+
+const plain = (html: string): string =>
+  convert(html, {
+    wordwrap: false,
+    selectors: [
+      { selector: "img", format: "skip" },
+      { selector: "a", options: { hideLinkHrefIfSameAsText: true } },
+    ],
+  });
+
+const shifted = (pieces: Pieces, by: number): Pieces => pieces.map((piece) => (typeof piece === "number" ? piece + by : piece));

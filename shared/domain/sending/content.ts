@@ -1,0 +1,58 @@
+// What a mail or a batch of mails says: stored once, apart from the sends.
+import type { Mailbox } from "../../providers/provider.ts";
+import * as templates from "../templates.ts";
+import type { StoredAttachment } from "./attachments.ts";
+import type { Message } from "./message.ts";
+
+export interface Content {
+  from: Mailbox;
+  replyTo?: string | undefined;
+  headers: Record<string, string>;
+  tags: string[];
+  trackOpens?: boolean | undefined;
+  trackClicks?: boolean | undefined;
+  /** The version that was there when the mail was accepted. */
+  template?: { id: number; version: number } | undefined;
+  /** With a template: instead of the template's. */
+  subject?: string | undefined;
+  html?: string | undefined;
+  text?: string | undefined;
+  variables: Record<string, unknown>;
+  attachments: StoredAttachment[];
+  /** When it was accepted: what Liquid calls now, so that a mail made again is the same to the byte. */
+  at: string;
+}
+
+/** The three parts, as Liquid sources. */
+export interface Wording {
+  subject: string;
+  html?: string | undefined;
+  text?: string | undefined;
+}
+
+export const contentOf = (
+  message: Message,
+  from: Mailbox,
+  template: Content["template"],
+  attachments: StoredAttachment[],
+  at: Date,
+): Content => ({
+  from,
+  replyTo: message.replyTo,
+  headers: message.headers,
+  tags: message.tags,
+  trackOpens: message.trackOpens,
+  trackClicks: message.trackClicks,
+  template,
+  subject: message.subject,
+  ...(!template && { html: message.html, text: message.text }),
+  variables: message.variables,
+  attachments,
+  at: at.toISOString(),
+});
+
+export async function wording(orgId: number, { template, subject = "", html, text }: Content): Promise<Wording> {
+  if (!template) return { subject, html, text };
+  const body = await templates.body(orgId, template.id, template.version);
+  return { subject: subject || body.subject, html: body.html ?? undefined, text: body.text ?? undefined };
+}

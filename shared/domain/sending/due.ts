@@ -1,0 +1,61 @@
+// What the due index finds: single sends that were never taken up or are scheduled, and lanes whose runner died or has to go on.
+import { after, now } from "../../clock.ts";
+import { equals } from "../../conditions.ts";
+import { enqueue } from "../../doors/queue.ts";
+import { claim, getMany, query, update } from "../../doors/table.ts";
+import { type Address, type DueWork, dueShards, shelves } from "../../keys.ts";
+import { inParallel } from "../../parallel.ts";
+import { queues } from "../../queues.ts";
+import type { SendItem } from "../sends.ts";
+import * as feed from "./feed.ts";
+import * as lanes from "./lanes.ts";
+
+interface DueItem extends Address, Partial<SendItem> {
+  orgId: number;
+  configId?: number;
+  duesk: string;
+}
+
+const kinds: DueWork[] = ["SEND", "LANE"];
+
+/** One message per shard: the tick itself stays short however much is due. */
+export const drainAll = (): Promise<void> =>
+  enqueue(
+    queues.drain,
+    kinds.flatMap((what) => Array.from({ length: dueShards }, (_, shard) => ({ what, shard }))),
+  );
+
+// Far enough away that the queue has had its chance; a tick that overlaps another finds nothing left.
+const againSeconds = 300;
+
+/** Brings on its way whatever is due in one shard, page by page until the shard is empty. */
+export async function drain(what: DueWork, shard: number): Promise<void> {
+  const until = after(queues.drain.timeoutSeconds - 15);
+  for (let taken = 1; taken > 0 && now() < until; ) taken = await drainPage(what, shard);
+}
+
+async function drainPage(what: DueWork, shard: number): Promise<number> {
+  const time = now().toISOString();
+  const { items } = await query<Address & { duesk: string }>(shelves.due(what, shard), { limit: 100 });
+  const due = items.filter(({ duesk }) => duesk <= time);
+  // The index is only for finding: what is decided is decided on the item itself.
+  const found = (await getMany<DueItem>(due, { consistent: true })).flatMap((item) => (item && item.duesk <= time ? [item] : []));
+  const taken = await inParallel(10, found, (item) => take(what, item));
+  return taken.filter(Boolean).length;
+}
+
+async function take(what: DueWork, item: DueItem): Promise<boolean> {
+  const later = after(againSeconds).toISOString();
+  const mine = await claim(update({ pk: item.pk, sk: item.sk }, { set: { duesk: later } }, { if: equals("duesk", item.duesk) }));
+  if (mine) await onItsWay[what](item);
+  return mine;
+}
+
+const onItsWay: Record<DueWork, (item: DueItem) => Promise<void>> = {
+  LANE: ({ orgId, configId }) => lanes.wake(orgId, configId!),
+  SEND: async ({ orgId, id, siteId, createdAt, scheduledAt }) => {
+    // Who accepted it may have died before it was listed.
+    if (!scheduledAt) await claim(...feed.listing(orgId, siteId!, createdAt!, id!, 1));
+    await enqueue(queues.send, [{ orgId, sendId: id! }], { group: orgId });
+  },
+};

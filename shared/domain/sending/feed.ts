@@ -1,0 +1,64 @@
+// Which sends a site has, newest first: one entry for a single send, one for a batch, moved together with the site's count.
+import { getMany, put, query, update, type Write } from "../../doors/table.ts";
+import { idsPerBlock, keys, ranges, sortable } from "../../keys.ts";
+import type { PageRequest } from "../../paging.ts";
+import { decodeCursor } from "../../paging.ts";
+
+interface Entry {
+  sk: string;
+  id: number;
+  n: number;
+}
+
+/** A send's place in the feed; `next` is where to go on after it. */
+export interface Place {
+  id: number;
+  next: string;
+}
+
+/** `n` sends from `firstId` on, listed once and counted once, however often this is written. */
+export const listing = (orgId: number, siteId: number, at: string, firstId: number, n: number): [Write, Write] => [
+  put(keys.sendsFeed(orgId, siteId, `${at}#${sortable(firstId)}`), { id: firstId, n }, { new: true }),
+  update(keys.sendCount(orgId, siteId), { add: { count: n } }),
+];
+
+export async function total(orgId: number, siteIds: number[]): Promise<number> {
+  const counters = await getMany<{ count: number }>(siteIds.map((siteId) => keys.sendCount(orgId, siteId)));
+  return counters.reduce((sum, counter) => sum + (counter?.count ?? 0), 0);
+}
+
+/** All sends of these sites in order of time, newest first, from where a cursor stands. */
+export async function* places(orgId: number, siteIds: number[], from: string | undefined): AsyncGenerator<Place> {
+  const [place, offset] = from?.split("|") ?? [];
+  // An entry may have been left in its middle, so it is read again: "~" sorts after it.
+  const feeds = siteIds.map((siteId) => entries(orgId, siteId, place === undefined ? undefined : `${place}~`));
+  for await (const entry of merged(feeds)) {
+    const first = entry.sk === place ? Number(offset) : 0;
+    for (let i = first; i < entry.n; i++) yield { id: entry.id + i, next: `${entry.sk}|${i + 1}` };
+  }
+}
+
+/** The sends of one batch are a whole block. */
+export async function* placesOfBatch(batchId: number, { cursor }: PageRequest): AsyncGenerator<Place> {
+  for (let i = Number(decodeCursor(cursor) ?? 0); i < idsPerBlock; i++) yield { id: batchId * idsPerBlock + i, next: String(i + 1) };
+}
+
+async function* entries(orgId: number, siteId: number, start: string | undefined): AsyncGenerator<Entry> {
+  let after = start;
+  do {
+    const page = await query<Entry>(ranges.sendsFeed(orgId, siteId), { newestFirst: true, limit: 100, after });
+    yield* page.items;
+    after = page.next;
+  } while (after !== undefined);
+}
+
+async function* merged(feeds: AsyncGenerator<Entry>[]): AsyncGenerator<Entry> {
+  const heads = await Promise.all(feeds.map((feed) => feed.next()));
+  for (;;) {
+    const open = heads.flatMap((head, i) => (head.done ? [] : [{ entry: head.value, i }]));
+    if (!open.length) return;
+    const newest = open.reduce((best, one) => (one.entry.sk > best.entry.sk ? one : best));
+    yield newest.entry;
+    heads[newest.i] = await feeds[newest.i]!.next();
+  }
+}

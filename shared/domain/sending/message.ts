@@ -1,0 +1,122 @@
+// What a caller says when sending: POST /send and POST /send/batch.
+import * as z from "zod";
+import { EmailAddress, oneLine } from "../../email.ts";
+
+const jsonSize = (value: unknown): number => Buffer.byteLength(JSON.stringify(value) ?? "");
+const maxVariablesBytes = 10_000;
+
+export const Variables = z
+  .record(z.string().max(100), z.unknown())
+  .refine((variables) => jsonSize(variables) <= maxVariablesBytes, `must be at most ${maxVariablesBytes} bytes of JSON`);
+
+/** Kept on the send and shown with it; never sent to the provider. */
+export const Metadata = z
+  .record(z.string().max(40), z.union([z.string().max(500), z.number(), z.boolean(), z.null()]))
+  .refine((metadata) => Object.keys(metadata).length <= 20, "must have at most 20 fields")
+  .refine((metadata) => jsonSize(metadata) <= 1000, "must be at most 1,000 bytes of JSON");
+
+// What we or the provider set ourselves, or what would change who gets the mail.
+const ownHeaders = new Set(
+  "from to cc bcc subject reply-to sender return-path date message-id mime-version content-type content-transfer-encoding dkim-signature received".split(
+    " ",
+  ),
+);
+const HeaderName = z
+  .string()
+  .max(100)
+  .regex(/^[!-9;-~]+$/, "must be a header name")
+  .refine((name) => !ownHeaders.has(name.toLowerCase()), "is a header that we set ourselves");
+
+export const Headers = z
+  .record(HeaderName, oneLine(998))
+  .refine((headers) => Object.keys(headers).length <= 20, "must have at most 20 headers");
+
+const Tag = z.string().regex(/^[\w.-]{1,50}$/, "must be 1 to 50 letters, digits, dots, dashes or underscores");
+
+export const maxAttachments = 20;
+
+/** `content` in base64, or the `uploadId` that POST /attachments gave. */
+export const AttachmentInput = z
+  .object({
+    filename: oneLine(200)
+      .min(1)
+      .refine((name) => !/[\\/]/.test(name), "must not have slashes"),
+    type: z
+      .string()
+      .regex(/^[\w.+-]+\/[\w.+-]+$/, "must be a content type such as application/pdf")
+      .max(100)
+      .optional(),
+    content: z.string().optional().describe("base64"),
+    uploadId: z.string().max(100).optional(),
+  })
+  .refine(({ content, uploadId }) => (content === undefined) !== (uploadId === undefined), "needs either content or uploadId");
+export type AttachmentInput = z.output<typeof AttachmentInput>;
+
+const Message = z.object({
+  siteId: z.int().positive().optional(),
+  fromEmail: EmailAddress.optional(),
+  fromName: oneLine(100).optional(),
+  sendingConfigId: z.int().positive().optional(),
+  subject: oneLine(998).min(1).optional(),
+  html: z.string().min(1).max(1_000_000).optional(),
+  text: z.string().max(1_000_000).optional(),
+  templateId: z.int().positive().optional(),
+  variables: Variables.default({}),
+  replyTo: EmailAddress.optional(),
+  headers: Headers.default({}),
+  tags: z.array(Tag).max(10).default([]),
+  trackOpens: z.boolean().optional(),
+  trackClicks: z.boolean().optional(),
+  secure: z.boolean().optional(),
+  secureExpiresInDays: z.number().optional(),
+  scheduledAt: z.iso.datetime({ offset: true }).optional(),
+  attachments: z.array(AttachmentInput).max(maxAttachments).default([]),
+});
+
+const said = ({
+  templateId,
+  html,
+  subject,
+}: {
+  templateId?: number | undefined;
+  html?: string | undefined;
+  subject?: string | undefined;
+}) => templateId !== undefined || (html !== undefined && subject !== undefined);
+const saysWhat = { error: "needs templateId, or html together with subject", path: ["templateId"] };
+const sender = ({ fromEmail, sendingConfigId }: { fromEmail?: string | undefined; sendingConfigId?: number | undefined }) =>
+  fromEmail !== undefined || sendingConfigId !== undefined;
+const saysWho = { error: "needs fromEmail, or sendingConfigId", path: ["fromEmail"] };
+
+export const SingleMessage = Message.extend({ to: EmailAddress, toName: oneLine(100).optional(), metadata: Metadata.optional() })
+  .refine(said, saysWhat)
+  .refine(sender, saysWho);
+export type SingleMessage = z.output<typeof SingleMessage>;
+
+/** One of a batch. Checked one by one, so that a bad recipient is rejected alone. */
+export const BatchRecipient = z
+  .object({
+    to: EmailAddress.optional(),
+    email: EmailAddress.optional().describe("Another name for to"),
+    toName: oneLine(100).optional(),
+    variables: Variables.optional(),
+    metadata: Metadata.optional(),
+    trackOpens: z.boolean().optional(),
+    trackClicks: z.boolean().optional(),
+  })
+  .refine(({ to, email }) => to !== undefined || email !== undefined, { error: "is required", path: ["to"] });
+export type BatchRecipient = z.output<typeof BatchRecipient>;
+
+export const maxRecipients = 1000;
+
+export const BatchMessage = Message.extend({
+  recipients: z
+    .array(z.looseObject({}).describe("to (or email), toName, variables, metadata, trackOpens, trackClicks"))
+    .min(1)
+    .max(maxRecipients),
+})
+  .refine(said, saysWhat)
+  .refine(sender, saysWho);
+export type BatchMessage = z.output<typeof BatchMessage>;
+
+/** What the two have in common. */
+export type Message = z.output<typeof Message>;

@@ -1,0 +1,168 @@
+// Sends: one mail to one person each. A bulk send is first a line of a chunk; its item is inserted once the provider has it.
+import * as z from "zod";
+import { type Caller, permit } from "../caller.ts";
+import { equals } from "../conditions.ts";
+import { get, getMany, put, queryAll, update, write } from "../doors/table.ts";
+import { conflict, missing } from "../errors.ts";
+import { keys, off, ranges } from "../keys.ts";
+import { decodeCursor, type PageRequest, pagination, skipped } from "../paging.ts";
+import * as chunks from "./sending/chunks.ts";
+import * as feed from "./sending/feed.ts";
+import * as sites from "./sites.ts";
+
+export const sendStatuses = ["scheduled", "queued", "sending", "sent", "delivered", "failed", "uncertain", "cancelled"] as const;
+
+export const Send = z.object({
+  id: z.int(),
+  siteId: z.int(),
+  contactId: z.int().nullable(),
+  toEmail: z.string(),
+  fromEmail: z.string(),
+  fromName: z.string().nullable(),
+  subject: z.string(),
+  status: z.enum(sendStatuses),
+  provider: z.string(),
+  sendingConfigId: z.int(),
+  providerMessageId: z.string().nullable(),
+  campaignId: z.int().nullable(),
+  sequenceId: z.int().nullable(),
+  templateId: z.int().nullable(),
+  batchId: z.int().nullable(),
+  metadata: z.record(z.string(), z.unknown()).nullable(),
+  scheduledAt: z.string().nullable(),
+  error: z.string().nullable(),
+  createdAt: z.string(),
+  sentAt: z.string().nullable(),
+});
+export type Send = z.output<typeof Send>;
+
+/** What is stored: empty fields are left out, because every byte over 1 KB is paid for at each change. */
+export type SendItem = Pick<
+  Send,
+  "id" | "siteId" | "toEmail" | "fromEmail" | "subject" | "status" | "provider" | "sendingConfigId" | "createdAt"
+> & {
+  [Field in keyof Send]?: Send[Field] | undefined;
+};
+
+export interface SendFilter {
+  siteId?: number | undefined;
+  status?: Send["status"] | undefined;
+  batchId?: number | undefined;
+  contactId?: number | undefined;
+  campaignId?: number | undefined;
+}
+
+const nullable = Object.entries(Send.shape)
+  .filter(([, type]) => type instanceof z.ZodNullable)
+  .map(([field]) => field as keyof Send);
+
+/** With null for every field that was left out. */
+export const full = (item: SendItem): Send =>
+  ({ ...item, ...Object.fromEntries(nullable.map((field) => [field, item[field] ?? null])) }) as Send;
+
+/** Throws 404. A send that has not been handed over yet is read from its chunk. */
+export async function find(caller: Caller, id: number): Promise<Send> {
+  const item = (await get<SendItem>(keys.send(caller.orgId, id))) ?? (await chunks.line(caller.orgId, id));
+  if (!item) throw missing("There is no such send");
+  permit(caller, item.siteId);
+  return full(item);
+}
+
+/** Newest first, over the sites that the caller may see. */
+export async function list(caller: Caller, request: PageRequest, { siteId, batchId, ...filter }: SendFilter) {
+  const siteIds = await sites.visible(caller, siteId);
+  const filtered = Object.values(filter).some((value) => value !== undefined);
+  const places =
+    batchId === undefined ? feed.places(caller.orgId, siteIds, decodeCursor(request.cursor)) : feed.placesOfBatch(batchId, request);
+  const [{ sends, next }, total] = await Promise.all([
+    collect(caller.orgId, places, request, (send) => siteIds.includes(send.siteId) && matches(send, filter), filtered),
+    filtered || batchId !== undefined ? null : feed.total(caller.orgId, siteIds),
+  ]);
+  return { sends, pagination: pagination(request, total, next) };
+}
+
+const matches = (send: Send, filter: Omit<SendFilter, "siteId" | "batchId">): boolean =>
+  Object.entries(filter).every(([field, value]) => value === undefined || send[field as keyof Send] === value);
+
+// A filter may match seldom: after so many sends the page ends short, with a cursor to go on.
+const mostScanned = 2000;
+
+async function collect(
+  orgId: number,
+  places: AsyncIterable<feed.Place>,
+  request: PageRequest,
+  wanted: (send: Send) => boolean,
+  filtered: boolean,
+) {
+  // Without a filter what lies before the page is passed over unread.
+  const [unread, unwanted] = filtered ? [0, skipped(request)] : [skipped(request), 0];
+  const enough = unwanted + request.limit + 1;
+  const found: { send: Send; next: string }[] = [];
+  let scanned = 0;
+  let stoppedAt: string | undefined;
+  for await (const some of grouped(places, unread, Math.min(100, request.limit + 1))) {
+    const sends = await load(
+      orgId,
+      some.map(({ id }) => id),
+    );
+    found.push(...sends.flatMap((send, i) => (send && wanted(send) ? [{ send, next: some[i]!.next }] : [])));
+    scanned += some.length;
+    if (found.length >= enough) break;
+    stoppedAt = scanned >= mostScanned ? some.at(-1)!.next : undefined;
+    if (stoppedAt) break;
+  }
+  const page = found.slice(unwanted, unwanted + request.limit);
+  return { sends: page.map(({ send }) => send), next: found.length >= enough ? page.at(-1)?.next : stoppedAt };
+}
+
+async function* grouped<T>(all: AsyncIterable<T>, skip: number, size: number): AsyncGenerator<T[]> {
+  let group: T[] = [];
+  let left = skip;
+  for await (const one of all) {
+    if (left-- > 0) continue;
+    group.push(one);
+    if (group.length < size) continue;
+    yield group;
+    group = [];
+  }
+  if (group.length) yield group;
+}
+
+/** In the order of the ids; undefined where there is none. Neighbours are read together. */
+async function load(orgId: number, wanted: number[]): Promise<(Send | undefined)[]> {
+  const byHundred = Map.groupBy(wanted, (id) => Math.floor(id / 100));
+  const found = new Map<number, SendItem>();
+  const keep = (items: (SendItem | undefined)[]) => {
+    for (const item of items) if (item) found.set(item.id, item);
+  };
+  const dense = [...byHundred].filter(([, ids]) => ids.length > 8).map(([hundred]) => hundred);
+  const single = wanted.filter((id) => !dense.includes(Math.floor(id / 100)));
+  await Promise.all([
+    getMany<SendItem>(single.map((id) => keys.send(orgId, id))).then(keep),
+    ...dense.map((hundred) => queryAll<SendItem>(ranges.sendsOf(orgId, hundred)).then(keep)),
+  ]);
+  keep(
+    await chunks.lines(
+      orgId,
+      wanted.filter((id) => !found.has(id)),
+    ),
+  );
+  return wanted.map((id) => found.get(id)).map((item) => item && full(item));
+}
+
+/** A scheduled send that will not go out. 409 when it is not scheduled any more. */
+export async function cancel(caller: Caller, id: number): Promise<Send> {
+  const send = await find(caller, id);
+  const tooLate = conflict(`The send is ${send.status}: only a scheduled send can be cancelled`);
+  if (send.status !== "scheduled") throw tooLate;
+  const address = keys.send(caller.orgId, id);
+  if (send.batchId === null) {
+    await write(
+      update(address, { set: { status: "cancelled" }, remove: off("due") }, { if: equals("status", "scheduled"), otherwise: tooLate }),
+    );
+  } else {
+    // A line of a chunk: the item that takes its place is seen before the chunk is handed over.
+    await write(put(address, { ...send, status: "cancelled" }, { new: tooLate }));
+  }
+  return { ...send, status: "cancelled" };
+}

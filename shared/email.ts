@@ -1,0 +1,18 @@
+import * as z from "zod";
+
+/** An address as mail servers take it: one mailbox, at most 254 characters, nothing that could break out of a header. */
+export const EmailAddress = z.email("must be one valid email address").max(254);
+
+/** A display name, subject or header value: one line. */
+export const oneLine = (max: number) =>
+  z
+    .string()
+    .max(max)
+    .refine((text) => !hasControl(text), "must be one line, without control characters");
+
+// biome's rule against control characters in patterns has a point: name them by code.
+const hasControl = (text: string): boolean => [...text].some((char) => char.charCodeAt(0) < 32 || char.charCodeAt(0) === 127);
+
+/** The form under which an address is compared and stored. */
+export const canonical = (email: string): string => email.trim().toLowerCase();
+export const domainOf = (email: string): string => canonical(email).slice(email.trim().lastIndexOf("@") + 1);
