@@ -50,25 +50,36 @@ export const find = (orgId: number, email: string): Promise<Suppression | undefi
  */
 export const suppress = (orgId: number, wanted: NewSuppression): Promise<{ suppression: Suppression; added: boolean }> =>
   settled(async () => {
-    const current = await find(orgId, wanted.email);
-    const writes = suppressing(orgId, wanted, current);
-    await write(...writes);
-    return { suppression: writes.length ? suppressed(wanted, current) : current!, added: writes.length > 0 };
+    const step = { wanted, current: await find(orgId, wanted.email) };
+    if (!changes(step)) return { suppression: step.current!, added: false };
+    await write(...suppressing(orgId, [step]));
+    return { suppression: outcomeOf(step), added: true };
   });
 
-/**
- * The writes of `suppress`, to be made together with others; none when there is nothing to do. `current` is what `find` or a read
- * of `addressOf` told: when it is no longer so, the first of the writes fails with Unmet, and reading again helps.
- */
-export function suppressing(orgId: number, wanted: NewSuppression, current?: Suppression): Write[] {
-  if (current && !(current.reason === "unsubscribe" && wanted.reason !== "unsubscribe")) return [];
-  const next = suppressed(wanted, current);
-  return [
-    put(addressOf(orgId, wanted.email), { ...next, ...placed(orgId, next) }, { if: current ? equals("reason", current.reason) : isNew }),
-    counted(orgId, next.reason, 1),
-    ...(current ? [counted(orgId, current.reason, -1)] : []),
-  ];
+/** What is wanted of an address, and what was read at `addressOf` it. */
+export interface Step {
+  wanted: NewSuppression;
+  current: Suppression | undefined;
 }
+
+/**
+ * The writes of `suppress`, to be made together with others; none when there is nothing to do. Each address at most once. When
+ * `current` is no longer so, a write fails with Unmet, and reading again helps.
+ */
+export function suppressing(orgId: number, steps: Step[]): Write[] {
+  const changed = steps.filter(changes);
+  const moves = new Map<Reason, number>();
+  const move = (reason: Reason, by: number) => moves.set(reason, (moves.get(reason) ?? 0) + by);
+  for (const { wanted, current } of changed) {
+    move(wanted.reason, 1);
+    if (current) move(current.reason, -1);
+  }
+  return [...changed.map((step) => storing(orgId, step)), ...[...moves].map(([reason, by]) => counted(orgId, reason, by))];
+}
+
+/** Only an address that gets no mail at all is as suppressed as it can be. */
+export const changes = ({ wanted, current }: Step): boolean =>
+  !current || (current.reason === "unsubscribe" && wanted.reason !== "unsubscribe");
 
 /** 404 when the address is not suppressed. */
 export const remove = (orgId: number, email: string): Promise<void> =>
@@ -78,18 +89,16 @@ export const remove = (orgId: number, email: string): Promise<void> =>
     await write(removeItem(addressOf(orgId, email), { if: equals("reason", current.reason) }), counted(orgId, current.reason, -1));
   });
 
-/** How many there are, of one reason or of all. */
-export async function count(orgId: number, reason?: Reason): Promise<number> {
-  if (reason) return (await get<{ count: number }>(keys.suppressionCount(orgId, reason), { consistent: false }))?.count ?? 0;
-  const counters = await queryAll<{ count: number }>(ranges.suppressionCounts(orgId));
-  return counters.reduce((sum, { count: one }) => sum + one, 0);
+/** How many there are of each reason. */
+export async function counts(orgId: number): Promise<Record<Reason, number>> {
+  const counters = await queryAll<{ sk: Reason; count: number }>(ranges.suppressionCounts(orgId));
+  const none = { bounce: 0, spam_report: 0, unsubscribe: 0, manual: 0, import: 0 };
+  return { ...none, ...Object.fromEntries(counters.map(({ sk, count }) => [sk, count])) };
 }
 
 export const addressOf = (orgId: number, email: string) => keys.suppression(orgId, canonical(email));
 
-/** One more or fewer of a reason. */
-export const counted = (orgId: number, reason: Reason, by: number): Write =>
-  update(keys.suppressionCount(orgId, reason), { add: { count: by } });
+const counted = (orgId: number, reason: Reason, by: number): Write => update(keys.suppressionCount(orgId, reason), { add: { count: by } });
 
 /** Does it again when what was read has changed before it was written. */
 export async function settled<T>(attempt: () => Promise<T>): Promise<T> {
@@ -98,15 +107,21 @@ export async function settled<T>(attempt: () => Promise<T>): Promise<T> {
       return await attempt();
     } catch (error) {
       if (!(error instanceof Unmet)) throw error;
-      if (tries >= 8) throw conflict("This address is being changed by too many requests at once");
+      if (tries >= 8) throw conflict("The suppression list is being changed by too many requests at once");
       await sleep(5 * tries);
     }
   }
 }
 
-function suppressed({ email, reason, detail, source }: NewSuppression, current: Suppression | undefined): Suppression {
+function outcomeOf({ wanted: { email, reason, detail, source }, current }: Step): Suppression {
   const at = now().toISOString();
   return { email: canonical(email), reason, detail: detail ?? null, source, createdAt: current?.createdAt ?? at, updatedAt: at };
+}
+
+function storing(orgId: number, step: Step): Write {
+  const next = outcomeOf(step);
+  const unchanged = step.current ? equals("reason", step.current.reason) : isNew;
+  return put(addressOf(orgId, next.email), { ...next, ...placed(orgId, next) }, { if: unchanged });
 }
 
 // The reason rides in the sort key, so that a page of one reason is found without reading the items of all others.

@@ -1,0 +1,113 @@
+// Mail to our own users, through the operator's system sender. Suppressions do not hold for it.
+import { config as settings } from "../config.ts";
+import { get } from "../doors/table.ts";
+import * as vault from "../doors/vault.ts";
+import { EmailAddress } from "../email.ts";
+import { unavailable, upstream } from "../errors.ts";
+import { keys } from "../keys.ts";
+import * as log from "../log.ts";
+import { provider as providerOf } from "../providers/index.ts";
+import type { Mailbox, Outcome, Provider } from "../providers/provider.ts";
+import * as accounts from "./accounts.ts";
+import { escaped, handOver, page, type SimpleMail } from "./sending/simple-mailing.ts";
+import * as sendingConfigs from "./sending-configs.ts";
+
+type Words = Pick<SimpleMail, "to" | "subject" | "html" | "text">;
+
+/** Every mail that our own users can get; undefined when there is nobody to write to. */
+const mails = {
+  password_reset: async (email: string): Promise<Words | undefined> => {
+    const started = await accounts.startReset(email);
+    return started && passwordReset(email, started.name, started.token);
+  },
+};
+
+/** Writes and sends one. Throws what a retry may mend; a mail that was refused, or may have gone out, is logged and done with. */
+export async function deliver({ mail, email }: { mail: keyof typeof mails; email: string }): Promise<void> {
+  // First of all: a token that cannot be mailed need not exist.
+  const { provider, credentials, from } = await systemSender();
+  const words = await mails[mail](email);
+  if (!words) return;
+  const outcome = await handOver(provider, credentials, { ...words, from, tracked: false });
+  conclusions[outcome.status](mail, provider, outcome as never);
+}
+
+type Conclude<S extends Outcome["status"]> = (mail: string, provider: Provider, outcome: Extract<Outcome, { status: S }>) => void;
+
+const conclusions: { [S in Outcome["status"]]: Conclude<S> } = {
+  accepted: (mail, { key }) => log.info("system mail", { mail, provider: key }),
+  // What a provider says of a mail may name its recipient; what it says of the account is for the operator.
+  refused: (mail, { key, name }, { config: accountAtFault, error }) =>
+    log.failure("system mail failed", new Error(`${name} refused a system mail${accountAtFault ? `: ${error}` : ""}`), {
+      mail,
+      provider: key,
+    }),
+  uncertain: (mail, { key, name }) =>
+    log.failure("system mail uncertain", new Error(`${name} may or may not have taken a system mail`), { mail, provider: key }),
+  held: (_, { name }) => {
+    throw upstream(`${name} did not take a system mail now`);
+  },
+};
+
+interface Sender {
+  provider: Provider;
+  credentials: Record<string, unknown>;
+  from: Mailbox;
+}
+
+/** As SYSTEM_SENDER says: a sending config's id, or `<provider>:<from address>` with the credentials as JSON in a secret. */
+function systemSender(): Promise<Sender> {
+  const setting = settings.systemSender;
+  if (!setting) throw unavailable("The setting SYSTEM_SENDER is missing: mail to our own users cannot be sent");
+  return /^\d+$/.test(setting) ? senderByConfig(Number(setting)) : senderBySecret(setting);
+}
+
+async function senderByConfig(id: number): Promise<Sender> {
+  const pointer = await get<{ orgId: number }>(keys.inboundConfig(id));
+  if (!pointer) throw unavailable(`SYSTEM_SENDER names the sending config ${id}, which does not exist`);
+  const config = await sendingConfigs.find({ orgId: pointer.orgId }, id);
+  const credentials = await sendingConfigs.credentials(pointer.orgId, config);
+  return { provider: providerOf(config.provider)!, credentials, from: { email: config.fromEmail, name: config.fromName ?? productName } };
+}
+
+const productName = "Pennymail";
+
+async function senderBySecret(setting: string): Promise<Sender> {
+  const [, key = "", email = ""] = /^([^:]*):(.*)$/.exec(setting) ?? [];
+  const provider = providerOf(key);
+  if (!provider || !EmailAddress.safeParse(email).success)
+    throw unavailable("SYSTEM_SENDER must be a sending config id, or <provider>:<from address>");
+  const { success, data } = provider.credentials.safeParse(parsed(await vault.secret(settings.systemSenderSecret)));
+  if (!success) throw unavailable(`The secret that SYSTEM_SENDER_SECRET names does not hold the credentials of ${provider.name} as JSON`);
+  return { provider, credentials: data, from: { email, name: productName } };
+}
+
+// The parser's own error would show a part of the secret.
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function passwordReset(email: string, name: string | null, token: string): Words {
+  const link = `${settings.publicUrl}/reset-password?token=${token}`;
+  const hello = name ? `Hello ${name},` : "Hello,";
+  const why = `someone asked for a new password for ${email}. If it was you, open this link within an hour:`;
+  const how = `Where the link leads nowhere, send the token itself: POST ${settings.publicUrl}/api/v1/auth/reset-password with {"token": "...", "password": "your new password"}.`;
+  const ignore = "If it was not you, do nothing: your password stays as it is.";
+  return {
+    to: { email, name: name ?? undefined },
+    subject: `Your ${productName} password`,
+    text: `${hello}\n\n${why}\n\n${link}\n\nToken: ${token}\n\n${how}\n\n${ignore}\n`,
+    html: page(
+      escaped(hello),
+      escaped(why),
+      `<a href="${escaped(link)}">Set a new password</a>`,
+      `Token: <code>${token}</code>`,
+      escaped(how),
+      escaped(ignore),
+    ),
+  };
+}
