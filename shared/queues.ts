@@ -38,7 +38,7 @@ export const queues = {
     concurrency: 8,
   }),
   /** Mail to our own users. */
-  systemMail: queue("system-mail", z.object({ mail: z.literal("password_reset"), email: z.string() })),
+  systemMail: queue("system-mail", z.object({ mail: z.literal("password_reset"), email: z.string() }), { timeoutSeconds: 60 }),
 };
 
 export type Queue<M extends z.ZodType = z.ZodType> = ReturnType<typeof queue<M>>;

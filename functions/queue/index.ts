@@ -2,5 +2,6 @@ import type { Worker } from "../../shared/consume.ts";
 import { worker as drain } from "./drain.ts";
 import { worker as lane } from "./lane.ts";
 import { worker as send } from "./send.ts";
+import { worker as systemMail } from "./system-mail.ts";
 
-export const workers: Worker[] = [send, lane, drain];
+export const workers: Worker[] = [send, lane, drain, systemMail];
