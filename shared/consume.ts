@@ -10,7 +10,7 @@ export interface Worker {
   handler(event: SQSEvent): Promise<SQSBatchResponse>;
 }
 
-/** A message of the batch at hand. `done` is set by who works on the batch as a whole. */
+/** A message of the batch at hand. */
 export interface Received<M> {
   messageId: string;
   body: M;
@@ -37,24 +37,33 @@ export const consumeBatch = <M extends z.ZodType>(
   queue,
   handler: async ({ Records }) => {
     const started = performance.now();
-    const messages = Records.map(({ messageId, body, attributes }) => ({
-      messageId,
-      body: queue.message.parse(JSON.parse(body)),
-      attempt: Number(attributes.ApproximateReceiveCount),
-    }));
-    const { result: errors, usage } = await metered(() => work(messages));
+    const { messages, unreadable } = received(queue, Records);
+    const { result: errors, usage } = await metered(async () => (messages.length ? work(messages) : []));
     const milliseconds = Math.round(performance.now() - started);
     for (const [i, { messageId, body, attempt }] of messages.entries()) {
       const facts = { queue: queue.name, messageId, attempt, ...idsOf(body) };
       if (errors[i] === undefined) log.info("message", { ...facts, milliseconds, ...shareOf(usage, messages.length) });
       else log.failure("message failed", errors[i], facts);
     }
-    const batchItemFailures = messages.flatMap(({ messageId }, i) =>
-      errors[i] !== undefined && passing(errors[i]) ? [{ itemIdentifier: messageId }] : [],
-    );
-    return { batchItemFailures };
+    const failed = messages.flatMap(({ messageId }, i) => (errors[i] !== undefined && passing(errors[i]) ? [messageId] : []));
+    return { batchItemFailures: [...failed, ...unreadable].map((itemIdentifier) => ({ itemIdentifier })) };
   },
 });
+
+/** A message that cannot be read is left for the dead-letter queue, and keeps nobody else waiting. */
+function received<M extends z.ZodType>(queue: Queue<M>, records: SQSEvent["Records"]) {
+  const messages: Received<z.output<M>>[] = [];
+  const unreadable: string[] = [];
+  for (const { messageId, body, attributes } of records) {
+    try {
+      messages.push({ messageId, body: queue.message.parse(JSON.parse(body)), attempt: Number(attributes.ApproximateReceiveCount) });
+    } catch (error) {
+      log.failure("message unreadable", error, { queue: queue.name, messageId });
+      unreadable.push(messageId);
+    }
+  }
+  return { messages, unreadable };
+}
 
 const shareOf = ({ readUnits, writeUnits }: { readUnits: number; writeUnits: number }, n: number) => ({
   readUnits: readUnits / n,

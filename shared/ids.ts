@@ -27,16 +27,26 @@ let open: { next: number; end: number } | undefined;
 export const takeSend = (): Promise<number> =>
   remembered("SENDONE", async () => {
     if (!open || open.next >= open.end) {
-      const block = await reserve("SENDBLOCK", 1);
+      const block = await reserve("SENDBLOCK");
       if (!open || open.next >= open.end) open = { next: block * idsPerBlock, end: (block + 1) * idsPerBlock };
     }
     return open.next++;
   });
 
-/** A whole block of send ids: `block * idsPerBlock` and the following. */
-export const takeBlock = (): Promise<number> => remembered("SENDBLOCK", () => reserve("SENDBLOCK", 1));
+const blocksAtOnce = 8;
+const spare: number[] = [];
 
-async function reserve(kind: string, n: number): Promise<number> {
+/** A whole block of send ids: `block * idsPerBlock` and the following. One write for every eight. */
+export const takeBlock = (): Promise<number> =>
+  remembered("SENDBLOCK", async () => {
+    const kept = spare.shift();
+    if (kept !== undefined) return kept;
+    const first = await reserve("SENDBLOCK", blocksAtOnce);
+    spare.push(...Array.from({ length: blocksAtOnce - 1 }, (_, i) => first + 1 + i));
+    return first;
+  });
+
+async function reserve(kind: string, n = 1): Promise<number> {
   const counter = await updateReturning<{ last: number }>(update(keys.idCounter(kind), { add: { last: n } }));
   return counter!.last - n + 1;
 }

@@ -12,6 +12,6 @@ export type Facts = Record<string, string | number | boolean | undefined>;
 
 export const info = (message: string, facts: Facts): void => log().info(message, { facts });
 
-/** An error of ours: its name and stack are logged, but the message only when it is not about what a caller sent. */
+/** An error of ours, with its stack. Whoever throws keeps addresses, bodies and secrets out of its message. */
 export const failure = (message: string, error: unknown, facts: Facts = {}): void =>
   log().error(message, { facts, error: error instanceof Error ? error : new Error(String(error)) });
