@@ -1,0 +1,25 @@
+// The service's clock, which may run ahead of the machine's. How far is kept in the data folder: records made in that future
+// (leases, due times) would otherwise lie ahead for as long after the next start.
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import * as clock from "../../shared/clock.ts";
+
+export interface Time {
+  offsetSeconds(): number;
+  advance(seconds: number): void;
+}
+
+export function openTime(file: string | undefined): Time {
+  let offset = 0;
+  const advance = (seconds: number) => {
+    offset += seconds;
+    clock.advance(seconds);
+  };
+  if (file && existsSync(file)) advance(Number(readFileSync(file, "utf8")) || 0);
+  return {
+    offsetSeconds: () => offset,
+    advance: (seconds) => {
+      advance(seconds);
+      if (file) writeFileSync(file, String(offset));
+    },
+  };
+}
