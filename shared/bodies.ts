@@ -20,14 +20,14 @@ const maxItemBytes = 200_000;
  * A JSON value as attributes for the item at `address`: `put(address, { ...record, ...(await packed(address, value)) })`.
  * Over 200 KB compressed it is stored as a blob before this returns, so an item never points at nothing; a write that is then not
  * made leaves a blob that nobody points at. Safe to repeat: the same value at the same address is the same blob, another value
- * another blob.
+ * another blob. The blob's key begins with `kind`, by which the bucket lets them expire: templates stay.
  */
-export async function packed(address: Address, value: unknown): Promise<Packed> {
+export async function packed(address: Address, value: unknown, kind: "bodies" | "templates" = "bodies"): Promise<Packed> {
   const json = JSON.stringify(value);
   const gz = await zip(json);
   if (gz.length <= maxItemBytes) return { gz };
   const hash = createHash("sha256").update(json).digest("base64url").slice(0, 22);
-  const blob = `bodies/${address.pk}/${address.sk}/${hash}.json.gz`.replaceAll("#", "/");
+  const blob = `${kind}/${address.pk}/${address.sk}/${hash}.json.gz`.replaceAll("#", "/");
   await blobs.put(blob, gz, "application/gzip");
   return { blob };
 }

@@ -1,6 +1,6 @@
 // From what was accepted to what a provider is told. Pure: the same input makes the same bytes, so a call can be asked again.
-import { convert } from "html-to-text";
 import * as liquid from "../../liquid.ts";
+import { plainText } from "../../plain-text.ts";
 import type { Attachment, Mailing, Pieces, Recipient } from "../../providers/provider.ts";
 import type { Content, Wording } from "./content.ts";
 
@@ -94,7 +94,7 @@ function part(source: string, field: string, escaped: boolean): Part {
 
 function valuesOf({ subject, html, text }: Parts, variables: Record<string, unknown>, now: Date): string[] {
   const htmlValues = html?.values(variables, now) ?? [];
-  const textValues = text.values?.(variables, now) ?? htmlValues.map((value) => (/[<&]/.test(value) ? plain(value) : value));
+  const textValues = text.values?.(variables, now) ?? htmlValues.map((value) => (/[<&]/.test(value) ? plainText(value) : value));
   return [...subject.values(variables, now), ...htmlValues, ...textValues];
 }
 
@@ -110,20 +110,11 @@ const lineOf = ({ pieces, holes, values }: Part): Part => ({
 /** A plain-text part made from the html, once for all who share it. */
 function textOf({ pieces, holes }: Part): Parts["text"] {
   const marked = pieces.map((piece) => (typeof piece === "string" ? piece : mark(piece))).join("");
-  const split = plain(marked).split(/\uE000(\d+)\uE001/);
+  const split = plainText(marked).split(/\uE000(\d+)\uE001/);
   return { pieces: split.map((piece, i) => (i % 2 ? Number(piece) : piece)), holes };
 }
 
 // From the private use area: no mail has them by accident, and html-to-text leaves them alone.
 const mark = (hole: number): string => `\uE000${hole}\uE001`;
-
-const plain = (html: string): string =>
-  convert(html, {
-    wordwrap: false,
-    selectors: [
-      { selector: "img", format: "skip" },
-      { selector: "a", options: { hideLinkHrefIfSameAsText: true } },
-    ],
-  });
 
 const shifted = (pieces: Pieces, by: number): Pieces => pieces.map((piece) => (typeof piece === "number" ? piece + by : piece));
