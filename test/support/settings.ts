@@ -1,4 +1,4 @@
 import { inject } from "vitest";
-import "./engine.ts";
+import type {} from "./engine.ts";
 
 Object.assign(process.env, inject("settings"));
