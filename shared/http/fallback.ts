@@ -18,7 +18,9 @@ export const fallback =
     const { method } = event.requestContext.http;
     const allowed = [...Object.keys(operations).map((name) => name.toUpperCase()), "OPTIONS"];
     const silent = method === "HEAD" && { body: "" };
-    if (allowed.length === 1) return { ...refusal(missing("There is no such endpoint"), extra.headers["x-request-id"]!, extra), ...silent };
+    // A path whose method exists comes here when it cannot be decoded: it names nothing.
+    if (allowed.length === 1 || operations[method.toLowerCase()])
+      return { ...refusal(missing("There is no such endpoint"), extra.headers["x-request-id"]!, extra), ...silent };
     extra.headers.allow = allowed.join(", ");
     if (method === "OPTIONS") return { statusCode: 204, headers: { ...extra.headers, ...preflight(event, allowed, operations) } };
     const refused = refusal(

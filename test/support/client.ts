@@ -1,0 +1,118 @@
+// A caller of the service, who knows nothing of it but its address. Every test gets an organization of its own.
+import { randomUUID } from "node:crypto";
+import { inject } from "vitest";
+import type {} from "./service.ts";
+
+export interface Answer<T> {
+  status: number;
+  headers: Headers;
+  /** `Set-Cookie` headers. */
+  cookies: string[];
+  text: string;
+  /** The parsed text, when it is JSON. */
+  body: Body<T>;
+}
+
+export interface Body<T> {
+  data: T;
+  warnings?: string[];
+  error?: string;
+  code?: string;
+  requestId?: string;
+  details?: { path: string; message: string }[];
+  retryAfter?: number;
+  limit?: number;
+  resetAt?: number;
+}
+
+export interface AskOptions {
+  headers?: Record<string, string>;
+  /** Sent as it is, instead of a JSON body. */
+  raw?: string | Uint8Array<ArrayBuffer>;
+  /** Another service than the one of the project. */
+  service?: string;
+}
+
+/** One request without credentials; `path` is relative to /api/v1. */
+export async function ask<T = unknown>(method: string, path: string, body?: unknown, options: AskOptions = {}): Promise<Answer<T>> {
+  const { headers = {}, raw, service = inject("baseUrl") } = options;
+  const response = await fetch(`${apiOf(service)}${path}`, {
+    method,
+    headers: { ...(body !== undefined && { "content-type": "application/json" }), ...headers },
+    body: raw ?? (body === undefined ? null : JSON.stringify(body)),
+    redirect: "manual",
+  });
+  const text = await response.text();
+  const json = response.headers.get("content-type")?.startsWith("application/json") && text !== "";
+  return {
+    status: response.status,
+    headers: response.headers,
+    cookies: response.headers.getSetCookie(),
+    text,
+    body: json ? JSON.parse(text) : {},
+  };
+}
+
+const apiOf = (service: string): string => `${service.replace(/\/+$/, "").replace(/\/api\/v1$/, "")}/api/v1`;
+
+/** The value to send back in a Cookie header. */
+export const cookieOf = ({ cookies }: Answer<unknown>): string => cookies[0]?.split(";")[0] ?? "";
+
+export interface CallOptions extends AskOptions {
+  /** Whose credential goes along; the API key unless said otherwise. `{ key }` is another API key, `{ cookie }` another session. */
+  as?: "key" | "session" | "nobody" | { key: string } | { cookie: string };
+}
+
+export interface Client {
+  email: string;
+  password: string;
+  /** `__Host-session=...` */
+  cookie: string;
+  apiKey: string;
+  userId: number;
+  orgId: number;
+  siteId: number;
+  /** A request with a credential of this organization. */
+  call<T = unknown>(method: string, path: string, body?: unknown, options?: CallOptions): Promise<Answer<T>>;
+  /** The text of a fresh API key. */
+  newKey(fields?: { siteId?: number; scopes?: string[] }): Promise<string>;
+}
+
+export const password = "a horse of one's own";
+export const freshEmail = (): string => `user-${randomUUID()}@example.com`;
+
+interface Profile {
+  user: { id: number };
+  organization: { id: number };
+}
+
+/** A new organization with one site, an API key for all of it, and its user's session. */
+export async function signedUp({ service }: Pick<AskOptions, "service"> = {}): Promise<Client> {
+  const where = service === undefined ? {} : { service };
+  const email = freshEmail();
+  const signup = must(201, await ask<Profile>("POST", "/auth/signup", { email, password }, where));
+  const cookie = cookieOf(signup);
+  let apiKey = "";
+  const credentials = (as: NonNullable<CallOptions["as"]>): Record<string, string> => {
+    if (as === "nobody") return {};
+    if (as === "session") return { cookie };
+    if (as === "key") return { authorization: `Bearer ${apiKey}` };
+    return "key" in as ? { authorization: `Bearer ${as.key}` } : { cookie: as.cookie };
+  };
+  const call = <T>(method: string, path: string, body?: unknown, { as = "key", headers, ...options }: CallOptions = {}) =>
+    ask<T>(method, path, body, { ...where, ...options, headers: { ...credentials(as), ...headers } });
+  const newKey = async (fields = {}) => {
+    const created = await call<{ key: string }>("POST", "/api-keys", { name: "test", ...fields }, { as: "session" });
+    return must(201, created).body.data.key;
+  };
+  apiKey = await newKey();
+  const site = must(201, await call<{ id: number }>("POST", "/sites", { name: "Shop" }));
+  const { user, organization } = signup.body.data;
+  return { email, password, cookie, apiKey, userId: user.id, orgId: organization.id, siteId: site.body.data.id, call, newKey };
+}
+
+/** The answer, if it has this status; for the steps on the way to what a test is about. */
+export function must<T>(status: number, answer: Answer<T>): Answer<T> {
+  if (answer.status !== status) throw new Error(`Expected ${status}, got ${answer.status}: ${answer.text.slice(0, 500)}`);
+  return answer;
+}
