@@ -346,10 +346,7 @@ async function insertBatch(items: { address: Address; item: object }[]): Promise
     const open = outcomes.flatMap((outcome, i) => (outcome === undefined ? [i] : []));
     const { Responses = [], ConsumedCapacity } = await dynamo().send(
       new BatchExecuteStatementCommand({
-        Statements: open.map((i) => ({
-          Statement: `INSERT INTO "${config.table}" VALUE ?`,
-          Parameters: [{ ...items[i]!.item, ...items[i]!.address }],
-        })),
+        Statements: open.map((i) => insertion({ ...items[i]!.item, ...items[i]!.address })),
         ...capacity,
       }),
     );
@@ -357,6 +354,13 @@ async function insertBatch(items: { address: Address; item: object }[]): Promise
     for (const [n, i] of open.entries()) outcomes[i] = inserted(Responses[n]?.Error);
   }
   return outcomes.map(Boolean);
+}
+
+// PartiQL wants the item's shape spelled out; only values may be parameters.
+function insertion(item: object) {
+  const attributes = Object.entries(item).filter(([, value]) => value !== undefined);
+  const shape = attributes.map(([name]) => `'${name.replaceAll("'", "''")}': ?`).join(", ");
+  return { Statement: `INSERT INTO "${config.table}" VALUE {${shape}}`, Parameters: attributes.map(([, value]) => value) };
 }
 
 const passing = new Set([
