@@ -19,37 +19,46 @@ const name = oneLine(200).trim().min(1);
 const folderId = z.int().positive().nullable();
 const { subject, html, text, designJson } = bodies.fields;
 
-export const TemplateMeta = z.object({
-  id: z.int(),
-  siteId: z.int(),
-  name: z.string(),
-  subject: z.string(),
-  folderId: z.int().nullable(),
-  version: z
-    .int()
-    .describe("Rises by 1 with every change of subject, html, text or designJson; mail keeps the version it was accepted with"),
-  variables: z.array(z.string()).describe("What it reads, as written in it: firstName, order.total"),
-  createdAt: z.string(),
-  updatedAt: z.string(),
-});
+export const TemplateMeta = z
+  .object({
+    id: z.int(),
+    siteId: z.int(),
+    name: z.string(),
+    subject: z.string(),
+    folderId: z.int().nullable(),
+    version: z
+      .int()
+      .describe("Rises by 1 with every change of subject, html, text or designJson; mail keeps the version it was accepted with"),
+    variables: z.array(z.string()).describe("What it reads, as written in it: firstName, order.total"),
+    createdAt: z.string(),
+    updatedAt: z.string(),
+  })
+  .meta({ id: "TemplateMeta" });
 export type TemplateMeta = z.output<typeof TemplateMeta>;
-export const Template = TemplateMeta.extend({ html: z.string().nullable(), text: z.string().nullable(), designJson: z.unknown() });
+export const Template = TemplateMeta.extend({ html: z.string().nullable(), text: z.string().nullable(), designJson: z.unknown() }).meta({
+  id: "Template",
+});
 export type Template = z.output<typeof Template>;
 
-export const NewTemplate = z.object({
-  siteId: z.int().positive().optional(),
-  name,
-  subject,
-  html: html.default(null),
-  text: text.default(null),
-  designJson: designJson.default(null),
-  folderId: folderId.default(null),
-});
+export const NewTemplate = z
+  .object({
+    siteId: z.int().positive().optional(),
+    name,
+    subject,
+    html: html.default(null),
+    text: text.default(null),
+    designJson: designJson.default(null),
+    folderId: folderId.default(null),
+  })
+  .meta({ examples: [{ name: "Welcome", subject: "Welcome, {{ firstName }}", html: "<p>Hello {{ firstName | default: 'there' }}</p>" }] });
 export type NewTemplate = z.output<typeof NewTemplate>;
-export const TemplateChanges = z.object({ name, subject, html, text, designJson, folderId }).partial();
+export const TemplateChanges = z
+  .object({ name, subject, html, text, designJson, folderId })
+  .partial()
+  .meta({ examples: [{ subject: "Welcome to the shop, {{ firstName }}" }] });
 export type TemplateChanges = z.output<typeof TemplateChanges>;
 
-export interface TemplateFilter {
+interface TemplateFilter {
   siteId?: number | undefined;
   /** "none": unfiled */
   folderId?: number | "none" | undefined;

@@ -2,7 +2,7 @@
 import { type FilterImplOptions, filters, Liquid } from "liquidjs";
 import { renderNodes } from "./rendering.ts";
 
-export const maxSourceLength = 1_100_000;
+const maxSourceLength = 1_100_000;
 
 // Files and other templates.
 const outsideTags = ["include", "render", "layout", "block"];
