@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { expect, inject, test } from "vitest";
 import { ask, cookieOf, freshEmail, must, password, signedUp } from "../support/client.ts";
 
 const cookiePattern = /^__Host-session=[0-9A-Za-z]{32,}; HttpOnly; Secure; SameSite=Lax; Path=\/; Max-Age=604800$/;
@@ -189,4 +189,6 @@ test("a page of another origin can do nothing with a session that its visitor ha
     });
   expect((await call("GET", "/sites", undefined, { as: "session", headers: { origin: "https://evil.example" } })).status).toBe(200);
   expect((await call("POST", "/sites", { name: "By key" }, { headers: { origin: "https://evil.example" } })).status).toBe(201);
+  const own = { origin: new URL(inject("baseUrl")).origin };
+  expect((await call("POST", "/sites", { name: "Ours" }, { as: "session", headers: own })).status).toBe(201);
 });

@@ -1,0 +1,114 @@
+// Promises that hold for every route there is, whoever adds it: the tests walk the table itself.
+import { expect, test } from "vitest";
+import { groups } from "../../functions/http/index.ts";
+import * as apiKeys from "../../shared/domain/api-keys.ts";
+import * as sites from "../../shared/domain/sites.ts";
+import { sessionCookie } from "../../shared/http/authenticate.ts";
+import { basePath, type Route } from "../../shared/http/route.ts";
+import type { Group } from "../../shared/http/serve.ts";
+import { account } from "../support/callers.ts";
+import { type Asked, ask } from "../support/events.ts";
+
+type Signature = `${string} /${string}`;
+interface Entry {
+  group: Group;
+  route: Route;
+  signature: Signature;
+}
+
+const table: Entry[] = groups.flatMap((group) =>
+  group.routes.map((route) => {
+    const path = route.path.slice(basePath.length).replace(/{(\w+)}/g, ":$1");
+    return { group, route, signature: `${route.method} ${path}` as Signature };
+  }),
+);
+
+/** `id` for every integer in the path, and a body that most would take. */
+const asking = ({ route }: Entry, id: number, credential: Asked): Asked => {
+  const names = [...route.path.matchAll(/{(\w+)}/g)].map(([, name = ""]) => name);
+  const params = Object.fromEntries(names.map((name) => [name, /^id$|Id$/.test(name) ? String(id) : "x"]));
+  return { ...credential, params, ...(route.body && !route.raw && { body: { name: "Mine" } }) };
+};
+const withKey = (key: string): Asked => ({ headers: { authorization: `Bearer ${key}` } });
+const withSession = (token: string): Asked => ({ cookies: [`${sessionCookie}=${token}`] });
+
+test("there are routes", () => {
+  expect(table.length).toBeGreaterThan(30);
+});
+
+test("no route that is not public answers without a credential", async () => {
+  for (const entry of table.filter(({ route }) => route.auth !== "public")) {
+    const answer = await ask(entry.group, entry.signature, asking(entry, 1, {}));
+    expect([entry.signature, answer.status, answer.body.error]).toEqual([entry.signature, 401, "Unauthorized"]);
+  }
+});
+
+test("no route of the whole organization answers a bound key", async () => {
+  const { caller } = await account();
+  const { id: siteId } = await sites.create(caller, sites.NewSite.parse({ name: "Shop" }));
+  const { key } = await apiKeys.create(caller, apiKeys.NewApiKey.parse({ name: "bound", siteId }));
+  for (const entry of table.filter(({ route }) => route.auth === "account" && route.level === "organization")) {
+    const { status, body } = await ask(entry.group, entry.signature, asking(entry, 1, withKey(key)));
+    expect([entry.signature, status, body.code]).toEqual([entry.signature, 403, "site_forbidden"]);
+  }
+});
+
+test("no route that needs a session answers a key", async () => {
+  const { caller } = await account();
+  const { key } = await apiKeys.create(caller, apiKeys.NewApiKey.parse({ name: "all" }));
+  for (const entry of table.filter(({ route }) => route.auth === "session")) {
+    const asked = asking(entry, 1, withKey(key));
+    const { status, body } = await ask(entry.group, entry.signature, asked);
+    expect([entry.signature, status, body.code]).toEqual([entry.signature, 403, "session_required"]);
+  }
+});
+
+test("no route does anything for a key without its scope", async () => {
+  const { caller } = await account();
+  const { key } = await apiKeys.create(caller, apiKeys.NewApiKey.parse({ name: "none", scopes: ["nothing:read"] }));
+  for (const entry of table.filter(({ route }) => route.auth === "account")) {
+    const asked = asking(entry, 1, withKey(key));
+    const { status, body } = await ask(entry.group, entry.signature, asked);
+    expect([entry.signature, status, body.code]).toEqual([entry.signature, 403, "scope_missing"]);
+  }
+});
+
+type Made = Record<string, number>;
+/** One record of each kind, by the first segment of its path; whoever adds a kind adds it here. */
+const makers: Record<string, { signature: Signature; body(made: Made): object }> = {
+  sites: { signature: "POST /sites", body: () => ({ name: "Shop" }) },
+  "api-keys": { signature: "POST /api-keys", body: () => ({ name: "CI" }) },
+  "template-folders": { signature: "POST /template-folders", body: () => ({ name: "Folder" }) },
+  templates: { signature: "POST /templates", body: () => ({ name: "Hello", subject: "Hi", html: "<p>Hi</p>" }) },
+  "sending-configs": {
+    signature: "POST /sending-configs",
+    body: () => ({ provider: "resend", fromEmail: "news@example.com", fromName: "News", credentials: { apiKey: "re_test" } }),
+  },
+  sends: {
+    signature: "POST /send",
+    body: (made) => ({ to: "ada@example.net", subject: "Hi", html: "<p>Hi</p>", sendingConfigId: made["sending-configs"] }),
+  },
+};
+
+test("what belongs to one organization does not exist for another", async () => {
+  const [owner, stranger] = await Promise.all([account(), account()]);
+  const made: Made = {};
+  for (const [kind, { signature, body }] of Object.entries(makers)) {
+    const { group } = table.find((entry) => entry.signature === signature)!;
+    const answer = await ask<{ id: number }>(group, signature, { ...withSession(owner.token), body: body(made) });
+    expect([signature, answer.status, answer.body.error]).toEqual([signature, expect.toBeOneOf([201, 202]), undefined]);
+    made[kind] = answer.body.data.id;
+  }
+  const walked = table.filter(({ route }) => route.auth !== "public" && route.path.includes("{id}"));
+  for (const entry of walked) {
+    const kind = entry.signature.split("/")[1]!;
+    expect(Object.keys(made)).toContain(kind);
+    const { status, body } = await ask(entry.group, entry.signature, asking(entry, made[kind]!, withSession(stranger.token)));
+    expect([entry.signature, status, body.code]).toEqual([entry.signature, 404, "not_found"]);
+  }
+  for (const entry of walked.filter(({ route }) => route.method === "GET")) {
+    const id = made[entry.signature.split("/")[1]!]!;
+    const { status } = await ask(entry.group, entry.signature, asking(entry, id, withSession(owner.token)));
+    expect([entry.signature, status]).toEqual([entry.signature, 200]);
+  }
+});
