@@ -9,7 +9,7 @@ import { group } from "../../shared/http/serve.ts";
 const SendingConfig = config.SendingConfig.extend({
   webhookSecretSet: z.boolean(),
   webhookUrl: z.string().describe("To be entered at the provider; where it ends in secret=YOUR_SECRET, put the webhookSecret in"),
-});
+}).meta({ id: "SendingConfig" });
 
 const shown = (one: config.SendingConfig) => ({
   ...one,

@@ -84,7 +84,7 @@ export const templates = group("templates", [
   }),
   route("POST /templates/:id/render", "Preview: what a recipient with these variables would get", {
     level: "site",
-    body: z.object({ variables: z.record(z.string(), z.unknown()).default({}) }),
+    body: z.object({ variables: z.record(z.string(), z.unknown()).default({}) }).meta({ examples: [{ variables: { firstName: "Ada" } }] }),
     returns: template.Rendered,
     errors: { 400: "A filter cannot take a variable, or rendering takes too much" },
     handle: ({ caller, params, body }) => template.render(caller, params.id, body.variables),

@@ -16,13 +16,15 @@ import * as passwords from "./passwords.ts";
 import * as sessions from "./sessions.ts";
 
 export const UserName = oneLine(200).trim().min(1).nullable();
-export const User = z.object({
-  id: z.int(),
-  email: z.string(),
-  name: UserName,
-  createdAt: z.string(),
-  updatedAt: z.string(),
-});
+export const User = z
+  .object({
+    id: z.int(),
+    email: z.string(),
+    name: UserName,
+    createdAt: z.string(),
+    updatedAt: z.string(),
+  })
+  .meta({ id: "User" });
 export type User = z.output<typeof User>;
 
 /** The item that is found by email. */

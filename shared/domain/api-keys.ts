@@ -16,28 +16,32 @@ const Scope = z
   .max(100)
   .regex(/^(\*|[a-z]+(-[a-z]+)*:(read|write))$/, "must be * or a group with :read or :write, such as contacts:read");
 
-export const ApiKey = z.object({
-  id: z.int(),
-  name: z.string(),
-  prefix: z.string().describe("The visible part of the key: pm_live_ and 8 characters"),
-  siteId: z.int().nullable().describe("The only site the key may see"),
-  scopes: z.array(z.string()),
-  createdAt: z.string(),
-  updatedAt: z.string(),
-  lastUsedAt: z.string().nullable(),
-});
+export const ApiKey = z
+  .object({
+    id: z.int(),
+    name: z.string(),
+    prefix: z.string().describe("The visible part of the key: pm_live_ and 8 characters"),
+    siteId: z.int().nullable().describe("The only site the key may see"),
+    scopes: z.array(z.string()),
+    createdAt: z.string(),
+    updatedAt: z.string(),
+    lastUsedAt: z.string().nullable(),
+  })
+  .meta({ id: "ApiKey" });
 export type ApiKey = z.output<typeof ApiKey>;
 
-export const NewApiKey = z.object({
-  name: oneLine(200).trim().min(1),
-  siteId: z.int().positive().nullable().default(null).describe("Binds the key to one site"),
-  scopes: z
-    .array(Scope)
-    .min(1)
-    .max(100)
-    .default(["*"])
-    .describe("`*`, or `<group>:read` and `<group>:write`; the group is a path's first segment"),
-});
+export const NewApiKey = z
+  .object({
+    name: oneLine(200).trim().min(1),
+    siteId: z.int().positive().nullable().default(null).describe("Binds the key to one site"),
+    scopes: z
+      .array(Scope)
+      .min(1)
+      .max(100)
+      .default(["*"])
+      .describe("`*`, or `<group>:read` and `<group>:write`; the group is a path's first segment"),
+  })
+  .meta({ examples: [{ name: "Shop server", scopes: ["send:write", "sends:read"] }] });
 export type NewApiKey = z.output<typeof NewApiKey>;
 
 type Stored = ApiKey & { hash: string };

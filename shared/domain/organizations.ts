@@ -8,14 +8,16 @@ import { unauthenticated } from "../errors.ts";
 import { keys } from "../keys.ts";
 import { planKeys } from "../plans.ts";
 
-export const Organization = z.object({
-  id: z.int(),
-  name: z.string(),
-  plan: z.enum(planKeys),
-  timezone: z.string().describe("IANA name; days in statistics are its days"),
-  createdAt: z.string(),
-  updatedAt: z.string(),
-});
+export const Organization = z
+  .object({
+    id: z.int(),
+    name: z.string(),
+    plan: z.enum(planKeys),
+    timezone: z.string().describe("IANA name; days in statistics are its days"),
+    createdAt: z.string(),
+    updatedAt: z.string(),
+  })
+  .meta({ id: "Organization" });
 export type Organization = z.output<typeof Organization>;
 
 export const OrganizationName = oneLine(200).trim().min(1);
@@ -24,7 +26,8 @@ export const OrganizationChanges = z
     name: OrganizationName,
     timezone: z.string().max(100).refine(isTimezone, "must be an IANA time zone such as Europe/Berlin"),
   })
-  .partial();
+  .partial()
+  .meta({ examples: [{ name: "My shop", timezone: "Europe/Berlin" }] });
 export type OrganizationChanges = z.output<typeof OrganizationChanges>;
 
 /** The organization's item also tells whether it has one site only, and which: see sites.ts. */

@@ -54,15 +54,20 @@ const Changes = {
     .describe("What proves the provider's webhooks; null removes it"),
 };
 
-export const NewSendingConfig = z.object({
-  ...Changes,
-  provider: Changes.provider.default(providerKeys[0]!),
-  credentials: Changes.credentials.default({}),
-  apiKey: z.string().max(2048).optional().describe("Legacy: the same as credentials.apiKey"),
-});
+export const NewSendingConfig = z
+  .object({
+    ...Changes,
+    provider: Changes.provider.default(providerKeys[0]!),
+    credentials: Changes.credentials.default({}),
+    apiKey: z.string().max(2048).optional().describe("Legacy: the same as credentials.apiKey"),
+  })
+  .meta({ examples: [{ provider: "sendgrid", fromEmail: "hello@shop.example", fromName: "My shop", credentials: { apiKey: "SG...." } }] });
 export type NewSendingConfig = z.output<typeof NewSendingConfig>;
 
-export const SendingConfigChanges = z.object(Changes).partial();
+export const SendingConfigChanges = z
+  .object(Changes)
+  .partial()
+  .meta({ examples: [{ fromName: "My shop", ratePerSecond: 20 }] });
 export type SendingConfigChanges = z.output<typeof SendingConfigChanges>;
 
 /** `fromEmail` becomes the config's address; it is not verified until a test mail was accepted. */

@@ -12,28 +12,30 @@ import * as sites from "./sites.ts";
 
 export const sendStatuses = ["scheduled", "queued", "sending", "sent", "delivered", "failed", "uncertain", "cancelled"] as const;
 
-export const Send = z.object({
-  id: z.int(),
-  siteId: z.int(),
-  contactId: z.int().nullable(),
-  toEmail: z.string(),
-  fromEmail: z.string(),
-  fromName: z.string().nullable(),
-  subject: z.string(),
-  status: z.enum(sendStatuses),
-  provider: z.string(),
-  sendingConfigId: z.int(),
-  providerMessageId: z.string().nullable(),
-  campaignId: z.int().nullable(),
-  sequenceId: z.int().nullable(),
-  templateId: z.int().nullable(),
-  batchId: z.int().nullable(),
-  metadata: z.record(z.string(), z.unknown()).nullable(),
-  scheduledAt: z.string().nullable(),
-  error: z.string().nullable(),
-  createdAt: z.string(),
-  sentAt: z.string().nullable(),
-});
+export const Send = z
+  .object({
+    id: z.int(),
+    siteId: z.int(),
+    contactId: z.int().nullable(),
+    toEmail: z.string(),
+    fromEmail: z.string(),
+    fromName: z.string().nullable(),
+    subject: z.string(),
+    status: z.enum(sendStatuses),
+    provider: z.string(),
+    sendingConfigId: z.int(),
+    providerMessageId: z.string().nullable(),
+    campaignId: z.int().nullable(),
+    sequenceId: z.int().nullable(),
+    templateId: z.int().nullable(),
+    batchId: z.int().nullable(),
+    metadata: z.record(z.string(), z.unknown()).nullable(),
+    scheduledAt: z.string().nullable(),
+    error: z.string().nullable(),
+    createdAt: z.string(),
+    sentAt: z.string().nullable(),
+  })
+  .meta({ id: "Send" });
 export type Send = z.output<typeof Send>;
 
 /** What is stored: empty fields are left out, because every byte over 1 KB is paid for at each change. */

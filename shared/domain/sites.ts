@@ -24,7 +24,7 @@ const fields = {
   physicalAddress: z.string().max(500).nullable().describe("Shown in the footer of marketing mail (CAN-SPAM)"),
 };
 
-export const Site = z.object({ id: z.int(), ...fields, createdAt: z.string(), updatedAt: z.string() });
+export const Site = z.object({ id: z.int(), ...fields, createdAt: z.string(), updatedAt: z.string() }).meta({ id: "Site" });
 export type Site = z.output<typeof Site>;
 export const SiteChanges = z.object(fields).partial();
 export type SiteChanges = z.output<typeof SiteChanges>;

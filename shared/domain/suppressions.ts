@@ -12,22 +12,26 @@ export const reasons = ["bounce", "spam_report", "unsubscribe", "manual", "impor
 export const Reason = z.enum(reasons);
 export type Reason = z.output<typeof Reason>;
 
-export const Suppression = z.object({
-  email: z.string(),
-  reason: Reason,
-  detail: z.string().nullable(),
-  source: z.string().nullable().describe("Where it came from: api, session, import, or the provider that reported it"),
-  createdAt: z.string(),
-  updatedAt: z.string(),
-});
+export const Suppression = z
+  .object({
+    email: z.string(),
+    reason: Reason,
+    detail: z.string().nullable(),
+    source: z.string().nullable().describe("Where it came from: api, session, import, or the provider that reported it"),
+    createdAt: z.string(),
+    updatedAt: z.string(),
+  })
+  .meta({ id: "Suppression" });
 export type Suppression = z.output<typeof Suppression>;
 
 export const maxDetailLength = 300;
-export const NewSuppression = z.object({
-  email: EmailAddress,
-  reason: Reason.default("manual").describe("`unsubscribe` keeps marketing mail away only, every other reason all mail"),
-  detail: oneLine(maxDetailLength).nullish(),
-});
+export const NewSuppression = z
+  .object({
+    email: EmailAddress,
+    reason: Reason.default("manual").describe("`unsubscribe` keeps marketing mail away only, every other reason all mail"),
+    detail: oneLine(maxDetailLength).nullish(),
+  })
+  .meta({ examples: [{ email: "ada@example.com", reason: "manual", detail: "asked by phone" }] });
 /** `source` is at most 50 characters. */
 export type NewSuppression = z.output<typeof NewSuppression> & { source: string };
 
@@ -40,7 +44,7 @@ export async function among(orgId: number, emails: string[], purpose: Purpose): 
 }
 
 /** Someone who only unsubscribed still gets the receipt they wait for. */
-export const blocks = (reason: Reason, purpose: Purpose): boolean => reason !== "unsubscribe" || purpose === "marketing";
+const blocks = (reason: Reason, purpose: Purpose): boolean => reason !== "unsubscribe" || purpose === "marketing";
 
 export const find = (orgId: number, email: string): Promise<Suppression | undefined> => get<Suppression>(addressOf(orgId, email));
 
@@ -52,8 +56,9 @@ export const suppress = (orgId: number, wanted: NewSuppression): Promise<{ suppr
   settled(async () => {
     const step = { wanted, current: await find(orgId, wanted.email) };
     if (!changes(step)) return { suppression: step.current!, added: false };
-    await write(...suppressing(orgId, [step]));
-    return { suppression: outcomeOf(step), added: true };
+    const at = now();
+    await write(...suppressing(orgId, [step], at));
+    return { suppression: outcomeOf(step, at), added: true };
   });
 
 /** What is wanted of an address, and what was read at `addressOf` it. */
@@ -66,7 +71,7 @@ export interface Step {
  * The writes of `suppress`, to be made together with others; none when there is nothing to do. Each address at most once. When
  * `current` is no longer so, a write fails with Unmet, and reading again helps.
  */
-export function suppressing(orgId: number, steps: Step[]): Write[] {
+export function suppressing(orgId: number, steps: Step[], at = now()): Write[] {
   const changed = steps.filter(changes);
   const moves = new Map<Reason, number>();
   const move = (reason: Reason, by: number) => moves.set(reason, (moves.get(reason) ?? 0) + by);
@@ -74,7 +79,7 @@ export function suppressing(orgId: number, steps: Step[]): Write[] {
     move(wanted.reason, 1);
     if (current) move(current.reason, -1);
   }
-  return [...changed.map((step) => storing(orgId, step)), ...[...moves].map(([reason, by]) => counted(orgId, reason, by))];
+  return [...changed.map((step) => storing(orgId, step, at)), ...[...moves].map(([reason, by]) => counted(orgId, reason, by))];
 }
 
 /** Only an address that gets no mail at all is as suppressed as it can be. */
@@ -113,13 +118,13 @@ export async function settled<T>(attempt: () => Promise<T>): Promise<T> {
   }
 }
 
-function outcomeOf({ wanted: { email, reason, detail, source }, current }: Step): Suppression {
-  const at = now().toISOString();
-  return { email: canonical(email), reason, detail: detail ?? null, source, createdAt: current?.createdAt ?? at, updatedAt: at };
+function outcomeOf({ wanted: { email, reason, detail, source }, current }: Step, at: Date): Suppression {
+  const updatedAt = at.toISOString();
+  return { email: canonical(email), reason, detail: detail ?? null, source, createdAt: current?.createdAt ?? updatedAt, updatedAt };
 }
 
-function storing(orgId: number, step: Step): Write {
-  const next = outcomeOf(step);
+function storing(orgId: number, step: Step, at: Date): Write {
+  const next = outcomeOf(step, at);
   const unchanged = step.current ? equals("reason", step.current.reason) : isNew;
   return put(addressOf(orgId, next.email), { ...next, ...placed(orgId, next) }, { if: unchanged });
 }

@@ -12,18 +12,22 @@ import * as sites from "./sites.ts";
 
 const name = oneLine(200).trim().min(1);
 
-export const Folder = z.object({
-  id: z.int(),
-  siteId: z.int().nullable().describe("null: for templates of all sites"),
-  name: z.string(),
-  createdAt: z.string(),
-  updatedAt: z.string(),
-});
+export const Folder = z
+  .object({
+    id: z.int(),
+    siteId: z.int().nullable().describe("null: for templates of all sites"),
+    name: z.string(),
+    createdAt: z.string(),
+    updatedAt: z.string(),
+  })
+  .meta({ id: "TemplateFolder" });
 export type Folder = z.output<typeof Folder>;
-export const NewFolder = z.object({
-  name,
-  siteId: z.int().positive().optional().describe("Absent: the key's site, else the folder serves all sites"),
-});
+export const NewFolder = z
+  .object({
+    name,
+    siteId: z.int().positive().optional().describe("Absent: the key's site, else the folder serves all sites"),
+  })
+  .meta({ examples: [{ name: "Newsletters" }] });
 export type NewFolder = z.output<typeof NewFolder>;
 export const FolderChanges = z.object({ name });
 export type FolderChanges = z.output<typeof FolderChanges>;

@@ -1,8 +1,9 @@
 import * as z from "zod";
-import type { Route } from "./route.ts";
+import { requestExample } from "./examples.ts";
+import { operationId } from "./operation-ids.ts";
+import { basePath, type Limit, type Route } from "./route.ts";
+import { collector, type Schema } from "./schemas.ts";
 import type { Group } from "./serve.ts";
-
-type Schema = Record<string, unknown>;
 
 export interface Parameter {
   in: "path" | "query" | "header";
@@ -11,144 +12,224 @@ export interface Parameter {
   description?: string;
   schema: Schema;
 }
+export interface Reference {
+  $ref: string;
+}
+export interface Answer {
+  description: string;
+  headers?: Record<string, Reference>;
+  content?: Record<string, { schema: Schema }>;
+}
 
 export interface Operation {
   operationId: string;
   tags: string[];
   summary: string;
+  description: string;
   security: Record<string, string[]>[];
-  parameters: Parameter[];
-  requestBody?: { required: boolean; content: Record<string, { schema: Schema }> };
-  responses: Record<string, { description: string; content?: Record<string, { schema: Schema }> } | { $ref: string }>;
+  parameters: (Parameter | Reference)[];
+  requestBody?: { required: boolean; content: Record<string, { schema: Schema; example?: unknown }> };
+  responses: Record<string, Answer | Reference>;
   /** Any web page may call it. */
   "x-cors"?: true;
 }
 
-const schemaOf = (type: z.ZodType, io: "input" | "output"): Schema => {
-  const { $schema, ...schema } = z.toJSONSchema(type, { io, unrepresentable: "any" }) as Schema;
-  return schema;
-};
+type SchemaOf = ReturnType<typeof collector>["schemaOf"];
 
 /** OpenAPI 3.1 (spec.openapis.org/oas/v3.1.0), from the same objects that answer the requests. */
-export const openapi = (groups: Group[]) => ({
-  openapi: "3.1.0",
-  info: { title: "Pennymail", version: "1", description: "Marketing and transactional email on your own AWS account." },
-  servers: [{ url: "/" }],
-  tags: groups.map(({ name }) => ({ name })),
-  paths: paths(groups),
-  components: {
-    securitySchemes: {
-      apiKey: { type: "http", scheme: "bearer", description: "An API key: `Authorization: Bearer pm_live_...`" },
-      session: { type: "apiKey", in: "cookie", name: "__Host-session", description: "Set by login; lives 7 days" },
+export function openapi(groups: Group[]) {
+  const { components, schemaOf } = collector();
+  const problem = schemaOf(ProblemBody, "output");
+  const paths = pathsOf(groups, schemaOf);
+  for (const methods of Object.values(paths)) for (const operation of Object.values(methods)) giveExample(operation, components);
+  return {
+    openapi: "3.1.0",
+    info: { title: "Pennymail", version: "1", description: "Marketing and transactional email on your own AWS account." },
+    servers: [{ url: "/" }],
+    tags: groups.filter(({ routes }) => routes.length).map(({ name }) => ({ name })),
+    paths,
+    components: {
+      securitySchemes: {
+        apiKey: { type: "http", scheme: "bearer", description: "An API key: `Authorization: Bearer pm_live_...`" },
+        session: { type: "apiKey", in: "cookie", name: "__Host-session", description: "Set by login; lives 7 days" },
+      },
+      schemas: { ...components, Problem: problem },
+      parameters: { IdempotencyKey: idempotencyKey },
+      headers,
+      responses: Object.fromEntries(
+        Object.entries(usual).map(([status, description]) => [nameOf(status), problemAnswer(description, status)]),
+      ),
     },
-    schemas: { Problem: schemaOf(ProblemBody, "output") },
-    responses: {
-      Problem: { description: "What went wrong", content: { "application/json": { schema: { $ref: "#/components/schemas/Problem" } } } },
-    },
-  },
-});
+  };
+}
 
 const ProblemBody = z.object({
   error: z.string().describe("One sentence"),
   code: z.string().describe("A stable word for programs"),
   requestId: z.string(),
-  details: z.array(z.object({ path: z.string(), message: z.string() })).optional(),
+  details: z
+    .array(z.object({ path: z.string().describe("Dotted name of the field"), message: z.string() }))
+    .optional()
+    .describe("What is wrong with the input"),
   retryAfter: z.int().optional().describe("Seconds; with status 429"),
-  limit: z.int().optional(),
+  limit: z.int().optional().describe("Requests per minute; with status 429"),
   resetAt: z.int().optional().describe("Unix seconds; with status 429"),
 });
 
-function paths(groups: Group[]): Record<string, Record<string, Operation>> {
+/** What every endpoint of its kind may answer. */
+const usual: Record<string, string> = {
+  400: "A field is missing or wrong; `details` names it",
+  401: "No credential, or a bad one",
+  403: "This credential may not do that",
+  404: "There is no such thing in your organization",
+  409: "The `Idempotency-Key` was used for another request, or the first one with it is still running",
+  413: "The body is too large",
+  415: "The `Content-Type` must be `application/json`",
+  429: "Too many requests; `Retry-After` tells when to come back",
+  default: "Anything else, such as 500 when the fault is ours",
+};
+const nameOf = (status: string) => (status === "default" ? "Problem" : `Problem${status}`);
+
+const header = (description: string, type: string) => ({ description, schema: { type } });
+const headers = {
+  "X-Request-Id": header("Names this request; tell it when you ask us about one", "string"),
+  "X-RateLimit-Limit": header("Requests per minute", "integer"),
+  "X-RateLimit-Remaining": header("Requests left in this minute", "integer"),
+  "X-RateLimit-Reset": header("When the next minute begins (Unix seconds)", "integer"),
+  "Retry-After": header("Seconds to wait", "integer"),
+  "Idempotent-Replayed": header("`true` when this is the first answer again", "string"),
+};
+type HeaderName = keyof typeof headers;
+const pointAt = (names: HeaderName[]) => Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
+const rateHeaders: HeaderName[] = ["X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"];
+
+function pathsOf(groups: Group[], schemaOf: SchemaOf): Record<string, Record<string, Operation>> {
   const all: Record<string, Record<string, Operation>> = {};
   for (const { name, routes } of groups)
     for (const route of routes) {
       all[route.path] ??= {};
-      all[route.path]![route.method.toLowerCase()] = operation(name, route);
+      all[route.path]![route.method.toLowerCase()] = operationOf(name, route, schemaOf);
     }
   return all;
 }
 
-function operation(group: string, route: Route): Operation {
-  const problems = Object.entries(usualErrors(route)).map(([status, why]) => [status, { ...problemResponse, description: why }]);
-  return {
-    operationId: `${route.method.toLowerCase()}${route.path
-      .replace(/^\/api\/v1/, "")
-      .replace(/[^A-Za-z0-9]+(\w)/g, (_, c: string) => c.toUpperCase())
-      .replace(/\W/g, "")}`,
-    tags: [group],
-    summary: route.summary,
-    security: securityOf[route.auth],
-    parameters: [...pathParameters(route), ...queryParameters(route), ...headerParameters(route)],
-    ...requestBody(route),
-    responses: { [route.status]: success(route), ...Object.fromEntries(problems) },
-    ...(route.cors && { "x-cors": true as const }),
-  };
-}
+const operationOf = (group: string, route: Route, schemaOf: SchemaOf): Operation => ({
+  operationId: operationId(route),
+  tags: [group],
+  summary: route.summary,
+  description: `${whoMay(route)} ${counted[route.limit]}`,
+  security: securityOf[route.auth](route),
+  parameters: [...pathParameters(route), ...queryParameters(route, schemaOf), ...(idempotent(route) ? [keyReference] : [])],
+  ...requestBody(route, schemaOf),
+  responses: { [route.status]: success(route, schemaOf), ...problems(route) },
+  ...(route.cors && { "x-cors": true as const }),
+});
 
-const problemResponse = { description: "", content: { "application/json": { schema: { $ref: "#/components/schemas/Problem" } } } };
-const securityOf: Record<Route["auth"], Record<string, string[]>[]> = {
-  public: [],
-  session: [{ session: [] }],
-  account: [{ apiKey: [] }, { session: [] }],
+const securityOf: Record<Route["auth"], (route: Route) => Record<string, string[]>[]> = {
+  public: () => [],
+  session: () => [{ session: [] }],
+  account: ({ scope }) => [{ apiKey: [scope] }, { session: [] }],
 };
 
-const usualErrors = (route: Route): Record<number, string> => ({
-  ...((route.body || route.query) && { 400: "A field is missing or wrong; `details` names it" }),
-  ...(route.auth !== "public" && { 401: "No or bad credential", 403: "Not allowed with this credential" }),
-  ...(route.path.includes("{") && { 404: "There is no such thing in your organization" }),
-  ...((route.auth !== "public" || route.limit === "address") && { 429: "Too many requests; see Retry-After" }),
-  ...route.errors,
-});
+const whoMay = (route: Route): string => callers[route.auth](route);
+const callers: Record<Route["auth"], (route: Route) => string> = {
+  public: () => "Public: needs no credential.",
+  session: () => "Needs a session; an API key is not enough.",
+  account: ({ scope, level }) =>
+    `Needs a session, or an API key with the scope \`${scope}\`${level === "organization" ? " that is not bound to one site" : ""}.`,
+};
+const counted: Record<Limit, string> = {
+  general: "Counts against the general rate limit.",
+  send: "Counts against the send rate limit.",
+  address: "Limited by client address.",
+  none: "Counts against no rate limit.",
+};
 
 const pathParameters = ({ path }: Route): Parameter[] =>
   [...path.matchAll(/{(\w+)}/g)].map(([, name = ""]) => ({
     in: "path",
     name,
     required: true,
-    schema: { type: /^id$|Id$/.test(name) ? "integer" : "string" },
+    schema: /^id$|Id$/.test(name) ? { type: "integer", minimum: 1 } : { type: "string" },
   }));
 
-function queryParameters({ query }: Route): Parameter[] {
+function queryParameters({ query }: Route, schemaOf: SchemaOf): Parameter[] {
   if (!query) return [];
-  const { properties = {}, required = [] } = schemaOf(query, "input") as { properties?: Record<string, Schema>; required?: string[] };
-  return Object.entries(properties).map(([name, schema]) => ({
+  const { properties = {}, required = [] } = schemaOf(query, "input");
+  return Object.entries(properties).map(([name, { description, ...schema }]) => ({
     in: "query",
     name,
     required: required.includes(name),
-    ...(typeof schema.description === "string" && { description: schema.description }),
+    ...(description !== undefined && { description }),
     schema,
   }));
 }
 
-const headerParameters = ({ method, auth }: Route): Parameter[] =>
-  method !== "POST" || auth === "public"
-    ? []
-    : [
-        {
-          in: "header",
-          name: "Idempotency-Key",
-          required: false,
-          description: "1 to 255 characters, kept 24 hours: a repeated request gets the first answer again",
-          schema: { type: "string", minLength: 1, maxLength: 255 },
-        },
-      ];
+const idempotent = ({ method, auth }: Route): boolean => method === "POST" && auth !== "public";
+const keyReference = { $ref: "#/components/parameters/IdempotencyKey" };
+const idempotencyKey: Parameter = {
+  in: "header",
+  name: "Idempotency-Key",
+  required: false,
+  description: "Kept 24 hours: a repeated request with the same key gets the first answer again, and nothing is done twice",
+  schema: { type: "string", minLength: 1, maxLength: 255 },
+};
 
-function requestBody({ body, raw }: Route): Pick<Operation, "requestBody"> {
+function requestBody({ body, raw }: Route, schemaOf: SchemaOf): Pick<Operation, "requestBody"> {
   if (raw) return { requestBody: { required: true, content: Object.fromEntries(raw.map((type) => [type, { schema: {} }])) } };
   if (!body) return {};
   const schema = schemaOf(body, "input");
-  return {
-    requestBody: { required: Boolean((schema.required as string[] | undefined)?.length), content: { "application/json": { schema } } },
-  };
+  return { requestBody: { required: Boolean(schema.required?.length), content: { "application/json": { schema } } } };
 }
 
-function success({ summary, returns, type }: Route) {
-  if (type) return { description: summary, content: { [type.split(";")[0]!]: { schema: { type: "string" } } } };
-  const warnings = { type: "array", items: { type: "string" }, description: "What was ignored or is worth knowing" };
-  const schema = {
-    type: "object",
-    required: ["data"],
-    properties: { data: returns ? schemaOf(returns, "output") : { type: "null" }, warnings },
-  };
-  return { description: summary, content: { "application/json": { schema } } };
+function giveExample({ requestBody }: Operation, components: Record<string, Schema>) {
+  const json = requestBody?.content["application/json"];
+  if (!json || Object.keys(json.schema).length === 0) return;
+  json.example = requestExample(json.schema, components);
+  delete json.schema.examples;
 }
+
+function success(route: Route, schemaOf: SchemaOf): Answer {
+  const named: HeaderName[] = [
+    "X-Request-Id",
+    ...(route.auth === "public" ? [] : rateHeaders),
+    ...(idempotent(route) ? (["Idempotent-Replayed"] as const) : []),
+  ];
+  return { description: done[route.status]!, headers: pointAt(named), content: content(route, schemaOf) };
+}
+
+const done: Record<number, string> = { 200: "Done", 201: "Created", 202: "Accepted; the rest is done later" };
+
+function content({ returns, type }: Route, schemaOf: SchemaOf): NonNullable<Answer["content"]> {
+  if (type) return { [type.split(";")[0]!]: { schema: { type: type.startsWith("application/json") ? "object" : "string" } } };
+  const warnings = { type: "array", items: { type: "string" }, description: "What was ignored or is worth knowing" };
+  const data = returns ? schemaOf(returns, "output") : { type: "null" };
+  return { "application/json": { schema: { type: "object", properties: { data, warnings }, required: ["data"] } } };
+}
+
+/** The usual ones are pointed at; where a route gives its own reason, that is told. */
+function problems(route: Route): Operation["responses"] {
+  const own = Object.entries(route.errors).map(([status, why]) => [status, problemAnswer(why, status)]);
+  const common = usualFor(route).map((status) => [status, { $ref: `#/components/responses/${nameOf(status)}` }]);
+  return Object.fromEntries([...common, ...own]);
+}
+
+const usualFor = (route: Route): string[] => [
+  ...(route.body || route.query ? ["400"] : []),
+  ...(route.auth === "public" ? [] : ["401", "403"]),
+  ...(route.path.includes("{") ? ["404"] : []),
+  ...(idempotent(route) ? ["409"] : []),
+  ...(route.body || route.raw ? ["413"] : []),
+  ...(route.body && !route.raw ? ["415"] : []),
+  ...(route.limit === "none" ? [] : ["429"]),
+  "default",
+];
+
+const problemAnswer = (description: string, status: string): Answer => ({
+  description,
+  headers: pointAt(["X-Request-Id", ...(status === "429" ? ([...rateHeaders, "Retry-After"] as const) : [])]),
+  content: { "application/json": { schema: { $ref: "#/components/schemas/Problem" } } },
+});
+
+/** Without the base path, as people say it: /sites/{id} */
+export const shortPath = (path: string): string => path.replace(basePath, "");

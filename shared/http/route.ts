@@ -145,17 +145,19 @@ export const PageQuery = z.object({
 });
 export type PageQuery = z.output<typeof PageQuery>;
 
-export const Pagination = z.object({
-  page: z.int(),
-  limit: z.int(),
-  total: z.int().nullable().describe("null where nothing keeps count"),
-  totalPages: z.int().nullable(),
-  nextCursor: z.string().nullable(),
-});
+export const Pagination = z
+  .object({
+    page: z.int(),
+    limit: z.int(),
+    total: z.int().nullable().describe("null where nothing keeps count"),
+    totalPages: z.int().nullable(),
+    nextCursor: z.string().nullable(),
+  })
+  .meta({ id: "Pagination" });
 
 /** `{<plural>: [...], pagination}` */
 export const paged = <Name extends string, T extends z.ZodType>(plural: Name, item: T) =>
   z.object({ [plural]: z.array(item), pagination: Pagination } as { [N in Name]: z.ZodArray<T> } & { pagination: typeof Pagination });
 
 /** Answer of every DELETE. */
-export const Deleted = z.object({ id: z.union([z.int(), z.string()]), deleted: z.literal(true) });
+export const Deleted = z.object({ id: z.union([z.int(), z.string()]), deleted: z.literal(true) }).meta({ id: "Deleted" });

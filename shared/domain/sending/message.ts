@@ -53,23 +53,28 @@ export const AttachmentInput = z
 export type AttachmentInput = z.output<typeof AttachmentInput>;
 
 const Message = z.object({
-  siteId: z.int().positive().optional(),
-  fromEmail: EmailAddress.optional(),
+  siteId: z.int().positive().optional().describe("Absent: the key's site, else the organization's only one"),
+  fromEmail: EmailAddress.optional().describe("Chooses the sending config that owns it, or a verified one of its domain"),
   fromName: oneLine(100).optional(),
-  sendingConfigId: z.int().positive().optional(),
-  subject: oneLine(998).min(1).optional(),
-  html: z.string().min(1).max(1_000_000).optional(),
-  text: z.string().max(1_000_000).optional(),
+  sendingConfigId: z.int().positive().optional().describe("Needed without fromEmail"),
+  subject: oneLine(998).min(1).optional().describe("Liquid; instead of the template's"),
+  html: z
+    .string()
+    .min(1)
+    .max(1_000_000)
+    .optional()
+    .describe("Liquid, its values escaped. Needed together with subject where there is no templateId; not read beside one"),
+  text: z.string().max(1_000_000).optional().describe("Liquid. Made from html when absent; not read beside a templateId"),
   templateId: z.int().positive().optional(),
-  variables: Variables.default({}),
+  variables: Variables.default({}).describe("What Liquid reads, besides email and name of the recipient; 10,000 bytes of JSON"),
   replyTo: EmailAddress.optional(),
-  headers: Headers.default({}),
-  tags: z.array(Tag).max(10).default([]),
-  trackOpens: z.boolean().optional(),
-  trackClicks: z.boolean().optional(),
-  secure: z.boolean().optional(),
-  secureExpiresInDays: z.number().optional(),
-  scheduledAt: z.iso.datetime({ offset: true }).optional(),
+  headers: Headers.default({}).describe("At most 20, none that we set ourselves"),
+  tags: z.array(Tag).max(10).default([]).describe("For the provider's own statistics"),
+  trackOpens: z.boolean().optional().describe("Absent: as the provider's account is set"),
+  trackClicks: z.boolean().optional().describe("Absent: as the provider's account is set"),
+  secure: z.boolean().optional().describe("Not available yet: true is refused"),
+  secureExpiresInDays: z.number().optional().describe("Not available yet"),
+  scheduledAt: z.iso.datetime({ offset: true }).optional().describe("At most 30 days ahead; a time that has passed means now"),
   attachments: z.array(AttachmentInput).max(maxAttachments).default([]),
 });
 
@@ -87,9 +92,24 @@ const sender = ({ fromEmail, sendingConfigId }: { fromEmail?: string | undefined
   fromEmail !== undefined || sendingConfigId !== undefined;
 const saysWho = { error: "needs fromEmail, or sendingConfigId", path: ["fromEmail"] };
 
-export const SingleMessage = Message.extend({ to: EmailAddress, toName: oneLine(100).optional(), metadata: Metadata.optional() })
+export const SingleMessage = Message.extend({
+  to: EmailAddress,
+  toName: oneLine(100).optional(),
+  metadata: Metadata.optional().describe("Kept on the send and shown with it"),
+})
   .refine(said, saysWhat)
-  .refine(sender, saysWho);
+  .refine(sender, saysWho)
+  .meta({
+    examples: [
+      {
+        to: "ada@example.com",
+        fromEmail: "hello@shop.example",
+        subject: "Hello {{ firstName }}",
+        html: "<p>Your order is on its way.</p>",
+        variables: { firstName: "Ada" },
+      },
+    ],
+  });
 export type SingleMessage = z.output<typeof SingleMessage>;
 
 /** One of a batch. Checked one by one, so that a bad recipient is rejected alone. */
@@ -110,12 +130,24 @@ export const maxRecipients = 1000;
 
 export const BatchMessage = Message.extend({
   recipients: z
-    .array(z.looseObject({}).describe("to (or email), toName, variables, metadata, trackOpens, trackClicks"))
+    .array(z.looseObject({}).meta({ documentedAs: BatchRecipient }))
     .min(1)
     .max(maxRecipients),
 })
   .refine(said, saysWhat)
-  .refine(sender, saysWho);
+  .refine(sender, saysWho)
+  .meta({
+    examples: [
+      {
+        templateId: 1,
+        fromEmail: "hello@shop.example",
+        recipients: [
+          { to: "ada@example.com", variables: { firstName: "Ada" } },
+          { to: "grace@example.com", variables: { firstName: "Grace" } },
+        ],
+      },
+    ],
+  });
 export type BatchMessage = z.output<typeof BatchMessage>;
 
 /** What the two have in common. */

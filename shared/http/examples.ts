@@ -1,0 +1,93 @@
+// Examples made from JSON Schemas: what the document shows as a request, and the reference page as a request and an answer.
+import { componentPrefix, type Schema } from "./schemas.ts";
+
+type Components = Record<string, Schema>;
+
+/** The least that is a good request: all that is required, or else the first field. An example given with the schema comes first. */
+export const requestExample = (schema: Schema, components: Components): unknown => example(schema, { components, name: "", whole: false });
+
+/** A whole answer, every field of it. */
+export const answerExample = (schema: Schema, components: Components): unknown => example(schema, { components, name: "", whole: true });
+
+interface At {
+  components: Components;
+  /** Of the field. */
+  name: string;
+  whole: boolean;
+  /** Components we are inside of, as one may hold itself. */
+  within?: string[];
+}
+
+function example(given: Schema, at: At): unknown {
+  const id = given.$ref?.replace(componentPrefix, "");
+  if (id !== undefined && at.within?.includes(id)) return {};
+  const schema = id === undefined ? given : { ...at.components[id], ...withoutRef(given) };
+  const inside = id === undefined ? at : { ...at, within: [...(at.within ?? []), id] };
+  const [told] = (schema.examples as unknown[] | undefined) ?? [schema.const, schema.default].filter((value) => value != null);
+  if (told !== undefined) return told;
+  if (schema.enum) return schema.enum[0];
+  const [first] = schema.anyOf ?? (schema.allOf as Schema[] | undefined) ?? [];
+  if (first) return example(first, inside);
+  return byType[typeOf(schema)]?.(schema, inside) ?? byName(at.name) ?? "string";
+}
+
+const withoutRef = ({ $ref, ...rest }: Schema): Schema => rest;
+const typeOf = ({ type }: Schema): string => [type].flat()[0] ?? "";
+
+const byType: Record<string, (schema: Schema, at: At) => unknown> = {
+  object: ofObject,
+  array: (schema, at) => [example(schema.items ?? {}, { ...at, name: at.name.replace(/s$/, "") })],
+  string: (schema, { name }) => byFormat[String(schema.format)] ?? byName(name) ?? "string",
+  integer: (schema, { name }) => numberByName[name] ?? Math.max(1, Number(schema.minimum ?? 1)),
+  number: (schema) => Math.max(1, Number(schema.minimum ?? 1)),
+  boolean: () => true,
+  null: () => null,
+};
+
+function ofObject({ properties = {}, required = [] }: Schema, at: At): unknown {
+  const names = Object.keys(properties);
+  const shown = at.whole ? names : required.length ? names.filter((name) => required.includes(name)) : names.slice(0, 1);
+  return Object.fromEntries(shown.map((name) => [name, example(properties[name]!, { ...at, name })]));
+}
+
+const byFormat: Record<string, string | undefined> = {
+  email: "ada@example.com",
+  uri: "https://shop.example/",
+  "date-time": "2026-12-01T09:00:00.000Z",
+  date: "2026-12-01",
+  uuid: "2f1e9c1a-8f1b-4c59-9d6e-0d7a6f1f2b3c",
+};
+
+const numberByName: Record<string, number | undefined> = { page: 1, limit: 50, total: 1, totalPages: 1, resetAt: 1_796_115_660 };
+
+const textByName: Record<string, string | null | undefined> = {
+  name: "My shop",
+  firstName: "Ada",
+  lastName: "Lovelace",
+  organizationName: "My shop",
+  domain: "shop.example",
+  html: "<p>Hello Ada</p>",
+  text: "Hello Ada",
+  subject: "Hello Ada",
+  provider: "sendgrid",
+  password: "a long pass phrase",
+  currentPassword: "a long pass phrase",
+  newPassword: "a longer pass phrase",
+  token: "the token of the mail",
+  key: "pm_live_...",
+  prefix: "pm_live_8f3kQz1x",
+  timezone: "Europe/Berlin",
+  filename: "invoice.pdf",
+  type: "application/pdf",
+  code: "validation_failed",
+  nextCursor: null,
+  scope: "*",
+  error: null,
+};
+
+const byName = (name: string): unknown => {
+  if (Object.hasOwn(textByName, name)) return textByName[name];
+  if (/At$/.test(name)) return byFormat["date-time"];
+  if (/email$/i.test(name) || name === "to") return byFormat.email;
+  return /url$/i.test(name) ? byFormat.uri : undefined;
+};
