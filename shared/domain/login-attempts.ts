@@ -1,6 +1,7 @@
 // Guessing passwords: so many failures per account and per client address in 15 minutes, then everyone waits, whoever they are.
 import { epochSeconds } from "../clock.ts";
-import { remove, update, updateReturning, write } from "../doors/table.ts";
+import { exists } from "../conditions.ts";
+import { claim, remove, update, updateReturning, write } from "../doors/table.ts";
 import { limited } from "../errors.ts";
 import { type Address, keys } from "../keys.ts";
 
@@ -32,7 +33,7 @@ export async function guarded<T>(guards: Guard[], work: () => Promise<T | undefi
     failed = result === undefined;
     return result;
   } finally {
-    if (!failed) await Promise.all(counted.map((address) => write(update(address, { add: { failures: -1 } }))));
+    if (!failed) await Promise.all(counted.map((address) => claim(update(address, { add: { failures: -1 } }, { if: exists }))));
   }
 }
 

@@ -1,11 +1,14 @@
 import { expect, test } from "vitest";
+import { account as accountGroup } from "../../functions/http/account.ts";
 import * as clock from "../../shared/clock.ts";
 import * as accounts from "../../shared/domain/accounts.ts";
 import * as attempts from "../../shared/domain/login-attempts.ts";
 import * as sessions from "../../shared/domain/sessions.ts";
 import { get, queryAll, write } from "../../shared/doors/table.ts";
+import { sessionCookie } from "../../shared/http/authenticate.ts";
 import { keys, ranges, sha256 } from "../../shared/keys.ts";
 import { account, freshEmail, password } from "../support/callers.ts";
+import { ask } from "../support/events.ts";
 
 const address = "192.0.2.20";
 const alive = async (token: string) => (await get(keys.session(sha256(token)))) !== undefined;
@@ -50,6 +53,15 @@ test("logins that succeed, or break on our side, are no failures", async () => {
     throw new Error("the table is away");
   };
   for (let i = 0; i < 12; i++) await expect(attempts.guarded(guard, broken)).rejects.toThrow("the table is away");
+});
+
+test("a session lives for seven days", async () => {
+  const { token } = await account();
+  const me = async () => (await ask(accountGroup, "GET /auth/me", { cookies: [`${sessionCookie}=${token}`] })).status;
+  clock.advance(7 * 24 * 3600 - 60);
+  expect(await me()).toBe(200);
+  clock.advance(61);
+  expect(await me()).toBe(401);
 });
 
 test("a change of password ends the user's other sessions and keeps this one", async () => {

@@ -1,5 +1,5 @@
 import { expect, inject, test } from "vitest";
-import { ask, cookieOf, freshEmail, must, password, signedUp } from "../support/client.ts";
+import { ask, cookieOf, freshEmail, mailTo, must, password, signedUp } from "../support/client.ts";
 
 const cookiePattern = /^__Host-session=[0-9A-Za-z]{32,}; HttpOnly; Secure; SameSite=Lax; Path=\/; Max-Age=604800$/;
 const login = (email: string, given = password, headers = {}) => ask("POST", "/auth/login", { email, password: given }, { headers });
@@ -122,6 +122,20 @@ test("forgot-password says the same of everyone", async () => {
   const answers = await Promise.all([email, freshEmail()].map((one) => ask("POST", "/auth/forgot-password", { email: one })));
   for (const answer of answers) expect(answer).toMatchObject({ status: 200, body: { data: { sent: true } } });
   expect((await ask("POST", "/auth/forgot-password", { email: "nobody" })).body.details).toMatchObject([{ path: "email" }]);
+});
+
+test("who forgot the password sets a new one with the mailed token, once, and every session is over", async () => {
+  const { email, cookie } = await signedUp();
+  must(200, await ask("POST", "/auth/forgot-password", { email: email.toUpperCase() }));
+  const { text } = await mailTo(email);
+  const [, token = ""] = /token=([0-9A-Za-z]{32,})/.exec(text ?? "") ?? [];
+  const reset = (next: string) => ask("POST", "/auth/reset-password", { token, password: next });
+  const done = await reset("quite a new password");
+  expect(done).toMatchObject({ status: 200, cookies: [], body: { data: { reset: true } } });
+  expect((await me(cookie)).status).toBe(401);
+  expect((await login(email)).status).toBe(401);
+  expect((await login(email, "quite a new password")).status).toBe(200);
+  expect(await reset("yet another password")).toMatchObject({ status: 400, body: { code: "invalid_token" } });
 });
 
 test("a made-up reset token resets nothing", async () => {

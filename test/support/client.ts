@@ -1,5 +1,6 @@
 // A caller of the service, who knows nothing of it but its address. Every test gets an organization of its own.
 import { randomUUID } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
 import { inject } from "vitest";
 import type {} from "./service.ts";
 
@@ -13,7 +14,7 @@ export interface Answer<T> {
   body: Body<T>;
 }
 
-export interface Body<T> {
+interface Body<T> {
   data: T;
   warnings?: string[];
   error?: string;
@@ -115,4 +116,22 @@ export async function signedUp({ service }: Pick<AskOptions, "service"> = {}): P
 export function must<T>(status: number, answer: Answer<T>): Answer<T> {
   if (answer.status !== status) throw new Error(`Expected ${status}, got ${answer.status}: ${answer.text.slice(0, 500)}`);
   return answer;
+}
+
+export interface Mail {
+  subject: string;
+  text: string | null;
+  html: string | null;
+  headers: Record<string, string>;
+}
+
+/** The newest mail that the local runner's inbox holds for this address; waits for it up to 10 s. */
+export async function mailTo(email: string): Promise<Mail> {
+  const read = async <T>(path: string) => ((await (await fetch(`${inject("baseUrl")}/_local/inbox${path}`)).json()) as { data: T }).data;
+  for (let waited = 0; waited < 10_000; waited += 50) {
+    const [newest] = (await read<{ mails: { id: number }[] }>(`?to=${encodeURIComponent(email)}`)).mails;
+    if (newest) return read<Mail>(`/${newest.id}`);
+    await sleep(50);
+  }
+  throw new Error(`No mail came for ${email}`);
 }
