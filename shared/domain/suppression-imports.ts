@@ -7,7 +7,7 @@ import { chunked } from "../parallel.ts";
 import type { NewSuppression, Suppression } from "./suppressions.ts";
 import * as suppressions from "./suppressions.ts";
 
-export const maxRows = 10_000;
+const maxRows = 10_000;
 const maxErrors = 100;
 
 /** `row` counts from 1; in CSV it is the line, the header included. */

@@ -1,0 +1,269 @@
+import { beforeAll, expect, inject, test } from "vitest";
+import { type Answer, type Client, must, signedUp } from "../support/client.ts";
+import type {} from "../support/service.ts";
+
+interface Config {
+  id: number;
+  provider: string;
+  fromEmail: string;
+  verified: boolean;
+  credentialsSet: string[];
+  webhookUrl: string;
+}
+type Keys = Record<string, { credentials: Record<string, string>; webhookSecret: string }>;
+
+const origin = inject("baseUrl").replace(/\/api\/v1$/, "");
+// The sandbox stands in for the providers on a service of one machine only.
+const local = (path: string) => fetch(`${origin}/_local${path}`, { headers: { accept: "application/json" } });
+const read = async <T>(path: string): Promise<T> => ((await (await local(path)).json()) as { data: T }).data;
+const atHome = (await local("/sandbox")).ok;
+let sandbox: Keys;
+/** Of all that is refused; it has no config. */
+let refused: Client;
+beforeAll(async () => {
+  refused = await signedUp();
+  if (atHome) ({ providers: sandbox } = await read<{ providers: Keys }>("/sandbox"));
+});
+const mailsTo = async (email: string): Promise<{ id: number }[]> =>
+  (await read<{ mails: { id: number }[] }>(`/inbox?to=${encodeURIComponent(email)}`)).mails;
+
+const minimal = { provider: "postmark", credentials: { apiKey: "secret-token-1" }, fromEmail: "shop@pennymail.test" };
+const add = ({ call }: Client, fields: object = {}) => call<Config>("POST", "/sending-configs", { ...minimal, ...fields });
+const added = async (client: Client, fields: object = {}) => must(201, await add(client, fields)).body.data;
+const change = ({ call }: Client, id: number, changes: object) => call<Config>("PUT", `/sending-configs/${id}`, changes);
+const verify = ({ call }: Client, id: number, body: object = {}) => call<Config>("POST", `/sending-configs/${id}/verify`, body);
+const refusedFor = ({ status, body }: Answer<unknown>) => [status, body.details?.[0]?.path];
+
+test("the ten providers tell what they need, the default first", async () => {
+  const { call } = await signedUp();
+  const { providers } = must(200, await call<{ providers: { key: string; configFields: { name: string }[] }[] }>("GET", "/providers")).body
+    .data;
+  expect(providers.map(({ key }) => key)).toEqual([
+    "sendgrid",
+    "ses",
+    "postmark",
+    "mailgun",
+    "sparkpost",
+    "brevo",
+    "mailjet",
+    "mandrill",
+    "resend",
+    "smtp2go",
+  ]);
+  for (const provider of providers) {
+    const shape = { name: expect.any(String), description: expect.stringMatching(/\w/), required: expect.any(Boolean) };
+    expect(provider).toMatchObject({
+      supportsWebhooks: true,
+      capabilities: { supportsWebhooks: true, maxAttachmentBytes: expect.any(Number) },
+    });
+    for (const field of provider.configFields) expect(field).toMatchObject(shape);
+  }
+  const field = (key: string, name: string) => providers.find((one) => one.key === key)?.configFields.find((one) => one.name === name);
+  expect(field("sendgrid", "apiKey")).toMatchObject({ required: true, options: null });
+  expect(field("sendgrid", "region")).toMatchObject({ required: false, options: ["global", "eu"] });
+  expect(field("ses", "configurationSet")).toMatchObject({ required: false });
+});
+
+test("a config is made, shown, listed and removed, and no answer holds a secret", async () => {
+  const client = await signedUp();
+  const made = await add(client, { fromName: "The Shop", ratePerSecond: 2.5, webhookSecret: "secret-token-2" });
+  const { id } = must(201, made).body.data;
+  expect(made.body).toEqual({
+    data: {
+      id: expect.any(Number),
+      provider: "postmark",
+      fromEmail: "shop@pennymail.test",
+      fromName: "The Shop",
+      ratePerSecond: 2.5,
+      isByok: true,
+      verified: false,
+      verifiedAt: null,
+      credentialsSet: ["apiKey"],
+      webhookSecretSet: true,
+      webhookUrl: expect.stringMatching(new RegExp(`/api/v1/webhooks/postmark\\?config_id=${id}&secret=YOUR_SECRET$`)),
+      createdAt: expect.any(String),
+      updatedAt: expect.any(String),
+    },
+  });
+  const shown = await client.call("GET", `/sending-configs/${id}`);
+  expect(shown.body).toEqual(made.body);
+  const second = await added(client);
+  const listed = await client.call<{ sendingConfigs: Config[] }>("GET", "/sending-configs");
+  expect(listed.body.data).toEqual({
+    sendingConfigs: [second, made.body.data],
+    pagination: { page: 1, limit: 50, total: 2, totalPages: 1, nextCursor: null },
+  });
+  const changed = await change(client, id, { credentials: { apiKey: "secret-token-3" }, webhookSecret: "secret-token-4" });
+  for (const { text } of [made, shown, listed, changed]) expect(text).not.toMatch(/secret-token|sealed|revision/);
+
+  const removed = await client.call("DELETE", `/sending-configs/${id}`);
+  expect([removed.status, removed.body.data]).toEqual([200, { id, deleted: true }]);
+  for (const gone of [client.call("GET", `/sending-configs/${id}`), change(client, id, {}), verify(client, id)])
+    expect((await gone).status).toBe(404);
+});
+
+test("the provider is the first of the ten unless named, and a key may stand outside the credentials", async () => {
+  const client = await signedUp();
+  const config = await added(client, { provider: undefined, credentials: undefined, apiKey: "SG.legacy" });
+  expect(config).toMatchObject({ provider: "sendgrid", credentialsSet: ["apiKey"] });
+  expect(config.webhookUrl).toMatch(/\/webhooks\/sendgrid\?config_id=\d+$/);
+  expect((await add(client, { credentials: { apiKey: "inner" }, apiKey: "outer" })).status).toBe(201);
+});
+
+test.each([
+  [{ provider: "pigeon" }, "provider"],
+  [{ credentials: undefined }, "credentials.apiKey"],
+  [{ credentials: {} }, "credentials.apiKey"],
+  [{ credentials: { apiKey: 7 } }, "credentials.apiKey"],
+  [{ credentials: { apiKey: "line\nbreak" } }, "credentials.apiKey"],
+  [{ credentials: { apiKey: "a".repeat(2049) } }, "credentials.apiKey"],
+  [{ credentials: "key" }, "credentials"],
+  [{ provider: "mailgun" }, "credentials.domain"],
+  [{ provider: "mailgun", credentials: { apiKey: "k", domain: "evil.example/../x" } }, "credentials.domain"],
+  [{ provider: "ses", credentials: { accessKeyId: "a", secretAccessKey: "b", region: "evil.example#" } }, "credentials.region"],
+  [{ provider: "sendgrid", credentials: { apiKey: "k", region: "mars" } }, "credentials.region"],
+  [{ fromEmail: undefined }, "fromEmail"],
+  [{ fromEmail: "nobody" }, "fromEmail"],
+  [{ fromEmail: "a@x.test\nBcc: b@x.test" }, "fromEmail"],
+  [{ fromEmail: "a@x.test\n" }, "fromEmail"],
+  [{ fromEmail: "Ada <a@x.test>" }, "fromEmail"],
+  [{ fromName: "Ada\r\nBcc: b@x.test" }, "fromName"],
+  [{ fromName: "x".repeat(101) }, "fromName"],
+  [{ ratePerSecond: 0 }, "ratePerSecond"],
+  [{ ratePerSecond: "fast" }, "ratePerSecond"],
+  [{ webhookSecret: "s".repeat(501) }, "webhookSecret"],
+  [{ webhookSecret: "" }, "webhookSecret"],
+])("%j is refused, and %s named", async (fields, path) => {
+  expect(refusedFor(await add(refused, fields))).toEqual([400, path]);
+  expect((await refused.call<{ sendingConfigs: unknown[] }>("GET", "/sending-configs")).body.data.sendingConfigs).toEqual([]);
+});
+
+test("what is just within the limits is taken, in creation and in change", async () => {
+  const client = await signedUp();
+  const most = {
+    credentials: { apiKey: "a".repeat(2048) },
+    fromName: "x".repeat(100),
+    webhookSecret: "s".repeat(500),
+    ratePerSecond: 0.01,
+  };
+  const { id } = await added(client, most);
+  expect((await change(client, id, most)).status).toBe(200);
+  expect(refusedFor(await change(client, id, { fromName: "a\nb" }))).toEqual([400, "fromName"]);
+  expect(refusedFor(await change(client, id, { fromEmail: "nobody" }))).toEqual([400, "fromEmail"]);
+  expect(refusedFor(await change(client, id, { credentials: {} }))).toEqual([400, "credentials.apiKey"]);
+  expect(refusedFor(await change(client, id, { provider: "resend" }))).toEqual([400, "credentials"]);
+});
+
+test("a field that nobody knows is left out, and named in a warning", async () => {
+  const client = await signedUp();
+  const made = must(201, await add(client, { credentials: { apiKey: "k", colour: "red" }, shape: "round" }));
+  expect(made.body.data.credentialsSet).toEqual(["apiKey"]);
+  expect(made.body.warnings?.toSorted()).toEqual(["Ignored fields: credentials.colour", "Ignored fields: shape"]);
+  const changed = must(200, await change(client, made.body.data.id, { credentials: { apiKey: "k", weight: 1 } }));
+  expect(changed.body.warnings).toEqual(["Ignored fields: credentials.weight"]);
+});
+
+test("a change touches what it names; null removes name, pace and webhook secret", async () => {
+  const client = await signedUp();
+  const config = await added(client, { fromName: "Shop", ratePerSecond: 5, webhookSecret: "s" });
+  const changed = must(200, await change(client, config.id, { fromName: "Market" })).body.data;
+  expect(changed).toEqual({ ...config, fromName: "Market", updatedAt: expect.any(String) });
+  const emptied = must(200, await change(client, config.id, { fromName: null, ratePerSecond: null, webhookSecret: null })).body.data;
+  expect(emptied).toEqual({ ...config, fromName: null, ratePerSecond: null, webhookSecretSet: false, updatedAt: expect.any(String) });
+});
+
+test("a repeated creation with the same Idempotency-Key makes one config", async () => {
+  const client = await signedUp();
+  const headers = { "idempotency-key": "once" };
+  const [first, again] = [
+    await client.call<Config>("POST", "/sending-configs", minimal, { headers }),
+    await client.call<Config>("POST", "/sending-configs", minimal, { headers }),
+  ];
+  expect(again.body).toEqual(must(201, first).body);
+  expect(again.headers.get("idempotent-replayed")).toBe("true");
+  expect((await client.call("GET", "/sending-configs")).body.data).toMatchObject({ pagination: { total: 1 } });
+});
+
+test("another organization's config does not exist", async () => {
+  const [one, other] = [await signedUp(), await signedUp()];
+  const { id } = await added(one);
+  for (const [method, path, body] of [
+    ["GET", `/sending-configs/${id}`, undefined],
+    ["PUT", `/sending-configs/${id}`, { fromName: "Mine" }],
+    ["DELETE", `/sending-configs/${id}`, undefined],
+    ["POST", `/sending-configs/${id}/verify`, {}],
+  ] as const)
+    expect((await other.call(method, path, body)).status, `${method} ${path}`).toBe(404);
+  expect((await other.call("GET", "/sending-configs")).body.data).toMatchObject({ sendingConfigs: [] });
+  expect((await one.call("GET", `/sending-configs/${id}`)).body.data).toMatchObject({ fromName: null });
+});
+
+test("a site-bound key reads configs and providers and cannot change them", async () => {
+  const client = await signedUp();
+  const { id } = await added(client);
+  const as = { key: await client.newKey({ siteId: client.siteId }) };
+  for (const path of ["/providers", "/sending-configs", `/sending-configs/${id}`])
+    expect((await client.call("GET", path, undefined, { as })).status, path).toBe(200);
+  for (const [method, path, body] of [
+    ["POST", "/sending-configs", minimal],
+    ["PUT", `/sending-configs/${id}`, { fromName: "Mine" }],
+    ["DELETE", `/sending-configs/${id}`, undefined],
+    ["POST", `/sending-configs/${id}/verify`, {}],
+  ] as const) {
+    const refused = await client.call(method, path, body, { as });
+    expect([refused.status, refused.body.code], path).toEqual([403, "site_forbidden"]);
+  }
+});
+
+test("verifying counts against the send limit, and takes only an address", async () => {
+  const client = await signedUp();
+  const { id } = await added(client);
+  expect(refusedFor(await verify(client, id, { to: "a@x.test\nBcc: b@x.test" }))).toEqual([400, "to"]);
+  const answer = await verify(client, id, { to: "nobody" });
+  expect([answer.status, answer.headers.get("x-ratelimit-limit")]).toEqual([400, "20"]);
+});
+
+test.runIf(atHome)("a config is verified by a mail that arrives, and must be verified again when its sender changes", async () => {
+  const client = await signedUp();
+  const { credentials } = sandbox.sendgrid!;
+  const { id } = await added(client, { provider: "sendgrid", credentials });
+  const verified = must(200, await verify(client, id)).body.data;
+  expect(verified).toMatchObject({ verified: true, verifiedAt: expect.any(String), sentTo: client.email });
+  expect(await mailsTo(client.email)).toHaveLength(1);
+  expect(must(200, await change(client, id, { fromName: "Shop" })).body.data.verified).toBe(true);
+  expect(must(200, await change(client, id, { fromEmail: "new@pennymail.test" })).body.data).toMatchObject({
+    verified: false,
+    verifiedAt: null,
+  });
+});
+
+test.runIf(atHome)("a refusal is told in the provider's own words, a failure of the provider as such", async () => {
+  const client = await signedUp();
+  const { id } = await added(client, { provider: "sendgrid", credentials: { apiKey: "SG.wrong" } });
+  const refused = await verify(client, id);
+  expect([refused.status, refused.body.code]).toEqual([400, "provider_refused"]);
+  expect(refused.body.error).toMatch(/authorization/i);
+  const unknown = await added(client, {
+    provider: "sendgrid",
+    credentials: sandbox.sendgrid!.credentials,
+    fromEmail: "a@unverified.pennymail.test",
+  });
+  expect((await verify(client, unknown.id)).body).toMatchObject({ code: "provider_refused" });
+  const busy = await added(client, { provider: "sendgrid", credentials: sandbox.sendgrid!.credentials });
+  const failed = await verify(client, busy.id, { to: `flaky+500-${busy.id}@simulator.pennymail.test` });
+  expect([failed.status, failed.body.code]).toEqual([502, "upstream"]);
+});
+
+test.runIf(atHome)("who forgot the password gets a mail with a token that sets a new one", async () => {
+  const client = await signedUp();
+  must(200, await client.call("POST", "/auth/forgot-password", { email: client.email }, { as: "nobody" }));
+  await fetch(`${origin}/_local/settle`, { method: "POST" });
+  const [mail, ...others] = await mailsTo(client.email);
+  expect(others).toEqual([]);
+  const { text } = await read<{ text: string }>(`/inbox/${mail!.id}`);
+  const [, token] = /^Token: (\w+)$/m.exec(text) ?? [];
+  const again = { token, password: "a much newer horse" };
+  must(200, await client.call("POST", "/auth/reset-password", again, { as: "nobody" }));
+  must(200, await client.call("POST", "/auth/login", { email: client.email, password: again.password }, { as: "nobody" }));
+  expect((await client.call("POST", "/auth/reset-password", again, { as: "nobody" })).status).toBe(400);
+});
