@@ -45,7 +45,7 @@ export function courier(hooks: Hooks, mayPost: (hook: Hook, account: Account) =>
 
   /** Runs what is due first, ahead of its time. */
   function hurry(): void {
-    const first = Math.min(...[...timers.values()].map(({ due }) => due));
+    const first = timers.values().reduce((earliest, { due }) => Math.min(earliest, due), Number.POSITIVE_INFINITY);
     for (const [timer, { due, run }] of timers) {
       if (due > first + 10) continue;
       clearTimeout(timer);
@@ -126,7 +126,10 @@ export function courier(hooks: Hooks, mayPost: (hook: Hook, account: Account) =>
     async stop(): Promise<void> {
       stopped = true;
       while (timers.size) hurry();
-      await Promise.race([Promise.allSettled(running), clock.sleep(500)]);
+      const { promise: patience, resolve } = Promise.withResolvers<void>();
+      const timer = setTimeout(resolve, 500);
+      await Promise.race([Promise.allSettled(running), patience]);
+      clearTimeout(timer);
     },
   };
 }

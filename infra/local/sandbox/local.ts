@@ -58,11 +58,12 @@ const wantsPage = ({ headers }: LocalRequest) => (headers.accept ?? "").includes
 
 function list({ query }: LocalRequest, { inbox }: Rooms): LocalAnswer {
   const [to, subject, search] = ["to", "subject", "search"].map((name) => query.get(name)?.slice(0, 500) || undefined);
-  const limit = positive(query.get("limit"), 50, 1000);
+  const limit = positive(query.get("limit"), 50, 1000) ?? 50;
   const [before, after] = [positive(query.get("cursor")), positive(query.get("after"))];
-  const mails = inbox.list({ to, subject, search, before, after, limit: limit! });
+  const found = inbox.list({ to, subject, search, before, after, limit: limit + 1 });
   const filtered = to ?? subject ?? search ?? after;
-  const nextCursor = mails.length === limit ? String(mails.at(-1)!.id) : null;
+  const mails = found.slice(0, limit);
+  const nextCursor = found.length > limit ? String(mails.at(-1)!.id) : null;
   return json(200, { data: { mails: mails.map(line), pagination: { limit, total: filtered ? null : inbox.count(), nextCursor } } });
 }
 
@@ -128,7 +129,7 @@ function preview(mail: Mail): string {
 const stripped = (html: string) =>
   html
     .slice(0, 5000)
-    .replace(/<(style|title|head)\b[^]*?(<\/\1>|$)/gi, "")
+    .replace(/<(style|title|head)\b[\s\S]*?(<\/\1>|$)/gi, "")
     .replace(/<[^>]*>/g, " ")
     .replace(/&nbsp;/g, " ")
     .replace(/&amp;/g, "&");

@@ -3,12 +3,10 @@ import type { Part } from "./contract.ts";
 
 export type Fill = (text: string, part: Part) => string;
 
-/** Replaces each key literally wherever it stands, in one pass: SendGrid's substitutions. */
+/** Replaces each key literally wherever it stands, one key after the other: SendGrid's substitutions. */
 export function literally(values: Record<string, string>): Fill | undefined {
-  const keys = Object.keys(values).sort((a, b) => b.length - a.length);
-  if (!keys.length) return undefined;
-  const pattern = new RegExp(keys.map((key) => key.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")).join("|"), "g");
-  return (text) => text.replace(pattern, (key) => values[key] ?? key);
+  const pairs = Object.entries(values);
+  return pairs.length ? (text) => pairs.reduce((filled, [key, value]) => filled.replaceAll(key, () => value), text) : undefined;
 }
 
 /** `%recipient.name%`: Mailgun. A name without a value stays as it is. */
@@ -24,20 +22,24 @@ export function byAsterisks(values: Record<string, unknown>): Fill {
 }
 
 interface Braces {
-  /** Stands before each name: `params.` */
-  prefix?: string;
   /** `{{x}}` is escaped in html, `{{{x}}}` is not. */
   escapes: boolean;
 }
 
 /** `{{ a.b }}` and `{{{ a.b }}}`; a name without a value is empty. */
 export const byBraces =
-  (values: Record<string, unknown>, { prefix = "", escapes }: Braces): Fill =>
+  (values: Record<string, unknown>, { escapes }: Braces): Fill =>
   (text, part) =>
     text.replace(/\{\{\{\s*([^{}]*?)\s*\}\}\}|\{\{\s*([^{}]*?)\s*\}\}/g, (_, raw: string | undefined, usual: string | undefined) => {
-      const value = lookUp(values, (raw ?? usual ?? "").slice(prefix.length));
+      const value = lookUp(values, raw ?? usual ?? "");
       return escapes && part === "html" && raw === undefined ? escaped(value) : value;
     });
+
+/** `{{ params.x }}`: Brevo. Any other expression, statement or comment of its language leaves nothing behind. */
+export const byParams =
+  (params: Record<string, unknown>): Fill =>
+  (text) =>
+    text.replace(/\{\{\s*([^{}]*?)\s*\}\}|\{%[^{}]*%\}|\{#[^{}]*#\}/g, (_, name: string | undefined) => lookUp({ params }, name ?? ""));
 
 /** The first expression in braces that is no plain name, or names no value when all are needed. */
 export function unfit(text: string, values?: Record<string, unknown>): string | undefined {

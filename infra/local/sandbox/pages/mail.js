@@ -105,3 +105,6 @@ element("tabs").addEventListener("keydown", ({ key }) => {
   choose(tab.id.slice("tab-".length));
   tab.focus();
 });
+
+// A panel of text alone can be reached by keyboard too.
+for (const panel of document.querySelectorAll('[role="tabpanel"]')) panel.tabIndex = 0;

@@ -30,12 +30,13 @@ Keep <a href="/_local/sandbox?account=${escaped(account)}">this link</a> to see 
 <h2>Sending configs</h2>
 ${Object.entries(providers).map(provider).join("\n")}
 <h2>Recipients that choose their fate</h2>
-<p>Each takes a <code>+label</code>, such as <code>bounced+7@simulator.pennymail.test</code>. Mail to any other address is delivered.
+<p>At <code>simulator.pennymail.test</code>, each with a <code>+label</code> if you like: <code>bounced+7@simulator.pennymail.test</code>.
+Mail to any other address is delivered.
 A sender at <code>unverified.pennymail.test</code> is refused as one that is not verified.</p>
 <table>
 <thead><tr><th scope="col">Recipient</th><th scope="col">What happens</th></tr></thead>
 <tbody>${Object.entries(recipients)
-  .map(([email, what]) => `<tr><td><code>${escaped(email)}</code></td><td>${escaped(what)}</td></tr>`)
+  .map(([email, what]) => `<tr><td><code>${escaped(email.split("@")[0]!)}@</code></td><td>${escaped(what)}</td></tr>`)
   .join("\n")}</tbody>
 </table>
 <p id="news" class="hidden" role="status"></p>

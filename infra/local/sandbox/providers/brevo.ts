@@ -7,7 +7,7 @@ import { badAttachment, broken, headersFault } from "../checks.ts";
 import { type Account, type Answer, type Call, type Content, type Draft, type MailProvider, Refused } from "../contract.ts";
 import { webhook } from "../events/brevo.ts";
 import { read, strings } from "../shapes.ts";
-import { byBraces } from "../templates.ts";
+import { byParams } from "../templates.ts";
 
 const Mailbox = z.object({ email: z.string(), name: z.string().max(70).optional() });
 const Params = z.record(z.string(), z.unknown());
@@ -127,7 +127,7 @@ function letters(body: Body, headers: Record<string, string>, version: Version, 
     to,
     replyTo: (version.replyTo ?? body.replyTo)?.email,
     content,
-    fill: version.params && byBraces(version.params, { prefix: "params.", escapes: false }),
+    fill: byParams(version.params ?? body.params ?? {}),
     headers: all,
     tags: body.tags ?? [],
     metadata: custom === undefined ? {} : { "X-Mailin-custom": custom },

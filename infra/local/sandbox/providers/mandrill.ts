@@ -35,6 +35,7 @@ const Body = z.object({
   }),
   async: z.boolean().optional(),
 });
+const Keyed = z.object({ key: z.string() });
 type Message = z.output<typeof Body>["message"];
 
 const errors: MailProvider["errors"] = {
@@ -68,7 +69,7 @@ export const mandrill: MailProvider = {
 };
 
 function keyIn(request: Request): string | undefined {
-  const { success, data } = z.object({ key: z.string() }).safeParse(parsed(request, { errors }));
+  const { success, data } = Keyed.safeParse(parsed(request, { errors }));
   return success ? data.key : undefined;
 }
 

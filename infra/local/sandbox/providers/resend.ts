@@ -19,6 +19,8 @@ const Email = z.object({
   attachments: z.array(z.object({ filename: z.string(), content: z.string(), content_type: z.string().optional() })).optional(),
   tags: z.array(z.object({ name: z.string(), value: z.string() })).optional(),
 });
+/** A batch takes no attachments. */
+const InBatch = Email.extend({ attachments: z.undefined().optional() });
 type Email = z.output<typeof Email>;
 
 export const resend: MailProvider = {
@@ -86,7 +88,7 @@ function batch(call: Call): Answer {
   const errors: { index: number; message: string }[] = [];
   const all = list.map((value, index) => {
     try {
-      return letters(read(Email.extend({ attachments: z.undefined().optional() }), value, invalid), call);
+      return letters(read(InBatch, value, invalid), call);
     } catch (error) {
       if (!(error instanceof Refused) || !permissive) throw error;
       errors.push({ index, message: (error.answer.body as { message: string }).message });

@@ -17,6 +17,8 @@ const Email = z.object({
   custom_headers: z.array(z.object({ header: z.string(), value: z.string() })).optional(),
   attachments: z.array(z.object({ filename: z.string(), fileblob: z.string(), mimetype: z.string().optional() })).optional(),
 });
+const Batch = z.object({ emails: z.array(z.unknown()).min(1).max(100) });
+const Keyed = z.object({ api_key: z.string() });
 type Email = z.output<typeof Email>;
 
 const errors: MailProvider["errors"] = {
@@ -52,7 +54,7 @@ export const smtp2go: MailProvider = {
 
 function keyIn(request: Request): string | undefined {
   if (!request.body.length) return undefined;
-  const { success, data } = z.object({ api_key: z.string() }).safeParse(parsed(request, { errors }));
+  const { success, data } = Keyed.safeParse(parsed(request, { errors }));
   return success ? data.api_key : undefined;
 }
 
@@ -63,7 +65,7 @@ function single(call: Call): Answer {
 }
 
 function batch(call: Call): Answer {
-  const { emails } = read(z.object({ emails: z.array(z.unknown()).min(1).max(100) }), call.json(), invalid);
+  const { emails } = read(Batch, call.json(), invalid);
   const all = emails.map((email, index) =>
     letters(
       read(Email, email, (path, message) => invalid(`emails.${index}.${path}`, message)),
@@ -98,7 +100,7 @@ function letters(email: Email, call: Call): { drafts: Draft[]; refused: string[]
     content: fileblob,
   }));
   check(email, from.email, headers, attachments, call);
-  const bad = to.findIndex((one) => one === undefined);
+  const bad = to.indexOf(undefined);
   if (bad >= 0) throw new Refused(invalid("to", `The email address is not valid: ${email.to[bad]}`));
   const emailId = `1${randomBytes(4).toString("hex").slice(0, 5)}-${randomBytes(6).toString("hex").slice(0, 11)}-${randomBytes(2).toString("hex").toUpperCase()}`;
   const { "Reply-To": replyTo, ...rest } = headers;

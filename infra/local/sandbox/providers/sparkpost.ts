@@ -3,10 +3,20 @@ import { randomBytes } from "node:crypto";
 import * as z from "zod";
 import { mailbox, valid } from "../addresses.ts";
 import { badAttachment, broken, headersFault } from "../checks.ts";
-import { type Account, type Answer, type Call, type Content, type Draft, type MailProvider, type Part, Refused } from "../contract.ts";
+import {
+  type Account,
+  type Answer,
+  type Call,
+  type Content,
+  type Draft,
+  type Mailbox,
+  type MailProvider,
+  type Part,
+  Refused,
+} from "../contract.ts";
 import { webhook } from "../events/sparkpost.ts";
 import { read, strings } from "../shapes.ts";
-import { byBraces, unfit } from "../templates.ts";
+import { byBraces, type Fill, unfit } from "../templates.ts";
 
 const Values = z.record(z.string(), z.unknown());
 const File = z.object({ name: z.string().max(255), type: z.string(), data: z.string() });
@@ -125,9 +135,9 @@ function letter(
   const odd = parts.map((part) => unfit(content[part] ?? "")).find((name) => name !== undefined);
   return {
     messageId,
-    from: addressOf(given.from),
+    from: named(addressOf(given.from), engine),
     to: addressOf(address),
-    replyTo: given.reply_to,
+    replyTo: given.reply_to && engine(given.reply_to, "text"),
     content,
     fill: (text, part) => (part === "subject" || inBodies ? engine(text, part) : text),
     headers: Object.fromEntries(headersOf(body).map(([name, value]) => [name, engine(value, "text")])),
@@ -162,6 +172,9 @@ const addressOf = (address: string | { email: string; name?: string | undefined 
   if (typeof address === "string") return mailbox(address) ?? { email: address };
   return address.name ? { email: address.email, name: address.name } : { email: address.email };
 };
+
+/** The sender's name is a header too, and evaluated like one. */
+const named = ({ email, name }: Mailbox, engine: Fill): Mailbox => (name ? { email, name: engine(name, "text") } : { email });
 
 const reserved = new Set(
   "from to subject reply-to content-type content-transfer-encoding mime-version date message-id return-path".split(" "),

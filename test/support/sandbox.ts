@@ -1,0 +1,113 @@
+// A provider sandbox for tests, with the real adapters pointed at it.
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import type * as z from "zod";
+import { openSandbox, type Sandbox } from "../../infra/local/sandbox/index.ts";
+import type { Attachment, Mailbox, Mailing, Outcome, Provider, Recipient } from "../../shared/providers/provider.ts";
+
+export interface Captured {
+  id: number;
+  provider: string;
+  from: Mailbox;
+  to: Mailbox;
+  replyTo: string | null;
+  subject: string;
+  html: string | null;
+  text: string | null;
+  headers: Record<string, string>;
+  tags: string[];
+  metadata: Record<string, unknown>;
+  messageId: string;
+  tracksOpens: boolean;
+  tracksClicks: boolean;
+  attachments: { filename: string; type: string; size: number; url: string }[];
+  events: { kind: string; at: string; status: number }[];
+}
+
+export interface Keys {
+  credentials: Record<string, string>;
+  webhookSecret: string;
+}
+
+/** In memory unless a folder is named. */
+export function started(dataDir = ":memory:"): Promise<Sandbox> {
+  return openSandbox({ dataDir, publicUrl: () => "http://127.0.0.1:3000" });
+}
+
+/** Lets the adapters find this sandbox where their providers would be. */
+export function pointTo({ urls }: Sandbox): void {
+  for (const [key, origin] of Object.entries(urls)) process.env[`PROVIDER_URL_${key.toUpperCase()}`] = origin;
+}
+
+export async function local(sandbox: Sandbox, path: string, { method = "GET", accept = "application/json" } = {}) {
+  const [pathname = "", query] = path.split("?");
+  const answer = await sandbox.local({
+    method,
+    path: pathname,
+    query: new URLSearchParams(query),
+    headers: { accept },
+    body: Buffer.alloc(0),
+  });
+  if (!answer) throw new Error(`${path} is not answered`);
+  return { ...answer, text: answer.body.toString(), json: () => JSON.parse(answer.body.toString()) };
+}
+
+/** The sandbox's own pages on an origin of their own, as the local runner serves them. */
+export async function served(sandbox: Sandbox): Promise<{ origin: string; close(): void }> {
+  const server = createServer(async ({ method = "GET", url = "/", headers }, response) => {
+    const { pathname, searchParams } = new URL(url, "http://local");
+    const request = { method, path: pathname, query: searchParams, headers: headers as Record<string, string>, body: Buffer.alloc(0) };
+    const answer = await sandbox.local(request);
+    response.writeHead(answer?.status ?? 404, answer?.headers).end(answer?.body);
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return { origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, close: () => server.close() };
+}
+
+/** A fresh account at all ten. */
+export async function account(sandbox: Sandbox): Promise<Record<string, Keys>> {
+  return (await local(sandbox, "/_local/sandbox")).json().data.providers;
+}
+
+/** Whole mails to an address, newest first. */
+export async function mailTo(sandbox: Sandbox, email: string): Promise<Captured[]> {
+  const { mails } = (await local(sandbox, `/_local/inbox?limit=1000&to=${encodeURIComponent(email)}`)).json().data;
+  return Promise.all(mails.map(async ({ id }: { id: number }) => (await local(sandbox, `/_local/inbox/${id}`)).json().data));
+}
+
+/** As production code would hand it over. */
+export const handOver = (
+  provider: Provider,
+  credentials: Record<string, string>,
+  mailing: Mailing,
+  idempotencyKey = "key-1",
+): Promise<Outcome[]> =>
+  provider.send({ mailing, credentials: provider.credentials.parse(credentials) as z.output<typeof provider.credentials>, idempotencyKey });
+
+let lastSendId = 90_000;
+
+export const recipient = (email: string, values: string[] = [], headers: Record<string, string> = {}): Recipient => ({
+  sendId: ++lastSendId,
+  to: { email, name: 'Ada "the first" Lovelace, née Byron' },
+  values,
+  headers,
+});
+
+export const mailing = (recipients: Recipient[], changes: Partial<Mailing> = {}): Mailing => ({
+  from: { email: "news@pennymail.test", name: "Grüße, Söhne & Co" },
+  replyTo: "help@pennymail.test",
+  subject: ["Hello & welcome"],
+  html: ['<p>Hi</p><a href="https://shop.example/?a=1&amp;b=2">shop</a>'],
+  text: ["Hi\nhttps://shop.example/?a=1&b=2"],
+  headers: { "X-Campaign": "seven" },
+  tags: ["campaign-7"],
+  attachments: [],
+  recipients,
+  ...changes,
+});
+
+export const file = (filename: string, content: string, type = "text/plain"): Attachment => ({
+  filename,
+  type,
+  content: Buffer.from(content).toString("base64"),
+});

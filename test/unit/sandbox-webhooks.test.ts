@@ -1,0 +1,61 @@
+// What the provider sandbox says back: each provider's own events, genuinely signed, to the webhook URL of the sending config.
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { providers } from "../../shared/providers/index.ts";
+import { type Console, opened } from "../support/console.ts";
+import { courses, names } from "../support/fates.ts";
+import { events, genuine } from "../support/receiver.ts";
+import { account, handOver, mailing, recipient } from "../support/sandbox.ts";
+
+const at = (fate: string) => `${fate}@simulator.pennymail.test`;
+
+let told: Console;
+
+beforeAll(async () => {
+  told = await opened();
+});
+afterEach(() => {
+  told.receiving.received.length = 0;
+  told.receiving.answers = [200];
+});
+afterAll(() => told.close());
+
+describe.each(providers)("$name", (provider) => {
+  const { key } = provider;
+
+  it("tells what happens to each of the simulated recipients, in its own events, signed so that they verify", async () => {
+    const { credentials, webhookSecret } = await told.configured(key);
+    for (const fate of Object.keys(courses)) {
+      const [outcome] = await handOver(provider, credentials, mailing([recipient(at(fate))]), `${key} ${fate}`);
+      expect(outcome).toMatchObject({ status: "accepted" });
+    }
+    await told.sandbox.settle();
+    for (const [fate, kinds] of Object.entries(courses)) {
+      const expected = kinds.map((kind) => names[key]![kind]).filter(Boolean);
+      expect([fate, told.namesTo(key, at(fate))]).toEqual([fate, expected]);
+    }
+    for (const one of told.receiving.received) expect(await genuine[key]!(one, webhookSecret, told.sandbox.snsUrl)).toBe(true);
+  });
+
+  it("names the send, the mail and the clicked link in its events", async () => {
+    const { credentials } = await told.configured(key);
+    const to = recipient(`clicked+${key}@simulator.pennymail.test`);
+    const [outcome] = await handOver(provider, credentials, mailing([to]), `${key} names`);
+    await told.sandbox.settle();
+    const said = told.receiving.received.flatMap(events[key]!);
+    for (const event of said) {
+      expect(JSON.stringify(event)).toContain(String(to.sendId));
+      expect(JSON.stringify(event)).toContain((outcome as { messageId: string }).messageId);
+    }
+    expect(JSON.stringify(said)).toContain("https://shop.example/?a=1&b=2");
+  });
+
+  it("signs with the account's own secret: that of another account does not verify", async () => {
+    const { credentials, webhookSecret } = await told.configured(key);
+    await handOver(provider, credentials, mailing([recipient("someone@example.net")]), `${key} forged`);
+    await told.sandbox.settle();
+    const one = told.receiving.received.at(-1)!;
+    expect(await genuine[key]!(one, webhookSecret, told.sandbox.snsUrl)).toBe(true);
+    const elsewhere = (await account(told.sandbox))[key]!.webhookSecret;
+    expect(await genuine[key]!(one, elsewhere, told.sandbox.snsUrl)).toBe(false);
+  });
+});
