@@ -27,7 +27,7 @@ export function valid(email: string): boolean {
 const host = (domain: string) => /^(?:[\p{L}\p{N}](?:[\p{L}\p{N}-]{0,62})\.)+[\p{L}\p{N}-]{2,}$/u.test(domain);
 
 /** Undoes RFC 2047 encoded words; adjoining ones belong together. */
-export function decoded(text: string): string {
+function decoded(text: string): string {
   const whole = text.replace(/(=\?[^?]+\?[bq]\?[^?]*\?=)\s+(?==\?)/gi, "$1");
   const parts = whole.split(/(=\?utf-?8\?[bq]\?[^?]*\?=)/i);
   const bytes = parts.map((part) => {

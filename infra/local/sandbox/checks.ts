@@ -17,7 +17,7 @@ export function headersFault(headers: Record<string, string>, forbidden: Readonl
 }
 
 /** Standard base64 with its padding and without line breaks. */
-export const isBase64 = (text: string): boolean => text.length > 0 && text.length % 4 === 0 && /^[A-Za-z0-9+/]+={0,2}$/.test(text);
+const isBase64 = (text: string): boolean => text.length > 0 && text.length % 4 === 0 && /^[A-Za-z0-9+/]+={0,2}$/.test(text);
 
 /** Bytes of a valid base64 text. */
 export const decodedSize = (content: string): number =>

@@ -7,8 +7,6 @@ import { steps } from "./fates.ts";
 import type { Hooks } from "./hooks.ts";
 import { rendered } from "./inbox.ts";
 
-export type Courier = ReturnType<typeof courier>;
-
 const retryDelaysMs = [300, 1000, 3000];
 const parallel = 6;
 const maxWaiting = 100_000;

@@ -33,7 +33,7 @@ export function fate(email: string): Fate | undefined {
 export const verified = (from: string): boolean => !from.toLowerCase().endsWith(`@${unverifiedDomain}`);
 
 /** 429 or 500, settled by the address, so that a test can choose: a label that begins with one of them decides. */
-export function flakiness(email: string): 429 | 500 {
+function flakiness(email: string): 429 | 500 {
   const label = email.split("@")[0]?.split("+")[1] ?? "";
   if (label.startsWith("429") || label.startsWith("500")) return label.startsWith("500") ? 500 : 429;
   return [...email].reduce((sum, letter) => sum + letter.charCodeAt(0), 0) % 2 ? 500 : 429;

@@ -12,7 +12,7 @@ export interface RootKeys {
   sns(): Promise<SigningKey>;
 }
 
-export interface SigningKey {
+interface SigningKey {
   privateKey: string;
   certificate: string;
 }
