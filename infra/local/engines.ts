@@ -20,11 +20,13 @@ interface Settings {
   queues: QueueSettings[];
   /** What Secrets Manager knows, by name. */
   secrets?: Record<string, string>;
+  /** Endpoint of a DynamoDB that runs already; one is started where there is none. */
+  dynamoDb?: string | undefined;
 }
 
 const table = "pennymail";
 
-export async function startEngines({ folder, queues: settings, secrets = {} }: Settings): Promise<Engines> {
+export async function startEngines({ folder, queues: settings, secrets = {}, dynamoDb }: Settings): Promise<Engines> {
   const started: { stop(): Promise<void> }[] = [];
   const start = async <T extends { stop(): Promise<void> }>(part: T | Promise<T>): Promise<T> => {
     const running = await part;
@@ -35,7 +37,7 @@ export async function startEngines({ folder, queues: settings, secrets = {} }: S
     for (const part of started) await part.stop();
   };
   try {
-    const dynamo = await start(startDynamoDb(folder.path));
+    const dynamo = await start(startDynamoDb(dynamoDb, folder.path));
     const queues = await start(startQueues({ queues: settings, path: folder.path }));
     const kms = await start(startKms({ keyFile: folder.path("kms-key"), secrets }));
     const client = new DynamoDBClient({ endpoint: dynamo.endpoint, region, credentials });

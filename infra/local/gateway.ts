@@ -135,10 +135,11 @@ async function bodyOf(request: IncomingMessage): Promise<Buffer | undefined> {
 /** Sends what a function answered. */
 export function reply(response: ServerResponse, result: APIGatewayProxyStructuredResultV2): void {
   const { statusCode = 200, headers = {}, cookies = [], body = "", isBase64Encoded = false } = result;
+  const bytes = Buffer.from(body, isBase64Encoded ? "base64" : "utf8");
+  if (statusCode !== 204) response.setHeader("content-length", bytes.length);
   for (const [name, value] of Object.entries(headers)) response.setHeader(name, typeof value === "boolean" ? String(value) : value);
   if (cookies.length) response.setHeader("set-cookie", cookies);
-  const bytes = Buffer.from(body, isBase64Encoded ? "base64" : "utf8");
-  response.writeHead(statusCode, bytes.length || statusCode === 204 ? {} : { "content-length": 0 }).end(bytes);
+  response.writeHead(statusCode).end(bytes);
 }
 
 /** The error body that every other part of the interface answers with. */

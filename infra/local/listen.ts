@@ -89,9 +89,11 @@ function urlOf(server: Server, host: string): string {
 const closed = (server: Server, seconds: number) =>
   new Promise<void>((resolve) => {
     const late = setTimeout(() => server.closeAllConnections(), seconds * 1000);
+    // A connection falls idle when its request is answered, and would then be kept open for the next.
+    const idle = setInterval(() => server.closeIdleConnections(), 20);
     server.close(() => {
       clearTimeout(late);
+      clearInterval(idle);
       resolve();
     });
-    server.closeIdleConnections();
   });

@@ -24,6 +24,8 @@ export interface Service {
   /** Without a path: http://127.0.0.1:3000 */
   url: string;
   sandbox: boolean;
+  /** How far the clock runs ahead of the machine's. */
+  aheadSeconds: number;
   stop(): Promise<void>;
 }
 
@@ -46,13 +48,18 @@ export async function startService(settings: Settings): Promise<Service> {
     stops.push(() => front.stop(0));
     const sandbox = settings.SANDBOX === "off" ? undefined : await openSandbox({ dataDir, publicUrl: () => process.env.PUBLIC_URL! });
     stops.push(async () => sandbox?.stop());
-    const engines = await startEngines({ folder, queues: Object.values(queues), secrets: secretsOf(settings, sandbox) });
+    const engines = await startEngines({
+      folder,
+      queues: Object.values(queues),
+      secrets: secretsOf(settings, sandbox),
+      dynamoDb: settings.AWS_ENDPOINT_URL_DYNAMODB,
+    });
     stops.push(engines.stop);
     enter(settings, front, sandbox, engines);
     const works = start(folder, engines, sandbox);
     stops.push(() => rest(works, front));
     front.answer(respond(gateway(groups, fallback), control(works), sandbox));
-    return { url: front.url, sandbox: Boolean(sandbox), stop };
+    return { url: front.url, sandbox: Boolean(sandbox), aheadSeconds: works.time.offsetSeconds(), stop };
   } catch (error) {
     await stop();
     throw error;

@@ -10,13 +10,14 @@ export interface Launched {
   kill(signal: NodeJS.Signals): void;
 }
 
-const entry = fileURLToPath(new URL("../../bin/local.ts", import.meta.url));
+const root = fileURLToPath(new URL("../../", import.meta.url));
+const direct = [process.execPath, "bin/local.ts"];
 
 /** In memory and on a free port unless `settings` say otherwise. */
-export function launch(settings: Record<string, string> = {}): Launched {
-  const { PATH, HOME } = process.env;
-  const env = { PATH, HOME, PORT: "0", DATA_DIR: ":memory:", LOG_LEVEL: "ERROR", ...settings };
-  const child: ChildProcess = spawn(process.execPath, [entry], { env, stdio: ["ignore", "pipe", "pipe"] });
+export function launch(settings: Record<string, string> = {}, [command, ...args] = direct): Launched {
+  const { PATH, HOME, AWS_ENDPOINT_URL_DYNAMODB } = process.env;
+  const env = { PATH, HOME, AWS_ENDPOINT_URL_DYNAMODB, PORT: "0", DATA_DIR: ":memory:", LOG_LEVEL: "ERROR", ...settings };
+  const child: ChildProcess = spawn(command!, args, { cwd: root, env, stdio: ["ignore", "pipe", "pipe"] });
   let output = "";
   for (const stream of [child.stdout!, child.stderr!]) {
     stream.on("data", (chunk: Buffer) => {
