@@ -10,11 +10,12 @@ export default defineConfig({
     reporters: ["default", "./test/support/reporter.ts"],
     testTimeout: 20_000,
     hookTimeout: 30_000,
+    maxWorkers: "100%",
     projects: [
       project("unit"),
       project("engine", { globalSetup: "./test/support/engine.ts", setupFiles: "./test/support/settings.ts" }),
       project("http", { globalSetup: "./test/support/service.ts" }),
-      project("infra", { hookTimeout: 120_000 }),
+      project("infra", { globalSetup: "./test/support/built.ts", hookTimeout: 120_000 }),
       project("browser", { globalSetup: "./test/support/browser.ts" }),
     ],
   },
