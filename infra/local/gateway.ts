@@ -3,6 +3,7 @@
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2 } from "aws-lambda";
+import { now } from "../../shared/clock.ts";
 
 export type Handler = (event: APIGatewayProxyEventV2) => Promise<APIGatewayProxyStructuredResultV2>;
 
@@ -66,7 +67,7 @@ function bySpecificity(a: string, b: string): number {
 
 function eventOf(asked: Asked, routeKey: string, pathParameters: Params): APIGatewayProxyEventV2 {
   const { method, path, headers, cookies, body, query, address } = asked;
-  const at = new Date();
+  const at = now();
   return {
     version: "2.0",
     routeKey,

@@ -14,12 +14,12 @@ export interface QueueSettings {
 }
 
 /** A message that has been received and not been deleted: it is in work, or its worker failed. */
-export interface Received {
+interface Received {
   handle: string;
   visibleInMs: number;
 }
 
-export interface QueueState {
+interface QueueState {
   ready: number;
   /** Milliseconds until each delayed message can be received. */
   delayedMs: number[];
@@ -92,7 +92,7 @@ async function releaseAll(queues: Queues, name: string) {
 
 function stateOf(server: FauxqsServer, name: string): QueueState {
   const { ready, delayed, inflight } = server.inspectQueue(name)!.messages;
-  const now = Date.now();
+  const now = Date.now(); // fauxqs goes by the machine's clock
   return {
     ready: ready.length,
     delayedMs: delayed.map(({ delayUntil = now }) => delayUntil - now),

@@ -1,4 +1,6 @@
 // What EventBridge does in the cloud: calls each tick on its minutes.
+import { now } from "../../shared/clock.ts";
+
 export interface Tick {
   name: string;
   minutes: number;
@@ -44,7 +46,7 @@ function onItsMinutes(minutes: number, call: () => void): () => void {
         call();
         arm();
       },
-      every - (Date.now() % every),
+      every - (now().getTime() % every),
     );
   };
   arm();
