@@ -46,6 +46,10 @@ export const config = {
     return Number(optional("ADDRESS_LIMIT_PER_MINUTE") ?? 60);
   },
   queueUrl: (name: string) => need(`QUEUE_URL_${constant(name)}`),
+  /** Replaces the origin of Amazon SNS, for its certificates and subscription confirmations. */
+  get snsUrl() {
+    return optional("SNS_URL");
+  },
   /** Replaces the origin of a provider's API; its paths stay. */
   providerUrl: (key: string) => optional(`PROVIDER_URL_${constant(key)}`),
   get logLevel() {

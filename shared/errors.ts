@@ -22,6 +22,9 @@ interface Extras {
   /** Stable snake_case word for programs; each kind has a default. */
   code?: string;
   details?: Detail[];
+  /** HTTP status instead of the kind's own, for callers with a protocol of their own (providers' webhooks). */
+  status?: number;
+  cause?: unknown;
   /** Further fields of the error body, such as `retryAfter`. */
   facts?: Record<string, string | number>;
 }
@@ -33,8 +36,11 @@ export class Problem extends Error {
   readonly details: Detail[] | undefined;
   readonly facts: Record<string, string | number>;
 
-  constructor(kind: Kind, message: string, { code = defaultCodes[kind], details, facts = {} }: Extras = {}) {
-    super(message);
+  readonly status: number | undefined;
+
+  constructor(kind: Kind, message: string, { code = defaultCodes[kind], details, facts = {}, status, cause }: Extras = {}) {
+    super(message, { cause });
+    this.status = status;
     this.kind = kind;
     this.code = code;
     this.details = details;

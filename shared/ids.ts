@@ -46,6 +46,20 @@ export const takeBlock = (): Promise<number> =>
     return first;
   });
 
+const eventsAtOnce = 1000;
+let openEvents = { next: 0, end: 0 };
+
+/** `n` event ids in a row, from those that this process keeps; answers the first. */
+export async function takeEvents(n: number): Promise<number> {
+  if (openEvents.end - openEvents.next < n) {
+    const size = Math.max(n, eventsAtOnce);
+    const first = await reserve("EVENT", size);
+    openEvents = { next: first, end: first + size };
+  }
+  openEvents.next += n;
+  return openEvents.next - n;
+}
+
 async function reserve(kind: string, n = 1): Promise<number> {
   const counter = await updateReturning<{ last: number }>(update(keys.idCounter(kind), { add: { last: n } }));
   return counter!.last - n + 1;

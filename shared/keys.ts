@@ -69,6 +69,16 @@ export const keys = {
   waiting: (org: number, config: number, place: string) => at(`${org}#L${config}`, `W#${place}`),
   sendsFeed: (org: number, site: number, place: string) => at(`${org}#${site}#SENDS`, place),
   sendCount: (org: number, site: number) => at(`${org}#SENDCOUNT`, sortable(site)),
+
+  // what happened to it: the first events lie in their send, further ones beside it; a run's page says which were counted
+  sendEvent: (org: number, id: number, event: string) => at(`${org}#S${hundredOf(id)}`, `${sortable(id)}#E${sha256(event).slice(0, 16)}`),
+  eventPage: (org: number, site: number, run: string) => at(`${org}#${site}#EVENTS`, run),
+  eventTotals: (org: number, site: number) => at(`${org}#EVENTCOUNT`, sortable(site)),
+  day: (org: number, site: number, date: string) => at(`${org}#${site}#DAY${date}`),
+  dayDomain: (org: number, site: number, date: string, domain: string) => at(`${org}#${site}#DAY${date}`, `D#${domain}`),
+  parkedEvent: (org: number, event: number) => at(`${org}#PARKED`, sortable(event)), // until its send appears
+  unmatchedCount: (org: number) => at(`${org}#UNMATCHED`),
+  onceToken: (config: number, token: string) => at(`CONFIG#${config}`, `TOKEN#${sha256(token)}`), // expires
 };
 
 export const ranges = {
@@ -79,6 +89,8 @@ export const ranges = {
   results: (org: number, block: number, chunk: number, call: number) => range(`${org}#B${block}`, `RESULT#${chunk}#${call}#`),
   waiting: (org: number, config: number) => range(`${org}#L${config}`, "W#"), // by priority, then time
   sendsFeed: (org: number, site: number) => range(`${org}#${site}#SENDS`), // by time
+  sendEvents: (org: number, id: number) => range(`${org}#S${hundredOf(id)}`, `${sortable(id)}#E`),
+  eventPages: (org: number, site: number) => range(`${org}#${site}#EVENTS`), // by time
   suppressions: (org: number, shard: string) => range(`${org}#X${shard}`), // by hash of the address
   suppressionCounts: (org: number) => range(`${org}#XCOUNT`),
   sendCounts: (org: number) => range(`${org}#SENDCOUNT`),
@@ -93,7 +105,7 @@ export const shelves = {
 };
 
 export type Shelf = Range & { index: "due" | "new" };
-export type DueWork = "SEND" | "LANE";
+export type DueWork = "SEND" | "LANE" | "EVENT";
 export const dueShards = 4;
 /** Spreads due work evenly over its shards. */
 export const dueShard = (id: number): number => id % dueShards;

@@ -1,7 +1,29 @@
 // Every message that travels between functions. Messages carry ids; the record is read fresh on arrival.
 import * as z from "zod";
+import { eventTypes } from "./providers/inbound/inbound.ts";
 
 const Id = z.int().positive();
+
+const InboundEvent = z.object({
+  id: Id,
+  type: z.enum(eventTypes),
+  email: z.string(),
+  sendId: Id.optional(),
+  providerMessageId: z.string().optional(),
+  providerEventId: z.string(),
+  timestamp: z.string(),
+  data: z.object({
+    url: z.string().optional(),
+    reason: z.string().optional(),
+    bounceType: z.enum(["hard", "soft"]).optional(),
+    userAgent: z.string().optional(),
+  }),
+  ipAddress: z.string().optional(),
+  automated: z.literal(true).optional(),
+  /** Parked before, because its send was not there yet. */
+  parked: z.object({ since: z.string(), tries: z.int() }).optional(),
+});
+export type InboundEvent = z.output<typeof InboundEvent>;
 
 interface Settings {
   /** Messages a worker sees at once. */
@@ -32,10 +54,17 @@ export const queues = {
   /** A lane has chunks waiting: run it. */
   lane: queue("lane", z.object({ orgId: Id, configId: Id }), { batch: 1, timeoutSeconds: 180, concurrency: 100 }),
   /** A shard of the due index has work: bring it on its way. */
-  drain: queue("drain", z.object({ what: z.enum(["SEND", "LANE"]), shard: z.int().min(0) }), {
+  drain: queue("drain", z.object({ what: z.enum(["SEND", "LANE", "EVENT"]), shard: z.int().min(0) }), {
     batch: 1,
     timeoutSeconds: 60,
     concurrency: 8,
+  }),
+  /** What providers told us of our mail, verified and in our words. */
+  providerEvents: queue("provider-events", z.object({ orgId: Id, provider: z.string(), events: z.array(InboundEvent).max(200) }), {
+    batch: 1000,
+    windowSeconds: 1,
+    timeoutSeconds: 60,
+    concurrency: 20,
   }),
   /** Mail to our own users. */
   systemMail: queue("system-mail", z.object({ mail: z.literal("password_reset"), email: z.string() }), { timeoutSeconds: 60 }),

@@ -75,10 +75,10 @@ export const send = group("send", [
     returns: paged("sends", sends.Send),
     handle: ({ caller, query: { page, limit, cursor, ...filter } }) => sends.list(caller, { page, limit, cursor }, filter),
   }),
-  route("GET /sends/:id", "One send", {
+  route("GET /sends/:id", "One send, with all that happened to it", {
     level: "site",
-    returns: sends.Send,
-    handle: ({ caller, params }) => sends.find(caller, params.id),
+    returns: sends.SendDetail,
+    handle: ({ caller, params }) => sends.detail(caller, params.id),
   }),
   route("POST /sends/:id/cancel", "Cancel a scheduled send", {
     level: "site",

@@ -54,6 +54,12 @@ export async function change({ orgId }: Caller, changes: OrganizationChanges): P
   return changed;
 }
 
+/** The organization's day, which statistics are kept by: 2026-11-21 */
+export async function today(orgId: number): Promise<string> {
+  const { timezone } = (await get<Organization>(keys.organization(orgId), { consistent: false })) ?? { timezone: "UTC" };
+  return new Intl.DateTimeFormat("en-CA", { timeZone: timezone, dateStyle: "short" }).format(now());
+}
+
 // Offsets such as +02:00 are no zones: they know no summer time.
 function isTimezone(name: string): boolean {
   try {

@@ -6,6 +6,7 @@ import { get, getMany, put, queryAll, update, write } from "../doors/table.ts";
 import { conflict, missing } from "../errors.ts";
 import { keys, off, ranges } from "../keys.ts";
 import { decodeCursor, type PageRequest, pagination, skipped } from "../paging.ts";
+import * as history from "./events/history.ts";
 import * as chunks from "./sending/chunks.ts";
 import * as feed from "./sending/feed.ts";
 import * as sites from "./sites.ts";
@@ -34,9 +35,15 @@ export const Send = z
     error: z.string().nullable(),
     createdAt: z.string(),
     sentAt: z.string().nullable(),
+    deliveredAt: z.string().nullable(),
+    openedAt: z.string().nullable().describe("First open by a person"),
+    clickedAt: z.string().nullable().describe("First click by a person"),
   })
   .meta({ id: "Send" });
 export type Send = z.output<typeof Send>;
+
+export const SendDetail = Send.extend({ events: z.array(history.EmailEvent) }).meta({ id: "SendDetail" });
+export type SendDetail = z.output<typeof SendDetail>;
 
 /** What is stored: empty fields are left out, because every byte over 1 KB is paid for at each change. */
 export type SendItem = Pick<
@@ -44,6 +51,9 @@ export type SendItem = Pick<
   "id" | "siteId" | "toEmail" | "fromEmail" | "subject" | "status" | "provider" | "sendingConfigId" | "createdAt"
 > & {
   [Field in keyof Send]?: Send[Field] | undefined;
+} & {
+  /** Moves with every write of events; see events/timeline-item.ts. */
+  v?: number;
 };
 
 export interface SendFilter {
@@ -62,12 +72,21 @@ const nullable = Object.entries(Send.shape)
 export const full = (item: SendItem): Send =>
   ({ ...item, ...Object.fromEntries(nullable.map((field) => [field, item[field] ?? null])) }) as Send;
 
-/** Throws 404. A send that has not been handed over yet is read from its chunk. */
-export async function find(caller: Caller, id: number): Promise<Send> {
+/** With its whole history. Throws 404. */
+export async function detail(caller: Caller, id: number): Promise<SendDetail> {
+  const item = await stored(caller, id);
+  return { ...full(item), events: await history.ofSend(caller.orgId, { v: 0, ...item }) };
+}
+
+/** Throws 404. */
+const find = async (caller: Caller, id: number): Promise<Send> => full(await stored(caller, id));
+
+/** A send that has not been handed over yet is read from its chunk. */
+async function stored(caller: Caller, id: number): Promise<SendItem> {
   const item = (await get<SendItem>(keys.send(caller.orgId, id))) ?? (await chunks.line(caller.orgId, id));
   if (!item) throw missing("There is no such send");
   permit(caller, item.siteId);
-  return full(item);
+  return item;
 }
 
 /** Newest first, over the sites that the caller may see. */

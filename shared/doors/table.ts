@@ -338,29 +338,53 @@ export async function insertMany(items: { address: Address; item: object }[]): P
   return outcomes.flat();
 }
 
-// The call answers 200 and hides an error in each statement: every one of them is looked at.
-async function insertBatch(items: { address: Address; item: object }[]): Promise<boolean[]> {
-  const outcomes: (boolean | undefined)[] = items.map(() => undefined);
-  for (let attempt = 0; outcomes.includes(undefined); attempt++) {
-    if (attempt) await backOff(attempt, "BatchExecuteStatement");
-    const open = outcomes.flatMap((outcome, i) => (outcome === undefined ? [i] : []));
-    const { Responses = [], ConsumedCapacity } = await dynamo().send(
-      new BatchExecuteStatementCommand({
-        Statements: open.map((i) => insertion({ ...items[i]!.item, ...items[i]!.address })),
-        ...capacity,
-      }),
-    );
-    paid("BatchExecuteStatement", ConsumedCapacity, "write");
-    for (const [n, i] of open.entries()) outcomes[i] = inserted(Responses[n]?.Error);
-  }
-  return outcomes.map(Boolean);
-}
+const insertBatch = (items: { address: Address; item: object }[]): Promise<boolean[]> =>
+  execute(
+    items.map(({ address, item }) => insertion({ ...item, ...address })),
+    "DuplicateItem",
+  );
 
 // PartiQL wants the item's shape spelled out; only values may be parameters.
 function insertion(item: object) {
   const attributes = Object.entries(item).filter(([, value]) => value !== undefined);
   const shape = attributes.map(([name]) => `'${name.replaceAll("'", "''")}': ?`).join(", ");
   return { Statement: `INSERT INTO "${config.table}" VALUE {${shape}}`, Parameters: attributes.map(([, value]) => value) };
+}
+
+// The call answers 200 and hides an error in each statement: every one of them is looked at.
+async function execute(statements: { Statement: string; Parameters: unknown[] }[], unmet: string): Promise<boolean[]> {
+  const outcomes: (boolean | undefined)[] = statements.map(() => undefined);
+  for (let attempt = 0; outcomes.includes(undefined); attempt++) {
+    if (attempt) await backOff(attempt, "BatchExecuteStatement");
+    const open = outcomes.flatMap((outcome, i) => (outcome === undefined ? [i] : []));
+    const { Responses = [], ConsumedCapacity } = await dynamo().send(
+      new BatchExecuteStatementCommand({ Statements: open.map((i) => statements[i]!), ...capacity }),
+    );
+    paid("BatchExecuteStatement", ConsumedCapacity, "write");
+    for (const [n, i] of open.entries()) outcomes[i] = outcomeOf(Responses[n]?.Error, unmet);
+  }
+  return outcomes.map(Boolean);
+}
+
+export interface ManyUpdate {
+  address: Address;
+  set: Item;
+  /** It is made only where this attribute still has this value. */
+  while: [attribute: string, value: string | number];
+}
+
+/** Updates of items that exist, each on a condition of its own, 25 to a call, side by side. Tells for each whether it was made. */
+export async function updateMany(updates: ManyUpdate[]): Promise<boolean[]> {
+  const outcomes = await inParallel(4, chunked(updates, 25), (some) => execute(some.map(updateStatement), "ConditionalCheckFailed"));
+  return outcomes.flat();
+}
+
+function updateStatement({ address, set, while: [attribute, value] }: ManyUpdate) {
+  const sets = Object.entries(set).filter(([, to]) => to !== undefined);
+  return {
+    Statement: `UPDATE "${config.table}" SET ${sets.map(([name]) => `"${name}"=?`).join(", ")} WHERE pk=? AND sk=? AND "${attribute}"=?`,
+    Parameters: [...sets.map(([, to]) => to), address.pk, address.sk, value],
+  };
 }
 
 const passing = new Set([
@@ -371,11 +395,11 @@ const passing = new Set([
   "TransactionConflict",
 ]);
 
-function inserted(error: { Code?: string | undefined; Message?: string | undefined } | undefined): boolean | undefined {
+function outcomeOf(error: { Code?: string | undefined; Message?: string | undefined } | undefined, unmet: string): boolean | undefined {
   if (!error) return true;
-  if (error.Code === "DuplicateItem") return false;
+  if (error.Code === unmet) return false;
   if (passing.has(error.Code ?? "")) return undefined;
-  throw new Error(`An insert failed: ${error.Code} ${error.Message}`);
+  throw new Error(`A statement failed: ${error.Code} ${error.Message}`);
 }
 
 function binder() {

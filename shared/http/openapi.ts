@@ -32,6 +32,8 @@ export interface Operation {
   responses: Record<string, Answer | Reference>;
   /** Any web page may call it. */
   "x-cors"?: true;
+  /** HEAD is answered 200. */
+  "x-probed"?: true;
 }
 
 type SchemaOf = ReturnType<typeof collector>["schemaOf"];
@@ -123,6 +125,7 @@ const operationOf = (group: string, route: Route, schemaOf: SchemaOf): Operation
   ...requestBody(route, schemaOf),
   responses: { [route.status]: success(route, schemaOf), ...problems(route) },
   ...(route.cors && { "x-cors": true as const }),
+    ...(route.probed && { "x-probed": true as const }),
 });
 
 const securityOf: Record<Route["auth"], (route: Route) => Record<string, string[]>[]> = {

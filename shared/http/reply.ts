@@ -40,9 +40,16 @@ export function data(status: number, value: unknown, { headers, cookies, warning
   };
 }
 
-export function text(status: number, type: string, body: string, { headers, cookies }: Extra): APIGatewayProxyStructuredResultV2 {
+/** An answer that is no JSON: text, or bytes. */
+export function text(
+  status: number,
+  type: string,
+  content: string | Uint8Array,
+  { headers, cookies }: Extra,
+): APIGatewayProxyStructuredResultV2 {
   const guards = type.startsWith("text/html") ? pageHeaders : {};
-  return { statusCode: status, headers: { "content-type": type, ...guards, ...headers }, ...(cookies.length && { cookies }), body };
+  const body = typeof content === "string" ? { body: content } : { body: Buffer.from(content).toString("base64"), isBase64Encoded: true };
+  return { statusCode: status, headers: { "content-type": type, ...guards, ...headers }, ...(cookies.length && { cookies }), ...body };
 }
 
 /** What a caller learns of an error; anything but a Problem stays hidden. */
@@ -52,7 +59,7 @@ export function refusal(error: unknown, requestId: string, { headers }: Extra): 
     ? { error: problem.message, code: problem.code, requestId, ...(problem.details && { details: problem.details }), ...problem.facts }
     : { error: "Something went wrong on our side", code: "internal", requestId };
   return {
-    statusCode: problem ? statuses[problem.kind] : 500,
+    statusCode: problem ? (problem.status ?? statuses[problem.kind]) : 500,
     headers: { "content-type": "application/json; charset=utf-8", ...retryAfter(problem), ...headers },
     body: JSON.stringify(body),
   };

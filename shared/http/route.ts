@@ -62,9 +62,11 @@ interface Spec<Path, A extends Auth, Q extends z.ZodType, B extends z.ZodType, R
   status?: 200 | 201 | 202;
   /** Any web page may call it. */
   cors?: true;
+  /** HEAD is answered 200: callers try the URL before they use it. */
+  probed?: true;
   /** The body is not JSON: the handler reads `request.rawBody`. Names the content types, for the documentation. */
   raw?: string[];
-  /** The answer is text of this content type, sent as it is. */
+  /** The answer is text or bytes of this content type, sent as it is. */
   type?: string;
   /** Statuses it can answer beside the usual ones, with the reason. */
   errors?: Record<number, string>;
@@ -95,6 +97,7 @@ export interface Route {
   body: z.ZodType | undefined;
   returns: z.ZodType | undefined;
   cors: boolean;
+  probed: boolean;
   raw: string[] | undefined;
   type: string | undefined;
   errors: Record<number, string>;
@@ -128,6 +131,7 @@ export function route<
     body: spec.body,
     returns: spec.returns,
     cors: spec.cors ?? false,
+    probed: spec.probed ?? false,
     raw: spec.raw,
     type: spec.type,
     errors: spec.errors ?? {},

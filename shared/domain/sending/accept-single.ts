@@ -35,6 +35,7 @@ export async function single({ orgId }: Caller, message: SingleMessage, gathered
     status,
     error: status === "failed" ? "suppressed" : undefined,
     metadata: message.metadata,
+    v: 0,
   };
   const { direct, delaySeconds, due } = timing(scheduledAt, at);
   const items =

@@ -97,9 +97,9 @@ function withoutValue(
   common: Record<string, unknown>,
   recipients: { variables?: Record<string, unknown> | undefined }[],
 ): string[] {
+  // A template reads paths such as order.total: what counts is whether there is an order.
+  const roots = new Set((template?.variables ?? []).map((path) => path.split(/[.[]/)[0]!));
   const given = (name: string) => name === "email" || name === "name" || name in common;
-  const missing = (template?.variables ?? []).filter(
-    (name) => !given(name) && recipients.some(({ variables }) => !(variables && name in variables)),
-  );
+  const missing = [...roots].filter((name) => !given(name) && recipients.some(({ variables }) => !(variables && name in variables)));
   return missing.length ? [`Variables without a value: ${missing.slice(0, 20).join(", ")}`] : [];
 }

@@ -110,6 +110,7 @@ export function sendOf(head: ChunkHead, block: number, one: Line, subject = subj
     metadata: one.metadata,
     createdAt: head.createdAt,
     scheduledAt: head.scheduledAt,
+    v: 0,
   };
 }
 

@@ -6,17 +6,18 @@ import { claim, getMany, query, update } from "../../doors/table.ts";
 import { type Address, type DueWork, dueShards, shelves } from "../../keys.ts";
 import { inParallel } from "../../parallel.ts";
 import { queues } from "../../queues.ts";
+import type { Parked } from "../events/unmatched.ts";
 import type { SendItem } from "../sends.ts";
 import * as feed from "./feed.ts";
 import * as lanes from "./lanes.ts";
 
-interface DueItem extends Address, Partial<SendItem> {
+interface DueItem extends Address, Partial<Omit<SendItem, "provider">>, Partial<Parked> {
   orgId: number;
   configId?: number;
   duesk: string;
 }
 
-const kinds: DueWork[] = ["SEND", "LANE"];
+const kinds: DueWork[] = ["SEND", "LANE", "EVENT"];
 
 /** One message per shard: the tick itself stays short however much is due. */
 export const drainAll = (): Promise<void> =>
@@ -58,4 +59,5 @@ const onItsWay: Record<DueWork, (item: DueItem) => Promise<void>> = {
     if (!scheduledAt) await claim(...feed.listing(orgId, siteId!, createdAt!, id!, 1));
     await enqueue(queues.send, [{ orgId, sendId: id! }], { group: orgId });
   },
+  EVENT: ({ orgId, event, provider }) => enqueue(queues.providerEvents, [{ orgId, provider: provider!, events: [event!] }], { group: orgId }),
 };

@@ -1,6 +1,7 @@
 // Which sends a site has, newest first: one entry for a single send, one for a batch, moved together with the site's count.
 import { getMany, put, query, update, type Write } from "../../doors/table.ts";
 import { idsPerBlock, keys, ranges, sortable } from "../../keys.ts";
+import { newestOf } from "../../merge.ts";
 import type { PageRequest } from "../../paging.ts";
 import { decodeCursor } from "../../paging.ts";
 
@@ -32,7 +33,7 @@ export async function* places(orgId: number, siteIds: number[], from: string | u
   const [place, offset] = from?.split("|") ?? [];
   // An entry may have been left in its middle, so it is read again: "~" sorts after it.
   const feeds = siteIds.map((siteId) => entries(orgId, siteId, place === undefined ? undefined : `${place}~`));
-  for await (const entry of merged(feeds)) {
+  for await (const entry of newestOf(feeds)) {
     const first = entry.sk === place ? Number(offset) : 0;
     for (let i = first; i < entry.n; i++) yield { id: entry.id + i, next: `${entry.sk}|${i + 1}` };
   }
@@ -50,15 +51,4 @@ async function* entries(orgId: number, siteId: number, start: string | undefined
     yield* page.items;
     after = page.next;
   } while (after !== undefined);
-}
-
-async function* merged(feeds: AsyncGenerator<Entry>[]): AsyncGenerator<Entry> {
-  const heads = await Promise.all(feeds.map((feed) => feed.next()));
-  for (;;) {
-    const open = heads.flatMap((head, i) => (head.done ? [] : [{ entry: head.value, i }]));
-    if (!open.length) return;
-    const newest = open.reduce((best, one) => (one.entry.sk > best.entry.sk ? one : best));
-    yield newest.entry;
-    heads[newest.i] = await feeds[newest.i]!.next();
-  }
 }

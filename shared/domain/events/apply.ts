@@ -1,0 +1,141 @@
+// What provider events do to sends and counters, exactly once each, through kills and redelivery. A run (one batch of messages)
+// writes its events on their sends, each with the run's name; it ends with one transaction per site that puts the run's page and
+// moves the counters. An event is counted if, and only if, its run has a page. A message that comes again and finds its events
+// under a run without a page voids that page, so that it can never come, and takes the events over.
+import { randomBytes } from "node:crypto";
+import { now } from "../../clock.ts";
+import type { Received } from "../../consume.ts";
+import { getMany, insertMany, put, updateMany, writeMany } from "../../doors/table.ts";
+import { domainOf } from "../../email.ts";
+import { keys, sha256 } from "../../keys.ts";
+import type { InboundEvent } from "../../queues.ts";
+import * as chunks from "../sending/chunks.ts";
+import { effects, type Happened } from "./effects.ts";
+import * as pages from "./pages.ts";
+import { type Arrival, type Decision, decide, type FurtherEntry, nameOf, type TimelineItem } from "./timeline-item.ts";
+import * as unmatched from "./unmatched.ts";
+
+export interface Message {
+  orgId: number;
+  provider: string;
+  events: InboundEvent[];
+}
+
+/** Works on the whole batch; answers with the error of each message, undefined for those that are done. */
+export async function batch(messages: Received<Message>[]): Promise<unknown[]> {
+  const errors: unknown[] = messages.map(() => undefined);
+  const byOrg = Map.groupBy(messages.keys(), (i) => messages[i]!.body.orgId);
+  await Promise.all(
+    [...byOrg].map(async ([orgId, indexes]) => {
+      const arrivals = [...indexes].flatMap((i) => arrivalsOf(messages[i]!));
+      await organization(orgId, arrivals).catch((error: unknown) => {
+        for (const i of indexes) errors[i] = error;
+      });
+    }),
+  );
+  return errors;
+}
+
+// A parked event comes with ever new messages: what brought it is then itself.
+const arrivalsOf = ({ messageId, body: { events, provider } }: Received<Message>): Arrival[] =>
+  events.map((event) => ({ event, by: event.parked ? `parked-${event.id}` : sha256(messageId).slice(0, 12), provider }));
+
+/** One send on its way through a run. */
+interface Track {
+  item: TimelineItem;
+  /** It has no item yet, only a line in a chunk. */
+  isNew: boolean;
+  arrivals: Arrival[];
+  run: string;
+  decision?: Decision | undefined;
+}
+
+async function organization(orgId: number, arrivals: Arrival[]): Promise<void> {
+  const bySend = Map.groupBy(arrivals.filter(({ event }) => event.sendId !== undefined), ({ event }) => event.sendId!);
+  const tracks = await tracked(orgId, bySend);
+  const matched = new Set(tracks.map(({ item }) => item.id));
+  const strangers = arrivals.filter(({ event }) => event.sendId === undefined || !matched.has(event.sendId));
+  await Promise.all([written(orgId, tracks), unmatched.keep(orgId, strangers)]);
+  const happened = tracks.flatMap(happenings);
+  await Promise.all(effects.map((effect) => effect(orgId, happened)));
+  await pages.close(orgId, tracks.flatMap(({ decision, item, run }) => (decision ? [{ decision, item, run }] : [])));
+  await unmatched.release(orgId, tracks.flatMap((track) => track.arrivals.map(({ event }) => event)));
+}
+
+async function tracked(orgId: number, bySend: Map<number, Arrival[]>): Promise<Track[]> {
+  const sendIds = [...bySend.keys()];
+  const found = await getMany<TimelineItem>(sendIds.map((id) => keys.send(orgId, id)), { consistent: true });
+  const lines = await chunks.lines(orgId, sendIds.filter((_, i) => !found[i]));
+  const made = new Map(lines.map((line) => [line.id, { ...line, v: 0 }]));
+  const stem = `${now().toISOString()}#${randomBytes(6).toString("base64url")}`;
+  const pageOf = pages.split(found.flatMap((item) => (item ? [domainOf(item.toEmail)] : [])).concat(lines.map(({ toEmail }) => domainOf(toEmail))));
+  return sendIds.flatMap((id, i) => {
+    const item = found[i] ?? made.get(id);
+    return item ? [{ item, isNew: !found[i], arrivals: bySend.get(id)!, run: `${stem}#${pageOf(domainOf(item.toEmail))}` }] : [];
+  });
+}
+
+const mostRaces = 8;
+
+/** Writes every send, those that lost a race again from what is then there. */
+async function written(orgId: number, tracks: Track[]): Promise<void> {
+  let open = tracks;
+  for (let race = 0; open.length; race++) {
+    if (race > mostRaces) throw new Error(`${open.length} sends kept changing while their events were written`);
+    if (race) await reload(orgId, open);
+    const [lost, beside] = await Promise.all([lostRuns(orgId, open), besides(orgId, open)]);
+    for (const track of open) track.decision = decide(track.item, track.arrivals, track.run, lost, beside.get(track.item.id) ?? new Map());
+    open = await writeOnce(orgId, open.filter(({ decision }) => decision));
+  }
+}
+
+async function reload(orgId: number, tracks: Track[]): Promise<void> {
+  const items = await getMany<TimelineItem>(tracks.map(({ item }) => keys.send(orgId, item.id)), { consistent: true });
+  for (const [i, track] of tracks.entries()) {
+    track.item = items[i] ?? track.item;
+    track.isNew = !items[i];
+  }
+}
+
+/** Answers with those that lost their race. Events beside a send go first: it tells how many there are. */
+async function writeOnce(orgId: number, tracks: Track[]): Promise<Track[]> {
+  await writeMany(
+    tracks.flatMap(({ item, decision }) => decision!.further.map((entry) => put(keys.sendEvent(orgId, item.id, nameOf(entry)), { ...entry }))),
+  );
+  const [made, changed] = [tracks.filter(({ isNew }) => isNew), tracks.filter(({ isNew }) => !isNew)];
+  const [inserted, updated] = await Promise.all([
+    insertMany(made.map(({ item, decision }) => ({ address: keys.send(orgId, item.id), item: { ...item, ...decision!.set } }))),
+    updateMany(changed.map(({ item, decision }) => ({ address: keys.send(orgId, item.id), set: decision!.set, while: ["v", item.v] as const }))),
+  ]);
+  return [...made.filter((_, i) => !inserted[i]), ...changed.filter((_, i) => !updated[i])];
+}
+
+/** Runs that brought an event which now comes again with the same message, and that have not counted it and never will. */
+async function lostRuns(orgId: number, tracks: Track[]): Promise<Set<string>> {
+  const suspects = new Map<string, number>();
+  for (const { item, arrivals, run } of tracks)
+    for (const entry of item.events ?? [])
+      if (entry.run !== run && arrivals.some(({ event, by }) => by === entry.by && nameOf(event) === nameOf(entry))) suspects.set(entry.run, item.siteId);
+  const lost = await Promise.all([...suspects].map(async ([run, siteId]) => ((await pages.abandoned(orgId, siteId, run)) ? [run] : [])));
+  return new Set(lost.flat());
+}
+
+async function besides(orgId: number, tracks: Track[]): Promise<Map<number, Map<string, FurtherEntry>>> {
+  const wanted = tracks.flatMap(({ item, arrivals }) => (item.further ? arrivals.map(({ event }) => ({ id: item.id, name: nameOf(event) })) : []));
+  const found = await getMany<FurtherEntry>(wanted.map(({ id, name }) => keys.sendEvent(orgId, id, name)), { consistent: true });
+  const bySend = new Map<number, Map<string, FurtherEntry>>();
+  for (const [i, { id, name }] of wanted.entries())
+    if (found[i]) bySend.set(id, (bySend.get(id) ?? new Map()).set(name, found[i]));
+  return bySend;
+}
+
+function happenings({ item, arrivals, decision }: Track): Happened[] {
+  if (!decision) return [];
+  const counted = new Map(decision.counted.map((entry) => [nameOf(entry), entry]));
+  const send = { ...item, ...decision.set };
+  return arrivals.flatMap(({ event, provider }) => {
+    const entry = counted.get(nameOf(event));
+    return entry ? [{ send, entry, provider }] : [];
+  });
+}
+
