@@ -50,7 +50,7 @@ const queue = <M extends z.ZodType>(name: string, message: M, settings: Partial<
 
 export const queues = {
   /** One single send to hand over. */
-  send: queue("send", z.object({ orgId: Id, sendId: Id }), { batch: 25, timeoutSeconds: 60, concurrency: 50 }),
+  send: queue("send", z.object({ orgId: Id, sendId: Id }), { timeoutSeconds: 60, concurrency: 50 }),
   /** A lane has chunks waiting: run it. */
   lane: queue("lane", z.object({ orgId: Id, configId: Id }), { batch: 1, timeoutSeconds: 180, concurrency: 100 }),
   /** A shard of the due index has work: bring it on its way. */

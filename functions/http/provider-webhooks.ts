@@ -2,10 +2,10 @@ import * as z from "zod";
 import { config } from "../../shared/config.ts";
 import { receive } from "../../shared/domain/events/receive.ts";
 import { invalid } from "../../shared/errors.ts";
-import { inboundKeys } from "../../shared/providers/inbound/index.ts";
 import { type Request, route } from "../../shared/http/route.ts";
 import { group } from "../../shared/http/serve.ts";
 import type { Notice } from "../../shared/providers/inbound/inbound.ts";
+import { inboundKeys } from "../../shared/providers/inbound/index.ts";
 
 // Public to the gateway: each provider proves itself with its own signature or secret.
 export const providerWebhooks = group(
@@ -22,7 +22,8 @@ export const providerWebhooks = group(
       returns: z.object({ received: z.literal(true) }),
       errors: { 401: "Not proven; some providers get another status that they understand", 404: "Unknown config_id" },
       handle: async ({ query, request }) => {
-        if (query.config_id === undefined) throw invalid("config_id is required", { details: [{ path: "config_id", message: "is required" }] });
+        if (query.config_id === undefined)
+          throw invalid("config_id is required", { details: [{ path: "config_id", message: "is required" }] });
         await receive(key, query.config_id, noticeOf(request, query.secret));
         return { received: true as const };
       },

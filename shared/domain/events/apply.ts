@@ -51,24 +51,41 @@ interface Track {
 }
 
 async function organization(orgId: number, arrivals: Arrival[]): Promise<void> {
-  const bySend = Map.groupBy(arrivals.filter(({ event }) => event.sendId !== undefined), ({ event }) => event.sendId!);
+  const bySend = Map.groupBy(
+    arrivals.filter(({ event }) => event.sendId !== undefined),
+    ({ event }) => event.sendId!,
+  );
   const tracks = await tracked(orgId, bySend);
   const matched = new Set(tracks.map(({ item }) => item.id));
   const strangers = arrivals.filter(({ event }) => event.sendId === undefined || !matched.has(event.sendId));
   await Promise.all([written(orgId, tracks), unmatched.keep(orgId, strangers)]);
   const happened = tracks.flatMap(happenings);
   await Promise.all(effects.map((effect) => effect(orgId, happened)));
-  await pages.close(orgId, tracks.flatMap(({ decision, item, run }) => (decision ? [{ decision, item, run }] : [])));
-  await unmatched.release(orgId, tracks.flatMap((track) => track.arrivals.map(({ event }) => event)));
+  await pages.close(
+    orgId,
+    tracks.flatMap(({ decision, item, run }) => (decision ? [{ decision, item, run }] : [])),
+  );
+  await unmatched.release(
+    orgId,
+    tracks.flatMap((track) => track.arrivals.map(({ event }) => event)),
+  );
 }
 
 async function tracked(orgId: number, bySend: Map<number, Arrival[]>): Promise<Track[]> {
   const sendIds = [...bySend.keys()];
-  const found = await getMany<TimelineItem>(sendIds.map((id) => keys.send(orgId, id)), { consistent: true });
-  const lines = await chunks.lines(orgId, sendIds.filter((_, i) => !found[i]));
+  const found = await getMany<TimelineItem>(
+    sendIds.map((id) => keys.send(orgId, id)),
+    { consistent: true },
+  );
+  const lines = await chunks.lines(
+    orgId,
+    sendIds.filter((_, i) => !found[i]),
+  );
   const made = new Map(lines.map((line) => [line.id, { ...line, v: 0 }]));
   const stem = `${now().toISOString()}#${randomBytes(6).toString("base64url")}`;
-  const pageOf = pages.split(found.flatMap((item) => (item ? [domainOf(item.toEmail)] : [])).concat(lines.map(({ toEmail }) => domainOf(toEmail))));
+  const pageOf = pages.split(
+    found.flatMap((item) => (item ? [domainOf(item.toEmail)] : [])).concat(lines.map(({ toEmail }) => domainOf(toEmail))),
+  );
   return sendIds.flatMap((id, i) => {
     const item = found[i] ?? made.get(id);
     return item ? [{ item, isNew: !found[i], arrivals: bySend.get(id)!, run: `${stem}#${pageOf(domainOf(item.toEmail))}` }] : [];
@@ -85,12 +102,18 @@ async function written(orgId: number, tracks: Track[]): Promise<void> {
     if (race) await reload(orgId, open);
     const [lost, beside] = await Promise.all([lostRuns(orgId, open), besides(orgId, open)]);
     for (const track of open) track.decision = decide(track.item, track.arrivals, track.run, lost, beside.get(track.item.id) ?? new Map());
-    open = await writeOnce(orgId, open.filter(({ decision }) => decision));
+    open = await writeOnce(
+      orgId,
+      open.filter(({ decision }) => decision),
+    );
   }
 }
 
 async function reload(orgId: number, tracks: Track[]): Promise<void> {
-  const items = await getMany<TimelineItem>(tracks.map(({ item }) => keys.send(orgId, item.id)), { consistent: true });
+  const items = await getMany<TimelineItem>(
+    tracks.map(({ item }) => keys.send(orgId, item.id)),
+    { consistent: true },
+  );
   for (const [i, track] of tracks.entries()) {
     track.item = items[i] ?? track.item;
     track.isNew = !items[i];
@@ -100,12 +123,16 @@ async function reload(orgId: number, tracks: Track[]): Promise<void> {
 /** Answers with those that lost their race. Events beside a send go first: it tells how many there are. */
 async function writeOnce(orgId: number, tracks: Track[]): Promise<Track[]> {
   await writeMany(
-    tracks.flatMap(({ item, decision }) => decision!.further.map((entry) => put(keys.sendEvent(orgId, item.id, nameOf(entry)), { ...entry }))),
+    tracks.flatMap(({ item, decision }) =>
+      decision!.further.map((entry) => put(keys.sendEvent(orgId, item.id, nameOf(entry)), { ...entry })),
+    ),
   );
   const [made, changed] = [tracks.filter(({ isNew }) => isNew), tracks.filter(({ isNew }) => !isNew)];
   const [inserted, updated] = await Promise.all([
     insertMany(made.map(({ item, decision }) => ({ address: keys.send(orgId, item.id), item: { ...item, ...decision!.set } }))),
-    updateMany(changed.map(({ item, decision }) => ({ address: keys.send(orgId, item.id), set: decision!.set, while: ["v", item.v] as const }))),
+    updateMany(
+      changed.map(({ item, decision }) => ({ address: keys.send(orgId, item.id), set: decision!.set, while: ["v", item.v] as const })),
+    ),
   ]);
   return [...made.filter((_, i) => !inserted[i]), ...changed.filter((_, i) => !updated[i])];
 }
@@ -115,17 +142,22 @@ async function lostRuns(orgId: number, tracks: Track[]): Promise<Set<string>> {
   const suspects = new Map<string, number>();
   for (const { item, arrivals, run } of tracks)
     for (const entry of item.events ?? [])
-      if (entry.run !== run && arrivals.some(({ event, by }) => by === entry.by && nameOf(event) === nameOf(entry))) suspects.set(entry.run, item.siteId);
+      if (entry.run !== run && arrivals.some(({ event, by }) => by === entry.by && nameOf(event) === nameOf(entry)))
+        suspects.set(entry.run, item.siteId);
   const lost = await Promise.all([...suspects].map(async ([run, siteId]) => ((await pages.abandoned(orgId, siteId, run)) ? [run] : [])));
   return new Set(lost.flat());
 }
 
 async function besides(orgId: number, tracks: Track[]): Promise<Map<number, Map<string, FurtherEntry>>> {
-  const wanted = tracks.flatMap(({ item, arrivals }) => (item.further ? arrivals.map(({ event }) => ({ id: item.id, name: nameOf(event) })) : []));
-  const found = await getMany<FurtherEntry>(wanted.map(({ id, name }) => keys.sendEvent(orgId, id, name)), { consistent: true });
+  const wanted = tracks.flatMap(({ item, arrivals }) =>
+    item.further ? arrivals.map(({ event }) => ({ id: item.id, name: nameOf(event) })) : [],
+  );
+  const found = await getMany<FurtherEntry>(
+    wanted.map(({ id, name }) => keys.sendEvent(orgId, id, name)),
+    { consistent: true },
+  );
   const bySend = new Map<number, Map<string, FurtherEntry>>();
-  for (const [i, { id, name }] of wanted.entries())
-    if (found[i]) bySend.set(id, (bySend.get(id) ?? new Map()).set(name, found[i]));
+  for (const [i, { id, name }] of wanted.entries()) if (found[i]) bySend.set(id, (bySend.get(id) ?? new Map()).set(name, found[i]));
   return bySend;
 }
 
@@ -138,4 +170,3 @@ function happenings({ item, arrivals, decision }: Track): Happened[] {
     return entry ? [{ send, entry, provider }] : [];
   });
 }
-

@@ -17,13 +17,22 @@ export interface Happened {
 
 type Effect = (orgId: number, happened: Happened[]) => Promise<void>;
 
-const reasons: Partial<Record<EventType, suppressions.Reason>> = { bounce: "bounce", spam_report: "spam_report", unsubscribe: "unsubscribe" };
+const reasons: Partial<Record<EventType, suppressions.Reason>> = {
+  bounce: "bounce",
+  spam_report: "spam_report",
+  unsubscribe: "unsubscribe",
+};
 
 /** Bounces, hard or soft, and complaints keep all further mail away; who unsubscribes gets no more marketing. */
-export async function suppress(orgId: number, reports: { email: string; type: EventType; detail?: string | undefined; provider: string }[]): Promise<void> {
+export async function suppress(
+  orgId: number,
+  reports: { email: string; type: EventType; detail?: string | undefined; provider: string }[],
+): Promise<void> {
   const wanted = reports.flatMap(({ email, type, detail, provider }) => {
     const reason = reasons[type];
-    return reason ? [{ email, reason, detail: detail?.replace(/\s+/g, " ").slice(0, suppressions.maxDetailLength) ?? null, source: provider }] : [];
+    return reason
+      ? [{ email, reason, detail: detail?.replace(/\s+/g, " ").slice(0, suppressions.maxDetailLength) ?? null, source: provider }]
+      : [];
   });
   await inParallel(8, wanted, (one) => suppressions.suppress(orgId, one));
 }

@@ -3,9 +3,9 @@ import * as z from "zod";
 import type { Caller } from "../../caller.ts";
 import { getMany, query, queryAll } from "../../doors/table.ts";
 import { keys, ranges } from "../../keys.ts";
+import { newestOf } from "../../merge.ts";
 import { decodeCursor, type PageRequest, pagination, skipped } from "../../paging.ts";
 import { type EventType, eventTypes } from "../../providers/inbound/inbound.ts";
-import { newestOf } from "../../merge.ts";
 import * as sites from "../sites.ts";
 import * as pages from "./pages.ts";
 import type { Entry } from "./timeline.ts";
@@ -42,7 +42,9 @@ export type EmailEvent = z.output<typeof EmailEvent>;
 /** All events of a send, oldest first. */
 export async function ofSend(orgId: number, send: TimelineItem): Promise<EmailEvent[]> {
   const further = send.further ? await queryAll<FurtherEntry>(ranges.sendEvents(orgId, send.id)) : [];
-  return [...(send.events ?? []), ...further].toSorted((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : a.id - b.id)).map((entry) => told(send, entry));
+  return [...(send.events ?? []), ...further]
+    .toSorted((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : a.id - b.id))
+    .map((entry) => told(send, entry));
 }
 
 const told = (send: TimelineItem, entry: Entry): EmailEvent => ({
@@ -60,7 +62,11 @@ const told = (send: TimelineItem, entry: Entry): EmailEvent => ({
 });
 
 /** By the time we counted them, newest first; `total` is exact. */
-export async function list(caller: Caller, request: PageRequest, { siteId, type }: { siteId?: number | undefined; type?: EventType | undefined }) {
+export async function list(
+  caller: Caller,
+  request: PageRequest,
+  { siteId, type }: { siteId?: number | undefined; type?: EventType | undefined },
+) {
   const siteIds = await sites.visible(caller, siteId);
   const [found, total] = await Promise.all([collect(caller.orgId, siteIds, request, type), totalOf(caller.orgId, siteIds, type)]);
   return { events: found.events, pagination: pagination(request, total, found.next) };
@@ -85,7 +91,13 @@ async function collect(orgId: number, siteIds: number[], request: PageRequest, t
     if (rows.length > request.limit) break;
   }
   const page = rows.slice(0, request.limit);
-  return { events: await loaded(orgId, page.map(({ row }) => row)), next: rows.length > request.limit ? page.at(-1)?.next : undefined };
+  return {
+    events: await loaded(
+      orgId,
+      page.map(({ row }) => row),
+    ),
+    next: rows.length > request.limit ? page.at(-1)?.next : undefined,
+  };
 }
 
 /** Row by row from the newest page back, or from where a cursor (`run|row`) stands. */

@@ -69,7 +69,9 @@ async function closing(orgId: number, siteId: number, run: string, date: string,
 
 const rowsOf = (parts: Part[]): PageRow[] =>
   parts
-    .flatMap(({ item, decision }) => decision.counted.map((entry) => ({ at: entry.at, row: [item.id, entry.id, entry.type] satisfies PageRow })))
+    .flatMap(({ item, decision }) =>
+      decision.counted.map((entry) => ({ at: entry.at, row: [item.id, entry.id, entry.type] satisfies PageRow })),
+    )
     .toSorted((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : a.row[1] - b.row[1]))
     .map(({ row }) => row);
 

@@ -46,7 +46,13 @@ export const nameOf = ({ type, providerEventId }: Pick<Entry, "type" | "provider
  * What a run has to write on a send. `lost` names the runs that died before they counted: their events that come again with the
  * message that brought them are taken over. Undefined when nothing is new.
  */
-export function decide(item: TimelineItem, arrivals: Arrival[], run: string, lost: Set<string>, beside: Map<string, FurtherEntry>): Decision | undefined {
+export function decide(
+  item: TimelineItem,
+  arrivals: Arrival[],
+  run: string,
+  lost: Set<string>,
+  beside: Map<string, FurtherEntry>,
+): Decision | undefined {
   let entries = item.events ?? [];
   const deltas = { ...item.deltas };
   const further: FurtherEntry[] = [];
@@ -80,13 +86,26 @@ export function decide(item: TimelineItem, arrivals: Arrival[], run: string, los
   const { counts, ...marks } = outcome;
   const newBeside = further.filter((entry) => !beside.has(nameOf(entry))).length;
   return {
-    set: { ...marks, events: entries, deltas: newest(deltas), ...(newBeside && { further: (item.further ?? 0) + newBeside }), v: item.v + 1 },
+    set: {
+      ...unmarked(item, marks),
+      ...marks,
+      events: entries,
+      deltas: newest(deltas),
+      ...(newBeside && { further: (item.further ?? 0) + newBeside }),
+      v: item.v + 1,
+    },
     counted: [...pending, ...further],
     delta: further.reduce((sum, { delta }) => added(sum, delta), deltas[run] ?? {}),
     further,
     outcome,
   };
 }
+
+// A click that turns out to be a machine's takes its mark with it.
+const unmarked = (item: TimelineItem, { openedAt, clickedAt }: Partial<Outcome>): Partial<TimelineItem> => ({
+  ...(item.openedAt && !openedAt && { openedAt: null }),
+  ...(item.clickedAt && !clickedAt && { clickedAt: null }),
+});
 
 const entryOf = ({ event, by }: Arrival, run: string): Entry => ({
   id: event.id,

@@ -68,7 +68,8 @@ export function automated(entry: Pick<Entry, "type" | "at" | "machine">, deliver
 
 /** The sum of a send's events. `before` is its status without them. */
 export function outcomeOf(entries: Entry[], before: Send["status"]): Outcome {
-  const of = (...types: EventType[]) => entries.filter(({ type }) => types.includes(type)).toSorted((a, b) => (a.at < b.at ? -1 : 1) || a.id - b.id);
+  const of = (...types: EventType[]) =>
+    entries.filter(({ type }) => types.includes(type)).toSorted((a, b) => (a.at < b.at ? -1 : 1) || a.id - b.id);
   const deliveredAt = of("delivered")[0]?.at;
   const opens = people(of("open"), deliveredAt);
   const clicks = people(of("click"), deliveredAt);
