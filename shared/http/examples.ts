@@ -28,7 +28,10 @@ function example(given: Schema, at: At): unknown {
   if (schema.enum) return schema.enum[0];
   const [first] = schema.anyOf ?? (schema.allOf as Schema[] | undefined) ?? [];
   if (first) return example(first, inside);
-  return byType[typeOf(schema)]?.(schema, inside) ?? byName(at.name) ?? "string";
+  const known = byName(schema, at.name);
+  if (known !== undefined) return known;
+  // What may be missing, mostly is.
+  return [schema.type].flat().includes("null") ? null : (byType[typeOf(schema)]?.(schema, inside) ?? "string");
 }
 
 const withoutRef = ({ $ref, ...rest }: Schema): Schema => rest;
@@ -37,8 +40,8 @@ const typeOf = ({ type }: Schema): string => [type].flat()[0] ?? "";
 const byType: Record<string, (schema: Schema, at: At) => unknown> = {
   object: ofObject,
   array: (schema, at) => [example(schema.items ?? {}, { ...at, name: at.name.replace(/s$/, "") })],
-  string: (schema, { name }) => byFormat[String(schema.format)] ?? byName(name) ?? "string",
-  integer: (schema, { name }) => numberByName[name] ?? Math.max(1, Number(schema.minimum ?? 1)),
+  string: () => "string",
+  integer: (schema) => Math.max(1, Number(schema.minimum ?? 1)),
   number: (schema) => Math.max(1, Number(schema.minimum ?? 1)),
   boolean: () => true,
   null: () => null,
@@ -85,7 +88,10 @@ const textByName: Record<string, string | null | undefined> = {
   error: null,
 };
 
-const byName = (name: string): unknown => {
+const byName = (schema: Schema, name: string): unknown => {
+  if (typeOf(schema) === "integer") return numberByName[name];
+  if (typeOf(schema) !== "string") return undefined;
+  if (schema.format) return byFormat[String(schema.format)];
   if (Object.hasOwn(textByName, name)) return textByName[name];
   if (/At$/.test(name)) return byFormat["date-time"];
   if (/email$/i.test(name) || name === "to") return byFormat.email;

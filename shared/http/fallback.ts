@@ -22,7 +22,8 @@ export const fallback =
     if (allowed.length === 1 || operations[method.toLowerCase()])
       return { ...refusal(missing("There is no such endpoint"), extra.headers["x-request-id"]!, extra), ...silent };
     extra.headers.allow = allowed.join(", ");
-    if (method === "HEAD" && Object.values(operations).some((operation) => operation["x-probed"])) return { statusCode: 200, headers: extra.headers };
+    if (method === "HEAD" && Object.values(operations).some((operation) => operation["x-probed"]))
+      return { statusCode: 200, headers: extra.headers };
     if (method === "OPTIONS") return { statusCode: 204, headers: { ...extra.headers, ...preflight(event, allowed, operations) } };
     const refused = refusal(
       new Problem("missing", `${method} is not possible here`, { code: "method_not_allowed" }),

@@ -125,7 +125,7 @@ const operationOf = (group: string, route: Route, schemaOf: SchemaOf): Operation
   ...requestBody(route, schemaOf),
   responses: { [route.status]: success(route, schemaOf), ...problems(route) },
   ...(route.cors && { "x-cors": true as const }),
-    ...(route.probed && { "x-probed": true as const }),
+  ...(route.probed && { "x-probed": true as const }),
 });
 
 const securityOf: Record<Route["auth"], (route: Route) => Record<string, string[]>[]> = {

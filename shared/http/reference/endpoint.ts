@@ -1,0 +1,110 @@
+// One endpoint of the reference: a line that opens into all there is to know.
+import { answerExample } from "../examples.ts";
+import { type Html, html } from "../html.ts";
+import { type Answer, type Operation, type Parameter, shortPath } from "../openapi.ts";
+import type { Schema } from "../schemas.ts";
+import { curl } from "./curl.ts";
+import { fieldList, fieldsOf } from "./fields.ts";
+import type { Document } from "./page.ts";
+import { prose } from "./words.ts";
+
+export interface Endpoint {
+  method: string;
+  /** With the base path. */
+  path: string;
+  operation: Operation;
+}
+
+export function endpoint({ method, path, operation }: Endpoint, document: Document, origin: string, open: boolean): Html {
+  const parameters = operation.parameters.map((one) => pointed<Parameter>(one, document));
+  return html`<details class="endpoint"${open && html` open`}>
+<summary><h3><span class="method ${method.toLowerCase()}">${method}</span> <code class="path">${pathParts(shortPath(path))}</code> <span class="what">${operation.summary}</span></h3></summary>
+<div class="body" id="${operation.operationId}">
+<div class="who"><p>${prose(operation.description)}</p><a class="anchor" href="#${operation.operationId}" aria-label="Link: ${operation.summary}">Link</a></div>
+<div class="columns"><div>
+${parameterPart(parameters, document)}
+${bodyPart(operation, document)}
+${answerPart(operation, document)}
+${errorPart(operation, document)}
+</div><div class="samples">
+${sample("Request", `Request example: ${operation.summary}`, curl(origin, method, path, operation, parameters))}
+${answerSample(operation, document)}
+</div></div>
+</div>
+</details>`;
+}
+
+/** What a reference points at, or the thing itself. */
+function pointed<T extends object>(one: T | { $ref: string }, document: Document): T {
+  if (!("$ref" in one)) return one;
+  const names = one.$ref.slice(2).split("/");
+  return names.reduce<unknown>((at, name) => (at as Record<string, unknown>)[name], document) as T;
+}
+
+/** May be broken before a slash. */
+const pathParts = (path: string): Html[] => path.split(/(?=\/)/).map((part, i) => (i ? html`<wbr>${part}` : html`${part}`));
+
+const placeNames = { path: "Path", query: "Query", header: "Header" };
+
+function parameterPart(parameters: Parameter[], { components: { schemas } }: Document): Html[] {
+  return (["path", "query", "header"] as const).flatMap((place) => {
+    const here = parameters.filter((one) => one.in === place);
+    if (!here.length) return [];
+    const fields = here.map(({ name, required, description, schema }) => ({
+      name,
+      required,
+      schema: { ...schema, ...(description !== undefined && { description }) },
+    }));
+    return [html`<h4>${placeNames[place]}</h4>${fieldList(fields, schemas)}`];
+  });
+}
+
+function bodyPart({ requestBody }: Operation, { components: { schemas } }: Document): Html | undefined {
+  if (!requestBody) return undefined;
+  const json = requestBody.content["application/json"];
+  const fields = json ? fieldsOf(json.schema, schemas, true) : [];
+  if (fields.length) return html`<h4>Body</h4>${fieldList(fields, schemas)}`;
+  return html`<h4>Body</h4><p>${prose(
+    Object.keys(requestBody.content)
+      .map((type) => `\`${type}\``)
+      .join(" or "),
+  )}</p>`;
+}
+
+const succeeds = (operation: Operation, document: Document): { status: string; answer: Answer } => {
+  const [status = "", answer] = Object.entries(operation.responses).find(([code]) => code.startsWith("2"))!;
+  return { status, answer: pointed<Answer>(answer!, document) };
+};
+
+function answerPart(operation: Operation, document: Document): Html {
+  const { status, answer } = succeeds(operation, document);
+  const { schemas } = document.components;
+  const data = dataOf(answer);
+  const fields = data ? fieldsOf(data, schemas, false) : [];
+  const types = Object.keys(answer.content ?? {}).filter((type) => type !== "application/json" || !data);
+  return html`<h4>Answer <span class="status good">${status}</span> ${answer.description}</h4>
+${fields.length > 0 && html`<p class="hint">Fields of <code>data</code></p>${fieldList(fields, schemas)}`}
+${types.length > 0 && html`<p><code>${types.join(", ")}</code></p>`}`;
+}
+
+const dataOf = (answer: Answer): Schema | undefined => answer.content?.["application/json"]?.schema.properties?.data;
+
+function errorPart(operation: Operation, document: Document): Html {
+  const problems = Object.entries(operation.responses).filter(([status]) => !status.startsWith("2") && status !== "default");
+  const own = problems.filter(([, answer]) => !("$ref" in answer));
+  const common = problems.filter(([, answer]) => "$ref" in answer).map(([status]) => status);
+  return html`<h4>Errors</h4>
+${own.length > 0 && html`<ul class="errors">${own.map(([status, answer]) => html`<li><span class="status bad">${status}</span> ${prose(pointed<Answer>(answer, document).description)}</li>`)}</ul>`}
+<p class="hint">${common.length > 0 && html`The <a href="#errors">usual ones</a>: ${common.join(", ")}`}${common.length === 0 && html`See <a href="#errors">errors</a>`}</p>`;
+}
+
+const sample = (title: string, label: string, text: string): Html =>
+  html`<h4>${title}</h4><pre tabindex="0" role="region" aria-label="${label}"><code>${text}</code></pre>`;
+
+function answerSample(operation: Operation, document: Document): Html | undefined {
+  const { answer } = succeeds(operation, document);
+  const data = dataOf(answer);
+  if (!data) return undefined;
+  const example = { data: answerExample(data, document.components.schemas) };
+  return sample("Answer", `Answer example: ${operation.summary}`, JSON.stringify(example, null, 2));
+}

@@ -1,0 +1,105 @@
+// The API reference in a real browser, which gets nothing but the page itself.
+import { createRequire } from "node:module";
+import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
+import { groups } from "../../functions/http/index.ts";
+
+const executablePath = inject("chromium");
+const axeSource = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
+const quiet = "--headless --no-sandbox --disable-gpu --disable-background-networking --disable-component-update --disable-sync".split(" ");
+const docs = `${inject("baseUrl")}/api/v1/docs`;
+const phone = { viewport: { width: 390, height: 844 } };
+const desk = { viewport: { width: 1280, height: 900 } };
+
+describe.skipIf(!executablePath)("the API reference", () => {
+  let browser: Browser;
+  beforeAll(async () => {
+    browser = await chromium.launch({ executablePath, args: quiet });
+  });
+  afterAll(() => browser?.close());
+
+  async function visited(address: string, options: BrowserContextOptions = desk): Promise<Page> {
+    const page = await (await browser.newContext({ javaScriptEnabled: false, ...options })).newPage();
+    await page.goto(address);
+    return page;
+  }
+
+  it("shows every endpoint with script switched off, and asks for nothing but the page", async () => {
+    const asked: string[] = [];
+    const page = await (await browser.newContext({ ...desk, javaScriptEnabled: false })).newPage();
+    page.on("request", (request) => asked.push(request.url()));
+    await page.goto(docs);
+    expect(await page.locator("summary h3").count()).toBe(groups.flatMap(({ routes }) => routes).length);
+    expect(asked.filter((url) => !url.startsWith("data:"))).toEqual([docs]);
+    await page.context().close();
+  });
+
+  it.each([
+    ["desk", "light", desk],
+    ["desk", "dark", desk],
+    ["phone", "light", phone],
+    ["phone", "dark", phone],
+  ] as const)("has nothing that stands in anyone's way: %s, %s", async (_, colorScheme, size) => {
+    const page = await visited(docs, { ...size, colorScheme, javaScriptEnabled: true, bypassCSP: true, reducedMotion: "reduce" });
+    await page.evaluate("for (const one of document.querySelectorAll('details')) one.open = true");
+    expect(await page.evaluate("document.documentElement.scrollWidth > innerWidth")).toBe(false);
+    // All are made alike: a few tell as much as all, in a tenth of the time.
+    const few = ["sendBatch", "createApiKey", "suppressionsImport"].map((id) => `#${id}`).join();
+    await page.evaluate(`for (const one of document.querySelectorAll('details')) one.open = one.querySelector("${few}") !== null`);
+    await page.addScriptTag({ path: axeSource });
+    const found = await page.evaluate("axe.run(document)");
+    const told = (found as { violations: { id: string; help: string }[] }).violations.map(({ id, help }) => `${id}: ${help}`);
+    expect(told).toEqual([]);
+    await page.context().close();
+  });
+
+  it("opens an endpoint by keyboard, and tells its fields and an example", async () => {
+    const page = await visited(docs);
+    await page.locator("summary", { hasText: "Send one mail" }).focus();
+    await page.keyboard.press("Enter");
+    const body = page.locator("#send");
+    await body.getByText("email address", { exact: true }).first().waitFor();
+    expect(await body.locator("dt", { hasText: /^to / }).innerText()).toContain("required");
+    expect(await body.getByText("Authorization: Bearer $KEY").isVisible()).toBe(true);
+    await page.context().close();
+  });
+
+  it("opens the endpoint that a link names", async () => {
+    const page = await visited(`${docs}#createSite`);
+    expect(await page.locator("details[open]").count()).toBe(1);
+    expect(await page.locator("#createSite").isVisible()).toBe(true);
+    expect(await page.evaluate("document.querySelector('#createSite').getBoundingClientRect().top < innerHeight")).toBe(true);
+    await page.context().close();
+  });
+
+  it("finds endpoints by words, and shows them opened", async () => {
+    const page = await visited(docs, phone);
+    await page.getByRole("searchbox").fill("cancel send");
+    await page.keyboard.press("Enter");
+    await page.getByRole("heading", { level: 1, name: "cancel send" }).waitFor();
+    expect(await page.locator("summary .path").allInnerTexts()).toEqual(["/sends/{id}/cancel"]);
+    expect(await page.locator("#cancelSend").isVisible()).toBe(true);
+    await page.getByRole("link", { name: "Show all" }).click();
+    await page.getByRole("heading", { level: 1, name: "Pennymail API" }).waitFor();
+    await page.context().close();
+  });
+
+  it("shows what is searched for as text, whatever it is", async () => {
+    const page = await visited(`${docs}?q=${encodeURIComponent('"><script>document.title=1</script>')}`, {
+      ...desk,
+      javaScriptEnabled: true,
+    });
+    await page.getByText("No endpoint has these words.").waitFor();
+    expect(await page.title()).toContain("<script>");
+    await page.context().close();
+  });
+
+  it("takes whoever uses the keyboard past the contents first", async () => {
+    const page = await visited(docs);
+    await page.keyboard.press("Tab");
+    await page.keyboard.press("Enter");
+    await page.keyboard.press("Tab");
+    expect(await page.locator("main :focus").count()).toBe(1);
+    await page.context().close();
+  });
+});
