@@ -48,7 +48,8 @@ export interface Inbound {
   proof: "signature" | "secret";
   /**
    * Whether the call is the provider's. For "secret" providers the query secret has been compared already; SES also proves the
-   * SNS signature here. Never throws. `certificate` fetches a signing certificate from a host that was checked.
+   * SNS signature here. `certificate` fetches a signing certificate from a host that was checked. Throws nothing but what
+   * `certificate` throws: then nobody knows yet, and the call must come again.
    */
   genuine(notice: Notice, secret: string, now: Date, certificate: (url: string) => Promise<string>): boolean | Promise<boolean>;
   /** Never throws: rows that make no sense are left out, the others kept. */
