@@ -50,6 +50,10 @@ export const config = {
   get snsUrl() {
     return optional("SNS_URL");
   },
+  /** Whether webhooks may go to this machine, over http and to any port: for the local runner. */
+  get allowLoopbackWebhooks() {
+    return optional("ALLOW_LOOPBACK_WEBHOOKS") === "on";
+  },
   /** Replaces the origin of a provider's API; its paths stay. */
   providerUrl: (key: string) => optional(`PROVIDER_URL_${constant(key)}`),
   get logLevel() {

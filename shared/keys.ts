@@ -26,7 +26,7 @@ export const sha256 = (text: string): string => createHash("sha256").update(text
 export const emailShard = (email: string): string => sha256(email.toLowerCase())[0]!;
 
 /** Settings-like records: few per organization, read by id, listed by age. */
-export type RecordKind = "SITE" | "APIKEY" | "FOLDER" | "TEMPLATE" | "CONFIG";
+export type RecordKind = "SITE" | "APIKEY" | "FOLDER" | "TEMPLATE" | "CONFIG" | "WEBHOOK";
 
 /** Ids come in blocks of 1,000, so an id tells where its send and its chunk lie. */
 export const idsPerBlock = 1000;
@@ -78,6 +78,7 @@ export const keys = {
   dayDomain: (org: number, site: number, date: string, domain: string) => at(`${org}#${site}#DAY${date}`, `D#${domain}`),
   parkedEvent: (org: number, event: number) => at(`${org}#PARKED`, sortable(event)), // until its send appears
   unmatchedCount: (org: number) => at(`${org}#UNMATCHED`),
+  deliveryPage: (org: number, webhook: number, page: number) => at(`${org}#W${webhook}`, sortable(page)), // expires
   onceToken: (config: number, token: string) => at(`CONFIG#${config}`, `TOKEN#${sha256(token)}`), // expires
 };
 
@@ -91,6 +92,7 @@ export const ranges = {
   sendsFeed: (org: number, site: number) => range(`${org}#${site}#SENDS`), // by time
   sendEvents: (org: number, id: number) => range(`${org}#S${hundredOf(id)}`, `${sortable(id)}#E`),
   eventPages: (org: number, site: number) => range(`${org}#${site}#EVENTS`), // by time
+  deliveryPages: (org: number, webhook: number) => range(`${org}#W${webhook}`), // by time
   suppressions: (org: number, shard: string) => range(`${org}#X${shard}`), // by hash of the address
   suppressionCounts: (org: number) => range(`${org}#XCOUNT`),
   sendCounts: (org: number) => range(`${org}#SENDCOUNT`),
@@ -105,7 +107,7 @@ export const shelves = {
 };
 
 export type Shelf = Range & { index: "due" | "new" };
-export type DueWork = "SEND" | "LANE" | "EVENT";
+export type DueWork = "SEND" | "LANE" | "EVENT" | "DELIVERY";
 export const dueShards = 4;
 /** Spreads due work evenly over its shards. */
 export const dueShard = (id: number): number => id % dueShards;

@@ -25,6 +25,18 @@ const InboundEvent = z.object({
 });
 export type InboundEvent = z.output<typeof InboundEvent>;
 
+/** An event as it goes to the endpoints of customers. */
+const OutgoingEvent = z.object({
+  id: Id,
+  event: z.enum(eventTypes),
+  sendId: Id,
+  contactId: Id.nullable(),
+  email: z.string(),
+  timestamp: z.string(),
+});
+export type OutgoingEvent = z.output<typeof OutgoingEvent>;
+export const mostOutgoing = 100;
+
 interface Settings {
   /** Messages a worker sees at once. */
   batch: number;
@@ -54,7 +66,7 @@ export const queues = {
   /** A lane has chunks waiting: run it. */
   lane: queue("lane", z.object({ orgId: Id, configId: Id }), { batch: 1, timeoutSeconds: 180, concurrency: 100 }),
   /** A shard of the due index has work: bring it on its way. */
-  drain: queue("drain", z.object({ what: z.enum(["SEND", "LANE", "EVENT"]), shard: z.int().min(0) }), {
+  drain: queue("drain", z.object({ what: z.enum(["SEND", "LANE", "EVENT", "DELIVERY"]), shard: z.int().min(0) }), {
     batch: 1,
     timeoutSeconds: 60,
     concurrency: 8,
@@ -66,6 +78,12 @@ export const queues = {
     timeoutSeconds: 60,
     concurrency: 20,
   }),
+  /** Events for one endpoint of a customer: with `events` the first time, later the page of its log where they stand. */
+  forward: queue(
+    "forward",
+    z.object({ orgId: Id, webhookId: Id, page: Id, events: z.array(OutgoingEvent).min(1).max(mostOutgoing).optional() }),
+    { timeoutSeconds: 60, concurrency: 50 },
+  ),
   /** Mail to our own users. */
   systemMail: queue("system-mail", z.object({ mail: z.literal("password_reset"), email: z.string() }), { timeoutSeconds: 60 }),
 };

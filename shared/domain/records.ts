@@ -23,6 +23,7 @@ const names: Record<RecordKind, string> = {
   FOLDER: "template folder",
   TEMPLATE: "template",
   CONFIG: "sending config",
+  WEBHOOK: "webhook endpoint",
 };
 const notFound = (kind: RecordKind): Problem => missing(`There is no such ${names[kind]}`);
 

@@ -12,24 +12,24 @@ const sqs = () => {
   return client;
 };
 
-interface Options {
+interface Options<M> {
   /** 0 to 900 (15 minutes). */
   delaySeconds?: number;
   /** Messages of one group cannot starve those of others. */
-  group?: string | number;
+  group?: string | number | ((message: M) => string | number);
 }
 
 /** All are accepted, or it throws. Ten to a call. */
 export async function enqueue<M extends z.ZodType>(
   queue: Queue<M>,
   messages: z.output<M>[],
-  { delaySeconds, group }: Options = {},
+  { delaySeconds, group }: Options<z.output<M>> = {},
 ): Promise<void> {
   const entries = messages.map((message, i) => ({
     Id: String(i),
     MessageBody: JSON.stringify(message),
     ...(delaySeconds && { DelaySeconds: Math.min(Math.ceil(delaySeconds), 900) }),
-    ...(group !== undefined && { MessageGroupId: String(group) }),
+    ...(group !== undefined && { MessageGroupId: String(typeof group === "function" ? group(message) : group) }),
   }));
   await Promise.all(chunked(entries, 10).map((some) => sendAll(queue.name, some)));
 }

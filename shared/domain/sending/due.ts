@@ -1,4 +1,5 @@
-// What the due index finds: single sends that were never taken up or are scheduled, and lanes whose runner died or has to go on.
+// What the due index finds: single sends that were never taken up or are scheduled, lanes whose runner died or has to go on, events
+// whose send was not there yet, and what endpoints of customers are to be told again.
 import { after, now } from "../../clock.ts";
 import { equals } from "../../conditions.ts";
 import { enqueue } from "../../doors/queue.ts";
@@ -14,10 +15,12 @@ import * as lanes from "./lanes.ts";
 interface DueItem extends Address, Partial<Omit<SendItem, "provider">>, Partial<Parked> {
   orgId: number;
   configId?: number;
+  webhookId?: number;
+  page?: number;
   duesk: string;
 }
 
-const kinds: DueWork[] = ["SEND", "LANE", "EVENT"];
+const kinds: DueWork[] = ["SEND", "LANE", "EVENT", "DELIVERY"];
 
 /** One message per shard: the tick itself stays short however much is due. */
 export const drainAll = (): Promise<void> =>
@@ -59,5 +62,7 @@ const onItsWay: Record<DueWork, (item: DueItem) => Promise<void>> = {
     if (!scheduledAt) await claim(...feed.listing(orgId, siteId!, createdAt!, id!, 1));
     await enqueue(queues.send, [{ orgId, sendId: id! }], { group: orgId });
   },
-  EVENT: ({ orgId, event, provider }) => enqueue(queues.providerEvents, [{ orgId, provider: provider!, events: [event!] }], { group: orgId }),
+  EVENT: ({ orgId, event, provider }) =>
+    enqueue(queues.providerEvents, [{ orgId, provider: provider!, events: [event!] }], { group: orgId }),
+  DELIVERY: ({ orgId, webhookId, page }) => enqueue(queues.forward, [{ orgId, webhookId: webhookId!, page: page! }], { group: webhookId! }),
 };
