@@ -1,7 +1,9 @@
 // The whole HTTP interface, group by group. CDK, the local runner, the OpenAPI document and the tests read this list.
 import type { Group } from "../../shared/http/serve.ts";
 import { account } from "./account.ts";
+import { events } from "./events.ts";
 import { organization } from "./organization.ts";
+import { providerWebhooks } from "./provider-webhooks.ts";
 import { reference } from "./reference.ts";
 import { send } from "./send.ts";
 import { sendingConfigs } from "./sending-configs.ts";
@@ -9,4 +11,15 @@ import { sites } from "./sites.ts";
 import { suppressions } from "./suppressions.ts";
 import { templates } from "./templates.ts";
 
-export const groups: Group[] = [account, sites, templates, send, suppressions, sendingConfigs, organization, reference];
+export const groups: Group[] = [
+  account,
+  sites,
+  templates,
+  send,
+  events,
+  suppressions,
+  sendingConfigs,
+  organization,
+  providerWebhooks,
+  reference,
+];
