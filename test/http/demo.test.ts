@@ -1,0 +1,78 @@
+// `npm run demo`, as a newcomer runs it.
+import { execFile } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, describe, expect, inject, test } from "vitest";
+import { ask } from "../support/client.ts";
+
+const root = fileURLToPath(new URL("../../", import.meta.url));
+const folder = mkdtempSync(join(tmpdir(), "demo-"));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+interface Ran {
+  code: number;
+  output: string;
+  complaint: string;
+}
+
+const demo = (...args: string[]): Promise<Ran> =>
+  new Promise((resolve) => {
+    execFile(process.execPath, ["bin/demo.ts", ...args], { cwd: root }, (error, output, complaint) =>
+      resolve({ code: Number(error?.code ?? 0), output, complaint }),
+    );
+  });
+
+function csv(text: string): string {
+  const file = join(folder, "people.csv");
+  writeFileSync(file, text);
+  return file;
+}
+
+// What is deployed has no sandbox to send through.
+describe.skipIf(new URL(inject("baseUrl")).hostname !== "127.0.0.1")("npm run demo", () => {
+  test("sends the shipped sample, shows what arrived, and hands over a key that works", async () => {
+    const { code, output, complaint } = await demo("--url", inject("baseUrl"));
+    expect({ code, complaint }).toEqual({ code: 0, complaint: "" });
+    expect(output).toContain("12 mails arrived");
+    expect(output).toContain("Welcome, Grace  grace@example.com");
+    expect(output).toMatch(/1 refused by the provider\n\s+rejected\+nobody@simulator\.pennymail\.test/);
+    const [key] = /pm_live_[0-9A-Za-z]{40,}/.exec(output) ?? [];
+    const sends = await ask<{ pagination: { total: number } }>("GET", "/sends", undefined, { headers: { authorization: `Bearer ${key}` } });
+    expect(sends.body.data.pagination.total).toBe(13);
+  });
+
+  test("sends to the people of any CSV file, and tells whom the service would not take", async () => {
+    const file = csv("Email,Nick name\nann@example.net,Annie\nann@example.net,Annie\nsøren@example.com,S\n");
+    const { code, output } = await demo("--url", inject("baseUrl"), "--csv", file);
+    expect(code).toBe(0);
+    expect(output).toContain("email, nickName");
+    expect(output).toContain("2 mails arrived");
+    expect(output).toContain("2 rejected by the service");
+    expect(output).toContain("Welcome, ann@example.net");
+  });
+
+  test("tells in one line what is wrong, and makes nothing", async () => {
+    const nothing = createServer((_, response) => response.writeHead(404).end("{}")).listen(0, "127.0.0.1");
+    await new Promise((resolve) => nothing.once("listening", resolve));
+    const deployed = `http://127.0.0.1:${(nothing.address() as AddressInfo).port}`;
+    const wrong: [string[], string][] = [
+      [["--url", "http://127.0.0.1:1"], "Nothing answers at http://127.0.0.1:1"],
+      [["--url", deployed], "has no provider sandbox"],
+      [["--url", "nonsense"], "--url must be an address"],
+      [["--what"], "Unknown option '--what'"],
+      [["--csv", join(folder, "none.csv")], "There is no file"],
+      [["--csv", csv("name\nAda\n")], "has no column named email"],
+    ];
+    for (const [args, why] of wrong) {
+      const { code, output, complaint } = await demo("--url", inject("baseUrl"), ...args);
+      expect(complaint).toContain(why);
+      expect(complaint.trimEnd().split("\n")).toHaveLength(1);
+      expect({ code, output }).toEqual({ code: 1, output: "" });
+    }
+    nothing.close();
+  });
+});
