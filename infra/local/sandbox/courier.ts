@@ -149,8 +149,11 @@ function planned(mails: Mail[]): Map<number, Map<Kind, Mail[]>> {
 
 function happening(kind: Kind, mail: Mail): Happening | undefined {
   const url = kind === "clicked" ? firstLink(rendered(mail, "html") ?? "") : "";
-  return url === undefined ? undefined : { kind, mail, at: clock.now(), id: randomUUID(), url };
+  return url === undefined ? undefined : { kind, mail, at: clock.after(readingSeconds[kind] ?? 0), id: randomUUID(), url };
 }
+
+// Who clicks within seconds of delivery is a scanner: a simulated person is told to have read for a while, without anyone waiting.
+const readingSeconds: Partial<Record<Kind, number>> = { opened: 12, clicked: 20 };
 
 function noted({ kind, mail, at }: Happening): Posted {
   const posted = { kind, at: at.toISOString(), status: 0 };
@@ -159,8 +162,8 @@ function noted({ kind, mail, at }: Happening): Posted {
 }
 
 function firstLink(html: string): string | undefined {
-  const [, double, single] = /<a\b[^>]*?\bhref\s*=\s*(?:"(https?:[^"]+)"|'(https?:[^']+)')/i.exec(html) ?? [];
-  return (double ?? single)?.replaceAll("&amp;", "&");
+  const [, double, single, bare] = /<a\b[^>]*?\bhref\s*=\s*(?:"(https?:[^"]+)"|'(https?:[^']+)'|(https?:[^\s>"']+))/i.exec(html) ?? [];
+  return (double ?? single ?? bare)?.replaceAll("&amp;", "&");
 }
 
 /** The status answered, 0 for no answer. */
