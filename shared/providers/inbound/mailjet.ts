@@ -20,7 +20,8 @@ function eventOf(row: Fields): ProviderEvent[] {
     sendId: fields(json(row.Payload)).sendId ?? row.CustomID,
     // MessageID is a number with more digits than JSON.parse keeps.
     messageId: row.Message_GUID,
-    eventId: hashed(row.event, row.Message_GUID, row.email, row.time, row.url, row.ip),
+    // Our own word too: a greylisting and the bounce after it have one `event`, perhaps in one second.
+    eventId: hashed(row.event, happening.type, row.Message_GUID, row.email, row.time, row.url, row.ip),
     at: time(row.time),
   });
 }
