@@ -5,7 +5,7 @@ import { limited } from "../errors.ts";
 import { type Address, keys } from "../keys.ts";
 import { type PlanKey, plans } from "../plans.ts";
 
-// Fixed windows of one minute, as interface.md says.
+// Fixed windows of one minute.
 export const windowSeconds = 60;
 
 export interface Window {
