@@ -1,5 +1,5 @@
 // What the proof of single providers must and must not let through, beyond the vectors.
-import { createHmac } from "node:crypto";
+import { createHmac, generateKeyPairSync, sign } from "node:crypto";
 import { beforeEach, describe, expect, it } from "vitest";
 import type { Notice } from "../../shared/providers/inbound/inbound.ts";
 import { inbound as inboundOf } from "../../shared/providers/inbound/index.ts";
@@ -213,6 +213,18 @@ describe("sendgrid", () => {
     const name = "x-twilio-email-event-webhook-timestamp";
     const moved = { ...headers, [name]: `${headers[name]}[` };
     expect(await proves("sendgrid", { ...rest, headers: moved, rawBody: rawBody.subarray(1) })).toBe(false);
+  });
+
+  it.each([
+    ["another curve", generateKeyPairSync("ec", { namedCurve: "P-384" })],
+    ["RSA", generateKeyPairSync("rsa", { modulusLength: 2048 })],
+  ])("takes nothing signed on %s", async (_name, { privateKey, publicKey }) => {
+    const { headers, rawBody, ...rest } = calls.sendgrid!(delivered("sendgrid"), now);
+    const timestamp = headers["x-twilio-email-event-webhook-timestamp"]!;
+    const signature = sign("sha256", Buffer.concat([Buffer.from(timestamp), rawBody]), privateKey).toString("base64");
+    const signed = { ...rest, rawBody, headers: { ...headers, "x-twilio-email-event-webhook-signature": signature } };
+    const secret = publicKey.export({ type: "spki", format: "der" }).toString("base64");
+    expect(await proves("sendgrid", signed, secret)).toBe(false);
   });
 
   it.each(["not base64", "AAAA", "x".repeat(10_000)])("takes nothing with a key that is none: %s", async (secret) => {

@@ -71,6 +71,7 @@ it("leaves out an event without a time, an address or an id, and keeps no addres
     { email: "ann" },
     { email: "a b@example.net" },
     { email: "" },
+    { email: `${"a".repeat(400)}@example.net` },
     { sg_event_id: "" },
   ])
     expect(readAs("sendgrid", { ...row, ...spoiled })).toEqual([]);
