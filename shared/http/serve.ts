@@ -92,7 +92,7 @@ function problemOf(error: unknown): unknown {
 function refused(error: unknown, event: Event & Partial<Kept>): Answer {
   const problem = problemOf(error);
   const requestId = requestIdOf(event);
-  if (!(problem instanceof Problem)) log.failure("request failed", error, { route: event.routeKey, requestId });
+  if (!(problem instanceof Problem) || problem.cause) log.failure("request failed", error, { route: event.routeKey, requestId });
   return refusal(problem, requestId, event.kept?.extra ?? newExtra(requestId));
 }
 
