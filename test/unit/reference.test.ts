@@ -50,7 +50,7 @@ describe("curl examples", () => {
     expect(withBody.length).toBeGreaterThan(10);
     for (const { method, path, operation } of withBody) {
       const args = words(line(method, path, operation));
-      expect(JSON.parse(args[args.indexOf("--json") + 1]!)).toEqual(operation.requestBody!.content["application/json"]!.example);
+      expect(JSON.parse(args[args.indexOf("-d") + 1]!)).toEqual(operation.requestBody!.content["application/json"]!.example);
     }
   });
 

@@ -37,7 +37,7 @@ function credential({ security, operationId }: Operation): string[] {
 
 function bodyOf(operation: Operation): string[] {
   const example = exampleOf(operation);
-  if (example !== undefined) return [`--json ${quoted(JSON.stringify(example, null, 2))}`];
+  if (example !== undefined) return ['-H "Content-Type: application/json"', `-d ${quoted(JSON.stringify(example, null, 2))}`];
   const types = Object.keys(operation.requestBody?.content ?? {});
   const [type] = types.filter((one) => one !== "application/json").concat(types);
   return type ? [`-H "Content-Type: ${type}"`, `--data-binary @file${type === "text/csv" ? ".csv" : ""}`] : [];

@@ -35,12 +35,12 @@ const start = (baseUrl: string): Html => html`<p>Sign up, make a key, a site and
 <p>A sending config is your own account at a mail provider; <a href="#listProviders">the providers</a> tell what each needs. On one machine
 (<code>npm start</code>) the provider sandbox at <code>/_local/sandbox</code> gives out credentials, and what is sent arrives at <code>/_local/inbox</code>.</p>`;
 
-const firstSend = (baseUrl: string): string => `API=${baseUrl}
-curl -c jar $API/auth/signup --json '{"email":"me@shop.example","password":"a long pass phrase"}'
-KEY=$(curl -s -b jar $API/api-keys --json '{"name":"first"}' | grep -o 'pm_live_[0-9A-Za-z]\\{40,\\}')
-curl $API/sites -H "Authorization: Bearer $KEY" --json '{"name":"My shop"}'
-curl $API/sending-configs -H "Authorization: Bearer $KEY" --json '{"fromEmail":"hello@shop.example","credentials":{"apiKey":"SG...."}}'
-curl $API/send -H "Authorization: Bearer $KEY" --json '{"to":"ada@example.com","fromEmail":"hello@shop.example","subject":"Hello","html":"<p>Hello Ada</p>"}'`;
+const firstSend = (baseUrl: string): string => `API=${baseUrl}; JSON='Content-Type: application/json'
+curl -c jar -H "$JSON" $API/auth/signup -d '{"email":"me@shop.example","password":"a long pass phrase"}'
+KEY=$(curl -s -b jar -H "$JSON" $API/api-keys -d '{"name":"first"}' | grep -o 'pm_live_[0-9A-Za-z]\\{40,\\}')
+curl -H "Authorization: Bearer $KEY" -H "$JSON" $API/sites -d '{"name":"My shop"}'
+curl -H "Authorization: Bearer $KEY" -H "$JSON" $API/sending-configs -d '{"fromEmail":"hello@shop.example","credentials":{"apiKey":"SG...."}}'
+curl -H "Authorization: Bearer $KEY" -H "$JSON" $API/send -d '{"to":"ada@example.com","fromEmail":"hello@shop.example","subject":"Hello","html":"<p>Hello Ada</p>"}'`;
 
 const authentication = html`<p>With an API key: <code>Authorization: Bearer pm_live_…</code>. The key is shown once, when it is made; we keep only its hash. A key has
 scopes: <code>*</code> for everything, or <code>&lt;group&gt;:read</code> and <code>&lt;group&gt;:write</code>, where the group is the first segment of a path
