@@ -4,7 +4,7 @@ import { readdir, rm, writeFile } from "node:fs/promises";
 import { basename, dirname, join, relative } from "node:path";
 import { styleText } from "node:util";
 import * as esbuild from "esbuild";
-import { finishedInterface, late, lateCalls, lateFile, standIns, trimmedPackages } from "./infra/aws/bundling.ts";
+import { finishedInterface, late, lateFile, lateModules, standIns, trimmedPackages } from "./infra/aws/bundling.ts";
 import { type Reach, reachOf } from "./infra/aws/reach.ts";
 
 export type Kind = "http" | "queue" | "schedule";
@@ -70,15 +70,15 @@ const packing = {
 
 const outputOf = ({ outputs }: esbuild.Metafile, entryPoint: string) =>
   Object.entries(outputs).find(([, output]) => output.entryPoint === entryPoint)!;
-const lateIn = ({ inputs }: esbuild.Metafile["outputs"][string]): string[] =>
-  Object.keys(lateCalls).filter((name) => inputs[`late:${name}`]?.bytesInOutput);
+const lateIn = ({ imports }: esbuild.Metafile["outputs"][string]): string[] =>
+  lateModules.filter((module) => imports.some(({ path }) => path === `./${lateFile(module)}`));
 
 /** Puts what is loaded late beside the bundles that may load it; answers how large each is. */
 async function addLate(common: esbuild.BuildOptions, meta: esbuild.Metafile): Promise<Record<string, number>> {
   const { outputFiles } = await esbuild.build({
     ...common,
     ...packing,
-    entryPoints: Object.keys(lateCalls),
+    entryPoints: lateModules.map((path) => ({ in: path, out: basename(path, ".ts") })),
     sourcemap: false,
     inject: [],
     plugins: [standIns, trimmedPackages],
@@ -86,8 +86,8 @@ async function addLate(common: esbuild.BuildOptions, meta: esbuild.Metafile): Pr
   });
   const files = new Map(outputFiles.map(({ path, contents }) => [basename(path), contents]));
   for (const [path, output] of Object.entries(meta.outputs))
-    for (const name of lateIn(output)) await writeFile(join(root, dirname(path), lateFile(name)), files.get(lateFile(name))!);
-  return Object.fromEntries(Object.keys(lateCalls).map((name) => [name, files.get(lateFile(name))!.length]));
+    for (const module of lateIn(output)) await writeFile(join(root, dirname(path), lateFile(module)), files.get(lateFile(module))!);
+  return Object.fromEntries(lateModules.map((module) => [module, files.get(lateFile(module))!.length]));
 }
 
 function sizes(meta: esbuild.Metafile, { kind, name }: Pick<Bundle, "kind" | "name">, late: Record<string, number>) {

@@ -61,21 +61,22 @@ export const standIns: Plugin = {
 };
 
 /**
- * Packages of which a function may or may not come to need one call: it stands in a file beside the bundle and is loaded then.
- * For a mail without a text of its own 110 kB are read that no other start pays for.
+ * Modules of ours that a function may or may not come to need: they stand in files beside the bundle, and the first call of one
+ * of their functions loads them. For a mail without a text of its own 120 kB are read that no other start pays for.
  */
-export const lateCalls: Record<string, string> = { "html-to-text": "convert" };
-export const lateFile = (name: string): string => `${name}.cjs`;
+export const lateModules = ["shared/plain-text.ts"];
+export const lateFile = (path: string): string => `${basename(path, ".ts")}.cjs`;
 
 export const late: Plugin = {
   name: "late",
   setup(bundling) {
-    for (const [name, call] of Object.entries(lateCalls)) {
-      bundling.onResolve({ filter: new RegExp(`^${name}$`) }, () => ({ path: name, namespace: "late", sideEffects: false }));
-      bundling.onLoad({ filter: new RegExp(`^${name}$`), namespace: "late" }, () => ({
-        contents: `export const ${call} = (...given) => require("./${lateFile(name)}").${call}(...given);`,
+    for (const module of lateModules) {
+      bundling.onLoad({ filter: new RegExp(`/${module}$`) }, async ({ path }) => ({
+        contents: [...(await readFile(path, "utf8")).matchAll(/^export (?:async )?(?:const|function) (\w+)/gm)]
+          .map(([, name]) => `export const ${name} = (...given) => require("./${lateFile(path)}").${name}(...given);`)
+          .join("\n"),
       }));
-      bundling.onResolve({ filter: new RegExp(`^\\./${name}\\.cjs$`) }, ({ path }) => ({ path, external: true }));
+      bundling.onResolve({ filter: new RegExp(`^\\./${lateFile(module)}$`) }, ({ path }) => ({ path, external: true }));
     }
   },
 };

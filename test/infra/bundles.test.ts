@@ -5,7 +5,7 @@ import { promisify } from "node:util";
 import { describe, expect, inject, test } from "vitest";
 import { entries, maxBundleBytes } from "../../build.ts";
 import { document } from "../../functions/http/interface.ts";
-import { lateCalls, lateFile } from "../../infra/aws/bundling.ts";
+import { lateFile, lateModules } from "../../infra/aws/bundling.ts";
 import type {} from "../support/built.ts";
 import { tables } from "../support/template.ts";
 
@@ -37,7 +37,7 @@ describe("bundles", () => {
   });
 
   test("what is loaded late lies beside those that may load it, and nowhere else", async () => {
-    const late = Object.keys(lateCalls).map(lateFile);
+    const late = lateModules.map(lateFile);
     for (const entry of all) {
       const code = await readFile(fileOf(entry), "utf8");
       const wanted = late.filter((file) => code.includes(`require("./${file}")`));
