@@ -101,7 +101,7 @@ const idempotency = html`<p>Any <code>POST</code> with a credential takes the he
 same request gets the first answer again, with <code>Idempotent-Replayed: true</code>, and nothing is done twice; with another request it is <code>409</code>.
 Answers with <code>5xx</code> and <code>429</code> are not kept: just try again. Secrets that are shown once are left out of a repeated answer.</p>`;
 
-const rateLimits = html`<p>Per organization and minute, by plan. <code>POST /send</code> and verifying a sending config count against the send limit, everything else against the general one.</p>
+const rateLimits = html`<p>Requests per organization and minute, by plan. Each endpoint says which of the two it counts against.</p>
 <table><thead><tr><th scope="col">Plan</th><th scope="col">General</th><th scope="col">Send</th></tr></thead><tbody>
 ${Object.values(plans).map(
   ({ name, generalPerMinute, sendPerMinute }) =>
@@ -117,7 +117,7 @@ const outcomes: [status: string, meaning: string][] = [
   ["sent", "The provider has it"],
   ["delivered", "The recipient's server has it"],
   ["failed", "It was suppressed, refused or bounced; error tells why"],
-  ["uncertain", "We cannot know whether the provider took it, and do not send it a second time"],
+  ["uncertain", "We cannot know whether the provider took it, and do not send it a second time; its webhook may settle it"],
   ["cancelled", "It was cancelled before its time"],
 ];
 
