@@ -50,6 +50,13 @@ export const config = {
   get snsUrl() {
     return optional("SNS_URL");
   },
+  /** DNS servers to ask, each an address with or without a port; none: those of the system. */
+  get dnsServers() {
+    return (optional("DNS_SERVERS") ?? "")
+      .split(",")
+      .map((server) => server.trim())
+      .filter(Boolean);
+  },
   /** Whether webhooks may go to this machine, over http and to any port: for the local runner. */
   get allowLoopbackWebhooks() {
     return optional("ALLOW_LOOPBACK_WEBHOOKS") === "on";

@@ -54,19 +54,26 @@ export const maxUrlLength = 2048;
 /** Host of a URL, without the brackets of IPv6. */
 export const hostOf = ({ hostname }: URL): string => hostname.replace(/^\[(.*)\]$/, "$1");
 
+/** Whether an address may be connected to; with `allowLoopback` this machine too. */
+export const allowed = (address: string, allowLoopback: boolean): boolean => isPublic(address) || (allowLoopback && isLoopback(address));
+
 /**
- * What speaks against calling this URL, as far as it can be told without asking DNS: a sentence that follows "url", undefined when
- * nothing does. With `allowLoopback`, http and any port of this machine is fine too.
+ * What speaks against calling this URL, as far as it can be told without asking DNS: what "url" must be, undefined when nothing
+ * does. With `allowLoopback`, http to this machine and any port are fine too.
  */
 export function objection(text: string, allowLoopback: boolean): string | undefined {
   const url = text.length <= maxUrlLength ? URL.parse(text) : null;
   if (!url) return `must be an absolute URL of at most ${maxUrlLength} characters`;
   if (url.username || url.password) return "must not carry a user or password";
-  const host = hostOf(url);
   // The parser has made one of every spelling by now: decimal, octal, hexadecimal, full-width.
-  if (allowLoopback && /^https?:$/.test(url.protocol) && (host === "localhost" || isLoopback(host))) return undefined;
-  if (url.protocol !== "https:") return "must begin with https://";
-  if (!ports.has(url.port)) return "must use port 443 or 8443";
+  const host = hostOf(url);
+  const here = allowLoopback && (host === "localhost" || isLoopback(host));
+  if (url.protocol !== "https:" && !(here && url.protocol === "http:")) return "must begin with https://";
+  if (!ports.has(url.port) && !allowLoopback) return "must use port 443 or 8443";
+  return here ? undefined : hostObjection(host);
+}
+
+function hostObjection(host: string): string | undefined {
   if (isIP(host)) return isPublic(host) ? undefined : "must name a public address";
   return !host.includes(".") || host.endsWith(".") || innerNames.test(host) ? "must name a public host" : undefined;
 }

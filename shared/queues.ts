@@ -37,6 +37,12 @@ const OutgoingEvent = z.object({
 export type OutgoingEvent = z.output<typeof OutgoingEvent>;
 export const mostOutgoing = 100;
 
+const SystemMail = z.discriminatedUnion("mail", [
+  z.object({ mail: z.literal("password_reset"), email: z.string() }),
+  z.object({ mail: z.literal("webhook_inactive"), orgId: Id, webhookId: Id }),
+]);
+export type SystemMail = z.output<typeof SystemMail>;
+
 interface Settings {
   /** Messages a worker sees at once. */
   batch: number;
@@ -85,7 +91,7 @@ export const queues = {
     { timeoutSeconds: 60, concurrency: 50 },
   ),
   /** Mail to our own users. */
-  systemMail: queue("system-mail", z.object({ mail: z.literal("password_reset"), email: z.string() }), { timeoutSeconds: 60 }),
+  systemMail: queue("system-mail", SystemMail, { timeoutSeconds: 60 }),
 };
 
 export type Queue<M extends z.ZodType = z.ZodType> = ReturnType<typeof queue<M>>;

@@ -10,6 +10,7 @@ import { sendingConfigs } from "./sending-configs.ts";
 import { sites } from "./sites.ts";
 import { suppressions } from "./suppressions.ts";
 import { templates } from "./templates.ts";
+import { webhooks } from "./webhooks.ts";
 
 export const groups: Group[] = [
   account,
@@ -20,6 +21,7 @@ export const groups: Group[] = [
   suppressions,
   sendingConfigs,
   organization,
+  webhooks,
   providerWebhooks,
   reference,
 ];

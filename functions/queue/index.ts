@@ -1,8 +1,9 @@
 import type { Worker } from "../../shared/consume.ts";
 import { worker as drain } from "./drain.ts";
+import { worker as forward } from "./forward.ts";
 import { worker as lane } from "./lane.ts";
 import { worker as providerEvents } from "./provider-events.ts";
 import { worker as send } from "./send.ts";
 import { worker as systemMail } from "./system-mail.ts";
 
-export const workers: Worker[] = [send, lane, drain, providerEvents, systemMail];
+export const workers: Worker[] = [send, lane, drain, providerEvents, forward, systemMail];

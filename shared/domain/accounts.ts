@@ -4,11 +4,11 @@ import type { Caller } from "../caller.ts";
 import { after, epochSeconds, now } from "../clock.ts";
 import { equals, exists } from "../conditions.ts";
 import { enqueue } from "../doors/queue.ts";
-import { check, claim, get, put, remove, update, type Write, write } from "../doors/table.ts";
+import { check, claim, get, put, query, remove, update, type Write, write } from "../doors/table.ts";
 import { oneLine } from "../email.ts";
 import { conflict, invalid, unauthenticated } from "../errors.ts";
 import { randomText } from "../ids.ts";
-import { keys, sha256 } from "../keys.ts";
+import { keys, ranges, sha256 } from "../keys.ts";
 import { queues } from "../queues.ts";
 import * as attempts from "./login-attempts.ts";
 import * as organizations from "./organizations.ts";
@@ -52,6 +52,11 @@ export async function profile({ orgId, userId }: Member): Promise<Profile> {
   const [user, organization] = await Promise.all([get<User>(keys.member(orgId, userId)), organizations.find(orgId)]);
   if (!user) throw unauthenticated();
   return { user, organization };
+}
+
+/** Whoever has been in the organization longest. */
+export async function owner(orgId: number): Promise<User | undefined> {
+  return (await query<User>(ranges.members(orgId), { limit: 1 })).items[0];
 }
 
 /** 401 for an unknown email as for a wrong password; 429 after too many failures. */

@@ -8,25 +8,34 @@ import { keys } from "../keys.ts";
 import * as log from "../log.ts";
 import { provider as providerOf } from "../providers/index.ts";
 import type { Mailbox, Outcome, Provider } from "../providers/provider.ts";
+import type { SystemMail } from "../queues.ts";
 import * as accounts from "./accounts.ts";
 import { escaped, handOver, page, type SimpleMail } from "./sending/simple-mailing.ts";
 import * as sendingConfigs from "./sending-configs.ts";
+import type { Webhook } from "./webhooks.ts";
 
 type Words = Pick<SimpleMail, "to" | "subject" | "html" | "text">;
 
-/** Every mail that our own users can get; undefined when there is nobody to write to. */
-const mails = {
-  password_reset: async (email: string): Promise<Words | undefined> => {
+type Of<M extends SystemMail["mail"]> = Extract<SystemMail, { mail: M }>;
+
+/** Every mail that our own users can get; undefined when there is nobody to write to, or nothing to say any more. */
+const mails: { [M in SystemMail["mail"]]: (message: Of<M>) => Promise<Words | undefined> } = {
+  password_reset: async ({ email }) => {
     const started = await accounts.startReset(email);
     return started && passwordReset(email, started.name, started.token);
+  },
+  webhook_inactive: async ({ orgId, webhookId }) => {
+    const [webhook, owner] = await Promise.all([get<Webhook>(keys.record(orgId, "WEBHOOK", webhookId)), accounts.owner(orgId)]);
+    return webhook?.inactiveReason && owner ? webhookInactive(owner, webhook, webhook.inactiveReason) : undefined;
   },
 };
 
 /** Writes and sends one. Throws what a retry may mend; a mail that was refused, or may have gone out, is logged and done with. */
-export async function deliver({ mail, email }: { mail: keyof typeof mails; email: string }): Promise<void> {
+export async function deliver(message: SystemMail): Promise<void> {
+  const { mail } = message;
   // First of all: a token that cannot be mailed need not exist.
   const { provider, credentials, from } = await systemSender();
-  const words = await mails[mail](email);
+  const words = await mails[mail](message as never);
   if (!words) return;
   const outcome = await handOver(provider, credentials, { ...words, from, tracked: false });
   conclusions[outcome.status](mail, provider, outcome as never);
@@ -91,9 +100,23 @@ function parsed(text: string): unknown {
   }
 }
 
+const greeting = (name: string | null): string => (name ? `Hello ${name},` : "Hello,");
+
+function webhookInactive({ email, name }: accounts.User, { id, url }: Webhook, reason: string): Words {
+  const hello = greeting(name);
+  const what = `your webhook endpoint ${id} hears of no further events. ${reason}, so it was set inactive:`;
+  const how = `What it missed is listed at GET ${settings.publicUrl}/api/v1/webhooks/${id}/deliveries and can be delivered again once the endpoint is back: PUT ${settings.publicUrl}/api/v1/webhooks/${id} with {"active": true}.`;
+  return {
+    to: { email, name: name ?? undefined },
+    subject: "A webhook endpoint of yours was set inactive",
+    text: `${hello}\n\n${what}\n\n${url}\n\n${how}\n`,
+    html: page(escaped(hello), escaped(what), `<code>${escaped(url)}</code>`, escaped(how)),
+  };
+}
+
 function passwordReset(email: string, name: string | null, token: string): Words {
   const link = `${settings.publicUrl}/reset-password?token=${token}`;
-  const hello = name ? `Hello ${name},` : "Hello,";
+  const hello = greeting(name);
   const why = `someone asked for a new password for ${email}. If it was you, open this link within an hour:`;
   const how = `Where the link leads nowhere, send the token itself: POST ${settings.publicUrl}/api/v1/auth/reset-password with {"token": "...", "password": "your new password"}.`;
   const ignore = "If it was not you, do nothing: your password stays as it is.";

@@ -48,6 +48,8 @@ export interface Health {
   cooled?: number;
   /** No call before (ISO 8601). */
   coolUntil?: string;
+  /** We set it inactive, and whoever did so has not queued the mail that says so. */
+  ownerUntold?: true;
 }
 export const healthNames = ["failedAt", "timeouts", "cooled", "coolUntil"];
 
@@ -120,7 +122,7 @@ export async function change(who: Who, id: number, { events, ...changes }: Webho
   const before = await find(who, id);
   const anew = changes.active === true || (changes.url !== undefined && changes.url !== before.url);
   const set = { ...changes, ...(events && { events: [...new Set(events)] }), ...(anew && { inactiveReason: null, failingSince: null }) };
-  await write(records.changing("WEBHOOK", who, id, set, anew ? healthNames : []));
+  await write(records.changing("WEBHOOK", who, id, set, anew ? [...healthNames, "ownerUntold"] : []));
   forget(who.orgId);
   return find(who, id);
 }

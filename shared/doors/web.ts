@@ -1,4 +1,10 @@
-// The only file that calls out over HTTP. Every call has a time limit and a size cap, and follows no redirect.
+// The only file that calls out over HTTP. Every call has a time limit and a size cap, and follows no redirect. `call` is for hosts
+// that we know, `callPublic` for those that customers name.
+import http from "node:http";
+import https from "node:https";
+import { isIPv4, type LookupFunction } from "node:net";
+import { allowed, objection } from "../public-urls.ts";
+import * as dns from "./dns.ts";
 
 export interface WebRequest {
   method?: "GET" | "POST" | "PUT" | "DELETE";
@@ -25,7 +31,24 @@ export class NoAnswer extends Error {
     super(reached ? "The connection was lost before an answer came" : "No connection could be made", { cause });
     this.reached = reached;
   }
+
+  /** In one sentence that may be shown to whoever runs the other end. */
+  get reason(): string {
+    const { cause } = this;
+    if (cause instanceof NotPublic) return cause.message;
+    if (this.timedOut) return "No answer came in time";
+    if (badCertificate(cause)) return `The TLS certificate was not accepted (${codeOf(cause)})`;
+    const code = codeOf(cause);
+    return code ? `${this.message} (${code})` : this.message;
+  }
+
+  get timedOut(): boolean {
+    return this.cause instanceof Error && this.cause.name === "TimeoutError";
+  }
 }
+
+/** A URL leads where customers' URLs must not. */
+export class NotPublic extends Error {}
 
 /** Any status is an answer; throws only NoAnswer. Defaults: GET, 15 s, 1 MB of answer. */
 export async function call({
@@ -61,10 +84,134 @@ async function textOf(response: Response, maxBytes: number): Promise<string> {
   return Buffer.concat(parts).toString("utf8");
 }
 
+export interface PublicPost {
+  url: string;
+  headers: Record<string, string>;
+  body: string;
+  timeoutSeconds: number;
+  /** Also to this machine, as the local runner lets one. */
+  allowLoopback: boolean;
+}
+
+/**
+ * POSTs to a URL that a customer gave. Its host is resolved once, every address is checked to be public, and the connection is made
+ * to one that was checked; the name stays what TLS and the Host header say. Any status is an answer, and nothing else of it is
+ * looked at. Throws only NoAnswer.
+ */
+export async function callPublic(post: PublicPost): Promise<{ status: number }> {
+  const against = objection(post.url, post.allowLoopback);
+  if (against) throw new NoAnswer(false, new NotPublic(`The URL ${against}`));
+  const until = performance.now() + post.timeoutSeconds * 1000;
+  return postOnce(post, until).catch((error: NoAnswer & { stale?: true }) => {
+    // The other side had closed a connection that we kept, which is found out by using it.
+    if (!error.stale) throw error;
+    return postOnce(post, until);
+  });
+}
+
+/** Connections are kept for a while: one to an endpoint serves many calls, and stays at the address that was checked. */
+function keeping<A extends http.Agent>(Agent: new (options: http.AgentOptions) => A): () => A {
+  let agent: A | undefined;
+  return () => {
+    agent ??= new Agent({ keepAlive: true, timeout: 30_000 });
+    return agent;
+  };
+}
+const protocols = {
+  "https:": { request: https.request, agent: keeping(https.Agent), connected: "secureConnect" },
+  "http:": { request: http.request, agent: keeping(http.Agent), connected: "connect" },
+};
+
+function postOnce({ url, headers, body, allowLoopback }: PublicPost, until: number): Promise<{ status: number }> {
+  const { request: send, agent, connected } = protocols[new URL(url).protocol as keyof typeof protocols];
+  const lookup = publicLookup(allowLoopback);
+  return new Promise((resolve, reject) => {
+    let reached = false;
+    const request = send(url, {
+      method: "POST",
+      headers: { ...headers, "content-length": Buffer.byteLength(body) },
+      agent: agent(),
+      lookup,
+    });
+    const timer = setTimeout(() => request.destroy(new DOMException("No answer in time", "TimeoutError")), until - performance.now());
+    request.once("close", () => clearTimeout(timer));
+    request.once("socket", (socket) => {
+      if (request.reusedSocket) reached = true;
+      else
+        socket.once(connected, () => {
+          reached = true;
+        });
+    });
+    request.once("response", (response) => {
+      clearTimeout(timer);
+      drain(response);
+      resolve({ status: response.statusCode! });
+    });
+    request.on("error", (error) => {
+      const stale = request.reusedSocket && /^(ECONNRESET|EPIPE)$/.test(codeOf(error));
+      reject(Object.assign(new NoAnswer(reached, error), stale && { stale }));
+    });
+    request.end(body);
+  });
+}
+
+const mostDrainedBytes = 64_000;
+const mostDrainedMs = 1000;
+
+/** Reads off what is left of an answer, so that its connection can be used again; a long or slow one costs the connection. */
+function drain(response: http.IncomingMessage) {
+  let left = mostDrainedBytes;
+  const timer = setTimeout(() => response.destroy(), mostDrainedMs).unref();
+  response.on("data", (part: Buffer) => {
+    left -= part.length;
+    if (left < 0) response.destroy();
+  });
+  response.on("error", () => {});
+  response.once("close", () => clearTimeout(timer));
+}
+
+const publicLookup =
+  (allowLoopback: boolean): LookupFunction =>
+  (host, { all }, done) => {
+    checkedAddresses(host, allowLoopback).then(
+      (addresses) => {
+        const found = addresses.map((address) => ({ address, family: isIPv4(address) ? 4 : 6 }));
+        if (all) done(null, found);
+        else done(null, found[0]!.address, found[0]!.family);
+      },
+      (error: Error) => done(error, ""),
+    );
+  };
+
+async function checkedAddresses(host: string, allowLoopback: boolean): Promise<string[]> {
+  // Where loopback is not allowed, nobody gets here with this name.
+  if (host === "localhost") return ["127.0.0.1", "::1"];
+  const addresses = await dns.addresses(host);
+  if (!addresses.length) throw new NotPublic("The host of the URL has no address");
+  if (!addresses.every((address) => allowed(address, allowLoopback)))
+    throw new NotPublic("The host of the URL has an address that is not public");
+  return addresses;
+}
+
 const connectFaults = new Set(["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "EHOSTUNREACH", "ENETUNREACH", "UND_ERR_CONNECT_TIMEOUT"]);
 
 function neverConnected(error: unknown): boolean {
   const cause = error instanceof Error ? error.cause : undefined;
-  const faults = cause instanceof AggregateError ? cause.errors : [cause];
-  return faults.every((fault) => connectFaults.has((fault as { code?: string } | undefined)?.code ?? ""));
+  const faults: unknown[] = cause instanceof AggregateError ? cause.errors : [cause];
+  return faults.every((fault) => fault instanceof Error && (connectFaults.has(codeOf(fault)) || failedHandshake(fault)));
 }
+
+export const codeOf = (error: unknown): string => String((error as { code?: unknown } | undefined)?.code ?? "");
+
+// The certificate is looked at, and a common version and cipher found, before anything of the request is sent. Other TLS alerts may
+// also come later: TLS 1.3 tells after the first request that it wants a certificate of the client's.
+const handshakeFaults =
+  /^(ERR_TLS_CERT|ERR_SSL_(WRONG_VERSION_NUMBER|UNSUPPORTED_PROTOCOL|.*ALERT_(PROTOCOL_VERSION|HANDSHAKE_FAILURE)|.*UNRECOGNIZED_NAME)$)/;
+const certificateFaults = /^(?!ERR_)(.*CERT|CRL_|.*ISSUER|INVALID_CA|INVALID_PURPOSE|HOSTNAME_MISMATCH|PATH_LENGTH)/;
+
+const failedHandshake = (fault: Error): boolean => badCertificate(fault) || handshakeFaults.test(codeOf(fault)) || cutShort(fault);
+
+const badCertificate = (fault: unknown): boolean => codeOf(fault).startsWith("ERR_TLS_CERT") || certificateFaults.test(codeOf(fault));
+
+// Node gives it the code of a lost connection, and only the message tells.
+const cutShort = ({ message }: Error): boolean => message.includes("before secure TLS connection was established");

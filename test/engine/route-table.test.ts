@@ -84,6 +84,7 @@ const makers: Record<string, { signature: Signature; body(made: Made): object }>
     signature: "POST /sending-configs",
     body: () => ({ provider: "resend", fromEmail: "news@example.com", fromName: "News", credentials: { apiKey: "re_test" } }),
   },
+  webhooks: { signature: "POST /webhooks", body: () => ({ url: "https://shop.example/hooks", events: ["bounce"] }) },
   sends: {
     signature: "POST /send",
     body: (made) => ({ to: "ada@example.net", subject: "Hi", html: "<p>Hi</p>", sendingConfigId: made["sending-configs"] }),
