@@ -195,7 +195,7 @@ describe("store", () => {
     }
   });
 
-  test("the bucket is encrypted, closed to the public and to plain HTTP, and drops uploads that nobody used", () => {
+  test("the bucket is encrypted, closed to the public and to plain HTTP, and drops what no mail needs any more; templates stay", () => {
     const { id, Properties } = dev.one<{ LifecycleConfiguration: { Rules: object[] } }>("AWS::S3::Bucket");
     expect(Properties).toMatchObject({
       BucketEncryption: { ServerSideEncryptionConfiguration: [{ ServerSideEncryptionByDefault: { SSEAlgorithm: "AES256" } }] },
@@ -209,6 +209,8 @@ describe("store", () => {
     });
     expect(Properties.LifecycleConfiguration.Rules).toEqual([
       expect.objectContaining({ Prefix: "uploads/", ExpirationInDays: 7, Status: "Enabled" }),
+      expect.objectContaining({ Prefix: "attachments/", ExpirationInDays: 100, Status: "Enabled" }),
+      expect.objectContaining({ Prefix: "bodies/", ExpirationInDays: 100, Status: "Enabled" }),
       expect.objectContaining({ AbortIncompleteMultipartUpload: { DaysAfterInitiation: 1 }, Status: "Enabled" }),
     ]);
     expect(dev.one("AWS::S3::BucketPolicy").Properties).toMatchObject({
