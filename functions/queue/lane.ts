@@ -4,6 +4,6 @@ import * as lanes from "../../shared/domain/sending/lanes.ts";
 import { queues } from "../../shared/queues.ts";
 
 export const worker = consume(queues.lane, ({ orgId, configId }) =>
-  lanes.run(orgId, configId, (waiting, mayGoOn) => handOver.chunk(orgId, configId, waiting, mayGoOn)),
+  lanes.run(orgId, configId, (...chunk) => handOver.chunk(orgId, configId, ...chunk)),
 );
 export const { handler } = worker;

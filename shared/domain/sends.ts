@@ -1,14 +1,15 @@
 // Sends: one mail to one person each. A bulk send is first a line of a chunk; its item is inserted once the provider has it.
 import * as z from "zod";
 import { type Caller, permit } from "../caller.ts";
-import { equals } from "../conditions.ts";
+import { absent, all, equals, exists } from "../conditions.ts";
 import { get, getMany, put, queryAll, update, write } from "../doors/table.ts";
 import { conflict, missing } from "../errors.ts";
-import { keys, off, ranges } from "../keys.ts";
+import { blockOf, keys, off, ranges } from "../keys.ts";
 import { decodeCursor, type PageRequest, pagination, skipped } from "../paging.ts";
 import * as history from "./events/history.ts";
 import * as chunks from "./sending/chunks.ts";
 import * as feed from "./sending/feed.ts";
+import * as lanes from "./sending/lanes.ts";
 import * as sites from "./sites.ts";
 
 export const sendStatuses = ["scheduled", "queued", "sending", "sent", "delivered", "failed", "uncertain", "cancelled"] as const;
@@ -96,13 +97,13 @@ export async function list(caller: Caller, request: PageRequest, { siteId, batch
   const places =
     batchId === undefined ? feed.places(caller.orgId, siteIds, decodeCursor(request.cursor)) : feed.placesOfBatch(batchId, request);
   const [{ sends, next }, total] = await Promise.all([
-    collect(caller.orgId, places, request, (send) => siteIds.includes(send.siteId) && matches(send, filter), filtered),
+    collect(caller.orgId, places, request, (send) => siteIds.includes(send.siteId) && matches(send, { batchId, ...filter }), filtered),
     filtered || batchId !== undefined ? null : feed.total(caller.orgId, siteIds),
   ]);
   return { sends, pagination: pagination(request, total, next) };
 }
 
-const matches = (send: Send, filter: Omit<SendFilter, "siteId" | "batchId">): boolean =>
+const matches = (send: Send, filter: Omit<SendFilter, "siteId">): boolean =>
   Object.entries(filter).every(([field, value]) => value === undefined || send[field as keyof Send] === value);
 
 // A filter may match seldom: after so many sends the page ends short, with a cursor to go on.
@@ -182,8 +183,17 @@ export async function cancel(caller: Caller, id: number): Promise<Send> {
       update(address, { set: { status: "cancelled" }, remove: off("due") }, { if: equals("status", "scheduled"), otherwise: tooLate }),
     );
   } else {
-    // A line of a chunk: the item that takes its place is seen before the chunk is handed over.
-    await write(put(address, { ...send, status: "cancelled" }, { new: tooLate }));
+    // A line of a chunk: an item takes its place, unless the chunk is being handed over.
+    const place = lanes.placeOf(caller.orgId, send.sendingConfigId, {
+      block: blockOf(id),
+      chunk: chunks.chunkOf(id),
+      at: send.scheduledAt!,
+    });
+    const untouched = all(exists, absent("callSize"));
+    await write(
+      put(address, { ...send, status: "cancelled" }, { new: tooLate }),
+      update(place, { add: { cancels: 1 } }, { if: untouched, otherwise: tooLate }),
+    );
   }
   return { ...send, status: "cancelled" };
 }

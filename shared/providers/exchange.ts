@@ -185,4 +185,5 @@ function lost({ name }: Asked, error: unknown): Outcome {
     : judged("fault", `No connection to ${name} could be made`);
 }
 
-const askable = (outcome: Outcome): Outcome => (outcome.status === "uncertain" ? judged("fault", outcome.error) : outcome);
+const askable = (outcome: Outcome): Outcome =>
+  outcome.status === "uncertain" ? { status: "held", why: "fault", error: outcome.error, heard: true } : outcome;

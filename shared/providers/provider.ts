@@ -49,13 +49,14 @@ export interface Mailing {
  * - refused: it will never be accepted. `config`: the account or credentials are at fault, not this mail.
  * - held: nothing was handed over, asking again later is safe. `pace`: slow down; `fault`: the provider has trouble;
  *   `batch`: it refused the whole call for one recipient or more without saying whose; ask again at once for each alone.
+ *   `heard`: it may have been handed over after all, and asking again is safe under the same idempotency key only.
  * - uncertain: it may or may not have been handed over.
  * `error` is the provider's own words, at most 300 characters, without secrets.
  */
 export type Outcome =
   | { status: "accepted"; messageId?: string | undefined }
   | { status: "refused"; error: string; config?: true }
-  | { status: "held"; why: "pace" | "fault" | "batch"; error: string; retryAfterSeconds?: number | undefined }
+  | { status: "held"; why: "pace" | "fault" | "batch"; error: string; retryAfterSeconds?: number | undefined; heard?: true }
   | { status: "uncertain"; error: string };
 
 export interface Call<C> {

@@ -43,14 +43,19 @@ export async function single({ orgId }: Caller, message: SingleMessage, gathered
       ? [{ address: keys.send(orgId, id), item: send }]
       : await itemsOf(orgId, send, { ...(await storedContent(orgId, message, gathered, at)), toName: message.toName }, due);
   const isNew = (await insertMany(items)).at(-1);
-  // The same request, made again after it died: it goes on under the time of the first.
-  const { createdAt } = isNew ? send : (await get<SendItem>(keys.send(orgId, id)))!;
-  await Promise.all([
-    claim(...feed.listing(orgId, gathered.siteId, createdAt, id, 1)),
-    status !== "failed" && direct ? enqueue(queues.send, [{ orgId, sendId: id }], { group: orgId, delaySeconds }) : undefined,
-  ]);
-  return { id, status, warnings: warningsOf(gathered, message, [{}]) };
+  // The same request, made again after it died: it goes on as the first was taken.
+  const taken = isNew ? send : (await get<SendItem>(keys.send(orgId, id)))!;
+  // Listed before anybody can send it: what is sent leaves the due index, and nobody would look after the list again.
+  await claim(...feed.listing(orgId, taken.siteId, taken.createdAt, id, 1));
+  if (waiting(taken) && direct) await enqueue(queues.send, [{ orgId, sendId: id }], { group: orgId, delaySeconds });
+  return { id, status: acceptedAs(taken), warnings: warningsOf(gathered, message, [{}]) };
 }
+
+const waiting = ({ status }: SendItem): boolean => status === "queued" || status === "scheduled";
+
+/** A request made again may find its mail gone already. */
+const acceptedAs = ({ status }: SendItem): "failed" | "scheduled" | "queued" =>
+  status === "failed" || status === "scheduled" ? status : "queued";
 
 /** Until when the queue is given to act before a tick looks after a send. */
 const graceSeconds = 120;

@@ -37,7 +37,8 @@ function parses({ subject, html, text }: Message) {
 const senderOf = (who: Who, { sendingConfigId, fromEmail }: Message) =>
   sendingConfigId === undefined
     ? sendingConfigs.forSender(who, fromEmail!)
-    : sendingConfigs.find(who, sendingConfigId, { consistent: false });
+    : // One that was made a moment ago costs a second, sure look.
+      sendingConfigs.find(who, sendingConfigId, { consistent: false }).catch(() => sendingConfigs.find(who, sendingConfigId));
 
 export const fromOf = ({ fromEmail, fromName }: Message, config: Gathered["config"]): Mailbox => ({
   email: fromEmail ?? config.fromEmail,

@@ -4,7 +4,7 @@ import type { Caller } from "../../caller.ts";
 import { after, epochSeconds } from "../../clock.ts";
 import * as blobs from "../../doors/blobs.ts";
 import { get, put, write } from "../../doors/table.ts";
-import { invalid, overLimit } from "../../errors.ts";
+import { invalid, missing, overLimit } from "../../errors.ts";
 import * as ids from "../../ids.ts";
 import { keys } from "../../keys.ts";
 import type { Attachment } from "../../providers/provider.ts";
@@ -90,12 +90,12 @@ export const store = (orgId: number, files: File[]): Promise<StoredAttachment[]>
     }),
   );
 
-/** With their bytes, as a provider takes them. */
+/** With their bytes, as a provider takes them; throws `missing` when a blob is gone. */
 export const loaded = (stored: StoredAttachment[]): Promise<Attachment[]> =>
   Promise.all(
     stored.map(async ({ filename, type, blob }) => {
       const bytes = await blobs.get(blob);
-      if (!bytes) throw new Error("An attachment is gone before its mail was handed over");
+      if (!bytes) throw missing("An attachment was gone before the mail was handed over");
       return { filename, type, content: Buffer.from(bytes).toString("base64") };
     }),
   );

@@ -8,7 +8,6 @@ import * as liquid from "../../liquid.ts";
 import { chunked } from "../../parallel.ts";
 import type { SendItem } from "../sends.ts";
 import { variablesFor } from "./compose.ts";
-import type { Content } from "./content.ts";
 
 export const linesPerChunk = 500;
 const keepSeconds = 60 * 24 * 3600;
@@ -48,7 +47,7 @@ interface Chunk {
 }
 
 export const idOf = (block: number, { i }: Pick<Line, "i">): number => block * idsPerBlock + i;
-const chunkOf = (sendId: number): number => Math.floor((sendId % idsPerBlock) / linesPerChunk);
+export const chunkOf = (sendId: number): number => Math.floor((sendId % idsPerBlock) / linesPerChunk);
 
 /** The chunk items of a block, to be inserted where they are not yet. */
 export const items = (orgId: number, block: number, head: ChunkHead, lines: Line[]) =>
@@ -70,14 +69,15 @@ export async function read(orgId: number, block: number, chunk: number): Promise
 
 /** A send that has no item of its own yet. */
 export async function line(orgId: number, sendId: number): Promise<SendItem | undefined> {
-  return (await lines(orgId, [sendId]))[0];
+  return (await lines(orgId, [sendId], { consistent: true }))[0];
 }
 
 /** Those of the sends that are lines of chunks, as they stand before the hand-over. */
-export async function lines(orgId: number, sendIds: number[]): Promise<SendItem[]> {
+export async function lines(orgId: number, sendIds: number[], { consistent = false } = {}): Promise<SendItem[]> {
   const byChunk = Map.groupBy(sendIds, (id) => `${blockOf(id)}/${chunkOf(id)}`);
   const groups = [...byChunk.values()];
-  const found = await getMany<Packed>(groups.map(([id = 0]) => keys.chunk(orgId, blockOf(id), chunkOf(id))));
+  const addresses = groups.map(([id = 0]) => keys.chunk(orgId, blockOf(id), chunkOf(id)));
+  const found = await getMany<Packed>(addresses, { consistent });
   const sends = await Promise.all(
     groups.map(async (ids, g) => {
       const item = found[g];
@@ -114,8 +114,13 @@ export function sendOf(head: ChunkHead, block: number, one: Line, subject = subj
   };
 }
 
+/** As it reads, or as it was written where it cannot be rendered for this one. */
 function subjectOf(head: ChunkHead, one: Line): string {
-  const compiled = liquid.compile(head.subject, { escape: false, field: "subject" });
-  const content: Pick<Content, "variables"> = head;
-  return liquid.render(compiled, variablesFor(content, one), { now: new Date(head.createdAt) }).text.slice(0, 300);
+  try {
+    const compiled = liquid.compile(head.subject, { escape: false, field: "subject" });
+    const { text } = liquid.render(compiled, variablesFor(head, one), { now: new Date(head.createdAt) });
+    return text.replace(/\s+/g, " ").slice(0, 300);
+  } catch {
+    return head.subject.slice(0, 300);
+  }
 }

@@ -1,4 +1,5 @@
 // From what was accepted to what a provider is told. Pure: the same input makes the same bytes, so a call can be asked again.
+import { boundedCache } from "../../cache.ts";
 import * as liquid from "../../liquid.ts";
 import { plainText } from "../../plain-text.ts";
 import type { Attachment, Mailing, Pieces, Recipient } from "../../providers/provider.ts";
@@ -11,39 +12,36 @@ export interface Addressee {
   variables?: Record<string, unknown> | undefined;
 }
 
-export interface Tracking {
-  trackOpens?: boolean | undefined;
-  trackClicks?: boolean | undefined;
+export interface Composed {
+  /** What is the same for all, said once. */
+  common: Omit<Mailing, "recipients">;
+  /** The rest stands in each recipient's `values`. Throws `invalid` when the wording cannot be rendered for this one. */
+  recipient(addressee: Addressee): Recipient;
 }
 
-/** One content for many: what is the same for all is said once, the rest stands in each recipient's `values`. */
-export function compose(
-  content: Content,
-  wording: Wording,
-  addressees: Addressee[],
-  attachments: Attachment[],
-  tracking: Tracking = content,
-): Mailing {
+/** One content for one or many. */
+export function compose(content: Content, wording: Wording, attachments: Attachment[]): Composed {
   const parts = partsOf(wording);
   const now = new Date(content.at);
-  const recipients = addressees.map((addressee): Recipient => {
-    const values = valuesOf(parts, variablesFor(content, addressee), now);
-    return { sendId: addressee.sendId, to: { email: addressee.to, name: addressee.name }, values, headers: {} };
-  });
   const { subject, html, text } = parts;
-  return {
-    from: content.from,
-    replyTo: content.replyTo,
+  const { from, replyTo, headers, tags, trackOpens, trackClicks } = content;
+  const common = {
+    from,
+    replyTo,
     subject: subject.pieces,
     ...(html && { html: shifted(html.pieces, subject.holes) }),
     text: shifted(text.pieces, subject.holes + (html?.holes ?? 0)),
-    headers: content.headers,
-    tags: content.tags,
+    headers,
+    tags,
     attachments,
-    trackOpens: tracking.trackOpens,
-    trackClicks: tracking.trackClicks,
-    recipients,
+    trackOpens,
+    trackClicks,
   };
+  const recipient = (addressee: Addressee): Recipient => {
+    const values = valuesOf(parts, variablesFor(content, addressee), now);
+    return { sendId: addressee.sendId, to: { email: addressee.to, name: addressee.name }, values, headers: {} };
+  };
+  return { common, recipient };
 }
 
 /** What a template may speak of: what the caller gave for everyone, then for this one, and the address. */
@@ -70,13 +68,13 @@ interface Parts {
 }
 
 // A template is compiled once for all the mails that say the same.
-const known = new Map<string, Parts>();
+const known = boundedCache<Parts>(16_000_000);
+const bytesPerCharacter = 4;
 
 function partsOf(wording: Wording): Parts {
   const name = JSON.stringify(wording);
   const parts = known.get(name) ?? made(wording);
-  if (known.size >= 100) known.clear();
-  known.set(name, parts);
+  known.set(name, parts, name.length * bytesPerCharacter);
   return parts;
 }
 

@@ -57,9 +57,9 @@ async function take(what: DueWork, item: DueItem): Promise<boolean> {
 
 const onItsWay: Record<DueWork, (item: DueItem) => Promise<void>> = {
   LANE: ({ orgId, configId }) => lanes.wake(orgId, configId!),
-  SEND: async ({ orgId, id, siteId, createdAt, scheduledAt }) => {
+  SEND: async ({ orgId, id, siteId, createdAt }) => {
     // Who accepted it may have died before it was listed.
-    if (!scheduledAt) await claim(...feed.listing(orgId, siteId!, createdAt!, id!, 1));
+    await feed.ensureListed(orgId, siteId!, createdAt!, id!);
     await enqueue(queues.send, [{ orgId, sendId: id! }], { group: orgId });
   },
   EVENT: ({ orgId, event, provider }) =>

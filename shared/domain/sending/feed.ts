@@ -1,5 +1,5 @@
 // Which sends a site has, newest first: one entry for a single send, one for a batch, moved together with the site's count.
-import { getMany, put, query, update, type Write } from "../../doors/table.ts";
+import { claim, get, getMany, put, query, update, type Write } from "../../doors/table.ts";
 import { idsPerBlock, keys, ranges, sortable } from "../../keys.ts";
 import { newestOf } from "../../merge.ts";
 import type { PageRequest } from "../../paging.ts";
@@ -19,9 +19,16 @@ export interface Place {
 
 /** `n` sends from `firstId` on, listed once and counted once, however often this is written. */
 export const listing = (orgId: number, siteId: number, at: string, firstId: number, n: number): [Write, Write] => [
-  put(keys.sendsFeed(orgId, siteId, `${at}#${sortable(firstId)}`), { id: firstId, n }, { new: true }),
+  put(entryOf(orgId, siteId, at, firstId), { id: firstId, n }, { new: true }),
   update(keys.sendCount(orgId, siteId), { add: { count: n } }),
 ];
+
+/** A single send: in the usual case a look suffices. */
+export async function ensureListed(orgId: number, siteId: number, at: string, id: number): Promise<void> {
+  if (!(await get(entryOf(orgId, siteId, at, id)))) await claim(...listing(orgId, siteId, at, id, 1));
+}
+
+const entryOf = (orgId: number, siteId: number, at: string, firstId: number) => keys.sendsFeed(orgId, siteId, `${at}#${sortable(firstId)}`);
 
 export async function total(orgId: number, siteIds: number[]): Promise<number> {
   const counters = await getMany<{ count: number }>(siteIds.map((siteId) => keys.sendCount(orgId, siteId)));
@@ -41,7 +48,8 @@ export async function* places(orgId: number, siteIds: number[], from: string | u
 
 /** The sends of one batch are a whole block. */
 export async function* placesOfBatch(batchId: number, { cursor }: PageRequest): AsyncGenerator<Place> {
-  for (let i = Number(decodeCursor(cursor) ?? 0); i < idsPerBlock; i++) yield { id: batchId * idsPerBlock + i, next: String(i + 1) };
+  const from = Math.trunc(Number(decodeCursor(cursor) ?? 0));
+  for (let i = Math.max(0, from); i < idsPerBlock; i++) yield { id: batchId * idsPerBlock + i, next: String(i + 1) };
 }
 
 async function* entries(orgId: number, siteId: number, start: string | undefined): AsyncGenerator<Entry> {

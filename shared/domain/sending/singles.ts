@@ -5,10 +5,10 @@ import { absent, all, equals } from "../../conditions.ts";
 import { enqueue } from "../../doors/queue.ts";
 import { claim, get, update } from "../../doors/table.ts";
 import { canonical } from "../../email.ts";
-import { Problem } from "../../errors.ts";
+import { invalid, missing } from "../../errors.ts";
 import { dueShard, keys, off, on, shelves } from "../../keys.ts";
 import { provider as providerOf } from "../../providers/index.ts";
-import type { Outcome, Provider } from "../../providers/provider.ts";
+import type { Mailing, Outcome, Provider } from "../../providers/provider.ts";
 import { queues } from "../../queues.ts";
 import * as sendingConfigs from "../sending-configs.ts";
 import type { SendItem } from "../sends.ts";
@@ -16,8 +16,8 @@ import * as suppressions from "../suppressions.ts";
 import * as attachments from "./attachments.ts";
 import { compose } from "./compose.ts";
 import { type Content, wording } from "./content.ts";
-import * as lanes from "./lanes.ts";
-import { bounded, handOver, lost, marks } from "./provider-call.ts";
+import * as pace from "./pace.ts";
+import { askable, bounded, configOf, doubtful, finalWords, type KeyTerm, keyTerm, lost, marks, oneByOne, waitOf } from "./provider-call.ts";
 
 interface Single extends SendItem {
   content?: Packed;
@@ -25,94 +25,142 @@ interface Single extends SendItem {
   attempt?: number;
   lease?: string;
   firstClaimedAt?: string;
+  /** Of the first question that may have been heard. */
+  key?: KeyTerm;
+  /** The provider may have it, though it did not say so. */
+  doubt?: boolean;
+  /** When the turn comes that it has taken (ISO 8601). */
+  turnAt?: string;
+  duesk?: string;
 }
 
 type SingleContent = Content & { toName?: string };
 
 const leaseSeconds = queues.send.timeoutSeconds + 90;
 const graceSeconds = 120;
+// As far as a message can be delayed, and a little less.
+const farthestTurnMs = 890_000;
 
 /** The second half of a single send. Safe to repeat: a send that is settled, or in other hands, is left alone. */
 export async function deliver(orgId: number, sendId: number): Promise<void> {
   const send = await get<Single>(keys.send(orgId, sendId));
-  if (!send || !waits(send)) return;
-  const content = await contentOf(orgId, send);
-  if (!content) return settle(orgId, send, { status: "refused", error: "It was never accepted: its content is missing" });
-  const config = await sendingConfigs.find({ orgId }, send.sendingConfigId, { consistent: false }).catch(unlessGone);
-  if (!config) return settle(orgId, send, { status: "refused", error: "Its sending config was deleted" });
-  if (await nowSuppressed(orgId, send)) return settle(orgId, send, { status: "refused", error: "suppressed" });
-  const provider = providerOf(config.provider)!;
-  if (send.status === "sending" && !keyLives(provider, send)) return settle(orgId, send, lost);
-  const waitSeconds = await lanes.turn(orgId, config, 1);
-  if (waitSeconds > 0) return postpone(orgId, send, waitSeconds);
-  const [words, files, credentials] = await Promise.all([
+  if (!send) return;
+  if (!waits(send)) return isOver(send) ? tidy(orgId, send) : undefined;
+  send.doubt ||= send.status === "sending";
+  const ready = await prepare(orgId, send).catch(finalWords);
+  if (typeof ready === "string") return settle(orgId, send, send.doubt ? lost : { status: "refused", error: ready });
+  if (send.doubt && !askable(send.key, ready.config)) return settle(orgId, send, lost);
+  const { waitSeconds, taken } = ready.turn;
+  if (waitSeconds > 0) return postpone(orgId, send, waitSeconds, taken ? after(waitSeconds).toISOString() : undefined);
+  const claimed = await claimSend(orgId, send, ready);
+  if (!claimed) return;
+  const [outcome] = await oneByOne(ready.provider, ready.credentials, ready.mailing);
+  await conclude(orgId, claimed, ready, outcome!);
+}
+
+function waits({ status, scheduledAt, lease, turnAt }: Single): boolean {
+  const time = now().toISOString();
+  if (status === "scheduled") return (scheduledAt ?? "") <= time;
+  return status === "queued" ? (turnAt ?? "") <= time : status === "sending" && (lease ?? "") <= time;
+}
+
+// An event may have settled it while its worker died.
+const isOver = ({ status, duesk }: Single): boolean => duesk !== undefined && !["scheduled", "queued", "sending"].includes(status);
+
+interface Ready {
+  config: sendingConfigs.SendingConfig;
+  provider: Provider;
+  credentials: Record<string, unknown>;
+  mailing: Mailing;
+  turn: pace.Turn;
+}
+
+/** All that has to be read and made. Throws a Problem when it can never be sent. */
+async function prepare(orgId: number, send: Single): Promise<Ready> {
+  const [content, config] = await Promise.all([contentOf(orgId, send), configOf(orgId, send.sendingConfigId), notSuppressed(orgId, send)]);
+  const [words, files, credentials, turn] = await Promise.all([
     wording(orgId, content),
     attachments.loaded(content.attachments),
     sendingConfigs.credentials(orgId, config),
+    // Who comes back for the turn it has taken looks only whether all are to pause.
+    pace.turn(orgId, send.turnAt ? { id: config.id } : config, 1, farthestTurnMs),
   ]);
-  const mailing = compose(content, words, [{ sendId, to: send.toEmail, name: content.toName, variables: {} }], files);
-  const claimed = await claimSend(orgId, send);
-  if (!claimed) return;
-  const [outcome] = await handOver(provider, credentials, mailing, `pm-${sendId}`);
-  const forgotten = provider.idempotencySeconds > 0 && !keyLives(provider, claimed);
-  await conclude(orgId, claimed, bounded(outcome!, forgotten, send.scheduledAt ?? send.createdAt));
+  const { common, recipient } = compose(content, words, files);
+  const mailing = { ...common, recipients: [recipient({ sendId: send.id, to: send.toEmail, name: content.toName })] };
+  return { config, provider: providerOf(config.provider)!, credentials, mailing, turn };
 }
 
-function waits({ status, scheduledAt, lease }: Single): boolean {
-  const time = now().toISOString();
-  if (status === "scheduled") return (scheduledAt ?? "") <= time;
-  return status === "queued" || (status === "sending" && (lease ?? "") <= time);
-}
-
-async function contentOf(orgId: number, { id, content }: Single): Promise<SingleContent | undefined> {
+async function contentOf(orgId: number, { id, content }: Single): Promise<SingleContent> {
   const item = content ?? (await get<Packed>(keys.singleContent(orgId, id)));
-  return item && unpacked<SingleContent>(item);
-}
-
-function unlessGone(error: unknown): undefined {
-  if (!(error instanceof Problem && error.kind === "missing")) throw error;
+  if (!item) throw missing("It was never accepted: its content is missing");
+  return unpacked<SingleContent>(item);
 }
 
 // It was looked up when the mail was accepted: only what has waited since is looked up again.
-async function nowSuppressed(orgId: number, { toEmail, createdAt }: Single): Promise<boolean> {
-  if (epochSeconds() - Date.parse(createdAt) / 1000 < 60) return false;
-  return (await suppressions.among(orgId, [toEmail], "transactional")).has(canonical(toEmail));
+async function notSuppressed(orgId: number, { toEmail, createdAt }: Single): Promise<void> {
+  if (epochSeconds() - Date.parse(createdAt) / 1000 < 60) return;
+  if ((await suppressions.among(orgId, [toEmail], "transactional")).has(canonical(toEmail))) throw invalid("suppressed");
 }
 
-const keyLives = ({ idempotencySeconds }: Provider, { firstClaimedAt }: Single): boolean =>
-  firstClaimedAt !== undefined && epochSeconds() - Date.parse(firstClaimedAt) / 1000 < idempotencySeconds;
-
-async function claimSend(orgId: number, send: Single): Promise<Single | undefined> {
+/** Says that the provider is being asked; undefined when somebody else did. */
+async function claimSend(orgId: number, send: Single, { provider, config }: Ready): Promise<Single | undefined> {
   const set = {
     status: "sending" as const,
     attempt: (send.attempt ?? 0) + 1,
     lease: after(leaseSeconds).toISOString(),
     firstClaimedAt: send.firstClaimedAt ?? now().toISOString(),
+    provider: provider.key,
+    ...(send.doubt ? { doubt: true } : { key: keyTerm(provider, config) }),
   };
-  return (await claim(update(keys.send(orgId, send.id), { set }, { if: asRead(send) }))) ? { ...send, ...set } : undefined;
+  const mine = await claim(update(keys.send(orgId, send.id), { set, remove: ["turnAt"] }, { if: asRead(send) }));
+  const { turnAt: _, ...rest } = send;
+  return mine ? ({ ...rest, ...set } as Single) : undefined;
 }
 
 /** Nobody has touched it since it was read. */
-const asRead = ({ status, attempt }: Single) =>
-  all(equals("status", status), attempt === undefined ? absent("attempt") : equals("attempt", attempt));
+const asRead = ({ status, attempt, turnAt }: Single) =>
+  all(
+    equals("status", status),
+    attempt === undefined ? absent("attempt") : equals("attempt", attempt),
+    turnAt === undefined ? absent("turnAt") : equals("turnAt", turnAt),
+  );
 
-const conclude = (orgId: number, send: Single, outcome: Outcome): Promise<void> =>
-  outcome.status === "held" ? postpone(orgId, send, outcome.retryAfterSeconds ?? backOffSeconds(send)) : settle(orgId, send, outcome);
+async function conclude(orgId: number, claimed: Single, { config, turn }: Ready, told: Outcome): Promise<void> {
+  const send = { ...claimed, doubt: claimed.doubt || doubtful(told) };
+  const outcome = bounded(told, send.firstClaimedAt, send.doubt);
+  if (outcome.status === "held") {
+    const wait = waitOf(outcome, backOffSeconds(send));
+    await postpone(orgId, send, wait.seconds);
+    return pace.held(orgId, config.id, wait);
+  }
+  await settle(orgId, send, outcome);
+  if (outcome.status === "uncertain") await pace.held(orgId, config.id, { why: "fault", seconds: 0 });
+  if (outcome.status === "accepted" && turn.troubled) await pace.relieve(orgId, config.id);
+}
 
 const backOffSeconds = ({ attempt = 1 }: Single): number => Math.min(2 ** (attempt - 1), 300);
 
-/** Its end: off the due index, and without what was only needed until now. */
+/** Its end. An event may have come first and told more of it: then only what the provider said beside is added. */
 async function settle(orgId: number, send: Single, outcome: Outcome): Promise<void> {
+  const address = keys.send(orgId, send.id);
   const set = marks(outcome, now().toISOString());
-  const change = { set, remove: [...off("due"), "content", "lease", "attempt", "firstClaimedAt"] };
-  await claim(update(keys.send(orgId, send.id), change, { if: asRead(send) }));
+  if (await claim(update(address, { set, remove: fromHere }, { if: asRead(send) }))) return;
+  const { status: _, error: __, ...beside } = set;
+  if (send.attempt) await claim(update(address, { set: beside, remove: fromHere }, { if: equals("attempt", send.attempt) }));
 }
 
-/** Back to the queue, without having been handed over. */
-async function postpone(orgId: number, send: Single, seconds: number): Promise<void> {
+const tidy = async (orgId: number, send: Single): Promise<void> => {
+  await claim(update(keys.send(orgId, send.id), { remove: fromHere }, { if: asRead(send) }));
+};
+
+// Off the due index, and without what was only needed until the end.
+const fromHere = [...off("due"), "content", "lease", "attempt", "firstClaimedAt", "key", "doubt", "turnAt"];
+
+/** Back to the queue, without having been handed over; with a turn taken it comes back for that. */
+async function postpone(orgId: number, send: Single, seconds: number, turnAt?: string): Promise<void> {
   const due = on(shelves.due("SEND", dueShard(send.id)), after(seconds + graceSeconds).toISOString());
-  const kept = await claim(
-    update(keys.send(orgId, send.id), { set: { status: "queued", ...due }, remove: ["lease"] }, { if: asRead(send) }),
-  );
+  const set = { status: "queued", turnAt, ...(send.doubt && { doubt: true }), ...due };
+  const remove = ["lease", ...(turnAt ? [] : ["turnAt"]), ...(send.doubt ? [] : ["key"])];
+  const kept = await claim(update(keys.send(orgId, send.id), { set, remove }, { if: asRead(send) }));
   if (kept) await enqueue(queues.send, [{ orgId, sendId: send.id }], { group: orgId, delaySeconds: seconds });
 }

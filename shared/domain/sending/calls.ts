@@ -1,0 +1,164 @@
+// One provider call of a chunk, through all its attempts. An attempt is claimed before the provider is asked, and closed by a RESULT
+// item that says of every line what became of it.
+import { type Packed, packed, unpacked } from "../../bodies.ts";
+import { epochSeconds } from "../../clock.ts";
+import { absent, all, equals } from "../../conditions.ts";
+import { getMany, put, queryAll, claim as tryWrite, update, write } from "../../doors/table.ts";
+import { canonical } from "../../email.ts";
+import { keys, ranges } from "../../keys.ts";
+import type { Outcome } from "../../providers/provider.ts";
+import * as suppressions from "../suppressions.ts";
+import * as chunks from "./chunks.ts";
+import type { Claim } from "./lanes.ts";
+import type { Carrier, Line, Load } from "./loads.ts";
+import * as pace from "./pace.ts";
+import * as provider from "./provider-call.ts";
+
+const keepSeconds = 60 * 24 * 3600;
+
+export interface Result {
+  attempt: number;
+  outcomes: [i: number, outcome: Outcome][];
+  /** Lines that the provider may have, though it did not say so: from now on each is asked for under a key of its own. */
+  doubt: number[];
+}
+
+/** How far a call has come. */
+export interface State {
+  earlier: Claim | undefined;
+  results: Result[];
+  /** The last attempt was claimed and not closed. */
+  died: boolean;
+  /** Lines that no attempt has settled. */
+  open: Line[];
+  doubt: Set<number>;
+}
+
+export async function stateOf({ orgId, waiting }: Load, lines: Line[], n: number): Promise<State> {
+  const earlier = waiting[`c${n}`];
+  const items = earlier ? await queryAll<Packed>(ranges.results(orgId, waiting.block, waiting.chunk, n), { consistent: true }) : [];
+  const results = await Promise.all(items.map((item) => unpacked<Result>(item)));
+  const died = earlier !== undefined && results.at(-1)?.attempt !== earlier.attempt;
+  const settled = new Set(results.flatMap(({ outcomes }) => outcomes.filter(([, { status }]) => status !== "held").map(([i]) => i)));
+  const open = lines.filter(({ i }) => !settled.has(i));
+  return { earlier, results, died, open, doubt: new Set(died ? open.map(({ i }) => i) : results.at(-1)?.doubt) };
+}
+
+export interface Answer {
+  /** Absent: the question is still open, and will be put again just so. */
+  result?: Result;
+  wait?: pace.Wait | undefined;
+  /** The provider took something, or refused it. */
+  moved: boolean;
+}
+
+/** Asks for the lines that are open. `hopelessSince`: since when both this mail waits and the provider takes nothing. */
+export async function attempt(load: Load, n: number, state: State, hopelessSince: string | undefined): Promise<Answer> {
+  const { carrier, orgId } = load;
+  if (!carrier) return { result: refusing(load, state), moved: true };
+  const { waitSeconds } = await pace.turn(orgId, carrier.config, state.open.length);
+  if (waitSeconds > 0) return { wait: { why: "turn", seconds: waitSeconds }, moved: false };
+  const claim = state.died ? state.earlier : await claimed(load, carrier, n, state);
+  if (!claim) return { wait: { why: "turn", seconds: 1 }, moved: false };
+  return ask({ load, carrier, n, state, claim }, hopelessSince);
+}
+
+const refusing = ({ refusal }: Load, { open, doubt }: State): Result => ({
+  attempt: 0,
+  outcomes: open.map(({ i }) => [i, doubt.has(i) ? provider.lost : { status: "refused", error: refusal }]),
+  doubt: [],
+});
+
+/** Says that the provider is being asked, and for whom not; undefined when somebody else did, or a line was cancelled meanwhile. */
+async function claimed(load: Load, carrier: Carrier, n: number, { earlier, results, open, doubt }: State): Promise<Claim | undefined> {
+  const { waiting, callSize } = load;
+  const claim: Claim = {
+    attempt: 1 + (results.at(-1)?.attempt ?? 0),
+    key: doubt.size ? earlier?.key : provider.keyTerm(carrier.provider, carrier.config),
+    alone: doubt.size ? true : undefined,
+    skip: await leftOut(load, carrier, open),
+  };
+  const unchanged = all(
+    earlier ? equals(`c${n}`, earlier) : absent(`c${n}`),
+    waiting.cancels === undefined ? absent("cancels") : equals("cancels", waiting.cancels),
+  );
+  const mine = await tryWrite(update(placeOf(load), { set: { [`c${n}`]: claim, callSize } }, { if: unchanged }));
+  if (!mine) return undefined;
+  waiting[`c${n}`] = claim;
+  return claim;
+}
+
+const placeOf = ({ waiting: { pk, sk } }: Load) => ({ pk, sk });
+
+/** Who was cancelled or suppressed since the mail was accepted, and whose mail cannot be rendered. */
+async function leftOut({ orgId, waiting }: Load, { flaw }: Carrier, open: Line[]): Promise<Claim["skip"]> {
+  const emails = open.map(({ to }) => to);
+  const [suppressed, made] = await Promise.all([
+    suppressions.among(orgId, emails, "transactional"),
+    waiting.cancels
+      ? getMany(
+          open.map((line) => keys.send(orgId, chunks.idOf(waiting.block, line))),
+          { consistent: true },
+        )
+      : [],
+  ]);
+  const why = (line: Line, k: number) => (made[k] ? "cancelled" : suppressed.has(canonical(line.to)) ? "suppressed" : flaw(line));
+  return Object.fromEntries(open.flatMap((line, k) => [[String(line.i), why(line, k)]]).filter(([, reason]) => reason));
+}
+
+interface Question {
+  load: Load;
+  carrier: Carrier;
+  n: number;
+  state: State;
+  claim: Claim;
+}
+
+/** Puts the question, unless it may have been heard and cannot be put again, and writes down what was answered. */
+async function ask(question: Question, hopelessSince: string | undefined): Promise<Answer> {
+  const { load, carrier, n, claim } = question;
+  const { open, doubt, died } = question.state;
+  const canAsk = provider.askable(claim.key, carrier.config);
+  const asked = open.filter(({ i }) => !(i in claim.skip) && (canAsk || !doubt.has(i)));
+  const told = await outcomesOf(question, asked);
+  const wait = waitFor(told.outcomes);
+  const allHeld = asked.length > 0 && told.outcomes.every(({ status }) => status === "held");
+  if (told.together && allHeld && (died || told.outcomes.some(provider.doubtful))) return { wait, moved: false };
+  const inDoubt = asked.filter(({ i }, k) => doubt.has(i) || provider.doubtful(told.outcomes[k]!)).map(({ i }) => i);
+  const byLine = new Map(asked.map(({ i }, k) => [i, provider.bounded(told.outcomes[k]!, hopelessSince, inDoubt.includes(i))]));
+  const outcomes = open.map(({ i }): [number, Outcome] => [i, byLine.get(i) ?? unasked(claim, i)]);
+  const result: Result = { attempt: claim.attempt, outcomes, doubt: inDoubt.filter((i) => byLine.get(i)?.status === "held") };
+  await close(load, n, result);
+  return { result, wait, moved: told.outcomes.some(({ status }) => status === "accepted" || status === "refused") };
+}
+
+const unasked = ({ skip, key }: Claim, i: number): Outcome =>
+  i in skip ? { status: "refused", error: skip[i]! } : key ? provider.unanswered : provider.lost;
+
+/** A provider that does not answer is as good as one that says it has trouble. */
+function waitFor(outcomes: Outcome[]): pace.Wait | undefined {
+  const held = outcomes.find((outcome) => outcome.status === "held");
+  if (held) return provider.waitOf(held);
+  return outcomes.some(({ status }) => status === "uncertain") ? { why: "fault", seconds: 1 } : undefined;
+}
+
+async function outcomesOf({ load, carrier, n, claim }: Question, asked: Line[]): Promise<{ outcomes: Outcome[]; together: boolean }> {
+  const { provider: to, credentials } = carrier;
+  const mailing = carrier.mailing(asked);
+  // It must say the same as before; a line that cannot be rendered any more makes that impossible just now.
+  const same = mailing.recipients.length === asked.length;
+  if (!same) return { outcomes: asked.map(() => provider.unclear), together: true };
+  if (!claim.alone && provider.fits(to, mailing)) {
+    const key = `pm-${load.waiting.block}-${load.waiting.chunk}-${n}-${claim.attempt}`;
+    const outcomes = await to.send({ mailing, credentials, idempotencyKey: key });
+    if (!outcomes.some((outcome) => outcome.status === "held" && outcome.why === "batch")) return { outcomes, together: true };
+    // Whoever takes up from here must not try the batch again: some of it will have gone out.
+    await write(update(placeOf(load), { set: { [`c${n}`]: { ...claim, alone: true } } }));
+  }
+  return { outcomes: await provider.oneByOne(to, credentials, mailing), together: false };
+}
+
+async function close({ orgId, waiting }: Load, n: number, result: Result): Promise<void> {
+  const address = keys.result(orgId, waiting.block, waiting.chunk, n, result.attempt);
+  await write(put(address, { ...(await packed(address, result)), expires: epochSeconds() + keepSeconds }));
+}

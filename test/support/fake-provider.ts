@@ -1,0 +1,172 @@
+// A mail provider of a test's own: what it accepted it remembers by send id, and it fails on demand. It speaks just enough of the
+// APIs of Postmark (batch of distinct mails, no keys), Resend (the same, with keys) and SES (one mail at a time).
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+
+export interface Mail {
+  sendId: number;
+  to: string;
+  subject: string;
+  html: string;
+  text: string;
+  attachments: { filename: string; content: string }[];
+  trackOpens: boolean | undefined;
+  trackClicks: boolean | undefined;
+  /** The call it came with, counted from 1. */
+  call: number;
+}
+
+interface Call {
+  n: number;
+  /** On the clock of `performance.now()`. */
+  at: number;
+  recipients: number;
+  key: string | undefined;
+}
+
+/** A status, perhaps with headers or a body; `lost` takes the mails and cuts the connection, `reset` takes none and cuts it too. */
+export type Trouble = { status: number; headers?: Record<string, string>; body?: unknown } | "lost" | "reset";
+
+export interface FakeProvider {
+  mails: Mail[];
+  calls: Call[];
+  /** Asked before each call is answered; undefined lets it pass. */
+  trouble: (call: Call) => Trouble | undefined;
+  /** Asked for each mail of a call. */
+  refuses: (to: string) => boolean;
+  /** Milliseconds that each answer takes. */
+  slowMs: number;
+  stop(): Promise<void>;
+}
+
+type Body = Record<string, unknown>;
+
+interface Dialect {
+  mail(message: Body): Omit<Mail, "call">;
+  /** What is answered when these were taken, undefined standing for a mail that was refused. */
+  answer(ids: (string | undefined)[], single: boolean): { status: number; body: unknown };
+}
+
+/** Starts it and sends the adapter of this key there. */
+export async function fakeProvider(key: "postmark" | "resend" | "ses"): Promise<FakeProvider> {
+  const provider: FakeProvider = { mails: [], calls: [], trouble: () => undefined, refuses: () => false, slowMs: 0, stop };
+  const answered = new Map<string, { status: number; body: unknown; question: string }>();
+  const server = createServer((request, response) => void serve(request, response));
+
+  async function serve(request: IncomingMessage, response: ServerResponse) {
+    const body: unknown = JSON.parse(await textOf(request));
+    const messages = [body].flat() as Body[];
+    const idempotencyKey = request.headers["idempotency-key"] as string | undefined;
+    const call: Call = { n: provider.calls.length + 1, at: performance.now(), recipients: messages.length, key: idempotencyKey };
+    provider.calls.push(call);
+    if (provider.slowMs) await new Promise((resolve) => setTimeout(resolve, provider.slowMs));
+    const trouble = provider.trouble(call);
+    const question = `${request.url} ${JSON.stringify(body)}`;
+    const known = answered.get(String(idempotencyKey));
+    if (trouble === "reset") return request.socket.destroy();
+    // What was taken under a key is not called invalid later.
+    if (typeof trouble === "object" && !(known && trouble.status === 400)) return reply(response, trouble);
+    if (known && known.question !== question) return reply(response, { status: 409, body: { name: "invalid_idempotent_request" } });
+    const answer = known ?? { ...accept(messages, call, !Array.isArray(body)), question };
+    if (idempotencyKey !== undefined) answered.set(idempotencyKey, answer);
+    return trouble === "lost" ? request.socket.destroy() : reply(response, answer);
+  }
+
+  function accept(messages: Body[], call: Call, single: boolean) {
+    const ids = messages.map((message) => {
+      const mail = { ...dialects[key].mail(message), call: call.n };
+      if (provider.refuses(mail.to)) return undefined;
+      provider.mails.push(mail);
+      return `m-${mail.sendId}`;
+    });
+    return dialects[key].answer(ids, single);
+  }
+
+  async function stop() {
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  }
+
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  process.env[`PROVIDER_URL_${key.toUpperCase()}`] = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return provider;
+}
+
+function reply(response: ServerResponse, { status, headers = {}, body = { message: `status ${status}` } }: Exclude<Trouble, string>) {
+  response.writeHead(status, { "content-type": "application/json", ...headers }).end(JSON.stringify(body));
+}
+
+async function textOf(request: IncomingMessage): Promise<string> {
+  const parts: Buffer[] = [];
+  for await (const part of request) parts.push(part as Buffer);
+  return Buffer.concat(parts).toString("utf8");
+}
+
+const address = (mailbox: string): string => /<(.*)>/.exec(mailbox)?.[1] ?? mailbox;
+
+const dialects: Record<"postmark" | "resend" | "ses", Dialect> = {
+  postmark: {
+    mail: (message) => ({
+      sendId: Number((message.Metadata as Body).sendId),
+      to: address(String(message.To)),
+      subject: String(message.Subject),
+      html: String(message.HtmlBody ?? ""),
+      text: String(message.TextBody ?? ""),
+      attachments: ((message.Attachments ?? []) as Body[]).map(({ Name, Content }) => ({
+        filename: String(Name),
+        content: String(Content),
+      })),
+      trackOpens: message.TrackOpens as boolean | undefined,
+      trackClicks: message.TrackLinks === undefined ? undefined : message.TrackLinks !== "None",
+    }),
+    answer: (ids, single) => {
+      const results = ids.map((id) => (id ? { ErrorCode: 0, Message: "OK", MessageID: id } : { ErrorCode: 300, Message: "Invalid 'To'" }));
+      return single ? { status: ids[0] ? 200 : 422, body: results[0] } : { status: 200, body: results };
+    },
+  },
+  resend: {
+    mail: (message) => ({
+      sendId: Number((message.headers as Record<string, string>)["X-Send-Id"]),
+      to: address((message.to as string[])[0]!),
+      subject: String(message.subject),
+      html: String(message.html ?? ""),
+      text: String(message.text ?? ""),
+      attachments: (message.attachments ?? []) as Mail["attachments"],
+      trackOpens: undefined,
+      trackClicks: undefined,
+    }),
+    answer: (ids, single) => {
+      const errors = ids.flatMap((id, index) => (id ? [] : [{ index, message: "Invalid `to` field" }]));
+      if (single)
+        return ids[0]
+          ? { status: 200, body: { id: ids[0] } }
+          : { status: 422, body: { name: "validation_error", message: "Invalid `to`" } };
+      return { status: 200, body: { data: ids.flatMap((id) => (id ? [{ id }] : [])), errors } };
+    },
+  },
+  ses: {
+    mail: (message) => {
+      const {
+        Subject,
+        Body,
+        Attachments = [],
+      } = (message.Content as { Simple: Record<string, never> }).Simple as unknown as {
+        Subject: { Data: string };
+        Body: { Html?: { Data: string }; Text?: { Data: string } };
+        Attachments?: { FileName: string; RawContent: string }[];
+      };
+      const tags = message.EmailTags as { Name: string; Value: string }[];
+      return {
+        sendId: Number(tags.find(({ Name }) => Name === "sendId")?.Value),
+        to: address((message.Destination as { ToAddresses: string[] }).ToAddresses[0]!),
+        subject: Subject.Data,
+        html: Body.Html?.Data ?? "",
+        text: Body.Text?.Data ?? "",
+        attachments: Attachments.map(({ FileName, RawContent }) => ({ filename: FileName, content: RawContent })),
+        trackOpens: undefined,
+        trackClicks: undefined,
+      };
+    },
+    answer: ([id]) => (id ? { status: 200, body: { MessageId: id } } : { status: 400, body: { message: "Invalid address" } }),
+  },
+};
