@@ -1,4 +1,4 @@
-// One call of an endpoint, signed: interface.md's body and header, and beside it the headers of Standard Webhooks
+// One call of an endpoint, signed: our own body and header, and beside it the headers of Standard Webhooks
 // (https://www.standardwebhooks.com), so that any library for these can verify it.
 import { createHmac } from "node:crypto";
 import { epochSeconds } from "../../clock.ts";
