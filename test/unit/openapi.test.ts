@@ -16,7 +16,7 @@ const operations = Object.entries(api.paths).flatMap(([path, methods]) =>
 describe("the OpenAPI document", () => {
   test("is a valid OpenAPI 3.1 document whose references all lead somewhere", async () => {
     const validator = new Validator();
-    expect(await validator.validate(structuredClone(api) as object)).toEqual({ valid: true });
+    expect(await validator.validate(JSON.parse(JSON.stringify(api)))).toEqual({ valid: true });
     expect(validator.version).toBe("3.1");
     for (const [, ref = ""] of JSON.stringify(api).matchAll(/"\$ref":"([^"]+)"/g)) expect(at(ref), ref).toBeDefined();
   });
@@ -63,7 +63,7 @@ describe("the OpenAPI document", () => {
     const things = route("GET /things", "Things", { returns: z.object({ things: z.array(Thing) }), handle: async () => ({ things: [] }) });
     const thing = route("GET /things/:id", "A thing", { returns: Thing, handle: async () => ({ id: 1 }) });
     const { paths, components } = openapi([group("things", [things, thing])]);
-    expect(components.schemas.Thing).toEqual({ type: "object", properties: { id: { type: "integer" } }, required: ["id"] });
+    expect(components.schemas).toHaveProperty("Thing", { type: "object", properties: { id: { type: "integer" } }, required: ["id"] });
     expect(JSON.stringify(paths).match(/"#\/components\/schemas\/Thing"/g)).toHaveLength(2);
     expect(paths["/api/v1/things"]!.get!.operationId).toBe("listThings");
   });
