@@ -14,7 +14,7 @@ async function limited(): Promise<string[]> {
     const limit = await concurrencyLimit();
     if (limit < 1000)
       warn(
-        `This account runs ${limit} functions at once, where 1,000 are usual. The workers are kept to three quarters of that, so mail goes out slower. ` +
+        `This account runs ${limit} functions at once, where 1,000 are usual. The workers are kept to three quarters of that, though at least 2 for each queue, so mail goes out slower. ` +
           `Ask for more (Service Quotas, AWS Lambda, "Concurrent executions"), then deploy again.`,
       );
     return ["-c", `accountConcurrency=${limit}`];

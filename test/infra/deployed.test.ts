@@ -1,4 +1,6 @@
 // The main job on the bundles themselves: what is deployed does what its source does, with no more settings and rights than it is given.
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
 import type {} from "../support/built.ts";
 import { type Client, must, signedUp } from "../support/client.ts";
@@ -35,6 +37,30 @@ test("the bundles sign up, take credentials, and send singly and in bulk", async
   expect(await mailTo(stage.sandbox, "ann@example.com")).toMatchObject([{ subject: "One", text: expect.stringContaining("Hello") }]);
   expect(await mailTo(stage.sandbox, "bob@example.com")).toMatchObject([{ subject: "Hi bob", text: expect.stringContaining("Hello bob") }]);
   expect(must(200, await call("GET", `/sends/${single.id}`)).body.data).toMatchObject({ status: "sent" });
+});
+
+test("the bundles take what the provider tells of a mail, and pass it on to the customer's endpoint", async () => {
+  const { call } = client;
+  const told: string[] = [];
+  const endpoint = createServer((request, response) => {
+    request.on("data", (part) => told.push(String(part))).on("end", () => response.end());
+  });
+  await new Promise<void>((listening) => endpoint.listen(0, "127.0.0.1", listening));
+  const url = `http://127.0.0.1:${(endpoint.address() as AddressInfo).port}/hook`;
+  must(201, await call("POST", "/webhooks", { url, events: ["delivered"] }));
+  const { credentials, webhookSecret } = (await account(stage.sandbox)).postmark!;
+  const config = { provider: "postmark", credentials, webhookSecret, fromEmail: "you@shop.example" };
+  const { text } = must(201, await call("POST", "/sending-configs", config));
+  const requestBody = Buffer.from(JSON.stringify(config));
+  stage.sandbox.observe({ method: "POST", path: "/api/v1/sending-configs", requestBody, responseBody: text });
+  const mail = { to: "delivered@simulator.pennymail.test", fromEmail: config.fromEmail, subject: "D", html: "<p>d</p>" };
+  const { id } = must(202, await call<{ id: number }>("POST", "/send", mail)).body.data;
+  await stage.work();
+  await stage.sandbox.settle();
+  await stage.work();
+  endpoint.close();
+  expect(must(200, await call("GET", `/sends/${id}`)).body.data).toMatchObject({ status: "delivered", events: [{ type: "delivered" }] });
+  expect(told.map((body) => JSON.parse(body))).toMatchObject([{ event: "delivered" }]);
 });
 
 test("the bundles keep large bodies and uploads in the bucket", async () => {

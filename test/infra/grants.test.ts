@@ -101,7 +101,7 @@ describe("rights", () => {
   });
 
   test("a call that nobody thought about stops the synthesis", () => {
-    const scanning = bundlesOf(tables, { commands: ["Get", "Scan"], statements: [], queues: [], shelves: [] });
+    const scanning = bundlesOf(tables, { commands: ["Get", "Scan"], statements: [], queues: [], shelves: [] }, dist);
     expect(() => synthesized(scanning)).toThrow("calls Scan, and infra/aws/grants.ts does not say what that needs");
   });
 });

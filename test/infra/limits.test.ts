@@ -32,7 +32,7 @@ test("235 routes in 24 groups, 9 queues and 9 ticks will still fit", () => {
     queues: ["q0"],
     shelves: ["due"],
   };
-  const service = synthesized(bundlesOf(tables, everything), context, tables);
+  const service = synthesized(bundlesOf(tables, everything, inject("dist")), context, tables);
   expect(service.all("AWS::ApiGatewayV2::Route")).toHaveLength(235 + 1);
   expect(service.functions().size).toBe(24 + 1 + 9 + 9);
   expect(service.sizes.root).toBeLessThan(most);

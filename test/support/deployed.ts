@@ -11,7 +11,7 @@ import { openFolder } from "../../infra/local/folder.ts";
 import { gateway, type Handler } from "../../infra/local/gateway.ts";
 import { listen } from "../../infra/local/listen.ts";
 import { credentials, region } from "../../infra/local/queues.ts";
-import * as sandboxes from "./sandbox.ts";
+import { openSandbox, type Sandbox } from "../../infra/local/sandbox/index.ts";
 import { type Service, tables } from "./template.ts";
 
 /** A call to AWS: what a role must allow, on what. */
@@ -25,7 +25,7 @@ export interface Call {
 export interface Deployed {
   url: string;
   calls: Call[];
-  sandbox: Awaited<ReturnType<typeof sandboxes.started>>;
+  sandbox: Sandbox;
   /** Runs one tick. */
   tick(name: string): Promise<void>;
   /** Hands messages to workers until there are none. */
@@ -36,7 +36,8 @@ export interface Deployed {
 export async function deployed(dist: string, service: Service): Promise<Deployed> {
   const load = createRequire(import.meta.url);
   const engines = await startEngines({ folder: openFolder(":memory:"), queues: Object.values(tables.queues) });
-  const sandbox = await sandboxes.started();
+  const front = await listen({ host: "127.0.0.1", port: 0, report: console.error });
+  const sandbox = await openSandbox({ dataDir: ":memory:", publicUrl: () => front.url });
   const calls: Call[] = [];
   let running = "nobody";
   const written = await Promise.all(
@@ -48,9 +49,9 @@ export async function deployed(dist: string, service: Service): Promise<Deployed
     ...Object.fromEntries(Object.entries(engines.env).filter(([name]) => name.startsWith("AWS_"))),
     ...Object.fromEntries(written.map(({ name, url }) => [name, url])),
     ...Object.fromEntries(Object.entries(sandbox.urls).map(([key, url]) => [`PROVIDER_URL_${key.toUpperCase()}`, url])),
+    ALLOW_LOOPBACK_WEBHOOKS: "on",
     LOG_LEVEL: "SILENT",
   };
-  const front = await listen({ host: "127.0.0.1", port: 0, report: console.error });
   const settingsOf = (bundle: string) => {
     const named = Object.keys(service.functions().get(bundle)!.Properties.Environment.Variables);
     const known: Record<string, string> = { ...engines.env, PUBLIC_URL: front.url, SIGNUP: "open", DEFAULT_PLAN: "free" };

@@ -1,6 +1,6 @@
 // The CloudFormation templates of the service as one list of resources, in which the parameters and outputs of the nested stack
 // are replaced by what they stand for.
-import { mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { App, type NestedStack } from "aws-cdk-lib";
@@ -36,8 +36,9 @@ export const tables: Tables = { groups, queues, workers, ticks };
 /** `context` is what `-c name=value` would say. */
 export function synthesized(dist: string, context: Record<string, string> = {}, of: Tables = tables) {
   process.env.CDK_VALIDATION = "false";
+  const outdir = mkdtempSync(join(tmpdir(), "pennymail-cdk-"));
   const app = new App({
-    outdir: mkdtempSync(join(tmpdir(), "pennymail-cdk-")),
+    outdir,
     context: { ...CURRENTLY_RECOMMENDED_FLAGS, "aws:cdk:disable-asset-staging": true },
   });
   const stack = new Pennymail(
@@ -48,6 +49,7 @@ export function synthesized(dist: string, context: Record<string, string> = {}, 
   );
   const root = Template.fromStack(stack).toJSON();
   const nested = Template.fromStack(stack.node.findChild("Api") as NestedStack).toJSON();
+  rmSync(outdir, { recursive: true });
   const [
     {
       Properties: { Parameters },
@@ -62,9 +64,9 @@ export function synthesized(dist: string, context: Record<string, string> = {}, 
   return new Service(everything, { root: resourcesOf(root).length, api: resourcesOf(nested).length }, root.Outputs);
 }
 
-/** Bundles without code, each with this reach. */
-export function bundlesOf({ groups, workers, ticks }: Tables, reach: object): string {
-  const dist = mkdtempSync(join(tmpdir(), "pennymail-bundles-"));
+/** Bundles without code, each with this reach, in a folder `within` another. */
+export function bundlesOf({ groups, workers, ticks }: Tables, reach: object, within: string): string {
+  const dist = mkdtempSync(join(within, "empty-"));
   const bundles = [
     "http/fallback",
     ...groups.map(({ name }) => `http/${name}`),
