@@ -1,7 +1,6 @@
 // The CloudFormation templates of the service as one list of resources, in which the parameters and outputs of the nested stack
 // are replaced by what they stand for.
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { App, type NestedStack } from "aws-cdk-lib";
 import { Template } from "aws-cdk-lib/assertions";
@@ -36,9 +35,8 @@ export const tables: Tables = { groups, queues, workers, ticks };
 /** `context` is what `-c name=value` would say. */
 export function synthesized(dist: string, context: Record<string, string> = {}, of: Tables = tables) {
   process.env.CDK_VALIDATION = "false";
-  const outdir = mkdtempSync(join(tmpdir(), "pennymail-cdk-"));
   const app = new App({
-    outdir,
+    outdir: mkdtempSync(join(dist, "cdk-")),
     context: { ...CURRENTLY_RECOMMENDED_FLAGS, "aws:cdk:disable-asset-staging": true },
   });
   const stack = new Pennymail(
@@ -49,7 +47,6 @@ export function synthesized(dist: string, context: Record<string, string> = {}, 
   );
   const root = Template.fromStack(stack).toJSON();
   const nested = Template.fromStack(stack.node.findChild("Api") as NestedStack).toJSON();
-  rmSync(outdir, { recursive: true });
   const [
     {
       Properties: { Parameters },
