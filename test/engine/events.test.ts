@@ -1,82 +1,17 @@
 import { describe, expect, test } from "vitest";
 import * as clock from "../../shared/clock.ts";
-import type { Received } from "../../shared/consume.ts";
-import { batch, type Message } from "../../shared/domain/events/apply.ts";
 import * as history from "../../shared/domain/events/history.ts";
 import { machineClickSeconds } from "../../shared/domain/events/timeline.ts";
-import * as organizations from "../../shared/domain/organizations.ts";
 import * as sends from "../../shared/domain/sends.ts";
-import * as sites from "../../shared/domain/sites.ts";
 import * as suppressions from "../../shared/domain/suppressions.ts";
 import { get, insertMany } from "../../shared/doors/table.ts";
 import * as ids from "../../shared/ids.ts";
 import { keys } from "../../shared/keys.ts";
 import type { InboundEvent } from "../../shared/queues.ts";
-import { account } from "../support/callers.ts";
 import { armed, atEveryStep, killed } from "../support/killer.ts";
+import { at, counters, eventOf, message, sentMail, work } from "../support/sent-mail.ts";
 
 armed();
-
-const start = Date.UTC(2026, 10, 21, 8);
-const at = (seconds: number) => new Date(start + seconds * 1000).toISOString();
-
-/** An organization with a site and `n` sends that a provider has taken. */
-async function sentMail(n: number) {
-  const { caller } = await account();
-  const site = await sites.create(caller, sites.NewSite.parse({ name: "Shop" }));
-  const first = await ids.takeBlock();
-  const sendIds = Array.from({ length: n }, (_, i) => first * 1000 + i);
-  const item = (id: number): sends.SendItem => ({
-    id,
-    siteId: site.id,
-    toEmail: `p${id}@d${id % 3}.example`,
-    fromEmail: "hi@shop.example",
-    subject: "Hi",
-    status: "sent",
-    provider: "postmark",
-    sendingConfigId: 5,
-    createdAt: at(0),
-    v: 0,
-  });
-  await insertMany(sendIds.map((id) => ({ address: keys.send(caller.orgId, id), item: item(id) })));
-  return { caller, orgId: caller.orgId, siteId: site.id, sendIds, item };
-}
-
-let messages = 0;
-const eventOf = (
-  sendId: number,
-  type: InboundEvent["type"],
-  seconds: number,
-  more: Partial<InboundEvent> = {},
-): Omit<InboundEvent, "id"> => ({
-  type,
-  email: `p${sendId}@d${sendId % 3}.example`,
-  sendId,
-  providerEventId: `${type}-${sendId}-${seconds}`,
-  timestamp: at(seconds),
-  data: type === "open" ? { userAgent: "Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) Safari/605" } : {},
-  ...more,
-});
-
-async function message(orgId: number, events: Omit<InboundEvent, "id">[]): Promise<Received<Message>> {
-  const first = await ids.takeEvents(events.length);
-  const numbered = events.map((event, i) => ({ ...event, id: first + i }));
-  return { messageId: `m${++messages}`, attempt: 1, body: { orgId, provider: "postmark", events: numbered } };
-}
-
-const work = async (...some: Received<Message>[]) => {
-  const errors = (await batch(some)).filter((error) => error !== undefined);
-  if (errors.length) throw errors[0];
-};
-
-async function counters(orgId: number, siteId: number) {
-  const date = await organizations.today(orgId);
-  const domains = ["d0.example", "d1.example", "d2.example"].map((domain) => keys.dayDomain(orgId, siteId, date, domain));
-  const [day, totals, ...byDomain] = await Promise.all(
-    [keys.day(orgId, siteId, date), keys.eventTotals(orgId, siteId), ...domains].map((address) => get<Record<string, number>>(address)),
-  );
-  return { day: day ?? {}, totals: totals ?? {}, byDomain: byDomain.map((domain) => domain ?? {}) };
-}
 
 /** Two messages over four sends: every kind of effect. */
 const story = (sendIds: number[]) => {

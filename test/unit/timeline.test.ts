@@ -40,7 +40,7 @@ function applied(runs: InboundEvent[][], item = send(), lost = new Set<string>()
     const decision = decide(item, arrivals, `run${n}`, lost, beside);
     if (!decision) continue;
     item = { ...item, ...decision.set };
-    for (const entry of decision.further) beside.set(nameOf(entry), entry);
+    for (const { entry } of decision.further) beside.set(nameOf(entry), entry);
     counted = added(counted, decision.delta);
   }
   return { item, counted, beside };
@@ -83,6 +83,13 @@ describe("events of a send", () => {
     );
   });
 
+  test("of one and the same second end the same too", () => {
+    const [soft, hard] = [event("bounce", 5, { data: { bounceType: "soft", reason: "later" } }), event("dropped", 5, { id: 1 })];
+    const [one, other] = [applied([[soft], [hard]]), applied([[hard], [soft]])];
+    expect(state(one.item)).toEqual(state(other.item));
+    expect(one.counted).toEqual(other.counted);
+  });
+
   test("are counted once when they come again with another message", () => {
     const all = [event("delivered", 1), event("open", 20), event("open", 30), event("click", 31)];
     const { counted, item } = applied([all, all, all.slice(1)]);
@@ -97,7 +104,7 @@ describe("events of a send", () => {
     const again = decide(item, arrivals, "run2", new Set(["run1"]), new Map())!;
     expect(again.delta).toEqual(first.delta);
     expect(again.counted.map(({ id }) => id)).toEqual(first.counted.map(({ id }) => id));
-    expect(again.set.events!.every(({ run }) => run === "run2")).toBe(true);
+    expect(again.set!.events!.every(({ run }) => run === "run2")).toBe(true);
     expect(decide(item, arrivals, "run3", new Set(), new Map())).toBeUndefined();
   });
 
@@ -108,7 +115,31 @@ describe("events of a send", () => {
     expect(counted).toEqual({ delivered: 1, opened: 100, uniqueOpened: 1, bouncedHard: 1 });
     expect(item.events!.length).toBeLessThanOrEqual(21);
     expect(item.events!.length + beside.size).toBe(102);
-    expect(item).toMatchObject({ status: "failed", error: "550", further: beside.size });
+    expect(item).toMatchObject({ status: "failed", error: "550" });
+  });
+});
+
+describe("a send with more events than it holds", () => {
+  test("still counts the first person among machines, whose clicks came before", () => {
+    const scans = Array.from({ length: 25 }, (_, i) => event("click", 3, { providerEventId: `scan-${i}` }));
+    const { item, counted } = applied([event("delivered", 1), ...scans, event("click", 900), event("click", 901)].map((one) => [one]));
+    expect(counted).toEqual({ delivered: 1, clicked: 27, clickedByMachine: 25, uniqueClicked: 1 });
+    expect(item.clickedAt).toBe(second(900));
+  });
+
+  test("is told by the earliest of each kind, whichever comes first", () => {
+    const opens = Array.from({ length: 60 }, (_, i) => event("open", i + 20));
+    const forwards = applied([[event("delivered", 1)], ...opens.map((one) => [one])]);
+    const shuffled = applied([[event("delivered", 1)], ...opens.slice(1).map((one) => [one]), [opens[0]!]]);
+    expect(state(shuffled.item)).toEqual(state(forwards.item));
+    expect(shuffled.counted).toEqual(forwards.counted);
+  });
+
+  test.each(eventTypes)("stays within its bounds however often it hears of %s, even backwards in time", (type) => {
+    const { item, counted, beside } = applied(Array.from({ length: 200 }, (_, i) => [event(type, 1000 - i)]));
+    expect(item.events!.length).toBeLessThanOrEqual(40);
+    expect(item.events!.length + beside.size).toBe(200);
+    expect(Object.values(counted).filter((n) => n > 200)).toEqual([]);
   });
 });
 
@@ -129,6 +160,12 @@ describe("the state of a send", () => {
   test("a deferral settles what was uncertain: the provider has it", () => {
     const { item } = applied([[event("deferred", 3)]], { ...send(), status: "uncertain" });
     expect(item.status).toBe("sent");
+  });
+
+  test("what was thought of its hand-over goes, and the provider's id for it comes", () => {
+    const lost = { ...send(), status: "uncertain" as const, error: "The worker died" };
+    const { item } = applied([[event("delivered", 3, { providerMessageId: "pm-1" })]], lost);
+    expect(item).toMatchObject({ status: "delivered", error: null, providerMessageId: "pm-1" });
   });
 });
 

@@ -5,14 +5,16 @@
 import { randomBytes } from "node:crypto";
 import { now } from "../../clock.ts";
 import type { Received } from "../../consume.ts";
-import { getMany, insertMany, put, updateMany, writeMany } from "../../doors/table.ts";
+import { getMany, insertMany, updateMany } from "../../doors/table.ts";
 import { domainOf } from "../../email.ts";
+import { Problem } from "../../errors.ts";
 import { keys, sha256 } from "../../keys.ts";
+import { inParallel } from "../../parallel.ts";
 import type { InboundEvent } from "../../queues.ts";
 import * as chunks from "../sending/chunks.ts";
 import { effects, type Happened } from "./effects.ts";
 import * as pages from "./pages.ts";
-import { type Arrival, type Decision, decide, type FurtherEntry, nameOf, type TimelineItem } from "./timeline-item.ts";
+import { type Arrival, type Decision, decide, type FurtherEntry, mayHaveFurther, nameOf, type TimelineItem } from "./timeline-item.ts";
 import * as unmatched from "./unmatched.ts";
 
 export interface Message {
@@ -24,17 +26,24 @@ export interface Message {
 /** Works on the whole batch; answers with the error of each message, undefined for those that are done. */
 export async function batch(messages: Received<Message>[]): Promise<unknown[]> {
   const errors: unknown[] = messages.map(() => undefined);
-  const byOrg = Map.groupBy(messages.keys(), (i) => messages[i]!.body.orgId);
-  await Promise.all(
-    [...byOrg].map(async ([orgId, indexes]) => {
-      const arrivals = [...indexes].flatMap((i) => arrivalsOf(messages[i]!));
-      await organization(orgId, arrivals).catch((error: unknown) => {
-        for (const i of indexes) errors[i] = error;
-      });
-    }),
-  );
+  const together = Map.groupBy(messages.keys(), (i) => runOf(messages[i]!));
+  await inParallel(20, [...together.values()], async (indexes) => {
+    const { orgId } = messages[indexes[0]!]!.body;
+    const arrivals = indexes.flatMap((i) => arrivalsOf(messages[i]!));
+    await organization(orgId, arrivals).catch((error: unknown) => {
+      for (const i of indexes) errors[i] = passing(error);
+    });
+  });
   return errors;
 }
+
+// One that nothing can be made of would take all with it that come with it, as often as it comes, so it ends up alone.
+const attemptsTogether = 2;
+const runOf = ({ messageId, attempt, body: { orgId } }: Received<Message>): string =>
+  attempt > attemptsTogether ? `${orgId} ${messageId}` : `${orgId}`;
+
+// What happened cannot be refused: whatever is in its way, the message comes again, and in the end lies where somebody looks.
+const passing = (error: unknown): unknown => (error instanceof Problem ? new Error(error.message, { cause: error }) : error);
 
 // A parked event comes with ever new messages: what brought it is then itself.
 const arrivalsOf = ({ messageId, body: { events, provider } }: Received<Message>): Arrival[] =>
@@ -80,6 +89,7 @@ async function tracked(orgId: number, bySend: Map<number, Arrival[]>): Promise<T
   const lines = await chunks.lines(
     orgId,
     sendIds.filter((_, i) => !found[i]),
+    { consistent: true },
   );
   const made = new Map(lines.map((line) => [line.id, { ...line, v: 0 }]));
   const stem = `${now().toISOString()}#${randomBytes(6).toString("base64url")}`;
@@ -100,7 +110,8 @@ async function written(orgId: number, tracks: Track[]): Promise<void> {
   for (let race = 0; open.length; race++) {
     if (race > mostRaces) throw new Error(`${open.length} sends kept changing while their events were written`);
     if (race) await reload(orgId, open);
-    const [lost, beside] = await Promise.all([lostRuns(orgId, open), besides(orgId, open)]);
+    const beside = await besides(orgId, open);
+    const lost = await lostRuns(orgId, open, beside);
     for (const track of open) track.decision = decide(track.item, track.arrivals, track.run, lost, beside.get(track.item.id) ?? new Map());
     open = await writeOnce(
       orgId,
@@ -120,43 +131,53 @@ async function reload(orgId: number, tracks: Track[]): Promise<void> {
   }
 }
 
-/** Answers with those that lost their race. Events beside a send go first: it tells how many there are. */
+/** Answers with those that lost a race. */
 async function writeOnce(orgId: number, tracks: Track[]): Promise<Track[]> {
-  await writeMany(
-    tracks.flatMap(({ item, decision }) =>
-      decision!.further.map((entry) => put(keys.sendEvent(orgId, item.id, nameOf(entry)), { ...entry })),
-    ),
-  );
-  const [made, changed] = [tracks.filter(({ isNew }) => isNew), tracks.filter(({ isNew }) => !isNew)];
+  const late = await furtherWritten(orgId, tracks);
+  const open = tracks.flatMap((track) => (track.decision?.set && !late.has(track) ? [{ track, set: track.decision.set }] : []));
+  const [made, changed] = [open.filter(({ track }) => track.isNew), open.filter(({ track }) => !track.isNew)];
   const [inserted, updated] = await Promise.all([
-    insertMany(made.map(({ item, decision }) => ({ address: keys.send(orgId, item.id), item: { ...item, ...decision!.set } }))),
-    updateMany(
-      changed.map(({ item, decision }) => ({ address: keys.send(orgId, item.id), set: decision!.set, while: ["v", item.v] as const })),
-    ),
+    insertMany(made.map(({ track: { item }, set }) => ({ address: keys.send(orgId, item.id), item: { ...item, ...set } }))),
+    updateMany(changed.map(({ track: { item }, set }) => ({ address: keys.send(orgId, item.id), set, while: ["v", item.v] as const }))),
   ]);
-  return [...made.filter((_, i) => !inserted[i]), ...changed.filter((_, i) => !updated[i])];
+  return [...late, ...[...made.filter((_, i) => !inserted[i]), ...changed.filter((_, i) => !updated[i])].map(({ track }) => track)];
 }
 
+/** Answers with those that met another run's. */
+async function furtherWritten(orgId: number, tracks: Track[]): Promise<Set<Track>> {
+  const all = tracks.flatMap((track) =>
+    track.decision!.further.map((one) => ({ track, ...one, address: keys.sendEvent(orgId, track.item.id, nameOf(one.entry)) })),
+  );
+  const [made, taken] = [all.filter(({ isNew }) => isNew), all.filter(({ from }) => from !== undefined)];
+  const [inserted, updated] = await Promise.all([
+    insertMany(made.map(({ address, entry }) => ({ address, item: entry }))),
+    updateMany(taken.map(({ address, entry: { run }, from }) => ({ address, set: { run }, while: ["run", from!] as const }))),
+  ]);
+  return new Set([...made.filter((_, i) => !inserted[i]), ...taken.filter((_, i) => !updated[i])].map(({ track }) => track));
+}
+
+type Besides = Map<number, Map<string, FurtherEntry>>;
+
 /** Runs that brought an event which now comes again with the same message, and that have not counted it and never will. */
-async function lostRuns(orgId: number, tracks: Track[]): Promise<Set<string>> {
+async function lostRuns(orgId: number, tracks: Track[], beside: Besides): Promise<Set<string>> {
   const suspects = new Map<string, number>();
   for (const { item, arrivals, run } of tracks)
-    for (const entry of item.events ?? [])
+    for (const entry of [...(item.events ?? []), ...(beside.get(item.id)?.values() ?? [])])
       if (entry.run !== run && arrivals.some(({ event, by }) => by === entry.by && nameOf(event) === nameOf(entry)))
         suspects.set(entry.run, item.siteId);
-  const lost = await Promise.all([...suspects].map(async ([run, siteId]) => ((await pages.abandoned(orgId, siteId, run)) ? [run] : [])));
+  const lost = await inParallel(8, [...suspects], async ([run, siteId]) => ((await pages.abandoned(orgId, siteId, run)) ? [run] : []));
   return new Set(lost.flat());
 }
 
-async function besides(orgId: number, tracks: Track[]): Promise<Map<number, Map<string, FurtherEntry>>> {
+async function besides(orgId: number, tracks: Track[]): Promise<Besides> {
   const wanted = tracks.flatMap(({ item, arrivals }) =>
-    item.further ? arrivals.map(({ event }) => ({ id: item.id, name: nameOf(event) })) : [],
+    mayHaveFurther(item, arrivals.length) ? arrivals.map(({ event }) => ({ id: item.id, name: nameOf(event) })) : [],
   );
   const found = await getMany<FurtherEntry>(
     wanted.map(({ id, name }) => keys.sendEvent(orgId, id, name)),
     { consistent: true },
   );
-  const bySend = new Map<number, Map<string, FurtherEntry>>();
+  const bySend: Besides = new Map();
   for (const [i, { id, name }] of wanted.entries()) if (found[i]) bySend.set(id, (bySend.get(id) ?? new Map()).set(name, found[i]));
   return bySend;
 }

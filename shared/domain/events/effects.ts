@@ -1,16 +1,16 @@
 // What else follows from an event, beside its send and the counters. Each effect is safe to repeat: a run that died before it
 // counted makes them again.
+import { canonical } from "../../email.ts";
 import { inParallel } from "../../parallel.ts";
 import type { EventType } from "../../providers/inbound/inbound.ts";
-import type { SendItem } from "../sends.ts";
 import * as suppressions from "../suppressions.ts";
 import * as webhooks from "../webhooks.ts";
 import type { Entry } from "./timeline.ts";
-import { isAutomated } from "./timeline-item.ts";
+import { isAutomated, type TimelineItem } from "./timeline-item.ts";
 
 export interface Happened {
   /** As it is after the event. */
-  send: SendItem;
+  send: TimelineItem;
   entry: Entry;
   provider: string;
 }
@@ -34,7 +34,11 @@ export async function suppress(
       ? [{ email, reason, detail: detail?.replace(/\s+/g, " ").slice(0, suppressions.maxDetailLength) ?? null, source: provider }]
       : [];
   });
-  await inParallel(8, wanted, (one) => suppressions.suppress(orgId, one));
+  // One address at a time: side by side they would only get in each other's way.
+  const byAddress = [...Map.groupBy(wanted, ({ email }) => canonical(email)).values()];
+  await inParallel(8, byAddress, async (some) => {
+    for (const one of some) await suppressions.suppress(orgId, one);
+  });
 }
 
 const suppressing: Effect = (orgId, happened) =>

@@ -1,7 +1,7 @@
 // Events as callers read them: of one send, or of sites, newest first.
 import * as z from "zod";
 import type { Caller } from "../../caller.ts";
-import { getMany, query, queryAll } from "../../doors/table.ts";
+import { getMany, query } from "../../doors/table.ts";
 import { keys, ranges } from "../../keys.ts";
 import { newestOf } from "../../merge.ts";
 import { decodeCursor, type PageRequest, pagination, skipped } from "../../paging.ts";
@@ -9,7 +9,7 @@ import { type EventType, eventTypes } from "../../providers/inbound/inbound.ts";
 import * as sites from "../sites.ts";
 import * as pages from "./pages.ts";
 import type { Entry } from "./timeline.ts";
-import { type FurtherEntry, isAutomated, type TimelineItem } from "./timeline-item.ts";
+import { type FurtherEntry, isAutomated, mayHaveFurther, nameOf, type TimelineItem } from "./timeline-item.ts";
 
 export const EmailEvent = z
   .object({
@@ -39,12 +39,15 @@ export const EmailEvent = z
   .meta({ id: "EmailEvent" });
 export type EmailEvent = z.output<typeof EmailEvent>;
 
-/** All events of a send, oldest first. */
+// What an answer can carry. Of a link that a million people opened nobody reads them all.
+const mostTold = 1000;
+
+/** The events of a send, oldest first; at most about 1,000. */
 export async function ofSend(orgId: number, send: TimelineItem): Promise<EmailEvent[]> {
-  const further = send.further ? await queryAll<FurtherEntry>(ranges.sendEvents(orgId, send.id)) : [];
-  return [...(send.events ?? []), ...further]
-    .toSorted((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : a.id - b.id))
-    .map((entry) => told(send, entry));
+  const further = mayHaveFurther(send) ? (await query<FurtherEntry>(ranges.sendEvents(orgId, send.id), { limit: mostTold })).items : [];
+  // One that a run put beside the send and then died over may since lie inside.
+  const entries = new Map([...further, ...(send.events ?? [])].map((entry) => [nameOf(entry), entry]));
+  return [...entries.values()].toSorted((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : a.id - b.id)).map((entry) => told(send, entry));
 }
 
 const told = (send: TimelineItem, entry: Entry): EmailEvent => ({
@@ -122,9 +125,17 @@ async function* pagesOf(orgId: number, siteId: number, start: string | undefined
 }
 
 async function loaded(orgId: number, rows: pages.PageRow[]): Promise<EmailEvent[]> {
-  const sends = await getMany<TimelineItem>(rows.map(([sendId]) => keys.send(orgId, sendId)));
-  const histories = new Map<number, EmailEvent[]>();
-  const distinct = new Map(sends.flatMap((send) => (send ? [[send.id, send]] : [])));
-  await Promise.all([...distinct].map(async ([id, send]) => histories.set(id, await ofSend(orgId, send))));
-  return rows.flatMap(([sendId, eventId]) => histories.get(sendId)?.find(({ id }) => id === eventId) ?? []);
+  const [sends, besides] = await Promise.all([
+    getMany<TimelineItem>(rows.map(([sendId]) => keys.send(orgId, sendId))),
+    getMany<FurtherEntry>(rows.flatMap(([sendId, , type, id]) => (id === undefined ? [] : [besideAt(orgId, sendId, type, id)]))),
+  ]);
+  const beside = new Map(besides.flatMap((entry) => (entry ? [[entry.id, entry]] : [])));
+  return rows.flatMap(([, eventId], i) => {
+    const send = sends[i];
+    const entry = beside.get(eventId) ?? send?.events?.find(({ id }) => id === eventId);
+    return send && entry ? [told(send, entry)] : [];
+  });
 }
+
+const besideAt = (orgId: number, sendId: number, type: EventType, providerEventId: string) =>
+  keys.sendEvent(orgId, sendId, nameOf({ type, providerEventId }));

@@ -19,8 +19,8 @@ export interface PageItem extends Packed {
   n: number;
   types: Partial<Record<EventType, number>>;
 }
-/** In the order of time. */
-export type PageRow = [sendId: number, eventId: number, type: EventType];
+/** In the order of time. `beside`: it lies beside its send, under this id of the provider's. */
+export type PageRow = [sendId: number, eventId: number, type: EventType, beside?: string];
 
 interface Part {
   decision: Decision;
@@ -38,14 +38,19 @@ export function split(domains: string[]): (domain: string) => number {
   return (domain) => pageOf.get(domain) ?? 0;
 }
 
-/** Ends a run: page and counters of each site in one transaction. A page that was voided meanwhile is somebody else's to count. */
+/**
+ * Ends a run: page and counters of each site in one transaction. Throws when a page was voided meanwhile: whoever did so took over
+ * what it met, perhaps not all, so all of it must come again.
+ */
 export async function close(orgId: number, parts: Part[]): Promise<void> {
   const pages = [...Map.groupBy(parts, ({ item, run }) => JSON.stringify([item.siteId, run])).values()];
   if (!pages.length) return;
   const date = await organizations.today(orgId);
   await inParallel(8, pages, async (some) => {
     const [{ item, run }] = some as [Part];
-    await claim(...(await closing(orgId, item.siteId, run, date, some)));
+    if (await claim(...(await closing(orgId, item.siteId, run, date, some)))) return;
+    if ((await get<PageItem>(keys.eventPage(orgId, item.siteId, run)))?.void)
+      throw new Error("Another run has taken over what this one wrote");
   });
 }
 
@@ -67,13 +72,16 @@ async function closing(orgId: number, siteId: number, run: string, date: string,
   ];
 }
 
-const rowsOf = (parts: Part[]): PageRow[] =>
-  parts
-    .flatMap(({ item, decision }) =>
-      decision.counted.map((entry) => ({ at: entry.at, row: [item.id, entry.id, entry.type] satisfies PageRow })),
-    )
-    .toSorted((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : a.row[1] - b.row[1]))
-    .map(({ row }) => row);
+function rowsOf(parts: Part[]): PageRow[] {
+  const rows = parts.flatMap(({ item, decision: { counted, further } }) => {
+    const beside = new Set(further.map(({ entry }) => entry.id));
+    return counted.map(({ at, id, type, providerEventId }) => ({
+      at,
+      row: [item.id, id, type, ...(beside.has(id) ? [providerEventId] : [])] as PageRow,
+    }));
+  });
+  return rows.toSorted((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : a.row[1] - b.row[1])).map(({ row }) => row);
+}
 
 export const read = (page: PageItem): Promise<PageRow[]> => unpacked<PageRow[]>(page);
 

@@ -1,9 +1,11 @@
-// How a send keeps its events: the first twenty inside, further opens, clicks and deferrals in items beside it, so that a link
-// opened ten thousand times does not cost its whole history each time.
+// How a send keeps its events: the first twenty inside, and of those that then come what changes nothing of it in items beside it,
+// so that a link opened ten thousand times does not cost its whole history each time.
+import { after } from "../../clock.ts";
 import type { Received } from "../../consume.ts";
+import type { EventType } from "../../providers/inbound/inbound.ts";
 import type { InboundEvent } from "../../queues.ts";
 import type { SendItem } from "../sends.ts";
-import { added, automated, type Counts, type Entry, isMachine, moved, type Outcome, outcomeOf } from "./timeline.ts";
+import { added, automated, type Counts, deliveredAt, type Entry, inTime, isMachine, moved, type Outcome, outcomeOf } from "./timeline.ts";
 
 export type TimelineItem = SendItem & {
   /** Moves with every write of events. */
@@ -11,8 +13,6 @@ export type TimelineItem = SendItem & {
   events?: Entry[];
   /** What a run has still to count, or has counted lately. */
   deltas?: Record<string, Counts>;
-  /** Events beside it. */
-  further?: number;
 };
 
 /** An event that a message brought. */
@@ -27,24 +27,40 @@ export interface FurtherEntry extends Entry {
   delta: Counts;
 }
 
+/** An event beside its send that a run counts. */
+export interface Further {
+  entry: FurtherEntry;
+  /** To be inserted; else it is there: this run's own, or to be taken over from the run `from`. */
+  isNew: boolean;
+  from?: string;
+}
+
 export interface Decision {
-  set: Partial<TimelineItem>;
+  /** Absent when the send itself stays as it is. */
+  set?: Partial<TimelineItem>;
   /** Entries that this run brings to the counters, now or from a run that died. */
   counted: Entry[];
   delta: Counts;
-  further: FurtherEntry[];
-  outcome: Outcome;
+  further: Further[];
 }
 
 const mostInside = 20;
 const mostDeltas = 4;
-const mayStandBeside = new Set(["open", "click", "deferred"]);
 
 export const nameOf = ({ type, providerEventId }: Pick<Entry, "type" | "providerEventId">): string => `${type} ${providerEventId}`;
 
+/** Whether events may stand beside a send, or will when so many more have come. */
+export const mayHaveFurther = ({ events = [] }: TimelineItem, coming = 0): boolean => events.length + coming >= mostInside;
+
+/** The entries of a send, and what each run has to count of them. */
+interface Inside {
+  entries: Entry[];
+  deltas: Record<string, Counts>;
+}
+
 /**
- * What a run has to write on a send. `lost` names the runs that died before they counted: their events that come again with the
- * message that brought them are taken over. Undefined when nothing is new.
+ * What a run has to write on a send, and to count. `lost` names the runs that died before they counted: their events that come
+ * again with the message that brought them are taken over. Undefined when nothing is new.
  */
 export function decide(
   item: TimelineItem,
@@ -53,58 +69,67 @@ export function decide(
   lost: Set<string>,
   beside: Map<string, FurtherEntry>,
 ): Decision | undefined {
-  let entries = item.events ?? [];
-  const deltas = { ...item.deltas };
-  const further: FurtherEntry[] = [];
-  let news = false;
+  const before: Inside = { entries: item.events ?? [], deltas: item.deltas ?? {} };
+  let inside = before;
+  const further = new Map<string, Further>();
   for (const arrival of arrivals) {
-    const { event, by } = arrival;
-    const name = nameOf(event);
-    const old = entries.find((entry) => nameOf(entry) === name);
-    const aside = beside.get(name) ?? further.find((entry) => nameOf(entry) === name);
-    if (old && old.by === by && old.run !== run && lost.has(old.run)) {
-      const from = old.run;
-      entries = entries.map((entry) => (entry.run === from ? { ...entry, run } : entry));
-      deltas[run] = added(deltas[run] ?? {}, deltas[from] ?? {});
-      delete deltas[from];
-      news = true;
-    } else if (aside && aside.by === by && aside.run !== run && lost.has(aside.run)) further.push({ ...aside, run });
-    else if (!old && !aside) {
+    const name = nameOf(arrival.event);
+    const old = inside.entries.find((entry) => nameOf(entry) === name);
+    const aside = further.get(name)?.entry ?? beside.get(name);
+    const known = old ?? aside;
+    const isLost = known?.by === arrival.by && lost.has(known.run);
+    if (!known) {
       const entry = entryOf(arrival, run);
-      if (standsBeside(entries, entry)) further.push({ ...entry, delta: countsBeside(entry) });
-      else {
-        const [before, after] = [outcomeOf(entries, item.status), outcomeOf([...entries, entry], item.status)];
-        deltas[run] = added(deltas[run] ?? {}, moved(before.counts, after.counts));
-        entries = [...entries, entry];
-        news = true;
-      }
-    }
+      if (standsBeside(inside.entries, entry)) further.set(name, { entry: counting(entry, inside.entries), isNew: true });
+      else inside = grown(inside, entry, item.status);
+    } else if (old && isLost) inside = takenOver(inside, old.run, run);
+    else if (aside && isLost) further.set(name, { entry: { ...aside, run }, isNew: false, from: aside.run });
+    // Written by this run, which then lost a race for something else.
+    else if (aside?.run === run && !further.has(name)) further.set(name, { entry: aside, isNew: false });
   }
-  const pending = entries.filter((entry) => entry.run === run);
-  if (!news && !further.length && !pending.length) return undefined;
-  const outcome = outcomeOf(entries, item.status);
-  const { counts, ...marks } = outcome;
-  const newBeside = further.filter((entry) => !beside.has(nameOf(entry))).length;
+  const counted = [...inside.entries.filter((entry) => entry.run === run), ...[...further.values()].map(({ entry }) => entry)];
+  if (!counted.length) return undefined;
   return {
-    set: {
-      ...unmarked(item, marks),
-      ...marks,
-      events: entries,
-      deltas: newest(deltas),
-      ...(newBeside && { further: (item.further ?? 0) + newBeside }),
-      v: item.v + 1,
-    },
-    counted: [...pending, ...further],
-    delta: further.reduce((sum, { delta }) => added(sum, delta), deltas[run] ?? {}),
-    further,
-    outcome,
+    ...(inside !== before && { set: changesOf(item, inside, arrivals) }),
+    counted,
+    delta: [...further.values()].reduce((sum, { entry }) => added(sum, entry.delta), inside.deltas[run] ?? {}),
+    further: [...further.values()],
   };
 }
 
-// A click that turns out to be a machine's takes its mark with it.
-const unmarked = (item: TimelineItem, { openedAt, clickedAt }: Partial<Outcome>): Partial<TimelineItem> => ({
+function grown({ entries, deltas }: Inside, entry: Entry, status: SendItem["status"]): Inside {
+  const { run } = entry;
+  const [from, to] = [outcomeOf(entries, status), outcomeOf([...entries, entry], status)];
+  return { entries: [...entries, entry], deltas: { ...deltas, [run]: added(deltas[run] ?? {}, moved(from.counts, to.counts)) } };
+}
+
+function takenOver({ entries, deltas }: Inside, from: string, run: string): Inside {
+  const { [from]: owed = {}, ...others } = deltas;
+  return {
+    entries: entries.map((entry) => (entry.run === from ? { ...entry, run } : entry)),
+    deltas: { ...others, [run]: added(deltas[run] ?? {}, owed) },
+  };
+}
+
+function changesOf(item: TimelineItem, { entries, deltas }: Inside, arrivals: Arrival[]): Partial<TimelineItem> {
+  const { counts: _, ...marks } = outcomeOf(entries, item.status);
+  const providerMessageId = arrivals.find(({ event }) => event.providerMessageId)?.event.providerMessageId;
+  return {
+    ...unmarked(item, marks),
+    ...marks,
+    // Its hand-over may not have been told, or not yet.
+    ...(!item.providerMessageId && providerMessageId && { providerMessageId }),
+    events: entries,
+    deltas: newest(deltas),
+    v: item.v + 1,
+  };
+}
+
+// A click that turns out a machine's takes its mark with it, and a mail that arrived what was thought of its hand-over.
+const unmarked = (item: TimelineItem, { status, openedAt, clickedAt }: Partial<Outcome>): Partial<TimelineItem> => ({
   ...(item.openedAt && !openedAt && { openedAt: null }),
   ...(item.clickedAt && !clickedAt && { clickedAt: null }),
+  ...(item.error && status && status !== "failed" && { error: null }),
 });
 
 const entryOf = ({ event, by }: Arrival, run: string): Entry => ({
@@ -119,25 +144,41 @@ const entryOf = ({ event, by }: Arrival, run: string): Entry => ({
   run,
 });
 
-/** What is counted once, by a person's first open or click, must be inside. */
+// However often something is told, and in whatever order of time, a send has its bounds.
+const mostEver = 2 * mostInside;
+
+/** Only what changes nothing of the send: of its kind there is one inside, earlier, and a person's if it is a person's. */
 function standsBeside(entries: Entry[], entry: Entry): boolean {
-  if (entries.length < mostInside || !mayStandBeside.has(entry.type)) return false;
-  return Boolean(entry.machine) || entry.type === "deferred" || entries.some((other) => other.type === entry.type && !other.machine);
+  if (entries.length < mostInside) return false;
+  if (entry.type === "deferred") return true;
+  const delivered = deliveredAt(entries);
+  const ofKind = entries.filter(({ type }) => kindOf(type) === kindOf(entry.type));
+  const same = automated(entry, delivered) ? ofKind : ofKind.filter((other) => !automated(other, delivered));
+  return same.some((other) => inTime(other, entry) < 0 || entries.length >= mostEver);
 }
 
-function countsBeside({ type, machine }: Entry): Counts {
-  if (type === "open") return { opened: 1, ...(machine && { openedByMachine: 1 }) };
-  if (type === "click") return { clicked: 1, ...(machine && { clickedByMachine: 1 }) };
-  return { deferred: 1 };
+const kindOf = (type: EventType): EventType => (type === "dropped" ? "bounce" : type);
+
+function counting(entry: Entry, inside: Entry[]): FurtherEntry {
+  const byMachine = automated(entry, deliveredAt(inside));
+  return { ...entry, delta: countsBeside[entry.type]?.(byMachine) ?? {} };
 }
 
-// Run names begin with their time. A run is counted, or taken over, within minutes; only replays by hand come later.
-const newest = (deltas: Record<string, Counts>): Record<string, Counts> =>
-  Object.fromEntries(
-    Object.entries(deltas)
-      .toSorted(([a], [b]) => (a < b ? 1 : -1))
-      .slice(0, mostDeltas),
-  );
+/** All else is counted once for a send, by the first of its kind. */
+const countsBeside: Partial<Record<EventType, (byMachine: boolean) => Counts>> = {
+  open: (byMachine) => ({ opened: 1, ...(byMachine && { openedByMachine: 1 }) }),
+  click: (byMachine) => ({ clicked: 1, ...(byMachine && { clickedByMachine: 1 }) }),
+  deferred: () => ({ deferred: 1 }),
+};
+
+// Longer than a message comes again by itself. Run names begin with their time.
+const owedSeconds = 24 * 3600;
+
+function newest(deltas: Record<string, Counts>): Record<string, Counts> {
+  const oldest = after(-owedSeconds).toISOString();
+  const byAge = Object.entries(deltas).toSorted(([a], [b]) => (a < b ? 1 : -1));
+  return Object.fromEntries(byAge.filter(([run], i) => i < mostDeltas || run > oldest));
+}
 
 /** As it is told: whether a machine did it follows from all that is known by now. */
-export const isAutomated = (entry: Entry, { deliveredAt }: SendItem): boolean => automated(entry, deliveredAt ?? undefined);
+export const isAutomated = (entry: Entry, { events = [] }: Pick<TimelineItem, "events">): boolean => automated(entry, deliveredAt(events));

@@ -59,24 +59,23 @@ export const isMachine = (event: { automated?: true | undefined; data: EventData
   event.automated === true || (event.data.userAgent !== undefined && machines.test(event.data.userAgent));
 
 /** Whether a machine opened or clicked, as far as is known by now. */
-export function automated(entry: Pick<Entry, "type" | "at" | "machine">, deliveredAt: string | undefined): boolean {
+export function automated(entry: Pick<Entry, "type" | "at" | "machine">, delivered: string | undefined): boolean {
   if (entry.machine) return true;
-  if (entry.type !== "click" || deliveredAt === undefined) return false;
-  const seconds = (Date.parse(entry.at) - Date.parse(deliveredAt)) / 1000;
+  if (entry.type !== "click" || delivered === undefined) return false;
+  const seconds = (Date.parse(entry.at) - Date.parse(delivered)) / 1000;
   return seconds >= 0 && seconds < machineClickSeconds;
 }
 
 /** The sum of a send's events. `before` is its status without them. */
 export function outcomeOf(entries: Entry[], before: Send["status"]): Outcome {
-  const of = (...types: EventType[]) =>
-    entries.filter(({ type }) => types.includes(type)).toSorted((a, b) => (a.at < b.at ? -1 : 1) || a.id - b.id);
-  const deliveredAt = of("delivered")[0]?.at;
-  const opens = people(of("open"), deliveredAt);
-  const clicks = people(of("click"), deliveredAt);
+  const of = (...types: EventType[]) => entries.filter(({ type }) => types.includes(type)).toSorted(inTime);
+  const delivered = deliveredAt(entries);
+  const opens = people(of("open"), delivered);
+  const clicks = people(of("click"), delivered);
   const [failure] = of("bounce", "dropped");
   const [implying] = of("open", "click", "spam_report", "unsubscribe");
   const counts: Counts = {
-    delivered: deliveredAt || implying ? 1 : 0,
+    delivered: delivered || implying ? 1 : 0,
     ...(failure && { [failureCounter(failure)]: 1 }),
     complained: Math.min(1, of("spam_report").length),
     unsubscribed: Math.min(1, of("unsubscribe").length),
@@ -90,23 +89,31 @@ export function outcomeOf(entries: Entry[], before: Send["status"]): Outcome {
   };
   return {
     counts,
-    ...statusOf(failure, deliveredAt ?? implying?.at, entries.length > 0, before),
+    ...statusOf(failure, delivered ?? implying?.at, entries.length > 0, before),
     ...(opens[0] && { openedAt: opens[0].at }),
     ...(clicks[0] && { clickedAt: clicks[0].at }),
   };
 }
 
-const people = (entries: Entry[], deliveredAt: string | undefined) => entries.filter((entry) => !automated(entry, deliveredAt));
+/** Of two at the same time neither is the first by when it came: that would make the end a matter of order. */
+export const inTime = (a: Entry, b: Entry): number =>
+  a.at < b.at ? -1 : a.at > b.at ? 1 : a.type < b.type ? -1 : a.type > b.type ? 1 : a.providerEventId < b.providerEventId ? -1 : 1;
+
+/** When it was, as far as the provider says so: what an open implies tells nothing of how soon it came. */
+export const deliveredAt = (entries: Entry[]): string | undefined =>
+  entries.filter(({ type }) => type === "delivered").toSorted(inTime)[0]?.at;
+
+const people = (entries: Entry[], delivered: string | undefined) => entries.filter((entry) => !automated(entry, delivered));
 
 const failureCounter = ({ type, data }: Entry): Counter =>
   type === "dropped" ? "dropped" : data?.bounceType === "hard" ? "bouncedHard" : "bouncedSoft";
 
 const unsettled = new Set<Send["status"]>(["queued", "sending", "uncertain"]);
 
-function statusOf(failure: Entry | undefined, deliveredAt: string | undefined, heard: boolean, before: Send["status"]) {
-  const at = deliveredAt && { deliveredAt };
+function statusOf(failure: Entry | undefined, arrivedAt: string | undefined, heard: boolean, before: Send["status"]) {
+  const at = arrivedAt && { deliveredAt: arrivedAt };
   if (failure) return { status: "failed" as const, error: failure.data?.reason ?? failure.type, ...at };
-  if (deliveredAt) return { status: "delivered" as const, ...at };
+  if (arrivedAt) return { status: "delivered" as const, ...at };
   // Whoever tells of a mail has it: it was handed over after all.
   return heard && unsettled.has(before) ? { status: "sent" as const } : {};
 }

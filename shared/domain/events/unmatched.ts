@@ -18,12 +18,13 @@ export interface Parked {
 
 const retrySeconds = [60, 600, 3600, 24 * 3600];
 
-/** What they say of the address holds whether or not we know the send. */
+/** What they say of the address holds whether or not we know the send; it is heard once, as somebody may since have lifted it. */
 export async function keep(orgId: number, strangers: Arrival[]): Promise<void> {
   if (!strangers.length) return;
+  const fresh = strangers.filter(({ event }) => !event.parked);
   await suppress(
     orgId,
-    strangers.map(({ event, provider }) => ({ email: event.email, type: event.type, detail: event.data.reason, provider })),
+    fresh.map(({ event, provider }) => ({ email: event.email, type: event.type, detail: event.data.reason, provider })),
   );
   await inParallel(8, strangers, (arrival) => park(orgId, arrival));
 }
