@@ -8,7 +8,7 @@ import { canonical, EmailAddress, oneLine } from "../email.ts";
 import { conflict, missing } from "../errors.ts";
 import { emailShard, keys, on, ranges, sha256, shelves } from "../keys.ts";
 
-export const reasons = ["bounce", "spam_report", "unsubscribe", "manual", "import"] as const;
+const reasons = ["bounce", "spam_report", "unsubscribe", "manual", "import"] as const;
 export const Reason = z.enum(reasons);
 export type Reason = z.output<typeof Reason>;
 

@@ -17,7 +17,7 @@ const statuses: Record<Kind, number> = {
 };
 
 /** What a page may do: nothing but show itself. */
-export const pageHeaders = {
+const pageHeaders = {
   "content-security-policy":
     "default-src 'none'; style-src 'unsafe-inline'; img-src 'self' data:; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
   "referrer-policy": "no-referrer",

@@ -11,7 +11,7 @@ import type { Attachment } from "../../providers/provider.ts";
 import type { AttachmentInput } from "./message.ts";
 
 export const maxFileBytes = 10 * 1024 * 1024;
-export const maxTotalBytes = 25 * 1024 * 1024;
+const maxTotalBytes = 25 * 1024 * 1024;
 const uploadSeconds = 3600;
 
 /** An attachment of accepted mail: `blob` holds its bytes. */

@@ -5,12 +5,12 @@ import { EmailAddress, oneLine } from "../../email.ts";
 const jsonSize = (value: unknown): number => Buffer.byteLength(JSON.stringify(value) ?? "");
 const maxVariablesBytes = 10_000;
 
-export const Variables = z
+const Variables = z
   .record(z.string().max(100), z.unknown())
   .refine((variables) => jsonSize(variables) <= maxVariablesBytes, `must be at most ${maxVariablesBytes} bytes of JSON`);
 
 /** Kept on the send and shown with it; never sent to the provider. */
-export const Metadata = z
+const Metadata = z
   .record(z.string().max(40), z.union([z.string().max(500), z.number(), z.boolean(), z.null()]))
   .refine((metadata) => Object.keys(metadata).length <= 20, "must have at most 20 fields")
   .refine((metadata) => jsonSize(metadata) <= 1000, "must be at most 1,000 bytes of JSON");
@@ -27,13 +27,13 @@ const HeaderName = z
   .regex(/^[!-9;-~]+$/, "must be a header name")
   .refine((name) => !ownHeaders.has(name.toLowerCase()), "is a header that we set ourselves");
 
-export const Headers = z
+const Headers = z
   .record(HeaderName, oneLine(998))
   .refine((headers) => Object.keys(headers).length <= 20, "must have at most 20 headers");
 
 const Tag = z.string().regex(/^[\w.-]{1,50}$/, "must be 1 to 50 letters, digits, dots, dashes or underscores");
 
-export const maxAttachments = 20;
+const maxAttachments = 20;
 
 /** `content` in base64, or the `uploadId` that POST /attachments gave. */
 export const AttachmentInput = z
@@ -126,7 +126,7 @@ export const BatchRecipient = z
   .refine(({ to, email }) => to !== undefined || email !== undefined, { error: "is required", path: ["to"] });
 export type BatchRecipient = z.output<typeof BatchRecipient>;
 
-export const maxRecipients = 1000;
+const maxRecipients = 1000;
 
 export const BatchMessage = Message.extend({
   recipients: z
