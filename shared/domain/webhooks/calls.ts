@@ -24,8 +24,6 @@ export interface Outcome {
   timedOut: boolean;
 }
 
-export const timeoutSeconds = 15;
-
 /** Never throws: what goes wrong is an outcome. `eventId` makes the webhook-id, together with the endpoint. */
 export async function post({ id, url, secrets }: Target, event: OutgoingEvent, eventId: string = String(event.id)): Promise<Outcome> {
   const body = bodyOf(event);
@@ -33,9 +31,16 @@ export async function post({ id, url, secrets }: Target, event: OutgoingEvent, e
   const started = performance.now();
   const latency = () => ({ latencyMs: Math.round(performance.now() - started) });
   try {
-    const { status } = await callPublic({ url, headers, body, timeoutSeconds, allowLoopback: config.allowLoopbackWebhooks });
+    const limits = { timeoutSeconds: config.webhookTimeoutSeconds, allowLoopback: config.allowLoopbackWebhooks };
+    const { status } = await callPublic({ url, headers, body, ...limits });
     const delivered = status >= 200 && status < 300;
-    return { delivered, responseStatus: status, error: delivered ? null : `The answer was ${status}`, timedOut: false, ...latency() };
+    return {
+      delivered,
+      responseStatus: status,
+      error: delivered ? null : `The endpoint answered ${status}`,
+      timedOut: false,
+      ...latency(),
+    };
   } catch (error) {
     if (!(error instanceof NoAnswer)) throw error;
     return { delivered: false, responseStatus: null, error: error.reason, timedOut: error.timedOut, ...latency() };

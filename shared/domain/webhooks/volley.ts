@@ -12,25 +12,29 @@ export interface Called {
 }
 
 /**
- * Outcomes in the order of the events; undefined for those that were not called. `width` calls begin, and the others follow once
- * one of these has been answered. As many calls in a row without an answer in time end it; so does the time `until`, for calls not yet begun.
+ * Outcomes in the order of the events; undefined for those that were not called. `width` calls begin, and the others follow once one
+ * of these has been answered. As many calls in a row without an answer in time end it; so does the time `until`, for calls not yet begun.
  */
 export async function volley(target: Target, events: OutgoingEvent[], width: number, until: Date): Promise<(Called | undefined)[]> {
   const called: (Called | undefined)[] = events.map(() => undefined);
   const open = events.entries();
   const workers: Promise<void>[] = [];
-  let [ended, timeouts] = [0, 0];
+  let [ended, timeouts, alive, answered] = [0, 0, 0, false];
+  const mayGoOn = () => answered && timeouts < width && now() <= until;
   const worker = async () => {
+    alive++;
     for (const [i, event] of open) {
       const outcome = await post(target, event);
       called[i] = { outcome, order: ended++ };
       timeouts = outcome.timedOut ? timeouts + 1 : 0;
-      if (timeouts === 0) widen(mostAtOnce);
-      if (timeouts >= width || now() > until) return;
+      answered ||= !outcome.timedOut;
+      if (!mayGoOn()) break;
+      widen(mostAtOnce);
     }
+    alive--;
   };
   const widen = (to: number) => {
-    while (workers.length < Math.min(to, events.length)) workers.push(begun(worker()));
+    for (let more = Math.min(to, events.length - ended) - alive; more > 0; more--) workers.push(begun(worker()));
   };
   widen(width);
   for (let i = 0; i < workers.length; i++) await workers[i];
