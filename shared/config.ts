@@ -61,6 +61,10 @@ export const config = {
   get allowLoopbackWebhooks() {
     return optional("ALLOW_LOOPBACK_WEBHOOKS") === "on";
   },
+  /** How long an endpoint of a customer may take to answer. */
+  get webhookTimeoutSeconds() {
+    return Number(optional("WEBHOOK_TIMEOUT_SECONDS") ?? 15);
+  },
   /** Replaces the origin of a provider's API; its paths stay. */
   providerUrl: (key: string) => optional(`PROVIDER_URL_${constant(key)}`),
   get logLevel() {
