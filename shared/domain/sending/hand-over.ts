@@ -1,7 +1,7 @@
 // A chunk on its way to the provider, call by call. A call is claimed before it is made; the first write after the answer is one
 // RESULT item; only then are the sends inserted. Whatever dies in between is taken up from what was written.
 import { now } from "../../clock.ts";
-import { insertMany, remove, update, updateMany, write } from "../../doors/table.ts";
+import { getMany, insertMany, remove, update, updateMany, write } from "../../doors/table.ts";
 import { type Address, keys } from "../../keys.ts";
 import { inParallel } from "../../parallel.ts";
 import type { SendItem } from "../sends.ts";
@@ -28,7 +28,7 @@ export async function chunk(
   const open = load.calls.flatMap((lines, n) => (waiting[`d${n}`] ? [] : [{ lines, n }]));
   const told: Verdict[] = [];
   const failures: unknown[] = [];
-  await inParallel(callsInFlight, open, async ({ lines, n }) => {
+  await inParallel(widthOf(load), open, async ({ lines, n }) => {
     if (failures.length || told.some(({ wait }) => wait) || !mayGoOn()) return;
     // Calls in flight are waited for when one fails: nobody else may take the lane while they are.
     await callOnce(load, lines, n, hopelessSince).then(
@@ -41,6 +41,10 @@ export async function chunk(
   if (done) await write(remove(placeOf(waiting)));
   return { done, wait: told.find(({ wait }) => wait)?.wait, moved: told.some(({ moved }) => moved) };
 }
+
+/** Calls that take as long by their pace as by the provider gain nothing from each other. */
+const widthOf = ({ carrier, callSize }: Load): number =>
+  callSize / (carrier?.config.ratePerSecond ?? Number.POSITIVE_INFINITY) > 0.5 ? 1 : callsInFlight;
 
 const placeOf = ({ pk, sk }: Waiting): Address => ({ pk, sk });
 
@@ -60,15 +64,13 @@ async function callOnce(load: Load, lines: Line[], n: number, hopelessSince: str
   const { result, wait, moved }: calls.Answer = state.open.length ? await calls.attempt(load, n, state, hopelessSince) : { moved: true };
   if (state.open.length && !result) return { done: false, wait, moved };
   // What an earlier attempt was told may not all have been written: it is written again, and found there.
-  await record(load, lines, state.results);
-  if (result) await addTo(load, await record(load, lines, [result]));
+  await record(load, lines, [...state.results, ...(result ? [result] : [])]);
   const done = !result?.outcomes.some(([, { status }]) => status === "held");
   if (done && load.calls.length > 1) await write(update(placeOf(load.waiting), { set: { [`d${n}`]: true } }));
   return { done, wait, moved };
 }
 
-/** Answers with those that were there already. */
-async function record({ orgId, waiting, head, carrier }: Load, lines: Line[], results: calls.Result[]): Promise<SendItem[]> {
+async function record({ orgId, waiting, head, carrier }: Load, lines: Line[], results: calls.Result[]): Promise<void> {
   const byIndex = new Map(lines.map((line) => [line.i, line]));
   const sentAt = now().toISOString();
   const settled = results.flatMap(({ outcomes }) => outcomes).filter(([, { status }]) => status !== "held");
@@ -78,17 +80,23 @@ async function record({ orgId, waiting, head, carrier }: Load, lines: Line[], re
     ...marks(outcome, sentAt),
   }));
   const isNew = await insertSends(orgId, sends);
-  return sends.filter((_, i) => !isNew[i]);
+  const there = sends.filter(({ status }, i) => status === "sent" && !isNew[i]);
+  await addTo(orgId, there);
 }
 
-/** What the provider answered, for sends that an event has inserted first. */
-const addTo = ({ orgId }: Load, sends: SendItem[]) =>
-  updateMany(
+/** An event may have inserted a send first: what it says stands, what the provider answered is added. */
+async function addTo(orgId: number, sends: SendItem[]): Promise<void> {
+  const found = await getMany<SendItem>(
+    sends.map(({ id }) => keys.send(orgId, id)),
+    { consistent: true },
+  );
+  await updateMany(
     sends
-      .filter(({ status }) => status === "sent")
-      .map(({ id, providerMessageId, sentAt }) => ({
+      .filter((_, i) => !found[i]?.sentAt)
+      .map(({ id, provider, providerMessageId, sentAt }) => ({
         address: keys.send(orgId, id),
-        set: { providerMessageId, sentAt },
+        set: { provider, providerMessageId, sentAt },
         while: ["id", id],
       })),
   );
+}

@@ -64,8 +64,9 @@ function waits({ status, scheduledAt, lease, turnAt }: Single): boolean {
   return status === "queued" ? (turnAt ?? "") <= time : status === "sending" && (lease ?? "") <= time;
 }
 
-// An event may have settled it while its worker died.
-const isOver = ({ status, duesk }: Single): boolean => duesk !== undefined && !["scheduled", "queued", "sending"].includes(status);
+// An event may have settled it while its worker died. One that lives still has something to add.
+const isOver = ({ status, duesk, lease }: Single): boolean =>
+  duesk !== undefined && (lease ?? "") <= now().toISOString() && !["scheduled", "queued", "sending"].includes(status);
 
 interface Ready {
   config: sendingConfigs.SendingConfig;
@@ -144,7 +145,8 @@ const backOffSeconds = ({ attempt = 1 }: Single): number => Math.min(2 ** (attem
 async function settle(orgId: number, send: Single, outcome: Outcome): Promise<void> {
   const address = keys.send(orgId, send.id);
   const set = marks(outcome, now().toISOString());
-  if (await claim(update(address, { set, remove: fromHere }, { if: asRead(send) }))) return;
+  // Whoever is about to write an event on it as it was reads it again.
+  if (await claim(update(address, { set, add: { v: 1 }, remove: fromHere }, { if: asRead(send) }))) return;
   const { status: _, error: __, ...beside } = set;
   if (send.attempt) await claim(update(address, { set: beside, remove: fromHere }, { if: equals("attempt", send.attempt) }));
 }
