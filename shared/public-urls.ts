@@ -52,7 +52,7 @@ const innerNames = /(^|\.)(localhost|local|internal|home\.arpa)$/;
 export const maxUrlLength = 2048;
 
 /** Host of a URL, without the brackets of IPv6. */
-export const hostOf = ({ hostname }: URL): string => hostname.replace(/^\[(.*)\]$/, "$1");
+const hostOf = ({ hostname }: URL): string => hostname.replace(/^\[(.*)\]$/, "$1");
 
 /** Whether an address may be connected to; with `allowLoopback` this machine too. */
 export const allowed = (address: string, allowLoopback: boolean): boolean => isPublic(address) || (allowLoopback && isLoopback(address));

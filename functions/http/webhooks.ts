@@ -57,7 +57,7 @@ export const webhooks = group("webhooks", [
     errors: { 409: "The endpoint is inactive" },
     handle: ({ caller, params }) => deliveries.redeliver(caller, params.id, params.deliveryId),
   }),
-  route("POST /webhooks/:id/test", "Call the endpoint once with a made-up event, and tell how it answered", {
+  route("POST /webhooks/:id/test", "Call the endpoint once with a made-up event (sendId and contactId 0), and tell how it answered", {
     body: z.object({ event: z.enum(eventTypes).optional().describe("Absent: the first that the endpoint hears of") }),
     returns: deliveries.Tested,
     handle: ({ caller, params, body }) => deliveries.test(caller, params.id, body.event),

@@ -62,7 +62,9 @@ const Url = z
     const against = objection(url, config.allowLoopbackWebhooks);
     if (against) context.addIssue({ code: "custom", message: against });
   })
-  .describe("https, on port 443 or 8443, to a public address");
+  .describe(
+    "Where each event is POSTed as `{event, sendId, contactId, email, timestamp}`, contactId null without a contact; https, on port 443 or 8443, to a public address. A 2xx within 15 seconds means that it was heard; else it is tried again for three days",
+  );
 
 const fields = {
   url: Url,

@@ -48,7 +48,7 @@ export class NoAnswer extends Error {
 }
 
 /** A URL leads where customers' URLs must not. */
-export class NotPublic extends Error {}
+class NotPublic extends Error {}
 
 /** Any status is an answer; throws only NoAnswer. Defaults: GET, 15 s, 1 MB of answer. */
 export async function call({
@@ -201,7 +201,7 @@ function neverConnected(error: unknown): boolean {
   return faults.every((fault) => fault instanceof Error && (connectFaults.has(codeOf(fault)) || failedHandshake(fault)));
 }
 
-export const codeOf = (error: unknown): string => String((error as { code?: unknown } | undefined)?.code ?? "");
+const codeOf = (error: unknown): string => String((error as { code?: unknown } | undefined)?.code ?? "");
 
 // The certificate is looked at, and a common version and cipher found, before anything of the request is sent. Other TLS alerts may
 // also come later: TLS 1.3 tells after the first request that it wants a certificate of the client's.

@@ -126,8 +126,8 @@ export interface Mail {
 }
 
 /** The newest mail that the local runner's inbox holds for this address; waits for it up to 10 s. */
-export async function mailTo(email: string): Promise<Mail> {
-  const read = async <T>(path: string) => ((await (await fetch(`${inject("baseUrl")}/_local/inbox${path}`)).json()) as { data: T }).data;
+export async function mailTo(email: string, service = inject("baseUrl")): Promise<Mail> {
+  const read = async <T>(path: string) => ((await (await fetch(`${service}/_local/inbox${path}`)).json()) as { data: T }).data;
   for (let waited = 0; waited < 10_000; waited += 50) {
     const [newest] = (await read<{ mails: { id: number }[] }>(`?to=${encodeURIComponent(email)}`)).mails;
     if (newest) return read<Mail>(`/${newest.id}`);

@@ -30,7 +30,7 @@ export interface Listener {
   webhook(): Promise<webhooks.Webhook>;
 }
 
-let lastOrgId = 0;
+let lastOrgId = 1_000_000;
 
 /** An endpoint that hears of everything, of an organization of its own. Nobody has to have signed up for it. */
 export const listener = (answer?: Endpoint["answer"]): Promise<Listener> =>

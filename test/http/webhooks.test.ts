@@ -1,0 +1,303 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type Answer, type Client, mailTo, must, signedUp } from "../support/client.ts";
+import { type Endpoint, endpoint, genuine, genuineByStandard, whsecOf } from "../support/endpoint.ts";
+import { type Running, started } from "../support/launch.ts";
+
+interface Webhook {
+  id: number;
+  url: string;
+  events: string[];
+  active: boolean;
+  description: string | null;
+  secret: string;
+  previousSecretUntil: string | null;
+  updatedAt: string;
+}
+interface Delivery {
+  id: number;
+  eventId: number;
+  event: string;
+  sendId: number;
+  status: string;
+  attempts: number;
+  responseStatus: number | null;
+  latencyMs: number | null;
+  nextAttemptAt: string | null;
+}
+interface Listed {
+  deliveries: Delivery[];
+  pagination: { total: number | null; nextCursor: string | null };
+}
+interface Tested {
+  event: string;
+  delivered: boolean;
+  responseStatus: number | null;
+  latencyMs: number;
+  error: string | null;
+}
+
+const types = ["delivered", "open", "click", "bounce", "spam_report", "unsubscribe", "dropped", "deferred"];
+const url = "https://shop.example/hooks/mail";
+
+const add = ({ call }: Client, fields: object = {}) => call<Webhook>("POST", "/webhooks", { url, events: ["bounce"], ...fields });
+const added = async (client: Client, fields: object = {}) => must(201, await add(client, fields)).body.data;
+const change = ({ call }: Client, id: number, changes: object) => call<Webhook>("PUT", `/webhooks/${id}`, changes);
+const refusedFor = ({ status, body }: Answer<unknown>) => [status, body.details?.[0]?.path];
+
+/** Of all that is refused. */
+let refused: Client;
+beforeAll(async () => {
+  refused = await signedUp();
+});
+
+test("an endpoint is created, shown, listed, changed and deleted; its secret is told on creation only", async () => {
+  const client = await signedUp();
+  const { secret, ...created } = await added(client, { events: ["bounce", "open"], description: "CRM" });
+  expect(secret).toMatch(/^[0-9a-f]{64}$/);
+  expect(created).toEqual({
+    id: expect.any(Number),
+    url,
+    events: ["bounce", "open"],
+    active: true,
+    description: "CRM",
+    inactiveReason: null,
+    failingSince: null,
+    previousSecretUntil: null,
+    createdAt: expect.stringMatching(/\.\d{3}Z$/),
+    updatedAt: expect.stringMatching(/\.\d{3}Z$/),
+  });
+  expect((await client.call("GET", `/webhooks/${created.id}`)).body.data).toEqual(created);
+  const second = await added(client);
+  const { webhooks, pagination } = must(200, await client.call<{ webhooks: Webhook[]; pagination: object }>("GET", "/webhooks")).body.data;
+  expect(webhooks.map(({ id }) => id)).toEqual([second.id, created.id]);
+  expect(webhooks[1]).toEqual(created);
+  expect(pagination).toEqual({ page: 1, limit: 50, total: 2, totalPages: 1, nextCursor: null });
+
+  const changed = must(200, await change(client, created.id, { events: ["click"], active: false, description: null })).body.data;
+  expect(changed).toEqual({ ...created, events: ["click"], active: false, description: null, updatedAt: changed.updatedAt });
+  expect((await client.call("DELETE", `/webhooks/${created.id}`)).body.data).toEqual({ id: created.id, deleted: true });
+  expect((await client.call("GET", `/webhooks/${created.id}`)).status).toBe(404);
+  expect((await client.call("DELETE", `/webhooks/${created.id}`)).status).toBe(404);
+});
+
+test.each([
+  ["url", "http://shop.example/hooks"],
+  ["url", "ftp://shop.example/"],
+  ["url", "shop.example"],
+  ["url", ""],
+  ["url", 7],
+  ["url", "https://user:pass@shop.example/"],
+  ["url", "https://10.0.0.1/"],
+  ["url", "https://3232235521/"],
+  ["url", "https://[::ffff:10.0.0.1]/"],
+  ["url", "https://169.254.169.254/latest/meta-data/"],
+  ["url", "https://intranet/"],
+  ["url", "https://shop.example./"],
+  ["url", `https://shop.example/${"x".repeat(2028)}`],
+  ["events", []],
+  ["events", "bounce"],
+  ["events", Array(51).fill("bounce")],
+  ["description", "x".repeat(501)],
+  ["description", "two\nlines"],
+])("%s %.40j is refused, and the field is named", async (field, value) => {
+  expect(refusedFor(await add(refused, { [field]: value }))).toEqual([400, field]);
+  expect((await refused.call<{ webhooks: Webhook[] }>("GET", "/webhooks")).body.data.webhooks).toEqual([]);
+});
+
+test("an unknown event type is refused by its place, and what must be there is missed", async () => {
+  expect(refusedFor(await add(refused, { events: ["bounce", "sent"] }))).toEqual([400, "events.1"]);
+  for (const field of ["url", "events"]) expect(refusedFor(await add(refused, { [field]: undefined }))).toEqual([400, field]);
+});
+
+test("everything up to its limit is taken; a type named twice is kept once", async () => {
+  const client = await signedUp();
+  const longest = `https://shop.example/${"x".repeat(2027)}`;
+  const made = await added(client, { url: longest, events: [...types, ...types], description: "x".repeat(500) });
+  expect(made).toMatchObject({ url: longest, events: types, description: "x".repeat(500) });
+  expect(refusedFor(await change(client, made.id, { url: `${longest}x` }))).toEqual([400, "url"]);
+  expect(refusedFor(await change(client, made.id, { events: [] }))).toEqual([400, "events"]);
+  expect(refusedFor(await change(client, made.id, { active: "yes" }))).toEqual([400, "active"]);
+  expect((await client.call("GET", `/webhooks/${made.id}`)).body.data).toMatchObject({ url: longest, events: types, active: true });
+});
+
+test("a creation repeated with its Idempotency-Key makes one endpoint, and its secret is not told again", async () => {
+  const client = await signedUp();
+  const once = () => client.call<Webhook>("POST", "/webhooks", { url, events: ["bounce"] }, { headers: { "idempotency-key": "once" } });
+  const first = must(201, await once()).body.data;
+  const again = must(201, await once());
+  expect(again.headers.get("idempotent-replayed")).toBe("true");
+  const { secret: _, ...rest } = first;
+  expect(again.body.data).toEqual(rest);
+  expect((await client.call<{ webhooks: Webhook[] }>("GET", "/webhooks")).body.data.webhooks).toHaveLength(1);
+});
+
+test("nobody else can see, change, call or rotate an endpoint", async () => {
+  const [owner, stranger] = await Promise.all([signedUp(), signedUp()]);
+  const { id } = await added(owner);
+  const asked: [string, string, object?][] = [
+    ["GET", `/webhooks/${id}`],
+    ["PUT", `/webhooks/${id}`, { active: false }],
+    ["DELETE", `/webhooks/${id}`],
+    ["GET", `/webhooks/${id}/deliveries`],
+    ["POST", `/webhooks/${id}/deliveries/1/redeliver`],
+    ["POST", `/webhooks/${id}/test`, {}],
+    ["POST", `/webhooks/${id}/rotate-secret`],
+  ];
+  for (const [method, path, body] of asked) expect([path, (await stranger.call(method, path, body)).status]).toEqual([path, 404]);
+  const bound = await owner.newKey({ siteId: owner.siteId });
+  for (const [method, path, body] of asked) {
+    const { status, body: answer } = await owner.call(method, path, body, { as: { key: bound } });
+    expect([path, status, answer.code]).toEqual([path, 403, "site_forbidden"]);
+  }
+  const reading = await owner.newKey({ scopes: ["webhooks:read"] });
+  expect((await owner.call("GET", `/webhooks/${id}`, undefined, { as: { key: reading } })).status).toBe(200);
+  expect((await owner.call("POST", `/webhooks/${id}/rotate-secret`, undefined, { as: { key: reading } })).body.code).toBe("scope_missing");
+  expect((await owner.call("GET", `/webhooks/${id}`)).body.data).toMatchObject({ active: true, previousSecretUntil: null });
+});
+
+test("an endpoint that heard nothing yet has no deliveries, and none to deliver again", async () => {
+  const client = await signedUp();
+  const { id } = await added(client);
+  expect((await client.call("GET", `/webhooks/${id}/deliveries?status=dead`)).body.data).toEqual({
+    deliveries: [],
+    pagination: { page: 1, limit: 50, total: null, totalPages: null, nextCursor: null },
+  });
+  expect((await client.call("POST", `/webhooks/${id}/deliveries/123/redeliver`)).status).toBe(404);
+  expect((await client.call("POST", `/webhooks/${id}/deliveries/x/redeliver`)).status).toBe(404);
+  expect(refusedFor(await client.call("GET", `/webhooks/${id}/deliveries?status=lost`))).toEqual([400, "status"]);
+  expect(refusedFor(await client.call("GET", `/webhooks/${id}/deliveries?limit=101`))).toEqual([400, "limit"]);
+  expect(refusedFor(await client.call("GET", `/webhooks/${id}/deliveries?cursor=abc!`))).toEqual([400, "cursor"]);
+});
+
+/** A service on this machine, which may call endpoints of this machine. */
+let service: Running;
+const open: Endpoint[] = [];
+beforeAll(async () => {
+  service = await started();
+});
+afterAll(async () => {
+  for (const one of open) one.close();
+  await service.stop();
+});
+
+async function listening(answer: Endpoint["answer"] = 200, fields: object = {}) {
+  const there = await endpoint(answer);
+  open.push(there);
+  const client = await signedUp({ service: service.url });
+  return { there, client, ...(await added(client, { url: there.url, events: types, ...fields })) };
+}
+
+test("a test calls the endpoint as every event does, and tells how it answered", async () => {
+  const { there, client, id, secret } = await listening(204, { events: ["click", "bounce"] });
+  const trying = async (body: object = {}) => (await client.call<Tested>("POST", `/webhooks/${id}/test`, body)).body.data;
+  expect(await trying()).toEqual({ event: "click", delivered: true, responseStatus: 204, latencyMs: expect.any(Number), error: null });
+  must(200, await change(client, id, { active: false }));
+  expect(await trying({ event: "spam_report" })).toMatchObject({ event: "spam_report", delivered: true });
+  there.answer = 503;
+  expect(await trying()).toMatchObject({ delivered: false, responseStatus: 503, error: "The endpoint answered 503" });
+  there.close();
+  expect(await trying()).toMatchObject({ delivered: false, responseStatus: null, error: expect.stringContaining("ECONNREFUSED") });
+  expect(there.heard.map(({ event }) => event.event)).toEqual(["click", "spam_report", "click"]);
+  expect(new Set(there.heard.map(({ headers }) => headers["webhook-id"])).size).toBe(3);
+  for (const heard of there.heard) {
+    expect(Object.keys(heard.event)).toEqual(["event", "sendId", "contactId", "email", "timestamp"]);
+    expect([genuine(heard, secret), genuineByStandard(heard, whsecOf(secret))]).toEqual([true, true]);
+  }
+  expect((await client.call<Listed>("GET", `/webhooks/${id}/deliveries`)).body.data.deliveries).toEqual([]);
+  expect(refusedFor(await client.call("POST", `/webhooks/${id}/test`, { event: "sent" }))).toEqual([400, "event"]);
+});
+
+test("after a rotation both secrets prove a call", async () => {
+  const { there, client, id, secret: old } = await listening();
+  const { secret, previousSecretUntil } = must(200, await client.call<Webhook>("POST", `/webhooks/${id}/rotate-secret`)).body.data;
+  expect(secret).toMatch(/^[0-9a-f]{64}$/);
+  expect(Date.parse(previousSecretUntil!) - Date.now()).toBeGreaterThan(23 * 3600_000);
+  await client.call("POST", `/webhooks/${id}/test`, {});
+  const [heard] = there.heard;
+  expect([genuine(heard!, secret), genuine(heard!, old, "x-webhook-signature-previous")]).toEqual([true, true]);
+  expect([genuineByStandard(heard!, whsecOf(secret)), genuineByStandard(heard!, whsecOf(old))]).toEqual([true, true]);
+  expect((await client.call("GET", `/webhooks/${id}`)).text).not.toContain(secret);
+});
+
+/** A sending config at the sandbox's Postmark, which tells its events by itself. */
+async function sending({ call }: Client): Promise<void> {
+  const answer = await fetch(`${service.url}/_local/sandbox`, { headers: { accept: "application/json" } });
+  const { data } = (await answer.json()) as { data: { providers: Record<string, object> } };
+  must(201, await call("POST", "/sending-configs", { provider: "postmark", fromEmail: "me@pennymail.test", ...data.providers.postmark }));
+}
+const mailed = async ({ call }: Client, recipients: string[]) =>
+  must(
+    202,
+    await call<{ results: { id: number }[] }>("POST", "/send/batch", {
+      fromEmail: "me@pennymail.test",
+      subject: "Hello",
+      html: "<p>Hello</p>",
+      recipients: recipients.map((name) => ({ to: `${name}@simulator.pennymail.test` })),
+    }),
+  ).body.data.results.map(({ id }) => id);
+const settled = () => fetch(`${service.url}/_local/settle`, { method: "POST" });
+
+test("what happens to a mail is told to the endpoint, and each telling can be looked up, page by page, and made again", async () => {
+  const { there, client, id, secret } = await listening(({ event }) => (event.event === "bounce" ? 500 : 200));
+  await sending(client);
+  const sendIds = await mailed(client, ["delivered+1", "delivered+2", "delivered+3", "bounced+1", "bounced+2"]);
+  await expect.poll(() => there.heard.length, { timeout: 10_000 }).toBeGreaterThanOrEqual(5);
+  await settled();
+  const told = there.heard.filter(({ event }) => event.event === "delivered");
+  expect(told.map(({ event }) => event.sendId).toSorted()).toEqual(sendIds.slice(0, 3));
+  expect(told[0]!.event).toEqual({
+    event: "delivered",
+    sendId: expect.any(Number),
+    contactId: null,
+    email: expect.stringContaining("delivered+"),
+    timestamp: expect.stringMatching(/\.\d{3}Z$/),
+  });
+  for (const heard of there.heard) expect(genuine(heard, secret)).toBe(true);
+
+  const list = async (query = "") => must(200, await client.call<Listed>("GET", `/webhooks/${id}/deliveries?${query}`)).body.data;
+  const all = (await list()).deliveries;
+  expect(all).toHaveLength(5);
+  expect(all.filter(({ event }) => event === "delivered")).toMatchObject(
+    Array(3).fill({ status: "delivered", attempts: 1, responseStatus: 200 }),
+  );
+  const failing = all.filter(({ event }) => event === "bounce");
+  expect(failing).toMatchObject(Array(2).fill({ status: "pending", responseStatus: 500, nextAttemptAt: expect.any(String) }));
+  expect((await list("status=pending")).deliveries).toEqual(failing);
+  expect((await list("status=dead")).deliveries).toEqual([]);
+
+  const paged: Delivery[] = [];
+  for (let cursor: string | null = ""; cursor !== null; ) {
+    const page: Listed = await list(`limit=2${cursor && `&cursor=${cursor}`}`);
+    expect(page.deliveries.length).toBeLessThanOrEqual(2);
+    paged.push(...page.deliveries);
+    cursor = page.pagination.nextCursor;
+  }
+  expect(paged).toEqual(all);
+  expect((await list("limit=2&page=2")).deliveries).toEqual(all.slice(2, 4));
+
+  there.answer = 200;
+  const [one, other] = [failing[0]!, all.find(({ event }) => event === "delivered")!];
+  for (const { id: deliveryId } of [one, other]) {
+    const answer = await client.call<Delivery>("POST", `/webhooks/${id}/deliveries/${deliveryId}/redeliver`);
+    expect([answer.status, answer.body.data.id, answer.body.data.status]).toEqual([202, deliveryId, "pending"]);
+  }
+  const statusOf = async (deliveryId: number) => (await list()).deliveries.find((delivery) => delivery.id === deliveryId)!.status;
+  await expect.poll(() => statusOf(one.id), { timeout: 5000 }).toBe("delivered");
+  await expect.poll(() => statusOf(other.id), { timeout: 5000 }).toBe("delivered");
+  const idsOf = (sendId: number) =>
+    new Set(there.heard.filter(({ event }) => event.sendId === sendId).map(({ headers }) => headers["webhook-id"]));
+  expect([idsOf(one.sendId).size, idsOf(other.sendId).size]).toEqual([1, 1]);
+});
+
+test("an endpoint that is gone is set inactive, and its owner gets a mail that says why", async () => {
+  const { client, id } = await listening(410);
+  await sending(client);
+  await mailed(client, ["delivered+gone"]);
+  const { subject, text } = await mailTo(client.email, service.url);
+  expect(subject).toBe("A webhook endpoint of yours was set inactive");
+  expect(text).toContain("It answered 410 Gone");
+  expect((await client.call("GET", `/webhooks/${id}`)).body.data).toMatchObject({ active: false, inactiveReason: "It answered 410 Gone" });
+  expect((await client.call<Listed>("GET", `/webhooks/${id}/deliveries`)).body.data.deliveries).toMatchObject([
+    { status: "dead", attempts: 1 },
+  ]);
+});
