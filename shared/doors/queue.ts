@@ -19,7 +19,7 @@ interface Options<M> {
   group?: string | number | ((message: M) => string | number);
 }
 
-/** All are accepted, or it throws. Ten to a call. */
+/** All are accepted, or it throws. Ten to a call, as far as they fit. */
 export async function enqueue<M extends z.ZodType>(
   queue: Queue<M>,
   messages: z.output<M>[],
@@ -31,7 +31,21 @@ export async function enqueue<M extends z.ZodType>(
     ...(delaySeconds && { DelaySeconds: Math.min(Math.ceil(delaySeconds), 900) }),
     ...(group !== undefined && { MessageGroupId: String(typeof group === "function" ? group(message) : group) }),
   }));
-  await Promise.all(chunked(entries, 10).map((some) => sendAll(queue.name, some)));
+  await Promise.all(
+    chunked(entries, 10)
+      .flatMap(fitting)
+      .map((some) => sendAll(queue.name, some)),
+  );
+}
+
+// One call takes 1 MiB, which ten large messages pass.
+const mostBytes = 900_000;
+
+function fitting(entries: SendMessageBatchRequestEntry[]): SendMessageBatchRequestEntry[][] {
+  const bytes = entries.reduce((sum, { MessageBody = "" }) => sum + Buffer.byteLength(MessageBody), 0);
+  if (bytes <= mostBytes || entries.length === 1) return [entries];
+  const half = Math.ceil(entries.length / 2);
+  return [...fitting(entries.slice(0, half)), ...fitting(entries.slice(half))];
 }
 
 async function sendAll(name: string, entries: SendMessageBatchRequestEntry[]) {
