@@ -27,9 +27,7 @@ const HeaderName = z
   .regex(/^[!-9;-~]+$/, "must be a header name")
   .refine((name) => !ownHeaders.has(name.toLowerCase()), "is a header that we set ourselves");
 
-const Headers = z
-  .record(HeaderName, oneLine(998))
-  .refine((headers) => Object.keys(headers).length <= 20, "must have at most 20 headers");
+const Headers = z.record(HeaderName, oneLine(998)).refine((headers) => Object.keys(headers).length <= 20, "must have at most 20 headers");
 
 const Tag = z.string().regex(/^[\w.-]{1,50}$/, "must be 1 to 50 letters, digits, dots, dashes or underscores");
 
