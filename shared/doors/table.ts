@@ -25,6 +25,7 @@ import type { Binder, Condition } from "../conditions.ts";
 import { exists, isNew } from "../conditions.ts";
 import { config } from "../config.ts";
 import type { Problem } from "../errors.ts";
+import { wholeCharacters } from "../json.ts";
 import type { Address, Range } from "../keys.ts";
 import { chunked, inParallel } from "../parallel.ts";
 import { spent } from "./meter.ts";
@@ -39,6 +40,15 @@ function opened() {
   const made = DynamoDBDocumentClient.from(new DynamoDBClient({}), { marshallOptions: { removeUndefinedValues: true } });
   // It copies every call for a log that nobody keeps: a tenth of the SDK's time.
   made.middlewareStack.remove("loggerMiddleware");
+  // DynamoDB reads no call that holds half of a character, as is left where a text was cut to a length.
+  made.middlewareStack.add(
+    (next) => (call) => {
+      const request = call.request as { body: string };
+      request.body = wholeCharacters(request.body);
+      return next(call);
+    },
+    { step: "build", priority: "high" },
+  );
   return made;
 }
 

@@ -184,7 +184,7 @@ test("a drain that dies leaves what it has not brought on its way to the next", 
   await from.provider.stop();
 });
 
-// Every worker may die at any step, any number of times, while the provider fails in all the ways it can.
+// Every worker may die at any step, any number of times, two may work at once, and the provider fails in all the ways it can.
 test.each(["postmark", "resend", "ses"] as const)("whatever dies and fails at %s, the books balance", async (key) => {
   const from = await mailroom.sender(key);
   const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 1e6));
@@ -201,8 +201,10 @@ test.each(["postmark", "resend", "ses"] as const)("whatever dies and fails at %s
   from.provider.trouble = () => (chance() < 0.3 ? troubles[Math.floor(chance() * troubles.length)] : undefined);
   from.provider.refuses = () => chance() < 0.05;
   const accepted: number[] = [];
-  const kill = (work: () => Promise<unknown>) =>
+  const once = (work: () => Promise<unknown>) =>
     chance() < 0.5 ? killed(1 + Math.floor(chance() * 30), chance() < 0.5 ? "before" : "after", work) : work();
+  // A message may be delivered twice.
+  const kill = (work: () => Promise<unknown>) => (chance() < 0.2 ? Promise.all([once(work), once(work)]) : once(work));
   for (let round = 0; round < 6; round++) {
     await kill(async () => accepted.push((await mailroom.send(from, { to: mailroom.recipients(1)[0]!.to })).id));
     await kill(async () => {

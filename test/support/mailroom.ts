@@ -120,21 +120,23 @@ export const runLane = (orgId: number, configId: number): Promise<void> =>
   lanes.run(orgId, configId, (...chunk) => handOver.chunk(orgId, configId, ...chunk));
 
 interface Settling {
+  /** So long, and no longer than there is work unless it is given. */
   forSeconds?: number;
   /** Does the work of one message, or dies over it. */
   kill?(work: () => Promise<unknown>): Promise<unknown>;
 }
 
 /** Works until no message is left and nothing is due, moving the clock to whatever comes next. */
-export async function settle({ forSeconds = 40 * 24 * 3600, kill = (work) => work() }: Settling = {}): Promise<void> {
-  const until = clock.after(forSeconds).getTime();
+export async function settle({ forSeconds, kill = (work) => work() }: Settling = {}): Promise<void> {
+  const until = forSeconds === undefined ? Number.POSITIVE_INFINITY : clock.after(forSeconds).getTime();
   for (let rounds = 0; rounds < 2000; rounds++) {
     const now = clock.now().getTime();
     const visible = messages.filter(({ visibleAt }) => visibleAt <= now);
     for (const message of visible) await handle(message, kill);
     if (visible.length) continue;
     const next = Math.min(...messages.map(({ visibleAt }) => visibleAt), await firstDue());
-    if (next === Number.POSITIVE_INFINITY || next > until) return;
+    if (next > until) clock.advance((until - now) / 1000);
+    if (next > until || next === Number.POSITIVE_INFINITY) return;
     if (next > now) clock.advance((next - now) / 1000 + 0.001);
     if ((await firstDue()) <= clock.now().getTime()) await due.drainAll();
   }

@@ -43,8 +43,11 @@ const breakerFaults = 5;
 const breakerSeconds = 60;
 const longestPauseSeconds = 3600;
 
-/** Takes a turn for `n` mails at the pace of the config, unless it comes later than `aheadMs` from now. Short waits are slept through. */
-export async function turn(orgId: number, config: Paced, n: number, aheadMs = longestNapMs): Promise<Turn> {
+/**
+ * Takes a turn for `n` mails at the pace of the config, unless it would come later than `aheadMs` from now. Short waits are slept
+ * through. Who takes turns ahead is served before who does not: single sends do, lanes do not.
+ */
+export async function turn(orgId: number, config: Paced, n: number, aheadMs = 0): Promise<Turn> {
   const address = keys.lane(orgId, config.id);
   const { startsAt, taken, faults } = config.ratePerSecond
     ? await reserve(address, (n * 1000) / config.ratePerSecond, aheadMs)
@@ -71,7 +74,8 @@ async function reserve(address: Address, lengthMs: number, aheadMs: number): Pro
   const time = now().getTime();
   const open = any(absent("notBefore"), atMost("notBefore", time));
   const behind = all(open, atLeast("clock", time), atMost("clock", time + aheadMs));
-  const queued = await updateReturning<Required<Pace>>(update(address, { add: { clock: lengthMs } }, { if: behind }));
+  const adding = update(address, { add: { clock: lengthMs } }, { if: behind });
+  const queued = aheadMs > 0 ? await updateReturning<Required<Pace>>(adding) : undefined;
   if (queued) return { startsAt: queued.clock - lengthMs, taken: true, faults: queued.faults };
   const idle = all(open, any(absent("clock"), below("clock", time)));
   const first = await updateReturning<Pace>(update(address, { set: { clock: time + lengthMs } }, { if: idle }));

@@ -1,0 +1,265 @@
+// Lanes: one runner at a time, at the provider's pace, and no mail forgotten in them.
+import { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
+import { afterEach, beforeAll, beforeEach, expect, test } from "vitest";
+import * as clock from "../../shared/clock.ts";
+import * as due from "../../shared/domain/sending/due.ts";
+import * as lanes from "../../shared/domain/sending/lanes.ts";
+import * as singles from "../../shared/domain/sending/singles.ts";
+import { get } from "../../shared/doors/table.ts";
+import { keys } from "../../shared/keys.ts";
+import * as mailroom from "../support/mailroom.ts";
+
+beforeAll(mailroom.opened);
+beforeEach(() => mailroom.messages.splice(0));
+const open: mailroom.Sender[] = [];
+afterEach(async () => {
+  for (const { provider } of open.splice(0)) await provider.stop();
+});
+
+async function sender(...args: Parameters<typeof mailroom.sender>): Promise<mailroom.Sender> {
+  const from = await mailroom.sender(...args);
+  open.push(from);
+  return from;
+}
+
+const batch = async (from: mailroom.Sender, n: number) =>
+  (await mailroom.sendBatch(from, mailroom.recipients(n))).results.map(({ id }) => id!);
+const run = ({ caller, configId }: mailroom.Sender) => mailroom.runLane(caller.orgId, configId);
+const lane = ({ caller, configId }: mailroom.Sender) => get<Record<string, number>>(keys.lane(caller.orgId, configId));
+/** Seconds until the next message may be received. */
+const nextIn = () => Math.round((Math.min(...mailroom.messages.map(({ visibleAt }) => visibleAt)) - clock.now().getTime()) / 1000);
+
+test("two runners at once: one works, the other goes away", async () => {
+  const from = await sender("postmark");
+  from.provider.slowMs = 20;
+  const ids = await batch(from, 250);
+  await Promise.all([run(from), run(from), run(from)]);
+  expect(from.provider.calls.map(({ recipients }) => recipients).sort()).toEqual([100, 100, 50]);
+  expect(await mailroom.balanced(from, ids)).toEqual({ sent: 250 });
+});
+
+test("a batch that arrives after the runner has looked and before it has left is not forgotten", async () => {
+  const from = await sender("postmark");
+  const ids = await batch(from, 2);
+  const { prototype } = DynamoDBDocumentClient;
+  const { send } = prototype;
+  let arriving: Promise<void> | undefined;
+  prototype.send = async function (this: unknown, ...args: never[]) {
+    const answer = (await Reflect.apply(send, this, args)) as { Items?: unknown[] };
+    const [{ input }] = args as unknown as [{ input: { KeyConditionExpression?: string; ExpressionAttributeValues?: Record<string, unknown> } }];
+    const isLane = Object.values(input.ExpressionAttributeValues ?? {}).includes("W#");
+    if (isLane && answer.Items?.length === 0 && !arriving) {
+      arriving = batch(from, 3).then((more) => void ids.push(...more));
+      await arriving;
+    }
+    return answer;
+  } as typeof send;
+  try {
+    await run(from);
+  } finally {
+    prototype.send = send;
+  }
+  expect(arriving).toBeDefined();
+  expect(await mailroom.balanced(from, ids)).toEqual({ sent: 5 });
+});
+
+test("a runner that is told to wind up leaves the rest to the queue at once", async () => {
+  const from = await sender("postmark");
+  const ids = await batch(from, 3);
+  lanes.windUp(true);
+  mailroom.messages.length = 0;
+  await run(from);
+  lanes.windUp(false);
+  expect(from.provider.calls).toEqual([]);
+  expect(mailroom.messages).toHaveLength(1);
+  await mailroom.settle();
+  expect(await mailroom.balanced(from, ids)).toEqual({ sent: 3 });
+});
+
+test.each([
+  ["postmark", 20, 60, 3],
+  ["ses", 10, 30, 30],
+] as const)("%s is given no more mails a second than the config says", async (key, ratePerSecond, n, calls) => {
+  const from = await sender(key, { ratePerSecond });
+  const ids = await batch(from, n);
+  await mailroom.settle();
+  expect(from.provider.calls).toHaveLength(calls);
+  const perSecond = Map.groupBy(from.provider.calls, ({ at }) => Math.floor((at - from.provider.calls[0]!.at + 50) / 1000));
+  for (const some of perSecond.values())
+    expect(some.reduce((sum, { recipients }) => sum + recipients, 0)).toBeLessThanOrEqual(ratePerSecond);
+  expect(await mailroom.balanced(from, ids)).toEqual({ sent: n });
+});
+
+test("single sends come at the same pace, and each takes its turn once however many wait", async () => {
+  const from = await sender("postmark", { ratePerSecond: 10 });
+  const sent = await Promise.all(mailroom.recipients(40).map((one) => mailroom.send(from, one)));
+  await Promise.all(sent.map(({ id }) => singles.deliver(from.caller.orgId, id)));
+  const early = from.provider.calls.length;
+  expect(early).toBeGreaterThan(15);
+  expect(early).toBeLessThan(25);
+  const started = clock.now().getTime();
+  mailroom.messages.splice(0, 40);
+  expect(mailroom.messages).toHaveLength(40 - early);
+  await mailroom.settle();
+  expect(clock.now().getTime() - started).toBeLessThan(8000);
+  expect(
+    await mailroom.balanced(
+      from,
+      sent.map(({ id }) => id),
+    ),
+  ).toEqual({ sent: 40 });
+});
+
+test("a single send does not wait behind a batch", async () => {
+  const from = await sender("ses", { ratePerSecond: 10 });
+  const ids = await batch(from, 30);
+  const running = run(from);
+  await clock.sleep(300);
+  const { id } = await mailroom.send(from, { to: "reset@example.com" });
+  await singles.deliver(from.caller.orgId, id);
+  const place = from.provider.mails.findIndex(({ sendId }) => sendId === id);
+  expect(place).toBeGreaterThan(0);
+  expect(place).toBeLessThan(25);
+  await running;
+  await mailroom.settle();
+  expect(await mailroom.balanced(from, [...ids, id])).toEqual({ sent: 31 });
+});
+
+test("a provider that asks for a pause gets it from everyone, and nothing is lost", async () => {
+  const from = await sender("postmark");
+  from.provider.trouble = ({ n }) => (n === 1 ? { status: 429, headers: { "retry-after": "30" } } : undefined);
+  const ids = await batch(from, 3);
+  mailroom.messages.length = 0;
+  await run(from);
+  expect(nextIn()).toBe(30);
+  await run(from);
+  const { id } = await mailroom.send(from, { to: "one@example.com" });
+  mailroom.messages.length = 0;
+  await singles.deliver(from.caller.orgId, id);
+  expect(nextIn()).toBe(30);
+  expect(from.provider.calls).toHaveLength(1);
+  await mailroom.settle();
+  expect(await mailroom.balanced(from, [...ids, id])).toEqual({ sent: 4 });
+});
+
+test("a pause of unheard-of length is cut to an hour", async () => {
+  const from = await sender("postmark");
+  from.provider.trouble = ({ n }) => (n === 1 ? { status: 429, headers: { "retry-after": "999999999999999" } } : undefined);
+  const ids = await batch(from, 3);
+  await mailroom.settle({ forSeconds: 4000 });
+  expect(await mailroom.balanced(from, ids)).toEqual({ sent: 3 });
+});
+
+test("a provider that fails is asked after 1, 2, 4 and 8 seconds, then once a minute, until it takes mail again", async () => {
+  const from = await sender("postmark");
+  let failing = true;
+  from.provider.trouble = () => (failing ? { status: 500 } : undefined);
+  const ids = await batch(from, 3);
+  const pauses: number[] = [];
+  for (let n = 0; n < 7; n++) {
+    mailroom.messages.length = 0;
+    await run(from);
+    pauses.push(nextIn());
+    clock.advance(nextIn());
+  }
+  expect(pauses).toEqual([1, 2, 4, 8, 60, 60, 60]);
+  failing = false;
+  await mailroom.settle();
+  expect(await mailroom.balanced(from, ids)).toEqual({ sent: 3 });
+  expect(await lane(from)).not.toHaveProperty("faults");
+  expect(await lane(from)).not.toHaveProperty("heldSince");
+});
+
+test("five single sends that fail in a row open the breaker for all, and one that succeeds closes it", async () => {
+  const from = await sender("postmark");
+  let failing = true;
+  from.provider.trouble = () => (failing ? { status: 503 } : undefined);
+  const sent = await Promise.all(mailroom.recipients(6).map((one) => mailroom.send(from, one)));
+  for (const { id } of sent) await singles.deliver(from.caller.orgId, id);
+  expect(from.provider.calls).toHaveLength(5);
+  failing = false;
+  await mailroom.settle();
+  expect(await lane(from)).not.toHaveProperty("faults");
+  expect(
+    await mailroom.balanced(
+      from,
+      sent.map(({ id }) => id),
+    ),
+  ).toEqual({ sent: 6 });
+});
+
+test("a provider that does not answer is not asked again and again: the rest of the lane waits", async () => {
+  const from = await sender("postmark");
+  let failing = true;
+  from.provider.trouble = () => (failing ? "lost" : undefined);
+  const ids = await batch(from, 500);
+  mailroom.messages.length = 0;
+  await run(from);
+  expect(from.provider.calls.length).toBeLessThan(5);
+  failing = false;
+  await mailroom.settle();
+  expect(await mailroom.balanced(from, ids)).toEqual({ uncertain: 400, sent: 100 });
+});
+
+test.each(["postmark", "resend"] as const)("mail that %s has not taken for 24 hours is given up", async (key) => {
+  const from = await sender(key);
+  from.provider.trouble = () => ({ status: 503, headers: { "retry-after": "3600" } });
+  const ids = await batch(from, 3);
+  const { id } = await mailroom.send(from, { to: "one@example.com" });
+  await mailroom.settle();
+  expect(await mailroom.balanced(from, [...ids, id])).toEqual({ failed: 4 });
+  for (const { error } of await mailroom.listed(from)) expect(error).toMatch(/^Gave up after 24 hours: /);
+  const { length } = from.provider.calls;
+  expect(length).toBeLessThan(120);
+
+  // Mail that comes then is not given up for what others have waited.
+  from.provider.trouble = () => undefined;
+  const later = await batch(from, 2);
+  await mailroom.settle();
+  expect(await mailroom.balanced(from, later)).toEqual({ failed: 4, sent: 2 });
+});
+
+test("an error of ours gives the lane back for a tick, and sends no message that would multiply", async () => {
+  const from = await sender("postmark");
+  const ids = await batch(from, 2);
+  mailroom.messages.length = 0;
+  const { orgId } = from.caller;
+  const failing = lanes.run(orgId, from.configId, async () => {
+    throw new Error("out of order");
+  });
+  await expect(failing).rejects.toThrow("out of order");
+  expect(mailroom.messages).toEqual([]);
+  clock.advance(95);
+  for (const shard of [0, 1, 2, 3]) await due.drain("LANE", shard);
+  expect(mailroom.messages).toHaveLength(1);
+  await mailroom.settle();
+  expect(await mailroom.balanced(from, ids)).toEqual({ sent: 2 });
+});
+
+test("ticks that overlap bring each send on its way once, however many are due", async () => {
+  const from = await sender("postmark");
+  const sent = await Promise.all(mailroom.recipients(130).map((one) => mailroom.send(from, one)));
+  mailroom.messages.length = 0;
+  clock.advance(300);
+  await Promise.all([0, 1, 2, 3, 0, 1, 2, 3].map((shard) => due.drain("SEND", shard)));
+  expect(mailroom.messages.map(({ body }) => body.sendId).sort()).toEqual(sent.map(({ id }) => id).sort());
+  await mailroom.settle();
+  expect(
+    await mailroom.balanced(
+      from,
+      sent.map(({ id }) => id),
+    ),
+  ).toEqual({ sent: 130 });
+});
+
+test("one send delivered by two workers at once goes out once", async () => {
+  const from = await sender("ses");
+  from.provider.slowMs = 20;
+  const { id } = await mailroom.send(from, { to: "one@example.com" });
+  const deliver = () => singles.deliver(from.caller.orgId, id);
+  await Promise.all([deliver(), deliver(), deliver()]);
+  await deliver();
+  await mailroom.settle();
+  expect(from.provider.calls).toHaveLength(1);
+  expect(await mailroom.balanced(from, [id])).toEqual({ sent: 1 });
+});

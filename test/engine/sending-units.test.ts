@@ -1,0 +1,65 @@
+// What a mail costs in DynamoDB request units: the same on any machine, so a change that makes it dearer fails here.
+import { beforeAll, expect, test } from "vitest";
+import { send as sendGroup } from "../../functions/http/send.ts";
+import * as singles from "../../shared/domain/sending/singles.ts";
+import * as templates from "../../shared/domain/templates.ts";
+import { type Usage, usageByOperation } from "../../shared/doors/meter.ts";
+import { sessionCookie } from "../../shared/http/authenticate.ts";
+import { ask } from "../support/events.ts";
+import * as mailroom from "../support/mailroom.ts";
+
+beforeAll(mailroom.opened);
+
+const html = `<h1>Hello {{ name }}</h1>${"<p>Some words that everybody reads.</p>".repeat(200)}<p>{{ code }}</p>`;
+
+async function setUp() {
+  const from = await mailroom.sender("postmark");
+  const template = await templates.create(from.caller, templates.NewTemplate.parse({ name: "Hello", subject: "Hello {{ name }}", html }));
+  const post = <T>(path: "/send" | "/send/batch", body: object) =>
+    ask<T>(sendGroup, `POST ${path}`, { body, cookies: [`${sessionCookie}=${from.token}`] });
+  const content = { sendingConfigId: from.configId, siteId: from.siteId, templateId: template.id };
+  // What is read once and kept in the process is not what a mail costs.
+  const warm = await post<{ id: number }>("/send", { ...content, to: "warm@example.com" });
+  await singles.deliver(from.caller.orgId, warm.body.data.id);
+  return { from, post, content };
+}
+
+const used = (field: keyof Usage) => Object.values(usageByOperation).reduce((sum, usage) => sum + usage[field], 0);
+
+/** What the whole process uses meanwhile. */
+async function metered<T>(work: () => Promise<T>): Promise<{ result: T; usage: Usage }> {
+  const before = { readUnits: used("readUnits"), writeUnits: used("writeUnits"), calls: used("calls") };
+  const result = await work();
+  const spent = (field: keyof Usage) => used(field) - before[field];
+  return { result, usage: { readUnits: spent("readUnits"), writeUnits: spent("writeUnits"), calls: spent("calls") } };
+}
+
+const told = (what: string, { readUnits, writeUnits, calls }: Usage, mails: number) =>
+  console.info(`${what}: ${writeUnits / mails} W, ${readUnits / mails} R, ${calls / mails} calls per mail`);
+
+test("a batch of 1,000 costs at most 1.3 write and 1.3 read units a mail, from request to provider", async () => {
+  const { from, post, content } = await setUp();
+  const recipients = mailroom.recipients(1000).map((one, i) => ({ ...one, toName: `Name ${i}`, variables: { code: crypto.randomUUID() } }));
+  const accepting = await metered(() => post<{ accepted: number }>("/send/batch", { ...content, recipients }));
+  expect(accepting.result).toMatchObject({ status: 202, body: { data: { accepted: 1000 } } });
+  const handingOver = await metered(() => mailroom.runLane(from.caller.orgId, from.configId));
+  told("batch, accepted", accepting.usage, 1000);
+  told("batch, handed over", handingOver.usage, 1000);
+  expect(from.provider.mails).toHaveLength(1001);
+  expect((accepting.usage.writeUnits + handingOver.usage.writeUnits) / 1000).toBeLessThanOrEqual(1.3);
+  expect((accepting.usage.readUnits + handingOver.usage.readUnits) / 1000).toBeLessThanOrEqual(1.3);
+  await from.provider.stop();
+});
+
+test("a single send by template costs at most 10 write and 7 read units, from request to provider", async () => {
+  const { from, post, content } = await setUp();
+  const accepting = await metered(() => post<{ id: number }>("/send", { ...content, to: "one@example.com", variables: { name: "Ada" } }));
+  expect(accepting.result.status).toBe(202);
+  const handingOver = await metered(() => singles.deliver(from.caller.orgId, accepting.result.body.data.id));
+  told("single, accepted", accepting.usage, 1);
+  told("single, handed over", handingOver.usage, 1);
+  expect(from.provider.mails).toHaveLength(2);
+  expect(accepting.usage.writeUnits + handingOver.usage.writeUnits).toBeLessThanOrEqual(10);
+  expect(accepting.usage.readUnits + handingOver.usage.readUnits).toBeLessThanOrEqual(7);
+  await from.provider.stop();
+});
