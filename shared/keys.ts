@@ -54,6 +54,7 @@ export const keys = {
   body: (org: number, kind: RecordKind, id: number, version: number | string) => at(`${org}#BODY#${kind}#${id}`, String(version)),
   rateWindow: (org: number, limit: string, minute: number) => at(`${org}#R${limit}#${minute}`), // expires
   idempotency: (org: number, key: string) => at(`${org}#K${sha256(key)}`), // expires
+  idempotencyPart: (org: number, key: string, part: number) => at(`${org}#K${sha256(key)}`, sortable(part)), // expires; of a long answer
   upload: (org: number, id: string) => at(`${org}#UPLOAD`, id), // expires
 
   // sending

@@ -4,10 +4,11 @@ import * as imports from "../../shared/domain/suppression-imports.ts";
 import * as pages from "../../shared/domain/suppression-pages.ts";
 import * as suppression from "../../shared/domain/suppressions.ts";
 import { canonical, EmailAddress } from "../../shared/email.ts";
-import { unsupported } from "../../shared/errors.ts";
+import { tooLarge, unsupported } from "../../shared/errors.ts";
 import { Deleted, PageQuery, paged, type Request, route } from "../../shared/http/route.ts";
 import { group } from "../../shared/http/serve.ts";
 import { checked } from "../../shared/http/validate.ts";
+import { readable } from "../../shared/json.ts";
 
 const { Suppression, Reason, NewSuppression } = suppression;
 
@@ -36,14 +37,16 @@ const nothing = { reason: null, detail: null, source: null, createdAt: null };
 const named = ({ email }: { email: string }): string => (checked(z.object({ email: EmailAddress }), { email }) as { email: string }).email;
 
 const ofType = ({ headers }: Request): string => (headers["content-type"] ?? "").split(";")[0]!.trim().toLowerCase();
-const readers: Record<string, (text: string) => imports.Row[]> = {
-  "application/json": imports.fromJson,
-  "text/csv": imports.fromCsv,
+const readers: Record<string, (body: Buffer) => imports.Row[]> = {
+  "application/json": (body) => imports.fromJson(readable(body)),
+  "text/csv": (body) => imports.fromCsv(body.toString("utf8")),
 };
+const maxImportBytes = 10 * 1024 * 1024;
 function rowsOf(request: Request): imports.Row[] {
   const read = readers[ofType(request)];
   if (!read) throw unsupported(`The Content-Type must be one of ${Object.keys(readers).join(", ")}`);
-  return read(request.rawBody.toString("utf8"));
+  if (request.rawBody.length > maxImportBytes) throw tooLarge("An import may have at most 10 MB: split it");
+  return read(request.rawBody);
 }
 
 export const suppressions = group("suppressions", [

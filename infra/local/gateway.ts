@@ -95,9 +95,9 @@ function eventOf(asked: Asked, routeKey: string, pathParameters: Params): APIGat
 }
 
 function queryOf(query: string): Record<string, string> {
-  const all: Record<string, string> = {};
-  for (const [name, value] of new URLSearchParams(query)) all[name] = name in all ? `${all[name]},${value}` : value;
-  return all;
+  const all = new Map<string, string>();
+  for (const [name, value] of new URLSearchParams(query)) all.set(name, all.has(name) ? `${all.get(name)},${value}` : value);
+  return Object.fromEntries(all);
 }
 
 /** Reads a request; undefined when its body is larger than `maxBodyBytes`. Throws when the client goes away. */

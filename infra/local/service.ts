@@ -11,7 +11,7 @@ import { queues } from "../../shared/queues.ts";
 import { control } from "./control.ts";
 import { type Engines, startEngines } from "./engines.ts";
 import { type Folder, openFolder } from "./folder.ts";
-import { type Asked, type Gateway, gateway } from "./gateway.ts";
+import { type Asked, type Gateway, gateway, refuse } from "./gateway.ts";
 import { type Front, listen } from "./listen.ts";
 import { poll } from "./poll.ts";
 import { credentials, region } from "./queues.ts";
@@ -20,6 +20,7 @@ import type { Works } from "./settle.ts";
 import { ticking } from "./ticks.ts";
 import { openTime, type Time } from "./time.ts";
 import { Trouble } from "./trouble.ts";
+import { isForeign } from "./visitors.ts";
 
 export interface Service {
   /** Without a path: http://127.0.0.1:3000 */
@@ -146,7 +147,10 @@ function respond(ask: Gateway, controls: ReturnType<typeof control>, sandbox: Sa
     return { statusCode: status, headers, body: Buffer.from(body).toString("base64"), isBase64Encoded: true };
   };
   return async (asked) => {
-    if (asked.path.startsWith("/_local/")) return (await controls(asked)) ?? (await local(asked)) ?? ask(asked);
+    if (asked.path.startsWith("/_local/")) {
+      if (isForeign(asked, process.env.PUBLIC_URL!)) return refuse(403, "forbidden", "Only pages of this service may use /_local");
+      return (await controls(asked)) ?? (await local(asked)) ?? ask(asked);
+    }
     const answer = await ask(asked);
     const { statusCode = 200, body: responseBody } = answer;
     if (statusCode < 300 && observed.has(asked.method) && asked.path.startsWith("/api/v1/sending-configs"))

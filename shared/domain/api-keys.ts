@@ -13,7 +13,7 @@ import * as records from "./records.ts";
 
 const Scope = z
   .string()
-  .max(100)
+  .max(100, { abort: true })
   .regex(/^(\*|[a-z]+(-[a-z]+)*:(read|write))$/, "must be * or a group with :read or :write, such as contacts:read");
 
 export const ApiKey = z

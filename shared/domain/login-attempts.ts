@@ -4,6 +4,7 @@ import { exists } from "../conditions.ts";
 import { claim, remove, update, updateReturning, write } from "../doors/table.ts";
 import { limited } from "../errors.ts";
 import { type Address, keys } from "../keys.ts";
+import { networkOf } from "../networks.ts";
 
 const windowSeconds = 15 * 60;
 
@@ -13,7 +14,7 @@ interface Guard {
   limit: number;
 }
 export const onAccount = (email: string): Guard => ({ who: `login to ${email.toLowerCase()}`, limit: 10 });
-export const fromClient = (address: string): Guard => ({ who: `login from ${address}`, limit: 50 });
+export const fromClient = (address: string): Guard => ({ who: `login from ${networkOf(address)}`, limit: 50 });
 
 /**
  * Runs `work`, whose undefined means failure; 429 with `retryAfter` once any guard has seen too many. A try is counted before it is

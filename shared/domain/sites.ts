@@ -12,7 +12,7 @@ import * as records from "./records.ts";
 
 const Domain = z
   .string()
-  .max(253)
+  .max(253, { abort: true })
   .regex(/^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)*[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/i, "must be a domain name such as shop.example");
 
 const fields = {

@@ -106,7 +106,11 @@ const normalized = (name: string): string => name.toLowerCase().replace(/[^a-z]/
 
 /** An export puts an apostrophe before what a spreadsheet would take for a formula. */
 const unguarded = (cell = ""): string => cell.replace(/^'(?=[=+\-@])/, "");
-const oneLine = (text: string): string => text.replace(/\p{Cc}+/gu, " ").slice(0, suppressions.maxDetailLength);
+const oneLine = (text: string): string =>
+  text
+    .replace(/\p{Cc}+/gu, " ")
+    .slice(0, suppressions.maxDetailLength)
+    .toWellFormed();
 
 const ImportedSuppression = suppressions.NewSuppression.extend({ reason: suppressions.Reason.default("import") });
 

@@ -57,11 +57,13 @@ async function bySession(token: string, request: Request, method: string): Promi
   return { orgId: session.orgId, kind: "session", userId: session.userId, scopes: ["*"], sessionHash: hash };
 }
 
-// A browser sends the cookie with other sites' requests too (RFC 6454 names the sender in Origin).
-function sameOrigin({ headers: { origin } }: Request) {
-  if (origin === undefined) return;
-  if (origin !== new URL(config.publicUrl).origin && !config.allowedOrigins.includes(origin))
-    throw forbidden("Requests with a session must come from our own pages", { code: "origin_forbidden" });
+// A browser sends the cookie with other sites' requests too (RFC 6454 names the sender in Origin, Fetch Metadata its kind in Sec-Fetch-Site).
+function sameOrigin({ headers: { origin, "sec-fetch-site": site } }: Request) {
+  const foreign =
+    origin === undefined
+      ? site === "cross-site" || site === "same-site"
+      : origin !== new URL(config.publicUrl).origin && !config.allowedOrigins.includes(origin);
+  if (foreign) throw forbidden("Requests with a session must come from our own pages", { code: "origin_forbidden" });
 }
 
 /** What this identity may not do throws 403. */

@@ -4,7 +4,7 @@ import { gunzipSync, gzipSync } from "node:zlib";
 import type { APIGatewayProxyStructuredResultV2 } from "aws-lambda";
 import { epochSeconds } from "../clock.ts";
 import { any, atMost, equals, isNew } from "../conditions.ts";
-import { claim, get, put, update, write } from "../doors/table.ts";
+import { claim, get, getMany, put, update, write, writeMany } from "../doors/table.ts";
 import { conflict, invalid } from "../errors.ts";
 import { type Memory, remembering } from "../ids.ts";
 import { type Address, keys } from "../keys.ts";
@@ -18,7 +18,8 @@ interface Attempt {
   lease: number;
   expires: number;
   taken?: Memory["taken"];
-  answer?: { statusCode: number; body: Uint8Array };
+  /** What an item does not hold of the body lies in as many items beside it. */
+  answer?: { statusCode: number; body: Uint8Array; further: number };
 }
 
 const keepSeconds = 24 * 3600;
@@ -30,15 +31,34 @@ export async function once(route: Route, identity: Identity, request: Request, w
   const key = request.headers["idempotency-key"];
   if (key === undefined || route.method !== "POST") return work();
   if (key.length < 1 || key.length > 255) throw invalid("Idempotency-Key must have 1 to 255 characters");
-  const address = keys.idempotency(identity.orgId, key);
-  const { replay, memory } = await begin(address, fingerprint(route, identity, request));
+  const place = { orgId: identity.orgId, key };
+  const { replay, memory } = await begin(place, fingerprint(route, identity, request));
   if (replay) return replay;
   const answer = await remembering(memory!, work);
-  await finish(address, answer, route.once);
+  await finish(place, answer, route.once);
   return answer;
 }
 
-async function begin(address: Address, print: string): Promise<{ replay?: Answer; memory?: Memory }> {
+/** The first answer, where this request was answered before: what it asked for may have changed since, and must not matter. */
+export async function answered(route: Route, identity: Identity, request: Request): Promise<Answer | undefined> {
+  const key = request.headers["idempotency-key"];
+  if (!key || key.length > 255 || route.method !== "POST") return undefined;
+  const place = { orgId: identity.orgId, key };
+  const earlier = await get<Attempt>(addressOf(place));
+  const same = earlier && earlier.expires > epochSeconds() && earlier.fingerprint === fingerprint(route, identity, request);
+  return same && earlier.answer ? replayed(place, earlier.answer) : undefined;
+}
+
+interface Place {
+  orgId: number;
+  key: string;
+}
+const addressOf = ({ orgId, key }: Place): Address => keys.idempotency(orgId, key);
+const partsOf = ({ orgId, key }: Place, parts: number): Address[] =>
+  Array.from({ length: parts }, (_, part) => keys.idempotencyPart(orgId, key, part));
+
+async function begin(place: Place, print: string): Promise<{ replay?: Answer; memory?: Memory }> {
+  const address = addressOf(place);
   const time = epochSeconds();
   const attempt: Attempt = { fingerprint: print, lease: time + leaseSeconds, expires: time + keepSeconds };
   // TTL deletes days late, so an expired item counts as none.
@@ -46,7 +66,7 @@ async function begin(address: Address, print: string): Promise<{ replay?: Answer
   const earlier = await get<Attempt>(address);
   if (!earlier) throw conflict("The first request with this Idempotency-Key is still running", { code: "idempotency_in_progress" });
   if (earlier.fingerprint !== print) throw conflict("This Idempotency-Key was used for another request", { code: "idempotency_mismatch" });
-  if (earlier.answer) return { replay: replayed(earlier.answer) };
+  if (earlier.answer) return { replay: await replayed(place, earlier.answer) };
   const takenOver =
     earlier.lease <= time && (await claim(update(address, { set: { lease: attempt.lease } }, { if: equals("lease", earlier.lease) })));
   if (!takenOver) throw conflict("The first request with this Idempotency-Key is still running", { code: "idempotency_in_progress" });
@@ -54,10 +74,23 @@ async function begin(address: Address, print: string): Promise<{ replay?: Answer
 }
 
 // What ended in 5xx or 429 may be tried again at once, under the ids it had taken.
-async function finish(address: Address, { statusCode = 200, body = "" }: Answer, secrets: string[]) {
+async function finish(place: Place, { statusCode = 200, body = "" }: Answer, secrets: string[]) {
   const passing = statusCode >= 500 || statusCode === 429;
-  const set = passing ? { lease: 0 } : { answer: { statusCode, body: gzipSync(without(secrets, body)) } };
-  await write(update(address, { set }));
+  const set = passing ? { lease: 0 } : { answer: { statusCode, ...(await kept(place, gzipSync(without(secrets, body)))) } };
+  await write(update(addressOf(place), { set }));
+}
+
+// An item has 400 KB at the most, and an answer may well be longer.
+const partBytes = 300_000;
+
+async function kept(place: Place, bytes: Buffer): Promise<{ body: Buffer; further: number }> {
+  const [body = bytes, ...further] = Array.from({ length: Math.ceil(bytes.length / partBytes) }, (_, part) =>
+    bytes.subarray(part * partBytes, (part + 1) * partBytes),
+  );
+  const expires = epochSeconds() + keepSeconds;
+  const addresses = partsOf(place, further.length);
+  await writeMany(further.map((part, i) => put(addresses[i]!, { bytes: part, expires })));
+  return { body, further: further.length };
 }
 
 function without(secrets: string[], body: string): string {
@@ -65,11 +98,14 @@ function without(secrets: string[], body: string): string {
   return JSON.stringify(JSON.parse(body), (name, value: unknown) => (secrets.includes(name) ? undefined : value));
 }
 
-const replayed = ({ statusCode, body }: NonNullable<Attempt["answer"]>): Answer => ({
-  statusCode,
-  headers: { "content-type": "application/json; charset=utf-8", "idempotent-replayed": "true" },
-  body: gunzipSync(body).toString("utf8"),
-});
+async function replayed(place: Place, { statusCode, body, further }: NonNullable<Attempt["answer"]>): Promise<Answer> {
+  const parts = await getMany<{ bytes: Uint8Array }>(partsOf(place, further), { consistent: true });
+  return {
+    statusCode,
+    headers: { "content-type": "application/json; charset=utf-8", "idempotent-replayed": "true" },
+    body: gunzipSync(Buffer.concat([body, ...parts.map((part) => part!.bytes)])).toString("utf8"),
+  };
+}
 
 // A bound key's site is a part of what it asks: two of them may well send the same words.
 const fingerprint = (route: Route, { siteId }: Identity, { rawBody, path, queryString }: Request): string =>

@@ -3,6 +3,7 @@ import { config } from "../config.ts";
 import { get, update, updateReturning } from "../doors/table.ts";
 import { limited } from "../errors.ts";
 import { type Address, keys } from "../keys.ts";
+import { networkOf } from "../networks.ts";
 import { type PlanKey, plans } from "../plans.ts";
 
 // Fixed windows of one minute.
@@ -67,7 +68,7 @@ export function enforce(orgId: number, plan: PlanKey, counted: Counted, used: nu
 /** For public routes: so many requests a minute from one client address to one route. */
 export async function countAddress(address: string, routeKey: string): Promise<void> {
   const limit = config.addressLimit;
-  const used = await countAt(keys.failures(`${address} ${routeKey}`, minute()));
+  const used = await countAt(keys.failures(`${networkOf(address)} ${routeKey}`, minute()));
   if (used > limit) throw refused(`Too many requests from this address: ${limit} per minute`, limit, (minute() + 1) * windowSeconds);
 }
 

@@ -8,11 +8,12 @@ import { config } from "../config.ts";
 import { metered } from "../doors/meter.ts";
 import { get } from "../doors/table.ts";
 import { invalid, missing, Problem, tooLarge, unauthenticated, unsupported } from "../errors.ts";
+import { readable } from "../json.ts";
 import { keys } from "../keys.ts";
 import * as log from "../log.ts";
 import type { PlanKey } from "../plans.ts";
 import { authenticate, authorize } from "./authenticate.ts";
-import { once } from "./idempotency.ts";
+import { answered, once } from "./idempotency.ts";
 import * as limits from "./rate-limit.ts";
 import { data, newExtra, refusal, text } from "./reply.ts";
 import type { Extra, Identity, Request, Route } from "./route.ts";
@@ -53,16 +54,24 @@ interface Kept {
   kept: { rawBody: Buffer; extra: Extra; orgId?: number };
 }
 
-// API Gateway takes 10 MB and Lambda 6; the local gateway up to this much.
-const maxBodyBytes = 36 * 1024 * 1024;
+// API Gateway takes 10 MB and Lambda 6, the local gateway as much as an account may send.
+const bounds = {
+  account: { bytes: 36 * 1024 * 1024, said: "36 MB" },
+  /** From providers, who prove themselves by what they send. */
+  proven: { bytes: 10 * 1024 * 1024, said: "10 MB" },
+  anybody: { bytes: 100 * 1024, said: "100 KB" },
+};
+const boundOf = (route: Route | undefined) => bounds[route?.auth !== "public" ? "account" : route.raw ? "proven" : "anybody"];
 
 const rawBodyKeeper = (byKey: Map<string, Route>): MiddlewareObj<Event & Kept> => ({
   before: ({ event }) => {
     const rawBody = Buffer.from(event.body ?? "", event.isBase64Encoded ? "base64" : "utf8");
+    const route = byKey.get(event.routeKey);
     event.kept = { rawBody, extra: newExtra(requestIdOf(event)) };
     // Before anything can be refused: a page must be able to read why.
-    allowOrigin(byKey.get(event.routeKey), event, event.kept.extra);
-    if (rawBody.length > maxBodyBytes) throw tooLarge("The body is larger than 36 MB");
+    allowOrigin(route, event, event.kept.extra);
+    const { bytes, said } = boundOf(route);
+    if (rawBody.length > bytes) throw tooLarge(`The body is larger than ${said}`);
   },
 });
 
@@ -73,8 +82,9 @@ function jsonBody(byKey: Map<string, Route>): MiddlewareObj<Event & Kept> {
       const { event } = request;
       const route = byKey.get(event.routeKey);
       if (!route || route.raw) return;
-      if (event.kept.rawBody.length) return parser.before?.(request as never);
-      delete event.body;
+      if (!event.kept.rawBody.length) return void delete event.body;
+      Object.assign(event, { body: readable(event.kept.rawBody), isBase64Encoded: false });
+      return parser.before?.(request as never);
     },
   };
 }
@@ -131,12 +141,18 @@ async function asAccount(route: Route, event: Event & Kept, request: Request): P
   const prepared = prepare(route, event, request, identity);
   const [admitted, ready] = await Promise.allSettled([admission, prepared]);
   if (admitted.status === "rejected") throw admitted.reason;
-  if (ready.status === "rejected") throw ready.reason;
-  const input = { ...ready.value, caller: admitted.value, reply: event.kept.extra };
-  const done = await once(route, identity, request, () =>
-    answer(route, input, event.body).catch((error: unknown) => refused(error, event)),
-  );
-  return { ...done, headers: { ...done.headers, ...event.kept.extra.headers } };
+  authorize(identity, route);
+  const { extra } = event.kept;
+  const done =
+    ready.status === "fulfilled"
+      ? await once(route, identity, request, () =>
+          answer(route, { ...ready.value, caller: admitted.value, reply: extra }, event.body).catch((error: unknown) =>
+            refused(error, event),
+          ),
+        )
+      : await answered(route, identity, request);
+  if (!done) throw (ready as PromiseRejectedResult).reason;
+  return { ...done, headers: { ...done.headers, ...extra.headers } };
 }
 
 async function prepare(route: Route, event: Event & Kept, request: Request, identity: Identity) {
@@ -198,10 +214,10 @@ function allowOrigin(route: Route | undefined, { headers: { origin } }: Event, {
     Object.assign(headers, {
       "access-control-allow-origin": origin,
       "access-control-allow-credentials": "true",
-      "access-control-expose-headers": readable,
+      "access-control-expose-headers": exposed,
       vary: "Origin",
     });
 }
 
 /** Headers that a page's script may read beside the few every script may. */
-const readable = "x-request-id, x-ratelimit-limit, x-ratelimit-remaining, x-ratelimit-reset, retry-after, idempotent-replayed";
+const exposed = "x-request-id, x-ratelimit-limit, x-ratelimit-remaining, x-ratelimit-reset, retry-after, idempotent-replayed";

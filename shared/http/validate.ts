@@ -14,16 +14,17 @@ export function checked(schema: z.ZodType | undefined, value: unknown): unknown 
 }
 
 function detailOf(issue: z.core.$ZodIssue, value: unknown): Detail {
-  const path = issue.path.join(".");
+  // A key may be as long as the body.
+  const path = issue.path.join(".").slice(0, 200);
   const absent = issue.code === "invalid_type" && valueAt(value, issue.path) === undefined;
   const named = path || "The body";
-  return { path, message: absent ? `${named} is required` : `${named}: ${issue.message}` };
+  return { path, message: absent ? `${named} is required` : `${named}: ${issue.message.slice(0, 500)}` };
 }
 
 const valueAt = (value: unknown, path: PropertyKey[]): unknown =>
   path.reduce<unknown>((at, step) => (at as Record<PropertyKey, unknown> | undefined | null)?.[step], value);
 
-/** Names of fields that were given and not read, such as `recipients.0.colour`; 20 at the most. */
+/** Names of fields that were given and not read, such as `recipients.0.colour`; 20 at the most, and of each 100 characters. */
 export function unread(given: unknown, taken: unknown, path = ""): string[] {
   if (Array.isArray(given) && Array.isArray(taken))
     return given
@@ -32,7 +33,9 @@ export function unread(given: unknown, taken: unknown, path = ""): string[] {
       .slice(0, 20);
   if (!isPlain(given) || !isPlain(taken)) return [];
   return Object.entries(given)
-    .flatMap(([name, value]) => (name in taken ? unread(value, taken[name], `${path}${name}.`) : value === undefined ? [] : [path + name]))
+    .flatMap(([name, value]) =>
+      Object.hasOwn(taken, name) ? unread(value, taken[name], `${path}${name}.`) : value === undefined ? [] : [(path + name).slice(0, 100)],
+    )
     .slice(0, 20);
 }
 

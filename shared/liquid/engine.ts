@@ -1,6 +1,7 @@
 // The two Liquid engines, one for HTML and one for plain text, without all that reaches outside of a template.
-import { type FilterImplOptions, filters, Liquid } from "liquidjs";
+import { defaultOperators, type FilterImplOptions, filters, Liquid } from "liquidjs";
 import { renderNodes } from "./rendering.ts";
+import { contains, searching, searchingFilters } from "./searching.ts";
 
 const maxSourceLength = 1_100_000;
 
@@ -28,16 +29,18 @@ function engine(escaping: boolean): Liquid {
     parseLimit: maxSourceLength,
     locale: "en-US",
     timezoneOffset: 0,
+    operators: { ...defaultOperators, contains },
   });
   liquid.renderer.renderTemplates = renderNodes;
   for (const name of outsideTags) delete liquid.tags[name];
   for (const name of strayFilters) liquid.unregisterFilter(name);
   for (const name of dateFilters) liquid.registerFilter(name, atGivenTime(handlerOf(name)));
+  for (const name of searchingFilters) liquid.registerFilter(name, searching(handlerOf(name)));
   for (const name of escapingFilters) liquid.registerFilter(name, { handler: handlerOf(name), raw: true });
   return liquid;
 }
 
-type Handler = Extract<FilterImplOptions, (...all: never[]) => unknown>;
+export type Handler = Extract<FilterImplOptions, (...all: never[]) => unknown>;
 
 const handlerOf = (name: string): Handler => {
   const filter = (filters as Record<string, FilterImplOptions>)[name]!;

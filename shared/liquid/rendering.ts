@@ -26,7 +26,8 @@ export function contextFor(engine: Liquid, given: Record<string, unknown>, now: 
   return context;
 }
 
-export const rendered = (nodes: Template[], context: Context): string => toValueSync(renderNodes(nodes, context));
+/** Filters may cut a character in half: no mail can hold one. */
+export const rendered = (nodes: Template[], context: Context): string => toValueSync(renderNodes(nodes, context)).toWellFormed();
 
 /** Takes the place of the engine's own renderer, so that bodies of tags are bounded like the whole. */
 export function* renderNodes(nodes: Template[], context: Context, emitter = emitterFor(context)): Generator<unknown, string, unknown> {

@@ -13,7 +13,7 @@ const Credentials = z.object({
     .string()
     .trim()
     .toLowerCase()
-    .max(253)
+    .max(253, { abort: true })
     .regex(/^[a-z0-9-]+(\.[a-z0-9-]+)+$/, "Must be a domain such as mg.example.com")
     .describe("Sending domain as Mailgun knows it, such as mg.example.com"),
   region: credentials.region(["us", "eu"], "Region of the domain, us or eu; absent: us"),
