@@ -49,8 +49,13 @@ async function accept(inbound: Inbound, config: InboundConfig, configId: number,
   const { events, confirm, source, onceToken } = reading;
   if (source !== undefined && !(await fromSameSource(config, configId, source))) throw forged(inbound);
   if (onceToken !== undefined && !(await firstUse(configId, onceToken, notice))) throw forged(inbound);
-  if (confirm !== undefined) await web.call({ url: certificates.redirected(confirm), timeoutSeconds: 10, maxBytes: 100_000 });
+  if (confirm !== undefined) await confirmed(confirm);
   if (events.length) await queue(config, events);
+}
+
+async function confirmed(url: string): Promise<void> {
+  const { status } = await web.call({ url: certificates.redirected(url), timeoutSeconds: 10, maxBytes: 100_000 });
+  if (status >= 300) throw new Error(`The subscription could not be confirmed: status ${status}`);
 }
 
 // The first topic that a config hears from is its own; another one is somebody else's.
