@@ -43,8 +43,9 @@ function opened() {
   // DynamoDB reads no call that holds half of a character, as is left where a text was cut to a length.
   made.middlewareStack.add(
     (next) => (call) => {
-      const request = call.request as { body: Uint8Array };
-      const bytes = Buffer.from(request.body);
+      const request = call.request as { body: Uint8Array<ArrayBuffer> };
+      const { buffer, byteOffset, byteLength } = request.body;
+      const bytes = Buffer.from(buffer, byteOffset, byteLength);
       if (bytes.includes("\\ud")) request.body = Buffer.from(wholeCharacters(bytes.toString("utf8")));
       return next(call);
     },

@@ -1,14 +1,12 @@
 // The edge of every HTTP function: one middy stack, built here and nowhere else.
 import { randomUUID } from "node:crypto";
 import middy, { type MiddlewareObj } from "@middy/core";
-import httpJsonBodyParser from "@middy/http-json-body-parser";
 import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2 } from "aws-lambda";
 import type { Caller } from "../caller.ts";
 import { config } from "../config.ts";
 import { metered } from "../doors/meter.ts";
 import { get } from "../doors/table.ts";
-import { invalid, missing, Problem, tooLarge, unauthenticated, unsupported } from "../errors.ts";
-import { readable } from "../json.ts";
+import { missing, Problem, unauthenticated } from "../errors.ts";
 import { keys } from "../keys.ts";
 import * as log from "../log.ts";
 import type { PlanKey } from "../plans.ts";
@@ -16,6 +14,7 @@ import { authenticate, authorize } from "./authenticate.ts";
 import { answered, once } from "./idempotency.ts";
 import * as limits from "./rate-limit.ts";
 import { data, newExtra, refusal, text } from "./reply.ts";
+import { checkSize, jsonParser, problemOf } from "./request-body.ts";
 import type { Extra, Identity, Request, Route } from "./route.ts";
 import { checked, pathParams, unread } from "./validate.ts";
 
@@ -54,15 +53,6 @@ interface Kept {
   kept: { rawBody: Buffer; extra: Extra; orgId?: number };
 }
 
-// API Gateway takes 10 MB and Lambda 6, the local gateway as much as an account may send.
-const bounds = {
-  account: { bytes: 36 * 1024 * 1024, said: "36 MB" },
-  /** From providers, who prove themselves by what they send. */
-  proven: { bytes: 10 * 1024 * 1024, said: "10 MB" },
-  anybody: { bytes: 100 * 1024, said: "100 KB" },
-};
-const boundOf = (route: Route | undefined) => bounds[route?.auth !== "public" ? "account" : route.raw ? "proven" : "anybody"];
-
 const rawBodyKeeper = (byKey: Map<string, Route>): MiddlewareObj<Event & Kept> => ({
   before: ({ event }) => {
     const rawBody = Buffer.from(event.body ?? "", event.isBase64Encoded ? "base64" : "utf8");
@@ -70,32 +60,18 @@ const rawBodyKeeper = (byKey: Map<string, Route>): MiddlewareObj<Event & Kept> =
     event.kept = { rawBody, extra: newExtra(requestIdOf(event)) };
     // Before anything can be refused: a page must be able to read why.
     allowOrigin(route, event, event.kept.extra);
-    const { bytes, said } = boundOf(route);
-    if (rawBody.length > bytes) throw tooLarge(`The body is larger than ${said}`);
+    checkSize(route, rawBody);
   },
 });
 
 function jsonBody(byKey: Map<string, Route>): MiddlewareObj<Event & Kept> {
-  const parser = httpJsonBodyParser();
+  const parse = jsonParser();
   return {
-    before: (request) => {
-      const { event } = request;
+    before: ({ event }) => {
       const route = byKey.get(event.routeKey);
-      if (!route || route.raw) return;
-      if (!event.kept.rawBody.length) return void delete event.body;
-      Object.assign(event, { body: readable(event.kept.rawBody), isBase64Encoded: false });
-      return parser.before?.(request as never);
+      if (route && !route.raw) parse(event, event.kept.rawBody);
     },
   };
-}
-
-// The parser's own errors, in our words.
-function problemOf(error: unknown): unknown {
-  const { statusCode } = error as { statusCode?: number };
-  if (error instanceof Problem || !statusCode) return error;
-  return statusCode === 415
-    ? unsupported("The Content-Type must be application/json")
-    : invalid("The body is not valid JSON", { code: "invalid_json" });
 }
 
 /** The answer to an error. A bug is logged here, and nothing of it is told. */
