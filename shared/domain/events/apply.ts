@@ -98,7 +98,10 @@ async function tracked(orgId: number, bySend: Map<number, Arrival[]>): Promise<T
   );
   return sendIds.flatMap((id, i) => {
     const item = found[i] ?? made.get(id);
-    return item ? [{ item, isNew: !found[i], arrivals: bySend.get(id)!, run: `${stem}#${pageOf(domainOf(item.toEmail))}` }] : [];
+    if (!item) return [];
+    // The site too: whoever reads several sites in turn must know where it stands.
+    const run = `${stem}#${item.siteId}#${pageOf(domainOf(item.toEmail))}`;
+    return [{ item, isNew: !found[i], arrivals: bySend.get(id)!, run }];
   });
 }
 
