@@ -17,6 +17,9 @@ export const oneLine = (max: number) =>
 // biome's rule against control characters in patterns has a point: name them by code.
 const hasControl = (text: string): boolean => [...text].some((char) => char.charCodeAt(0) < 32 || char.charCodeAt(0) === 127);
 
+/** Text made one line: control characters and line separators become spaces. */
+export const asOneLine = (text: string): string => text.replace(/[\p{Cc}\u2028\u2029]+/gu, " ");
+
 /** The form under which an address is compared and stored. */
 export const canonical = (email: string): string => email.trim().toLowerCase();
 export const domainOf = (email: string): string => canonical(email).slice(email.trim().lastIndexOf("@") + 1);

@@ -1,9 +1,9 @@
 // Settings-like records (sites, templates, sending configs, ...) all live alike: one item by id, a count, newest first.
 import { type Caller, permit } from "../caller.ts";
 import { now } from "../clock.ts";
-import { type Condition, exists } from "../conditions.ts";
+import { absent, any, below, type Condition, exists } from "../conditions.ts";
 import { get, put, query, remove, Unmet, update, type Write, write } from "../doors/table.ts";
-import { missing, type Problem } from "../errors.ts";
+import { conflict, missing, type Problem } from "../errors.ts";
 import * as ids from "../ids.ts";
 import { keys, type RecordKind, ranges } from "../keys.ts";
 import { decodeCursor, type PageRequest, type Pagination, pagination, skipped } from "../paging.ts";
@@ -25,6 +25,7 @@ const names: Record<RecordKind, string> = {
   CONFIG: "sending config",
   WEBHOOK: "webhook endpoint",
 };
+const mostRecords = 10_000;
 const notFound = (kind: RecordKind): Problem => missing(`There is no such ${names[kind]}`);
 
 /** The next id of this kind, and the time, for a record about to be made. */
@@ -40,12 +41,19 @@ export async function stamp(kind: RecordKind): Promise<Stored> {
 export async function insert<T extends Stored>(kind: RecordKind, { orgId }: Who, record: T, ...further: Write[]): Promise<T> {
   const address = keys.record(orgId, kind, record.id);
   try {
-    await write(put(address, record, { new: true }), update(keys.recordCount(orgId, kind), { add: { count: 1 } }), ...further);
+    await write(put(address, record, { new: true }), counting(orgId, kind), ...further);
     return record;
   } catch (error) {
     if (error instanceof Unmet && error.index === 0) return (await get<T>(address)) ?? record;
     throw error;
   }
+}
+
+/** Room is bounded, so that no organization can fill the table for ever. */
+function counting(orgId: number, kind: RecordKind): Write {
+  const room = any(absent("count"), below("count", mostRecords));
+  const full = conflict(`An organization has at most ${mostRecords.toLocaleString("en")} records of one kind`, { code: "too_many" });
+  return update(keys.recordCount(orgId, kind), { add: { count: 1 } }, { if: room, otherwise: full });
 }
 
 /** Throws 404 when there is none in this organization, 403 when a site-bound key asks for another site's. */

@@ -47,7 +47,7 @@ const Changes = {
   ratePerSecond: z.number().positive().max(100_000).nullable().optional(),
   webhookSecret: z
     .string()
-    .min(1)
+    .min(12)
     .max(maxSecretLength)
     .nullable()
     .optional()

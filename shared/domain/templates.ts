@@ -4,7 +4,7 @@ import type { Caller } from "../caller.ts";
 import { now } from "../clock.ts";
 import { all, type Condition, contains, equals } from "../conditions.ts";
 import { remove as removal, Unmet, update, type Write, write } from "../doors/table.ts";
-import { oneLine } from "../email.ts";
+import { asOneLine, oneLine } from "../email.ts";
 import { conflict, Problem } from "../errors.ts";
 import { keys } from "../keys.ts";
 import * as liquid from "../liquid.ts";
@@ -177,7 +177,7 @@ export async function render(who: Who, id: number, variables: liquid.Variables):
     for (const one of missing) missingVariables.add(one);
     return text;
   };
-  const oneLine = part("subject", subject).replace(/[\r\n\t]+/g, " ");
+  const oneLine = asOneLine(part("subject", subject));
   const markup = html === null ? null : part("html", html);
   const plain = text === null ? plainText(markup ?? "") : part("text", text);
   return { subject: oneLine, html: markup, text: plain, missingVariables: [...missingVariables] };

@@ -132,7 +132,7 @@ test.each([
   [{ ratePerSecond: 0 }, "ratePerSecond"],
   [{ ratePerSecond: "fast" }, "ratePerSecond"],
   [{ webhookSecret: "s".repeat(501) }, "webhookSecret"],
-  [{ webhookSecret: "" }, "webhookSecret"],
+  [{ webhookSecret: "s".repeat(11) }, "webhookSecret"],
 ])("%j is refused, and %s named", async (fields, path) => {
   expect(refusedFor(await add(refused, fields))).toEqual([400, path]);
   expect((await refused.call<{ sendingConfigs: unknown[] }>("GET", "/sending-configs")).body.data.sendingConfigs).toEqual([]);
@@ -165,7 +165,7 @@ test("a field that nobody knows is left out, and named in a warning", async () =
 
 test("a change touches what it names; null removes name, pace and webhook secret", async () => {
   const client = await signedUp();
-  const config = await added(client, { fromName: "Shop", ratePerSecond: 5, webhookSecret: "s" });
+  const config = await added(client, { fromName: "Shop", ratePerSecond: 5, webhookSecret: "a-secret-of-ours" });
   const changed = must(200, await change(client, config.id, { fromName: "Market" })).body.data;
   expect(changed).toEqual({ ...config, fromName: "Market", updatedAt: expect.any(String) });
   const emptied = must(200, await change(client, config.id, { fromName: null, ratePerSecond: null, webhookSecret: null })).body.data;

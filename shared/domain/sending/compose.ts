@@ -1,5 +1,6 @@
 // From what was accepted to what a provider is told. Pure: the same input makes the same bytes, so a call can be asked again.
 import { boundedCache } from "../../cache.ts";
+import { asOneLine } from "../../email.ts";
 import * as liquid from "../../liquid.ts";
 import { plainText } from "../../plain-text.ts";
 import type { Attachment, Mailing, Pieces, Recipient } from "../../providers/provider.ts";
@@ -96,13 +97,11 @@ function valuesOf({ subject, html, text }: Parts, variables: Record<string, unkn
   return [...subject.values(variables, now), ...htmlValues, ...textValues];
 }
 
-const oneLine = (text: string): string => text.replace(/[\r\n\t]+/g, " ");
-
 /** A subject is one line, whatever the variables hold: nothing of it may become a header. */
 const lineOf = ({ pieces, holes, values }: Part): Part => ({
-  pieces: pieces.map((piece) => (typeof piece === "string" ? oneLine(piece) : piece)),
+  pieces: pieces.map((piece) => (typeof piece === "string" ? asOneLine(piece) : piece)),
   holes,
-  values: (variables, now) => values(variables, now).map(oneLine),
+  values: (variables, now) => values(variables, now).map(asOneLine),
 });
 
 /** A plain-text part made from the html, once for all who share it. */

@@ -21,11 +21,14 @@ const ownHeaders = new Set(
     " ",
   ),
 );
+// By these a provider takes options, and some carry our send id back.
+const steering = /^x-(send-id|smtpapi|mailgun-|mailin-|mailjet-|mj-|mc-|mandrill-|pm-|postmark-|msys-|ses-|sib-|smtp2go-|resend-)/i;
 const HeaderName = z
   .string()
   .max(100)
   .regex(/^[!-9;-~]+$/, "must be a header name")
-  .refine((name) => !ownHeaders.has(name.toLowerCase()), "is a header that we set ourselves");
+  .refine((name) => !ownHeaders.has(name.toLowerCase()), "is a header that we set ourselves")
+  .refine((name) => !steering.test(name), "is a header by which providers are steered");
 
 const Headers = z.record(HeaderName, oneLine(998)).refine((headers) => Object.keys(headers).length <= 20, "must have at most 20 headers");
 
