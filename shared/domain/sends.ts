@@ -2,14 +2,15 @@
 import * as z from "zod";
 import { type Caller, permit } from "../caller.ts";
 import { absent, all, equals, exists } from "../conditions.ts";
-import { get, getMany, put, queryAll, update, write } from "../doors/table.ts";
+import { get, put, update, write } from "../doors/table.ts";
 import { conflict, missing } from "../errors.ts";
-import { blockOf, keys, off, ranges } from "../keys.ts";
+import { blockOf, keys, off } from "../keys.ts";
 import { decodeCursor, type PageRequest, pagination, skipped } from "../paging.ts";
 import * as history from "./events/history.ts";
 import * as chunks from "./sending/chunks.ts";
 import * as feed from "./sending/feed.ts";
 import * as lanes from "./sending/lanes.ts";
+import * as reading from "./sending/reading.ts";
 import * as sites from "./sites.ts";
 
 export const sendStatuses = ["scheduled", "queued", "sending", "sent", "delivered", "failed", "uncertain", "cancelled"] as const;
@@ -95,7 +96,9 @@ export async function list(caller: Caller, request: PageRequest, { siteId, batch
   const siteIds = await sites.visible(caller, siteId);
   const filtered = Object.values(filter).some((value) => value !== undefined);
   const places =
-    batchId === undefined ? feed.places(caller.orgId, siteIds, decodeCursor(request.cursor)) : feed.placesOfBatch(batchId, request);
+    batchId === undefined
+      ? feed.places(caller.orgId, siteIds, decodeCursor(request.cursor))
+      : feed.placesOfBatch(batchId, await chunks.sizeOf(caller.orgId, batchId), request);
   const [{ sends, next }, total] = await Promise.all([
     collect(caller.orgId, places, request, (send) => siteIds.includes(send.siteId) && matches(send, { batchId, ...filter }), filtered),
     filtered || batchId !== undefined ? null : feed.total(caller.orgId, siteIds),
@@ -123,10 +126,8 @@ async function collect(
   let scanned = 0;
   let stoppedAt: string | undefined;
   for await (const some of grouped(places, unread, Math.min(100, request.limit + 1))) {
-    const sends = await load(
-      orgId,
-      some.map(({ id }) => id),
-    );
+    const ids = some.map(({ id }) => id);
+    const sends = (await reading.byId(orgId, ids)).map((item) => item && full(item));
     found.push(...sends.flatMap((send, i) => (send && wanted(send) ? [{ send, next: some[i]!.next }] : [])));
     scanned += some.length;
     if (found.length >= enough) break;
@@ -148,28 +149,6 @@ async function* grouped<T>(all: AsyncIterable<T>, skip: number, size: number): A
     group = [];
   }
   if (group.length) yield group;
-}
-
-/** In the order of the ids; undefined where there is none. Neighbours are read together. */
-async function load(orgId: number, wanted: number[]): Promise<(Send | undefined)[]> {
-  const byHundred = Map.groupBy(wanted, (id) => Math.floor(id / 100));
-  const found = new Map<number, SendItem>();
-  const keep = (items: (SendItem | undefined)[]) => {
-    for (const item of items) if (item) found.set(item.id, item);
-  };
-  const dense = [...byHundred].filter(([, ids]) => ids.length > 8).map(([hundred]) => hundred);
-  const single = wanted.filter((id) => !dense.includes(Math.floor(id / 100)));
-  await Promise.all([
-    getMany<SendItem>(single.map((id) => keys.send(orgId, id))).then(keep),
-    ...dense.map((hundred) => queryAll<SendItem>(ranges.sendsOf(orgId, hundred)).then(keep)),
-  ]);
-  keep(
-    await chunks.lines(
-      orgId,
-      wanted.filter((id) => !found.has(id)),
-    ),
-  );
-  return wanted.map((id) => found.get(id)).map((item) => item && full(item));
 }
 
 /** A scheduled send that will not go out. 409 when it is not scheduled any more. */

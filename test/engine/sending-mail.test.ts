@@ -11,7 +11,7 @@ import * as sends from "../../shared/domain/sends.ts";
 import * as suppressions from "../../shared/domain/suppressions.ts";
 import * as templates from "../../shared/domain/templates.ts";
 import * as blobs from "../../shared/doors/blobs.ts";
-import { get, getMany, put, remove, update, write } from "../../shared/doors/table.ts";
+import { get, getMany, put, remove, update, write, writeMany } from "../../shared/doors/table.ts";
 import type { Problem } from "../../shared/errors.ts";
 import { keys } from "../../shared/keys.ts";
 import * as mailroom from "../support/mailroom.ts";
@@ -302,6 +302,30 @@ test("attachments arrive as they were given, inline or uploaded, with every mail
   expect(await mailroom.balanced(from, [id, ...idsOf(batch)])).toEqual({ sent: 4 });
 });
 
+test("a worker takes no more heavy mails in hand than it can hold; the others come again", async () => {
+  const from = await sender("resend");
+  from.provider.slowMs = 100;
+  const file = { filename: "a.bin", content: Buffer.alloc(10 * 1024 * 1024, 7).toString("base64") };
+  const sent = await Promise.all(mailroom.recipients(4).map((one) => mailroom.send(from, { ...one, attachments: [file, file] })));
+  const ids = sent.map(({ id }) => id);
+  mailroom.messages.length = 0;
+  await Promise.all(ids.map((id) => singles.deliver(from.caller.orgId, id)));
+  expect(from.provider.calls).toHaveLength(3);
+  expect(mailroom.messages).toHaveLength(1);
+  await mailroom.settle();
+  expect(await mailroom.balanced(from, ids)).toEqual({ sent: 4 });
+});
+
+test("fewer mails are in flight at once when they are heavy", async () => {
+  const from = await sender("ses");
+  from.provider.slowMs = 20;
+  const file = { filename: "a.bin", content: Buffer.alloc(7 * 1024 * 1024, 7).toString("base64") };
+  const batch = await mailroom.sendBatch(from, mailroom.recipients(8), { attachments: [file, file] });
+  await mailroom.settle();
+  expect(from.provider.busiest).toBeLessThanOrEqual(4);
+  expect(await mailroom.balanced(from, idsOf(batch))).toEqual({ sent: 8 });
+});
+
 test("variables too big for an item lie in a blob and come back", async () => {
   const from = await sender("postmark");
   const recipients = mailroom.recipients(300).map((one) => ({ ...one, variables: { word: randomBytes(3000).toString("base64") } }));
@@ -420,6 +444,21 @@ test("GET /sends pages through every send once, by cursor of any size, while oth
   }
   await mailroom.settle();
   expect(await mailroom.balanced(from, first)).toEqual({ sent: first.length });
+});
+
+test("a send with any number of events beside it is listed with its neighbours, and no event is taken for a send", async () => {
+  const from = await sender("postmark");
+  const batch = await mailroom.sendBatch(from, mailroom.recipients(12));
+  await mailroom.settle();
+  const [first, second] = idsOf(batch);
+  const beside = (n: number) =>
+    put({ ...keys.send(from.caller.orgId, first!), sk: `${keys.send(from.caller.orgId, first!).sk}#E${n}` }, { id: second });
+  const mine = async () => (await sends.list(from.caller, { limit: 50 }, {})).sends.map(({ id, toEmail }) => [id, toEmail]);
+  const expected = batch.results.map(({ id, to }) => [id, to]);
+  await writeMany([1, 2, 3].map(beside));
+  expect(await mine()).toEqual(expected);
+  await writeMany(Array.from({ length: 300 }, (_, n) => beside(n)));
+  expect(await mine()).toEqual(expected);
 });
 
 test("a batch is listed by its id, and an id that is no batch lists nothing", async () => {

@@ -30,6 +30,8 @@ export type Trouble = { status: number; headers?: Record<string, string>; body?:
 export interface FakeProvider {
   mails: Mail[];
   calls: Call[];
+  /** The most calls that were being answered at once. */
+  busiest: number;
   /** Asked before each call is answered; undefined lets it pass. */
   trouble: (call: Call) => Trouble | undefined;
   /** Asked for each mail of a call. */
@@ -49,9 +51,13 @@ interface Dialect {
 
 /** Starts it and sends the adapter of this key there. */
 export async function fakeProvider(key: "postmark" | "resend" | "ses"): Promise<FakeProvider> {
-  const provider: FakeProvider = { mails: [], calls: [], trouble: () => undefined, refuses: () => false, slowMs: 0, stop };
+  const provider: FakeProvider = { mails: [], calls: [], busiest: 0, trouble: () => undefined, refuses: () => false, slowMs: 0, stop };
   const answered = new Map<string, { status: number; body: unknown; question: string }>();
-  const server = createServer((request, response) => void serve(request, response));
+  let busy = 0;
+  const server = createServer((request, response) => {
+    provider.busiest = Math.max(provider.busiest, ++busy);
+    void serve(request, response).finally(() => busy--);
+  });
 
   async function serve(request: IncomingMessage, response: ServerResponse) {
     const body: unknown = JSON.parse(await textOf(request));

@@ -90,6 +90,20 @@ export const store = (orgId: number, files: File[]): Promise<StoredAttachment[]>
     }),
   );
 
+// A worker may have 25 mails in hand, and each of them 25 MB; on its way a file is held several times over.
+const mostHeldBytes = 60 * 1024 * 1024;
+let heldBytes = 0;
+
+/** Room in this process for these files, to be given back; undefined when others' fill it. */
+export function room(stored: StoredAttachment[]): (() => void) | undefined {
+  const bytes = stored.reduce((sum, { size }) => sum + size, 0);
+  if (bytes > 0 && heldBytes > 0 && heldBytes + bytes > mostHeldBytes) return undefined;
+  heldBytes += bytes;
+  return () => {
+    heldBytes -= bytes;
+  };
+}
+
 /** With their bytes, as a provider takes them; throws `missing` when a blob is gone. */
 export const loaded = (stored: StoredAttachment[]): Promise<Attachment[]> =>
   Promise.all(

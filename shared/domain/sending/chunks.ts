@@ -67,6 +67,14 @@ export async function read(orgId: number, block: number, chunk: number): Promise
   return unpacked<Chunk>(item);
 }
 
+/** How many sends a batch has, or may have had once its chunks are gone; 0 for what is no batch. */
+export async function sizeOf(orgId: number, block: number): Promise<number> {
+  const addresses = [0, 1].map((chunk) => keys.chunk(orgId, block, chunk));
+  const [first, second, send] = await getMany<{ n: number }>([...addresses, keys.send(orgId, block * idsPerBlock)]);
+  if (first) return first.n + (second?.n ?? 0);
+  return send ? idsPerBlock : 0;
+}
+
 /** A send that has no item of its own yet. */
 export async function line(orgId: number, sendId: number): Promise<SendItem | undefined> {
   return (await lines(orgId, [sendId], { consistent: true }))[0];

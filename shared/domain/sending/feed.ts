@@ -46,10 +46,10 @@ export async function* places(orgId: number, siteIds: number[], from: string | u
   }
 }
 
-/** The sends of one batch are a whole block. */
-export async function* placesOfBatch(batchId: number, { cursor }: PageRequest): AsyncGenerator<Place> {
+/** The sends of one batch are the first `size` of a block. */
+export async function* placesOfBatch(batchId: number, size: number, { cursor }: PageRequest): AsyncGenerator<Place> {
   const from = Math.trunc(Number(decodeCursor(cursor) ?? 0));
-  for (let i = Math.max(0, from); i < idsPerBlock; i++) yield { id: batchId * idsPerBlock + i, next: String(i + 1) };
+  for (let i = Math.max(0, from); i < size; i++) yield { id: batchId * idsPerBlock + i, next: String(i + 1) };
 }
 
 async function* entries(orgId: number, siteId: number, start: string | undefined): AsyncGenerator<Entry> {

@@ -11,8 +11,6 @@ import type { Verdict, Waiting } from "./lanes.ts";
 import { type Line, type Load, prepare } from "./loads.ts";
 import { marks } from "./provider-call.ts";
 
-const callsInFlight = 4;
-
 /** Hands over what is left of a chunk; takes it out of the lane when nothing is. `heldSince`: since when the provider has taken nothing. */
 export async function chunk(
   orgId: number,
@@ -44,7 +42,7 @@ export async function chunk(
 
 /** Calls that take as long by their pace as by the provider gain nothing from each other. */
 const widthOf = ({ carrier, callSize }: Load): number =>
-  callSize / (carrier?.config.ratePerSecond ?? Number.POSITIVE_INFINITY) > 0.5 ? 1 : callsInFlight;
+  !carrier || callSize / (carrier.config.ratePerSecond ?? Number.POSITIVE_INFINITY) > 0.5 ? 1 : carrier.width;
 
 const placeOf = ({ pk, sk }: Waiting): Address => ({ pk, sk });
 

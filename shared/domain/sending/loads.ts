@@ -10,7 +10,7 @@ import * as chunks from "./chunks.ts";
 import { type Composed, compose } from "./compose.ts";
 import { type Content, wording } from "./content.ts";
 import type { Waiting } from "./lanes.ts";
-import { configOf, finalWords, singlesInFlight } from "./provider-call.ts";
+import { configOf, finalWords, inFlight, singlesInFlight } from "./provider-call.ts";
 
 export type Line = chunks.Line;
 
@@ -35,6 +35,8 @@ export interface Carrier {
   credentials: Record<string, unknown>;
   /** The words for it when a line cannot be rendered. */
   flaw(line: Line): string | undefined;
+  /** Calls that may be in flight at once. */
+  width: number;
   /** Of lines that have no flaw. */
   mailing(lines: Line[]): Mailing;
 }
@@ -51,6 +53,8 @@ export async function prepare(orgId: number, configId: number, waiting: Waiting)
   return { orgId, waiting, head, lines, calls: cut(sendable, callSize), callSize, carrier, refusal };
 }
 
+const callsInFlight = 4;
+
 /** Throws `missing` when the config or the template is gone. */
 async function carrierOf(orgId: number, configId: number, waiting: Waiting): Promise<Carrier> {
   const [item, config] = await Promise.all([get<Packed>(keys.content(orgId, waiting.block)), configOf(orgId, configId)]);
@@ -60,7 +64,10 @@ async function carrierOf(orgId: number, configId: number, waiting: Waiting): Pro
     attachments.loaded(content.attachments),
     sendingConfigs.credentials(orgId, config),
   ]);
-  return { config, provider: providerOf(config.provider)!, credentials, ...rendering(waiting.block, compose(content, words, files)) };
+  const composed = compose(content, words, files);
+  const isHeavy = inFlight(composed.common) < singlesInFlight;
+  const provider = providerOf(config.provider)!;
+  return { config, provider, credentials, width: isHeavy ? 1 : callsInFlight, ...rendering(waiting.block, composed) };
 }
 
 // A worker has 180 seconds for all it does.
@@ -106,7 +113,8 @@ const unkeyedCall = 100;
 /** The first lines stand for all: a call that proves too big for its batch form goes mail by mail. */
 function callSizeOf({ config: { ratePerSecond }, provider: { batch, idempotencySeconds }, mailing }: Carrier, lines: Line[]): number {
   const together = batch ? Math.min(batch.max, idempotencySeconds ? batch.max : unkeyedCall) : 1;
-  const size = batch?.takes(mailing(lines.slice(0, together))) ? together : singlesInFlight;
+  const first = mailing(lines.slice(0, together));
+  const size = batch?.takes(first) ? together : inFlight(first);
   return Math.max(1, Math.min(size, Math.ceil(ratePerSecond ?? size)));
 }
 

@@ -79,6 +79,15 @@ function unlessMissing(error: unknown): undefined {
 /** Mails in flight where a provider takes one at a time. */
 export const singlesInFlight = 25;
 
+// Of attachments, as they are sent: every call in flight holds its own copy.
+const mostCharactersInFlight = 80_000_000;
+
+/** Mails that may be in flight at once, each in a call of its own: fewer when they are heavy. */
+export function inFlight({ attachments }: Pick<Mailing, "attachments">): number {
+  const characters = attachments.reduce((sum, { content }) => sum + content.length, 1);
+  return Math.max(1, Math.min(singlesInFlight, Math.floor(mostCharactersInFlight / characters)));
+}
+
 /** Whether the provider's batch form can carry the mailing. */
 export const fits = ({ batch }: Provider, mailing: Mailing): boolean => {
   const { length } = mailing.recipients;
@@ -95,7 +104,7 @@ const faultsToStop = 5;
 export async function oneByOne(provider: Provider, credentials: Record<string, unknown>, mailing: Mailing): Promise<Outcome[]> {
   let faults = 0;
   let untried: Outcome | undefined;
-  return inParallel(singlesInFlight, mailing.recipients, async (recipient) => {
+  return inParallel(inFlight(mailing), mailing.recipients, async (recipient) => {
     if (untried) return untried;
     const one = { ...mailing, recipients: [recipient] };
     const [outcome] = await provider.send({ mailing: one, credentials, idempotencyKey: `pm-${recipient.sendId}` });

@@ -40,6 +40,7 @@ const leaseSeconds = queues.send.timeoutSeconds + 90;
 const graceSeconds = 120;
 // As far as a message can be delayed, and a little less.
 const farthestTurnMs = 890_000;
+const crowdedSeconds = 5;
 
 /** The second half of a single send. Safe to repeat: a send that is settled, or in other hands, is left alone. */
 export async function deliver(orgId: number, sendId: number): Promise<void> {
@@ -48,7 +49,12 @@ export async function deliver(orgId: number, sendId: number): Promise<void> {
   if (!waits(send)) return isOver(send) ? tidy(orgId, send) : undefined;
   send.doubt ||= send.status === "sending";
   const ready = await prepare(orgId, send).catch(finalWords);
+  if (ready === undefined) return postpone(orgId, send, crowdedSeconds);
   if (typeof ready === "string") return settle(orgId, send, send.doubt ? lost : { status: "refused", error: ready });
+  await handOver(orgId, send, ready).finally(ready.leave);
+}
+
+async function handOver(orgId: number, send: Single, ready: Ready): Promise<void> {
   if (send.doubt && !askable(send.key, ready.config)) return settle(orgId, send, lost);
   const { waitSeconds, taken } = ready.turn;
   if (waitSeconds > 0) return postpone(orgId, send, waitSeconds, taken ? after(waitSeconds).toISOString() : undefined);
@@ -74,11 +80,24 @@ interface Ready {
   credentials: Record<string, unknown>;
   mailing: Mailing;
   turn: pace.Turn;
+  /** Makes room in this process for others. */
+  leave(): void;
 }
 
-/** All that has to be read and made. Throws a Problem when it can never be sent. */
-async function prepare(orgId: number, send: Single): Promise<Ready> {
+/** All that has to be read and made; undefined when this process has its hands full. Throws a Problem when it can never be sent. */
+async function prepare(orgId: number, send: Single): Promise<Ready | undefined> {
   const [content, config] = await Promise.all([contentOf(orgId, send), configOf(orgId, send.sendingConfigId), notSuppressed(orgId, send)]);
+  const leave = attachments.room(content.attachments);
+  if (!leave) return undefined;
+  try {
+    return { ...(await made(orgId, send, content, config)), leave };
+  } catch (error) {
+    leave();
+    throw error;
+  }
+}
+
+async function made(orgId: number, send: Single, content: SingleContent, config: sendingConfigs.SendingConfig) {
   const [words, files, credentials, turn] = await Promise.all([
     wording(orgId, content),
     attachments.loaded(content.attachments),
