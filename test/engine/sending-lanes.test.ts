@@ -46,7 +46,9 @@ test("a batch that arrives after the runner has looked and before it has left is
   let arriving: Promise<void> | undefined;
   prototype.send = async function (this: unknown, ...args: never[]) {
     const answer = (await Reflect.apply(send, this, args)) as { Items?: unknown[] };
-    const [{ input }] = args as unknown as [{ input: { KeyConditionExpression?: string; ExpressionAttributeValues?: Record<string, unknown> } }];
+    const [{ input }] = args as unknown as [
+      { input: { KeyConditionExpression?: string; ExpressionAttributeValues?: Record<string, unknown> } },
+    ];
     const isLane = Object.values(input.ExpressionAttributeValues ?? {}).includes("W#");
     if (isLane && answer.Items?.length === 0 && !arriving) {
       arriving = batch(from, 3).then((more) => void ids.push(...more));

@@ -57,7 +57,7 @@ export async function atEveryStep(story: (kill: (work: () => Promise<unknown>) =
 }
 
 /** A call of a door, as a step of whoever makes it. */
-export async function step<T>(name: string, effect: () => Promise<T>): Promise<T> {
+async function step<T>(name: string, effect: () => Promise<T>): Promise<T> {
   const life = lives.getStore();
   if (!life) return effect();
   if (life.dead) throw new Death();

@@ -149,15 +149,11 @@ async function handle(message: Message, kill: NonNullable<Settling["kill"]>): Pr
   try {
     const fate = await kill(() => workers[message.queue]!(message.body));
     if ((fate as Partial<Fate> | undefined)?.died) throw new Error("The worker died");
-  } catch (error) {
-    failures.push(error);
+  } catch {
     const again = { ...message, receives: message.receives + 1, visibleAt: clock.now().getTime() + 6000 * timeoutSeconds };
     if (again.receives < attempts) messages.push(again);
   }
 }
-
-/** What workers threw. */
-export const failures: unknown[] = [];
 
 async function firstDue(): Promise<number> {
   const { Items = [] } = await new DynamoDBClient({}).send(new ScanCommand({ TableName: process.env.TABLE_NAME, IndexName: "due" }));
