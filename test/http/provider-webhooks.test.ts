@@ -1,9 +1,8 @@
-import { createHmac } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Client, must } from "../support/client.ts";
 import { names } from "../support/fates.ts";
-import { calls, secrets } from "../support/notices.ts";
+import { calls, mandrillSignature, secrets } from "../support/notices.ts";
 import type { Received } from "../support/receiver.ts";
 import { type Config, type Relay, relay } from "../support/relay.ts";
 import type { Keys } from "../support/sandbox.ts";
@@ -60,16 +59,10 @@ const withConfig = ({ url }: Received, id: number | string | undefined): URL => 
   return copy;
 };
 
-/** Mandrill's signature covers the URL: it would sign for every other URL anew. */
-function mandrillSignature(url: URL, body: string, secret: string): Record<string, string> {
-  const fields = [...new URLSearchParams(body)].sort().flat().join("");
-  return { "x-mandrill-signature": createHmac("sha1", secret).update(`${url}${fields}`).digest("base64") };
-}
-
 /** The same call as its provider would make it for another sending config of the same account. */
 function passFor(call: Received, { id, key, webhookSecret }: Config, secret = webhookSecret): Promise<number> {
   const url = withConfig(call, id);
-  return there.pass(call, { url, headers: key === "mandrill" ? mandrillSignature(url, call.body, secret) : {} });
+  return there.pass(call, { url, headers: key === "mandrill" ? mandrillSignature(url.href, call.body, secret) : {} });
 }
 
 /** One byte of what the provider proves: in its body or signature, or in the secret of the URL. */
@@ -188,7 +181,7 @@ describe("a call with several events", () => {
       const body = (bodyOf[key] ?? json)(mixed);
       const { call } = told[0]!;
       const signatures: Record<string, () => Record<string, string>> = {
-        mandrill: () => mandrillSignature(call.url, body, secret),
+        mandrill: () => mandrillSignature(call.url.href, body, secret),
         sendgrid: () => calls.sendgrid!(mixed, new Date()).headers as Record<string, string>,
       };
       expect(await there.pass(call, { body, headers: signatures[key]?.() ?? {} })).toBe(200);

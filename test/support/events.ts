@@ -5,6 +5,8 @@ import type { Group } from "../../shared/http/serve.ts";
 
 export interface Asked {
   body?: unknown;
+  /** A body that is sent as it is. */
+  raw?: Buffer;
   headers?: Record<string, string>;
   cookies?: string[];
   /** Path parameters. */
@@ -30,7 +32,7 @@ export async function ask<T>(group: Group, signature: `${string} /${string}`, as
 
 function event(
   signature: string,
-  { body, headers = {}, cookies, params = {}, query, address = "192.0.2.1" }: Asked,
+  { body, raw, headers = {}, cookies, params = {}, query, address = "192.0.2.1" }: Asked,
 ): APIGatewayProxyEventV2 {
   const [method = "", path = ""] = signature.split(" ");
   const rawPath = `/api/v1${path.replace(/:(\w+)/g, (_, name: string) => params[name] ?? "")}`;
@@ -42,7 +44,7 @@ function event(
     rawQueryString: new URLSearchParams(query).toString(),
     headers: { ...(body !== undefined && { "content-type": "application/json" }), ...headers },
     pathParameters: params,
-    isBase64Encoded: false,
+    isBase64Encoded: raw !== undefined,
     requestContext: {
       accountId: "local",
       apiId: "test",
@@ -58,5 +60,6 @@ function event(
     ...(cookies && { cookies }),
     ...(query && { queryStringParameters: query }),
     ...(body !== undefined && { body: JSON.stringify(body) }),
+    ...(raw && { body: raw.toString("base64") }),
   };
 }

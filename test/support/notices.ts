@@ -28,15 +28,15 @@ export const certificate = async (url: string): Promise<string> => {
 
 export const secrets: Record<string, string> = {
   sendgrid: sendgrid.cases[0].webhookSecret,
-  ses: "in the URL",
-  postmark: "in the URL",
-  mailgun: "signing key",
+  ses: "a secret in the URL",
+  postmark: "a secret in the URL",
+  mailgun: "a signing key of ours",
   sparkpost: "a token of ours",
-  brevo: "in the URL",
-  mailjet: "in the URL",
+  brevo: "a secret in the URL",
+  mailjet: "a secret in the URL",
   mandrill: "webhook_Key-1",
   resend: `whsec_${Buffer.from("a key of its own").toString("base64")}`,
-  smtp2go: "in the URL",
+  smtp2go: "a secret in the URL",
 };
 
 export const noticeFor = (key: string, changes: Partial<Notice>): Notice => ({
@@ -73,8 +73,13 @@ export function snsNotice(message: Record<string, string>, querySecret = secrets
 
 export function mandrillNotice(mandrillEvents: string, key = secrets.mandrill!): Notice {
   const notice = noticeFor("mandrill", { rawBody: Buffer.from(new URLSearchParams({ mandrill_events: mandrillEvents }).toString()) });
-  const signature = createHmac("sha1", key).update(`${notice.url}mandrill_events${mandrillEvents}`).digest("base64");
-  return { ...notice, headers: { "content-type": form, "x-mandrill-signature": signature } };
+  return { ...notice, headers: { "content-type": form, ...mandrillSignature(notice.url, notice.rawBody.toString(), key) } };
+}
+
+/** It covers the URL, as the customer entered it there, and the form's fields. */
+export function mandrillSignature(url: string, body: string, key: string): Record<string, string> {
+  const fields = [...new URLSearchParams(body)].sort().flat().join("");
+  return { "x-mandrill-signature": createHmac("sha1", key).update(`${url}${fields}`).digest("base64") };
 }
 
 export function resendNotice(body: string, at: Date, secret = secrets.resend!): Notice {
@@ -111,7 +116,7 @@ export const calls: Record<string, Call> = {
   },
   ses: (body) => snsNotice(body as Record<string, string>),
   postmark: withSecret("postmark"),
-  mailgun: (body) => mailgunNotice(body, now),
+  mailgun: (body, at) => mailgunNotice(body, at),
   sparkpost: (body) =>
     noticeFor("sparkpost", {
       headers: { "x-messagesystems-webhook-token": secrets.sparkpost },

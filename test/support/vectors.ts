@@ -61,8 +61,8 @@ export const vectors: Record<string, () => Case[]> = {
   ses: () =>
     fixture("ses", "vectors").sns.cases.map(({ name, message, expect }: Vector) => ({
       name,
-      notice: noticeFor("ses", { rawBody: Buffer.from(JSON.stringify(message)), querySecret: "in the URL" }),
-      secret: "in the URL",
+      notice: noticeFor("ses", { rawBody: Buffer.from(JSON.stringify(message)), querySecret: "a secret in the URL" }),
+      secret: "a secret in the URL",
       at: now,
       expect,
     })),
