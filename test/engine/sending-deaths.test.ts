@@ -1,4 +1,5 @@
 // A worker killed between any two steps: nothing is lost, and nobody gets a mail twice.
+import { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
 import { beforeAll, describe, expect, test } from "vitest";
 import { send as sendGroup } from "../../functions/http/send.ts";
 import * as clock from "../../shared/clock.ts";
@@ -181,6 +182,31 @@ test("a drain that dies leaves what it has not brought on its way to the next", 
     await mailroom.settle();
     await mailroom.balanced(from, [id, ...results.map(({ id }) => id!)]);
   });
+  await from.provider.stop();
+});
+
+test("a claim whose answer got lost on the way, and that the SDK repeats, is still one's own", async () => {
+  const from = await mailroom.sender(unkeyed);
+  const { prototype } = DynamoDBDocumentClient;
+  const { send } = prototype;
+  // The second asking finds what the first has done.
+  prototype.send = async function (this: unknown, ...args: never[]) {
+    const [{ input }] = args as unknown as [{ input: { ConditionExpression?: string; Key?: unknown } }];
+    const answer = await Reflect.apply(send, this, args);
+    if (!input.Key || !input.ConditionExpression) return answer;
+    return Reflect.apply(send, this, args);
+  } as typeof send;
+  try {
+    const { id } = await mailroom.send(from, { to: mailroom.recipients(1)[0]!.to });
+    await singles.deliver(from.caller.orgId, id);
+    const { results } = await mailroom.sendBatch(from, mailroom.recipients(3));
+    await mailroom.runLane(from.caller.orgId, from.configId);
+    expect(from.provider.mails.map(({ sendId }) => sendId)).toEqual([id, ...results.map(({ id }) => id)]);
+  } finally {
+    prototype.send = send;
+  }
+  await mailroom.settle();
+  expect(await mailroom.balanced(from, [])).toEqual({ sent: 4 });
   await from.provider.stop();
 });
 

@@ -3,13 +3,14 @@
 import { type Packed, packed, unpacked } from "../../bodies.ts";
 import { epochSeconds } from "../../clock.ts";
 import { absent, all, equals } from "../../conditions.ts";
-import { getMany, put, queryAll, claim as tryWrite, update, write } from "../../doors/table.ts";
+import { get, getMany, put, queryAll, claim as tryWrite, update, write } from "../../doors/table.ts";
 import { canonical } from "../../email.ts";
+import { randomText } from "../../ids.ts";
 import { keys, ranges } from "../../keys.ts";
 import type { Outcome } from "../../providers/provider.ts";
 import * as suppressions from "../suppressions.ts";
 import * as chunks from "./chunks.ts";
-import type { Claim } from "./lanes.ts";
+import type { Claim, Waiting } from "./lanes.ts";
 import type { Carrier, Line, Load } from "./loads.ts";
 import * as pace from "./pace.ts";
 import * as provider from "./provider-call.ts";
@@ -73,6 +74,7 @@ const refusing = ({ refusal }: Load, { open, doubt }: State): Result => ({
 async function claimed(load: Load, carrier: Carrier, n: number, { earlier, results, open, doubt }: State): Promise<Claim | undefined> {
   const { waiting, callSize } = load;
   const claim: Claim = {
+    by: randomText(8),
     attempt: 1 + (results.at(-1)?.attempt ?? 0),
     key: doubt.size ? earlier?.key : provider.keyTerm(carrier.provider, carrier.config),
     alone: doubt.size ? true : undefined,
@@ -83,7 +85,8 @@ async function claimed(load: Load, carrier: Carrier, n: number, { earlier, resul
     waiting.cancels === undefined ? absent("cancels") : equals("cancels", waiting.cancels),
   );
   const mine = await tryWrite(update(placeOf(load), { set: { [`c${n}`]: claim, callSize } }, { if: unchanged }));
-  if (!mine) return undefined;
+  // The SDK may have asked twice, and been told of its own first time.
+  if (!mine && (await get<Waiting>(placeOf(load)))?.[`c${n}`]?.by !== claim.by) return undefined;
   waiting[`c${n}`] = claim;
   return claim;
 }

@@ -39,6 +39,8 @@ export interface Waiting {
 /** The last attempt at a call. */
 export interface Claim {
   attempt: number;
+  /** Of the worker that claimed it, and nobody else. */
+  by: string;
   /** Of the first question that may have been heard; absent where the provider has no keys. */
   key?: KeyTerm | undefined;
   /** Mail by mail, not in the provider's batch form. */
@@ -134,11 +136,14 @@ async function attempt(held: Held, work: () => Promise<Verdict>): Promise<Verdic
 const laneOf = ({ orgId, configId }: Held): Address => keys.lane(orgId, configId);
 const dueAt = (configId: number, at: Date) => on(shelves.due("LANE", dueShard(configId)), at.toISOString());
 
-const lease = (held: Held): Promise<Lane | undefined> => {
+/** The lane as it then is, whoever has it. */
+const lease = async (held: Held): Promise<Lane | undefined> => {
   const free = any(absent("lease"), atMost("lease", now().toISOString()));
   const until = after(leaseSeconds);
   const set = { owner: held.owner, lease: until.toISOString(), ...dueAt(held.configId, until) };
-  return updateReturning<Lane>(update(laneOf(held), { set }, { if: all(present("arrivals"), free) }));
+  const mine = await updateReturning<Lane>(update(laneOf(held), { set }, { if: all(present("arrivals"), free) }));
+  // The SDK may have asked twice, and been told of its own first time.
+  return mine ?? get<Lane>(laneOf(held));
 };
 
 async function firstWaiting({ orgId, configId }: Held): Promise<{ ready?: Waiting; nextAt?: string }> {

@@ -6,6 +6,7 @@ import { enqueue } from "../../doors/queue.ts";
 import { claim, get, update } from "../../doors/table.ts";
 import { canonical } from "../../email.ts";
 import { invalid, missing } from "../../errors.ts";
+import { randomText } from "../../ids.ts";
 import { dueShard, keys, off, on, shelves } from "../../keys.ts";
 import { provider as providerOf } from "../../providers/index.ts";
 import type { Mailing, Outcome, Provider } from "../../providers/provider.ts";
@@ -21,8 +22,9 @@ import { askable, bounded, configOf, doubtful, finalWords, type KeyTerm, keyTerm
 
 interface Single extends SendItem {
   content?: Packed;
-  /** Claims so far, and until when the last one holds (ISO 8601). */
+  /** Claims so far, whose the last one is, and until when it holds (ISO 8601). */
   attempt?: number;
+  by?: string;
   lease?: string;
   firstClaimedAt?: string;
   /** Of the first question that may have been heard. */
@@ -127,14 +129,17 @@ async function claimSend(orgId: number, send: Single, { provider, config }: Read
   const set = {
     status: "sending" as const,
     attempt: (send.attempt ?? 0) + 1,
+    by: randomText(8),
     lease: after(leaseSeconds).toISOString(),
     firstClaimedAt: send.firstClaimedAt ?? now().toISOString(),
     provider: provider.key,
     ...(send.doubt ? { doubt: true } : { key: keyTerm(provider, config) }),
   };
   const mine = await claim(update(keys.send(orgId, send.id), { set, remove: ["turnAt"] }, { if: asRead(send) }));
+  // The SDK may have asked twice, and been told of its own first time.
+  if (!mine && (await get<Single>(keys.send(orgId, send.id)))?.by !== set.by) return undefined;
   const { turnAt: _, ...rest } = send;
-  return mine ? ({ ...rest, ...set } as Single) : undefined;
+  return { ...rest, ...set } as Single;
 }
 
 /** Nobody has touched it since it was read. */
@@ -175,7 +180,7 @@ const tidy = async (orgId: number, send: Single): Promise<void> => {
 };
 
 // Off the due index, and without what was only needed until the end.
-const fromHere = [...off("due"), "content", "lease", "attempt", "firstClaimedAt", "key", "doubt", "turnAt"];
+const fromHere = [...off("due"), "content", "lease", "attempt", "by", "firstClaimedAt", "key", "doubt", "turnAt"];
 
 /** Back to the queue, without having been handed over; with a turn taken it comes back for that. */
 async function postpone(orgId: number, send: Single, seconds: number, turnAt?: string): Promise<void> {
