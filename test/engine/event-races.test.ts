@@ -163,6 +163,24 @@ test("a message that nothing can be made of takes no other down with it for long
   expect((await counters(orgId, siteId)).day).toMatchObject({ delivered: 1 });
 });
 
+describe("what follows from an event", () => {
+  /** Two messages of one send, worked on together by a worker who dies before anything follows from them, then apart. */
+  test.each([
+    [0, 1],
+    [1, 0],
+  ])("follows also when its message comes again after another one's, whose worker took it over (%i, %i)", async (first, second) => {
+    await atEveryStep(async (kill) => {
+      const { orgId, sendIds } = await sentMail(1);
+      const id = sendIds[0]!;
+      const messages = [await message(orgId, [eventOf(id, "delivered", 1)]), await message(orgId, [eventOf(id, "spam_report", 2)])];
+      await kill(() => work(...messages));
+      await work(messages[first]!);
+      await work(messages[second]!);
+      expect(await suppressions.find(orgId, `p${id}@d${id % 3}.example`)).toMatchObject({ reason: "spam_report" });
+    });
+  });
+});
+
 describe("an event", () => {
   test("of a click without any delivered is told as a person's, as it is counted", async () => {
     const { caller, orgId, siteId, sendIds } = await sentMail(1);

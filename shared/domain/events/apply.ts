@@ -185,12 +185,10 @@ async function besides(orgId: number, tracks: Track[]): Promise<Besides> {
   return bySend;
 }
 
+/** Of all that a run counts, and so also of what it took over from one that died, whichever message brought it. */
 function happenings({ item, arrivals, decision }: Track): Happened[] {
   if (!decision) return [];
-  const counted = new Map(decision.counted.map((entry) => [nameOf(entry), entry]));
   const send = { ...item, ...decision.set };
-  return arrivals.flatMap(({ event, provider }) => {
-    const entry = counted.get(nameOf(event));
-    return entry ? [{ send, entry, provider }] : [];
-  });
+  const [{ provider }] = arrivals as [Arrival];
+  return decision.counted.map((entry) => ({ send, entry, provider }));
 }
