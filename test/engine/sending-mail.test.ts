@@ -199,6 +199,25 @@ test("a send that is just being handed over is cancelled or sent, never both", a
   }
 });
 
+test("a line that is cancelled after its chunk was looked up and before it is claimed is not sent", async () => {
+  const from = await sender("postmark");
+  const batch = await mailroom.sendBatch(from, mailroom.recipients(3), { scheduledAt: clock.after(60).toISOString() });
+  const [, line] = idsOf(batch);
+  // A request that is a little behind: it sees the chunk as still to come.
+  const cancel = async () => {
+    clock.advance(-2);
+    await sends.cancel(from.caller, line!).finally(() => clock.advance(2));
+  };
+  clock.advance(61);
+  await mailroom.whenLookedInto(
+    (items) => items.length === 1,
+    cancel,
+    () => mailroom.runLane(from.caller.orgId, from.configId),
+  );
+  await mailroom.settle();
+  expect(await mailroom.balanced(from, idsOf(batch))).toEqual({ cancelled: 1, sent: 2 });
+});
+
 test("mail whose sending config was deleted meanwhile fails and says so", async () => {
   const from = await sender("postmark");
   const { id } = await mailroom.send(from, { to: "one@example.com" });
@@ -235,6 +254,35 @@ test("a key that the provider has forgotten is not asked again, whatever held th
   clock.advance(3600);
   await mailroom.settle();
   expect(await mailroom.balanced(from, [id, ...idsOf(batch)])).toEqual({ uncertain: 4 });
+});
+
+test("a question that may have been heard is put again under the same key, whatever is answered in between", async () => {
+  const from = await sender("resend");
+  from.provider.trouble = ({ n }) => ["lost" as const, { status: 429, headers: { "retry-after": "5" } }, { status: 500 }][n - 1];
+  const batch = await mailroom.sendBatch(from, mailroom.recipients(3));
+  await mailroom.settle();
+  expect(new Set(from.provider.calls.map(({ key }) => key)).size).toBe(1);
+  expect(from.provider.calls).toHaveLength(4);
+  expect(await mailroom.balanced(from, idsOf(batch))).toEqual({ sent: 3 });
+});
+
+test("a refusal of the account, to a question that may have been heard before, leaves the mail uncertain", async () => {
+  const from = await sender("resend");
+  from.provider.trouble = ({ n }) => (n <= 2 ? "lost" : { status: 401 });
+  const batch = await mailroom.sendBatch(from, mailroom.recipients(3));
+  const { id } = await mailroom.send(from, { to: "one@example.com" });
+  await mailroom.settle();
+  expect(from.provider.mails).toHaveLength(4);
+  expect(await mailroom.balanced(from, [...idsOf(batch), id])).toEqual({ uncertain: 4 });
+});
+
+test("mails that were asked for one by one are asked for again one by one", async () => {
+  const from = await sender("resend");
+  from.provider.trouble = ({ n, recipients }) => (recipients > 1 ? { status: 400 } : n < 5 ? "lost" : undefined);
+  const batch = await mailroom.sendBatch(from, mailroom.recipients(4));
+  await mailroom.settle();
+  expect(from.provider.calls.filter(({ recipients }) => recipients > 1)).toHaveLength(1);
+  expect(await mailroom.balanced(from, idsOf(batch))).toEqual({ sent: 4 });
 });
 
 test("a mail that its template cannot be rendered for fails alone", async () => {

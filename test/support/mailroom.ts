@@ -2,6 +2,7 @@
 // as far as it likes; and the books that must balance whatever happened.
 import { DynamoDBClient, ScanCommand } from "@aws-sdk/client-dynamodb";
 import type { SendMessageBatchCommand } from "@aws-sdk/client-sqs";
+import { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
 import { expect } from "vitest";
 import type * as z from "zod";
 import { createTable } from "../../infra/local/table.ts";
@@ -158,6 +159,27 @@ async function handle(message: Message, kill: NonNullable<Settling["kill"]>): Pr
 async function firstDue(): Promise<number> {
   const { Items = [] } = await new DynamoDBClient({}).send(new ScanCommand({ TableName: process.env.TABLE_NAME, IndexName: "due" }));
   return Math.min(...Items.map(({ duesk }) => Date.parse(duesk!.S!)));
+}
+
+/** Does something at the moment when a lane has been looked into, once, and before whoever looked acts on it. */
+export async function whenLookedInto(found: (items: unknown[]) => boolean, work: () => Promise<unknown>, run: () => Promise<unknown>) {
+  const { prototype } = DynamoDBDocumentClient;
+  const { send } = prototype;
+  let done = false;
+  prototype.send = async function (this: unknown, ...args: never[]) {
+    const answer = (await Reflect.apply(send, this, args)) as { Items?: unknown[] };
+    const [{ input }] = args as unknown as [{ input: { ExpressionAttributeValues?: Record<string, unknown> } }];
+    const isLane = Object.values(input.ExpressionAttributeValues ?? {}).includes("W#");
+    if (isLane && !done && found(answer.Items ?? [])) {
+      done = true;
+      await work();
+    }
+    return answer;
+  } as typeof send;
+  await run().finally(() => {
+    prototype.send = send;
+  });
+  expect(done).toBe(true);
 }
 
 /** Every send that the organization lists, page by page. */
