@@ -46,6 +46,26 @@ export const takeBlock = (): Promise<number> =>
     return first;
   });
 
+const contactsAtOnce = 100;
+const spareContacts: number[] = [];
+
+/** `n` ids for contacts, from those that this process keeps. */
+export async function takeContacts(n: number): Promise<number[]> {
+  const taken: number[] = [];
+  while (taken.length < n)
+    taken.push(
+      await remembered("CONTACT", async () => {
+        if (!spareContacts.length) {
+          const size = Math.max(n, contactsAtOnce);
+          const first = await reserve("CONTACT", size);
+          spareContacts.push(...Array.from({ length: size }, (_, i) => first + i));
+        }
+        return spareContacts.shift()!;
+      }),
+    );
+  return taken;
+}
+
 const eventsAtOnce = 1000;
 let openEvents = { next: 0, end: 0 };
 

@@ -26,12 +26,17 @@ export const sha256 = (text: string): string => createHash("sha256").update(text
 export const emailShard = (email: string): string => sha256(email.toLowerCase())[0]!;
 
 /** Settings-like records: few per organization, read by id, listed by age. */
-export type RecordKind = "SITE" | "APIKEY" | "FOLDER" | "TEMPLATE" | "CONFIG" | "WEBHOOK";
+export type RecordKind = "SITE" | "APIKEY" | "FOLDER" | "TEMPLATE" | "CONFIG" | "WEBHOOK" | "LIST" | "TAG" | "SEGMENT" | "FORM" | "RULE" | "IMPORT" | "EXPORT";
 
 /** Ids come in blocks of 1,000, so an id tells where its send and its chunk lie. */
 export const idsPerBlock = 1000;
 export const blockOf = (sendId: number): number => Math.floor(sendId / idsPerBlock);
 const hundredOf = (sendId: number): number => Math.floor(sendId / 100);
+
+/** Lists and tags: what a contact is a member of. */
+export type GroupKind = "LIST" | "TAG";
+/** The collections by email hash. */
+export const shards: string[] = [..."0123456789abcdef"];
 
 export const keys = {
   // found from outside, where no organization is known yet; each item names its own
@@ -55,6 +60,16 @@ export const keys = {
   rateWindow: (org: number, limit: string, minute: number) => at(`${org}#R${limit}#${minute}`), // expires
   idempotency: (org: number, key: string) => at(`${org}#K${sha256(key)}`), // expires
   upload: (org: number, id: string) => at(`${org}#UPLOAD`, id), // expires
+
+  // contacts: 16 collections to a site, so that readers go side by side; a pointer finds one by id
+  contact: (org: number, site: number, email: string) => at(`${org}#${site}#C${emailShard(email)}`, email.toLowerCase()),
+  contactPointer: (org: number, id: number) => at(`${org}#I${id}`),
+  contactCount: (org: number, site: number, shard: string) => at(`${org}#${site}#CCOUNT`, shard),
+  groupName: (org: number, site: number, kind: GroupKind, name: string) => at(`${org}#${site}#${kind}NAME`, sha256(name.trim().toLowerCase())),
+  membership: (org: number, kind: GroupKind, group: number, shard: string, contact: number) =>
+    at(`${org}#M${kind}${group}#${shard}`, sortable(contact)),
+  groupCount: (org: number, kind: GroupKind, group: number, shard: string) => at(`${org}#MCOUNT${kind}${group}`, shard),
+  contactLog: (org: number, contact: number, entry: string) => at(`${org}#U${contact}`, entry), // scores, custom events, page views, by time
 
   // sending
   suppression: (org: number, email: string) => at(`${org}#X${emailShard(email)}`, sha256(email.toLowerCase())),
@@ -84,8 +99,13 @@ export const keys = {
 
 export const ranges = {
   records: (org: number, kind: RecordKind) => range(`${org}#${kind}`), // by id, which is by age
-  members: (org: number) => range(`${org}#USER`),
+  users: (org: number) => range(`${org}#USER`),
   sessionsOf: (org: number, user: number) => range(`${org}#SESSIONS#${user}`),
+  contacts: (org: number, site: number, shard: string) => range(`${org}#${site}#C${shard}`), // by email
+  contactCounts: (org: number, site: number) => range(`${org}#${site}#CCOUNT`),
+  members: (org: number, kind: GroupKind, group: number, shard: string) => range(`${org}#M${kind}${group}#${shard}`), // by contact
+  groupCounts: (org: number, kind: GroupKind, group: number) => range(`${org}#MCOUNT${kind}${group}`),
+  contactLog: (org: number, contact: number, what: string) => range(`${org}#U${contact}`, what),
   sendsOf: (org: number, hundred: number) => range(`${org}#S${hundred}`),
   results: (org: number, block: number, chunk: number, call: number) => range(`${org}#B${block}`, `RESULT#${chunk}#${call}#`),
   waiting: (org: number, config: number) => range(`${org}#L${config}`, "W#"), // by priority, then time
@@ -102,6 +122,8 @@ export const ranges = {
 export const shelves = {
   /** Work by the time it falls due (ISO 8601). */
   due: (what: DueWork, shard: number): Shelf => ({ index: "due", pk: `DUE#${what}#${shard}` }),
+  /** Contacts of a site, newest first, in their 16 collections. Sorted by `time#id`. */
+  newContacts: (org: number, site: number, shard: string): Shelf => ({ index: "new", pk: `${org}#${site}#NEW${shard}` }),
   /** Suppressions, newest first, in their 16 collections. Sorted by `time#hash#reason`. */
   newSuppressions: (org: number, shard: string): Shelf => ({ index: "new", pk: `${org}#XNEW${shard}` }),
 };

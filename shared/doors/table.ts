@@ -174,7 +174,10 @@ export function put(
 
 export interface Changes {
   set?: Item;
-  add?: Record<string, number>;
+  /** Numbers are added, members join a set. */
+  add?: Record<string, number | Set<number>>;
+  /** Members leave a set. */
+  leave?: Record<string, Set<number>>;
   remove?: string[];
   /** Set only where there is nothing yet. */
   initialize?: Item;
@@ -183,7 +186,7 @@ export interface Changes {
 /** Changes some attributes; makes the item when it is not there, unless `if` forbids. */
 export function update(
   address: Address,
-  { set = {}, add = {}, remove = [], initialize = {} }: Changes,
+  { set = {}, add = {}, leave = {}, remove = [], initialize = {} }: Changes,
   { if: condition, otherwise }: { if?: Condition; otherwise?: Problem } = {},
 ): Write {
   const bound = binder();
@@ -199,6 +202,10 @@ export function update(
     remove.length && `REMOVE ${remove.map(name).join(", ")}`,
     Object.keys(add).length &&
       `ADD ${Object.entries(add)
+        .map(([k, v]) => `${name(k)} ${value(v)}`)
+        .join(", ")}`,
+    Object.keys(leave).length &&
+      `DELETE ${Object.entries(leave)
         .map(([k, v]) => `${name(k)} ${value(v)}`)
         .join(", ")}`,
   ];

@@ -1,0 +1,145 @@
+// Lists and tags: named groups of a site's contacts. A name is unique in its site, whatever its case; how many belong is counted
+// where membership is written, in 16 counters so that many writers never meet.
+import type { Caller } from "../../caller.ts";
+import { permit } from "../../caller.ts";
+import { type Condition, equals } from "../../conditions.ts";
+import { get, getMany, put, queryAll, remove, Unmet, update, type Write, write } from "../../doors/table.ts";
+import { conflict, invalid, missing } from "../../errors.ts";
+import { emailShard, type GroupKind, keys, ranges } from "../../keys.ts";
+import type { PageRequest } from "../../paging.ts";
+import { inParallel } from "../../parallel.ts";
+import * as records from "../records.ts";
+import * as sites from "../sites.ts";
+
+type Who = Pick<Caller, "orgId" | "siteId">;
+
+export interface Group extends records.Stored {
+  siteId: number;
+  name: string;
+  description?: string | null;
+}
+export type CountedGroup = Group & { contactCount: number };
+
+const words: Record<GroupKind, string> = { LIST: "list", TAG: "tag" };
+
+/** 409 when the site has one of that name. */
+export async function create(kind: GroupKind, who: Who, given: { siteId?: number | undefined; name: string; description?: string | null }) {
+  const siteId = await sites.resolve(who, given.siteId);
+  const taken = conflict(`The site has a ${words[kind]} of this name`, { code: `${words[kind]}_exists` });
+  return { ...(await insert(kind, who, { ...given, siteId }, taken)), contactCount: 0 };
+}
+
+async function insert(
+  kind: GroupKind,
+  who: Who,
+  { siteId, name, description }: Pick<Group, "siteId" | "name" | "description">,
+  taken: Error,
+) {
+  const group: Group = { ...(await records.stamp(kind)), siteId, name, ...(kind === "LIST" && { description: description ?? null }) };
+  const naming = put(keys.groupName(who.orgId, siteId, kind, name), { id: group.id, name }, { new: true });
+  try {
+    return await records.insert(kind, who, group, naming);
+  } catch (error) {
+    if (error instanceof Unmet) throw taken;
+    throw error;
+  }
+}
+
+export async function find(kind: GroupKind, who: Who, id: number): Promise<CountedGroup> {
+  const group = await records.find<Group>(kind, who, id);
+  return { ...group, contactCount: await count(kind, who.orgId, id) };
+}
+
+export async function list(kind: GroupKind, who: Who, request: PageRequest, siteId: number | undefined) {
+  const site = siteId === undefined ? who.siteId : await sites.resolve(who, siteId);
+  const filter: Condition | undefined = site === undefined ? undefined : equals("siteId", site);
+  const { items, pagination } = await records.list<Group>(kind, who, request, filter);
+  const counts = await inParallel(16, items, ({ id }) => count(kind, who.orgId, id));
+  return { items: items.map((group, i): CountedGroup => ({ ...group, contactCount: counts[i]! })), pagination };
+}
+
+export async function count(kind: GroupKind, orgId: number, id: number): Promise<number> {
+  const counters = await queryAll<{ count: number }>(ranges.groupCounts(orgId, kind, id));
+  return counters.reduce((sum, { count: n }) => sum + n, 0);
+}
+
+export async function change(
+  kind: GroupKind,
+  who: Who,
+  id: number,
+  changes: { name?: string | undefined; description?: string | null | undefined },
+) {
+  const group = await records.find<Group>(kind, who, id);
+  const { name = group.name } = changes;
+  const [from, to] = [keys.groupName(who.orgId, group.siteId, kind, group.name), keys.groupName(who.orgId, group.siteId, kind, name)];
+  const taken = conflict(`The site has a ${words[kind]} of this name`, { code: `${words[kind]}_exists` });
+  const renaming = from.sk === to.sk ? [] : [remove(from), put(to, { id, name }, { new: taken })];
+  await write(records.changing(kind, who, id, { ...changes, name }), ...renaming);
+  return find(kind, who, id);
+}
+
+/** The group is gone at once; contacts drop its id when they are next written. */
+export async function removeGroup(kind: GroupKind, who: Who, id: number): Promise<void> {
+  const group = await records.find<Group>(kind, who, id);
+  await write(...records.removing(kind, who, id), remove(keys.groupName(who.orgId, group.siteId, kind, group.name)));
+}
+
+/** Ids of tags by name; those that are not there yet are made. */
+export async function tagsNamed(who: Who, siteId: number, names: string[]): Promise<Map<string, number>> {
+  const distinct = [...new Map(names.map((name) => [name.trim().toLowerCase(), name.trim()])).values()];
+  const known = await getMany<{ id: number }>(distinct.map((name) => keys.groupName(who.orgId, siteId, "TAG", name)));
+  const ids = await inParallel(8, distinct, async (name, i) => known[i]?.id ?? (await tagNamed(who, siteId, name)));
+  const byName = new Map(distinct.map((name, i) => [name.toLowerCase(), ids[i]!]));
+  return new Map(names.map((name) => [name, byName.get(name.trim().toLowerCase())!]));
+}
+
+async function tagNamed(who: Who, siteId: number, name: string): Promise<number> {
+  const race = conflict("taken");
+  try {
+    return (await insert("TAG", who, { siteId, name }, race)).id;
+  } catch (error) {
+    if (error !== race) throw error;
+    return (await get<{ id: number }>(keys.groupName(who.orgId, siteId, "TAG", name)))!.id;
+  }
+}
+
+/** 404 for a list that is not of this site. */
+export async function listsOf(who: Who, siteId: number, listIds: number[]): Promise<number[]> {
+  const distinct = [...new Set(listIds)];
+  const found = await getMany<Group>(
+    distinct.map((id) => keys.record(who.orgId, "LIST", id)),
+    { consistent: true },
+  );
+  for (const [i, group] of found.entries()) {
+    if (!group) throw missing("There is no such list");
+    permit(who, group.siteId);
+    if (group.siteId !== siteId)
+      throw invalid(`List ${distinct[i]} belongs to another site`, { details: [{ path: "lists", message: "of another site" }] });
+  }
+  return distinct;
+}
+
+/** Names of groups by id, for what contacts carry; one that is gone has none. */
+export async function names(orgId: number, kind: GroupKind, ids: Iterable<number>): Promise<Map<number, string>> {
+  const distinct = [...new Set(ids)];
+  const found = await getMany<Group>(distinct.map((id) => keys.record(orgId, kind, id)));
+  return new Map(found.flatMap((group) => (group ? [[group.id, group.name]] : [])));
+}
+
+export interface Membership {
+  kind: GroupKind;
+  group: number;
+}
+
+/** A contact joins groups; to be written together with the contact's own sets. */
+export const joining = (orgId: number, email: string, contactId: number, memberships: Membership[]): Write[] =>
+  memberships.flatMap(({ kind, group }) => [
+    put(keys.membership(orgId, kind, group, emailShard(email), contactId), { contactId, email: email.toLowerCase() }),
+    update(keys.groupCount(orgId, kind, group, emailShard(email)), { add: { count: 1 } }),
+  ]);
+
+export const parting = (orgId: number, email: string, contactId: number, memberships: Membership[]): Write[] =>
+  memberships.flatMap(({ kind, group }) => [
+    remove(keys.membership(orgId, kind, group, emailShard(email), contactId)),
+    update(keys.groupCount(orgId, kind, group, emailShard(email)), { add: { count: -1 } }),
+  ]);
