@@ -48,6 +48,7 @@ export const keys = {
   failures: (who: string, window: number) => at(`FAILURES#${sha256(who)}`, String(window)), // expires
   idCounter: (kind: string) => at(`IDS#${kind}`),
   firstOrganization: () => at("FIRST"), // there once anybody has signed up
+  installationSecret: (purpose: string) => at("SECRET", purpose), // sealed
   shardLease: (shelf: string, shard: number) => at(`SHARD#${shelf}`, String(shard)),
 
   // the organization
@@ -60,6 +61,8 @@ export const keys = {
   rateWindow: (org: number, limit: string, minute: number) => at(`${org}#R${limit}#${minute}`), // expires
   idempotency: (org: number, key: string) => at(`${org}#K${sha256(key)}`), // expires
   upload: (org: number, id: string) => at(`${org}#UPLOAD`, id), // expires
+
+  compliance: (org: number) => at(`${org}#COMPLIANCE`),
 
   // contacts: 16 collections to a site, so that readers go side by side; a pointer finds one by id
   contact: (org: number, site: number, email: string) => at(`${org}#${site}#C${emailShard(email)}`, email.toLowerCase()),
