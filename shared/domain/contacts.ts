@@ -1,13 +1,13 @@
 // Contacts: one to an address and site. The address is the key, so two of one address cannot be; a pointer finds one by id.
 import { type Caller, permit } from "../caller.ts";
 import { now } from "../clock.ts";
-import { all, type Condition, contains, equals, exists } from "../conditions.ts";
+import { absent, all, type Condition, contains, equals, exists, not } from "../conditions.ts";
 import { claim, get, getMany, put, remove as removal, Unmet, update, type Write, write } from "../doors/table.ts";
 import { canonical } from "../email.ts";
 import { conflict, missing } from "../errors.ts";
 import * as ids from "../ids.ts";
 import { emailShard, keys, on, shelves, sortable } from "../keys.ts";
-import { type Contact, type ContactChanges, type ContactItem, type NewContact, searchable, told } from "./contacts/contact.ts";
+import { type Contact, type ContactChanges, type ContactItem, derived, type NewContact, told } from "./contacts/contact.ts";
 import * as groups from "./contacts/groups.ts";
 import * as sites from "./sites.ts";
 import * as suppressions from "./suppressions.ts";
@@ -65,7 +65,7 @@ export function newItem(
     ...(suppressed && { unsuppressed: status }),
     ...(tags.length && { tags: new Set(tags) }),
     ...(lists.length && { lists: new Set(lists) }),
-    search: searchable(kept as Pick<ContactItem, "email">),
+    ...derived(kept as Pick<ContactItem, "email">),
     createdAt: at,
     updatedAt: at,
     ...on(shelves.newContacts(orgId, siteId, emailShard(address.sk)), `${at}#${sortable(id)}`),
@@ -136,7 +136,8 @@ async function untilSettled<T>(who: Who, id: number, attempt: (current: ContactI
   }
 }
 
-const asRead = ({ id, updatedAt }: ContactItem): Condition => all(equals("id", id), equals("updatedAt", updatedAt));
+const asRead = ({ id, updatedAt, v }: ContactItem): Condition =>
+  all(equals("id", id), equals("updatedAt", updatedAt), v === undefined ? absent("v") : equals("v", v));
 
 /** A new address moves the contact: everything that is kept by its hash moves along, in one transaction. */
 export const change = (who: Who, id: number, changes: ContactChanges): Promise<Contact> =>
@@ -157,7 +158,7 @@ function changed(current: ContactItem, { status, ...changes }: ContactChanges): 
     current.status === "suppressed"
       ? { unsuppressed: status ?? current.unsuppressed ?? "subscribed" }
       : { status: status ?? current.status };
-  return { ...kept, ...address, ...standing, search: searchable(kept), updatedAt: stampAfter(current.updatedAt) };
+  return { ...kept, ...address, ...standing, ...derived(kept), updatedAt: stampAfter(current.updatedAt) };
 }
 
 /** Later than the last change even within one millisecond, so that no change is lost. */
@@ -203,16 +204,11 @@ export const remove = (who: Who, id: number): Promise<void> =>
 export async function join(who: Who, id: number, kind: "TAG" | "LIST", group: number): Promise<{ applied: boolean; contact: ContactItem }> {
   const current = await item(who, id);
   const set = kind === "TAG" ? "tags" : "lists";
-  const first = all(exists, notIn(set, group));
+  const first = all(exists, not(contains(set, group)));
   const joined = update(current, { add: { [set]: new Set([group]) }, set: { updatedAt: stampAfter(current.updatedAt) } }, { if: first });
   const applied = await claim(joined, ...groups.joining(who.orgId, current.sk, id, [{ kind, group }]));
   return { applied, contact: current };
 }
-
-const notIn =
-  (set: string, group: number): Condition =>
-  (bind) =>
-    `NOT ${contains(set, group)(bind)}`;
 
 /** Idempotent. */
 export async function part(who: Who, id: number, kind: "TAG" | "LIST", group: number): Promise<boolean> {

@@ -205,7 +205,7 @@ export function put(
 export interface Changes {
   set?: Item;
   /** Numbers are added, members join a set. */
-  add?: Record<string, number | Set<number>>;
+  add?: Record<string, number | Set<number> | Set<string>>;
   /** Members leave a set. */
   leave?: Record<string, Set<number>>;
   remove?: string[];

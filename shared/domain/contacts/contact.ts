@@ -101,13 +101,41 @@ export interface ContactItem {
   lastClickedAt?: string;
   /** Lower-case address and name, for search. */
   search: string;
+  /** Folded texts of those fields that are not folded as they are, so that DynamoDB can compare them; by field, `customFields.<key>`. */
+  folded?: Record<string, string> | undefined;
+  /** How often each custom event happened, and the names that are counted. */
+  [eventCount: `event.${string}`]: number;
+  eventNames?: Set<string>;
+  /** Forms it submitted. */
+  forms?: Set<number>;
+  /** Its latest campaigns. */
+  sentCampaigns?: Set<number>;
+  openedCampaigns?: Set<number>;
+  clickedCampaigns?: Set<number>;
+  /** Rises with every fact that is counted without `updatedAt` being moved. */
+  v?: number;
   createdAt: string;
   updatedAt: string;
 }
 
+type Texts = Pick<ContactItem, "email" | (typeof textFields)[number] | "customFields">;
+export const textFields = ["email", "firstName", "lastName", "phone", "company", "timezone", "source"] as const;
+
+/** The form in which texts are compared. Character by character, so that a part of a text is folded as it is within it. */
+export const fold = (text: string): string => text.toLowerCase().replaceAll("ς", "σ");
+
+/** What is stored beside the fields to find them by; made anew whenever one of them changes. */
+export function derived(fields: Texts): Pick<ContactItem, "search"> & { folded: Record<string, string> | undefined } {
+  const texts = [
+    ...textFields.map((field) => [field, fields[field]]),
+    ...Object.entries(fields.customFields ?? {}).map(([key, value]) => [`customFields.${key}`, value]),
+  ] as [string, unknown][];
+  const folded = texts.flatMap(([field, text]) => (typeof text === "string" && fold(text) !== text ? [[field, fold(text)]] : []));
+  return { search: searchable(fields), folded: folded.length ? Object.fromEntries(folded) : undefined };
+}
+
 /** What search looks through. */
-export const searchable = ({ email, firstName, lastName }: Pick<ContactItem, "email" | "firstName" | "lastName">): string =>
-  [email, firstName, lastName].filter(Boolean).join(" ").toLowerCase();
+const searchable = ({ email, firstName, lastName }: Texts): string => [email, firstName, lastName].filter(Boolean).join(" ").toLowerCase();
 
 export const told = (item: ContactItem, names: { tags: Map<number, string>; lists: Map<number, string> }): Contact => ({
   id: item.id,
