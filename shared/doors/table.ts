@@ -194,7 +194,7 @@ export function put(
     item: {
       Put: {
         TableName: config.table,
-        Item: { ...item, ...address },
+        Item: { ...item, ...keyOf(address) },
         ...(rule && { ConditionExpression: rule(bound.bind), ...bound.placeholders() }),
       },
     },
@@ -243,7 +243,7 @@ export function update(
   const UpdateExpression = clauses.filter(Boolean).join(" ");
   return {
     item: {
-      Update: { TableName: config.table, Key: { ...address }, UpdateExpression, ConditionExpression, ...bound.placeholders() } as never,
+      Update: { TableName: config.table, Key: keyOf(address), UpdateExpression, ConditionExpression, ...bound.placeholders() } as never,
     },
     otherwise,
   };
@@ -259,7 +259,7 @@ export function remove(address: Address, { if: condition, otherwise }: { if?: Co
     item: {
       Delete: {
         TableName: config.table,
-        Key: { pk: address.pk, sk: address.sk },
+        Key: keyOf(address),
         ...(condition && { ConditionExpression: condition(bound.bind), ...bound.placeholders() }),
       },
     },
@@ -272,7 +272,7 @@ export function check(address: Address, condition: Condition, otherwise?: Proble
   const bound = binder();
   const expression = condition(bound.bind);
   return {
-    item: { ConditionCheck: { TableName: config.table, Key: { ...address }, ConditionExpression: expression, ...bound.placeholders() } },
+    item: { ConditionCheck: { TableName: config.table, Key: keyOf(address), ConditionExpression: expression, ...bound.placeholders() } },
     otherwise,
   };
 }
@@ -377,7 +377,7 @@ export async function insertMany(items: { address: Address; item: object }[]): P
 
 const insertBatch = (items: { address: Address; item: object }[]): Promise<boolean[]> =>
   execute(
-    items.map(({ address, item }) => insertion({ ...item, ...address })),
+    items.map(({ address, item }) => insertion({ ...item, ...keyOf(address) })),
     "DuplicateItem",
   );
 
@@ -467,5 +467,8 @@ async function backOff(attempt: number, operation: string) {
   if (attempt > 10) throw new Error(`${operation}: DynamoDB kept refusing a part of the call`);
   await pause(Math.min(20 * 2 ** attempt, 2000) * (0.5 + crypto.getRandomValues(new Uint8Array(1))[0]! / 512));
 }
+
+// Whoever has read an item may name it as the address: nothing else of it counts.
+const keyOf = ({ pk, sk }: Address): Address => ({ pk, sk });
 
 const nameOf = ({ pk, sk }: Address) => `${pk}\n${sk}`;
