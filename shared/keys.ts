@@ -26,7 +26,20 @@ export const sha256 = (text: string): string => createHash("sha256").update(text
 export const emailShard = (email: string): string => sha256(email.toLowerCase())[0]!;
 
 /** Settings-like records: few per organization, read by id, listed by age. */
-export type RecordKind = "SITE" | "APIKEY" | "FOLDER" | "TEMPLATE" | "CONFIG" | "WEBHOOK" | "LIST" | "TAG" | "SEGMENT" | "FORM" | "RULE" | "IMPORT" | "EXPORT";
+export type RecordKind =
+  | "SITE"
+  | "APIKEY"
+  | "FOLDER"
+  | "TEMPLATE"
+  | "CONFIG"
+  | "WEBHOOK"
+  | "LIST"
+  | "TAG"
+  | "SEGMENT"
+  | "FORM"
+  | "RULE"
+  | "IMPORT"
+  | "EXPORT";
 
 /** Ids come in blocks of 1,000, so an id tells where its send and its chunk lie. */
 export const idsPerBlock = 1000;
@@ -68,9 +81,11 @@ export const keys = {
   contact: (org: number, site: number, email: string) => at(`${org}#${site}#C${emailShard(email)}`, email.toLowerCase()),
   contactPointer: (org: number, id: number) => at(`${org}#I${id}`),
   contactCount: (org: number, site: number, shard: string) => at(`${org}#${site}#CCOUNT`, shard),
-  groupName: (org: number, site: number, kind: GroupKind, name: string) => at(`${org}#${site}#${kind}NAME`, sha256(name.trim().toLowerCase())),
+  groupName: (org: number, site: number, kind: GroupKind, name: string) =>
+    at(`${org}#${site}#${kind}NAME`, sha256(name.trim().toLowerCase())),
   membership: (org: number, kind: GroupKind, group: number, shard: string, contact: number) =>
     at(`${org}#M${kind}${group}#${shard}`, sortable(contact)),
+  deadGroup: (org: number, kind: GroupKind, group: number) => at(`${org}#DEAD${kind}`, sortable(group)), // until its members are swept
   groupCount: (org: number, kind: GroupKind, group: number, shard: string) => at(`${org}#MCOUNT${kind}${group}`, shard),
   contactLog: (org: number, contact: number, entry: string) => at(`${org}#U${contact}`, entry), // scores, custom events, page views, by time
 
@@ -108,6 +123,7 @@ export const ranges = {
   contactCounts: (org: number, site: number) => range(`${org}#${site}#CCOUNT`),
   members: (org: number, kind: GroupKind, group: number, shard: string) => range(`${org}#M${kind}${group}#${shard}`), // by contact
   groupCounts: (org: number, kind: GroupKind, group: number) => range(`${org}#MCOUNT${kind}${group}`),
+  deadGroups: (org: number, kind: GroupKind) => range(`${org}#DEAD${kind}`), // few, and soon gone
   contactLog: (org: number, contact: number, what: string) => range(`${org}#U${contact}`, what),
   sendsOf: (org: number, hundred: number) => range(`${org}#S${hundred}`),
   results: (org: number, block: number, chunk: number, call: number) => range(`${org}#B${block}`, `RESULT#${chunk}#${call}#`),
@@ -132,7 +148,7 @@ export const shelves = {
 };
 
 export type Shelf = Range & { index: "due" | "new" };
-export type DueWork = "SEND" | "LANE" | "EVENT" | "DELIVERY";
+export type DueWork = "SEND" | "LANE" | "EVENT" | "DELIVERY" | "GROUP";
 export const dueShards = 4;
 /** Spreads due work evenly over its shards. */
 export const dueShard = (id: number): number => id % dueShards;

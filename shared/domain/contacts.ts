@@ -1,13 +1,13 @@
 // Contacts: one to an address and site. The address is the key, so two of one address cannot be; a pointer finds one by id.
 import { type Caller, permit } from "../caller.ts";
 import { now } from "../clock.ts";
-import { absent, all, type Condition, contains, equals, exists, not } from "../conditions.ts";
-import { claim, get, getMany, put, remove as removal, Unmet, update, type Write, write } from "../doors/table.ts";
+import { absent, all, type Condition, equals } from "../conditions.ts";
+import { get, getMany, put, remove as removal, Unmet, update, type Write, write } from "../doors/table.ts";
 import { canonical } from "../email.ts";
 import { conflict, missing } from "../errors.ts";
 import * as ids from "../ids.ts";
-import { emailShard, keys, on, shelves, sortable } from "../keys.ts";
-import { type Contact, type ContactChanges, type ContactItem, derived, type NewContact, told } from "./contacts/contact.ts";
+import { emailShard, type GroupKind, keys, on, shelves, sortable } from "../keys.ts";
+import { type Contact, type ContactChanges, type ContactItem, derived, groupSet, type NewContact, told } from "./contacts/contact.ts";
 import * as groups from "./contacts/groups.ts";
 import * as sites from "./sites.ts";
 import * as suppressions from "./suppressions.ts";
@@ -116,10 +116,13 @@ export async function tellAll(orgId: number, items: ContactItem[]): Promise<Cont
   return items.map((one) => told(one, { tags, lists }));
 }
 
-export const byIds = async (orgId: number, contactIds: number[]): Promise<ContactItem[]> => {
-  const pointers = await getMany<{ siteId: number; email: string }>(contactIds.map((id) => keys.contactPointer(orgId, id)));
+export const byIds = async (orgId: number, contactIds: number[], { consistent = false } = {}): Promise<ContactItem[]> => {
+  const pointers = await getMany<{ siteId: number; email: string }>(
+    contactIds.map((id) => keys.contactPointer(orgId, id)),
+    { consistent },
+  );
   const addresses = pointers.flatMap((pointer) => (pointer ? [keys.contact(orgId, pointer.siteId, pointer.email)] : []));
-  return (await getMany<ContactItem>(addresses)).flatMap((found) => (found ? [found] : []));
+  return (await getMany<ContactItem>(addresses, { consistent })).flatMap((found) => (found ? [found] : []));
 };
 
 const mostTries = 8;
@@ -201,23 +204,17 @@ export const remove = (who: Who, id: number): Promise<void> =>
   );
 
 /** Idempotent: `applied` says whether it was the first time. */
-export async function join(who: Who, id: number, kind: "TAG" | "LIST", group: number): Promise<{ applied: boolean; contact: ContactItem }> {
-  const current = await item(who, id);
-  const set = kind === "TAG" ? "tags" : "lists";
-  const first = all(exists, not(contains(set, group)));
-  const joined = update(current, { add: { [set]: new Set([group]) }, set: { updatedAt: stampAfter(current.updatedAt) } }, { if: first });
-  const applied = await claim(joined, ...groups.joining(who.orgId, current.sk, id, [{ kind, group }]));
-  return { applied, contact: current };
-}
+export const join = (who: Who, id: number, kind: GroupKind, group: number): Promise<{ applied: boolean; contact: ContactItem }> =>
+  untilSettled(who, id, async (contact) => {
+    const applied = !contact[groupSet(kind)]?.has(group);
+    if (applied) await write(...groups.adding(kind, group, [contact]));
+    return { applied, contact };
+  });
 
-/** Idempotent. */
-export async function part(who: Who, id: number, kind: "TAG" | "LIST", group: number): Promise<boolean> {
-  const current = await item(who, id);
-  const set = kind === "TAG" ? "tags" : "lists";
-  const parted = update(
-    current,
-    { leave: { [set]: new Set([group]) }, set: { updatedAt: stampAfter(current.updatedAt) } },
-    { if: contains(set, group) },
-  );
-  return claim(parted, ...groups.parting(who.orgId, current.sk, id, [{ kind, group }]));
-}
+/** Idempotent: tells whether it was a member. */
+export const part = (who: Who, id: number, kind: GroupKind, group: number): Promise<boolean> =>
+  untilSettled(who, id, async (contact) => {
+    const member = contact[groupSet(kind)]?.has(group) === true;
+    if (member) await write(...groups.dropping(kind, group, [contact]));
+    return member;
+  });

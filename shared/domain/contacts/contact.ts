@@ -1,6 +1,7 @@
 // What a contact is: to callers, and as it is stored.
 import * as z from "zod";
 import { EmailAddress, oneLine } from "../../email.ts";
+import type { GroupKind } from "../../keys.ts";
 import { Timezone } from "../organizations.ts";
 
 export const contactStatuses = ["subscribed", "unsubscribed", "pending", "suppressed"] as const;
@@ -99,7 +100,7 @@ export interface ContactItem {
   lastSentAt?: string;
   lastOpenedAt?: string;
   lastClickedAt?: string;
-  /** Lower-case address and name, for search. */
+  /** Lower-case address, a line break and the name, for search; the break lets DynamoDB find the end of an address. */
   search: string;
   /** Folded texts of those fields that are not folded as they are, so that DynamoDB can compare them; by field, `customFields.<key>`. */
   folded?: Record<string, string> | undefined;
@@ -117,6 +118,9 @@ export interface ContactItem {
   createdAt: string;
   updatedAt: string;
 }
+
+/** The attribute that holds the lists or tags. */
+export const groupSet = (kind: GroupKind) => (kind === "TAG" ? "tags" : "lists");
 
 type Texts = Pick<ContactItem, "email" | (typeof textFields)[number] | "customFields">;
 export const textFields = ["email", "firstName", "lastName", "phone", "company", "timezone", "source"] as const;

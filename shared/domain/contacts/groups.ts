@@ -2,7 +2,8 @@
 // where membership is written, in 16 counters so that many writers never meet.
 import type { Caller } from "../../caller.ts";
 import { permit } from "../../caller.ts";
-import { type Condition, equals } from "../../conditions.ts";
+import { now } from "../../clock.ts";
+import { all, type Condition, contains, equals, not } from "../../conditions.ts";
 import { get, getMany, put, queryAll, remove, Unmet, update, type Write, write } from "../../doors/table.ts";
 import { conflict, invalid, missing } from "../../errors.ts";
 import { emailShard, type GroupKind, keys, ranges } from "../../keys.ts";
@@ -10,6 +11,8 @@ import type { PageRequest } from "../../paging.ts";
 import { inParallel } from "../../parallel.ts";
 import * as records from "../records.ts";
 import * as sites from "../sites.ts";
+import { type ContactItem, groupSet } from "./contact.ts";
+import * as dead from "./dead-groups.ts";
 
 type Who = Pick<Caller, "orgId" | "siteId">;
 
@@ -63,6 +66,7 @@ export async function count(kind: GroupKind, orgId: number, id: number): Promise
   return counters.reduce((sum, { count: n }) => sum + n, 0);
 }
 
+/** 409 when the site has another of the new name. */
 export async function change(
   kind: GroupKind,
   who: Who,
@@ -73,34 +77,54 @@ export async function change(
   const { name = group.name } = changes;
   const [from, to] = [keys.groupName(who.orgId, group.siteId, kind, group.name), keys.groupName(who.orgId, group.siteId, kind, name)];
   const taken = conflict(`The site has a ${words[kind]} of this name`, { code: `${words[kind]}_exists` });
-  const renaming = from.sk === to.sk ? [] : [remove(from), put(to, { id, name }, { new: taken })];
+  const renaming = from.sk === to.sk ? [] : [remove(from, named(kind, id)), put(to, { id, name }, { new: taken })];
   await write(records.changing(kind, who, id, { ...changes, name }), ...renaming);
   return find(kind, who, id);
 }
 
-/** The group is gone at once; contacts drop its id when they are next written. */
+/** The name still stands for this group: nobody renamed it meanwhile. */
+const named = (kind: GroupKind, id: number) => ({
+  if: equals("id", id),
+  otherwise: conflict(`The ${words[kind]} was changed by someone else at the same time`),
+});
+
+/** The id dies at once; whoever carries it is swept up later. */
 export async function removeGroup(kind: GroupKind, who: Who, id: number): Promise<void> {
-  const group = await records.find<Group>(kind, who, id);
-  await write(...records.removing(kind, who, id), remove(keys.groupName(who.orgId, group.siteId, kind, group.name)));
+  const { siteId, name } = await records.find<Group>(kind, who, id);
+  const naming = keys.groupName(who.orgId, siteId, kind, name);
+  await write(
+    ...records.removing(kind, who, id),
+    remove(naming, named(kind, id)),
+    dead.dying({ orgId: who.orgId, siteId, kind, group: id }),
+  );
+  await dead.sweepSoon(who.orgId, kind, id);
 }
 
 /** Ids of tags by name; those that are not there yet are made. */
 export async function tagsNamed(who: Who, siteId: number, names: string[]): Promise<Map<string, number>> {
   const distinct = [...new Map(names.map((name) => [name.trim().toLowerCase(), name.trim()])).values()];
-  const known = await getMany<{ id: number }>(distinct.map((name) => keys.groupName(who.orgId, siteId, "TAG", name)));
+  const known = await getMany<{ id: number }>(
+    distinct.map((name) => keys.groupName(who.orgId, siteId, "TAG", name)),
+    {
+      consistent: true,
+    },
+  );
   const ids = await inParallel(8, distinct, async (name, i) => known[i]?.id ?? (await tagNamed(who, siteId, name)));
   const byName = new Map(distinct.map((name, i) => [name.toLowerCase(), ids[i]!]));
   return new Map(names.map((name) => [name, byName.get(name.trim().toLowerCase())!]));
 }
 
 async function tagNamed(who: Who, siteId: number, name: string): Promise<number> {
-  const race = conflict("taken");
-  try {
-    return (await insert("TAG", who, { siteId, name }, race)).id;
-  } catch (error) {
-    if (error !== race) throw error;
-    return (await get<{ id: number }>(keys.groupName(who.orgId, siteId, "TAG", name)))!.id;
-  }
+  const race = conflict("The tag was made and deleted by others at the same time");
+  for (let tries = 1; ; tries++)
+    try {
+      return (await insert("TAG", who, { siteId, name }, race)).id;
+    } catch (error) {
+      if (error !== race) throw error;
+      const made = await get<{ id: number }>(keys.groupName(who.orgId, siteId, "TAG", name));
+      if (made) return made.id;
+      if (tries >= 3) throw error;
+    }
 }
 
 /** 404 for a list that is not of this site. */
@@ -122,7 +146,10 @@ export async function listsOf(who: Who, siteId: number, listIds: number[]): Prom
 /** Names of groups by id, for what contacts carry; one that is gone has none. */
 export async function names(orgId: number, kind: GroupKind, ids: Iterable<number>): Promise<Map<number, string>> {
   const distinct = [...new Set(ids)];
-  const found = await getMany<Group>(distinct.map((id) => keys.record(orgId, kind, id)));
+  const found = await getMany<Group>(
+    distinct.map((id) => keys.record(orgId, kind, id)),
+    { consistent: true },
+  );
   return new Map(found.flatMap((group) => (group ? [[group.id, group.name]] : [])));
 }
 
@@ -143,3 +170,39 @@ export const parting = (orgId: number, email: string, contactId: number, members
     remove(keys.membership(orgId, kind, group, emailShard(email), contactId)),
     update(keys.groupCount(orgId, kind, group, emailShard(email)), { add: { count: -1 } }),
   ]);
+
+/**
+ * Contacts of one collection join a group, all or none of them, as long as each is the one that was read and no member yet.
+ * Three writes for one, two more for each further.
+ */
+export const adding = (kind: GroupKind, group: number, contacts: ContactItem[]): Write[] => [
+  ...contacts.map((contact) =>
+    update(
+      contact,
+      { add: { [groupSet(kind)]: new Set([group]), v: 1 }, set: { updatedAt: stamp(contact) } },
+      { if: outside(kind, group, contact) },
+    ),
+  ),
+  ...contacts.map(({ orgId, sk, id }) => put(keys.membership(orgId, kind, group, emailShard(sk), id), { contactId: id, email: sk })),
+  counting(kind, group, contacts, 1),
+];
+
+export const dropping = (kind: GroupKind, group: number, contacts: ContactItem[]): Write[] => [
+  ...contacts.map((contact) =>
+    update(
+      contact,
+      { leave: { [groupSet(kind)]: new Set([group]) }, add: { v: 1 }, set: { updatedAt: stamp(contact) } },
+      { if: inside(kind, group, contact) },
+    ),
+  ),
+  ...contacts.map(({ orgId, sk, id }) => remove(keys.membership(orgId, kind, group, emailShard(sk), id))),
+  counting(kind, group, contacts, -1),
+];
+
+const inside = (kind: GroupKind, group: number, { id }: ContactItem): Condition => all(equals("id", id), contains(groupSet(kind), group));
+const outside = (kind: GroupKind, group: number, { id }: ContactItem): Condition =>
+  all(equals("id", id), not(contains(groupSet(kind), group)));
+const stamp = ({ updatedAt }: ContactItem): string => [updatedAt, now().toISOString()].sort().at(-1)!;
+
+const counting = (kind: GroupKind, group: number, contacts: ContactItem[], by: 1 | -1): Write =>
+  update(keys.groupCount(contacts[0]!.orgId, kind, group, emailShard(contacts[0]!.sk)), { add: { count: by * contacts.length } });
