@@ -2,6 +2,7 @@
 import type { Group } from "../../shared/http/serve.ts";
 import { account } from "./account.ts";
 import { events } from "./events.ts";
+import { lists } from "./lists.ts";
 import { organization } from "./organization.ts";
 import { providerWebhooks } from "./provider-webhooks.ts";
 import { reference } from "./reference.ts";
@@ -9,12 +10,15 @@ import { send } from "./send.ts";
 import { sendingConfigs } from "./sending-configs.ts";
 import { sites } from "./sites.ts";
 import { suppressions } from "./suppressions.ts";
+import { tags } from "./tags.ts";
 import { templates } from "./templates.ts";
 import { webhooks } from "./webhooks.ts";
 
 export const groups: Group[] = [
   account,
   sites,
+  lists,
+  tags,
   templates,
   send,
   events,

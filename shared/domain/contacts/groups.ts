@@ -19,14 +19,18 @@ type Who = Pick<Caller, "orgId" | "siteId">;
 export interface Group extends records.Stored {
   siteId: number;
   name: string;
-  description?: string | null;
+  description?: string | null | undefined;
 }
 export type CountedGroup = Group & { contactCount: number };
 
 const words: Record<GroupKind, string> = { LIST: "list", TAG: "tag" };
 
 /** 409 when the site has one of that name. */
-export async function create(kind: GroupKind, who: Who, given: { siteId?: number | undefined; name: string; description?: string | null }) {
+export async function create(
+  kind: GroupKind,
+  who: Who,
+  given: { siteId?: number | undefined; name: string; description?: string | null | undefined },
+) {
   const siteId = await sites.resolve(who, given.siteId);
   const taken = conflict(`The site has a ${words[kind]} of this name`, { code: `${words[kind]}_exists` });
   return { ...(await insert(kind, who, { ...given, siteId }, taken)), contactCount: 0 };
