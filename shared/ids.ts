@@ -2,6 +2,7 @@
 // settings-like records are in order of age.
 import { AsyncLocalStorage } from "node:async_hooks";
 import { randomBytes } from "node:crypto";
+import { now } from "./clock.ts";
 import { update, updateReturning, write } from "./doors/table.ts";
 import { type Address, idsPerBlock, keys } from "./keys.ts";
 
@@ -49,22 +50,24 @@ export const takeBlock = (): Promise<number> =>
 const contactsAtOnce = 100;
 const spareContacts: number[] = [];
 
-/** `n` ids for contacts, from those that this process keeps. */
+/** `n` ids for contacts: many in a row, a single one from those that this process keeps. */
 export async function takeContacts(n: number): Promise<number[]> {
-  const taken: number[] = [];
-  while (taken.length < n)
-    taken.push(
-      await remembered("CONTACT", async () => {
-        if (!spareContacts.length) {
-          const size = Math.max(n, contactsAtOnce);
-          const first = await reserve("CONTACT", size);
-          spareContacts.push(...Array.from({ length: size }, (_, i) => first + i));
-        }
-        return spareContacts.shift()!;
-      }),
-    );
-  return taken;
+  if (n !== 1) {
+    const first = n ? await take("CONTACT", n) : 0;
+    return Array.from({ length: n }, (_, i) => first + i);
+  }
+  const one = await remembered("CONTACT", async () => {
+    if (!spareContacts.length) {
+      const first = await reserve("CONTACT", contactsAtOnce);
+      spareContacts.push(...Array.from({ length: contactsAtOnce }, (_, i) => first + i));
+    }
+    return spareContacts.shift()!;
+  });
+  return [one];
 }
+
+/** When this request came first (milliseconds since 1970): made again after it died, it goes on under the same time. */
+export const time = (): Promise<number> => remembered("TIME", async () => now().getTime());
 
 const eventsAtOnce = 1000;
 let openEvents = { next: 0, end: 0 };

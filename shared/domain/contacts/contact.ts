@@ -8,7 +8,7 @@ export const contactStatuses = ["subscribed", "unsubscribed", "pending", "suppre
 export type ContactStatus = (typeof contactStatuses)[number];
 
 const text = oneLine(200).nullable();
-const maxCustomFields = 100;
+export const maxCustomFields = 100;
 export const CustomFields = z
   .record(oneLine(100).min(1), z.union([z.string().max(2000), z.number(), z.boolean(), z.null()]))
   .refine((fields) => Object.keys(fields).length <= maxCustomFields, `must have at most ${maxCustomFields} fields`)
@@ -93,6 +93,8 @@ export interface ContactItem {
   unsuppressed?: ContactStatus;
   tags?: Set<number>;
   lists?: Set<number>;
+  /** The collection of its memberships, once it has another address than its first. */
+  home?: string;
   score?: number;
   sendCount?: number;
   openCount?: number;

@@ -162,22 +162,32 @@ export interface Membership {
   group: number;
 }
 
+type Member = Pick<ContactItem, "orgId" | "sk" | "id" | "home">;
+
+/** The collection in which a contact's memberships are kept and counted: that of its first address, whatever it changes to. */
+export const homeOf = ({ home, sk }: Pick<ContactItem, "home" | "sk">): string => home ?? emailShard(sk);
+
+const addressOf = (kind: GroupKind, group: number, member: Member) => keys.membership(member.orgId, kind, group, homeOf(member), member.id);
+/** The address is a hint: who has changed it since is found by the id. */
+const entering = (kind: GroupKind, group: number, member: Member): Write =>
+  put(addressOf(kind, group, member), { contactId: member.id, email: member.sk });
+
 /** A contact joins groups; to be written together with the contact's own sets. */
-export const joining = (orgId: number, email: string, contactId: number, memberships: Membership[]): Write[] =>
+export const joining = (member: Member, memberships: Membership[]): Write[] =>
+  memberships.flatMap(({ kind, group }) => [entering(kind, group, member), counted(member.orgId, kind, group, homeOf(member), 1)]);
+
+export const parting = (member: Member, memberships: Membership[]): Write[] =>
   memberships.flatMap(({ kind, group }) => [
-    put(keys.membership(orgId, kind, group, emailShard(email), contactId), { contactId, email: email.toLowerCase() }),
-    update(keys.groupCount(orgId, kind, group, emailShard(email)), { add: { count: 1 } }),
+    remove(addressOf(kind, group, member)),
+    counted(member.orgId, kind, group, homeOf(member), -1),
   ]);
 
-export const parting = (orgId: number, email: string, contactId: number, memberships: Membership[]): Write[] =>
-  memberships.flatMap(({ kind, group }) => [
-    remove(keys.membership(orgId, kind, group, emailShard(email), contactId)),
-    update(keys.groupCount(orgId, kind, group, emailShard(email)), { add: { count: -1 } }),
-  ]);
+export const counted = (orgId: number, kind: GroupKind, group: number, home: string, by: number): Write =>
+  update(keys.groupCount(orgId, kind, group, home), { add: { count: by } });
 
 /**
- * Contacts of one collection join a group, all or none of them, as long as each is the one that was read and no member yet.
- * Three writes for one, two more for each further.
+ * Contacts join a group, all or none of them, as long as each is the one that was read and no member yet. Two writes for each, one
+ * more for every home they have.
  */
 export const adding = (kind: GroupKind, group: number, contacts: ContactItem[]): Write[] => [
   ...contacts.map((contact) =>
@@ -187,8 +197,8 @@ export const adding = (kind: GroupKind, group: number, contacts: ContactItem[]):
       { if: outside(kind, group, contact) },
     ),
   ),
-  ...contacts.map(({ orgId, sk, id }) => put(keys.membership(orgId, kind, group, emailShard(sk), id), { contactId: id, email: sk })),
-  counting(kind, group, contacts, 1),
+  ...contacts.map((contact) => entering(kind, group, contact)),
+  ...counting(kind, group, contacts, 1),
 ];
 
 export const dropping = (kind: GroupKind, group: number, contacts: ContactItem[]): Write[] => [
@@ -199,8 +209,8 @@ export const dropping = (kind: GroupKind, group: number, contacts: ContactItem[]
       { if: inside(kind, group, contact) },
     ),
   ),
-  ...contacts.map(({ orgId, sk, id }) => remove(keys.membership(orgId, kind, group, emailShard(sk), id))),
-  counting(kind, group, contacts, -1),
+  ...contacts.map((contact) => remove(addressOf(kind, group, contact))),
+  ...counting(kind, group, contacts, -1),
 ];
 
 const inside = (kind: GroupKind, group: number, { id }: ContactItem): Condition => all(equals("id", id), contains(groupSet(kind), group));
@@ -208,5 +218,5 @@ const outside = (kind: GroupKind, group: number, { id }: ContactItem): Condition
   all(equals("id", id), not(contains(groupSet(kind), group)));
 const stamp = ({ updatedAt }: ContactItem): string => [updatedAt, now().toISOString()].sort().at(-1)!;
 
-const counting = (kind: GroupKind, group: number, contacts: ContactItem[], by: 1 | -1): Write =>
-  update(keys.groupCount(contacts[0]!.orgId, kind, group, emailShard(contacts[0]!.sk)), { add: { count: by * contacts.length } });
+const counting = (kind: GroupKind, group: number, contacts: ContactItem[], by: 1 | -1): Write[] =>
+  [...Map.groupBy(contacts, homeOf)].map(([home, some]) => counted(some[0]!.orgId, kind, group, home, by * some.length));

@@ -2,7 +2,7 @@
 import type { Caller } from "../../caller.ts";
 import { claim, type Write } from "../../doors/table.ts";
 import { conflict, invalid } from "../../errors.ts";
-import { emailShard, type GroupKind } from "../../keys.ts";
+import type { GroupKind } from "../../keys.ts";
 import { chunked, inParallel } from "../../parallel.ts";
 import * as contacts from "../contacts.ts";
 import * as records from "../records.ts";
@@ -64,7 +64,7 @@ async function among(who: Who, siteId: number, ids: number[]) {
 }
 
 const byCollection = (open: ContactItem[]): ContactItem[][] =>
-  Object.values(Object.groupBy(open, ({ sk }) => emailShard(sk))).flatMap((some) => chunked(some ?? [], mostAtOnce));
+  Object.values(Object.groupBy(open, groups.homeOf)).flatMap((some) => chunked(some ?? [], mostAtOnce));
 
 /** One contact, which must be there. */
 export async function only(who: Who, contactId: number, moved: Moved): Promise<Moved> {
