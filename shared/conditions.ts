@@ -53,6 +53,11 @@ export const smaller =
   (attribute: Attribute, than: number): Condition =>
   (bind) =>
     `size(${path(bind, attribute)}) < ${bind.value(than)}`;
+/** Its value is a number, a truth value, a text. */
+export const typed =
+  (attribute: Attribute, type: "N" | "BOOL" | "S"): Condition =>
+  (bind) =>
+    `attribute_type(${path(bind, attribute)}, ${bind.value(type)})`;
 export const not =
   (condition: Condition): Condition =>
   (bind) =>

@@ -6,6 +6,7 @@ import { lists } from "./lists.ts";
 import { organization } from "./organization.ts";
 import { providerWebhooks } from "./provider-webhooks.ts";
 import { reference } from "./reference.ts";
+import { segments } from "./segments.ts";
 import { send } from "./send.ts";
 import { sendingConfigs } from "./sending-configs.ts";
 import { sites } from "./sites.ts";
@@ -19,6 +20,7 @@ export const groups: Group[] = [
   sites,
   lists,
   tags,
+  segments,
   templates,
   send,
   events,
