@@ -69,6 +69,19 @@ export async function takeContacts(n: number): Promise<number[]> {
 /** When this request came first (milliseconds since 1970): made again after it died, it goes on under the same time. */
 export const time = (): Promise<number> => remembered("TIME", async () => now().getTime());
 
+const activitiesAtOnce = 100;
+let openActivities = { next: 0, end: 0 };
+
+/** An id for what a contact or visitor did, from those that this process keeps. */
+export const takeActivity = (): Promise<number> =>
+  remembered("ACTIVITY", async () => {
+    if (openActivities.next >= openActivities.end) {
+      const first = await reserve("ACTIVITY", activitiesAtOnce);
+      openActivities = { next: first, end: first + activitiesAtOnce };
+    }
+    return openActivities.next++;
+  });
+
 const eventsAtOnce = 1000;
 let openEvents = { next: 0, end: 0 };
 

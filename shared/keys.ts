@@ -58,6 +58,7 @@ export const keys = {
   session: (hash: string) => at(`SESSION#${hash}`), // expires
   resetToken: (hash: string) => at(`RESET#${hash}`), // expires
   inboundConfig: (config: number) => at(`CONFIG#${config}`), // -> organization of a sending config
+  trackingSite: (site: number) => at(`TRACK#${site}`), // -> organization of a site
   failures: (who: string, window: number) => at(`FAILURES#${sha256(who)}`, String(window)), // expires
   idCounter: (kind: string) => at(`IDS#${kind}`),
   firstOrganization: () => at("FIRST"), // there once anybody has signed up
@@ -88,6 +89,12 @@ export const keys = {
   deadGroup: (org: number, kind: GroupKind, group: number) => at(`${org}#DEAD${kind}`, sortable(group)), // until its members are swept
   groupCount: (org: number, kind: GroupKind, group: number, shard: string) => at(`${org}#MCOUNT${kind}${group}`, shard),
   contactLog: (org: number, contact: number, entry: string) => at(`${org}#U${contact}`, entry), // scores, custom events, page views, by time
+
+  // custom events and page views: known contacts have them in their log, visitors nobody knows yet beside themselves
+  eventName: (org: number, site: number, name: string) => at(`${org}#EVENTNAME#${site}`, name),
+  eventNameCount: (org: number, site: number) => at(`${org}#EVENTNAMES`, sortable(site)),
+  visitor: (org: number, site: number, visitor: string) => at(`${org}#V${site}#${sha256(visitor)}`), // expires
+  visit: (org: number, site: number, visitor: string, place: string) => at(`${org}#V${site}#${sha256(visitor)}`, `VISIT#${place}`), // expires
 
   // sending
   suppression: (org: number, email: string) => at(`${org}#X${emailShard(email)}`, sha256(email.toLowerCase())),
@@ -125,6 +132,8 @@ export const ranges = {
   groupCounts: (org: number, kind: GroupKind, group: number) => range(`${org}#MCOUNT${kind}${group}`),
   deadGroups: (org: number, kind: GroupKind) => range(`${org}#DEAD${kind}`), // few, and soon gone
   contactLog: (org: number, contact: number, what: string) => range(`${org}#U${contact}`, what),
+  eventNames: (org: number, site: number) => range(`${org}#EVENTNAME#${site}`), // by name
+  visits: (org: number, site: number, visitor: string) => range(`${org}#V${site}#${sha256(visitor)}`, "VISIT#"), // by time
   sendsOf: (org: number, hundred: number) => range(`${org}#S${hundred}`),
   results: (org: number, block: number, chunk: number, call: number) => range(`${org}#B${block}`, `RESULT#${chunk}#${call}#`),
   waiting: (org: number, config: number) => range(`${org}#L${config}`, "W#"), // by priority, then time
@@ -143,6 +152,8 @@ export const shelves = {
   due: (what: DueWork, shard: number): Shelf => ({ index: "due", pk: `DUE#${what}#${shard}` }),
   /** Contacts of a site, newest first, in their 16 collections. Sorted by `time#id`. */
   newContacts: (org: number, site: number, shard: string): Shelf => ({ index: "new", pk: `${org}#${site}#NEW${shard}` }),
+  /** Custom events, newest first, in 16 collections by contact. Sorted by `time#id#site#name`. */
+  newCustomEvents: (org: number, contact: number): Shelf => ({ index: "new", pk: `${org}#CUSTOM${shards[contact % shards.length]}` }),
   /** Suppressions, newest first, in their 16 collections. Sorted by `time#hash#reason`. */
   newSuppressions: (org: number, shard: string): Shelf => ({ index: "new", pk: `${org}#XNEW${shard}` }),
 };
