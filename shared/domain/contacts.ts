@@ -31,7 +31,7 @@ export async function create(who: Who, { siteId: given, tags, lists, ...fields }
   await write(items.pointing(item));
   await insert(item);
   // Whoever suppressed the address meanwhile may not have found the contact.
-  if (!setting.suppressed) await standing.follow(orgId, [item]);
+  await standing.follow(orgId, [item]);
   return find(who, id);
 }
 

@@ -8,7 +8,7 @@ export const contactStatuses = ["subscribed", "unsubscribed", "pending", "suppre
 export type ContactStatus = (typeof contactStatuses)[number];
 
 const text = oneLine(200).nullable();
-export const maxCustomFields = 100;
+const maxCustomFields = 100;
 export const CustomFields = z
   .record(oneLine(100).min(1), z.union([z.string().max(2000), z.number(), z.boolean(), z.null()]))
   .refine((fields) => Object.keys(fields).length <= maxCustomFields, `must have at most ${maxCustomFields} fields`)
@@ -69,8 +69,14 @@ export const ContactRow = z.object({ email: EmailAddress, ...given });
 export type ContactRow = z.output<typeof ContactRow>;
 
 export const ContactChanges = z
-  .object({ email: EmailAddress, ...fields, status: z.enum(["subscribed", "unsubscribed", "pending"]) })
-  .partial();
+  .object({
+    email: EmailAddress,
+    ...fields,
+    customFields: CustomFields.nullable().describe("Those that are named are changed; null empties them all"),
+    status: z.enum(["subscribed", "unsubscribed", "pending"]).describe("A suppressed contact takes it once it is not suppressed any more"),
+  })
+  .partial()
+  .meta({ examples: [{ firstName: "Ann", customFields: { plan: "team" } }] });
 export type ContactChanges = z.output<typeof ContactChanges>;
 
 /** As it is stored: empty fields are left out; tags and lists are sets of ids, so that a query can be filtered by them. */
@@ -141,7 +147,8 @@ export function derived(fields: Texts): Pick<ContactItem, "search"> & { folded: 
 }
 
 /** What search looks through. */
-const searchable = ({ email, firstName, lastName }: Texts): string => [email, firstName, lastName].filter(Boolean).join(" ").toLowerCase();
+const searchable = ({ email, firstName, lastName }: Texts): string =>
+  `${email}\n${[firstName, lastName].filter(Boolean).join(" ")}`.toLowerCase();
 
 export const told = (item: ContactItem, names: { tags: Map<number, string>; lists: Map<number, string> }): Contact => ({
   id: item.id,

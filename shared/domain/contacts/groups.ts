@@ -106,7 +106,8 @@ export async function removeGroup(kind: GroupKind, who: Who, id: number): Promis
 
 /** Ids of tags by name; those that are not there yet are made. */
 export async function tagsNamed(who: Who, siteId: number, names: string[]): Promise<Map<string, number>> {
-  const distinct = [...new Map(names.map((name) => [name.trim().toLowerCase(), name.trim()])).values()];
+  // Of several spellings the first is the name.
+  const distinct = [...new Map(names.toReversed().map((name) => [name.trim().toLowerCase(), name.trim()])).values()].toReversed();
   const known = await getMany<{ id: number }>(
     distinct.map((name) => keys.groupName(who.orgId, siteId, "TAG", name)),
     {
@@ -147,6 +148,14 @@ export async function listsOf(who: Who, siteId: number, listIds: number[]): Prom
   return distinct;
 }
 
+/** 404 when there is none, 400 when it is of another site than its contact. */
+export async function ofSite(kind: GroupKind, who: Who, id: number, siteId: number): Promise<Group> {
+  const group = await records.find<Group>(kind, who, id);
+  const path = `${words[kind]}Id`;
+  if (group.siteId !== siteId) throw invalid(`${path} belongs to another site`, { details: [{ path, message: "of another site" }] });
+  return group;
+}
+
 /** Names of groups by id, for what contacts carry; one that is gone has none. */
 export async function names(orgId: number, kind: GroupKind, ids: Iterable<number>): Promise<Map<number, string>> {
   const distinct = [...new Set(ids)];
@@ -168,13 +177,15 @@ type Member = Pick<ContactItem, "orgId" | "sk" | "id" | "home">;
 export const homeOf = ({ home, sk }: Pick<ContactItem, "home" | "sk">): string => home ?? emailShard(sk);
 
 const addressOf = (kind: GroupKind, group: number, member: Member) => keys.membership(member.orgId, kind, group, homeOf(member), member.id);
-/** The address is a hint: who has changed it since is found by the id. */
-const entering = (kind: GroupKind, group: number, member: Member): Write =>
-  put(addressOf(kind, group, member), { contactId: member.id, email: member.sk });
+/** Without the counters. The address is a hint: who has changed it since is found by the id. */
+export const entering = (member: Member, memberships: Membership[]): Write[] =>
+  memberships.map(({ kind, group }) => put(addressOf(kind, group, member), { contactId: member.id, email: member.sk }));
 
 /** A contact joins groups; to be written together with the contact's own sets. */
-export const joining = (member: Member, memberships: Membership[]): Write[] =>
-  memberships.flatMap(({ kind, group }) => [entering(kind, group, member), counted(member.orgId, kind, group, homeOf(member), 1)]);
+export const joining = (member: Member, memberships: Membership[]): Write[] => [
+  ...entering(member, memberships),
+  ...memberships.map(({ kind, group }) => counted(member.orgId, kind, group, homeOf(member), 1)),
+];
 
 export const parting = (member: Member, memberships: Membership[]): Write[] =>
   memberships.flatMap(({ kind, group }) => [
@@ -197,7 +208,7 @@ export const adding = (kind: GroupKind, group: number, contacts: ContactItem[]):
       { if: outside(kind, group, contact) },
     ),
   ),
-  ...contacts.map((contact) => entering(kind, group, contact)),
+  ...contacts.flatMap((contact) => entering(contact, [{ kind, group }])),
   ...counting(kind, group, contacts, 1),
 ];
 

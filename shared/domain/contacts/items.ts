@@ -5,7 +5,7 @@ import { put, remove, update, type Write } from "../../doors/table.ts";
 import { canonical } from "../../email.ts";
 import { invalid, type Problem } from "../../errors.ts";
 import { emailShard, keys, on, shelves, sortable } from "../../keys.ts";
-import { type ContactChanges, type ContactItem, derived, maxCustomFields, type NewContact } from "./contact.ts";
+import { type ContactChanges, type ContactItem, CustomFields, derived, type NewContact } from "./contact.ts";
 import * as groups from "./groups.ts";
 
 export type Fields = Omit<NewContact, "siteId" | "tags" | "lists">;
@@ -75,10 +75,9 @@ export function changed(current: ContactItem, { status, customFields, ...changes
 function merged(current: ContactItem["customFields"], changes: ContactChanges["customFields"]): ContactItem["customFields"] | null {
   if (changes === undefined || changes === null) return changes === null ? null : current;
   const fields = { ...current, ...changes };
-  if (Object.keys(fields).length > maxCustomFields)
-    throw invalid(`customFields may have at most ${maxCustomFields} fields`, {
-      details: [{ path: "customFields", message: `at most ${maxCustomFields} fields` }],
-    });
+  const { error } = CustomFields.safeParse(fields);
+  const message = error?.issues[0]?.message;
+  if (message) throw invalid(`customFields ${message}`, { details: [{ path: "customFields", message }] });
   return fields;
 }
 
