@@ -11,9 +11,6 @@ const notYet: Record<string, string[]> = {
   "What happened to every mail": ["/events", "/webhooks"],
   Audience: [
     "/contacts",
-    "/lists",
-    "/tags",
-    "/segments",
     "/imports",
     "/forms",
     "/scoring",
@@ -34,6 +31,7 @@ const extras = [
   "POST /attachments", // for what is too large to travel inside a request
   "POST /sends/{id}/cancel",
   "GET /sending-configs/{id}",
+  "GET /segments/{id}/contacts/{contactId}", // which condition holds and which does not
   ...providers.map(({ key }) => `POST /webhooks/${key}`), // named in the text of the interface, not in its tables
 ];
 

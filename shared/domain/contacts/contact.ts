@@ -9,8 +9,15 @@ export type ContactStatus = (typeof contactStatuses)[number];
 
 const text = oneLine(200).nullable();
 const maxCustomFields = 100;
+/** A number that both JavaScript and the table can hold. */
+export const isStorable = (value: unknown): value is number =>
+  typeof value === "number" && Number.isFinite(value) && (value === 0 || (Math.abs(value) < 1e100 && Math.abs(value) > 1e-100));
+
 export const CustomFields = z
-  .record(oneLine(100).min(1), z.union([z.string().max(2000), z.number(), z.boolean(), z.null()]))
+  .record(
+    oneLine(100).min(1),
+    z.union([z.string().max(2000), z.number().refine(isStorable, "must be of a usual size"), z.boolean(), z.null()]),
+  )
   .refine((fields) => Object.keys(fields).length <= maxCustomFields, `must have at most ${maxCustomFields} fields`)
   .refine((fields) => Buffer.byteLength(JSON.stringify(fields)) <= 20_000, "must be at most 20,000 bytes of JSON");
 

@@ -1,5 +1,5 @@
 // Operators, and the values they take for each kind of field.
-import { contactStatuses } from "../contacts/contact.ts";
+import { contactStatuses, isStorable } from "../contacts/contact.ts";
 import type { Field } from "./fields.ts";
 import { readTime } from "./times.ts";
 
@@ -62,9 +62,6 @@ const must =
   (value) =>
     holds(value) ? undefined : message;
 
-/** A number that both JavaScript and DynamoDB can hold. */
-export const isStorable = (value: unknown): value is number =>
-  typeof value === "number" && Number.isFinite(value) && (value === 0 || (Math.abs(value) < 1e100 && Math.abs(value) > 1e-100));
 const isText = (value: unknown): boolean => typeof value === "string" && value.length >= 1 && value.length <= maxText;
 const isId = (value: unknown): boolean => Number.isSafeInteger(value) && (value as number) > 0;
 

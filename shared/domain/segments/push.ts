@@ -18,10 +18,10 @@ import {
   startsWith,
   typed,
 } from "../../conditions.ts";
-import { fold } from "../contacts/contact.ts";
+import { fold, isStorable } from "../contacts/contact.ts";
 import { type Context, written } from "./evaluate.ts";
 import type { Field } from "./fields.ts";
-import { isStorable, type Kind, negated, type Operator, type Scalar, type Value } from "./operators.ts";
+import { type Kind, negated, type Operator, type Scalar, type Value } from "./operators.ts";
 import { daysMs, readTime, stored } from "./times.ts";
 
 export interface Pushed {
