@@ -73,6 +73,7 @@ function jsonBody(byKey: Map<string, Route>): MiddlewareObj<Event & Kept> {
       const { event } = request;
       const route = byKey.get(event.routeKey);
       if (!route || route.raw) return;
+      if (route.beacon && /^text\/plain\b/i.test(event.headers["content-type"] ?? "")) event.headers["content-type"] = "application/json";
       if (event.kept.rawBody.length) return parser.before?.(request as never);
       delete event.body;
     },

@@ -84,6 +84,7 @@ const makers: Record<string, { signature: Signature; body(made: Made): object }>
     signature: "POST /sending-configs",
     body: () => ({ provider: "resend", fromEmail: "news@example.com", fromName: "News", credentials: { apiKey: "re_test" } }),
   },
+  scoring: { signature: "POST /scoring/rules", body: () => ({ name: "Opened", trigger: "email_open", points: 1 }) },
   webhooks: { signature: "POST /webhooks", body: () => ({ url: "https://shop.example/hooks", events: ["bounce"] }) },
   sends: {
     signature: "POST /send",
