@@ -128,6 +128,10 @@ export interface ContactItem {
   sentCampaigns?: Set<number>;
   openedCampaigns?: Set<number>;
   clickedCampaigns?: Set<number>;
+  /** Its latest sends; older ones are in its log. */
+  sendIds?: number[];
+  /** Events that were counted last. */
+  counted?: number[];
   /** Rises with every fact that is counted without `updatedAt` being moved. */
   v?: number;
   createdAt: string;

@@ -9,6 +9,7 @@ import { type Address, keys, ranges } from "../../keys.ts";
 import { chunked, inParallel } from "../../parallel.ts";
 import { provider as providerOf } from "../../providers/index.ts";
 import type { Mailing, Outcome, Provider } from "../../providers/provider.ts";
+import * as engagement from "../contacts/engagement.ts";
 import * as sendingConfigs from "../sending-configs.ts";
 import type { SendItem } from "../sends.ts";
 import * as suppressions from "../suppressions.ts";
@@ -199,4 +200,8 @@ async function record(load: Load, lines: Line[], skip: lanes.Claim["skip"], resu
   const left = Object.entries(skip).filter(([, why]) => why !== "cancelled");
   const skipped = left.map(([i, error]) => chunks.sendOf(head, waiting.block, { ...byIndex.get(Number(i))!, error }));
   await insertMany([...sends, ...skipped].map((send) => insertion(orgId, send)));
+  await engagement.sent(
+    orgId,
+    sends.filter(({ status }) => status === "sent"),
+  );
 }

@@ -10,6 +10,7 @@ import { dueShard, keys, off, on, shelves } from "../../keys.ts";
 import { provider as providerOf } from "../../providers/index.ts";
 import type { Outcome, Provider } from "../../providers/provider.ts";
 import { queues } from "../../queues.ts";
+import * as engagement from "../contacts/engagement.ts";
 import * as sendingConfigs from "../sending-configs.ts";
 import type { SendItem } from "../sends.ts";
 import * as suppressions from "../suppressions.ts";
@@ -104,6 +105,8 @@ const backOffSeconds = ({ attempt = 1 }: Single): number => Math.min(2 ** (attem
 /** Its end: off the due index, and without what was only needed until now. */
 async function settle(orgId: number, send: Single, outcome: Outcome): Promise<void> {
   const set = marks(outcome, now().toISOString());
+  // Before the send is settled, as nobody takes it up again afterwards.
+  if (set.status === "sent") await engagement.sent(orgId, [{ ...send, ...set }]);
   const change = { set, remove: [...off("due"), "content", "lease", "attempt", "firstClaimedAt"] };
   await claim(update(keys.send(orgId, send.id), change, { if: asRead(send) }));
 }
