@@ -6,8 +6,6 @@ import * as engagement from "../contacts/engagement.ts";
 import * as standing from "../contacts/standing.ts";
 import { allHappened, type Happening } from "../scoring.ts";
 import type { Trigger } from "../scoring-rules.ts";
-import * as engagement from "../contacts/engagement.ts";
-import * as standing from "../contacts/standing.ts";
 import type { SendItem } from "../sends.ts";
 import * as suppressions from "../suppressions.ts";
 import * as webhooks from "../webhooks.ts";
