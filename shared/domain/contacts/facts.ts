@@ -28,9 +28,13 @@ export type CampaignFact = (typeof campaignFacts)[number];
 const attributes = { sent: "sentCampaigns", opened: "openedCampaigns", clicked: "clickedCampaigns" } as const;
 export const campaignsOf = (fact: CampaignFact) => attributes[fact];
 
+type Campaigns = Pick<ContactItem, (typeof attributes)[CampaignFact] | "v">;
+
 /** Attributes to set, by a writer who read the contact and writes on its version; the oldest campaign makes room. */
-export function campaignMet(contact: ContactItem, fact: CampaignFact, campaignId: number): Record<string, number | Set<number>> {
+export function campaignMet(contact: Campaigns, fact: CampaignFact, campaignId: number): Campaigns {
   const attribute = attributes[fact];
   const ids = [...new Set([...(contact[attribute] ?? []), campaignId])].sort((a, b) => b - a);
-  return { [attribute]: new Set(ids.slice(0, maxCampaigns)), v: (contact.v ?? 0) + 1 };
+  const latest: Campaigns = { v: (contact.v ?? 0) + 1 };
+  latest[attribute] = new Set(ids.slice(0, maxCampaigns));
+  return latest;
 }
