@@ -111,7 +111,7 @@ describe("bounds", () => {
     const long = (bytes: number) => {
       const rules = {
         match: "all",
-        conditions: Array.from({ length: 11 }, () => ({ field: "company", operator: "equals", value: "x".repeat(1740) })),
+        conditions: Array.from({ length: 11 }, () => ({ field: "company", operator: "equals", value: "x".repeat(1750) })),
       };
       rules.conditions[0]!.value += "x".repeat(bytes - JSON.stringify(rules).length);
       return rules;
