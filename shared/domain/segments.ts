@@ -78,7 +78,7 @@ export async function remove(who: Who, id: number): Promise<void> {
 }
 
 /** The rules of a segment, ready to be asked of contacts of its site; what `wanted` makes of them, the reader takes. */
-export async function compiled(who: Who, id: number): Promise<Compiled & { siteId: number }> {
+async function compiled(who: Who, id: number): Promise<Compiled & { siteId: number }> {
   const { siteId, rules } = await find(who, id);
   return { ...(await ready(who.orgId, siteId, rules)), siteId };
 }

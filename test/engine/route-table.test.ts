@@ -111,7 +111,11 @@ test("what belongs to one organization does not exist for another", async () => 
   for (const entry of walked) {
     const kind = entry.signature.split("/")[1]!;
     expect(Object.keys(made)).toContain(kind);
-    const { status, body } = await ask(entry.group, entry.signature, asking(entry, made[kind]!, withSession(stranger.token), made.contacts));
+    const { status, body } = await ask(
+      entry.group,
+      entry.signature,
+      asking(entry, made[kind]!, withSession(stranger.token), made.contacts),
+    );
     expect([entry.signature, status, body.code]).toEqual([entry.signature, 404, "not_found"]);
   }
   for (const entry of walked.filter(({ route }) => route.method === "GET")) {

@@ -52,8 +52,8 @@ export const negated: Partial<Record<Operator, Operator>> = {
   notIn: "in",
 };
 
-export const maxChoices = 100;
-export const maxDays = 36_500;
+const maxChoices = 100;
+const maxDays = 36_500;
 const maxText = 2000;
 
 type Check = (value: unknown) => string | undefined;
