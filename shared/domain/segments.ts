@@ -1,6 +1,6 @@
 // Segments: rules that say who belongs. Nothing is kept of who does, so every answer is as of now, and exact.
 import * as z from "zod";
-import { type Caller, permit } from "../caller.ts";
+import type { Caller } from "../caller.ts";
 import { now } from "../clock.ts";
 import { equals } from "../conditions.ts";
 import { getMany, updateReturning, write } from "../doors/table.ts";
@@ -114,8 +114,9 @@ export async function members(who: Who, id: number, request: PageRequest): Promi
 
 /** Which conditions a contact fulfils; 404 for a contact of another site. */
 export async function explain(who: Who, id: number, contactId: number): Promise<Explained> {
-  const [segment, contact] = await Promise.all([compiled(who, id), contacts.item(who, contactId)]);
-  permit({ siteId: who.siteId }, contact.siteId);
+  // One after the other: which of two refusals is told must not be chance.
+  const segment = await compiled(who, id);
+  const contact = await contacts.item(who, contactId);
   if (contact.siteId !== segment.siteId) throw missing("There is no such contact in the segment's site");
   return segment.explain(contact);
 }
