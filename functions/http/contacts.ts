@@ -6,6 +6,10 @@ import * as groups from "../../shared/domain/contacts/groups.ts";
 import * as pages from "../../shared/domain/contacts/pages.ts";
 import * as scores from "../../shared/domain/contacts/scores.ts";
 import * as contact from "../../shared/domain/contacts.ts";
+import { formats } from "../../shared/domain/exports/formats.ts";
+import { Export } from "../../shared/domain/exports.ts";
+import * as scoring from "../../shared/domain/scoring.ts";
+import { Exported, exporting } from "../../shared/http/exporting.ts";
 import { Deleted, PageQuery, paged, route } from "../../shared/http/route.ts";
 import { group } from "../../shared/http/serve.ts";
 
@@ -74,6 +78,15 @@ export const contacts = group("contacts", [
     errors: { 404: "There is no such site or list", 409: "The site has a contact with this email" },
     handle: ({ caller, body }) => contact.create(caller, body),
   }),
+  route("GET /contacts/export", "Contacts as CSV or JSON, by any filter; more than 10,000 are written to a file by and by", {
+    level: "site",
+    query: z.object({ format: z.enum(formats).default("csv"), ...pages.Filter.shape }),
+    returns: Exported,
+    type: "text/csv; charset=utf-8",
+    later: Export,
+    handle: ({ caller, query: { format, ...filter }, request, reply }) =>
+      exporting(caller, { type: "contacts", format, filter }, request, reply),
+  }),
   route("POST /contacts/bulk", "Create or update up to 100 contacts; a bad row fails alone", {
     level: "site",
     body: Bulk,
@@ -111,7 +124,7 @@ export const contacts = group("contacts", [
     handle: async ({ caller, params: { id }, body }) => {
       const { siteId } = await contact.item(caller, id);
       const tag = await tagOf(caller, siteId, body);
-      const { applied } = await contact.join(caller, id, "TAG", tag.id);
+      const { applied } = await scoring.applyTag(caller, id, tag);
       return { tag, applied };
     },
   }),

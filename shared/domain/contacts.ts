@@ -1,6 +1,6 @@
 // Contacts: one to an address and site. The address is the key, so two of one address cannot be; a pointer finds one by id.
 import { type Caller, permit } from "../caller.ts";
-import { get, getMany, query, remove as removal, Unmet, write, writeMany } from "../doors/table.ts";
+import { get, getMany, query, remove as removal, Unmet, type Write, write, writeMany } from "../doors/table.ts";
 import { conflict, missing } from "../errors.ts";
 import * as ids from "../ids.ts";
 import { type Address, type GroupKind, keys, ranges } from "../keys.ts";
@@ -141,11 +141,25 @@ async function forget(orgId: number, id: number): Promise<void> {
   } while (after !== undefined);
 }
 
+/** What joining does beside: points for the contact's score, and how the log tells of them. */
+export interface Earned {
+  points: number;
+  lines: Write[];
+}
+
 /** Idempotent: `applied` says whether it was the first time. */
-export const join = (who: Who, id: number, kind: GroupKind, group: number): Promise<{ applied: boolean; contact: ContactItem }> =>
+export const join = (
+  who: Who,
+  id: number,
+  kind: GroupKind,
+  group: number,
+  earning: (contact: ContactItem) => Promise<Earned> = async () => ({ points: 0, lines: [] }),
+): Promise<{ applied: boolean; contact: ContactItem }> =>
   untilSettled(who, id, async (contact) => {
     const applied = !contact[groupSet(kind)]?.has(group);
-    if (applied) await write(...groups.adding(kind, group, [contact]));
+    if (!applied) return { applied, contact };
+    const { points, lines } = await earning(contact);
+    await write(...groups.adding(kind, group, [contact], points), ...lines);
     return { applied, contact };
   });
 

@@ -1,4 +1,6 @@
 // What happens to a contact moves its score, by the rules of its site: once for each event and rule, however often it is told.
+import type { Caller } from "../caller.ts";
+import { now } from "../clock.ts";
 import { get } from "../doors/table.ts";
 import { canonical } from "../email.ts";
 import { keys } from "../keys.ts";
@@ -6,7 +8,10 @@ import { inParallel } from "../parallel.ts";
 import type { ContactItem } from "./contacts/contact.ts";
 import { fold } from "./contacts/contact.ts";
 import * as scores from "./contacts/scores.ts";
+import * as contacts from "./contacts.ts";
 import { type Match, ofSite, type ScoringRule, type Trigger } from "./scoring-rules.ts";
+
+type Who = Pick<Caller, "orgId" | "siteId">;
 
 /** What a rule may ask about. */
 export type Facts = { [Field in keyof Match]?: Match[Field] | undefined };
@@ -48,6 +53,17 @@ export const causeOf = ({ key, at }: Pick<Happening, "key" | "at">, { id, name }
 /** Safe to repeat. A contact that is gone scores nothing. */
 export const happened = (orgId: number, contact: Pick<ContactItem, "id" | "siteId">, happening: Happening): Promise<void> =>
   allHappened(orgId, contact.siteId, [{ contactId: contact.id, happening }]);
+
+/** A tag is applied, and scored in the same transaction. Idempotent: `applied` says whether it was the first time. */
+export const applyTag = (who: Who, contactId: number, tag: { id: number; name: string }) =>
+  contacts.join(who, contactId, "TAG", tag.id, async ({ orgId, siteId, id, v = 0 }) => {
+    const happening = { key: `tag ${tag.id} on version ${v}`, at: now().toISOString() };
+    const some = met(await ofSite(orgId, siteId), { trigger: "tag_add", facts: { tagId: tag.id, tagName: tag.name } });
+    return {
+      points: some.reduce((sum, { points }) => sum + points, 0),
+      lines: some.map((rule) => scores.logging(orgId, id, rule.points, causeOf(happening, rule))),
+    };
+  });
 
 /** To whom: a contact, or whoever of the site has the address. */
 interface Met {

@@ -198,13 +198,13 @@ export const counted = (orgId: number, kind: GroupKind, group: number, home: str
 
 /**
  * Contacts join a group, all or none of them, as long as each is the one that was read and no member yet. Two writes for each, one
- * more for every home they have.
+ * more for every home they have. Each gets the points for it.
  */
-export const adding = (kind: GroupKind, group: number, contacts: ContactItem[]): Write[] => [
+export const adding = (kind: GroupKind, group: number, contacts: ContactItem[], points?: number): Write[] => [
   ...contacts.map((contact) =>
     update(
       contact,
-      { add: { [groupSet(kind)]: new Set([group]), v: 1 }, set: { updatedAt: stamp(contact) } },
+      { add: { [groupSet(kind)]: new Set([group]), v: 1, ...(points && { score: points }) }, set: { updatedAt: stamp(contact) } },
       { if: outside(kind, group, contact) },
     ),
   ),
