@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { tracking as group } from "../../functions/http/tracking.ts";
 import * as clock from "../../shared/clock.ts";
 import type { ContactItem } from "../../shared/domain/contacts/contact.ts";
 import * as scores from "../../shared/domain/contacts/scores.ts";
@@ -12,6 +13,7 @@ import { tokens } from "../../shared/domain/unsubscribe-tokens.ts";
 import { queryAll, remove, update, write } from "../../shared/doors/table.ts";
 import { keys, ranges } from "../../shared/keys.ts";
 import { audience, create } from "../support/audience.ts";
+import { ask } from "../support/events.ts";
 import { armed, atEveryStep } from "../support/killer.ts";
 
 armed();
@@ -217,4 +219,20 @@ test("a site is found from outside as long as it is there, also one made before 
   expect(await tracking.organizationOf(siteId)).toBe(orgId);
   await sites.remove(caller, siteId);
   await expect(tracking.organizationOf(siteId)).rejects.toMatchObject({ kind: "missing" });
+});
+
+test("one client address may tell 60 things a minute, and a page can read why no more is taken", async () => {
+  const { siteId } = await shop();
+  const tell = (address: string) =>
+    ask(group, "POST /tracking/event", {
+      address,
+      body: { siteId, visitorId: "visitor-of-limits", type: "page_view", url: "https://shop.example/" },
+    });
+  const statuses: number[] = [];
+  for (let n = 0; n < 60; n++) statuses.push((await tell("198.51.100.7")).status);
+  expect(new Set(statuses)).toEqual(new Set([202]));
+  const refused = await tell("198.51.100.7");
+  expect(refused).toMatchObject({ status: 429, body: { code: "rate_limited" } });
+  expect(refused.headers).toMatchObject({ "access-control-allow-origin": "*", "retry-after": expect.any(String) });
+  expect((await tell("198.51.100.8")).status).toBe(202);
 });
