@@ -6,12 +6,16 @@ export interface Binder {
   value(value: unknown): string;
 }
 export type Condition = (bind: Binder) => string;
+/** A name, or the way into a map. */
+export type Attribute = string | string[];
+
+const path = (bind: Binder, attribute: Attribute): string => [attribute].flat().map(bind.name).join(".");
 
 const compare =
   (operator: string) =>
-  (attribute: string, value: unknown): Condition =>
+  (attribute: Attribute, value: unknown): Condition =>
   (bind) =>
-    `${bind.name(attribute)} ${operator} ${bind.value(value)}`;
+    `${path(bind, attribute)} ${operator} ${bind.value(value)}`;
 
 export const equals = compare("=");
 export const differs = compare("<>");
@@ -19,30 +23,54 @@ export const below = compare("<");
 export const atMost = compare("<=");
 export const above = compare(">");
 export const atLeast = compare(">=");
+export const between =
+  (attribute: Attribute, from: unknown, to: unknown): Condition =>
+  (bind) =>
+    `${path(bind, attribute)} BETWEEN ${bind.value(from)} AND ${bind.value(to)}`;
+/** One of up to 100 values. */
+export const oneOf =
+  (attribute: Attribute, values: unknown[]): Condition =>
+  (bind) =>
+    `${path(bind, attribute)} IN (${values.map(bind.value).join(", ")})`;
 export const absent =
-  (attribute: string): Condition =>
+  (attribute: Attribute): Condition =>
   (bind) =>
-    `attribute_not_exists(${bind.name(attribute)})`;
+    `attribute_not_exists(${path(bind, attribute)})`;
 export const present =
-  (attribute: string): Condition =>
+  (attribute: Attribute): Condition =>
   (bind) =>
-    `attribute_exists(${bind.name(attribute)})`;
+    `attribute_exists(${path(bind, attribute)})`;
 export const contains =
-  (attribute: string, value: unknown): Condition =>
+  (attribute: Attribute, value: unknown): Condition =>
   (bind) =>
-    `contains(${bind.name(attribute)}, ${bind.value(value)})`;
+    `contains(${path(bind, attribute)}, ${bind.value(value)})`;
 export const startsWith =
-  (attribute: string, value: string): Condition =>
+  (attribute: Attribute, value: string): Condition =>
   (bind) =>
-    `begins_with(${bind.name(attribute)}, ${bind.value(value)})`;
-export const all =
+    `begins_with(${path(bind, attribute)}, ${bind.value(value)})`;
+/** A set, list or map has fewer members; a text fewer bytes. */
+export const smaller =
+  (attribute: Attribute, than: number): Condition =>
+  (bind) =>
+    `size(${path(bind, attribute)}) < ${bind.value(than)}`;
+/** Its value is a number, a truth value, a text. */
+export const typed =
+  (attribute: Attribute, type: "N" | "BOOL" | "S"): Condition =>
+  (bind) =>
+    `attribute_type(${path(bind, attribute)}, ${bind.value(type)})`;
+export const not =
+  (condition: Condition): Condition =>
+  (bind) =>
+    `NOT (${condition(bind)})`;
+
+// Parentheses around a lone condition would meet others around it, and DynamoDB refuses double ones.
+const joined =
+  (word: string) =>
   (...conditions: Condition[]): Condition =>
   (bind) =>
-    conditions.map((condition) => `(${condition(bind)})`).join(" AND ");
-export const any =
-  (...conditions: Condition[]): Condition =>
-  (bind) =>
-    conditions.map((condition) => `(${condition(bind)})`).join(" OR ");
+    conditions.length === 1 ? conditions[0]!(bind) : conditions.map((condition) => `(${condition(bind)})`).join(word);
+export const all = joined(" AND ");
+export const any = joined(" OR ");
 
 /** The item is not there yet. */
 export const isNew = absent("pk");

@@ -2,6 +2,7 @@
 // settings-like records are in order of age.
 import { AsyncLocalStorage } from "node:async_hooks";
 import { randomBytes } from "node:crypto";
+import { now } from "./clock.ts";
 import { update, updateReturning, write } from "./doors/table.ts";
 import { type Address, idsPerBlock, keys } from "./keys.ts";
 
@@ -44,6 +45,41 @@ export const takeBlock = (): Promise<number> =>
     const first = await reserve("SENDBLOCK", blocksAtOnce);
     spare.push(...Array.from({ length: blocksAtOnce - 1 }, (_, i) => first + 1 + i));
     return first;
+  });
+
+const contactsAtOnce = 100;
+const spareContacts: number[] = [];
+
+/** `n` ids for contacts: many in a row, a single one from those that this process keeps. */
+export async function takeContacts(n: number): Promise<number[]> {
+  if (n !== 1) {
+    const first = n ? await take("CONTACT", n) : 0;
+    return Array.from({ length: n }, (_, i) => first + i);
+  }
+  const one = await remembered("CONTACT", async () => {
+    if (!spareContacts.length) {
+      const first = await reserve("CONTACT", contactsAtOnce);
+      spareContacts.push(...Array.from({ length: contactsAtOnce }, (_, i) => first + i));
+    }
+    return spareContacts.shift()!;
+  });
+  return [one];
+}
+
+/** When this request came first (milliseconds since 1970): made again after it died, it goes on under the same time. */
+export const time = (): Promise<number> => remembered("TIME", async () => now().getTime());
+
+const activitiesAtOnce = 100;
+let openActivities = { next: 0, end: 0 };
+
+/** An id for what a contact or visitor did, from those that this process keeps. */
+export const takeActivity = (): Promise<number> =>
+  remembered("ACTIVITY", async () => {
+    if (openActivities.next >= openActivities.end) {
+      const first = await reserve("ACTIVITY", activitiesAtOnce);
+      openActivities = { next: first, end: first + activitiesAtOnce };
+    }
+    return openActivities.next++;
   });
 
 const eventsAtOnce = 1000;

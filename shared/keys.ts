@@ -26,12 +26,30 @@ export const sha256 = (text: string): string => createHash("sha256").update(text
 export const emailShard = (email: string): string => sha256(email.toLowerCase())[0]!;
 
 /** Settings-like records: few per organization, read by id, listed by age. */
-export type RecordKind = "SITE" | "APIKEY" | "FOLDER" | "TEMPLATE" | "CONFIG" | "WEBHOOK";
+export type RecordKind =
+  | "SITE"
+  | "APIKEY"
+  | "FOLDER"
+  | "TEMPLATE"
+  | "CONFIG"
+  | "WEBHOOK"
+  | "LIST"
+  | "TAG"
+  | "SEGMENT"
+  | "FORM"
+  | "RULE"
+  | "IMPORT"
+  | "EXPORT";
 
 /** Ids come in blocks of 1,000, so an id tells where its send and its chunk lie. */
 export const idsPerBlock = 1000;
 export const blockOf = (sendId: number): number => Math.floor(sendId / idsPerBlock);
 const hundredOf = (sendId: number): number => Math.floor(sendId / 100);
+
+/** Lists and tags: what a contact is a member of. */
+export type GroupKind = "LIST" | "TAG";
+/** The collections by email hash. */
+export const shards: string[] = [..."0123456789abcdef"];
 
 export const keys = {
   // found from outside, where no organization is known yet; each item names its own
@@ -40,9 +58,11 @@ export const keys = {
   session: (hash: string) => at(`SESSION#${hash}`), // expires
   resetToken: (hash: string) => at(`RESET#${hash}`), // expires
   inboundConfig: (config: number) => at(`CONFIG#${config}`), // -> organization of a sending config
+  trackingSite: (site: number) => at(`TRACK#${site}`), // -> organization of a site
   failures: (who: string, window: number) => at(`FAILURES#${sha256(who)}`, String(window)), // expires
   idCounter: (kind: string) => at(`IDS#${kind}`),
   firstOrganization: () => at("FIRST"), // there once anybody has signed up
+  installationSecret: (purpose: string) => at("SECRET", purpose), // sealed
   shardLease: (shelf: string, shard: number) => at(`SHARD#${shelf}`, String(shard)),
 
   // the organization
@@ -56,6 +76,26 @@ export const keys = {
   idempotency: (org: number, key: string) => at(`${org}#K${sha256(key)}`), // expires
   idempotencyPart: (org: number, key: string, part: number) => at(`${org}#K${sha256(key)}`, sortable(part)), // expires; of a long answer
   upload: (org: number, id: string) => at(`${org}#UPLOAD`, id), // expires
+
+  compliance: (org: number) => at(`${org}#COMPLIANCE`),
+
+  // contacts: 16 collections to a site, so that readers go side by side; a pointer finds one by id
+  contact: (org: number, site: number, email: string) => at(`${org}#${site}#C${emailShard(email)}`, email.toLowerCase()),
+  contactPointer: (org: number, id: number) => at(`${org}#I${id}`),
+  contactCount: (org: number, site: number, shard: string) => at(`${org}#${site}#CCOUNT`, shard),
+  groupName: (org: number, site: number, kind: GroupKind, name: string) =>
+    at(`${org}#${site}#${kind}NAME`, sha256(name.trim().toLowerCase())),
+  membership: (org: number, kind: GroupKind, group: number, shard: string, contact: number) =>
+    at(`${org}#M${kind}${group}#${shard}`, sortable(contact)),
+  deadGroup: (org: number, kind: GroupKind, group: number) => at(`${org}#DEAD${kind}`, sortable(group)), // until its members are swept
+  groupCount: (org: number, kind: GroupKind, group: number, shard: string) => at(`${org}#MCOUNT${kind}${group}`, shard),
+  contactLog: (org: number, contact: number, entry: string) => at(`${org}#U${contact}`, entry), // scores, custom events, page views, by time
+
+  // custom events and page views: known contacts have them in their log, visitors nobody knows yet beside themselves
+  eventName: (org: number, site: number, name: string) => at(`${org}#EVENTNAME#${site}`, name),
+  eventNameCount: (org: number, site: number) => at(`${org}#EVENTNAMES`, sortable(site)),
+  visitor: (org: number, site: number, visitor: string) => at(`${org}#V${site}#${sha256(visitor)}`), // expires
+  visit: (org: number, site: number, visitor: string, place: string) => at(`${org}#V${site}#${sha256(visitor)}`, `VISIT#${place}`), // expires
 
   // sending
   suppression: (org: number, email: string) => at(`${org}#X${emailShard(email)}`, sha256(email.toLowerCase())),
@@ -85,8 +125,16 @@ export const keys = {
 
 export const ranges = {
   records: (org: number, kind: RecordKind) => range(`${org}#${kind}`), // by id, which is by age
-  members: (org: number) => range(`${org}#USER`),
+  users: (org: number) => range(`${org}#USER`),
   sessionsOf: (org: number, user: number) => range(`${org}#SESSIONS#${user}`),
+  contacts: (org: number, site: number, shard: string) => range(`${org}#${site}#C${shard}`), // by email
+  contactCounts: (org: number, site: number) => range(`${org}#${site}#CCOUNT`),
+  members: (org: number, kind: GroupKind, group: number, shard: string) => range(`${org}#M${kind}${group}#${shard}`), // by contact
+  groupCounts: (org: number, kind: GroupKind, group: number) => range(`${org}#MCOUNT${kind}${group}`),
+  deadGroups: (org: number, kind: GroupKind) => range(`${org}#DEAD${kind}`), // few, and soon gone
+  contactLog: (org: number, contact: number, what: string) => range(`${org}#U${contact}`, what),
+  eventNames: (org: number, site: number) => range(`${org}#EVENTNAME#${site}`), // by name
+  visits: (org: number, site: number, visitor: string) => range(`${org}#V${site}#${sha256(visitor)}`, "VISIT#"), // by time
   sendsOf: (org: number, hundred: number) => range(`${org}#S${hundred}`),
   results: (org: number, block: number, chunk: number, call: number) => range(`${org}#B${block}`, `RESULT#${chunk}#${call}#`),
   waiting: (org: number, config: number) => range(`${org}#L${config}`, "W#"), // by priority, then time
@@ -103,12 +151,16 @@ export const ranges = {
 export const shelves = {
   /** Work by the time it falls due (ISO 8601). */
   due: (what: DueWork, shard: number): Shelf => ({ index: "due", pk: `DUE#${what}#${shard}` }),
+  /** Contacts of a site, newest first, in their 16 collections. Sorted by `time#id`. */
+  newContacts: (org: number, site: number, shard: string): Shelf => ({ index: "new", pk: `${org}#${site}#NEW${shard}` }),
+  /** Custom events, newest first, in 16 collections by contact. Sorted by `time#id#site#name`. */
+  newCustomEvents: (org: number, contact: number): Shelf => ({ index: "new", pk: `${org}#CUSTOM${shards[contact % shards.length]}` }),
   /** Suppressions, newest first, in their 16 collections. Sorted by `time#hash#reason`. */
   newSuppressions: (org: number, shard: string): Shelf => ({ index: "new", pk: `${org}#XNEW${shard}` }),
 };
 
 export type Shelf = Range & { index: "due" | "new" };
-export type DueWork = "SEND" | "LANE" | "EVENT" | "DELIVERY";
+export type DueWork = "SEND" | "LANE" | "EVENT" | "DELIVERY" | "GROUP";
 export const dueShards = 4;
 /** Spreads due work evenly over its shards. */
 export const dueShard = (id: number): number => id % dueShards;

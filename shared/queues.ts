@@ -72,7 +72,7 @@ export const queues = {
   /** A lane has chunks waiting: run it. */
   lane: queue("lane", z.object({ orgId: Id, configId: Id }), { batch: 1, timeoutSeconds: 180, concurrency: 100 }),
   /** A shard of the due index has work: bring it on its way. */
-  drain: queue("drain", z.object({ what: z.enum(["SEND", "LANE", "EVENT", "DELIVERY"]), shard: z.int().min(0) }), {
+  drain: queue("drain", z.object({ what: z.enum(["SEND", "LANE", "EVENT", "DELIVERY", "GROUP"]), shard: z.int().min(0) }), {
     batch: 1,
     timeoutSeconds: 60,
     concurrency: 8,
@@ -90,6 +90,12 @@ export const queues = {
     z.object({ orgId: Id, webhookId: Id, page: Id, events: z.array(OutgoingEvent).min(1).max(mostOutgoing).optional() }),
     { timeoutSeconds: 60, concurrency: 50 },
   ),
+  /** A list or tag was deleted: its members are to forget it. */
+  sweep: queue("sweep", z.object({ orgId: Id, kind: z.enum(["LIST", "TAG"]), groupId: Id }), {
+    batch: 1,
+    timeoutSeconds: 120,
+    concurrency: 4,
+  }),
   /** Mail to our own users. */
   systemMail: queue("system-mail", SystemMail, { timeoutSeconds: 60 }),
 };

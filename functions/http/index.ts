@@ -1,27 +1,41 @@
 // The whole HTTP interface, group by group. CDK, the local runner, the OpenAPI document and the tests read this list.
 import type { Group } from "../../shared/http/serve.ts";
 import { account } from "./account.ts";
+import { contacts } from "./contacts.ts";
+import { customEvents } from "./custom-events.ts";
 import { events } from "./events.ts";
+import { lists } from "./lists.ts";
 import { organization } from "./organization.ts";
 import { providerWebhooks } from "./provider-webhooks.ts";
 import { reference } from "./reference.ts";
+import { scoring } from "./scoring.ts";
+import { segments } from "./segments.ts";
 import { send } from "./send.ts";
 import { sendingConfigs } from "./sending-configs.ts";
 import { sites } from "./sites.ts";
 import { suppressions } from "./suppressions.ts";
+import { tags } from "./tags.ts";
 import { templates } from "./templates.ts";
+import { tracking } from "./tracking.ts";
 import { webhooks } from "./webhooks.ts";
 
 export const groups: Group[] = [
   account,
   sites,
+  contacts,
+  lists,
+  tags,
+  segments,
   templates,
+  scoring,
   send,
   events,
+  customEvents,
   suppressions,
   sendingConfigs,
   organization,
   webhooks,
+  tracking,
   providerWebhooks,
   reference,
 ];

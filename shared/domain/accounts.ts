@@ -56,7 +56,7 @@ export async function profile({ orgId, userId }: Member): Promise<Profile> {
 
 /** Whoever has been in the organization longest. */
 export async function owner(orgId: number): Promise<User | undefined> {
-  return (await query<User>(ranges.members(orgId), { limit: 1 })).items[0];
+  return (await query<User>(ranges.users(orgId), { limit: 1 })).items[0];
 }
 
 /** 401 for an unknown email as for a wrong password; 429 after too many failures. */

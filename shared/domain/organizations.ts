@@ -21,10 +21,11 @@ export const Organization = z
 export type Organization = z.output<typeof Organization>;
 
 export const OrganizationName = oneLine(200).trim().min(1);
+export const Timezone = z.string().max(100).refine(isTimezone, "must be an IANA time zone such as Europe/Berlin");
 export const OrganizationChanges = z
   .object({
     name: OrganizationName,
-    timezone: z.string().max(100).refine(isTimezone, "must be an IANA time zone such as Europe/Berlin"),
+    timezone: Timezone,
   })
   .partial()
   .meta({ examples: [{ name: "My shop", timezone: "Europe/Berlin" }] });

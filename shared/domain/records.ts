@@ -24,6 +24,13 @@ const names: Record<RecordKind, string> = {
   TEMPLATE: "template",
   CONFIG: "sending config",
   WEBHOOK: "webhook endpoint",
+  LIST: "list",
+  TAG: "tag",
+  SEGMENT: "segment",
+  FORM: "form",
+  RULE: "scoring rule",
+  IMPORT: "import",
+  EXPORT: "export",
 };
 const mostRecords = 10_000;
 const notFound = (kind: RecordKind): Problem => missing(`There is no such ${names[kind]}`);

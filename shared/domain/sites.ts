@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { type Caller, permit, siteNeeded } from "../caller.ts";
-import { absent, any, equals } from "../conditions.ts";
-import { check, get, queryAll, update, updateReturning, type Write, write } from "../doors/table.ts";
+import { absent, any, equals, exists } from "../conditions.ts";
+import { check, remove as dropping, get, put, queryAll, update, updateReturning, type Write, write } from "../doors/table.ts";
 import { EmailAddress, oneLine } from "../email.ts";
 import { conflict, missing } from "../errors.ts";
 import { keys, ranges } from "../keys.ts";
@@ -42,16 +42,32 @@ type Who = Pick<Caller, "orgId" | "siteId">;
 
 export async function create(caller: Caller, given: NewSite): Promise<Site> {
   const site: Site = { ...(await records.stamp("SITE")), ...given };
-  return records.insert("SITE", caller, site, counting(caller, { siteCount: 1, siteSum: site.id }));
+  return records.insert(
+    "SITE",
+    caller,
+    { ...site, tracked },
+    counting(caller, { siteCount: 1, siteSum: site.id }),
+    tracking(caller, site.id),
+  );
 }
+
+// Pages of the site are tracked without a credential: its organization is found by its id.
+const tracking = ({ orgId }: Who, id: number): Write => put(keys.trackingSite(id), { orgId });
+const tracked = true;
 
 // One site more or less, on the organization's item: `onlySite` needs one read.
 const counting = ({ orgId }: Who, add: Sites): Write => update(keys.organization(orgId), { add: { ...add } });
 
 /** 404 when it is not the organization's, 403 when the caller's key is bound to another. */
 export async function find(who: Who, id: number): Promise<Site> {
-  const site = await records.find<Site>("SITE", who, id);
+  const site = await records.find<Site & { tracked?: boolean }>("SITE", who, id);
   permit(who, id);
+  // Sites made before there was tracking.
+  if (!site.tracked)
+    await write(
+      tracking(who, id),
+      update(keys.record(who.orgId, "SITE", id), { set: { tracked } }, { if: exists, otherwise: missing("There is no such site") }),
+    );
   return site;
 }
 
@@ -81,6 +97,7 @@ export async function remove(caller: Caller, id: number): Promise<void> {
   await write(
     ...records.removing("SITE", caller, id),
     counting(caller, { siteCount: -1, siteSum: -id }),
+    dropping(keys.trackingSite(id)),
     check(keys.sendCount(orgId, id), any(absent("count"), equals("count", 0)), hasSends()),
   );
 }

@@ -140,5 +140,9 @@ const addSome = (orgId: number, wanted: NewSuppression[]): Promise<number> =>
     );
     const steps = wanted.map((one, i) => ({ wanted: one, current: current[i] }));
     await write(...suppressions.suppressing(orgId, steps));
+    await suppressions.told(
+      orgId,
+      wanted.map(({ email }) => email),
+    );
     return steps.filter(suppressions.changes).length;
   });

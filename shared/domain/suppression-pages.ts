@@ -2,11 +2,10 @@
 import { equals } from "../conditions.ts";
 import { getMany, query } from "../doors/table.ts";
 import { invalid } from "../errors.ts";
-import { keys, ranges, shelves } from "../keys.ts";
+import { keys, ranges, shards, shelves } from "../keys.ts";
 import { decodeCursor, encodeCursor, type PageRequest, type Pagination, pagination, skipped } from "../paging.ts";
+import { mostAhead, newest } from "./newest.ts";
 import { counts, type Reason, type Suppression } from "./suppressions.ts";
-
-const shards = [..."0123456789abcdef"];
 
 /** One page, newest first, with the exact number of all. Entries that are added meanwhile shift no later page by cursor. */
 export async function list(
@@ -34,8 +33,9 @@ async function collect(orgId: number, request: PageRequest, reason: Reason | und
   const skip = skipped(request);
   const wanted = skip + request.limit;
   const found: Place[] = [];
-  const size = Math.min(scanSize, Math.ceil((wanted * sparseness * 1.25) / 16) + 4);
-  for await (const place of newest(orgId, decodeCursor(request.cursor), size)) {
+  const size = Math.min(mostAhead, Math.ceil((wanted * sparseness * 1.25) / shards.length) + 4);
+  const collections = shards.map((shard) => shelves.newSuppressions(orgId, shard));
+  for await (const place of newest<Place>(collections, ({ newsk }) => newsk, { below: decodeCursor(request.cursor), size })) {
     if (!reason || reasonOf(place) === reason) found.push(place);
     if (found.length > wanted) break;
   }
@@ -47,46 +47,6 @@ async function collect(orgId: number, request: PageRequest, reason: Reason | und
     items: items.filter((item) => item !== undefined && (!reason || item.reason === reason)) as Suppression[],
     next: found.length > wanted && last ? timeAndHash(last) : undefined,
   };
-}
-
-/** As many as one call can bring. */
-const scanSize = 5000;
-
-/** All places below a `time#hash`, newest first: 16 shelves merged, `size` places of each read ahead. */
-async function* newest(orgId: number, below: string | undefined, size: number): AsyncGenerator<Place> {
-  const piles: Pile[] = shards.map((shard) => ({ shard, places: [], taken: 0, after: undefined, dry: false }));
-  for (;;) {
-    while (piles.some(isEmpty))
-      await Promise.all(piles.filter((pile) => left(pile) <= size / 4).map((pile) => refill(orgId, pile, below, size)));
-    const full = piles.filter((pile) => left(pile));
-    if (!full.length) return;
-    const first = full.reduce((best, pile) => (head(pile).newsk > head(best).newsk ? pile : best));
-    yield head(first);
-    first.taken++;
-  }
-}
-
-interface Pile {
-  shard: string;
-  places: Place[];
-  taken: number;
-  after: string | undefined;
-  /** Nothing is left to be read. */
-  dry: boolean;
-}
-const left = ({ places, taken }: Pile): number => places.length - taken;
-const head = ({ places, taken }: Pile): Place => places[taken]!;
-const isEmpty = (pile: Pile): boolean => !pile.dry && !left(pile);
-
-async function refill(orgId: number, pile: Pile, below: string | undefined, limit: number) {
-  if (pile.dry) return;
-  const { items, next } = await query<Place>(shelves.newSuppressions(orgId, pile.shard), {
-    newestFirst: true,
-    limit,
-    below,
-    after: pile.after,
-  });
-  Object.assign(pile, { places: [...pile.places.slice(pile.taken), ...items], taken: 0, after: next, dry: next === undefined });
 }
 
 /**
@@ -122,7 +82,7 @@ async function* collection(
   let after = begin;
   do {
     const page = await query<Suppression>(ranges.suppressions(orgId, shard), {
-      limit: scanSize,
+      limit: mostAhead,
       after,
       filter: reason && equals("reason", reason),
     });

@@ -7,6 +7,7 @@ import { get, getMany, put, queryAll, remove as removeItem, Unmet, update, type 
 import { canonical, EmailAddress, oneLine } from "../email.ts";
 import { conflict, missing } from "../errors.ts";
 import { emailShard, keys, on, ranges, sha256, shelves } from "../keys.ts";
+import * as standing from "./contacts/standing.ts";
 
 const reasons = ["bounce", "spam_report", "unsubscribe", "manual", "import"] as const;
 export const Reason = z.enum(reasons);
@@ -55,11 +56,15 @@ export const find = (orgId: number, email: string): Promise<Suppression | undefi
 export const suppress = (orgId: number, wanted: NewSuppression): Promise<{ suppression: Suppression; added: boolean }> =>
   settled(async () => {
     const step = { wanted, current: await find(orgId, wanted.email) };
-    if (!changes(step)) return { suppression: step.current!, added: false };
     const at = now();
-    await write(...suppressing(orgId, [step], at));
-    return { suppression: outcomeOf(step, at), added: true };
+    if (changes(step)) await write(...suppressing(orgId, [step], at));
+    await told(orgId, [wanted.email]);
+    return changes(step) ? { suppression: outcomeOf(step, at), added: true } : { suppression: step.current!, added: false };
   });
+
+/** Its contacts hear of it after the list has it. Safe to repeat, so that who died before it need only come again. */
+export const told = async (orgId: number, emails: string[]): Promise<void> =>
+  standing.follow(orgId, await standing.everywhere(orgId, emails));
 
 /** What is wanted of an address, and what was read at `addressOf` it. */
 export interface Step {
@@ -86,13 +91,19 @@ export function suppressing(orgId: number, steps: Step[], at = now()): Write[] {
 export const changes = ({ wanted, current }: Step): boolean =>
   !current || (current.reason === "unsubscribe" && wanted.reason !== "unsubscribe");
 
-/** 404 when the address is not suppressed. */
+/** Its contacts are again what they were. 404 when the address is not suppressed. */
 export const remove = (orgId: number, email: string): Promise<void> =>
   settled(async () => {
-    const current = await find(orgId, email);
+    const [current, contacts] = await Promise.all([find(orgId, email), standing.everywhere(orgId, [email])]);
     if (!current) throw missing("This address is not suppressed");
-    await write(removeItem(addressOf(orgId, email), { if: equals("reason", current.reason) }), counted(orgId, current.reason, -1));
+    const suppressed = contacts.filter(({ status }) => status === "suppressed");
+    const taking = removeItem(addressOf(orgId, email), { if: equals("reason", current.reason) });
+    await write(taking, counted(orgId, current.reason, -1), ...suppressed.slice(0, contactsAtOnce).map(standing.restoring));
+    await standing.follow(orgId, contacts);
   });
+
+// What a transaction has room for; whoever has more sites with this person sees the others follow a moment later.
+const contactsAtOnce = 90;
 
 /** How many there are of each reason. */
 export async function counts(orgId: number): Promise<Record<Reason, number>> {

@@ -178,11 +178,16 @@ const idempotencyKey: Parameter = {
   schema: { type: "string", minLength: 1, maxLength: 255 },
 };
 
-function requestBody({ body, raw }: Route, schemaOf: SchemaOf): Pick<Operation, "requestBody"> {
+function requestBody({ body, raw, beacon }: Route, schemaOf: SchemaOf): Pick<Operation, "requestBody"> {
   if (raw) return { requestBody: { required: true, content: Object.fromEntries(raw.map((type) => [type, { schema: {} }])) } };
   if (!body) return {};
   const schema = schemaOf(body, "input");
-  return { requestBody: { required: Boolean(schema.required?.length), content: { "application/json": { schema } } } };
+  return {
+    requestBody: {
+      required: Boolean(schema.required?.length),
+      content: { "application/json": { schema }, ...(beacon && { "text/plain": { schema } }) },
+    },
+  };
 }
 
 function giveExample({ requestBody }: Operation, components: Record<string, Schema>) {

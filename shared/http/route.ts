@@ -66,6 +66,8 @@ interface Spec<Path, A extends Auth, Q extends z.ZodType, B extends z.ZodType, R
   probed?: true;
   /** The body is not JSON: the handler reads `request.rawBody`. Names the content types, for the documentation. */
   raw?: string[];
+  /** JSON is taken as `text/plain` too: a page may send that to any host without asking first. */
+  beacon?: true;
   /** The answer is text or bytes of this content type, sent as it is. */
   type?: string;
   /** Statuses it can answer beside the usual ones, with the reason. */
@@ -99,6 +101,7 @@ export interface Route {
   cors: boolean;
   probed: boolean;
   raw: string[] | undefined;
+  beacon: boolean;
   type: string | undefined;
   errors: Record<number, string>;
   once: string[];
@@ -133,6 +136,7 @@ export function route<
     cors: spec.cors ?? false,
     probed: spec.probed ?? false,
     raw: spec.raw,
+    beacon: spec.beacon ?? false,
     type: spec.type,
     errors: spec.errors ?? {},
     once: spec.once ?? [],

@@ -69,6 +69,8 @@ function jsonBody(byKey: Map<string, Route>): MiddlewareObj<Event & Kept> {
   return {
     before: ({ event }) => {
       const route = byKey.get(event.routeKey);
+      // A beacon cannot name JSON without asking first (fetch.spec.whatwg.org, CORS-safelisted headers).
+      if (route?.beacon && /^text\/plain\b/i.test(event.headers["content-type"] ?? "")) event.headers["content-type"] = "application/json";
       if (route && !route.raw) parse(event, event.kept.rawBody);
     },
   };

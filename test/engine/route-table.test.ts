@@ -23,11 +23,13 @@ const table: Entry[] = groups.flatMap((group) =>
   }),
 );
 
-/** `id` for every integer in the path, and a body that most would take. */
-const asking = ({ route }: Entry, id: number, credential: Asked): Asked => {
+/** `id` for every integer in the path, but for a contact, and a query and body that most would take. */
+const asking = ({ route }: Entry, id: number, credential: Asked, contact = id): Asked => {
   const names = [...route.path.matchAll(/{(\w+)}/g)].map(([, name = ""]) => name);
-  const params = Object.fromEntries(names.map((name) => [name, /^id$|Id$/.test(name) ? String(id) : "x"]));
-  return { ...credential, params, ...(route.body && !route.raw && { body: { name: "Mine" } }) };
+  const idOf = (name: string): number => (name === "contactId" ? contact : id);
+  const params = Object.fromEntries(names.map((name) => [name, /^id$|Id$/.test(name) ? String(idOf(name)) : "x"]));
+  const given = { contactId: contact, name: "Mine", delta: 1 };
+  return { ...credential, params, ...(route.query && { query: { q: "a" } }), ...(route.body && !route.raw && { body: given }) };
 };
 const withKey = (key: string): Asked => ({ headers: { authorization: `Bearer ${key}` } });
 const withSession = (token: string): Asked => ({ cookies: [`${sessionCookie}=${token}`] });
@@ -79,11 +81,16 @@ const makers: Record<string, { signature: Signature; body(made: Made): object }>
   sites: { signature: "POST /sites", body: () => ({ name: "Shop" }) },
   "api-keys": { signature: "POST /api-keys", body: () => ({ name: "CI" }) },
   "template-folders": { signature: "POST /template-folders", body: () => ({ name: "Folder" }) },
+  contacts: { signature: "POST /contacts", body: () => ({ email: "ann@example.net" }) },
+  lists: { signature: "POST /lists", body: () => ({ name: "News" }) },
+  tags: { signature: "POST /tags", body: () => ({ name: "vip" }) },
+  segments: { signature: "POST /segments", body: () => ({ name: "All", rules: { match: "all", conditions: [] } }) },
   templates: { signature: "POST /templates", body: () => ({ name: "Hello", subject: "Hi", html: "<p>Hi</p>" }) },
   "sending-configs": {
     signature: "POST /sending-configs",
     body: () => ({ provider: "resend", fromEmail: "news@example.com", fromName: "News", credentials: { apiKey: "re_test" } }),
   },
+  scoring: { signature: "POST /scoring/rules", body: () => ({ name: "Opened", trigger: "email_open", points: 1 }) },
   webhooks: { signature: "POST /webhooks", body: () => ({ url: "https://shop.example/hooks", events: ["bounce"] }) },
   sends: {
     signature: "POST /send",
@@ -104,12 +111,16 @@ test("what belongs to one organization does not exist for another", async () => 
   for (const entry of walked) {
     const kind = entry.signature.split("/")[1]!;
     expect(Object.keys(made)).toContain(kind);
-    const { status, body } = await ask(entry.group, entry.signature, asking(entry, made[kind]!, withSession(stranger.token)));
+    const { status, body } = await ask(
+      entry.group,
+      entry.signature,
+      asking(entry, made[kind]!, withSession(stranger.token), made.contacts),
+    );
     expect([entry.signature, status, body.code]).toEqual([entry.signature, 404, "not_found"]);
   }
   for (const entry of walked.filter(({ route }) => route.method === "GET")) {
     const id = made[entry.signature.split("/")[1]!]!;
-    const { status } = await ask(entry.group, entry.signature, asking(entry, id, withSession(owner.token)));
+    const { status } = await ask(entry.group, entry.signature, asking(entry, id, withSession(owner.token), made.contacts));
     expect([entry.signature, status]).toEqual([entry.signature, 200]);
   }
 });

@@ -103,7 +103,10 @@ test("what a test mail showed does not hold for credentials that came while it w
 
 test("new credentials, another provider and another address must be verified again; a new name and pace need not", async () => {
   const { id } = await verified();
-  expect(await change(id, { fromName: "Shop", ratePerSecond: 5, webhookSecret: "a-secret-of-ours" })).toMatchObject({ verified: true, ratePerSecond: 5 });
+  expect(await change(id, { fromName: "Shop", ratePerSecond: 5, webhookSecret: "a-secret-of-ours" })).toMatchObject({
+    verified: true,
+    ratePerSecond: 5,
+  });
   expect(await change(id, { fromEmail: "new@pennymail.test" })).toMatchObject({ verified: false, verifiedAt: null });
   await verify(caller, id);
   expect(await change(id, { credentials: accountKeys.postmark!.credentials })).toMatchObject({ verified: false });

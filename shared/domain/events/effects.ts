@@ -3,10 +3,14 @@
 import { canonical } from "../../email.ts";
 import { inParallel } from "../../parallel.ts";
 import type { EventType } from "../../providers/inbound/inbound.ts";
+import * as engagement from "../contacts/engagement.ts";
+import * as standing from "../contacts/standing.ts";
+import { allHappened, type Happening } from "../scoring.ts";
+import type { Trigger } from "../scoring-rules.ts";
 import * as suppressions from "../suppressions.ts";
 import * as webhooks from "../webhooks.ts";
 import type { Entry } from "./timeline.ts";
-import { isAutomated, type TimelineItem } from "./timeline-item.ts";
+import { isAutomated, nameOf, type TimelineItem } from "./timeline-item.ts";
 
 export interface Happened {
   /** As it is after the event. */
@@ -42,9 +46,31 @@ export async function suppress(
 }
 
 const suppressing: Effect = (orgId, happened) =>
-  suppress(
+  suppress(orgId, happened.filter(({ entry }) => entry.type !== "unsubscribe").map(reportOf));
+
+const reportOf = ({ send, entry, provider }: Happened) => ({ email: send.toEmail, type: entry.type, detail: entry.data?.reason, provider });
+
+/** Who unsubscribes leaves the site that wrote; an address without a contact is remembered for the whole organization. */
+const leaving: Effect = async (orgId, happened) => {
+  const left = happened.filter(({ entry }) => entry.type === "unsubscribe");
+  const contacts = await engagement.contactsOf(
     orgId,
-    happened.map(({ send, entry, provider }) => ({ email: send.toEmail, type: entry.type, detail: entry.data?.reason, provider })),
+    left.map(({ send }) => send),
+  );
+  const stayed = await inParallel(8, left, async (_, i) => !(contacts[i] && (await standing.wish(contacts[i], "unsubscribed"))));
+  await suppress(orgId, left.filter((_, i) => stayed[i]).map(reportOf));
+};
+
+/** What machines open and click is nobody's doing. */
+const engaging: Effect = (orgId, happened) =>
+  engagement.engaged(
+    orgId,
+    happened.flatMap(({ send, entry }) => {
+      const { type } = entry;
+      if ((type !== "open" && type !== "click") || isAutomated(entry, send)) return [];
+      const { siteId, contactId, toEmail, campaignId } = send;
+      return [{ siteId, contactId, toEmail, campaignId, key: entry.id, type, at: entry.at }];
+    }),
   );
 
 const forwarding: Effect = (orgId, happened) =>
@@ -61,4 +87,23 @@ const forwarding: Effect = (orgId, happened) =>
     })),
   );
 
-export const effects: Effect[] = [suppressing, forwarding];
+const triggers: Partial<Record<EventType, Trigger>> = {
+  open: "email_open",
+  click: "email_click",
+  unsubscribe: "unsubscribe",
+  bounce: "bounce",
+};
+
+/** What machines open and click moves nobody's score. */
+const scoring: Effect = async (orgId, happened) => {
+  const telling = happened.flatMap(({ send, entry }) => {
+    const trigger = triggers[entry.type];
+    if (!trigger || isAutomated(entry, send)) return [];
+    const facts = { url: entry.data?.url, campaignId: send.campaignId ?? undefined };
+    const happening: Happening = { trigger, key: `send ${send.id} ${nameOf(entry)}`, at: entry.at, facts };
+    return [{ siteId: send.siteId, contactId: send.contactId, email: send.toEmail, happening }];
+  });
+  for (const [siteId, some] of Map.groupBy(telling, (one) => one.siteId)) await allHappened(orgId, siteId, some);
+};
+
+export const effects: Effect[] = [suppressing, leaving, engaging, forwarding, scoring];

@@ -1,12 +1,13 @@
 // What the due index finds: single sends that were never taken up or are scheduled, lanes whose runner died or has to go on, events
-// whose send was not there yet, and what endpoints of customers are to be told again.
+// whose send was not there yet, what endpoints of customers are to be told again, and deleted lists and tags that are not swept yet.
 import { after, now } from "../../clock.ts";
 import { equals } from "../../conditions.ts";
 import { enqueue } from "../../doors/queue.ts";
 import { claim, getMany, query, update } from "../../doors/table.ts";
-import { type Address, type DueWork, dueShards, shelves } from "../../keys.ts";
+import { type Address, type DueWork, dueShards, type GroupKind, shelves } from "../../keys.ts";
 import { inParallel } from "../../parallel.ts";
 import { queues } from "../../queues.ts";
+import * as deadGroups from "../contacts/dead-groups.ts";
 import type { Parked } from "../events/unmatched.ts";
 import type { SendItem } from "../sends.ts";
 import * as feed from "./feed.ts";
@@ -17,10 +18,12 @@ interface DueItem extends Address, Partial<Omit<SendItem, "provider">>, Partial<
   configId?: number;
   webhookId?: number;
   page?: number;
+  kind?: GroupKind;
+  group?: number;
   duesk: string;
 }
 
-const kinds: DueWork[] = ["SEND", "LANE", "EVENT", "DELIVERY"];
+const kinds: DueWork[] = ["SEND", "LANE", "EVENT", "DELIVERY", "GROUP"];
 
 /** One message per shard: the tick itself stays short however much is due. */
 export const drainAll = (): Promise<void> =>
@@ -65,4 +68,5 @@ const onItsWay: Record<DueWork, (item: DueItem) => Promise<void>> = {
   EVENT: ({ orgId, event, provider }) =>
     enqueue(queues.providerEvents, [{ orgId, provider: provider!, events: [event!] }], { group: orgId }),
   DELIVERY: ({ orgId, webhookId, page }) => enqueue(queues.forward, [{ orgId, webhookId: webhookId!, page: page! }], { group: webhookId! }),
+  GROUP: ({ orgId, kind, group }) => deadGroups.sweepSoon(orgId, kind!, group!),
 };

@@ -4,6 +4,7 @@ import { now } from "../../clock.ts";
 import { getMany, insertMany, remove, update, updateMany, write } from "../../doors/table.ts";
 import { type Address, keys } from "../../keys.ts";
 import { inParallel } from "../../parallel.ts";
+import * as engagement from "../contacts/engagement.ts";
 import type { SendItem } from "../sends.ts";
 import * as calls from "./calls.ts";
 import * as chunks from "./chunks.ts";
@@ -80,6 +81,10 @@ async function record({ orgId, waiting, head, carrier }: Load, lines: Line[], re
   const isNew = await insertSends(orgId, sends);
   const there = sends.filter(({ status }, i) => status === "sent" && !isNew[i]);
   await addTo(orgId, there);
+  await engagement.sent(
+    orgId,
+    sends.filter(({ status }) => status === "sent"),
+  );
 }
 
 /** An event may have inserted a send first: what it says stands, what the provider answered is added. */

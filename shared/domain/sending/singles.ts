@@ -11,6 +11,7 @@ import { dueShard, keys, off, on, shelves } from "../../keys.ts";
 import { provider as providerOf } from "../../providers/index.ts";
 import type { Mailing, Outcome, Provider } from "../../providers/provider.ts";
 import { queues } from "../../queues.ts";
+import * as engagement from "../contacts/engagement.ts";
 import * as sendingConfigs from "../sending-configs.ts";
 import type { SendItem } from "../sends.ts";
 import * as suppressions from "../suppressions.ts";
@@ -169,6 +170,8 @@ const backOffSeconds = ({ attempt = 1 }: Single): number => Math.min(2 ** (attem
 async function settle(orgId: number, send: Single, outcome: Outcome): Promise<void> {
   const address = keys.send(orgId, send.id);
   const set = marks(outcome, now().toISOString());
+  // Before the send is settled, as nobody takes it up again afterwards.
+  if (set.status === "sent") await engagement.sent(orgId, [{ ...send, ...set }]);
   // Whoever is about to write an event on it as it was reads it again.
   if (await claim(update(address, { set, add: { v: 1 }, remove: fromHere }, { if: asRead(send) }))) return;
   const { status: _, error: __, ...beside } = set;

@@ -1,0 +1,6 @@
+import { consume } from "../../shared/consume.ts";
+import * as deadGroups from "../../shared/domain/contacts/dead-groups.ts";
+import { queues } from "../../shared/queues.ts";
+
+export const worker = consume(queues.sweep, ({ orgId, kind, groupId }) => deadGroups.sweep(orgId, kind, groupId));
+export const { handler } = worker;

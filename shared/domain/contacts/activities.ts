@@ -1,0 +1,105 @@
+// What a contact did, as its site told us: custom events and page views. Each is a line in its log, the counts that segments ask for
+// and the points it is worth, in one transaction.
+import { after, epochSeconds } from "../../clock.ts";
+import { absent, all, any, type Condition, contains, equals, smaller } from "../../conditions.ts";
+import { put, Unmet, update, type Write, write } from "../../doors/table.ts";
+import { conflict } from "../../errors.ts";
+import { keys, on, shelves, sortable } from "../../keys.ts";
+import * as contacts from "../contacts.ts";
+import { causeOf, met } from "../scoring.ts";
+import { ofSite, type ScoringRule, type Trigger } from "../scoring-rules.ts";
+import type { ContactItem } from "./contact.ts";
+import { eventCount, maxEventNames } from "./facts.ts";
+import * as scores from "./scores.ts";
+
+export interface Activity {
+  id: number;
+  /** ISO 8601. */
+  at: string;
+  type: "custom" | "page_view";
+  /** Of the event; views of pages are counted as `page_view`. */
+  name: string;
+  url?: string | undefined;
+  /** JSON. */
+  properties?: string | undefined;
+  source: "api" | "tracking";
+}
+
+/** As it lies in the log of its contact. */
+export interface Logged extends Activity {
+  siteId: number;
+  contactId: number;
+}
+
+export const pageView = "page_view";
+const viewsKeptSeconds = 90 * 24 * 3600;
+
+/** Lines of the log begin so. */
+export const eventPrefix = "EVENT|";
+const viewPrefix = "VIEW|";
+export const placeOf = ({ type, at, id }: Pick<Activity, "type" | "at" | "id">): string =>
+  `${type === "custom" ? eventPrefix : viewPrefix}${at}|${sortable(id)}`;
+
+const mostTries = 8;
+
+/** Once, however often it is told. Throws 404 when the contact is gone. */
+export async function record(orgId: number, contactId: number, activity: Activity): Promise<void> {
+  for (let tries = 1; ; tries++) {
+    const contact = await contacts.item({ orgId }, contactId);
+    try {
+      return await write(...recording(contact, [activity], await ofSite(orgId, contact.siteId)));
+    } catch (error) {
+      if (!(error instanceof Unmet)) throw error;
+      // It was recorded before.
+      if (error.index === 0) return;
+      if (tries >= mostTries) throw conflict("The contact is being changed by too many requests at once");
+    }
+  }
+}
+
+/** First the lines, one for each activity, which must be new; then the contact; then what its score was changed by. */
+export function recording(contact: ContactItem, activities: Activity[], rules: ScoringRule[]): Write[] {
+  const { counts, names } = counted(contact, activities);
+  const scored = activities.flatMap((activity) => earned(rules, activity).map((rule) => ({ activity, rule })));
+  const points = scored.reduce((sum, { rule }) => sum + rule.points, 0);
+  const add = { ...counts, v: 1, ...(names.length && { eventNames: new Set(names) }), ...(scored.length && { score: points }) };
+  return [
+    ...activities.map((activity) => logging(contact, activity)),
+    update(contact, { add }, { if: all(equals("id", contact.id), ...roomFor(contact, names)) }),
+    ...scored.map(({ activity, rule }) =>
+      scores.logging(contact.orgId, contact.id, rule.points, causeOf({ key: `activity ${activity.id}`, at: activity.at }, rule)),
+    ),
+  ];
+}
+
+const triggers: Record<Activity["type"], Trigger> = { custom: "custom_event", page_view: "page_view" };
+
+/** Rules that it meets. */
+export const earned = (rules: ScoringRule[], { type, name, url }: Activity): ScoringRule[] =>
+  met(rules, { trigger: triggers[type], facts: { eventName: name, url } });
+
+function logging({ orgId, siteId, id: contactId }: ContactItem, activity: Activity): Write {
+  const { id, at, type, name } = activity;
+  const item: Logged = { ...activity, siteId, contactId };
+  const shelf = type === "custom" ? on(shelves.newCustomEvents(orgId, contactId), `${at}#${sortable(id)}#${siteId}#${name}`) : {};
+  const expiry = type === "custom" ? {} : { expires: epochSeconds(after(viewsKeptSeconds, new Date(at))) };
+  return put(keys.contactLog(orgId, contactId, placeOf(activity)), { ...item, ...shelf, ...expiry }, { new: true });
+}
+
+/** A contact counts so many names and no more; events of others are recorded and not counted. */
+function counted({ eventNames = new Set() }: ContactItem, activities: Activity[]) {
+  const room = maxEventNames - eventNames.size;
+  const told = [...new Set(activities.map(({ name }) => name))];
+  const fresh = told.filter((name) => !eventNames.has(name)).slice(0, Math.max(0, room));
+  const names = told.filter((name) => eventNames.has(name) || fresh.includes(name));
+  const timesOf = (name: string) => activities.filter((one) => one.name === name).length;
+  return { counts: Object.fromEntries(names.map((name) => [eventCount(name), timesOf(name)])), names };
+}
+
+/** Others may have brought new names meanwhile. */
+function roomFor({ eventNames = new Set() }: ContactItem, names: string[]): Condition[] {
+  const fresh = names.filter((name) => !eventNames.has(name));
+  if (!fresh.length) return [];
+  const known = all(...fresh.map((name) => contains("eventNames", name)));
+  return [any(absent("eventNames"), smaller("eventNames", maxEventNames - fresh.length + 1), known)];
+}

@@ -1,0 +1,137 @@
+// Contacts as they are stored, and writes of them that are not yet made.
+import { now } from "../../clock.ts";
+import { absent, all, type Condition, equals } from "../../conditions.ts";
+import { put, remove, update, type Write } from "../../doors/table.ts";
+import { canonical } from "../../email.ts";
+import { invalid, type Problem } from "../../errors.ts";
+import { emailShard, keys, on, shelves, sortable } from "../../keys.ts";
+import { type ContactChanges, type ContactItem, CustomFields, derived, type NewContact } from "./contact.ts";
+import * as groups from "./groups.ts";
+
+export type Fields = Omit<NewContact, "siteId" | "tags" | "lists">;
+
+/** Where it stands, and in what. */
+export interface Setting {
+  orgId: number;
+  siteId: number;
+  id: number;
+  /** Ids. */
+  tags: number[];
+  lists: number[];
+  /** Its address gets no mail: it is `suppressed`, until then the given status waits. */
+  suppressed: boolean;
+}
+
+/** A contact as it is first stored. */
+export function newItem(
+  { status = "subscribed", ...fields }: Fields,
+  { orgId, siteId, id, tags, lists, suppressed }: Setting,
+): ContactItem {
+  const at = now().toISOString();
+  const kept = filled(fields) as Pick<ContactItem, "email">;
+  const address = keys.contact(orgId, siteId, canonical(fields.email));
+  return shelved({
+    ...address,
+    orgId,
+    siteId,
+    id,
+    ...kept,
+    status: suppressed ? "suppressed" : status,
+    ...(suppressed && { unsuppressed: status }),
+    ...(tags.length && { tags: new Set(tags) }),
+    ...(lists.length && { lists: new Set(lists) }),
+    ...derived(kept),
+    v: 1,
+    createdAt: at,
+    updatedAt: at,
+  });
+}
+
+/** Empty fields are not stored. */
+const filled = (fields: object): object =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined && value !== null));
+
+const shelved = (item: ContactItem): ContactItem => ({
+  ...item,
+  ...on(shelves.newContacts(item.orgId, item.siteId, emailShard(item.sk)), `${item.createdAt}#${sortable(item.id)}`),
+});
+
+/**
+ * A contact after a change: null empties a field, custom fields are changed one by one. Who is suppressed stays so until the
+ * suppression is taken away; the wished status is kept for then. Throws 400 past 100 custom fields.
+ */
+export function changed(current: ContactItem, { status, customFields, ...changes }: ContactChanges): ContactItem {
+  const given = Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined));
+  const kept = filled({ ...current, ...given, customFields: merged(current.customFields, customFields) }) as ContactItem;
+  const address = keys.contact(current.orgId, current.siteId, canonical(kept.email));
+  const standing =
+    current.status === "suppressed"
+      ? { unsuppressed: status ?? current.unsuppressed ?? "subscribed" }
+      : { status: status ?? current.status };
+  const next = { ...kept, ...address, ...standing, ...derived(kept), ...touched(current) };
+  return next.sk === current.sk ? next : shelved({ ...next, home: groups.homeOf(current) });
+}
+
+function merged(current: ContactItem["customFields"], changes: ContactChanges["customFields"]): ContactItem["customFields"] | null {
+  if (changes === undefined || changes === null) return changes === null ? null : current;
+  const fields = { ...current, ...changes };
+  const { error } = CustomFields.safeParse(fields);
+  const message = error?.issues[0]?.message;
+  if (message) throw invalid(`customFields ${message}`, { details: [{ path: "customFields", message }] });
+  return fields;
+}
+
+/** Every write of a contact moves both, so that who writes on what it read notices. */
+export const touched = ({ updatedAt, v = 0 }: ContactItem): Pick<ContactItem, "updatedAt" | "v"> => ({
+  updatedAt: [updatedAt, now().toISOString()].sort().at(-1)!,
+  v: v + 1,
+});
+
+/** Nobody has written it since it was read. */
+export const asRead = ({ id, updatedAt, v }: ContactItem): Condition =>
+  all(equals("id", id), equals("updatedAt", updatedAt), v === undefined ? absent("v") : equals("v", v));
+
+export const membershipsOf = ({ tags, lists }: Pick<ContactItem, "tags" | "lists">): groups.Membership[] => [
+  ...[...(tags ?? [])].map((group) => ({ kind: "TAG" as const, group })),
+  ...[...(lists ?? [])].map((group) => ({ kind: "LIST" as const, group })),
+];
+
+export const counting = ({ orgId, siteId, sk }: ContactItem, by: number): Write =>
+  update(keys.contactCount(orgId, siteId, emailShard(sk)), { add: { count: by } });
+
+/** With its count and its memberships; its pointer comes first. */
+export const inserting = (item: ContactItem): Write[] => [
+  put(item, item, { new: true }),
+  counting(item, 1),
+  ...groups.joining(item, membershipsOf(item)),
+];
+
+export const pointing = ({ orgId, siteId, id, sk }: ContactItem): Write => put(keys.contactPointer(orgId, id), { siteId, email: sk });
+
+/** In its place, or moved to that of its new address, which must be free. */
+export const changing = (current: ContactItem, next: ContactItem, taken: Problem): Write[] =>
+  next.sk === current.sk
+    ? [put(current, next, { if: asRead(current) })]
+    : [
+        remove(current, { if: asRead(current) }),
+        put(next, next, { new: taken }),
+        pointing(next),
+        ...(emailShard(current.sk) === emailShard(next.sk) ? [] : [counting(current, -1), counting(next, 1)]),
+      ];
+
+/** All of it; its memberships must fit into a transaction. */
+export const removing = (current: ContactItem): Write[] => [
+  remove(current, { if: asRead(current) }),
+  remove(keys.contactPointer(current.orgId, current.id)),
+  counting(current, -1),
+  ...groups.parting(current, membershipsOf(current)),
+];
+
+/** Out of some of its groups. */
+export const parting = (current: ContactItem, some: groups.Membership[]): Write[] => {
+  const of = (kind: groups.Membership["kind"]) => some.filter((one) => one.kind === kind).map(({ group }) => group);
+  const leave = Object.fromEntries(
+    [["tags", of("TAG")] as const, ["lists", of("LIST")] as const].flatMap(([set, ids]) => (ids.length ? [[set, new Set(ids)]] : [])),
+  );
+  return [update(current, { leave, set: touched(current) }, { if: asRead(current) }), ...groups.parting(current, some)];
+};

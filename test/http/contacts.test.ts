@@ -1,0 +1,368 @@
+import { describe, expect, test } from "vitest";
+import { type Client, must, signedUp } from "../support/client.ts";
+
+interface Named {
+  id: number;
+  name: string;
+}
+interface Contact {
+  id: number;
+  siteId: number;
+  email: string;
+  firstName: string | null;
+  status: string;
+  tags: Named[];
+  lists: Named[];
+  customFields: Record<string, unknown>;
+  score: number;
+  createdAt: string;
+  updatedAt: string;
+}
+interface Listed {
+  contacts: Contact[];
+  pagination: { total: number | null; totalPages: number | null; nextCursor: string | null };
+}
+interface Bulk {
+  created: number;
+  updated: number;
+  failed: number;
+  results: { index: number; id: number | null; email: string; outcome: string; error: string | null }[];
+}
+interface Score {
+  score: number;
+  log: { delta: number; reason: string | null; rule: unknown }[];
+  nextCursor: string | null;
+}
+
+const make = async ({ call }: Client, email: string, more: object = {}) =>
+  must(201, await call<Contact>("POST", "/contacts", { email, ...more })).body.data;
+const list = async ({ call }: Client, query: string) => must(200, await call<Listed>("GET", `/contacts?${query}`)).body.data;
+const emails = ({ contacts }: Listed) => contacts.map(({ email }) => email);
+const save = async ({ call }: Client, contacts: unknown[], more: object = {}) =>
+  must(200, await call<Bulk>("POST", "/contacts/bulk", { contacts, ...more })).body.data;
+
+const full = {
+  email: "Ann.Example@Example.com",
+  firstName: "Ann",
+  lastName: "Example",
+  phone: "+1 555 0100",
+  company: "Example Ltd",
+  timezone: "Europe/Berlin",
+  customFields: { plan: "pro", seats: 3, trial: false, left: null },
+  source: "fair",
+};
+
+describe("one contact", () => {
+  test("is made with all its fields, found, and listed", async () => {
+    const client = await signedUp();
+    const { id: listId } = must(201, await client.call<Named>("POST", "/lists", { name: "News" })).body.data;
+    const made = await make(client, full.email, { ...full, tags: ["Customer", "customer", "new"], lists: [listId] });
+    const stamp = expect.stringMatching(/^\d{4}-.*\.\d{3}Z$/);
+    expect(made).toEqual({
+      ...full,
+      id: expect.any(Number),
+      siteId: client.siteId,
+      status: "subscribed",
+      tags: expect.toSatisfy(
+        (tags: Named[]) =>
+          tags
+            .map(({ name }) => name)
+            .toSorted()
+            .join() === "Customer,new",
+      ),
+      lists: [{ id: listId, name: "News" }],
+      score: 0,
+      sendCount: 0,
+      openCount: 0,
+      clickCount: 0,
+      lastSentAt: null,
+      lastOpenedAt: null,
+      lastClickedAt: null,
+      createdAt: stamp,
+      updatedAt: stamp,
+    });
+    expect(must(200, await client.call("GET", `/contacts/${made.id}`)).body.data).toEqual(made);
+    expect(await list(client, `siteId=${client.siteId}`)).toMatchObject({ contacts: [made], pagination: { total: 1, nextCursor: null } });
+    expect(must(200, await client.call("GET", `/lists/${listId}`)).body.data).toMatchObject({ contactCount: 1 });
+  });
+
+  test("has the one of its address: a second is a conflict, whatever its case", async () => {
+    const client = await signedUp();
+    await make(client, "ann@example.com");
+    expect(await client.call("POST", "/contacts", { email: "ANN@example.com" })).toMatchObject({
+      status: 409,
+      body: { code: "email_exists" },
+    });
+    const bea = await make(client, "bea@example.com");
+    const stolen = await client.call("PUT", `/contacts/${bea.id}`, { email: "Ann@Example.com" });
+    expect(stolen).toMatchObject({ status: 409, body: { code: "email_exists" } });
+  });
+
+  test("changes by what is named; null empties, custom fields one by one", async () => {
+    const client = await signedUp();
+    const { id, ...before } = await make(client, full.email, full);
+    const change = { firstName: null, email: "new@example.com", customFields: { seats: 4, more: "x" }, status: "unsubscribed" };
+    const changed = must(200, await client.call<Contact>("PUT", `/contacts/${id}`, change)).body.data;
+    expect(changed).toEqual({
+      ...before,
+      ...change,
+      id,
+      customFields: { ...full.customFields, seats: 4, more: "x" },
+      updatedAt: expect.any(String),
+    });
+    expect((await client.call("GET", `/contacts/${id}`)).body.data).toEqual(changed);
+    expect((await client.call<Contact>("PUT", `/contacts/${id}`, { customFields: null })).body.data.customFields).toEqual({});
+    expect(await list(client, "search=new@example")).toMatchObject({ contacts: [{ id }] });
+    expect(emails(await list(client, "search=ann.example"))).toEqual([]);
+  });
+
+  test("is gone once it is deleted, and its address is free", async () => {
+    const client = await signedUp();
+    const { id, tags } = await make(client, "ann@example.com", { tags: ["a"] });
+    expect(await client.call("DELETE", `/contacts/${id}`)).toMatchObject({ status: 200, body: { data: { id, deleted: true } } });
+    for (const [method, path] of [
+      ["GET", ""],
+      ["PUT", ""],
+      ["DELETE", ""],
+      ["GET", "/score"],
+      ["POST", "/tags"],
+    ] as const)
+      expect(
+        (await client.call(method, `/contacts/${id}${path}`, method === "POST" ? { name: "x" } : method === "PUT" ? {} : undefined)).status,
+      ).toBe(404);
+    expect(await list(client, "")).toMatchObject({ contacts: [], pagination: { total: 0 } });
+    expect(await list(client, `tagId=${tags[0]!.id}`)).toMatchObject({ contacts: [], pagination: { total: 0 } });
+    expect((await make(client, "ann@example.com")).id).not.toBe(id);
+  });
+
+  test.each([
+    ["email", { email: "nobody" }],
+    ["email", {}],
+    ["firstName", { email: "a@example.com", firstName: "x".repeat(201) }],
+    ["timezone", { email: "a@example.com", timezone: "Mars/Olympus" }],
+    ["status", { email: "a@example.com", status: "suppressed" }],
+    ["customFields", { email: "a@example.com", customFields: Object.fromEntries(Array.from({ length: 101 }, (_, i) => [`f${i}`, i])) }],
+    ["customFields.a", { email: "a@example.com", customFields: { a: { b: 1 } } }],
+    ["lists.0", { email: "a@example.com", lists: ["x"] }],
+  ])("with a bad %s is refused", async (path, body) => {
+    const { call } = await signedUp();
+    expect(await call("POST", "/contacts", body)).toMatchObject({ status: 400, body: { details: [{ path }] } });
+  });
+
+  test("takes 20 tags, and not 21; a list that is not there is a 404, one of another site a 400", async () => {
+    const client = await signedUp();
+    const tags = Array.from({ length: 21 }, (_, i) => `t${i}`);
+    expect((await make(client, "ann@example.com", { tags: tags.slice(1) })).tags).toHaveLength(20);
+    expect(await client.call("POST", "/contacts", { email: "b@example.com", tags })).toMatchObject({
+      status: 400,
+      body: { code: "limit_exceeded" },
+    });
+    expect((await client.call("POST", "/contacts", { email: "b@example.com", lists: [99_999_999] })).status).toBe(404);
+    const other = must(201, await client.call<Named>("POST", "/sites", { name: "Other" })).body.data.id;
+    const elsewhere = must(201, await client.call<Named>("POST", "/lists", { name: "News", siteId: other })).body.data.id;
+    const body = { email: "b@example.com", siteId: client.siteId, lists: [elsewhere] };
+    expect(await client.call("POST", "/contacts", body)).toMatchObject({ status: 400, body: { details: [{ path: "lists" }] } });
+  });
+
+  test("of one site is not seen by a key of another", async () => {
+    const client = await signedUp();
+    const { id } = await make(client, "ann@example.com");
+    const other = must(201, await client.call<Named>("POST", "/sites", { name: "Other" })).body.data.id;
+    const as = { key: await client.newKey({ siteId: other }) };
+    expect(await client.call("GET", `/contacts/${id}`, undefined, { as })).toMatchObject({ status: 403, body: { code: "site_forbidden" } });
+    expect((await client.call<Listed>("GET", "/contacts", undefined, { as })).body.data.contacts).toEqual([]);
+    expect((await client.call("GET", `/contacts?siteId=${client.siteId}`, undefined, { as })).status).toBe(403);
+    expect(must(201, await client.call<Contact>("POST", "/contacts", { email: "a@x.com" }, { as })).body.data.siteId).toBe(other);
+  });
+
+  test("made again with the same Idempotency-Key is made once", async () => {
+    const client = await signedUp();
+    const headers = { "idempotency-key": "ann" };
+    const first = must(201, await client.call<Contact>("POST", "/contacts", { email: "ann@example.com" }, { headers }));
+    const again = must(201, await client.call<Contact>("POST", "/contacts", { email: "ann@example.com" }, { headers }));
+    expect(again.body.data).toEqual(first.body.data);
+  });
+});
+
+describe("lists of contacts", () => {
+  test("are newest first, page by page, by number and by cursor, with an exact total", async () => {
+    const client = await signedUp();
+    const made: string[] = [];
+    for (let i = 0; i < 7; i++) made.unshift((await make(client, `p${i}@example.com`)).email);
+    const pages = await Promise.all([1, 2, 3].map((page) => list(client, `limit=3&page=${page}`)));
+    expect(pages.flatMap(emails)).toEqual(made);
+    expect(pages[0]!.pagination).toMatchObject({ total: 7, totalPages: 3 });
+    const byCursor = await list(client, `limit=3&cursor=${pages[0]!.pagination.nextCursor}`);
+    expect(emails(byCursor)).toEqual(made.slice(3, 6));
+    expect(pages[2]!.pagination.nextCursor).toBe(null);
+    expect((await client.call("GET", "/contacts?cursor=bm90LW91cnM")).status).toBe(400);
+    expect((await client.call("GET", "/contacts?page=101&limit=100")).status).toBe(400);
+  });
+
+  test("find a part of the address or of the name, by address, and combine filters", async () => {
+    const client = await signedUp();
+    const rows = [
+      { email: "zoe@acme.com", firstName: "Zoë", tags: ["vip"] },
+      { email: "ann@acme.com", firstName: "Ann", lastName: "McKay" },
+      { email: "bob@other.com", firstName: "Bob", lastName: "Acmeson", status: "unsubscribed", tags: ["vip"] },
+    ];
+    await save(client, rows);
+    const tagId = (await list(client, "search=zoe")).contacts[0]!.tags[0]!.id;
+    expect(emails(await list(client, "search=ACME"))).toEqual(["ann@acme.com", "bob@other.com", "zoe@acme.com"]);
+    expect(emails(await list(client, "search=mckay"))).toEqual(["ann@acme.com"]);
+    expect(emails(await list(client, `search=${encodeURIComponent("ann mc")}`))).toEqual(["ann@acme.com"]);
+    expect(await list(client, "status=unsubscribed")).toMatchObject({
+      contacts: [{ email: "bob@other.com" }],
+      pagination: { total: null },
+    });
+    expect(await list(client, `tagId=${tagId}`)).toMatchObject({ contacts: [{}, {}], pagination: { total: 2 } });
+    expect(emails(await list(client, `tagId=${tagId}&status=subscribed`))).toEqual(["zoe@acme.com"]);
+    const first = await list(client, "search=acme&limit=2");
+    expect(emails(await list(client, `search=acme&limit=2&cursor=${first.pagination.nextCursor}`))).toEqual(["zoe@acme.com"]);
+    expect((await client.call("GET", "/contacts?tagId=99999999")).status).toBe(404);
+    expect((await client.call("GET", "/contacts?status=gone")).status).toBe(400);
+    expect((await client.call("GET", `/contacts?search=${"x".repeat(201)}`)).status).toBe(400);
+  });
+
+  test("show who belongs to a segment", async () => {
+    const client = await signedUp();
+    await save(client, [{ email: "ann@acme.com", company: "Acme" }, { email: "bob@acme.com" }]);
+    const rules = { match: "all", conditions: [{ field: "company", operator: "equals", value: "acme" }] };
+    const { id } = must(201, await client.call<Named>("POST", "/segments", { name: "Acme", rules })).body.data;
+    expect(emails(await list(client, `segmentId=${id}`))).toEqual(["ann@acme.com"]);
+    expect(emails(await list(client, `segmentId=${id}&search=bob`))).toEqual([]);
+  });
+
+  test("cover all sites of the organization when none is named, and with a filter ask which", async () => {
+    const client = await signedUp();
+    const other = must(201, await client.call<Named>("POST", "/sites", { name: "Other" })).body.data.id;
+    await make(client, "ann@example.com", { siteId: client.siteId });
+    await make(client, "ann@example.com", { siteId: other });
+    expect(await list(client, "")).toMatchObject({ contacts: [{ siteId: other }, { siteId: client.siteId }], pagination: { total: 2 } });
+    expect(await list(client, `siteId=${other}`)).toMatchObject({ contacts: [{ siteId: other }], pagination: { total: 1 } });
+    expect((await client.call("GET", "/contacts?search=ann")).status).toBe(400);
+  });
+});
+
+describe("bulk", () => {
+  test.each(["siteId", "site_id", "site"])("makes and changes row by row, the site named by %s; a bad row fails alone", async (name) => {
+    const client = await signedUp();
+    const there = await make(client, "there@example.com", { firstName: "Old", tags: ["a"], customFields: { x: 1 } });
+    const { id: listId } = must(201, await client.call<Named>("POST", "/lists", { name: "News" })).body.data;
+    const saved = await save(
+      client,
+      [
+        { email: "new@example.com", tags: ["b"], lists: [listId] },
+        { email: "nobody" },
+        { email: "There@example.com", firstName: "New", tags: ["b"], customFields: { y: 2 } },
+        { email: "NEW@example.com", lastName: "Person", tags: ["c"] },
+        { email: "lost@example.com", lists: [99_999_999] },
+        "text",
+      ],
+      { [name]: client.siteId },
+    );
+    expect(saved).toMatchObject({ created: 1, updated: 2, failed: 3 });
+    expect(saved.results.map(({ outcome }) => outcome)).toEqual(["created", "failed", "updated", "updated", "failed", "failed"]);
+    expect(saved.results.map(({ index }) => index)).toEqual([0, 1, 2, 3, 4, 5]);
+    expect(saved.results[1]).toMatchObject({ id: null, email: "nobody", error: "email: must be one valid email address" });
+    expect(saved.results[2]!.id).toBe(there.id);
+    expect(saved.results[3]!.id).toBe(saved.results[0]!.id);
+    const names = (tags: Named[]) => tags.map((tag) => tag.name).toSorted();
+    const changed = must(200, await client.call<Contact>("GET", `/contacts/${there.id}`)).body.data;
+    expect(changed).toMatchObject({ email: "there@example.com", firstName: "New", customFields: { x: 1, y: 2 } });
+    expect(names(changed.tags)).toEqual(["a", "b"]);
+    const made = must(200, await client.call<Contact>("GET", `/contacts/${saved.results[0]!.id}`)).body.data;
+    expect(made).toMatchObject({ lastName: "Person", lists: [{ id: listId }] });
+    expect(names(made.tags)).toEqual(["b", "c"]);
+    expect((await list(client, "")).pagination.total).toBe(2);
+  });
+
+  test("takes 100 rows, and not 101, nor none", async () => {
+    const client = await signedUp();
+    const rows = Array.from({ length: 101 }, (_, i) => ({ email: `p${i}@example.com` }));
+    expect(await client.call("POST", "/contacts/bulk", { contacts: rows })).toMatchObject({
+      status: 400,
+      body: { code: "limit_exceeded" },
+    });
+    expect((await client.call("POST", "/contacts/bulk", { contacts: [] })).status).toBe(400);
+    expect(await save(client, rows.slice(1))).toMatchObject({ created: 100 });
+    expect(await save(client, rows.slice(1))).toMatchObject({ updated: 100 });
+    expect((await list(client, "")).pagination.total).toBe(100);
+  });
+
+  test("brings nobody back who left or is suppressed, unless it is told to", async () => {
+    const client = await signedUp();
+    const gone = await make(client, "gone@example.com", { status: "unsubscribed" });
+    const bounced = await make(client, "bounced@example.com");
+    must(201, await client.call("POST", "/suppressions", { email: "bounced@example.com", reason: "bounce" }));
+    const statuses = async () =>
+      Promise.all([gone, bounced].map(async ({ id }) => (await client.call<Contact>("GET", `/contacts/${id}`)).body.data.status));
+    const rows = [
+      { email: "gone@example.com", status: "subscribed", firstName: "G" },
+      { email: "bounced@example.com", status: "subscribed" },
+    ];
+    await save(client, rows);
+    expect(await statuses()).toEqual(["unsubscribed", "suppressed"]);
+    const as = { key: await client.newKey({ siteId: client.siteId }) };
+    must(200, await client.call("POST", "/contacts/bulk", { contacts: [rows[1]], resubscribe: true }, { as }));
+    expect(await statuses()).toEqual(["unsubscribed", "suppressed"]);
+    await save(client, rows, { resubscribe: true });
+    expect(await statuses()).toEqual(["subscribed", "subscribed"]);
+    expect((await client.call<{ suppressed: boolean }>("GET", "/suppressions/check/bounced@example.com")).body.data.suppressed).toBe(false);
+  });
+});
+
+describe("tags of a contact", () => {
+  test("are applied by name or id, and taken away, each as often as one likes", async () => {
+    const client = await signedUp();
+    const { id } = await make(client, "ann@example.com");
+    const apply = async (body: object) =>
+      must(200, await client.call<{ tag: Named; applied: boolean }>("POST", `/contacts/${id}/tags`, body)).body.data;
+    const { tag, applied } = await apply({ name: " VIP " });
+    expect([tag.name, applied]).toEqual(["VIP", true]);
+    expect(await apply({ name: "vip" })).toEqual({ tag, applied: false });
+    expect(await apply({ tagId: tag.id })).toEqual({ tag, applied: false });
+    expect(await list(client, `tagId=${tag.id}`)).toMatchObject({ contacts: [{ id, tags: [tag] }], pagination: { total: 1 } });
+    for (let i = 0; i < 2; i++)
+      expect(await client.call("DELETE", `/contacts/${id}/tags/${tag.id}`)).toMatchObject({
+        status: 200,
+        body: { data: { id: tag.id, deleted: true } },
+      });
+    expect(await list(client, `tagId=${tag.id}`)).toMatchObject({ contacts: [], pagination: { total: 0 } });
+    expect((await client.call("POST", `/contacts/${id}/tags`, { tagId: 99_999_999 })).status).toBe(404);
+    expect((await client.call("POST", `/contacts/${id}/tags`, {})).status).toBe(400);
+  });
+});
+
+describe("the score of a contact", () => {
+  test("moves by a delta or to a value, and its log says how", async () => {
+    const client = await signedUp();
+    const { id } = await make(client, "ann@example.com");
+    const change = async (body: object) => must(200, await client.call<Score>("POST", `/contacts/${id}/score`, body)).body.data;
+    expect(await change({ delta: 10, reason: "Fair" })).toMatchObject({ score: 10 });
+    expect(await change({ score: 3 })).toMatchObject({ score: 3 });
+    const told = await change({ delta: -5 });
+    expect(told).toMatchObject({ score: -2, log: [{ delta: -5, reason: null, rule: null }, { delta: -7 }, { delta: 10, reason: "Fair" }] });
+    expect((await client.call<Contact>("GET", `/contacts/${id}`)).body.data.score).toBe(-2);
+    const first = must(200, await client.call<Score>("GET", `/contacts/${id}/score?limit=2`)).body.data;
+    const rest = must(200, await client.call<Score>("GET", `/contacts/${id}/score?limit=2&cursor=${first.nextCursor}`)).body.data;
+    expect([...first.log, ...rest.log]).toEqual(told.log);
+  });
+
+  test.each([{}, { delta: 1.5 }, { delta: 1_000_001 }, { score: "x" }, { delta: 1, reason: "x".repeat(301) }])(
+    "refuses %j",
+    async (body) => {
+      const client = await signedUp();
+      const { id } = await make(client, "ann@example.com");
+      expect((await client.call("POST", `/contacts/${id}/score`, body)).status).toBe(400);
+    },
+  );
+
+  test("a repeated change with one Idempotency-Key counts once", async () => {
+    const client = await signedUp();
+    const { id } = await make(client, "ann@example.com");
+    const headers = { "idempotency-key": "once" };
+    for (let i = 0; i < 2; i++) must(200, await client.call("POST", `/contacts/${id}/score`, { delta: 4 }, { headers }));
+    expect((await client.call<Score>("GET", `/contacts/${id}/score`)).body.data).toMatchObject({ score: 4, log: [{}] });
+  });
+});

@@ -1,0 +1,54 @@
+// A site with people in it, straight from the domain.
+import type { Caller } from "../../shared/caller.ts";
+import { ContactRow, type NewContact } from "../../shared/domain/contacts/contact.ts";
+import * as contacts from "../../shared/domain/contacts.ts";
+import * as sites from "../../shared/domain/sites.ts";
+import { queryAll } from "../../shared/doors/table.ts";
+import { type GroupKind, ranges, shards } from "../../shared/keys.ts";
+import { account } from "./callers.ts";
+
+export interface Audience {
+  caller: Caller;
+  orgId: number;
+  siteId: number;
+}
+
+export async function audience(): Promise<Audience> {
+  const { caller } = await account();
+  const site = await sites.create(caller, sites.NewSite.parse({ name: "Shop" }));
+  return { caller, orgId: caller.orgId, siteId: site.id };
+}
+
+export const person = (email: string, more: Partial<NewContact> = {}): NewContact => ({ ...ContactRow.parse({ email }), ...more });
+
+export const create = ({ caller, siteId }: Audience, email: string, more: Partial<NewContact> = {}) =>
+  contacts.create(caller, { siteId, ...person(email, more) });
+
+interface Stored {
+  id: number;
+  pk: string;
+  sk: string;
+  tags?: Set<number>;
+  lists?: Set<number>;
+}
+
+/** What is there, by reading everything: to be compared with what is counted. */
+export async function stored({ orgId, siteId }: Audience): Promise<Stored[]> {
+  const all = await Promise.all(shards.map((shard) => queryAll<Stored>(ranges.contacts(orgId, siteId, shard), { consistent: true })));
+  return all.flat();
+}
+
+/** Ids of a group's members, and how many are counted. */
+export async function members({ orgId }: Audience, kind: GroupKind, group: number): Promise<{ ids: number[]; count: number }> {
+  const items = await Promise.all(
+    shards.map((shard) => queryAll<{ contactId: number }>(ranges.members(orgId, kind, group, shard), { consistent: true })),
+  );
+  const counters = await queryAll<{ count: number }>(ranges.groupCounts(orgId, kind, group), { consistent: true });
+  const ids = items.flat().map(({ contactId }) => contactId);
+  return { ids: ids.sort((a, b) => a - b), count: counters.reduce((sum, { count }) => sum + count, 0) };
+}
+
+export async function counted({ orgId, siteId }: Audience): Promise<number> {
+  const counters = await queryAll<{ count: number }>(ranges.contactCounts(orgId, siteId), { consistent: true });
+  return counters.reduce((sum, { count }) => sum + count, 0);
+}

@@ -1,0 +1,131 @@
+import { describe, expect, test } from "vitest";
+import { GivenRules, maxBytes, maxConditions, maxDepth, type Rules } from "../../shared/domain/segments/grammar.ts";
+
+const given = (rules: unknown) => {
+  const { success, error, data } = GivenRules.safeParse(rules);
+  return success ? data : error.issues.map(({ path, message }) => [path.join("."), message]);
+};
+const one = (field: string, operator: string, value?: unknown) => given({ match: "all", conditions: [{ field, operator, value }] });
+const good = { field: "score", operator: "greaterThan", value: 5 };
+const nested = (depth: number): Rules => ({ match: "all", conditions: [depth > 1 ? nested(depth - 1) : good] }) as Rules;
+
+describe("rules that fit are taken as they are", () => {
+  const conditions: [string, string, unknown?][] = [
+    ["email", "endsWith", "@example.com"],
+    ["firstName", "in", ["Ann", "Bob"]],
+    ["timezone", "notExists"],
+    ["status", "equals", "subscribed"],
+    ["score", "lessThan", -1.5],
+    ["createdAt", "before", "2026-01-31"],
+    ["lastClickedAt", "after", "2026-01-31T10:00:00+02:00"],
+    ["lastOpenedAt", "notInLastDays", 30],
+    ["tag", "equals", "customer"],
+    ["tags", "in", [1, "vip"]],
+    ["list", "notContains", 7],
+    ["customFields.plan", "equals", true],
+    ["customFields.a.b", "inLastDays", 0.5],
+    ["event.signed up", "greaterThan", 3],
+    ["form.4", "exists"],
+    ["campaign.5.clicked", "equals", false],
+  ];
+  test.for(conditions)("%s %s %o", ([field, operator, value]) => {
+    expect(one(field, operator, value)).toEqual({
+      match: "all",
+      conditions: [value === undefined ? { field, operator } : { field, operator, value }],
+    });
+  });
+
+  test("no conditions at all are everyone", () => {
+    expect(given({ match: "any", conditions: [] })).toEqual({ match: "any", conditions: [] });
+  });
+});
+
+describe("rules that do not fit are refused where they do not", () => {
+  const refused: [string, string, unknown, string, string][] = [
+    ["shoeSize", "equals", 1, "field", "there is no field shoeSize"],
+    ["constructor", "equals", 1, "field", "there is no field constructor"],
+    ["__proto__.x", "equals", 1, "field", "there is no field"],
+    ["customFields.", "exists", undefined, "field", "there is no field"],
+    ["form.x", "exists", undefined, "field", "there is no field"],
+    ["campaign.5.bounced", "exists", undefined, "field", "there is no field"],
+    ["firstName", "greaterThan", 1, "operator", "must be one of equals, notEquals, contains"],
+    ["score", "contains", "1", "operator", "must be one of equals"],
+    ["createdAt", "lessThan", 1, "operator", "before"],
+    ["form.4", "inLastDays", 3, "operator", "exists"],
+    ["event.x", "inLastDays", 3, "operator", "greaterThan"],
+    ["score", "like", 1, "operator", "must be one of"],
+    ["score", "greaterThan", "5", "value", "must be a number"],
+    ["score", "greaterThan", undefined, "value", "must be a number"],
+    ["score", "equals", 1e300, "value", "must be a number"],
+    ["firstName", "equals", 5, "value", "must be a text"],
+    ["firstName", "equals", "", "value", "1 to 2000"],
+    ["firstName", "equals", "x".repeat(2001), "value", "1 to 2000"],
+    ["firstName", "in", "Ann", "value", "array of 1 to 100"],
+    ["firstName", "in", [], "value", "array of 1 to 100"],
+    ["firstName", "in", Array(101).fill("x"), "value", "array of 1 to 100"],
+    ["firstName", "in", ["Ann", 5], "value", "each must be a text"],
+    ["firstName", "exists", true, "value", "must not be given"],
+    ["status", "equals", "gone", "value", "must be one of subscribed"],
+    ["createdAt", "before", "2026-02-30", "value", "must be a date"],
+    ["createdAt", "before", "yesterday", "value", "must be a date"],
+    ["createdAt", "inLastDays", 0, "value", "number of days"],
+    ["createdAt", "inLastDays", 36_501, "value", "at most 36500"],
+    ["tag", "equals", -1, "value", "an id or a name"],
+    ["form.4", "equals", "yes", "value", "true or false"],
+    ["customFields.x", "equals", { a: 1 }, "value", "must be a text"],
+    ["customFields.x", "greaterThan", "5", "value", "must be a number"],
+  ];
+  test.for(refused)("%s %s %o", ([field, operator, value, at, message]) => {
+    expect(one(field, operator, value)).toEqual([[`conditions.0.${at}`, expect.stringContaining(message)]]);
+  });
+
+  test("at the place where they stand, however deep, and all of them at once", () => {
+    const bad = { field: "score", operator: "contains", value: 1 };
+    const rules = { match: "all", conditions: [good, { match: "some", conditions: [good, bad] }, 7, { field: 3 }] };
+    expect(given(rules)).toEqual([
+      ["conditions.1.match", "must be all or any"],
+      ["conditions.1.conditions.1.operator", expect.any(String)],
+      ["conditions.2", "must be a condition, or rules with match and conditions"],
+      ["conditions.3.field", "must be the name of a field"],
+    ]);
+  });
+
+  test.for([undefined, null, 7, "all", [], {}, { match: "all" }, { match: "all", conditions: {} }])("no rules: %o", (rules) => {
+    expect(given(rules)).toHaveLength(rules && typeof rules === "object" && !Array.isArray(rules) && !("match" in rules) ? 2 : 1);
+  });
+});
+
+describe("bounds", () => {
+  test(`${maxDepth} levels are taken, one more is not`, () => {
+    expect(given(nested(maxDepth))).toEqual(nested(maxDepth));
+    expect(given(nested(maxDepth + 1))).toEqual([[expect.stringMatching(/^(conditions\.0\.?){5}$/), expect.stringContaining("5 levels")]]);
+  });
+
+  test(`${maxConditions} conditions are taken in all, one more is not`, () => {
+    const rules = (n: number) => ({ match: "all", conditions: [good, { match: "any", conditions: Array(n - 1).fill(good) }] });
+    expect(given(rules(maxConditions))).toEqual(rules(maxConditions));
+    expect(given(rules(maxConditions + 1))).toEqual([["conditions.1.conditions", "must be at most 100 in all"]]);
+  });
+
+  test(`${maxBytes} bytes are taken, one more is not`, () => {
+    const long = (bytes: number) => {
+      const rules = {
+        match: "all",
+        conditions: Array.from({ length: 11 }, () => ({ field: "company", operator: "equals", value: "x".repeat(1750) })),
+      };
+      rules.conditions[0]!.value += "x".repeat(bytes - JSON.stringify(rules).length);
+      return rules;
+    };
+    const most = long(maxBytes);
+    expect(JSON.stringify(most)).toHaveLength(maxBytes);
+    expect(JSON.stringify(given(most))).toHaveLength(maxBytes);
+    most.conditions[1]!.value += "x";
+    expect(given(most)).toEqual([["", expect.stringContaining("20,000 bytes")]]);
+  });
+
+  test("nested rules must say something", () => {
+    expect(given({ match: "all", conditions: [{ match: "any", conditions: [] }] })).toEqual([
+      ["conditions.0.conditions", "must have at least one condition"],
+    ]);
+  });
+});
