@@ -73,6 +73,7 @@ function bucket(scope: Construct, settings: Settings): Bucket {
     // Not versioned: what is revoked or erased is gone.
     lifecycleRules: [
       { id: "uploads", prefix: "uploads/", expiration: Duration.days(7) },
+      { id: "exports", prefix: "exports/", expiration: Duration.days(7) },
       { id: "abandoned parts", abortIncompleteMultipartUploadAfter: Duration.days(1) },
     ],
     ...(origins && { cors: [{ allowedMethods: [HttpMethods.PUT], allowedOrigins: origins, allowedHeaders: ["content-type"] }] }),
