@@ -160,7 +160,7 @@ export const shelves = {
 };
 
 export type Shelf = Range & { index: "due" | "new" };
-export type DueWork = "SEND" | "LANE" | "EVENT" | "DELIVERY" | "GROUP";
+export type DueWork = "SEND" | "LANE" | "EVENT" | "DELIVERY" | "GROUP" | "EXPORT";
 export const dueShards = 4;
 /** Spreads due work evenly over its shards. */
 export const dueShard = (id: number): number => id % dueShards;

@@ -72,7 +72,7 @@ export const queues = {
   /** A lane has chunks waiting: run it. */
   lane: queue("lane", z.object({ orgId: Id, configId: Id }), { batch: 1, timeoutSeconds: 180, concurrency: 100 }),
   /** A shard of the due index has work: bring it on its way. */
-  drain: queue("drain", z.object({ what: z.enum(["SEND", "LANE", "EVENT", "DELIVERY", "GROUP"]), shard: z.int().min(0) }), {
+  drain: queue("drain", z.object({ what: z.enum(["SEND", "LANE", "EVENT", "DELIVERY", "GROUP", "EXPORT"]), shard: z.int().min(0) }), {
     batch: 1,
     timeoutSeconds: 60,
     concurrency: 8,
@@ -96,6 +96,8 @@ export const queues = {
     timeoutSeconds: 120,
     concurrency: 4,
   }),
+  /** An export that is too long for one answer. */
+  export: queue("export", z.object({ orgId: Id, exportId: Id }), { batch: 1, timeoutSeconds: 300, concurrency: 4 }),
   /** Mail to our own users. */
   systemMail: queue("system-mail", SystemMail, { timeoutSeconds: 60 }),
 };

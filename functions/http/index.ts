@@ -4,6 +4,7 @@ import { account } from "./account.ts";
 import { contacts } from "./contacts.ts";
 import { customEvents } from "./custom-events.ts";
 import { events } from "./events.ts";
+import { exports } from "./exports.ts";
 import { lists } from "./lists.ts";
 import { organization } from "./organization.ts";
 import { providerWebhooks } from "./provider-webhooks.ts";
@@ -32,6 +33,7 @@ export const groups: Group[] = [
   events,
   customEvents,
   suppressions,
+  exports,
   sendingConfigs,
   organization,
   webhooks,

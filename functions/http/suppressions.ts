@@ -1,10 +1,13 @@
 import * as z from "zod";
+import { Export } from "../../shared/domain/exports.ts";
 import * as exports from "../../shared/domain/suppression-exports.ts";
 import * as imports from "../../shared/domain/suppression-imports.ts";
 import * as pages from "../../shared/domain/suppression-pages.ts";
 import * as suppression from "../../shared/domain/suppressions.ts";
 import { canonical, EmailAddress } from "../../shared/email.ts";
 import { tooLarge, unsupported } from "../../shared/errors.ts";
+import { begun, Exported } from "../../shared/http/exporting.ts";
+
 import { Deleted, PageQuery, paged, type Request, route } from "../../shared/http/route.ts";
 import { group } from "../../shared/http/serve.ts";
 import { checked } from "../../shared/http/validate.ts";
@@ -93,24 +96,32 @@ export const suppressions = group("suppressions", [
     errors: { 400: "The body cannot be read, or has too many rows", 415: "Neither JSON nor CSV" },
     handle: ({ caller, request }) => imports.add(caller.orgId, rowsOf(request)),
   }),
-  route("GET /suppressions/export", "The list as CSV or JSON; past 10,000 entries in parts, by cursor", {
-    level: "site",
-    query: z.object({
-      format: z.enum(["csv", "json"]).default("csv"),
-      reason: Reason.optional(),
-      limit: z.coerce.number().int().min(1).max(exports.maxRows).optional().describe("Absent, with no cursor: the whole list, or 400"),
-      cursor: z.string().max(500).optional().describe("Of the last part: header X-Next-Cursor, and nextCursor in JSON"),
-    }),
-    returns: z.string(),
-    type: "text/csv; charset=utf-8",
-    handle: async ({ caller, query, reply }) => {
-      const { rows, next } = await exports.rows(caller.orgId, query);
-      if (next !== undefined) reply.headers["x-next-cursor"] = next;
-      reply.headers["content-disposition"] = `attachment; filename="suppressions.${query.format}"`;
-      if (query.format === "csv") return exports.csv(rows);
-      reply.headers["content-type"] = "application/json; charset=utf-8";
-      return JSON.stringify({ data: { suppressions: rows, nextCursor: next ?? null } });
+  route(
+    "GET /suppressions/export",
+    "The list as CSV or JSON; more than 10,000 entries in parts, by cursor, or as a file that is written by and by",
+    {
+      level: "site",
+      query: z.object({
+        format: z.enum(["csv", "json"]).default("csv"),
+        reason: Reason.optional(),
+        limit: z.coerce.number().int().min(1).max(exports.maxRows).optional().describe("Absent, with no cursor: the whole list"),
+        cursor: z.string().max(500).optional().describe("Of the last part: header X-Next-Cursor, and nextCursor in JSON"),
+      }),
+      returns: Exported,
+      type: "text/csv; charset=utf-8",
+      later: Export,
+      handle: async ({ caller, query, reply }) => {
+        const { rows, next } = await exports.rows(caller.orgId, query);
+        const { format, reason, limit, cursor } = query;
+        if (next !== undefined && limit === undefined && cursor === undefined)
+          return begun(caller, { type: "suppressions", format, filter: { reason } }, reply);
+        if (next !== undefined) reply.headers["x-next-cursor"] = next;
+        reply.headers["content-disposition"] = `attachment; filename="suppressions.${query.format}"`;
+        if (query.format === "csv") return exports.csv(rows);
+        reply.headers["content-type"] = "application/json; charset=utf-8";
+        return JSON.stringify({ data: { suppressions: rows, nextCursor: next ?? null } });
+      },
     },
-  }),
+  ),
 ]);
 export const { handler } = suppressions;

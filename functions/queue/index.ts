@@ -1,5 +1,6 @@
 import type { Worker } from "../../shared/consume.ts";
 import { worker as drain } from "./drain.ts";
+import { worker as exporting } from "./export.ts";
 import { worker as forward } from "./forward.ts";
 import { worker as lane } from "./lane.ts";
 import { worker as providerEvents } from "./provider-events.ts";
@@ -7,4 +8,4 @@ import { worker as send } from "./send.ts";
 import { worker as sweep } from "./sweep.ts";
 import { worker as systemMail } from "./system-mail.ts";
 
-export const workers: Worker[] = [send, lane, drain, providerEvents, forward, sweep, systemMail];
+export const workers: Worker[] = [send, lane, drain, providerEvents, forward, sweep, exporting, systemMail];

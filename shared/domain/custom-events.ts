@@ -18,7 +18,7 @@ import * as sites from "./sites.ts";
 type Who = Pick<Caller, "orgId" | "siteId">;
 
 export const EventName = oneLine(100).trim().min(1);
-export const maxPropertiesBytes = 8000;
+const maxPropertiesBytes = 8000;
 export const Properties = z
   .record(z.string().max(100), z.unknown())
   .refine((properties) => Buffer.byteLength(JSON.stringify(properties)) <= maxPropertiesBytes, "must be at most 8,000 bytes of JSON");

@@ -1,6 +1,5 @@
 // The suppression list as one text.
 import { stringify } from "csv-stringify/sync";
-import { overLimit } from "../errors.ts";
 import * as pages from "./suppression-pages.ts";
 import type { Reason, Suppression } from "./suppressions.ts";
 
@@ -10,22 +9,14 @@ const maxBytes = 4_000_000;
 
 export interface Wish {
   reason?: Reason | undefined;
-  /** Absent together with `cursor`: all of them, or 400. */
+  /** Absent: as many as one answer holds. */
   limit?: number | undefined;
   cursor?: string | undefined;
 }
 
-/**
- * The list, or a part of it, in no order that means anything. Without `limit` and `cursor` it is the whole list, and 400
- * `limit_exceeded` when that is more than one answer holds: no export is cut off without a word.
- */
+/** The list, or a part of it, in no order that means anything; `next` is the cursor to go on with when there is more. */
 export async function rows(orgId: number, { reason, limit, cursor }: Wish): Promise<{ rows: Suppression[]; next?: string | undefined }> {
   const { items, next } = await pages.all(orgId, { reason, limit: limit ?? maxRows, cursor, maxBytes });
-  if (next !== undefined && limit === undefined && cursor === undefined)
-    throw overLimit(
-      "limit",
-      `The list is longer than the ${maxRows} entries (or 4 MB) of one answer: read it in parts with limit and cursor`,
-    );
   return { rows: items.map(row), next };
 }
 

@@ -1,13 +1,17 @@
 // The only file that speaks S3. A key is `<kind>/<organization>/<name>`, so that lifecycle rules go by kind.
 import {
+  CompleteMultipartUploadCommand,
   CopyObjectCommand,
+  CreateMultipartUploadCommand,
   DeleteObjectCommand,
   GetObjectCommand,
   HeadObjectCommand,
   NoSuchKey,
   PutObjectCommand,
   S3Client,
+  UploadPartCommand,
 } from "@aws-sdk/client-s3";
+
 import { getSignedUrl } from "@aws-sdk/s3-request-presigner";
 import { config } from "../config.ts";
 
@@ -58,3 +62,38 @@ export const uploadUrl = (key: string, type: string, size: number, seconds: numb
     expiresIn: seconds,
     signableHeaders: new Set(["content-type", "content-length"]),
   });
+
+/** A blob that is put part by part: all but the last of at least 5 MB, at most 10,000. One that is not finished within a day is dropped. */
+export async function beginParts(key: string, type: string): Promise<string> {
+  const { UploadId } = await s3().send(new CreateMultipartUploadCommand({ Bucket: config.bucket, Key: key, ContentType: type }));
+  return UploadId!;
+}
+
+/** `part` counts from 1; put again it takes the place of the first. Answers with what `finishParts` wants to know of it. */
+export async function putPart(key: string, uploadId: string, part: number, body: Uint8Array): Promise<string> {
+  const { ETag } = await s3().send(
+    new UploadPartCommand({ Bucket: config.bucket, Key: key, UploadId: uploadId, PartNumber: part, Body: body }),
+  );
+  return ETag!;
+}
+
+/** Safe to repeat. */
+export async function finishParts(key: string, uploadId: string, tags: string[]): Promise<void> {
+  const Parts = tags.map((ETag, i) => ({ ETag, PartNumber: i + 1 }));
+  try {
+    await s3().send(
+      new CompleteMultipartUploadCommand({ Bucket: config.bucket, Key: key, UploadId: uploadId, MultipartUpload: { Parts } }),
+    );
+  } catch (error) {
+    // Finished before, it is no upload any more.
+    if ((error as Error).name !== "NoSuchUpload" || (await sizeOf(key)) === undefined) throw error;
+  }
+}
+
+/** A URL from which anyone may read it, for `seconds`, as a file of this name. */
+export const downloadUrl = (key: string, filename: string, seconds: number): Promise<string> =>
+  getSignedUrl(
+    s3(),
+    new GetObjectCommand({ Bucket: config.bucket, Key: key, ResponseContentDisposition: `attachment; filename="${filename}"` }),
+    { expiresIn: seconds },
+  );

@@ -123,7 +123,7 @@ const operationOf = (group: string, route: Route, schemaOf: SchemaOf): Operation
   security: securityOf[route.auth](route),
   parameters: [...pathParameters(route), ...queryParameters(route, schemaOf), ...(idempotent(route) ? [keyReference] : [])],
   ...requestBody(route, schemaOf),
-  responses: { [route.status]: success(route, schemaOf), ...problems(route) },
+  responses: { [route.status]: success(route, schemaOf), ...later(route, schemaOf), ...problems(route) },
   ...(route.cors && { "x-cors": true as const }),
   ...(route.probed && { "x-probed": true as const }),
 });
@@ -205,6 +205,9 @@ function success(route: Route, schemaOf: SchemaOf): Answer {
   ];
   return { description: done[route.status]!, headers: pointAt(named), content: content(route, schemaOf) };
 }
+
+const later = (route: Route, schemaOf: SchemaOf): Operation["responses"] =>
+  route.later ? { 202: success({ ...route, status: 202, returns: route.later, type: undefined }, schemaOf) } : {};
 
 const done: Record<number, string> = { 200: "Done", 201: "Created", 202: "Accepted; the rest is done later" };
 

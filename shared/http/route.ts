@@ -39,6 +39,8 @@ export interface Extra {
   headers: Record<string, string>;
   cookies: string[];
   warnings: string[];
+  /** Instead of the route's own, where it says `later`. */
+  status?: 202;
 }
 
 export type Identity = Omit<Caller, "plan">;
@@ -70,6 +72,8 @@ interface Spec<Path, A extends Auth, Q extends z.ZodType, B extends z.ZodType, R
   beacon?: true;
   /** The answer is text or bytes of this content type, sent as it is. */
   type?: string;
+  /** What it answers, with 202, where the work is too long for one answer. */
+  later?: z.ZodType;
   /** Statuses it can answer beside the usual ones, with the reason. */
   errors?: Record<number, string>;
   /** Fields shown once, left out when an answer is replayed for an Idempotency-Key. */
@@ -103,6 +107,7 @@ export interface Route {
   raw: string[] | undefined;
   beacon: boolean;
   type: string | undefined;
+  later: z.ZodType | undefined;
   errors: Record<number, string>;
   once: string[];
   prepare: ((input: object) => Promise<unknown>) | undefined;
@@ -138,6 +143,7 @@ export function route<
     raw: spec.raw,
     beacon: spec.beacon ?? false,
     type: spec.type,
+    later: spec.later,
     errors: spec.errors ?? {},
     once: spec.once ?? [],
     prepare: spec.prepare as Route["prepare"],

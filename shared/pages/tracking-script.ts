@@ -26,7 +26,7 @@ const source = small(`(function (w, d, h) {
     body.visitorId = visitor();
     var to = API + path, text = JSON.stringify(body), nav = navigator;
     nav.sendBeacon && nav.sendBeacon(to, text) ||
-      fetch(to, { method: "POST", body: text, keepalive: true, mode: "no-cors", credentials: "omit" }).catch(function () {})
+      w.fetch(to, { method: "POST", body: text, keepalive: true, mode: "no-cors", credentials: "omit" }).catch(function () {})
   }
   function here() { return location.href.replace(/#(?![!/]).*/, "").slice(0, 2000) }
   function view() {

@@ -85,6 +85,7 @@ const makers: Record<string, { signature: Signature; body(made: Made): object }>
   lists: { signature: "POST /lists", body: () => ({ name: "News" }) },
   tags: { signature: "POST /tags", body: () => ({ name: "vip" }) },
   segments: { signature: "POST /segments", body: () => ({ name: "All", rules: { match: "all", conditions: [] } }) },
+  exports: { signature: "POST /exports", body: () => ({ type: "contacts" }) },
   templates: { signature: "POST /templates", body: () => ({ name: "Hello", subject: "Hi", html: "<p>Hi</p>" }) },
   "sending-configs": {
     signature: "POST /sending-configs",

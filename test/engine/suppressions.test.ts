@@ -183,7 +183,7 @@ test("an import takes 10,000 rows and refuses one more, before it writes any", a
   const whole = await exports.rows(org, {});
   expect([whole.rows.length, whole.next]).toEqual([10_000, undefined]);
   await suppressions.suppress(org, entry("one-more@example.com"));
-  await expect(exports.rows(org, {})).rejects.toMatchObject({ code: "limit_exceeded", details: [{ path: "limit" }] });
+  expect((await exports.rows(org, {})).next).toBeDefined();
   const first = await exports.rows(org, { limit: 6000 });
   const second = await exports.rows(org, { limit: 6000, cursor: first.next });
   expect([first.rows.length, second.rows.length, second.next]).toEqual([6000, 4001, undefined]);

@@ -1,9 +1,11 @@
 // A site with people in it, straight from the domain.
 import type { Caller } from "../../shared/caller.ts";
 import { ContactRow, type NewContact } from "../../shared/domain/contacts/contact.ts";
+import { newItem } from "../../shared/domain/contacts/items.ts";
 import * as contacts from "../../shared/domain/contacts.ts";
 import * as sites from "../../shared/domain/sites.ts";
-import { queryAll } from "../../shared/doors/table.ts";
+import { put, queryAll, writeMany } from "../../shared/doors/table.ts";
+import { takeContacts } from "../../shared/ids.ts";
 import { type GroupKind, ranges, shards } from "../../shared/keys.ts";
 import { account } from "./callers.ts";
 
@@ -51,4 +53,18 @@ export async function members({ orgId }: Audience, kind: GroupKind, group: numbe
 export async function counted({ orgId, siteId }: Audience): Promise<number> {
   const counters = await queryAll<{ count: number }>(ranges.contactCounts(orgId, siteId), { consistent: true });
   return counters.reduce((sum, { count }) => sum + count, 0);
+}
+
+/** Very many at once, without their counts: for what reads them all. */
+export async function crowd(
+  { orgId, siteId }: Audience,
+  n: number,
+  fieldsOf: (i: number) => Partial<NewContact> = () => ({}),
+): Promise<void> {
+  const ids = await takeContacts(n);
+  const made = ids.map((id, i) => {
+    const { siteId: _, tags: __, lists: ___, ...fields } = person(`crowd${i}@x.com`, fieldsOf(i));
+    return newItem(fields, { orgId, siteId, id, tags: [], lists: [], suppressed: false });
+  });
+  await writeMany(made.map((item) => put(item, item)));
 }

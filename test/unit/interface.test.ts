@@ -8,7 +8,7 @@ import { providers } from "../../shared/providers/index.ts";
 
 /** Not built yet, by the issue that brings it. It only ever shrinks: what is built is taken off. */
 const notYet: Record<string, string[]> = {
-  Audience: ["/contacts", "/imports", "/forms", "/unsubscribe", "/compliance"],
+  Audience: ["/imports", "/forms", "/unsubscribe", "/compliance"],
   Automation: ["/sequences", "/campaigns", "/holidays", "/wh"],
   "Trust and money": ["/mfa", "/secure-messages", "/validate", "/sender-check", "/domains", "/plans", "/billing", "/org", "/stock-photos"],
   Insight: ["/dashboard", "/analytics", "/reports"],
@@ -25,6 +25,8 @@ const extras = [
   "POST /webhooks/{id}/deliveries/{deliveryId}/redeliver",
   "POST /webhooks/{id}/rotate-secret",
   "POST /webhooks/{id}/test",
+  "POST /exports", // what is too long for one answer
+  "GET /exports/{id}",
   "GET /segments/{id}/contacts/{contactId}", // which condition holds and which does not
   ...providers.map(({ key }) => `POST /webhooks/${key}`), // named in the text of the interface, not in its tables
 ];

@@ -34,8 +34,12 @@ describe("the OpenAPI document", () => {
   test("tells for each operation how it succeeds, and that it may fail", () => {
     for (const { key, responses } of operations) {
       const good = Object.entries(responses).filter(([status]) => /^2/.test(status));
-      expect(good, key).toHaveLength(1);
-      expect(good[0]![1], key).toHaveProperty("content");
+      // One, or 202 beside it for what is too long for one answer.
+      expect(
+        good.filter(([status]) => good.length === 1 || status !== "202"),
+        key,
+      ).toHaveLength(1);
+      for (const [, answer] of good) expect(answer, key).toHaveProperty("content");
       expect(responses, key).toHaveProperty("default");
     }
   });

@@ -1,5 +1,6 @@
 // What the due index finds: single sends that were never taken up or are scheduled, lanes whose runner died or has to go on, events
-// whose send was not there yet, what endpoints of customers are to be told again, and deleted lists and tags that are not swept yet.
+// whose send was not there yet, what endpoints of customers are to be told again, deleted lists and tags that are not swept yet, and
+// exports whose worker died.
 import { after, now } from "../../clock.ts";
 import { equals } from "../../conditions.ts";
 import { enqueue } from "../../doors/queue.ts";
@@ -9,6 +10,7 @@ import { inParallel } from "../../parallel.ts";
 import { queues } from "../../queues.ts";
 import * as deadGroups from "../contacts/dead-groups.ts";
 import type { Parked } from "../events/unmatched.ts";
+import * as exports from "../exports.ts";
 import type { SendItem } from "../sends.ts";
 import * as feed from "./feed.ts";
 import * as lanes from "./lanes.ts";
@@ -23,7 +25,7 @@ interface DueItem extends Address, Partial<Omit<SendItem, "provider">>, Partial<
   duesk: string;
 }
 
-const kinds: DueWork[] = ["SEND", "LANE", "EVENT", "DELIVERY", "GROUP"];
+const kinds: DueWork[] = ["SEND", "LANE", "EVENT", "DELIVERY", "GROUP", "EXPORT"];
 
 /** One message per shard: the tick itself stays short however much is due. */
 export const drainAll = (): Promise<void> =>
@@ -68,5 +70,6 @@ const onItsWay: Record<DueWork, (item: DueItem) => Promise<void>> = {
   EVENT: ({ orgId, event, provider }) =>
     enqueue(queues.providerEvents, [{ orgId, provider: provider!, events: [event!] }], { group: orgId }),
   DELIVERY: ({ orgId, webhookId, page }) => enqueue(queues.forward, [{ orgId, webhookId: webhookId!, page: page! }], { group: webhookId! }),
+  EXPORT: ({ orgId, id }) => exports.runSoon(orgId, id!),
   GROUP: ({ orgId, kind, group }) => deadGroups.sweepSoon(orgId, kind!, group!),
 };

@@ -1,0 +1,114 @@
+// What can be exported: contacts by any filter, suppressions by reason. Both lie in 16 collections.
+import { equals } from "../../conditions.ts";
+import { type Page, query } from "../../doors/table.ts";
+import { ranges } from "../../keys.ts";
+import type { Contact, ContactItem } from "../contacts/contact.ts";
+import * as pages from "../contacts/pages.ts";
+import * as reader from "../contacts/reader.ts";
+import * as contacts from "../contacts.ts";
+import type { Reason, Suppression } from "../suppressions.ts";
+import type { Row, Shape } from "./formats.ts";
+
+export interface Source {
+  pages(shard: string, after: string | undefined): AsyncGenerator<Page<unknown>>;
+  /** As they are shown. */
+  rows(items: unknown[]): Promise<Row[]>;
+  /** Names of custom fields, which become columns of their own. */
+  fieldsOf(items: unknown[]): string[];
+  shape(fields: string[]): Shape;
+}
+
+export const kinds = ["contacts", "suppressions"] as const;
+export type Kind = (typeof kinds)[number];
+export type Filter = pages.Filter & { reason?: Reason | undefined };
+
+/** The filter is read anew each time: what it names must still be there. */
+export const sources: Record<Kind, (orgId: number, filter: Filter) => Promise<Source>> = {
+  contacts: async (orgId, filter) => {
+    const { siteId, ...wanted } = await pages.wantedOf({ orgId }, filter);
+    return {
+      pages: (shard, after) => reader.scan(orgId, siteId, shard, { ...wanted, after }),
+      rows: (items) => contacts.tellAll(orgId, items as ContactItem[]),
+      fieldsOf: (items) => (items as ContactItem[]).flatMap(({ customFields }) => Object.keys(customFields ?? {})),
+      shape: contactShape,
+    };
+  },
+  suppressions: async (orgId, { reason }) => ({
+    pages: (shard, after) => listed(orgId, shard, reason, after),
+    rows: async (items) =>
+      (items as Suppression[]).map((one) => Object.fromEntries(suppressionColumns.map((column) => [column, one[column]]))),
+    fieldsOf: () => [],
+    shape: () => ({
+      plural: "suppressions",
+      columns: [...suppressionColumns],
+      cells: (row) => suppressionColumns.map((column) => row[column] as string),
+    }),
+  }),
+};
+
+export const suppressionColumns = ["email", "reason", "detail", "source", "createdAt", "updatedAt"] as const;
+
+async function* listed(
+  orgId: number,
+  shard: string,
+  reason: Reason | undefined,
+  start: string | undefined,
+): AsyncGenerator<Page<Suppression>> {
+  let after = start;
+  do {
+    const page = await query<Suppression>(ranges.suppressions(orgId, shard), {
+      limit: 5000,
+      after,
+      filter: reason && equals("reason", reason),
+    });
+    yield page;
+    after = page.next;
+  } while (after !== undefined);
+}
+
+const before = ["id", "email", "firstName", "lastName", "phone", "company", "timezone", "status"] as const;
+const behind = [
+  "score",
+  "source",
+  "sendCount",
+  "openCount",
+  "clickCount",
+  "lastSentAt",
+  "lastOpenedAt",
+  "lastClickedAt",
+  "createdAt",
+  "updatedAt",
+] as const;
+const names = (groups: { name: string }[]): string => groups.map(({ name }) => name).join("; ");
+
+/** Custom fields past this many share a last column, as JSON. */
+const mostColumns = 500;
+
+function contactShape(fields: string[]): Shape {
+  const own = fields.toSorted().slice(0, mostColumns);
+  const shared = new Set(fields.toSorted().slice(mostColumns));
+  return {
+    plural: "contacts",
+    columns: [
+      ...before,
+      "tags",
+      "lists",
+      ...behind,
+      ...own.map((field) => `customFields.${field}`),
+      ...(shared.size ? ["customFields"] : []),
+    ],
+    cells: (row) => {
+      const contact = row as Contact;
+      const custom = contact.customFields;
+      const others = Object.entries(custom).filter(([field]) => shared.has(field));
+      return [
+        ...before.map((field) => contact[field]),
+        names(contact.tags),
+        names(contact.lists),
+        ...behind.map((field) => contact[field]),
+        ...own.map((field) => custom[field]),
+        ...(shared.size ? [others.length ? JSON.stringify(Object.fromEntries(others)) : null] : []),
+      ];
+    },
+  };
+}
