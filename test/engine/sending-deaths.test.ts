@@ -9,6 +9,7 @@ import * as sends from "../../shared/domain/sends.ts";
 import { query } from "../../shared/doors/table.ts";
 import { sessionCookie } from "../../shared/http/authenticate.ts";
 import { ranges } from "../../shared/keys.ts";
+import { chances } from "../support/chances.ts";
 import { ask } from "../support/events.ts";
 import type { Trouble } from "../support/fake-provider.ts";
 import { atEveryStep, killed } from "../support/killer.ts";
@@ -246,14 +247,3 @@ test.each(["postmark", "resend", "ses"] as const)("whatever dies and fails at %s
   expect(counts.sent, `SEED=${seed}`).toBeGreaterThan(0);
   await from.provider.stop();
 });
-
-/** Numbers from 0 to 1, the same for the same seed. */
-function chances(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
