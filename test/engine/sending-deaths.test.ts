@@ -1,6 +1,6 @@
 // A worker killed between any two steps: nothing is lost, and nobody gets a mail twice.
 import { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
-import { beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test, vi } from "vitest";
 import { send as sendGroup } from "../../functions/http/send.ts";
 import * as clock from "../../shared/clock.ts";
 import * as due from "../../shared/domain/sending/due.ts";
@@ -15,6 +15,8 @@ import type { Trouble } from "../support/fake-provider.ts";
 import { atEveryStep, killed } from "../support/killer.ts";
 import * as mailroom from "../support/mailroom.ts";
 
+// Hundreds of workers live and die here, perhaps beside other tests.
+vi.setConfig({ testTimeout: 60_000 });
 beforeAll(mailroom.opened);
 
 const keyed = "resend";
