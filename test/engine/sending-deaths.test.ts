@@ -1,6 +1,6 @@
 // A worker killed between any two steps: nothing is lost, and nobody gets a mail twice.
 import { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
-import { beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test, vi } from "vitest";
 import { send as sendGroup } from "../../functions/http/send.ts";
 import * as clock from "../../shared/clock.ts";
 import * as due from "../../shared/domain/sending/due.ts";
@@ -9,11 +9,14 @@ import * as sends from "../../shared/domain/sends.ts";
 import { query } from "../../shared/doors/table.ts";
 import { sessionCookie } from "../../shared/http/authenticate.ts";
 import { ranges } from "../../shared/keys.ts";
+import { chances } from "../support/chances.ts";
 import { ask } from "../support/events.ts";
 import type { Trouble } from "../support/fake-provider.ts";
 import { atEveryStep, killed } from "../support/killer.ts";
 import * as mailroom from "../support/mailroom.ts";
 
+// Hundreds of workers live and die here, perhaps beside other tests.
+vi.setConfig({ testTimeout: 60_000 });
 beforeAll(mailroom.opened);
 
 const keyed = "resend";
@@ -246,14 +249,3 @@ test.each(["postmark", "resend", "ses"] as const)("whatever dies and fails at %s
   expect(counts.sent, `SEED=${seed}`).toBeGreaterThan(0);
   await from.provider.stop();
 });
-
-/** Numbers from 0 to 1, the same for the same seed. */
-function chances(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}

@@ -1,6 +1,6 @@
 // What becomes of mail between its acceptance and its end, when all workers live.
 import { randomBytes } from "node:crypto";
-import { afterEach, beforeAll, beforeEach, expect, test } from "vitest";
+import { afterEach, beforeAll, beforeEach, expect, test, vi } from "vitest";
 import type * as z from "zod";
 import * as clock from "../../shared/clock.ts";
 import * as attachments from "../../shared/domain/sending/attachments.ts";
@@ -16,6 +16,7 @@ import type { Problem } from "../../shared/errors.ts";
 import { keys } from "../../shared/keys.ts";
 import * as mailroom from "../support/mailroom.ts";
 
+vi.setConfig({ testTimeout: 60_000 });
 beforeAll(mailroom.opened);
 beforeEach(() => mailroom.messages.splice(0));
 const open: mailroom.Sender[] = [];

@@ -24,8 +24,11 @@ interface Call {
   key: string | undefined;
 }
 
-/** A status, perhaps with headers or a body; `lost` takes the mails and cuts the connection, `reset` takes none and cuts it too. */
-export type Trouble = { status: number; headers?: Record<string, string>; body?: unknown } | "lost" | "reset";
+/**
+ * A status, perhaps with headers or a body; `reset` takes no mail and cuts the connection. All others take the mails: `lost` cuts the
+ * connection too, `half` in the middle of the answer, `garbled` ends the answer there as if it were whole.
+ */
+export type Trouble = { status: number; headers?: Record<string, string>; body?: unknown } | "reset" | "lost" | "half" | "garbled";
 
 export interface FakeProvider {
   mails: Mail[];
@@ -75,7 +78,8 @@ export async function fakeProvider(key: "postmark" | "resend" | "ses"): Promise<
     if (known && known.question !== question) return reply(response, { status: 409, body: { name: "invalid_idempotent_request" } });
     const answer = known ?? { ...accept(messages, call, !Array.isArray(body)), question };
     if (idempotencyKey !== undefined) answered.set(idempotencyKey, answer);
-    return trouble === "lost" ? request.socket.destroy() : reply(response, answer);
+    if (trouble === "lost") return request.socket.destroy();
+    return trouble === "half" || trouble === "garbled" ? cut(response, answer.body, trouble) : reply(response, answer);
   }
 
   function accept(messages: Body[], call: Call, single: boolean) {
@@ -100,6 +104,14 @@ export async function fakeProvider(key: "postmark" | "resend" | "ses"): Promise<
 
 function reply(response: ServerResponse, { status, headers = {}, body = { message: `status ${status}` } }: Exclude<Trouble, string>) {
   response.writeHead(status, { "content-type": "application/json", ...headers }).end(JSON.stringify(body));
+}
+
+function cut(response: ServerResponse, body: unknown, how: "half" | "garbled") {
+  const text = JSON.stringify(body);
+  const half = text.slice(0, text.length / 2);
+  response.writeHead(200, { "content-type": "application/json", "content-length": (how === "half" ? text : half).length });
+  if (how === "garbled") response.end(half);
+  else response.write(half, () => setTimeout(() => response.destroy(), 5));
 }
 
 async function textOf(request: IncomingMessage): Promise<string> {

@@ -27,13 +27,28 @@ export function prepared(): void {
       return (answers.get(door) ?? ((_, ask) => ask()))(command, go);
     };
   }
+  const { fetch } = globalThis;
+  globalThis.fetch = (...request: Parameters<typeof fetch>) => provider(() => fetch(...request));
 }
+
+let provider = (go: () => Promise<Response>): Promise<Response> => go();
+
+/** Stands between us and the providers of mail, until it is called with undefined. */
+export const calling = (how: typeof provider = (go) => go()): void => {
+  provider = how;
+};
 
 /** Until it is called with undefined. */
 export const answering = (door: Door, answer: Answer | undefined): void => {
   if (answer) answers.set(door, answer);
   else answers.delete(door);
 };
+
+/** Does so for this share of all calls, and lets the others pass. */
+export const unsteady =
+  (share: number, answer: Answer, chance: () => number): Answer =>
+  (command, go) =>
+    chance() < share ? answer(command, go) : go();
 
 export const down: Answer = async ({ constructor: { name } }) => {
   throw Object.assign(new Error(`${name} could not be sent`), { name: "TimeoutError", $retryable: {} });
