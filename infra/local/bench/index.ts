@@ -1,0 +1,25 @@
+import * as batch from "./batch.ts";
+import * as bundles from "./bundles.ts";
+import * as inbound from "./inbound.ts";
+import * as outgoing from "./outgoing.ts";
+import * as profile from "./profile.ts";
+import type { Row } from "./report.ts";
+import * as single from "./single.ts";
+import * as soak from "./soak.ts";
+
+export interface Bench {
+  title: string;
+  run(): Promise<Row[]>;
+  /** It takes long, or tells something else than speed. */
+  onlyWhenNamed?: true;
+}
+
+export const benches: Record<string, Bench> = {
+  batch: { title: "POST /send/batch: 10 x 1,000 recipients, one caller", run: batch.run },
+  single: { title: "POST /send: 50 callers, one mail each at a time", run: single.run },
+  inbound: { title: "Events from a provider", run: inbound.run },
+  outgoing: { title: "Events to endpoints of customers", run: outgoing.run },
+  bundles: { title: "Bundles for Lambda", run: bundles.run },
+  profile: { title: "Where the time of the service goes, per mail", run: profile.run, onlyWhenNamed: true },
+  soak: { title: "20,000 mails through kills, flaky providers, doubled and shuffled events", run: soak.run, onlyWhenNamed: true },
+};
