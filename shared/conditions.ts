@@ -18,7 +18,6 @@ const compare =
     `${path(bind, attribute)} ${operator} ${bind.value(value)}`;
 
 export const equals = compare("=");
-export const differs = compare("<>");
 export const below = compare("<");
 export const atMost = compare("<=");
 export const above = compare(">");

@@ -68,7 +68,6 @@ const problem =
     new Problem(kind, message, extras);
 
 export const invalid = problem("invalid");
-export const unpaid = problem("unpaid");
 export const forbidden = problem("forbidden");
 export const missing = problem("missing");
 export const conflict = problem("conflict");
