@@ -366,3 +366,20 @@ describe("the score of a contact", () => {
     expect((await client.call<Score>("GET", `/contacts/${id}/score`)).body.data).toMatchObject({ score: 4, log: [{}] });
   });
 });
+
+describe("a person's data", () => {
+  test("are handed out as JSON, and erased on request", async () => {
+    const client = await signedUp();
+    const { id } = await make(client, "ann@example.com", { firstName: "Ann" });
+    must(200, await client.call("POST", `/contacts/${id}/score`, { delta: 2 }));
+    const told = must(200, await client.call("GET", `/contacts/${id}/export`));
+    expect(told.headers.get("content-disposition")).toContain(`contact-${id}.json`);
+    expect(told.body.data).toMatchObject({ contact: { id, firstName: "Ann" }, scoreLog: [{ delta: 2 }], sends: [], complete: true });
+    expect((await client.call("DELETE", `/contacts/${id}?erase=perhaps`)).status).toBe(400);
+    expect(await client.call("DELETE", `/contacts/${id}?erase=true`)).toMatchObject({ status: 200, body: { data: { id, deleted: true } } });
+    expect((await client.call("GET", `/contacts/${id}/export`)).status).toBe(404);
+    const { suppressions } = must(200, await client.call<{ suppressions: { email: string }[] }>("GET", "/suppressions")).body.data;
+    expect(suppressions).toMatchObject([{ email: expect.stringMatching(/^sha256:[0-9a-f]{64}$/) }]);
+    expect((await client.call("GET", "/suppressions/check/ann@example.com")).body.data).toMatchObject({ suppressed: true });
+  });
+});

@@ -22,6 +22,7 @@ const extras = [
   "POST /attachments", // for what is too large to travel inside a request
   "POST /sends/{id}/cancel",
   "GET /sending-configs/{id}",
+  "GET /contacts/{id}/export", // one person's data
   "POST /exports", // what is too long for one answer
   "GET /exports/{id}",
   "GET /segments/{id}/contacts/{contactId}", // which condition holds and which does not
