@@ -209,6 +209,7 @@ describe("store", () => {
     });
     expect(Properties.LifecycleConfiguration.Rules).toEqual([
       expect.objectContaining({ Prefix: "uploads/", ExpirationInDays: 7, Status: "Enabled" }),
+      expect.objectContaining({ Prefix: "exports/", ExpirationInDays: 7 }),
       expect.objectContaining({ AbortIncompleteMultipartUpload: { DaysAfterInitiation: 1 }, Status: "Enabled" }),
     ]);
     expect(dev.one("AWS::S3::BucketPolicy").Properties).toMatchObject({

@@ -55,7 +55,7 @@ export const Contact = z
   .meta({ id: "Contact" });
 export type Contact = z.output<typeof Contact>;
 
-export const maxGroupsAtOnce = 20;
+const maxGroupsAtOnce = 20;
 export const GroupName = oneLine(100).trim().min(1);
 
 /** What may be given of a contact that is made, or met again in bulk. */

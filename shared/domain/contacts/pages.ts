@@ -111,7 +111,7 @@ async function newestOf(who: Who, request: PageRequest, given: number | undefine
 }
 
 /** How many contacts a site has. */
-export async function count(orgId: number, siteId: number): Promise<number> {
+async function count(orgId: number, siteId: number): Promise<number> {
   const counters = await queryAll<{ count: number }>(ranges.contactCounts(orgId, siteId));
   return counters.reduce((sum, one) => sum + one.count, 0);
 }

@@ -6,7 +6,7 @@ import type { Wish } from "../exports.ts";
 import { type Shape, whole } from "./formats.ts";
 import { type Source, sources } from "./sources.ts";
 
-export const maxRows = 10_000;
+const maxRows = 10_000;
 
 /** The whole text; undefined when it has more rows than one answer takes. In no order that means anything. */
 export async function text({ orgId }: Pick<Caller, "orgId">, { type, format, filter }: Wish): Promise<string | undefined> {

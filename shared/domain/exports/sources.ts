@@ -46,7 +46,7 @@ export const sources: Record<Kind, (orgId: number, filter: Filter) => Promise<So
   }),
 };
 
-export const suppressionColumns = ["email", "reason", "detail", "source", "createdAt", "updatedAt"] as const;
+const suppressionColumns = ["email", "reason", "detail", "source", "createdAt", "updatedAt"] as const;
 
 async function* listed(
   orgId: number,
