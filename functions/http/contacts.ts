@@ -2,8 +2,10 @@ import * as z from "zod";
 import type { Caller } from "../../shared/caller.ts";
 import * as bulk from "../../shared/domain/contacts/bulk.ts";
 import { Contact, ContactChanges, GroupName, NewContact } from "../../shared/domain/contacts/contact.ts";
+import * as erasure from "../../shared/domain/contacts/erasure.ts";
 import * as groups from "../../shared/domain/contacts/groups.ts";
 import * as pages from "../../shared/domain/contacts/pages.ts";
+import * as person from "../../shared/domain/contacts/person.ts";
 import * as scores from "../../shared/domain/contacts/scores.ts";
 import * as contact from "../../shared/domain/contacts.ts";
 import { formats } from "../../shared/domain/exports/formats.ts";
@@ -109,11 +111,25 @@ export const contacts = group("contacts", [
     errors: { 409: "The site has another contact with this email" },
     handle: ({ caller, params, body }) => contact.change(caller, params.id, body),
   }),
-  route("DELETE /contacts/:id", "Delete a contact", {
+  route("GET /contacts/:id/export", "All that is kept of one person", {
     level: "site",
+    returns: person.Person,
+    handle: ({ caller, params, reply }) => {
+      reply.headers["content-disposition"] = `attachment; filename="contact-${params.id}.json"`;
+      return person.dossier(caller, params.id);
+    },
+  }),
+  route("DELETE /contacts/:id", "Delete a contact; with `erase=true` its sends and events tell no more whose they were", {
+    level: "site",
+    query: z.object({
+      erase: z
+        .enum(["true", "false"])
+        .default("false")
+        .describe("Anonymizes its sends and their events. Of the address a hash is kept, suppressed in the whole organization"),
+    }),
     returns: Deleted,
-    handle: async ({ caller, params: { id } }) => {
-      await contact.remove(caller, id);
+    handle: async ({ caller, params: { id }, query: { erase } }) => {
+      await (erase === "true" ? erasure.erase(caller, id) : contact.remove(caller, id));
       return { id, deleted: true as const };
     },
   }),

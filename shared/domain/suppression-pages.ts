@@ -2,7 +2,7 @@
 import { equals } from "../conditions.ts";
 import { getMany, query } from "../doors/table.ts";
 import { invalid } from "../errors.ts";
-import { keys, ranges, shards, shelves } from "../keys.ts";
+import { type Address, ranges, shards, shelves } from "../keys.ts";
 import { decodeCursor, encodeCursor, type PageRequest, type Pagination, pagination, skipped } from "../paging.ts";
 import { mostAhead, newest } from "./newest.ts";
 import { counts, type Reason, type Suppression } from "./suppressions.ts";
@@ -67,7 +67,7 @@ export async function all(
       if (items.length === limit || bytes > maxBytes) return { items, next: encodeCursor(place!) };
       items.push(item);
       bytes += Buffer.byteLength(JSON.stringify(item));
-      place = keys.suppression(orgId, item.email).sk;
+      place = item.sk;
     }
   }
   return { items };
@@ -78,10 +78,10 @@ async function* collection(
   shard: string,
   begin: string | undefined,
   reason: Reason | undefined,
-): AsyncGenerator<Suppression> {
+): AsyncGenerator<Suppression & Address> {
   let after = begin;
   do {
-    const page = await query<Suppression>(ranges.suppressions(orgId, shard), {
+    const page = await query<Suppression & Address>(ranges.suppressions(orgId, shard), {
       limit: mostAhead,
       after,
       filter: reason && equals("reason", reason),

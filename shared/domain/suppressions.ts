@@ -15,7 +15,7 @@ export type Reason = z.output<typeof Reason>;
 
 export const Suppression = z
   .object({
-    email: z.string(),
+    email: z.string().describe("Of a person who was erased its SHA-256: `sha256:` and 64 hexadecimal characters"),
     reason: Reason,
     detail: z.string().nullable(),
     source: z.string().nullable().describe("Where it came from: api, session, import, or the provider that reported it"),
@@ -41,7 +41,7 @@ type Purpose = "transactional" | "marketing";
 /** Which of these addresses must not get such mail, in lower case. 100 to a call, side by side. */
 export async function among(orgId: number, emails: string[], purpose: Purpose): Promise<Set<string>> {
   const found = await getMany<Suppression>(emails.map((email) => addressOf(orgId, email)));
-  return new Set(found.flatMap((one) => (one && blocks(one.reason, purpose) ? [one.email] : [])));
+  return new Set(emails.filter((_, i) => found[i] && blocks(found[i].reason, purpose)).map(canonical));
 }
 
 /** Someone who only unsubscribed still gets the receipt they wait for. */
@@ -102,6 +102,24 @@ export const remove = (orgId: number, email: string): Promise<void> =>
     await standing.follow(orgId, contacts);
   });
 
+/** Suppresses an address for all mail and keeps nothing of it but its hash. */
+export const hide = (orgId: number, email: string): Promise<void> =>
+  settled(async () => {
+    const current = await find(orgId, email);
+    const step = { wanted: { email, reason: "manual" as const, detail: null, source: "erasure" }, current };
+    const at = now();
+    const next = changes(step) ? outcomeOf(step, at) : current!;
+    const counting = [counted(orgId, next.reason, 1), ...(current ? [counted(orgId, current.reason, -1)] : [])];
+    await write(storing(orgId, step, at, next, hidden(next)), ...(next.reason === current?.reason ? [] : counting));
+    await told(orgId, [email]);
+  });
+
+const hidden = ({ email, ...rest }: Suppression): Suppression => ({
+  ...rest,
+  email: email.startsWith("sha256:") ? email : `sha256:${sha256(canonical(email))}`,
+  detail: null,
+});
+
 // What a transaction has room for; whoever has more sites with this person sees the others follow a moment later.
 const contactsAtOnce = 90;
 
@@ -134,10 +152,10 @@ function outcomeOf({ wanted: { email, reason, detail, source }, current }: Step,
   return { email: canonical(email), reason, detail: detail ?? null, source, createdAt: current?.createdAt ?? updatedAt, updatedAt };
 }
 
-function storing(orgId: number, step: Step, at: Date): Write {
-  const next = outcomeOf(step, at);
+function storing(orgId: number, step: Step, at: Date, next = outcomeOf(step, at), kept = next): Write {
   const unchanged = step.current ? equals("reason", step.current.reason) : isNew;
-  return put(addressOf(orgId, next.email), { ...next, ...placed(orgId, next) }, { if: unchanged });
+  const email = canonical(step.wanted.email);
+  return put(addressOf(orgId, email), { ...kept, ...placed(orgId, { ...next, email }) }, { if: unchanged });
 }
 
 // The reason rides in the sort key, so that a page of one reason is found without reading the items of all others.

@@ -1,4 +1,5 @@
-import { describe, expect, test } from "vitest";
+import { setTimeout as sleep } from "node:timers/promises";
+import { describe, expect, inject, test } from "vitest";
 import { type Client, must, signedUp } from "../support/client.ts";
 
 interface Named {
@@ -364,5 +365,56 @@ describe("the score of a contact", () => {
     const headers = { "idempotency-key": "once" };
     for (let i = 0; i < 2; i++) must(200, await client.call("POST", `/contacts/${id}/score`, { delta: 4 }, { headers }));
     expect((await client.call<Score>("GET", `/contacts/${id}/score`)).body.data).toMatchObject({ score: 4, log: [{}] });
+  });
+});
+
+describe("a person's data", () => {
+  test("are handed out as JSON, and erased on request", async () => {
+    const client = await signedUp();
+    const { id } = await make(client, "ann@example.com", { firstName: "Ann" });
+    must(200, await client.call("POST", `/contacts/${id}/score`, { delta: 2 }));
+    const told = must(200, await client.call("GET", `/contacts/${id}/export`));
+    expect(told.headers.get("content-disposition")).toContain(`contact-${id}.json`);
+    expect(told.body.data).toMatchObject({ contact: { id, firstName: "Ann" }, scoreLog: [{ delta: 2 }], sends: [], complete: true });
+    expect((await client.call("DELETE", `/contacts/${id}?erase=perhaps`)).status).toBe(400);
+    expect(await client.call("DELETE", `/contacts/${id}?erase=true`)).toMatchObject({ status: 200, body: { data: { id, deleted: true } } });
+    expect((await client.call("GET", `/contacts/${id}/export`)).status).toBe(404);
+    const { suppressions } = must(200, await client.call<{ suppressions: { email: string }[] }>("GET", "/suppressions")).body.data;
+    expect(suppressions).toMatchObject([{ email: expect.stringMatching(/^sha256:[0-9a-f]{64}$/) }]);
+    expect((await client.call("GET", "/suppressions/check/ann@example.com")).body.data).toMatchObject({ suppressed: true });
+  });
+
+  test("hold the mail it got, which is counted, and tells nobody's name once it is erased", async () => {
+    const client = await signedUp();
+    const sandbox = (await (await fetch(`${inject("baseUrl")}/_local/sandbox`)).json()) as {
+      data: { providers: Record<string, { credentials: object }> };
+    };
+    const config = {
+      provider: "postmark",
+      fromEmail: "me@shop.example",
+      fromName: "Me",
+      credentials: sandbox.data.providers.postmark!.credentials,
+    };
+    must(201, await client.call("POST", "/sending-configs", config));
+    const { id } = await make(client, "ann@example.com");
+    const mail = { to: "Ann@example.com", fromEmail: "me@shop.example", subject: "Hello Ann", html: "<p>Hi</p>" };
+    const send = must(202, await client.call<{ id: number }>("POST", "/send", mail)).body.data;
+    const batch = {
+      fromEmail: "me@shop.example",
+      subject: "Hello",
+      html: "<p>Hi</p>",
+      recipients: [{ to: "ann@example.com" }, { to: "bob@example.com" }],
+    };
+    must(202, await client.call("POST", "/send/batch", batch));
+    const counted = async () => must(200, await client.call<{ sendCount: number }>("GET", `/contacts/${id}`)).body.data.sendCount;
+    for (let waited = 0; (await counted()) < 2 && waited < 10_000; waited += 50) await sleep(50);
+    const { sends } = must(200, await client.call<{ sends: { id: number }[] }>("GET", `/contacts/${id}/export`)).body.data;
+    expect(sends).toHaveLength(2);
+    expect(sends.find((one) => one.id === send.id)).toMatchObject({ subject: "Hello Ann", toEmail: "Ann@example.com" });
+    must(200, await client.call("DELETE", `/contacts/${id}?erase=true`));
+    for (const one of sends) {
+      const text = JSON.stringify(must(200, await client.call("GET", `/sends/${one.id}`)).body.data);
+      expect(text.toLowerCase()).not.toContain("ann");
+    }
   });
 });

@@ -25,6 +25,7 @@ const extras = [
   "POST /webhooks/{id}/deliveries/{deliveryId}/redeliver",
   "POST /webhooks/{id}/rotate-secret",
   "POST /webhooks/{id}/test",
+  "GET /contacts/{id}/export", // one person's data
   "POST /exports", // what is too long for one answer
   "GET /exports/{id}",
   "GET /segments/{id}/contacts/{contactId}", // which condition holds and which does not

@@ -36,7 +36,7 @@ const viewsKeptSeconds = 90 * 24 * 3600;
 
 /** Lines of the log begin so. */
 export const eventPrefix = "EVENT|";
-const viewPrefix = "VIEW|";
+export const viewPrefix = "VIEW|";
 export const placeOf = ({ type, at, id }: Pick<Activity, "type" | "at" | "id">): string =>
   `${type === "custom" ? eventPrefix : viewPrefix}${at}|${sortable(id)}`;
 

@@ -1,0 +1,96 @@
+// All that is kept of one person: to hand it out, and to erase it.
+import * as z from "zod";
+import type { Caller } from "../../caller.ts";
+import { getMany, query } from "../../doors/table.ts";
+import { keys, ranges } from "../../keys.ts";
+import * as contacts from "../contacts.ts";
+import * as history from "../events/history.ts";
+import { full, SendDetail, type SendItem } from "../sends.ts";
+import * as activities from "./activities.ts";
+import { Contact, type ContactItem } from "./contact.ts";
+import { sendsPrefix } from "./engagement.ts";
+import * as scores from "./scores.ts";
+
+type Who = Pick<Caller, "orgId" | "siteId">;
+
+const Activity = z.object({
+  name: z.string(),
+  url: z.string().nullable(),
+  properties: z.record(z.string(), z.unknown()),
+  source: z.string(),
+  createdAt: z.string(),
+});
+
+export const Person = z
+  .object({
+    contact: Contact,
+    scoreLog: z.array(scores.ScoreEntry),
+    customEvents: z.array(Activity),
+    pageViews: z.array(Activity),
+    sends: z.array(SendDetail).describe("With their events"),
+    complete: z.boolean().describe("false when there is more of something than the 2,000 that are told"),
+  })
+  .meta({ id: "Person" });
+export type Person = z.output<typeof Person>;
+
+const most = 2000;
+
+/** Newest first, at most 2,000 of each kind. Throws 404. */
+export async function dossier(who: Who, id: number): Promise<Person> {
+  const { orgId } = who;
+  const contact = await contacts.item(who, id);
+  const [told, scored, events, views, sendIds] = await Promise.all([
+    contacts.tell(orgId, contact),
+    lines<scores.Stored>(orgId, id, scores.logPrefix),
+    lines<activities.Logged>(orgId, id, activities.eventPrefix),
+    lines<activities.Logged>(orgId, id, activities.viewPrefix),
+    sendsOf(orgId, contact),
+  ]);
+  const wanted = sendIds.toReversed().slice(0, most);
+  const items = await getMany<SendItem>(wanted.map((sendId) => keys.send(orgId, sendId)));
+  const sends = await Promise.all(
+    items
+      .flatMap((item) => (item ? [item] : []))
+      .map(async (item) => ({ ...full(item), events: await history.ofSend(orgId, { v: 0, ...item }) })),
+  );
+  return {
+    contact: told,
+    scoreLog: scored.slice(0, most).map(scores.told),
+    customEvents: events.slice(0, most).map(activity),
+    pageViews: views.slice(0, most).map(activity),
+    sends,
+    complete: [scored, events, views, sendIds].every(({ length }) => length <= most),
+  };
+}
+
+const activity = ({ name, url, properties, source, at }: activities.Logged): z.output<typeof Activity> => ({
+  name,
+  url: url ?? null,
+  properties: properties ? (JSON.parse(properties) as Record<string, unknown>) : {},
+  source,
+  createdAt: at,
+});
+
+/** Newest first; one more than are told. */
+async function lines<T>(orgId: number, id: number, prefix: string): Promise<T[]> {
+  const found: T[] = [];
+  let after: string | undefined;
+  do {
+    const page = await query<T>(ranges.contactLog(orgId, id, prefix), { newestFirst: true, limit: 1000, after });
+    found.push(...page.items);
+    after = page.next;
+  } while (after !== undefined && found.length <= most);
+  return found;
+}
+
+/** Ids of all its sends, oldest first. */
+export async function sendsOf(orgId: number, { id, sendIds = [] }: ContactItem): Promise<number[]> {
+  const older: number[] = [];
+  let after: string | undefined;
+  do {
+    const page = await query<{ ids: number[] }>(ranges.contactLog(orgId, id, sendsPrefix), { limit: 1000, after });
+    older.push(...page.items.flatMap(({ ids }) => ids));
+    after = page.next;
+  } while (after !== undefined);
+  return [...new Set([...older, ...sendIds])];
+}

@@ -1,0 +1,149 @@
+import { expect, test } from "vitest";
+import * as activities from "../../shared/domain/contacts/activities.ts";
+import { sent } from "../../shared/domain/contacts/engagement.ts";
+import { erase, erasedEmail } from "../../shared/domain/contacts/erasure.ts";
+import { dossier } from "../../shared/domain/contacts/person.ts";
+import * as scores from "../../shared/domain/contacts/scores.ts";
+import * as contacts from "../../shared/domain/contacts.ts";
+import * as chunks from "../../shared/domain/sending/chunks.ts";
+import * as sends from "../../shared/domain/sends.ts";
+import * as suppressionPages from "../../shared/domain/suppression-pages.ts";
+import * as suppressions from "../../shared/domain/suppressions.ts";
+import { insertMany, queryAll } from "../../shared/doors/table.ts";
+import * as ids from "../../shared/ids.ts";
+import { keys, ranges, sha256 } from "../../shared/keys.ts";
+import { type Audience, audience, create, person } from "../support/audience.ts";
+import { armed, atEveryStep } from "../support/killer.ts";
+
+armed();
+
+const at = (minute: number) => new Date(Date.UTC(2026, 10, 21, 8, minute)).toISOString();
+const secrets = ["ann@x.com", "Ann", "192.0.2.7", "Firefox", "private"];
+
+/** Ann with a batch of mail that she opened, and Bob beside her in the same chunk. */
+async function history(shop: Audience) {
+  const { orgId, siteId } = shop;
+  const ann = await create(shop, "Ann@x.com", { firstName: "Ann" });
+  const block = await ids.takeBlock();
+  const head: chunks.ChunkHead = {
+    siteId,
+    sendingConfigId: 5,
+    provider: "postmark",
+    batchId: block,
+    fromEmail: "hi@shop.example",
+    subject: "Hi {{ name }}",
+    variables: {},
+    createdAt: at(0),
+  };
+  const lines: chunks.Line[] = [
+    { i: 0, to: "ann@x.com", name: "Ann", variables: { name: "Ann" }, metadata: { note: "private" } },
+    { i: 1, to: "bob@x.com", name: "Bob", variables: { name: "Bob" } },
+  ];
+  await insertMany(await chunks.items(orgId, block, head, lines));
+  const open = (i: number) => ({
+    id: 100 + i,
+    type: "open" as const,
+    at: at(i),
+    providerEventId: `open-${i}`,
+    data: { userAgent: "Firefox" },
+    ip: "192.0.2.7",
+    by: "m",
+    run: "r",
+  });
+  const send = {
+    ...chunks.sendOf(head, block, lines[0]!),
+    status: "delivered" as const,
+    events: [open(1)],
+    further: 1,
+    error: "ann@x.com: slow",
+    sentAt: at(0),
+  };
+  await insertMany([
+    { address: keys.send(orgId, send.id), item: send },
+    { address: keys.sendEvent(orgId, send.id, "open open-2"), item: { ...open(2), delta: { opened: 1 } } },
+  ]);
+  await sent(orgId, [send]);
+  return { ann, send, block };
+}
+
+test("a person's data are handed out whole: contact, score, events, mail", async () => {
+  const shop = await audience();
+  const { ann, send } = await history(shop);
+  await scores.change(shop.caller, ann.id, { delta: 5, reason: "fair" });
+  await activities.record(shop.orgId, ann.id, {
+    id: 1,
+    at: at(5),
+    type: "custom",
+    name: "bought",
+    properties: '{"total":3}',
+    source: "api",
+  });
+  await activities.record(shop.orgId, ann.id, {
+    id: 2,
+    at: at(6),
+    type: "page_view",
+    name: "page_view",
+    url: "https://x.com/",
+    source: "tracking",
+  });
+  expect(await dossier(shop.caller, ann.id)).toMatchObject({
+    contact: { id: ann.id, email: "Ann@x.com", score: 5, sendCount: 1, lastSentAt: at(0) },
+    scoreLog: [{ delta: 5, reason: "fair" }],
+    customEvents: [{ name: "bought", properties: { total: 3 }, source: "api", createdAt: at(5) }],
+    pageViews: [{ url: "https://x.com/", source: "tracking" }],
+    sends: [{ id: send.id, subject: "Hi Ann", events: [{ type: "open" }, { type: "open" }] }],
+    complete: true,
+  });
+});
+
+test("dead at any step of erasing, doing it again ends it, and nothing tells who it was", async () => {
+  const shop = await audience();
+  await atEveryStep(async (kill) => {
+    const { ann, send, block } = await history(shop);
+    await scores.change(shop.caller, ann.id, { delta: 5 });
+    await kill(() => erase(shop.caller, ann.id));
+    await erase(shop.caller, ann.id).catch((error) => expect(error.kind).toBe("missing"));
+    const left = [
+      await sends.detail(shop.caller, send.id),
+      await queryAll(ranges.sendEvents(shop.orgId, send.id)),
+      await chunks.read(shop.orgId, block, 0),
+      await queryAll(ranges.contactLog(shop.orgId, ann.id, "")),
+    ];
+    const text = JSON.stringify(left);
+    for (const secret of secrets) expect(text).not.toContain(secret);
+    expect(left[0]).toMatchObject({
+      toEmail: erasedEmail,
+      contactId: null,
+      metadata: null,
+      status: "delivered",
+      events: [{ type: "open" }, { type: "open" }],
+    });
+    expect(left[2]).toMatchObject({ lines: [{ to: erasedEmail }, { to: "bob@x.com", name: "Bob" }] });
+    await suppressions.remove(shop.orgId, "ann@x.com");
+  });
+}, 60_000);
+
+test("of the address a hash is left on the suppression list, and keeps mail away from whoever comes with it", async () => {
+  const shop = await audience();
+  await suppressions.suppress(shop.orgId, {
+    ...suppressions.NewSuppression.parse({ email: "ann@x.com", reason: "bounce", detail: "ann@x.com unknown" }),
+    source: "test",
+  });
+  const bob = await create(shop, "bob@x.com");
+  const ann = await create(shop, "ann@x.com");
+  for (const { id } of [ann, bob]) await erase(shop.caller, id);
+  const { items, pagination } = await suppressionPages.list(shop.orgId, { limit: 10 });
+  expect(pagination.total).toBe(2);
+  expect(items.map(({ email, reason, detail }) => [email, reason, detail]).toSorted()).toEqual(
+    [
+      [`sha256:${sha256("ann@x.com")}`, "bounce", null],
+      [`sha256:${sha256("bob@x.com")}`, "manual", null],
+    ].toSorted(),
+  );
+  expect((await suppressionPages.all(shop.orgId, { limit: 10, maxBytes: 1e6 })).items).toHaveLength(2);
+  expect(await suppressions.among(shop.orgId, ["BOB@x.com", "cy@x.com"], "transactional")).toEqual(new Set(["bob@x.com"]));
+  const again = await contacts.create(shop.caller, { siteId: shop.siteId, ...person("Bob@x.com") });
+  expect(again.status).toBe("suppressed");
+  await suppressions.remove(shop.orgId, "bob@x.com");
+  expect(await suppressions.counts(shop.orgId)).toMatchObject({ bounce: 1, manual: 0 });
+});
