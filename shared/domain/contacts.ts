@@ -70,7 +70,7 @@ const addressOf = (orgId: number, { siteId, email }: Pointer): Address => keys.c
 export const find = async (who: Who, id: number): Promise<Contact> => tell(who.orgId, await item(who, id));
 
 /** With the names of its tags and lists. */
-const tell = async (orgId: number, one: ContactItem): Promise<Contact> => (await tellAll(orgId, [one]))[0]!;
+export const tell = async (orgId: number, one: ContactItem): Promise<Contact> => (await tellAll(orgId, [one]))[0]!;
 
 export async function tellAll(orgId: number, all: ContactItem[]): Promise<Contact[]> {
   const idsIn = (kind: GroupKind) => all.flatMap((one) => [...(one[groupSet(kind)] ?? [])]);

@@ -71,7 +71,8 @@ const nullable = Object.entries(Send.shape)
   .map(([field]) => field as keyof Send);
 
 /** With null for every field that was left out. */
-const full = (item: SendItem): Send => ({ ...item, ...Object.fromEntries(nullable.map((field) => [field, item[field] ?? null])) }) as Send;
+export const full = (item: SendItem): Send =>
+  ({ ...item, ...Object.fromEntries(nullable.map((field) => [field, item[field] ?? null])) }) as Send;
 
 /** With its whole history. Throws 404. */
 export async function detail(caller: Caller, id: number): Promise<SendDetail> {

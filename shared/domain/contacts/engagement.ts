@@ -87,7 +87,7 @@ export const sent = (orgId: number, sends: Sent[]): Promise<void> =>
   });
 
 /** Lines of the log of a contact that name its older sends begin so. */
-const sendsPrefix = "SENDS|";
+export const sendsPrefix = "SENDS|";
 /** The latest sends are on the contact; whenever there are twice as many, the older half goes to a line of its log. */
 const sendsToLine = 16;
 

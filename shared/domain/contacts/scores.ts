@@ -34,7 +34,7 @@ export const ScoreEntry = z
 export type ScoreEntry = z.output<typeof ScoreEntry>;
 
 /** Lines of the log begin so. */
-const logPrefix = "SCORE|";
+export const logPrefix = "SCORE|";
 
 export interface Cause {
   /** Names what happened: the same cause changes a score once, however often it is told. */
@@ -117,7 +117,7 @@ export interface Stored {
   at: string;
 }
 
-const told = ({ delta, reason, rule, at }: Stored): ScoreEntry => ({
+export const told = ({ delta, reason, rule, at }: Stored): ScoreEntry => ({
   delta,
   reason: reason ?? null,
   rule: rule ?? null,
