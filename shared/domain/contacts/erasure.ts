@@ -8,7 +8,7 @@ import { type Address, blockOf, idsPerBlock, keys, ranges } from "../../keys.ts"
 import { chunked, inParallel } from "../../parallel.ts";
 import * as contacts from "../contacts.ts";
 import type { Entry } from "../events/timeline.ts";
-import { type FurtherEntry, mayHaveFurther, type TimelineItem } from "../events/timeline-item.ts";
+import type { FurtherEntry, TimelineItem } from "../events/timeline-item.ts";
 import { type Line, linesPerChunk } from "../sending/chunks.ts";
 import * as suppressions from "../suppressions.ts";
 import { sendsOf } from "./person.ts";
@@ -67,7 +67,6 @@ const blankEntry = <E extends Entry>({ ip: _, data, ...entry }: E) => ({
 });
 
 async function blankFurther(orgId: number, send: TimelineItem): Promise<void> {
-  if (!mayHaveFurther(send)) return;
   const beside = await queryAll<FurtherEntry & Address>(ranges.sendEvents(orgId, send.id), { consistent: true });
   await writeMany(beside.map((entry) => put({ pk: entry.pk, sk: entry.sk }, blankEntry(entry))));
 }

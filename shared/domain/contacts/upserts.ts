@@ -61,7 +61,7 @@ async function knownLists(orgId: number, siteId: number, rows: ContactRow[]): Pr
 async function planned(who: Who, siteId: number, rows: ContactRow[], resubscribe: boolean): Promise<Person[]> {
   const { orgId } = who;
   const sets = [...Map.groupBy(rows, ({ email }) => canonical(email)).values()].flatMap(fitting);
-  const merged = sets.map((same) => same.reduce(together));
+  const merged = sets.map((same) => same.reduce(joined(resubscribe)));
   if (resubscribe && who.siteId === undefined) await welcome(orgId, merged);
   const emails = merged.map(({ email }) => email);
   const [tags, suppressed, fresh] = await Promise.all([
@@ -103,14 +103,18 @@ function fitting(rows: ContactRow[]): ContactRow[][] {
 
 const membershipsIn = (rows: ContactRow[]): number => rows.reduce((sum, { tags, lists }) => sum + tags.length + lists.length, 0);
 
-/** What a later row says of the same person goes over what an earlier one said. */
-const together = (earlier: ContactRow, later: ContactRow): ContactRow => ({
-  ...earlier,
-  ...Object.fromEntries(Object.entries(later).filter(([, value]) => value !== undefined)),
-  ...((earlier.customFields ?? later.customFields) && { customFields: { ...earlier.customFields, ...later.customFields } }),
-  tags: [...earlier.tags, ...later.tags],
-  lists: [...new Set([...earlier.lists, ...later.lists])],
-});
+/** What a later row says of the same person goes over what an earlier one said, as if they had come one after the other. */
+const joined =
+  (resubscribe: boolean) =>
+  (earlier: ContactRow, later: ContactRow): ContactRow => ({
+    ...earlier,
+    ...Object.fromEntries(Object.entries(later).filter(([, value]) => value !== undefined)),
+    ...((earlier.customFields ?? later.customFields) && { customFields: { ...earlier.customFields, ...later.customFields } }),
+    ...(earlier.status === "unsubscribed" && { status: resubscribe ? (later.status ?? "subscribed") : "unsubscribed" }),
+    email: earlier.email,
+    tags: [...earlier.tags, ...later.tags],
+    lists: [...new Set([...earlier.lists, ...later.lists])],
+  });
 
 /** Off the suppression list with those who are subscribed again. */
 async function welcome(orgId: number, rows: ContactRow[]): Promise<void> {
