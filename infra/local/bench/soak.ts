@@ -37,7 +37,11 @@ export async function run(): Promise<Row[]> {
     const feeding = feed(day.caller);
     await disturb(day, feeding);
     const ids = await feeding;
-    await calmDown(day);
+    // What the endpoint refused several times in a row is told again after half an hour, two hours, five.
+    for (const seconds of [0, 2000, 8000, 20_000]) {
+      await pass(day, seconds);
+      await calmDown(day);
+    }
     return await books(day, ids);
   } finally {
     await day.service.stop();
@@ -76,8 +80,6 @@ async function pass({ service: { url } }: Day, advanceSeconds: number) {
 
 interface Settled {
   dry: boolean;
-  messages: number;
-  dead: number;
 }
 
 async function settle(url: string, limitSeconds: number): Promise<Settled> {
@@ -104,15 +106,16 @@ async function disturb(day: Day, feeding: Promise<unknown>) {
   await day.restart();
 }
 
-/** Until nobody has anything left to do or to tell. */
-async function calmDown({ sandbox, line, service }: Day) {
+/** Until nobody has anything left to do or to tell: twice in a row all is done, and nothing has come or gone meanwhile. */
+async function calmDown({ sandbox, line, endpoint, service }: Day) {
+  const moves = () => sandbox.stats().accepted + line.carried.calls + endpoint.calls.length;
   for (let calm = 0; calm < 2; ) {
     progress("what is left is brought to its end");
-    const before = sandbox.stats().accepted;
+    const before = moves();
     await sandbox.settle();
     await line.empty();
-    const { dry, messages } = await settle(service.url, 120);
-    calm = dry && !messages && sandbox.stats().accepted === before ? calm + 1 : 0;
+    const { dry } = await settle(service.url, 120);
+    calm = dry && moves() === before ? calm + 1 : 0;
   }
 }
 
