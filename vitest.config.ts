@@ -8,8 +8,8 @@ const project = (name: string, more: { globalSetup?: string; setupFiles?: string
 export default defineConfig({
   test: {
     reporters: ["default", "./test/support/reporter.ts"],
-    testTimeout: 20_000,
-    hookTimeout: 30_000,
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
     maxWorkers: "100%",
     projects: [
       project("unit"),
