@@ -44,7 +44,9 @@ export const Send = z
   .meta({ id: "Send" });
 export type Send = z.output<typeof Send>;
 
-export const SendDetail = Send.extend({ events: z.array(history.EmailEvent) }).meta({ id: "SendDetail" });
+export const SendDetail = Send.extend({
+  events: z.array(history.EmailEvent).describe("Oldest first; at most about 1,000"),
+}).meta({ id: "SendDetail" });
 export type SendDetail = z.output<typeof SendDetail>;
 
 /** What is stored: empty fields are left out, because every byte over 1 KB is paid for at each change. */

@@ -178,4 +178,18 @@ describe("GET /events", () => {
     expect(opens.events).toHaveLength(10);
     expect(opens.pagination).toMatchObject({ total: 60, totalPages: 2, nextCursor: null });
   });
+
+  test("looks for a rare type through so many pages and no more, and goes on from there", async () => {
+    const { caller, orgId, siteId, sendIds } = await sentMail(1);
+    await work(await message(orgId, [eventOf(sendIds[0]!, "spam_report", 1)]));
+    const many = Array.from({ length: 1500 }, (_, i) => ({
+      address: keys.eventPage(orgId, siteId, `2099-01-01T00:00:00.000Z#${String(i).padStart(4, "0")}`),
+      item: { n: 1, types: { open: 1 } },
+    }));
+    await insertMany(many);
+    const first = await history.list(caller, { limit: 10 }, { siteId, type: "spam_report" });
+    expect(first).toMatchObject({ events: [], pagination: { total: 1, nextCursor: expect.any(String) } });
+    const second = await history.list(caller, { limit: 10, cursor: first.pagination.nextCursor! }, { siteId, type: "spam_report" });
+    expect(second).toMatchObject({ events: [{ type: "spam_report" }], pagination: { nextCursor: null } });
+  });
 });

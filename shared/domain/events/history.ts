@@ -81,34 +81,42 @@ async function totalOf(orgId: number, siteIds: number[], type: EventType | undef
 }
 
 interface Place {
-  row: pages.PageRow;
+  /** Absent where a search ends that has more to look through. */
+  row?: pages.PageRow;
+  /** Where to go on after it. */
   next: string;
 }
 
 async function collect(orgId: number, siteIds: number[], request: PageRequest, type: EventType | undefined) {
   let skip = skipped(request);
-  const rows: Place[] = [];
+  const found: Place[] = [];
+  let stoppedAt: string | undefined;
   for await (const place of places(orgId, siteIds, type, decodeCursor(request.cursor))) {
-    if (skip-- > 0) continue;
-    rows.push(place);
-    if (rows.length > request.limit) break;
+    if (!place.row) stoppedAt = place.next;
+    else if (skip-- <= 0) found.push(place);
+    if (found.length > request.limit) break;
   }
-  const page = rows.slice(0, request.limit);
-  return {
-    events: await loaded(
-      orgId,
-      page.map(({ row }) => row),
-    ),
-    next: rows.length > request.limit ? page.at(-1)?.next : undefined,
-  };
+  const page = found.slice(0, request.limit);
+  const events = await loaded(
+    orgId,
+    page.flatMap(({ row }) => (row ? [row] : [])),
+  );
+  return { events, next: found.length > request.limit ? page.at(-1)?.next : stoppedAt };
 }
+
+// A type may be rare: after so many pages without it the answer ends short, with a cursor to go on.
+const mostPassed = 1000;
 
 /** Row by row from the newest page back, or from where a cursor (`run|row`) stands. */
 async function* places(orgId: number, siteIds: number[], type: EventType | undefined, from: string | undefined): AsyncGenerator<Place> {
   const [run, rowText] = from?.split("|") ?? [];
   const feeds = siteIds.map((siteId) => pagesOf(orgId, siteId, run === undefined ? undefined : `${run}~`));
+  let passed = 0;
   for await (const page of newestOf(feeds)) {
-    if (page.void || (type && !page.types[type])) continue;
+    if (page.void || (type && !page.types[type])) {
+      if (++passed < mostPassed) continue;
+      return yield { next: `${page.sk}|0` };
+    }
     const rows = await pages.read(page);
     const last = page.sk === run ? Number(rowText) - 1 : rows.length - 1;
     for (let i = last; i >= 0; i--) if (!type || rows[i]![2] === type) yield { row: rows[i]!, next: `${page.sk}|${i}` };
