@@ -134,3 +134,6 @@ async function onlySite(orgId: number): Promise<number> {
   }
   throw siteNeeded();
 }
+
+/** As people know it: of the company, where that is told. */
+export const nameOf = ({ companyName, name }: Site): string => companyName?.trim() || name;

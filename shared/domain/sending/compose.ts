@@ -5,12 +5,15 @@ import * as liquid from "../../liquid.ts";
 import { plainText } from "../../plain-text.ts";
 import type { Attachment, Mailing, Pieces, Recipient } from "../../providers/provider.ts";
 import type { Content, Wording } from "./content.ts";
+import { headersOf, htmlWithFooter, type Prepared, textWithFooter } from "./marketing.ts";
+import { escaped } from "./simple-mailing.ts";
 
 export interface Addressee {
   sendId: number;
   to: string;
   name?: string | undefined;
   variables?: Record<string, unknown> | undefined;
+  contactId?: number | undefined;
 }
 
 export interface Composed {
@@ -39,8 +42,10 @@ export function compose(content: Content, wording: Wording, attachments: Attachm
     trackClicks,
   };
   const recipient = (addressee: Addressee): Recipient => {
-    const values = valuesOf(parts, variablesFor(content, addressee), now);
-    return { sendId: addressee.sendId, to: { email: addressee.to, name: addressee.name }, values, headers: {} };
+    const links = wording.marketing?.linksOf(addressee);
+    const variables = { ...variablesFor(content, addressee), ...(links && { [linkVariable]: links.page }) };
+    const to = { email: addressee.to, name: addressee.name };
+    return { sendId: addressee.sendId, to, values: valuesOf(parts, variables, now), headers: links ? headersOf(links) : {} };
   };
   return { common, recipient };
 }
@@ -68,6 +73,9 @@ interface Parts {
   text: Omit<Part, "values"> & Partial<Part>;
 }
 
+/** What templates of marketing mail call the page where their reader unsubscribes. */
+const linkVariable = "unsubscribeUrl";
+
 // A template is compiled once for all the mails that say the same.
 const known = boundedCache<Parts>(16_000_000);
 const bytesPerCharacter = 4;
@@ -82,7 +90,27 @@ function partsOf(wording: Wording): Parts {
 function made(wording: Wording): Parts {
   const html = wording.html === undefined ? undefined : part(wording.html, "html", true);
   const text = wording.text || !html ? part(wording.text ?? "", "text", false) : textOf(html);
-  return { subject: lineOf(part(wording.subject, "subject", false)), html, text };
+  const parts = { subject: lineOf(part(wording.subject, "subject", false)), html, text };
+  return wording.marketing ? withFooter(parts, wording.marketing) : parts;
+}
+
+/** Each part has one hole more: the link. A text that has no values of its own finds it where the html has it. */
+function withFooter({ subject, html, text }: Parts, marketing: Prepared): Parts {
+  const linkOf = (variables: Record<string, unknown>) => String(variables[linkVariable]);
+  const { values } = text;
+  return {
+    subject,
+    html: html && {
+      pieces: htmlWithFooter(html.pieces, html.holes, marketing),
+      holes: html.holes + 1,
+      values: (variables, now) => [...html.values(variables, now), escaped(linkOf(variables))],
+    },
+    text: {
+      pieces: textWithFooter(text.pieces, text.holes, marketing, html?.pieces),
+      holes: text.holes + 1,
+      ...(values && { values: (variables: Record<string, unknown>, now: Date) => [...values(variables, now), linkOf(variables)] }),
+    },
+  };
 }
 
 function part(source: string, field: string, escaped: boolean): Part {

@@ -2,6 +2,7 @@
 import type { Mailbox } from "../../providers/provider.ts";
 import * as templates from "../templates.ts";
 import type { StoredAttachment } from "./attachments.ts";
+import { type Marketing, type Prepared, prepared } from "./marketing.ts";
 import type { Message } from "./message.ts";
 
 export interface Content {
@@ -19,6 +20,8 @@ export interface Content {
   text?: string | undefined;
   variables: Record<string, unknown>;
   attachments: StoredAttachment[];
+  /** Marketing mail carries a footer and a way out. */
+  marketing?: Marketing | undefined;
   /** When it was accepted: what Liquid calls now, so that a mail made again is the same to the byte. */
   at: string;
 }
@@ -28,6 +31,7 @@ export interface Wording {
   subject: string;
   html?: string | undefined;
   text?: string | undefined;
+  marketing?: Prepared | undefined;
 }
 
 export const contentOf = (
@@ -51,7 +55,13 @@ export const contentOf = (
   at: at.toISOString(),
 });
 
-export async function wording(orgId: number, { template, subject = "", html, text }: Content): Promise<Wording> {
+/** All that is needed to compose at once. */
+export async function wording(orgId: number, content: Content): Promise<Wording> {
+  const [said, marketing] = await Promise.all([saidBy(orgId, content), content.marketing && prepared(content.marketing)]);
+  return { ...said, ...(marketing && { marketing }) };
+}
+
+async function saidBy(orgId: number, { template, subject = "", html, text }: Content): Promise<Wording> {
   if (!template) return { subject, html, text };
   const body = await templates.body(orgId, template.id, template.version);
   return { subject: subject || body.subject, html: body.html ?? undefined, text: body.text ?? undefined };
