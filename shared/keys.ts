@@ -46,6 +46,13 @@ export const idsPerBlock = 1000;
 export const blockOf = (sendId: number): number => Math.floor(sendId / idsPerBlock);
 const hundredOf = (sendId: number): number => Math.floor(sendId / 100);
 
+/** What marketing mail comes from. */
+export type SourceKind = "campaign" | "sequence" | "holiday";
+
+/** Counters of one thing that are moved in transactions side by side: those who move them seldom meet. */
+export const countShards: number[] = [0, 1, 2, 3, 4, 5, 6, 7];
+export const countShardOf = (id: number): number => id % countShards.length;
+
 /** Lists and tags: what a contact is a member of. */
 export type GroupKind = "LIST" | "TAG";
 /** The collections by email hash. */
@@ -57,6 +64,7 @@ export const keys = {
   apiKey: (hash: string) => at(`KEY#${hash}`),
   session: (hash: string) => at(`SESSION#${hash}`), // expires
   resetToken: (hash: string) => at(`RESET#${hash}`), // expires
+  mfaToken: (hash: string) => at(`MFA#${hash}`), // expires; a login that waits for its second factor
   inboundConfig: (config: number) => at(`CONFIG#${config}`), // -> organization of a sending config
   trackingSite: (site: number) => at(`TRACK#${site}`), // -> organization of a site
   failures: (who: string, window: number) => at(`FAILURES#${sha256(who)}`, String(window)), // expires
@@ -68,6 +76,7 @@ export const keys = {
   // the organization
   organization: (org: number) => at(`${org}#ORG`),
   member: (org: number, user: number) => at(`${org}#USER`, sortable(user)),
+  secondFactors: (org: number, user: number) => at(`${org}#MFA`, sortable(user)),
   sessionOf: (org: number, user: number, hash: string) => at(`${org}#SESSIONS#${user}`, hash), // expires; beside each session
   record: (org: number, kind: RecordKind, id: number) => at(`${org}#${kind}`, sortable(id)),
   recordCount: (org: number, kind: RecordKind) => at(`${org}#COUNT`, kind),
@@ -109,7 +118,11 @@ export const keys = {
   lane: (org: number, config: number) => at(`${org}#L${config}`, "~LANE"),
   waiting: (org: number, config: number, place: string) => at(`${org}#L${config}`, `W#${place}`),
   sendsFeed: (org: number, site: number, place: string) => at(`${org}#${site}#SENDS`, place),
-  sendCount: (org: number, site: number) => at(`${org}#SENDCOUNT`, sortable(site)),
+  sendCount: (org: number, site: number, shard: number) => at(`${org}#${site}#SENDCOUNT`, String(shard)),
+  // a campaign, sequence or holiday: its numbers, whether it is stopped, and its chunks that are held back
+  sourceCount: (org: number, kind: SourceKind, id: number, shard: number) => at(`${org}#N${kind}#${id}`, String(shard)),
+  sourceState: (org: number, kind: SourceKind, id: number) => at(`${org}#N${kind}#${id}`, "STATE"),
+  held: (org: number, kind: SourceKind, id: number, place: string) => at(`${org}#H${kind}#${id}`, place),
 
   // what happened to it: the first events lie in their send, further ones beside it; a run's page says which were counted
   sendEvent: (org: number, id: number, event: string) => at(`${org}#S${hundredOf(id)}`, `${sortable(id)}#E${sha256(event).slice(0, 16)}`),
@@ -144,7 +157,9 @@ export const ranges = {
   deliveryPages: (org: number, webhook: number) => range(`${org}#W${webhook}`), // by time
   suppressions: (org: number, shard: string) => range(`${org}#X${shard}`), // by hash of the address
   suppressionCounts: (org: number) => range(`${org}#XCOUNT`),
-  sendCounts: (org: number) => range(`${org}#SENDCOUNT`),
+  sendCounts: (org: number, site: number) => range(`${org}#${site}#SENDCOUNT`),
+  sourceCounts: (org: number, kind: SourceKind, id: number) => range(`${org}#N${kind}#${id}`),
+  held: (org: number, kind: SourceKind, id: number) => range(`${org}#H${kind}#${id}`), // by priority, then time
 };
 
 /** Partitions of the two sparse KEYS_ONLY indexes. */

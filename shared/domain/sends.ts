@@ -29,7 +29,10 @@ export const Send = z
     sendingConfigId: z.int(),
     providerMessageId: z.string().nullable(),
     campaignId: z.int().nullable(),
+    variantId: z.int().nullable().describe("Of the campaign"),
     sequenceId: z.int().nullable(),
+    stepId: z.int().nullable().describe("Of the sequence"),
+    holidayId: z.int().nullable(),
     templateId: z.int().nullable(),
     batchId: z.int().nullable(),
     metadata: z.record(z.string(), z.unknown()).nullable(),
@@ -58,6 +61,8 @@ export type SendItem = Pick<
 } & {
   /** Moves with every write of events; see events/timeline-item.ts. */
   v?: number;
+  /** An event made it, before the hand-over was told. */
+  early?: true;
 };
 
 export interface SendFilter {

@@ -4,7 +4,7 @@ import { absent, any, equals, exists } from "../conditions.ts";
 import { check, remove as dropping, get, put, queryAll, update, updateReturning, type Write, write } from "../doors/table.ts";
 import { EmailAddress, oneLine } from "../email.ts";
 import { conflict, missing } from "../errors.ts";
-import { keys, ranges } from "../keys.ts";
+import { countShards, keys, ranges } from "../keys.ts";
 import { type PageRequest, type Pagination, pagination, skipped } from "../paging.ts";
 import * as apiKeys from "./api-keys.ts";
 import type { Sites } from "./organizations.ts";
@@ -90,15 +90,14 @@ export async function change(caller: Caller, id: number, changes: SiteChanges): 
 export async function remove(caller: Caller, id: number): Promise<void> {
   const { orgId } = caller;
   await find(caller, id);
-  const sends = await get<{ count: number }>(keys.sendCount(orgId, id));
-  if (sends?.count) throw hasSends();
+  if ((await queryAll<{ count: number }>(ranges.sendCounts(orgId, id), { consistent: true })).some(({ count }) => count)) throw hasSends();
   // Before the site, as a bound key trusts that its site is there.
   await apiKeys.removeOfSite(caller, id);
   await write(
     ...records.removing("SITE", caller, id),
     counting(caller, { siteCount: -1, siteSum: -id }),
     dropping(keys.trackingSite(id)),
-    check(keys.sendCount(orgId, id), any(absent("count"), equals("count", 0)), hasSends()),
+    ...countShards.map((shard) => check(keys.sendCount(orgId, id, shard), any(absent("count"), equals("count", 0)), hasSends())),
   );
 }
 

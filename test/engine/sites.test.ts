@@ -58,7 +58,7 @@ test("a site with sends stays, and so do its keys", async () => {
   const { caller } = await account();
   const { id } = await make(caller, "One");
   const { key } = await apiKeys.create(caller, newKey(id));
-  await write(update(keys.sendCount(caller.orgId, id), { add: { count: 1 } }));
+  await write(update(keys.sendCount(caller.orgId, id, 3), { add: { count: 1 } }));
   await expect(sites.remove(caller, id)).rejects.toMatchObject({ kind: "conflict", code: "site_has_sends" });
   expect(await sites.find(caller, id)).toMatchObject({ name: "One" });
   expect(await get(keys.apiKey(sha256(key)))).toMatchObject({ siteId: id });

@@ -113,6 +113,8 @@ export interface ContactItem {
   openCount?: number;
   clickCount?: number;
   lastSentAt?: string;
+  /** For the frequency cap. */
+  lastMarketingAt?: string;
   lastOpenedAt?: string;
   lastClickedAt?: string;
   /** Lower-case address, a line break and the name, for search; the break lets DynamoDB find the end of an address. */

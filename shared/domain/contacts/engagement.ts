@@ -3,6 +3,7 @@
 import { getMany, put, updateMany, writeMany } from "../../doors/table.ts";
 import { canonical } from "../../email.ts";
 import { keys, sortable } from "../../keys.ts";
+import { sourceOf } from "../sending/sources.ts";
 import type { SendItem } from "../sends.ts";
 import type { ContactItem } from "./contact.ts";
 import { type CampaignFact, campaignMet } from "./facts.ts";
@@ -74,7 +75,7 @@ function campaigns(contact: ContactItem, fact: CampaignFact, some: { campaignId?
   return set as Partial<ContactItem>;
 }
 
-export type Sent = Addressee & Pick<SendItem, "id" | "sentAt" | "campaignId">;
+export type Sent = Addressee & Pick<SendItem, "id" | "sentAt" | "campaignId" | "sequenceId" | "holidayId">;
 
 /** Mail was handed over. */
 export const sent = (orgId: number, sends: Sent[]): Promise<void> =>
@@ -95,18 +96,22 @@ function withSent(contact: ContactItem, sends: Sent[]): (Change & { older: numbe
   const known = contact.sendIds ?? [];
   const fresh = distinct(sends, ({ id }) => id).filter(({ id }) => !known.includes(id));
   if (!fresh.length) return undefined;
+  const marketing = fresh.filter((send) => sourceOf(send));
   const all = [...known, ...fresh.map(({ id }) => id)];
   const older: number[][] = [];
   while (all.length > 2 * sendsToLine) older.push(all.splice(0, sendsToLine));
   return {
     sendCount: (contact.sendCount ?? 0) + fresh.length,
-    lastSentAt: [...fresh.map(({ sentAt }) => sentAt ?? ""), contact.lastSentAt ?? ""].sort().at(-1)!,
+    lastSentAt: latestOf(fresh, contact.lastSentAt),
+    ...(marketing.length && { lastMarketingAt: latestOf(marketing, contact.lastMarketingAt) }),
     ...campaigns(contact, "sent", fresh),
     sendIds: all,
     older,
     v: (contact.v ?? 0) + 1,
   };
 }
+
+const latestOf = (sends: Sent[], before = ""): string => [...sends.map(({ sentAt }) => sentAt ?? ""), before].sort().at(-1)!;
 
 const mostTries = 8;
 

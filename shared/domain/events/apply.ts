@@ -6,12 +6,12 @@ import { randomBytes } from "node:crypto";
 import { now } from "../../clock.ts";
 import type { Received } from "../../consume.ts";
 import { getMany, insertMany, updateMany } from "../../doors/table.ts";
-import { domainOf } from "../../email.ts";
 import { Problem } from "../../errors.ts";
 import { keys, sha256 } from "../../keys.ts";
 import { inParallel } from "../../parallel.ts";
 import type { InboundEvent } from "../../queues.ts";
 import * as chunks from "../sending/chunks.ts";
+import { sourceOf } from "../sending/sources.ts";
 import { effects, type Happened } from "./effects.ts";
 import * as pages from "./pages.ts";
 import { type Arrival, type Decision, decide, type FurtherEntry, mayHaveFurther, nameOf, type TimelineItem } from "./timeline-item.ts";
@@ -91,16 +91,14 @@ async function tracked(orgId: number, bySend: Map<number, Arrival[]>): Promise<T
     sendIds.filter((_, i) => !found[i]),
     { consistent: true },
   );
-  const made = new Map(lines.map((line) => [line.id, { ...line, v: 0 }]));
+  const made = new Map(lines.map((line) => [line.id, { ...line, v: 0, ...(sourceOf(line) && { early: true as const }) }]));
   const stem = `${now().toISOString()}#${randomBytes(6).toString("base64url")}`;
-  const pageOf = pages.split(
-    found.flatMap((item) => (item ? [domainOf(item.toEmail)] : [])).concat(lines.map(({ toEmail }) => domainOf(toEmail))),
-  );
+  const pageOf = pages.split([...found.flatMap((item) => item ?? []), ...lines]);
   return sendIds.flatMap((id, i) => {
     const item = found[i] ?? made.get(id);
     if (!item) return [];
     // The site too: whoever reads several sites in turn must know where it stands.
-    const run = `${stem}#${item.siteId}#${pageOf(domainOf(item.toEmail))}`;
+    const run = `${stem}#${item.siteId}#${pageOf(item)}`;
     return [{ item, isNew: !found[i], arrivals: bySend.get(id)!, run }];
   });
 }

@@ -4,12 +4,14 @@ import { type Packed, packed, unpacked } from "../../bodies.ts";
 import { epochSeconds, now } from "../../clock.ts";
 import { claim, get, put, update, type Write } from "../../doors/table.ts";
 import { domainOf } from "../../email.ts";
-import { keys } from "../../keys.ts";
+import { keys, sha256 } from "../../keys.ts";
 import { inParallel } from "../../parallel.ts";
 import type { EventType } from "../../providers/inbound/inbound.ts";
 import * as organizations from "../organizations.ts";
+import * as sources from "../sending/sources.ts";
+import { sourceOf, type Tallies } from "../sending/sources.ts";
 import type { SendItem } from "../sends.ts";
-import { added, type Counts } from "./timeline.ts";
+import { added, type Counts, type Moves } from "./timeline.ts";
 import type { Decision } from "./timeline-item.ts";
 
 export interface PageItem extends Packed {
@@ -28,14 +30,29 @@ interface Part {
   run: string;
 }
 
-// A transaction takes 100 items; a run that met more domains than this ends in several pages.
-const domainsToPage = 60;
+// A transaction takes 100 items: a run that met more domains, campaigns, sequences and holidays than this ends in several pages.
+const countersToPage = 60;
 
-/** Which page of a run a domain's sends go to. */
-export function split(domains: string[]): (domain: string) => number {
-  const distinct = [...new Set(domains)].sort();
-  const pageOf = new Map(distinct.map((domain, i) => [domain, Math.floor(i / domainsToPage)]));
-  return (domain) => pageOf.get(domain) ?? 0;
+/** Which page of a run a send goes to. */
+export function split(sends: SendItem[]): (send: SendItem) => number {
+  const pageOf = new Map<string, number>();
+  let [page, counters] = [0, new Set<string>()];
+  for (const name of [...new Set(sends.map(pairOf))].sort()) {
+    const wider = new Set([...counters, ...name.split(" ")]);
+    const fits = wider.size <= countersToPage;
+    if (!fits) page++;
+    counters = fits ? wider : new Set(name.split(" "));
+    pageOf.set(name, page);
+  }
+  return (send) => pageOf.get(pairOf(send)) ?? 0;
+}
+
+/** What a send is counted for. Neither has spaces in it. */
+const pairOf = (send: SendItem): string => `${domainOf(send.toEmail)} ${sourceName(send)}`;
+
+function sourceName(send: SendItem): string {
+  const source = sourceOf(send);
+  return source ? `${source.kind}#${source.id}` : "";
 }
 
 /**
@@ -58,7 +75,7 @@ async function closing(orgId: number, siteId: number, run: string, date: string,
   const rows = rowsOf(parts);
   const types = Object.fromEntries([...Map.groupBy(rows, ([, , type]) => type)].map(([type, some]) => [type, some.length]));
   const address = keys.eventPage(orgId, siteId, run);
-  const sum = (some: Part[]) => some.reduce((total, { decision }) => added(total, decision.delta), {} as Counts);
+  const sum = (some: Part[]) => countsOf(some.reduce((total, { decision }) => added(total, decision.delta), {} as Moves));
   const byConfig = Map.groupBy(parts, ({ item }) => item.sendingConfigId);
   const ofConfigs = [...byConfig].flatMap(([config, some]) => Object.entries(sum(some)).map(([name, n]) => [`g.${config}.${name}`, n]));
   const byDomain = Map.groupBy(parts, ({ item }) => domainOf(item.toEmail));
@@ -69,7 +86,26 @@ async function closing(orgId: number, siteId: number, run: string, date: string,
     update(keys.eventTotals(orgId, siteId), { add: { all: rows.length, ...types } }),
     ...counting(keys.day(orgId, siteId, date), { ...sum(parts), ...Object.fromEntries(ofConfigs) }),
     ...[...byDomain].flatMap(([domain, some]) => counting(keys.dayDomain(orgId, siteId, date, domain), sum(some))),
+    ...[...Map.groupBy(parts, ({ item }) => sourceName(item)).values()].flatMap((some) => ofSource(orgId, run, some)),
   ];
+}
+
+const countsOf = (moves: Moves): Counts => Object.fromEntries(Object.entries(moves).filter(([name]) => !name.startsWith(atMark)));
+const placesOf = (moves: Moves): Tallies =>
+  Object.fromEntries(Object.entries(moves).flatMap(([name, n]) => (name.startsWith(atMark) ? [[name.slice(atMark.length), n]] : [])));
+const atMark = "at.";
+
+/** One write for a campaign, sequence or holiday, whatever parts of it were met. */
+function ofSource(orgId: number, run: string, parts: Part[]): Write[] {
+  const spread = Number.parseInt(sha256(run).slice(0, 4), 16);
+  return sources.counting(
+    orgId,
+    spread,
+    parts.flatMap(({ item, decision: { delta } }) => {
+      const source = sourceOf(item);
+      return source ? [{ source, tallies: placesOf(delta), events: countsOf(delta) }] : [];
+    }),
+  );
 }
 
 function rowsOf(parts: Part[]): PageRow[] {

@@ -4,15 +4,29 @@ import { after } from "../../clock.ts";
 import type { Received } from "../../consume.ts";
 import type { EventType } from "../../providers/inbound/inbound.ts";
 import type { InboundEvent } from "../../queues.ts";
+import { sourceOf } from "../sending/sources.ts";
 import type { SendItem } from "../sends.ts";
-import { added, automated, type Counts, deliveredAt, type Entry, inTime, isMachine, moved, type Outcome, outcomeOf } from "./timeline.ts";
+import {
+  added,
+  automated,
+  type Counts,
+  deliveredAt,
+  type Entry,
+  inTime,
+  isMachine,
+  type Moves,
+  moved,
+  type Outcome,
+  outcomeOf,
+  placeOf,
+} from "./timeline.ts";
 
 export type TimelineItem = SendItem & {
   /** Moves with every write of events. */
   v: number;
   events?: Entry[];
   /** What a run has still to count, or has counted lately. */
-  deltas?: Record<string, Counts>;
+  deltas?: Record<string, Moves>;
 };
 
 /** An event that a message brought. */
@@ -40,7 +54,7 @@ export interface Decision {
   set?: Partial<TimelineItem>;
   /** Entries that this run brings to the counters, now or from a run that died. */
   counted: Entry[];
-  delta: Counts;
+  delta: Moves;
   further: Further[];
 }
 
@@ -55,7 +69,10 @@ export const mayHaveFurther = ({ events = [] }: TimelineItem, coming = 0): boole
 /** The entries of a send, and what each run has to count of them. */
 interface Inside {
   entries: Entry[];
-  deltas: Record<string, Counts>;
+  deltas: Record<string, Moves>;
+  status: SendItem["status"];
+  /** Whether it is counted where it stands. */
+  placed: boolean;
 }
 
 /**
@@ -69,7 +86,8 @@ export function decide(
   lost: Set<string>,
   beside: Map<string, FurtherEntry>,
 ): Decision | undefined {
-  const before: Inside = { entries: item.events ?? [], deltas: item.deltas ?? {} };
+  const placed = sourceOf(item) !== undefined;
+  const before: Inside = { entries: item.events ?? [], deltas: item.deltas ?? {}, status: item.status, placed };
   let inside = before;
   const further = new Map<string, Further>();
   for (const arrival of arrivals) {
@@ -81,7 +99,7 @@ export function decide(
     if (!known) {
       const entry = entryOf(arrival, run);
       if (standsBeside(inside.entries, entry)) further.set(name, { entry: counting(entry, inside.entries), isNew: true });
-      else inside = grown(inside, entry, item.status);
+      else inside = grown(inside, entry);
     } else if (old && isLost) inside = takenOver(inside, old.run, run);
     else if (aside && isLost) further.set(name, { entry: { ...aside, run }, isNew: false, from: aside.run });
     // Written by this run, which then lost a race for something else.
@@ -97,15 +115,20 @@ export function decide(
   };
 }
 
-function grown({ entries, deltas }: Inside, entry: Entry, status: SendItem["status"]): Inside {
+function grown({ entries, deltas, status, placed }: Inside, entry: Entry): Inside {
   const { run } = entry;
-  const [from, to] = [outcomeOf(entries, status), outcomeOf([...entries, entry], status)];
-  return { entries: [...entries, entry], deltas: { ...deltas, [run]: added(deltas[run] ?? {}, moved(from.counts, to.counts)) } };
+  const all = [...entries, entry];
+  const [from, to] = [outcomeOf(entries, status), outcomeOf(all, status)];
+  const { status: next = status } = to;
+  const place = placed ? moved({ [`at.${placeOf(status)}`]: 1 }, { [`at.${placeOf(next)}`]: 1 }) : {};
+  const delta = [moved(from.counts, to.counts), place].reduce(added, deltas[run] ?? {});
+  return { entries: all, deltas: { ...deltas, [run]: delta }, status: next, placed };
 }
 
-function takenOver({ entries, deltas }: Inside, from: string, run: string): Inside {
+function takenOver({ entries, deltas, ...rest }: Inside, from: string, run: string): Inside {
   const { [from]: owed = {}, ...others } = deltas;
   return {
+    ...rest,
     entries: entries.map((entry) => (entry.run === from ? { ...entry, run } : entry)),
     deltas: { ...others, [run]: added(deltas[run] ?? {}, owed) },
   };
@@ -174,7 +197,7 @@ const countsBeside: Partial<Record<EventType, (byMachine: boolean) => Counts>> =
 // Longer than a message comes again by itself. Run names begin with their time.
 const owedSeconds = 24 * 3600;
 
-function newest(deltas: Record<string, Counts>): Record<string, Counts> {
+function newest(deltas: Record<string, Moves>): Record<string, Moves> {
   const oldest = after(-owedSeconds).toISOString();
   const byAge = Object.entries(deltas).toSorted(([a], [b]) => (a < b ? 1 : -1));
   return Object.fromEntries(byAge.filter(([run], i) => i < mostDeltas || run > oldest));

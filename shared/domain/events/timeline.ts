@@ -1,5 +1,6 @@
 // What events make of a send. Pure, and a matter of the set of events only: whatever order they come in, the end is the same.
 import type { EventType, ProviderEvent } from "../../providers/inbound/inbound.ts";
+import type { Place } from "../sending/sources.ts";
 import type { Send } from "../sends.ts";
 
 /** As ProviderEvent has it; a field may also be undefined. */
@@ -37,6 +38,10 @@ export type Counter =
   | "clickedByMachine"
   | "uniqueClicked";
 export type Counts = Partial<Record<Counter, number>>;
+
+/** Of mail of a campaign, sequence or holiday also where it stands: `at.sent` falls when `at.delivered` rises. */
+export type Move = `at.${Place}`;
+export type Moves = Partial<Record<Counter | Move, number>>;
 
 export interface Outcome {
   counts: Counts;
@@ -119,9 +124,13 @@ function statusOf(failure: Entry | undefined, arrivedAt: string | undefined, hea
 }
 
 /** What the counters must be moved by when a send goes from one outcome to the next. */
-export function moved(from: Counts, to: Counts): Counts {
-  const names = [...new Set([...Object.keys(from), ...Object.keys(to)])] as Counter[];
+export function moved(from: Moves, to: Moves): Moves {
+  const names = [...new Set([...Object.keys(from), ...Object.keys(to)])] as (keyof Moves)[];
   return Object.fromEntries(names.map((name) => [name, (to[name] ?? 0) - (from[name] ?? 0)]).filter(([, by]) => by !== 0));
 }
 
-export const added = (a: Counts, b: Counts): Counts => moved(Object.fromEntries(Object.entries(b).map(([name, n]) => [name, -n])), a);
+export const added = (a: Moves, b: Moves): Moves => moved(Object.fromEntries(Object.entries(b).map(([name, n]) => [name, -n])), a);
+
+/** A mail that waits will be counted as sent when the hand-over is told, whatever an event made of it before. */
+export const placeOf = (status: Send["status"]): Place =>
+  status === "queued" || status === "scheduled" || status === "sending" ? "sent" : status;

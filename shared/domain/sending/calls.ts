@@ -14,6 +14,8 @@ import type { Claim, Waiting } from "./lanes.ts";
 import type { Carrier, Line, Load } from "./loads.ts";
 import * as pace from "./pace.ts";
 import * as provider from "./provider-call.ts";
+import * as reachable from "./reachable.ts";
+import * as sources from "./sources.ts";
 
 const keepSeconds = 60 * 24 * 3600;
 
@@ -72,7 +74,7 @@ const refusing = ({ refusal }: Load, { open, doubt }: State): Result => ({
 
 /** Says that the provider is being asked, and for whom not; undefined when somebody else did, or a line was cancelled meanwhile. */
 async function claimed(load: Load, carrier: Carrier, n: number, { earlier, results, open, doubt }: State): Promise<Claim | undefined> {
-  const { waiting, callSize } = load;
+  const { orgId, waiting, callSize } = load;
   const claim: Claim = {
     by: randomText(8),
     attempt: 1 + (results.at(-1)?.attempt ?? 0),
@@ -84,7 +86,9 @@ async function claimed(load: Load, carrier: Carrier, n: number, { earlier, resul
     earlier ? equals(`c${n}`, earlier) : absent(`c${n}`),
     waiting.cancels === undefined ? absent("cancels") : equals("cancels", waiting.cancels),
   );
-  const mine = await tryWrite(update(placeOf(load), { set: { [`c${n}`]: claim, callSize } }, { if: unchanged }));
+  const starting =
+    load.source && !earlier ? sources.counting(orgId, waiting.block, [{ source: load.source, tallies: { sending: open.length } }]) : [];
+  const mine = await tryWrite(update(placeOf(load), { set: { [`c${n}`]: claim, callSize } }, { if: unchanged }), ...starting);
   // The SDK may have asked twice, and been told of its own first time.
   if (!mine && (await get<Waiting>(placeOf(load)))?.[`c${n}`]?.by !== claim.by) return undefined;
   waiting[`c${n}`] = claim;
@@ -94,7 +98,20 @@ async function claimed(load: Load, carrier: Carrier, n: number, { earlier, resul
 const placeOf = ({ waiting: { pk, sk } }: Load) => ({ pk, sk });
 
 /** Who was cancelled or suppressed since the mail was accepted, and whose mail cannot be rendered. */
-async function leftOut({ orgId, waiting }: Load, { flaw }: Carrier, open: Line[]): Promise<Claim["skip"]> {
+async function leftOut(load: Load, { flaw }: Carrier, open: Line[]): Promise<Claim["skip"]> {
+  const refused = await (load.source ? unreachable(load, load.source, open) : turnedAway(load, open));
+  return Object.fromEntries(open.flatMap((line, k) => [[String(line.i), refused[k] ?? flaw(line)]]).filter(([, reason]) => reason));
+}
+
+async function unreachable({ orgId, head }: Load, source: sources.Source, open: Line[]): Promise<(string | undefined)[]> {
+  const [state, obstacles] = await Promise.all([
+    sources.stateOf(orgId, source),
+    reachable.obstacles(orgId, head.siteId, open, head.capDays),
+  ]);
+  return state === "cancelled" ? open.map(() => "cancelled") : obstacles;
+}
+
+async function turnedAway({ orgId, waiting }: Load, open: Line[]): Promise<(string | undefined)[]> {
   const emails = open.map(({ to }) => to);
   const [suppressed, made] = await Promise.all([
     suppressions.among(orgId, emails, "transactional"),
@@ -105,8 +122,7 @@ async function leftOut({ orgId, waiting }: Load, { flaw }: Carrier, open: Line[]
         )
       : [],
   ]);
-  const why = (line: Line, k: number) => (made[k] ? "cancelled" : suppressed.has(canonical(line.to)) ? "suppressed" : flaw(line));
-  return Object.fromEntries(open.flatMap((line, k) => [[String(line.i), why(line, k)]]).filter(([, reason]) => reason));
+  return open.map((line, k) => (made[k] ? "cancelled" : suppressed.has(canonical(line.to)) ? "suppressed" : undefined));
 }
 
 interface Question {
@@ -129,14 +145,14 @@ async function ask(question: Question, hopelessSince: string | undefined): Promi
   if (told.together && allHeld && (died || told.outcomes.some(provider.doubtful))) return { wait, moved: false };
   const inDoubt = asked.filter(({ i }, k) => doubt.has(i) || provider.doubtful(told.outcomes[k]!)).map(({ i }) => i);
   const byLine = new Map(asked.map(({ i }, k) => [i, provider.bounded(told.outcomes[k]!, hopelessSince, inDoubt.includes(i))]));
-  const outcomes = open.map(({ i }): [number, Outcome] => [i, byLine.get(i) ?? unasked(claim, i)]);
+  const outcomes = open.map(({ i }): [number, Outcome] => [i, byLine.get(i) ?? unasked(claim, i, doubt.has(i))]);
   const result: Result = { attempt: claim.attempt, outcomes, doubt: inDoubt.filter((i) => byLine.get(i)?.status === "held") };
   await close(load, n, result);
   return { result, wait, moved: told.outcomes.some(({ status }) => status === "accepted" || status === "refused") };
 }
 
-const unasked = ({ skip, key }: Claim, i: number): Outcome =>
-  i in skip ? { status: "refused", error: skip[i]! } : key ? provider.unanswered : provider.lost;
+const unasked = ({ skip, key }: Claim, i: number, inDoubt: boolean): Outcome =>
+  i in skip && !inDoubt ? { status: "refused", error: skip[i]! } : key ? provider.unanswered : provider.lost;
 
 /** A provider that does not answer is as good as one that says it has trouble. */
 function waitFor(outcomes: Outcome[]): pace.Wait | undefined {

@@ -8,6 +8,7 @@ import * as liquid from "../../liquid.ts";
 import { chunked } from "../../parallel.ts";
 import type { SendItem } from "../sends.ts";
 import { variablesFor } from "./compose.ts";
+import { marked, type Source } from "./sources.ts";
 
 export const linesPerChunk = 500;
 const keepSeconds = 60 * 24 * 3600;
@@ -16,6 +17,8 @@ const keepSeconds = 60 * 24 * 3600;
 export interface Line {
   i: number;
   to: string;
+  /** Of marketing mail. */
+  contactId?: number | undefined;
   name?: string | undefined;
   variables?: Record<string, unknown> | undefined;
   metadata?: Record<string, unknown> | undefined;
@@ -39,6 +42,17 @@ export interface ChunkHead {
   variables: Record<string, unknown>;
   createdAt: string;
   scheduledAt?: string | undefined;
+  /** Of marketing mail: what it belongs to. */
+  source?: Source | undefined;
+  /** Of marketing mail: nobody gets any who got some within so many days. */
+  capDays?: number | undefined;
+}
+
+/** As it is stored. */
+export interface ChunkItem extends Packed {
+  n: number;
+  /** What had not been handed over when its campaign was cancelled never will be. */
+  cancelled?: true;
 }
 
 interface Chunk {
@@ -85,7 +99,7 @@ export async function lines(orgId: number, sendIds: number[], { consistent = fal
   const byChunk = Map.groupBy(sendIds, (id) => `${blockOf(id)}/${chunkOf(id)}`);
   const groups = [...byChunk.values()];
   const addresses = groups.map(([id = 0]) => keys.chunk(orgId, blockOf(id), chunkOf(id)));
-  const found = await getMany<Packed>(addresses, { consistent });
+  const found = await getMany<ChunkItem>(addresses, { consistent });
   const sends = await Promise.all(
     groups.map(async (ids, g) => {
       const item = found[g];
@@ -93,7 +107,8 @@ export async function lines(orgId: number, sendIds: number[], { consistent = fal
       const chunk = await unpacked<Chunk>(item);
       const block = blockOf(ids[0]!);
       const wanted = new Set(ids);
-      return chunk.lines.filter((one) => wanted.has(idOf(block, one))).map((one) => sendOf(chunk.head, block, one));
+      const told = chunk.lines.filter((one) => wanted.has(idOf(block, one))).map((one) => sendOf(chunk.head, block, one));
+      return item.cancelled ? told.map((send): SendItem => ({ ...send, status: "cancelled" })) : told;
     }),
   );
   return sends.flat();
@@ -105,6 +120,7 @@ export function sendOf(head: ChunkHead, block: number, one: Line, subject = subj
   return {
     id: idOf(block, one),
     siteId: head.siteId,
+    contactId: one.contactId,
     toEmail: one.to,
     fromEmail: head.fromEmail,
     fromName: head.fromName,
@@ -114,7 +130,8 @@ export function sendOf(head: ChunkHead, block: number, one: Line, subject = subj
     provider: head.provider,
     sendingConfigId: head.sendingConfigId,
     templateId: head.templateId,
-    batchId: head.batchId,
+    batchId: head.source ? undefined : head.batchId,
+    ...(head.source && marked(head.source)),
     metadata: one.metadata,
     createdAt: head.createdAt,
     scheduledAt: head.scheduledAt,

@@ -1,6 +1,6 @@
 // Which sends a site has, newest first: one entry for a single send, one for a batch, moved together with the site's count.
-import { claim, get, getMany, put, query, update, type Write } from "../../doors/table.ts";
-import { idsPerBlock, keys, ranges, sortable } from "../../keys.ts";
+import { claim, get, put, query, queryAll, update, type Write } from "../../doors/table.ts";
+import { blockOf, countShardOf, idsPerBlock, keys, ranges, sortable } from "../../keys.ts";
 import { newestOf } from "../../merge.ts";
 import type { PageRequest } from "../../paging.ts";
 import { decodeCursor } from "../../paging.ts";
@@ -20,7 +20,7 @@ export interface Place {
 /** `n` sends from `firstId` on, listed once and counted once, however often this is written. */
 export const listing = (orgId: number, siteId: number, at: string, firstId: number, n: number): [Write, Write] => [
   put(entryOf(orgId, siteId, at, firstId), { id: firstId, n }, { new: true }),
-  update(keys.sendCount(orgId, siteId), { add: { count: n } }),
+  update(keys.sendCount(orgId, siteId, countShardOf(blockOf(firstId))), { add: { count: n } }),
 ];
 
 /** A single send: in the usual case a look suffices. */
@@ -31,8 +31,8 @@ export async function ensureListed(orgId: number, siteId: number, at: string, id
 const entryOf = (orgId: number, siteId: number, at: string, firstId: number) => keys.sendsFeed(orgId, siteId, `${at}#${sortable(firstId)}`);
 
 export async function total(orgId: number, siteIds: number[]): Promise<number> {
-  const counters = await getMany<{ count: number }>(siteIds.map((siteId) => keys.sendCount(orgId, siteId)));
-  return counters.reduce((sum, counter) => sum + (counter?.count ?? 0), 0);
+  const counters = await Promise.all(siteIds.map((siteId) => queryAll<{ count: number }>(ranges.sendCounts(orgId, siteId))));
+  return counters.flat().reduce((sum, { count }) => sum + count, 0);
 }
 
 /** All sends of these sites in order of time, newest first, from where a cursor stands. */

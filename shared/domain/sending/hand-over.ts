@@ -1,16 +1,20 @@
 // A chunk on its way to the provider, call by call. A call is claimed before it is made; the first write after the answer is one
 // RESULT item; only then are the sends inserted. Whatever dies in between is taken up from what was written.
 import { now } from "../../clock.ts";
-import { getMany, insertMany, remove, update, updateMany, write } from "../../doors/table.ts";
+import { absent, all, exists } from "../../conditions.ts";
+import { claim, getMany, insertMany, remove, update, updateMany, write } from "../../doors/table.ts";
 import { type Address, keys } from "../../keys.ts";
 import { inParallel } from "../../parallel.ts";
+import type { Outcome } from "../../providers/provider.ts";
 import * as engagement from "../contacts/engagement.ts";
 import type { SendItem } from "../sends.ts";
 import * as calls from "./calls.ts";
 import * as chunks from "./chunks.ts";
+import * as held from "./held.ts";
 import type { Verdict, Waiting } from "./lanes.ts";
 import { type Line, type Load, prepare } from "./loads.ts";
 import { marks } from "./provider-call.ts";
+import * as sources from "./sources.ts";
 
 /** Hands over what is left of a chunk; takes it out of the lane when nothing is. `heldSince`: since when the provider has taken nothing. */
 export async function chunk(
@@ -20,15 +24,18 @@ export async function chunk(
   mayGoOn: () => boolean,
   heldSince?: string,
 ): Promise<Verdict> {
+  const state = waiting.source ? await sources.stateOf(orgId, waiting.source) : "going";
+  if (state === "paused") return heldBack(orgId, waiting);
   const load = await prepare(orgId, configId, waiting);
   // Neither mail that came a moment ago nor a provider that failed a moment ago is given up.
   const hopelessSince = heldSince && heldSince > waiting.at ? heldSince : heldSince && waiting.at;
   if (!waiting.callSize) await insertRefused(load);
-  const open = load.calls.flatMap((lines, n) => (waiting[`d${n}`] ? [] : [{ lines, n }]));
+  const begun = (n: number) => waiting[`c${n}`] !== undefined;
+  const open = load.calls.flatMap((lines, n) => (waiting[`d${n}`] || (state === "cancelled" && !begun(n)) ? [] : [{ lines, n }]));
   const told: Verdict[] = [];
   const failures: unknown[] = [];
   await inParallel(widthOf(load), open, async ({ lines, n }) => {
-    if (failures.length || told.some(({ wait }) => wait) || !mayGoOn()) return;
+    if (failures.length || told.some(({ wait, done }) => wait || !done) || !mayGoOn()) return;
     // Calls in flight are waited for when one fails: nobody else may take the lane while they are.
     await callOnce(load, lines, n, hopelessSince).then(
       (verdict) => told.push(verdict),
@@ -37,8 +44,14 @@ export async function chunk(
   });
   if (failures.length) throw failures[0];
   const done = told.filter((verdict) => verdict.done).length === open.length;
-  if (done) await write(remove(placeOf(waiting)));
+  if (done && state === "cancelled") await held.cancelRest(orgId, waiting.source!, placeOf(waiting));
+  else if (done) await write(remove(placeOf(waiting)));
   return { done, wait: told.find(({ wait }) => wait)?.wait, moved: told.some(({ moved }) => moved) };
+}
+
+async function heldBack(orgId: number, waiting: Waiting): Promise<Verdict> {
+  await held.hold(orgId, waiting);
+  return { done: true, moved: true };
 }
 
 /** Calls that take as long by their pace as by the provider gain nothing from each other. */
@@ -59,17 +72,35 @@ const insertSends = (orgId: number, sends: SendItem[]) =>
 
 /** One call, from wherever an earlier attempt left it. */
 async function callOnce(load: Load, lines: Line[], n: number, hopelessSince: string | undefined): Promise<Verdict> {
+  const { orgId, waiting, source } = load;
+  // What has not begun does not begin any more when its campaign was stopped meanwhile.
+  if (source && !waiting[`c${n}`] && (await sources.stateOf(orgId, source)) !== "going") return { done: false, moved: false };
   const state = await calls.stateOf(load, lines, n);
   const { result, wait, moved }: calls.Answer = state.open.length ? await calls.attempt(load, n, state, hopelessSince) : { moved: true };
   if (state.open.length && !result) return { done: false, wait, moved };
   // What an earlier attempt was told may not all have been written: it is written again, and found there.
-  await record(load, lines, [...state.results, ...(result ? [result] : [])]);
+  const tallies = await record(load, lines, [...state.results, ...(result ? [result] : [])]);
   const done = !result?.outcomes.some(([, { status }]) => status === "held");
-  if (done && load.calls.length > 1) await write(update(placeOf(load.waiting), { set: { [`d${n}`]: true } }));
+  if (done && source) await tell(load, source, lines, n, tallies);
+  else if (done && load.calls.length > 1) await write(update(placeOf(waiting), { set: { [`d${n}`]: true } }));
   return { done, wait, moved };
 }
 
-async function record({ orgId, waiting, head, carrier }: Load, lines: Line[], results: calls.Result[]): Promise<void> {
+/** The call is done and its mails are counted where they stand, together and once. */
+async function tell({ orgId, waiting }: Load, source: sources.Source, lines: Line[], n: number, tallies: sources.Tallies): Promise<void> {
+  const begun = waiting[`c${n}`] !== undefined;
+  const done = update(
+    placeOf(waiting),
+    { set: { [`d${n}`]: true }, add: { doneLines: lines.length } },
+    { if: all(exists, absent(`d${n}`)) },
+  );
+  await claim(
+    done,
+    ...sources.counting(orgId, waiting.block + n, [{ source, tallies: { ...tallies, ...(begun && { sending: -lines.length }) } }]),
+  );
+}
+
+async function record({ orgId, waiting, head, carrier }: Load, lines: Line[], results: calls.Result[]): Promise<sources.Tallies> {
   const byIndex = new Map(lines.map((line) => [line.i, line]));
   const sentAt = now().toISOString();
   const settled = results.flatMap(({ outcomes }) => outcomes).filter(([, { status }]) => status !== "held");
@@ -79,27 +110,41 @@ async function record({ orgId, waiting, head, carrier }: Load, lines: Line[], re
     ...marks(outcome, sentAt),
   }));
   const isNew = await insertSends(orgId, sends);
-  const there = sends.filter(({ status }, i) => status === "sent" && !isNew[i]);
-  await addTo(orgId, there);
+  const there = await getMany<SendItem>(
+    sends.flatMap(({ id }, i) => (isNew[i] ? [] : [keys.send(orgId, id)])),
+    { consistent: true },
+  );
+  const found = new Map(there.flatMap((send) => (send ? [[send.id, send]] : [])));
+  await addTo(
+    orgId,
+    sends.filter(({ id, status }) => status === "sent" && found.has(id) && !found.get(id)!.sentAt),
+  );
   await engagement.sent(
     orgId,
     sends.filter(({ status }) => status === "sent"),
   );
+  const tallies: sources.Tallies = {};
+  for (const [k, [, outcome]] of settled.entries())
+    for (const [name, n] of Object.entries(tallyOf(outcome, found.get(sends[k]!.id))))
+      tallies[name as sources.Tally] = (tallies[name as sources.Tally] ?? 0) + n;
+  return tallies;
+}
+
+/** An event that came first has shown that the mail went, whatever the provider said. Who left meanwhile was not accepted after all. */
+function tallyOf(outcome: Outcome, there: SendItem | undefined): sources.Tallies {
+  if (outcome.status === "accepted" || there?.early) return { sent: 1 };
+  if (outcome.status === "uncertain") return { uncertain: 1 };
+  const reason = outcome.error as sources.LeftOut;
+  if (sources.leftOut.includes(reason)) return { accepted: -1, [reason]: 1 };
+  return outcome.error === "cancelled" ? { cancelled: 1 } : { failed: 1 };
 }
 
 /** An event may have inserted a send first: what it says stands, what the provider answered is added. */
-async function addTo(orgId: number, sends: SendItem[]): Promise<void> {
-  const found = await getMany<SendItem>(
-    sends.map(({ id }) => keys.send(orgId, id)),
-    { consistent: true },
+const addTo = (orgId: number, sends: SendItem[]) =>
+  updateMany(
+    sends.map(({ id, provider, providerMessageId, sentAt }) => ({
+      address: keys.send(orgId, id),
+      set: { provider, providerMessageId, sentAt },
+      while: ["id", id],
+    })),
   );
-  await updateMany(
-    sends
-      .filter((_, i) => !found[i]?.sentAt)
-      .map(({ id, provider, providerMessageId, sentAt }) => ({
-        address: keys.send(orgId, id),
-        set: { provider, providerMessageId, sentAt },
-        while: ["id", id],
-      })),
-  );
-}

@@ -4,11 +4,12 @@ import { randomUUID } from "node:crypto";
 import { after, now, sleep } from "../../clock.ts";
 import { absent, all, any, atMost, equals, present } from "../../conditions.ts";
 import { enqueue } from "../../doors/queue.ts";
-import { claim, get, put, query, update, updateReturning, type Write } from "../../doors/table.ts";
+import { claim, get, put, query, update, updateReturning, type Write, write } from "../../doors/table.ts";
 import { type Address, dueShard, keys, off, on, ranges, shelves, sortable } from "../../keys.ts";
 import { queues } from "../../queues.ts";
 import { longestNapMs, type Pace, pausing, relieve, type Wait } from "./pace.ts";
 import type { KeyTerm } from "./provider-call.ts";
+import type { Source } from "./sources.ts";
 
 interface Lane extends Pace {
   /** Moves with every batch let in: whoever leaves the lane as empty must have seen the last. */
@@ -32,8 +33,12 @@ export interface Waiting {
   callSize?: number;
   /** Lines that were cancelled while it waited. */
   cancels?: number;
+  /** Of marketing mail: what it belongs to, and how many of its lines are done with. */
+  source?: Source;
+  doneLines?: number;
   [call: `c${number}`]: Claim | undefined;
   [done: `d${number}`]: true | undefined;
+  configId?: number;
 }
 
 /** The last attempt at a call. */
@@ -49,7 +54,7 @@ export interface Claim {
   skip: Record<string, string>;
 }
 
-/** What came of a chunk: it is done, or the lane has to wait. */
+/** What came of a chunk: it is done with, or the lane has to wait. */
 export interface Verdict {
   done: boolean;
   wait?: Wait | undefined;
@@ -65,14 +70,28 @@ const graceSeconds = 60;
 const repairSeconds = 30;
 
 /** Where a chunk waits. */
-export const placeOf = (orgId: number, configId: number, { block, chunk, at }: Pick<Waiting, "block" | "chunk" | "at">): Address =>
-  keys.waiting(orgId, configId, `5${at}#${sortable(block)}#${chunk}`);
+export const placeOf = (orgId: number, configId: number, place: Pick<Waiting, "block" | "chunk" | "at">): Address =>
+  keys.waiting(orgId, configId, sortOf(place));
+
+export const sortOf = ({ block, chunk, at }: Pick<Waiting, "block" | "chunk" | "at">): string => `5${at}#${sortable(block)}#${chunk}`;
 
 /** Lets chunks into a lane. It is due at once, though they may have to wait: the next runner sets it to when there is work. */
 export const queueing = (orgId: number, configId: number, waiting: Pick<Waiting, "block" | "chunk" | "n" | "siteId" | "at">[]): Write[] => [
   ...waiting.map((one) => put(placeOf(orgId, configId, one), one)),
-  update(keys.lane(orgId, configId), { add: { arrivals: 1 }, set: { orgId, configId, ...dueAt(configId, now()) } }),
+  arriving(orgId, configId),
 ];
+
+const arriving = (orgId: number, configId: number): Write =>
+  update(keys.lane(orgId, configId), { add: { arrivals: 1 }, set: { orgId, configId, ...dueAt(configId, now()) } });
+
+/**
+ * For those who let chunks in by transactions of their own, many side by side, which would all meet at the lane: to be told after
+ * the transaction, and again by whoever takes up the work of one who died.
+ */
+export async function arrived(orgId: number, configId: number): Promise<void> {
+  await write(arriving(orgId, configId));
+  await wake(orgId, configId);
+}
 
 export const wake = (orgId: number, configId: number, delaySeconds = 0): Promise<void> =>
   enqueue(queues.lane, [{ orgId, configId }], { group: orgId, delaySeconds });

@@ -11,6 +11,7 @@ import { type Composed, compose } from "./compose.ts";
 import { type Content, wording } from "./content.ts";
 import type { Waiting } from "./lanes.ts";
 import { configOf, finalWords, inFlight, singlesInFlight } from "./provider-call.ts";
+import type { Source } from "./sources.ts";
 
 export type Line = chunks.Line;
 
@@ -19,6 +20,8 @@ export interface Load {
   waiting: Waiting;
   head: chunks.ChunkHead;
   lines: Line[];
+  /** Of marketing mail. */
+  source: Source | undefined;
   /** The lines to be sent, call by call. */
   calls: Line[][];
   /** Recipients to a call. */
@@ -50,7 +53,7 @@ export async function prepare(orgId: number, configId: number, waiting: Waiting)
     return undefined;
   });
   const callSize = waiting.callSize ?? (carrier ? callSizeOf(carrier, sendable) : chunks.linesPerChunk);
-  return { orgId, waiting, head, lines, calls: cut(sendable, callSize), callSize, carrier, refusal };
+  return { orgId, waiting, head, lines, source: head.source, calls: cut(sendable, callSize), callSize, carrier, refusal };
 }
 
 const callsInFlight = 4;

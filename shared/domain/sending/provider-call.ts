@@ -119,7 +119,7 @@ export async function oneByOne(provider: Provider, credentials: Record<string, u
 
 const settledMarks: { [Status in Settled["status"]]: (outcome: Extract<Settled, { status: Status }>, at: string) => Partial<SendItem> } = {
   accepted: ({ messageId }, sentAt) => ({ status: "sent", providerMessageId: messageId, sentAt }),
-  refused: ({ error }) => ({ status: "failed", error }),
+  refused: ({ error }) => (error === "cancelled" ? { status: "cancelled" } : { status: "failed", error }),
   uncertain: ({ error }) => ({ status: "uncertain", error }),
 };
 

@@ -1,0 +1,113 @@
+// Marketing mail on its way into a lane: what it says and whom it is for is stored first, under ids that were reserved, and lets
+// nobody send anything. It counts from the transaction on in which its maker puts the writes that stand here, together with
+// whatever says that these people are dealt with. Ids of a maker who died in between are a gap.
+import { packed } from "../../bodies.ts";
+import { epochSeconds } from "../../clock.ts";
+import { insertMany, put, type Write } from "../../doors/table.ts";
+import * as ids from "../../ids.ts";
+import { idsPerBlock, keys } from "../../keys.ts";
+import { chunked } from "../../parallel.ts";
+import type { ContactItem } from "../contacts/contact.ts";
+import type { SendingConfig } from "../sending-configs.ts";
+import type { Site } from "../sites.ts";
+import { keepSeconds } from "./accept.ts";
+import * as chunks from "./chunks.ts";
+import type { Content } from "./content.ts";
+import * as feed from "./feed.ts";
+import * as lanes from "./lanes.ts";
+import { marketingOf } from "./marketing.ts";
+import { counting, type Source } from "./sources.ts";
+
+/** One thing to say to many. */
+export interface Mailshot {
+  orgId: number;
+  site: Site;
+  config: SendingConfig;
+  source: Source;
+  /** `subject` as the template has it; that of the mailshot goes over it. */
+  template?: { id: number; version: number; subject: string } | undefined;
+  subject?: string | undefined;
+  html?: string | undefined;
+  text?: string | undefined;
+  /** What it is, for Liquid and for lists: every chunk of a campaign says the same. */
+  at: Date;
+}
+
+export interface Staged {
+  /** By contact. */
+  sendIds: Map<number, number>;
+  /** Into the lane, or held back; listed; counted as accepted. Afterwards `lanes.arrived`, by whoever takes up after a death too. */
+  writes: Write[];
+}
+
+export const mostRecipients = chunks.linesPerChunk;
+
+/** At most `mostRecipients` contacts, each at most once. Throws 400 `physical_address_missing` (see compliance). */
+export async function staged(shot: Mailshot, contacts: ContactItem[], { held = false } = {}): Promise<Staged> {
+  const { orgId, site, config, source, at } = shot;
+  const [block, content] = await Promise.all([ids.takeBlock(), contentOf(shot)]);
+  const lines = contacts.map(lineOf);
+  const head = headOf(shot, block);
+  const address = keys.content(orgId, block);
+  const expires = epochSeconds() + keepSeconds;
+  const payloads = await chunks.items(orgId, block, head, lines);
+  await insertMany([{ address, item: { ...(await packed(address, content)), expires } }, ...payloads]);
+  const waiting = { block, chunk: 0, n: lines.length, siteId: site.id, at: at.toISOString(), source, configId: config.id };
+  const place = held ? keys.held(orgId, source.kind, source.id, lanes.sortOf(waiting)) : lanes.placeOf(orgId, config.id, waiting);
+  return {
+    sendIds: new Map(contacts.map((contact, i) => [contact.id, block * idsPerBlock + i])),
+    writes: [
+      put(place, waiting, { new: true }),
+      ...feed.listing(orgId, site.id, at.toISOString(), block * idsPerBlock, lines.length),
+      ...counting(orgId, block, [{ source, tallies: { accepted: lines.length } }]),
+    ],
+  };
+}
+
+async function contentOf({ orgId, site, config, template, subject, html, text, at }: Mailshot): Promise<Content> {
+  return {
+    from: { email: config.fromEmail, name: config.fromName ?? undefined },
+    headers: {},
+    tags: [],
+    template: template && { id: template.id, version: template.version },
+    subject,
+    ...(!template && { html, text }),
+    variables: {},
+    attachments: [],
+    marketing: await marketingOf(orgId, site),
+    at: at.toISOString(),
+  };
+}
+
+const headOf = ({ site, config, source, template, subject, at }: Mailshot, block: number): chunks.ChunkHead => ({
+  siteId: site.id,
+  sendingConfigId: config.id,
+  provider: config.provider,
+  batchId: block,
+  templateId: template?.id,
+  fromEmail: config.fromEmail,
+  fromName: config.fromName ?? undefined,
+  subject: subject ?? template?.subject ?? "",
+  variables: {},
+  createdAt: at.toISOString(),
+  source,
+  capDays: site.sendFrequencyCapDays || undefined,
+});
+
+const lineOf = (contact: ContactItem, i: number): chunks.Line => ({
+  i,
+  to: contact.email,
+  contactId: contact.id,
+  name: [contact.firstName, contact.lastName].filter(Boolean).join(" ") || undefined,
+  variables: variablesOf(contact),
+});
+
+/** What templates of marketing mail may speak of: the contact as it was when the mail was made ready for it. Its own fields go over custom ones of their name. */
+export const variablesOf = ({ customFields, firstName, lastName, phone, company, timezone }: ContactItem): Record<string, unknown> => ({
+  ...customFields,
+  ...Object.fromEntries(Object.entries({ firstName, lastName, phone, company, timezone }).filter(([, value]) => value != null)),
+  ...(customFields && { customFields }),
+});
+
+/** Contacts by hundreds that fit one chunk each. */
+export const inChunks = (contacts: ContactItem[]): ContactItem[][] => chunked(contacts, mostRecipients);
