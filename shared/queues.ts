@@ -39,6 +39,8 @@ export const mostOutgoing = 100;
 
 const SystemMail = z.discriminatedUnion("mail", [
   z.object({ mail: z.literal("password_reset"), email: z.string() }),
+  z.object({ mail: z.literal("login_code"), challenge: z.string(), code: z.int().positive() }),
+  z.object({ mail: z.literal("mfa_off"), orgId: Id, userId: Id }),
   z.object({ mail: z.literal("webhook_inactive"), orgId: Id, webhookId: Id }),
 ]);
 export type SystemMail = z.output<typeof SystemMail>;

@@ -1,6 +1,7 @@
 import * as z from "zod";
 import * as accounts from "../../shared/domain/accounts.ts";
 import * as apiKeys from "../../shared/domain/api-keys.ts";
+import { methods } from "../../shared/domain/mfa/second-factors.ts";
 import * as organizations from "../../shared/domain/organizations.ts";
 import * as passwords from "../../shared/domain/passwords.ts";
 import * as signups from "../../shared/domain/signups.ts";
@@ -10,6 +11,11 @@ import { group } from "../../shared/http/serve.ts";
 import * as cookies from "../../shared/http/session-cookie.ts";
 
 const Profile = z.object({ user: accounts.User, organization: organizations.Organization });
+const SecondFactorNeeded = z.object({
+  mfaRequired: z.literal(true),
+  mfaToken: z.string().describe("For POST /mfa/verify; lives 10 minutes"),
+  methods: z.array(z.enum(methods)).describe("`email_otp`: POST /mfa/challenge mails a code; recovery codes work too"),
+});
 const tooManyFailures = "Too many failures: 10 per account or 50 per client address in 15 minutes";
 
 export const account = group("account", [
@@ -26,14 +32,16 @@ export const account = group("account", [
       return profile;
     },
   }),
-  route("POST /auth/login", "Log in: sets the session cookie", {
+  route("POST /auth/login", "Log in: sets the session cookie, or asks for the second factor of a user who has one", {
     auth: "public",
     limit: "address",
     body: z.object({ email: z.string().min(1).max(254), password: passwords.GivenPassword }),
-    returns: Profile,
+    returns: z.union([Profile, SecondFactorNeeded]),
     errors: { 401: "The email is unknown or the password wrong", 429: tooManyFailures },
     handle: async ({ body, request, reply }) => {
-      const { token, ...profile } = await accounts.login(body, request.address);
+      const opened = await accounts.login(body, request.address);
+      if ("mfaRequired" in opened) return opened;
+      const { token, ...profile } = opened;
       reply.cookies.push(cookies.begun(token));
       return profile;
     },

@@ -6,6 +6,7 @@ import { customEvents } from "./custom-events.ts";
 import { events } from "./events.ts";
 import { exports } from "./exports.ts";
 import { lists } from "./lists.ts";
+import { mfa } from "./mfa.ts";
 import { organization } from "./organization.ts";
 import { providerWebhooks } from "./provider-webhooks.ts";
 import { reference } from "./reference.ts";
@@ -22,6 +23,7 @@ import { webhooks } from "./webhooks.ts";
 
 export const groups: Group[] = [
   account,
+  mfa,
   sites,
   contacts,
   lists,

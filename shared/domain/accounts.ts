@@ -11,6 +11,7 @@ import { randomText } from "../ids.ts";
 import { keys, ranges, sha256 } from "../keys.ts";
 import { queues } from "../queues.ts";
 import * as attempts from "./login-attempts.ts";
+import * as challenges from "./mfa/challenges.ts";
 import * as organizations from "./organizations.ts";
 import * as passwords from "./passwords.ts";
 import * as sessions from "./sessions.ts";
@@ -59,12 +60,16 @@ export async function owner(orgId: number): Promise<User | undefined> {
   return (await query<User>(ranges.users(orgId), { limit: 1 })).items[0];
 }
 
-/** 401 for an unknown email as for a wrong password; 429 after too many failures. */
-export async function login({ email, password }: { email: string; password: string }, clientAddress: string): Promise<Opened> {
+/** A session, or the way to one for who has a second factor. 401 for an unknown email as for a wrong password; 429 after too many failures. */
+export async function login(
+  { email, password }: { email: string; password: string },
+  clientAddress: string,
+): Promise<Opened | challenges.Challenged> {
   const guards = [attempts.fromClient(clientAddress), attempts.onAccount(email)];
   const opened = await attempts.guarded(guards, async () => {
     const login = await get<Login>(keys.user(email));
-    return (await passwords.matches(password, login?.password)) && login ? open(email, login) : undefined;
+    if (!(await passwords.matches(password, login?.password)) || !login) return undefined;
+    return (await challenges.begin(login, email)) ?? open(email, login);
   });
   if (!opened) throw unauthenticated();
   return opened;
@@ -97,7 +102,7 @@ export async function changePassword(caller: Caller, given: { currentPassword: s
 
 /** Mails a reset link, if there is such a user: found out by the worker, so that nobody can tell from here. */
 export async function requestReset(email: string): Promise<void> {
-  if (await attempts.mayMail(email)) await enqueue(queues.systemMail, [{ mail: "password_reset", email }]);
+  if (await attempts.mayMail("reset mail", email)) await enqueue(queues.systemMail, [{ mail: "password_reset", email }]);
 }
 
 interface Reset extends Member {

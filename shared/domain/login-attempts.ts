@@ -14,6 +14,8 @@ interface Guard {
   limit: number;
 }
 export const onAccount = (email: string): Guard => ({ who: `login to ${email.toLowerCase()}`, limit: 10 });
+/** Beside the first, for codes: who can reset the password may not guess on for that. */
+export const onCodes = (email: string): Guard => ({ who: `codes of ${email.toLowerCase()}`, limit: 10 });
 export const fromClient = (address: string): Guard => ({ who: `login from ${networkOf(address)}`, limit: 50 });
 
 /**
@@ -25,7 +27,7 @@ export async function guarded<T>(guards: Guard[], work: () => Promise<T | undefi
   const counted: Address[] = [];
   for (const { who, limit } of guards) {
     const address = keys.failures(who, window);
-    if ((await count(address, window)) > limit) throw tooMany(limit, window);
+    if ((await count(address, window)) > limit) throw tooMany("Too many failed attempts: wait before the next", limit, window);
     counted.push(address);
   }
   let failed = false;
@@ -44,10 +46,16 @@ export const forgive = (email: string): Promise<void> =>
 
 const mailsPerWindow = 5;
 
-/** Whether one more reset mail may go to this address now, so that nobody's mailbox is flooded through us. */
-export async function mayMail(email: string): Promise<boolean> {
+/** Whether one more mail of this kind may go to this address now, so that nobody's mailbox is flooded through us. */
+export async function mayMail(what: string, email: string): Promise<boolean> {
   const window = Math.floor(epochSeconds() / windowSeconds);
-  return (await count(keys.failures(`reset mail to ${email.toLowerCase()}`, window), window)) <= mailsPerWindow;
+  return (await count(keys.failures(`${what} to ${email.toLowerCase()}`, window), window)) <= mailsPerWindow;
+}
+
+/** 429 when it may not. */
+export async function permitMail(what: string, email: string): Promise<void> {
+  const window = Math.floor(epochSeconds() / windowSeconds);
+  if (!(await mayMail(what, email))) throw tooMany("Too many mails were asked for: wait before the next", mailsPerWindow, window);
 }
 
 const endOf = (window: number): number => (window + 1) * windowSeconds;
@@ -57,7 +65,7 @@ async function count(address: Address, window: number): Promise<number> {
   return counter?.failures ?? 0;
 }
 
-const tooMany = (limit: number, window: number) =>
-  limited("Too many failed attempts: wait before the next", {
+const tooMany = (message: string, limit: number, window: number) =>
+  limited(message, {
     facts: { retryAfter: Math.max(1, endOf(window) - epochSeconds()), limit, resetAt: endOf(window) },
   });

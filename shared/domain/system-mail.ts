@@ -6,11 +6,13 @@ import { EmailAddress } from "../email.ts";
 import { unavailable, upstream } from "../errors.ts";
 import { keys } from "../keys.ts";
 import * as log from "../log.ts";
+import { type Block, letter } from "../pages/letters.ts";
 import { provider as providerOf } from "../providers/index.ts";
 import type { Mailbox, Outcome, Provider } from "../providers/provider.ts";
 import type { SystemMail } from "../queues.ts";
 import * as accounts from "./accounts.ts";
-import { escaped, handOver, page, type SimpleMail } from "./sending/simple-mailing.ts";
+import * as challenges from "./mfa/challenges.ts";
+import { handOver, type SimpleMail } from "./sending/simple-mailing.ts";
 import * as sendingConfigs from "./sending-configs.ts";
 import type { Webhook } from "./webhooks.ts";
 
@@ -22,7 +24,16 @@ type Of<M extends SystemMail["mail"]> = Extract<SystemMail, { mail: M }>;
 const mails: { [M in SystemMail["mail"]]: (message: Of<M>) => Promise<Words | undefined> } = {
   password_reset: async ({ email }) => {
     const started = await accounts.startReset(email);
-    return started && passwordReset(email, started.name, started.token);
+    return started && passwordReset({ email, name: started.name }, started.token);
+  },
+  login_code: async ({ challenge, code }) => {
+    const asked = await challenges.mailedCode(challenge, code);
+    const user = asked && (await get<accounts.User>(keys.member(asked.orgId, asked.userId)));
+    return user && loginCode(user, asked.code);
+  },
+  mfa_off: async ({ orgId, userId }) => {
+    const user = await get<accounts.User>(keys.member(orgId, userId));
+    return user && mfaOff(user);
   },
   webhook_inactive: async ({ orgId, webhookId }) => {
     const [webhook, owner] = await Promise.all([get<Webhook>(keys.record(orgId, "WEBHOOK", webhookId)), accounts.owner(orgId)]);
@@ -102,35 +113,52 @@ function parsed(text: string): unknown {
 
 const greeting = (name: string | null): string => (name ? `Hello ${name},` : "Hello,");
 
-function webhookInactive({ email, name }: accounts.User, { id, url }: Webhook, reason: string): Words {
-  const hello = greeting(name);
-  const what = `your webhook endpoint ${id} hears of no further events. ${reason}, so it was set inactive:`;
-  const how = `What it missed is listed at GET ${settings.publicUrl}/api/v1/webhooks/${id}/deliveries and can be delivered again once the endpoint is back: PUT ${settings.publicUrl}/api/v1/webhooks/${id} with {"active": true}.`;
-  return {
-    to: { email, name: name ?? undefined },
-    subject: "A webhook endpoint of yours was set inactive",
-    text: `${hello}\n\n${what}\n\n${url}\n\n${how}\n`,
-    html: page(escaped(hello), escaped(what), `<code>${escaped(url)}</code>`, escaped(how)),
-  };
+interface Reader {
+  email: string;
+  name: string | null;
 }
+/** One look for all of them; `blocks` come after the greeting. */
+const written = ({ email, name }: Reader, subject: string, ...blocks: Block[]): Words => ({
+  to: { email, name: name ?? undefined },
+  subject,
+  ...letter({ sender: productName, blocks: [greeting(name), ...blocks] }),
+});
 
-function passwordReset(email: string, name: string | null, token: string): Words {
-  const link = `${settings.publicUrl}/reset-password?token=${token}`;
-  const hello = greeting(name);
-  const why = `someone asked for a new password for ${email}. If it was you, open this link within an hour:`;
-  const how = `Where the link leads nowhere, send the token itself: POST ${settings.publicUrl}/api/v1/auth/reset-password with {"token": "...", "password": "your new password"}.`;
-  const ignore = "If it was not you, do nothing: your password stays as it is.";
-  return {
-    to: { email, name: name ?? undefined },
-    subject: `Your ${productName} password`,
-    text: `${hello}\n\n${why}\n\n${link}\n\nToken: ${token}\n\n${how}\n\n${ignore}\n`,
-    html: page(
-      escaped(hello),
-      escaped(why),
-      `<a href="${escaped(link)}">Set a new password</a>`,
-      `Token: <code>${token}</code>`,
-      escaped(how),
-      escaped(ignore),
-    ),
-  };
-}
+const webhookInactive = (owner: Reader, { id, url }: Webhook, reason: string): Words =>
+  written(
+    owner,
+    "A webhook endpoint of yours was set inactive",
+    `your webhook endpoint ${id} hears of no further events. ${reason}, so it was set inactive:`,
+    url,
+    {
+      small: `What it missed is listed at GET ${settings.publicUrl}/api/v1/webhooks/${id}/deliveries and can be delivered again once the endpoint is back: PUT ${settings.publicUrl}/api/v1/webhooks/${id} with {"active": true}.`,
+    },
+  );
+
+const passwordReset = (user: Reader, token: string): Words =>
+  written(
+    user,
+    `Your ${productName} password`,
+    `someone asked for a new password for ${user.email}. If it was you, open this link within an hour:`,
+    { link: `${settings.publicUrl}/reset-password?token=${token}`, label: "Set a new password" },
+    "If it was not you, do nothing: your password stays as it is.",
+    { small: `Where the link cannot be opened, the token in it can be sent to POST ${settings.publicUrl}/api/v1/auth/reset-password.` },
+  );
+
+const loginCode = (user: Reader, code: string): Words =>
+  written(
+    user,
+    `${code} is your ${productName} code`,
+    `someone logs in as ${user.email} with the right password. If it is you, enter this code within ten minutes:`,
+    { copy: code, label: "Code" },
+    "If it is not you, somebody knows your password: change it, and give the code to nobody.",
+  );
+
+const mfaOff = (user: Reader): Words =>
+  written(
+    user,
+    "Logins need no second factor any more",
+    `the last second factor of ${user.email} was disabled: from now on the password alone is enough to log in.`,
+    "If that was not you, set a new password at once:",
+    { link: `${settings.publicUrl}/reset-password`, label: "Set a new password" },
+  );

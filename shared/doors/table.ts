@@ -227,7 +227,7 @@ export interface Changes {
   /** Numbers are added, members join a set. */
   add?: Record<string, number | Set<number> | Set<string>>;
   /** Members leave a set. */
-  leave?: Record<string, Set<number>>;
+  leave?: Record<string, Set<number> | Set<string>>;
   remove?: string[];
   /** Set only where there is nothing yet. */
   initialize?: Item;

@@ -7,7 +7,7 @@ import * as sessions from "../../shared/domain/sessions.ts";
 import { get, queryAll, write } from "../../shared/doors/table.ts";
 import { sessionCookie } from "../../shared/http/authenticate.ts";
 import { keys, ranges, sha256 } from "../../shared/keys.ts";
-import { account, freshEmail, password } from "../support/callers.ts";
+import { account, freshEmail, loggedIn, password } from "../support/callers.ts";
 import { ask } from "../support/events.ts";
 
 const address = "192.0.2.20";
@@ -66,7 +66,7 @@ test("a session lives for seven days", async () => {
 
 test("a change of password ends the user's other sessions and keeps this one", async () => {
   const { email, token, caller } = await account();
-  const other = await accounts.login({ email, password }, address);
+  const other = await loggedIn({ email, password }, address);
   await accounts.changePassword(caller, { currentPassword: password, newPassword: "another horse altogether" });
   expect([await alive(token), await alive(other.token)]).toEqual([true, false]);
   expect(await outcomeOf(accounts.login({ email, password }, address))).toBe("unauthorized");
@@ -82,7 +82,7 @@ test("guessing the current password in a stolen session ends at ten", async () =
 
 test("a reset ends every session, opens no new one, and lets a locked-out owner in", async () => {
   const { email, token, caller } = await account();
-  const other = await accounts.login({ email, password }, address);
+  const other = await loggedIn({ email, password }, address);
   for (let i = 0; i < 10; i++) await attempts.guarded([attempts.onAccount(email)], async () => undefined);
   const started = await accounts.startReset(email);
   await accounts.reset(started!.token, "quite a new password");
@@ -121,7 +121,7 @@ test("nobody but a user can start a reset, and the token is stored as a hash onl
 test("a login with the old password cannot slip in behind a reset", async () => {
   const { email, caller } = await account();
   const { token } = (await accounts.startReset(email))!;
-  const logins = Array.from({ length: 6 }, () => accounts.login({ email, password }, address).catch(() => undefined));
+  const logins = Array.from({ length: 6 }, () => loggedIn({ email, password }, address).catch(() => undefined));
   await accounts.reset(token, "quite a new password");
   const opened = await Promise.all(logins);
   const left = await Promise.all(opened.flatMap((one) => (one ? [alive(one.token)] : [])));

@@ -1,11 +1,10 @@
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { afterEach, expect, test, vi } from "vitest";
 import { createTable } from "../../infra/local/table.ts";
-import * as accounts from "../../shared/domain/accounts.ts";
 import * as signups from "../../shared/domain/signups.ts";
 import { get, getMany } from "../../shared/doors/table.ts";
 import { keys, sha256 } from "../../shared/keys.ts";
-import { freshEmail, password } from "../support/callers.ts";
+import { freshEmail, loggedIn, password } from "../support/callers.ts";
 
 afterEach(() => {
   vi.unstubAllEnvs();
@@ -28,7 +27,7 @@ test("racing signups with one email make one account and no orphans", async () =
   );
   expect(codes(outcomes)).toEqual(["done", "email_taken", "email_taken", "email_taken"]);
 
-  const { organization } = await accounts.login({ email, password }, "192.0.2.10");
+  const { organization } = await loggedIn({ email, password }, "192.0.2.10");
   const near = Array.from({ length: 41 }, (_, i) => keys.organization(Math.max(1, organization.id - 20) + i));
   const found = await getMany<{ id: number; name: string }>(near, { consistent: true });
   expect(found.filter((one) => one?.name.startsWith(email)).map((one) => one?.id)).toEqual([organization.id]);

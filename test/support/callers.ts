@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { Caller } from "../../shared/caller.ts";
 import type { Opened } from "../../shared/domain/accounts.ts";
+import * as accounts from "../../shared/domain/accounts.ts";
 import * as signups from "../../shared/domain/signups.ts";
 import { sha256 } from "../../shared/keys.ts";
 
@@ -30,4 +31,11 @@ export async function account(): Promise<Account> {
     sessionHash: sha256(token),
   };
   return { email, password, token, caller, opened };
+}
+
+/** A login of a user who has no second factor. */
+export async function loggedIn(given: { email: string; password: string }, address: string): Promise<Opened> {
+  const opened = await accounts.login(given, address);
+  if ("mfaRequired" in opened) throw new Error("The login waits for a second factor");
+  return opened;
 }

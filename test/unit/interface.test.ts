@@ -10,7 +10,7 @@ import { providers } from "../../shared/providers/index.ts";
 const notYet: Record<string, string[]> = {
   Audience: ["/imports", "/forms", "/unsubscribe", "/compliance"],
   Automation: ["/sequences", "/campaigns", "/holidays", "/wh"],
-  "Trust and money": ["/mfa", "/secure-messages", "/validate", "/sender-check", "/domains", "/plans", "/billing", "/org", "/stock-photos"],
+  "Trust and money": ["/secure-messages", "/validate", "/sender-check", "/domains", "/plans", "/billing", "/org", "/stock-photos"],
   Insight: ["/dashboard", "/analytics", "/reports"],
 };
 
