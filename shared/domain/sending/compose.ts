@@ -43,7 +43,8 @@ export function compose(content: Content, wording: Wording, attachments: Attachm
   };
   const recipient = (addressee: Addressee): Recipient => {
     const links = wording.marketing?.linksOf(addressee);
-    const variables = { ...variablesFor(content, addressee), ...(links && { [linkVariable]: links.page }) };
+    const own = links && { [linkVariable]: links.page, contactToken: links.contactToken };
+    const variables = { ...variablesFor(content, addressee), ...own };
     const to = { email: addressee.to, name: addressee.name };
     return { sendId: addressee.sendId, to, values: valuesOf(parts, variables, now), headers: links ? headersOf(links) : {} };
   };

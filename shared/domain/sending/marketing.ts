@@ -6,7 +6,8 @@ import { type Language, languageOfHtml, words } from "../../pages/words.ts";
 import type { Pieces } from "../../providers/provider.ts";
 import * as compliance from "../compliance.ts";
 import { nameOf, type Site } from "../sites.ts";
-import { tokens } from "../unsubscribe-tokens.ts";
+import * as visitorTokens from "../tracking/visitor-tokens.ts";
+import * as unsubscribeTokens from "../unsubscribe-tokens.ts";
 import { escaped } from "./simple-mailing.ts";
 
 /** Part of the content of a mail, as it was when the mail was accepted. */
@@ -34,6 +35,7 @@ const addressMissing = () =>
   });
 
 interface Reader {
+  sendId: number;
   to: string;
   contactId?: number | undefined;
 }
@@ -43,6 +45,8 @@ export interface Links {
   page: string;
   /** For mail programs. */
   oneClick: string;
+  /** For links to the site's own pages, which tell its tracking who comes. */
+  contactToken: string;
 }
 
 /** Marketing with all that is needed to make mails of it at once. */
@@ -51,11 +55,13 @@ export interface Prepared extends Marketing {
 }
 
 export async function prepared(marketing: Marketing): Promise<Prepared> {
-  const tokenOf = await tokens();
+  const [tokenOf, contactTokenOf] = await Promise.all([unsubscribeTokens.tokens(), visitorTokens.tokens()]);
   const base = `${config.publicUrl}/api/v1/unsubscribe`;
-  const linksOf = ({ to, contactId }: Reader): Links => {
-    const token = tokenOf({ orgId: marketing.orgId, siteId: marketing.siteId, contactId, email: to });
-    return { page: pageOf(marketing, token) ?? `${base}/${token}`, oneClick: `${base}?token=${token}` };
+  const linksOf = ({ sendId, to, contactId }: Reader): Links => {
+    const person = { orgId: marketing.orgId, siteId: marketing.siteId, contactId, email: to };
+    const token = tokenOf({ ...person, sendId });
+    const page = pageOf(marketing, token) ?? `${base}/${token}`;
+    return { page, oneClick: `${base}?token=${token}`, contactToken: contactTokenOf(person) };
   };
   return { ...marketing, linksOf };
 }
@@ -89,7 +95,7 @@ const bodyEnd = /<\/body\s*>/i;
 function htmlFooter(sender: Sender, link: number, language: Language): Pieces {
   const lines = linesOf(sender).map(escaped).join("<br>");
   return [
-    `<div style="max-width:600px;margin:32px auto 0;padding:16px;text-align:center;font:12px/1.6 Arial,sans-serif;color:#595959">${lines}<br><a href="`,
+    `<div style="max-width:600px;margin:32px auto 0;padding:16px;text-align:center;font:12px/1.6 Arial,sans-serif;color:#595959;background-color:#ffffff">${lines}<br><a href="`,
     link,
     `" style="color:#595959;text-decoration:underline">${escaped(words[language].unsubscribe)}</a></div>`,
   ];
@@ -97,7 +103,7 @@ function htmlFooter(sender: Sender, link: number, language: Language): Pieces {
 
 export function textWithFooter(pieces: Pieces, link: number, sender: Sender, html: Pieces | undefined): Pieces {
   const language = languageOfHtml(html?.find((piece) => typeof piece === "string") ?? "");
-  return [...pieces, `\n\n-- \n${linesOf(sender).join("\n")}\n${words[language].unsubscribe}: `, link, "\n"];
+  return [...pieces, `\n\n----------\n${linesOf(sender).join("\n")}\n${words[language].unsubscribe}: `, link, "\n"];
 }
 
 const linesOf = ({ companyName, physicalAddress }: Sender): string[] =>

@@ -74,11 +74,12 @@ export async function numbers(orgId: number, { kind, id }: Source): Promise<{ al
 
 type Sum = Map<string, number>;
 
-/** An event may be faster than the word of the provider: then one mail more has arrived than was handed over, and waits no more. */
+/** An event may be faster than the word of the provider: then more has arrived than was handed over, and is not being sent any more. */
 function told(sum: Sum): Numbers {
   const of = (name: Tally) => sum.get(name) ?? 0;
   const tallies = Object.fromEntries(tallyNames.map((name) => [name, of(name)])) as Record<Tally, number>;
-  const standing = { ...tallies, sent: Math.max(0, tallies.sent) };
+  const ahead = Math.max(0, -tallies.sent);
+  const standing = { ...tallies, sent: tallies.sent + ahead, sending: tallies.sending - ahead };
   const settled = places.reduce((total, place) => total + standing[place], 0);
   const events = [...sum].flatMap(([name, n]) => (name.startsWith(eventMark) ? [[name.slice(eventMark.length), n]] : []));
   return { ...standing, queued: standing.accepted - settled, events: Object.fromEntries(events) };

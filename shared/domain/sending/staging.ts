@@ -16,7 +16,7 @@ import type { Content } from "./content.ts";
 import * as feed from "./feed.ts";
 import * as lanes from "./lanes.ts";
 import { marketingOf } from "./marketing.ts";
-import { counting, type Source } from "./sources.ts";
+import { counting, type Source, type Tallies } from "./sources.ts";
 
 /** One thing to say to many. */
 export interface Mailshot {
@@ -42,8 +42,15 @@ export interface Staged {
 
 export const mostRecipients = chunks.linesPerChunk;
 
+export interface Options {
+  /** Not into the lane but beside its source, until `held.release`. */
+  held?: boolean;
+  /** What else is to be counted with it. (A transaction cannot write a counter twice, and `counting` of another write may hit the same.) */
+  tallies?: Tallies;
+}
+
 /** At most `mostRecipients` contacts, each at most once. Throws 400 `physical_address_missing` (see compliance). */
-export async function staged(shot: Mailshot, contacts: ContactItem[], { held = false } = {}): Promise<Staged> {
+export async function staged(shot: Mailshot, contacts: ContactItem[], { held = false, tallies = {} }: Options = {}): Promise<Staged> {
   const { orgId, site, config, source, at } = shot;
   const [block, content] = await Promise.all([ids.takeBlock(), contentOf(shot)]);
   const lines = contacts.map(lineOf);
@@ -59,7 +66,7 @@ export async function staged(shot: Mailshot, contacts: ContactItem[], { held = f
     writes: [
       put(place, waiting, { new: true }),
       ...feed.listing(orgId, site.id, at.toISOString(), block * idsPerBlock, lines.length),
-      ...counting(orgId, block, [{ source, tallies: { accepted: lines.length } }]),
+      ...counting(orgId, block, [{ source, tallies: { accepted: lines.length, ...tallies } }]),
     ],
   };
 }

@@ -1,0 +1,177 @@
+// Mail of campaigns, sequences and holidays on its way: whoever dies, however it is stopped, and whatever events say of it meanwhile,
+// nobody gets it twice, and the numbers of its source are true.
+import { beforeAll, describe, expect, test, vi } from "vitest";
+import { now } from "../../shared/clock.ts";
+import type { ContactItem } from "../../shared/domain/contacts/contact.ts";
+import * as contacts from "../../shared/domain/contacts.ts";
+import * as held from "../../shared/domain/sending/held.ts";
+import * as lanes from "../../shared/domain/sending/lanes.ts";
+import * as sources from "../../shared/domain/sending/sources.ts";
+import { staged } from "../../shared/domain/sending/staging.ts";
+import * as sendingConfigs from "../../shared/domain/sending-configs.ts";
+import * as sends from "../../shared/domain/sends.ts";
+import * as sites from "../../shared/domain/sites.ts";
+import { claim, write } from "../../shared/doors/table.ts";
+import { person } from "../support/audience.ts";
+import { atEveryStep } from "../support/killer.ts";
+import * as mailroom from "../support/mailroom.ts";
+import { eventOf, message, work } from "../support/sent-mail.ts";
+
+// Hundreds of workers live and die here, perhaps beside other tests.
+vi.setConfig({ testTimeout: 60_000 });
+beforeAll(mailroom.opened);
+
+let campaigns = 0;
+
+interface Story {
+  from: mailroom.Sender;
+  source: sources.Source;
+  people: ContactItem[];
+}
+
+async function story(from: mailroom.Sender, n: number): Promise<Story> {
+  const word = crypto.randomUUID().slice(0, 8);
+  const people = await Promise.all(
+    Array.from({ length: n }, async (_, i) => {
+      const { id } = await contacts.create(from.caller, {
+        siteId: from.siteId,
+        ...person(`${word}-${i}@example.com`, { firstName: `P${i}` }),
+      });
+      return contacts.item(from.caller, id);
+    }),
+  );
+  return { from, people, source: { kind: "campaign", id: ++campaigns, part: 7 } };
+}
+
+async function stage({ from: { caller, siteId, configId }, source, people }: Story, options: { held?: boolean } = {}): Promise<number[]> {
+  const { orgId } = caller;
+  const [site, config] = await Promise.all([sites.find(caller, siteId), sendingConfigs.find(caller, configId)]);
+  const shot = { orgId, site, config, source, subject: "News for {{ firstName }}", html: "<p>Hello {{ firstName }}</p>", at: now() };
+  const { sendIds, writes } = await staged(shot, people, { ...options, tallies: { candidates: people.length } });
+  await write(...writes);
+  await lanes.arrived(orgId, configId);
+  return [...sendIds.values()];
+}
+
+async function numbers({ from, source }: Story): Promise<sources.Numbers> {
+  const { all, parts } = await sources.numbers(from.caller.orgId, source);
+  const { candidates, accepted, suppressed, unsubscribed, capped, duplicate, invalid } = all;
+  expect(accepted + suppressed + unsubscribed + capped + duplicate + invalid).toBe(candidates);
+  const { queued, sending, sent, delivered, failed, uncertain, cancelled } = all;
+  expect(queued + sending + sent + delivered + failed + uncertain + cancelled).toBe(accepted);
+  for (const n of [queued, sending, sent, delivered, failed, uncertain, cancelled]) expect(n).toBeGreaterThanOrEqual(0);
+  if (parts.has(7)) expect(parts.get(7)).toEqual(all);
+  return all;
+}
+
+/** What the numbers say is what the sends are. */
+async function agree(one: Story, ids: number[]): Promise<sources.Numbers> {
+  const told = await numbers(one);
+  const all = await Promise.all(ids.map((id) => sends.detail(one.from.caller, id)));
+  const left = all.filter(({ error }) => sources.leftOut.includes(error as sources.LeftOut));
+  for (const place of sources.places.filter((name) => name !== "sending"))
+    expect([place, told[place]]).toEqual([place, all.filter((send) => !left.includes(send) && send.status === place).length]);
+  for (const reason of sources.leftOut)
+    expect([reason, told[reason]]).toEqual([reason, left.filter(({ error }) => error === reason).length]);
+  return told;
+}
+
+const mailsOf = ({ from }: Story, ids: number[]) => from.provider.mails.filter(({ sendId }) => ids.includes(sendId));
+
+describe.each(["resend", "postmark"] as const)("at %s", (key) => {
+  test("a chunk is handed over with footer and way out, once, whoever dies, and counted where it stands", async () => {
+    const from = await mailroom.sender(key);
+    const steps = await atEveryStep(async (kill) => {
+      const one = await story(from, 3);
+      const ids = await stage(one);
+      expect(await numbers(one)).toMatchObject({ candidates: 3, accepted: 3, queued: 3, sending: 0, sent: 0 });
+      await kill(() => mailroom.runLane(from.caller.orgId, from.configId));
+      await numbers(one);
+      await mailroom.settle();
+      const told = await agree(one, ids);
+      expect(told.sent + told.uncertain).toBe(3);
+      const mailed = mailsOf(one, ids).map(({ sendId }) => sendId);
+      expect(new Set(mailed).size).toBe(mailed.length);
+      if (told.sent === 3) expect(mailed.length).toBe(3);
+    });
+    expect(steps.length).toBeGreaterThan(10);
+    await from.provider.stop();
+  });
+});
+
+test("events that are faster than the word of the provider, or settle what is uncertain, are counted where they stand", async () => {
+  const from = await mailroom.sender("postmark");
+  const { orgId } = from.caller;
+  await atEveryStep(async (kill) => {
+    const one = await story(from, 3);
+    const ids = await stage(one);
+    const tell = async () =>
+      work(await message(orgId, [eventOf(ids[0]!, "delivered", 1), eventOf(ids[0]!, "open", 60), eventOf(ids[1]!, "bounce", 2)]));
+    await kill(() => mailroom.runLane(orgId, from.configId));
+    if (mailsOf(one, ids).length) await tell();
+    await numbers(one);
+    await mailroom.settle();
+    await tell();
+    const told = await agree(one, ids);
+    expect(told).toMatchObject({ delivered: 1, failed: 1, events: { uniqueOpened: 1, bouncedSoft: 1 } });
+  });
+  await from.provider.stop();
+});
+
+test("who left, was suppressed or had mail a moment ago is left out at the last moment, and counted so", async () => {
+  const from = await mailroom.sender("postmark");
+  const one = await story(from, 5);
+  await sites.change(from.caller, from.siteId, { sendFrequencyCapDays: 2 });
+  const [a, b, c] = one.people as [ContactItem, ContactItem, ContactItem];
+  const earlier: Story = { ...one, source: { kind: "holiday", id: 1 }, people: [c] };
+  await stage(earlier);
+  await mailroom.settle();
+  const ids = await stage(one);
+  await contacts.change(from.caller, a.id, { status: "unsubscribed" });
+  await contacts.remove(from.caller, b.id);
+  await mailroom.settle();
+  expect(await agree(one, ids)).toMatchObject({ candidates: 5, accepted: 2, unsubscribed: 2, capped: 1, sent: 2 });
+  expect(mailsOf(one, ids).length).toBe(2);
+  await from.provider.stop();
+});
+
+test("what is paused is held back, what goes on goes out once, and what is cancelled never goes, whoever dies", async () => {
+  const from = await mailroom.sender("postmark");
+  const { orgId } = from.caller;
+  const run = () => mailroom.runLane(orgId, from.configId);
+  for (const end of ["release", "discard"] as const)
+    await atEveryStep(async (kill) => {
+      const one = await story(from, 2);
+      const ids = await stage(one);
+      await write(sources.setting(orgId, one.source, "paused"));
+      await kill(run);
+      await numbers(one);
+      await mailroom.settle();
+      expect(await agree(one, ids)).toMatchObject({ queued: 2 });
+      await claim(sources.setting(orgId, one.source, end === "release" ? "going" : "cancelled"));
+      const finish = () => held[end](orgId, one.source, from.configId);
+      await kill(finish);
+      await numbers(one);
+      await finish();
+      await mailroom.settle();
+      expect(await agree(one, ids)).toMatchObject(end === "release" ? { sent: 2 } : { cancelled: 2 });
+      expect(mailsOf(one, ids).length).toBe(end === "release" ? 2 : 0);
+    });
+  await from.provider.stop();
+});
+
+test("a cancelled chunk that waits in the lane is cancelled there; one held for a winner waits", async () => {
+  const from = await mailroom.sender("postmark");
+  const { orgId } = from.caller;
+  await atEveryStep(async (kill) => {
+    const [one, waiting] = [await story(from, 2), await story(from, 2)];
+    const [ids, laterIds] = [await stage(one), await stage(waiting, { held: true })];
+    await write(sources.setting(orgId, one.source, "cancelled"));
+    await kill(() => mailroom.runLane(orgId, from.configId));
+    await mailroom.settle();
+    expect(await agree(one, ids)).toMatchObject({ cancelled: 2, queued: 0 });
+    expect(await agree(waiting, laterIds)).toMatchObject({ queued: 2 });
+    expect(mailsOf(one, [...ids, ...laterIds]).length).toBe(0);
+  });
+  await from.provider.stop();
+});
