@@ -4,7 +4,7 @@ import { createCipheriv, createDecipheriv, createHmac, hkdfSync } from "node:cry
 import { secretFor } from "./installation-secrets.ts";
 
 /** What tokens are for: one of another purpose does not open. */
-export type Purpose = "unsubscribe" | "confirm";
+export type Purpose = "unsubscribe" | "confirm" | "visitor";
 type Content = (number | string)[];
 
 const [nonceBytes, tagBytes, mostBytes] = [12, 16, 600];
@@ -23,6 +23,7 @@ export async function sealer(purpose: Purpose): Promise<(content: Content) => st
   return (content) => {
     const json = Buffer.from(JSON.stringify(content));
     const plain = Buffer.concat([json, Buffer.alloc(blockBytes - (json.length % blockBytes), " ")]);
+    if (nonceBytes + tagBytes + plain.length > mostBytes) throw new Error("This is too long for a token");
     // The nonce follows from the content (as in RFC 5297): equal content, equal token, and never one nonce for two contents.
     const iv = createHmac("sha256", nonce).update(plain).digest().subarray(0, nonceBytes);
     const sealing = createCipheriv("aes-256-gcm", cipher, iv);

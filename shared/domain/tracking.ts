@@ -12,8 +12,8 @@ import type { ContactItem } from "./contacts/contact.ts";
 import * as contacts from "./contacts.ts";
 import { EventName, Properties } from "./custom-events.ts";
 import * as eventNames from "./event-names.ts";
+import { opened } from "./tracking/visitor-tokens.ts";
 import * as visitors from "./tracking/visitors.ts";
-import { opened } from "./unsubscribe-tokens.ts";
 
 const siteId = z.int().positive();
 const visitorId = z.string().regex(/^[\w-]{8,64}$/, "must be 8 to 64 letters, digits, - or _");
@@ -38,7 +38,12 @@ export const Identification = z
     siteId,
     visitorId,
     email: EmailAddress.optional(),
-    contactToken: z.string().min(1).max(1000).optional().describe("Of a mail's unsubscribe link"),
+    contactToken: z
+      .string()
+      .min(1)
+      .max(1000)
+      .optional()
+      .describe("What a template of marketing mail knows as `{{ contactToken }}`: put it into links to your pages"),
   })
   .refine(({ email, contactToken }) => (email === undefined) !== (contactToken === undefined), {
     message: "give email or contactToken, one of the two",

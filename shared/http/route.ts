@@ -39,8 +39,8 @@ export interface Extra {
   headers: Record<string, string>;
   cookies: string[];
   warnings: string[];
-  /** Instead of the route's own, where it says `later`. */
-  status?: 202;
+  /** Instead of the route's own: 202 where it says `later`; where it says `type`, what the page has to tell. */
+  status?: number;
 }
 
 export type Identity = Omit<Caller, "plan">;

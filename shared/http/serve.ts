@@ -168,7 +168,7 @@ function inputOf(route: Route, event: Event, request: Request) {
 async function answer(route: Route, input: { body: unknown; reply: Extra; caller: Caller | undefined }, given: unknown): Promise<Answer> {
   const result = await route.handle(input);
   if (route.later && input.reply.status) return data(input.reply.status, route.later.parse(result), input.reply);
-  if (route.type) return text(route.status, route.type, result as string | Uint8Array, input.reply);
+  if (route.type) return text(input.reply.status ?? route.status, route.type, result as string | Uint8Array, input.reply);
   const ignored = unread(given, input.body);
   if (ignored.length) input.reply.warnings.push(`Ignored fields: ${ignored.join(", ")}`);
   return data(route.status, route.returns ? route.returns.parse(result) : null, input.reply);

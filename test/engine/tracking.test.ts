@@ -7,9 +7,10 @@ import * as contacts from "../../shared/domain/contacts.ts";
 import * as custom from "../../shared/domain/custom-events.ts";
 import * as rules from "../../shared/domain/scoring-rules.ts";
 import * as sites from "../../shared/domain/sites.ts";
+import { tokens } from "../../shared/domain/tracking/visitor-tokens.ts";
 import { mostKept } from "../../shared/domain/tracking/visitors.ts";
 import * as tracking from "../../shared/domain/tracking.ts";
-import { tokens } from "../../shared/domain/unsubscribe-tokens.ts";
+import * as unsubscribeTokens from "../../shared/domain/unsubscribe-tokens.ts";
 import { queryAll, remove, update, write } from "../../shared/doors/table.ts";
 import { keys, ranges } from "../../shared/keys.ts";
 import { audience, create } from "../support/audience.ts";
@@ -184,7 +185,7 @@ describe("a contact token", () => {
     expect(await ann.events()).toHaveLength(1);
   });
 
-  test("of another site, or made up, links nobody", async () => {
+  test("of another site, of an unsubscribe link, or made up, links nobody", async () => {
     const { newcomer, orgId, siteId } = await shop();
     const ann = await newcomer();
     const { id: contactId, email } = ann.contact;
@@ -193,6 +194,7 @@ describe("a contact token", () => {
     for (const contactToken of [
       seal({ orgId, siteId: siteId + 1, contactId, email }),
       seal({ orgId: orgId + 1, siteId, contactId, email }),
+      (await unsubscribeTokens.tokens())({ orgId, siteId, contactId, email }),
       "x".repeat(80),
     ])
       await ann.identify({ contactToken });
