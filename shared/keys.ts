@@ -88,6 +88,10 @@ export const keys = {
 
   compliance: (org: number) => at(`${org}#COMPLIANCE`),
 
+  // money: what is left of the period's mails and of the credits is one item; every movement of credits is an entry
+  account: (org: number) => at(`${org}#ACCOUNT`),
+  ledgerEntry: (org: number, reference: string) => at(`${org}#LEDGER`, reference),
+
   // contacts: 16 collections to a site, so that readers go side by side; a pointer finds one by id
   contact: (org: number, site: number, email: string) => at(`${org}#${site}#C${emailShard(email)}`, email.toLowerCase()),
   contactPointer: (org: number, id: number) => at(`${org}#I${id}`),
@@ -158,6 +162,7 @@ export const ranges = {
   suppressions: (org: number, shard: string) => range(`${org}#X${shard}`), // by hash of the address
   suppressionCounts: (org: number) => range(`${org}#XCOUNT`),
   sendCounts: (org: number, site: number) => range(`${org}#${site}#SENDCOUNT`),
+  ledger: (org: number) => range(`${org}#LEDGER`), // by reference
   sourceCounts: (org: number, kind: SourceKind, id: number) => range(`${org}#N${kind}#${id}`),
   held: (org: number, kind: SourceKind, id: number) => range(`${org}#H${kind}#${id}`), // by priority, then time
 };
