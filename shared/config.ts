@@ -41,6 +41,13 @@ export const config = {
   get systemSenderSecret() {
     return need("SYSTEM_SENDER_SECRET");
   },
+  /** Further links on the page at `/`, as `Words=/path` with commas between: the local runner names its own. */
+  get homeLinks() {
+    return (optional("HOME_LINKS") ?? "").split(",").flatMap((link) => {
+      const [, words, to] = /^([^=]+)=(.+)$/.exec(link.trim()) ?? [];
+      return words && to ? [{ words, to }] : [];
+    });
+  },
   /** Requests per minute from one client address to one public route. */
   get addressLimit() {
     return Number(optional("ADDRESS_LIMIT_PER_MINUTE") ?? 60);
@@ -49,6 +56,18 @@ export const config = {
   /** Replaces the origin of Amazon SNS, for its certificates and subscription confirmations. */
   get snsUrl() {
     return optional("SNS_URL");
+  },
+  /** Where the age of domains is asked for: an RDAP service, without a trailing slash. */
+  get rdapUrl() {
+    return (optional("RDAP_URL") ?? "https://rdap.org").replace(/\/+$/, "");
+  },
+  /** Key of the account at Pexels, for stock photos. */
+  get pexelsApiKey() {
+    return optional("PEXELS_API_KEY");
+  },
+  /** Replaces the origin of Pexels: of its API, and of the host that has its images. */
+  get pexelsUrl() {
+    return optional("PEXELS_URL")?.replace(/\/+$/, "");
   },
   /** DNS servers to ask, each an address with or without a port; none: those of the system. */
   get dnsServers() {

@@ -8,6 +8,7 @@ import { exports } from "./exports.ts";
 import { lists } from "./lists.ts";
 import { mfa } from "./mfa.ts";
 import { organization } from "./organization.ts";
+import { pages } from "./pages.ts";
 import { providerWebhooks } from "./provider-webhooks.ts";
 import { reference } from "./reference.ts";
 import { scoring } from "./scoring.ts";
@@ -42,4 +43,5 @@ export const groups: Group[] = [
   tracking,
   providerWebhooks,
   reference,
+  pages,
 ];

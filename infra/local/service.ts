@@ -82,6 +82,7 @@ const secretsOf = ({ SYSTEM_SENDER_CREDENTIALS, SYSTEM_SENDER_SECRET }: Settings
   ...(SYSTEM_SENDER_CREDENTIALS && { [SYSTEM_SENDER_SECRET || systemSenderSecret]: SYSTEM_SENDER_CREDENTIALS }),
 });
 
+const sandboxPages = "Inbox: every mail that was sent here=/_local/inbox,Sandbox: accounts to try it with=/_local/sandbox";
 const systemSenderSecret = "system-sender";
 
 /** The environment is how functions get their settings, here as in the cloud. What was set by hand wins, but for the engines' addresses. */
@@ -96,7 +97,7 @@ function enter(settings: Settings, front: Front, sandbox: Sandbox | undefined, e
     DEFAULT_PLAN: "free",
     ALLOW_LOOPBACK_WEBHOOKS: "on",
     SYSTEM_SENDER_SECRET: systemSenderSecret,
-    ...(sandbox && { SYSTEM_SENDER: sandbox.systemSender, SNS_URL: sandbox.snsUrl }),
+    ...(sandbox && { SYSTEM_SENDER: sandbox.systemSender, SNS_URL: sandbox.snsUrl, HOME_LINKS: sandboxPages }),
     ...Object.fromEntries(providers),
   };
   const given = Object.fromEntries(Object.entries(settings).filter(([, value]) => value));

@@ -124,14 +124,23 @@ export async function startReset(email: string): Promise<{ token: string; name: 
   return { token, name };
 }
 
+/** Whether the token would still reset a password, without using it. */
+export const isResetOpen = async (token: string): Promise<boolean> => (await resetBy(token)) !== undefined;
+
+/** What a token starts; undefined for one that is used, old or made up. */
+async function resetBy(token: string): Promise<{ started: Reset; login: Login } | undefined> {
+  const started = await get<Reset>(keys.resetToken(sha256(token)));
+  if (!started || started.expires <= epochSeconds()) return undefined;
+  const login = await get<Login>(keys.user(started.email));
+  return login?.passwordChangedAt === started.passwordChangedAt ? { started, login } : undefined;
+}
+
 /** Sets a new password and ends every session of the user; 400 `invalid_token` for one that is used, old or made up. */
 export async function reset(token: string, password: string): Promise<void> {
-  const address = keys.resetToken(sha256(token));
-  const started = await get<Reset>(address);
-  if (!started || started.expires <= epochSeconds()) throw invalidToken();
-  const login = await get<Login>(keys.user(started.email));
-  if (login?.passwordChangedAt !== started.passwordChangedAt) throw invalidToken();
-  const using = remove(address, { if: exists, otherwise: invalidToken() });
+  const open = await resetBy(token);
+  if (!open) throw invalidToken();
+  const { started, login } = open;
+  const using = remove(keys.resetToken(sha256(token)), { if: exists, otherwise: invalidToken() });
   await setPassword(started.email, login, password, { further: [using] });
   await attempts.forgive(started.email);
 }

@@ -1,9 +1,9 @@
 import * as z from "zod";
-import type { Route } from "./route.ts";
+import { basePath, type Route } from "./route.ts";
 
 /** A name for programs, from method and path: `listSites`, `getSite`, `createSite`, `cancelSend`, `authLogin`. */
 export function operationId({ method, path, status, returns }: Route): string {
-  const segments = path.split("/").slice(3);
+  const segments = (path.replace(basePath, "").slice(1) || "home").split("/");
   const names = segments.flatMap((segment, i) => (isParameter(segment) ? [] : [nameOf(segment, isParameter(segments[i + 1]))]));
   const last = names.at(-1) ?? "";
   if (method !== "POST") return camel([verb(method, returns, last), ...names]);

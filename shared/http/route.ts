@@ -54,6 +54,8 @@ interface Input<Path, Q extends z.ZodType, B extends z.ZodType> {
 
 interface Spec<Path, A extends Auth, Q extends z.ZodType, B extends z.ZodType, R extends z.ZodType, P> {
   auth?: A;
+  /** A page for people: at the root, outside of /api/v1. */
+  atRoot?: true;
   limit?: Limit;
   level?: Level;
   query?: Q;
@@ -88,7 +90,7 @@ interface Spec<Path, A extends Auth, Q extends z.ZodType, B extends z.ZodType, R
 /** A route is data: the dispatcher, CDK, the OpenAPI document, the local runner and the tests all read it. */
 export interface Route {
   method: Method;
-  /** With the base path, in API Gateway's spelling: /api/v1/sites/{id} */
+  /** With the base path, if it is not a page at the root, in API Gateway's spelling: /api/v1/sites/{id} */
   path: string;
   /** API Gateway's route key: `GET /api/v1/sites/{id}` */
   key: string;
@@ -124,7 +126,7 @@ export function route<
 >(signature: `${Method} ${Path}`, summary: string, spec: Spec<Path, A, Q, B, R, P>): Route {
   const [method, path] = signature.split(" ") as [Method, string];
   const auth = spec.auth ?? "account";
-  const full = basePath + path.replace(/:(\w+)/g, "{$1}");
+  const full = (spec.atRoot ? "" : basePath) + path.replace(/:(\w+)/g, "{$1}");
   return {
     method,
     path: full,

@@ -1,40 +1,75 @@
-// The one look of the pages that our customers' people see: no script, nothing from elsewhere, readable on any screen.
+// The frame of every page that people see who are no developers: one column, no script, nothing from elsewhere, light and dark.
 import { type Html, html } from "../http/html.ts";
-import type { Language } from "./words.ts";
 
-/** A whole document; `title` is its heading too. */
-export const page = (language: Language, title: string, ...content: Html[]): string => `<!doctype html>
-${
-  html`<html lang="${language}">
+interface Page {
+  /** Of the words on it: BCP 47. */
+  lang: string;
+  title: string;
+  /** Below the title. */
+  body: Html | Html[];
+  /** In wide columns, for what is more than a few lines. */
+  wide?: boolean;
+}
+
+/** `title` is also what the page is called in a list of tabs. */
+export const page = ({ lang, title, body, wide = false }: Page): string =>
+  html`<!doctype html>
+<html lang="${lang}">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
 <meta name="robots" content="noindex">
 <title>${title}</title>
-<style>
-:root { color-scheme: light dark; --paper: #fff; --ink: #26211b; --soft: #635a50; --line: #e4dcd0; --ground: #faf7f2; --act: #8f431d; --on: #fff }
-@media (prefers-color-scheme: dark) {
-  :root { --paper: #24211e; --ink: #f3ede5; --soft: #c2b6a8; --line: #453f38; --ground: #171513; --act: #f0b48c; --on: #2a1608 }
-}
-* { box-sizing: border-box }
-body { margin: 0; min-height: 100vh; display: grid; place-items: center; padding: 24px 16px; background: var(--ground); color: var(--ink); font: 17px/1.55 system-ui, sans-serif }
-main { width: 100%; max-width: 34rem; padding: clamp(24px, 6vw, 44px); background: var(--paper); border: 1px solid var(--line); border-radius: 14px; overflow-wrap: anywhere }
-h1 { margin: 0 0 12px; font-size: clamp(1.4rem, 5vw, 1.75rem); line-height: 1.25; text-wrap: balance }
-p { margin: 0 0 16px }
-.soft { color: var(--soft) }
-form { margin: 24px 0 0 }
-button { min-height: 48px; padding: 10px 24px; border: 2px solid var(--act); border-radius: 10px; background: var(--act); color: var(--on); font: inherit; font-weight: 600; cursor: pointer }
-button.quiet { background: transparent; color: var(--act) }
-:focus-visible { outline: 3px solid var(--act); outline-offset: 3px }
-main > :last-child { margin-bottom: 0 }
-</style>
+<link rel="icon" href="${icon}">
+<style>${style}</style>
 </head>
 <body>
-<main>
+<main${wide && html` class="wide"`}>
 <h1>${title}</h1>
-${content}
+${body}
 </main>
 </body>
 </html>
-`.html
-}`;
+`.html;
+
+const icon =
+  "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E%3Crect y='2' width='16' height='12' rx='2' fill='%239a4a22'/%3E%3Cpath d='M1 4l7 5 7-5' fill='none' stroke='white' stroke-width='1.5'/%3E%3C/svg%3E";
+
+/** Contrast is checked in both modes by the browser tests. */
+const style: Html = {
+  html: `
+:root {
+  color-scheme: light dark;
+  --page: light-dark(#faf7f2, #191714);
+  --sheet: light-dark(#fff, #221f1b);
+  --ink: light-dark(#26211b, #ece6dd);
+  --faint: light-dark(#635a50, #b0a698);
+  --line: light-dark(#8d8275, #7d7367);
+  --accent: light-dark(#8f431d, #f0a27a);
+  --on-accent: light-dark(#fff, #191714);
+  --bad: light-dark(#9a271d, #f79b90);
+  font: 16px / 1.55 system-ui, sans-serif;
+}
+* { box-sizing: border-box; }
+body { margin: 0; padding: 1rem; background: var(--page); color: var(--ink); }
+main { max-width: 30rem; margin: 8vh auto 0; padding: 1.5rem; background: var(--sheet); border-radius: 12px;
+  box-shadow: 0 1px 3px light-dark(#0002, #0008); overflow-wrap: anywhere; }
+main.wide { max-width: 52rem; margin-top: 0; }
+h1 { font-size: 1.5rem; line-height: 1.25; margin: 0 0 .75rem; text-wrap: balance; }
+p { margin: .75rem 0; }
+a { color: var(--accent); }
+ul { padding-left: 1.2rem; }
+li { margin: .5rem 0; }
+form { margin: 1.25rem 0 0; }
+label { display: block; font-weight: 600; margin: 1rem 0 .25rem; }
+input { width: 100%; min-height: 44px; padding: .5rem .75rem; font: inherit; color: inherit; background: var(--page);
+  border: 1px solid var(--line); border-radius: 8px; }
+button { width: 100%; min-height: 44px; margin-top: 1rem; padding: .5rem 1.25rem; font: inherit; font-weight: 600; cursor: pointer;
+  color: var(--on-accent); background: var(--accent); border: 0; border-radius: 8px; }
+:focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; }
+.faint { color: var(--faint); font-size: .9rem; }
+.bad { color: var(--bad); font-weight: 600; }
+iframe { display: block; width: 100%; height: 75vh; border: 1px solid var(--line); border-radius: 8px; background: #fff; }
+`,
+};

@@ -4,7 +4,8 @@ import { groups } from "../../functions/http/index.ts";
 import * as apiKeys from "../../shared/domain/api-keys.ts";
 import * as sites from "../../shared/domain/sites.ts";
 import { sessionCookie } from "../../shared/http/authenticate.ts";
-import { basePath, type Route } from "../../shared/http/route.ts";
+import { shortPath } from "../../shared/http/openapi.ts";
+import type { Route } from "../../shared/http/route.ts";
 import type { Group } from "../../shared/http/serve.ts";
 import { account } from "../support/callers.ts";
 import { type Asked, ask } from "../support/events.ts";
@@ -18,7 +19,7 @@ interface Entry {
 
 const table: Entry[] = groups.flatMap((group) =>
   group.routes.map((route) => {
-    const path = route.path.slice(basePath.length).replace(/{(\w+)}/g, ":$1");
+    const path = shortPath(route.path).replace(/{(\w+)}/g, ":$1");
     return { group, route, signature: `${route.method} ${path}` as Signature };
   }),
 );

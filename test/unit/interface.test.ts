@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { groups } from "../../functions/http/index.ts";
-import { basePath } from "../../shared/http/route.ts";
+import { shortPath } from "../../shared/http/openapi.ts";
 import { providers } from "../../shared/providers/index.ts";
 
 /** Not built yet, by the issue that brings it. It only ever shrinks: what is built is taken off. */
@@ -18,6 +18,9 @@ const notYet: Record<string, string[]> = {
 const extras = [
   "GET /openapi.json",
   "GET /docs",
+  "GET /", // pages at the root
+  "GET /reset-password",
+  "POST /reset-password",
   "POST /attachments", // for what is too large to travel inside a request
   "POST /sends/{id}/cancel",
   "GET /sending-configs/{id}",
@@ -35,7 +38,7 @@ const extras = [
 const owed = (JSON.parse(readFileSync(join(import.meta.dirname, "../fixtures/endpoints.json"), "utf8")) as [string, string][]).map(
   ([method, path]) => `${method} ${path.replace(/:(\w+)/g, "{$1}")}`,
 );
-const built = groups.flatMap(({ routes }) => routes.map(({ method, path }) => `${method} ${path.slice(basePath.length)}`));
+const built = groups.flatMap(({ routes }) => routes.map(({ method, path }) => `${method} ${shortPath(path)}`));
 const under = (prefix: string) => (endpoint: string) => `${endpoint.split(" ")[1]}/`.startsWith(`${prefix}/`);
 const missing = owed.filter((endpoint) => !built.includes(endpoint));
 

@@ -1,0 +1,90 @@
+import { expect, inject, test } from "vitest";
+import { ask, freshEmail, mailTo, must, password, signedUp } from "../support/client.ts";
+
+interface Shown {
+  status: number;
+  headers: Headers;
+  text: string;
+}
+async function visit(path: string, form?: Record<string, string>, headers: Record<string, string> = {}): Promise<Shown> {
+  const sent = form && { method: "POST", body: new URLSearchParams(form) };
+  const response = await fetch(`${inject("baseUrl")}${path}`, { ...sent, headers, redirect: "manual" });
+  return { status: response.status, headers: response.headers, text: await response.text() };
+}
+const login = async (email: string, given: string) => (await ask("POST", "/auth/login", { email, password: given })).status;
+
+async function mailedLink(email: string): Promise<string> {
+  must(200, await ask("POST", "/auth/forgot-password", { email }));
+  const [link = ""] = /http:\S+\/reset-password\?token=\w+/.exec((await mailTo(email)).text ?? "") ?? [];
+  return link.replace(inject("baseUrl"), "");
+}
+const tokenOf = (link: string) => link.split("token=")[1]!;
+
+test("the address of the service itself is a page that leads on", async () => {
+  const { status, headers, text } = await visit("/");
+  expect([status, headers.get("content-type")]).toEqual([200, "text/html; charset=utf-8"]);
+  for (const path of ["/api/v1/docs", "/api/v1/openapi.json", "/reset-password", "/_local/inbox", "/_local/sandbox"])
+    expect(text).toContain(`href="${path}"`);
+  expect((await fetch(inject("baseUrl"), { method: "HEAD" })).status).toBe(200);
+});
+
+test.each(["/nothing", "/api/v1", "/reset-password/more", "/index.html"])("%s is nothing, and says so in JSON", async (path) => {
+  const { status, text } = await visit(path, undefined, { accept: "text/html" });
+  expect([status, JSON.parse(text).code]).toEqual([404, "not_found"]);
+});
+
+test("pages may do nothing but show themselves and send their form, and nobody keeps them or hears of them", async () => {
+  for (const path of ["/", "/reset-password", "/reset-password?token=made-up"]) {
+    const { headers } = await visit(path);
+    const policy = headers.get("content-security-policy");
+    for (const rule of ["default-src 'none'", "form-action 'self'", "frame-ancestors 'none'", "base-uri 'none'"])
+      expect(policy).toContain(rule);
+    expect(policy).not.toContain("script-src");
+    expect([headers.get("referrer-policy"), headers.get("cache-control"), headers.get("x-content-type-options")]).toEqual([
+      "no-referrer",
+      "no-store",
+      "nosniff",
+    ]);
+  }
+});
+
+test("the mailed link shows a form as often as one looks, and the form sets the password once", async () => {
+  const { email } = await signedUp();
+  const link = await mailedLink(email);
+  for (let i = 0; i < 3; i++) expect((await visit(link)).text).toContain(`name="token" value="${tokenOf(link)}"`);
+  const set = (next: string) => visit("/reset-password", { token: tokenOf(link), password: next });
+  expect((await set("short")).text).toContain("8 to 200 characters");
+  expect((await set("Password1")).text).toContain("most common");
+  const done = await set("quite a new password");
+  expect(done).toMatchObject({ status: 200, text: expect.stringContaining("Your new password is set") });
+  expect(done.headers.getSetCookie()).toEqual([]);
+  expect([await login(email, password), await login(email, "quite a new password")]).toEqual([401, 200]);
+  expect((await set("yet another password")).text).toContain("does not work any more");
+  expect((await visit(link)).text).toContain("does not work any more");
+});
+
+test("who comes without a link, or with an old one, gets a new one mailed", async () => {
+  const { email } = await signedUp();
+  for (const path of ["/reset-password", "/reset-password?token=made-up"]) expect((await visit(path)).text).toContain('name="email"');
+  expect((await visit("/reset-password", { email: "nobody" })).text).toContain('role="alert"');
+  const [known, unknown] = [await visit("/reset-password", { email }), await visit("/reset-password", { email: freshEmail() })];
+  expect(known.text).toBe(unknown.text);
+  expect((await mailTo(email)).text).toContain("/reset-password?token=");
+});
+
+test("the page speaks the visitor's language", async () => {
+  for (const [wish, title] of Object.entries({
+    "de-AT,en;q=0.5": "Passwort vergessen?",
+    fr: "Mot de passe oublié",
+    "es;q=0.9": "¿Ha olvidado",
+    "xx, *": "Forgot your password?",
+  }))
+    expect((await visit("/reset-password", undefined, { "accept-language": wish })).text).toContain(title);
+});
+
+test("markup in a token or address stays text, and what is too long is not read", async () => {
+  const markup = '"><script>alert(1)</script>';
+  expect((await visit("/reset-password", { token: markup, password: "short" })).text).not.toContain("<script>");
+  expect((await visit("/reset-password", { email: markup })).text).not.toContain("<script>");
+  expect((await visit("/reset-password", { token: "x".repeat(5000), password: "short" })).status).toBe(413);
+});

@@ -1,0 +1,39 @@
+// Pages as people meet them: on a phone and on a desk, by day and by night, in a real browser.
+import { createRequire } from "node:module";
+import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
+import { inject } from "vitest";
+
+const quiet = "--headless --no-sandbox --disable-gpu --disable-background-networking --disable-component-update --disable-sync".split(" ");
+const axeSource = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
+
+export const launched = (): Promise<Browser> => chromium.launch({ executablePath: inject("chromium"), args: quiet });
+
+const phone = { viewport: { width: 390, height: 844 } };
+const desk = { viewport: { width: 1280, height: 900 } };
+export const looks = [
+  ["desk", "light", desk],
+  ["desk", "dark", desk],
+  ["phone", "light", phone],
+  ["phone", "dark", phone],
+] as const;
+
+export async function visited(browser: Browser, address: string, options: BrowserContextOptions = {}): Promise<Page> {
+  const page = await (await browser.newContext({ javaScriptEnabled: false, ...desk, ...options })).newPage();
+  await page.goto(address);
+  return page;
+}
+
+/** What stands in somebody's way on this page, by axe-core, or is wider than the screen. The page needs `seeing` in its options. */
+export async function obstacles(page: Page): Promise<string[]> {
+  const wide = await page.evaluate("document.documentElement.scrollWidth > innerWidth");
+  await page.addScriptTag({ path: axeSource });
+  const found = (await page.evaluate("axe.run(document)")) as { violations: { id: string; help: string }[] };
+  return [...(wide ? ["wider than the screen"] : []), ...found.violations.map(({ id, help }) => `${id}: ${help}`)];
+}
+export const seeing = { javaScriptEnabled: true, bypassCSP: true, reducedMotion: "reduce" } as const;
+
+/** Where PICTURES names a folder, a picture of the page lies there for people to look at. */
+export async function pictured(page: Page, name: string): Promise<void> {
+  const folder = process.env.PICTURES;
+  if (folder) await page.screenshot({ path: `${folder}/${name}.png`, fullPage: true });
+}
