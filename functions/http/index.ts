@@ -1,6 +1,7 @@
 // The whole HTTP interface, group by group. CDK, the local runner, the OpenAPI document and the tests read this list.
 import type { Group } from "../../shared/http/serve.ts";
 import { account } from "./account.ts";
+import { compliance } from "./compliance.ts";
 import { contacts } from "./contacts.ts";
 import { customEvents } from "./custom-events.ts";
 import { events } from "./events.ts";
@@ -39,6 +40,7 @@ export const groups: Group[] = [
   exports,
   sendingConfigs,
   organization,
+  compliance,
   webhooks,
   tracking,
   providerWebhooks,

@@ -1,11 +1,17 @@
 // Leaving and coming back: by one click of a mail program (RFC 8058), or on the page that the link in a mail opens.
+import { now } from "../clock.ts";
 import { get } from "../doors/table.ts";
 import { canonical } from "../email.ts";
 import { missing, Problem } from "../errors.ts";
+import * as ids from "../ids.ts";
 import { keys } from "../keys.ts";
 import type { ContactItem } from "./contacts/contact.ts";
+import * as standing from "./contacts/standing.ts";
 import * as contacts from "./contacts.ts";
-import { nameOf, type Site } from "./sites.ts";
+import * as events from "./events/apply.ts";
+import { nameOf, type TimelineItem } from "./events/timeline-item.ts";
+import * as chunks from "./sending/chunks.ts";
+import * as sites from "./sites.ts";
 import * as suppressions from "./suppressions.ts";
 import { opened, type Subscriber } from "./unsubscribe-tokens.ts";
 
@@ -16,34 +22,40 @@ export interface Standing {
   state: "subscribed" | "unsubscribed" | "suppressed";
 }
 
-const unknown = () => missing("This link is not valid");
-
 /** What the page shows. Reads only: mail programs and scanners open links. Throws 404 for a token that is not ours. */
-export async function standing(token: string): Promise<Standing> {
+export async function find(token: string): Promise<Standing> {
   const { contact, site, email, orgId } = await found(token);
   const suppression = await suppressions.find(orgId, email);
-  return { email, siteName: nameOf(site), state: stateOf(contact, suppression?.reason) };
+  return { email, siteName: sites.nameOf(site), state: stateOf(contact, suppression?.reason) };
 }
 
 function stateOf(contact: ContactItem | undefined, suppressed: suppressions.Reason | undefined): Standing["state"] {
   if (suppressed && suppressed !== "unsubscribe") return "suppressed";
-  return suppressed || contact?.status === "unsubscribed" ? "unsubscribed" : "subscribed";
+  return suppressed || (contact && hasLeft(contact)) ? "unsubscribed" : "subscribed";
 }
 
-/** No more marketing mail from this site. Safe to repeat. */
-export async function unsubscribe(token: string): Promise<Standing> {
-  const { contact, email, orgId } = await found(token);
-  if (contact) await setStatus(contact, "unsubscribed");
-  else await suppressions.suppress(orgId, { email, reason: "unsubscribe", detail: null, source: "unsubscribe link" });
-  return standing(token);
+const hasLeft = ({ status, unsuppressed }: ContactItem): boolean => (status === "suppressed" ? unsuppressed : status) === "unsubscribed";
+
+/**
+ * No more marketing mail from this site, and an event of the mail whose link it was. An address without a contact is remembered for
+ * the whole organization. Safe to repeat, and to be ended by doing it again.
+ */
+export async function unsubscribe(token: string, ipAddress?: string): Promise<void> {
+  const who = await found(token);
+  // First, as it is told only of a person who has not left yet; and whatever comes of it, the person leaves.
+  await told(who, ipAddress).finally(() => leave(who));
+}
+
+async function leave({ orgId, contact, email }: Found): Promise<void> {
+  if (contact && (await standing.wish(contact, "unsubscribed"))) return;
+  await suppressions.suppress(orgId, { email, reason: "unsubscribe", detail: null, source });
 }
 
 /** Back again, by the person's own hand. An address that bounced or complained stays suppressed. */
-export async function resubscribe(token: string): Promise<Standing> {
+export async function resubscribe(token: string): Promise<void> {
   const { contact, email, orgId } = await found(token);
-  if (contact) await setStatus(contact, "subscribed");
+  if (contact) await standing.wish(contact, "subscribed");
   await welcomeBack(orgId, email);
-  return standing(token);
 }
 
 /** Takes away what an address without a contact left behind when it unsubscribed; any other suppression stays. */
@@ -52,21 +64,22 @@ export async function welcomeBack(orgId: number, email: string): Promise<void> {
   if (suppression?.reason === "unsubscribe") await suppressions.remove(orgId, email).catch(unlessGone);
 }
 
-interface Found {
-  orgId: number;
+interface Found extends Subscriber {
   contact: ContactItem | undefined;
   /** The contact's as it is now, else as it was when the mail went. */
   email: string;
-  site: Site;
+  site: sites.Site;
 }
+
+const unknown = () => missing("This link is not valid");
 
 async function found(token: string): Promise<Found> {
   const subscriber = await opened(token);
   if (!subscriber) throw unknown();
   const { orgId, siteId, email } = subscriber;
-  const [site, contact] = await Promise.all([get<Site>(keys.record(orgId, "SITE", siteId)), contactOf(subscriber)]);
+  const [site, contact] = await Promise.all([get<sites.Site>(keys.record(orgId, "SITE", siteId)), contactOf(subscriber)]);
   if (!site) throw unknown();
-  return { orgId, contact, email: contact?.email ?? email, site };
+  return { ...subscriber, contact, email: contact?.email ?? email, site };
 }
 
 /** Whoever was deleted and came again under the same address is still the one who clicks. */
@@ -79,8 +92,21 @@ function unlessGone(error: unknown): undefined {
   if (!(error instanceof Problem && error.kind === "missing")) throw error;
 }
 
-/** Who is suppressed stays so; the wish is kept for when the suppression is taken away. */
-async function setStatus(contact: ContactItem, status: "subscribed" | "unsubscribed"): Promise<void> {
-  const wish = contact.status === "suppressed" ? contact.unsuppressed : contact.status;
-  if (wish !== status) await contacts.change({ orgId: contact.orgId }, contact.id, { status });
+const source = "unsubscribe link";
+const event = { type: "unsubscribe", providerEventId: "link" } as const;
+
+/**
+ * What events of providers do: the send has it in its history, its campaign counts it, endpoints and scoring rules hear of it, once
+ * for each mail. Who had left already leaves no other mail; a repeat of the one that was told ends what died on the way.
+ */
+async function told({ orgId, sendId, contact, email }: Found, ipAddress: string | undefined): Promise<void> {
+  if (sendId === undefined) return;
+  const send = await get<TimelineItem>(keys.send(orgId, sendId));
+  if (!send && !(await chunks.line(orgId, sendId))) return;
+  const begun = send?.events?.some((entry) => nameOf(entry) === nameOf(event));
+  if (contact && hasLeft(contact) && !begun) return;
+  const arriving = { ...event, id: await ids.takeEvents(1), sendId, email, timestamp: now().toISOString(), data: {}, ipAddress };
+  const message = { messageId: `${source} of send ${sendId}`, attempt: 1, body: { orgId, provider: source, events: [arriving] } };
+  const [error] = await events.batch([message]);
+  if (error !== undefined) throw error;
 }
