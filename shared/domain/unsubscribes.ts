@@ -1,5 +1,5 @@
 // Leaving and coming back: by one click of a mail program (RFC 8058), or on the page that the link in a mail opens.
-import { now } from "../clock.ts";
+import { now, sleep } from "../clock.ts";
 import { get } from "../doors/table.ts";
 import { canonical } from "../email.ts";
 import { missing, Problem } from "../errors.ts";
@@ -107,6 +107,13 @@ async function told({ orgId, sendId, contact, email }: Found, ipAddress: string 
   if (contact && hasLeft(contact) && !begun) return;
   const arriving = { ...event, id: await ids.takeEvents(1), sendId, email, timestamp: now().toISOString(), data: {}, ipAddress };
   const message = { messageId: `${source} of send ${sendId}`, attempt: 1, body: { orgId, provider: source, events: [arriving] } };
-  const [error] = await events.batch([message]);
-  if (error !== undefined) throw error;
+  // Of two clicks at once each takes the other for dead, and one of them is disturbed.
+  for (let tries = 1; ; tries++) {
+    const [error] = await events.batch([message]);
+    if (error === undefined) return;
+    if (tries >= mostTries) throw error;
+    await sleep(20 * tries);
+  }
 }
+
+const mostTries = 5;

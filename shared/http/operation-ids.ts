@@ -8,6 +8,8 @@ export function operationId({ method, path, status, returns }: Route): string {
   const last = names.at(-1) ?? "";
   if (method !== "POST") return camel([verb(method, returns, last), ...names]);
   if (status === 201 && singular(last) !== last) return camel(["create", ...names.slice(0, -1), singular(last)]);
+  // Beside the same without a parameter: POST /unsubscribe and POST /unsubscribe/{token}.
+  if (isParameter(segments.at(-1))) return camel([...names, "by", segments.at(-1)!.slice(1, -1)]);
   // What is done to one thing is said first: /sends/{id}/cancel.
   return isParameter(segments.at(-2)) ? camel([last, ...names.slice(0, -1)]) : camel(names);
 }

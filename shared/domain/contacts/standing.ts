@@ -55,7 +55,11 @@ export const restoring = (contact: ContactItem): Write =>
     { if: asRead(contact) },
   );
 
-/** Who unsubscribes or comes back is so in one site; a suppressed contact keeps the wish for when it is not. False when there is no such contact any more. */
+/**
+ * Who unsubscribes or comes back is so in one site; a suppressed contact keeps the wish for when it is not. False when there is no
+ * such contact any more. Every person who leaves by a link, or whose provider says so, comes this way, and again when it is told
+ * again: what has to follow from it is called from here.
+ */
 export async function wish(contact: ContactItem, status: "subscribed" | "unsubscribed"): Promise<boolean> {
   let current: ContactItem | undefined = contact;
   for (let tries = 1; current?.id === contact.id; tries++) {

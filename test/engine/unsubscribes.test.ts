@@ -1,0 +1,162 @@
+import { describe, expect, test } from "vitest";
+import type { ContactItem } from "../../shared/domain/contacts/contact.ts";
+import * as scores from "../../shared/domain/contacts/scores.ts";
+import * as contacts from "../../shared/domain/contacts.ts";
+import * as history from "../../shared/domain/events/history.ts";
+import * as rules from "../../shared/domain/scoring-rules.ts";
+import * as sends from "../../shared/domain/sends.ts";
+import * as sites from "../../shared/domain/sites.ts";
+import * as suppressions from "../../shared/domain/suppressions.ts";
+import { tokens } from "../../shared/domain/unsubscribe-tokens.ts";
+import * as unsubscribes from "../../shared/domain/unsubscribes.ts";
+import { insertMany } from "../../shared/doors/table.ts";
+import { keys } from "../../shared/keys.ts";
+import { person } from "../support/audience.ts";
+import { armed, atEveryStep } from "../support/killer.ts";
+import { counters, eventOf, message, sentMail, work } from "../support/sent-mail.ts";
+
+armed();
+
+/** A reader of `n` mails, each with a link of its own. */
+async function reader(n = 1, known = true) {
+  const mail = await sentMail(0);
+  const { caller, orgId, siteId } = mail;
+  const email = `ann${orgId}@example.com`;
+  await rules.create(caller, rules.NewScoringRule.parse({ siteId, name: "Left", trigger: "unsubscribe", points: -10 }));
+  const contact = known ? await contacts.create(caller, { siteId, ...person(email) }) : undefined;
+  const base = orgId * 100_000;
+  const sendIds = Array.from({ length: n }, (_, i) => base + i);
+  const sent = sendIds.map((id) => ({ ...mail.item(id), toEmail: email, contactId: contact?.id ?? null }));
+  await insertMany(sent.map((item) => ({ address: keys.send(orgId, item.id), item })));
+  const seal = await tokens();
+  const tokenOf = (sendId?: number) => seal({ orgId, siteId, contactId: contact?.id, email, sendId });
+  const item = (): Promise<ContactItem> => contacts.item(caller, contact!.id);
+  const state = async (token = tokenOf()) => (await unsubscribes.find(token)).state;
+  const eventsOf = async (sendId: number) => (await sends.detail(caller, sendId)).events.map(({ type }) => type);
+  const told = async () => (await history.list(caller, { limit: 100 }, {})).events.length;
+  const counted = async () => (await counters(orgId, siteId)).totals;
+  return { ...mail, email, contact: contact!, sendIds, tokenOf, links: sendIds.map(tokenOf), item, state, eventsOf, told, counted };
+}
+
+test("who leaves by a link has left, the mail tells so, and rules are met, once", async () => {
+  const { links, item, state, eventsOf, sendIds, caller, contact, told } = await reader();
+  expect(await state(links[0])).toBe("subscribed");
+  for (let n = 0; n < 3; n++) await unsubscribes.unsubscribe(links[0]!, "192.0.2.7");
+  expect(await item()).toMatchObject({ status: "unsubscribed", score: -10 });
+  expect(await eventsOf(sendIds[0]!)).toEqual(["unsubscribe"]);
+  expect(await told()).toBe(1);
+  expect((await sends.detail(caller, sendIds[0]!)).events).toMatchObject([{ ipAddress: "192.0.2.7", providerEventId: "link" }]);
+  expect((await scores.log(caller, contact.id, { limit: 10 })).log).toHaveLength(1);
+  expect(await state(links[0])).toBe("unsubscribed");
+});
+
+test("looking at the page changes nothing", async () => {
+  const { links, item, eventsOf, sendIds } = await reader();
+  const before = await item();
+  for (let n = 0; n < 3; n++) await unsubscribes.find(links[0]!);
+  expect(await item()).toEqual(before);
+  expect(await eventsOf(sendIds[0]!)).toEqual([]);
+});
+
+test("who has left leaves no second mail; who came back may leave again, by the same link too", async () => {
+  const { links, item, eventsOf, sendIds, state } = await reader(2);
+  await unsubscribes.unsubscribe(links[0]!);
+  await unsubscribes.unsubscribe(links[1]!);
+  expect([await eventsOf(sendIds[0]!), await eventsOf(sendIds[1]!)]).toEqual([["unsubscribe"], []]);
+  await unsubscribes.resubscribe(links[0]!);
+  expect([await state(), (await item()).status]).toEqual(["subscribed", "subscribed"]);
+  await unsubscribes.unsubscribe(links[0]!);
+  expect([await state(), (await item()).score]).toEqual(["unsubscribed", -10]);
+  await unsubscribes.resubscribe(links[0]!);
+  await unsubscribes.unsubscribe(links[1]!);
+  expect([await eventsOf(sendIds[1]!), (await item()).score]).toEqual([["unsubscribe"], -20]);
+});
+
+test.each([
+  ["unsubscribe", unsubscribes.unsubscribe, "unsubscribed"],
+  ["resubscribe", unsubscribes.resubscribe, "subscribed"],
+] as const)("dead at any step, and done again, %s is whole and counted once", async (name, act, status) => {
+  await atEveryStep(async (kill) => {
+    const { links, item, eventsOf, sendIds, told, counted } = await reader();
+    if (name === "resubscribe") await unsubscribes.unsubscribe(links[0]!);
+    await kill(() => act(links[0]!));
+    await act(links[0]!);
+    expect(await item()).toMatchObject({ status, score: -10 });
+    expect([await eventsOf(sendIds[0]!), await told()]).toEqual([["unsubscribe"], 1]);
+    expect(await counted()).toMatchObject({ all: 1, unsubscribe: 1 });
+  });
+});
+
+test("clicks that race make one event and one score", async () => {
+  const { links, item, eventsOf, sendIds, counted } = await reader();
+  await Promise.all(Array.from({ length: 5 }, () => unsubscribes.unsubscribe(links[0]!)));
+  expect(await item()).toMatchObject({ status: "unsubscribed", score: -10 });
+  expect(await eventsOf(sendIds[0]!)).toEqual(["unsubscribe"]);
+  expect(await counted()).toMatchObject({ all: 1, unsubscribe: 1 });
+});
+
+test("a link without a mail, or of a mail that is gone, unsubscribes all the same, and only from its site", async () => {
+  const { tokenOf, item, email, orgId, state } = await reader();
+  for (const token of [tokenOf(), tokenOf(orgId * 100_000 + 999)]) {
+    await unsubscribes.unsubscribe(token);
+    expect([(await item()).status, await suppressions.find(orgId, email)]).toEqual(["unsubscribed", undefined]);
+    await unsubscribes.resubscribe(token);
+    expect(await state(token)).toBe("subscribed");
+  }
+});
+
+test("a link lives on when the address has changed, and when the contact was deleted and came again", async () => {
+  const { links, caller, contact, email, siteId, item, state } = await reader();
+  await contacts.change(caller, contact.id, { email: `new-${email}` });
+  expect((await unsubscribes.find(links[0]!)).email).toBe(`new-${email}`);
+  await unsubscribes.unsubscribe(links[0]!);
+  expect((await item()).status).toBe("unsubscribed");
+  await contacts.remove(caller, contact.id);
+  const again = await contacts.create(caller, { siteId, ...person(email) });
+  expect(await state(links[0])).toBe("subscribed");
+  await unsubscribes.unsubscribe(links[0]!);
+  expect((await contacts.find(caller, again.id)).status).toBe("unsubscribed");
+});
+
+describe("an address without a contact", () => {
+  test("is kept from marketing, and comes back", async () => {
+    const { links, orgId, email, state, eventsOf, sendIds } = await reader(1, false);
+    expect(await state(links[0])).toBe("subscribed");
+    for (let n = 0; n < 2; n++) await unsubscribes.unsubscribe(links[0]!);
+    expect(await suppressions.find(orgId, email)).toMatchObject({ reason: "unsubscribe", source: "unsubscribe link" });
+    expect([await state(links[0]), await eventsOf(sendIds[0]!)]).toEqual(["unsubscribed", ["unsubscribe"]]);
+    for (let n = 0; n < 2; n++) await unsubscribes.resubscribe(links[0]!);
+    expect([await state(links[0]), await suppressions.find(orgId, email)]).toEqual(["subscribed", undefined]);
+  });
+
+  test("whose contact is made after it left comes back as that contact", async () => {
+    const { links, caller, siteId, email, state } = await reader(1, false);
+    await unsubscribes.unsubscribe(links[0]!);
+    const made = await contacts.create(caller, { siteId, ...person(email) });
+    expect([made.status, await state(links[0])]).toEqual(["suppressed", "unsubscribed"]);
+    await unsubscribes.resubscribe(links[0]!);
+    expect([(await contacts.find(caller, made.id)).status, await state(links[0])]).toEqual(["subscribed", "subscribed"]);
+  });
+});
+
+test("who bounced stays suppressed whatever it clicks, and the wish is kept for when it is not", async () => {
+  const { links, orgId, email, state, item, sendIds } = await reader();
+  await work(await message(orgId, [eventOf(sendIds[0]!, "bounce", 1, { email })]));
+  expect([await state(links[0]), (await item()).status]).toEqual(["suppressed", "suppressed"]);
+  await unsubscribes.unsubscribe(links[0]!);
+  await unsubscribes.resubscribe(links[0]!);
+  expect([await state(links[0]), (await suppressions.find(orgId, email))?.reason]).toEqual(["suppressed", "bounce"]);
+  await unsubscribes.unsubscribe(links[0]!);
+  await suppressions.remove(orgId, email);
+  expect([await state(links[0]), (await item()).status]).toEqual(["unsubscribed", "unsubscribed"]);
+});
+
+test("a token that is not ours, or of a site that is gone, is a 404 for everything", async () => {
+  const { caller } = await sentMail(0);
+  const site = await sites.create(caller, sites.NewSite.parse({ name: "Gone" }));
+  const gone = (await tokens())({ orgId: caller.orgId, siteId: site.id, email: "ann@example.com" });
+  await sites.remove(caller, site.id);
+  for (const token of [gone, "made-up", "x".repeat(500)])
+    for (const act of [unsubscribes.find, unsubscribes.unsubscribe, unsubscribes.resubscribe])
+      await expect(act(token)).rejects.toMatchObject({ kind: "missing" });
+});
