@@ -39,7 +39,8 @@ export type RecordKind =
   | "FORM"
   | "RULE"
   | "IMPORT"
-  | "EXPORT";
+  | "EXPORT"
+  | "SEQUENCE";
 
 /** Ids come in blocks of 1,000, so an id tells where its send and its chunk lie. */
 export const idsPerBlock = 1000;
@@ -67,6 +68,7 @@ export const keys = {
   mfaToken: (hash: string) => at(`MFA#${hash}`), // expires; a login that waits for its second factor
   inboundConfig: (config: number) => at(`CONFIG#${config}`), // -> organization of a sending config
   trackingSite: (site: number) => at(`TRACK#${site}`), // -> organization of a site
+  publicForm: (form: number) => at(`FORM#${form}`), // -> organization of a form
   failures: (who: string, window: number) => at(`FAILURES#${sha256(who)}`, String(window)), // expires
   idCounter: (kind: string) => at(`IDS#${kind}`),
   firstOrganization: () => at("FIRST"), // there once anybody has signed up
@@ -110,6 +112,14 @@ export const keys = {
   visitor: (org: number, site: number, visitor: string) => at(`${org}#V${site}#${sha256(visitor)}`), // expires
   visit: (org: number, site: number, visitor: string, place: string) => at(`${org}#V${site}#${sha256(visitor)}`, `VISIT#${place}`), // expires
 
+  // forms: what was submitted, by time; which submission of one content was the last; mails that ask to confirm; forms that are deleted
+  submission: (org: number, form: number, place: string) => at(`${org}#F${form}`, place),
+  submissionCount: (org: number, form: number, shard: string) => at(`${org}#FN${form}`, shard),
+  latestSubmission: (org: number, form: number, content: string) => at(`${org}#FL${form}#${sha256(content)}`), // expires
+  confirmMail: (org: number, form: number, email: string) => at(`${org}#FM${sha256(email.toLowerCase())}`, `FORM${form}`), // expires
+  confirmMails: (org: number, email: string, hour: number) => at(`${org}#FM${sha256(email.toLowerCase())}`, `HOUR${hour}`), // expires
+  deadForm: (org: number, form: number) => at(`${org}#DEADFORM`, sortable(form)), // until its submissions are swept
+
   // sending
   suppression: (org: number, email: string) => at(`${org}#X${emailShard(email)}`, sha256(email.toLowerCase())),
   suppressionCount: (org: number, reason: string) => at(`${org}#XCOUNT`, reason),
@@ -120,13 +130,26 @@ export const keys = {
   result: (org: number, block: number, chunk: number, call: number, attempt: number) =>
     at(`${org}#B${block}`, `RESULT#${chunk}#${call}#${String(attempt).padStart(4, "0")}`),
   lane: (org: number, config: number) => at(`${org}#L${config}`, "~LANE"),
+  warmUpDay: (org: number, config: number, date: string) => at(`${org}#L${config}`, `~DAY${date}`), // expires
+  deferrals: (org: number, config: number, domain: string) => at(`${org}#L${config}`, `~SLOW${domain}`), // expires
   waiting: (org: number, config: number, place: string) => at(`${org}#L${config}`, `W#${place}`),
   sendsFeed: (org: number, site: number, place: string) => at(`${org}#${site}#SENDS`, place),
+  secureMessage: (org: number, id: number) => at(`${org}#SM${hundredOf(id)}`, sortable(id)), // has the id of its send
+  secureFeed: (org: number, site: number, place: string) => at(`${org}#${site}#SECURE`, place),
+  secureCount: (org: number, site: number, shard: number) => at(`${org}#${site}#SECURECOUNT`, String(shard)),
   sendCount: (org: number, site: number, shard: number) => at(`${org}#${site}#SENDCOUNT`, String(shard)),
   // a campaign, sequence or holiday: its numbers, whether it is stopped, and its chunks that are held back
   sourceCount: (org: number, kind: SourceKind, id: number, shard: number) => at(`${org}#N${kind}#${id}`, String(shard)),
   sourceState: (org: number, kind: SourceKind, id: number) => at(`${org}#N${kind}#${id}`, "STATE"),
   held: (org: number, kind: SourceKind, id: number, place: string) => at(`${org}#H${kind}#${id}`, place),
+
+  // sequences: who is in one, by the collection of the contact's memberships, and who was; counters; what remains to be done to all
+  enrollment: (org: number, sequence: number, home: string, contact: number) => at(`${org}#Q${sequence}#${home}`, sortable(contact)),
+  finishedEnrollment: (org: number, sequence: number, home: string, place: string) => at(`${org}#QX${sequence}#${home}`, place),
+  sequenceCount: (org: number, sequence: number, shard: number) => at(`${org}#QN${sequence}`, String(shard)),
+  stepCount: (org: number, sequence: number, step: number, shard: number) => at(`${org}#QN${sequence}`, `STEP#${sortable(step)}#${shard}`),
+  sequenceChore: (org: number, sequence: number) => at(`${org}#QCHORE`, sortable(sequence)),
+  siteTriggers: (org: number, site: number) => at(`${org}#${site}#TRIGGERS`), // what its active sequences wait for
 
   // what happened to it: the first events lie in their send, further ones beside it; a run's page says which were counted
   sendEvent: (org: number, id: number, event: string) => at(`${org}#S${hundredOf(id)}`, `${sortable(id)}#E${sha256(event).slice(0, 16)}`),
@@ -159,11 +182,19 @@ export const ranges = {
   sendEvents: (org: number, id: number) => range(`${org}#S${hundredOf(id)}`, `${sortable(id)}#E`),
   eventPages: (org: number, site: number) => range(`${org}#${site}#EVENTS`), // by time
   deliveryPages: (org: number, webhook: number) => range(`${org}#W${webhook}`), // by time
+  submissions: (org: number, form: number) => range(`${org}#F${form}`), // by time
+  submissionCounts: (org: number, form: number) => range(`${org}#FN${form}`),
+  bodies: (org: number, kind: RecordKind, id: number) => range(`${org}#BODY#${kind}#${id}`), // by version
   suppressions: (org: number, shard: string) => range(`${org}#X${shard}`), // by hash of the address
   suppressionCounts: (org: number) => range(`${org}#XCOUNT`),
+  secureFeed: (org: number, site: number) => range(`${org}#${site}#SECURE`), // by time
+  secureCounts: (org: number, site: number) => range(`${org}#${site}#SECURECOUNT`),
   sendCounts: (org: number, site: number) => range(`${org}#${site}#SENDCOUNT`),
   ledger: (org: number) => range(`${org}#LEDGER`), // by reference
   sourceCounts: (org: number, kind: SourceKind, id: number) => range(`${org}#N${kind}#${id}`),
+  enrollments: (org: number, sequence: number, home: string) => range(`${org}#Q${sequence}#${home}`), // by contact
+  finishedEnrollments: (org: number, sequence: number, home: string) => range(`${org}#QX${sequence}#${home}`), // by time
+  sequenceCounts: (org: number, sequence: number) => range(`${org}#QN${sequence}`),
   held: (org: number, kind: SourceKind, id: number) => range(`${org}#H${kind}#${id}`), // by priority, then time
 };
 
@@ -171,6 +202,8 @@ export const ranges = {
 export const shelves = {
   /** Work by the time it falls due (ISO 8601). */
   due: (what: DueWork, shard: number): Shelf => ({ index: "due", pk: `DUE#${what}#${shard}` }),
+  /** Enrollments by the minute in which they go on, organizations mixed within it. Sorted by `time#hash`. */
+  dueEnrollments: (shard: number): Shelf => ({ index: "due", pk: `DUE#ENROLLMENT#${shard}` }),
   /** Contacts of a site, newest first, in their 16 collections. Sorted by `time#id`. */
   newContacts: (org: number, site: number, shard: string): Shelf => ({ index: "new", pk: `${org}#${site}#NEW${shard}` }),
   /** Custom events, newest first, in 16 collections by contact. Sorted by `time#id#site#name`. */
@@ -180,8 +213,9 @@ export const shelves = {
 };
 
 export type Shelf = Range & { index: "due" | "new" };
-export type DueWork = "SEND" | "LANE" | "EVENT" | "DELIVERY" | "GROUP" | "EXPORT";
+export type DueWork = "SEND" | "LANE" | "EVENT" | "DELIVERY" | "GROUP" | "EXPORT" | "SEQUENCE" | "SUBMISSION" | "FORM" | "SECURE";
 export const dueShards = 4;
+export const enrollmentShards = 64;
 /** Spreads due work evenly over its shards. */
 export const dueShard = (id: number): number => id % dueShards;
 

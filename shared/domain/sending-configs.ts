@@ -13,6 +13,7 @@ import { keys, ranges } from "../keys.ts";
 import type { PageRequest } from "../paging.ts";
 import { provider, providerKeys } from "../providers/index.ts";
 import * as records from "./records.ts";
+import { Warming, WarmUp } from "./sending/warm-up.ts";
 
 type Who = Pick<Caller, "orgId" | "siteId">;
 
@@ -23,6 +24,11 @@ export const SendingConfig = z.object({
   fromEmail: z.string(),
   fromName: z.string().nullable(),
   ratePerSecond: z.number().nullable().describe("Mails per second that are handed over at most; null: as fast as the provider takes them"),
+  warmUp: Warming.nullable()
+    .default(null)
+    .describe(
+      "Bulk mail of a day beyond the limit is held for the next (days of UTC). Single sends always go, and count. Set again it begins again",
+    ),
   isByok: z.literal(true).describe("Always true: every config is the organization's own provider account"),
   verified: z.boolean().describe("A test mail was accepted since credentials, provider and fromEmail are what they are"),
   verifiedAt: z.string().nullable(),
@@ -45,6 +51,7 @@ const Changes = {
   fromEmail: EmailAddress,
   fromName: oneLine(100).nullable().optional(),
   ratePerSecond: z.number().positive().max(100_000).nullable().optional(),
+  warmUp: WarmUp.nullable().optional(),
   webhookSecret: z
     .string()
     .min(12)
@@ -80,6 +87,7 @@ export async function create(who: Who, { apiKey, webhookSecret, ...input }: NewS
     fromEmail: input.fromEmail,
     fromName: input.fromName ?? null,
     ratePerSecond: input.ratePerSecond ?? null,
+    warmUp: begun(input.warmUp) ?? null,
     isByok: true,
     ...unverified,
     ...(await sealedCredentials(who.orgId, stamped.id, checked)),
@@ -95,7 +103,7 @@ export const find = (who: Who, id: number, options?: { consistent?: boolean }): 
 export const list = (who: Who, request: PageRequest) => records.list<SendingConfig>("CONFIG", who, request);
 
 /** Changes what is given; credentials are replaced as a whole. 409 when provider, credentials or fromEmail changed meanwhile. */
-export async function update(who: Who, id: number, { credentials, webhookSecret, ...changes }: SendingConfigChanges) {
+export async function update(who: Who, id: number, { credentials, webhookSecret, warmUp, ...changes }: SendingConfigChanges) {
   const config = await find(who, id);
   const moved = changes.provider !== undefined && changes.provider !== config.provider;
   if (moved && !credentials) throw wrong("credentials", "is required when the provider changes");
@@ -103,6 +111,7 @@ export async function update(who: Who, id: number, { credentials, webhookSecret,
   const renamed = changes.fromEmail !== undefined && changes.fromEmail !== config.fromEmail;
   const set = {
     ...changes,
+    ...(warmUp !== undefined && { warmUp: begun(warmUp) }),
     ...(checked && (await sealedCredentials(who.orgId, id, checked))),
     ...(webhookSecret && { sealedWebhookSecret: await vault.seal(webhookSecret, contextOf(who.orgId, id)) }),
     ...((checked || renamed) && { ...unverified, revision: config.revision + 1 }),
@@ -111,6 +120,8 @@ export async function update(who: Who, id: number, { credentials, webhookSecret,
   await write(changing(who.orgId, config, set, drop), ...(moved ? [pointing(who.orgId, id, changes.provider!)] : []));
   return find(who, id);
 }
+
+const begun = (wanted: WarmUp | null | undefined): Warming | null | undefined => wanted && { ...wanted, startedAt: now().toISOString() };
 
 /** 409 while mail waits to be sent through it. */
 export async function remove(who: Who, id: number): Promise<void> {

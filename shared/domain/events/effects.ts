@@ -1,12 +1,13 @@
 // What else follows from an event, beside its send and the counters. Each effect is safe to repeat: a run that died before it
 // counted makes them again.
-import { canonical } from "../../email.ts";
+import { canonical, domainOf } from "../../email.ts";
 import { inParallel } from "../../parallel.ts";
 import type { EventType } from "../../providers/inbound/inbound.ts";
 import * as engagement from "../contacts/engagement.ts";
 import * as standing from "../contacts/standing.ts";
 import { allHappened, type Happening } from "../scoring.ts";
 import type { Trigger } from "../scoring-rules.ts";
+import * as slowDomains from "../sending/slow-domains.ts";
 import * as suppressions from "../suppressions.ts";
 import * as webhooks from "../webhooks.ts";
 import type { Entry } from "./timeline.ts";
@@ -106,4 +107,12 @@ const scoring: Effect = async (orgId, happened) => {
   for (const [siteId, some] of Map.groupBy(telling, (one) => one.siteId)) await allHappened(orgId, siteId, some);
 };
 
-export const effects: Effect[] = [suppressing, leaving, engaging, forwarding, scoring];
+const slowing: Effect = (orgId, happened) =>
+  slowDomains.deferred(
+    orgId,
+    happened.flatMap(({ send, entry }) =>
+      entry.type === "deferred" ? [{ configId: send.sendingConfigId, domain: domainOf(send.toEmail) }] : [],
+    ),
+  );
+
+export const effects: Effect[] = [suppressing, leaving, engaging, slowing, forwarding, scoring];

@@ -1,10 +1,10 @@
 // One provider call of a chunk, through all its attempts. An attempt is claimed before the provider is asked, and closed by a RESULT
 // item that says of every line what became of it.
 import { type Packed, packed, unpacked } from "../../bodies.ts";
-import { epochSeconds } from "../../clock.ts";
+import { after, epochSeconds, now } from "../../clock.ts";
 import { absent, all, equals } from "../../conditions.ts";
 import { get, getMany, put, queryAll, claim as tryWrite, update, write } from "../../doors/table.ts";
-import { canonical } from "../../email.ts";
+import { canonical, domainOf } from "../../email.ts";
 import { randomText } from "../../ids.ts";
 import { keys, ranges } from "../../keys.ts";
 import type { Outcome } from "../../providers/provider.ts";
@@ -15,7 +15,9 @@ import type { Carrier, Line, Load } from "./loads.ts";
 import * as pace from "./pace.ts";
 import * as provider from "./provider-call.ts";
 import * as reachable from "./reachable.ts";
+import * as slowDomains from "./slow-domains.ts";
 import * as sources from "./sources.ts";
+import * as warmUp from "./warm-up.ts";
 
 const keepSeconds = 60 * 24 * 3600;
 
@@ -53,17 +55,37 @@ export interface Answer {
   wait?: pace.Wait | undefined;
   /** The provider took something, or refused it. */
   moved: boolean;
+  /** Mail servers of some lines are waited for, so long; everyone else has been asked for. */
+  asideSeconds?: number | undefined;
 }
 
 /** Asks for the lines that are open. `hopelessSince`: since when both this mail waits and the provider takes nothing. */
 export async function attempt(load: Load, n: number, state: State, hopelessSince: string | undefined): Promise<Answer> {
   const { carrier, orgId } = load;
   if (!carrier) return { result: refusing(load, state), moved: true };
-  const { waitSeconds } = await pace.turn(orgId, carrier.config, state.open.length);
+  const { waitSeconds, lane } = await pace.turn(orgId, carrier.config, state.open.length);
   if (waitSeconds > 0) return { wait: { why: "turn", seconds: waitSeconds }, moved: false };
-  const claim = state.died ? state.earlier : await claimed(load, carrier, n, state);
+  const slow = state.died ? { lines: [] } : slowOf(load, lane, state);
+  if (slow.lines.length === state.open.length) return { asideSeconds: slow.seconds, moved: false };
+  const daySeconds = state.died ? 0 : await warmUp.take(orgId, carrier.config, state.open.length - slow.lines.length);
+  if (daySeconds > 0) return { wait: { why: "turn", seconds: daySeconds }, moved: false };
+  const claim = state.died ? state.earlier : await claimed(load, carrier, n, state, slow.lines);
   if (!claim) return { wait: { why: "turn", seconds: 1 }, moved: false };
-  return ask({ load, carrier, n, state, claim }, hopelessSince);
+  return { ...(await ask({ load, carrier, n, state, claim }, hopelessSince)), ...(claim.later && { asideSeconds: slow.seconds ?? 1 }) };
+}
+
+const patienceSeconds = 24 * 3600;
+
+/** Lines whose mail servers are waited for, but for those that may have gone already, and not for ever. */
+function slowOf({ waiting }: Load, lane: object, { open, doubt }: State): { lines: Line[]; seconds?: number } {
+  if ((waiting.since ?? waiting.at) < after(-patienceSeconds).toISOString()) return { lines: [] };
+  const ends = open.flatMap((line) => {
+    const until = doubt.has(line.i) ? undefined : slowDomains.waitedFor(lane, domainOf(line.to));
+    return until === undefined ? [] : [{ line, until }];
+  });
+  if (!ends.length) return { lines: [] };
+  const first = Math.min(...ends.map(({ until }) => until));
+  return { lines: ends.map(({ line }) => line), seconds: (first - now().getTime()) / 1000 };
 }
 
 const refusing = ({ refusal }: Load, { open, doubt }: State): Result => ({
@@ -73,7 +95,13 @@ const refusing = ({ refusal }: Load, { open, doubt }: State): Result => ({
 });
 
 /** Says that the provider is being asked, and for whom not; undefined when somebody else did, or a line was cancelled meanwhile. */
-async function claimed(load: Load, carrier: Carrier, n: number, { earlier, results, open, doubt }: State): Promise<Claim | undefined> {
+async function claimed(
+  load: Load,
+  carrier: Carrier,
+  n: number,
+  { earlier, results, open, doubt }: State,
+  slow: Line[],
+): Promise<Claim | undefined> {
   const { orgId, waiting, callSize } = load;
   const claim: Claim = {
     by: randomText(8),
@@ -81,6 +109,7 @@ async function claimed(load: Load, carrier: Carrier, n: number, { earlier, resul
     key: doubt.size ? earlier?.key : provider.keyTerm(carrier.provider, carrier.config),
     alone: doubt.size ? true : undefined,
     skip: await leftOut(load, carrier, open),
+    later: slow.length ? slow.map(({ i }) => i) : undefined,
   };
   const unchanged = all(
     earlier ? equals(`c${n}`, earlier) : absent(`c${n}`),
@@ -138,7 +167,7 @@ async function ask(question: Question, hopelessSince: string | undefined): Promi
   const { load, carrier, n, claim } = question;
   const { open, doubt, died } = question.state;
   const canAsk = provider.askable(claim.key, carrier.config);
-  const asked = open.filter(({ i }) => !(i in claim.skip) && (canAsk || !doubt.has(i)));
+  const asked = open.filter(({ i }) => !(i in claim.skip) && !claim.later?.includes(i) && (canAsk || !doubt.has(i)));
   const told = await outcomesOf(question, asked);
   const wait = waitFor(told.outcomes);
   const allHeld = asked.length > 0 && told.outcomes.every(({ status }) => status === "held");
@@ -151,8 +180,11 @@ async function ask(question: Question, hopelessSince: string | undefined): Promi
   return { result, wait, moved: told.outcomes.some(({ status }) => status === "accepted" || status === "refused") };
 }
 
-const unasked = ({ skip, key }: Claim, i: number, inDoubt: boolean): Outcome =>
-  i in skip && !inDoubt ? { status: "refused", error: skip[i]! } : key ? provider.unanswered : provider.lost;
+function unasked({ skip, later, key }: Claim, i: number, inDoubt: boolean): Outcome {
+  if (i in skip && !inDoubt) return { status: "refused", error: skip[i]! };
+  if (later?.includes(i)) return { status: "held", why: "pace", error: "Its mail server is waited for" };
+  return key ? provider.unanswered : provider.lost;
+}
 
 /** A provider that does not answer is as good as one that says it has trouble. */
 function waitFor(outcomes: Outcome[]): pace.Wait | undefined {

@@ -12,6 +12,7 @@ import * as calls from "./calls.ts";
 import * as chunks from "./chunks.ts";
 import * as held from "./held.ts";
 import type { Verdict, Waiting } from "./lanes.ts";
+import * as lanes from "./lanes.ts";
 import { type Line, type Load, prepare } from "./loads.ts";
 import { marks } from "./provider-call.ts";
 import * as sources from "./sources.ts";
@@ -28,14 +29,15 @@ export async function chunk(
   if (state === "paused") return heldBack(orgId, waiting);
   const load = await prepare(orgId, configId, waiting);
   // Neither mail that came a moment ago nor a provider that failed a moment ago is given up.
-  const hopelessSince = heldSince && heldSince > waiting.at ? heldSince : heldSince && waiting.at;
+  const first = waiting.since ?? waiting.at;
+  const hopelessSince = heldSince && heldSince > first ? heldSince : heldSince && first;
   if (!waiting.callSize) await insertRefused(load);
   const begun = (n: number) => waiting[`c${n}`] !== undefined;
   const open = load.calls.flatMap((lines, n) => (waiting[`d${n}`] || (state === "cancelled" && !begun(n)) ? [] : [{ lines, n }]));
   const told: Verdict[] = [];
   const failures: unknown[] = [];
   await inParallel(widthOf(load), open, async ({ lines, n }) => {
-    if (failures.length || told.some(({ wait, done }) => wait || !done) || !mayGoOn()) return;
+    if (failures.length || told.some(({ wait, done, asideSeconds }) => wait || !(done || asideSeconds)) || !mayGoOn()) return;
     // Calls in flight are waited for when one fails: nobody else may take the lane while they are.
     await callOnce(load, lines, n, hopelessSince).then(
       (verdict) => told.push(verdict),
@@ -46,7 +48,11 @@ export async function chunk(
   const done = told.filter((verdict) => verdict.done).length === open.length;
   if (done && state === "cancelled") await held.cancelRest(orgId, waiting.source!, placeOf(waiting));
   else if (done) await write(remove(placeOf(waiting)));
-  return { done, wait: told.find(({ wait }) => wait)?.wait, moved: told.some(({ moved }) => moved) };
+  const wait = told.find((verdict) => verdict.wait)?.wait;
+  const aside = told.flatMap(({ asideSeconds = [] }) => asideSeconds);
+  const isAside =
+    !wait && told.length === open.length && aside.length && (await lanes.setAside(orgId, configId, waiting, Math.min(...aside)));
+  return { done: done || Boolean(isAside), wait, moved: told.some(({ moved }) => moved) };
 }
 
 async function heldBack(orgId: number, waiting: Waiting): Promise<Verdict> {
@@ -76,14 +82,16 @@ async function callOnce(load: Load, lines: Line[], n: number, hopelessSince: str
   // What has not begun does not begin any more when its campaign was stopped meanwhile.
   if (source && !waiting[`c${n}`] && (await sources.stateOf(orgId, source)) !== "going") return { done: false, moved: false };
   const state = await calls.stateOf(load, lines, n);
-  const { result, wait, moved }: calls.Answer = state.open.length ? await calls.attempt(load, n, state, hopelessSince) : { moved: true };
-  if (state.open.length && !result) return { done: false, wait, moved };
+  const { result, wait, moved, asideSeconds }: calls.Answer = state.open.length
+    ? await calls.attempt(load, n, state, hopelessSince)
+    : { moved: true };
+  if (state.open.length && !result) return { done: false, wait, moved, asideSeconds };
   // What an earlier attempt was told may not all have been written: it is written again, and found there.
   const tallies = await record(load, lines, [...state.results, ...(result ? [result] : [])]);
   const done = !result?.outcomes.some(([, { status }]) => status === "held");
   if (done && source) await tell(load, source, lines, n, tallies);
   else if (done && load.calls.length > 1) await write(update(placeOf(waiting), { set: { [`d${n}`]: true } }));
-  return { done, wait, moved };
+  return { done, wait, moved, asideSeconds: done ? undefined : asideSeconds };
 }
 
 /** The call is done and its mails are counted where they stand, together and once. */

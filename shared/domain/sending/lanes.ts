@@ -2,9 +2,9 @@
 // single sends share. Whoever lets mail in or goes away leaves the lane on the due index, so that it is never forgotten.
 import { randomUUID } from "node:crypto";
 import { after, now, sleep } from "../../clock.ts";
-import { absent, all, any, atMost, equals, present } from "../../conditions.ts";
+import { absent, all, any, atMost, equals, exists, present } from "../../conditions.ts";
 import { enqueue } from "../../doors/queue.ts";
-import { claim, get, put, query, update, updateReturning, type Write, write } from "../../doors/table.ts";
+import { claim, get, put, query, remove, update, updateReturning, type Write, write } from "../../doors/table.ts";
 import { type Address, dueShard, keys, off, on, ranges, shelves, sortable } from "../../keys.ts";
 import { queues } from "../../queues.ts";
 import { longestNapMs, type Pace, pausing, relieve, type Wait } from "./pace.ts";
@@ -27,8 +27,9 @@ export interface Waiting {
   chunk: number;
   n: number;
   siteId: number;
-  /** When it may go (ISO 8601). */
+  /** When it may go (ISO 8601), and first might when it was set aside since. */
   at: string;
+  since?: string;
   /** Recipients to a call, fixed when the first is claimed. */
   callSize?: number;
   /** Lines that were cancelled while it waited. */
@@ -52,6 +53,8 @@ export interface Claim {
   alone?: true | undefined;
   /** Lines left out, by index, with the reason. */
   skip: Record<string, string>;
+  /** Lines that are asked for later, by index. */
+  later?: number[] | undefined;
 }
 
 /** What came of a chunk: it is done with, or the lane has to wait. */
@@ -60,6 +63,8 @@ export interface Verdict {
   wait?: Wait | undefined;
   /** Something of it was settled. */
   moved: boolean;
+  /** It can go on after so long; those behind it need not wait. */
+  asideSeconds?: number | undefined;
 }
 
 // A runner works this long, then makes room for another; the last call it starts still ends within the function's timeout.
@@ -95,6 +100,16 @@ export async function arrived(orgId: number, configId: number): Promise<void> {
 
 export const wake = (orgId: number, configId: number, delaySeconds = 0): Promise<void> =>
   enqueue(queues.lane, [{ orgId, configId }], { group: orgId, delaySeconds });
+
+/** Lets those behind it pass, for so long. False when it has changed meanwhile. */
+export async function setAside(orgId: number, configId: number, { pk, sk }: Address, seconds: number): Promise<boolean> {
+  const waiting = await get<Waiting>({ pk, sk });
+  if (!waiting) return false;
+  const { pk: _, sk: __, ...rest } = waiting;
+  const later = { ...rest, at: after(Math.max(seconds, 1)).toISOString(), since: rest.since ?? rest.at };
+  const unchanged = all(exists, rest.cancels === undefined ? absent("cancels") : equals("cancels", rest.cancels));
+  return claim(remove({ pk, sk }, { if: unchanged }), put(placeOf(orgId, configId, later), later));
+}
 
 let windingUp = false;
 /** While true, runners of this process stop after the call at hand and leave the rest to the queue. */

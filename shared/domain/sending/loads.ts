@@ -114,11 +114,14 @@ function rendered(make: () => Recipient): Recipient | string {
 const unkeyedCall = 100;
 
 /** The first lines stand for all: a call that proves too big for its batch form goes mail by mail. */
-function callSizeOf({ config: { ratePerSecond }, provider: { batch, idempotencySeconds }, mailing }: Carrier, lines: Line[]): number {
+function callSizeOf(
+  { config: { ratePerSecond, warmUp }, provider: { batch, idempotencySeconds }, mailing }: Carrier,
+  lines: Line[],
+): number {
   const together = batch ? Math.min(batch.max, idempotencySeconds ? batch.max : unkeyedCall) : 1;
   const first = mailing(lines.slice(0, together));
   const size = batch?.takes(first) ? together : inFlight(first);
-  return Math.max(1, Math.min(size, Math.ceil(ratePerSecond ?? size)));
+  return Math.max(1, Math.min(size, Math.ceil(ratePerSecond ?? size), warmUp?.firstDayMails ?? size));
 }
 
 /** Lines in calls of at most `size`, each with one setting of tracking. From what is stored only, so that it is always the same. */

@@ -30,6 +30,7 @@ export interface Turn {
   taken: boolean;
   /** The last call failed: who succeeds should tell. */
   troubled: boolean;
+  lane: Pace;
 }
 
 interface Paced {
@@ -49,24 +50,26 @@ const longestPauseSeconds = 3600;
  */
 export async function turn(orgId: number, config: Paced, n: number, aheadMs = 0): Promise<Turn> {
   const address = keys.lane(orgId, config.id);
-  const { startsAt, taken, faults } = config.ratePerSecond
+  const { startsAt, taken, lane } = config.ratePerSecond
     ? await reserve(address, (n * 1000) / config.ratePerSecond, aheadMs)
     : await unpaced(address);
   const waitMs = Math.max(startsAt - now().getTime(), 0);
-  if (waitMs > longestNapMs) return { waitSeconds: waitMs / 1000, taken, troubled: Boolean(faults) };
+  const told = { taken, troubled: Boolean(lane.faults), lane };
+  if (waitMs > longestNapMs) return { waitSeconds: waitMs / 1000, ...told };
   if (waitMs > 0) await sleep(waitMs);
-  return taken ? { waitSeconds: 0, taken, troubled: Boolean(faults) } : turn(orgId, config, n, aheadMs);
+  return taken ? { waitSeconds: 0, ...told } : turn(orgId, config, n, aheadMs);
 }
 
 interface Slot {
   startsAt: number;
   taken: boolean;
-  faults?: number | undefined;
+  lane: Pace;
 }
 
 async function unpaced(address: Address): Promise<Slot> {
-  const { notBefore = 0, faults }: Pace = (await get<Pace>(address, { consistent: false })) ?? {};
-  return { startsAt: notBefore, taken: notBefore <= now().getTime(), faults };
+  const lane: Pace = (await get<Pace>(address, { consistent: false })) ?? {};
+  const { notBefore = 0 } = lane;
+  return { startsAt: notBefore, taken: notBefore <= now().getTime(), lane };
 }
 
 // Additions never stand in each other's way, however many ask at once; comparing and swapping would.
@@ -76,12 +79,13 @@ async function reserve(address: Address, lengthMs: number, aheadMs: number): Pro
   const behind = all(open, atLeast("clock", time), atMost("clock", time + aheadMs));
   const adding = update(address, { add: { clock: lengthMs } }, { if: behind });
   const queued = aheadMs > 0 ? await updateReturning<Required<Pace>>(adding) : undefined;
-  if (queued) return { startsAt: queued.clock - lengthMs, taken: true, faults: queued.faults };
+  if (queued) return { startsAt: queued.clock - lengthMs, taken: true, lane: queued };
   const idle = all(open, any(absent("clock"), below("clock", time)));
   const first = await updateReturning<Pace>(update(address, { set: { clock: time + lengthMs } }, { if: idle }));
-  if (first) return { startsAt: time, taken: true, faults: first.faults };
-  const { clock = 0, notBefore = 0, faults }: Pace = (await get<Pace>(address)) ?? {};
-  return { startsAt: Math.max(notBefore, clock > time + aheadMs ? clock : 0), taken: false, faults };
+  if (first) return { startsAt: time, taken: true, lane: first };
+  const lane: Pace = (await get<Pace>(address)) ?? {};
+  const { clock = 0, notBefore = 0 } = lane;
+  return { startsAt: Math.max(notBefore, clock > time + aheadMs ? clock : 0), taken: false, lane };
 }
 
 /** What a pause leaves on the lane. After 1, 2, 4 and 8 seconds the breaker opens for a minute; who asks for a pace says how long. */

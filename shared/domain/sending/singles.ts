@@ -20,6 +20,7 @@ import { compose } from "./compose.ts";
 import { type Content, wording } from "./content.ts";
 import * as pace from "./pace.ts";
 import { askable, bounded, configOf, doubtful, finalWords, type KeyTerm, keyTerm, lost, marks, oneByOne, waitOf } from "./provider-call.ts";
+import * as warmUp from "./warm-up.ts";
 
 interface Single extends SendItem {
   content?: Packed;
@@ -63,6 +64,7 @@ async function handOver(orgId: number, send: Single, ready: Ready): Promise<void
   if (waitSeconds > 0) return postpone(orgId, send, waitSeconds, taken ? after(waitSeconds).toISOString() : undefined);
   const claimed = await claimSend(orgId, send, ready);
   if (!claimed) return;
+  await warmUp.count(orgId, ready.config, 1);
   const [outcome] = await oneByOne(ready.provider, ready.credentials, ready.mailing);
   await conclude(orgId, claimed, ready, outcome!);
 }
