@@ -1,0 +1,100 @@
+// The way out of marketing mail as people meet it: the link in the footer of a mail, and the page behind it, without script.
+import type { Browser, Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
+import type { Service } from "../../infra/local/service.ts";
+import { must } from "../support/client.ts";
+import { opened, type Reader, reader } from "../support/newsletters.ts";
+import { launched, looks, obstacles, pictured, seeing, visited } from "../support/visitors.ts";
+
+const longEmail = `a-rather-long-name-of-ann@${"mail.".repeat(20)}example.com`;
+
+describe.skipIf(!inject("chromium"))("the page behind an unsubscribe link", () => {
+  let browser: Browser;
+  let service: Service;
+  beforeAll(async () => {
+    [browser, service] = await Promise.all([launched(), opened()]);
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await service?.stop();
+  });
+
+  const titled = (page: Page, name: string) => page.getByRole("heading", { level: 1, name }).waitFor();
+
+  it("is left by keyboard alone, from the mail on, and come back to", async () => {
+    const { mail, status } = await reader(service);
+    const page = await visited(browser, "about:blank");
+    await page.setContent(mail.html!);
+    await page.getByRole("link", { name: "Unsubscribe" }).press("Enter");
+    await titled(page, "Unsubscribe?");
+    expect(await status()).toBe("subscribed");
+    await page.keyboard.press("Tab");
+    await page.keyboard.press("Enter");
+    await titled(page, "You are unsubscribed");
+    expect(await status()).toBe("unsubscribed");
+    await page.reload();
+    await titled(page, "You are unsubscribed");
+    await page.getByRole("button", { name: "Subscribe again" }).click();
+    await titled(page, "Welcome back");
+    expect(await status()).toBe("subscribed");
+    await page.context().close();
+  });
+
+  it("asks for nothing but itself, and keeps nothing", async () => {
+    const { page: link } = await reader(service);
+    const page = await visited(browser, "about:blank");
+    const asked: string[] = [];
+    page.on("request", (request) => asked.push(request.url()));
+    await page.goto(link);
+    expect(asked.filter((url) => !url.startsWith("data:"))).toEqual([link]);
+    expect(await page.context().cookies()).toEqual([]);
+    await page.context().close();
+  });
+
+  /** Every state, each brought about by what brings it about. */
+  const states: [name: string, lead: (page: Page, one: Reader) => Promise<unknown>, title: string][] = [
+    ["ask", async () => {}, "Abmelden?"],
+    ["out", (page) => page.getByRole("button").click(), "Sie sind abgemeldet"],
+    [
+      "back",
+      async (page) => {
+        await page.getByRole("button").click();
+        await page.getByRole("button", { name: "Wieder anmelden" }).click();
+      },
+      "Schön, dass Sie wieder da sind",
+    ],
+    [
+      "suppressed",
+      async (page, { client, email }) => {
+        must(201, await client.call("POST", "/suppressions", { email }));
+        await page.reload();
+      },
+      "An diese Adresse geht keine Post",
+    ],
+    ["invalid", (page, { page: link }) => page.goto(link.slice(0, -9)), "Dieser Link funktioniert nicht"],
+  ];
+
+  it.each(looks)("stands in nobody's way in any of its states: %s, %s", async (place, colorScheme, size) => {
+    for (const [name, lead, title] of states) {
+      const email = `${name}-${place}-${colorScheme}-${longEmail}`;
+      const one = await reader(service, { email });
+      const page = await visited(browser, one.page, { ...size, ...seeing, colorScheme, locale: "de-DE" });
+      await lead(page, one);
+      await titled(page, title);
+      await pictured(page, `unsubscribe-${name}-${place}-${colorScheme}`);
+      expect([name, await obstacles(page)]).toEqual([name, []]);
+      await page.context().close();
+    }
+  });
+
+  it.each(looks.filter(([, scheme]) => scheme === "light"))("the footer of the mail is as easy to read: %s", async (place, _, size) => {
+    const html = '<html lang="en"><head><title>News</title></head><body style="background:#222;color:#eee"><h1>News</h1></body></html>';
+    const { mail } = await reader(service, { html });
+    const page = await visited(browser, "about:blank", { ...size, ...seeing });
+    await page.setContent(mail.html!);
+    await pictured(page, `unsubscribe-footer-${place}`);
+    // A mail is no page of a site: it needs no landmarks.
+    expect((await obstacles(page)).filter((one) => !/^(region|landmark|page-has-heading)/.test(one))).toEqual([]);
+    await page.context().close();
+  });
+});
