@@ -40,6 +40,8 @@ export type RecordKind =
   | "RULE"
   | "IMPORT"
   | "EXPORT"
+  | "CAMPAIGN"
+  | "HOLIDAY"
   | "SEQUENCE";
 
 /** Ids come in blocks of 1,000, so an id tells where its send and its chunk lie. */
@@ -98,6 +100,7 @@ export const keys = {
   contact: (org: number, site: number, email: string) => at(`${org}#${site}#C${emailShard(email)}`, email.toLowerCase()),
   contactPointer: (org: number, id: number) => at(`${org}#I${id}`),
   contactCount: (org: number, site: number, shard: string) => at(`${org}#${site}#CCOUNT`, shard),
+  contactMove: (org: number, site: number, place: string) => at(`${org}#${site}#MOVED`, place), // expires; who took another address, by time
   groupName: (org: number, site: number, kind: GroupKind, name: string) =>
     at(`${org}#${site}#${kind}NAME`, sha256(name.trim().toLowerCase())),
   membership: (org: number, kind: GroupKind, group: number, shard: string, contact: number) =>
@@ -142,6 +145,8 @@ export const keys = {
   sourceCount: (org: number, kind: SourceKind, id: number, shard: number) => at(`${org}#N${kind}#${id}`, String(shard)),
   sourceState: (org: number, kind: SourceKind, id: number) => at(`${org}#N${kind}#${id}`, "STATE"),
   held: (org: number, kind: SourceKind, id: number, place: string) => at(`${org}#H${kind}#${id}`, place),
+  // how far it has reached its people: what was decided at the start, a cursor per collection, which chunk holds whom
+  fanOut: (org: number, kind: SourceKind, id: number, place: string) => at(`${org}#F${kind}#${id}`, place),
 
   // sequences: who is in one, by the collection of the contact's memberships, and who was; counters; what remains to be done to all
   enrollment: (org: number, sequence: number, home: string, contact: number) => at(`${org}#Q${sequence}#${home}`, sortable(contact)),
@@ -169,6 +174,7 @@ export const ranges = {
   sessionsOf: (org: number, user: number) => range(`${org}#SESSIONS#${user}`),
   contacts: (org: number, site: number, shard: string) => range(`${org}#${site}#C${shard}`), // by email
   contactCounts: (org: number, site: number) => range(`${org}#${site}#CCOUNT`),
+  contactMoves: (org: number, site: number) => range(`${org}#${site}#MOVED`), // by time
   members: (org: number, kind: GroupKind, group: number, shard: string) => range(`${org}#M${kind}${group}#${shard}`), // by contact
   groupCounts: (org: number, kind: GroupKind, group: number) => range(`${org}#MCOUNT${kind}${group}`),
   deadGroups: (org: number, kind: GroupKind) => range(`${org}#DEAD${kind}`), // few, and soon gone
@@ -196,6 +202,7 @@ export const ranges = {
   finishedEnrollments: (org: number, sequence: number, home: string) => range(`${org}#QX${sequence}#${home}`), // by time
   sequenceCounts: (org: number, sequence: number) => range(`${org}#QN${sequence}`),
   held: (org: number, kind: SourceKind, id: number) => range(`${org}#H${kind}#${id}`), // by priority, then time
+  fanOut: (org: number, kind: SourceKind, id: number, prefix: string) => range(`${org}#F${kind}#${id}`, prefix),
 };
 
 /** Partitions of the two sparse KEYS_ONLY indexes. */
@@ -213,7 +220,7 @@ export const shelves = {
 };
 
 export type Shelf = Range & { index: "due" | "new" };
-export type DueWork = "SEND" | "LANE" | "EVENT" | "DELIVERY" | "GROUP" | "EXPORT" | "SEQUENCE" | "SUBMISSION" | "FORM" | "SECURE";
+export type DueWork = "SEND" | "LANE" | "BROADCAST" | "EVENT" | "DELIVERY" | "GROUP" | "EXPORT" | "SEQUENCE" | "SUBMISSION" | "FORM" | "SECURE";
 export const dueShards = 4;
 export const enrollmentShards = 64;
 /** Spreads due work evenly over its shards. */

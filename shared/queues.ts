@@ -45,6 +45,19 @@ const SystemMail = z.discriminatedUnion("mail", [
 ]);
 export type SystemMail = z.output<typeof SystemMail>;
 
+const Advance = z.discriminatedUnion("work", [
+  z.object({ work: z.literal("shard"), shard: z.int().min(0) }),
+  z.object({
+    work: z.literal("some"),
+    orgId: Id,
+    enrollments: z.array(z.object({ sequenceId: Id, home: z.string(), contactId: Id })).max(100),
+  }),
+  z.object({ work: z.literal("chore"), orgId: Id, sequenceId: Id }),
+  /** Chunks may have come into this lane by a worker who died before it said so. */
+  z.object({ work: z.literal("lane"), orgId: Id, configId: Id }),
+]);
+export type Advance = z.output<typeof Advance>;
+
 interface Settings {
   /** Messages a worker sees at once. */
   batch: number;
@@ -73,12 +86,26 @@ export const queues = {
   send: queue("send", z.object({ orgId: Id, sendId: Id }), { timeoutSeconds: 60, concurrency: 50 }),
   /** A lane has chunks waiting: run it. */
   lane: queue("lane", z.object({ orgId: Id, configId: Id }), { batch: 1, timeoutSeconds: 180, concurrency: 100 }),
-  /** A shard of the due index has work: bring it on its way. */
-  drain: queue("drain", z.object({ what: z.enum(["SEND", "LANE", "EVENT", "DELIVERY", "GROUP", "EXPORT"]), shard: z.int().min(0) }), {
-    batch: 1,
-    timeoutSeconds: 60,
-    concurrency: 8,
+  /** A campaign or holiday is looked at, and the next thing done to it. `beat`: absent from whoever has news; a message that is not of the latest beat is left. */
+  campaigns: queue("campaigns", z.object({ orgId: Id, kind: z.enum(["campaign", "holiday"]), id: Id, beat: z.int().optional() }), {
+    timeoutSeconds: 120,
   }),
+  /** One collection of a campaign's or holiday's people is to be reached. */
+  fanOut: queue("fan-out", z.object({ orgId: Id, kind: z.enum(["campaign", "holiday"]), id: Id, shard: z.string().max(10) }), {
+    batch: 1,
+    timeoutSeconds: 180,
+    concurrency: 32,
+  }),
+  /** A shard of the due index has work: bring it on its way. */
+  drain: queue(
+    "drain",
+    z.object({ what: z.enum(["SEND", "LANE", "BROADCAST", "EVENT", "DELIVERY", "GROUP", "EXPORT", "SEQUENCE", "SUBMISSION", "FORM", "SECURE"]), shard: z.int().min(0) }),
+    {
+      batch: 1,
+      timeoutSeconds: 60,
+      concurrency: 8,
+    },
+  ),
   /** What providers told us of our mail, verified and in our words. */
   providerEvents: queue("provider-events", z.object({ orgId: Id, provider: z.string(), events: z.array(InboundEvent).max(200) }), {
     batch: 1000,
@@ -92,14 +119,18 @@ export const queues = {
     z.object({ orgId: Id, webhookId: Id, page: Id, events: z.array(OutgoingEvent).min(1).max(mostOutgoing).optional() }),
     { timeoutSeconds: 60, concurrency: 50 },
   ),
-  /** A list or tag was deleted: its members are to forget it. */
-  sweep: queue("sweep", z.object({ orgId: Id, kind: z.enum(["LIST", "TAG"]), groupId: Id }), {
+  /** Something was submitted to a form: whatever is still to be done about it. */
+  submission: queue("submission", z.object({ orgId: Id, formId: Id, place: z.string() }), { timeoutSeconds: 60 }),
+  /** A list or tag was deleted: its members are to forget it. A form was: its submissions are to go. */
+  sweep: queue("sweep", z.object({ orgId: Id, kind: z.enum(["LIST", "TAG", "FORM"]), groupId: Id }), {
     batch: 1,
     timeoutSeconds: 120,
     concurrency: 4,
   }),
   /** An export that is too long for one answer. */
   export: queue("export", z.object({ orgId: Id, exportId: Id }), { batch: 1, timeoutSeconds: 300, concurrency: 4 }),
+  /** Enrollments that are to go on: those of a shard that fell due, or some that just began; and what is to be done to all of a sequence. */
+  advance: queue("advance", Advance, { batch: 1, timeoutSeconds: 60, concurrency: 16 }),
   /** Mail to our own users. */
   systemMail: queue("system-mail", SystemMail, { timeoutSeconds: 60 }),
 };

@@ -5,7 +5,8 @@ import { worker as forward } from "./forward.ts";
 import { worker as lane } from "./lane.ts";
 import { worker as providerEvents } from "./provider-events.ts";
 import { worker as send } from "./send.ts";
+import { worker as submission } from "./submission.ts";
 import { worker as sweep } from "./sweep.ts";
 import { worker as systemMail } from "./system-mail.ts";
 
-export const workers: Worker[] = [send, lane, drain, providerEvents, forward, sweep, exporting, systemMail];
+export const workers: Worker[] = [send, lane, drain, providerEvents, forward, submission, sweep, exporting, systemMail];
