@@ -67,6 +67,7 @@ input { width: 100%; min-height: 44px; padding: .5rem .75rem; font: inherit; col
   border: 1px solid var(--line); border-radius: 8px; }
 button { width: 100%; min-height: 44px; margin-top: 1rem; padding: .5rem 1.25rem; font: inherit; font-weight: 600; cursor: pointer;
   color: var(--on-accent); background: var(--accent); border: 0; border-radius: 8px; }
+button.quiet { color: var(--accent); background: none; border: 2px solid; }
 :focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; }
 .faint { color: var(--faint); font-size: .9rem; }
 .bad { color: var(--bad); font-weight: 600; }
