@@ -1,8 +1,11 @@
 // Every word on the pages and in the mails that the people of our customers see, in every language we speak. One table: a language
-// more is one entry more.
+// more is one entry more, here and in mail-words.ts.
+import { known, type Language, mailWords } from "./mail-words.ts";
+
+export type { Language };
 
 const en = {
-  unsubscribe: "Unsubscribe",
+  ...mailWords.en,
   askTitle: "Unsubscribe?",
   ask: (email: string, site: string) => `${email} will get no more news from ${site}.`,
   outTitle: "You are unsubscribed",
@@ -40,11 +43,24 @@ const en = {
   required: "required",
   choose: "Please choose",
   honeypot: "Leave this field empty",
+  firstName: "First name",
+  lastName: "Last name",
+  phone: "Phone",
+  company: "Company",
+  checkTitle: "Please check what you entered",
+  faults: {
+    required: (label: string) => `${label}: please fill this in`,
+    email: (label: string) => `${label}: this is not an email address`,
+    number: (label: string) => `${label}: this is not a number`,
+    date: (label: string) => `${label}: this is not a date`,
+    choice: (label: string) => `${label}: please choose one of the options`,
+    long: (label: string) => `${label}: this is too long`,
+  },
 };
 export type Words = typeof en;
 
 const de: Words = {
-  unsubscribe: "Abmelden",
+  ...mailWords.de,
   askTitle: "Abmelden?",
   ask: (email, site) => `${email} erhält dann keine Neuigkeiten mehr von ${site}.`,
   outTitle: "Sie sind abgemeldet",
@@ -81,10 +97,23 @@ const de: Words = {
   required: "erforderlich",
   choose: "Bitte wählen",
   honeypot: "Dieses Feld leer lassen",
+  firstName: "Vorname",
+  lastName: "Nachname",
+  phone: "Telefon",
+  company: "Firma",
+  checkTitle: "Bitte prüfen Sie Ihre Angaben",
+  faults: {
+    required: (label) => `${label}: bitte ausfüllen`,
+    email: (label) => `${label}: das ist keine E-Mail-Adresse`,
+    number: (label) => `${label}: das ist keine Zahl`,
+    date: (label) => `${label}: das ist kein Datum`,
+    choice: (label) => `${label}: bitte wählen Sie eine der Möglichkeiten`,
+    long: (label) => `${label}: das ist zu lang`,
+  },
 };
 
 const fr: Words = {
-  unsubscribe: "Se désabonner",
+  ...mailWords.fr,
   askTitle: "Se désabonner ?",
   ask: (email, site) => `${email} ne recevra plus de nouvelles de ${site}.`,
   outTitle: "Vous êtes désabonné",
@@ -121,10 +150,23 @@ const fr: Words = {
   required: "obligatoire",
   choose: "Veuillez choisir",
   honeypot: "Laissez ce champ vide",
+  firstName: "Prénom",
+  lastName: "Nom",
+  phone: "Téléphone",
+  company: "Société",
+  checkTitle: "Vérifiez votre saisie",
+  faults: {
+    required: (label) => `${label} : à remplir`,
+    email: (label) => `${label} : ce n’est pas une adresse e-mail`,
+    number: (label) => `${label} : ce n’est pas un nombre`,
+    date: (label) => `${label} : ce n’est pas une date`,
+    choice: (label) => `${label} : choisissez l’une des options`,
+    long: (label) => `${label} : c’est trop long`,
+  },
 };
 
 const es: Words = {
-  unsubscribe: "Darse de baja",
+  ...mailWords.es,
   askTitle: "¿Darse de baja?",
   ask: (email, site) => `${email} no recibirá más noticias de ${site}.`,
   outTitle: "Se ha dado de baja",
@@ -161,15 +203,22 @@ const es: Words = {
   required: "obligatorio",
   choose: "Elija una opción",
   honeypot: "Deje este campo vacío",
+  firstName: "Nombre",
+  lastName: "Apellidos",
+  phone: "Teléfono",
+  company: "Empresa",
+  checkTitle: "Revise los datos",
+  faults: {
+    required: (label) => `${label}: complete este campo`,
+    email: (label) => `${label}: no es una dirección de correo`,
+    number: (label) => `${label}: no es un número`,
+    date: (label) => `${label}: no es una fecha`,
+    choice: (label) => `${label}: elija una de las opciones`,
+    long: (label) => `${label}: es demasiado largo`,
+  },
 };
 
 export const words = { en, de, fr, es };
-export type Language = keyof typeof words;
-
-const known = (tag: string): Language | undefined => {
-  const [name = ""] = tag.trim().toLowerCase().split("-");
-  return Object.hasOwn(words, name) ? (name as Language) : undefined;
-};
 
 /** The language that a browser likes best of those we speak (RFC 9110, section 12.5.4); English where it likes none. */
 export function languageOf(acceptLanguage: string | undefined): Language {
@@ -183,10 +232,4 @@ export function languageOf(acceptLanguage: string | undefined): Language {
     });
   const liked = wishes.filter(({ language, q }) => language && q > 0).sort((a, b) => b.q - a.q);
   return liked[0]?.language ?? "en";
-}
-
-/** The language that html says it is in. */
-export function languageOfHtml(html: string): Language {
-  const [, tag = ""] = /<html\b[^>]*?\slang\s*=\s*["']?([\w-]+)/i.exec(html) ?? [];
-  return known(tag) ?? "en";
 }

@@ -2,7 +2,7 @@
 // sender. Both are said once for all recipients, with the link as a hole, so that providers' batches still work.
 import { config } from "../../config.ts";
 import { invalid } from "../../errors.ts";
-import { type Language, languageOfHtml, words } from "../../pages/words.ts";
+import { type Language, languageOfHtml, mailWords } from "../../pages/mail-words.ts";
 import type { Pieces } from "../../providers/provider.ts";
 import * as compliance from "../compliance.ts";
 import { nameOf, type Site } from "../sites.ts";
@@ -80,9 +80,12 @@ export const headersOf = ({ oneClick }: Links): Record<string, string> => ({
 
 type Sender = Pick<Marketing, "companyName" | "physicalAddress">;
 
-/** With the footer before the end of the body, where there is one. `link` is the hole of the address of the page. */
-export function htmlWithFooter(pieces: Pieces, link: number, sender: Sender): Pieces {
-  const footer = htmlFooter(sender, link, languageOfHtml(pieces.find((piece) => typeof piece === "string") ?? ""));
+/** `link` is the hole of the address of the page. */
+export const htmlWithFooter = (pieces: Pieces, link: number, sender: Sender): Pieces =>
+  beforeBodyEnd(pieces, htmlFooter(sender, link, languageOfHtml(pieces.find((piece) => typeof piece === "string") ?? "")));
+
+/** Before the end of the body, where there is one. */
+export function beforeBodyEnd(pieces: Pieces, footer: Pieces): Pieces {
   const at = pieces.findLastIndex((piece) => typeof piece === "string" && bodyEnd.test(piece));
   if (at < 0) return [...pieces, ...footer];
   const piece = pieces[at] as string;
@@ -97,13 +100,13 @@ function htmlFooter(sender: Sender, link: number, language: Language): Pieces {
   return [
     `<div style="max-width:600px;margin:32px auto 0;padding:16px;text-align:center;font:12px/1.6 Arial,sans-serif;color:#595959;background-color:#ffffff">${lines}<br><a href="`,
     link,
-    `" style="color:#595959;text-decoration:underline">${escaped(words[language].unsubscribe)}</a></div>`,
+    `" style="color:#595959;text-decoration:underline">${escaped(mailWords[language].unsubscribe)}</a></div>`,
   ];
 }
 
 export function textWithFooter(pieces: Pieces, link: number, sender: Sender, html: Pieces | undefined): Pieces {
   const language = languageOfHtml(html?.find((piece) => typeof piece === "string") ?? "");
-  return [...pieces, `\n\n----------\n${linesOf(sender).join("\n")}\n${words[language].unsubscribe}: `, link, "\n"];
+  return [...pieces, `\n\n----------\n${linesOf(sender).join("\n")}\n${mailWords[language].unsubscribe}: `, link, "\n"];
 }
 
 const linesOf = ({ companyName, physicalAddress }: Sender): string[] =>
