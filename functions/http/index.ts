@@ -6,11 +6,13 @@ import { contacts } from "./contacts.ts";
 import { customEvents } from "./custom-events.ts";
 import { events } from "./events.ts";
 import { exports } from "./exports.ts";
+import { forms } from "./forms.ts";
 import { lists } from "./lists.ts";
 import { mfa } from "./mfa.ts";
 import { organization } from "./organization.ts";
 import { pages } from "./pages.ts";
 import { providerWebhooks } from "./provider-webhooks.ts";
+import { publicForms } from "./public-forms.ts";
 import { reference } from "./reference.ts";
 import { scoring } from "./scoring.ts";
 import { segments } from "./segments.ts";
@@ -32,6 +34,8 @@ export const groups: Group[] = [
   tags,
   segments,
   templates,
+  forms,
+  publicForms,
   scoring,
   send,
   events,

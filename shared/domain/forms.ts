@@ -7,7 +7,7 @@ import type { Caller } from "../caller.ts";
 import { now } from "../clock.ts";
 import { equals } from "../conditions.ts";
 import { config } from "../config.ts";
-import { get, put, remove as removing, Unmet, update, type Write, write } from "../doors/table.ts";
+import { get, put, remove as removing, Unmet, type Write, write } from "../doors/table.ts";
 import { oneLine } from "../email.ts";
 import { conflict, invalid, missing } from "../errors.ts";
 import { keys } from "../keys.ts";

@@ -179,7 +179,10 @@ const idempotencyKey: Parameter = {
 };
 
 function requestBody({ body, raw, beacon }: Route, schemaOf: SchemaOf): Pick<Operation, "requestBody"> {
-  if (raw) return { requestBody: { required: true, content: Object.fromEntries(raw.map((type) => [type, { schema: {} }])) } };
+  if (raw) {
+    const schema = body ? schemaOf(body, "input") : {};
+    return { requestBody: { required: true, content: Object.fromEntries(raw.map((type) => [type, { schema }])) } };
+  }
   if (!body) return {};
   const schema = schemaOf(body, "input");
   return {

@@ -24,6 +24,12 @@ const pageHeaders = {
   "x-frame-options": "DENY",
 };
 
+/** Of a page that others may show in theirs, and whose form may lead on to these origins. */
+export const openPolicy = (origins: string[]): string =>
+  pageHeaders["content-security-policy"]
+    .replace("form-action 'self'", ["form-action 'self'", ...origins].join(" "))
+    .replace("frame-ancestors 'none'", "frame-ancestors *");
+
 export const newExtra = (requestId: string): Extra => ({
   headers: { "x-request-id": requestId, "x-content-type-options": "nosniff", "cache-control": "no-store" },
   cookies: [],
@@ -47,9 +53,15 @@ export function text(
   content: string | Uint8Array,
   { headers, cookies }: Extra,
 ): APIGatewayProxyStructuredResultV2 {
-  const guards = type.startsWith("text/html") ? pageHeaders : {};
+  const guards = type.startsWith("text/html") ? guardsOf(headers) : {};
   const body = typeof content === "string" ? { body: content } : { body: Buffer.from(content).toString("base64"), isBase64Encoded: true };
   return { statusCode: status, headers: { "content-type": type, ...guards, ...headers }, ...(cookies.length && { cookies }), ...body };
+}
+
+/** The older header knows no exceptions: it goes where a page says itself who may frame it. */
+function guardsOf(headers: Record<string, string>): Record<string, string> {
+  const { "x-frame-options": _, ...rest } = pageHeaders;
+  return headers["content-security-policy"] ? rest : pageHeaders;
 }
 
 /** What a caller learns of an error; anything but a Problem stays hidden. */

@@ -41,6 +41,8 @@ export interface Extra {
   warnings: string[];
   /** Instead of the route's own: 202 where it says `later`; where it says `type`, what the page has to tell. */
   status?: number;
+  /** Instead of JSON: a page, for who asked with a browser. */
+  page?: string;
 }
 
 export type Identity = Omit<Caller, "plan">;
@@ -68,7 +70,7 @@ interface Spec<Path, A extends Auth, Q extends z.ZodType, B extends z.ZodType, R
   cors?: true;
   /** HEAD is answered 200: callers try the URL before they use it. */
   probed?: true;
-  /** The body is not JSON: the handler reads `request.rawBody`. Names the content types, for the documentation. */
+  /** The body is not JSON, or not only: the handler reads `request.rawBody`. Names the content types, for the documentation; so does `body` then what is in it. */
   raw?: string[];
   /** JSON is taken as `text/plain` too: a page may send that to any host without asking first. */
   beacon?: true;

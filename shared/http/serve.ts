@@ -161,13 +161,15 @@ async function organizationOf({ orgId }: Identity) {
 function inputOf(route: Route, event: Event, request: Request) {
   const params = pathParams(event.pathParameters);
   const query = checked(route.query, event.queryStringParameters ?? {});
-  const body = checked(route.body, event.body ?? {});
+  const body = route.raw ? undefined : checked(route.body, event.body ?? {});
   return { params, query, body, request };
 }
 
 async function answer(route: Route, input: { body: unknown; reply: Extra; caller: Caller | undefined }, given: unknown): Promise<Answer> {
   const result = await route.handle(input);
   if (route.later && input.reply.status) return data(input.reply.status, route.later.parse(result), input.reply);
+  if (input.reply.page !== undefined)
+    return text(input.reply.status ?? route.status, "text/html; charset=utf-8", input.reply.page, input.reply);
   if (route.type) return text(input.reply.status ?? route.status, route.type, result as string | Uint8Array, input.reply);
   const ignored = unread(given, input.body);
   if (ignored.length) input.reply.warnings.push(`Ignored fields: ${ignored.join(", ")}`);

@@ -63,8 +63,12 @@ ul { padding-left: 1.2rem; }
 li { margin: .5rem 0; }
 form { margin: 1.25rem 0 0; }
 label { display: block; font-weight: 600; margin: 1rem 0 .25rem; }
-input { width: 100%; min-height: 44px; padding: .5rem .75rem; font: inherit; color: inherit; background: var(--page);
+input, select, textarea { width: 100%; min-height: 44px; padding: .5rem .75rem; font: inherit; color: inherit; background: var(--page);
   border: 1px solid var(--line); border-radius: 8px; }
+textarea { min-height: 8rem; }
+label:has([type=checkbox]) { display: flex; gap: .75rem; align-items: start; font-weight: 400; }
+[type=checkbox] { flex: none; width: 24px; min-height: 24px; margin: 0; accent-color: var(--accent); }
+[aria-invalid] { border: 2px solid var(--bad); }
 button { width: 100%; min-height: 44px; margin-top: 1rem; padding: .5rem 1.25rem; font: inherit; font-weight: 600; cursor: pointer;
   color: var(--on-accent); background: var(--accent); border: 0; border-radius: 8px; }
 button.quiet { color: var(--accent); background: none; border: 2px solid; }

@@ -92,6 +92,7 @@ const makers: Record<string, { signature: Signature; body(made: Made): object }>
     signature: "POST /sending-configs",
     body: () => ({ provider: "resend", fromEmail: "news@example.com", fromName: "News", credentials: { apiKey: "re_test" } }),
   },
+  forms: { signature: "POST /forms", body: () => ({ name: "Newsletter" }) },
   scoring: { signature: "POST /scoring/rules", body: () => ({ name: "Opened", trigger: "email_open", points: 1 }) },
   webhooks: { signature: "POST /webhooks", body: () => ({ url: "https://shop.example/hooks", events: ["bounce"] }) },
   sends: {

@@ -33,7 +33,7 @@ export function entered(design: Design, posted: Record<string, unknown>): { wron
   const wrong: Wrong[] = [];
   const fields: Record<string, Value> = {};
   for (const field of design.fields) {
-    const told = valueOf(field, given[field.name] ?? (field.name === design.address ? given.email : undefined));
+    const told = readField(field, given[field.name] ?? (field.name === design.address ? given.email : undefined));
     if ("fault" in told) wrong.push({ field, fault: told.fault });
     else if (told.value !== undefined) fields[field.name] = told.value;
   }
@@ -43,7 +43,7 @@ export function entered(design: Design, posted: Record<string, unknown>): { wron
 
 type Told = { value: Value | undefined } | { fault: Fault };
 
-function valueOf(field: FormField, given: unknown): Told {
+function readField(field: FormField, given: unknown): Told {
   const raw = given ?? (field.type === "hidden" ? field.value : undefined);
   if (raw !== undefined && typeof raw === "object") return { fault: faults[field.type] };
   const text = typeof raw === "string" ? raw.trim() : raw === undefined ? "" : String(raw);
