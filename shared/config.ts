@@ -27,6 +27,20 @@ export const config = {
       .map((origin) => origin.trim())
       .filter(Boolean);
   },
+  /** Where the line "Sent with Pennymail" leads. */
+  get brandingUrl() {
+    return optional("BRANDING_URL") ?? this.publicUrl;
+  },
+  get stripeSecretKey() {
+    return optional("STRIPE_SECRET_KEY");
+  },
+  get stripeWebhookSecret() {
+    return optional("STRIPE_WEBHOOK_SECRET");
+  },
+  /** Replaces the origin of Stripe's API. */
+  get stripeUrl() {
+    return optional("STRIPE_URL");
+  },
   get defaultPlan() {
     return optional("DEFAULT_PLAN") ?? "free";
   },

@@ -25,7 +25,7 @@ export async function charge(orgId: number, entry: Entry): Promise<boolean> {
 }
 
 /** Adds `amount` once per reference; tells whether this was the first time. */
-export const grant = (orgId: number, entry: Entry): Promise<boolean> => claim(...granting(orgId, entry));
+export const grant = async (orgId: number, entry: Entry): Promise<boolean> => claim(...granting(orgId, entry));
 
 /** Thousandths of a US cent; below zero when a purchase was paid back after it was used. */
 export async function balance(orgId: number): Promise<number> {

@@ -6,6 +6,7 @@ import { get, put, update, write } from "../doors/table.ts";
 import { conflict, missing } from "../errors.ts";
 import { blockOf, keys, off } from "../keys.ts";
 import { decodeCursor, type PageRequest, pagination, skipped } from "../paging.ts";
+import { amountPerCent } from "./credits.ts";
 import * as history from "./events/history.ts";
 import * as chunks from "./sending/chunks.ts";
 import * as feed from "./sending/feed.ts";
@@ -37,6 +38,7 @@ export const Send = z
     batchId: z.int().nullable(),
     metadata: z.record(z.string(), z.unknown()).nullable(),
     scheduledAt: z.string().nullable(),
+    cost: z.number().describe("US cents taken from the credits; 0 within the plan's mails of the month"),
     error: z.string().nullable(),
     createdAt: z.string(),
     sentAt: z.string().nullable(),
@@ -57,8 +59,10 @@ export type SendItem = Pick<
   Send,
   "id" | "siteId" | "toEmail" | "fromEmail" | "subject" | "status" | "provider" | "sendingConfigId" | "createdAt"
 > & {
-  [Field in keyof Send]?: Send[Field] | undefined;
+  [Field in Exclude<keyof Send, "cost">]?: Send[Field] | undefined;
 } & {
+  /** Thousandths of a US cent, where it cost anything. */
+  charged?: number | undefined;
   /** Moves with every write of events; see events/timeline-item.ts. */
   v?: number;
   /** An event made it, before the hand-over was told. */
@@ -75,11 +79,15 @@ export interface SendFilter {
 
 const nullable = Object.entries(Send.shape)
   .filter(([, type]) => type instanceof z.ZodNullable)
-  .map(([field]) => field as keyof Send);
+  .map(([field]) => field as keyof SendItem);
 
 /** With null for every field that was left out. */
 export const full = (item: SendItem): Send =>
-  ({ ...item, ...Object.fromEntries(nullable.map((field) => [field, item[field] ?? null])) }) as Send;
+  ({
+    ...item,
+    cost: (item.charged ?? 0) / amountPerCent,
+    ...Object.fromEntries(nullable.map((field) => [field, item[field] ?? null])),
+  }) as Send;
 
 /** With its whole history. Throws 404. */
 export async function detail(caller: Caller, id: number): Promise<SendDetail> {

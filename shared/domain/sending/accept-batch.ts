@@ -1,11 +1,12 @@
 import { packed } from "../../bodies.ts";
 import type { Caller } from "../../caller.ts";
 import { epochSeconds, now } from "../../clock.ts";
-import { claim, insertMany } from "../../doors/table.ts";
+import { claim, insertMany, put, writeMany } from "../../doors/table.ts";
 import { canonical } from "../../email.ts";
-import { invalid } from "../../errors.ts";
+import { conflict, invalid } from "../../errors.ts";
 import * as ids from "../../ids.ts";
-import { idsPerBlock, keys } from "../../keys.ts";
+import { type Address, idsPerBlock, keys } from "../../keys.ts";
+import * as allowance from "../allowance.ts";
 import { fromOf, type Gathered, keepSeconds, scheduleOf, shared, storedContent, warningsOf } from "./accept.ts";
 import * as chunks from "./chunks.ts";
 import * as feed from "./feed.ts";
@@ -77,7 +78,7 @@ const lineOf = (
   error: suppressed.has(canonical(to)) ? "suppressed" : undefined,
 });
 
-/** Stores, lists and lets into the lane, all safe to repeat. Answers with the lines as they are stored. */
+/** Stores, then lists, pays for and lets into the lane at once. Answers with the lines as they are stored. Throws 402. */
 async function store(
   orgId: number,
   block: number,
@@ -93,20 +94,64 @@ async function store(
     subject: message.subject ?? gathered.template?.subject ?? "",
     variables: message.variables,
   };
+  const n = lines.filter(({ error }) => !error).length;
+  let stored = lines;
+  try {
+    await allowance.afford(orgId, n, gathered.standing);
+    const content = await contentItem(orgId, block, message, gathered, at);
+    const taking = (spending: allowance.Spending) => take(orgId, block, head, lines, content, spending);
+    await allowance.spend(orgId, n, `batch:${block}`, taking, gathered.standing);
+  } catch (error) {
+    // The same request, made again after it died, goes on as the first was taken; and may have spent what is missing now.
+    const earlier = await linesTaken(orgId, block);
+    if (!earlier) throw error;
+    stored = earlier;
+  }
+  await lanes.wake(orgId, head.sendingConfigId);
+  return stored;
+}
+
+async function contentItem(orgId: number, block: number, message: BatchMessage, gathered: Gathered, at: Date) {
   const address = keys.content(orgId, block);
-  const [content, payloads] = await Promise.all([
-    storedContent(orgId, message, gathered, at).then((said) => packed(address, said)),
-    chunks.items(orgId, block, head, lines),
-  ]);
-  const [, ...isNew] = await insertMany([{ address, item: { ...content, expires: epochSeconds(at) + keepSeconds } }, ...payloads]);
-  // The same request, made again after it died: it goes on as the first was taken.
-  const stored = isNew.every(Boolean) ? [{ head, lines }] : await Promise.all(payloads.map((_, chunk) => chunks.read(orgId, block, chunk)));
-  const first = stored[0]!.head;
-  const due = first.scheduledAt ?? first.createdAt;
-  const waiting = payloads.map(({ item: { n } }, chunk) => ({ block, chunk, n, siteId: first.siteId, at: due }));
-  // One transaction: a repeated request learns from the feed entry that its chunks were let into the lane before.
-  const listed = feed.listing(orgId, first.siteId, first.createdAt, block * idsPerBlock, lines.length);
-  await claim(...listed, ...lanes.queueing(orgId, first.sendingConfigId, waiting));
-  await lanes.wake(orgId, first.sendingConfigId);
+  const content = await packed(address, await storedContent(orgId, message, gathered, at));
+  return { address, item: { ...content, expires: epochSeconds(at) + keepSeconds } };
+}
+
+/** Throws `taken` when that was done before. */
+async function take(
+  orgId: number,
+  block: number,
+  head: chunks.ChunkHead,
+  lines: chunks.Line[],
+  content: { address: Address; item: object },
+  { writes, cost }: allowance.Spending,
+): Promise<void> {
+  const charge = cost && { from: lines.filter(({ error }) => !error)[cost.free]!.i, each: cost.each };
+  const payloads = await chunks.items(orgId, block, { ...head, charge }, lines);
+  const items = [content, ...payloads];
+  // What is there and not listed is of an attempt that came to nothing.
+  if (!(await insertMany(items)).every(Boolean)) {
+    if (await linesTaken(orgId, block)) throw taken;
+    await writeMany(items.map(({ address, item }) => put(address, item)));
+  }
+  const waiting = payloads.map(({ item: { n } }, chunk) => ({
+    block,
+    chunk,
+    n,
+    siteId: head.siteId,
+    at: head.scheduledAt ?? head.createdAt,
+  }));
+  const listed = feed.listing(orgId, head.siteId, head.createdAt, block * idsPerBlock, lines.length);
+  if (!(await claim(...listed, ...lanes.queueing(orgId, head.sendingConfigId, waiting), ...writes))) throw taken;
+}
+
+const taken = conflict("The batch was taken before");
+
+/** The lines of a batch that was listed. */
+async function linesTaken(orgId: number, block: number): Promise<chunks.Line[] | undefined> {
+  const first = await chunks.line(orgId, block * idsPerBlock);
+  if (!first || !(await feed.isListed(orgId, first.siteId, first.createdAt, first.id))) return undefined;
+  const count = Math.ceil((await chunks.sizeOf(orgId, block)) / chunks.linesPerChunk);
+  const stored = await Promise.all(Array.from({ length: count }, (_, chunk) => chunks.read(orgId, block, chunk)));
   return stored.flatMap(({ lines }) => lines);
 }

@@ -2,12 +2,13 @@ import { packed } from "../../bodies.ts";
 import type { Caller } from "../../caller.ts";
 import { after, epochSeconds, now } from "../../clock.ts";
 import { enqueue } from "../../doors/queue.ts";
-import { claim, get, insertMany } from "../../doors/table.ts";
+import { claim, get, insertMany, put, type Write } from "../../doors/table.ts";
 import { canonical } from "../../email.ts";
 import * as ids from "../../ids.ts";
 import { dueShard, keys, on, shelves } from "../../keys.ts";
 import * as liquid from "../../liquid.ts";
 import { queues } from "../../queues.ts";
+import * as allowance from "../allowance.ts";
 import type { SendItem } from "../sends.ts";
 import { fromOf, type Gathered, keepSeconds, scheduleOf, shared, storedContent, warningsOf } from "./accept.ts";
 import type { Content } from "./content.ts";
@@ -15,40 +16,50 @@ import * as feed from "./feed.ts";
 import type { SingleMessage } from "./message.ts";
 
 /**
- * Takes one mail: stored, then listed and enqueued. Answers with its id and status: `failed` for a suppressed address, which is
- * recorded and never sent to. Whoever dies in between leaves a send that the due index finds.
+ * Takes one mail: stored, listed and paid for at once, then enqueued. Answers with its id and status: `failed` for a suppressed
+ * address, which is recorded and never sent to. Whoever dies before it is enqueued leaves a send that the due index finds. Throws 402.
  */
-export async function single({ orgId }: Caller, message: SingleMessage, gathered: Gathered) {
+export async function single({ orgId }: Pick<Caller, "orgId">, message: SingleMessage, gathered: Gathered) {
   const at = now();
   const scheduledAt = scheduleOf(message);
-  const status: "failed" | "scheduled" | "queued" = gathered.suppressed.has(canonical(message.to))
-    ? "failed"
-    : scheduledAt
-      ? "scheduled"
-      : "queued";
+  const isSuppressed = gathered.suppressed.has(canonical(message.to));
   const id = await ids.takeSend();
   const send: SendItem = {
     id,
     ...shared(gathered, message, fromOf(message, gathered.config), at, scheduledAt),
     toEmail: message.to,
     subject: subjectOf(message, gathered, at),
-    status,
-    error: status === "failed" ? "suppressed" : undefined,
+    status: isSuppressed ? "failed" : scheduledAt ? "scheduled" : "queued",
+    error: isSuppressed ? "suppressed" : undefined,
     metadata: message.metadata,
     v: 0,
   };
   const { direct, delaySeconds, due } = timing(scheduledAt, at);
-  const items =
-    status === "failed"
-      ? [{ address: keys.send(orgId, id), item: send }]
-      : await itemsOf(orgId, send, { ...(await storedContent(orgId, message, gathered, at)), toName: message.toName }, due);
-  const isNew = (await insertMany(items)).at(-1);
-  // The same request, made again after it died: it goes on as the first was taken.
-  const taken = isNew ? send : (await get<SendItem>(keys.send(orgId, id)))!;
-  // Listed before anybody can send it: what is sent leaves the due index, and nobody would look after the list again.
-  await claim(...feed.listing(orgId, taken.siteId, taken.createdAt, id, 1));
+  const taken = await (isSuppressed ? record(orgId, send) : take(orgId, send, message, gathered, due)).catch(async (error: unknown) => {
+    // The same request, made again after it died, may have spent what is missing now.
+    const earlier = await get<SendItem>(keys.send(orgId, id));
+    if (!earlier) throw error;
+    return earlier;
+  });
   if (waiting(taken) && direct) await enqueue(queues.send, [{ orgId, sendId: id }], { group: orgId, delaySeconds });
   return { id, status: acceptedAs(taken), warnings: warningsOf(gathered, message, [{}]) };
+}
+
+async function take(orgId: number, send: SendItem, message: SingleMessage, gathered: Gathered, due: Date): Promise<SendItem> {
+  await allowance.afford(orgId, 1, gathered.standing);
+  const content = { ...(await storedContent(orgId, message, gathered, new Date(send.createdAt))), toName: message.toName };
+  const { item, apart } = await itemOf(orgId, send, content, due);
+  if (apart) await insertMany([apart]);
+  const paid = ({ writes, cost }: allowance.Spending) => record(orgId, { ...item, charged: cost?.each }, writes);
+  return allowance.spend(orgId, 1, `send:${send.id}`, paid, gathered.standing);
+}
+
+/** The same request, made again after it died, goes on as the first was taken. */
+async function record(orgId: number, send: SendItem, writes: Write[] = []): Promise<SendItem> {
+  const address = keys.send(orgId, send.id);
+  const listing = feed.listing(orgId, send.siteId, send.createdAt, send.id, 1);
+  const isNew = await claim(put(address, send, { new: true }), ...listing, ...writes);
+  return isNew ? send : (await get<SendItem>(address))!;
 }
 
 const waiting = ({ status }: SendItem): boolean => status === "queued" || status === "scheduled";
@@ -70,16 +81,12 @@ function timing(scheduledAt: string | undefined, at: Date) {
 // A short content rides inside the send and spares an item; a send should stay under 1 KB, every byte over it is paid at each change.
 const ridesAlongBytes = 350;
 
-async function itemsOf(orgId: number, send: SendItem, content: Content & { toName?: string | undefined }, due: Date) {
-  const address = keys.send(orgId, send.id);
+async function itemOf(orgId: number, send: SendItem, content: Content & { toName?: string | undefined }, due: Date) {
   const item = { ...send, ...on(shelves.due("SEND", dueShard(send.id)), due.toISOString()), orgId };
-  const apart = keys.singleContent(orgId, send.id);
-  const body = await packed(apart, content);
-  if (body.gz && body.gz.length <= ridesAlongBytes) return [{ address, item: { ...item, content: body } }];
-  return [
-    { address: apart, item: { ...body, expires: epochSeconds() + keepSeconds } },
-    { address, item },
-  ];
+  const address = keys.singleContent(orgId, send.id);
+  const body = await packed(address, content);
+  if (body.gz && body.gz.length <= ridesAlongBytes) return { item: { ...item, content: body } };
+  return { item, apart: { address, item: { ...body, expires: epochSeconds() + keepSeconds } } };
 }
 
 /** As it will read, for lists: one line of at most 300 characters. */

@@ -4,6 +4,7 @@ import { after, now } from "../../clock.ts";
 import { invalid } from "../../errors.ts";
 import * as liquid from "../../liquid.ts";
 import type { Mailbox } from "../../providers/provider.ts";
+import * as allowance from "../allowance.ts";
 import * as sendingConfigs from "../sending-configs.ts";
 import * as sites from "../sites.ts";
 import * as suppressions from "../suppressions.ts";
@@ -12,21 +13,22 @@ import * as attachments from "./attachments.ts";
 import { type Content, contentOf } from "./content.ts";
 import type { Message } from "./message.ts";
 
-type Who = Omit<Caller, "plan">;
+type Who = Pick<Caller, "orgId" | "siteId">;
 export type Gathered = Awaited<ReturnType<typeof gather>>;
 
 /** All that has to be read and checked, side by side. */
 export async function gather(who: Who, message: Message, emails: string[]) {
   if (message.secure) throw invalid("secure is not available yet", { details: [{ path: "secure", message: "not available yet" }] });
   parses(message);
-  const [siteId, config, template, suppressed, files] = await Promise.all([
+  const [siteId, config, template, suppressed, files, standing] = await Promise.all([
     sites.resolve(who, message.siteId),
     senderOf(who, message),
     message.templateId === undefined ? undefined : templates.findMeta(who, message.templateId),
     suppressions.among(who.orgId, emails, "transactional"),
     attachments.checked(who.orgId, message.attachments),
+    allowance.standing(who.orgId, { consistent: false }),
   ]);
-  return { siteId, config, template, suppressed, files };
+  return { siteId, config, template, suppressed, files, standing };
 }
 
 function parses({ subject, html, text }: Message) {
@@ -62,9 +64,11 @@ export function scheduleOf({ scheduledAt }: Message): string | undefined {
 export const keepSeconds = 60 * 24 * 3600;
 
 /** The content as it is stored: attachments and all. */
-export async function storedContent(orgId: number, message: Message, { config, template, files }: Gathered, at: Date): Promise<Content> {
+export async function storedContent(orgId: number, message: Message, gathered: Gathered, at: Date): Promise<Content> {
+  const { config, template, files, standing } = gathered;
   const stored = await attachments.store(orgId, files);
-  return contentOf(message, fromOf(message, config), template && { id: template.id, version: template.version }, stored, at);
+  const content = contentOf(message, fromOf(message, config), template && { id: template.id, version: template.version }, stored, at);
+  return { ...content, ...(standing.account.branded && { branded: true }) };
 }
 
 /** What both kinds of send say of themselves. */

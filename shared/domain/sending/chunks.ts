@@ -44,6 +44,8 @@ export interface ChunkHead {
   scheduledAt?: string | undefined;
   /** Of marketing mail: what it belongs to. */
   source?: Source | undefined;
+  /** Those that are sent, from this line on, cost so much each: thousandths of a US cent. */
+  charge?: { from: number; each: number } | undefined;
   /** Of marketing mail: nobody gets any who got some within so many days. */
   capDays?: number | undefined;
 }
@@ -133,6 +135,7 @@ export function sendOf(head: ChunkHead, block: number, one: Line, subject = subj
     batchId: head.source ? undefined : head.batchId,
     ...(head.source && marked(head.source)),
     metadata: one.metadata,
+    charged: head.charge && !one.error && one.i >= head.charge.from ? head.charge.each : undefined,
     createdAt: head.createdAt,
     scheduledAt: head.scheduledAt,
     v: 0,

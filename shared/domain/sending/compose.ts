@@ -4,6 +4,7 @@ import { asOneLine } from "../../email.ts";
 import * as liquid from "../../liquid.ts";
 import { plainText } from "../../plain-text.ts";
 import type { Attachment, Mailing, Pieces, Recipient } from "../../providers/provider.ts";
+import { brandedHtml, brandedText } from "./branding.ts";
 import type { Content, Wording } from "./content.ts";
 import { headersOf, htmlWithFooter, type Prepared, textWithFooter } from "./marketing.ts";
 import { escaped } from "./simple-mailing.ts";
@@ -92,7 +93,13 @@ function made(wording: Wording): Parts {
   const html = wording.html === undefined ? undefined : part(wording.html, "html", true);
   const text = wording.text || !html ? part(wording.text ?? "", "text", false) : textOf(html);
   const parts = { subject: lineOf(part(wording.subject, "subject", false)), html, text };
-  return wording.marketing ? withFooter(parts, wording.marketing) : parts;
+  const whole = wording.marketing ? withFooter(parts, wording.marketing) : parts;
+  return wording.branding ? branded(whole, wording.branding) : whole;
+}
+
+function branded({ subject, html, text }: Parts, link: string): Parts {
+  const ending = { ...text, pieces: brandedText(text.pieces, link, html?.pieces) };
+  return { subject, html: html && { ...html, pieces: brandedHtml(html.pieces, link) }, text: ending };
 }
 
 /** Each part has one hole more: the link. A text that has no values of its own finds it where the html has it. */

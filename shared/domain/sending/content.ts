@@ -1,4 +1,5 @@
 // What a mail or a batch of mails says: stored once, apart from the sends.
+import { config } from "../../config.ts";
 import type { Mailbox } from "../../providers/provider.ts";
 import * as templates from "../templates.ts";
 import type { StoredAttachment } from "./attachments.ts";
@@ -22,6 +23,8 @@ export interface Content {
   attachments: StoredAttachment[];
   /** Marketing mail carries a footer and a way out. */
   marketing?: Marketing | undefined;
+  /** It ends with a line that says what it was sent with. */
+  branded?: true | undefined;
   /** When it was accepted: what Liquid calls now, so that a mail made again is the same to the byte. */
   at: string;
 }
@@ -32,6 +35,8 @@ export interface Wording {
   html?: string | undefined;
   text?: string | undefined;
   marketing?: Prepared | undefined;
+  /** Where the branding footer links to. */
+  branding?: string | undefined;
 }
 
 export const contentOf = (
@@ -58,7 +63,7 @@ export const contentOf = (
 /** All that is needed to compose at once. */
 export async function wording(orgId: number, content: Content): Promise<Wording> {
   const [said, marketing] = await Promise.all([saidBy(orgId, content), content.marketing && prepared(content.marketing)]);
-  return { ...said, ...(marketing && { marketing }) };
+  return { ...said, ...(marketing && { marketing }), ...(content.branded && { branding: config.brandingUrl }) };
 }
 
 async function saidBy(orgId: number, { template, subject = "", html, text }: Content): Promise<Wording> {

@@ -23,9 +23,12 @@ export const listing = (orgId: number, siteId: number, at: string, firstId: numb
   update(keys.sendCount(orgId, siteId, countShardOf(blockOf(firstId))), { add: { count: n } }),
 ];
 
+export const isListed = async (orgId: number, siteId: number, at: string, firstId: number): Promise<boolean> =>
+  (await get(entryOf(orgId, siteId, at, firstId))) !== undefined;
+
 /** A single send: in the usual case a look suffices. */
 export async function ensureListed(orgId: number, siteId: number, at: string, id: number): Promise<void> {
-  if (!(await get(entryOf(orgId, siteId, at, id)))) await claim(...listing(orgId, siteId, at, id, 1));
+  if (!(await isListed(orgId, siteId, at, id))) await claim(...listing(orgId, siteId, at, id, 1));
 }
 
 const entryOf = (orgId: number, siteId: number, at: string, firstId: number) => keys.sendsFeed(orgId, siteId, `${at}#${sortable(firstId)}`);

@@ -1,0 +1,70 @@
+import { describe, expect, test } from "vitest";
+import * as credits from "../../shared/domain/credits.ts";
+import { queryAll } from "../../shared/doors/table.ts";
+import { ranges } from "../../shared/keys.ts";
+import { account } from "../support/callers.ts";
+import { armed, atEveryStep } from "../support/killer.ts";
+
+armed();
+
+const organization = async () => (await account()).caller.orgId;
+const cents = (n: number) => n * credits.amountPerCent;
+
+/** The sum of the ledger, which the balance must be. */
+async function sum(orgId: number): Promise<number> {
+  const entries = await queryAll<{ amount: number }>(ranges.ledger(orgId), { consistent: true });
+  return entries.reduce((total, { amount }) => total + amount, 0);
+}
+
+describe("credits", () => {
+  test("of 50 charges at once against a balance for 30, 30 are taken", async () => {
+    const orgId = await organization();
+    await credits.grant(orgId, { what: "purchase", reference: "p1", amount: cents(30) });
+    const tried = Array.from({ length: 50 }, (_, i) =>
+      credits.charge(orgId, { what: "validations", reference: `v${i}`, amount: cents(1) }).catch((error: { kind: string }) => error.kind),
+    );
+    const outcomes = await Promise.all(tried);
+    expect(outcomes.filter((outcome) => outcome === true)).toHaveLength(30);
+    expect(outcomes.filter((outcome) => outcome === "unpaid")).toHaveLength(20);
+    expect([await credits.balance(orgId), await sum(orgId)]).toEqual([0, 0]);
+  });
+
+  test("a reference is charged once, however often and at once, and also when nothing is left", async () => {
+    const orgId = await organization();
+    await credits.grant(orgId, { what: "purchase", reference: "p1", amount: 100 });
+    const charge = () => credits.charge(orgId, { what: "mails", reference: "send:1", amount: 100 });
+    const outcomes = await Promise.all(Array.from({ length: 8 }, charge));
+    expect(outcomes.filter(Boolean)).toHaveLength(1);
+    expect(await charge()).toBe(false);
+    expect([await credits.balance(orgId), await sum(orgId)]).toEqual([0, 0]);
+  });
+
+  test("whoever dies while charging and charges again has charged once", async () => {
+    const told = await atEveryStep(async (kill) => {
+      const orgId = await organization();
+      await credits.grant(orgId, { what: "purchase", reference: "p", amount: 500 });
+      const charge = () => credits.charge(orgId, { what: "mails", reference: "send:1", amount: 200 });
+      await kill(charge);
+      await charge();
+      expect([await credits.balance(orgId), await sum(orgId)]).toEqual([300, 300]);
+    });
+    expect(told.length).toBeGreaterThan(1);
+  });
+
+  test("what was paid back is taken off, used or not; until it is made up for, nothing is charged", async () => {
+    const orgId = await organization();
+    const purchase = { what: "purchase", reference: "p1", amount: 1000 };
+    await credits.grant(orgId, purchase);
+    await credits.charge(orgId, { what: "mails", reference: "send:1", amount: 700 });
+    for (const _ of "12") await credits.takeBack(orgId, { what: "refund", reference: "refund:p1", amount: 1000 });
+    expect([await credits.balance(orgId), await sum(orgId)]).toEqual([-700, -700]);
+    await expect(credits.charge(orgId, { what: "mails", reference: "send:2", amount: 1 })).rejects.toMatchObject({ kind: "unpaid" });
+  });
+
+  test("an amount that is no whole number is a bug, and nothing charged is nothing written", async () => {
+    const orgId = await organization();
+    await expect(credits.grant(orgId, { what: "grant", reference: "g", amount: 0.5 })).rejects.toThrow("no whole number");
+    expect(await credits.charge(orgId, { what: "mails", reference: "none", amount: 0 })).toBe(false);
+    expect(await queryAll(ranges.ledger(orgId))).toEqual([]);
+  });
+});
