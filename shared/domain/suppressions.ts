@@ -5,7 +5,7 @@ import { now, sleep } from "../clock.ts";
 import { equals, isNew } from "../conditions.ts";
 import { get, getMany, put, queryAll, remove as removeItem, Unmet, update, type Write, write } from "../doors/table.ts";
 import { canonical, EmailAddress, oneLine } from "../email.ts";
-import { conflict, missing } from "../errors.ts";
+import { conflict, missing, Problem } from "../errors.ts";
 import { emailShard, keys, on, ranges, sha256, shelves } from "../keys.ts";
 import * as standing from "./contacts/standing.ts";
 
@@ -101,6 +101,15 @@ export const remove = (orgId: number, email: string): Promise<void> =>
     await write(taking, counted(orgId, current.reason, -1), ...suppressed.slice(0, contactsAtOnce).map(standing.restoring));
     await standing.follow(orgId, contacts);
   });
+
+/** Takes away what an address left behind when it unsubscribed, by the person's own hand; any other suppression stays. */
+export async function welcomeBack(orgId: number, email: string): Promise<void> {
+  const current = await find(orgId, email);
+  if (current?.reason !== "unsubscribe") return;
+  await remove(orgId, email).catch((error: unknown) => {
+    if (!(error instanceof Problem && error.kind === "missing")) throw error;
+  });
+}
 
 /** Suppresses an address for all mail and keeps nothing of it but its hash. */
 export const hide = (orgId: number, email: string): Promise<void> =>

@@ -55,13 +55,7 @@ async function leave({ orgId, contact, email }: Found): Promise<void> {
 export async function resubscribe(token: string): Promise<void> {
   const { contact, email, orgId } = await found(token);
   if (contact) await standing.wish(contact, "subscribed");
-  await welcomeBack(orgId, email);
-}
-
-/** Takes away what an address without a contact left behind when it unsubscribed; any other suppression stays. */
-export async function welcomeBack(orgId: number, email: string): Promise<void> {
-  const suppression = await suppressions.find(orgId, email);
-  if (suppression?.reason === "unsubscribe") await suppressions.remove(orgId, email).catch(unlessGone);
+  await suppressions.welcomeBack(orgId, email);
 }
 
 interface Found extends Subscriber {

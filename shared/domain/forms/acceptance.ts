@@ -13,8 +13,9 @@ import * as standing from "../contacts/standing.ts";
 import * as contacts from "../contacts.ts";
 import type { FormItem } from "../forms.ts";
 import * as scoring from "../scoring.ts";
+import type { SequenceItem } from "../sequences/record.ts";
+import * as triggers from "../sequences/triggers.ts";
 import * as suppressions from "../suppressions.ts";
-import { welcomeBack } from "../unsubscribes.ts";
 import * as submissions from "./submissions.ts";
 import { contactFields, type Value } from "./values.ts";
 
@@ -24,7 +25,7 @@ type Submission = submissions.SubmissionItem;
 export async function accept(form: FormItem, submission: Submission): Promise<void> {
   const { orgId, email } = submission;
   // By their own hand: who presses the button in their mail wants mail again.
-  if (isConfirmed(submission) && !submission.applied) await welcomeBack(orgId, email);
+  if (isConfirmed(submission) && !submission.applied) await suppressions.welcomeBack(orgId, email);
   const contact = await applied(form, submission);
   if (contact) {
     await standing.follow(orgId, [contact]);
@@ -33,7 +34,7 @@ export async function accept(form: FormItem, submission: Submission): Promise<vo
   await finish(submission);
 }
 
-/** What follows on a submission that holds; each step is safe to repeat. Whatever else is to wait for a form goes here. */
+/** What follows on a submission that holds; each step is safe to repeat. The sequences it starts began with the contact. */
 async function happened(form: FormItem, submission: Submission, { id: contactId, siteId }: ContactItem): Promise<void> {
   const { orgId } = form;
   const tags = await groups.tagsNamed({ orgId }, siteId, form.tags);
@@ -68,9 +69,13 @@ async function applied(form: FormItem, submission: Submission): Promise<ContactI
   for (let tries = 1; ; tries++) {
     if (submission.applied) return (await contacts.byIds(submission.orgId, [submission.contactId!], { consistent: true }))[0];
     const current = await contactAt(submission);
-    const { contact, writes } = current ? filled(current, submission) : await fresh(form, submission, "subscribed");
+    const met = current ? filled(current, submission) : await fresh(submission, form, "subscribed");
+    const begun = await triggers.startedBy(met, { formId: form.id, starts: await sequencesOf(form) }, roomForSequences);
+    const contact = { ...met, ...entering(met, begun) };
+    const storing = current ? items.changing(current, contact, neverTaken) : items.inserting(contact);
     try {
-      await write(noting(submission, contact, { applied: true }), ...writes);
+      await write(noting(submission, contact, { applied: true }), submissions.logging(submission, contact.id), ...storing, ...begun.writes);
+      await triggers.started(begun);
       return contact;
     } catch (error) {
       if (!(error instanceof Unmet)) throw error;
@@ -87,20 +92,28 @@ const contactAt = ({ orgId, siteId, email }: Submission): Promise<ContactItem | 
 const noting = (submission: Submission, { id: contactId }: ContactItem, set: Partial<Submission>): Write =>
   update(submission, { set: { ...set, contactId } }, { if: all(exists, absent("applied"), equals("status", submission.status)) });
 
-interface Step {
-  contact: ContactItem;
-  writes: Write[];
+// Of the 100 writes of a transaction.
+const roomForSequences = 90;
+
+/** The form's own, as long as there is such a one. */
+async function sequencesOf({ orgId, sequenceId }: FormItem): Promise<number[]> {
+  const sequence = sequenceId === null ? undefined : await get<SequenceItem>(keys.record(orgId, "SEQUENCE", sequenceId));
+  return sequence && sequence.status !== "archived" ? [sequence.id] : [];
 }
+
+const entering = (contact: ContactItem, begun: triggers.Begun): Pick<ContactItem, "sequences"> => {
+  const { sequences } = begun.of(contact).add;
+  return sequences ? { sequences: new Set([...(contact.sequences ?? []), ...sequences]) } : {};
+};
 
 /** Before the confirmation there is somebody to confirm: whoever is new is a contact that waits, whoever is known stays as they are. */
 export async function meet(form: FormItem, submission: Submission): Promise<void> {
   for (let tries = 1; submission.contactId === undefined; tries++) {
     const current = await contactAt(submission);
-    const { contact, writes } = current
-      ? { contact: current, writes: [submissions.logging(submission, current.id)] }
-      : await fresh(form, submission, "pending");
+    const contact = current ?? (await fresh(submission, form, "pending"));
+    const storing = current ? [] : items.inserting(contact);
     try {
-      await write(noting(submission, contact, {}), ...writes);
+      await write(noting(submission, contact, {}), submissions.logging(submission, contact.id), ...storing);
       return standing.follow(submission.orgId, [contact]);
     } catch (error) {
       if (!(error instanceof Unmet)) throw error;
@@ -110,18 +123,18 @@ export async function meet(form: FormItem, submission: Submission): Promise<void
   }
 }
 
-async function fresh(form: FormItem, submission: Submission, status: "pending" | "subscribed"): Promise<Step> {
+async function fresh(submission: Submission, form: FormItem, status: "pending" | "subscribed"): Promise<ContactItem> {
   const { orgId, siteId, email, freshContactId: id } = submission;
   const suppressed = (await suppressions.among(orgId, [email], "marketing")).has(canonical(email));
   const fields = { email, ...ofContact(submission), source: `form: ${form.name}`.slice(0, 200), status };
   const item = items.newItem(fields, { orgId, siteId, id, tags: [], lists: [], suppressed });
   const contact = status === "pending" ? item : { ...item, forms: new Set([form.id]) };
   await write(items.pointing(contact));
-  return { contact, writes: [submissions.logging(submission, id), ...items.inserting(contact)] };
+  return contact;
 }
 
 /** What a known contact gets of it. Anybody may type any address: without a confirmation only what is empty is filled, and who has left stays away. */
-function filled(current: ContactItem, submission: Submission): Step {
+function filled(current: ContactItem, submission: Submission): ContactItem {
   const confirmed = isConfirmed(submission);
   const given = ofContact(submission);
   const isFree = (known: unknown) => confirmed || known === undefined || known === null || known === "";
@@ -131,8 +144,7 @@ function filled(current: ContactItem, submission: Submission): Step {
     customFields: Object.fromEntries(Object.entries(customFields).filter(([name]) => isFree(current.customFields?.[name]))),
     ...(confirmed && { status: "subscribed" as const }),
   };
-  const contact = { ...changed(current, changes), forms: new Set([...(current.forms ?? []), submission.formId]) };
-  return { contact, writes: [submissions.logging(submission, contact.id), ...items.changing(current, contact, neverTaken)] };
+  return { ...changed(current, changes), forms: new Set([...(current.forms ?? []), submission.formId]) };
 }
 
 // The address stays what it is.
