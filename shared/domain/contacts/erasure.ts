@@ -3,12 +3,13 @@
 import { type Packed, packed, unpacked } from "../../bodies.ts";
 import type { Caller } from "../../caller.ts";
 import { equals } from "../../conditions.ts";
-import { claim, get, getMany, put, queryAll, remove, updateMany, writeMany } from "../../doors/table.ts";
+import { claim, get, getMany, put, query, queryAll, remove, updateMany, writeMany } from "../../doors/table.ts";
 import { type Address, blockOf, idsPerBlock, keys, ranges } from "../../keys.ts";
 import { chunked, inParallel } from "../../parallel.ts";
 import * as contacts from "../contacts.ts";
 import type { Entry } from "../events/timeline.ts";
 import type { FurtherEntry, TimelineItem } from "../events/timeline-item.ts";
+import * as submissions from "../forms/submissions.ts";
 import { type Line, linesPerChunk } from "../sending/chunks.ts";
 import * as suppressions from "../suppressions.ts";
 import { sendsOf } from "./person.ts";
@@ -27,7 +28,22 @@ export async function erase(who: Pick<Caller, "orgId" | "siteId">, id: number): 
     await anonymize(orgId, some);
     await inParallel(4, [...Map.groupBy(some, chunkOf).values()], (ids) => blankLines(orgId, ids));
   }
+  await forgetSubmissions(orgId, id);
   await contacts.remove(who, id);
+}
+
+/** What it submitted to forms. */
+async function forgetSubmissions(orgId: number, contactId: number): Promise<void> {
+  let after: string | undefined;
+  do {
+    const page = await query<submissions.LogLine>(ranges.contactLog(orgId, contactId, submissions.logPrefix), { limit: 500, after });
+    const found = await getMany<submissions.SubmissionItem>(
+      page.items.map(({ formId, place }) => keys.submission(orgId, formId, place)),
+      { consistent: true },
+    );
+    await inParallel(8, found, async (one) => one && submissions.remove(one));
+    after = page.next;
+  } while (after !== undefined);
 }
 
 const mostTries = 8;

@@ -5,6 +5,7 @@ import { getMany, query } from "../../doors/table.ts";
 import { keys, ranges } from "../../keys.ts";
 import * as contacts from "../contacts.ts";
 import * as history from "../events/history.ts";
+import * as submissions from "../forms/submissions.ts";
 import { full, SendDetail, type SendItem } from "../sends.ts";
 import * as activities from "./activities.ts";
 import { Contact, type ContactItem } from "./contact.ts";
@@ -28,6 +29,7 @@ export const Person = z
     customEvents: z.array(Activity),
     pageViews: z.array(Activity),
     sends: z.array(SendDetail).describe("With their events"),
+    submissions: z.array(submissions.Submission).describe("What it submitted to forms"),
     complete: z.boolean().describe("false when there is more of something than the 2,000 that are told"),
   })
   .meta({ id: "Person" });
@@ -39,12 +41,13 @@ const most = 2000;
 export async function dossier(who: Who, id: number): Promise<Person> {
   const { orgId } = who;
   const contact = await contacts.item(who, id);
-  const [told, scored, events, views, sendIds] = await Promise.all([
+  const [told, scored, events, views, sendIds, submitted] = await Promise.all([
     contacts.tell(orgId, contact),
     lines<scores.Stored>(orgId, id, scores.logPrefix),
     lines<activities.Logged>(orgId, id, activities.eventPrefix),
     lines<activities.Logged>(orgId, id, activities.viewPrefix),
     sendsOf(orgId, contact),
+    submissionsOf(orgId, id),
   ]);
   const wanted = sendIds.toReversed().slice(0, most);
   const items = await getMany<SendItem>(wanted.map((sendId) => keys.send(orgId, sendId)));
@@ -59,7 +62,8 @@ export async function dossier(who: Who, id: number): Promise<Person> {
     customEvents: events.slice(0, most).map(activity),
     pageViews: views.slice(0, most).map(activity),
     sends,
-    complete: [scored, events, views, sendIds].every(({ length }) => length <= most),
+    submissions: submitted.slice(0, most).map(submissions.told),
+    complete: [scored, events, views, sendIds, submitted].every(({ length }) => length <= most),
   };
 }
 
@@ -93,4 +97,14 @@ export async function sendsOf(orgId: number, { id, sendIds = [] }: ContactItem):
     after = page.next;
   } while (after !== undefined);
   return [...new Set([...older, ...sendIds])];
+}
+
+/** Those that are kept, newest first. */
+async function submissionsOf(orgId: number, contactId: number): Promise<submissions.SubmissionItem[]> {
+  const logged = await lines<submissions.LogLine>(orgId, contactId, submissions.logPrefix);
+  const found = await getMany<submissions.SubmissionItem>(
+    logged.map(({ formId, place }) => keys.submission(orgId, formId, place)),
+    { consistent: true },
+  );
+  return found.flatMap((one) => one ?? []);
 }
