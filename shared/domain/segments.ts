@@ -15,7 +15,7 @@ import * as reader from "./contacts/reader.ts";
 import * as contacts from "./contacts.ts";
 import * as records from "./records.ts";
 import { type Compiled, compile, type Explained, wanted } from "./segments/compile.ts";
-import type { Context, Groups } from "./segments/evaluate.ts";
+import type { Context, Groups, Test } from "./segments/evaluate.ts";
 import { fieldOf } from "./segments/fields.ts";
 import { type Condition, GivenRules, isRules, Rules } from "./segments/grammar.ts";
 import type { Scalar } from "./segments/operators.ts";
@@ -91,6 +91,15 @@ export async function condition(who: Who, id: number, siteId: number): Promise<r
   return wanted(segment);
 }
 
+/** The same for rules that were kept: whatever is meant by days ago is meant as of `at`. */
+export const wantedBy = async (orgId: number, siteId: number, rules: Rules, at: Date): Promise<reader.Wanted> =>
+  wanted(await ready(orgId, siteId, rules, at));
+
+/** Rules as a question to a contact, as of now. */
+export async function matcher(orgId: number, siteId: number, rules: Rules): Promise<Test> {
+  return (await ready(orgId, siteId, rules)).matches;
+}
+
 /** How many belong now, by the segment's rules or by others for the same site. */
 export async function count(who: Who, id: number, rules?: Rules): Promise<number> {
   const segment = await find(who, id);
@@ -121,9 +130,9 @@ export async function explain(who: Who, id: number, contactId: number): Promise<
   return segment.explain(contact);
 }
 
-async function ready(orgId: number, siteId: number, rules: Rules): Promise<Compiled> {
+async function ready(orgId: number, siteId: number, rules: Rules, at = now()): Promise<Compiled> {
   const [TAG, LIST] = await Promise.all([groupsNamed(orgId, siteId, "TAG", rules), groupsNamed(orgId, siteId, "LIST", rules)]);
-  const context: Context = { now: now(), groups: { TAG, LIST } };
+  const context: Context = { now: at, groups: { TAG, LIST } };
   return compile(rules, context);
 }
 

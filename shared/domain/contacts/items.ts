@@ -1,5 +1,5 @@
 // Contacts as they are stored, and writes of them that are not yet made.
-import { now } from "../../clock.ts";
+import { epochSeconds, now } from "../../clock.ts";
 import { absent, all, type Condition, equals } from "../../conditions.ts";
 import { put, remove, update, type Write } from "../../doors/table.ts";
 import { canonical } from "../../email.ts";
@@ -69,7 +69,7 @@ export function changed(current: ContactItem, { status, customFields, ...changes
       ? { unsuppressed: status ?? current.unsuppressed ?? "subscribed" }
       : { status: status ?? current.status };
   const next = { ...kept, ...address, ...standing, ...derived(kept), ...touched(current) };
-  return next.sk === current.sk ? next : shelved({ ...next, home: groups.homeOf(current) });
+  return next.sk === current.sk ? next : shelved({ ...next, home: groups.homeOf(current), ...moved(current, next.updatedAt) });
 }
 
 function merged(current: ContactItem["customFields"], changes: ContactChanges["customFields"]): ContactItem["customFields"] | null {
@@ -116,8 +116,26 @@ export const changing = (current: ContactItem, next: ContactItem, taken: Problem
         remove(current, { if: asRead(current) }),
         put(next, next, { new: taken }),
         pointing(next),
+        moving(next),
         ...(emailShard(current.sk) === emailShard(next.sk) ? [] : [counting(current, -1), counting(next, 1)]),
       ];
+
+/** That a contact took another address, for who reads all contacts meanwhile. */
+export interface Move {
+  id: number;
+  at: string;
+}
+// Longer than a campaign may be paused.
+const keepMovesSeconds = 90 * 24 * 3600;
+const mostShards = 16;
+
+const moved = ({ sk, movedFrom = [] }: ContactItem, at: string): Pick<ContactItem, "movedAt" | "movedFrom"> => ({
+  movedAt: at,
+  movedFrom: [...new Set([...movedFrom, emailShard(sk)])].slice(-mostShards),
+});
+
+const moving = ({ orgId, siteId, id, movedAt: at = "" }: ContactItem): Write =>
+  put(keys.contactMove(orgId, siteId, `${at}#${sortable(id)}`), { id, at, expires: epochSeconds() + keepMovesSeconds });
 
 /** All of it; its memberships must fit into a transaction. */
 export const removing = (current: ContactItem): Write[] => [

@@ -1,5 +1,6 @@
 // Which sends a site has, newest first: one entry for a single send, one for a batch, moved together with the site's count.
-import { claim, get, put, query, queryAll, update, type Write } from "../../doors/table.ts";
+import { exists } from "../../conditions.ts";
+import { claim, get, put, query, queryAll, remove, update, type Write } from "../../doors/table.ts";
 import { blockOf, countShardOf, idsPerBlock, keys, ranges, sortable } from "../../keys.ts";
 import { newestOf } from "../../merge.ts";
 import type { PageRequest } from "../../paging.ts";
@@ -25,6 +26,12 @@ export const listing = (orgId: number, siteId: number, at: string, firstId: numb
 
 export const isListed = async (orgId: number, siteId: number, at: string, firstId: number): Promise<boolean> =>
   (await get(entryOf(orgId, siteId, at, firstId))) !== undefined;
+
+/** Off the list and the count again, once. */
+export const unlisting = (orgId: number, siteId: number, at: string, firstId: number, n: number): [Write, Write] => [
+  remove(entryOf(orgId, siteId, at, firstId), { if: exists }),
+  update(keys.sendCount(orgId, siteId, countShardOf(blockOf(firstId))), { add: { count: -n } }),
+];
 
 /** A single send: in the usual case a look suffices. */
 export async function ensureListed(orgId: number, siteId: number, at: string, id: number): Promise<void> {

@@ -1,13 +1,14 @@
 // Chunks of a campaign that are held back: it is paused, or they wait for the winner of its test. They lie beside the campaign and
 // not in the lane, where others would have to wait behind them.
 import { exists } from "../../conditions.ts";
-import { claim, get, put, query, remove, update, type Write, write } from "../../doors/table.ts";
+import { claim, get, put, query, remove, update, type Write } from "../../doors/table.ts";
 import { type Address, keys, ranges } from "../../keys.ts";
+import { inParallel } from "../../parallel.ts";
 import type { Waiting } from "./lanes.ts";
 import * as lanes from "./lanes.ts";
 import { counting, type Source } from "./sources.ts";
 
-type Held = Waiting & { configId: number };
+export type Held = Waiting & { configId: number };
 
 /** Out of the lane, as far as it has come. */
 export async function hold(orgId: number, waiting: Waiting): Promise<void> {
@@ -16,22 +17,29 @@ export async function hold(orgId: number, waiting: Waiting): Promise<void> {
   await claim(remove({ pk, sk }, { if: exists }), put(keys.held(orgId, kind, id, sk), rest));
 }
 
-// A transaction takes 100 writes.
-const atOnce = 40;
+const atOnce = 100;
 
-/** All of them into the lane. Safe to repeat. */
-export async function release(orgId: number, source: Source, configId: number): Promise<void> {
-  for (;;) {
-    const { items } = await query<Held>(ranges.held(orgId, source.kind, source.id), { limit: atOnce, consistent: true });
-    if (!items.length) break;
-    await write(...items.flatMap((one) => releasing(orgId, one)));
-  }
+/** All of them into the lane, as they are or as `dealt` makes them; what it answers nothing for stays. Safe to repeat, also side by side. */
+export async function release(orgId: number, source: Source, configId: number, dealt: Dealt = async () => ({})): Promise<void> {
+  let after: string | undefined;
+  do {
+    const { items, next } = await query<Held>(ranges.held(orgId, source.kind, source.id), { limit: atOnce, after, consistent: true });
+    await inParallel(8, items, async (one) => {
+      const hand = await dealt(one);
+      // Whoever else let it in may have seen it handed over already: it must not come back.
+      if (hand) await claim(...releasing(orgId, one, hand.change), ...(hand.further ?? []));
+    });
+    after = next;
+  } while (after !== undefined);
   await lanes.arrived(orgId, configId);
 }
 
-const releasing = (orgId: number, { pk, sk, ...rest }: Held): Write[] => [
-  remove({ pk, sk }),
-  put(lanes.placeOf(orgId, rest.configId, rest), rest),
+/** What a chunk is changed to as it is let in, and what has to be written with it. */
+export type Dealt = (chunk: Held) => Promise<{ change?: Partial<Waiting>; further?: Write[] } | undefined>;
+
+const releasing = (orgId: number, { pk, sk, ...rest }: Held, change: Partial<Waiting> = {}): Write[] => [
+  remove({ pk, sk }, { if: exists }),
+  put(lanes.placeOf(orgId, rest.configId, rest), { ...rest, ...change }),
 ];
 
 /** None of them goes; those of which calls have begun go back into the lane, to be settled there. Safe to repeat. */
@@ -40,26 +48,25 @@ export async function discard(orgId: number, source: Source, configId: number): 
   do {
     const { items, next } = await query<Held>(ranges.held(orgId, source.kind, source.id), { limit: 100, after, consistent: true });
     for (const one of items) {
-      if (hasBegun(one)) await write(...releasing(orgId, one));
-      else await cancelRest(orgId, one.source!, one);
+      if (hasBegun(one)) await claim(...releasing(orgId, one));
+      else await claim(...(await cancelling(orgId, one.source!, one)));
     }
     after = next;
   } while (after !== undefined);
   await lanes.arrived(orgId, configId);
 }
 
-const hasBegun = (waiting: Waiting): boolean =>
-  Object.keys(waiting).some((name) => /^c\d+$/.test(name) && !waiting[`d${Number(name.slice(1))}`]);
+/** Something of it was handed over, or may have been. */
+const hasBegun = (waiting: Waiting): boolean => Object.keys(waiting).some((name) => /^c\d+$/.test(name));
 
 /** What was not handed over of a chunk, wherever it waits, never will be. */
-export async function cancelRest(orgId: number, source: Source, { pk, sk }: Address): Promise<void> {
-  const place = { pk, sk };
-  const waiting = await get<Waiting>(place);
-  if (!waiting) return;
-  const left = waiting.n - (waiting.doneLines ?? 0);
-  await claim(
-    remove(place, { if: exists }),
+export async function cancelling(orgId: number, source: Source, { pk, sk }: Address): Promise<Write[]> {
+  const waiting = await get<Waiting>({ pk, sk });
+  const gone = remove({ pk, sk }, { if: exists });
+  if (!waiting) return [gone];
+  return [
+    gone,
     update(keys.chunk(orgId, waiting.block, waiting.chunk), { set: { cancelled: true } }),
-    ...counting(orgId, waiting.block, [{ source, tallies: { cancelled: left } }]),
-  );
+    ...counting(orgId, waiting.block, [{ source, tallies: { cancelled: waiting.n - (waiting.doneLines ?? 0) } }]),
+  ];
 }

@@ -16,7 +16,7 @@ import type { Content } from "./content.ts";
 import * as feed from "./feed.ts";
 import * as lanes from "./lanes.ts";
 import { marketingOf } from "./marketing.ts";
-import { counting, type Source, type Tallies } from "./sources.ts";
+import { type Counted, counting, type Source, type Tallies } from "./sources.ts";
 
 /** One thing to say to many. */
 export interface Mailshot {
@@ -50,28 +50,52 @@ export interface Options {
 }
 
 /** At most `mostRecipients` contacts, each at most once. Throws 400 `physical_address_missing` (see compliance). */
-export async function staged(shot: Mailshot, contacts: ContactItem[], { held = false, tallies = {} }: Options = {}): Promise<Staged> {
-  const { orgId, site, config, source, at } = shot;
-  const [block, content] = await Promise.all([ids.takeBlock(), contentOf(shot)]);
-  const lines = contacts.map(lineOf);
-  const head = headOf(shot, block);
-  const address = keys.content(orgId, block);
-  const expires = epochSeconds() + keepSeconds;
-  const payloads = await chunks.items(orgId, block, head, lines);
-  await insertMany([{ address, item: { ...(await packed(address, content)), expires } }, ...payloads]);
-  const waiting = { block, chunk: 0, n: lines.length, siteId: site.id, at: at.toISOString(), source, configId: config.id };
-  const place = held ? keys.held(orgId, source.kind, source.id, lanes.sortOf(waiting)) : lanes.placeOf(orgId, config.id, waiting);
+export const staged = (shot: Mailshot, contacts: ContactItem[], { held = false, tallies = {} }: Options = {}): Promise<Staged> =>
+  stagedTogether([{ shot, contacts, held }], [{ source: shot.source, tallies }]);
+
+export interface Batch {
+  shot: Mailshot;
+  contacts: ContactItem[];
+  held: boolean;
+}
+
+/** Several of one source, for one transaction: what counts them is written once for all. `further`: what else is to be counted. */
+export async function stagedTogether(batches: Batch[], further: Counted[] = []): Promise<Staged & { blocks: number[] }> {
+  const stored = await Promise.all(batches.map(stage));
+  const [first] = batches;
+  const [block = 0] = stored.map((one) => one.block);
+  if (!first) return { blocks: [], sendIds: new Map(), writes: [] };
+  const { orgId, site, at } = first.shot;
+  const n = batches.reduce((sum, { contacts }) => sum + contacts.length, 0);
+  const [, counted] = feed.listing(orgId, site.id, at.toISOString(), block * idsPerBlock, n);
+  const accepted = batches.map(({ shot: { source }, contacts }) => ({ source, tallies: { accepted: contacts.length } }));
   return {
-    sendIds: new Map(contacts.map((contact, i) => [contact.id, block * idsPerBlock + i])),
-    writes: [
-      put(place, waiting, { new: true }),
-      ...feed.listing(orgId, site.id, at.toISOString(), block * idsPerBlock, lines.length),
-      ...counting(orgId, block, [{ source, tallies: { accepted: lines.length, ...tallies } }]),
-    ],
+    blocks: stored.map((one) => one.block),
+    sendIds: new Map(stored.flatMap(({ sendIds }) => sendIds)),
+    writes: [...stored.flatMap(({ writes }) => writes), counted, ...counting(orgId, block, [...accepted, ...further])],
   };
 }
 
-async function contentOf({ orgId, site, config, template, subject, html, text, at }: Mailshot): Promise<Content> {
+/** Content and lines under ids of their own. The writes let them in and list them, and count nothing. */
+async function stage({ shot, contacts, held }: Batch): Promise<{ block: number; sendIds: [number, number][]; writes: Write[] }> {
+  const { orgId, site, config, source, at } = shot;
+  const [block, content] = await Promise.all([ids.takeBlock(), contentOf(shot)]);
+  const lines = contacts.map(lineOf);
+  const address = keys.content(orgId, block);
+  const expires = epochSeconds() + keepSeconds;
+  const payloads = await chunks.items(orgId, block, headOf(shot, block), lines);
+  await insertMany([{ address, item: { ...(await packed(address, content)), expires } }, ...payloads]);
+  const waiting = { block, chunk: 0, n: lines.length, siteId: site.id, at: at.toISOString(), source, configId: config.id };
+  const place = held ? keys.held(orgId, source.kind, source.id, lanes.sortOf(waiting)) : lanes.placeOf(orgId, config.id, waiting);
+  const [listed] = feed.listing(orgId, site.id, at.toISOString(), block * idsPerBlock, lines.length);
+  return {
+    block,
+    sendIds: contacts.map((contact, i) => [contact.id, block * idsPerBlock + i]),
+    writes: [put(place, waiting, { new: true }), listed],
+  };
+}
+
+export async function contentOf({ orgId, site, config, template, subject, html, text, at }: Mailshot): Promise<Content> {
   return {
     from: { email: config.fromEmail, name: config.fromName ?? undefined },
     headers: {},
@@ -86,7 +110,7 @@ async function contentOf({ orgId, site, config, template, subject, html, text, a
   };
 }
 
-const headOf = ({ site, config, source, template, subject, at }: Mailshot, block: number): chunks.ChunkHead => ({
+export const headOf = ({ site, config, source, template, subject, at }: Mailshot, block: number): chunks.ChunkHead => ({
   siteId: site.id,
   sendingConfigId: config.id,
   provider: config.provider,
@@ -101,7 +125,7 @@ const headOf = ({ site, config, source, template, subject, at }: Mailshot, block
   capDays: site.sendFrequencyCapDays || undefined,
 });
 
-const lineOf = (contact: ContactItem, i: number): chunks.Line => ({
+export const lineOf = (contact: ContactItem, i: number): chunks.Line => ({
   i,
   to: contact.email,
   contactId: contact.id,

@@ -1,0 +1,72 @@
+// How far the fan-out has come in each collection of contacts. A cursor moves in the transaction that lets its people in, on the value
+// that was read: whoever is late or comes twice moves nothing.
+import { randomUUID } from "node:crypto";
+import { after, now } from "../../clock.ts";
+import { absent, all, any, atMost, equals, exists } from "../../conditions.ts";
+import { claim, put, queryAll, update, updateReturning, type Write } from "../../doors/table.ts";
+import { keys, ranges, shards } from "../../keys.ts";
+import { queues } from "../../queues.ts";
+import type { Key } from "./broadcast.ts";
+
+/** Who took another address while the others were reached; after all of them. */
+export const late = "late";
+
+export interface Cursor {
+  shard: string;
+  /** Moves so far. */
+  n: number;
+  /** Sort key of the last contact that is dealt with. */
+  after?: string;
+  done?: true;
+  owner?: string;
+  /** ISO 8601 */
+  lease?: string;
+}
+
+const addressOf = ({ orgId, kind, id }: Key, shard: string) => keys.fanOut(orgId, kind, id, `AT#${shard}`);
+
+/** One for each collection, at its beginning. */
+export const opening = (key: Key): Write[] =>
+  [...shards, late].map((shard) => put(addressOf(key, shard), { shard, n: 0 } satisfies Cursor));
+
+export const list = ({ orgId, kind, id }: Key): Promise<Cursor[]> =>
+  queryAll<Cursor>(ranges.fanOut(orgId, kind, id, "AT#"), { consistent: true });
+
+/** Nobody is at it. */
+export const isFree = ({ done, lease }: Cursor): boolean => !done && (lease ?? "") <= now().toISOString();
+
+const leaseSeconds = queues.fanOut.timeoutSeconds + 30;
+const until = (): string => after(leaseSeconds).toISOString();
+
+/** Undefined when it is done, in other hands, or not there. */
+export async function take(key: Key, shard: string): Promise<Cursor | undefined> {
+  const owner = randomUUID();
+  const free = any(absent("lease"), atMost("lease", now().toISOString()));
+  const rule = { if: all(exists, absent("done"), free) };
+  return updateReturning<Cursor>(update(addressOf(key, shard), { set: { owner, lease: until() } }, rule));
+}
+
+/** `place`: where to go on, undefined at the end. */
+export function moving(key: Key, { shard, n, owner }: Cursor, place: string | undefined): Write {
+  const change =
+    place === undefined ? { set: { done: true }, remove: ["after", "lease", "owner"] } : { set: { after: place, lease: until() } };
+  return update(addressOf(key, shard), { ...change, add: { n: 1 } }, { if: asRead(n, owner) });
+}
+
+const asRead = (n: number, owner: string | undefined) => all(equals("n", n), equals("owner", owner), absent("done"));
+
+export const moved = (cursor: Cursor, place: string | undefined): Cursor => ({
+  ...cursor,
+  n: cursor.n + 1,
+  ...(place === undefined ? { done: true } : { after: place }),
+});
+
+/** For somebody else to go on. */
+export const giveBack = (key: Key, { shard, n, owner }: Cursor): Promise<boolean> =>
+  claim(update(addressOf(key, shard), { remove: ["owner", "lease"] }, { if: asRead(n, owner) }));
+
+/** Nobody goes on. Whoever was about to move it cannot any more. */
+export async function stop(key: Key): Promise<void> {
+  for (const { shard, done } of await list(key))
+    if (!done) await claim(update(addressOf(key, shard), { set: { done: true }, add: { n: 1 } }, { if: exists }));
+}
