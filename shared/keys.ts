@@ -68,6 +68,7 @@ export const keys = {
   session: (hash: string) => at(`SESSION#${hash}`), // expires
   resetToken: (hash: string) => at(`RESET#${hash}`), // expires
   mfaToken: (hash: string) => at(`MFA#${hash}`), // expires; a login that waits for its second factor
+  stripeEvent: (event: string) => at(`STRIPE#${event}`), // expires; was dealt with
   inboundConfig: (config: number) => at(`CONFIG#${config}`), // -> organization of a sending config
   trackingSite: (site: number) => at(`TRACK#${site}`), // -> organization of a site
   publicForm: (form: number) => at(`FORM#${form}`), // -> organization of a form
@@ -94,6 +95,7 @@ export const keys = {
 
   // money: what is left of the period's mails and of the credits is one item; every movement of credits is an entry
   account: (org: number) => at(`${org}#ACCOUNT`),
+  billing: (org: number) => at(`${org}#BILLING`), // with Stripe
   ledgerEntry: (org: number, reference: string) => at(`${org}#LEDGER`, reference),
 
   // contacts: 16 collections to a site, so that readers go side by side; a pointer finds one by id
@@ -160,8 +162,9 @@ export const keys = {
   sendEvent: (org: number, id: number, event: string) => at(`${org}#S${hundredOf(id)}`, `${sortable(id)}#E${sha256(event).slice(0, 16)}`),
   eventPage: (org: number, site: number, run: string) => at(`${org}#${site}#EVENTS`, run),
   eventTotals: (org: number, site: number) => at(`${org}#EVENTCOUNT`, sortable(site)),
-  day: (org: number, site: number, date: string) => at(`${org}#${site}#DAY${date}`),
-  dayDomain: (org: number, site: number, date: string, domain: string) => at(`${org}#${site}#DAY${date}`, `D#${domain}`),
+  day: (org: number, site: number, date: string, shard: number) => at(`${org}#${site}#DAY${date}`, `#${shard}`),
+  dayDomain: (org: number, site: number, date: string, domain: string, shard: number) =>
+    at(`${org}#${site}#DAY${date}`, `D#${domain}#${shard}`),
   parkedEvent: (org: number, event: number) => at(`${org}#PARKED`, sortable(event)), // until its send appears
   unmatchedCount: (org: number) => at(`${org}#UNMATCHED`),
   deliveryPage: (org: number, webhook: number, page: number) => at(`${org}#W${webhook}`, sortable(page)), // expires
@@ -182,10 +185,12 @@ export const ranges = {
   eventNames: (org: number, site: number) => range(`${org}#EVENTNAME#${site}`), // by name
   visits: (org: number, site: number, visitor: string) => range(`${org}#V${site}#${sha256(visitor)}`, "VISIT#"), // by time
   sendsOf: (org: number, hundred: number) => range(`${org}#S${hundred}`),
+  block: (org: number, block: number) => range(`${org}#B${block}`), // content, chunks and results
   results: (org: number, block: number, chunk: number, call: number) => range(`${org}#B${block}`, `RESULT#${chunk}#${call}#`),
   waiting: (org: number, config: number) => range(`${org}#L${config}`, "W#"), // by priority, then time
   sendsFeed: (org: number, site: number) => range(`${org}#${site}#SENDS`), // by time
   sendEvents: (org: number, id: number) => range(`${org}#S${hundredOf(id)}`, `${sortable(id)}#E`),
+  day: (org: number, site: number, date: string) => range(`${org}#${site}#DAY${date}`), // the whole first, then by domain
   eventPages: (org: number, site: number) => range(`${org}#${site}#EVENTS`), // by time
   deliveryPages: (org: number, webhook: number) => range(`${org}#W${webhook}`), // by time
   submissions: (org: number, form: number) => range(`${org}#F${form}`), // by time

@@ -31,6 +31,9 @@ const names: Record<RecordKind, string> = {
   RULE: "scoring rule",
   IMPORT: "import",
   EXPORT: "export",
+  CAMPAIGN: "campaign",
+  HOLIDAY: "holiday",
+  SEQUENCE: "sequence",
 };
 const mostRecords = 10_000;
 const notFound = (kind: RecordKind): Problem => missing(`There is no such ${names[kind]}`);

@@ -106,8 +106,13 @@ export interface ContactItem {
   unsuppressed?: ContactStatus;
   tags?: Set<number>;
   lists?: Set<number>;
+  /** In which it is active: moved together with its enrollments. */
+  sequences?: Set<number>;
   /** The collection of its memberships, once it has another address than its first. */
   home?: string;
+  /** When it took the address it has (ISO 8601), and in which collections it was before. */
+  movedAt?: string;
+  movedFrom?: string[];
   score?: number;
   sendCount?: number;
   openCount?: number;
