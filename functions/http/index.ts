@@ -2,11 +2,13 @@
 import type { Group } from "../../shared/http/serve.ts";
 import { account } from "./account.ts";
 import { compliance } from "./compliance.ts";
+import { campaigns } from "./campaigns.ts";
 import { contacts } from "./contacts.ts";
 import { customEvents } from "./custom-events.ts";
 import { events } from "./events.ts";
 import { exports } from "./exports.ts";
 import { forms } from "./forms.ts";
+import { holidays } from "./holidays.ts";
 import { lists } from "./lists.ts";
 import { mfa } from "./mfa.ts";
 import { organization } from "./organization.ts";
@@ -34,6 +36,8 @@ export const groups: Group[] = [
   tags,
   segments,
   templates,
+  holidays,
+  campaigns,
   forms,
   publicForms,
   scoring,

@@ -1,6 +1,8 @@
 import type { Worker } from "../../shared/consume.ts";
+import { worker as campaigns } from "./campaigns.ts";
 import { worker as drain } from "./drain.ts";
 import { worker as exporting } from "./export.ts";
+import { worker as fanOut } from "./fan-out.ts";
 import { worker as forward } from "./forward.ts";
 import { worker as lane } from "./lane.ts";
 import { worker as providerEvents } from "./provider-events.ts";
@@ -9,4 +11,4 @@ import { worker as submission } from "./submission.ts";
 import { worker as sweep } from "./sweep.ts";
 import { worker as systemMail } from "./system-mail.ts";
 
-export const workers: Worker[] = [send, lane, drain, providerEvents, forward, submission, sweep, exporting, systemMail];
+export const workers: Worker[] = [send, lane, campaigns, fanOut, drain, providerEvents, forward, submission, sweep, exporting, systemMail];

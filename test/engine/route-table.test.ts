@@ -93,6 +93,11 @@ const makers: Record<string, { signature: Signature; body(made: Made): object }>
     body: () => ({ provider: "resend", fromEmail: "news@example.com", fromName: "News", credentials: { apiKey: "re_test" } }),
   },
   forms: { signature: "POST /forms", body: () => ({ name: "Newsletter" }) },
+  campaigns: { signature: "POST /campaigns", body: () => ({ name: "Spring" }) },
+  holidays: {
+    signature: "POST /holidays",
+    body: (made) => ({ name: "New year", date: "2099-01-01", templateId: made.templates! }),
+  },
   scoring: { signature: "POST /scoring/rules", body: () => ({ name: "Opened", trigger: "email_open", points: 1 }) },
   webhooks: { signature: "POST /webhooks", body: () => ({ url: "https://shop.example/hooks", events: ["bounce"] }) },
   sends: {

@@ -8,6 +8,7 @@ import { claim, getMany, query, update } from "../../doors/table.ts";
 import { type Address, type DueWork, dueShards, type GroupKind, shelves } from "../../keys.ts";
 import { inParallel } from "../../parallel.ts";
 import { queues } from "../../queues.ts";
+import * as broadcasts from "../broadcasts/broadcast.ts";
 import * as deadGroups from "../contacts/dead-groups.ts";
 import type { Parked } from "../events/unmatched.ts";
 import * as exports from "../exports.ts";
@@ -20,12 +21,12 @@ interface DueItem extends Address, Partial<Omit<SendItem, "provider">>, Partial<
   configId?: number;
   webhookId?: number;
   page?: number;
-  kind?: GroupKind;
+  kind?: GroupKind | broadcasts.Kind;
   group?: number;
   duesk: string;
 }
 
-const kinds: DueWork[] = ["SEND", "LANE", "EVENT", "DELIVERY", "GROUP", "EXPORT"];
+const kinds: DueWork[] = ["SEND", "LANE", "BROADCAST", "EVENT", "DELIVERY", "GROUP", "EXPORT"];
 
 /** One message per shard: the tick itself stays short however much is due. */
 export const drainAll = (): Promise<void> =>
@@ -62,6 +63,7 @@ async function take(what: DueWork, item: DueItem): Promise<boolean> {
 
 const onItsWay: Record<DueWork, (item: DueItem) => Promise<void>> = {
   LANE: ({ orgId, configId }) => lanes.wake(orgId, configId!),
+  BROADCAST: ({ orgId, kind, id }) => broadcasts.kick({ orgId, kind: kind as broadcasts.Kind, id: id! }),
   SEND: async ({ orgId, id, siteId, createdAt }) => {
     // Who accepted it may have died before it was listed.
     await feed.ensureListed(orgId, siteId!, createdAt!, id!);
@@ -71,5 +73,5 @@ const onItsWay: Record<DueWork, (item: DueItem) => Promise<void>> = {
     enqueue(queues.providerEvents, [{ orgId, provider: provider!, events: [event!] }], { group: orgId }),
   DELIVERY: ({ orgId, webhookId, page }) => enqueue(queues.forward, [{ orgId, webhookId: webhookId!, page: page! }], { group: webhookId! }),
   EXPORT: ({ orgId, id }) => exports.runSoon(orgId, id!),
-  GROUP: ({ orgId, kind, group }) => deadGroups.sweepSoon(orgId, kind!, group!),
+  GROUP: ({ orgId, kind, group }) => deadGroups.sweepSoon(orgId, kind as GroupKind, group!),
 };
