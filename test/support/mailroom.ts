@@ -2,7 +2,7 @@
 // as far as it likes; and the books that must balance whatever happened.
 import { DynamoDBClient, ScanCommand } from "@aws-sdk/client-dynamodb";
 import type { SendMessageBatchCommand } from "@aws-sdk/client-sqs";
-import { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
+import { DynamoDBDocumentClient, ScanCommand as ScanCommandOfDocuments } from "@aws-sdk/lib-dynamodb";
 import { expect } from "vitest";
 import type * as z from "zod";
 import { createTable } from "../../infra/local/table.ts";
@@ -158,7 +158,7 @@ async function handle(message: Message, kill: NonNullable<Settling["kill"]>): Pr
 
 async function firstDue(): Promise<number> {
   const { Items = [] } = await new DynamoDBClient({}).send(new ScanCommand({ TableName: process.env.TABLE_NAME, IndexName: "due" }));
-  return Math.min(...Items.map(({ duesk }) => Date.parse(duesk!.S!)));
+  return Math.min(...Items.map(({ duesk }) => Date.parse(duesk!.S!.slice(0, 24))));
 }
 
 /** Does something at the moment when a lane has been looked into, once, and before whoever looked acts on it. */
@@ -217,9 +217,27 @@ export async function balanced({ caller, siteId, configId, provider }: Sender, a
   const lane = (await get<Record<string, unknown>>(keys.lane(caller.orgId, configId))) ?? {};
   expect(Object.keys(lane)).not.toEqual(expect.arrayContaining(["duepk"]));
   expect(Object.keys(lane)).not.toEqual(expect.arrayContaining(["owner"]));
-  return Object.fromEntries(
+  const byStatus = Object.fromEntries(
     Map.groupBy(all, ({ status }) => status)
       .entries()
       .map(([status, some]) => [status, some.length]),
   );
+  const { sent = 0, failed = 0, uncertain = 0 } = byStatus;
+  for (const part of ["#", "D#"]) expect(await countedByDay(caller.orgId, siteId, part)).toMatchObject({ sent, failed, uncertain });
+  return byStatus;
+}
+
+/** All days together: the whole (`#`), or by domain (`D#`). */
+async function countedByDay(orgId: number, siteId: number, part: string): Promise<Record<string, number>> {
+  const sum: Record<string, number> = { sent: 0, failed: 0, uncertain: 0 };
+  const [pk, sk] = [ranges.day(orgId, siteId, "").pk, part];
+  const { Items = [] } = await DynamoDBDocumentClient.from(new DynamoDBClient({})).send(
+    new ScanCommandOfDocuments({
+      TableName: process.env.TABLE_NAME,
+      FilterExpression: "begins_with(pk, :pk) AND begins_with(sk, :sk)",
+      ExpressionAttributeValues: { ":pk": pk, ":sk": sk },
+    }),
+  );
+  for (const [name, n] of Items.flatMap((item) => Object.entries(item))) if (typeof n === "number") sum[name] = (sum[name] ?? 0) + n;
+  return sum;
 }

@@ -5,9 +5,9 @@ import { batch, type Message } from "../../shared/domain/events/apply.ts";
 import * as organizations from "../../shared/domain/organizations.ts";
 import type { SendItem } from "../../shared/domain/sends.ts";
 import * as sites from "../../shared/domain/sites.ts";
-import { get, insertMany } from "../../shared/doors/table.ts";
+import { get, insertMany, queryAll } from "../../shared/doors/table.ts";
 import * as ids from "../../shared/ids.ts";
-import { keys } from "../../shared/keys.ts";
+import { keys, ranges } from "../../shared/keys.ts";
 import type { InboundEvent } from "../../shared/queues.ts";
 import { account } from "./callers.ts";
 
@@ -72,11 +72,22 @@ export const work = async (...some: Received<Message>[]): Promise<void> => {
   if (errors.length) throw errors[0];
 };
 
+/** The counters of today, their shards together. */
 export async function counters(orgId: number, siteId: number) {
   const date = await organizations.today(orgId);
-  const domains = ["d0.example", "d1.example", "d2.example"].map((domain) => keys.dayDomain(orgId, siteId, date, domain));
-  const [day, totals, ...byDomain] = await Promise.all(
-    [keys.day(orgId, siteId, date), keys.eventTotals(orgId, siteId), ...domains].map((address) => get<Record<string, number>>(address)),
+  const [items, totals] = await Promise.all([
+    queryAll<Record<string, unknown> & { sk: string }>(ranges.day(orgId, siteId, date), { consistent: true }),
+    get<Record<string, number>>(keys.eventTotals(orgId, siteId)),
+  ]);
+  const day = summed(items.filter(({ sk }) => sk.startsWith("#")));
+  const byDomain = ["d0.example", "d1.example", "d2.example"].map((domain) =>
+    summed(items.filter(({ sk }) => sk.startsWith(`D#${domain}#`))),
   );
-  return { day: day ?? {}, totals: totals ?? {}, byDomain: byDomain.map((domain) => domain ?? {}) };
+  return { day, totals: totals ?? {}, byDomain };
+}
+
+function summed(items: Record<string, unknown>[]): Record<string, number> {
+  const sum: Record<string, number> = {};
+  for (const item of items) for (const [name, n] of Object.entries(item)) if (typeof n === "number") sum[name] = (sum[name] ?? 0) + n;
+  return sum;
 }

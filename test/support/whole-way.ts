@@ -14,7 +14,7 @@ import * as history from "../../shared/domain/events/history.ts";
 import * as sendingConfigs from "../../shared/domain/sending-configs.ts";
 import type { Send } from "../../shared/domain/sends.ts";
 import * as webhooks from "../../shared/domain/webhooks.ts";
-import { get, query } from "../../shared/doors/table.ts";
+import { get, query, queryAll } from "../../shared/doors/table.ts";
 import { keys, ranges } from "../../shared/keys.ts";
 import { eventTypes } from "../../shared/providers/inbound/inbound.ts";
 import { type Endpoint, endpoint } from "./endpoint.ts";
@@ -276,8 +276,8 @@ async function aboutEvents(way: Way) {
 async function counted(orgId: number, siteId: number, since: string): Promise<Record<string, number>> {
   const sum: Record<string, number> = {};
   for (let at = new Date(since.slice(0, 10)); at <= clock.now(); at = clock.after(86_400, at)) {
-    const day = (await get<Record<string, number>>(keys.day(orgId, siteId, at.toISOString().slice(0, 10)))) ?? {};
-    for (const [name, n] of Object.entries(day)) if (typeof n === "number") sum[name] = (sum[name] ?? 0) + n;
+    const days = await queryAll<Record<string, unknown>>({ ...ranges.day(orgId, siteId, at.toISOString().slice(0, 10)), prefix: "#" });
+    for (const [name, n] of days.flatMap((day) => Object.entries(day))) if (typeof n === "number") sum[name] = (sum[name] ?? 0) + n;
   }
   return sum;
 }

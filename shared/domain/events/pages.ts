@@ -7,11 +7,12 @@ import { domainOf } from "../../email.ts";
 import { keys, sha256 } from "../../keys.ts";
 import { inParallel } from "../../parallel.ts";
 import type { EventType } from "../../providers/inbound/inbound.ts";
+import * as days from "../days.ts";
 import * as organizations from "../organizations.ts";
 import * as sources from "../sending/sources.ts";
 import { sourceOf, type Tallies } from "../sending/sources.ts";
 import type { SendItem } from "../sends.ts";
-import { added, type Counts, type Moves } from "./timeline.ts";
+import type { Counts, Moves } from "./timeline.ts";
 import type { Decision } from "./timeline-item.ts";
 
 export interface PageItem extends Packed {
@@ -75,20 +76,20 @@ async function closing(orgId: number, siteId: number, run: string, date: string,
   const rows = rowsOf(parts);
   const types = Object.fromEntries([...Map.groupBy(rows, ([, , type]) => type)].map(([type, some]) => [type, some.length]));
   const address = keys.eventPage(orgId, siteId, run);
-  const sum = (some: Part[]) => countsOf(some.reduce((total, { decision }) => added(total, decision.delta), {} as Moves));
-  const byConfig = Map.groupBy(parts, ({ item }) => item.sendingConfigId);
-  const ofConfigs = [...byConfig].flatMap(([config, some]) => Object.entries(sum(some)).map(([name, n]) => [`g.${config}.${name}`, n]));
-  const byDomain = Map.groupBy(parts, ({ item }) => domainOf(item.toEmail));
-  const counting = (to: ReturnType<typeof keys.day>, counts: object) =>
-    Object.keys(counts).length ? [update(to, { add: { ...counts } as Record<string, number> })] : [];
+  const happenings = parts.map(({ decision: { delta }, item }) => ({
+    configId: item.sendingConfigId,
+    domain: domainOf(item.toEmail),
+    counts: { ...countsOf(delta), ...(delta["at.uncertain"] === -1 && { recovered: 1 }) },
+  }));
   return [
     put(address, { ...(await packed(address, rows)), n: rows.length, types }, { new: true }),
     update(keys.eventTotals(orgId, siteId), { add: { all: rows.length, ...types } }),
-    ...counting(keys.day(orgId, siteId, date), { ...sum(parts), ...Object.fromEntries(ofConfigs) }),
-    ...[...byDomain].flatMap(([domain, some]) => counting(keys.dayDomain(orgId, siteId, date, domain), sum(some))),
+    ...days.counting(orgId, siteId, date, spreadOf(run), happenings),
     ...[...Map.groupBy(parts, ({ item }) => sourceName(item)).values()].flatMap((some) => ofSource(orgId, run, some)),
   ];
 }
+
+const spreadOf = (run: string): number => Number.parseInt(sha256(run).slice(0, 4), 16);
 
 const countsOf = (moves: Moves): Counts => Object.fromEntries(Object.entries(moves).filter(([name]) => !name.startsWith(atMark)));
 const placesOf = (moves: Moves): Tallies =>
@@ -97,10 +98,9 @@ const atMark = "at.";
 
 /** One write for a campaign, sequence or holiday, whatever parts of it were met. */
 function ofSource(orgId: number, run: string, parts: Part[]): Write[] {
-  const spread = Number.parseInt(sha256(run).slice(0, 4), 16);
   return sources.counting(
     orgId,
-    spread,
+    spreadOf(run),
     parts.flatMap(({ item, decision: { delta } }) => {
       const source = sourceOf(item);
       return source ? [{ source, tallies: placesOf(delta), events: countsOf(delta) }] : [];

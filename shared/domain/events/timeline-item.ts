@@ -4,7 +4,6 @@ import { after } from "../../clock.ts";
 import type { Received } from "../../consume.ts";
 import type { EventType } from "../../providers/inbound/inbound.ts";
 import type { InboundEvent } from "../../queues.ts";
-import { sourceOf } from "../sending/sources.ts";
 import type { SendItem } from "../sends.ts";
 import {
   added,
@@ -71,8 +70,6 @@ interface Inside {
   entries: Entry[];
   deltas: Record<string, Moves>;
   status: SendItem["status"];
-  /** Whether it is counted where it stands. */
-  placed: boolean;
 }
 
 /**
@@ -86,8 +83,7 @@ export function decide(
   lost: Set<string>,
   beside: Map<string, FurtherEntry>,
 ): Decision | undefined {
-  const placed = sourceOf(item) !== undefined;
-  const before: Inside = { entries: item.events ?? [], deltas: item.deltas ?? {}, status: item.status, placed };
+  const before: Inside = { entries: item.events ?? [], deltas: item.deltas ?? {}, status: item.status };
   let inside = before;
   const further = new Map<string, Further>();
   for (const arrival of arrivals) {
@@ -115,14 +111,14 @@ export function decide(
   };
 }
 
-function grown({ entries, deltas, status, placed }: Inside, entry: Entry): Inside {
+function grown({ entries, deltas, status }: Inside, entry: Entry): Inside {
   const { run } = entry;
   const all = [...entries, entry];
   const [from, to] = [outcomeOf(entries, status), outcomeOf(all, status)];
   const { status: next = status } = to;
-  const place = placed ? moved({ [`at.${placeOf(status)}`]: 1 }, { [`at.${placeOf(next)}`]: 1 }) : {};
+  const place = moved({ [`at.${placeOf(status)}`]: 1 }, { [`at.${placeOf(next)}`]: 1 });
   const delta = [moved(from.counts, to.counts), place].reduce(added, deltas[run] ?? {});
-  return { entries: all, deltas: { ...deltas, [run]: delta }, status: next, placed };
+  return { entries: all, deltas: { ...deltas, [run]: delta }, status: next };
 }
 
 function takenOver({ entries, deltas, ...rest }: Inside, from: string, run: string): Inside {

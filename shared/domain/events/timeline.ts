@@ -39,7 +39,7 @@ export type Counter =
   | "uniqueClicked";
 export type Counts = Partial<Record<Counter, number>>;
 
-/** Of mail of a campaign, sequence or holiday also where it stands: `at.sent` falls when `at.delivered` rises. */
+/** Also where the mail stands: `at.sent` falls when `at.delivered` rises. */
 export type Move = `at.${Place}`;
 export type Moves = Partial<Record<Counter | Move, number>>;
 

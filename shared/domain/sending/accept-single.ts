@@ -3,12 +3,14 @@ import type { Caller } from "../../caller.ts";
 import { after, epochSeconds, now } from "../../clock.ts";
 import { enqueue } from "../../doors/queue.ts";
 import { claim, get, insertMany, put, type Write } from "../../doors/table.ts";
-import { canonical } from "../../email.ts";
+import { canonical, domainOf } from "../../email.ts";
 import * as ids from "../../ids.ts";
 import { dueShard, keys, on, shelves } from "../../keys.ts";
 import * as liquid from "../../liquid.ts";
 import { queues } from "../../queues.ts";
 import * as allowance from "../allowance.ts";
+import * as days from "../days.ts";
+import * as organizations from "../organizations.ts";
 import type { SendItem } from "../sends.ts";
 import { fromOf, type Gathered, keepSeconds, scheduleOf, shared, storedContent, warningsOf } from "./accept.ts";
 import type { Content } from "./content.ts";
@@ -58,8 +60,15 @@ async function take(orgId: number, send: SendItem, message: SingleMessage, gathe
 async function record(orgId: number, send: SendItem, writes: Write[] = []): Promise<SendItem> {
   const address = keys.send(orgId, send.id);
   const listing = feed.listing(orgId, send.siteId, send.createdAt, send.id, 1);
-  const isNew = await claim(put(address, send, { new: true }), ...listing, ...writes);
+  const ending = send.status === "failed" ? await failing(orgId, send) : [];
+  const isNew = await claim(put(address, send, { new: true }), ...listing, ...ending, ...writes);
   return isNew ? send : (await get<SendItem>(address))!;
+}
+
+/** Nobody will hand it over, and count it then. */
+async function failing(orgId: number, { id, siteId, sendingConfigId, toEmail }: SendItem): Promise<Write[]> {
+  const date = await organizations.today(orgId);
+  return days.counting(orgId, siteId, date, id, [{ configId: sendingConfigId, domain: domainOf(toEmail), counts: { failed: 1 } }]);
 }
 
 const waiting = ({ status }: SendItem): boolean => status === "queued" || status === "scheduled";

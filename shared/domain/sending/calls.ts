@@ -41,12 +41,17 @@ export interface State {
 
 export async function stateOf({ orgId, waiting }: Load, lines: Line[], n: number): Promise<State> {
   const earlier = waiting[`c${n}`];
-  const items = earlier ? await queryAll<Packed>(ranges.results(orgId, waiting.block, waiting.chunk, n), { consistent: true }) : [];
-  const results = await Promise.all(items.map((item) => unpacked<Result>(item)));
+  const results = earlier ? await resultsOf({ orgId, waiting }, n) : [];
   const died = earlier !== undefined && results.at(-1)?.attempt !== earlier.attempt;
   const settled = new Set(results.flatMap(({ outcomes }) => outcomes.filter(([, { status }]) => status !== "held").map(([i]) => i)));
   const open = lines.filter(({ i }) => !settled.has(i));
   return { earlier, results, died, open, doubt: new Set(died ? open.map(({ i }) => i) : results.at(-1)?.doubt) };
+}
+
+/** Of every attempt that was closed. */
+export async function resultsOf({ orgId, waiting }: Pick<Load, "orgId" | "waiting">, n: number): Promise<Result[]> {
+  const items = await queryAll<Packed>(ranges.results(orgId, waiting.block, waiting.chunk, n), { consistent: true });
+  return Promise.all(items.map((item) => unpacked<Result>(item)));
 }
 
 export interface Answer {
@@ -62,7 +67,7 @@ export interface Answer {
 /** Asks for the lines that are open. `hopelessSince`: since when both this mail waits and the provider takes nothing. */
 export async function attempt(load: Load, n: number, state: State, hopelessSince: string | undefined): Promise<Answer> {
   const { carrier, orgId } = load;
-  if (!carrier) return { result: refusing(load, state), moved: true };
+  if (!carrier) return { result: refusing(load, state.open, state.doubt), moved: true };
   const { waitSeconds, lane } = await pace.turn(orgId, carrier.config, state.open.length);
   if (waitSeconds > 0) return { wait: { why: "turn", seconds: waitSeconds }, moved: false };
   const slow = state.died ? { lines: [] } : slowOf(load, lane, state);
@@ -88,9 +93,9 @@ function slowOf({ waiting }: Load, lane: object, { open, doubt }: State): { line
   return { lines: ends.map(({ line }) => line), seconds: (first - now().getTime()) / 1000 };
 }
 
-const refusing = ({ refusal }: Load, { open, doubt }: State): Result => ({
+export const refusing = ({ refusal }: Load, lines: Line[], doubt = new Set<number>()): Result => ({
   attempt: 0,
-  outcomes: open.map(({ i }) => [i, doubt.has(i) ? provider.lost : { status: "refused", error: refusal }]),
+  outcomes: lines.map(({ i }) => [i, doubt.has(i) ? provider.lost : { status: "refused", error: refusal }]),
   doubt: [],
 });
 

@@ -2,7 +2,7 @@
 // RESULT item; only then are the sends inserted. Whatever dies in between is taken up from what was written.
 import { now } from "../../clock.ts";
 import { absent, all, exists } from "../../conditions.ts";
-import { claim, getMany, insertMany, remove, update, updateMany, write } from "../../doors/table.ts";
+import { claim, getMany, insertMany, update, updateMany, write } from "../../doors/table.ts";
 import { type Address, keys } from "../../keys.ts";
 import { inParallel } from "../../parallel.ts";
 import type { Outcome } from "../../providers/provider.ts";
@@ -10,6 +10,7 @@ import * as engagement from "../contacts/engagement.ts";
 import type { SendItem } from "../sends.ts";
 import * as calls from "./calls.ts";
 import * as chunks from "./chunks.ts";
+import { close } from "./closing.ts";
 import * as held from "./held.ts";
 import type { Verdict, Waiting } from "./lanes.ts";
 import * as lanes from "./lanes.ts";
@@ -34,25 +35,43 @@ export async function chunk(
   if (!waiting.callSize) await insertRefused(load);
   const begun = (n: number) => waiting[`c${n}`] !== undefined;
   const open = load.calls.flatMap((lines, n) => (waiting[`d${n}`] || (state === "cancelled" && !begun(n)) ? [] : [{ lines, n }]));
-  const told: Verdict[] = [];
+  const told: Told[] = [];
   const failures: unknown[] = [];
   await inParallel(widthOf(load), open, async ({ lines, n }) => {
     if (failures.length || told.some(({ wait, done, asideSeconds }) => wait || !(done || asideSeconds)) || !mayGoOn()) return;
     // Calls in flight are waited for when one fails: nobody else may take the lane while they are.
     await callOnce(load, lines, n, hopelessSince).then(
-      (verdict) => told.push(verdict),
+      (verdict) => told.push({ ...verdict, n }),
       (error) => failures.push(error),
     );
   });
   if (failures.length) throw failures[0];
   const done = told.filter((verdict) => verdict.done).length === open.length;
-  if (done && state === "cancelled") await held.cancelRest(orgId, waiting.source!, placeOf(waiting));
-  else if (done) await write(remove(placeOf(waiting)));
+  if (done) await end(load, told, state);
   const wait = told.find((verdict) => verdict.wait)?.wait;
   const aside = told.flatMap(({ asideSeconds = [] }) => asideSeconds);
   const isAside =
     !wait && told.length === open.length && aside.length && (await lanes.setAside(orgId, configId, waiting, Math.min(...aside)));
   return { done: done || Boolean(isAside), wait, moved: told.some(({ moved }) => moved) };
+}
+
+/** A verdict on one call, with all that was ever answered to it. */
+interface Told extends Verdict {
+  n: number;
+  results?: calls.Result[] | undefined;
+}
+
+async function end(load: Load, told: Told[], state: sources.State): Promise<void> {
+  const { orgId, waiting } = load;
+  const known = new Map(told.map(({ n, results }) => [n, results]));
+  const results = await inParallel(4, [...load.calls.keys()], async (n) => {
+    if (known.has(n)) return known.get(n)!;
+    if (waiting[`c${n}`]) return calls.resultsOf(load, n);
+    // Done without having begun: there was nobody to ask. Neither: it was cancelled.
+    return waiting[`d${n}`] ? [calls.refusing(load, load.calls[n]!)] : [];
+  });
+  const last = state === "cancelled" ? await held.cancelling(orgId, waiting.source!, placeOf(waiting)) : undefined;
+  await close(load, results.flat(), last);
 }
 
 async function heldBack(orgId: number, waiting: Waiting): Promise<Verdict> {
@@ -77,7 +96,7 @@ const insertSends = (orgId: number, sends: SendItem[]) =>
   insertMany(sends.map((send) => ({ address: keys.send(orgId, send.id), item: send })));
 
 /** One call, from wherever an earlier attempt left it. */
-async function callOnce(load: Load, lines: Line[], n: number, hopelessSince: string | undefined): Promise<Verdict> {
+async function callOnce(load: Load, lines: Line[], n: number, hopelessSince: string | undefined): Promise<Omit<Told, "n">> {
   const { orgId, waiting, source } = load;
   // What has not begun does not begin any more when its campaign was stopped meanwhile.
   if (source && !waiting[`c${n}`] && (await sources.stateOf(orgId, source)) !== "going") return { done: false, moved: false };
@@ -87,11 +106,12 @@ async function callOnce(load: Load, lines: Line[], n: number, hopelessSince: str
     : { moved: true };
   if (state.open.length && !result) return { done: false, wait, moved, asideSeconds };
   // What an earlier attempt was told may not all have been written: it is written again, and found there.
-  const tallies = await record(load, lines, [...state.results, ...(result ? [result] : [])]);
+  const results = [...state.results, ...(result ? [result] : [])];
+  const tallies = await record(load, lines, results);
   const done = !result?.outcomes.some(([, { status }]) => status === "held");
   if (done && source) await tell(load, source, lines, n, tallies);
   else if (done && load.calls.length > 1) await write(update(placeOf(waiting), { set: { [`d${n}`]: true } }));
-  return { done, wait, moved, asideSeconds: done ? undefined : asideSeconds };
+  return { done, wait, moved, asideSeconds: done ? undefined : asideSeconds, results };
 }
 
 /** The call is done and its mails are counted where they stand, together and once. */

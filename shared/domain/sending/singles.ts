@@ -4,7 +4,7 @@ import { after, epochSeconds, now } from "../../clock.ts";
 import { absent, all, equals } from "../../conditions.ts";
 import { enqueue } from "../../doors/queue.ts";
 import { claim, get, update } from "../../doors/table.ts";
-import { canonical } from "../../email.ts";
+import { canonical, domainOf } from "../../email.ts";
 import { invalid, missing } from "../../errors.ts";
 import { randomText } from "../../ids.ts";
 import { dueShard, keys, off, on, shelves } from "../../keys.ts";
@@ -12,6 +12,8 @@ import { provider as providerOf } from "../../providers/index.ts";
 import type { Mailing, Outcome, Provider } from "../../providers/provider.ts";
 import { queues } from "../../queues.ts";
 import * as engagement from "../contacts/engagement.ts";
+import * as days from "../days.ts";
+import * as organizations from "../organizations.ts";
 import * as sendingConfigs from "../sending-configs.ts";
 import type { SendItem } from "../sends.ts";
 import * as suppressions from "../suppressions.ts";
@@ -174,10 +176,15 @@ async function settle(orgId: number, send: Single, outcome: Outcome): Promise<vo
   const set = marks(outcome, now().toISOString());
   // Before the send is settled, as nobody takes it up again afterwards.
   if (set.status === "sent") await engagement.sent(orgId, [{ ...send, ...set }]);
+  const date = await organizations.today(orgId);
+  const counting = (counts: days.DayCounts) =>
+    days.counting(orgId, send.siteId, date, send.id, [{ configId: send.sendingConfigId, domain: domainOf(send.toEmail), counts }]);
   // Whoever is about to write an event on it as it was reads it again.
-  if (await claim(update(address, { set, add: { v: 1 }, remove: fromHere }, { if: asRead(send) }))) return;
+  if (await claim(update(address, { set, add: { v: 1 }, remove: fromHere }, { if: asRead(send) }), ...counting({ [set.status!]: 1 })))
+    return;
   const { status: _, error: __, ...beside } = set;
-  if (send.attempt) await claim(update(address, { set: beside, remove: fromHere }, { if: equals("attempt", send.attempt) }));
+  if (send.attempt)
+    await claim(update(address, { set: beside, remove: fromHere }, { if: equals("attempt", send.attempt) }), ...counting({ sent: 1 }));
 }
 
 const tidy = async (orgId: number, send: Single): Promise<void> => {

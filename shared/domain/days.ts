@@ -1,0 +1,48 @@
+// What happened to the mail of a site on one day of its organization: in all, by sending config, and by domain of the recipients.
+// Moved in the transactions that end a chunk, a single send or a run of events, and so exact; a day never changes once it is over.
+import { update, type Write } from "../doors/table.ts";
+import { countShardOf, keys } from "../keys.ts";
+import { chunked } from "../parallel.ts";
+import type { Counts } from "./events/timeline.ts";
+
+/**
+ * `sent`: a provider took it; `failed`: it was refused, by a provider or by us; `uncertain`: nobody can tell; `recovered`: it was
+ * uncertain until events told of it; the others are told by events.
+ */
+export type DayCounts = Counts & { sent?: number; failed?: number; uncertain?: number; recovered?: number };
+
+export interface Happening {
+  configId: number;
+  domain: string;
+  counts: DayCounts;
+}
+
+// An expression has at most 4 KB.
+const mostMoves = 150;
+
+/** One write for the day, one for each domain. `spread`: writes of different numbers seldom meet in transactions. */
+export function counting(orgId: number, siteId: number, date: string, spread: number, happenings: Happening[]): Write[] {
+  const whole = new Map<string, number>();
+  for (const { configId, counts } of happenings)
+    for (const [name, n = 0] of Object.entries(counts))
+      for (const attribute of [name, `g.${configId}.${name}`]) whole.set(attribute, (whole.get(attribute) ?? 0) + n);
+  const byDomain = Map.groupBy(happenings, ({ domain }) => domain);
+  const shard = countShardOf(spread);
+  return [
+    ...chunked(moving(whole), mostMoves).map((some, i) =>
+      update(keys.day(orgId, siteId, date, countShardOf(spread + i)), { add: Object.fromEntries(some) }),
+    ),
+    ...[...byDomain].flatMap(([domain, some]) => {
+      const moves = moving(sum(some.map(({ counts }) => counts)));
+      return moves.length ? [update(keys.dayDomain(orgId, siteId, date, domain, shard), { add: Object.fromEntries(moves) })] : [];
+    }),
+  ];
+}
+
+function sum(all: DayCounts[]): Map<string, number> {
+  const total = new Map<string, number>();
+  for (const counts of all) for (const [name, n = 0] of Object.entries(counts)) total.set(name, (total.get(name) ?? 0) + n);
+  return total;
+}
+
+const moving = (moves: Map<string, number>): [string, number][] => [...moves].filter(([, n]) => n);
