@@ -25,11 +25,12 @@ const table: Entry[] = groups.flatMap((group) =>
 );
 
 /** `id` for every integer in the path, but for a contact, and a query and body that most would take. */
-const asking = ({ route }: Entry, id: number, credential: Asked, contact = id): Asked => {
+const asking = ({ route }: Entry, id: number, credential: Asked, { contacts: contact = id, variants: variant = id }: Made = {}): Asked => {
   const names = [...route.path.matchAll(/{(\w+)}/g)].map(([, name = ""]) => name);
-  const idOf = (name: string): number => (name === "contactId" ? contact : id);
+  const idOf = (name: string): number => ({ contactId: contact, variantId: variant })[name] ?? id;
   const params = Object.fromEntries(names.map((name) => [name, /^id$|Id$/.test(name) ? String(idOf(name)) : "x"]));
   const given = { contactId: contact, name: "Mine", delta: 1 };
+  Object.assign(given, { scheduledAt: "2027-01-01T00:00:00Z", emails: ["ada@example.net"] });
   return { ...credential, params, ...(route.query && { query: { q: "a" } }), ...(route.body && !route.raw && { body: given }) };
 };
 const withKey = (key: string): Asked => ({ headers: { authorization: `Bearer ${key}` } });
@@ -78,7 +79,7 @@ test("no route does anything for a key without its scope", async () => {
 
 type Made = Record<string, number>;
 /** One record of each kind, by the first segment of its path; whoever adds a kind adds it here. */
-const makers: Record<string, { signature: Signature; body(made: Made): object }> = {
+const makers: Record<string, { signature: Signature; body(made: Made): object; of?: string }> = {
   sites: { signature: "POST /sites", body: () => ({ name: "Shop" }) },
   "api-keys": { signature: "POST /api-keys", body: () => ({ name: "CI" }) },
   "template-folders": { signature: "POST /template-folders", body: () => ({ name: "Folder" }) },
@@ -94,9 +95,10 @@ const makers: Record<string, { signature: Signature; body(made: Made): object }>
   },
   forms: { signature: "POST /forms", body: () => ({ name: "Newsletter" }) },
   campaigns: { signature: "POST /campaigns", body: () => ({ name: "Spring" }) },
+  variants: { signature: "POST /campaigns/:id/variants", of: "campaigns", body: () => ({ subject: "Hi" }) },
   holidays: {
     signature: "POST /holidays",
-    body: (made) => ({ name: "New year", date: "2099-01-01", templateId: made.templates! }),
+    body: (made) => ({ name: "New year", date: "2099-01-01", templateId: made.templates }),
   },
   scoring: { signature: "POST /scoring/rules", body: () => ({ name: "Opened", trigger: "email_open", points: 1 }) },
   webhooks: { signature: "POST /webhooks", body: () => ({ url: "https://shop.example/hooks", events: ["bounce"] }) },
@@ -109,9 +111,13 @@ const makers: Record<string, { signature: Signature; body(made: Made): object }>
 test("what belongs to one organization does not exist for another", async () => {
   const [owner, stranger] = await Promise.all([account(), account()]);
   const made: Made = {};
-  for (const [kind, { signature, body }] of Object.entries(makers)) {
+  for (const [kind, { signature, body, of }] of Object.entries(makers)) {
     const { group } = table.find((entry) => entry.signature === signature)!;
-    const answer = await ask<{ id: number }>(group, signature, { ...withSession(owner.token), body: body(made) });
+    const answer = await ask<{ id: number }>(group, signature, {
+      ...withSession(owner.token),
+      ...(of && { params: { id: String(made[of]) } }),
+      body: body(made),
+    });
     expect([signature, answer.status, answer.body.error]).toEqual([signature, expect.toBeOneOf([201, 202]), undefined]);
     made[kind] = answer.body.data.id;
   }
@@ -122,13 +128,13 @@ test("what belongs to one organization does not exist for another", async () => 
     const { status, body } = await ask(
       entry.group,
       entry.signature,
-      asking(entry, made[kind]!, withSession(stranger.token), made.contacts),
+      asking(entry, made[kind]!, withSession(stranger.token), made),
     );
     expect([entry.signature, status, body.code]).toEqual([entry.signature, 404, "not_found"]);
   }
   for (const entry of walked.filter(({ route }) => route.method === "GET")) {
     const id = made[entry.signature.split("/")[1]!]!;
-    const { status } = await ask(entry.group, entry.signature, asking(entry, id, withSession(owner.token), made.contacts));
+    const { status } = await ask(entry.group, entry.signature, asking(entry, id, withSession(owner.token), made));
     expect([entry.signature, status]).toEqual([entry.signature, 200]);
   }
 });
