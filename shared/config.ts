@@ -31,6 +31,10 @@ export const config = {
   get brandingUrl() {
     return optional("BRANDING_URL") ?? this.publicUrl;
   },
+  /** Name of a secret with both of Stripe's as JSON: `{"secretKey", "webhookSecret"}`. Instead of the two settings that follow. */
+  get stripeSecret() {
+    return optional("STRIPE_SECRET");
+  },
   get stripeSecretKey() {
     return optional("STRIPE_SECRET_KEY");
   },

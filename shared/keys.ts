@@ -191,6 +191,7 @@ export const ranges = {
   sendsFeed: (org: number, site: number) => range(`${org}#${site}#SENDS`), // by time
   sendEvents: (org: number, id: number) => range(`${org}#S${hundredOf(id)}`, `${sortable(id)}#E`),
   day: (org: number, site: number, date: string) => range(`${org}#${site}#DAY${date}`), // the whole first, then by domain
+  dayInAll: (org: number, site: number, date: string) => range(`${org}#${site}#DAY${date}`, "#"), // the whole alone
   eventPages: (org: number, site: number) => range(`${org}#${site}#EVENTS`), // by time
   deliveryPages: (org: number, webhook: number) => range(`${org}#W${webhook}`), // by time
   submissions: (org: number, form: number) => range(`${org}#F${form}`), // by time
@@ -225,7 +226,18 @@ export const shelves = {
 };
 
 export type Shelf = Range & { index: "due" | "new" };
-export type DueWork = "SEND" | "LANE" | "BROADCAST" | "EVENT" | "DELIVERY" | "GROUP" | "EXPORT" | "SEQUENCE" | "SUBMISSION" | "FORM" | "SECURE";
+export type DueWork =
+  | "SEND"
+  | "LANE"
+  | "BROADCAST"
+  | "EVENT"
+  | "DELIVERY"
+  | "GROUP"
+  | "EXPORT"
+  | "SEQUENCE"
+  | "SUBMISSION"
+  | "FORM"
+  | "SECURE";
 export const dueShards = 4;
 export const enrollmentShards = 64;
 /** Spreads due work evenly over its shards. */

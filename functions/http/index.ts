@@ -1,8 +1,9 @@
 // The whole HTTP interface, group by group. CDK, the local runner, the OpenAPI document and the tests read this list.
 import type { Group } from "../../shared/http/serve.ts";
 import { account } from "./account.ts";
-import { compliance } from "./compliance.ts";
+import { billing } from "./billing.ts";
 import { campaigns } from "./campaigns.ts";
+import { compliance } from "./compliance.ts";
 import { contacts } from "./contacts.ts";
 import { customEvents } from "./custom-events.ts";
 import { events } from "./events.ts";
@@ -20,6 +21,7 @@ import { scoring } from "./scoring.ts";
 import { segments } from "./segments.ts";
 import { send } from "./send.ts";
 import { sendingConfigs } from "./sending-configs.ts";
+import { sequences } from "./sequences.ts";
 import { sites } from "./sites.ts";
 import { suppressions } from "./suppressions.ts";
 import { tags } from "./tags.ts";
@@ -38,6 +40,7 @@ export const groups: Group[] = [
   templates,
   holidays,
   campaigns,
+  sequences,
   forms,
   publicForms,
   scoring,
@@ -48,6 +51,7 @@ export const groups: Group[] = [
   exports,
   sendingConfigs,
   organization,
+  billing,
   compliance,
   webhooks,
   tracking,

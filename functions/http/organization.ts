@@ -1,4 +1,7 @@
 import * as z from "zod";
+import * as reports from "../../shared/domain/billing/reports.ts";
+import * as branding from "../../shared/domain/branding.ts";
+import * as health from "../../shared/domain/health.ts";
 import * as limits from "../../shared/http/rate-limit.ts";
 import { route } from "../../shared/http/route.ts";
 import { group } from "../../shared/http/serve.ts";
@@ -25,6 +28,31 @@ export const organization = group("organization", [
         windowSeconds: limits.windowSeconds,
       };
     },
+  }),
+  route("GET /org/health", "How mail fared in the last 30 days: bounces, complaints, trust level, and the limits that hold", {
+    returns: health.Health.extend({
+      limits: z.object({ plan: z.enum(planKeys), mails: reports.Mails, general: Window, send: Window, windowSeconds: z.int() }),
+    }),
+    handle: async ({ caller }) => {
+      const { orgId, plan } = caller;
+      const [state, { mails }, general, send] = await Promise.all([
+        health.of(caller),
+        reports.usage(orgId),
+        limits.peek(orgId, "general"),
+        limits.peek(orgId, "send"),
+      ]);
+      const windows = { general: limits.windowOf(plan, "general", general), send: limits.windowOf(plan, "send", send) };
+      return { ...state, limits: { plan, mails, ...windows, windowSeconds: limits.windowSeconds } };
+    },
+  }),
+  route("GET /org/branding", "Whether mails end with a line that says what they were sent with, and what that saves", {
+    returns: branding.Branding,
+    handle: ({ caller }) => branding.find(caller.orgId),
+  }),
+  route("PUT /org/branding", "Enable or disable the branding footer: 15 % off mails beyond the plan", {
+    body: branding.BrandingChange,
+    returns: branding.Branding,
+    handle: ({ caller, body }) => branding.change(caller, body),
   }),
 ]);
 export const { handler } = organization;

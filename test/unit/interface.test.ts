@@ -10,7 +10,7 @@ import { providers } from "../../shared/providers/index.ts";
 const notYet: Record<string, string[]> = {
   Audience: ["/imports"],
   Automation: ["/sequences", "/wh"],
-  "Trust and money": ["/secure-messages", "/validate", "/sender-check", "/domains", "/plans", "/billing", "/org", "/stock-photos"],
+  "Trust and money": ["/secure-messages", "/validate", "/sender-check", "/domains", "/stock-photos"],
   Insight: ["/dashboard", "/analytics", "/reports"],
 };
 

@@ -1,0 +1,77 @@
+// How the mail of an organization fares with those who get it, from the counters of the last 30 days.
+import * as z from "zod";
+import type { Caller } from "../caller.ts";
+import { get, queryAll } from "../doors/table.ts";
+import { keys, ranges } from "../keys.ts";
+import { inParallel } from "../parallel.ts";
+import type { DayCounts } from "./days.ts";
+import * as organizations from "./organizations.ts";
+import * as sites from "./sites.ts";
+
+export const trustLevels = ["new", "good", "watch", "poor"] as const;
+
+/** From this share on, of hard bounces and of complaints. Mailbox providers begin to hold mail back at about the first, and refuse it at the second. */
+const bounds = { watch: { hardBounces: 0.05, complaints: 0.001 }, poor: { hardBounces: 0.1, complaints: 0.005 } };
+const fewest = 100;
+const percent = (share: number): string => `${Number((share * 100).toFixed(2))} %`;
+const from = (level: keyof typeof bounds): string =>
+  `from ${percent(bounds[level].hardBounces)} hard bounces or ${percent(bounds[level].complaints)} complaints on`;
+
+export const trustRule = `Of the last 30 days. new: fewer than ${fewest} mails were sent; poor: ${from("poor")}; watch: ${from("watch")}; good: else. It tells; nothing is held back for it.`;
+
+const Rate = z.number().describe("From 0 to 1");
+export const Health = z.object({
+  from: z.string().describe("First of the 30 days, in the organization's time zone"),
+  to: z.string(),
+  sent: z.int().describe("Taken by a provider"),
+  delivered: z.int(),
+  bouncedHard: z.int(),
+  bouncedSoft: z.int(),
+  dropped: z.int().describe("Refused by the provider itself"),
+  complained: z.int(),
+  unsubscribed: z.int(),
+  bounceRate: Rate.describe("Bounces, hard and soft, for each mail sent; from 0 to 1"),
+  hardBounceRate: Rate,
+  complaintRate: Rate.describe("Complaints for each mail delivered; from 0 to 1"),
+  trust: z.object({ level: z.enum(trustLevels), rule: z.string() }),
+  unmatchedEvents: z.int().describe("Events that providers reported for mails which are not ours, since ever"),
+});
+export type Health = z.output<typeof Health>;
+
+export async function of(caller: Caller): Promise<Health> {
+  const { orgId } = caller;
+  const [siteIds, to, unmatched] = await Promise.all([
+    sites.visible(caller),
+    organizations.today(orgId),
+    get<{ count: number }>(keys.unmatchedCount(orgId), { consistent: false }),
+  ]);
+  const days = lastDays(to, 30);
+  const counters = (
+    await inParallel(
+      16,
+      siteIds.flatMap((siteId) => days.map((day) => ranges.dayInAll(orgId, siteId, day))),
+      (range) => queryAll<DayCounts>(range),
+    )
+  ).flat();
+  const sum = (counter: keyof DayCounts) => counters.reduce((total, counts) => total + (counts[counter] ?? 0), 0);
+  const names = ["sent", "delivered", "bouncedHard", "bouncedSoft", "dropped", "complained", "unsubscribed"] as const;
+  const told = Object.fromEntries(names.map((name) => [name, sum(name)])) as Pick<Health, (typeof names)[number]>;
+  return { from: days.at(-1)!, to, ...told, ...judged(told), unmatchedEvents: unmatched?.count ?? 0 };
+}
+
+type Told = Pick<Health, "sent" | "delivered" | "bouncedHard" | "bouncedSoft" | "complained">;
+
+/** Pure. */
+export function judged({ sent, delivered, bouncedHard, bouncedSoft, complained }: Told) {
+  const share = (part: number, whole: number) => (whole ? Math.min(1, Math.max(0, part / whole)) : 0);
+  const hardBounceRate = share(bouncedHard, sent);
+  const complaintRate = share(complained, delivered);
+  const passes = ({ hardBounces, complaints }: (typeof bounds)["poor"]) => hardBounceRate >= hardBounces || complaintRate >= complaints;
+  const level = sent < fewest ? "new" : passes(bounds.poor) ? "poor" : passes(bounds.watch) ? "watch" : "good";
+  const trust = { level: level as (typeof trustLevels)[number], rule: trustRule };
+  return { bounceRate: share(bouncedHard + bouncedSoft, sent), hardBounceRate, complaintRate, trust };
+}
+
+/** Newest first. */
+const lastDays = (today: string, n: number): string[] =>
+  Array.from({ length: n }, (_, i) => new Date(Date.parse(today) - i * 24 * 3600 * 1000).toISOString().slice(0, 10));
