@@ -96,6 +96,20 @@ export async function takeEvents(n: number): Promise<number> {
   return openEvents.next - n;
 }
 
+const enrollmentsAtOnce = 100;
+let openEnrollments = { next: 0, end: 0 };
+
+/** `n` numbers in a row for enrollments, from those that this process keeps; answers the first. */
+export async function takeEnrollments(n: number): Promise<number> {
+  if (openEnrollments.end - openEnrollments.next < n) {
+    const size = Math.max(n, enrollmentsAtOnce);
+    const first = await reserve("ENROLLMENT", size);
+    openEnrollments = { next: first, end: first + size };
+  }
+  openEnrollments.next += n;
+  return openEnrollments.next - n;
+}
+
 async function reserve(kind: string, n = 1): Promise<number> {
   const counter = await updateReturning<{ last: number }>(update(keys.idCounter(kind), { add: { last: n } }));
   return counter!.last - n + 1;

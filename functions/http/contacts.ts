@@ -51,7 +51,7 @@ const TagGiven = z
   .meta({ examples: [{ name: "customer" }] });
 const Named = z.object({ id: z.int(), name: z.string() });
 
-async function tagOf(caller: Caller, siteId: number, given: z.output<typeof TagGiven>): Promise<z.output<typeof Named>> {
+async function tagOf(caller: Caller, siteId: number, given: z.output<typeof TagGiven>): Promise<groups.Group> {
   const id = "tagId" in given ? given.tagId : (await groups.tagsNamed(caller, siteId, [given.name])).get(given.name)!;
   return groups.ofSite("TAG", caller, id, siteId);
 }

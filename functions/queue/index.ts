@@ -1,4 +1,5 @@
 import type { Worker } from "../../shared/consume.ts";
+import { worker as advance } from "./advance.ts";
 import { worker as campaigns } from "./campaigns.ts";
 import { worker as drain } from "./drain.ts";
 import { worker as exporting } from "./export.ts";
@@ -11,4 +12,17 @@ import { worker as submission } from "./submission.ts";
 import { worker as sweep } from "./sweep.ts";
 import { worker as systemMail } from "./system-mail.ts";
 
-export const workers: Worker[] = [send, lane, campaigns, fanOut, drain, providerEvents, forward, submission, sweep, exporting, systemMail];
+export const workers: Worker[] = [
+  send,
+  lane,
+  campaigns,
+  fanOut,
+  drain,
+  providerEvents,
+  forward,
+  submission,
+  sweep,
+  exporting,
+  advance,
+  systemMail,
+];

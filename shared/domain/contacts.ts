@@ -8,6 +8,8 @@ import { type Contact, type ContactChanges, type ContactItem, groupSet, type New
 import * as groups from "./contacts/groups.ts";
 import * as items from "./contacts/items.ts";
 import * as standing from "./contacts/standing.ts";
+import { leaveSome } from "./sequences/leaving.ts";
+import * as triggers from "./sequences/triggers.ts";
 import * as sites from "./sites.ts";
 import * as suppressions from "./suppressions.ts";
 
@@ -119,9 +121,13 @@ export const change = (who: Who, id: number, changes: ContactChanges): Promise<C
 // A transaction takes 100 writes, a membership two of them.
 const groupsAtOnce = 45;
 
-/** Memberships and its log go with it; its sends and the suppression of its address stay. Dead on the way, it is taken up by doing it again. */
+/** Memberships, enrollments and its log go with it; its sends and the suppression of its address stay. Dead on the way, it is taken up by doing it again. */
 export const remove = (who: Who, id: number): Promise<void> =>
   untilSettled(who, id, async (current) => {
+    if (current.sequences?.size) {
+      await leaveSome(current);
+      return remove(who, id);
+    }
     const heavy = items.membershipsOf(current).slice(groupsAtOnce);
     if (heavy.length) {
       await write(...items.parting(current, heavy.slice(0, groupsAtOnce)));
@@ -141,11 +147,15 @@ async function forget(orgId: number, id: number): Promise<void> {
   } while (after !== undefined);
 }
 
-/** What joining does beside: points for the contact's score, and how the log tells of them. */
+/** What joining does beside: points for the contact's score, how the log tells of them, and the sequences that wait for it. */
 export interface Earned {
   points: number;
   lines: Write[];
+  starts?: Set<number> | undefined;
 }
+
+// Of the 100 of a transaction, beside the contact, its membership and the count.
+const roomBeside = 97;
 
 /** Idempotent: `applied` says whether it was the first time. */
 export const join = (
@@ -158,8 +168,10 @@ export const join = (
   untilSettled(who, id, async (contact) => {
     const applied = !contact[groupSet(kind)]?.has(group);
     if (!applied) return { applied, contact };
-    const { points, lines } = await earning(contact);
-    await write(...groups.adding(kind, group, [contact], points), ...lines);
+    const { points, lines, starts } = await earning(contact);
+    const begun = await triggers.startedBy(contact, { starts, points }, roomBeside - lines.length);
+    await write(...groups.adding(kind, group, [contact], points, begun), ...lines, ...begun.writes);
+    await triggers.started(begun);
     return { applied, contact };
   });
 

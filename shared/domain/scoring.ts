@@ -54,14 +54,15 @@ export const causeOf = ({ key, at }: Pick<Happening, "key" | "at">, { id, name }
 export const happened = (orgId: number, contact: Pick<ContactItem, "id" | "siteId">, happening: Happening): Promise<void> =>
   allHappened(orgId, contact.siteId, [{ contactId: contact.id, happening }]);
 
-/** A tag is applied, and scored in the same transaction. Idempotent: `applied` says whether it was the first time. */
-export const applyTag = (who: Who, contactId: number, tag: { id: number; name: string }) =>
+/** A tag is applied, scored, and starts the sequences that wait for it, in one transaction. Idempotent: `applied` says whether it was the first time. */
+export const applyTag = (who: Who, contactId: number, tag: { id: number; name: string; starts?: Set<number> }) =>
   contacts.join(who, contactId, "TAG", tag.id, async ({ orgId, siteId, id, v = 0 }) => {
     const happening = { key: `tag ${tag.id} on version ${v}`, at: now().toISOString() };
     const some = met(await ofSite(orgId, siteId), { trigger: "tag_add", facts: { tagId: tag.id, tagName: tag.name } });
     return {
       points: some.reduce((sum, { points }) => sum + points, 0),
       lines: some.map((rule) => scores.logging(orgId, id, rule.points, causeOf(happening, rule))),
+      starts: tag.starts,
     };
   });
 

@@ -4,7 +4,7 @@ import { createCipheriv, createDecipheriv, createHmac, hkdfSync } from "node:cry
 import { secretFor } from "./installation-secrets.ts";
 
 /** What tokens are for: one of another purpose does not open. */
-export type Purpose = "unsubscribe" | "confirm" | "visitor";
+export type Purpose = "secure" | "unsubscribe" | "confirm" | "visitor" | "sequence";
 type Content = (number | string)[];
 
 const [nonceBytes, tagBytes, mostBytes] = [12, 16, 600];

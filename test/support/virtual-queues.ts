@@ -95,5 +95,5 @@ const recordOf = ({ id, body, receives }: Message): SQSRecord =>
 
 async function firstDue(): Promise<number> {
   const { Items = [] } = await new DynamoDBClient({}).send(new ScanCommand({ TableName: process.env.TABLE_NAME, IndexName: "due" }));
-  return Math.min(...Items.map(({ duesk }) => Date.parse(duesk!.S!)));
+  return Math.min(...Items.map(({ duesk }) => Date.parse(duesk!.S!.slice(0, 24))));
 }

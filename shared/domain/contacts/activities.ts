@@ -8,6 +8,8 @@ import { keys, on, shelves, sortable } from "../../keys.ts";
 import * as contacts from "../contacts.ts";
 import { causeOf, met } from "../scoring.ts";
 import { ofSite, type ScoringRule, type Trigger } from "../scoring-rules.ts";
+import type { Begun } from "../sequences/begun.ts";
+import * as triggers from "../sequences/triggers.ts";
 import type { ContactItem } from "./contact.ts";
 import { eventCount, maxEventNames } from "./facts.ts";
 import * as scores from "./scores.ts";
@@ -47,7 +49,10 @@ export async function record(orgId: number, contactId: number, activity: Activit
   for (let tries = 1; ; tries++) {
     const contact = await contacts.item({ orgId }, contactId);
     try {
-      return await write(...recording(contact, [activity], await ofSite(orgId, contact.siteId)));
+      const rules = await ofSite(orgId, contact.siteId);
+      const begun = await begins(contact, [activity], rules);
+      await write(...recording(contact, [activity], rules, begun));
+      return await triggers.started(begun);
     } catch (error) {
       if (!(error instanceof Unmet)) throw error;
       // It was recorded before.
@@ -57,26 +62,41 @@ export async function record(orgId: number, contactId: number, activity: Activit
   }
 }
 
-/** First the lines, one for each activity, which must be new; then the contact; then what its score was changed by. */
-export function recording(contact: ContactItem, activities: Activity[], rules: ScoringRule[]): Write[] {
+const mostWrites = 100;
+
+/** The sequences that activities start, for the transaction that records them and makes so many writes beside. */
+export function begins(contact: ContactItem, activities: Activity[], rules: ScoringRule[], beside = 0): Promise<Begun> {
+  const scored = activities.flatMap((activity) => earned(rules, activity));
+  const eventNames = activities.flatMap(({ type, name }) => (type === "custom" ? [name] : []));
+  const points = scored.reduce((sum, rule) => sum + rule.points, 0);
+  return triggers.startedBy(contact, { eventNames, points }, mostWrites - 1 - activities.length - scored.length - beside);
+}
+
+/**
+ * First the lines, one for each activity, which must be new; then the contact; then what its score was changed by, and the sequences
+ * it enters.
+ */
+export function recording(contact: ContactItem, activities: Activity[], rules: ScoringRule[], begun: Begun): Write[] {
   const { counts, names } = counted(contact, activities);
   const scored = activities.flatMap((activity) => earned(rules, activity).map((rule) => ({ activity, rule })));
   const points = scored.reduce((sum, { rule }) => sum + rule.points, 0);
-  const add = { ...counts, v: 1, ...(names.length && { eventNames: new Set(names) }), ...(scored.length && { score: points }) };
+  const { add: entered, conditions } = begun.of(contact);
+  const add = { ...counts, v: 1, ...(names.length && { eventNames: new Set(names) }), ...(scored.length && { score: points }), ...entered };
   return [
     ...activities.map((activity) => logging(contact, activity)),
-    update(contact, { add }, { if: all(equals("id", contact.id), ...roomFor(contact, names)) }),
+    update(contact, { add }, { if: all(equals("id", contact.id), ...roomFor(contact, names), ...conditions) }),
     ...scored.map(({ activity, rule }) =>
       scores.logging(contact.orgId, contact.id, rule.points, causeOf({ key: `activity ${activity.id}`, at: activity.at }, rule)),
     ),
+    ...begun.writes,
   ];
 }
 
-const triggers: Record<Activity["type"], Trigger> = { custom: "custom_event", page_view: "page_view" };
+const triggerOf: Record<Activity["type"], Trigger> = { custom: "custom_event", page_view: "page_view" };
 
 /** Rules that it meets. */
 export const earned = (rules: ScoringRule[], { type, name, url }: Activity): ScoringRule[] =>
-  met(rules, { trigger: triggers[type], facts: { eventName: name, url } });
+  met(rules, { trigger: triggerOf[type], facts: { eventName: name, url } });
 
 function logging({ orgId, siteId, id: contactId }: ContactItem, activity: Activity): Write {
   const { id, at, type, name } = activity;

@@ -10,6 +10,7 @@ import { emailShard, type GroupKind, keys, ranges } from "../../keys.ts";
 import type { PageRequest } from "../../paging.ts";
 import { inParallel } from "../../parallel.ts";
 import * as records from "../records.ts";
+import { type Begun, nothing } from "../sequences/begun.ts";
 import * as sites from "../sites.ts";
 import { type ContactItem, groupSet } from "./contact.ts";
 import * as dead from "./dead-groups.ts";
@@ -20,6 +21,8 @@ export interface Group extends records.Stored {
   siteId: number;
   name: string;
   description?: string | null | undefined;
+  /** Active sequences that wait for whoever joins it. */
+  starts?: Set<number>;
 }
 export type CountedGroup = Group & { contactCount: number };
 
@@ -198,16 +201,17 @@ export const counted = (orgId: number, kind: GroupKind, group: number, home: str
 
 /**
  * Contacts join a group, all or none of them, as long as each is the one that was read and no member yet. Two writes for each, one
- * more for every home they have. Each gets the points for it.
+ * more for every home they have. Each gets the points for it, and enters the sequences that it begins; their writes are made beside.
  */
-export const adding = (kind: GroupKind, group: number, contacts: ContactItem[], points?: number): Write[] => [
-  ...contacts.map((contact) =>
-    update(
+export const adding = (kind: GroupKind, group: number, contacts: ContactItem[], points?: number, begun: Begun = nothing): Write[] => [
+  ...contacts.map((contact) => {
+    const { add, conditions } = begun.of(contact);
+    return update(
       contact,
-      { add: { [groupSet(kind)]: new Set([group]), v: 1, ...(points && { score: points }) }, set: { updatedAt: stamp(contact) } },
-      { if: outside(kind, group, contact) },
-    ),
-  ),
+      { add: { [groupSet(kind)]: new Set([group]), v: 1, ...(points && { score: points }), ...add }, set: { updatedAt: stamp(contact) } },
+      { if: all(outside(kind, group, contact), ...conditions) },
+    );
+  }),
   ...contacts.flatMap((contact) => entering(contact, [{ kind, group }])),
   ...counting(kind, group, contacts, 1),
 ];

@@ -2,7 +2,7 @@
 // came about.
 import * as z from "zod";
 import type { Caller } from "../../caller.ts";
-import { equals } from "../../conditions.ts";
+import { all, equals } from "../../conditions.ts";
 import { get, put, query, Unmet, update, write } from "../../doors/table.ts";
 import { oneLine } from "../../email.ts";
 import { invalid } from "../../errors.ts";
@@ -10,6 +10,9 @@ import * as ids from "../../ids.ts";
 import { keys, ranges, sha256 } from "../../keys.ts";
 import { decodeCursor, encodeCursor } from "../../paging.ts";
 import * as contacts from "../contacts.ts";
+import { nothing } from "../sequences/begun.ts";
+import * as triggers from "../sequences/triggers.ts";
+import type { ContactItem } from "./contact.ts";
 import { asRead, touched } from "./items.ts";
 
 type Who = Pick<Caller, "orgId" | "siteId">;
@@ -45,23 +48,32 @@ export interface Cause {
   rule?: { id: number; name: string } | undefined;
 }
 
+// Of the 100 of a transaction, beside the score and its line.
+const roomBeside = 98;
+const mostTries = 8;
+
 /** Adds to a contact's score, once for each cause; false when it was added before, or when there is no such contact any more. */
 export async function adjust(orgId: number, contactId: number, delta: number, cause: Cause): Promise<boolean> {
   for (let tries = 1; ; tries++) {
     const pointer = await get<{ siteId: number; email: string }>(keys.contactPointer(orgId, contactId));
     if (!pointer) return false;
     const address = keys.contact(orgId, pointer.siteId, pointer.email);
+    // Where no sequence waits for a score it need not be known, and what others write at the same time is not in its way.
+    const contact = (await triggers.waitsForScores(orgId, pointer.siteId)) ? await get<ContactItem>(address) : undefined;
+    const begun = contact?.id === contactId ? await triggers.startedBy(contact, { points: delta }, roomBeside) : nothing;
+    const { add, conditions } = begun.of({ id: contactId });
     try {
-      // What others write at the same time is not in its way.
       await write(
-        update(address, { add: { score: delta, v: 1 } }, { if: equals("id", contactId) }),
+        update(address, { add: { score: delta, v: 1, ...add } }, { if: all(equals("id", contactId), ...conditions) }),
         logging(orgId, contactId, delta, cause),
+        ...begun.writes,
       );
+      await triggers.started(begun);
       return true;
     } catch (error) {
       if (!(error instanceof Unmet)) throw error;
-      // Added before; or it has just moved to another address, which the second try knows.
-      if (error.index === 1 || tries >= 2) return false;
+      // Added before; or it has just moved to another address, which the second try knows, or its score was changed by others.
+      if (error.index === 1 || tries >= (conditions.length ? mostTries : 2)) return false;
     }
   }
 }
@@ -84,8 +96,12 @@ const setTo = (who: Who, id: number, score: number, cause: Cause): Promise<void>
   contacts.untilSettled(who, id, async (current) => {
     const delta = score - (current.score ?? 0);
     const set = { score, v: touched(current).v };
+    const begun = await triggers.startedBy(current, { points: delta }, roomBeside);
+    const { add, conditions } = begun.of(current);
     try {
-      await write(logging(who.orgId, id, delta, cause), update(current, { set }, { if: asRead(current) }));
+      const setting = update(current, { set, add }, { if: all(asRead(current), ...conditions) });
+      await write(logging(who.orgId, id, delta, cause), setting, ...begun.writes);
+      await triggers.started(begun);
     } catch (error) {
       // The same request, made again after it died, finds its line.
       if (!(error instanceof Unmet && error.index === 0)) throw error;

@@ -52,7 +52,20 @@ const prefixed: Record<string, Reader | undefined> = {
     const known = isId(id) && !more.length && (campaignFacts as readonly string[]).includes(fact);
     return known ? field("flag", campaignsOf(fact as CampaignFact), { member: Number(id) }) : undefined;
   },
+  step: (rest) => {
+    const [order = "", fact = "", ...more] = rest.split(".");
+    const attribute = isId(order) && !more.length ? stepFacts[fact] : undefined;
+    return attribute ? field("flag", attribute, { member: Number(order) }) : undefined;
+  },
 };
+
+/** What only a step of a sequence asks: laid over the contact for the moment, by the order of the steps. */
+export interface StepFacts {
+  openedSteps: Set<number>;
+  clickedSteps: Set<number>;
+}
+const stepFacts: Record<string, keyof StepFacts | undefined> = { opened: "openedSteps", clicked: "clickedSteps" };
+export const isOfStep = (name: string): boolean => name.startsWith("step.");
 
 const named = (name: string, one: Field): Field | undefined => (name.length >= 1 && name.length <= maxName ? one : undefined);
 const isId = (text: string): boolean => /^[1-9]\d{0,15}$/.test(text) && Number.isSafeInteger(Number(text));

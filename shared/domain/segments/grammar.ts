@@ -1,7 +1,7 @@
 // The rules of a segment: conditions, all or any of which hold, nested. What they may say is written here and nowhere else; whatever
 // does not fit is refused with the path that leads to it.
 import * as z from "zod";
-import { type Field, fieldOf } from "./fields.ts";
+import { type Field, fieldOf, isOfStep } from "./fields.ts";
 import { type Operator, operators, type Value, wrongValue } from "./operators.ts";
 
 export interface Condition {
@@ -66,26 +66,37 @@ interface Wrong {
   message: string;
 }
 
-/** Rules from outside: checked by hand, as a union could only say that neither of the two fits. */
-export const GivenRules = z
-  .unknown()
-  .transform((given, context): Rules => {
-    const wrong: Wrong[] = [];
-    const rules = readRules(given, [], wrong, { conditions: 0 });
-    if (!wrong.length && Buffer.byteLength(JSON.stringify(rules)) > maxBytes)
-      wrong.push({ path: [], message: `must be at most ${maxBytes.toLocaleString("en")} bytes of JSON` });
-    for (const { path, message } of wrong) context.addIssue({ code: "custom", path, message, input: given });
-    return wrong.length ? z.NEVER : rules;
-  })
-  .meta({ documentedAs: z.object({}).meta({ $ref: "#/components/schemas/SegmentRules" }) });
+type FieldOf = (name: string) => Field | undefined;
 
-interface Count {
+/** Rules from outside: checked by hand, as a union could only say that neither of the two fits. */
+const givenRules = (fields: FieldOf, said = (given: unknown) => given) =>
+  z
+    .unknown()
+    .transform((given, context): Rules => {
+      const wrong: Wrong[] = [];
+      const rules = readRules(said(given), [], wrong, { conditions: 0, fields });
+      if (!wrong.length && Buffer.byteLength(JSON.stringify(rules)) > maxBytes)
+        wrong.push({ path: [], message: `must be at most ${maxBytes.toLocaleString("en")} bytes of JSON` });
+      for (const { path, message } of wrong) context.addIssue({ code: "custom", path, message, input: given });
+      return wrong.length ? z.NEVER : rules;
+    })
+    .meta({ documentedAs: z.object({}).meta({ $ref: "#/components/schemas/SegmentRules" }) });
+
+export const GivenRules = givenRules((name) => (isOfStep(name) ? undefined : fieldOf(name)));
+/** Of a step of a sequence, which may also ask about the steps before. A lone condition is rules with nothing else. */
+export const GivenStepRules = givenRules(fieldOf, (given) =>
+  isObject(given) && "field" in given ? { match: "all", conditions: [given] } : given,
+);
+
+interface Reading {
+  /** So far. */
   conditions: number;
+  fields: FieldOf;
 }
 
 const isObject = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null && !Array.isArray(value);
 
-function readRules(given: unknown, path: PropertyKey[], wrong: Wrong[], count: Count): Rules {
+function readRules(given: unknown, path: PropertyKey[], wrong: Wrong[], reading: Reading): Rules {
   const nothing: Rules = { match: "all", conditions: [] };
   const say = (message: string, ...at: PropertyKey[]) => {
     wrong.push({ path: [...path, ...at], message });
@@ -97,34 +108,39 @@ function readRules(given: unknown, path: PropertyKey[], wrong: Wrong[], count: C
   if (!Array.isArray(conditions)) return say("must be an array", "conditions");
   if (path.length && !conditions.length) return say("must have at least one condition", "conditions");
   if (path.length / 2 >= maxDepth) return say(`must be nested at most ${maxDepth} levels deep`);
-  return { match: match as "all" | "any", conditions: readAll(conditions, [...path, "conditions"], wrong, count) };
+  return { match: match as "all" | "any", conditions: readAll(conditions, [...path, "conditions"], wrong, reading) };
 }
 
-function readAll(given: unknown[], path: PropertyKey[], wrong: Wrong[], count: Count): (Condition | Rules)[] {
+function readAll(given: unknown[], path: PropertyKey[], wrong: Wrong[], reading: Reading): (Condition | Rules)[] {
   const read: (Condition | Rules)[] = [];
   for (const [i, one] of given.entries()) {
     const nested = isObject(one) && ("conditions" in one || "match" in one);
-    if (!nested && ++count.conditions > maxConditions) {
+    if (!nested && ++reading.conditions > maxConditions) {
       wrong.push({ path, message: `must be at most ${maxConditions} in all` });
       break;
     }
-    read.push(nested ? readRules(one, [...path, i], wrong, count) : readCondition(one, [...path, i], wrong));
+    read.push(nested ? readRules(one, [...path, i], wrong, reading) : readCondition(one, [...path, i], wrong, reading));
     if (wrong.length >= 20) break;
   }
   return read;
 }
 
-function readCondition(given: unknown, path: PropertyKey[], wrong: Wrong[]): Condition {
+function readCondition(given: unknown, path: PropertyKey[], wrong: Wrong[], { fields }: Reading): Condition {
   const { field, operator, value } = isObject(given) ? given : {};
   const condition = { field, operator, ...(value !== undefined && value !== null && { value }) } as Condition;
-  const found = wrongIn(isObject(given), field, operator, value ?? undefined);
+  const found = isObject(given) ? wrongIn(fields, field, operator, value ?? undefined) : notObject;
   if (found) wrong.push({ path: found.at ? [...path, found.at] : path, message: found.message });
   return condition;
 }
 
-function wrongIn(object: boolean, field: unknown, operator: unknown, value: unknown): { at?: string; message: string } | undefined {
-  if (!object) return { message: "must be a condition, or rules with match and conditions" };
-  const known: Field | undefined = typeof field === "string" ? fieldOf(field) : undefined;
+interface Objection {
+  at?: string;
+  message: string;
+}
+const notObject: Objection = { message: "must be a condition, or rules with match and conditions" };
+
+function wrongIn(fields: FieldOf, field: unknown, operator: unknown, value: unknown): Objection | undefined {
+  const known = typeof field === "string" ? fields(field) : undefined;
   if (!known)
     return { at: "field", message: typeof field === "string" ? `there is no field ${field.slice(0, 150)}` : "must be the name of a field" };
   if (!known.operators.includes(operator as Operator))

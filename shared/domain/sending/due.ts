@@ -1,6 +1,6 @@
 // What the due index finds: single sends that were never taken up or are scheduled, lanes whose runner died or has to go on, events
 // whose send was not there yet, what endpoints of customers are to be told again, deleted lists and tags that are not swept yet, and
-// exports whose worker died.
+// exports whose worker died, and what remains to be done to all who are in a sequence.
 import { after, now } from "../../clock.ts";
 import { equals } from "../../conditions.ts";
 import { enqueue } from "../../doors/queue.ts";
@@ -12,7 +12,10 @@ import * as broadcasts from "../broadcasts/broadcast.ts";
 import * as deadGroups from "../contacts/dead-groups.ts";
 import type { Parked } from "../events/unmatched.ts";
 import * as exports from "../exports.ts";
+import * as deadForms from "../forms/dead-forms.ts";
+import * as submissions from "../forms/submissions.ts";
 import type { SendItem } from "../sends.ts";
+import * as chores from "../sequences/chores.ts";
 import * as feed from "./feed.ts";
 import * as lanes from "./lanes.ts";
 
@@ -23,10 +26,11 @@ interface DueItem extends Address, Partial<Omit<SendItem, "provider">>, Partial<
   page?: number;
   kind?: GroupKind | broadcasts.Kind;
   group?: number;
+  formId?: number;
   duesk: string;
 }
 
-const kinds: DueWork[] = ["SEND", "LANE", "BROADCAST", "EVENT", "DELIVERY", "GROUP", "EXPORT"];
+const kinds: DueWork[] = ["SEND", "LANE", "BROADCAST", "EVENT", "DELIVERY", "GROUP", "EXPORT", "SEQUENCE", "SUBMISSION", "FORM"];
 
 /** One message per shard: the tick itself stays short however much is due. */
 export const drainAll = (): Promise<void> =>
@@ -72,6 +76,9 @@ const onItsWay: Record<DueWork, (item: DueItem) => Promise<void>> = {
   EVENT: ({ orgId, event, provider }) =>
     enqueue(queues.providerEvents, [{ orgId, provider: provider!, events: [event!] }], { group: orgId }),
   DELIVERY: ({ orgId, webhookId, page }) => enqueue(queues.forward, [{ orgId, webhookId: webhookId!, page: page! }], { group: webhookId! }),
+  SEQUENCE: ({ orgId, sequenceId }) => chores.workSoon(orgId, sequenceId!),
   EXPORT: ({ orgId, id }) => exports.runSoon(orgId, id!),
+  SUBMISSION: ({ orgId, formId, sk: place }) => submissions.takeUpSoon(orgId, formId!, place),
+  FORM: ({ orgId, group }) => deadForms.sweepSoon(orgId, group!),
   GROUP: ({ orgId, kind, group }) => deadGroups.sweepSoon(orgId, kind as GroupKind, group!),
 };

@@ -4,9 +4,10 @@ import { after, epochSeconds } from "../../clock.ts";
 import { absent, all, any, atMost, below, equals, exists } from "../../conditions.ts";
 import { claim, get, put, queryAll, remove, update } from "../../doors/table.ts";
 import { keys, ranges } from "../../keys.ts";
-import { type Activity, earned, placeOf, recording } from "../contacts/activities.ts";
+import { type Activity, begins, earned, placeOf, recording } from "../contacts/activities.ts";
 import * as contacts from "../contacts.ts";
 import { ofSite, type ScoringRule } from "../scoring-rules.ts";
+import * as triggers from "../sequences/triggers.ts";
 
 export interface Visitor {
   orgId: number;
@@ -78,8 +79,9 @@ async function moveSome(visitor: Visitor, contactId: number): Promise<boolean> {
   if (!contact || !live.length) return false;
   const some = fitting(live, rules).map(({ expires: _, ...visit }) => visit);
   const leaving = some.map((visit) => remove(visitOf(visitor, visit), { if: exists }));
+  const begun = await begins(contact, some, rules, leaving.length);
   // Lost to somebody who moves them too, or to a change of the contact: look again.
-  await claim(...leaving, ...recording(contact, some, rules));
+  if (await claim(...leaving, ...recording(contact, some, rules, begun))) await triggers.started(begun);
   return true;
 }
 

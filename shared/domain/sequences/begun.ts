@@ -1,0 +1,16 @@
+// Who enters which sequences, for the transaction of what started it; see triggers.ts.
+import type { Condition } from "../../conditions.ts";
+import type { Write } from "../../doors/table.ts";
+import type { ContactItem } from "../contacts/contact.ts";
+import type { EnrollmentItem } from "./enrollment.ts";
+
+export interface Begun {
+  items: EnrollmentItem[];
+  writes: Write[];
+  /** What is changed on the contact beside, and what must hold for it. */
+  of(contact: Pick<ContactItem, "id">): { add: Record<string, Set<number>>; conditions: Condition[] };
+  /** For whom there was no room: by the contact's id. */
+  later: { contact: ContactItem; sequenceIds: number[] }[];
+}
+
+export const nothing: Begun = { items: [], writes: [], of: () => ({ add: {}, conditions: [] }), later: [] };

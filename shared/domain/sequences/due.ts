@@ -1,0 +1,54 @@
+// Enrollments that have fallen due: 64 shards of an index, in which the organizations of a minute are mixed. One worker at a time has
+// a shard, and goes through it page by page.
+import { randomUUID } from "node:crypto";
+import { after, now } from "../../clock.ts";
+import { absent, any, atMost, equals } from "../../conditions.ts";
+import { enqueue } from "../../doors/queue.ts";
+import { claim, query, remove, update } from "../../doors/table.ts";
+import { type Address, enrollmentShards, keys, shelves } from "../../keys.ts";
+import { inParallel } from "../../parallel.ts";
+import { queues } from "../../queues.ts";
+import { advance } from "./advance.ts";
+
+type Due = Address & { duesk: string };
+
+/** A look at each shard, and a message for those that have something due. */
+export async function wakeAll(): Promise<void> {
+  const at = now().toISOString();
+  const all = Array.from({ length: enrollmentShards }, (_, shard) => shard);
+  const first = await inParallel(16, all, (shard) => query<Due>(shelves.dueEnrollments(shard), { limit: 1 }));
+  const due = all.filter((shard) => (first[shard]!.items[0]?.duesk ?? "~") <= at);
+  await enqueue(
+    queues.advance,
+    due.map((shard) => ({ work: "shard" as const, shard })),
+  );
+}
+
+const workSeconds = queues.advance.timeoutSeconds - 25;
+const leaseSeconds = queues.advance.timeoutSeconds + 30;
+const pageSize = 100;
+
+/** Nothing when another worker has it. What it does not come to in its time, the next one does. */
+export async function drain(shard: number): Promise<void> {
+  const lease = keys.shardLease("ENROLLMENT", shard);
+  const owner = randomUUID();
+  const free = any(absent("until"), atMost("until", now().toISOString()));
+  if (!(await claim(update(lease, { set: { owner, until: after(leaseSeconds).toISOString() } }, { if: free })))) return;
+  const left = await drainPages(shard, after(workSeconds)).finally(() => claim(remove(lease, { if: equals("owner", owner) })));
+  if (left) await enqueue(queues.advance, [{ work: "shard", shard }]);
+}
+
+/** Forward only: what was moved may be seen in its old place for a moment. Tells whether there is more. */
+async function drainPages(shard: number, until: Date): Promise<boolean> {
+  const errors: unknown[] = [];
+  let next: string | undefined;
+  do {
+    const page = await query<Due>(shelves.dueEnrollments(shard), { limit: pageSize, after: next });
+    const at = now().toISOString();
+    const due = page.items.filter(({ duesk }) => duesk <= at);
+    await advance(due).catch((error: unknown) => errors.push(error));
+    next = due.length === page.items.length ? page.next : undefined;
+  } while (next !== undefined && now() < until);
+  if (errors.length) throw errors[0];
+  return next !== undefined;
+}

@@ -1,0 +1,72 @@
+// Making moves: many in one transaction, with all they count. Where one of them lost to somebody else, the others are made without it.
+import { claim, getMany, type Write } from "../../doors/table.ts";
+import { canonical } from "../../email.ts";
+import { keys } from "../../keys.ts";
+import type { ContactItem } from "../contacts/contact.ts";
+import * as contacts from "../contacts.ts";
+import { counting, type EnrollmentItem, isEnding, type Move, moving } from "./enrollment.ts";
+
+// A transaction takes 100 writes.
+const mostWrites = 100;
+
+/** Of one sequence. As many to a group as a transaction holds, beside `further` writes. */
+export function grouped(moves: Move[], further: number): Move[][] {
+  const groups: Move[][] = [];
+  for (const move of moves) {
+    const last = groups.at(-1);
+    if (last && writesOf([...last, move]).length + further <= mostWrites) last.push(move);
+    else groups.push([move]);
+  }
+  return groups;
+}
+
+const writesOf = (moves: Move[]): Write[] => [...moves.flatMap(moving), ...counting(moves)];
+
+const mostTries = 8;
+
+/** What goes into the transaction of some moves: these as they then are, and writes of others. */
+export interface Ready {
+  moves: Move[];
+  further: Write[];
+}
+
+/** One group, all together. `ready` is asked again when some have fallen out. Answers with those that were made. */
+export async function make(group: Move[], ready = async (moves: Move[]): Promise<Ready> => ({ moves, further: [] })): Promise<Move[]> {
+  let open = group;
+  for (let tries = 1; open.length; tries++) {
+    if (tries > mostTries) throw new Error("Enrollments kept changing while they were moved");
+    const { moves, further } = await ready(open);
+    if (await claim(...writesOf(moves), ...further)) return moves;
+    open = await asRead(open);
+  }
+  return [];
+}
+
+/** Nobody has moved them meanwhile, and the contacts of those who leave are where they were. */
+async function asRead(moves: Move[]): Promise<Move[]> {
+  const [items, people] = await Promise.all([
+    getMany<EnrollmentItem>(
+      moves.map(({ item }) => item),
+      { consistent: true },
+    ),
+    getMany<ContactItem>(
+      moves.flatMap(({ to }) => (isEnding(to) && to.contact ? [to.contact] : [])),
+      { consistent: true },
+    ),
+  ]);
+  const there = new Set(people.flatMap((contact) => contact?.id ?? []));
+  return moves.filter(({ item, to }, i) => items[i]?.v === item.v && (!isEnding(to) || !to.contact || there.has(item.contactId)));
+}
+
+/** The contacts of enrollments of one organization, by id, wherever they are by now. */
+export async function contactsOf(orgId: number, items: EnrollmentItem[]): Promise<Map<number, ContactItem>> {
+  const hinted = await getMany<ContactItem>(
+    items.map(({ siteId, email }) => keys.contact(orgId, siteId, canonical(email))),
+    { consistent: true },
+  );
+  const found = items.flatMap(({ contactId }, i) => (hinted[i]?.id === contactId ? [hinted[i]] : []));
+  const known = new Set(found.map(({ id }) => id));
+  const strays = items.flatMap(({ contactId }) => (known.has(contactId) ? [] : [contactId]));
+  const moved = strays.length ? await contacts.byIds(orgId, strays, { consistent: true }) : [];
+  return new Map([...found, ...moved].map((contact) => [contact.id, contact]));
+}

@@ -1,0 +1,65 @@
+// When mails of a sequence may go: days and hours as a clock on the contact's wall shows them.
+import * as z from "zod";
+import { Timezone } from "../organizations.ts";
+
+const Time = (most: RegExp, message: string) => z.string().regex(most, message);
+
+export const SendWindow = z
+  .object({
+    days: z.array(z.int().min(1).max(7)).min(1).max(7).default([1, 2, 3, 4, 5, 6, 7]).describe("1 is Monday, 7 is Sunday"),
+    from: Time(/^([01]\d|2[0-3]):[0-5]\d$/, "must be a time such as 09:00").default("00:00"),
+    until: Time(/^(([01]\d|2[0-3]):[0-5]\d|24:00)$/, "must be a time such as 17:30, at most 24:00")
+      .default("24:00")
+      .describe("Not any more at this time"),
+    timezone: Timezone.nullable().default(null).describe("For contacts without a timezone of their own; null: the organization's"),
+  })
+  .refine(({ from, until }) => from < until, { message: "must be before until", path: ["from"] });
+export type SendWindow = z.output<typeof SendWindow>;
+
+// Every offset there is shows whole quarters of an hour.
+const slotMs = 15 * 60_000;
+const mostSlots = 8 * 24 * 4;
+
+/** The next moment at which a mail may go, `at` itself where it may. */
+export function opening(window: SendWindow | null, timezone: string, at: Date): Date {
+  if (!window || isOpen(window, timezone, at)) return at;
+  let slot = new Date((Math.floor(at.getTime() / slotMs) + 1) * slotMs);
+  for (let n = 0; n < mostSlots && !isOpen(window, timezone, slot); n++) slot = new Date(slot.getTime() + slotMs);
+  return firstMinute(window, timezone, slot);
+}
+
+/** A window may open between two quarters. */
+function firstMinute(window: SendWindow, timezone: string, slot: Date): Date {
+  let first = slot;
+  for (let back = 1; back < 15; back++) {
+    const earlier = new Date(slot.getTime() - back * 60_000);
+    if (!isOpen(window, timezone, earlier)) break;
+    first = earlier;
+  }
+  return first;
+}
+
+function isOpen({ days, from, until }: SendWindow, timezone: string, at: Date): boolean {
+  const { day, time } = wallClock(timezone, at);
+  return days.includes(day) && time >= from && time < until;
+}
+
+const formats = new Map<string, Intl.DateTimeFormat>();
+const weekdays = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
+
+function wallClock(timeZone: string, at: Date): { day: number; time: string } {
+  const parts = Object.fromEntries(
+    formatOf(timeZone)
+      .formatToParts(at)
+      .map(({ type, value }) => [type, value]),
+  );
+  return { day: weekdays.indexOf(parts.weekday ?? "") + 1, time: `${parts.hour}:${parts.minute}` };
+}
+
+function formatOf(timeZone: string): Intl.DateTimeFormat {
+  const known = formats.get(timeZone);
+  if (known) return known;
+  const format = new Intl.DateTimeFormat("en-GB", { timeZone, weekday: "short", hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
+  formats.set(timeZone, format);
+  return format;
+}
