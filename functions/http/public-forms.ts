@@ -53,8 +53,8 @@ export const publicForms = group("public-forms", [
       handle: async ({ params, query: { format }, request, reply }) => {
         const shown = await shownTo(params.id, request);
         Object.assign(reply.headers, { "cache-control": "public, max-age=300", vary: "Accept-Language" });
-        if (format === "html") reply.headers["content-type"] = "text/plain; charset=utf-8";
-        return (format === "html" ? snippet : script)(shown);
+        if (format === "html") reply.page = snippet(shown);
+        return script(shown);
       },
     },
   ),

@@ -1,5 +1,5 @@
 // What a page or its script posts: JSON, or either way in which browsers encode forms.
-import { invalid, unsupported } from "../errors.ts";
+import { invalid, tooLarge, unsupported } from "../errors.ts";
 import { readable } from "../json.ts";
 import type { Request } from "./route.ts";
 
@@ -15,7 +15,7 @@ export async function posted(request: Request): Promise<Record<string, unknown>>
   const type = request.headers["content-type"] ?? "";
   const [, read] = readers.find(([pattern]) => pattern.test(type)) ?? [];
   if (!read) throw unsupported("The Content-Type must be application/json, application/x-www-form-urlencoded or multipart/form-data");
-  if (request.rawBody.length > maxBytes) throw invalid("The body is larger than 100 KB");
+  if (request.rawBody.length > maxBytes) throw tooLarge("The body is larger than 100 KB");
   const given = await read(request).catch(unreadable);
   if (!isObject(given)) throw invalid("The body must be an object");
   const { fields, ...rest } = given;

@@ -30,7 +30,7 @@ const style =
 
 const small = (text: string): string => text.replace(/\n\s*/g, "");
 
-const source = small(`(function (d, o) {
+const source = small(`(function (w, d, o) {
   var own = d.currentScript, box = d.querySelector('[data-pennymail-form="ID"]') || d.createElement("div");
   if (!box.parentNode) own && own.parentNode != d.head ? own.parentNode.insertBefore(box, own) : d.body.appendChild(box);
   box.className += " pennymail";
@@ -74,7 +74,7 @@ const source = small(`(function (d, o) {
     event.preventDefault();
     clear();
     button.disabled = true;
-    fetch(form.action, {
+    w.fetch(form.action, {
       method: "POST",
       body: new URLSearchParams(new FormData(form)),
       headers: { accept: "application/json" },
@@ -88,5 +88,5 @@ const source = small(`(function (d, o) {
       });
     }).catch(function () { wrong({}) }).then(function () { button.disabled = false });
   });
-})(document, SETTINGS);
+})(window, document, SETTINGS);
 `);

@@ -1,4 +1,5 @@
-import { describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { publicForms } from "../../functions/http/public-forms.ts";
 import * as clock from "../../shared/clock.ts";
 import { erase } from "../../shared/domain/contacts/erasure.ts";
 import * as groups from "../../shared/domain/contacts/groups.ts";
@@ -15,11 +16,14 @@ import * as segments from "../../shared/domain/segments.ts";
 import * as sends from "../../shared/domain/sends.ts";
 import * as enrollments from "../../shared/domain/sequences/enrollments.ts";
 import { NewSequence } from "../../shared/domain/sequences/record.ts";
+import { NewSteps } from "../../shared/domain/sequences/step.ts";
+import * as steps from "../../shared/domain/sequences/steps.ts";
 import * as sequences from "../../shared/domain/sequences.ts";
 import * as suppressions from "../../shared/domain/suppressions.ts";
 import { get, queryAll } from "../../shared/doors/table.ts";
 import { keys, ranges } from "../../shared/keys.ts";
 import { type Audience, audience, counted, create, members, stored as storedContacts } from "../support/audience.ts";
+import { ask } from "../support/events.ts";
 import { fill, newForm, person, shop, stored, worked } from "../support/forms.ts";
 import { armed, atEveryStep } from "../support/killer.ts";
 
@@ -37,8 +41,12 @@ async function generous(at: Audience, more: object = {}) {
   return { form, list };
 }
 
-const sequence = ({ caller, siteId }: Audience, more: object = {}) =>
-  sequences.create(caller, NewSequence.parse({ siteId, name: "Welcome", ...more }));
+/** One that waits a day for everybody. */
+async function sequence({ caller, siteId }: Audience, more: object = {}) {
+  const made = await sequences.create(caller, NewSequence.parse({ siteId, name: "Welcome", ...more }));
+  await steps.add(caller, made.id, NewSteps.parse({ type: "delay", delayMinutes: 1440 }));
+  return sequences.change(caller, made.id, { status: "active" });
+}
 
 /** All that a form gives, once, and every count agrees with what is there. */
 async function given(at: Audience, { form, list }: Awaited<ReturnType<typeof generous>>, submitted = 1, people = 1) {
@@ -185,7 +193,7 @@ describe("without a confirmation", () => {
     const at = await audience();
     const own = await sequence(at);
     const form = await newForm(at, { sequenceId: own.id });
-    const waiting = await sequence(at, { status: "active", triggerType: "form_submit", triggerConfig: { formId: form.id } });
+    const waiting = await sequence(at, { triggerType: "form_submit", triggerConfig: { formId: form.id } });
     await Promise.all([fill(form.id, { email }), fill(form.id, { email, firstName: "Ann" })]);
     await worked(at, form.id);
     for (const { id } of [own, waiting]) {
@@ -408,4 +416,34 @@ describe("a form", () => {
       expect(await counted(at)).toBe(3);
     });
   }, 300_000);
+});
+
+describe("in public", () => {
+  beforeEach(() => {
+    vi.stubEnv("ADDRESS_LIMIT_PER_MINUTE", "3");
+  });
+  afterEach(() => {
+    vi.unstubAllEnvs();
+  });
+
+  test("one address submits so many times a minute, others are not in its way, and pages may read why", async () => {
+    const at = await audience();
+    const { id } = await newForm(at);
+    const from = (address: string, n: number) =>
+      ask<object>(publicForms, "POST /forms/:id/submit", {
+        params: { id: String(id) },
+        headers: { "content-type": "application/json", origin: "https://shop.example" },
+        raw: Buffer.from(JSON.stringify({ email: `p${n}@x.com` })),
+        address,
+      });
+    const statuses = [];
+    for (let n = 0; n < 4; n++) statuses.push((await from("198.51.100.7", n)).status);
+    expect(statuses).toEqual([200, 200, 200, 429]);
+    expect(await from("198.51.100.7", 5)).toMatchObject({
+      body: { code: "rate_limited" },
+      headers: { "access-control-allow-origin": "*", "retry-after": expect.any(String) },
+    });
+    expect((await from("198.51.100.8", 6)).status).toBe(200);
+    expect(await submissions.count(at.orgId, id)).toBe(4);
+  });
 });

@@ -6,7 +6,10 @@ export const fieldTypes = ["email", "text", "textarea", "number", "select", "che
 export type FieldType = (typeof fieldTypes)[number];
 
 const line = (max: number) => oneLine(max).nullish();
-const Name = z.string().regex(/^[A-Za-z][\w-]{0,49}$/, "must be a letter, then up to 49 letters, digits, dashes or underscores");
+const Name = z
+  .string()
+  .regex(/^[A-Za-z][\w-]{0,49}$/, "must be a letter, then up to 49 letters, digits, dashes or underscores")
+  .refine(isFree, "is a word that no field can be called");
 const Option = z.union([oneLine(200).min(1), z.looseObject({ value: oneLine(200).min(1), label: line(200) })]);
 
 const Field = z.looseObject({
@@ -14,7 +17,7 @@ const Field = z.looseObject({
     "What is asked for: email, firstName, lastName, phone and company fill those of the contact, every other name a custom field",
   ),
   label: line(500).describe("Absent: made of the name"),
-  type: z.enum(fieldTypes).default("text"),
+  type: z.enum(fieldTypes).nullish().describe("Absent: text"),
   required: z.boolean().nullish(),
   options: z.array(Option).max(200).nullish().describe("Of a select: texts, or {value, label}"),
   placeholder: line(200),
@@ -67,6 +70,11 @@ export const DesignJson = z
   });
 export type DesignJson = z.output<typeof DesignJson>;
 
+/** Objects have a constructor of their own, which the table's client trips over. */
+export function isFree(name: string): boolean {
+  return !(name in {});
+}
+
 const isDistinct = (fields: { name: string }[]): boolean => new Set(fields.map(({ name }) => name)).size === fields.length;
 
 export interface FormField {
@@ -94,7 +102,7 @@ export interface Design {
 
 export function designOf(name: string, given: DesignJson | null): Design {
   const design = given ?? {};
-  const { fields, address } = withAddress((design.fields ?? [emailField, { name: "firstName", type: "text" as const }]).map(fieldOf));
+  const { fields, address } = withAddress((design.fields ?? [emailField, { name: "firstName" }]).map(fieldOf));
   return {
     title: design.title || name,
     description: design.description || undefined,
@@ -112,7 +120,7 @@ const emailField = { name: "email", type: "email" as const };
 const fieldOf = ({ name, label, type, required, options, placeholder, value }: z.output<typeof Field>): FormField => ({
   name,
   label: label || undefined,
-  type,
+  type: type ?? "text",
   required: required ?? false,
   options: (options ?? []).map((option) =>
     typeof option === "string" ? { value: option, label: option } : { value: option.value, label: option.label || option.value },

@@ -1,7 +1,7 @@
 // What somebody entered into a form, checked against its fields.
 import { asOneLine, EmailAddress } from "../../email.ts";
 import { isStorable } from "../contacts/contact.ts";
-import type { Design, FieldType, FormField } from "./design.ts";
+import { type Design, type FieldType, type FormField, isFree } from "./design.ts";
 
 export type Value = string | number | boolean;
 export type Fault = "required" | "email" | "number" | "date" | "choice" | "long";
@@ -27,9 +27,7 @@ export const contactFields = ["firstName", "lastName", "phone", "company"] as co
 const maxContactText = 200;
 
 /** What is wrong, field by field in the form's order; nothing: it is good. */
-export function entered(design: Design, posted: Record<string, unknown>): { wrong: Wrong[]; entry: Entered } {
-  // Without a prototype, as a field may be called constructor.
-  const given: Record<string, unknown> = Object.assign(Object.create(null), posted);
+export function entered(design: Design, given: Record<string, unknown>): { wrong: Wrong[]; entry: Entered } {
   const wrong: Wrong[] = [];
   const fields: Record<string, Value> = {};
   for (const field of design.fields) {
@@ -93,6 +91,8 @@ const [maxExtra, maxExtraName] = [20, 100];
 /** Bounded, as anybody may send anything: past 20, and of each past 500 characters, it is dropped. */
 function extraOf(design: Design, given: Record<string, unknown>): Record<string, string> {
   const known = new Set<string>([...design.fields.map(({ name }) => name), ...contactFields, "email", trap]);
-  const others = Object.entries(given).filter(([name, value]) => !known.has(name) && name.length <= maxExtraName && textOf(value) !== "");
+  const others = Object.entries(given).filter(
+    ([name, value]) => !known.has(name) && isFree(name) && name.length <= maxExtraName && textOf(value) !== "",
+  );
   return Object.fromEntries(others.slice(0, maxExtra).map(([name, value]) => [name, textOf(value).slice(0, maxText)]));
 }
