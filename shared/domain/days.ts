@@ -1,4 +1,5 @@
-// What happened to the mail of a site on one day of its organization: in all, by sending config, and by domain of the recipients.
+// What happened to the mail of a site on one day of its organization: in all, by sending config, and by domain of the recipients as far
+// as events tell of it (to count each domain at the hand-over would cost more than the hand-over).
 // Moved in the transactions that end a chunk, a single send or a run of events, and so exact; a day never changes once it is over.
 import { update, type Write } from "../doors/table.ts";
 import { countShardOf, keys } from "../keys.ts";
@@ -13,14 +14,15 @@ export type DayCounts = Counts & { sent?: number; failed?: number; uncertain?: n
 
 export interface Happening {
   configId: number;
-  domain: string;
+  /** Of the recipient: what events tell is counted by domain too. */
+  domain?: string;
   counts: DayCounts;
 }
 
 // An expression has at most 4 KB.
 const mostMoves = 150;
 
-/** One write for the day, one for each domain. `spread`: writes of different numbers seldom meet in transactions. */
+/** One write for the day, one for each domain that is named. `spread`: writes of different numbers seldom meet in transactions. */
 export function counting(orgId: number, siteId: number, date: string, spread: number, happenings: Happening[]): Write[] {
   const whole = new Map<string, number>();
   for (const { configId, counts } of happenings)
@@ -33,6 +35,7 @@ export function counting(orgId: number, siteId: number, date: string, spread: nu
       update(keys.day(orgId, siteId, date, countShardOf(spread + i)), { add: Object.fromEntries(some) }),
     ),
     ...[...byDomain].flatMap(([domain, some]) => {
+      if (domain === undefined) return [];
       const moves = moving(sum(some.map(({ counts }) => counts)));
       return moves.length ? [update(keys.dayDomain(orgId, siteId, date, domain, shard), { add: Object.fromEntries(moves) })] : [];
     }),

@@ -3,7 +3,7 @@ import type { Caller } from "../../caller.ts";
 import { after, epochSeconds, now } from "../../clock.ts";
 import { enqueue } from "../../doors/queue.ts";
 import { claim, get, insertMany, put, type Write } from "../../doors/table.ts";
-import { canonical, domainOf } from "../../email.ts";
+import { canonical } from "../../email.ts";
 import * as ids from "../../ids.ts";
 import { dueShard, keys, on, shelves } from "../../keys.ts";
 import * as liquid from "../../liquid.ts";
@@ -66,9 +66,9 @@ async function record(orgId: number, send: SendItem, writes: Write[] = []): Prom
 }
 
 /** Nobody will hand it over, and count it then. */
-async function failing(orgId: number, { id, siteId, sendingConfigId, toEmail }: SendItem): Promise<Write[]> {
+async function failing(orgId: number, { id, siteId, sendingConfigId }: SendItem): Promise<Write[]> {
   const date = await organizations.today(orgId);
-  return days.counting(orgId, siteId, date, id, [{ configId: sendingConfigId, domain: domainOf(toEmail), counts: { failed: 1 } }]);
+  return days.counting(orgId, siteId, date, id, [{ configId: sendingConfigId, counts: { failed: 1 } }]);
 }
 
 const waiting = ({ status }: SendItem): boolean => status === "queued" || status === "scheduled";

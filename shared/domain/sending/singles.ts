@@ -4,7 +4,7 @@ import { after, epochSeconds, now } from "../../clock.ts";
 import { absent, all, equals } from "../../conditions.ts";
 import { enqueue } from "../../doors/queue.ts";
 import { claim, get, update } from "../../doors/table.ts";
-import { canonical, domainOf } from "../../email.ts";
+import { canonical } from "../../email.ts";
 import { invalid, missing } from "../../errors.ts";
 import { randomText } from "../../ids.ts";
 import { dueShard, keys, off, on, shelves } from "../../keys.ts";
@@ -178,7 +178,7 @@ async function settle(orgId: number, send: Single, outcome: Outcome): Promise<vo
   if (set.status === "sent") await engagement.sent(orgId, [{ ...send, ...set }]);
   const date = await organizations.today(orgId);
   const counting = (counts: days.DayCounts) =>
-    days.counting(orgId, send.siteId, date, send.id, [{ configId: send.sendingConfigId, domain: domainOf(send.toEmail), counts }]);
+    days.counting(orgId, send.siteId, date, send.id, [{ configId: send.sendingConfigId, counts }]);
   // Whoever is about to write an event on it as it was reads it again.
   if (await claim(update(address, { set, add: { v: 1 }, remove: fromHere }, { if: asRead(send) }), ...counting({ [set.status!]: 1 })))
     return;
