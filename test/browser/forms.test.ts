@@ -1,0 +1,240 @@
+// Forms in a real browser: on our page with and without script, in a page of another origin, and behind the link that asks to confirm.
+import { createServer, type Server } from "node:http";
+import { createRequire } from "node:module";
+import type { AddressInfo } from "node:net";
+import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
+import { must } from "../support/client.ts";
+import { inboxOf, type Shop, settled, shop } from "../support/outbox.ts";
+
+const executablePath = inject("chromium");
+const axeSource = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
+const quiet = "--headless --no-sandbox --disable-gpu --disable-background-networking --disable-component-update --disable-sync".split(" ");
+const phone = { viewport: { width: 390, height: 844 } };
+const desk = { viewport: { width: 1280, height: 900 } };
+const shots = process.env.SHOTS;
+
+const fields = [
+  { name: "email", type: "email", label: "Email" },
+  { name: "firstName", placeholder: "Ada" },
+  { name: "plan", type: "select", label: "Plan", options: ["Pro", "Team"], required: true },
+  { name: "seats", type: "number" },
+  { name: "start", type: "date" },
+  { name: "note", type: "textarea", label: "Anything else" },
+  { name: "terms", type: "checkbox", label: "I agree to the terms", required: true },
+  { name: "ref", type: "hidden", value: "x" },
+];
+const designJson = {
+  title: "Join us",
+  description: "News, once a month.\nNo more.",
+  fields,
+  submitLabel: "Join",
+  theme: { accent: "#ffd400" },
+};
+
+interface Submission {
+  email: string;
+  status: string;
+  fields: Record<string, unknown>;
+}
+
+describe.skipIf(!executablePath)("a form", () => {
+  let browser: Browser;
+  let client: Shop;
+  let site: Server;
+  let origin: string;
+  let head: Record<string, string>;
+  let body: string;
+  beforeAll(async () => {
+    client = await shop();
+    must(200, await client.call("POST", `/sending-configs/${client.configId}/verify`));
+    site = createServer((_, answer) => {
+      for (const [name, value] of Object.entries({ "content-type": "text/html; charset=utf-8", ...head })) answer.setHeader(name, value);
+      answer.end(`<!doctype html><html lang="en"><title>Shop</title><main><h1>Shop</h1>${body}</main>`);
+    });
+    await new Promise<void>((listening) => site.listen(0, "127.0.0.1", listening));
+    origin = `http://127.0.0.1:${(site.address() as AddressInfo).port}/`;
+    browser = await chromium.launch({ executablePath, args: quiet });
+  });
+  afterAll(async () => {
+    await browser?.close();
+    site?.close();
+  });
+
+  const make = async (more: object = {}) =>
+    must(201, await client.call<{ id: number; pageUrl: string }>("POST", "/forms", { name: "News", designJson, ...more })).body.data;
+  const submissionsOf = async (id: number) =>
+    must(200, await client.call<{ submissions: Submission[] }>("GET", `/forms/${id}/submissions`)).body.data.submissions;
+  const embedOf = (id: number) => `${inject("baseUrl")}/api/v1/forms/${id}/embed`;
+
+  async function visited(address: string, options: BrowserContextOptions = {}): Promise<Page> {
+    const page = await (await browser.newContext({ ...desk, javaScriptEnabled: false, ...options })).newPage();
+    await page.goto(address);
+    return page;
+  }
+  async function fit(page: Page, name: string): Promise<void> {
+    if (shots) await page.screenshot({ path: `${shots}/${name}.png`, fullPage: true });
+    expect(await page.evaluate("document.documentElement.scrollWidth > innerWidth")).toBe(false);
+    await page.addScriptTag({ path: axeSource });
+    const { violations } = (await page.evaluate("axe.run(document)")) as { violations: { id: string; help: string; nodes: object[] }[] };
+    expect(violations.map(({ id, help, nodes }) => `${name}: ${id}: ${help} ${JSON.stringify(nodes).slice(0, 300)}`)).toEqual([]);
+  }
+  async function fill(page: Page, email: string) {
+    await page.getByLabel("Email").fill(email);
+    await page.getByLabel("First name").fill("Ann");
+    await page.getByLabel("Plan").selectOption("Team");
+    await page.getByLabel("Seats").fill("3");
+    await page.getByLabel("Start").fill("2028-02-29");
+    await page.getByLabel("Anything else").fill("two\nlines");
+    await page.getByLabel("I agree").check();
+  }
+  const entered = { firstName: "Ann", plan: "Team", seats: 3, start: "2028-02-29", note: "two\nlines", terms: true, ref: "x" };
+  const sizes = [
+    ["desk", "light", desk],
+    ["phone", "dark", phone],
+  ] as const;
+
+  it.each(sizes)("stands in nobody's way, in any of its states: %s, %s", async (size, colorScheme, options) => {
+    const { id, pageUrl } = await make();
+    const looking = { ...options, colorScheme, javaScriptEnabled: true, bypassCSP: true };
+    const page = await visited(pageUrl, looking);
+    await fit(page, `${size}-form`);
+    // What the browser itself would stop.
+    await page.evaluate("document.querySelector('form').noValidate = true");
+    await page.getByLabel("Email").fill("ann@");
+    await page.getByRole("button", { name: "Join" }).click();
+    await page.getByRole("alert").waitFor();
+    await fit(page, `${size}-wrong`);
+    await page.goto(pageUrl);
+    await fill(page, `${size}@example.com`);
+    await page.getByRole("button", { name: "Join" }).click();
+    await page.getByRole("heading", { name: "Thank you" }).waitFor();
+    await fit(page, `${size}-thanks`);
+    must(200, await client.call("PUT", `/forms/${id}`, { status: "inactive" }));
+    await page.goto(pageUrl);
+    await fit(page, `${size}-closed`);
+    await page.context().close();
+  });
+
+  it("works without script: what is wrong is said where it is, and what was entered stays", async () => {
+    const { id, pageUrl } = await make();
+    const page = await visited(`${pageUrl}?firstName=Ada`);
+    expect(await page.getByLabel("First name").inputValue()).toBe("Ada");
+    await fill(page, "ann@example");
+    await page.getByRole("button", { name: "Join" }).click();
+    await page.getByRole("alert").getByText("this is not an email address").waitFor();
+    const email = page.getByLabel("Email");
+    expect(await email.getAttribute("aria-invalid")).toBe("true");
+    expect(await page.locator(`#${await email.getAttribute("aria-describedby")}`).innerText()).toContain(
+      "Email: this is not an email address",
+    );
+    expect([await page.getByLabel("Anything else").inputValue(), await page.getByLabel("I agree").isChecked()]).toEqual([
+      "two\nlines",
+      true,
+    ]);
+    expect(await page.getByLabel("Plan").inputValue()).toBe("Team");
+    await email.fill("ann@example.com");
+    await page.getByRole("button", { name: "Join" }).click();
+    await page.getByRole("heading", { name: "Thank you" }).waitFor();
+    expect(await submissionsOf(id)).toMatchObject([{ email: "ann@example.com", fields: entered }]);
+    await page.context().close();
+  });
+
+  it("has a field that neither eyes nor keys come to", async () => {
+    const { pageUrl } = await make();
+    const page = await visited(pageUrl, { javaScriptEnabled: true });
+    const names: string[] = [];
+    for (let n = 0; n < 12; n++) {
+      await page.keyboard.press("Tab");
+      names.push(String(await page.evaluate("document.activeElement.name ?? ''")));
+    }
+    expect(names).toEqual(expect.arrayContaining(["email", "terms"]));
+    expect(names).not.toContain("_website");
+    expect(await page.locator("[name=_website]").boundingBox()).toMatchObject({ x: expect.closeTo(-9900, -3) });
+    expect(await page.getByRole("textbox", { name: "Leave this field empty" }).count()).toBe(0);
+    await page.context().close();
+  });
+
+  it("is put into a page of another origin where its script stands, and is submitted from there", async () => {
+    const { id } = await make();
+    [head, body] = [{}, `<p id="before">Before</p><script src="${embedOf(id)}" async></script><p>After</p>`];
+    const page = await visited(origin, { javaScriptEnabled: true });
+    await page.getByLabel("Email").waitFor();
+    expect(await page.evaluate("document.querySelector('#before').nextElementSibling.className")).toContain("pennymail");
+    await fit(page, "embedded");
+    await page.evaluate("document.querySelector('form').noValidate = true");
+    await fill(page, "nobody");
+    await page.getByRole("button", { name: "Join" }).click();
+    await page.getByText("Email: this is not an email address").waitFor();
+    expect(await page.evaluate("document.activeElement.name")).toBe("email");
+    await fit(page, "embedded-wrong");
+    await page.getByLabel("Email").fill("embedded@example.com");
+    await page.getByRole("button", { name: "Join" }).click();
+    await page.getByRole("status").getByText("Your details have been received").waitFor();
+    expect(await page.evaluate("document.activeElement.getAttribute('role')")).toBe("status");
+    await fit(page, "embedded-thanks");
+    expect(await submissionsOf(id)).toMatchObject([{ email: "embedded@example.com", fields: entered }]);
+    await page.context().close();
+  });
+
+  it("is put where the page says, under its strict policy, and leads on", async () => {
+    const { id } = await make({ redirectUrl: `${origin}thanks` });
+    const api = new URL(inject("baseUrl")).origin;
+    head = { "content-security-policy": `default-src 'none'; script-src ${api}; connect-src ${api}; style-src 'none'` };
+    body = `<div data-pennymail-form="${id}"></div><script src="${embedOf(id)}"></script>`;
+    const page = await visited(origin, { javaScriptEnabled: true });
+    expect(await page.locator("[data-pennymail-form] form").count()).toBe(1);
+    expect((await page.locator("[name=_website]").boundingBox())!.x).toBeLessThan(-1000);
+    await fill(page, "strict@example.com");
+    await page.getByRole("button", { name: "Join" }).click();
+    await page.waitForURL(`${origin}thanks`);
+    await page.context().close();
+  });
+
+  it("pasted as html works without script, and in a frame", async () => {
+    const { id, pageUrl } = await make();
+    const html = await (await fetch(`${embedOf(id)}?format=html`)).text();
+    [head, body] = [{}, html];
+    const page = await visited(origin);
+    await fill(page, "pasted@example.com");
+    await page.getByRole("button", { name: "Join" }).click();
+    await page.getByRole("heading", { name: "Thank you" }).waitFor();
+    body = `<iframe src="${pageUrl}" title="Join"></iframe>`;
+    await page.goto(origin);
+    const frame = page.frameLocator("iframe");
+    await frame.getByLabel("Email").fill("framed@example.com");
+    await frame.getByLabel("Plan").selectOption("Pro");
+    await frame.getByLabel("I agree").check();
+    await frame.getByRole("button", { name: "Join" }).click();
+    await frame.getByRole("heading", { name: "Thank you" }).waitFor();
+    expect((await submissionsOf(id)).map(({ email }) => email)).toEqual(["framed@example.com", "pasted@example.com"]);
+    await page.context().close();
+  });
+
+  it.each(sizes)("asks to confirm on a page with one button, and only the button confirms: %s, %s", async (size, colorScheme, options) => {
+    const { id, pageUrl } = await make({ doubleOptIn: true, designJson: null });
+    const email = `${size}-${crypto.randomUUID().slice(0, 8)}@example.com`;
+    const page = await visited(pageUrl, { ...options, colorScheme, javaScriptEnabled: true, bypassCSP: true });
+    await page.getByLabel("Email").fill(email);
+    await page.getByRole("button").click();
+    await page.getByRole("heading", { name: "Please look into your inbox" }).waitFor();
+    await fit(page, `${size}-pending`);
+    await settled();
+    const [mail] = await inboxOf(email);
+    const [link = ""] = /http:\S+\/forms\/confirm\/[\w-]+/.exec(mail!.text ?? "") ?? [];
+    await page.setContent(mail!.html!);
+    if (shots) await page.screenshot({ path: `${shots}/${size}-mail.png` });
+    await page.goto(link);
+    await fit(page, `${size}-confirm`);
+    expect(await submissionsOf(id)).toMatchObject([{ status: "pending" }]);
+    await page.getByRole("button").click();
+    await page.getByRole("heading", { name: "Thank you, it is confirmed" }).waitFor();
+    await fit(page, `${size}-confirmed`);
+    await page.goto(link);
+    await page.getByRole("heading", { name: "Thank you, it is confirmed" }).waitFor();
+    expect(await submissionsOf(id)).toMatchObject([{ status: "accepted" }]);
+    await page.goto(`${link}x`);
+    await page.getByRole("heading", { name: "This link does not work" }).waitFor();
+    await page.context().close();
+  });
+});
