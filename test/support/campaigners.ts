@@ -24,11 +24,9 @@ import * as mailroom from "./mailroom.ts";
 import * as virtual from "./virtual-queues.ts";
 
 export const workers: Worker[] = [send, lane, drain, campaignWorker, fanOut];
-/** Those who keep it going; the lane rests. */
-export const machine: Worker[] = [drain, campaignWorker, fanOut];
-
 export const opened = virtual.opened;
-export const settle = (options: Parameters<typeof virtual.settle>[1] = {}, some = workers): Promise<void> => virtual.settle(some, options);
+export const settle = (options: Parameters<typeof virtual.settle>[1] = {}, some: Worker[] = workers): Promise<void> =>
+  virtual.settle(some, options);
 
 export interface Shop extends mailroom.Sender {
   listId: number;
