@@ -73,15 +73,35 @@ export async function call({
   }
 }
 
-async function textOf(response: Response, maxBytes: number): Promise<string> {
+interface Answer {
+  body: AsyncIterable<Uint8Array> | null;
+}
+
+const textOf = async (response: Answer, maxBytes: number): Promise<string> => (await bytesOf(response, maxBytes)).toString("utf8");
+
+async function bytesOf({ body }: Answer, maxBytes: number): Promise<Buffer> {
   const parts: Uint8Array[] = [];
   let size = 0;
-  for await (const part of response.body ?? []) {
+  for await (const part of body ?? []) {
     size += part.byteLength;
     if (size > maxBytes) throw new Error(`The answer is larger than ${maxBytes} bytes`);
     parts.push(part);
   }
-  return Buffer.concat(parts).toString("utf8");
+  return Buffer.concat(parts);
+}
+
+/** GETs bytes from a host that we know, in one answer of at most `maxBytes`. Throws only NoAnswer. */
+export async function download(
+  url: string,
+  maxBytes: number,
+  headers: Record<string, string> = {},
+): Promise<{ status: number; bytes: Uint8Array }> {
+  try {
+    const response = await fetch(url, { headers, redirect: "manual", signal: AbortSignal.timeout(15_000) });
+    return { status: response.status, bytes: await bytesOf(response, maxBytes) };
+  } catch (error) {
+    throw new NoAnswer(!neverConnected(error), error);
+  }
 }
 
 export interface PublicPost {
@@ -106,6 +126,46 @@ export async function callPublic(post: PublicPost): Promise<{ status: number }> 
     // The other side had closed a connection that we kept, which is found out by using it.
     if (!error.stale) throw error;
     return postOnce(post, until);
+  });
+}
+
+export interface PublicRead {
+  url: string;
+  headers?: Record<string, string>;
+  timeoutSeconds: number;
+  maxBytes: number;
+  allowLoopback: boolean;
+  signal?: AbortSignal | undefined;
+}
+
+/**
+ * GETs a URL that somebody else named, such as where a registry redirects to, under the same checks as `callPublic`; no redirect is
+ * followed. Throws only NoAnswer.
+ */
+export async function readPublic(read: PublicRead): Promise<{ status: number; location: string | undefined; text: string }> {
+  const against = objection(read.url, read.allowLoopback);
+  if (against) throw new NoAnswer(false, new NotPublic(`The URL ${against}`));
+  const { request: send } = protocols[new URL(read.url).protocol as keyof typeof protocols];
+  const signals = [AbortSignal.timeout(Math.ceil(read.timeoutSeconds * 1000)), ...(read.signal ? [read.signal] : [])];
+  return new Promise((resolve, reject) => {
+    const failed = (error: unknown) => reject(new NoAnswer(true, error));
+    const options = {
+      headers: read.headers ?? {},
+      agent: false as const,
+      lookup: publicLookup(read.allowLoopback),
+      signal: AbortSignal.any(signals),
+    };
+    const request = send(read.url, options, (response) => {
+      response.on("error", failed);
+      textOf({ body: response }, read.maxBytes)
+        .then((text) => resolve({ status: response.statusCode!, location: response.headers.location, text }))
+        .catch((error: unknown) => {
+          request.destroy();
+          failed(error);
+        });
+    });
+    request.on("error", failed);
+    request.end();
   });
 }
 
