@@ -46,10 +46,15 @@ interface Settling {
   forSeconds?: number;
   /** Does the work of one batch, or dies over it. */
   kill?(work: () => Promise<unknown>): Promise<Partial<Fate> | unknown>;
+  /** Finds what is due. */
+  tick?(): Promise<void>;
 }
 
 /** Works until these workers have nothing left to do for the time, moving the clock to whatever comes next. */
-export async function settle(workers: Worker[], { forSeconds = 0, kill = (work) => work() }: Settling = {}): Promise<void> {
+export async function settle(
+  workers: Worker[],
+  { forSeconds = 0, kill = (work) => work(), tick = due.drainAll }: Settling = {},
+): Promise<void> {
   const until = clock.after(forSeconds).getTime();
   const names = new Set(workers.map(({ queue }) => queue.name));
   for (let rounds = 0; rounds < 1000; rounds++) {
@@ -64,7 +69,7 @@ export async function settle(workers: Worker[], { forSeconds = 0, kill = (work) 
       return;
     }
     if (next > now) clock.advance((next - now) / 1000 + 0.001);
-    if ((await firstDue()) <= clock.now().getTime()) await due.drainAll();
+    if ((await firstDue()) <= clock.now().getTime()) await tick();
   }
   throw new Error("The workers do not come to rest");
 }
