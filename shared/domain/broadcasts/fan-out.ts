@@ -6,6 +6,7 @@ import { enqueue } from "../../doors/queue.ts";
 import { get, Unmet, write } from "../../doors/table.ts";
 import { Problem } from "../../errors.ts";
 import { queues } from "../../queues.ts";
+import * as allowance from "../allowance.ts";
 import * as lanes from "../sending/lanes.ts";
 import * as sources from "../sending/sources.ts";
 import * as staging from "../sending/staging.ts";
@@ -72,34 +73,46 @@ async function work(job: Job, first: cursors.Cursor): Promise<void> {
   if (now() >= until) await reach(key, [cursor.shard]);
 }
 
-/** False when somebody else has moved the cursor. */
-async function commit(
-  { key, plan }: Job,
-  cursor: cursors.Cursor,
-  batch: batches.Batch,
-  shotOf: Awaited<ReturnType<typeof shooter>>,
-): Promise<boolean> {
-  const source = sourceOf(key);
+type Shooter = Awaited<ReturnType<typeof shooter>>;
+
+/** False when somebody else has moved the cursor. Throws 402. */
+async function commit(job: Job, cursor: cursors.Cursor, batch: batches.Batch, shotOf: Shooter): Promise<boolean> {
+  const { key } = job;
   const shares = await Promise.all(
     [...batch.people].map(async ([part, contacts]) => ({ shot: await shotOf(part), contacts, held: part === undefined })),
   );
-  const tallies = [...batch.tallies].map(([part, some]) => ({
-    source: part?.id === undefined ? source : { ...source, part: part.id },
-    tallies: some,
-  }));
-  const { blocks, writes } = shares.length
-    ? await staging.stagedTogether(shares, tallies)
-    : { blocks: [], writes: sources.counting(key.orgId, cursor.n, tallies) };
-  const sizes = shares.map(({ contacts }, i): [number, number] => [blocks[i]!, contacts.length]);
+  const n = shares.reduce((sum, { contacts }) => sum + contacts.length, 0);
+  const reference = `${key.kind}:${key.id}:${cursor.shard}:${cursor.n}`;
   try {
-    await write(
-      cursors.moving(key, cursor, batch.place),
-      ...writes,
-      ...log.noting(key, cursor, { siteId: plan.siteId, at: plan.at, blocks: sizes }),
-    );
+    if (n) await allowance.spend(key.orgId, n, reference, (spending) => letIn(job, cursor, batch, shares, spending));
+    else await letIn(job, cursor, batch, [], { writes: [], cost: undefined });
     return true;
   } catch (error) {
     if (error instanceof Unmet) return false;
     throw error;
   }
+}
+
+async function letIn(
+  { key, plan }: Job,
+  cursor: cursors.Cursor,
+  batch: batches.Batch,
+  shares: staging.Batch[],
+  { writes: paying, cost }: allowance.Spending,
+): Promise<void> {
+  const source = sourceOf(key);
+  const tallies = [...batch.tallies].map(([part, some]) => ({
+    source: part?.id === undefined ? source : { ...source, part: part.id },
+    tallies: some,
+  }));
+  const { blocks, writes } = shares.length
+    ? await staging.stagedTogether(staging.charged(shares, cost), tallies)
+    : { blocks: [], writes: sources.counting(key.orgId, cursor.n, tallies) };
+  const sizes = shares.map(({ contacts }, i): [number, number] => [blocks[i]!, contacts.length]);
+  await write(
+    cursors.moving(key, cursor, batch.place),
+    ...writes,
+    ...log.noting(key, cursor, { siteId: plan.siteId, at: plan.at, blocks: sizes }),
+    ...paying,
+  );
 }

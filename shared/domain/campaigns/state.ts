@@ -4,6 +4,7 @@ import { all, equals, oneOf } from "../../conditions.ts";
 import { claim } from "../../doors/table.ts";
 import { conflict, invalid } from "../../errors.ts";
 import * as ids from "../../ids.ts";
+import * as allowance from "../allowance.ts";
 import { begin } from "../broadcasts/begin.ts";
 import * as broadcasts from "../broadcasts/broadcast.ts";
 import * as states from "../broadcasts/states.ts";
@@ -14,14 +15,16 @@ import * as plans from "./plan.ts";
 type Who = campaigns.Who;
 const startable: CampaignStatus[] = ["draft", "scheduled", "held"];
 
-/** Throws 400 that names what is missing, 409 when it is on its way already. */
+/** Throws 400 that names what is missing, 402 when not a single mail is left, 409 when it is on its way already. */
 export async function send(who: Who, id: number): Promise<Campaign> {
   const at = new Date(await ids.time());
   return settled(who, id, async (current) => {
     // The same request, made again after it died.
     if (current.startedAt === at.toISOString()) return true;
     campaigns.refuseUnless(current, startable, "sent");
-    return begin(current, await plans.planOf(current, at));
+    const plan = await plans.planOf(current, at);
+    await allowance.afford(who.orgId, 1, await allowance.standing(who.orgId));
+    return begin(current, plan);
   });
 }
 

@@ -57,6 +57,18 @@ export interface Batch {
   shot: Mailshot;
   contacts: ContactItem[];
   held: boolean;
+  /** What those of its mails cost that the plan does not include, from the `from`-th on. */
+  charge?: chunks.ChunkHead["charge"];
+}
+
+/** The batches with what they cost: the first `free` mails of all are included. */
+export function charged(batches: Batch[], cost: { free: number; each: number } | undefined): Batch[] {
+  let before = 0;
+  return batches.map((batch) => {
+    const from = Math.max(0, (cost?.free ?? 0) - before);
+    before += batch.contacts.length;
+    return cost && from < batch.contacts.length ? { ...batch, charge: { from, each: cost.each } } : batch;
+  });
 }
 
 /** Several of one source, for one transaction: what counts them is written once for all. `further`: what else is to be counted. */
@@ -77,13 +89,13 @@ export async function stagedTogether(batches: Batch[], further: Counted[] = []):
 }
 
 /** Content and lines under ids of their own. The writes let them in and list them, and count nothing. */
-async function stage({ shot, contacts, held }: Batch): Promise<{ block: number; sendIds: [number, number][]; writes: Write[] }> {
+async function stage({ shot, contacts, held, charge }: Batch): Promise<{ block: number; sendIds: [number, number][]; writes: Write[] }> {
   const { orgId, site, config, source, at } = shot;
   const [block, content] = await Promise.all([ids.takeBlock(), contentOf(shot)]);
   const lines = contacts.map(lineOf);
   const address = keys.content(orgId, block);
   const expires = epochSeconds() + keepSeconds;
-  const payloads = await chunks.items(orgId, block, headOf(shot, block), lines);
+  const payloads = await chunks.items(orgId, block, { ...headOf(shot, block), ...(charge && { charge }) }, lines);
   await insertMany([{ address, item: { ...(await packed(address, content)), expires } }, ...payloads]);
   const waiting = { block, chunk: 0, n: lines.length, siteId: site.id, at: at.toISOString(), source, configId: config.id };
   const place = held ? keys.held(orgId, source.kind, source.id, lanes.sortOf(waiting)) : lanes.placeOf(orgId, config.id, waiting);
