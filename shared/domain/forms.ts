@@ -139,7 +139,7 @@ const told = ({ orgId: _, edits: __, ...form }: FormItem, submissionCount: numbe
   pageUrl: pageUrl(form.id),
 });
 
-export const pageUrl = (formId: number): string => `${config.publicUrl}/api/v1/forms/${formId}/page`;
+const pageUrl = (formId: number): string => `${config.publicUrl}/api/v1/forms/${formId}/page`;
 
 /** Newest first, without their designs. */
 export async function list(who: Who, request: PageRequest, siteId: number | undefined) {

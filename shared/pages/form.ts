@@ -30,7 +30,7 @@ export const idOf = (formId: number, { name }: Pick<FormField, "name">): string 
 
 const known = ["firstName", "lastName", "phone", "company"] as const;
 
-export function labelOf(language: Language, { address }: Design, { name, label }: FormField): string {
+function labelOf(language: Language, { address }: Design, { name, label }: FormField): string {
   if (label) return label;
   if (name === address) return words[language].email;
   const own = known.find((one) => one === name);

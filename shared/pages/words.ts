@@ -1,11 +1,13 @@
 // Every word on the pages and in the mails that the people of our customers see, in every language we speak. One table: a language
-// more is one entry more, here and in mail-words.ts.
+// more is one entry more, here, in mail-words.ts and in confirm-mail-words.ts.
+import { confirmMailWords } from "./confirm-mail-words.ts";
 import { known, type Language, mailWords } from "./mail-words.ts";
 
 export type { Language };
 
 const en = {
   ...mailWords.en,
+  confirm: confirmMailWords.en.confirm,
   askTitle: "Unsubscribe?",
   ask: (email: string, site: string) => `${email} will get no more news from ${site}.`,
   outTitle: "You are unsubscribed",
@@ -21,14 +23,9 @@ const en = {
   invalid: "It may have been cut off in the mail, or be too old. Please open it again from the mail it came with.",
   confirmTitle: "One click left",
   confirmAsk: (email: string, site: string) => `Please confirm that ${email} would like to hear from ${site}.`,
-  confirm: "Yes, confirm",
   confirmIgnore: "If that was not you, close this page: nothing will be sent.",
   confirmedTitle: "Thank you, it is confirmed",
   confirmed: (email: string, site: string) => `${site} may now write to ${email}.`,
-  mailSubject: (site: string) => `Please confirm: ${site}`,
-  mailAsk: (site: string) => `somebody, we hope you, entered this address at ${site}. Please confirm that it is yours:`,
-  mailHello: "Hello,",
-  mailIgnore: "If it was not you, do nothing: you will hear no more of it.",
   thanksTitle: "Thank you",
   thanks: "Your details have been received.",
   pendingTitle: "Please look into your inbox",
@@ -61,6 +58,7 @@ export type Words = typeof en;
 
 const de: Words = {
   ...mailWords.de,
+  confirm: confirmMailWords.de.confirm,
   askTitle: "Abmelden?",
   ask: (email, site) => `${email} erhält dann keine Neuigkeiten mehr von ${site}.`,
   outTitle: "Sie sind abgemeldet",
@@ -75,14 +73,9 @@ const de: Words = {
   invalid: "Vielleicht wurde er in der Mail abgeschnitten oder ist zu alt. Bitte öffnen Sie ihn noch einmal aus der Mail.",
   confirmTitle: "Noch ein Klick",
   confirmAsk: (email, site) => `Bitte bestätigen Sie, dass ${email} von ${site} hören möchte.`,
-  confirm: "Ja, bestätigen",
   confirmIgnore: "Waren Sie das nicht, schließen Sie diese Seite: Es wird nichts gesendet.",
   confirmedTitle: "Danke, das ist bestätigt",
   confirmed: (email, site) => `${site} darf jetzt an ${email} schreiben.`,
-  mailSubject: (site) => `Bitte bestätigen: ${site}`,
-  mailAsk: (site) => `jemand, hoffentlich Sie, hat diese Adresse bei ${site} eingetragen. Bitte bestätigen Sie, dass es Ihre ist:`,
-  mailHello: "Guten Tag,",
-  mailIgnore: "Waren Sie es nicht, tun Sie nichts: Sie hören dann nicht mehr davon.",
   thanksTitle: "Vielen Dank",
   thanks: "Ihre Angaben sind angekommen.",
   pendingTitle: "Bitte sehen Sie in Ihr Postfach",
@@ -114,6 +107,7 @@ const de: Words = {
 
 const fr: Words = {
   ...mailWords.fr,
+  confirm: confirmMailWords.fr.confirm,
   askTitle: "Se désabonner ?",
   ask: (email, site) => `${email} ne recevra plus de nouvelles de ${site}.`,
   outTitle: "Vous êtes désabonné",
@@ -128,14 +122,9 @@ const fr: Words = {
   invalid: "Il a peut-être été coupé dans le message, ou il est trop ancien. Ouvrez-le de nouveau depuis le message d’origine.",
   confirmTitle: "Plus qu’un clic",
   confirmAsk: (email, site) => `Confirmez que ${email} souhaite recevoir des nouvelles de ${site}.`,
-  confirm: "Oui, confirmer",
   confirmIgnore: "Si ce n’était pas vous, fermez cette page : rien ne sera envoyé.",
   confirmedTitle: "Merci, c’est confirmé",
   confirmed: (email, site) => `${site} peut maintenant écrire à ${email}.`,
-  mailSubject: (site) => `Merci de confirmer : ${site}`,
-  mailAsk: (site) => `quelqu’un, vous sans doute, a saisi cette adresse chez ${site}. Confirmez qu’elle est bien la vôtre :`,
-  mailHello: "Bonjour,",
-  mailIgnore: "Si ce n’était pas vous, ne faites rien : vous n’en entendrez plus parler.",
   thanksTitle: "Merci",
   thanks: "Vos informations ont bien été reçues.",
   pendingTitle: "Consultez votre boîte de réception",
@@ -167,6 +156,7 @@ const fr: Words = {
 
 const es: Words = {
   ...mailWords.es,
+  confirm: confirmMailWords.es.confirm,
   askTitle: "¿Darse de baja?",
   ask: (email, site) => `${email} no recibirá más noticias de ${site}.`,
   outTitle: "Se ha dado de baja",
@@ -181,14 +171,9 @@ const es: Words = {
   invalid: "Puede que se haya cortado en el mensaje o que sea demasiado antiguo. Ábralo de nuevo desde el mensaje original.",
   confirmTitle: "Solo un clic más",
   confirmAsk: (email, site) => `Confirme que ${email} desea recibir noticias de ${site}.`,
-  confirm: "Sí, confirmar",
   confirmIgnore: "Si no fue usted, cierre esta página: no se enviará nada.",
   confirmedTitle: "Gracias, está confirmado",
   confirmed: (email, site) => `${site} ya puede escribir a ${email}.`,
-  mailSubject: (site) => `Confirme, por favor: ${site}`,
-  mailAsk: (site) => `alguien, esperamos que usted, ha introducido esta dirección en ${site}. Confirme que es la suya:`,
-  mailHello: "Hola:",
-  mailIgnore: "Si no fue usted, no haga nada: no volverá a saber de ello.",
   thanksTitle: "Gracias",
   thanks: "Hemos recibido sus datos.",
   pendingTitle: "Mire su bandeja de entrada",

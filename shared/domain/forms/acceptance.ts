@@ -17,7 +17,7 @@ import type { SequenceItem } from "../sequences/record.ts";
 import * as triggers from "../sequences/triggers.ts";
 import * as suppressions from "../suppressions.ts";
 import * as submissions from "./submissions.ts";
-import { contactFields, type Value } from "./values.ts";
+import type { Value } from "./values.ts";
 
 type Submission = submissions.SubmissionItem;
 
@@ -160,11 +160,11 @@ function changed(current: ContactItem, { customFields, ...changes }: Parameters<
   }
 }
 
-type Given = { [Name in (typeof contactFields)[number]]?: string } & { customFields?: Record<string, Value> };
+type Given = { [Name in (typeof submissions.contactFields)[number]]?: string } & { customFields?: Record<string, Value> };
 
 /** An empty box says nothing: it empties no field, and unticks nothing. */
 function ofContact({ fields }: Submission): Given {
-  const own = new Set<string>(contactFields);
+  const own = new Set<string>(submissions.contactFields);
   const said = Object.entries(fields).filter(([, value]) => value !== "" && value !== false);
   const customFields = Object.fromEntries(said.filter(([name]) => !own.has(name)));
   return {

@@ -4,11 +4,12 @@ import { get } from "../../doors/table.ts";
 import { Problem } from "../../errors.ts";
 import * as ids from "../../ids.ts";
 import { keys } from "../../keys.ts";
+import { confirmMailWords } from "../../pages/confirm-mail-words.ts";
 import { letter } from "../../pages/letters.ts";
-import { type Language, words } from "../../pages/words.ts";
+import type { Language } from "../../pages/mail-words.ts";
 import { gather } from "../sending/accept.ts";
 import { single } from "../sending/accept-single.ts";
-import { SingleMessage } from "../sending/message.ts";
+import type { SingleMessage } from "../sending/message.ts";
 import * as sendingConfigs from "../sending-configs.ts";
 import { nameOf, type Site } from "../sites.ts";
 import * as confirmations from "./confirmations.ts";
@@ -40,7 +41,7 @@ async function send(submission: SubmissionItem): Promise<number> {
     confirmations.tokenOf(submission),
   ]);
   const siteName = site ? nameOf(site) : (sender.fromName ?? sender.fromEmail);
-  const message = SingleMessage.parse({
+  const message: SingleMessage = {
     to: email,
     siteId,
     sendingConfigId: sender.id,
@@ -50,14 +51,17 @@ async function send(submission: SubmissionItem): Promise<number> {
     trackOpens: false,
     trackClicks: false,
     metadata: { formId, submissionId: id },
-  });
+    headers: {},
+    tags: [],
+    attachments: [],
+  };
   return (await single({ orgId }, message, await gather({ orgId }, message, [email]))).id;
 }
 
 /** As values: what a site is called must not be read as Liquid. */
 function worded(siteName: string, language: Language, link: string) {
-  const { mailSubject, mailHello, mailAsk, mailIgnore, confirm } = words[language];
-  const blocks = [mailHello, mailAsk(siteName), { link, label: confirm }, { small: mailIgnore }];
-  const variables = { subject: mailSubject(siteName), ...letter({ sender: siteName, lang: language, blocks }) };
+  const { subject, hello, ask: asking, confirm, ignore } = confirmMailWords[language];
+  const blocks = [hello, asking(siteName), { link, label: confirm }, { small: ignore }];
+  const variables = { subject: subject(siteName), ...letter({ sender: siteName, lang: language, blocks }) };
   return { subject: "{{ subject }}", html: "{{ html | raw }}", text: "{{ text }}", variables };
 }

@@ -38,6 +38,9 @@ export const Submission = z
   .meta({ id: "FormSubmission" });
 export type Submission = z.output<typeof Submission>;
 
+/** Of a contact: taken whether or not the form asks for them. */
+export const contactFields = ["firstName", "lastName", "phone", "company"] as const;
+
 export interface SubmissionItem extends Address {
   id: number;
   orgId: number;

@@ -2,6 +2,7 @@
 import { asOneLine, EmailAddress } from "../../email.ts";
 import { isStorable } from "../contacts/contact.ts";
 import { type Design, type FieldType, type FormField, isFree } from "./design.ts";
+import { contactFields } from "./submissions.ts";
 
 export type Value = string | number | boolean;
 export type Fault = "required" | "email" | "number" | "date" | "choice" | "long";
@@ -22,8 +23,6 @@ export interface Entered {
 export const trap = "_website";
 
 const [maxText, maxLongText] = [500, 2000];
-/** Of a contact: taken whether or not the form asks for them. */
-export const contactFields = ["firstName", "lastName", "phone", "company"] as const;
 const maxContactText = 200;
 
 /** What is wrong, field by field in the form's order; nothing: it is good. */
