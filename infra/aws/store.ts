@@ -75,6 +75,8 @@ function bucket(scope: Construct, settings: Settings): Bucket {
       { id: "uploads", prefix: "uploads/", expiration: Duration.days(7) },
       // A mail's items live 60 days from when it is due, which may be 30 days ahead, and go some days late; their blobs outlive them.
       ...["attachments", "bodies"].map((kind) => ({ id: kind, prefix: `${kind}/`, expiration: Duration.days(100) })),
+      // A secure message lives 395 days at most; what is left then was never accepted.
+      { id: "secure", prefix: "secure/", expiration: Duration.days(400) },
       { id: "exports", prefix: "exports/", expiration: Duration.days(7) },
       { id: "abandoned parts", abortIncompleteMultipartUploadAfter: Duration.days(1) },
     ],

@@ -6,27 +6,32 @@ import { limited } from "../errors.ts";
 import { type Address, keys } from "../keys.ts";
 import { networkOf } from "../networks.ts";
 
-const windowSeconds = 15 * 60;
+const usualSeconds = 15 * 60;
 
 interface Guard {
   who: string;
   /** Failures in a window. */
   limit: number;
+  /** How long the window is; 15 minutes when absent. */
+  seconds?: number;
 }
 export const onAccount = (email: string): Guard => ({ who: `login to ${email.toLowerCase()}`, limit: 10 });
 /** Beside the first, for codes: who can reset the password may not guess on for that. */
 export const onCodes = (email: string): Guard => ({ who: `codes of ${email.toLowerCase()}`, limit: 10 });
 export const fromClient = (address: string): Guard => ({ who: `login from ${networkOf(address)}`, limit: 50 });
 
+/** Of whoever has to say a passphrase: no guessing at `what`. */
+export const onPassphrase = (what: string): Guard => ({ who: `passphrase of ${what}`, limit: 5, seconds: 3600 });
+
 /**
  * Runs `work`, whose undefined means failure; 429 with `retryAfter` once any guard has seen too many. A try is counted before it is
  * made and taken back when it did not fail, so a thousand guesses at once are no more than a thousand one by one.
  */
 export async function guarded<T>(guards: Guard[], work: () => Promise<T | undefined>): Promise<T | undefined> {
-  const window = Math.floor(epochSeconds() / windowSeconds);
   const counted: Address[] = [];
-  for (const { who, limit } of guards) {
-    const address = keys.failures(who, window);
+  for (const { who, limit, seconds = usualSeconds } of guards) {
+    const window = windowOf(seconds);
+    const address = keys.failures(who, window.number);
     if ((await count(address, window)) > limit) throw tooMany("Too many failed attempts: wait before the next", limit, window);
     counted.push(address);
   }
@@ -41,31 +46,37 @@ export async function guarded<T>(guards: Guard[], work: () => Promise<T | undefi
 }
 
 /** Who has proven to own the account may log in at once. */
-export const forgive = (email: string): Promise<void> =>
-  write(remove(keys.failures(onAccount(email).who, Math.floor(epochSeconds() / windowSeconds))));
+export const forgive = (email: string): Promise<void> => write(remove(keys.failures(onAccount(email).who, windowOf(usualSeconds).number)));
 
 const mailsPerWindow = 5;
 
 /** Whether one more mail of this kind may go to this address now, so that nobody's mailbox is flooded through us. */
 export async function mayMail(what: string, email: string): Promise<boolean> {
-  const window = Math.floor(epochSeconds() / windowSeconds);
-  return (await count(keys.failures(`${what} to ${email.toLowerCase()}`, window), window)) <= mailsPerWindow;
+  const window = windowOf(usualSeconds);
+  return (await count(keys.failures(`${what} to ${email.toLowerCase()}`, window.number), window)) <= mailsPerWindow;
 }
 
 /** 429 when it may not. */
 export async function permitMail(what: string, email: string): Promise<void> {
-  const window = Math.floor(epochSeconds() / windowSeconds);
-  if (!(await mayMail(what, email))) throw tooMany("Too many mails were asked for: wait before the next", mailsPerWindow, window);
+  if (!(await mayMail(what, email)))
+    throw tooMany("Too many mails were asked for: wait before the next", mailsPerWindow, windowOf(usualSeconds));
 }
 
-const endOf = (window: number): number => (window + 1) * windowSeconds;
+interface Window {
+  number: number;
+  /** Unix seconds. */
+  end: number;
+}
 
-async function count(address: Address, window: number): Promise<number> {
-  const counter = await updateReturning<{ failures: number }>(update(address, { add: { failures: 1 }, set: { expires: endOf(window) } }));
+function windowOf(seconds: number): Window {
+  const number = Math.floor(epochSeconds() / seconds);
+  return { number, end: (number + 1) * seconds };
+}
+
+async function count(address: Address, { end }: Window): Promise<number> {
+  const counter = await updateReturning<{ failures: number }>(update(address, { add: { failures: 1 }, set: { expires: end } }));
   return counter?.failures ?? 0;
 }
 
-const tooMany = (message: string, limit: number, window: number) =>
-  limited(message, {
-    facts: { retryAfter: Math.max(1, endOf(window) - epochSeconds()), limit, resetAt: endOf(window) },
-  });
+const tooMany = (message: string, limit: number, { end }: Window) =>
+  limited(message, { facts: { retryAfter: Math.max(1, end - epochSeconds()), limit, resetAt: end } });

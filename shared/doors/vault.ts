@@ -1,6 +1,6 @@
 // The only file that speaks KMS and Secrets Manager.
 import { createHash } from "node:crypto";
-import { DecryptCommand, EncryptCommand, KMSClient } from "@aws-sdk/client-kms";
+import { DecryptCommand, EncryptCommand, GenerateDataKeyCommand, KMSClient } from "@aws-sdk/client-kms";
 import { GetSecretValueCommand, SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
 import { now } from "../clock.ts";
 import { config } from "../config.ts";
@@ -39,6 +39,20 @@ export async function open(sealed: string, context: Context): Promise<string> {
   if (opened.size >= 1000) opened.clear();
   opened.set(name, { text, until: now().getTime() + keepMs });
   return text;
+}
+
+/** A key for one thing (AES-256), and the same key wrapped under ours, to be kept beside what it locks. */
+export async function dataKey(context: Context): Promise<{ key: Buffer; wrapped: Buffer }> {
+  const { Plaintext, CiphertextBlob } = await kms().send(
+    new GenerateDataKeyCommand({ KeyId: config.kmsKey, KeySpec: "AES_256", EncryptionContext: context }),
+  );
+  return { key: Buffer.from(Plaintext!), wrapped: Buffer.from(CiphertextBlob!) };
+}
+
+/** Never kept: whoever withdraws a thing wants it gone. */
+export async function unwrap(wrapped: Uint8Array, context: Context): Promise<Buffer> {
+  const { Plaintext } = await kms().send(new DecryptCommand({ KeyId: config.kmsKey, CiphertextBlob: wrapped, EncryptionContext: context }));
+  return Buffer.from(Plaintext!);
 }
 
 let secrets: SecretsManagerClient | undefined;

@@ -211,6 +211,7 @@ describe("store", () => {
       expect.objectContaining({ Prefix: "uploads/", ExpirationInDays: 7, Status: "Enabled" }),
       expect.objectContaining({ Prefix: "attachments/", ExpirationInDays: 100, Status: "Enabled" }),
       expect.objectContaining({ Prefix: "bodies/", ExpirationInDays: 100, Status: "Enabled" }),
+      expect.objectContaining({ Prefix: "secure/", ExpirationInDays: 400, Status: "Enabled" }),
       expect.objectContaining({ Prefix: "exports/", ExpirationInDays: 7, Status: "Enabled" }),
       expect.objectContaining({ AbortIncompleteMultipartUpload: { DaysAfterInitiation: 1 }, Status: "Enabled" }),
     ]);
