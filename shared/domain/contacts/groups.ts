@@ -184,6 +184,10 @@ const addressOf = (kind: GroupKind, group: number, member: Member) => keys.membe
 export const entering = (member: Member, memberships: Membership[]): Write[] =>
   memberships.map(({ kind, group }) => put(addressOf(kind, group, member), { contactId: member.id, email: member.sk }));
 
+/** The opposite of `entering`. */
+export const withdrawing = (member: Member, memberships: Membership[]): Write[] =>
+  memberships.map(({ kind, group }) => remove(addressOf(kind, group, member)));
+
 /** A contact joins groups; to be written together with the contact's own sets. */
 export const joining = (member: Member, memberships: Membership[]): Write[] => [
   ...entering(member, memberships),

@@ -1,17 +1,17 @@
-// Many contacts at once, made or changed. Rows go in transactions of as many as fit, each with its memberships and all its counts:
-// whoever dies in between has written some rows whole, and no count is ever off.
+// Many contacts at once, made or changed. Rows go in transactions of as many as fit, each with all its counts: whoever dies in
+// between has written some rows whole, and no count is ever off. Collections go side by side, since they have no counter in common.
 import type { Caller } from "../../caller.ts";
-import { getMany, writeMany } from "../../doors/table.ts";
+import { getMany } from "../../doors/table.ts";
 import { canonical } from "../../email.ts";
 import { Problem } from "../../errors.ts";
 import * as ids from "../../ids.ts";
 import { keys } from "../../keys.ts";
+import { inParallel } from "../../parallel.ts";
 import * as suppressions from "../suppressions.ts";
 import type { ContactItem, ContactRow } from "./contact.ts";
 import * as groups from "./groups.ts";
-import { pointing } from "./items.ts";
 import * as standing from "./standing.ts";
-import { type Person, packed, stepOf, storeSome } from "./upsert-steps.ts";
+import { announce, type Fresh, lanesOf, type Mode, type Person, renounce, type Step, stepOf, storeSome } from "./upsert-steps.ts";
 
 type Who = Pick<Caller, "orgId" | "siteId">;
 
@@ -24,21 +24,38 @@ export interface Options {
    */
   resubscribe?: boolean | undefined;
 }
+export type { Mode };
+
+/** Further wishes of an import. */
+export interface Wishes extends Options {
+  mode?: Mode | undefined;
+  fresh?: Fresh | undefined;
+  /** Under which each row's contact is made: who comes again with the same ids after a death is told the same as the first time. */
+  ids?: number[] | undefined;
+  /** Somebody may have been here before with these ids. */
+  again?: boolean | undefined;
+}
+export type Skipped = { outcome: "skipped"; error?: undefined };
 
 /** Answers for each row. Rows of one address are taken together, in order. A row fails alone. */
-export async function upsert(who: Who, siteId: number, rows: ContactRow[], { resubscribe = false }: Options = {}): Promise<Outcome[]> {
+export const upsert = (who: Who, siteId: number, rows: ContactRow[], options: Options = {}): Promise<Outcome[]> =>
+  // Only another mode skips.
+  apply(who, siteId, rows, options) as Promise<Outcome[]>;
+
+export async function apply(who: Who, siteId: number, rows: ContactRow[], wishes: Wishes): Promise<(Outcome | Skipped)[]> {
   const lists = await knownLists(who.orgId, siteId, rows);
   const errors = rows.map((row) => row.lists.find((id) => !lists.has(id))).map((id) => id && `lists: there is no list ${id} in this site`);
-  const good = rows.filter((_, i) => !errors[i]);
-  const people = await planned(who, siteId, good, resubscribe);
-  for (const wave of wavesOf(people)) await store(wave);
+  const good = rows.flatMap((row, i) => (errors[i] ? [] : [{ row, id: wishes.ids?.[i] }]));
+  const people = await planned(who, siteId, good, wishes);
+  for (const wave of wavesOf(people)) await store(wave, wishes.again);
   const byRow = new Map(people.flatMap((person) => person.rows.map((row) => [row, person])));
   return rows.map((row, i) => (errors[i] ? { outcome: "failed", error: errors[i] } : told(byRow.get(row)!, row)));
 }
 
 /** An address that was new is made by its first row and changed by the others. */
-function told({ id, current, made, rows, error }: Person, row: ContactRow): Outcome {
+function told({ id, current, made, mode, skipped, rows, error }: Person, row: ContactRow): Outcome | Skipped {
   if (error !== undefined) return { outcome: "failed", error };
+  if (skipped || (mode === "create" && rows[0] !== row)) return { outcome: "skipped" };
   return { outcome: made && rows[0] === row ? "created" : "updated", id: current?.id ?? id };
 }
 
@@ -58,41 +75,55 @@ async function knownLists(orgId: number, siteId: number, rows: ContactRow[]): Pr
   return new Set(found.flatMap((list) => (list?.siteId === siteId ? [list.id] : [])));
 }
 
-async function planned(who: Who, siteId: number, rows: ContactRow[], resubscribe: boolean): Promise<Person[]> {
+interface Given {
+  row: ContactRow;
+  id: number | undefined;
+}
+
+async function planned(
+  who: Who,
+  siteId: number,
+  rows: Given[],
+  { resubscribe = false, mode = "upsert", fresh = {}, ids: given }: Wishes,
+): Promise<Person[]> {
   const { orgId } = who;
-  const sets = [...Map.groupBy(rows, ({ email }) => canonical(email)).values()].flatMap(fitting);
-  const merged = sets.map((same) => same.reduce(joined(resubscribe)));
-  if (resubscribe && who.siteId === undefined) await welcome(orgId, merged);
+  const sets = [...Map.groupBy(rows, ({ row }) => canonical(row.email)).values()].flatMap(mode === "create" ? (same) => [same] : fitting);
+  const merged = sets.map((same) =>
+    mode === "create" ? same[0]!.row : same.map(({ row }) => row).reduce(joined(resubscribe, fresh.status)),
+  );
+  if (resubscribe && mode !== "create" && who.siteId === undefined) await welcome(orgId, merged, fresh.status);
   const emails = merged.map(({ email }) => email);
-  const [tags, suppressed, fresh] = await Promise.all([
+  const [tags, suppressed, taken] = await Promise.all([
     groups.tagsNamed(
       who,
       siteId,
       merged.flatMap((row) => row.tags),
     ),
     suppressions.among(orgId, emails, "marketing"),
-    ids.takeContacts(merged.length),
+    given ? [] : ids.takeContacts(merged.length),
   ]);
   return merged.map((row, i) => ({
     orgId,
     siteId,
-    id: fresh[i]!,
-    rows: sets[i]!,
+    id: given ? sets[i]![0]!.id! : taken[i]!,
+    rows: sets[i]!.map((one) => one.row),
     row,
     tags: [...new Set(row.tags.map((name) => tags.get(name)!))],
     resubscribe,
+    mode,
+    fresh,
     suppressed: suppressed.has(canonical(row.email)),
     current: undefined,
     made: false,
   }));
 }
 
-// Of the 100 writes of a transaction two for each, and those of the contact and its count.
-const mostMemberships = 49;
+// Of the 100 writes of a transaction a counter for each, and those of the contact and its count.
+const mostMemberships = 98;
 
 /** Rows of one address in as few sets as can be written at once. */
-function fitting(rows: ContactRow[]): ContactRow[][] {
-  const sets: ContactRow[][] = [];
+function fitting(rows: Given[]): Given[][] {
+  const sets: Given[][] = [];
   for (const row of rows) {
     const last = sets.at(-1);
     if (last && membershipsIn([...last, row]) <= mostMemberships) last.push(row);
@@ -101,24 +132,24 @@ function fitting(rows: ContactRow[]): ContactRow[][] {
   return sets;
 }
 
-const membershipsIn = (rows: ContactRow[]): number => rows.reduce((sum, { tags, lists }) => sum + tags.length + lists.length, 0);
+const membershipsIn = (rows: Given[]): number => rows.reduce((sum, { row }) => sum + row.tags.length + row.lists.length, 0);
 
 /** What a later row says of the same person goes over what an earlier one said, as if they had come one after the other. */
 const joined =
-  (resubscribe: boolean) =>
+  (resubscribe: boolean, fresh: ContactRow["status"] = "subscribed") =>
   (earlier: ContactRow, later: ContactRow): ContactRow => ({
     ...earlier,
     ...Object.fromEntries(Object.entries(later).filter(([, value]) => value !== undefined)),
     ...((earlier.customFields ?? later.customFields) && { customFields: { ...earlier.customFields, ...later.customFields } }),
-    ...(earlier.status === "unsubscribed" && { status: resubscribe ? (later.status ?? "subscribed") : "unsubscribed" }),
+    ...(earlier.status === "unsubscribed" && { status: resubscribe ? (later.status ?? fresh) : "unsubscribed" }),
     email: earlier.email,
     tags: [...earlier.tags, ...later.tags],
     lists: [...new Set([...earlier.lists, ...later.lists])],
   });
 
 /** Off the suppression list with those who are subscribed again. */
-async function welcome(orgId: number, rows: ContactRow[]): Promise<void> {
-  const back = rows.filter(({ status = "subscribed" }) => status === "subscribed").map(({ email }) => email);
+async function welcome(orgId: number, rows: ContactRow[], fresh: ContactRow["status"] = "subscribed"): Promise<void> {
+  const back = rows.filter(({ status = fresh }) => status === "subscribed").map(({ email }) => email);
   for (const email of await suppressions.among(orgId, back, "marketing"))
     await suppressions.remove(orgId, email).catch((error: unknown) => {
       if (!(error instanceof Problem && error.kind === "missing")) throw error;
@@ -127,12 +158,12 @@ async function welcome(orgId: number, rows: ContactRow[]): Promise<void> {
 
 const mostTries = 8;
 
-async function store(people: Person[]): Promise<void> {
+async function store(people: Person[], again = false): Promise<void> {
   let open = people;
   for (let tries = 1; open.length; tries++) {
     if (tries > mostTries) for (const person of open) person.error = "The contact is being changed by too many requests at once";
     if (tries > mostTries) return;
-    open = await storeOnce(open);
+    open = await storeOnce(open, again);
   }
   // Whoever suppressed an address meanwhile may not have found its contact.
   const fresh = people.flatMap(({ current, made }) => (current && made ? [current] : []));
@@ -140,14 +171,27 @@ async function store(people: Person[]): Promise<void> {
 }
 
 /** Answers with those that somebody else wrote at the same time. */
-async function storeOnce(people: Person[]): Promise<Person[]> {
+async function storeOnce(people: Person[], again: boolean): Promise<Person[]> {
   const found = await getMany<ContactItem>(people.map(addressOf), { consistent: true });
-  const steps = people.flatMap((person, i) => stepOf(person, found[i]) ?? []);
-  await writeMany(steps.flatMap(({ next, isNew }) => (isNew ? [pointing(next)] : [])));
-  const lost: Person[] = [];
-  // One after the other: they move the same counters.
-  for (const some of packed(steps)) if (!(await storeSome(some))) lost.push(...some.map(({ person }) => person));
-  return lost;
+  const wanted = people.flatMap((person, i) => stepOf(person, found[i]) ?? []);
+  const steps = again ? await withoutMoved(wanted) : wanted;
+  await renounce(people);
+  await announce(steps);
+  const lost = await inParallel(8, lanesOf(steps), async (lane) => {
+    const theirs: Person[] = [];
+    for (const some of lane) if (!(await storeSome(some))) theirs.push(...some.map(({ person }) => person));
+    return theirs;
+  });
+  return lost.flat();
+}
+
+/** Whoever was made under its id before, and has another address by now, is not made once more. */
+async function withoutMoved(steps: Step[]): Promise<Step[]> {
+  const pointers = await getMany<{ email: string }>(
+    steps.map(({ next }) => keys.contactPointer(next.orgId, next.id)),
+    { consistent: true },
+  );
+  return steps.filter(({ isNew, next }, i) => !isNew || pointers[i] === undefined || pointers[i].email === next.sk);
 }
 
 const addressOf = ({ orgId, siteId, row }: Person) => keys.contact(orgId, siteId, canonical(row.email));
