@@ -11,7 +11,8 @@ import { canonical, domainOf, EmailAddress, oneLine } from "../email.ts";
 import { conflict, invalid, overLimit } from "../errors.ts";
 import { keys, ranges } from "../keys.ts";
 import type { PageRequest } from "../paging.ts";
-import { provider, providerKeys } from "../providers/index.ts";
+import { provider } from "../providers/index.ts";
+import { providerKeys } from "../providers/keys.ts";
 import * as records from "./records.ts";
 import { Warming, WarmUp } from "./sending/warm-up.ts";
 
@@ -46,7 +47,7 @@ export type SendingConfig = z.output<typeof SendingConfig> & Sealed;
 
 const maxSecretLength = 500;
 const Changes = {
-  provider: z.enum(providerKeys as [string, ...string[]]),
+  provider: z.enum(providerKeys as readonly string[] as [string, ...string[]]),
   credentials: z.record(z.string().max(100), z.unknown()).describe("As `configFields` of GET /providers says"),
   fromEmail: EmailAddress,
   fromName: oneLine(100).nullable().optional(),
@@ -64,7 +65,7 @@ const Changes = {
 export const NewSendingConfig = z
   .object({
     ...Changes,
-    provider: Changes.provider.default(providerKeys[0]!),
+    provider: Changes.provider.default(providerKeys[0]),
     credentials: Changes.credentials.default({}),
     apiKey: z.string().max(2048).optional().describe("Legacy: the same as credentials.apiKey"),
   })

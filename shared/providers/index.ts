@@ -13,6 +13,4 @@ import { sparkpost } from "./sparkpost.ts";
 
 export const providers: Provider[] = [sendgrid, ses, postmark, mailgun, sparkpost, brevo, mailjet, mandrill, resend, smtp2go];
 
-export const providerKeys: string[] = providers.map(({ key }) => key);
-
 export const provider = (key: string): Provider | undefined => providers.find((candidate) => candidate.key === key);

@@ -6,7 +6,7 @@ import * as sendingConfigs from "../../shared/domain/sending-configs.ts";
 import { get, put, remove, write } from "../../shared/doors/table.ts";
 import * as vault from "../../shared/doors/vault.ts";
 import { keys } from "../../shared/keys.ts";
-import { providerKeys } from "../../shared/providers/index.ts";
+import { providerKeys } from "../../shared/providers/keys.ts";
 import { account as signedUp } from "../support/callers.ts";
 import * as sandboxes from "../support/sandbox.ts";
 

@@ -1,7 +1,8 @@
 // What all ten mail providers promise (shared/providers/provider.ts), proven against a real HTTP server in their place.
 import fc from "fast-check";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { provider as lookup, providerKeys, providers } from "../../shared/providers/index.ts";
+import { provider as lookup, providers } from "../../shared/providers/index.ts";
+import { providerKeys } from "../../shared/providers/keys.ts";
 import { filled, type Mailing, type Outcome, type Pieces, type Provider, type Recipient } from "../../shared/providers/provider.ts";
 import { type Behaviour, listen, type Outside } from "../support/wires/server.ts";
 import type { Delivered, Wire } from "../support/wires/wire.ts";
@@ -72,6 +73,7 @@ const named = (headers: Record<string, string>) =>
   Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
 
 it("the ten are there, in the order of the contract, and found by their keys", () => {
+  expect(providers.map(({ key }) => key)).toEqual(providerKeys);
   expect(providerKeys).toEqual([
     "sendgrid",
     "ses",
