@@ -42,7 +42,9 @@ export type RecordKind =
   | "EXPORT"
   | "CAMPAIGN"
   | "HOLIDAY"
-  | "SEQUENCE";
+  | "REPORT"
+  | "SEQUENCE"
+  | "DOMAIN";
 
 /** Ids come in blocks of 1,000, so an id tells where its send and its chunk lie. */
 export const idsPerBlock = 1000;
@@ -69,6 +71,7 @@ export const keys = {
   resetToken: (hash: string) => at(`RESET#${hash}`), // expires
   mfaToken: (hash: string) => at(`MFA#${hash}`), // expires; a login that waits for its second factor
   stripeEvent: (event: string) => at(`STRIPE#${event}`), // expires; was dealt with
+  domainHolder: (name: string) => at(`HELD#${name}`), // -> the organization that proved a domain to be its own
   inboundConfig: (config: number) => at(`CONFIG#${config}`), // -> organization of a sending config
   trackingSite: (site: number) => at(`TRACK#${site}`), // -> organization of a site
   publicForm: (form: number) => at(`FORM#${form}`), // -> organization of a form
@@ -97,6 +100,10 @@ export const keys = {
   account: (org: number) => at(`${org}#ACCOUNT`),
   billing: (org: number) => at(`${org}#BILLING`), // with Stripe
   ledgerEntry: (org: number, reference: string) => at(`${org}#LEDGER`, reference),
+  validationMonth: (org: number, month: string) => at(`${org}#VALIDATIONS`, month), // expires
+  validationCall: (org: number, call: number) => at(`${org}#VALIDATION#${call}`), // expires; what a call was counted as
+
+  domainName: (org: number, name: string) => at(`${org}#DOMAINNAME`, name), // -> domain; its tracking and whether it is verified
 
   // contacts: 16 collections to a site, so that readers go side by side; a pointer finds one by id
   contact: (org: number, site: number, email: string) => at(`${org}#${site}#C${emailShard(email)}`, email.toLowerCase()),
@@ -162,7 +169,10 @@ export const keys = {
   sendEvent: (org: number, id: number, event: string) => at(`${org}#S${hundredOf(id)}`, `${sortable(id)}#E${sha256(event).slice(0, 16)}`),
   eventPage: (org: number, site: number, run: string) => at(`${org}#${site}#EVENTS`, run),
   eventTotals: (org: number, site: number) => at(`${org}#EVENTCOUNT`, sortable(site)),
-  day: (org: number, site: number, date: string, shard: number) => at(`${org}#${site}#DAY${date}`, `#${shard}`),
+  // what happened on a day: counters, until it is over; then all of it in two items
+  day: (org: number, site: number, date: string, shard: number) => at(`${org}#${site}#DAYS`, `${date}#${shard}`),
+  dayFold: (org: number, site: number, date: string) => at(`${org}#${site}#DAYS`, date),
+  dayDomainsFold: (org: number, site: number, date: string) => at(`${org}#${site}#DAYDOMAINS`, date),
   dayDomain: (org: number, site: number, date: string, domain: string, shard: number) =>
     at(`${org}#${site}#DAY${date}`, `D#${domain}#${shard}`),
   parkedEvent: (org: number, event: number) => at(`${org}#PARKED`, sortable(event)), // until its send appears
@@ -190,8 +200,10 @@ export const ranges = {
   waiting: (org: number, config: number) => range(`${org}#L${config}`, "W#"), // by priority, then time
   sendsFeed: (org: number, site: number) => range(`${org}#${site}#SENDS`), // by time
   sendEvents: (org: number, id: number) => range(`${org}#S${hundredOf(id)}`, `${sortable(id)}#E`),
-  day: (org: number, site: number, date: string) => range(`${org}#${site}#DAY${date}`), // the whole first, then by domain
-  dayInAll: (org: number, site: number, date: string) => range(`${org}#${site}#DAY${date}`, "#"), // the whole alone
+  days: (org: number, site: number) => range(`${org}#${site}#DAYS`), // by date: the fold first, then its counters
+  dayInAll: (org: number, site: number, date: string) => range(`${org}#${site}#DAYS`, date),
+  dayDomains: (org: number, site: number, date: string) => range(`${org}#${site}#DAY${date}`), // by domain
+  domainDays: (org: number, site: number) => range(`${org}#${site}#DAYDOMAINS`), // by date
   eventPages: (org: number, site: number) => range(`${org}#${site}#EVENTS`), // by time
   deliveryPages: (org: number, webhook: number) => range(`${org}#W${webhook}`), // by time
   submissions: (org: number, form: number) => range(`${org}#F${form}`), // by time
@@ -235,9 +247,12 @@ export type DueWork =
   | "GROUP"
   | "EXPORT"
   | "SEQUENCE"
+  | "DAY"
+  | "REPORT"
   | "SUBMISSION"
   | "FORM"
-  | "SECURE";
+  | "SECURE"
+  | "DOMAIN";
 export const dueShards = 4;
 export const enrollmentShards = 64;
 /** Spreads due work evenly over its shards. */

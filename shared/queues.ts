@@ -99,7 +99,7 @@ export const queues = {
   /** A shard of the due index has work: bring it on its way. */
   drain: queue(
     "drain",
-    z.object({ what: z.enum(["SEND", "LANE", "BROADCAST", "EVENT", "DELIVERY", "GROUP", "EXPORT", "SEQUENCE", "SUBMISSION", "FORM", "SECURE"]), shard: z.int().min(0) }),
+    z.object({ what: z.enum(["SEND", "LANE", "BROADCAST", "EVENT", "DELIVERY", "GROUP", "EXPORT", "SEQUENCE", "DAY", "REPORT", "SUBMISSION", "FORM", "SECURE", "DOMAIN"]), shard: z.int().min(0) }),
     {
       batch: 1,
       timeoutSeconds: 60,
@@ -131,6 +131,10 @@ export const queues = {
   export: queue("export", z.object({ orgId: Id, exportId: Id }), { batch: 1, timeoutSeconds: 300, concurrency: 4 }),
   /** Enrollments that are to go on: those of a shard that fell due, or some that just began; and what is to be done to all of a sequence. */
   advance: queue("advance", Advance, { batch: 1, timeoutSeconds: 60, concurrency: 16 }),
+  /** A report is to be mailed. */
+  report: queue("report", z.object({ orgId: Id, reportId: Id }), { timeoutSeconds: 60, concurrency: 4 }),
+  /** The DNS records of a domain are to be looked at. */
+  checkDomain: queue("check-domain", z.object({ orgId: Id, domainId: Id }), { timeoutSeconds: 60, concurrency: 4 }),
   /** Mail to our own users. */
   systemMail: queue("system-mail", SystemMail, { timeoutSeconds: 60 }),
 };

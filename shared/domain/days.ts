@@ -1,8 +1,9 @@
 // What happened to the mail of a site on one day of its organization: in all, by sending config, and by domain of the recipients as far
 // as events tell of it (to count each domain at the hand-over would cost more than the hand-over).
-// Moved in the transactions that end a chunk, a single send or a run of events, and so exact; a day never changes once it is over.
+// Moved in the transactions that end a chunk, a single send or a run of events, and so exact; a day never changes once it is over, and
+// is folded then: see insight/folds.ts.
 import { update, type Write } from "../doors/table.ts";
-import { countShardOf, keys } from "../keys.ts";
+import { countShardOf, dueShard, keys, on, shelves } from "../keys.ts";
 import { chunked } from "../parallel.ts";
 import type { Counts } from "./events/timeline.ts";
 
@@ -32,7 +33,10 @@ export function counting(orgId: number, siteId: number, date: string, spread: nu
   const shard = countShardOf(spread);
   return [
     ...chunked(moving(whole), mostMoves).map((some, i) =>
-      update(keys.day(orgId, siteId, date, countShardOf(spread + i)), { add: Object.fromEntries(some) }),
+      update(keys.day(orgId, siteId, date, countShardOf(spread + i)), {
+        add: Object.fromEntries(some),
+        initialize: { of: [orgId, siteId, date], ...dueToFold(siteId, date) },
+      }),
     ),
     ...[...byDomain].flatMap(([domain, some]) => {
       if (domain === undefined) return [];
@@ -49,3 +53,12 @@ function sum(all: DayCounts[]): Map<string, number> {
 }
 
 const moving = (moves: Map<string, number>): [string, number][] => [...moves].filter(([, n]) => n);
+
+/** For whoever finds it on the due index. */
+export type Of = [orgId: number, siteId: number, date: string];
+
+/** An hour after the day is over everywhere on earth: an organization may have taken another timezone meanwhile. */
+export const foldedFrom = (date: string): string => new Date(Date.parse(`${date}T00:00:00Z`) + (24 + 12 + 1) * 3_600_000).toISOString();
+
+export const dueToFold = (siteId: number, date: string): Record<string, string> =>
+  on(shelves.due("DAY", dueShard(siteId)), foldedFrom(date));

@@ -33,7 +33,9 @@ const names: Record<RecordKind, string> = {
   EXPORT: "export",
   CAMPAIGN: "campaign",
   HOLIDAY: "holiday",
+  REPORT: "report schedule",
   SEQUENCE: "sequence",
+  DOMAIN: "domain",
 };
 const mostRecords = 10_000;
 const notFound = (kind: RecordKind): Problem => missing(`There is no such ${names[kind]}`);

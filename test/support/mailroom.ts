@@ -158,7 +158,9 @@ async function handle(message: Message, kill: NonNullable<Settling["kill"]>): Pr
 
 async function firstDue(): Promise<number> {
   const { Items = [] } = await new DynamoDBClient({}).send(new ScanCommand({ TableName: process.env.TABLE_NAME, IndexName: "due" }));
-  return Math.min(...Items.map(({ duesk }) => Date.parse(duesk!.S!.slice(0, 24))));
+  // A day that is over can wait: nobody moves the clock for it.
+  const pressing = Items.filter(({ duepk }) => !duepk!.S!.startsWith("DUE#DAY#"));
+  return Math.min(...pressing.map(({ duesk }) => Date.parse(duesk!.S!.slice(0, 24))));
 }
 
 /** Does something at the moment when a lane has been looked into, once, and before whoever looked acts on it. */
@@ -230,12 +232,12 @@ export async function balanced({ caller, siteId, configId, provider }: Sender, a
 /** All days together. */
 async function countedByDay(orgId: number, siteId: number): Promise<Record<string, number>> {
   const sum: Record<string, number> = { sent: 0, failed: 0, uncertain: 0 };
-  const [pk, sk] = [ranges.day(orgId, siteId, "").pk, "#"];
+  const { pk } = ranges.days(orgId, siteId);
   const { Items = [] } = await DynamoDBDocumentClient.from(new DynamoDBClient({})).send(
     new ScanCommandOfDocuments({
       TableName: process.env.TABLE_NAME,
-      FilterExpression: "begins_with(pk, :pk) AND begins_with(sk, :sk)",
-      ExpressionAttributeValues: { ":pk": pk, ":sk": sk },
+      FilterExpression: "pk = :pk",
+      ExpressionAttributeValues: { ":pk": pk },
     }),
   );
   for (const [name, n] of Items.flatMap((item) => Object.entries(item))) if (typeof n === "number") sum[name] = (sum[name] ?? 0) + n;

@@ -276,7 +276,7 @@ async function aboutEvents(way: Way) {
 async function counted(orgId: number, siteId: number, since: string): Promise<Record<string, number>> {
   const sum: Record<string, number> = {};
   for (let at = new Date(since.slice(0, 10)); at <= clock.now(); at = clock.after(86_400, at)) {
-    const days = await queryAll<Record<string, unknown>>({ ...ranges.day(orgId, siteId, at.toISOString().slice(0, 10)), prefix: "#" });
+    const days = await queryAll<Record<string, unknown>>(ranges.dayInAll(orgId, siteId, at.toISOString().slice(0, 10)));
     for (const [name, n] of days.flatMap((day) => Object.entries(day))) if (typeof n === "number") sum[name] = (sum[name] ?? 0) + n;
   }
   return sum;

@@ -112,7 +112,7 @@ describe("events of a send", () => {
     const opens = Array.from({ length: 100 }, (_, i) => event("open", i + 20));
     const bounce = event("bounce", 500, { data: { bounceType: "hard", reason: "550" } });
     const { item, counted, beside } = applied([[event("delivered", 1)], ...opens.map((one) => [one]), opens, [bounce]]);
-    expect(counted).toEqual({ delivered: 1, opened: 100, uniqueOpened: 1, bouncedHard: 1 });
+    expect(counted).toEqual({ delivered: 1, opened: 100, uniqueOpened: 1, bouncedHard: 1, "reason.hard.other": 1 });
     expect(item.events!.length).toBeLessThanOrEqual(21);
     expect(item.events!.length + beside.size).toBe(102);
     expect(item).toMatchObject({ status: "failed", error: "550" });

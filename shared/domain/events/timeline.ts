@@ -1,5 +1,6 @@
 // What events make of a send. Pure, and a matter of the set of events only: whatever order they come in, the end is the same.
 import type { EventType, ProviderEvent } from "../../providers/inbound/inbound.ts";
+import { counterOf, type ReasonCounter } from "../insight/bounce-reasons.ts";
 import type { Place } from "../sending/sources.ts";
 import type { Send } from "../sends.ts";
 
@@ -36,7 +37,8 @@ export type Counter =
   | "uniqueOpened"
   | "clicked"
   | "clickedByMachine"
-  | "uniqueClicked";
+  | "uniqueClicked"
+  | ReasonCounter;
 export type Counts = Partial<Record<Counter, number>>;
 
 /** Also where the mail stands: `at.sent` falls when `at.delivered` rises. */
@@ -82,6 +84,7 @@ export function outcomeOf(entries: Entry[], before: Send["status"]): Outcome {
   const counts: Counts = {
     delivered: delivered || implying ? 1 : 0,
     ...(failure && { [failureCounter(failure)]: 1 }),
+    ...(failure?.type === "bounce" && { [counterOf(failure.data?.bounceType, failure.data?.reason)]: 1 }),
     complained: Math.min(1, of("spam_report").length),
     unsubscribed: Math.min(1, of("unsubscribe").length),
     deferred: of("deferred").length,

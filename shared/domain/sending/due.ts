@@ -11,9 +11,13 @@ import { queues } from "../../queues.ts";
 import * as broadcasts from "../broadcasts/broadcast.ts";
 import * as deadGroups from "../contacts/dead-groups.ts";
 import type { Parked } from "../events/unmatched.ts";
+import * as domains from "../domains/due.ts";
+import type { Of } from "../days.ts";
 import * as exports from "../exports.ts";
 import * as deadForms from "../forms/dead-forms.ts";
 import * as submissions from "../forms/submissions.ts";
+import * as folds from "../insight/folds.ts";
+import * as reports from "../reports/due.ts";
 import type { SendItem } from "../sends.ts";
 import * as chores from "../sequences/chores.ts";
 import * as feed from "./feed.ts";
@@ -27,10 +31,11 @@ interface DueItem extends Address, Partial<Omit<SendItem, "provider">>, Partial<
   kind?: GroupKind | broadcasts.Kind;
   group?: number;
   formId?: number;
+  of?: Of;
   duesk: string;
 }
 
-const kinds: DueWork[] = ["SEND", "LANE", "BROADCAST", "EVENT", "DELIVERY", "GROUP", "EXPORT", "SEQUENCE", "SUBMISSION", "FORM"];
+const kinds: DueWork[] = ["SEND", "LANE", "BROADCAST", "EVENT", "DELIVERY", "GROUP", "EXPORT", "SEQUENCE", "DAY", "REPORT", "SUBMISSION", "FORM", "DOMAIN"];
 
 /** One message per shard: the tick itself stays short however much is due. */
 export const drainAll = (): Promise<void> =>
@@ -77,7 +82,10 @@ const onItsWay: Record<DueWork, (item: DueItem) => Promise<void>> = {
     enqueue(queues.providerEvents, [{ orgId, provider: provider!, events: [event!] }], { group: orgId }),
   DELIVERY: ({ orgId, webhookId, page }) => enqueue(queues.forward, [{ orgId, webhookId: webhookId!, page: page! }], { group: webhookId! }),
   SEQUENCE: ({ orgId, sequenceId }) => chores.workSoon(orgId, sequenceId!),
+  DAY: ({ of }) => folds.fold(...of!),
+  REPORT: ({ orgId, id }) => reports.runSoon(orgId, id!),
   EXPORT: ({ orgId, id }) => exports.runSoon(orgId, id!),
+  DOMAIN: ({ orgId, id }) => domains.checkSoon(orgId, id!),
   SUBMISSION: ({ orgId, formId, sk: place }) => submissions.takeUpSoon(orgId, formId!, place),
   FORM: ({ orgId, group }) => deadForms.sweepSoon(orgId, group!),
   GROUP: ({ orgId, kind, group }) => deadGroups.sweepSoon(orgId, kind as GroupKind, group!),
