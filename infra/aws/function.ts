@@ -68,12 +68,13 @@ export function lambda(scope: Construct, bundle: string, house: House, { timeout
 }
 
 function environment({ settings, publicUrl }: House): Record<string, string> {
-  const { signup, defaultPlan, allowedOrigins, systemSender } = settings;
+  const { signup, defaultPlan, allowedOrigins, systemSender, brandingUrl } = settings;
   return {
     PUBLIC_URL: publicUrl,
     SIGNUP: signup,
     DEFAULT_PLAN: defaultPlan,
     ...(allowedOrigins && { ALLOWED_ORIGINS: allowedOrigins }),
     ...(systemSender && { SYSTEM_SENDER: systemSender }),
+    ...(brandingUrl && { BRANDING_URL: brandingUrl }),
   };
 }

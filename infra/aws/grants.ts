@@ -64,10 +64,10 @@ const arns: Record<Resource, (house: House, reach: Reach, fn: Lambda) => string[
   bucket: ({ store }) => [store.bucket.bucketArn],
   key: ({ store }) => [store.key.keyArn],
   queues: (house, reach) => sentTo(house, reach).map(({ live }) => live.queueArn),
-  secret: ({ settings: { systemSenderSecret } }, _, fn) =>
-    systemSenderSecret
-      ? [`${Secret.fromSecretNameV2(Stack.of(fn), `${fn.node.id}SenderSecret`, systemSenderSecret).secretArn}-??????`]
-      : [],
+  secret: ({ settings }, _, fn) =>
+    secretsOf(settings).map(
+      ([setting, name]) => `${Secret.fromSecretNameV2(Stack.of(fn), `${fn.node.id}${setting}`, name).secretArn}-??????`,
+    ),
 };
 
 const whereabouts: Partial<Record<Resource, (house: House, reach: Reach) => Record<string, string>>> = {
@@ -78,8 +78,14 @@ const whereabouts: Partial<Record<Resource, (house: House, reach: Reach) => Reco
     Object.fromEntries(
       sentTo(house, reach).map(({ settings, live }) => [`QUEUE_URL_${settings.name.toUpperCase().replaceAll("-", "_")}`, live.queueUrl]),
     ),
-  secret: ({ settings: { systemSenderSecret } }) => ({ SYSTEM_SENDER_SECRET: systemSenderSecret! }),
+  secret: ({ settings }) => Object.fromEntries(secretsOf(settings)),
 };
+
+/** Those that the operator named, by the setting that tells functions of them. */
+const secretsOf = ({ systemSenderSecret, stripeSecret }: House["settings"]): [string, string][] =>
+  Object.entries({ SYSTEM_SENDER_SECRET: systemSenderSecret, STRIPE_SECRET: stripeSecret }).filter((one): one is [string, string] =>
+    Boolean(one[1]),
+  );
 
 const sentTo = ({ store }: House, { queues }: Reach) => queues.map((name) => store.queues.get(name)!);
 

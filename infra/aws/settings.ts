@@ -18,6 +18,9 @@ const Context = z.object({
   allowedOrigins: text.optional(),
   systemSender: text.optional(),
   systemSenderSecret: text.optional(),
+  /** Name of the secret with Stripe's keys. */
+  stripeSecret: text.optional(),
+  brandingUrl: z.url({ protocol: /^https$/ }).optional(),
   /** Functions that the account may run at once; `npm run deploy` finds out. */
   accountConcurrency: z.coerce.number().int().min(10).default(1000),
   warmThroughput: z.stringbool().default(false),
