@@ -112,7 +112,7 @@ export const billing = group("billing", [
   }),
   route("POST /billing/portal", "A page of Stripe's for cards, addresses and invoices", {
     auth: "session",
-    body: z.object({ returnUrl: checkouts.ReturnUrl }),
+    body: z.object({ returnUrl: checkouts.ReturnUrl }).meta({ examples: [{}] }),
     status: 201,
     returns: z.object({ url: z.string() }),
     errors: stripeErrors,
