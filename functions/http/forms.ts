@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { Form, FormChanges, FormMeta, NewForm } from "../../shared/domain/forms/form.ts";
 import { Submission } from "../../shared/domain/forms/submissions.ts";
 import * as form from "../../shared/domain/forms.ts";
 import { Deleted, PageQuery, paged, route } from "../../shared/http/route.ts";
@@ -13,7 +14,7 @@ export const forms = group("forms", [
   route("GET /forms", "List forms, without their designs", {
     level: "site",
     query: PageQuery.extend({ siteId: z.coerce.number().int().positive().optional() }),
-    returns: paged("forms", form.FormMeta),
+    returns: paged("forms", FormMeta),
     handle: async ({ caller, query: { siteId, ...page } }) => {
       const { items, pagination } = await form.list(caller, page, siteId);
       return { forms: items, pagination };
@@ -21,8 +22,8 @@ export const forms = group("forms", [
   }),
   route("POST /forms", "Create a form", {
     level: "site",
-    body: form.NewForm,
-    returns: form.Form,
+    body: NewForm,
+    returns: Form,
     status: 201,
     errors: unfit,
     handle: ({ caller, body }) => form.create(caller, body),
@@ -30,14 +31,14 @@ export const forms = group("forms", [
   route("GET /forms/:id", "One form; with `version` its name and design as they were then", {
     level: "site",
     query: z.object({ version: z.coerce.number().int().positive().optional().describe("As a submission names it") }),
-    returns: form.Form,
+    returns: Form,
     errors: { 404: "There is no such form, or it has no such version" },
     handle: ({ caller, params, query: { version } }) => form.find(caller, params.id, version),
   }),
   route("PUT /forms/:id", "Change a form; fields that are not given stay", {
     level: "site",
-    body: form.FormChanges,
-    returns: form.Form,
+    body: FormChanges,
+    returns: Form,
     errors: unfit,
     handle: ({ caller, params, body }) => form.change(caller, params.id, body),
   }),

@@ -1,6 +1,5 @@
 // Forms: a small record that lists and submissions read, and its design apart from it, one for each version: what somebody agreed to is
 // what the form said then.
-import * as z from "zod";
 import { type Packed, packed, unpacked } from "../bodies.ts";
 import { boundedCache } from "../cache.ts";
 import type { Caller } from "../caller.ts";
@@ -8,91 +7,20 @@ import { now } from "../clock.ts";
 import { equals } from "../conditions.ts";
 import { config } from "../config.ts";
 import { get, put, remove as removing, Unmet, type Write, write } from "../doors/table.ts";
-import { oneLine } from "../email.ts";
 import { conflict, invalid, missing } from "../errors.ts";
 import { keys } from "../keys.ts";
 import type { PageRequest } from "../paging.ts";
 import { inParallel } from "../parallel.ts";
-import { GroupName } from "./contacts/contact.ts";
 import * as groups from "./contacts/groups.ts";
 import * as deadForms from "./forms/dead-forms.ts";
-import { type Design, DesignJson, designOf } from "./forms/design.ts";
+import { type Design, type DesignJson, designOf } from "./forms/design.ts";
+import type { Form, FormChanges, FormItem, FormMeta, NewForm } from "./forms/form.ts";
 import * as submissions from "./forms/submissions.ts";
 import * as records from "./records.ts";
 import * as sendingConfigs from "./sending-configs.ts";
 import * as sites from "./sites.ts";
 
-const maxTags = 20;
-const id = z.int().positive();
-const fields = {
-  name: oneLine(200).trim().min(1),
-  status: z
-    .enum(["draft", "active", "inactive"])
-    .describe("Only an active form takes submissions; the page of any other says that it is closed"),
-  sequenceId: id.nullable().describe("A sequence of the same site: who submits is enrolled"),
-  listId: id.nullable().describe("A list of the same site: who submits is put on it"),
-  tags: z.array(GroupName).max(maxTags).describe("Names: who submits gets them; a tag that is not there yet is made"),
-  doubleOptIn: z
-    .boolean()
-    .describe(
-      "true: the address is mailed a link, and only once its button is pressed the contact is subscribed and gets tags, list, sequence and points. The mail goes by the organization's oldest verified sending config",
-    ),
-  redirectUrl: z
-    .url({ protocol: /^https?$/, error: "must be an http(s) address" })
-    .max(2000)
-    .nullable()
-    .describe("Where the browser goes once it is submitted"),
-};
-
-export const FormMeta = z
-  .object({
-    id: z.int(),
-    siteId: z.int(),
-    ...fields,
-    version: z.int().describe("Rises by 1 with every change of designJson or name; submissions name the one that was shown"),
-    submissionCount: z.int().describe("All that are kept, whether or not they were confirmed"),
-    pageUrl: z.string().describe("The form as a page of its own"),
-    createdAt: z.string(),
-    updatedAt: z.string(),
-  })
-  .meta({ id: "FormMeta" });
-export type FormMeta = z.output<typeof FormMeta>;
-export const Form = FormMeta.extend({
-  designJson: DesignJson.nullable().describe("null: the default, which asks for email and firstName"),
-}).meta({
-  id: "Form",
-});
-export type Form = z.output<typeof Form>;
-
-const designJson = DesignJson.nullable();
-export const NewForm = z
-  .object({
-    siteId: id.optional(),
-    ...fields,
-    status: fields.status.default("active"),
-    sequenceId: fields.sequenceId.default(null),
-    listId: fields.listId.default(null),
-    tags: fields.tags.default([]),
-    doubleOptIn: fields.doubleOptIn.default(false),
-    redirectUrl: fields.redirectUrl.default(null),
-    designJson: designJson.default(null),
-  })
-  .meta({ examples: [{ name: "Newsletter", tags: ["newsletter"], doubleOptIn: true }] });
-export type NewForm = z.output<typeof NewForm>;
-export const FormChanges = z
-  .object({ ...fields, designJson })
-  .partial()
-  .meta({ examples: [{ status: "inactive" }] });
-export type FormChanges = z.output<typeof FormChanges>;
-
 type Who = Pick<Caller, "orgId" | "siteId">;
-
-/** As it is stored; its design lies apart. */
-export interface FormItem extends Omit<FormMeta, "submissionCount" | "pageUrl"> {
-  orgId: number;
-  /** Rises with every change. */
-  edits: number;
-}
 
 export async function create(who: Who, { siteId: given, designJson: design, ...form }: NewForm): Promise<Form> {
   const { orgId } = who;

@@ -8,6 +8,7 @@ import * as scores from "../../shared/domain/contacts/scores.ts";
 import * as contacts from "../../shared/domain/contacts.ts";
 import * as confirmations from "../../shared/domain/forms/confirmations.ts";
 import * as deadForms from "../../shared/domain/forms/dead-forms.ts";
+import type { Form } from "../../shared/domain/forms/form.ts";
 import * as submissions from "../../shared/domain/forms/submissions.ts";
 import { takeUp } from "../../shared/domain/forms/taking-up.ts";
 import * as forms from "../../shared/domain/forms.ts";
@@ -272,7 +273,7 @@ describe("double opt-in", () => {
   test("one mail an hour for an address and form, five for an organization; who confirms may be mailed again", async () => {
     const at = await shop();
     const [form, ...others] = await Promise.all(Array.from({ length: 6 }, () => newForm(at, { doubleOptIn: true })));
-    const entering = async ({ id }: forms.Form, firstName: string) => {
+    const entering = async ({ id }: Form, firstName: string) => {
       await fill(id, { email, firstName });
       await worked(at, id);
     };

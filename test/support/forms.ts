@@ -2,6 +2,7 @@
 import type { Contact } from "../../shared/domain/contacts/contact.ts";
 import * as contacts from "../../shared/domain/contacts.ts";
 import { designOf } from "../../shared/domain/forms/design.ts";
+import { type Form, NewForm } from "../../shared/domain/forms/form.ts";
 import type * as submissions from "../../shared/domain/forms/submissions.ts";
 import { submit } from "../../shared/domain/forms/submitting.ts";
 import { takeUp } from "../../shared/domain/forms/taking-up.ts";
@@ -21,8 +22,8 @@ export async function shop(): Promise<Audience> {
   return made;
 }
 
-export const newForm = ({ caller, siteId }: Audience, more: object = {}): Promise<forms.Form> =>
-  forms.create(caller, forms.NewForm.parse({ siteId, name: "News", ...more }));
+export const newForm = ({ caller, siteId }: Audience, more: object = {}): Promise<Form> =>
+  forms.create(caller, NewForm.parse({ siteId, name: "News", ...more }));
 
 /** What the public route does, once it has read the body. */
 export async function fill(formId: number, given: Record<string, unknown>): Promise<void> {

@@ -11,11 +11,11 @@ import * as items from "../contacts/items.ts";
 import * as members from "../contacts/members.ts";
 import * as standing from "../contacts/standing.ts";
 import * as contacts from "../contacts.ts";
-import type { FormItem } from "../forms.ts";
 import * as scoring from "../scoring.ts";
 import type { SequenceItem } from "../sequences/record.ts";
 import * as triggers from "../sequences/triggers.ts";
 import * as suppressions from "../suppressions.ts";
+import type { FormItem } from "./form.ts";
 import * as submissions from "./submissions.ts";
 import type { Value } from "./values.ts";
 

@@ -4,10 +4,10 @@ import { absent, all, any, atMost, contains, equals, exists, isNew, smaller } fr
 import { claim, get, remove, update } from "../../doors/table.ts";
 import { missing } from "../../errors.ts";
 import { keys } from "../../keys.ts";
-import type { FormItem } from "../forms.ts";
 import * as sealed from "../sealed-tokens.ts";
 import { nameOf, type Site } from "../sites.ts";
 import { accept } from "./acceptance.ts";
+import type { FormItem } from "./form.ts";
 import * as submissions from "./submissions.ts";
 
 type Submission = submissions.SubmissionItem;

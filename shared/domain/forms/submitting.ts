@@ -1,7 +1,7 @@
 // Somebody submits: first it is stored, and from then on it will be done, by us at once or by whoever finds it left undone.
 import * as log from "../../log.ts";
-import type { FormItem } from "../forms.ts";
 import { accept, meet } from "./acceptance.ts";
+import type { FormItem } from "./form.ts";
 import * as submissions from "./submissions.ts";
 import type { Entered } from "./values.ts";
 

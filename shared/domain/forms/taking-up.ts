@@ -1,9 +1,9 @@
 // Whatever is still to be done about a submission. First by who takes it, at once; should they die, by a worker that the due index sends.
 import { get } from "../../doors/table.ts";
 import { keys } from "../../keys.ts";
-import type { FormItem } from "../forms.ts";
 import { accept, finish, meet } from "./acceptance.ts";
 import { ask } from "./confirmation-mails.ts";
+import type { FormItem } from "./form.ts";
 import * as submissions from "./submissions.ts";
 
 /** Safe to repeat. */
