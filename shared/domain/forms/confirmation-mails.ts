@@ -54,6 +54,8 @@ async function send(submission: SubmissionItem): Promise<number> {
     headers: {},
     tags: [],
     attachments: [],
+    secure: false,
+    secureExpiresInDays: 30,
   };
   return (await single({ orgId }, message, await gather({ orgId }, message, [email]))).id;
 }
