@@ -13,9 +13,9 @@ import * as plans from "./plan.ts";
 /** As long as it may take until its people are seen to be reached. */
 const firstLookSeconds = 5;
 
-/** False when it was changed since it was read, or started by somebody else. */
-export async function begin(broadcast: Broadcast, plan: plans.Plan): Promise<boolean> {
-  const set = { status: "sending", startedAt: plan.at, nudged: { what: "all", at: now().toISOString() }, ...dueSoon(broadcast.id) };
+/** `start`: of the request, if it was one. False when it was changed since it was read, or started by somebody else. */
+export async function begin(broadcast: Broadcast, plan: plans.Plan, start?: number): Promise<boolean> {
+  const set = { status: "sending", startedAt: plan.at, start, nudged: { what: "all", at: now().toISOString() }, ...dueSoon(broadcast.id) };
   const begun = await claim(
     changing(
       broadcast,

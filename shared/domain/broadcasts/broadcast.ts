@@ -25,6 +25,8 @@ export interface Broadcast extends records.Stored {
   statusReason?: string | null;
   scheduledAt?: string | null;
   startedAt?: string;
+  /** Of the request that started it. */
+  start?: number;
   finishedAt?: string;
   /** Moves with every change by a person, and with the start: who acts on what he read notices. */
   revision: number;

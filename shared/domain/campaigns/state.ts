@@ -17,14 +17,14 @@ const startable: CampaignStatus[] = ["draft", "scheduled", "held"];
 
 /** Throws 400 that names what is missing, 402 when not a single mail is left, 409 when it is on its way already. */
 export async function send(who: Who, id: number): Promise<Campaign> {
-  const at = new Date(await ids.time());
+  const start = await ids.take("START");
   return settled(who, id, async (current) => {
     // The same request, made again after it died.
-    if (current.startedAt === at.toISOString()) return true;
+    if (current.start === start) return true;
     campaigns.refuseUnless(current, startable, "sent");
-    const plan = await plans.planOf(current, at);
+    const plan = await plans.planOf(current);
     await allowance.afford(who.orgId, 1, await allowance.standing(who.orgId));
-    return begin(current, plan);
+    return begin(current, plan, start);
   });
 }
 
