@@ -93,6 +93,8 @@ export const keys = {
   idempotency: (org: number, key: string) => at(`${org}#K${sha256(key)}`), // expires
   idempotencyPart: (org: number, key: string, part: number) => at(`${org}#K${sha256(key)}`, sortable(part)), // expires; of a long answer
   upload: (org: number, id: string) => at(`${org}#UPLOAD`, id), // expires
+  importRun: (org: number, id: number) => at(`${org}#IMPORTRUN`, sortable(id)), // how far an import is
+  importErrors: (org: number, id: number, row: number) => at(`${org}#IMPORTERRORS#${id}`, sortable(row)), // expires; of some rows, by the last before them
 
   compliance: (org: number) => at(`${org}#COMPLIANCE`),
 
@@ -184,6 +186,7 @@ export const keys = {
 export const ranges = {
   records: (org: number, kind: RecordKind) => range(`${org}#${kind}`), // by id, which is by age
   users: (org: number) => range(`${org}#USER`),
+  importErrors: (org: number, id: number) => range(`${org}#IMPORTERRORS#${id}`), // by row
   sessionsOf: (org: number, user: number) => range(`${org}#SESSIONS#${user}`),
   contacts: (org: number, site: number, shard: string) => range(`${org}#${site}#C${shard}`), // by email
   contactCounts: (org: number, site: number) => range(`${org}#${site}#CCOUNT`),
@@ -240,6 +243,7 @@ export const shelves = {
 export type Shelf = Range & { index: "due" | "new" };
 export type DueWork =
   | "SEND"
+  | "IMPORT"
   | "LANE"
   | "BROADCAST"
   | "EVENT"

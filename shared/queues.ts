@@ -99,7 +99,7 @@ export const queues = {
   /** A shard of the due index has work: bring it on its way. */
   drain: queue(
     "drain",
-    z.object({ what: z.enum(["SEND", "LANE", "BROADCAST", "EVENT", "DELIVERY", "GROUP", "EXPORT", "SEQUENCE", "DAY", "REPORT", "SUBMISSION", "FORM", "SECURE", "DOMAIN"]), shard: z.int().min(0) }),
+    z.object({ what: z.enum(["SEND", "LANE", "BROADCAST", "EVENT", "DELIVERY", "GROUP", "EXPORT", "IMPORT", "SEQUENCE", "DAY", "REPORT", "SUBMISSION", "FORM", "SECURE", "DOMAIN"]), shard: z.int().min(0) }),
     {
       batch: 1,
       timeoutSeconds: 60,
@@ -135,6 +135,8 @@ export const queues = {
   report: queue("report", z.object({ orgId: Id, reportId: Id }), { timeoutSeconds: 60, concurrency: 4 }),
   /** The DNS records of a domain are to be looked at. */
   checkDomain: queue("check-domain", z.object({ orgId: Id, domainId: Id }), { timeoutSeconds: 60, concurrency: 4 }),
+  /** Contacts from a file. A turn is short, so that a long import keeps nobody else waiting. */
+  import: queue("import", z.object({ orgId: Id, importId: Id }), { batch: 1, timeoutSeconds: 120, concurrency: 4 }),
   /** Mail to our own users. */
   systemMail: queue("system-mail", SystemMail, { timeoutSeconds: 60 }),
 };

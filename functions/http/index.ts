@@ -6,6 +6,7 @@ import { campaigns } from "./campaigns.ts";
 import { compliance } from "./compliance.ts";
 import { contacts } from "./contacts.ts";
 import { customEvents } from "./custom-events.ts";
+import { domains } from "./domains.ts";
 import { events } from "./events.ts";
 import { exports } from "./exports.ts";
 import { forms } from "./forms.ts";
@@ -23,10 +24,12 @@ import { send } from "./send.ts";
 import { sendingConfigs } from "./sending-configs.ts";
 import { sequences } from "./sequences.ts";
 import { sites } from "./sites.ts";
+import { stockPhotos } from "./stock-photos.ts";
 import { suppressions } from "./suppressions.ts";
 import { tags } from "./tags.ts";
 import { templates } from "./templates.ts";
 import { tracking } from "./tracking.ts";
+import { validation } from "./validation.ts";
 import { webhooks } from "./webhooks.ts";
 
 export const groups: Group[] = [
@@ -45,15 +48,18 @@ export const groups: Group[] = [
   publicForms,
   scoring,
   send,
+  validation,
   events,
   customEvents,
   suppressions,
   exports,
   sendingConfigs,
+  domains,
   organization,
   billing,
   compliance,
   webhooks,
+  stockPhotos,
   tracking,
   providerWebhooks,
   reference,

@@ -1,6 +1,7 @@
 import type { Worker } from "../../shared/consume.ts";
 import { worker as advance } from "./advance.ts";
 import { worker as campaigns } from "./campaigns.ts";
+import { worker as checkDomain } from "./check-domain.ts";
 import { worker as drain } from "./drain.ts";
 import { worker as exporting } from "./export.ts";
 import { worker as fanOut } from "./fan-out.ts";
@@ -24,5 +25,6 @@ export const workers: Worker[] = [
   sweep,
   exporting,
   advance,
+  checkDomain,
   systemMail,
 ];

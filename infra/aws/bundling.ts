@@ -64,7 +64,12 @@ export const standIns: Plugin = {
  * Modules of ours that a function may or may not come to need: they stand in files beside the bundle, and the first call of one
  * of their functions loads them. For a mail without a text of its own 120 kB are read that no other start pays for.
  */
-export const lateModules = ["shared/plain-text.ts", "shared/doors/stripe-client.ts"];
+export const lateModules = [
+  "shared/public-suffixes.ts",
+  "shared/domain/validation/disposable.ts",
+  "shared/plain-text.ts",
+  "shared/doors/stripe-client.ts",
+];
 export const lateFile = (path: string): string => `${basename(path, ".ts")}.cjs`;
 
 export const late: Plugin = {

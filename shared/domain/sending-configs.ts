@@ -13,6 +13,7 @@ import { keys, ranges } from "../keys.ts";
 import type { PageRequest } from "../paging.ts";
 import { provider } from "../providers/index.ts";
 import { providerKeys } from "../providers/keys.ts";
+import * as domainNames from "./domains/names.ts";
 import * as records from "./records.ts";
 import { Warming, WarmUp } from "./sending/warm-up.ts";
 
@@ -137,11 +138,14 @@ export async function noteVerified({ orgId }: Who, config: SendingConfig, verifi
 }
 
 /**
- * The config that owns this address; else a verified one of its domain. Verified ones first, then the newest; 400
- * `no_sending_config` when there is none.
+ * The config that owns this address; else one of its domain, where the config or the domain is verified. Verified ones first, then the
+ * newest; 400 `no_sending_config` when there is none.
  */
 export async function forSender({ orgId }: Who, fromEmail: string): Promise<SendingConfig> {
-  const owner = ownerOf(await all(orgId), fromEmail) ?? ownerOf(await all(orgId, true), fromEmail);
+  const known = ownerOf(await all(orgId), fromEmail);
+  if (known) return known;
+  const [configs, domain] = await Promise.all([all(orgId, true), domainNames.find(orgId, domainOf(fromEmail))]);
+  const owner = ownerOf(configs, fromEmail, domain?.verified);
   if (owner) return owner;
   throw noConfig(
     `No sending config owns ${fromEmail}, and no verified one its domain: add one with this fromEmail, or name a sendingConfigId`,
@@ -211,13 +215,12 @@ const noConfig = (message: string) => invalid(message, { code: "no_sending_confi
 /** Oldest first. */
 const all = (orgId: number, consistent = false): Promise<SendingConfig[]> => queryAll(ranges.records(orgId, "CONFIG"), { consistent });
 
-function ownerOf(oldestFirst: SendingConfig[], fromEmail: string): SendingConfig | undefined {
+function ownerOf(oldestFirst: SendingConfig[], fromEmail: string, proven = false): SendingConfig | undefined {
   const [address, domain] = [canonical(fromEmail), domainOf(fromEmail)];
   const newestFirst = oldestFirst.toReversed();
+  const ofDomain = newestFirst.filter((config) => domainOf(config.fromEmail) === domain);
   const owners = newestFirst.filter((config) => canonical(config.fromEmail) === address);
   return (
-    owners.find(({ verified }) => verified) ??
-    owners[0] ??
-    newestFirst.find((config) => config.verified && domainOf(config.fromEmail) === domain)
+    owners.find(({ verified }) => verified) ?? owners[0] ?? ofDomain.find(({ verified }) => verified) ?? (proven ? ofDomain[0] : undefined)
   );
 }

@@ -5,6 +5,7 @@ import { invalid } from "../../errors.ts";
 import * as liquid from "../../liquid.ts";
 import type { Mailbox } from "../../providers/provider.ts";
 import * as allowance from "../allowance.ts";
+import { trackingOf } from "../domains/names.ts";
 import * as sendingConfigs from "../sending-configs.ts";
 import * as sites from "../sites.ts";
 import * as suppressions from "../suppressions.ts";
@@ -66,9 +67,15 @@ export const keepSeconds = 60 * 24 * 3600;
 /** The content as it is stored: attachments and all. */
 export async function storedContent(orgId: number, message: Message, gathered: Gathered, at: Date): Promise<Content> {
   const { config, template, files, standing } = gathered;
-  const stored = await attachments.store(orgId, files);
-  const content = contentOf(message, fromOf(message, config), template && { id: template.id, version: template.version }, stored, at);
-  return { ...content, ...(standing.account.branded && { branded: true }) };
+  const from = fromOf(message, config);
+  const [stored, tracking] = await Promise.all([attachments.store(orgId, files), trackingOf(orgId, from.email)]);
+  const content = contentOf(message, from, template && { id: template.id, version: template.version }, stored, at);
+  return {
+    ...content,
+    trackOpens: content.trackOpens ?? tracking.trackOpens,
+    trackClicks: content.trackClicks ?? tracking.trackClicks,
+    ...(standing.account.branded && { branded: true }),
+  };
 }
 
 /** What both kinds of send say of themselves. */

@@ -10,9 +10,9 @@ import { inParallel } from "../../parallel.ts";
 import { queues } from "../../queues.ts";
 import * as broadcasts from "../broadcasts/broadcast.ts";
 import * as deadGroups from "../contacts/dead-groups.ts";
-import type { Parked } from "../events/unmatched.ts";
-import * as domains from "../domains/due.ts";
 import type { Of } from "../days.ts";
+import * as domains from "../domains/due.ts";
+import type { Parked } from "../events/unmatched.ts";
 import * as exports from "../exports.ts";
 import * as deadForms from "../forms/dead-forms.ts";
 import * as submissions from "../forms/submissions.ts";
@@ -35,7 +35,21 @@ interface DueItem extends Address, Partial<Omit<SendItem, "provider">>, Partial<
   duesk: string;
 }
 
-const kinds: DueWork[] = ["SEND", "LANE", "BROADCAST", "EVENT", "DELIVERY", "GROUP", "EXPORT", "SEQUENCE", "DAY", "REPORT", "SUBMISSION", "FORM", "DOMAIN"];
+const kinds: DueWork[] = [
+  "SEND",
+  "LANE",
+  "BROADCAST",
+  "EVENT",
+  "DELIVERY",
+  "GROUP",
+  "EXPORT",
+  "SEQUENCE",
+  "DAY",
+  "REPORT",
+  "SUBMISSION",
+  "FORM",
+  "DOMAIN",
+];
 
 /** One message per shard: the tick itself stays short however much is due. */
 export const drainAll = (): Promise<void> =>

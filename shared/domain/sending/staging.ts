@@ -8,6 +8,7 @@ import * as ids from "../../ids.ts";
 import { idsPerBlock, keys } from "../../keys.ts";
 import { chunked } from "../../parallel.ts";
 import type { ContactItem } from "../contacts/contact.ts";
+import { trackingOf } from "../domains/names.ts";
 import type { SendingConfig } from "../sending-configs.ts";
 import type { Site } from "../sites.ts";
 import { keepSeconds } from "./accept.ts";
@@ -108,6 +109,7 @@ async function stage({ shot, contacts, held, charge }: Batch): Promise<{ block: 
 }
 
 export async function contentOf({ orgId, site, config, template, subject, html, text, at }: Mailshot): Promise<Content> {
+  const [marketing, tracking] = await Promise.all([marketingOf(orgId, site), trackingOf(orgId, config.fromEmail)]);
   return {
     from: { email: config.fromEmail, name: config.fromName ?? undefined },
     headers: {},
@@ -117,7 +119,8 @@ export async function contentOf({ orgId, site, config, template, subject, html, 
     ...(!template && { html, text }),
     variables: {},
     attachments: [],
-    marketing: await marketingOf(orgId, site),
+    ...tracking,
+    marketing,
     at: at.toISOString(),
   };
 }
