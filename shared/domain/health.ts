@@ -1,10 +1,11 @@
 // How the mail of an organization fares with those who get it, from the counters of the last 30 days.
 import * as z from "zod";
 import type { Caller } from "../caller.ts";
-import { get, queryAll } from "../doors/table.ts";
-import { keys, ranges } from "../keys.ts";
-import { inParallel } from "../parallel.ts";
+import { get } from "../doors/table.ts";
+import { keys } from "../keys.ts";
 import type { DayCounts } from "./days.ts";
+import * as days from "./insight/days.ts";
+import { shifted } from "./insight/spans.ts";
 import * as organizations from "./organizations.ts";
 import * as sites from "./sites.ts";
 
@@ -45,18 +46,12 @@ export async function of(caller: Caller): Promise<Health> {
     organizations.today(orgId),
     get<{ count: number }>(keys.unmatchedCount(orgId), { consistent: false }),
   ]);
-  const days = lastDays(to, 30);
-  const counters = (
-    await inParallel(
-      16,
-      siteIds.flatMap((siteId) => days.map((day) => ranges.dayInAll(orgId, siteId, day))),
-      (range) => queryAll<DayCounts>(range),
-    )
-  ).flat();
+  const span = { from: shifted(to, -29), to };
+  const counters = [...(await days.between(orgId, siteIds, span)).values()] as DayCounts[];
   const sum = (counter: keyof DayCounts) => counters.reduce((total, counts) => total + (counts[counter] ?? 0), 0);
   const names = ["sent", "delivered", "bouncedHard", "bouncedSoft", "dropped", "complained", "unsubscribed"] as const;
   const told = Object.fromEntries(names.map((name) => [name, sum(name)])) as Pick<Health, (typeof names)[number]>;
-  return { from: days.at(-1)!, to, ...told, ...judged(told), unmatchedEvents: unmatched?.count ?? 0 };
+  return { ...span, ...told, ...judged(told), unmatchedEvents: unmatched?.count ?? 0 };
 }
 
 type Told = Pick<Health, "sent" | "delivered" | "bouncedHard" | "bouncedSoft" | "complained">;
@@ -71,7 +66,3 @@ export function judged({ sent, delivered, bouncedHard, bouncedSoft, complained }
   const trust = { level: level as (typeof trustLevels)[number], rule: trustRule };
   return { bounceRate: share(bouncedHard + bouncedSoft, sent), hardBounceRate, complaintRate, trust };
 }
-
-/** Newest first. */
-const lastDays = (today: string, n: number): string[] =>
-  Array.from({ length: n }, (_, i) => new Date(Date.parse(today) - i * 24 * 3600 * 1000).toISOString().slice(0, 10));

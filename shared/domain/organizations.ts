@@ -56,10 +56,16 @@ export async function change({ orgId }: Caller, changes: OrganizationChanges): P
 }
 
 /** The organization's day, which statistics are kept by: 2026-11-21 */
-export async function today(orgId: number): Promise<string> {
+export const today = async (orgId: number): Promise<string> => (await calendar(orgId)).today;
+
+/** Where its days begin, and which it is. */
+export async function calendar(orgId: number): Promise<{ timezone: string; today: string }> {
   const { timezone } = (await get<Organization>(keys.organization(orgId), { consistent: false })) ?? { timezone: "UTC" };
-  return new Intl.DateTimeFormat("en-CA", { timeZone: timezone, dateStyle: "short" }).format(now());
+  return { timezone, today: dayIn(timezone, now()) };
 }
+
+export const dayIn = (timezone: string, at: Date): string =>
+  new Intl.DateTimeFormat("en-CA", { timeZone: timezone, dateStyle: "short" }).format(at);
 
 // Offsets such as +02:00 are no zones: they know no summer time.
 function isTimezone(name: string): boolean {
