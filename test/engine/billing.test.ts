@@ -1,4 +1,6 @@
 // Plans, credits and Stripe: by the routes, on a real table, against a Stripe that checks what it is asked.
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { billing } from "../../functions/http/billing.ts";
 import { organization } from "../../functions/http/organization.ts";
@@ -406,6 +408,22 @@ describe("trouble", () => {
       process.env.STRIPE_SECRET_KEY = secretKey;
     }
   });
+});
+
+test("an operator without Stripe gives plans and credits by hand, but not over a subscription", async () => {
+  const shop = await account();
+  const run = (...args: string[]) =>
+    promisify(execFile)(process.execPath, ["bin/plan.ts", ...args], { env: process.env as Record<string, string> }).then(
+      ({ stdout }) => stdout,
+      ({ stderr }: { stderr: string }) => stderr,
+    );
+  const org = String(shop.caller.orgId);
+  expect(await run(org, "business", "500")).toBe(`Organization ${org} has the plan business and 500 credits\n`);
+  expect(await planOf(shop)).toBe("business");
+  expect(await run(org, "gold")).toMatch(/^Usage: /);
+  expect(await run("999999999", "growth")).toBe("There is no such organization\n");
+  const { shop: paying } = await subscribed("starter");
+  expect(await run(String(paying.caller.orgId), "growth")).toContain("has a subscription");
 });
 
 test("plan, mails and windows are told together, and the branding footer with what it saves", async () => {

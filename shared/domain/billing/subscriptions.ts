@@ -6,8 +6,8 @@ import { now } from "../../clock.ts";
 import { absent, all, any, atMost, equals, exists } from "../../conditions.ts";
 import { config } from "../../config.ts";
 import { asked, ours, type Stripe } from "../../doors/stripe.ts";
-import { claim, get, update, type Write } from "../../doors/table.ts";
-import { conflict, unavailable } from "../../errors.ts";
+import { claim, get, update, type Write, write } from "../../doors/table.ts";
+import { conflict, missing, type Problem, unavailable } from "../../errors.ts";
 import { keys } from "../../keys.ts";
 import * as log from "../../log.ts";
 import { type PlanKey, planKeys, plans } from "../../plans.ts";
@@ -119,8 +119,14 @@ function applying(orgId: number, current: Billing, given: Stripe.Subscription, s
   return [remembered, moving(orgId, isLive(given) ? plan : planWithout()), ...(isLive(given) ? [anchored] : [])];
 }
 
-const moving = (orgId: number, plan: PlanKey): Write =>
-  update(keys.organization(orgId), { set: { plan, updatedAt: now().toISOString() } }, { if: exists });
+const moving = (orgId: number, plan: PlanKey, otherwise?: Problem): Write =>
+  update(keys.organization(orgId), { set: { plan, updatedAt: now().toISOString() } }, { if: exists, ...(otherwise && { otherwise }) });
+
+/** A plan that nobody pays for, from the operator. 409 where a subscription says what the plan is. */
+export async function give(orgId: number, plan: PlanKey): Promise<void> {
+  if (await live(orgId)) throw conflict("The organization has a subscription, which says what its plan is");
+  await write(moving(orgId, plan, missing("There is no such organization")));
+}
 
 /** The plan of those who have no subscription. */
 export const planWithout = (): PlanKey => (Object.hasOwn(plans, config.defaultPlan) ? (config.defaultPlan as PlanKey) : "free");
