@@ -99,7 +99,26 @@ export const queues = {
   /** A shard of the due index has work: bring it on its way. */
   drain: queue(
     "drain",
-    z.object({ what: z.enum(["SEND", "LANE", "BROADCAST", "EVENT", "DELIVERY", "GROUP", "EXPORT", "IMPORT", "SEQUENCE", "DAY", "REPORT", "SUBMISSION", "FORM", "SECURE", "DOMAIN"]), shard: z.int().min(0) }),
+    z.object({
+      what: z.enum([
+        "SEND",
+        "LANE",
+        "BROADCAST",
+        "EVENT",
+        "DELIVERY",
+        "GROUP",
+        "EXPORT",
+        "IMPORT",
+        "SEQUENCE",
+        "DAY",
+        "REPORT",
+        "SUBMISSION",
+        "FORM",
+        "SECURE",
+        "DOMAIN",
+      ]),
+      shard: z.int().min(0),
+    }),
     {
       batch: 1,
       timeoutSeconds: 60,

@@ -11,6 +11,7 @@ import { events } from "./events.ts";
 import { exports } from "./exports.ts";
 import { forms } from "./forms.ts";
 import { holidays } from "./holidays.ts";
+import { imports } from "./imports.ts";
 import { lists } from "./lists.ts";
 import { mfa } from "./mfa.ts";
 import { organization } from "./organization.ts";
@@ -19,6 +20,7 @@ import { providerWebhooks } from "./provider-webhooks.ts";
 import { publicForms } from "./public-forms.ts";
 import { reference } from "./reference.ts";
 import { scoring } from "./scoring.ts";
+import { secureMessages } from "./secure-messages.ts";
 import { segments } from "./segments.ts";
 import { send } from "./send.ts";
 import { sendingConfigs } from "./sending-configs.ts";
@@ -52,7 +54,9 @@ export const groups: Group[] = [
   events,
   customEvents,
   suppressions,
+  secureMessages,
   exports,
+  imports,
   sendingConfigs,
   domains,
   organization,

@@ -49,16 +49,26 @@ export const send = group("send", [
       return accepted;
     },
   }),
-  route("POST /attachments", "A place to PUT one file that is too big for the request; then name its uploadId when sending", {
+  route("POST /attachments", "A place to PUT one file that is too big for the request; then name its uploadId when sending or importing", {
     level: "site",
-    body: z.object({
-      filename: oneLine(200).min(1),
-      type: z
-        .string()
-        .regex(/^[\w.+-]+\/[\w.+-]+$/, "must be a content type such as application/pdf")
-        .max(100),
-      size: z.int().min(1).max(attachments.maxFileBytes).describe("Bytes; the upload must have exactly as many"),
-    }),
+    body: z
+      .object({
+        filename: oneLine(200).min(1),
+        type: z
+          .string()
+          .regex(/^[\w.+-]+\/[\w.+-]+$/, "must be a content type such as application/pdf")
+          .max(100),
+        size: z
+          .int()
+          .min(1)
+          .max(attachments.maxImportBytes)
+          .describe("Bytes; the upload must have exactly as many. Attachments: at most 10 MB, imports: 1 GB"),
+        purpose: z.enum(["attachment", "import"]).default("attachment"),
+      })
+      .refine(({ size, purpose }) => purpose === "import" || size <= attachments.maxFileBytes, {
+        path: ["size"],
+        message: "an attachment may have at most 10 MB",
+      }),
     status: 201,
     returns: z.object({ uploadId: z.string(), uploadUrl: z.string(), expiresAt: z.string() }),
     handle: ({ caller, body }) => attachments.prepareUpload(caller, body),

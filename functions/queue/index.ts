@@ -6,6 +6,7 @@ import { worker as drain } from "./drain.ts";
 import { worker as exporting } from "./export.ts";
 import { worker as fanOut } from "./fan-out.ts";
 import { worker as forward } from "./forward.ts";
+import { worker as importing } from "./import.ts";
 import { worker as lane } from "./lane.ts";
 import { worker as providerEvents } from "./provider-events.ts";
 import { worker as send } from "./send.ts";
@@ -24,6 +25,7 @@ export const workers: Worker[] = [
   submission,
   sweep,
   exporting,
+  importing,
   advance,
   checkDomain,
   systemMail,

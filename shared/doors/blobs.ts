@@ -37,6 +37,25 @@ export async function get(key: string, maxBytes = 30_000_000): Promise<Uint8Arra
   }
 }
 
+export interface Piece {
+  bytes: Uint8Array;
+  /** Another one when the blob was written anew. */
+  tag: string;
+}
+
+/** `length` bytes from `from` on, or as many as there are; undefined when there is no such blob. */
+export async function piece(key: string, from: number, length: number): Promise<Piece | undefined> {
+  try {
+    const { Body, ETag } = await s3().send(
+      new GetObjectCommand({ Bucket: config.bucket, Key: key, Range: `bytes=${from}-${from + length - 1}` }),
+    );
+    return { bytes: await Body!.transformToByteArray(), tag: ETag ?? "" };
+  } catch (error) {
+    if (error instanceof NoSuchKey) return undefined;
+    throw error;
+  }
+}
+
 /** Its size in bytes; undefined when there is none. */
 export async function sizeOf(key: string): Promise<number | undefined> {
   try {

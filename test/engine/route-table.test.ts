@@ -93,6 +93,7 @@ const makers: Record<string, { signature: Signature; body(made: Made): object; o
   lists: { signature: "POST /lists", body: () => ({ name: "News" }) },
   tags: { signature: "POST /tags", body: () => ({ name: "vip" }) },
   segments: { signature: "POST /segments", body: () => ({ name: "All", rules: { match: "all", conditions: [] } }) },
+  imports: { signature: "POST /imports/upload", body: () => Buffer.from("email\nann@example.net") },
   exports: { signature: "POST /exports", body: () => ({ type: "contacts" }) },
   templates: { signature: "POST /templates", body: () => ({ name: "Hello", subject: "Hi", html: "<p>Hi</p>" }) },
   "sending-configs": {
@@ -116,6 +117,9 @@ const makers: Record<string, { signature: Signature; body(made: Made): object; o
   },
 };
 
+const bodyOf = (given: object): Asked =>
+  Buffer.isBuffer(given) ? { raw: given, headers: { "content-type": "text/csv" } } : { body: given };
+
 test("what belongs to one organization does not exist for another", async () => {
   const [owner, stranger] = await Promise.all([account(), account()]);
   const made: Made = {};
@@ -124,7 +128,7 @@ test("what belongs to one organization does not exist for another", async () => 
     const answer = await ask<{ id: number }>(group, signature, {
       ...withSession(owner.token),
       ...(of && { params: { id: String(made[of]) } }),
-      body: body(made),
+      ...bodyOf(body(made)),
     });
     expect([signature, answer.status, answer.body.error]).toEqual([signature, expect.toBeOneOf([201, 202]), undefined]);
     made[kind] = answer.body.data.id;

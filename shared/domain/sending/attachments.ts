@@ -12,7 +12,11 @@ import type { AttachmentInput } from "./message.ts";
 
 export const maxFileBytes = 10 * 1024 * 1024;
 const maxTotalBytes = 25 * 1024 * 1024;
+export const maxImportBytes = 1024 ** 3;
 const uploadSeconds = 3600;
+// A large file takes its time to arrive.
+const keptSeconds = { attachment: uploadSeconds, import: 24 * 3600 };
+export type Purpose = keyof typeof keptSeconds;
 
 /** An attachment of accepted mail: `blob` holds its bytes. */
 export interface StoredAttachment {
@@ -22,7 +26,7 @@ export interface StoredAttachment {
   blob: string;
 }
 
-interface Upload {
+export interface Upload {
   filename: string;
   type: string;
   size: number;
@@ -30,11 +34,18 @@ interface Upload {
   expires: number;
 }
 
+export interface NewUpload {
+  filename: string;
+  type: string;
+  size: number;
+  purpose: Purpose;
+}
+
 /** A place to PUT one file, for files that are too big for the request; good for an hour. */
-export async function prepareUpload({ orgId }: Caller, { filename, type, size }: { filename: string; type: string; size: number }) {
+export async function prepareUpload({ orgId }: Caller, { filename, type, size, purpose }: NewUpload) {
   const uploadId = ids.randomText(32);
   const blob = `uploads/${orgId}/${uploadId}`;
-  const upload: Upload = { filename, type, size, blob, expires: epochSeconds() + uploadSeconds };
+  const upload: Upload = { filename, type, size, blob, expires: epochSeconds() + keptSeconds[purpose] };
   await write(put(keys.upload(orgId, uploadId), upload));
   const uploadUrl = await blobs.uploadUrl(blob, type, size, uploadSeconds);
   return { uploadId, uploadUrl, expiresAt: after(uploadSeconds).toISOString() };

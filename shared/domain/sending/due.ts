@@ -16,8 +16,10 @@ import type { Parked } from "../events/unmatched.ts";
 import * as exports from "../exports.ts";
 import * as deadForms from "../forms/dead-forms.ts";
 import * as submissions from "../forms/submissions.ts";
+import * as imports from "../imports.ts";
 import * as folds from "../insight/folds.ts";
 import * as reports from "../reports/due.ts";
+import * as secureMessages from "../secure-messages/due.ts";
 import type { SendItem } from "../sends.ts";
 import * as chores from "../sequences/chores.ts";
 import * as feed from "./feed.ts";
@@ -43,11 +45,13 @@ const kinds: DueWork[] = [
   "DELIVERY",
   "GROUP",
   "EXPORT",
+  "IMPORT",
   "SEQUENCE",
   "DAY",
   "REPORT",
   "SUBMISSION",
   "FORM",
+  "SECURE",
   "DOMAIN",
 ];
 
@@ -102,5 +106,7 @@ const onItsWay: Record<DueWork, (item: DueItem) => Promise<void>> = {
   DOMAIN: ({ orgId, id }) => domains.checkSoon(orgId, id!),
   SUBMISSION: ({ orgId, formId, sk: place }) => submissions.takeUpSoon(orgId, formId!, place),
   FORM: ({ orgId, group }) => deadForms.sweepSoon(orgId, group!),
+  SECURE: ({ orgId, id }) => secureMessages.erase(orgId, id!),
+  IMPORT: ({ orgId, id }) => imports.runSoon(orgId, id!),
   GROUP: ({ orgId, kind, group }) => deadGroups.sweepSoon(orgId, kind as GroupKind, group!),
 };
