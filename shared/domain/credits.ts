@@ -37,7 +37,7 @@ export const charging = (orgId: number, { amount, ...entry }: Entry): [Write, Wr
   update(keys.account(orgId), { add: { balance: -amount } }, { if: atLeast("balance", amount), otherwise: unpaid() }),
 ];
 
-export const granting = (orgId: number, entry: Entry): [Write, Write] => [
+const granting = (orgId: number, entry: Entry): [Write, Write] => [
   entering(orgId, { ...entry, amount: whole(entry.amount) }),
   update(keys.account(orgId), { add: { balance: entry.amount } }),
 ];

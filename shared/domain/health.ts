@@ -18,7 +18,7 @@ const percent = (share: number): string => `${Number((share * 100).toFixed(2))} 
 const from = (level: keyof typeof bounds): string =>
   `from ${percent(bounds[level].hardBounces)} hard bounces or ${percent(bounds[level].complaints)} complaints on`;
 
-export const trustRule = `Of the last 30 days. new: fewer than ${fewest} mails were sent; poor: ${from("poor")}; watch: ${from("watch")}; good: else. It tells; nothing is held back for it.`;
+const trustRule = `Of the last 30 days. new: fewer than ${fewest} mails were sent; poor: ${from("poor")}; watch: ${from("watch")}; good: else. It tells; nothing is held back for it.`;
 
 const Rate = z.number().describe("From 0 to 1");
 export const Health = z.object({

@@ -25,8 +25,6 @@ async function secrets(): Promise<Secrets> {
 const missing = (setting: string) =>
   unavailable(`Nothing can be paid for here: the setting ${setting} is missing`, { code: "not_configured" });
 
-export const isConfigured = async (): Promise<boolean> => Boolean((await secrets()).secretKey);
-
 const clients = new Map<string, Stripe>();
 
 async function stripe(): Promise<Stripe> {

@@ -68,7 +68,7 @@ export async function usage(orgId: number) {
   };
 }
 
-export const balanceOf = (amount = 0): z.output<typeof Balance> => ({
+const balanceOf = (amount = 0): z.output<typeof Balance> => ({
   credits: amount / credits.amountPerCredit,
   cents: amount / credits.amountPerCent,
 });
@@ -88,7 +88,7 @@ export const Invoice = z
   .meta({ id: "Invoice" });
 
 /** The latest, newest first; none for who has never paid. */
-export async function invoices(customer: string | undefined): Promise<z.output<typeof Invoice>[]> {
+async function invoices(customer: string | undefined): Promise<z.output<typeof Invoice>[]> {
   if (!customer) return [];
   const { data } = await asked((stripe) => stripe.invoices.list({ customer, limit: 24 }));
   return data.map((invoice) => ({

@@ -129,7 +129,7 @@ export async function give(orgId: number, plan: PlanKey): Promise<void> {
 }
 
 /** The plan of those who have no subscription. */
-export const planWithout = (): PlanKey => (Object.hasOwn(plans, config.defaultPlan) ? (config.defaultPlan as PlanKey) : "free");
+const planWithout = (): PlanKey => (Object.hasOwn(plans, config.defaultPlan) ? (config.defaultPlan as PlanKey) : "free");
 
 /** The customer was deleted at Stripe, and with it whatever it had. */
 export async function forget(orgId: number, customerId: string): Promise<void> {
