@@ -61,11 +61,16 @@ export function lambda(scope: Construct, bundle: string, house: House, { timeout
     applicationLogLevelV2: ApplicationLogLevel.INFO,
     systemLogLevelV2: SystemLogLevel.WARN,
     ...(recurring && { recursiveLoop: RecursiveLoop.ALLOW }),
-    environment: environment(house),
+    environment: { ...environment(house), ...ownEnvironment[bundle]?.(house) },
   });
   grant(fn, reach, house);
   return fn;
 }
+
+/** What one function alone has to know. */
+const ownEnvironment: Record<string, (house: House) => Record<string, string>> = {
+  "http/stock-photos": ({ settings: { pexelsApiKey } }) => (pexelsApiKey ? { PEXELS_API_KEY: pexelsApiKey } : {}),
+};
 
 function environment({ settings, publicUrl }: House): Record<string, string> {
   const { signup, defaultPlan, allowedOrigins, systemSender, brandingUrl } = settings;

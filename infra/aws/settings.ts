@@ -18,6 +18,7 @@ const Context = z.object({
   allowedOrigins: text.optional(),
   systemSender: text.optional(),
   systemSenderSecret: text.optional(),
+  pexelsApiKey: text.optional(),
   /** Name of the secret with Stripe's keys. */
   stripeSecret: text.optional(),
   brandingUrl: z.url({ protocol: /^https$/ }).optional(),
