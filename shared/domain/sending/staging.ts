@@ -3,10 +3,11 @@
 // whatever says that these people are dealt with. Ids of a maker who died in between are a gap.
 import { packed } from "../../bodies.ts";
 import { epochSeconds } from "../../clock.ts";
-import { insertMany, put, type Write } from "../../doors/table.ts";
+import { get, insertMany, put, type Write } from "../../doors/table.ts";
 import * as ids from "../../ids.ts";
 import { idsPerBlock, keys } from "../../keys.ts";
 import { chunked } from "../../parallel.ts";
+import type { Account } from "../allowance.ts";
 import type { ContactItem } from "../contacts/contact.ts";
 import { trackingOf } from "../domains/names.ts";
 import type { SendingConfig } from "../sending-configs.ts";
@@ -109,7 +110,11 @@ async function stage({ shot, contacts, held, charge }: Batch): Promise<{ block: 
 }
 
 export async function contentOf({ orgId, site, config, template, subject, html, text, at }: Mailshot): Promise<Content> {
-  const [marketing, tracking] = await Promise.all([marketingOf(orgId, site), trackingOf(orgId, config.fromEmail)]);
+  const [marketing, tracking, account] = await Promise.all([
+    marketingOf(orgId, site),
+    trackingOf(orgId, config.fromEmail),
+    get<Account>(keys.account(orgId), { consistent: false }),
+  ]);
   return {
     from: { email: config.fromEmail, name: config.fromName ?? undefined },
     headers: {},
@@ -120,6 +125,7 @@ export async function contentOf({ orgId, site, config, template, subject, html, 
     variables: {},
     attachments: [],
     ...tracking,
+    ...(account?.branded && { branded: true as const }),
     marketing,
     at: at.toISOString(),
   };
