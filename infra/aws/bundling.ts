@@ -68,6 +68,7 @@ export const lateModules = [
   "shared/public-suffixes.ts",
   "shared/domain/validation/disposable.ts",
   "shared/plain-text.ts",
+  "shared/domain/secure-messages/sealing.ts",
   "shared/doors/stripe-client.ts",
 ];
 export const lateFile = (path: string): string => `${basename(path, ".ts")}.cjs`;

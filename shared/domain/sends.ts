@@ -38,6 +38,7 @@ export const Send = z
     batchId: z.int().nullable(),
     metadata: z.record(z.string(), z.unknown()).nullable(),
     scheduledAt: z.string().nullable(),
+    secure: z.boolean().describe("What it says is encrypted: see GET /secure-messages/:id with the same id"),
     cost: z.number().describe("US cents taken from the credits; 0 within the plan's mails of the month"),
     error: z.string().nullable(),
     createdAt: z.string(),
@@ -85,6 +86,7 @@ const nullable = Object.entries(Send.shape)
 export const full = (item: SendItem): Send =>
   ({
     ...item,
+    secure: item.secure ?? false,
     cost: (item.charged ?? 0) / amountPerCent,
     ...Object.fromEntries(nullable.map((field) => [field, item[field] ?? null])),
   }) as Send;

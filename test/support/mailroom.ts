@@ -158,8 +158,8 @@ async function handle(message: Message, kill: NonNullable<Settling["kill"]>): Pr
 
 async function firstDue(): Promise<number> {
   const { Items = [] } = await new DynamoDBClient({}).send(new ScanCommand({ TableName: process.env.TABLE_NAME, IndexName: "due" }));
-  // A day that is over can wait: nobody moves the clock for it.
-  const pressing = Items.filter(({ duepk }) => !duepk!.S!.startsWith("DUE#DAY#"));
+  // A day that is over can wait, and so can what expires: nobody moves the clock for it.
+  const pressing = Items.filter(({ duepk }) => !/^DUE#(DAY|SECURE)#/.test(duepk!.S!));
   return Math.min(...pressing.map(({ duesk }) => Date.parse(duesk!.S!.slice(0, 24))));
 }
 

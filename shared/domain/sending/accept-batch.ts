@@ -1,12 +1,14 @@
 import { packed } from "../../bodies.ts";
 import type { Caller } from "../../caller.ts";
 import { epochSeconds, now } from "../../clock.ts";
-import { claim, insertMany, put, writeMany } from "../../doors/table.ts";
+import { claim, insertMany, put, type Write, writeMany } from "../../doors/table.ts";
 import { canonical } from "../../email.ts";
 import { conflict, invalid } from "../../errors.ts";
 import * as ids from "../../ids.ts";
 import { type Address, idsPerBlock, keys } from "../../keys.ts";
 import * as allowance from "../allowance.ts";
+import { secured } from "../secure-messages/acceptance.ts";
+import { variables as secureVariables } from "../secure-messages/item.ts";
 import { fromOf, type Gathered, keepSeconds, scheduleOf, shared, storedContent, warningsOf } from "./accept.ts";
 import * as chunks from "./chunks.ts";
 import * as feed from "./feed.ts";
@@ -98,8 +100,10 @@ async function store(
   let stored = lines;
   try {
     await allowance.afford(orgId, n, gathered.standing);
-    const content = await contentItem(orgId, block, message, gathered, at);
-    const taking = (spending: allowance.Spending) => take(orgId, block, head, lines, content, spending);
+    const secret = message.secure ? await locked(orgId, block, message, gathered, lines, head) : undefined;
+    stored = secret?.lines ?? lines;
+    const content = await contentItem(orgId, block, secret?.message ?? message, secret?.gathered ?? gathered, at);
+    const taking = (spending: allowance.Spending) => take(orgId, block, secret?.head ?? head, stored, content, spending, secret?.listed);
     await allowance.spend(orgId, n, `batch:${block}`, taking, gathered.standing);
   } catch (error) {
     // The same request, made again after it died, goes on as the first was taken; and may have spent what is missing now.
@@ -109,6 +113,36 @@ async function store(
   }
   await lanes.wake(orgId, head.sendingConfigId);
   return stored;
+}
+
+/**
+ * With what it says in a blob for each, and notices on their way. What was revoked must not come back when the request is made
+ * again. A line that cannot be rendered fails alone.
+ */
+async function locked(orgId: number, block: number, given: BatchMessage, before: Gathered, lines: chunks.Line[], head: chunks.ChunkHead) {
+  if (await linesTaken(orgId, block)) throw taken;
+  const open = lines.filter(({ error }) => !error);
+  const times = { at: new Date(head.createdAt), scheduledAt: head.scheduledAt };
+  const secret = await secured(
+    orgId,
+    given,
+    before,
+    open.map((line) => ({ ...line, id: chunks.idOf(block, line) })),
+    times,
+  );
+  await writeMany(secret.writes);
+  const byIndex = new Map(open.map(({ i }, k) => [i, secret.readers[k]!]));
+  const noticed = lines.map((line): chunks.Line => {
+    const { subject, error } = byIndex.get(line.i) ?? { subject: head.subject, error: line.error };
+    return { ...line, variables: { [secureVariables.subject]: subject }, clicks: undefined, error };
+  });
+  return {
+    message: secret.message,
+    gathered: secret.gathered,
+    lines: noticed,
+    head: { ...head, subject: secret.message.subject!, variables: {} },
+    listed: feed.listingSecure(orgId, head.siteId, head.createdAt, block * idsPerBlock, lines.length, secret.writes.length),
+  };
 }
 
 async function contentItem(orgId: number, block: number, message: BatchMessage, gathered: Gathered, at: Date) {
@@ -125,6 +159,7 @@ async function take(
   lines: chunks.Line[],
   content: { address: Address; item: object },
   { writes, cost }: allowance.Spending,
+  listedBeside: Write[] = [],
 ): Promise<void> {
   const charge = cost && { from: lines.filter(({ error }) => !error)[cost.free]!.i, each: cost.each };
   const payloads = await chunks.items(orgId, block, { ...head, charge }, lines);
@@ -142,7 +177,7 @@ async function take(
     at: head.scheduledAt ?? head.createdAt,
   }));
   const listed = feed.listing(orgId, head.siteId, head.createdAt, block * idsPerBlock, lines.length);
-  if (!(await claim(...listed, ...lanes.queueing(orgId, head.sendingConfigId, waiting), ...writes))) throw taken;
+  if (!(await claim(...listed, ...lanes.queueing(orgId, head.sendingConfigId, waiting), ...writes, ...listedBeside))) throw taken;
 }
 
 const taken = conflict("The batch was taken before");

@@ -4,6 +4,7 @@ import { after, epochSeconds, now } from "../../clock.ts";
 import { enqueue } from "../../doors/queue.ts";
 import { claim, get, insertMany, put, type Write } from "../../doors/table.ts";
 import { canonical } from "../../email.ts";
+import { invalid } from "../../errors.ts";
 import * as ids from "../../ids.ts";
 import { dueShard, keys, on, shelves } from "../../keys.ts";
 import * as liquid from "../../liquid.ts";
@@ -11,6 +12,8 @@ import { queues } from "../../queues.ts";
 import * as allowance from "../allowance.ts";
 import * as days from "../days.ts";
 import * as organizations from "../organizations.ts";
+import { secured } from "../secure-messages/acceptance.ts";
+import { variables as secureVariables } from "../secure-messages/item.ts";
 import type { SendItem } from "../sends.ts";
 import { fromOf, type Gathered, keepSeconds, scheduleOf, shared, storedContent, warningsOf } from "./accept.ts";
 import type { Content } from "./content.ts";
@@ -49,10 +52,35 @@ export async function single({ orgId }: Pick<Caller, "orgId">, message: SingleMe
 
 async function take(orgId: number, send: SendItem, message: SingleMessage, gathered: Gathered, due: Date): Promise<SendItem> {
   await allowance.afford(orgId, 1, gathered.standing);
+  return (message.secure ? takeSecure : takeAs)(orgId, send, message, gathered, due);
+}
+
+/** What it says goes into a blob, and a notice on its way. What was revoked must not come back when the request is made again. */
+async function takeSecure(orgId: number, send: SendItem, given: SingleMessage, before: Gathered, due: Date): Promise<SendItem> {
+  const earlier = await get<SendItem>(keys.send(orgId, send.id));
+  if (earlier) return earlier;
+  const reader = { id: send.id, to: given.to, name: given.toName, variables: {} };
+  const times = { at: new Date(send.createdAt), scheduledAt: send.scheduledAt ?? undefined };
+  const { message, gathered, readers, writes } = await secured(orgId, given, before, [reader], times);
+  const [{ error, subject } = { subject: "" }] = readers;
+  if (error) throw invalid(error);
+  const variables = { ...message.variables, [secureVariables.subject]: subject };
+  const listed = feed.listingSecure(orgId, send.siteId, send.createdAt, send.id, 1, 1);
+  return takeAs(orgId, send, { ...message, variables }, gathered, due, [...writes, ...listed]);
+}
+
+async function takeAs(
+  orgId: number,
+  send: SendItem,
+  message: SingleMessage,
+  gathered: Gathered,
+  due: Date,
+  beside: Write[] = [],
+): Promise<SendItem> {
   const content = { ...(await storedContent(orgId, message, gathered, new Date(send.createdAt))), toName: message.toName };
   const { item, apart } = await itemOf(orgId, send, content, due);
   if (apart) await insertMany([apart]);
-  const paid = ({ writes, cost }: allowance.Spending) => record(orgId, { ...item, charged: cost?.each }, writes);
+  const paid = ({ writes, cost }: allowance.Spending) => record(orgId, { ...item, charged: cost?.each }, [...writes, ...beside]);
   return allowance.spend(orgId, 1, `send:${send.id}`, paid, gathered.standing);
 }
 

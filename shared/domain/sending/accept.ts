@@ -19,7 +19,6 @@ export type Gathered = Awaited<ReturnType<typeof gather>>;
 
 /** All that has to be read and checked, side by side. */
 export async function gather(who: Who, message: Message, emails: string[]) {
-  if (message.secure) throw invalid("secure is not available yet", { details: [{ path: "secure", message: "not available yet" }] });
   parses(message);
   const [siteId, config, template, suppressed, files, standing] = await Promise.all([
     sites.resolve(who, message.siteId),
@@ -74,6 +73,7 @@ export async function storedContent(orgId: number, message: Message, gathered: G
     ...content,
     trackOpens: content.trackOpens ?? tracking.trackOpens,
     trackClicks: content.trackClicks ?? tracking.trackClicks,
+    ...(message.secure && { secure: true }),
     ...(standing.account.branded && { branded: true }),
   };
 }
@@ -81,7 +81,7 @@ export async function storedContent(orgId: number, message: Message, gathered: G
 /** What both kinds of send say of themselves. */
 export const shared = (
   { siteId, config }: Gathered,
-  { templateId }: Message,
+  { templateId, secure }: Message,
   from: Mailbox,
   at: Date,
   scheduledAt: string | undefined,
@@ -92,6 +92,7 @@ export const shared = (
   templateId,
   fromEmail: from.email,
   fromName: from.name,
+  secure: secure || undefined,
   createdAt: at.toISOString(),
   scheduledAt,
 });

@@ -42,6 +42,7 @@ export interface ChunkHead {
   variables: Record<string, unknown>;
   createdAt: string;
   scheduledAt?: string | undefined;
+  secure?: boolean | undefined;
   /** Of marketing mail: what it belongs to. */
   source?: Source | undefined;
   /** Those that are sent, from this line on, cost so much each: thousandths of a US cent. */
@@ -136,6 +137,7 @@ export function sendOf(head: ChunkHead, block: number, one: Line, subject = subj
     ...(head.source && marked(head.source)),
     metadata: one.metadata,
     charged: head.charge && !one.error && one.i >= head.charge.from ? head.charge.each : undefined,
+    secure: head.secure,
     createdAt: head.createdAt,
     scheduledAt: head.scheduledAt,
     v: 0,

@@ -4,6 +4,7 @@ import { asOneLine } from "../../email.ts";
 import * as liquid from "../../liquid.ts";
 import { plainText } from "../../plain-text.ts";
 import type { Attachment, Mailing, Pieces, Recipient } from "../../providers/provider.ts";
+import { variables as secureVariables } from "../secure-messages/item.ts";
 import { brandedHtml, brandedText } from "./branding.ts";
 import type { Content, Wording } from "./content.ts";
 import { headersOf, htmlWithFooter, type Prepared, textWithFooter } from "./marketing.ts";
@@ -44,7 +45,10 @@ export function compose(content: Content, wording: Wording, attachments: Attachm
   };
   const recipient = (addressee: Addressee): Recipient => {
     const links = wording.marketing?.linksOf(addressee);
-    const own = links && { [linkVariable]: links.page, contactToken: links.contactToken };
+    const own = {
+      ...(links && { [linkVariable]: links.page, contactToken: links.contactToken }),
+      ...(wording.secureLinkOf && { [secureVariables.url]: wording.secureLinkOf(addressee.sendId) }),
+    };
     const variables = { ...variablesFor(content, addressee), ...own };
     const to = { email: addressee.to, name: addressee.name };
     return { sendId: addressee.sendId, to, values: valuesOf(parts, variables, now), headers: links ? headersOf(links) : {} };

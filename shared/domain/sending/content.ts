@@ -1,6 +1,7 @@
 // What a mail or a batch of mails says: stored once, apart from the sends.
 import { config } from "../../config.ts";
 import type { Mailbox } from "../../providers/provider.ts";
+import * as secureLinks from "../secure-messages/links.ts";
 import * as templates from "../templates.ts";
 import type { StoredAttachment } from "./attachments.ts";
 import { type Marketing, type Prepared, prepared } from "./marketing.ts";
@@ -25,6 +26,8 @@ export interface Content {
   marketing?: Marketing | undefined;
   /** It ends with a line that says what it was sent with. */
   branded?: true | undefined;
+  /** It is the notice of a secure message, and links to it. */
+  secure?: true | undefined;
   /** When it was accepted: what Liquid calls now, so that a mail made again is the same to the byte. */
   at: string;
 }
@@ -37,6 +40,8 @@ export interface Wording {
   marketing?: Prepared | undefined;
   /** Where the branding footer links to. */
   branding?: string | undefined;
+  /** Links to secure messages, by the ids of their sends. */
+  secureLinkOf?: ((sendId: number) => string) | undefined;
 }
 
 export const contentOf = (
@@ -62,8 +67,17 @@ export const contentOf = (
 
 /** All that is needed to compose at once. */
 export async function wording(orgId: number, content: Content): Promise<Wording> {
-  const [said, marketing] = await Promise.all([saidBy(orgId, content), content.marketing && prepared(content.marketing)]);
-  return { ...said, ...(marketing && { marketing }), ...(content.branded && { branding: config.brandingUrl }) };
+  const [said, marketing, secureLinkOf] = await Promise.all([
+    saidBy(orgId, content),
+    content.marketing && prepared(content.marketing),
+    content.secure && secureLinks.links(orgId),
+  ]);
+  return {
+    ...said,
+    ...(marketing && { marketing }),
+    ...(content.branded && { branding: config.brandingUrl }),
+    ...(secureLinkOf && { secureLinkOf }),
+  };
 }
 
 async function saidBy(orgId: number, { template, subject = "", html, text }: Content): Promise<Wording> {

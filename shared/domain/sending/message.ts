@@ -71,10 +71,24 @@ const Message = z.object({
   replyTo: EmailAddress.optional(),
   headers: Headers.default({}).describe("At most 20, none that we set ourselves"),
   tags: z.array(Tag).max(10).default([]).describe("For the provider's own statistics"),
-  trackOpens: z.boolean().optional().describe("Absent: as the provider's account is set"),
+  trackOpens: z
+    .boolean()
+    .optional()
+    .describe("Absent: as the domain of the sender says (PATCH /domains/:id), else as the provider's account is set"),
   trackClicks: z.boolean().optional().describe("Absent: as the provider's account is set"),
-  secure: z.boolean().optional().describe("Not available yet: true is refused"),
-  secureExpiresInDays: z.number().optional().describe("Not available yet"),
+  secure: z
+    .boolean()
+    .optional()
+    .describe(
+      "What it says is encrypted and shown on a page of ours; the mail is a notice with a link. Subject and addresses stay readable",
+    ),
+  secureExpiresInDays: z.int().min(1).max(365).optional().describe("From when it is due, 30 unless said; with secure only"),
+  securePassphrase: z
+    .string()
+    .min(4)
+    .max(200)
+    .optional()
+    .describe("The page asks for it, five tries an hour; you tell it to the recipient"),
   scheduledAt: z.iso.datetime({ offset: true }).optional().describe("At most 30 days ahead; a time that has passed means now"),
   attachments: z.array(AttachmentInput).max(maxAttachments).default([]),
 });
@@ -91,6 +105,11 @@ const said = ({
 const saysWhat = { error: "needs templateId, or html together with subject", path: ["templateId"] };
 const sender = ({ fromEmail, sendingConfigId }: { fromEmail?: string | undefined; sendingConfigId?: number | undefined }) =>
   fromEmail !== undefined || sendingConfigId !== undefined;
+const secret = ({ secure = false, securePassphrase }: { secure?: boolean | undefined; securePassphrase?: string | undefined }) =>
+  secure || securePassphrase === undefined;
+const needsSecure = { error: "needs secure: true", path: ["securePassphrase"] };
+const alone = ({ secure, attachments }: { secure?: boolean | undefined; attachments: unknown[] }) => !secure || attachments.length === 0;
+const notSecure = { error: "cannot be sent with secure: true", path: ["attachments"] };
 const saysWho = { error: "needs fromEmail, or sendingConfigId", path: ["fromEmail"] };
 
 export const SingleMessage = Message.extend({
@@ -100,6 +119,8 @@ export const SingleMessage = Message.extend({
 })
   .refine(said, saysWhat)
   .refine(sender, saysWho)
+  .refine(secret, needsSecure)
+  .refine(alone, notSecure)
   .meta({
     examples: [
       {
@@ -137,6 +158,8 @@ export const BatchMessage = Message.extend({
 })
   .refine(said, saysWhat)
   .refine(sender, saysWho)
+  .refine(secret, needsSecure)
+  .refine(alone, notSecure)
   .meta({
     examples: [
       {
