@@ -9,7 +9,7 @@ import { group } from "../../shared/http/serve.ts";
 
 const NewExport = z
   .object({
-    type: z.enum(kinds),
+    type: z.enum(kinds).describe("Reports are of the site of siteId, as GET /reports/<type> lists them"),
     format: z.enum(formats).default("csv"),
     ...pages.Filter.shape,
     reason: Reason.optional().describe("Of suppressions; every other filter is of contacts"),
@@ -17,7 +17,7 @@ const NewExport = z
   .meta({ examples: [{ type: "contacts", format: "csv", status: "subscribed" }] });
 
 export const exports = group("exports", [
-  route("POST /exports", "Export contacts or suppressions, however many, to a file", {
+  route("POST /exports", "Export contacts, suppressions or a report, however many, to a file", {
     level: "site",
     body: NewExport,
     returns: exported.Export,

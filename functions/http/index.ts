@@ -12,6 +12,7 @@ import { exports } from "./exports.ts";
 import { forms } from "./forms.ts";
 import { holidays } from "./holidays.ts";
 import { imports } from "./imports.ts";
+import { insight } from "./insight.ts";
 import { lists } from "./lists.ts";
 import { mfa } from "./mfa.ts";
 import { organization } from "./organization.ts";
@@ -56,6 +57,7 @@ export const groups: Group[] = [
   suppressions,
   secureMessages,
   exports,
+  insight,
   imports,
   sendingConfigs,
   domains,

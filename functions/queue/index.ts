@@ -9,6 +9,7 @@ import { worker as forward } from "./forward.ts";
 import { worker as importing } from "./import.ts";
 import { worker as lane } from "./lane.ts";
 import { worker as providerEvents } from "./provider-events.ts";
+import { worker as report } from "./report.ts";
 import { worker as send } from "./send.ts";
 import { worker as submission } from "./submission.ts";
 import { worker as sweep } from "./sweep.ts";
@@ -27,6 +28,7 @@ export const workers: Worker[] = [
   exporting,
   importing,
   advance,
+  report,
   checkDomain,
   systemMail,
 ];

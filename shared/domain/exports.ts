@@ -14,8 +14,9 @@ import { inParallel } from "../parallel.ts";
 import { queues } from "../queues.ts";
 import * as pages from "./contacts/pages.ts";
 import { type Format, formats, type Shape, writers } from "./exports/formats.ts";
-import { type Filter, type Kind, kinds, type Source, sources } from "./exports/sources.ts";
+import { type Filter, type Kind, kinds, ofSite, type Source, sources } from "./exports/sources.ts";
 import * as records from "./records.ts";
+import * as sites from "./sites.ts";
 
 export const Export = z
   .object({
@@ -81,7 +82,7 @@ export async function start(who: Who, wish: Wish): Promise<Export> {
   const { type, format, filter } = await settled(who, wish);
   const stamp = await records.stamp("EXPORT");
   const blob = `exports/${orgId}/${stamp.id}-${randomText(16)}.${format}`;
-  const siteId = type === "contacts" ? filter.siteId! : null;
+  const siteId = ofSite.has(type) ? filter.siteId! : null;
   const item: Stored = { ...stamp, orgId, siteId, type, format, filter, status: "queued", blob, ...dueAfter(stamp.id, 60) };
   await records.insert("EXPORT", who, item);
   await runSoon(orgId, item.id);
@@ -90,7 +91,8 @@ export async function start(who: Who, wish: Wish): Promise<Export> {
 
 /** With the site that the filter means, as this caller may read it. */
 export async function settled(who: Who, { type, format, filter }: Wish): Promise<Wish> {
-  if (type !== "contacts") return { type, format, filter };
+  if (!ofSite.has(type)) return { type, format, filter };
+  if (type !== "contacts") return { type, format, filter: { siteId: await sites.resolve(who, filter.siteId) } };
   const { siteId } = await pages.wantedOf(who, filter);
   return { type, format, filter: { ...filter, siteId } };
 }

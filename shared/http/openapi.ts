@@ -210,15 +210,18 @@ function success(route: Route, schemaOf: SchemaOf): Answer {
 }
 
 const later = (route: Route, schemaOf: SchemaOf): Operation["responses"] =>
-  route.later ? { 202: success({ ...route, status: 202, returns: route.later, type: undefined }, schemaOf) } : {};
+  route.later ? { 202: success({ ...route, status: 202, returns: route.later, type: undefined, otherType: undefined }, schemaOf) } : {};
 
 const done: Record<number, string> = { 200: "Done", 201: "Created", 202: "Accepted; the rest is done later" };
 
-function content({ returns, type }: Route, schemaOf: SchemaOf): NonNullable<Answer["content"]> {
+function content({ returns, type, otherType }: Route, schemaOf: SchemaOf): NonNullable<Answer["content"]> {
   if (type) return { [type.split(";")[0]!]: { schema: { type: type.startsWith("application/json") ? "object" : "string" } } };
   const warnings = { type: "array", items: { type: "string" }, description: "What was ignored or is worth knowing" };
   const data = returns ? schemaOf(returns, "output") : { type: "null" };
-  return { "application/json": { schema: { type: "object", properties: { data, warnings }, required: ["data"] } } };
+  return {
+    "application/json": { schema: { type: "object", properties: { data, warnings }, required: ["data"] } },
+    ...(otherType && { [otherType.split(";")[0]!]: { schema: { type: "string" } } }),
+  };
 }
 
 /** The usual ones are pointed at; where a route gives its own reason, that is told. */

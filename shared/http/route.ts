@@ -43,6 +43,8 @@ export interface Extra {
   status?: number;
   /** Instead of JSON: a page, for who asked with a browser. */
   page?: string;
+  /** Instead of JSON: a text or bytes, for who asked for the other type that the route has. */
+  other?: string | Uint8Array;
 }
 
 export type Identity = Omit<Caller, "plan">;
@@ -76,6 +78,8 @@ interface Spec<Path, A extends Auth, Q extends z.ZodType, B extends z.ZodType, R
   beacon?: true;
   /** The answer is text or bytes of this content type, sent as it is. */
   type?: string;
+  /** The content type that it has too, for who asks for it; the handler then sets `reply.other`. */
+  otherType?: string;
   /** What it answers, with 202, where the work is too long for one answer. */
   later?: z.ZodType;
   /** Statuses it can answer beside the usual ones, with the reason. */
@@ -111,6 +115,7 @@ export interface Route {
   raw: string[] | undefined;
   beacon: boolean;
   type: string | undefined;
+  otherType: string | undefined;
   later: z.ZodType | undefined;
   errors: Record<number, string>;
   once: string[];
@@ -147,6 +152,7 @@ export function route<
     raw: spec.raw,
     beacon: spec.beacon ?? false,
     type: spec.type,
+    otherType: spec.otherType,
     later: spec.later,
     errors: spec.errors ?? {},
     once: spec.once ?? [],

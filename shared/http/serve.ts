@@ -168,6 +168,7 @@ function inputOf(route: Route, event: Event, request: Request) {
 async function answer(route: Route, input: { body: unknown; reply: Extra; caller: Caller | undefined }, given: unknown): Promise<Answer> {
   const result = await route.handle(input);
   if (route.later && input.reply.status) return data(input.reply.status, route.later.parse(result), input.reply);
+  if (route.otherType && input.reply.other !== undefined) return text(route.status, route.otherType, input.reply.other, input.reply);
   if (input.reply.page !== undefined)
     return text(input.reply.status ?? route.status, "text/html; charset=utf-8", input.reply.page, input.reply);
   if (route.type) return text(input.reply.status ?? route.status, route.type, result as string | Uint8Array, input.reply);

@@ -101,6 +101,7 @@ const makers: Record<string, { signature: Signature; body(made: Made): object; o
     body: () => ({ provider: "resend", fromEmail: "news@example.com", fromName: "News", credentials: { apiKey: "re_test" } }),
   },
   domains: { signature: "POST /domains", body: () => ({ name: "shop.example.com" }) },
+  reports: { signature: "POST /reports/schedules", body: () => ({ frequency: "daily", recipient: "ada@example.net" }) },
   forms: { signature: "POST /forms", body: () => ({ name: "Newsletter" }) },
   campaigns: { signature: "POST /campaigns", body: () => ({ name: "Spring" }) },
   variants: { signature: "POST /campaigns/:id/variants", of: "campaigns", body: () => ({ subject: "Hi" }) },

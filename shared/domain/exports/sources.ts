@@ -6,6 +6,9 @@ import type { Contact, ContactItem } from "../contacts/contact.ts";
 import * as pages from "../contacts/pages.ts";
 import * as reader from "../contacts/reader.ts";
 import * as contacts from "../contacts.ts";
+import * as reportedContacts from "../reports/contacts.ts";
+import { type ContactReport, contactReports } from "../reports/contacts.ts";
+import * as reportedSequences from "../reports/sequences.ts";
 import type { Reason, Suppression } from "../suppressions.ts";
 import type { Row, Shape } from "./formats.ts";
 
@@ -18,12 +21,27 @@ export interface Source {
   shape(fields: string[]): Shape;
 }
 
-export const kinds = ["contacts", "suppressions"] as const;
+const reportKinds = [...contactReports, "stalled-enrollments"] as const;
+export const kinds = ["contacts", "suppressions", ...reportKinds] as const;
 export type Kind = (typeof kinds)[number];
 export type Filter = pages.Filter & { reason?: Reason | undefined };
 
+/** What belongs to one site; all else is the organization's. */
+export const ofSite: ReadonlySet<Kind> = new Set<Kind>(["contacts", ...reportKinds]);
+
+type SourceOf = (orgId: number, filter: Filter) => Promise<Source>;
+
+const contactReport =
+  (report: ContactReport): SourceOf =>
+  async (orgId, { siteId }) => ({
+    pages: (shard, after) => reader.scan(orgId, siteId!, shard, { filter: reportedContacts.wanted[report], after }),
+    rows: (items) => reportedContacts.told(orgId, items as ContactItem[]),
+    fieldsOf: () => [],
+    shape: () => plainShape("contacts", reportedContacts.columns),
+  });
+
 /** The filter is read anew each time: what it names must still be there. */
-export const sources: Record<Kind, (orgId: number, filter: Filter) => Promise<Source>> = {
+export const sources: Record<Kind, SourceOf> = {
   contacts: async (orgId, filter) => {
     const { siteId, ...wanted } = await pages.wantedOf({ orgId }, filter);
     return {
@@ -44,7 +62,21 @@ export const sources: Record<Kind, (orgId: number, filter: Filter) => Promise<So
       cells: (row) => suppressionColumns.map((column) => row[column] as string),
     }),
   }),
+  ...(Object.fromEntries(contactReports.map((report) => [report, contactReport(report)])) as Record<ContactReport, SourceOf>),
+  "stalled-enrollments": async (orgId, { siteId }) => ({
+    pages: (shard, after) => reportedSequences.pagesOf(orgId, siteId!, shard, after),
+    rows: async (items) => (items as reportedSequences.Stalled[]).map(reportedSequences.tellStalled),
+    fieldsOf: () => [],
+    shape: () => plainShape("enrollments", reportedSequences.stalledColumns),
+  }),
 };
+
+/** Columns as they are called, named things by their names. */
+const plainShape = (plural: string, columns: readonly string[]): Shape => ({
+  plural,
+  columns: [...columns],
+  cells: (row) => columns.map((column) => (Array.isArray(row[column]) ? names(row[column]) : (row[column] as string))),
+});
 
 const suppressionColumns = ["email", "reason", "detail", "source", "createdAt", "updatedAt"] as const;
 
