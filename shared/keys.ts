@@ -157,7 +157,11 @@ export const keys = {
   sourceState: (org: number, kind: SourceKind, id: number) => at(`${org}#N${kind}#${id}`, "STATE"),
   held: (org: number, kind: SourceKind, id: number, place: string) => at(`${org}#H${kind}#${id}`, place),
   // how far it has reached its people: what was decided at the start, a cursor per collection, which chunk holds whom
-  fanOut: (org: number, kind: SourceKind, id: number, place: string) => at(`${org}#F${kind}#${id}`, place),
+  fanOutPlan: (org: number, kind: SourceKind, id: number) => at(`${org}#F${kind}#${id}`, "PLAN"),
+  fanOutCursor: (org: number, kind: SourceKind, id: number, shard: string) => at(`${org}#F${kind}#${id}`, `AT#${shard}`),
+  fanOutLog: (org: number, kind: SourceKind, id: number, shard: string, n: number) =>
+    at(`${org}#F${kind}#${id}`, `LOG#${shard}#${sortable(n)}`),
+  fanOutRemains: (org: number, kind: SourceKind, id: number) => at(`${org}#F${kind}#${id}`, "REMAINS"), // of one that was deleted
 
   // sequences: who is in one, by the collection of the contact's memberships, and who was; counters; what remains to be done to all
   enrollment: (org: number, sequence: number, home: string, contact: number) => at(`${org}#Q${sequence}#${home}`, sortable(contact)),
@@ -223,7 +227,9 @@ export const ranges = {
   finishedEnrollments: (org: number, sequence: number, home: string) => range(`${org}#QX${sequence}#${home}`), // by time
   sequenceCounts: (org: number, sequence: number) => range(`${org}#QN${sequence}`),
   held: (org: number, kind: SourceKind, id: number) => range(`${org}#H${kind}#${id}`), // by priority, then time
-  fanOut: (org: number, kind: SourceKind, id: number, prefix: string) => range(`${org}#F${kind}#${id}`, prefix),
+  fanOutCursors: (org: number, kind: SourceKind, id: number) => range(`${org}#F${kind}#${id}`, "AT#"),
+  fanOutLog: (org: number, kind: SourceKind, id: number, shard?: string) =>
+    range(`${org}#F${kind}#${id}`, `LOG#${shard === undefined ? "" : `${shard}#`}`),
 };
 
 /** Partitions of the two sparse KEYS_ONLY indexes. */
