@@ -23,14 +23,14 @@ export interface Cursor {
   lease?: string;
 }
 
-const addressOf = ({ orgId, kind, id }: Key, shard: string) => keys.fanOut(orgId, kind, id, `AT#${shard}`);
+const addressOf = ({ orgId, kind, id }: Key, shard: string) => keys.fanOutCursor(orgId, kind, id, shard);
 
 /** One for each collection, at its beginning. */
 export const opening = (key: Key): Write[] =>
   [...shards, late].map((shard) => put(addressOf(key, shard), { shard, n: 0 } satisfies Cursor));
 
 export const list = ({ orgId, kind, id }: Key): Promise<Cursor[]> =>
-  queryAll<Cursor>(ranges.fanOut(orgId, kind, id, "AT#"), { consistent: true });
+  queryAll<Cursor>(ranges.fanOutCursors(orgId, kind, id), { consistent: true });
 
 /** Nobody is at it. */
 export const isFree = ({ done, lease }: Cursor): boolean => !done && (lease ?? "") <= now().toISOString();

@@ -1,7 +1,7 @@
 // Which chunks were let in: a line for every move of a cursor that let any in. It tells who was reached, and where all the sends of
 // a campaign or holiday are.
 import { put, query, type Write } from "../../doors/table.ts";
-import { keys, ranges, sortable } from "../../keys.ts";
+import { keys, ranges } from "../../keys.ts";
 import { inParallel } from "../../parallel.ts";
 import * as chunks from "../sending/chunks.ts";
 import type { Key } from "./broadcast.ts";
@@ -17,13 +17,11 @@ export interface Line {
   blocks: [block: number, n: number][];
 }
 
-const prefix = "LOG#";
-
 export const noting = ({ orgId, kind, id }: Key, { shard, n }: Cursor, line: Omit<Line, "pk" | "sk">): Write[] =>
-  line.blocks.length ? [put(keys.fanOut(orgId, kind, id, `${prefix}${shard}#${sortable(n)}`), line)] : [];
+  line.blocks.length ? [put(keys.fanOutLog(orgId, kind, id, shard, n), line)] : [];
 
-export const page = ({ orgId, kind, id }: Key, shard = "", after?: string) =>
-  query<Line>(ranges.fanOut(orgId, kind, id, `${prefix}${shard && `${shard}#`}`), { limit: 100, after, consistent: true });
+export const page = ({ orgId, kind, id }: Key, shard?: string, after?: string) =>
+  query<Line>(ranges.fanOutLog(orgId, kind, id, shard), { limit: 100, after, consistent: true });
 
 /** Ids of the contacts who have a mail of it, by the collection in which they were. */
 export async function reachedIn(key: Key, shard: string): Promise<Set<number>> {

@@ -35,7 +35,7 @@ export interface Part {
   htmlVersion?: number | undefined;
 }
 
-const addressOf = ({ orgId, kind, id }: Key) => keys.fanOut(orgId, kind, id, "PLAN");
+const addressOf = ({ orgId, kind, id }: Key) => keys.fanOutPlan(orgId, kind, id);
 
 export async function keeping(key: Key, plan: Plan): Promise<Write> {
   const address = addressOf(key);

@@ -14,7 +14,7 @@ interface Remains extends Key {
   diedAt: string;
 }
 
-const addressOf = ({ orgId, kind, id }: Key): Address => keys.fanOut(orgId, kind, id, "REMAINS");
+const addressOf = ({ orgId, kind, id }: Key): Address => keys.fanOutRemains(orgId, kind, id);
 
 /** In the transaction that takes the record away. */
 export const leaving = ({ orgId, kind, id }: Key): Write =>
@@ -37,10 +37,10 @@ export async function clear(key: Key): Promise<void> {
   }
   const { orgId, kind, id } = key;
   const [cursors, counters] = await Promise.all([
-    queryAll<Address>(ranges.fanOut(orgId, kind, id, "AT#")),
+    queryAll<Address>(ranges.fanOutCursors(orgId, kind, id)),
     queryAll<Address>(ranges.sourceCounts(orgId, kind, id)),
   ]);
-  await writeMany([...cursors, ...counters, keys.fanOut(orgId, kind, id, "PLAN")].map((address) => remove(address)));
+  await writeMany([...cursors, ...counters, keys.fanOutPlan(orgId, kind, id)].map((address) => remove(address)));
   await claim(remove(addressOf(key)));
 }
 
