@@ -4,7 +4,7 @@ import * as z from "zod";
 import { encodedWords } from "./addresses.ts";
 import * as credentials from "./credentials.ts";
 import { type Answer, everyone, exchange, headersOf, type Verdict } from "./exchange.ts";
-import { filled, type Mailbox, type Mailing, type Outcome, type Pieces, type Provider, type Recipient } from "./provider.ts";
+import { bccOf, filled, type Mailbox, type Mailing, type Outcome, type Pieces, type Provider, type Recipient } from "./provider.ts";
 import { contentBytes, particularBytes } from "./substitution.ts";
 
 const Credentials = z.object({
@@ -70,9 +70,11 @@ function body(mailing: Mailing, idempotencyKey: string): object {
     ...(attachments.length > 0 && { attachment: attachments.map(({ filename, content }) => ({ name: filename, content })) }),
     ...shared,
   };
-  if (recipients.length === 1) return { ...common, to: [address(first.to)], headers: { ...headers(mailing, first), idempotencyKey } };
+  if (recipients.length === 1)
+    return { ...common, to: [address(first.to)], ...copied(mailing, first), headers: { ...headers(mailing, first), idempotencyKey } };
   const messageVersions = recipients.map((recipient) => ({
     to: [address(recipient.to)],
+    ...copied(mailing, recipient),
     headers: headers(mailing, recipient),
     ...differing(content(mailing, recipient), shared),
   }));
@@ -80,6 +82,11 @@ function body(mailing: Mailing, idempotencyKey: string): object {
 }
 
 const address = ({ email, name }: Mailbox) => ({ email, ...(name && { name: [...name].slice(0, 70).join("") }) });
+
+function copied(mailing: Mailing, recipient: Recipient): object {
+  const email = bccOf(mailing, recipient);
+  return email ? { bcc: [{ email }] } : {};
+}
 
 function headers(mailing: Mailing, { sendId, headers }: Recipient): Record<string, string> {
   const all = headersOf(mailing, { headers: { ...headers, "X-Mailin-custom": JSON.stringify({ sendId }) } });

@@ -3,7 +3,7 @@ import * as z from "zod";
 import { mailbox } from "./addresses.ts";
 import * as credentials from "./credentials.ts";
 import { type Answer, exchange, headersOf, secondsUntil, type Verdict } from "./exchange.ts";
-import { filled, type Mailing, type Outcome, type Provider } from "./provider.ts";
+import { bccOf, filled, type Mailing, type Outcome, type Provider } from "./provider.ts";
 import { alike, contentBytes, distinct, headerTemplate, holes, literals, particularBytes, particulars, template } from "./substitution.ts";
 
 const Credentials = z.object({
@@ -54,11 +54,11 @@ export const mailgun: Provider<typeof Credentials> = {
 
 const Result = z.object({ id: z.string().optional(), message: z.string() });
 
-/** Recipients are told apart by their addresses, and `%recipient...%` is replaced wherever it stands. */
+/** Recipients are told apart by their addresses, and `%recipient...%` is replaced wherever it stands. There is one bcc for all of a call. */
 function takes(mailing: Mailing): boolean {
   const texts = [...literals(mailing), ...mailing.recipients.flatMap(particulars)];
   const bytes = mailing.recipients.reduce((sum, recipient) => sum + particularBytes(recipient), contentBytes(mailing));
-  return distinct(mailing) && alike(mailing) && bytes <= 40_000_000 && !texts.some((text) => /%recipient/i.test(text));
+  return !mailing.bcc && distinct(mailing) && alike(mailing) && bytes <= 40_000_000 && !texts.some((text) => /%recipient/i.test(text));
 }
 
 type Fields = [name: string, value: string][];
@@ -67,6 +67,7 @@ function singleFields(mailing: Mailing): Fields {
   const recipient = mailing.recipients[0]!;
   return [
     ["to", mailbox(recipient.to)],
+    ...part("bcc", bccOf(mailing, recipient)),
     ["subject", filled(mailing.subject, recipient)],
     ...part("text", mailing.text && filled(mailing.text, recipient)),
     ...part("html", mailing.html && filled(mailing.html, recipient)),

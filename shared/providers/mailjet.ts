@@ -2,7 +2,7 @@
 import * as z from "zod";
 import * as credentials from "./credentials.ts";
 import { type Answer, exchange, headersOf, judged, quoted, type Verdict } from "./exchange.ts";
-import { filled, type Mailbox, type Mailing, type Outcome, type Provider, type Recipient } from "./provider.ts";
+import { bccOf, filled, type Mailbox, type Mailing, type Outcome, type Provider, type Recipient } from "./provider.ts";
 import { contentBytes, particularBytes } from "./substitution.ts";
 
 const Credentials = z.object({
@@ -58,9 +58,10 @@ function takes(mailing: Mailing): boolean {
   return bytes <= 20_000_000;
 }
 
-const message = (mailing: Mailing, recipient: Recipient): object => ({
+const message = (mailing: Mailing, recipient: Recipient, bcc = bccOf(mailing, recipient)): object => ({
   From: address(mailing.from),
   To: [address(recipient.to)],
+  ...(bcc && { Bcc: [{ Email: bcc }] }),
   ...(mailing.replyTo && { ReplyTo: { Email: mailing.replyTo } }),
   Subject: filled(mailing.subject, recipient),
   ...(mailing.text && { TextPart: filled(mailing.text, recipient) }),

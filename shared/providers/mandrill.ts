@@ -2,7 +2,7 @@
 import * as z from "zod";
 import * as credentials from "./credentials.ts";
 import { type Answer, exchange, headersOf, judged, quoted, type Verdict } from "./exchange.ts";
-import { filled, type Mailing, type Outcome, type Pieces, type Provider, type Recipient } from "./provider.ts";
+import { bccOf, filled, type Mailing, type Outcome, type Pieces, type Provider, type Recipient } from "./provider.ts";
 import { contentBytes, distinct, holes, literals, particularBytes, template } from "./substitution.ts";
 
 const Credentials = z.object({ apiKey: credentials.token("API key; begins with md-. A test key accepts mail and delivers none") });
@@ -45,7 +45,7 @@ const Result = z.object({
 type Result = z.output<typeof Result>;
 
 /**
- * Headers are common to all, and recipients are told apart by address alone. Once tags are evaluated nothing may look like one
+ * Headers are common to all, and so is who gets a copy; recipients are told apart by address alone. Once tags are evaluated nothing may look like one
  * that is not ours, nor become one when text and value meet.
  */
 function takes(mailing: Mailing): boolean {
@@ -54,6 +54,7 @@ function takes(mailing: Mailing): boolean {
   const said = (recipient: Recipient) => [recipient.to.name ?? "", ...pieces.map((part) => filled(part, recipient))];
   const tagless = (texts: string[]) => !texts.some((each) => each.includes("*|"));
   return (
+    !mailing.bcc &&
     distinct(mailing) &&
     recipients.every(({ headers }) => Object.keys(headers).length === 0) &&
     recipients.reduce((sum, recipient) => sum + particularBytes(recipient), contentBytes(mailing)) <= 20_000_000 &&
@@ -64,8 +65,17 @@ function takes(mailing: Mailing): boolean {
 
 const singleMessage = (mailing: Mailing): object => {
   const recipient = mailing.recipients[0]!;
-  return { ...common(mailing, recipient), ...content(mailing, (pieces) => filled(pieces, recipient)), merge: false };
+  const bcc = bccOf(mailing, recipient);
+  const message = { ...common(mailing, recipient), ...content(mailing, (pieces) => filled(pieces, recipient)), merge: false };
+  return bcc ? { ...message, ...copied(message, bcc, recipient) } : message;
 };
+
+/** A copy shows whom the mail is to, and its events name the send too. */
+const copied = ({ to, recipient_metadata }: ReturnType<typeof common>, bcc: string, { sendId }: Recipient) => ({
+  to: [...to, { email: bcc, type: "bcc" }],
+  preserve_recipients: true,
+  recipient_metadata: [...recipient_metadata, { rcpt: bcc, values: { sendId: String(sendId) } }],
+});
 
 const batchMessage = (mailing: Mailing): object => ({
   ...common(mailing, { headers: {} }),
@@ -110,8 +120,13 @@ function each({ status, json }: Answer, { recipients }: Mailing, secret: string)
   if (status !== 200 || !results) return undefined;
   const known = results.flatMap((result) => Result.safeParse(result).data ?? []);
   const byEmail = new Map(known.map((result) => [result.email.toLowerCase(), result]));
-  return recipients.map(({ to }) => outcome(recipients.length === 1 ? known[0] : byEmail.get(to.email.toLowerCase()), secret));
+  return recipients.map(({ to }) =>
+    outcome(byEmail.get(to.email.toLowerCase()) ?? (recipients.length === 1 ? sole(known) : undefined), secret),
+  );
 }
+
+/** The address may be told in another form than ours. */
+const sole = (results: Result[]): Result | undefined => (results.length === 1 ? results[0] : undefined);
 
 function outcome(result: Result | undefined, secret: string): Outcome {
   if (!result) return judged("uncertain", "Mandrill told nothing of this mail");

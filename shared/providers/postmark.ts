@@ -3,7 +3,7 @@ import * as z from "zod";
 import { mailbox } from "./addresses.ts";
 import * as credentials from "./credentials.ts";
 import { type Answer, exchange, headersOf, judged, quoted, type Verdict } from "./exchange.ts";
-import { filled, type Mailing, type Outcome, type Provider, type Recipient } from "./provider.ts";
+import { bccOf, filled, type Mailing, type Outcome, type Provider, type Recipient } from "./provider.ts";
 import { contentBytes, particularBytes } from "./substitution.ts";
 
 const Credentials = z.object({
@@ -34,7 +34,7 @@ export const postmark: Provider<typeof Credentials> = {
         secrets: [apiKey],
       },
       {
-        accepted: (answer) => (single ? one(answer) : each(answer, mailing, apiKey)),
+        accepted: (answer) => (single ? one(answer, mailing, apiKey) : each(answer, mailing, apiKey)),
         words: ({ json }) => Result.safeParse(json).data?.Message,
         verdict: ({ status, json }) => meaning(Result.safeParse(json).data?.ErrorCode, status),
         retryAfterSeconds: ({ json }) => wait(Result.safeParse(json).data?.ErrorCode),
@@ -51,9 +51,10 @@ function takes(mailing: Mailing): boolean {
   return mailing.recipients.reduce((sum, recipient) => sum + particularBytes(recipient), alike) <= 35_000_000;
 }
 
-const message = (mailing: Mailing, recipient: Recipient, stream: string | undefined): object => ({
+const message = (mailing: Mailing, recipient: Recipient, stream: string | undefined, bcc = bccOf(mailing, recipient)): object => ({
   From: mailbox(mailing.from),
   To: mailbox(recipient.to),
+  ...(bcc && { Bcc: bcc }),
   ...(mailing.replyTo && { ReplyTo: mailing.replyTo }),
   Subject: filled(mailing.subject, recipient),
   ...(mailing.text && { TextBody: filled(mailing.text, recipient) }),
@@ -70,19 +71,29 @@ const message = (mailing: Mailing, recipient: Recipient, stream: string | undefi
   }),
 });
 
-function one({ status, json }: Answer): Outcome | undefined {
+function one({ status, json }: Answer, { recipients }: Mailing, secret: string): Outcome | undefined {
   const result = Result.safeParse(json).data;
-  return status === 200 && result?.ErrorCode === 0 ? { status: "accepted", messageId: result.MessageID } : undefined;
+  return status === 200 && result?.ErrorCode === 0 ? taken(result, recipients[0]!, secret) : undefined;
+}
+
+/** Taken for the blind copy alone when the recipient is inactive: no event tells of that. */
+function taken({ Message, MessageID }: z.output<typeof Result>, { to }: Recipient, secret: string): Outcome {
+  const inactive = /will not deliver to these inactive addresses:(.*)/is
+    .exec(Message)?.[1]
+    ?.toLowerCase()
+    .split(/[\s,;]+/);
+  if (inactive?.includes(to.email.toLowerCase())) return judged("refused", quoted(Message, [secret]));
+  return { status: "accepted", messageId: MessageID };
 }
 
 /** A batch is answered 200 whatever becomes of its mails, with one result each, in their order. */
 function each({ status, json }: Answer, mailing: Mailing, secret: string): Outcome[] | undefined {
   const results = z.array(z.unknown()).safeParse(json).data;
   if (status !== 200 || !results) return undefined;
-  return mailing.recipients.map((_, n) => {
+  return mailing.recipients.map((recipient, n) => {
     const result = Result.safeParse(results[n]).data;
     if (!result) return judged("uncertain", "Postmark told nothing of this mail");
-    if (result.ErrorCode === 0) return { status: "accepted", messageId: result.MessageID };
+    if (result.ErrorCode === 0) return taken(result, recipient, secret);
     return judged(verdicts[result.ErrorCode] ?? "refused", quoted(result.Message, [secret]), wait(result.ErrorCode));
   });
 }

@@ -31,6 +31,8 @@ export interface Recipient {
 export interface Mailing {
   from: Mailbox;
   replyTo?: string | undefined;
+  /** Gets a blind copy of each mail: see `bccOf`. */
+  bcc?: string | undefined;
   subject: Pieces;
   html?: Pieces | undefined;
   text?: Pieces | undefined;
@@ -84,6 +86,10 @@ export interface Provider<C extends z.ZodObject = z.ZodObject> {
   /** One HTTP call. Outcomes are in the order of `mailing.recipients`; more than one recipient only as `batch` allows. Never throws for what the provider does. */
   send(call: Call<z.output<C>>): Promise<Outcome[]>;
 }
+
+/** Who gets a blind copy of this recipient's mail. Nobody gets the same mail twice, in whatever case the address is written. */
+export const bccOf = ({ bcc }: Mailing, { to }: Recipient): string | undefined =>
+  bcc && bcc.toLowerCase() !== to.email.toLowerCase() ? bcc : undefined;
 
 /** The content as this recipient gets it. */
 export const filled = (pieces: Pieces, { values }: Recipient): string =>

@@ -3,7 +3,7 @@ import * as z from "zod";
 import { mailbox } from "./addresses.ts";
 import * as credentials from "./credentials.ts";
 import { type Answer, exchange, headersOf, judged, quoted, type Verdict } from "./exchange.ts";
-import { filled, type Mailing, type Outcome, type Provider, type Recipient } from "./provider.ts";
+import { bccOf, filled, type Mailing, type Outcome, type Provider, type Recipient } from "./provider.ts";
 import { contentBytes, particularBytes } from "./substitution.ts";
 
 const Credentials = z.object({ apiKey: credentials.token("API key, with sending access at least; begins with re_") });
@@ -59,9 +59,10 @@ function takes(mailing: Mailing): boolean {
   return mailing.attachments.length === 0 && bytes <= 20_000_000;
 }
 
-const email = (mailing: Mailing, recipient: Recipient): object => ({
+const email = (mailing: Mailing, recipient: Recipient, bcc = bccOf(mailing, recipient)): object => ({
   from: mailbox(mailing.from),
   to: [mailbox(recipient.to)],
+  ...(bcc && { bcc: [bcc] }),
   ...(mailing.replyTo && { reply_to: mailing.replyTo }),
   subject: filled(mailing.subject, recipient),
   ...(mailing.html && { html: filled(mailing.html, recipient) }),

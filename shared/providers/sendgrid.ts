@@ -2,7 +2,7 @@
 import * as z from "zod";
 import * as credentials from "./credentials.ts";
 import { type Answer, exchange, headersOf, secondsUntil, type Verdict } from "./exchange.ts";
-import { filled, type Mailbox, type Mailing, type Provider, type Recipient } from "./provider.ts";
+import { bccOf, filled, type Mailbox, type Mailing, type Provider, type Recipient } from "./provider.ts";
 import { absentWord, contentBytes, holes, particularBytes, template } from "./substitution.ts";
 
 const Credentials = z.object({
@@ -47,11 +47,12 @@ export const sendgrid: Provider<typeof Credentials> = {
 
 const Problem = z.object({ errors: z.array(z.object({ message: z.string() })) });
 
-/** Each recipient's substitutions may have 10,000 bytes; half a thousand is for their keys. */
+/** Each recipient's substitutions may have 10,000 bytes; half a thousand is for their keys. Of addresses a call may have 1,000. */
 function takes(mailing: Mailing): boolean {
   const sizes = mailing.recipients.map((recipient) => particularBytes(recipient));
   const bytes = sizes.reduce((sum, size) => sum + size, contentBytes(mailing));
-  return holes(mailing).length <= 50 && sizes.every((size) => size <= 8_000) && bytes <= 25_000_000;
+  const addresses = mailing.recipients.length * (mailing.bcc ? 2 : 1);
+  return addresses <= 1000 && holes(mailing).length <= 50 && sizes.every((size) => size <= 8_000) && bytes <= 25_000_000;
 }
 
 const singleBody = (mailing: Mailing): object => {
@@ -80,8 +81,9 @@ const batchBody = (mailing: Mailing): object => {
   };
 };
 
-const personalization = (mailing: Mailing, recipient: Recipient) => ({
+const personalization = (mailing: Mailing, recipient: Recipient, bcc = bccOf(mailing, recipient)) => ({
   to: [address(recipient.to)],
+  ...(bcc && { bcc: [{ email: bcc }] }),
   headers: headersOf(mailing, recipient),
   custom_args: { sendId: String(recipient.sendId) },
 });

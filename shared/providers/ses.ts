@@ -10,7 +10,7 @@ import * as clock from "../clock.ts";
 import { asciiMailbox } from "./addresses.ts";
 import * as credentials from "./credentials.ts";
 import { type Answer, exchange, headersOf, type Verdict } from "./exchange.ts";
-import { filled, type Mailbox, type Mailing, type Provider } from "./provider.ts";
+import { bccOf, filled, type Mailbox, type Mailing, type Provider } from "./provider.ts";
 
 const Credentials = z.object({
   accessKeyId: credentials.token("Access key id of an IAM user that may ses:SendEmail"),
@@ -104,10 +104,11 @@ const bytes = (data: string | ArrayBuffer | ArrayBufferView): Buffer | string =>
 
 function message(mailing: Mailing, configurationSet: string | undefined): object {
   const recipient = mailing.recipients[0]!;
+  const bcc = bccOf(mailing, recipient);
   const utf8 = (Data: string) => ({ Data, Charset: "UTF-8" });
   return {
     FromEmailAddress: address(mailing.from),
-    Destination: { ToAddresses: [address(recipient.to)] },
+    Destination: { ToAddresses: [address(recipient.to)], ...(bcc && { BccAddresses: [address({ email: bcc })] }) },
     ...(mailing.replyTo && { ReplyToAddresses: [address({ email: mailing.replyTo })] }),
     ...(configurationSet && { ConfigurationSetName: configurationSet }),
     EmailTags: [{ Name: "sendId", Value: String(recipient.sendId) }, ...mailing.tags.slice(0, 10).map(tag)],

@@ -3,7 +3,7 @@ import * as z from "zod";
 import { mailbox } from "./addresses.ts";
 import * as credentials from "./credentials.ts";
 import { type Answer, exchange, headersOf, judged, quoted, type Verdict } from "./exchange.ts";
-import { filled, type Mailing, type Outcome, type Provider, type Recipient } from "./provider.ts";
+import { bccOf, filled, type Mailing, type Outcome, type Provider, type Recipient } from "./provider.ts";
 import { contentBytes, particularBytes } from "./substitution.ts";
 
 const Credentials = z.object({
@@ -41,7 +41,7 @@ export const smtp2go: Provider<typeof Credentials> = {
         secrets: [apiKey],
       },
       {
-        accepted: (answer) => (single ? one(answer, apiKey) : each(answer, mailing, apiKey)),
+        accepted: (answer) => (single ? one(answer, mailing, apiKey) : each(answer, mailing, apiKey)),
         words: ({ json }) => words(json),
         verdict: ({ json }) => meaning(problem(json)?.error_code),
         // It usually says nothing of when, but shuts the IP address out for a while.
@@ -51,7 +51,12 @@ export const smtp2go: Provider<typeof Credentials> = {
   },
 };
 
-const Result = z.object({ email_id: z.string().optional(), failed: z.number().default(0), failures: z.array(z.unknown()).default([]) });
+const Result = z.object({
+  email_id: z.string().optional(),
+  succeeded: z.number().default(0),
+  failed: z.number().default(0),
+  failures: z.array(z.unknown()).default([]),
+});
 const Problem = z.object({
   error: z.string(),
   error_code: z.string().optional(),
@@ -69,9 +74,10 @@ function takes(mailing: Mailing): boolean {
   return bytes <= 35_000_000;
 }
 
-const email = (mailing: Mailing, recipient: Recipient): object => ({
+const email = (mailing: Mailing, recipient: Recipient, bcc = bccOf(mailing, recipient)): object => ({
   sender: mailbox(mailing.from),
   to: [mailbox(recipient.to)],
+  ...(bcc && { bcc: [bcc] }),
   subject: filled(mailing.subject, recipient),
   ...(mailing.html && { html_body: filled(mailing.html, recipient) }),
   ...(mailing.text && { text_body: filled(mailing.text, recipient) }),
@@ -90,20 +96,28 @@ const headers = (mailing: Mailing, { headers, sendId }: Recipient): Record<strin
 const dataOf = (json: unknown): unknown => Data.safeParse(json).data?.data;
 
 /** A mail that was not taken is answered 200 too. */
-const one = ({ status, json }: Answer, secret: string): Outcome | undefined => (status === 200 ? outcome(dataOf(json), secret) : undefined);
+const one = ({ status, json }: Answer, { recipients }: Mailing, secret: string): Outcome | undefined =>
+  status === 200 ? outcome(dataOf(json), recipients[0]!, secret) : undefined;
 
 function each({ status, json }: Answer, { recipients }: Mailing, secret: string): Outcome[] | undefined {
   const results = z.array(z.unknown()).safeParse(dataOf(json)).data;
   if (status !== 200 || !results) return undefined;
-  return recipients.map((_, n) => outcome(results[n], secret) ?? judged("uncertain", "SMTP2GO told nothing of this mail"));
+  return recipients.map(
+    (recipient, n) => outcome(results[n], recipient, secret) ?? judged("uncertain", "SMTP2GO told nothing of this mail"),
+  );
 }
 
-function outcome(data: unknown, secret: string): Outcome | undefined {
+function outcome(data: unknown, recipient: Recipient, secret: string): Outcome | undefined {
   const result = Result.safeParse(data).data;
-  const failure = result?.failures[0];
-  if (result?.failed)
-    return judged("refused", quoted(typeof failure === "string" ? failure : JSON.stringify(failure ?? "failed"), [secret]));
+  const failure = result?.failed ? failureOf(result, recipient) : undefined;
+  if (failure !== undefined) return judged("refused", quoted(failure, [secret]));
   return result?.email_id ? { status: "accepted", messageId: result.email_id } : refusal(data, secret);
+}
+
+/** Undefined when it is another address, that of the blind copy, that failed. */
+function failureOf({ succeeded, failures }: z.output<typeof Result>, { to }: Recipient): string | undefined {
+  const told = failures.map((failure) => (typeof failure === "string" ? failure : JSON.stringify(failure ?? "failed")));
+  return succeeded === 0 ? (told[0] ?? "failed") : told.find((words) => words.toLowerCase().includes(to.email.toLowerCase()));
 }
 
 function refusal(data: unknown, secret: string): Outcome | undefined {

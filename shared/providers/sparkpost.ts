@@ -2,7 +2,7 @@
 import * as z from "zod";
 import * as credentials from "./credentials.ts";
 import { type Answer, exchange, headersOf, judged, quoted, type Verdict } from "./exchange.ts";
-import { filled, type Mailbox, type Mailing, type Outcome, type Provider, type Recipient } from "./provider.ts";
+import { bccOf, filled, type Mailbox, type Mailing, type Outcome, type Provider, type Recipient } from "./provider.ts";
 import { alike, contentBytes, headerTemplate, holes, literals, particularBytes, template } from "./substitution.ts";
 
 const Credentials = z.object({
@@ -59,7 +59,7 @@ function takes(mailing: Mailing): boolean {
   return (
     alike(mailing) &&
     sizes.every((size) => size <= 80_000) &&
-    sizes.reduce((sum, size) => sum + size, contentBytes(mailing)) <= 19_000_000 &&
+    sizes.reduce((sum, size) => sum + size * (mailing.bcc ? 2 : 1), contentBytes(mailing)) <= 19_000_000 &&
     !texts.some((text) => text.includes("{{") || text.startsWith("}") || text.endsWith("{"))
   );
 }
@@ -84,7 +84,7 @@ function singleBody(mailing: Mailing): object {
   };
   return {
     options: options(mailing, false),
-    recipients: [{ ...addressee(recipient, mailing), ...(Object.keys(subs).length > 0 && { substitution_data: subs }) }],
+    recipients: addressees(recipient, mailing, Object.keys(subs).length > 0 ? { substitution_data: subs } : {}),
     content: { ...content, ...attached(mailing) },
   };
 }
@@ -106,7 +106,7 @@ function batchBody(mailing: Mailing): object {
   };
   return {
     options: options(mailing, true),
-    recipients: mailing.recipients.map((recipient) => ({ ...addressee(recipient, mailing), substitution_data: subs(recipient) })),
+    recipients: mailing.recipients.flatMap((recipient) => addressees(recipient, mailing, { substitution_data: subs(recipient) })),
     content: { ...content, ...attached(mailing) },
   };
 }
@@ -125,11 +125,18 @@ const options = ({ trackOpens, trackClicks }: Mailing, substituting: boolean): o
   ...(trackClicks !== undefined && { click_tracking: trackClicks }),
 });
 
-const addressee = ({ to, sendId }: Recipient, { tags }: Mailing) => ({
-  address: { email: to.email, ...(to.name && { name: to.name }) } satisfies Mailbox,
-  metadata: { sendId: String(sendId) },
-  ...(tags.length > 0 && { tags: tags.slice(0, 10) }),
-});
+/** Who gets a blind copy is one more recipient, for whom the mail says that it is to the first. */
+function addressees(recipient: Recipient, mailing: Mailing, data: object): object[] {
+  const [{ to, sendId }, { tags }, bcc] = [recipient, mailing, bccOf(mailing, recipient)];
+  const addressed = (address: object) => ({
+    address,
+    metadata: { sendId: String(sendId) },
+    ...(tags.length > 0 && { tags: tags.slice(0, 10) }),
+    ...data,
+  });
+  const own = { email: to.email, ...(to.name && { name: to.name }) } satisfies Mailbox;
+  return [addressed(own), ...(bcc ? [addressed({ email: bcc, header_to: to.email })] : [])];
+}
 
 const attached = ({ replyTo, attachments }: Mailing) => ({
   ...(replyTo && { reply_to: replyTo }),

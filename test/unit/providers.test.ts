@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { provider as lookup, providers } from "../../shared/providers/index.ts";
 import { providerKeys } from "../../shared/providers/keys.ts";
-import { filled, type Mailing, type Outcome, type Pieces, type Provider, type Recipient } from "../../shared/providers/provider.ts";
+import { bccOf, filled, type Mailing, type Outcome, type Pieces, type Provider, type Recipient } from "../../shared/providers/provider.ts";
 import { type Behaviour, listen, type Outside } from "../support/wires/server.ts";
 import type { Delivered, Wire } from "../support/wires/wire.ts";
 
@@ -57,6 +57,7 @@ function expected(provider: Provider, wire: Wire, sent: Mailing, to: Recipient):
     from: sent.from,
     to: to.to,
     replyTo: sent.replyTo,
+    bcc: bccOf(sent, to),
     subject: filled(sent.subject, to),
     html: sent.html && filled(sent.html, to),
     text: sent.text && filled(sent.text, to),
@@ -95,6 +96,8 @@ it("the usual campaign, with everyone's own unsubscribe link in a header, goes o
   expect(alone).toEqual(["ses", "mandrill"]);
   const aloneWithoutHeaders = providers.filter(({ batch }) => !batch?.takes(campaign({ recipients: trio([["a"], ["b"], ["c"]], {}) })));
   expect(aloneWithoutHeaders.map(({ key }) => key)).toEqual(["ses"]);
+  const copied = campaign({ bcc: "archive@example.com", recipients: trio([["a"], ["b"], ["c"]], {}) });
+  expect(providers.filter(({ batch }) => !batch?.takes(copied)).map(({ key }) => key)).toEqual(["ses", "mailgun", "mandrill"]);
 });
 
 describe.each(providers)("$name", (provider) => {
@@ -174,6 +177,13 @@ describe.each(providers)("$name", (provider) => {
       await arrives(campaign({ recipients: campaign().recipients.slice(0, 1) }));
     });
 
+    it("a blind copy goes beside the mail, but not to whom gets the mail itself", async () => {
+      await arrives(mailing({ bcc: "archive@example.com" }));
+      expect((await wire.delivered(outside.requests[0]!))[0]!.bcc).toBe("archive@example.com");
+      await arrives(mailing({ bcc: "Person12345@Example.net" }));
+      expect((await wire.delivered(outside.requests[0]!))[0]!.bcc).toBeUndefined();
+    });
+
     it("the recipient's own header holds where the mailing names one too", async () => {
       await arrives(mailing({ headers: { "list-unsubscribe": "<mailto:all@example.com>" } }));
     });
@@ -201,6 +211,8 @@ describe.each(providers)("$name", (provider) => {
         ["with headers of their own", campaign()],
         ["with the same headers", campaign({ recipients: trio([["a"], ["b"], ["c"]], {}) })],
         ["with the mailing overruled", campaign({ headers: { "list-unsubscribe": "<mailto:all@example.com>" } })],
+        ["with a blind copy of each", campaign({ bcc: "archive@example.com" })],
+        ["of whom one gets all the copies", campaign({ bcc: campaign().recipients[1]!.to.email.toUpperCase() })],
         ["without a name", campaign({ recipients: campaign().recipients.map((to) => ({ ...to, to: { email: to.to.email } })) })],
         [
           "with unlike headers",

@@ -8,6 +8,7 @@ interface Mailbox {
 
 interface Version {
   to: Mailbox[];
+  bcc?: Mailbox[];
   subject: string;
   htmlContent: string;
   textContent?: string;
@@ -55,15 +56,16 @@ export const brevo: Wire = {
     expect(said.headers.idempotencyKey).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/u);
     expect([...(said.sender.name ?? "")].length).toBeLessThanOrEqual(70);
     const { idempotencyKey: _, ...ownHeaders } = said.headers;
-    const versions = said.messageVersions ?? [{ to: said.to, headers: ownHeaders }];
+    const versions = said.messageVersions ?? [{ to: said.to, ...(said.bcc && { bcc: said.bcc }), headers: ownHeaders }];
     return versions.map((version) => {
-      const { to, subject, htmlContent, textContent, params = {}, headers } = { ...said, ...version };
+      const { to, bcc, subject, htmlContent, textContent, params = {}, headers } = { ...said, bcc: [], ...version };
       for (const value of Object.values(headers)) expect(value).toMatch(/^[\x20-\x7e]*$/u);
       const { "X-Mailin-custom": custom = "{}", ...others } = headers;
       return {
         from: said.sender,
         to: to[0]!,
         replyTo: said.replyTo?.email,
+        bcc: bcc[0]?.email,
         subject: evaluated(subject, params),
         text: textContent === undefined ? undefined : evaluated(textContent, params),
         html: evaluated(htmlContent, params),

@@ -36,6 +36,7 @@ export const mailgun: Wire = {
         from: mailboxOf(get("from")!),
         to: mailboxOf(to),
         replyTo: get("h:Reply-To"),
+        bcc: get("bcc"),
         subject: get("subject")!,
         text: get("text"),
         html: get("html"),

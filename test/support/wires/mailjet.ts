@@ -9,6 +9,7 @@ interface Mailbox {
 interface Message {
   From: Mailbox;
   To: Mailbox[];
+  Bcc?: Mailbox[];
   ReplyTo?: Mailbox;
   Subject: string;
   TextPart?: string;
@@ -57,6 +58,7 @@ export const mailjet: Wire = {
         from: mailbox(message.From),
         to: mailbox(message.To[0]!),
         replyTo: message.ReplyTo?.Email,
+        bcc: message.Bcc?.[0]?.Email,
         subject: message.Subject,
         text: message.TextPart,
         html: message.HTMLPart,

@@ -36,9 +36,14 @@ export const mandrill: Wire = {
   delivered({ body }) {
     const { key, message }: { key: string; message: Message } = JSON.parse(body.toString());
     expect(key).toBe("md-example-key-000000");
-    expect(message).toMatchObject({ preserve_recipients: false, auto_text: false });
+    const [copy, ...further] = message.to.filter(({ type }) => type === "bcc");
+    expect(further).toEqual([]);
+    // With a copy the mail must say whom it is to; without, nobody may see anybody else.
+    expect(message).toMatchObject({ preserve_recipients: copy !== undefined, auto_text: false });
+    if (copy) expect(message.to).toHaveLength(2);
     for (const tag of message.tags) expect(tag).toMatch(/^[^_].{0,49}$/su);
-    return message.to.map(({ email, name }) => {
+    return message.to.flatMap(({ email, name, type }) => {
+      if (type !== "to") return [];
       const vars = message.merge_vars?.findLast(({ rcpt }) => rcpt.toLowerCase() === email.toLowerCase())?.vars ?? [];
       const values = new Map(vars.map(({ name, content }) => [name.toUpperCase(), content]));
       if (message.merge) expect(message.merge_language).toBe("mailchimp");
@@ -49,6 +54,7 @@ export const mandrill: Wire = {
         from: { email: message.from_email, ...(message.from_name && { name: merged(message.from_name) }) },
         to: { email, ...(name && { name }) },
         replyTo,
+        bcc: copy?.email,
         subject: merged(message.subject),
         text: message.text && merged(message.text),
         html: message.html && merged(message.html),

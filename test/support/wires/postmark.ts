@@ -4,6 +4,7 @@ import { json, mailboxOf, type Wire } from "./wire.ts";
 interface Message {
   From: string;
   To: string;
+  Bcc?: string;
   ReplyTo?: string;
   Subject: string;
   TextBody?: string;
@@ -45,6 +46,7 @@ export const postmark: Wire = {
         from: mailboxOf(message.From),
         to: mailboxOf(message.To),
         replyTo: message.ReplyTo,
+        bcc: message.Bcc,
         subject: message.Subject,
         text: message.TextBody,
         html: message.HtmlBody,

@@ -4,6 +4,7 @@ import { json, mailboxOf, type Wire } from "./wire.ts";
 interface Email {
   from: string;
   to: string[];
+  bcc?: string[];
   reply_to?: string;
   subject: string;
   html?: string;
@@ -39,6 +40,7 @@ export const resend: Wire = {
         from: mailboxOf(email.from),
         to: mailboxOf(email.to[0]!),
         replyTo: email.reply_to,
+        bcc: email.bcc?.[0],
         subject: email.subject,
         text: email.text,
         html: email.html,

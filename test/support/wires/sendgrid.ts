@@ -7,6 +7,7 @@ interface Body {
   subject: string;
   personalizations: {
     to: { email: string; name?: string }[];
+    bcc?: { email: string }[];
     headers: Record<string, string>;
     custom_args: Record<string, string>;
     substitutions?: Record<string, string>;
@@ -30,7 +31,7 @@ export const sendgrid: Wire = {
     expect(said.content.map(({ type }) => type)).toEqual(
       ["text/plain", "text/html"].filter((type) => said.content.some((part) => part.type === type)),
     );
-    return said.personalizations.map(({ to, headers, custom_args, substitutions = {} }) => {
+    return said.personalizations.map(({ to, bcc, headers, custom_args, substitutions = {} }) => {
       expect(Buffer.byteLength(JSON.stringify(substitutions))).toBeLessThanOrEqual(10_000);
       const substituted = (text: string) =>
         Object.entries(substitutions).reduce((done, [key, value]) => done.replaceAll(key, () => value), text);
@@ -40,6 +41,7 @@ export const sendgrid: Wire = {
         from: said.from,
         to: to[0]!,
         replyTo: said.reply_to?.email,
+        bcc: bcc?.[0]?.email,
         subject: substituted(said.subject),
         text: part("text/plain"),
         html: part("text/html"),

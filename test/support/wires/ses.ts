@@ -4,7 +4,7 @@ import { mailboxOf, type Wire } from "./wire.ts";
 
 interface Message {
   FromEmailAddress: string;
-  Destination: { ToAddresses: string[] };
+  Destination: { ToAddresses: string[]; BccAddresses?: string[] };
   ReplyToAddresses?: string[];
   ConfigurationSetName?: string;
   EmailTags: { Name: string; Value: string }[];
@@ -62,6 +62,7 @@ export const ses: Wire = {
         from: decoded(said.FromEmailAddress),
         to: decoded(said.Destination.ToAddresses[0]!),
         replyTo: said.ReplyToAddresses?.[0],
+        bcc: said.Destination.BccAddresses?.[0],
         subject: Subject.Data,
         text: Body.Text?.Data,
         html: Body.Html?.Data,

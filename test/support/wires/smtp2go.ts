@@ -4,6 +4,7 @@ import { json, mailboxOf, type Wire } from "./wire.ts";
 interface Email {
   sender: string;
   to: string[];
+  bcc?: string[];
   subject: string;
   html_body?: string;
   text_body?: string;
@@ -34,6 +35,7 @@ export const smtp2go: Wire = {
         from: mailboxOf(email.sender),
         to: mailboxOf(email.to[0]!),
         replyTo,
+        bcc: email.bcc?.[0],
         subject: email.subject,
         text: email.text_body,
         html: email.html_body,

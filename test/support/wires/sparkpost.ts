@@ -5,7 +5,7 @@ interface Body {
   options: { open_tracking?: boolean; click_tracking?: boolean; transactional: boolean; perform_substitutions: boolean };
   campaign_id?: string;
   recipients: {
-    address: { email: string; name?: string };
+    address: { email: string; name?: string; header_to?: string };
     metadata: Record<string, string>;
     substitution_data?: Record<string, string>;
     tags?: string[];
@@ -42,7 +42,11 @@ export const sparkpost: Wire = {
     const { options, recipients, content, campaign_id }: Body = JSON.parse(body.toString());
     // Otherwise it replaces List-Unsubscribe.
     expect(options.transactional).toBe(true);
-    return recipients.map(({ address, metadata, substitution_data = {}, tags = [] }) => {
+    return recipients.flatMap((recipient, n) => {
+      const { address, metadata, substitution_data = {}, tags = [] } = recipient;
+      if (address.header_to) return [];
+      const copy = recipients[n + 1]?.address.header_to ? recipients[n + 1] : undefined;
+      if (copy) expect(copy).toEqual({ ...recipient, address: { email: copy.address.email, header_to: address.email } });
       const always = (text: string) => evaluated(text, substitution_data);
       const part = (text: string | undefined, html = false) =>
         text !== undefined && options.perform_substitutions ? evaluated(text, substitution_data, html) : text;
@@ -51,6 +55,7 @@ export const sparkpost: Wire = {
         from: { ...content.from, ...(content.from.name && { name: always(content.from.name) }) },
         to: address,
         replyTo: content.reply_to,
+        bcc: copy?.address.email,
         subject: always(content.subject),
         text: part(content.text),
         html: part(content.html, true),

@@ -8,6 +8,7 @@ export interface Delivered {
   from: Mailbox;
   to: Mailbox;
   replyTo?: string | undefined;
+  bcc?: string | undefined;
   subject: string;
   html?: string | undefined;
   text?: string | undefined;
