@@ -61,11 +61,17 @@ export async function insert<T extends Stored>(kind: RecordKind, { orgId }: Who,
   }
 }
 
+/** Several of one kind, for a transaction that makes something else besides. */
+export const inserting = <T extends Stored>(kind: RecordKind, { orgId }: Who, some: T[]): Write[] =>
+  some.length
+    ? [...some.map((record) => put(keys.record(orgId, kind, record.id), record, { new: true })), counting(orgId, kind, some.length)]
+    : [];
+
 /** Room is bounded, so that no organization can fill the table for ever. */
-function counting(orgId: number, kind: RecordKind): Write {
-  const room = any(absent("count"), below("count", mostRecords));
+function counting(orgId: number, kind: RecordKind, n = 1): Write {
+  const room = any(absent("count"), below("count", mostRecords - n + 1));
   const full = conflict(`An organization has at most ${mostRecords.toLocaleString("en")} records of one kind`, { code: "too_many" });
-  return update(keys.recordCount(orgId, kind), { add: { count: 1 } }, { if: room, otherwise: full });
+  return update(keys.recordCount(orgId, kind), { add: { count: n } }, { if: room, otherwise: full });
 }
 
 /** Throws 404 when there is none in this organization, 403 when a site-bound key asks for another site's. */

@@ -6,6 +6,7 @@ import { all, type Condition, contains, equals } from "../conditions.ts";
 import { remove as removal, Unmet, update, type Write, write } from "../doors/table.ts";
 import { asOneLine, oneLine } from "../email.ts";
 import { conflict, Problem } from "../errors.ts";
+import * as ids from "../ids.ts";
 import { keys } from "../keys.ts";
 import * as liquid from "../liquid.ts";
 import type { PageRequest, Pagination } from "../paging.ts";
@@ -79,6 +80,25 @@ export async function create(who: Who, { siteId: given, name, folderId, ...body 
   const meta: Stored = { ...stamp, siteId, name, subject: body.subject, folderId, version: 1, variables, search: searchable(name) };
   const stored = await bodies.storing(who.orgId, meta.id, 1, body);
   return { ...(await records.insert("TEMPLATE", who, meta, stored, ...filing(who, meta))), ...body };
+}
+
+/** Several for one site, for a transaction that makes something else besides. */
+export async function inserting(
+  who: Who,
+  siteId: number,
+  all: Pick<NewTemplate, "name" | "subject" | "html" | "text">[],
+): Promise<{ templates: TemplateMeta[]; writes: Write[] }> {
+  const [first, at] = [await ids.take("TEMPLATE", all.length), new Date(await ids.time()).toISOString()];
+  const stamped = all.map((given, i) => ({ given, id: first + i, body: { ...given, designJson: null } }));
+  const templates = stamped.map(
+    ({ given: { name, subject }, id, body }): Stored => ({
+      ...{ id, siteId, name, subject, folderId: null, version: 1, createdAt: at, updatedAt: at },
+      variables: bodies.variablesOf(body),
+      search: searchable(name),
+    }),
+  );
+  const stored = await Promise.all(stamped.map(({ id, body }) => bodies.storing(who.orgId, id, 1, body)));
+  return { templates, writes: [...records.inserting("TEMPLATE", who, templates), ...stored] };
 }
 
 const searchable = (name: string): string => name.toLowerCase();
