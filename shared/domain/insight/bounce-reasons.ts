@@ -31,6 +31,7 @@ export const blocking: ReadonlySet<BounceReason> = new Set(["authentication", "b
 
 // The first that fits: a text about blocking may well name a code that also stands for an unknown mailbox.
 const patterns: [BounceReason, RegExp][] = [
+  ["temporary", /gr[ae]y-?list/i],
   ["authentication", /\b5\.7\.(2[0-9]|3[0-1])\b|dmarc|\bspf\b|\bdkim\b|unauthenticated|authentication (failed|required)/i],
   [
     "blocked",
@@ -40,17 +41,14 @@ const patterns: [BounceReason, RegExp][] = [
   ["too_large", /\b5\.(2\.3|3\.4)\b|too (large|big)|size (limit|exceed)|exceeds? .*size/i],
   [
     "unknown_domain",
-    /\b[45]\.(1\.2|4\.[14])\b|(domain|host)( name)?( was)? (not found|unknown|does not exist)|unknown (domain|host)|no mx|nxdomain|unrouteable|bad destination/i,
+    /\b[45]\.(1\.2|4\.4)\b|(domain|host)( name)?( was)? (not found|unknown|does not exist)|unknown (domain|host)|no mx|nxdomain|unrouteable|bad destination/i,
   ],
   ["inactive_mailbox", /\b[45]\.2\.1\b|inactive|disabled|suspended|deactivated|account .*closed/i],
   [
     "unknown_mailbox",
     /\b5\.1\.(0|1|3|6|10)\b|(user|recipient|mailbox|address|account)( is| was)? (unknown|not found|unavailable|invalid|rejected)|(unknown|invalid|no such|bad) (user|recipient|mailbox|address|account|person)|(does not|doesn't|do not) (exist|have an account)|no mailbox/i,
   ],
-  [
-    "temporary",
-    /\b4\.\d\.\d+\b|\b4[25]\d\b|gr[ae]ylist|try again|later|time[d ]*out|connection|temporar|throttl|too many|rate limit|unreachable/i,
-  ],
+  ["temporary", /\b4\.\d\.\d+\b|\b4[25]\d\b|try again|later|time[d ]*out|connection|temporar|throttl|too many|rate limit|unreachable/i],
 ];
 
 // What servers write is short; whoever writes pages is not read to the end.

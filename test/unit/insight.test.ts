@@ -1,0 +1,207 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { bounceReasons, counterOf, reasonOf } from "../../shared/domain/insight/bounce-reasons.ts";
+import { changeOf, figuresOf } from "../../shared/domain/insight/figures.ts";
+import { groupOf } from "../../shared/domain/insight/receivers.ts";
+import { reputationOf, type Score } from "../../shared/domain/insight/reputation.ts";
+import { datesOf, intervals, lengthOf, monthsLater, piecesOf, previousOf, shifted, spanOf } from "../../shared/domain/insight/spans.ts";
+import { dayIn } from "../../shared/domain/organizations.ts";
+import * as times from "../../shared/domain/reports/times.ts";
+
+describe("a period", () => {
+  test("ends today, and the one before it ends the day before it begins", () => {
+    expect(spanOf("7d", "2026-11-21")).toEqual({ from: "2026-11-15", to: "2026-11-21" });
+    expect(previousOf(spanOf("7d", "2026-11-21"))).toEqual({ from: "2026-11-08", to: "2026-11-14" });
+    expect(lengthOf(spanOf("90d", "2026-03-01"))).toBe(90);
+  });
+
+  test("falls into pieces that together are all of its days, each once", () => {
+    const day = fc.date({ min: new Date("2020-01-01"), max: new Date("2032-12-31"), noInvalidDate: true });
+    fc.assert(
+      fc.property(day, fc.integer({ min: 1, max: 200 }), fc.constantFrom(...intervals), (from, days, interval) => {
+        const first = from.toISOString().slice(0, 10);
+        const span = { from: first, to: shifted(first, days - 1) };
+        expect(piecesOf(span, interval).flatMap(datesOf)).toEqual(datesOf(span));
+      }),
+    );
+  });
+
+  test("by week begins on Mondays, by month on the first, but for where the period begins", () => {
+    const span = { from: "2026-11-19", to: "2026-12-02" };
+    expect(piecesOf(span, "week")).toEqual([
+      { from: "2026-11-19", to: "2026-11-22" },
+      { from: "2026-11-23", to: "2026-11-29" },
+      { from: "2026-11-30", to: "2026-12-02" },
+    ]);
+    expect(piecesOf(span, "month")).toEqual([
+      { from: "2026-11-19", to: "2026-11-30" },
+      { from: "2026-12-01", to: "2026-12-02" },
+    ]);
+  });
+
+  test("of months knows short ones and the turn of the year", () => {
+    expect(monthsLater("2026-12-31", 1)).toBe("2027-01-01");
+    expect(monthsLater("2026-01-31", -1)).toBe("2025-12-01");
+  });
+});
+
+describe("a day", () => {
+  test("is the organization's", () => {
+    const at = new Date("2026-11-21T23:30:00Z");
+    expect(["UTC", "Europe/Berlin", "Pacific/Kiritimati", "Pacific/Pago_Pago"].map((zone) => dayIn(zone, at))).toEqual([
+      "2026-11-21",
+      "2026-11-22",
+      "2026-11-22",
+      "2026-11-21",
+    ]);
+  });
+});
+
+describe("figures", () => {
+  test("what was uncertain and then heard of is sent; rates are at most 1, and 0 where nothing is", () => {
+    const figures = figuresOf({ sent: 8, uncertain: 3, recovered: 2, delivered: 20, uniqueOpened: 5, opened: 9, openedByMachine: 4 });
+    expect(figures).toMatchObject({ sent: 10, uncertain: 1, deliveryRate: 1, openRate: 0.25, opens: { total: 9, automated: 4 } });
+    expect(figuresOf({})).toMatchObject({ sent: 0, openRate: 0, bounceRate: 0 });
+  });
+
+  test("change against before: parts of numbers, differences of rates, null from nothing", () => {
+    const [before, now] = [
+      figuresOf({ sent: 100, delivered: 100, uniqueOpened: 20 }),
+      figuresOf({ sent: 125, delivered: 100, clicked: 1 }),
+    ];
+    expect(changeOf(now, before)).toMatchObject({ sent: 0.25, opened: -1, openRate: -0.2, bounced: null });
+  });
+});
+
+describe("a reputation", () => {
+  test.each<[bounced: number, complained: number, score: Score]>([
+    [0, 0, "excellent"],
+    [199, 4, "excellent"],
+    [200, 0, "good"],
+    [0, 5, "good"],
+    [499, 9, "good"],
+    [500, 0, "fair"],
+    [0, 10, "fair"],
+    [999, 49, "fair"],
+    [1000, 0, "poor"],
+    [0, 50, "poor"],
+  ])("of %d bounces and %d complaints in 10,000 mails is %s", (bouncedHard, complained, score) => {
+    const reputation = reputationOf({ sent: 10_000, delivered: 10_000, bouncedHard, complained, uniqueOpened: 3000 });
+    expect(reputation.score).toBe(score);
+    expect(reputation.factors.every((text) => text.endsWith("."))).toBe(true);
+  });
+
+  test("names what is grave first, and says when there is little to judge", () => {
+    const grave = reputationOf({
+      sent: 1000,
+      delivered: 800,
+      bouncedHard: 150,
+      "reason.hard.blocked": 150,
+      complained: 1,
+      uniqueOpened: 100,
+    });
+    expect(grave.factors[0]).toMatch(/^15 % of the mails bounced \(150\)/);
+    expect(grave.factors.join(" ")).toContain("blocklist");
+    expect(reputationOf({ sent: 1, delivered: 1 }).factors.join(" ")).toContain("Only 1 mail was sent");
+    expect(reputationOf({}).factors).toEqual(["Nothing was sent in this period, so there is nothing to judge."]);
+  });
+});
+
+describe("a bounce", () => {
+  test.each([
+    ["550 5.1.1 The email account that you tried to reach does not exist", "unknown_mailbox"],
+    ["550 5.1.1 <x@y.z>: Recipient address rejected: User unknown in virtual mailbox table", "unknown_mailbox"],
+    ["smtp; 550 No such user here", "unknown_mailbox"],
+    ["452 4.2.2 The recipient's inbox is over quota", "mailbox_full"],
+    ["552 Mailbox full", "mailbox_full"],
+    ["550 5.7.1 Message rejected as spam by Content Filtering", "blocked"],
+    ["554 Your access to this mail system has been rejected due to the sending MTA's poor reputation", "blocked"],
+    ["550 5.7.1 Service unavailable; Client host [1.2.3.4] blocked using Spamhaus", "blocked"],
+    ["550 5.7.26 This mail is unauthenticated", "authentication"],
+    ["550 rejected by DMARC policy of example.com", "authentication"],
+    ["552 5.3.4 Message size exceeds fixed limit", "too_large"],
+    ["550 5.4.4 Host or domain name not found", "unknown_domain"],
+    ["550 5.2.1 The email account is disabled", "inactive_mailbox"],
+    ["451 4.7.1 Greylisted, please try again later", "temporary"],
+    ["421 Too many connections, try again later", "temporary"],
+    ["smtp; 4.4.1 connection timed out", "temporary"],
+    ["550", "other"],
+    [undefined, "other"],
+  ])("that says %s is one of %s", (text, reason) => {
+    expect(reasonOf(text)).toBe(reason);
+  });
+
+  test("is counted as one of few, whatever servers write, and quickly", () => {
+    fc.assert(fc.property(fc.string({ unit: "binary" }), (text) => bounceReasons.includes(reasonOf(text))));
+    expect(counterOf("hard", "x ".repeat(500_000))).toBe("reason.hard.other");
+    expect(counterOf(undefined, "552 mailbox full")).toBe("reason.soft.mailbox_full");
+  });
+});
+
+test.each([
+  ["gmail.com", "Gmail"],
+  ["googlemail.com", "Gmail"],
+  ["hotmail.co.uk", "Outlook"],
+  ["outlook.de", "Outlook"],
+  ["yahoo.co.jp", "Yahoo"],
+  ["ymail.com", "Yahoo"],
+  ["icloud.com", "Apple"],
+  ["me.com", "Apple"],
+  ["web.de", "WEB.DE"],
+  ["shop.example", "Other"],
+  ["notgmail.com", "Other"],
+  ["gmail.com.evil.example", "Other"],
+])("%s belongs to %s", (domain, group) => {
+  expect(groupOf(domain)).toBe(group);
+});
+
+describe("a report", () => {
+  const at = (date: string, zone: string) => times.mailedAt(date, zone).toISOString();
+
+  test("is mailed at seven in the organization's morning, in summer and in winter", () => {
+    expect(at("2026-07-01", "Europe/Berlin")).toBe("2026-07-01T05:00:00.000Z");
+    expect(at("2026-12-01", "Europe/Berlin")).toBe("2026-12-01T06:00:00.000Z");
+    // The nights in which clocks are set.
+    expect(at("2026-03-29", "Europe/Berlin")).toBe("2026-03-29T05:00:00.000Z");
+    expect(at("2026-10-25", "Europe/Berlin")).toBe("2026-10-25T06:00:00.000Z");
+    expect(at("2026-11-01", "America/New_York")).toBe("2026-11-01T12:00:00.000Z");
+    expect(at("2026-11-21", "Asia/Kathmandu")).toBe("2026-11-21T01:15:00.000Z");
+  });
+
+  test("tells of the day, week or month before", () => {
+    expect(times.spans.daily("2026-03-01")).toEqual({ from: "2026-02-28", to: "2026-02-28" });
+    expect(times.spans.weekly("2026-11-23")).toEqual({ from: "2026-11-16", to: "2026-11-22" });
+    expect(times.spans.monthly("2026-03-01")).toEqual({ from: "2026-02-01", to: "2026-02-28" });
+    expect(times.before.monthly(times.spans.monthly("2026-03-01"))).toEqual({ from: "2026-01-01", to: "2026-01-31" });
+    expect(times.before.weekly(times.spans.weekly("2026-11-23"))).toEqual({ from: "2026-11-09", to: "2026-11-15" });
+  });
+
+  test("is first mailed when its next morning comes", () => {
+    const [early, late] = [new Date("2026-11-23T06:59:59Z"), new Date("2026-11-23T07:00:00Z")];
+    expect([early, late].map((when) => times.firstAhead("daily", when, "UTC"))).toEqual(["2026-11-23", "2026-11-24"]);
+    expect([early, late].map((when) => times.firstAhead("weekly", when, "UTC"))).toEqual(["2026-11-23", "2026-11-30"]);
+    expect(times.firstAhead("monthly", early, "UTC")).toBe("2026-12-01");
+    expect(times.firstAhead("daily", early, "UTC", "2026-11-23")).toBe("2026-11-24");
+  });
+
+  test("that was missed is made up for, unless it is older than a week", () => {
+    const at = new Date("2026-11-21T08:00:00Z");
+    expect(times.next("daily", "2026-11-18", at, "UTC")).toBe("2026-11-19");
+    expect(times.next("daily", "2026-10-01", at, "UTC")).toBe("2026-11-15");
+    expect(times.next("monthly", "2026-10-01", at, "UTC")).toBe("2026-12-01");
+  });
+
+  test("of any frequency comes in every period exactly once, whatever the zone", () => {
+    const zones = ["UTC", "Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "Pacific/Kiritimati"];
+    fc.assert(
+      fc.property(fc.constantFrom(...times.frequencies), fc.constantFrom(...zones), (frequency, zone) => {
+        let date = times.firstAhead(frequency, new Date("2026-01-15T12:00:00Z"), zone);
+        for (let n = 0; n < 60; n++) {
+          const next = times.next(frequency, date, times.mailedAt(date, zone), zone);
+          expect(times.spans[frequency](next).from).toBe(shifted(times.spans[frequency](date).to, 1));
+          date = next;
+        }
+      }),
+    );
+  });
+});
