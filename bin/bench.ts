@@ -1,14 +1,26 @@
-// Speed and cost of the service: `npm run bench` measures what most want to know, `npm run bench -- <name> ...` what is named.
+// Speed and cost of the service: `npm run bench` measures what most want to know, `npm run bench -- <name> ...` what is named, numbers
+// behind a name being the sizes at which it is measured.
 import { availableParallelism, cpus, totalmem } from "node:os";
 import { styleText } from "node:util";
 import { type Bench, benches } from "../infra/local/bench/index.ts";
 import { progress, progressDone, type Section, table } from "../infra/local/bench/report.ts";
 import * as clock from "../shared/clock.ts";
 
-const asked = process.argv.slice(2);
-const unknown = asked.filter((name) => !(name in benches));
+const asked = sizesByName(process.argv.slice(2));
+const unknown = [...asked.keys()].filter((name) => !(name in benches));
+const [sizeless] = [...asked].filter(([name, sizes]) => sizes.length && !benches[name]?.sizes);
 if (unknown.length) fail(`There is no bench ${unknown.join(", ")}`);
-else await measure(Object.keys(benches).filter((name) => (asked.length ? asked.includes(name) : !benches[name]!.onlyWhenNamed)));
+else if (sizeless) fail(`${sizeless[0]} takes no size`);
+else await measure(Object.keys(benches).filter((name) => (asked.size ? asked.has(name) : !benches[name]!.onlyWhenNamed)));
+
+function sizesByName(words: string[]): Map<string, number[]> {
+  const sizes = new Map<string, number[]>();
+  let last: number[] = [];
+  for (const word of words)
+    if (/^[1-9]\d*$/.test(word)) last.push(Number(word));
+    else sizes.set(word, (last = []));
+  return sizes;
+}
 
 function fail(why: string) {
   const width = Math.max(...Object.keys(benches).map((name) => name.length));
@@ -20,9 +32,10 @@ function fail(why: string) {
 async function measure(names: string[]) {
   const sections: Section[] = [];
   for (const name of names) {
-    const { title, run } = benches[name]!;
+    const { title, run, sizes } = benches[name]!;
+    const wanted = asked.get(name) ?? [];
     progress(title);
-    sections.push({ title, rows: await run() });
+    sections.push({ title, rows: await run(wanted.length ? wanted : (sizes ?? [])) });
   }
   progressDone();
   console.log(`${styleText("dim", surroundings())}\n\n${table(sections)}`);

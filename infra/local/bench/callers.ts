@@ -4,6 +4,8 @@ import { inParallel } from "../../../shared/parallel.ts";
 import type { Measured } from "./service.ts";
 
 export interface Organization {
+  orgId: number;
+  siteId: number;
   configId: number;
   templateId: number;
   /** Throws Refusal unless the answer is a 2xx. */
@@ -49,13 +51,16 @@ interface Choices {
 
 /** Signs up, and adds a template and a sending config of the sandbox. */
 export async function organization({ url, sandbox }: Scene, { webhookSecret, heard = false }: Choices = {}): Promise<Organization> {
-  const signup = await call(url, "POST", "/auth/signup", { email: `${randomUUID()}@example.com`, password: "a long password" });
+  const signup = await call<{ organization: { id: number } }>(url, "POST", "/auth/signup", {
+    email: `${randomUUID()}@example.com`,
+    password: "a long password",
+  });
   const session = { cookie: signup.headers.getSetCookie()[0]!.split(";")[0]! };
   const { key } = (await call<{ key: string }>(url, "POST", "/api-keys", { name: "bench" }, session)).data;
   const ask: Organization["call"] = (method, path, body, headers) =>
     call(url, method, path, body, { authorization: `Bearer ${key}`, ...headers });
   const make = async (path: string, body: object) => (await ask<{ id: number }>("POST", path, body)).data;
-  await make("/sites", { name: "Shop" });
+  const site = await make("/sites", { name: "Shop", companyName: "Shop Ltd", physicalAddress: "1 High Street, London" });
   const given = {
     name: "Bench",
     provider,
@@ -66,7 +71,7 @@ export async function organization({ url, sandbox }: Scene, { webhookSecret, hea
   const config = await make("/sending-configs", given);
   if (heard) sandbox.observe({ method: "POST", path: "/api/v1/sending-configs", requestBody: given, responseBody: { data: config } });
   const template = await make("/templates", { name: "Order", subject, html });
-  return { configId: config.id, templateId: template.id, call: ask };
+  return { orgId: signup.data.organization.id, siteId: site.id, configId: config.id, templateId: template.id, call: ask };
 }
 
 /** So many of them, a few at a time: a password takes its time to be hashed. */

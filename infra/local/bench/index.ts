@@ -4,12 +4,15 @@ import * as inbound from "./inbound.ts";
 import * as outgoing from "./outgoing.ts";
 import * as profile from "./profile.ts";
 import type { Row } from "./report.ts";
+import * as segments from "./segments.ts";
 import * as single from "./single.ts";
 import * as soak from "./soak.ts";
 
 export interface Bench {
   title: string;
-  run(): Promise<Row[]>;
+  run(sizes: number[]): Promise<Row[]>;
+  /** At which it is measured unless others are given. */
+  sizes?: number[];
   /** It takes long, or tells something else than speed. */
   onlyWhenNamed?: true;
 }
@@ -19,6 +22,7 @@ export const benches: Record<string, Bench> = {
   single: { title: "POST /send: 50 callers, one mail each at a time", run: single.run },
   inbound: { title: "Events from a provider", run: inbound.run },
   outgoing: { title: "Events to endpoints of customers", run: outgoing.run },
+  segments: { title: "Segments, search and export", run: segments.run, sizes: [10_000, 100_000] },
   bundles: { title: "Bundles for Lambda", run: bundles.run },
   profile: { title: "Where the time of the service goes, per mail", run: profile.run, onlyWhenNamed: true },
   soak: { title: "20,000 mails through kills, flaky providers, doubled and shuffled events", run: soak.run, onlyWhenNamed: true },

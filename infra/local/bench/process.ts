@@ -5,6 +5,7 @@ import { Session } from "node:inspector/promises";
 import { groups } from "../../../functions/http/index.ts";
 import { workers } from "../../../functions/queue/index.ts";
 import { type Service, startService } from "../service.ts";
+import { crowd } from "./crowd.ts";
 import { trace, traced, watchCalls } from "./trips.ts";
 
 /** CPU time in milliseconds since the process started. */
@@ -22,7 +23,10 @@ const answers = {
     const { user, system } = process.cpuUsage();
     return { cpu: (user + system) / 1000, engineCpu: cpuOfChildren() };
   },
+  /** Bytes in memory: gateway, workers and queues, without the engine. */
+  memory: async () => process.memoryUsage.rss(),
   trace: async (on: boolean) => trace(on),
+  crowd,
   profile: async () => {
     inspector.connect();
     await inspector.post("Profiler.enable");
