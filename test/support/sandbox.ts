@@ -10,6 +10,7 @@ export interface Captured {
   provider: string;
   from: Mailbox;
   to: Mailbox;
+  copyOf: Mailbox | null;
   replyTo: string | null;
   subject: string;
   html: string | null;

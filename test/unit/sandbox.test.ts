@@ -52,6 +52,23 @@ describe.each(providers)("$name", (provider) => {
     expect((outcome as { messageId: string }).messageId).toBe(mail!.messageId);
   });
 
+  it("delivers a blind copy of each mail, which says whom the mail is to", async () => {
+    const [archive, people] = [`archive${++n}@example.com`, [recipient(anyone(), ["one"]), recipient(anyone(), ["two"])]];
+    const sent = mailing(people, { bcc: archive, subject: ["Number ", 0] });
+    const calls = provider.batch?.takes(sent) ? [people] : people.map((one) => [one]);
+    for (const recipients of calls) {
+      const outcomes = await send({ ...sent, recipients });
+      expect(outcomes.map(({ status }) => status)).toEqual(recipients.map(() => "accepted"));
+      const ids = outcomes.map((outcome) => (outcome as { messageId: string }).messageId);
+      const mails = await Promise.all(recipients.map(async ({ to }) => (await mailTo(sandbox, to.email))[0]!));
+      expect(ids).toEqual(mails.map(({ messageId }) => messageId));
+    }
+    const copies = (await mailTo(sandbox, archive)).toSorted((one, other) => one.id - other.id);
+    expect(copies.map(({ subject, copyOf }) => [subject, copyOf?.email])).toEqual(
+      people.map(({ to, values }) => [`Number ${values[0]}`, to.email]),
+    );
+  });
+
   it("keeps the send id where its events will bring it back", async () => {
     const one = recipient(anyone());
     await send(mailing([one]));

@@ -55,6 +55,8 @@ export interface Draft {
   messageId: string;
   from: Mailbox;
   to: Mailbox;
+  /** It is a blind copy: this is whom the mail says it is to. */
+  copyOf?: Mailbox | undefined;
   replyTo?: string | undefined;
   content: Content;
   /** Puts the recipient's values into the content; absent: the content is final. */

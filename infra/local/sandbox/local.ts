@@ -93,6 +93,8 @@ const line = (mail: Mail) => ({
   provider: mail.provider,
   from: mail.from,
   to: mail.to,
+  /** Of a blind copy: whom the mail is to. */
+  copyOf: mail.copyOf ?? null,
   subject: rendered(mail, "subject") ?? "",
   preview: preview(mail),
   attachments: mail.content.attachments.length,

@@ -80,7 +80,7 @@ const event = ({ mail }: Happening, eventType: string, name: string, details: ob
     source: mail.from.email,
     sourceArn: `arn:aws:ses:us-east-1:123456789012:identity/${mail.from.email}`,
     messageId: mail.messageId,
-    destination: [mail.to.email],
+    destination: [mail.copyOf ?? [], mail.to].flat().map(({ email }) => email),
     headersTruncated: false,
     headers: Object.entries(mail.headers).map(([name, value]) => ({ name, value })),
     commonHeaders: { from: [mail.from.email], to: [mail.to.email], messageId: mail.messageId, subject: rendered(mail, "subject") },

@@ -82,7 +82,7 @@ function row(mail) {
   const link = make(
     "a",
     "",
-    make("span", "first", make("span", "", `To ${mail.to.name ?? mail.to.email}`), time),
+    make("span", "first", make("span", "", `${mail.copyOf ? "Copy to" : "To"} ${mail.to.name ?? mail.to.email}`), time),
     make("span", "subject", mail.subject || "(no subject)"),
     make("span", "preview", mail.preview),
   );

@@ -33,7 +33,14 @@ function frame(mail) {
 }
 
 function headers(mail) {
-  const own = { From: named(mail.from), To: named(mail.to), "Reply-To": mail.replyTo, Subject: mail.subject, "Message-ID": mail.messageId };
+  const own = {
+    From: named(mail.from),
+    To: named(mail.copyOf ?? mail.to),
+    Bcc: mail.copyOf ? named(mail.to) : undefined,
+    "Reply-To": mail.replyTo,
+    Subject: mail.subject,
+    "Message-ID": mail.messageId,
+  };
   const all = {
     ...own,
     ...mail.headers,

@@ -5,6 +5,7 @@ import * as clock from "../../../../shared/clock.ts";
 import { valid } from "../addresses.ts";
 import { badAttachment, broken, headersFault } from "../checks.ts";
 import { type Account, type Answer, type Call, type Content, type Draft, type MailProvider, Refused } from "../contract.ts";
+import { withCopies } from "../copies.ts";
 import { webhook } from "../events/brevo.ts";
 import { read, strings } from "../shapes.ts";
 import { byParams } from "../templates.ts";
@@ -13,6 +14,7 @@ const Mailbox = z.object({ email: z.string(), name: z.string().max(70).optional(
 const Params = z.record(z.string(), z.unknown());
 const Version = z.object({
   to: z.array(Mailbox).min(1).max(99),
+  bcc: z.array(Mailbox).max(99).optional(),
   replyTo: Mailbox.optional(),
   subject: z.string().optional(),
   htmlContent: z.string().optional(),
@@ -23,6 +25,7 @@ const Version = z.object({
 const Body = z.object({
   sender: Mailbox,
   to: z.array(Mailbox).min(1).max(99).optional(),
+  bcc: z.array(Mailbox).max(99).optional(),
   replyTo: Mailbox.optional(),
   subject: z.string().min(1).optional(),
   htmlContent: z.string().min(1).optional(),
@@ -74,7 +77,7 @@ export const brevo: MailProvider = {
 function send(call: Call): Answer {
   const body = read(Body, call.json(), (path, message) => fault(400, "invalid_parameter", `${path}: ${message}`));
   const { idempotencyKey, "X-Sib-Sandbox": sandbox, ...headers } = body.headers ?? {};
-  const versions = body.messageVersions ?? (body.to ? [{ to: body.to, params: body.params }] : []);
+  const versions = body.messageVersions ?? (body.to ? [{ to: body.to, bcc: body.bcc, params: body.params }] : []);
   check(body, headers, versions, call);
   const content = contentOf(body, {});
   const drafts = versions.map((version) => letters(body, headers, version, content));
@@ -97,15 +100,16 @@ function check(body: Body, headers: Record<string, string>, versions: Version[],
   if (!versions.length) refuse("to is missing", "missing_parameter");
   if (!body.subject && versions.some(({ subject }) => !subject)) refuse("subject is missing", "missing_parameter");
   if (!body.htmlContent) refuse("Either of htmlContent or templateId is required", "missing_parameter");
-  if (versions.reduce((sum, { to }) => sum + to.length, 0) > 2000) refuse("messageVersions has more than 2000 recipients", "out_of_range");
+  if (versions.reduce((sum, { to, bcc = [] }) => sum + to.length + bcc.length, 0) > 2000)
+    refuse("messageVersions has more than 2000 recipients", "out_of_range");
   if (versions.reduce((sum, { params }) => sum + (params ? JSON.stringify(params).length : 0), 0) > 1_000_000)
     refuse("params exceed 1000KB", "out_of_range");
   const bad = badAttachment((body.attachment ?? []).map(({ name, content }) => ({ filename: name, type: "", content })));
   if (bad) refuse(`attachment content of ${bad.filename} is not valid base64`);
   const unknown = (body.attachment ?? []).find(({ name }) => !extensions.has(name.split(".").at(-1)?.toLowerCase() ?? ""));
   if (unknown) refuse(`Unsupported file format: ${unknown.name}`);
-  for (const { to, subject, headers: own } of versions) {
-    if (to.some(({ email }) => !valid(email) || call.rejects(email))) refuse("email is not valid in to");
+  for (const { to, bcc = [], subject, headers: own } of versions) {
+    if ([...to, ...bcc].some(({ email }) => !valid(email) || call.rejects(email))) refuse("email is not valid in to");
     if (broken(subject ?? body.subject ?? "")) refuse("subject is not valid");
     const all = { ...headers, ...own };
     const wrong =
@@ -121,7 +125,7 @@ function letters(body: Body, headers: Record<string, string>, version: Version, 
   const content = own === undefined ? common : contentOf(body, version);
   const all = titled({ ...headers, ...version.headers });
   const custom = all["X-Mailin-Custom"];
-  return version.to.map((to) => ({
+  const drafts = version.to.map((to) => ({
     messageId,
     from: body.sender,
     to,
@@ -134,6 +138,7 @@ function letters(body: Body, headers: Record<string, string>, version: Version, 
     tracksOpens: true,
     tracksClicks: true,
   }));
+  return withCopies(drafts, version.bcc ?? []);
 }
 
 const contentOf = (body: Body, { subject, htmlContent, textContent }: Partial<Version>): Content => ({

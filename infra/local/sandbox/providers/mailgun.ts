@@ -3,7 +3,17 @@ import { randomBytes } from "node:crypto";
 import * as clock from "../../../../shared/clock.ts";
 import { mailbox, mailboxes } from "../addresses.ts";
 import { broken, headerFault } from "../checks.ts";
-import { type Account, type Answer, type Attachment, type Call, type Draft, type MailProvider, Refused } from "../contract.ts";
+import {
+  type Account,
+  type Answer,
+  type Attachment,
+  type Call,
+  type Draft,
+  type Mailbox,
+  type MailProvider,
+  Refused,
+} from "../contract.ts";
+import { withCopies } from "../copies.ts";
 import { webhook } from "../events/mailgun.ts";
 import { byPercent } from "../templates.ts";
 
@@ -49,11 +59,14 @@ async function send(call: Call): Promise<Answer> {
 
 async function letters(form: Form, messageId: string, call: Call): Promise<Draft[]> {
   const from = mailbox(form.values.get("from") ?? "");
-  const to = form.to.flatMap((line) => mailboxes(line) ?? [{ email: "" }]);
+  const [to, bcc] = [form.to, form.bcc].map((lines) => lines.flatMap((line) => mailboxes(line) ?? [{ email: "" }])) as [
+    Mailbox[],
+    Mailbox[],
+  ];
   check(
     form,
     from?.email,
-    to.map(({ email }) => email),
+    [...to, ...bcc].map(({ email }) => email),
     call,
   );
   const variables = recipientVariables(form.values.get("recipient-variables"));
@@ -67,7 +80,7 @@ async function letters(form: Form, messageId: string, call: Call): Promise<Draft
   const metadata = prefixed(form, "v:");
   const tracked = (kind: string) =>
     ![form.values.get("o:tracking"), form.values.get(`o:tracking-${kind}`)].some((value) => /^(no|false)$/.test(value ?? ""));
-  return to.map((one) => {
+  const drafts = to.map((one): Draft => {
     const fill = byPercent(variables?.[one.email] ?? {});
     const filled = (all: Record<string, string>) =>
       Object.fromEntries(Object.entries(all).map(([key, value]) => [key, fill(value, "text")]));
@@ -85,6 +98,7 @@ async function letters(form: Form, messageId: string, call: Call): Promise<Draft
       tracksClicks: tracked("clicks"),
     };
   });
+  return withCopies(drafts, bcc);
 }
 
 /** One bad address refuses the whole call. */
@@ -117,6 +131,7 @@ interface Form {
   /** The last value of each field. */
   values: Map<string, string>;
   to: string[];
+  bcc: string[];
   tags: string[];
   attachments: Attachment[];
 }
@@ -126,10 +141,10 @@ async function fields({ request }: Call): Promise<Form> {
   const body = new Uint8Array(request.body);
   const data = await new Response(body, { headers: { "content-type": type } }).formData().catch(() => undefined);
   if (!data) throw new Refused(fault(400, "Request body is not a form"));
-  const form: Form = { values: new Map(), to: [], tags: [], attachments: [] };
+  const form: Form = { values: new Map(), to: [], bcc: [], tags: [], attachments: [] };
   for (const [name, value] of data) {
     if (typeof value !== "string") form.attachments.push(await attachment(value));
-    else if (name === "to") form.to.push(value);
+    else if (name === "to" || name === "bcc") form[name].push(value);
     else if (name === "o:tag") form.tags.push(value);
     else if (/^(attachment|inline)$/.test(name)) throw new Refused(fault(400, `${name} parameter must be a file`));
     else form.values.set(name, value);

@@ -5,6 +5,7 @@ import { same } from "../accounts.ts";
 import { valid } from "../addresses.ts";
 import { badAttachment, broken, decodedSize, headersFault } from "../checks.ts";
 import { type Account, type Answer, type Call, type Draft, type MailProvider, Refused } from "../contract.ts";
+import { withCopies } from "../copies.ts";
 import { messageNumber, webhook, written } from "../events/mailjet.ts";
 import { read, strings } from "../shapes.ts";
 
@@ -13,6 +14,7 @@ const Tracking = z.enum(["account_default", "disabled", "enabled"]).optional();
 const Message = z.strictObject({
   From: Mailbox,
   To: z.array(Mailbox).min(1).max(50),
+  Bcc: z.array(Mailbox).max(49).optional(),
   ReplyTo: Mailbox.optional(),
   Subject: z.string().max(255).optional(),
   TextPart: z.string().optional(),
@@ -121,6 +123,8 @@ function judged(value: unknown, call: Call): Judged {
 function check(message: Message, call: Call): void {
   const bad = message.To.findIndex(({ Email }) => !valid(Email) || call.rejects(Email));
   if (bad >= 0) throw new Wrong("mj-0013", `"${message.To[bad]!.Email}" is an invalid email address.`, `To[${bad}].Email`);
+  const copy = (message.Bcc ?? []).find(({ Email }) => !valid(Email) || call.rejects(Email));
+  if (copy) throw new Wrong("mj-0013", `"${copy.Email}" is an invalid email address.`, "Bcc");
   if (!valid(message.From.Email)) throw new Wrong("mj-0013", `"${message.From.Email}" is an invalid email address.`, "From.Email");
   if (!call.mayUse(message.From.Email)) {
     const text = `"${message.From.Email}" is not an authorized sender email address for your account.`;
@@ -142,7 +146,7 @@ function check(message: Message, call: Call): void {
 
 function letters(message: Message): Draft[] {
   const content = { subject: message.Subject ?? "", html: message.HTMLPart, text: message.TextPart, attachments: filesOf(message) };
-  return message.To.map((to) => ({
+  const drafts = message.To.map((to) => ({
     messageId: randomUUID(),
     from: mailbox(message.From),
     to: mailbox(to),
@@ -154,17 +158,22 @@ function letters(message: Message): Draft[] {
     tracksOpens: message.TrackOpens !== "disabled",
     tracksClicks: message.TrackClicks !== "disabled",
   }));
+  return withCopies(drafts, (message.Bcc ?? []).map(mailbox)).map((draft) =>
+    draft.copyOf ? { ...draft, messageId: randomUUID() } : draft,
+  );
 }
 
 function told({ drafts, errors, customId }: Judged): object {
   if (!drafts) return { Status: "error", Errors: errors };
-  const to = drafts.map(({ to, messageId }) => ({
+  const told = drafts.map(({ to, copyOf, messageId }) => ({
+    copyOf,
     Email: to.email,
     MessageUUID: messageId,
     MessageID: messageNumber(messageId),
     MessageHref: `https://api.mailjet.com/v3/REST/message/${messageNumber(messageId)}`,
   }));
-  return { Status: "success", ...(customId !== undefined && { CustomID: customId }), To: to, Cc: [], Bcc: [] };
+  const some = (copies: boolean) => told.filter(({ copyOf }) => Boolean(copyOf) === copies).map(({ copyOf: _, ...one }) => one);
+  return { Status: "success", ...(customId !== undefined && { CustomID: customId }), To: some(false), Cc: [], Bcc: some(true) };
 }
 
 const filesOf = ({ Attachments = [] }: Message) =>

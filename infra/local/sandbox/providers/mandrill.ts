@@ -116,7 +116,8 @@ function lettersOf(message: Message, content: Content): Draft[] {
   const metadata = new Map((message.recipient_metadata ?? []).map(({ rcpt, values }) => [rcpt.toLowerCase(), values]));
   const merges = message.merge || vars.size > 0 || message.global_merge_vars !== undefined;
   const { "Reply-To": replyTo, ...headers } = message.headers ?? {};
-  return message.to.map(({ email, name }) => {
+  const [first] = message.to.filter(({ type = "to" }) => type === "to");
+  return message.to.map(({ email, name, type }) => {
     const own = [...(message.global_merge_vars ?? []), ...(vars.get(email.toLowerCase()) ?? [])];
     const values = Object.fromEntries(own.map((one) => [one.name, one.content]));
     const engine = message.merge_language === "handlebars" ? byBraces(values, { escapes: true }) : byAsterisks(values);
@@ -124,6 +125,11 @@ function lettersOf(message: Message, content: Content): Draft[] {
       messageId: randomBytes(16).toString("hex"),
       from: message.from_name ? { email: message.from_email, name: message.from_name } : { email: message.from_email },
       to: name ? { email, name } : { email },
+      // Where recipients are not preserved, each gets the mail as if it were to nobody else.
+      copyOf:
+        type === "bcc" && message.preserve_recipients && first
+          ? { email: first.email, ...(first.name && { name: first.name }) }
+          : undefined,
       replyTo,
       content,
       fill: merges ? engine : undefined,

@@ -5,12 +5,14 @@ import * as clock from "../../../../shared/clock.ts";
 import { mailbox, mailboxes } from "../addresses.ts";
 import { badAttachment, broken, headersFault } from "../checks.ts";
 import { type Account, type Answer, type Call, type Draft, type MailProvider, Refused } from "../contract.ts";
+import { withCopies } from "../copies.ts";
 import { webhook } from "../events/postmark.ts";
 import { maybe, named, read, strings } from "../shapes.ts";
 
 const Message = z.object({
   From: z.string(),
   To: z.string(),
+  Bcc: maybe(z.string()),
   ReplyTo: maybe(z.string()),
   Subject: maybe(z.string()),
   HtmlBody: maybe(z.string()),
@@ -77,9 +79,11 @@ function checkHead({ request }: Call): void {
 function judged(value: unknown, call: Call): { answer: Answer; drafts?: Draft[] } {
   try {
     const message = read(Message, value, (path, text) => fault(422, 403, `Invalid '${path}': ${text}`));
-    const drafts = letters(message, call);
-    const body = { To: message.To, SubmittedAt: submittedAt(), MessageID: drafts[0]!.messageId, ErrorCode: 0, Message: "OK" };
-    return { answer: { status: 200, body }, drafts };
+    const all = letters(message, call);
+    const unwanted = all.map(({ to }) => to.email).filter(call.rejects);
+    const told = unwanted.length ? `Message OK, but will not deliver to these inactive addresses: ${unwanted.join(", ")}` : "OK";
+    const body = { To: message.To, SubmittedAt: submittedAt(), MessageID: all[0]!.messageId, ErrorCode: 0, Message: told };
+    return { answer: { status: 200, body }, drafts: all.filter(({ to }) => !call.rejects(to.email)) };
   } catch (error) {
     if (error instanceof Refused) return { answer: error.answer };
     throw error;
@@ -91,6 +95,8 @@ function letters(message: Message, call: Call): Draft[] {
   const from = mailbox(message.From);
   if (!from) throw new Refused(fault(422, 300, `Invalid 'From' address: '${message.From}'.`));
   if (!to || to.length > 50) throw new Refused(fault(422, 300, `Invalid 'To' address: '${message.To}'.`));
+  const bcc = message.Bcc ? mailboxes(message.Bcc) : [];
+  if (!bcc || to.length + bcc.length > 50) throw new Refused(fault(422, 300, `Invalid 'Bcc' address: '${message.Bcc}'.`));
   const headers = named(
     message.Headers,
     ({ Name }) => Name,
@@ -98,10 +104,10 @@ function letters(message: Message, call: Call): Draft[] {
   );
   const attachments = (message.Attachments ?? []).map((one) => ({ filename: one.Name, type: one.ContentType, content: one.Content }));
   check(message, headers, attachments, from.email, call);
-  if (to.every(({ email }) => call.rejects(email))) throw new Refused(fault(422, 406, inactive(to[0]!.email)));
+  if ([...to, ...bcc].every(({ email }) => call.rejects(email))) throw new Refused(fault(422, 406, inactive(to[0]!.email)));
   const messageId = randomUUID();
   const content = { subject: message.Subject ?? "", html: message.HtmlBody, text: message.TextBody, attachments };
-  return to.map((one) => ({
+  const drafts = to.map((one) => ({
     messageId,
     from,
     to: one,
@@ -113,6 +119,7 @@ function letters(message: Message, call: Call): Draft[] {
     tracksOpens: message.TrackOpens ?? true,
     tracksClicks: message.TrackLinks !== "None" && message.TrackLinks !== "TextOnly",
   }));
+  return withCopies(drafts, bcc);
 }
 
 function check(

@@ -4,13 +4,16 @@ import * as z from "zod";
 import * as clock from "../../../../shared/clock.ts";
 import { mailbox } from "../addresses.ts";
 import { badAttachment, broken, headersFault } from "../checks.ts";
-import { type Answer, type Call, type Draft, type MailProvider, Refused } from "../contract.ts";
+import { type Answer, type Call, type Draft, type Mailbox, type MailProvider, Refused } from "../contract.ts";
+import { withCopies } from "../copies.ts";
 import { webhook } from "../events/resend.ts";
 import { read, strings } from "../shapes.ts";
 
+const Addresses = z.union([z.string().transform((one) => [one]), z.array(z.string()).min(1).max(50)]);
 const Email = z.object({
   from: z.string(),
-  to: z.union([z.string().transform((one) => [one]), z.array(z.string()).min(1).max(50)]),
+  to: Addresses,
+  bcc: Addresses.optional(),
   reply_to: z.union([z.string(), z.array(z.string())]).optional(),
   subject: z.string(),
   html: z.string().optional(),
@@ -110,8 +113,8 @@ function letters(email: Email, call: Call): Draft[] {
         "Invalid `from` field. The email address needs to follow the `email@example.com` or `Name <email@example.com>` format.",
       ),
     );
-  const to = email.to.map((address) => mailbox(address));
-  if (!to.every((one) => one !== undefined && !call.rejects(one.email))) throw new Refused(invalidTo);
+  const [to, bcc] = [email.to, email.bcc ?? []].map((list) => list.map((address) => mailbox(address))) as [Mailbox[], Mailbox[]];
+  if (![...to, ...bcc].every((one: Mailbox | undefined) => one !== undefined && !call.rejects(one.email))) throw new Refused(invalidTo);
   const files = (email.attachments ?? []).map(({ filename, content_type = "application/octet-stream", content }) => ({
     filename,
     type: content_type,
@@ -120,7 +123,7 @@ function letters(email: Email, call: Call): Draft[] {
   check(email, from.email, files, call);
   const messageId = randomUUID();
   const content = { subject: email.subject, html: email.html, text: email.text, attachments: files };
-  return (to as { email: string; name?: string }[]).map((one) => ({
+  const drafts = to.map((one) => ({
     messageId,
     from,
     to: one,
@@ -132,6 +135,8 @@ function letters(email: Email, call: Call): Draft[] {
     tracksOpens: true,
     tracksClicks: true,
   }));
+  // Its events do not say whose they are.
+  return withCopies(drafts, bcc, { silent: true });
 }
 
 function check(email: Email, from: string, files: Draft["content"]["attachments"], call: Call): void {

@@ -5,6 +5,7 @@ import * as clock from "../../../../shared/clock.ts";
 import { valid } from "../addresses.ts";
 import { badAttachment, broken, headersFault } from "../checks.ts";
 import { type Answer, type Call, type Draft, type MailProvider, Refused } from "../contract.ts";
+import { withCopies } from "../copies.ts";
 import { webhook } from "../events/sendgrid.ts";
 import { read, strings } from "../shapes.ts";
 import { literally } from "../templates.ts";
@@ -12,6 +13,7 @@ import { literally } from "../templates.ts";
 const Mailbox = z.object({ email: z.string(), name: z.string().optional() });
 const Personalization = z.strictObject({
   to: z.array(Mailbox).min(1).max(1000),
+  bcc: z.array(Mailbox).min(1).max(1000).optional(),
   from: Mailbox.optional(),
   subject: z.string().optional(),
   headers: strings.optional(),
@@ -114,14 +116,14 @@ function check(body: Body, call: Call): void {
       "The attachment content must be base64 encoded.",
       `attachments.${attachments.findIndex((one) => one.content === bad.content)}.content`,
     );
-  if (personalizations.reduce((sum, { to }) => sum + to.length, 0) > 1000)
+  if (personalizations.reduce((sum, { to, bcc = [] }) => sum + to.length + bcc.length, 0) > 1000)
     refuse("There are more than 1000 recipients.", "personalizations");
   checkHeaders(body.headers, "headers", refuse);
   for (const [index, each] of personalizations.entries()) checkEach(each, `personalizations.${index}`, body, call, refuse);
 }
 
 function checkEach(each: Personalization, at: string, body: Body, call: Call, refuse: (message: string, field: string) => void): void {
-  const emails = each.to.map(({ email }) => email.toLowerCase());
+  const emails = [...each.to, ...(each.bcc ?? [])].map(({ email }) => email.toLowerCase());
   const bad = emails.findIndex((email) => !valid(email) || call.rejects(email));
   if (bad >= 0) refuse("Does not contain a valid address.", `${at}.to.${bad}.email`);
   if (new Set(emails).size < emails.length)
@@ -148,7 +150,7 @@ function drafts(body: Body, each: Personalization, messageId: string): Draft[] {
   const content = each.subject === undefined ? contentOf(body) : { ...contentOf(body), subject: each.subject };
   const { click_tracking, open_tracking } = body.tracking_settings ?? {};
   const fill = literally(each.substitutions ?? {});
-  return each.to.map((to) => ({
+  const letters = each.to.map((to) => ({
     messageId,
     from: each.from ?? body.from,
     to,
@@ -161,6 +163,7 @@ function drafts(body: Body, each: Personalization, messageId: string): Draft[] {
     tracksOpens: open_tracking?.enable ?? true,
     tracksClicks: click_tracking?.enable ?? true,
   }));
+  return withCopies(letters, each.bcc ?? []);
 }
 
 const contents = new WeakMap<Body, Draft["content"]>();

@@ -4,7 +4,8 @@ import * as z from "zod";
 export const Tags = z.array(z.object({ Name: z.string().regex(/^[\w-]{1,256}$/), Value: z.string().regex(/^[\w-]{1,256}$/) })).max(50);
 const Headers = z.array(z.object({ Name: z.string().min(1).max(126), Value: z.string().min(1).max(995) })).max(15);
 const Text = z.object({ Data: z.string(), Charset: z.string().optional() });
-const Destination = z.object({ ToAddresses: z.array(z.string()).min(1).max(50) });
+const Destination = z.object({ ToAddresses: z.array(z.string()).min(1).max(50), BccAddresses: z.array(z.string()).max(49).optional() });
+export type Destination = z.output<typeof Destination>;
 const Tracking = z.object({
   OpenTrackingEnabled: z.enum(["ENABLED", "DISABLED"]).optional(),
   ClickTrackingEnabled: z.enum(["ENABLED", "DISABLED"]).optional(),

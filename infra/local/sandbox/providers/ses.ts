@@ -4,12 +4,13 @@ import type * as z from "zod";
 import { mailbox } from "../addresses.ts";
 import { badAttachment, broken, headersFault } from "../checks.ts";
 import { type Account, type Answer, type Call, type Content, type Draft, type MailProvider, type Part, Refused } from "../contract.ts";
+import { withCopies } from "../copies.ts";
 import { webhook } from "../events/ses.ts";
 import { named, read } from "../shapes.ts";
 import { authorization, signatureFault } from "../sigv4.ts";
 import { byBraces, unfit } from "../templates.ts";
 import type { Topics } from "../topics.ts";
-import { type Attachments, Bulk, type Common, Single, type Tags } from "./ses-shapes.ts";
+import { type Attachments, Bulk, type Common, type Destination, Single, type Tags } from "./ses-shapes.ts";
 
 export const ses = (topics: Topics): MailProvider => ({
   key: "ses",
@@ -54,7 +55,7 @@ function single(call: Call): Answer {
   const { Subject, Body, Headers: headers, Attachments: attachments } = body.Content.Simple;
   if (!Body.Html && !Body.Text) throw new Refused(badRequest("Content.Simple.Body", "Missing required field"));
   const content = { subject: Subject.Data, html: Body.Html?.Data, text: Body.Text?.Data, attachments: files(attachments) };
-  const drafts = letters(body, body.Destination.ToAddresses, content, named(headers, name, value), body.EmailTags);
+  const drafts = letters(body, body.Destination, content, named(headers, name, value), body.EmailTags);
   const wrong = faultIn(body, content, drafts, call);
   if (wrong) throw new Refused(wrong);
   if (drafts.some(({ to }) => call.rejects(to.email))) throw new Refused(fault(400, "MessageRejected", blacklisted));
@@ -70,7 +71,7 @@ function bulk(call: Call): Answer {
   const results = body.BulkEmailEntries.map((entry) => {
     const own = { ...defaults, ...values(entry.ReplacementEmailContent?.ReplacementTemplate?.ReplacementTemplateData) };
     const headers = { ...named(common, name, value), ...named(entry.ReplacementHeaders, name, value) };
-    const drafts = letters(body, entry.Destination.ToAddresses, content, headers, entry.ReplacementTags ?? body.DefaultEmailTags);
+    const drafts = letters(body, entry.Destination, content, headers, entry.ReplacementTags ?? body.DefaultEmailTags);
     const wrong = faultIn(body, content, drafts, call);
     const missing = (["subject", "html", "text"] as Part[]).map((part) => unfit(content[part] ?? "", own)).find(Boolean);
     const unrenderable = missing && `Attribute '${missing}' is not present in the rendering data.`;
@@ -95,13 +96,20 @@ const bulkStatuses: Record<string, string> = {
   BadRequestException: "INVALID_PARAMETER",
 };
 
-function letters(body: Common, to: string[], content: Content, headers: Record<string, string>, tags: z.output<typeof Tags> = []): Draft[] {
+function letters(
+  body: Common,
+  { ToAddresses, BccAddresses = [] }: Destination,
+  content: Content,
+  headers: Record<string, string>,
+  tags: z.output<typeof Tags> = [],
+): Draft[] {
   const messageId = `0100018f${randomUUID().slice(8)}-000000`;
   const { OpenTrackingEnabled: opens, ClickTrackingEnabled: clicks } = body.ConfigurationOverrides?.Tracking ?? {};
-  return to.map((address) => ({
+  const mailboxOf = (address: string) => mailbox(address) ?? { email: "" };
+  const drafts = ToAddresses.map((address) => ({
     messageId,
     from: mailbox(body.FromEmailAddress) ?? { email: "" },
-    to: mailbox(address) ?? { email: "" },
+    to: mailboxOf(address),
     replyTo: body.ReplyToAddresses?.join(", "),
     content,
     headers,
@@ -114,6 +122,7 @@ function letters(body: Common, to: string[], content: Content, headers: Record<s
     tracksClicks: clicks !== "DISABLED",
     silent: body.ConfigurationSetName === undefined,
   }));
+  return withCopies(drafts, BccAddresses.map(mailboxOf));
 }
 
 function faultIn(body: Common, content: Content, drafts: Draft[], call: Call): Answer | undefined {

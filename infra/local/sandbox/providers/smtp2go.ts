@@ -3,7 +3,8 @@ import { randomBytes, randomUUID } from "node:crypto";
 import * as z from "zod";
 import { mailbox } from "../addresses.ts";
 import { badAttachment, broken, headersFault } from "../checks.ts";
-import { type Answer, type Call, type Draft, type MailProvider, Refused, type Request } from "../contract.ts";
+import { type Answer, type Call, type Draft, type Mailbox, type MailProvider, Refused, type Request } from "../contract.ts";
+import { withCopies } from "../copies.ts";
 import { parsed } from "../desk.ts";
 import { webhook } from "../events/smtp2go.ts";
 import { named, read } from "../shapes.ts";
@@ -11,6 +12,7 @@ import { named, read } from "../shapes.ts";
 const Email = z.object({
   sender: z.string(),
   to: z.array(z.string()).min(1).max(100),
+  bcc: z.array(z.string()).max(100).optional(),
   subject: z.string().optional(),
   html_body: z.string().optional(),
   text_body: z.string().optional(),
@@ -88,7 +90,10 @@ const result = (drafts: Draft[], refused: string[], emailId: string) => ({
 function letters(email: Email, call: Call): { drafts: Draft[]; refused: string[]; emailId: string } {
   const from = mailbox(email.sender);
   if (!from) throw new Refused(invalid("sender", "The sender email address is not valid"));
-  const to = email.to.map((address) => mailbox(address));
+  const [to, bcc] = [email.to, email.bcc ?? []].map((list) => list.map((address) => mailbox(address))) as [
+    (Mailbox | undefined)[],
+    (Mailbox | undefined)[],
+  ];
   const headers = named(
     email.custom_headers,
     ({ header }) => header,
@@ -101,26 +106,27 @@ function letters(email: Email, call: Call): { drafts: Draft[]; refused: string[]
   }));
   check(email, from.email, headers, attachments, call);
   const bad = to.indexOf(undefined);
+  if (bcc.includes(undefined)) throw new Refused(invalid("bcc", `The email address is not valid: ${email.bcc}`));
   if (bad >= 0) throw new Refused(invalid("to", `The email address is not valid: ${email.to[bad]}`));
   const emailId = `1${randomBytes(4).toString("hex").slice(0, 5)}-${randomBytes(6).toString("hex").slice(0, 11)}-${randomBytes(2).toString("hex").toUpperCase()}`;
   const { "Reply-To": replyTo, ...rest } = headers;
   const content = { subject: email.subject ?? "", html: email.html_body, text: email.text_body, attachments };
-  const recipients = to.filter((one) => one !== undefined);
-  const drafts = recipients
-    .filter((one) => !call.rejects(one.email))
-    .map((one) => ({
-      messageId: emailId,
-      from,
-      to: one,
-      replyTo,
-      content,
-      headers: rest,
-      tags: [],
-      metadata: {},
-      tracksOpens: true,
-      tracksClicks: true,
-    }));
-  return { drafts, refused: recipients.map(({ email }) => email).filter(call.rejects), emailId };
+  const [recipients, copies] = [to, bcc].map((list) => list.filter((one) => one !== undefined)) as [Mailbox[], Mailbox[]];
+  const drafts = recipients.map((one) => ({
+    messageId: emailId,
+    from,
+    to: one,
+    replyTo,
+    content,
+    headers: rest,
+    tags: [],
+    metadata: {},
+    tracksOpens: true,
+    tracksClicks: true,
+  }));
+  const all = withCopies(drafts, copies);
+  const refused = all.map(({ to }) => to.email).filter(call.rejects);
+  return { drafts: all.filter(({ to }) => !call.rejects(to.email)), refused, emailId };
 }
 
 function check(

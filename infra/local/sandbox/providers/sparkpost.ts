@@ -21,7 +21,7 @@ import { byBraces, type Fill, unfit } from "../templates.ts";
 const Values = z.record(z.string(), z.unknown());
 const File = z.object({ name: z.string().max(255), type: z.string(), data: z.string() });
 const Recipient = z.object({
-  address: z.union([z.string(), z.object({ email: z.string(), name: z.string().optional() })]),
+  address: z.union([z.string(), z.object({ email: z.string(), name: z.string().optional(), header_to: z.string().optional() })]),
   metadata: Values.optional(),
   substitution_data: Values.optional(),
   tags: z.array(z.string()).max(10).optional(),
@@ -137,6 +137,7 @@ function letter(
     messageId,
     from: named(addressOf(given.from), engine),
     to: addressOf(address),
+    copyOf: typeof address === "object" && address.header_to ? mailbox(address.header_to) : undefined,
     replyTo: given.reply_to && engine(given.reply_to, "text"),
     content,
     fill: (text, part) => (part === "subject" || inBodies ? engine(text, part) : text),
