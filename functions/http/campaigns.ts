@@ -1,8 +1,6 @@
 import * as z from "zod";
 import * as campaign from "../../shared/domain/campaigns/campaign.ts";
 import * as details from "../../shared/domain/campaigns/detail.ts";
-import * as previews from "../../shared/domain/campaigns/preview.ts";
-import * as proofs from "../../shared/domain/campaigns/proofs.ts";
 import * as state from "../../shared/domain/campaigns/state.ts";
 import * as variants from "../../shared/domain/campaigns/variants.ts";
 import * as records from "../../shared/domain/campaigns.ts";
@@ -84,21 +82,6 @@ export const campaigns = group("campaigns", [
     returns: Campaign,
     errors: { 409: "It is not paused (`campaign_status`)" },
     handle: ({ caller, params }) => state.resume(caller, params.id),
-  }),
-  route("POST /campaigns/:id/preview", "Dry run: how many would get it now, who not and why, and up to ten mails as they would read", {
-    level: "site",
-    returns: previews.Preview,
-    errors: { 400: unready },
-    handle: ({ caller, params }) => previews.preview(caller, params.id),
-  }),
-  route("POST /campaigns/:id/test", "Mail proofs of a campaign to up to ten addresses; they are not counted", {
-    level: "site",
-    limit: "send",
-    body: proofs.ProofRequest,
-    status: 202,
-    returns: proofs.Proofs,
-    errors: { 400: unready },
-    handle: ({ caller, params, body }) => proofs.send(caller, params.id, body),
   }),
   route("GET /campaigns/:id/variants", "List the variants of a campaign, oldest first, with their rates", {
     level: "site",

@@ -5,9 +5,8 @@ import { all, equals, oneOf } from "../../conditions.ts";
 import { claim } from "../../doors/table.ts";
 import { shards } from "../../keys.ts";
 import * as sources from "../sending/sources.ts";
-import { type Broadcast, changing, dueSoon, kick, sourceOf } from "./broadcast.ts";
+import { type Broadcast, changing, dueSoon, kick, reach, sourceOf } from "./broadcast.ts";
 import * as cursors from "./cursors.ts";
-import { reach } from "./fan-out.ts";
 import * as plans from "./plan.ts";
 
 /** As long as it may take until its people are seen to be reached. */

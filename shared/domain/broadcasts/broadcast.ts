@@ -65,6 +65,14 @@ export const dueSoon = (id: number) => dueAt(id, after(graceSeconds));
 export const kick = ({ orgId, kind, id }: Key, delaySeconds = 0): Promise<void> =>
   enqueue(queues.campaigns, [{ orgId, kind, id }], { group: orgId, delaySeconds });
 
+/** Has these collections read. */
+export const reach = ({ orgId, kind, id }: Key, shards: string[]): Promise<void> =>
+  enqueue(
+    queues.fanOut,
+    shards.map((shard) => ({ orgId, kind, id, shard })),
+    { group: orgId },
+  );
+
 /** A change of the record, with `updatedAt`. */
 export const changing = (
   broadcast: Key,

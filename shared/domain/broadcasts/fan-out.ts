@@ -2,7 +2,6 @@
 // let into the lane by hundreds. Cursor, chunks, their place in the list and the numbers are one transaction: dead anywhere, whoever
 // goes on reaches everybody once.
 import { after, now } from "../../clock.ts";
-import { enqueue } from "../../doors/queue.ts";
 import { get, Unmet, write } from "../../doors/table.ts";
 import { Problem } from "../../errors.ts";
 import { queues } from "../../queues.ts";
@@ -11,20 +10,12 @@ import * as lanes from "../sending/lanes.ts";
 import * as sources from "../sending/sources.ts";
 import * as staging from "../sending/staging.ts";
 import * as batches from "./batches.ts";
-import { addressOf, type Broadcast, type Key, kick, sourceOf } from "./broadcast.ts";
+import { addressOf, type Broadcast, type Key, kick, reach, sourceOf } from "./broadcast.ts";
 import * as cursors from "./cursors.ts";
 import * as log from "./log.ts";
 import * as plans from "./plan.ts";
 import { shooter } from "./shots.ts";
 import * as states from "./states.ts";
-
-/** Has these collections read. */
-export const reach = ({ orgId, kind, id }: Key, shards: string[]): Promise<void> =>
-  enqueue(
-    queues.fanOut,
-    shards.map((shard) => ({ orgId, kind, id, shard })),
-    { group: orgId },
-  );
 
 const workSeconds = queues.fanOut.timeoutSeconds - 60;
 
