@@ -2,6 +2,7 @@
 import type { Group } from "../../shared/http/serve.ts";
 import { account } from "./account.ts";
 import { billing } from "./billing.ts";
+import { campaignTrials } from "./campaign-trials.ts";
 import { campaigns } from "./campaigns.ts";
 import { compliance } from "./compliance.ts";
 import { contacts } from "./contacts.ts";
@@ -46,6 +47,7 @@ export const groups: Group[] = [
   templates,
   holidays,
   campaigns,
+  campaignTrials,
   sequences,
   forms,
   publicForms,
