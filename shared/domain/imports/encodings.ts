@@ -7,6 +7,8 @@ export interface Look {
   /** Undefined where only the rest of the file can tell between UTF-8 and windows-1252. */
   encoding: Encoding | undefined;
   delimiter: Delimiter;
+  /** Rows end with a carriage return alone, as on old Macs. */
+  cr: boolean;
   /** Bytes before the first row, and rows before it. */
   start: { bytes: number; row: number };
 }
@@ -26,9 +28,10 @@ export function look(head: Uint8Array, wished: { encoding?: Encoding | undefined
   const text = decoded(head.subarray(bytes), encoding ?? "utf-8");
   // Excel's own way to say it.
   const said = /^"?sep=([,;\t|])"?(\r\n|\n|\r)/i.exec(text);
-  const delimiter = wished.delimiter ?? (said?.[1] as Delimiter | undefined) ?? detected(text);
+  const cr = /^(?:[^"\r\n]|"[^"]*")*\r(?!\n|$)/.test(text);
+  const delimiter = wished.delimiter ?? (said?.[1] as Delimiter | undefined) ?? detected(text, cr);
   const width = encoding?.startsWith("utf-16") ? 2 : 1;
-  return { encoding, delimiter, start: said ? { bytes: bytes + said[0].length * width, row: 1 } : { bytes, row: 0 } };
+  return { encoding, delimiter, cr, start: said ? { bytes: bytes + said[0].length * width, row: 1 } : { bytes, row: 0 } };
 }
 
 /** UTF-16 without a mark: of Latin text every second byte is 0. */
@@ -45,23 +48,23 @@ export const decoded = (bytes: Uint8Array, encoding: Encoding): string => new Te
 const sample = 20;
 
 /** The one by which most of the first rows have as many cells as the header, and then the one that makes most cells. */
-function detected(text: string): Delimiter {
-  const scored = delimiters.map((delimiter) => ({ delimiter, score: scoreOf(text, delimiter) }));
+function detected(text: string, cr: boolean): Delimiter {
+  const scored = delimiters.map((delimiter) => ({ delimiter, score: scoreOf(text, { delimiter, cr }) }));
   const best = scored.reduce((a, b) => (b.score > a.score ? b : a));
   return best.delimiter;
 }
 
-function scoreOf(text: string, delimiter: Delimiter): number {
-  const rows: string[][] = parse(text, { ...ways(delimiter), to: sample, skip_records_with_error: true });
+function scoreOf(text: string, format: Pick<Look, "delimiter" | "cr">): number {
+  const rows: string[][] = parse(text, { ...ways(format), to: sample, skip_records_with_error: true });
   const width = rows[0]?.length ?? 0;
   if (width < 2) return 0;
   return rows.filter((row) => row.length === width).length / rows.length + width / 10_000;
 }
 
 /** How rows are read: as spreadsheets do, which forgive much. */
-export const ways = (delimiter: Delimiter) => ({
+export const ways = ({ delimiter, cr }: Pick<Look, "delimiter" | "cr">) => ({
   delimiter,
-  record_delimiter: ["\r\n", "\n", "\r"],
+  record_delimiter: cr ? ["\r"] : ["\r\n", "\n"],
   relax_column_count: true as const,
   relax_quotes: true,
   skip_empty_lines: true as const,

@@ -2,8 +2,8 @@
 import { pipeline, Readable } from "node:stream";
 import { CsvError, parse } from "csv-parse";
 import { invalid } from "../../errors.ts";
-import { decoded, ways } from "./encodings.ts";
-import type { Delimiter, Encoding } from "./wishes.ts";
+import { decoded, type Look, ways } from "./encodings.ts";
+import type { Encoding } from "./wishes.ts";
 
 export interface Place {
   /** Bytes before it. */
@@ -20,29 +20,27 @@ export interface Row {
   end: Place;
 }
 
-interface Format {
+export interface Format extends Pick<Look, "delimiter" | "cr"> {
   encoding: Encoding;
-  delimiter: Delimiter;
 }
 
 const maxRowBytes = 1_000_000;
 
 /** All rows that are not blank, from a place on. Throws `invalid` where they cannot be read. */
-export async function* rowsOf(pieces: AsyncIterable<Uint8Array>, from: Place, { encoding, delimiter }: Format): AsyncGenerator<Row> {
-  const parser = parse({ ...ways(delimiter), encoding: nodeEncodings[encoding], info: true, max_record_size: maxRowBytes });
-  const swapped = encoding === "utf-16be" ? swappedPieces(pieces) : pieces;
+export async function* rowsOf(pieces: AsyncIterable<Uint8Array>, from: Place, { encoding, ...format }: Format): AsyncGenerator<Row> {
+  const parser = parse({ ...ways(format), encoding: nodeEncodings[encoding], info: true, max_record_size: maxRowBytes });
+  const wide = encoding.startsWith("utf-16") ? ruler(encoding) : undefined;
   // An error of either end comes out of the parser, and ends the other.
-  pipeline(Readable.from(swapped, { objectMode: false }), parser, () => {});
-  let last = from.row;
+  pipeline(Readable.from(wide ? wide.asUtf8(pieces) : pieces, { objectMode: false }), parser, () => {});
   try {
     for await (const { record, info } of parser as AsyncIterable<Parsed>) {
       const row = from.row + info.records + info.empty_lines;
-      last = row;
+      const bytes = from.bytes + (wide ? wide.lengthOf(info.bytes) : info.bytes);
       const cells = encoding === "windows-1252" ? record.map(western) : record;
-      if (!cells.every(isBlank)) yield { row, cells, end: { bytes: from.bytes + info.bytes, row } };
+      if (!cells.every(isBlank)) yield { row, cells, end: { bytes, row } };
     }
   } catch (error) {
-    throw error instanceof CsvError ? unreadable(error, last + 1) : error;
+    throw error instanceof CsvError ? unreadable(error, from.row) : error;
   }
 }
 
@@ -54,31 +52,51 @@ interface Parsed {
   info: { bytes: number; records: number; empty_lines: number };
 }
 
-// The parser counts bytes, so nothing may be decoded before it; windows-1252 is latin1 to it, and mended afterwards.
+// The parser looks at bytes and counts them. windows-1252 is latin1 to it, and mended afterwards; UTF-16 it gets as UTF-8, since it
+// would take halves of two characters for a comma.
 const nodeEncodings: Record<Encoding, BufferEncoding> = {
   "utf-8": "utf8",
-  "utf-16le": "utf16le",
-  "utf-16be": "utf16le",
+  "utf-16le": "utf8",
+  "utf-16be": "utf8",
   "windows-1252": "latin1",
 };
 
-async function* swappedPieces(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-  let odd = Buffer.alloc(0);
-  for await (const piece of pieces) {
-    const bytes = Buffer.concat([odd, piece]);
-    const even = bytes.length - (bytes.length % 2);
-    odd = bytes.subarray(even);
-    yield bytes.subarray(0, even).swap16();
-  }
+/** UTF-16 as UTF-8, and how long the one was that is now so many bytes of the other. */
+function ruler(encoding: Encoding) {
+  const decoder = new TextDecoder(encoding, { ignoreBOM: true });
+  const given: Buffer[] = [];
+  // Behind `bytes` of UTF-8 lay `units` of UTF-16; in the first of `given` it is as far as `at`.
+  let [bytes, units, at] = [0, 0, 0];
+  return {
+    async *asUtf8(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+      for await (const piece of pieces) {
+        const text = Buffer.from(decoder.decode(piece, { stream: true }));
+        given.push(text);
+        if (text.length) yield text;
+      }
+    },
+    /** Never asked for less than before. */
+    lengthOf(utf8: number): number {
+      for (; bytes < utf8 && given[0]; bytes++) {
+        while (given[0] && at === given[0].length) [at] = [0, given.shift()];
+        units += unitsOf(given[0]?.[at++] ?? 0);
+      }
+      return units * 2;
+    },
+  };
 }
+
+/** By its first byte; those that follow count nothing. */
+const unitsOf = (byte: number): number => (byte >= 0xf0 ? 2 : byte >= 0xc0 || byte < 0x80 ? 1 : 0);
 
 /** Where the two differ. */
 const western = (cell: string): string => (/[\u0080-\u009f]/.test(cell) ? decoded(Buffer.from(cell, "latin1"), "windows-1252") : cell);
 
-function unreadable({ code }: CsvError, row: number): Error {
-  const quote = code === "CSV_QUOTE_NOT_CLOSED";
-  if (quote) return invalid(`Row ${row}: a quote (") is opened and not closed`);
-  if (code === "CSV_MAX_RECORD_SIZE")
+function unreadable(error: CsvError, before: number): Error {
+  const { records = 0, empty_lines = 0 } = error as { records?: number; empty_lines?: number };
+  const row = before + records + empty_lines + 1;
+  if (error.code === "CSV_QUOTE_NOT_CLOSED") return invalid(`Row ${row}: a quote (") is opened and not closed`);
+  if (error.code === "CSV_MAX_RECORD_SIZE")
     return invalid(`Row ${row} has more than ${maxRowBytes.toLocaleString("en")} bytes: perhaps a quote (") is opened and not closed`);
-  return invalid(`Row ${row} cannot be read: ${code}`);
+  return invalid(`Row ${row} cannot be read: ${error.code}`);
 }

@@ -99,7 +99,11 @@ async function looked(job: Job): Promise<State> {
 }
 
 const fileOf = ({ record: { blob, size }, run }: Job): File => ({ blob, size, tag: run.look!.tag });
-const format = ({ run: { look: found } }: Job) => ({ delimiter: found!.delimiter, encoding: found!.encoding ?? ("utf-8" as const) });
+const format = ({ run: { look: found } }: Job) => ({
+  delimiter: found!.delimiter,
+  cr: found!.cr,
+  encoding: found!.encoding ?? ("utf-8" as const),
+});
 
 /** Counts the rows; then it is known how many ids they need, and of a file without a mark whether it is UTF-8. */
 async function counted(job: Job): Promise<State> {
