@@ -55,6 +55,7 @@ export const { handler } = secureMessages;
 const viewerHeaders = {
   "content-security-policy":
     "default-src 'none'; style-src 'unsafe-inline'; img-src data: https:; form-action 'none'; frame-ancestors 'none'; base-uri 'none'",
+  "x-frame-options": "DENY",
   "x-dns-prefetch-control": "off",
   "x-robots-tag": "noindex",
 };

@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { secured } from "../../shared/domain/secure-messages/acceptance.ts";
 import { gather } from "../../shared/domain/sending/accept.ts";
 import * as batches from "../../shared/domain/sending/accept-batch.ts";
 import { single } from "../../shared/domain/sending/accept-single.ts";
@@ -27,7 +28,7 @@ export const send = group("send", [
     errors: { 404: "No such template or sending config" },
     prepare: ({ caller, body }) => gather(caller, body, [body.to]),
     handle: async ({ caller, body, prepared, reply }) => {
-      const { warnings, ...accepted } = await single(caller, body, prepared);
+      const { warnings, ...accepted } = await single(caller, body, prepared, secured);
       reply.warnings.push(...warnings);
       return accepted;
     },

@@ -116,6 +116,10 @@ const makers: Record<string, { signature: Signature; body(made: Made): object; o
     signature: "POST /send",
     body: (made) => ({ to: "ada@example.net", subject: "Hi", html: "<p>Hi</p>", sendingConfigId: made["sending-configs"] }),
   },
+  "secure-messages": {
+    signature: "POST /send",
+    body: (made) => ({ to: "bob@example.net", subject: "Hi", html: "<p>Hi</p>", secure: true, sendingConfigId: made["sending-configs"] }),
+  },
 };
 
 const bodyOf = (given: object): Asked =>

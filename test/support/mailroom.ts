@@ -8,6 +8,7 @@ import type * as z from "zod";
 import { createTable } from "../../infra/local/table.ts";
 import type { Caller } from "../../shared/caller.ts";
 import * as clock from "../../shared/clock.ts";
+import { secured } from "../../shared/domain/secure-messages/acceptance.ts";
 import { gather } from "../../shared/domain/sending/accept.ts";
 import * as batches from "../../shared/domain/sending/accept-batch.ts";
 import { single } from "../../shared/domain/sending/accept-single.ts";
@@ -91,7 +92,7 @@ export async function sender(key: keyof typeof credentials, more: { ratePerSecon
 /** POST /send without HTTP. */
 export async function send({ caller, configId }: Sender, fields: Partial<SingleInput> & { to: string }) {
   const message = SingleMessage.parse({ sendingConfigId: configId, subject: "Hello", html: "<p>Hello</p>", ...fields });
-  return single(caller, message, await gather(caller, message, [message.to]));
+  return single(caller, message, await gather(caller, message, [message.to]), secured);
 }
 
 /** POST /send/batch without HTTP. */

@@ -12,7 +12,7 @@ import { queues } from "../../queues.ts";
 import * as allowance from "../allowance.ts";
 import * as days from "../days.ts";
 import * as organizations from "../organizations.ts";
-import { secured } from "../secure-messages/acceptance.ts";
+import type { secured } from "../secure-messages/acceptance.ts";
 import { variables as secureVariables } from "../secure-messages/item.ts";
 import type { SendItem } from "../sends.ts";
 import { fromOf, type Gathered, keepSeconds, scheduleOf, shared, storedContent, warningsOf } from "./accept.ts";
@@ -20,11 +20,15 @@ import type { Content } from "./content.ts";
 import * as feed from "./feed.ts";
 import type { SingleMessage } from "./message.ts";
 
+/** What locks secure messages away, for those who send such. */
+type Lock = typeof secured;
+
 /**
  * Takes one mail: stored, listed and paid for at once, then enqueued. Answers with its id and status: `failed` for a suppressed
  * address, which is recorded and never sent to. Whoever dies before it is enqueued leaves a send that the due index finds. Throws 402.
  */
-export async function single({ orgId }: Pick<Caller, "orgId">, message: SingleMessage, gathered: Gathered) {
+export async function single({ orgId }: Pick<Caller, "orgId">, message: SingleMessage, gathered: Gathered, lock?: Lock) {
+  if (message.secure && !lock) throw new Error("A secure message would go out for all to read");
   const at = now();
   const scheduledAt = scheduleOf(message);
   const isSuppressed = gathered.suppressed.has(canonical(message.to));
@@ -40,28 +44,37 @@ export async function single({ orgId }: Pick<Caller, "orgId">, message: SingleMe
     v: 0,
   };
   const { direct, delaySeconds, due } = timing(scheduledAt, at);
-  const taken = await (isSuppressed ? record(orgId, send) : take(orgId, send, message, gathered, due)).catch(async (error: unknown) => {
-    // The same request, made again after it died, may have spent what is missing now.
-    const earlier = await get<SendItem>(keys.send(orgId, id));
-    if (!earlier) throw error;
-    return earlier;
-  });
+  const taken = await (isSuppressed ? record(orgId, send) : take(orgId, send, message, gathered, due, lock)).catch(
+    async (error: unknown) => {
+      // The same request, made again after it died, may have spent what is missing now.
+      const earlier = await get<SendItem>(keys.send(orgId, id));
+      if (!earlier) throw error;
+      return earlier;
+    },
+  );
   if (waiting(taken) && direct) await enqueue(queues.send, [{ orgId, sendId: id }], { group: orgId, delaySeconds });
   return { id, status: acceptedAs(taken), warnings: warningsOf(gathered, message, [{}]) };
 }
 
-async function take(orgId: number, send: SendItem, message: SingleMessage, gathered: Gathered, due: Date): Promise<SendItem> {
+async function take(
+  orgId: number,
+  send: SendItem,
+  message: SingleMessage,
+  gathered: Gathered,
+  due: Date,
+  lock: Lock | undefined,
+): Promise<SendItem> {
   await allowance.afford(orgId, 1, gathered.standing);
-  return (message.secure ? takeSecure : takeAs)(orgId, send, message, gathered, due);
+  return message.secure ? takeSecure(orgId, send, message, gathered, due, lock!) : takeAs(orgId, send, message, gathered, due);
 }
 
 /** What it says goes into a blob, and a notice on its way. What was revoked must not come back when the request is made again. */
-async function takeSecure(orgId: number, send: SendItem, given: SingleMessage, before: Gathered, due: Date): Promise<SendItem> {
+async function takeSecure(orgId: number, send: SendItem, given: SingleMessage, before: Gathered, due: Date, lock: Lock): Promise<SendItem> {
   const earlier = await get<SendItem>(keys.send(orgId, send.id));
   if (earlier) return earlier;
   const reader = { id: send.id, to: given.to, name: given.toName, variables: {} };
   const times = { at: new Date(send.createdAt), scheduledAt: send.scheduledAt ?? undefined };
-  const { message, gathered, readers, writes } = await secured(orgId, given, before, [reader], times);
+  const { message, gathered, readers, writes } = await lock(orgId, given, before, [reader], times);
   const [{ error, subject } = { subject: "" }] = readers;
   if (error) throw invalid(error);
   const variables = { ...message.variables, [secureVariables.subject]: subject };
