@@ -64,12 +64,12 @@ const page = (title: string, preview: string, company: string, body: string): st
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light">
 <title>${title}</title>
-<style>@media (max-width: 480px) { .card { padding: 28px 20px !important; border-radius: 0 !important; } .page { padding: 0 0 24px !important; } }</style>
+<style>@media (max-width: 480px) { .card { padding: 28px 20px !important; border-radius: 0 !important; } .page { padding: 20px 0 24px !important; } .name { padding: 0 20px 14px !important; } }</style>
 </head>
 <body style="margin:0;padding:0;background:#f3f4f7">
 <div style="display:none;max-height:0;overflow:hidden;opacity:0">${preview}</div>
 <table role="presentation" width="100%" cellpadding="0" cellspacing="0" border="0" style="background:#f3f4f7"><tr><td class="page" align="center" style="padding:32px 12px">
-<table role="presentation" width="100%" cellpadding="0" cellspacing="0" border="0" style="max-width:600px"><tr><td style="padding:0 8px 16px;${font};font-size:15px;line-height:1.4;font-weight:700;color:#14171c">${company}</td></tr>
+<table role="presentation" width="100%" cellpadding="0" cellspacing="0" border="0" style="max-width:600px"><tr><td class="name" style="padding:0 8px 16px;${font};font-size:15px;line-height:1.4;font-weight:700;color:#14171c">${company}</td></tr>
 <tr><td class="card" style="padding:40px;background:#ffffff;border-radius:12px">
 ${body}
 </td></tr></table>
