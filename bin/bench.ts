@@ -18,7 +18,10 @@ function sizesByName(words: string[]): Map<string, number[]> {
   let last: number[] = [];
   for (const word of words)
     if (/^[1-9]\d*$/.test(word)) last.push(Number(word));
-    else sizes.set(word, (last = []));
+    else {
+      last = [];
+      sizes.set(word, last);
+    }
   return sizes;
 }
 

@@ -89,6 +89,7 @@ export interface Populated {
   caller: Organization;
   listId: number;
   tagId: number;
+  contactIds: number[];
   row: Row;
 }
 
@@ -103,13 +104,22 @@ export async function populated(service: Measured, n: number, { all = false } = 
   const began = performance.now();
   const parts = Array.from({ length: Math.ceil(n / atOnce) }, (_, i) => i * atOnce);
   let done = 0;
-  await inParallel(2, parts, async (from) => {
+  const ids = await inParallel(2, parts, async (from) => {
     const some = Math.min(atOnce, n - from);
-    await service.ask("crowd", { orgId, siteId, from, n: some, listId, tagId, all, pointers: all });
-    progress("contacts are put into the table", (done += some), n);
+    const first = await service.ask("crowd", { orgId, siteId, from, n: some, listId, tagId, all, pointers: all });
+    done += some;
+    progress("contacts are put into the table", done, n);
+    return Array.from({ length: some }, (_, i) => first + i);
   });
   const seconds = (performance.now() - began) / 1000;
-  return { service, caller, listId, tagId, row: { what: `${number(n)} contacts are there`, value: `${number(seconds)} s` } };
+  return {
+    service,
+    caller,
+    listId,
+    tagId,
+    contactIds: ids.flat(),
+    row: { what: `${number(n)} contacts are there`, value: `${number(seconds)} s` },
+  };
 }
 
 const samples = 3;
