@@ -18,6 +18,7 @@ import { lists } from "./lists.ts";
 import { mfa } from "./mfa.ts";
 import { organization } from "./organization.ts";
 import { pages } from "./pages.ts";
+import { playbooks } from "./playbooks.ts";
 import { providerWebhooks } from "./provider-webhooks.ts";
 import { publicForms } from "./public-forms.ts";
 import { reference } from "./reference.ts";
@@ -49,6 +50,7 @@ export const groups: Group[] = [
   campaigns,
   campaignTrials,
   sequences,
+  playbooks,
   forms,
   publicForms,
   scoring,

@@ -1,5 +1,4 @@
 import * as z from "zod";
-import * as playbooks from "../../shared/domain/playbooks.ts";
 import { Enrollment, enrollmentStatuses } from "../../shared/domain/sequences/enrollment.ts";
 import * as enrollments from "../../shared/domain/sequences/enrollments.ts";
 import { NewSequence, Sequence, SequenceChanges, statuses } from "../../shared/domain/sequences/record.ts";
@@ -50,24 +49,6 @@ export const sequences = group("sequences", [
     status: 201,
     errors: { 404: "There is no such site, sending config, tag or list" },
     handle: ({ caller, body }) => sequence.create(caller, body),
-  }),
-  route("GET /sequences/playbooks", "Prebuilt sequences with their mails written out", {
-    auth: "public",
-    limit: "address",
-    returns: z.object({ playbooks: z.array(playbooks.Playbook) }),
-    handle: async () => ({ playbooks: playbooks.list() }),
-  }),
-  route("POST /sequences/playbooks/:playbookId/create", "Make a playbook's sequence, with its steps and templates, as a draft", {
-    level: "site",
-    body: playbooks.NewFromPlaybook,
-    returns: playbooks.Made,
-    status: 201,
-    errors: { 404: "There is no such playbook, site or sending config" },
-    handle: async ({ caller, params, body, reply }) => {
-      const { warnings, ...made } = await playbooks.create(caller, params.playbookId, body);
-      reply.warnings.push(...warnings);
-      return made;
-    },
   }),
   route("GET /sequences/:id", "One sequence", {
     level: "site",
