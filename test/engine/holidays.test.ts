@@ -14,7 +14,7 @@ import { blockOf } from "../../shared/keys.ts";
 import { numbers, onceEach, opened, people, type Shop, settle, shop } from "../support/campaigners.ts";
 import { atEveryStep } from "../support/killer.ts";
 
-vi.setConfig({ testTimeout: 120_000 });
+vi.setConfig({ testTimeout: 300_000 });
 beforeAll(opened);
 
 const aDay = 24 * 3600;

@@ -68,5 +68,5 @@ export const giveBack = (key: Key, { shard, n, owner }: Cursor): Promise<boolean
 /** Nobody goes on. Whoever was about to move it cannot any more. */
 export async function stop(key: Key): Promise<void> {
   for (const { shard, done } of await list(key))
-    if (!done) await claim(update(addressOf(key, shard), { set: { done: true }, add: { n: 1 } }, { if: exists }));
+    if (!done) await claim(update(addressOf(key, shard), { set: { done: true }, add: { n: 1 }, remove: ["after"] }, { if: exists }));
 }
