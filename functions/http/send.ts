@@ -26,7 +26,7 @@ export const send = group("send", [
     status: 202,
     returns: z.object({ id: z.int(), status: z.enum(["queued", "scheduled", "failed"]) }),
     errors: { 404: "No such template or sending config" },
-    prepare: ({ caller, body }) => gather(caller, body, [body.to]),
+    prepare: ({ caller, body }) => gather(caller, body, [body.to], { copied: true }),
     handle: async ({ caller, body, prepared, reply }) => {
       const { warnings, ...accepted } = await single(caller, body, prepared, secured);
       reply.warnings.push(...warnings);
@@ -42,7 +42,7 @@ export const send = group("send", [
     prepare: async ({ caller, body }) => {
       const rows = batches.sorted(body);
       const emails = rows.flatMap(({ recipient }) => (recipient ? [recipient.to] : []));
-      return { rows, gathered: await gather(caller, body, emails) };
+      return { rows, gathered: await gather(caller, body, emails, { copied: true }) };
     },
     handle: async ({ caller, body, prepared: { rows, gathered }, reply }) => {
       const { warnings, ...accepted } = await batches.accept(caller, body, rows, gathered);

@@ -62,6 +62,8 @@ export type SendItem = Pick<
 > & {
   [Field in Exclude<keyof Send, "cost">]?: Send[Field] | undefined;
 } & {
+  /** Who gets a blind copy: what is told of this address is not told of the send. */
+  bcc?: string | undefined;
   /** Thousandths of a US cent, where it cost anything. */
   charged?: number | undefined;
   /** Moves with every write of events; see events/timeline-item.ts. */

@@ -6,6 +6,7 @@ import type { AddressInfo } from "node:net";
 export interface Mail {
   sendId: number;
   to: string;
+  bcc: string | undefined;
   subject: string;
   html: string;
   text: string;
@@ -127,6 +128,7 @@ const dialects: Record<"postmark" | "resend" | "ses", Dialect> = {
     mail: (message) => ({
       sendId: Number((message.Metadata as Body).sendId),
       to: address(String(message.To)),
+      bcc: message.Bcc as string | undefined,
       subject: String(message.Subject),
       html: String(message.HtmlBody ?? ""),
       text: String(message.TextBody ?? ""),
@@ -146,6 +148,7 @@ const dialects: Record<"postmark" | "resend" | "ses", Dialect> = {
     mail: (message) => ({
       sendId: Number((message.headers as Record<string, string>)["X-Send-Id"]),
       to: address((message.to as string[])[0]!),
+      bcc: (message.bcc as string[] | undefined)?.[0],
       subject: String(message.subject),
       html: String(message.html ?? ""),
       text: String(message.text ?? ""),
@@ -177,6 +180,7 @@ const dialects: Record<"postmark" | "resend" | "ses", Dialect> = {
       return {
         sendId: Number(tags.find(({ Name }) => Name === "sendId")?.Value),
         to: address((message.Destination as { ToAddresses: string[] }).ToAddresses[0]!),
+        bcc: (message.Destination as { BccAddresses?: string[] }).BccAddresses?.[0],
         subject: Subject.Data,
         html: Body.Html?.Data ?? "",
         text: Body.Text?.Data ?? "",

@@ -1,6 +1,7 @@
 // The provider sandbox's webhooks, read by the same code that reads the real ones.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import * as clock from "../../shared/clock.ts";
+import { isOfCopy } from "../../shared/domain/events/copies.ts";
 import type { Notice } from "../../shared/providers/inbound/inbound.ts";
 import { inbound as inboundOf } from "../../shared/providers/inbound/index.ts";
 import { providers } from "../../shared/providers/index.ts";
@@ -68,6 +69,29 @@ describe.each(providers)("$name", (provider) => {
     expect(new Set(events.map(({ providerEventId }) => providerEventId)).size).toBe(events.length);
     expect(events.find(({ type }) => type === "click")!.data.url).toBe("https://shop.example/?a=1&b=2");
   });
+});
+
+/** Its events name the mail's recipient, whosoever they are about. */
+const nameless = ["resend"];
+
+describe.each(providers.filter(({ key }) => !nameless.includes(key)))("$name", (provider) => {
+  it.each(["bounced", "dropped", "complained", "unsubscribed", "clicked"])(
+    "what becomes of a blind copy (%s) is known as the copy's, in whatever case its address is written",
+    async (fate) => {
+      const { credentials } = await told.configured(provider.key);
+      const [to, bcc] = [recipient(`someone-${fate}@example.net`), `${fate}+copy@simulator.pennymail.test`];
+      await handOver(provider, credentials, mailing([to], { bcc }), `${provider.key} ${fate} copy`);
+      await told.sandbox.settle();
+      const events = told.receiving.received.flatMap((one) => inboundOf(provider.key)!.read(noticeOf(one)).events);
+      const send = { toEmail: to.to.email, bcc: bcc.replace("copy@s", "Copy@S") };
+      // Nobody can tell whose eyes and clicks those are that come from a mail to two: they are taken for the recipient's.
+      const open = (type: string) => provider.key === "ses" && ["open", "click", "unsubscribe"].includes(type);
+      expect(events.filter((event) => !isOfCopy(event, send) && !open(event.type)).map(({ type }) => type)).toEqual(["delivered"]);
+      const certain = events.filter(({ type }) => !open(type));
+      expect(certain.length).toBeGreaterThan(1);
+      for (const event of certain) expect(event.sendId).toBe(to.sendId);
+    },
+  );
 });
 
 it("SES names where its subscription is to be confirmed, at the address that was checked", async () => {

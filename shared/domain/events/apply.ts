@@ -12,6 +12,7 @@ import { inParallel } from "../../parallel.ts";
 import type { InboundEvent } from "../../queues.ts";
 import * as chunks from "../sending/chunks.ts";
 import { sourceOf } from "../sending/sources.ts";
+import { isOfCopy } from "./copies.ts";
 import { effects, type Happened } from "./effects.ts";
 import * as pages from "./pages.ts";
 import { type Arrival, type Decision, decide, type FurtherEntry, mayHaveFurther, nameOf, type TimelineItem } from "./timeline-item.ts";
@@ -65,8 +66,9 @@ async function organization(orgId: number, arrivals: Arrival[]): Promise<void> {
     ({ event }) => event.sendId!,
   );
   const tracks = await tracked(orgId, bySend);
-  const matched = new Set(tracks.map(({ item }) => item.id));
-  const strangers = arrivals.filter(({ event }) => event.sendId === undefined || !matched.has(event.sendId));
+  const known = new Set(tracks.map(({ item }) => item.id));
+  const [matched, strangers] = parted(arrivals, ({ event }) => event.sendId !== undefined && known.has(event.sendId));
+  for (const track of tracks) track.arrivals = track.arrivals.filter(({ event }) => !isOfCopy(event, track.item));
   await Promise.all([written(orgId, tracks), unmatched.keep(orgId, strangers)]);
   const happened = tracks.flatMap(happenings);
   await Promise.all(effects.map((effect) => effect(orgId, happened)));
@@ -76,9 +78,11 @@ async function organization(orgId: number, arrivals: Arrival[]): Promise<void> {
   );
   await unmatched.release(
     orgId,
-    tracks.flatMap((track) => track.arrivals.map(({ event }) => event)),
+    matched.map(({ event }) => event),
   );
 }
+
+const parted = <T>(all: T[], wanted: (one: T) => boolean): [T[], T[]] => [all.filter(wanted), all.filter((one) => !wanted(one))];
 
 async function tracked(orgId: number, bySend: Map<number, Arrival[]>): Promise<Track[]> {
   const sendIds = [...bySend.keys()];

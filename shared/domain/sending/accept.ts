@@ -17,19 +17,21 @@ import type { Message } from "./message.ts";
 type Who = Pick<Caller, "orgId" | "siteId">;
 export type Gathered = Awaited<ReturnType<typeof gather>>;
 
-/** All that has to be read and checked, side by side. */
-export async function gather(who: Who, message: Message, emails: string[]) {
+/** All that has to be read and checked, side by side. `copied`: the mail is one of those that the site wants copies of. */
+export async function gather(who: Who, message: Message, emails: string[], { copied = false } = {}) {
   parses(message);
-  const [siteId, config, template, suppressed, files, standing] = await Promise.all([
-    sites.resolve(who, message.siteId),
+  const [{ id: siteId, autoBcc }, config, template, suppressed, files, standing] = await Promise.all([
+    copied && !message.secure ? sites.resolveSender(who, message.siteId) : uncopied(who, message),
     senderOf(who, message),
     message.templateId === undefined ? undefined : templates.findMeta(who, message.templateId),
     suppressions.among(who.orgId, emails, "transactional"),
     attachments.checked(who.orgId, message.attachments),
     allowance.standing(who.orgId, { consistent: false }),
   ]);
-  return { siteId, config, template, suppressed, files, standing };
+  return { siteId, bcc: autoBcc ?? undefined, config, template, suppressed, files, standing };
 }
+
+const uncopied = async (who: Who, { siteId }: Message) => ({ id: await sites.resolve(who, siteId), autoBcc: null });
 
 function parses({ subject, html, text }: Message) {
   for (const [field, source] of Object.entries({ subject, html, text }))
@@ -65,12 +67,13 @@ export const keepSeconds = 60 * 24 * 3600;
 
 /** The content as it is stored: attachments and all. */
 export async function storedContent(orgId: number, message: Message, gathered: Gathered, at: Date): Promise<Content> {
-  const { config, template, files, standing } = gathered;
+  const { bcc, config, template, files, standing } = gathered;
   const from = fromOf(message, config);
   const [stored, tracking] = await Promise.all([attachments.store(orgId, files), trackingOf(orgId, from.email)]);
   const content = contentOf(message, from, template && { id: template.id, version: template.version }, stored, at);
   return {
     ...content,
+    bcc,
     trackOpens: content.trackOpens ?? tracking.trackOpens,
     trackClicks: content.trackClicks ?? tracking.trackClicks,
     ...(message.secure && { secure: true }),
@@ -80,7 +83,7 @@ export async function storedContent(orgId: number, message: Message, gathered: G
 
 /** What both kinds of send say of themselves. */
 export const shared = (
-  { siteId, config }: Gathered,
+  { siteId, bcc, config }: Gathered,
   { templateId, secure }: Message,
   from: Mailbox,
   at: Date,
@@ -92,6 +95,7 @@ export const shared = (
   templateId,
   fromEmail: from.email,
   fromName: from.name,
+  bcc,
   secure: secure || undefined,
   createdAt: at.toISOString(),
   scheduledAt,

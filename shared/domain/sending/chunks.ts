@@ -37,6 +37,7 @@ export interface ChunkHead {
   templateId?: number | undefined;
   fromEmail: string;
   fromName?: string | undefined;
+  bcc?: string | undefined;
   /** Liquid. */
   subject: string;
   variables: Record<string, unknown>;
@@ -127,6 +128,7 @@ export function sendOf(head: ChunkHead, block: number, one: Line, subject = subj
     toEmail: one.to,
     fromEmail: head.fromEmail,
     fromName: head.fromName,
+    bcc: head.bcc,
     subject,
     status: one.error ? "failed" : waiting,
     error: one.error,

@@ -30,10 +30,11 @@ export function compose(content: Content, wording: Wording, attachments: Attachm
   const parts = partsOf(wording);
   const now = new Date(content.at);
   const { subject, html, text } = parts;
-  const { from, replyTo, headers, tags, trackOpens, trackClicks } = content;
+  const { from, replyTo, bcc, headers, tags, trackOpens, trackClicks } = content;
   const common = {
     from,
     replyTo,
+    bcc,
     subject: subject.pieces,
     ...(html && { html: shifted(html.pieces, subject.holes) }),
     text: shifted(text.pieces, subject.holes + (html?.holes ?? 0)),

@@ -10,6 +10,8 @@ import type { Message } from "./message.ts";
 export interface Content {
   from: Mailbox;
   replyTo?: string | undefined;
+  /** Gets a blind copy of each. */
+  bcc?: string | undefined;
   headers: Record<string, string>;
   tags: string[];
   trackOpens?: boolean | undefined;

@@ -31,6 +31,8 @@ export interface Mailshot {
   subject?: string | undefined;
   html?: string | undefined;
   text?: string | undefined;
+  /** Gets blind copies, in place of whom the site names. */
+  bcc?: string | undefined;
   /** What it is, for Liquid and for lists: every chunk of a campaign says the same. */
   at: Date;
 }
@@ -109,7 +111,8 @@ async function stage({ shot, contacts, held, charge }: Batch): Promise<{ block: 
   };
 }
 
-export async function contentOf({ orgId, site, config, template, subject, html, text, at }: Mailshot): Promise<Content> {
+export async function contentOf(shot: Mailshot): Promise<Content> {
+  const { orgId, site, config, template, subject, html, text, at } = shot;
   const [marketing, tracking, account] = await Promise.all([
     marketingOf(orgId, site),
     trackingOf(orgId, config.fromEmail),
@@ -117,6 +120,7 @@ export async function contentOf({ orgId, site, config, template, subject, html, 
   ]);
   return {
     from: { email: config.fromEmail, name: config.fromName ?? undefined },
+    bcc: bccOf(shot),
     headers: {},
     tags: [],
     template: template && { id: template.id, version: template.version },
@@ -131,7 +135,9 @@ export async function contentOf({ orgId, site, config, template, subject, html, 
   };
 }
 
-export const headOf = ({ site, config, source, template, subject, at }: Mailshot, block: number): chunks.ChunkHead => ({
+const bccOf = ({ bcc, site }: Pick<Mailshot, "bcc" | "site">): string | undefined => bcc ?? site.autoBcc ?? undefined;
+
+export const headOf = ({ site, config, source, template, subject, bcc, at }: Mailshot, block: number): chunks.ChunkHead => ({
   siteId: site.id,
   sendingConfigId: config.id,
   provider: config.provider,
@@ -139,6 +145,7 @@ export const headOf = ({ site, config, source, template, subject, at }: Mailshot
   templateId: template?.id,
   fromEmail: config.fromEmail,
   fromName: config.fromName ?? undefined,
+  bcc: bccOf({ bcc, site }),
   subject: subject ?? template?.subject ?? "",
   variables: {},
   createdAt: at.toISOString(),

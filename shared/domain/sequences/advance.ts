@@ -112,12 +112,14 @@ interface Post {
   site: sites.Site;
   config: sendingConfigs.SendingConfig | undefined;
   templates: Map<number, TemplateMeta>;
+  bcc: string | undefined;
 }
 
 /** Throws 404 and 400 where a template, the sending config or the postal address is missing. */
-async function postOf(orgId: number, { sendingConfigId }: SequenceItem, site: sites.Site, journeys: Journey[]): Promise<Post> {
+async function postOf(orgId: number, { sendingConfigId, autoBcc }: SequenceItem, site: sites.Site, journeys: Journey[]): Promise<Post> {
   const wanted = [...new Set(journeys.flatMap(({ mail }) => mail?.templateId ?? []))];
-  if (!wanted.length) return { site, config: undefined, templates: new Map() };
+  const post = { site, bcc: autoBcc ?? undefined };
+  if (!wanted.length) return { ...post, config: undefined, templates: new Map() };
   const [config, templates] = await Promise.all([
     sendingConfigId === null ? sendingConfigs.defaultConfig(orgId) : sendingConfigs.find({ orgId }, sendingConfigId),
     templatesOf(orgId, wanted),
@@ -125,7 +127,7 @@ async function postOf(orgId: number, { sendingConfigId }: SequenceItem, site: si
   ]);
   const gone = wanted.find((id) => !templates.has(id));
   if (gone !== undefined) throw new Problem("missing", `Template ${gone} is not there any more`);
-  return { site, config, templates };
+  return { ...post, config, templates };
 }
 
 async function settle(orgId: number, { id }: SequenceItem, post: Post, journeys: Journey[]): Promise<void> {
@@ -184,9 +186,9 @@ const mailed = (move: Move, step: Step, sendId: number): Move =>
 
 const sourceOf = (id: number, step: Step): Source => ({ kind: "sequence", id, part: step.id });
 
-function shotOf(orgId: number, id: number, { site, config, templates }: Post, step: Step, at: Date): Mailshot {
+function shotOf(orgId: number, id: number, { site, bcc, config, templates }: Post, step: Step, at: Date): Mailshot {
   const { version, subject } = templates.get(step.templateId!)!;
-  return { orgId, site, config: config!, source: sourceOf(id, step), template: { id: step.templateId!, version, subject }, at };
+  return { orgId, site, bcc, config: config!, source: sourceOf(id, step), template: { id: step.templateId!, version, subject }, at };
 }
 
 // A worker has its timeout to live: who reckons with this one's message is gone before it comes.
