@@ -1,0 +1,366 @@
+// A random history on the real path: mail accepted, handed over and told of in any order, twice, late and by machines, over four
+// months of the organization's days, some of them folded on the way. Every figure is then computed again from the raw history, by
+// rules that are written here anew, and compared.
+import { afterAll, beforeAll, expect, test } from "vitest";
+import * as clock from "../../shared/clock.ts";
+import * as history from "../../shared/domain/events/history.ts";
+import { dashboard } from "../../shared/domain/insight/dashboard.ts";
+import { deliverability } from "../../shared/domain/insight/deliverability.ts";
+import { overview } from "../../shared/domain/insight/overview.ts";
+import { intervals, type Period, periods } from "../../shared/domain/insight/spans.ts";
+import * as organizations from "../../shared/domain/organizations.ts";
+import * as due from "../../shared/domain/sending/due.ts";
+import * as sendingConfigs from "../../shared/domain/sending-configs.ts";
+import type { Send } from "../../shared/domain/sends.ts";
+import * as sends from "../../shared/domain/sends.ts";
+import * as sites from "../../shared/domain/sites.ts";
+import { queryAll } from "../../shared/doors/table.ts";
+import { domainOf } from "../../shared/email.ts";
+import { ranges } from "../../shared/keys.ts";
+import { chunked } from "../../shared/parallel.ts";
+import { type EventType, eventTypes } from "../../shared/providers/inbound/inbound.ts";
+import type { InboundEvent } from "../../shared/queues.ts";
+import { chances } from "../support/chances.ts";
+import * as mailroom from "../support/mailroom.ts";
+import { message, work } from "../support/sent-mail.ts";
+
+beforeAll(mailroom.opened);
+const open: mailroom.Sender[] = [];
+afterAll(async () => {
+  for (const { provider } of open) await provider.stop();
+});
+
+const zone = "America/New_York";
+// AGREEMENT_EVENTS=20000 takes half a minute on a quiet machine.
+const eventsInAll = Number(process.env.AGREEMENT_EVENTS ?? 5000);
+const [moments, batches, mailsInBatch] = [40, 10, Math.ceil(eventsInAll / 150)];
+// Past twenty a send keeps its events elsewhere: that they are counted the same is promised in event-races.test.ts.
+const mostOfOne = 18;
+type Event = Omit<InboundEvent, "id">;
+
+interface Story {
+  send: Send;
+  /** What was known of it when it was handed over. */
+  began: "sent" | "failed" | "uncertain";
+  day: string;
+  /** As they came, each once. */
+  heard: { event: Event; day: string }[];
+}
+
+const chance = chances(7);
+const below = (n: number): number => Math.floor(chance() * n);
+const pick = <T>(all: readonly T[]): T => all[below(all.length)]!;
+const shuffled = <T>(all: T[]): T[] =>
+  all
+    .map((one) => [chance(), one] as const)
+    .sort(([a], [b]) => a - b)
+    .map(([, one]) => one);
+const dayAt = (at: Date): string => at.toLocaleDateString("en-CA", { timeZone: zone });
+
+test("events of all kinds, doubled and in any order: every figure is what the raw history says", { timeout: 300_000 }, async () => {
+  const first = await mailroom.sender("postmark");
+  open.push(first);
+  const { caller } = first;
+  await organizations.change(caller, { timezone: zone });
+  const { id: siteId } = await sites.create(caller, sites.NewSite.parse({ name: "Other" }));
+  const config = { provider: "postmark", credentials: { apiKey: "postmark-token" }, fromEmail: "other@example.com" };
+  const { id: configId } = await sendingConfigs.create(caller, sendingConfigs.NewSendingConfig.parse(config));
+  const senders = [first, { ...first, configId }, { ...first, siteId, configId }];
+  const [stories, told]: [Story[], Event[]] = [[], []];
+  for (let moment = 0; moment < moments; moment++) {
+    if (moment % (moments / batches) === 0) stories.push(...(await handedOver(pick(senders), moment, stories)));
+    const day = dayAt(clock.now());
+    const fresh = happening(stories, Math.ceil((eventsInAll * 0.85) / moments), day);
+    const doubled = Array.from({ length: Math.ceil((eventsInAll * 0.15) / moments) }, () => pick(told.length ? told : fresh));
+    const parcels = await Promise.all(chunked(shuffled([...fresh, ...doubled]), 100).map((some) => message(caller.orgId, some)));
+    for (const some of chunked(parcels, 3)) await work(...some);
+    told.push(...fresh);
+    // As a tick would; other days stay as they are for long.
+    if (moment % 13 === 12) await folded();
+    clock.advance(chance() * 5 * 86_400);
+  }
+  expect(told.length).toBeGreaterThan(eventsInAll * 0.8);
+  await agree(senders, stories, told);
+  await folded();
+  const items = await queryAll<{ sk: string }>(ranges.days(caller.orgId, first.siteId));
+  const over = dayAt(clock.after(-3 * 86_400));
+  expect(items.filter(({ sk }) => sk.includes("#") && sk.slice(0, 10) < over)).toEqual([]);
+  await agree(senders, stories, told);
+});
+
+async function folded() {
+  for (const shard of [0, 1, 2, 3]) await due.drain("DAY", shard);
+}
+
+const domains = [
+  ..."gmail.com gmail.com gmail.com googlemail.com outlook.com hotmail.de yahoo.com icloud.com web.de".split(" "),
+  ...Array.from({ length: 25 }, (_, i) => `d${i}.example`),
+];
+
+/** A batch, some of it refused, some of it not to be told whether it went out. */
+async function handedOver(from: mailroom.Sender, moment: number, before: Story[]): Promise<Story[]> {
+  const recipients = Array.from({ length: mailsInBatch }, (_, i) => ({
+    to: `${below(25) === 0 ? "refused" : "p"}-${moment}-${i}@${pick(domains)}`,
+  }));
+  from.provider.refuses = (to) => to.startsWith("refused");
+  let calls = 0;
+  from.provider.trouble = () => (calls++ === 1 && moment % 3 === 0 ? "lost" : undefined);
+  const day = dayAt(clock.now());
+  await mailroom.sendBatch(from, recipients, { siteId: from.siteId });
+  await mailroom.settle({ forSeconds: 60 });
+  const known = new Set(before.map(({ send }) => send.id));
+  const all = (await mailroom.listed(from)).filter(({ id }) => !known.has(id));
+  expect(all).toHaveLength(mailsInBatch);
+  return all.map((send) => ({ send, began: send.status as Story["began"], day, heard: [] }));
+}
+
+const weights: [EventType, number][] = [
+  ["delivered", 25],
+  ["open", 35],
+  ["click", 20],
+  ["deferred", 8],
+  ["bounce", 5],
+  ["dropped", 2],
+  ["spam_report", 2],
+  ["unsubscribe", 3],
+];
+const types = weights.flatMap(([type, weight]) => Array.from({ length: weight }, () => type));
+const bounces = [
+  { text: "550 5.1.1 User unknown", reason: "unknown_mailbox", block: false },
+  { text: "552 5.2.2 Mailbox full", reason: "mailbox_full", block: false },
+  { text: "550 5.7.1 blocked using a blocklist", reason: "blocked", block: true },
+  { text: "550 5.7.26 DMARC says no", reason: "authentication", block: true },
+  { text: "", reason: "other", block: false },
+];
+const person = "Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) Safari/605";
+
+function happening(stories: Story[], n: number, day: string): Event[] {
+  const events: Event[] = [];
+  for (let tries = 0; events.length < n && tries < n * 3; tries++) {
+    const story = pick(stories);
+    if (story.began === "failed" || story.heard.length >= mostOfOne) continue;
+    const event = eventOf(story, pick(types), story.heard.length);
+    story.heard.push({ event, day });
+    events.push(event);
+  }
+  return events;
+}
+
+function eventOf({ send, heard }: Story, type: EventType, n: number): Event {
+  const since = Date.parse(send.createdAt);
+  const arrived = heard.find(({ event }) => event.type === "delivered")?.event.timestamp;
+  // Some clicks come right after the mail, as scanners do.
+  const soon = type === "click" && arrived && chance() < 0.3;
+  const at = soon ? Date.parse(arrived) + below(20_000) : since + below(clock.now().getTime() - since + 1000);
+  const bounce = pick(bounces);
+  return {
+    type,
+    email: send.toEmail,
+    sendId: send.id,
+    providerEventId: `${type}-${send.id}-${n}`,
+    timestamp: new Date(at).toISOString(),
+    data: {
+      ...(type === "open" && { userAgent: chance() < 0.15 ? "Barracuda Sentinel" : person }),
+      ...(type === "bounce" && { bounceType: chance() < 0.5 ? ("hard" as const) : ("soft" as const), reason: bounce.text }),
+    },
+    ...((type === "open" || type === "click") && chance() < 0.1 && { automated: true as const }),
+  };
+}
+
+type Sum = Record<string, number>;
+
+/** What a send counts for, once these are all that is known of it. */
+function countsOf({ began }: Story, events: Event[]): Sum {
+  const of = (type: EventType) => events.filter((event) => event.type === type).sort((a, b) => (a.timestamp < b.timestamp ? -1 : 1));
+  const [failure] = [...of("bounce"), ...of("dropped")].sort((a, b) => (a.timestamp < b.timestamp ? -1 : 1));
+  const arrived = of("delivered")[0]?.timestamp;
+  const secondsAfter = (event: Event) => (arrived ? (Date.parse(event.timestamp) - Date.parse(arrived)) / 1000 : -1);
+  const isPerson = (event: Event) =>
+    !event.automated &&
+    event.data.userAgent !== "Barracuda Sentinel" &&
+    !(event.type === "click" && secondsAfter(event) >= 0 && secondsAfter(event) < 10);
+  const [opens, clicks] = [of("open").filter(isPerson).length, of("click").filter(isPerson).length];
+  const reached = ["delivered", "open", "click", "spam_report", "unsubscribe"].some((type) => of(type as EventType).length);
+  const bounce = failure?.type === "bounce" ? bounces.find(({ text }) => text === failure.data.reason) : undefined;
+  const isBlock = bounce?.block ?? false;
+  const hard = failure?.data.bounceType === "hard";
+  return {
+    sent: began === "sent" || (began === "uncertain" && events.length) ? 1 : 0,
+    uncertain: began === "uncertain" && !events.length ? 1 : 0,
+    failed: began === "failed" || failure?.type === "dropped" ? 1 : 0,
+    dropped: failure?.type === "dropped" ? 1 : 0,
+    delivered: reached ? 1 : 0,
+    bounced: bounce ? 1 : 0,
+    hard: bounce && hard && !isBlock ? 1 : 0,
+    soft: bounce && !hard && !isBlock ? 1 : 0,
+    block: isBlock ? 1 : 0,
+    ...(bounce && { [`reason ${bounce.reason}`]: 1 }),
+    opened: opens ? 1 : 0,
+    clicked: clicks ? 1 : 0,
+    complained: of("spam_report").length ? 1 : 0,
+    unsubscribed: of("unsubscribe").length ? 1 : 0,
+    deferred: of("deferred").length,
+    "opens.total": of("open").length,
+    "opens.automated": of("open").length - opens,
+    "clicks.total": of("click").length,
+    "clicks.automated": of("click").length - clicks,
+  };
+}
+
+/** What became known of them on each day. */
+function daily(stories: Story[]): Map<string, Sum> {
+  const parts = stories.flatMap((story) => {
+    const days = [...new Set([story.day, ...story.heard.map(({ day }) => day)])].sort();
+    const until = (day: string | undefined): Sum =>
+      day === undefined
+        ? {}
+        : countsOf(
+            story,
+            story.heard.flatMap((one) => (one.day <= day ? [one.event] : [])),
+          );
+    return days.map((day, i) => ({ day, sum: added([until(day)], [until(days[i - 1])]) }));
+  });
+  return new Map([...Map.groupBy(parts, ({ day }) => day)].map(([day, some]) => [day, added(some.map(({ sum }) => sum))]));
+}
+
+const within = (days: Map<string, Sum>, from: string, to: string): Sum =>
+  added([...days].flatMap(([day, sum]) => (day >= from && day <= to ? [sum] : [])));
+
+function added(plus: Sum[], minus: Sum[] = []): Sum {
+  const sum: Sum = {};
+  for (const [sign, some] of [
+    [1, plus],
+    [-1, minus],
+  ] as const)
+    for (const one of some) for (const [name, n] of Object.entries(one)) sum[name] = (sum[name] ?? 0) + sign * n;
+  return sum;
+}
+
+const rate = (part: number, whole: number) => (whole > 0 ? Math.max(0, Math.min(1, part / whole)) : 0);
+
+function figures(days: Map<string, Sum>, from: string, to: string) {
+  const sum = within(days, from, to);
+  const of = (name: string) => sum[name] ?? 0;
+  const names = ["sent", "delivered", "opened", "clicked", "bounced", "failed", "complained", "unsubscribed", "deferred", "uncertain"];
+  return {
+    ...Object.fromEntries(names.map((name) => [name, of(name)])),
+    deliveryRate: rate(of("delivered"), of("sent")),
+    openRate: rate(of("opened"), of("delivered")),
+    clickRate: rate(of("clicked"), of("delivered")),
+    bounceRate: rate(of("bounced"), of("sent")),
+    complaintRate: rate(of("complained"), of("delivered")),
+    unsubscribeRate: rate(of("unsubscribed"), of("delivered")),
+    opens: { total: of("opens.total"), automated: of("opens.automated") },
+    clicks: { total: of("clicks.total"), automated: of("clicks.automated") },
+  };
+}
+
+const daysBefore = (day: string, n: number) => new Date(Date.parse(day) - n * 86_400_000).toISOString().slice(0, 10);
+
+async function agree(senders: mailroom.Sender[], stories: Story[], told: Event[]) {
+  const [{ caller, siteId }] = senders as [mailroom.Sender];
+  const today = dayAt(clock.now());
+  for (const site of [undefined, siteId]) {
+    const mine = stories.filter(({ send }) => site === undefined || send.siteId === site);
+    const days = daily(mine);
+    for (const period of periods) await agreeOn(caller, { mine, days }, site, period, today);
+    await agreeOnLists(caller, mine, site, told);
+  }
+}
+
+interface Told {
+  mine: Story[];
+  days: Map<string, Sum>;
+}
+
+async function agreeOn(caller: mailroom.Sender["caller"], told: Told, siteId: number | undefined, period: Period, today: string) {
+  const { mine, days } = told;
+  const length = Number.parseInt(period, 10);
+  const [from, before] = [daysBefore(today, length - 1), daysBefore(today, 2 * length - 1)];
+  const last = daysBefore(from, 1);
+  const [totals, previous] = [figures(days, from, today), figures(days, before, last)];
+  for (const interval of intervals) {
+    const found = await overview(caller, { period, siteId, interval });
+    expect(found).toMatchObject({ from, to: today, timezone: zone, totals, previous: { from: before, to: last, totals: previous } });
+    for (const series of [found.series, found.previousSeries])
+      for (const point of series) expect(point).toEqual({ from: point.from, to: point.to, ...figures(days, point.from, point.to) });
+    expect([found.series[0]!.from, found.series.at(-1)!.to]).toEqual([from, today]);
+    if (interval === "day") expect(found.series).toHaveLength(length);
+  }
+  expect(await dashboard(caller, { period, siteId })).toMatchObject({
+    totals,
+    previous: { totals: previous },
+    sends: { total: mine.length },
+  });
+  await agreeOnDelivery(caller, told, siteId, period, { from, today });
+}
+
+async function agreeOnDelivery(
+  caller: mailroom.Sender["caller"],
+  { mine, days }: Told,
+  siteId: number | undefined,
+  period: Period,
+  { from, today }: { from: string; today: string },
+) {
+  const found = await deliverability(caller, { period, siteId });
+  const sum = within(days, from, today);
+  const totals = figures(days, from, today) as Sum & ReturnType<typeof figures>;
+  expect(found.funnel).toMatchObject(
+    Object.fromEntries(["sent", "delivered", "opened", "clicked", "bounced", "failed"].map((name) => [name, totals[name]])),
+  );
+  const { hard, soft, block, topReasons } = found.bounceBreakdown;
+  expect({ hard, soft, block }).toEqual({ hard: sum.hard ?? 0, soft: sum.soft ?? 0, block: sum.block ?? 0 });
+  const reasons = Object.entries(sum).flatMap(([name, n]) => (name.startsWith("reason ") && n ? [[name.slice(7), n] as const] : []));
+  expect(Object.fromEntries(topReasons.map(({ reason, count }) => [reason, count]))).toEqual(Object.fromEntries(reasons));
+  expect(found.reputation).toMatchObject({ bounceRate: totals.bounceRate, complaintRate: totals.complaintRate });
+  expect(found.complaintRate).toBe(totals.complaintRate);
+  for (const { date, ...point } of found.dailyTrends) expect(point).toMatchObject(pickOf(figures(days, date, date), trend));
+  const byDomain = Map.groupBy(mine, ({ send }) => domainOf(send.toEmail));
+  const receivers = [...byDomain].map(([domain, some]) => {
+    const one = within(daily(some), from, today);
+    return { domain, sent: (one.delivered ?? 0) + (one.bounced ?? 0) + (one.dropped ?? 0), opened: one.opened ?? 0 };
+  });
+  const top = receivers.filter(({ sent }) => sent > 0).sort((a, b) => b.sent - a.sent || (a.domain < b.domain ? -1 : 1));
+  expect(found.ispBreakdown.filter(({ sent }) => sent > 0).map(({ domain, sent, opened }) => ({ domain, sent, opened }))).toEqual(
+    top.slice(0, 20),
+  );
+  const gmail = receivers.filter(({ domain }) => domain === "gmail.com" || domain === "googlemail.com");
+  expect(found.ispGroups.find(({ group }) => group === "Gmail")?.sent ?? 0).toBe(gmail.reduce((total, { sent }) => total + sent, 0));
+  for (const { sendingConfigId, label: _, provider: __, ...one } of found.configPerformance)
+    expect(one).toEqual(figures(daily(mine.filter(({ send }) => send.sendingConfigId === sendingConfigId)), from, today));
+}
+
+const trend = ["sent", "delivered", "opened", "clicked", "bounced", "deliveryRate", "openRate", "clickRate", "bounceRate"];
+const pickOf = (one: object, names: string[]) => Object.fromEntries(Object.entries(one).filter(([name]) => names.includes(name)));
+
+/** GET /events and GET /sends tell the same story. */
+async function agreeOnLists(caller: mailroom.Sender["caller"], mine: Story[], siteId: number | undefined, told: Event[]) {
+  const ids = new Set(mine.map(({ send }) => send.id));
+  for (const type of [undefined, ...eventTypes]) {
+    const events = told.filter((event) => ids.has(event.sendId!) && (type === undefined || event.type === type));
+    expect((await history.list(caller, { limit: 1 }, { siteId, type })).pagination.total).toBe(events.length);
+  }
+  const listed = await everySend(caller, siteId);
+  expect(listed).toHaveLength(mine.length);
+  const statuses = new Map(mine.map((story) => [story.send.id, statusOf(story)]));
+  expect(listed.filter(({ id, status }) => statuses.get(id) !== status)).toEqual([]);
+}
+
+function statusOf(story: Story): string {
+  const { failed, bounced, delivered, uncertain } = countsOf(
+    story,
+    story.heard.map(({ event }) => event),
+  );
+  return failed || bounced ? "failed" : delivered ? "delivered" : uncertain ? "uncertain" : "sent";
+}
+
+async function everySend(caller: mailroom.Sender["caller"], siteId: number | undefined): Promise<Send[]> {
+  const all: Send[] = [];
+  for (let cursor: string | undefined, more = true; more; ) {
+    const page = await sends.list(caller, { limit: 100, cursor }, { siteId });
+    all.push(...page.sends);
+    cursor = page.pagination.nextCursor ?? undefined;
+    more = cursor !== undefined;
+  }
+  return all;
+}
