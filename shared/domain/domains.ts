@@ -111,7 +111,8 @@ export async function add(who: Who, given: NewDomain): Promise<DomainDetail> {
 const taken = (name: string) => conflict(`Another organization has verified ${name}`, { code: "domain_taken" });
 
 function nameOf(given: string): string {
-  const name = domainToASCII(given.trim()).toLowerCase();
+  // The parser of URLs would drop what follows these.
+  const name = /[\s/?#@:\\%]/.test(given.trim()) ? "" : domainToASCII(given.trim()).toLowerCase();
   const wellFormed = /^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z][a-z0-9-]*[a-z0-9]$/.test(name);
   if (wellFormed && name.length <= 220 && registeredDomain(name)) return name;
   const message = "name must be a domain that can be owned, such as shop.example";

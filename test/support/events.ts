@@ -30,7 +30,7 @@ export async function ask<T>(group: Group, signature: `${string} /${string}`, as
   return { status: statusCode, headers: texts, cookies, body: JSON.parse(body) };
 }
 
-function event(
+export function event(
   signature: string,
   { body, raw, headers = {}, cookies, params = {}, query, address = "192.0.2.1" }: Asked,
 ): APIGatewayProxyEventV2 {

@@ -63,10 +63,9 @@ function refusal(taken: number, n: number, paid: number) {
   const free = left
     ? `${left} of this month's ${freePerMonth} free validations are left`
     : `This month's ${freePerMonth} free validations are used up`;
-  const more = `${paid === n ? "" : `the other ${paid} of the ${n} `}cost ${paid * centsEach} ${paid * centsEach === 1 ? "cent" : "cents"}`;
-  return credits.unpaid(
-    `${free}, and ${more.startsWith("cost") ? `these ${n} ${more}` : more}: the credits do not suffice, buy more with POST /billing/credits`,
-  );
+  const which = paid < n ? `the other ${paid} of the ${n} cost` : n === 1 ? "this one costs" : `these ${n} cost`;
+  const price = paid * centsEach === 1 ? "1 cent" : `${paid * centsEach} cents`;
+  return credits.unpaid(`${free}, and ${which} ${price}: the credits do not suffice, buy more with POST /billing/credits`);
 }
 
 const keptMonthSeconds = 400 * 24 * 3600;
