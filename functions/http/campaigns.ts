@@ -62,7 +62,11 @@ export const campaigns = group("campaigns", [
     level: "site",
     limit: "send",
     returns: Campaign,
-    errors: { 400: unready, 409: "It has begun already, or is over (`campaign_status`)" },
+    errors: {
+      400: unready,
+      402: "Not a single mail is left of plan and credits",
+      409: "It has begun already, or is over (`campaign_status`)",
+    },
     handle: ({ caller, params }) => state.send(caller, params.id),
   }),
   route("POST /campaigns/:id/cancel", "Cancel a campaign for good, also while it is sending: within seconds nothing more goes", {
