@@ -8,7 +8,7 @@ import { group } from "../../shared/http/serve.ts";
 // An address that is wrong is answered, not refused; longer than this it is not one.
 const email = z.string().min(1).max(1000);
 const Asked = z
-  .object({ email: email.optional(), emails: z.array(email).min(1).max(100).optional() })
+  .object({ email: email.optional(), emails: z.array(email).min(1).max(validations.mostEmails).optional() })
   .refine(({ email, emails }) => (email === undefined) !== (emails === undefined), "must have either email or emails")
   .meta({ examples: [{ email: "ada@example.com" }, { emails: ["ada@example.com", "info@exmaple.com"] }] });
 

@@ -54,7 +54,6 @@ export type SenderCheck = z.output<typeof SenderCheck>;
 
 export const Summary = z.record(Verdict, z.int()).describe("How many of each verdict");
 
-export const mostEmails = 100;
 const patienceMs = 20_000;
 /** Registries dislike to be asked much at once. */
 const sideBySide = 20;

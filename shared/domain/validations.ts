@@ -34,6 +34,7 @@ export type Validation = z.output<typeof Validation>;
 
 export const Summary = z.record(Verdict, z.int()).describe("How many of each verdict");
 
+/** To a call, here and for sender checks. */
 export const mostEmails = 100;
 /** All lookups of a call together: what is not told by then is unknown. */
 const patienceMs = 18_000;

@@ -3,7 +3,7 @@
 import { type LookUpOptions, lookUp, NoRecords } from "../../doors/dns-records.ts";
 import { type Check, fail, pass, unknown, warn } from "./check.ts";
 
-export const mostLookups = 10;
+const mostLookups = 10;
 
 type Qualifier = "+" | "-" | "~" | "?";
 interface Mechanism {
