@@ -36,9 +36,9 @@ const stored = ({ orgId, userId }: Caller) => get<Record<string, unknown>>(keys.
 test("a waiting login lives for ten minutes", async () => {
   const { email, secret } = await withApp();
   const [early, late] = [await begun(email), await begun(email)];
-  clock.advance(599);
+  clock.advance(540);
   expect(await codeWord(mfa.verify({ mfaToken: early, code: codeOf(secret) }, address))).toBe("done");
-  clock.advance(2);
+  clock.advance(61);
   expect(await codeWord(mfa.verify({ mfaToken: late, code: codeOf(secret, 1) }, address))).toBe("invalid_token");
   expect(await codeWord(mfa.requestCode(late))).toBe("invalid_token");
 });

@@ -3,8 +3,10 @@ import { randomBytes } from "node:crypto";
 import { afterEach, beforeAll, beforeEach, expect, test, vi } from "vitest";
 import type * as z from "zod";
 import * as clock from "../../shared/clock.ts";
+import { gather } from "../../shared/domain/sending/accept.ts";
+import { single } from "../../shared/domain/sending/accept-single.ts";
 import * as attachments from "../../shared/domain/sending/attachments.ts";
-import type { AttachmentInput } from "../../shared/domain/sending/message.ts";
+import { type AttachmentInput, SingleMessage } from "../../shared/domain/sending/message.ts";
 import * as singles from "../../shared/domain/sending/singles.ts";
 import * as sendingConfigs from "../../shared/domain/sending-configs.ts";
 import * as sends from "../../shared/domain/sends.ts";
@@ -12,7 +14,6 @@ import * as suppressions from "../../shared/domain/suppressions.ts";
 import * as templates from "../../shared/domain/templates.ts";
 import * as blobs from "../../shared/doors/blobs.ts";
 import { get, getMany, put, remove, update, write, writeMany } from "../../shared/doors/table.ts";
-import type { Problem } from "../../shared/errors.ts";
 import { keys } from "../../shared/keys.ts";
 import * as mailroom from "../support/mailroom.ts";
 
@@ -523,8 +524,9 @@ test("a batch is listed by its id, and an id that is no batch lists nothing", as
   await mailroom.settle();
 });
 
-test("a secure mail is refused until it can be kept secure", async () => {
-  const from = await sender("postmark");
-  const problem = await mailroom.send(from, { to: "one@example.com", secure: true }).catch((error: Problem) => error);
-  expect(problem).toMatchObject({ kind: "invalid", message: "secure is not available yet" });
+test("a secure mail is not taken by anybody who would not lock it away", async () => {
+  const { caller, configId } = await sender("postmark");
+  const given = { sendingConfigId: configId, to: "one@example.com", subject: "Yours", html: "<p>4711</p>", secure: true };
+  const message = SingleMessage.parse(given);
+  await expect(single(caller, message, await gather(caller, message, [message.to]))).rejects.toThrow("for all to read");
 });
