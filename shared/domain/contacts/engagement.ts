@@ -11,19 +11,28 @@ import { type CampaignFact, campaignMet } from "./facts.ts";
 /** To whom a mail went: the contact it was meant for, else whoever has the address in its site. */
 export type Addressee = Pick<SendItem, "siteId" | "contactId" | "toEmail">;
 
-/** The contacts there are, in the order asked. */
+/** The contacts there are, in the order asked. Only who has another address than the mail went to is looked for by id. */
 export async function contactsOf(orgId: number, addressees: Addressee[]): Promise<(ContactItem | undefined)[]> {
-  const known = addressees.flatMap(({ contactId }) => contactId ?? []);
-  const pointers = await getMany<{ siteId: number; email: string }>(
-    known.map((id) => keys.contactPointer(orgId, id)),
+  const there = await getMany<ContactItem>(
+    addressees.map(({ siteId, toEmail }) => keys.contact(orgId, siteId, canonical(toEmail))),
     { consistent: true },
   );
-  const byId = new Map(known.map((id, i) => [id, pointers[i]]));
-  const addresses = addressees.map(({ siteId, contactId, toEmail }) => {
-    const pointer = contactId ? byId.get(contactId) : undefined;
-    return keys.contact(orgId, pointer?.siteId ?? siteId, pointer?.email ?? canonical(toEmail));
-  });
-  return getMany<ContactItem>(addresses, { consistent: true });
+  const strays = addressees.flatMap(({ contactId }, i) => (contactId && there[i]?.id !== contactId ? contactId : []));
+  if (!strays.length) return there;
+  const moved = await byIds(orgId, [...new Set(strays)]);
+  return addressees.map(({ contactId }, i) => (contactId && there[i]?.id !== contactId && moved.get(contactId)) || there[i]);
+}
+
+async function byIds(orgId: number, contactIds: number[]): Promise<Map<number, ContactItem>> {
+  const pointers = await getMany<{ siteId: number; email: string }>(
+    contactIds.map((id) => keys.contactPointer(orgId, id)),
+    { consistent: true },
+  );
+  const found = await getMany<ContactItem>(
+    pointers.flatMap((pointer) => (pointer ? [keys.contact(orgId, pointer.siteId, pointer.email)] : [])),
+    { consistent: true },
+  );
+  return new Map(found.flatMap((one) => (one ? [[one.id, one]] : [])));
 }
 
 export interface Engaged extends Addressee {
