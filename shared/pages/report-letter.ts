@@ -104,7 +104,7 @@ const ink = { text: "#26211b", muted: "#635a50", line: "#e4dcd0", strong: "#8f43
 
 const pageOf = (digest: Digest, about: About): Html => {
   const { siteName, frequency, span, warnings } = digest;
-  return html`<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light only"><title>${siteName}: ${spanText[frequency](span)}</title></head><body style="margin:0;background:#faf7f2;color:${ink.text}"><div style="display:none;max-height:0;overflow:hidden">${preview(digest)}</div><table role="presentation" width="100%" cellpadding="0" cellspacing="0" border="0" bgcolor="#faf7f2"><tr><td align="center" style="padding:24px 12px"><table role="presentation" width="100%" cellpadding="0" cellspacing="0" border="0" style="max-width:600px;font:16px/1.5 system-ui,-apple-system,'Segoe UI',Arial,sans-serif;color:${ink.text}"><tr><td style="padding:0 4px 16px"><p style="margin:0;font-weight:700">${siteName}</p><h1 style="margin:4px 0 0;font-size:26px;line-height:1.25">${words[frequency].title}</h1><p style="margin:4px 0 0;color:${ink.muted}">${spanText[frequency](span)}</p></td></tr>${warnings.length > 0 && box(warned(warnings))}${box(gridOf(figuresOf(digest)), "padding:8px 12px")}${box(chartOf(digest))}${box(campaignsOf(digest))}<tr><td style="padding:12px 4px;color:${ink.muted};font-size:13px;line-height:1.5">Each thing counts on the day on which it became known. It comes ${words[frequency].when}, because report schedule ${about.id} says so: <a href="${about.url}" style="color:${ink.muted}">${about.url}</a> tells of it, PUT changes it, DELETE ends it.</td></tr></table></td></tr></table></body></html>`;
+  return html`<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light only"><title>${siteName}: ${spanText[frequency](span)}</title></head><body style="margin:0;background:#faf7f2;color:${ink.text}"><div style="display:none;max-height:0;overflow:hidden">${preview(digest)}</div><table role="presentation" width="100%" cellpadding="0" cellspacing="0" border="0" bgcolor="#faf7f2"><tr><td align="center" style="padding:24px 12px"><table role="presentation" width="100%" cellpadding="0" cellspacing="0" border="0" style="max-width:600px;font:16px/1.5 system-ui,-apple-system,'Segoe UI',Arial,sans-serif;color:${ink.text}"><tr><td style="padding:0 4px 16px"><p style="margin:0;font-weight:700">${siteName}</p><h1 style="margin:4px 0 0;font-size:26px;line-height:1.25">${words[frequency].title}</h1><p style="margin:4px 0 0;color:${ink.muted}">${spanText[frequency](span)}</p></td></tr>${warnings.length > 0 && box(warned(warnings))}${box(gridOf(figuresOf(digest), words[frequency].past), "padding:8px 12px")}${box(chartOf(digest))}${box(campaignsOf(digest))}<tr><td style="padding:12px 4px;color:${ink.muted};font-size:13px;line-height:1.5">Each thing counts on the day on which it became known. It comes ${words[frequency].when}, because of report schedule ${about.id}, which can be changed (PUT) or ended (DELETE) at <a href="${about.url}" style="color:${ink.muted};word-break:break-all">${about.url}</a>.</td></tr></table></td></tr></table></body></html>`;
 };
 
 const box = (content: Html, style = "padding:20px"): Html =>
@@ -119,7 +119,7 @@ const warned = (warnings: string[]): Html =>
   html`${heading("Look at this")}<ul style="margin:0;padding:0 0 0 20px">${warnings.map((text) => html`<li style="margin:0 0 8px;color:${ink.bad}">${text}</li>`)}</ul>`;
 
 /** Two beside each other, on a phone too. */
-function gridOf(figures: Figure[]): Html {
+function gridOf(figures: Figure[], past: string): Html {
   const rows = figures.flatMap((figure, i) => (i % 2 ? [] : [[figure, figures[i + 1]!]]));
   return html`<table role="presentation" width="100%" cellpadding="0" cellspacing="0" border="0">${rows.map(
     (row, i) =>
@@ -127,7 +127,7 @@ function gridOf(figures: Figure[]): Html {
         ({ name, value, share, change, good }) =>
           html`<td width="50%" valign="top" style="padding:12px 8px;${i ? `border-top:1px solid ${ink.line}` : ""}"><span style="font-size:14px;color:${ink.muted}">${name}</span><br><strong style="font-size:24px;line-height:1.3">${value}</strong>${share !== undefined && html`<br><span style="font-size:14px">${share}</span>`}${change !== "" && html`<br><span style="font-size:13px;color:${good === undefined ? ink.muted : good ? ink.good : ink.bad}">${change}</span>`}</td>`,
       )}</tr>`,
-  )}</table>`;
+  )}</table><p style="margin:4px 8px 8px;font-size:13px;color:${ink.muted}">Changes are against ${past}.</p>`;
 }
 
 const chartHeight = 96;
@@ -151,7 +151,7 @@ const bar = (height: number, colour: string): Html | false =>
 // Of a month not every day has room for its name.
 function labelsOf(chart: Digest["chart"]): Html[] {
   const every = chart.length > 10 ? 7 : 1;
-  const shown = chart.filter((_, i) => i % every === 0);
+  const shown = chart.filter((_, i) => i % every === 0 && (every === 1 || chart.length - i >= 5));
   const label = dated(every > 1 ? { day: "numeric", month: "short" } : { weekday: "short" });
   return shown.map(({ date }, i) => {
     const wide = i === shown.length - 1 ? chart.length - i * every : every;
@@ -177,7 +177,7 @@ function textOf(digest: Digest, about: About): string {
   const sections = [
     [`${siteName}: ${words[frequency].title.toLowerCase()}`, spanText[frequency](span)],
     ...(warnings.length ? [["Look at this", ...warnings.map((text) => `- ${text}`)]] : []),
-    figuresOf(digest).map(line),
+    [...figuresOf(digest).map(line), `(changes are against ${words[frequency].past})`],
     [
       "Delivered and opened, day by day",
       ...chart.map(({ date, delivered, opened }) => {
@@ -195,7 +195,7 @@ function textOf(digest: Digest, about: About): string {
         : ["None was started in this time."]),
     ],
     [
-      `Each thing counts on the day on which it became known. This report comes ${words[frequency].when}, because report schedule ${about.id} says so. PUT changes it, DELETE ends it:`,
+      `Each thing counts on the day on which it became known. This report comes ${words[frequency].when}, because of report schedule ${about.id}, which can be changed (PUT) or ended (DELETE) at`,
       about.url,
     ],
   ];
