@@ -1,5 +1,4 @@
 // Very many enrollments of one sequence that fall due in the same minute: at a wait, at a mail, and at the end.
-import * as clock from "../../../shared/clock.ts";
 import { chunked, inParallel } from "../../../shared/parallel.ts";
 import type { Organization } from "./callers.ts";
 import { atMost, balance, number, perSecond, progress, type Row } from "./report.ts";
@@ -80,14 +79,11 @@ async function fallDue(
   await local("clock", { advanceSeconds: (waitMinutes + 2) * 60 });
   service.spent();
   const began = performance.now();
-  const settled = local("settle", { waitSeconds: 0, maxWaitedSeconds: 1, limitSeconds: 600 });
-  for (let n = 0; n < size; ) {
-    await clock.sleep(250);
+  for (let n = 0; n < size; progress("what is due is done", n, size)) {
+    await local("settle", { waitSeconds: 0, maxWaitedSeconds: 1, limitSeconds: 1 });
     n = done((await call<Detail>("GET", `/sequences/${id}/detail`)).data);
-    progress("what is due is done", n, size);
   }
   const seconds = (performance.now() - began) / 1000;
-  await settled;
   await service.quiet(1);
   return { seconds, spent: service.spent() };
 }
