@@ -9,6 +9,7 @@ import { put, query, queryAll, remove as removeItem, update as updateItem, write
 import * as vault from "../doors/vault.ts";
 import { canonical, domainOf, EmailAddress, oneLine } from "../email.ts";
 import { conflict, invalid, overLimit } from "../errors.ts";
+import { faults } from "../faults.ts";
 import { keys, ranges } from "../keys.ts";
 import type { PageRequest } from "../paging.ts";
 import { provider } from "../providers/index.ts";
@@ -199,7 +200,7 @@ async function sealedCredentials(orgId: number, id: number, checked: Record<stri
 
 /** The provider's own schema decides; fields that it does not know are left out. */
 function credentialsOf(key: string, given: Record<string, unknown>): Record<string, unknown> {
-  const { success, data, error } = provider(key)!.credentials.safeParse(given);
+  const { success, data, error } = provider(key)!.credentials.safeParse(given, { error: faults });
   if (success) return data;
   const details = error.issues.map(({ path, message }) => {
     const field = ["credentials", ...path].join(".");

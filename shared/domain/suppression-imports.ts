@@ -3,6 +3,7 @@ import { parse } from "csv-parse/sync";
 import { getMany, write } from "../doors/table.ts";
 import { canonical } from "../email.ts";
 import { invalid, overLimit } from "../errors.ts";
+import { faults } from "../faults.ts";
 import { chunked } from "../parallel.ts";
 import type { NewSuppression, Suppression } from "./suppressions.ts";
 import * as suppressions from "./suppressions.ts";
@@ -119,7 +120,7 @@ function sorted(rows: Row[]) {
   const wanted = new Map<string, NewSuppression>();
   const errors: Imported["errors"] = [];
   for (const { row, given } of rows) {
-    const { data, error } = ImportedSuppression.safeParse(given);
+    const { data, error } = ImportedSuppression.safeParse(given, { error: faults });
     if (error) errors.push({ row, message: sentence(error.issues[0]!) });
     else if (!wanted.has(canonical(data.email))) wanted.set(canonical(data.email), { ...data, source: "import" });
   }

@@ -1,6 +1,7 @@
 // What a page or its script posts: JSON, or either way in which browsers encode forms.
 import { invalid, tooLarge, unsupported } from "../errors.ts";
 import { readable } from "../json.ts";
+import { refuseReserved } from "./request-body.ts";
 import type { Request } from "./route.ts";
 
 const maxBytes = 100 * 1024;
@@ -18,6 +19,7 @@ export async function posted(request: Request): Promise<Record<string, unknown>>
   if (request.rawBody.length > maxBytes) throw tooLarge("The body is larger than 100 KB");
   const given = await read(request).catch(unreadable);
   if (!isObject(given)) throw invalid("The body must be an object");
+  refuseReserved(given);
   const { fields, ...rest } = given;
   return { ...rest, ...(isObject(fields) && fields) };
 }

@@ -3,6 +3,7 @@ import httpJsonBodyParser from "@middy/http-json-body-parser";
 import type { APIGatewayProxyEventV2 } from "aws-lambda";
 import { invalid, Problem, tooLarge, unsupported } from "../errors.ts";
 import { readable } from "../json.ts";
+import { mayHold, reservedIn } from "../reserved-names.ts";
 import type { Route } from "./route.ts";
 
 // API Gateway takes 10 MB and Lambda 6, the local gateway as much as an account may send.
@@ -25,9 +26,28 @@ export function jsonParser(): (event: APIGatewayProxyEventV2, rawBody: Buffer) =
   const parser = httpJsonBodyParser();
   return (event, rawBody) => {
     if (!rawBody.length) return void delete event.body;
-    Object.assign(event, { body: readable(rawBody), isBase64Encoded: false });
+    const json = readable(rawBody);
+    // First: the parser takes no __proto__, and does not say why.
+    if (mayHold(json)) refuseReserved(parsed(json));
+    Object.assign(event, { body: json, isBase64Encoded: false });
     parser.before?.({ event } as never);
   };
+}
+
+function parsed(json: string): unknown {
+  try {
+    return JSON.parse(json);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Throws 400 when a field, however deep, has a name that no field can have. */
+export function refuseReserved(value: unknown): void {
+  const path = reservedIn(value)?.slice(0, 200);
+  if (path === undefined) return;
+  const message = `${path}: no field can have this name`;
+  throw invalid(message, { details: [{ path, message }] });
 }
 
 /** The parser's errors in our words; any other error as it is. */

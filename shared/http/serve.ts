@@ -108,7 +108,7 @@ async function respond(route: Route, event: Event & Kept): Promise<Answer> {
   const request = requestOf(event, extra);
   if (route.auth !== "public") return asAccount(route, event, request);
   if (route.limit === "address") await limits.countAddress(request.address, route.key);
-  return answer(route, { ...inputOf(route, event, request), caller: undefined, reply: extra }, event.body);
+  return answer(route, { ...inputOf(route, event, request), caller: undefined, reply: extra }, event);
 }
 
 async function asAccount(route: Route, event: Event & Kept, request: Request): Promise<Answer> {
@@ -124,9 +124,7 @@ async function asAccount(route: Route, event: Event & Kept, request: Request): P
   const done =
     ready.status === "fulfilled"
       ? await once(route, identity, request, () =>
-          answer(route, { ...ready.value, caller: admitted.value, reply: extra }, event.body).catch((error: unknown) =>
-            refused(error, event),
-          ),
+          answer(route, { ...ready.value, caller: admitted.value, reply: extra }, event).catch((error: unknown) => refused(error, event)),
         )
       : await answered(route, identity, request);
   if (!done) throw (ready as PromiseRejectedResult).reason;
@@ -165,16 +163,32 @@ function inputOf(route: Route, event: Event, request: Request) {
   return { params, query, body, request };
 }
 
-async function answer(route: Route, input: { body: unknown; reply: Extra; caller: Caller | undefined }, given: unknown): Promise<Answer> {
+interface Input {
+  query: unknown;
+  body: unknown;
+  reply: Extra;
+  caller: Caller | undefined;
+}
+
+async function answer(route: Route, input: Input, event: Event): Promise<Answer> {
   const result = await route.handle(input);
   if (route.later && input.reply.status) return data(input.reply.status, route.later.parse(result), input.reply);
   if (route.otherType && input.reply.other !== undefined) return text(route.status, route.otherType, input.reply.other, input.reply);
   if (input.reply.page !== undefined)
     return text(input.reply.status ?? route.status, "text/html; charset=utf-8", input.reply.page, input.reply);
   if (route.type) return text(input.reply.status ?? route.status, route.type, result as string | Uint8Array, input.reply);
-  const ignored = unread(given, input.body);
-  if (ignored.length) input.reply.warnings.push(`Ignored fields: ${ignored.join(", ")}`);
+  input.reply.warnings.push(...ignored(route, input, event));
   return data(route.status, route.returns ? route.returns.parse(result) : null, input.reply);
+}
+
+/** What was given and not read, as far as a handler does not read the request itself. */
+function ignored({ raw }: Route, { query, body }: Input, event: Event): string[] {
+  const fields = unread(event.body, body);
+  const parameters = raw ? [] : unread(event.queryStringParameters ?? {}, query ?? {});
+  return [
+    ...(fields.length ? [`Ignored fields: ${fields.join(", ")}`] : []),
+    ...(parameters.length ? [`Ignored query parameters: ${parameters.join(", ")}`] : []),
+  ];
 }
 
 function requestOf(event: Event & Kept, extra: Extra): Request {

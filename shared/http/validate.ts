@@ -1,10 +1,11 @@
 import type * as z from "zod";
 import { type Detail, invalid, missing, overLimit } from "../errors.ts";
+import { faults } from "../faults.ts";
 
 /** The checked value, or 400 with a sentence that names the field. */
 export function checked(schema: z.ZodType | undefined, value: unknown): unknown {
   if (!schema) return undefined;
-  const { success, data, error } = schema.safeParse(value);
+  const { success, data, error } = schema.safeParse(value, { error: faults });
   if (success) return data;
   const details = error.issues.slice(0, 20).map((issue) => detailOf(issue, value));
   const [first] = details;
@@ -16,10 +17,13 @@ export function checked(schema: z.ZodType | undefined, value: unknown): unknown 
 function detailOf(issue: z.core.$ZodIssue, value: unknown): Detail {
   // A key may be as long as the body.
   const path = issue.path.join(".").slice(0, 200);
-  const absent = issue.code === "invalid_type" && valueAt(value, issue.path) === undefined;
+  const absent = unanswered.has(issue.code) && valueAt(value, issue.path) === undefined;
   const named = path || "The body";
-  return { path, message: absent ? `${named} is required` : `${named}: ${issue.message.slice(0, 500)}` };
+  const said = absent ? "is required" : issue.message.slice(0, 500);
+  return { path, message: said.startsWith("is required") ? `${named} ${said}` : `${named}: ${said}` };
 }
+
+const unanswered = new Set<string | undefined>(["invalid_type", "invalid_value", "invalid_union"]);
 
 const valueAt = (value: unknown, path: PropertyKey[]): unknown =>
   path.reduce<unknown>((at, step) => (at as Record<PropertyKey, unknown> | undefined | null)?.[step], value);

@@ -33,8 +33,9 @@ const ofContent: Refusal[] = [
   ["an empty subject", { subject: "" }, "subject"],
   ["html of more than 1,000,000 characters", { html: "x".repeat(1_000_001) }, "html"],
   ["text of more than 1,000,000 characters", { text: "x".repeat(1_000_001) }, "text"],
-  ["html without a subject", { subject: undefined }, "templateId"],
-  ["neither html nor a template", { html: undefined }, "templateId"],
+  ["html without a subject", { subject: undefined }, "subject"],
+  ["a subject without html or a template", { html: undefined }, "html"],
+  ["nothing to say", { html: undefined, subject: undefined }, "templateId"],
   ["html that does not parse", { html: "<p>\n{{ name" }, "html"],
   ["a subject that does not parse", { subject: "{% if %}" }, "subject"],
   ["text that does not parse", { text: "{% nonsense %}" }, "text"],
@@ -63,7 +64,7 @@ const ofContent: Refusal[] = [
   ["a time that is none", { scheduledAt: "tomorrow" }, "scheduledAt"],
   ["a time without a zone", { scheduledAt: "2030-01-01T00:00:00" }, "scheduledAt"],
   ["a time more than 30 days ahead", { scheduledAt: inDays(31) }, "scheduledAt"],
-  ["secure delivery", { secure: true }, "secure"],
+  ["a passphrase for what is not secure", { securePassphrase: "open sesame" }, "securePassphrase"],
   ["a tracking flag that is none", { trackOpens: "yes" }, "trackOpens"],
 ];
 

@@ -52,6 +52,30 @@ test("a field that nobody reads is named in a warning, and the rest is done", as
   expect((await call("POST", "/sites", { name: "Shop" })).body).not.toHaveProperty("warnings");
 });
 
+test("a query parameter that nobody reads is named in a warning too", async () => {
+  const { call } = await signedUp();
+  const answer = await call("GET", "/sites?limit=5&colour=red");
+  expect([answer.status, answer.body.warnings]).toEqual([200, ["Ignored query parameters: colour"]]);
+  expect((await call("GET", "/sites?limit=5&page=1")).body).not.toHaveProperty("warnings");
+  expect((await call("GET", "/plans?colour=red")).body.warnings).toEqual(["Ignored query parameters: colour"]);
+});
+
+test.each([
+  ["/contacts", { email: "ada@example.com", customFields: { plan: "pro", constructor: "x" } }, "customFields.constructor"],
+  ["/contacts", '{"email":"ada@example.com","customFields":{"__proto__":"x"}}', "customFields.__proto__"],
+  ["/contacts/bulk", { contacts: [{ email: "ada@example.com", customFields: { toString: "x" } }] }, "contacts.0.customFields.toString"],
+  ["/send", { to: "ada@example.com", variables: { order: { valueOf: 1 } } }, "variables.order.valueOf"],
+  ["/send", { to: "ada@example.com", metadata: { hasOwnProperty: 1 } }, "metadata.hasOwnProperty"],
+  ["/events/custom", { email: "ada@example.com", eventName: "x", properties: { constructor: "x" } }, "properties.constructor"],
+])("a field of a name that no field can have is refused by %s, which names it", async (path, body, field) => {
+  const { call } = await signedUp();
+  await call("POST", "/sites", { name: "Shop" });
+  const raw = typeof body === "string" ? body : JSON.stringify(body);
+  const answer = await call("POST", path, undefined, { raw, headers: json });
+  expect(answer).toMatchObject({ status: 400, body: { code: "validation_failed", details: [{ path: field }] } });
+  expect(answer.body.error).toContain(field);
+});
+
 test.each(["abc", "0", "-1", "1.5", "1e3", "01", "9007199254740993", "%20", "%E0%A4"])("there is nothing at the id %s", async (id) => {
   const { call } = await signedUp();
   for (const path of [`/sites/${id}`, `/api-keys/${id}`]) {

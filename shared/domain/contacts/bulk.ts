@@ -1,6 +1,7 @@
 // Up to 100 contacts in one request: what is wrong with a row is told for that row.
 import * as z from "zod";
 import type { Caller } from "../../caller.ts";
+import { faults } from "../../faults.ts";
 import * as sites from "../sites.ts";
 import { ContactRow } from "./contact.ts";
 import { type Options, type Outcome, upsert } from "./upserts.ts";
@@ -19,7 +20,7 @@ export type BulkResult = z.output<typeof BulkResult>;
 /** created + updated + failed = rows. */
 export async function save(who: Pick<Caller, "orgId" | "siteId">, given: number | undefined, rows: unknown[], options: Options) {
   const siteId = await sites.resolve(who, given);
-  const read = rows.map((row) => ContactRow.safeParse(row));
+  const read = rows.map((row) => ContactRow.safeParse(row, { error: faults }));
   const good = read.flatMap(({ data }) => data ?? []);
   const outcomes = (await upsert(who, siteId, good, options)).values();
   const results = read.map(({ data, error }, index): BulkResult => {

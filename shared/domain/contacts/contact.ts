@@ -2,6 +2,7 @@
 import * as z from "zod";
 import { EmailAddress, oneLine } from "../../email.ts";
 import type { GroupKind } from "../../keys.ts";
+import { isReserved } from "../../reserved-names.ts";
 import { Timezone } from "../organizations.ts";
 
 export const contactStatuses = ["subscribed", "unsubscribed", "pending", "suppressed"] as const;
@@ -15,7 +16,9 @@ export const isStorable = (value: unknown): value is number =>
 
 export const CustomFields = z
   .record(
-    oneLine(100).min(1),
+    oneLine(100)
+      .min(1)
+      .refine((name) => !isReserved(name), "no field can have this name"),
     z.union([z.string().max(2000), z.number().refine(isStorable, "must be of a usual size"), z.boolean(), z.null()]),
   )
   .refine((fields) => Object.keys(fields).length <= maxCustomFields, `must have at most ${maxCustomFields} fields`)

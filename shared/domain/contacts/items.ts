@@ -4,6 +4,7 @@ import { absent, all, type Condition, equals } from "../../conditions.ts";
 import { put, remove, update, type Write } from "../../doors/table.ts";
 import { canonical } from "../../email.ts";
 import { invalid, type Problem } from "../../errors.ts";
+import { faults } from "../../faults.ts";
 import { emailShard, keys, on, shelves, sortable } from "../../keys.ts";
 import { type ContactChanges, type ContactItem, CustomFields, derived, type NewContact } from "./contact.ts";
 import * as groups from "./groups.ts";
@@ -75,7 +76,7 @@ export function changed(current: ContactItem, { status, customFields, ...changes
 function merged(current: ContactItem["customFields"], changes: ContactChanges["customFields"]): ContactItem["customFields"] | null {
   if (changes === undefined || changes === null) return changes === null ? null : current;
   const fields = { ...current, ...changes };
-  const { error } = CustomFields.safeParse(fields);
+  const { error } = CustomFields.safeParse(fields, { error: faults });
   const message = error?.issues[0]?.message;
   if (message) throw invalid(`customFields ${message}`, { details: [{ path: "customFields", message }] });
   return fields;

@@ -1,5 +1,6 @@
 // The cells of a row as what is to be known of a contact.
 import { asOneLine } from "../../email.ts";
+import { faults } from "../../faults.ts";
 import { ContactRow, isStorable } from "../contacts/contact.ts";
 import type { Column } from "./wishes.ts";
 
@@ -16,7 +17,7 @@ export function contactOf(cells: string[], columns: Column[]): Read {
   const beyond = cells.slice(columns.length).some((cell) => cell.trim() !== "");
   if (beyond)
     return { email, error: `has ${cells.length} cells, and the header ${columns.length}: a cell with a delimiter in it needs quotes` };
-  const { data, error } = ContactRow.safeParse(given);
+  const { data, error } = ContactRow.safeParse(given, { error: faults });
   return data ? { row: data } : { email, error: sentence(error.issues[0]!, email) };
 }
 

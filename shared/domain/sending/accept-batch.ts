@@ -4,6 +4,7 @@ import { epochSeconds, now } from "../../clock.ts";
 import { claim, insertMany, put, type Write, writeMany } from "../../doors/table.ts";
 import { canonical } from "../../email.ts";
 import { conflict, invalid } from "../../errors.ts";
+import { faults } from "../../faults.ts";
 import * as ids from "../../ids.ts";
 import { type Address, idsPerBlock, keys } from "../../keys.ts";
 import * as allowance from "../allowance.ts";
@@ -28,7 +29,7 @@ export function sorted({ recipients }: BatchMessage) {
   const seen = new Set<string>();
   const rows = recipients.map(
     (given, index): { index: number; to: string; recipient?: BatchRecipient & { to: string }; error?: string } => {
-      const { data, error } = BatchRecipient.safeParse(given);
+      const { data, error } = BatchRecipient.safeParse(given, { error: faults });
       const said = String(given.to ?? given.email ?? "").slice(0, 320);
       if (!data) return { index, to: said, error: `${error.issues[0]?.path.join(".") || "recipient"}: ${error.issues[0]?.message}` };
       const to = (data.to ?? data.email)!;

@@ -93,16 +93,19 @@ const Message = z.object({
   attachments: z.array(AttachmentInput).max(maxAttachments).default([]),
 });
 
-const said = ({
-  templateId,
-  html,
-  subject,
-}: {
+interface Words {
   templateId?: number | undefined;
   html?: string | undefined;
   subject?: string | undefined;
-}) => templateId !== undefined || (html !== undefined && subject !== undefined);
-const saysWhat = { error: "needs templateId, or html together with subject", path: ["templateId"] };
+}
+const saysWhat = {
+  said: ({ templateId, html, subject }: Words) => (templateId ?? html ?? subject) !== undefined,
+  unsaid: { error: "is required, or html together with subject", path: ["templateId"] },
+  titled: ({ templateId, html, subject }: Words) => templateId !== undefined || html === undefined || subject !== undefined,
+  untitled: { error: "is required together with html", path: ["subject"] },
+  filled: ({ templateId, html, subject }: Words) => templateId !== undefined || subject === undefined || html !== undefined,
+  empty: { error: "is required together with subject, unless there is a templateId", path: ["html"] },
+};
 const sender = ({ fromEmail, sendingConfigId }: { fromEmail?: string | undefined; sendingConfigId?: number | undefined }) =>
   fromEmail !== undefined || sendingConfigId !== undefined;
 const secret = ({ secure = false, securePassphrase }: { secure?: boolean | undefined; securePassphrase?: string | undefined }) =>
@@ -117,7 +120,9 @@ export const SingleMessage = Message.extend({
   toName: oneLine(100).optional(),
   metadata: Metadata.optional().describe("Kept on the send and shown with it"),
 })
-  .refine(said, saysWhat)
+  .refine(saysWhat.said, saysWhat.unsaid)
+  .refine(saysWhat.titled, saysWhat.untitled)
+  .refine(saysWhat.filled, saysWhat.empty)
   .refine(sender, saysWho)
   .refine(secret, needsSecure)
   .refine(alone, notSecure)
@@ -156,7 +161,9 @@ export const BatchMessage = Message.extend({
     .min(1)
     .max(maxRecipients),
 })
-  .refine(said, saysWhat)
+  .refine(saysWhat.said, saysWhat.unsaid)
+  .refine(saysWhat.titled, saysWhat.untitled)
+  .refine(saysWhat.filled, saysWhat.empty)
   .refine(sender, saysWho)
   .refine(secret, needsSecure)
   .refine(alone, notSecure)
