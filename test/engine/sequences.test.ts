@@ -1,11 +1,15 @@
 import { beforeAll, describe, expect, test, vi } from "vitest";
 import * as clock from "../../shared/clock.ts";
+import * as allowance from "../../shared/domain/allowance.ts";
 import * as contacts from "../../shared/domain/contacts.ts";
 import * as enrollments from "../../shared/domain/sequences/enrollments.ts";
 import { NewSteps } from "../../shared/domain/sequences/step.ts";
 import * as stepsOf from "../../shared/domain/sequences/steps.ts";
 import * as sequences from "../../shared/domain/sequences.ts";
 import * as templates from "../../shared/domain/templates.ts";
+import { put, write } from "../../shared/doors/table.ts";
+import { keys } from "../../shared/keys.ts";
+import { plans } from "../../shared/plans.ts";
 import { books, days, mailsTo, minutes, opened, pass, people, sequence, shop, template } from "../support/travellers.ts";
 
 vi.setConfig({ testTimeout: 120_000 });
@@ -224,4 +228,25 @@ describe("while people are inside", () => {
     expect(await sequences.find(one.caller, id)).toMatchObject({ status: "active", statusReason: null });
     await one.provider.stop();
   });
+});
+
+test("without plan and credits for its mails it pauses, and goes on once they are paid for", async () => {
+  const one = await shop();
+  const { id, steps } = await sequence(one, ["Paid"]);
+  const all = await people(one, 3);
+  const plan = plans.free.mailsPerMonth;
+  const { period } = await allowance.standing(one.orgId);
+  await write(put(keys.account(one.orgId), { period: period.start, mails: plan - 1, charged: 0 }));
+  await enrollments.enroll(one.caller, id, all);
+  await pass(minutes(2));
+  expect(await sequences.find(one.caller, id)).toMatchObject({ status: "paused", statusReason: expect.stringContaining("credits") });
+  expect((await books(one, id, steps)).counts).toMatchObject({ active: 3 });
+  await write(put(keys.account(one.orgId), { period: period.start, mails: plan - 1, charged: 0, balance: 1_000_000 }));
+  await sequences.change(one.caller, id, { status: "active" });
+  await pass(minutes(2));
+  for (const contact of all) expect(await mailsTo(one, contact)).toEqual(["Paid"]);
+  const account = (await allowance.standing(one.orgId)).account;
+  expect(account).toMatchObject({ mails: plan + 2 });
+  expect(account.balance).toBeLessThan(1_000_000);
+  await one.provider.stop();
 });

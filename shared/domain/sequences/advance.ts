@@ -1,18 +1,20 @@
 // Enrollments that go on. Of each sequence as many as a transaction holds together: where they are then, what that counts, and the
 // mail they get, all of it or none. So each step is done once, whoever dies and however often a message comes.
+import { randomUUID } from "node:crypto";
 import { now } from "../../clock.ts";
 import { enqueue } from "../../doors/queue.ts";
-import { getMany, updateMany } from "../../doors/table.ts";
+import { getMany, updateMany, type Write } from "../../doors/table.ts";
 import { Problem } from "../../errors.ts";
 import type { Address } from "../../keys.ts";
 import { inParallel } from "../../parallel.ts";
 import { queues } from "../../queues.ts";
+import * as allowance from "../allowance.ts";
 import type { ContactItem } from "../contacts/contact.ts";
 import * as organizations from "../organizations.ts";
 import * as lanes from "../sending/lanes.ts";
 import { marketingOf } from "../sending/marketing.ts";
-import type { Counted, Source } from "../sending/sources.ts";
-import { type Mailshot, stagedTogether } from "../sending/staging.ts";
+import { type Counted, counting, type Source } from "../sending/sources.ts";
+import { charged, type Mailshot, stagedTogether } from "../sending/staging.ts";
 import * as sendingConfigs from "../sending-configs.ts";
 import * as sites from "../sites.ts";
 import type { TemplateMeta } from "../templates.ts";
@@ -21,7 +23,7 @@ import * as enrollment from "./enrollment.ts";
 import { advanceSoon, type EnrollmentItem, isEnding, type Move } from "./enrollment.ts";
 import * as flows from "./flows.ts";
 import { type Journey, travelled } from "./journey.ts";
-import { contactsOf, grouped, make, type Ready } from "./moves.ts";
+import { contactsOf, grouped, make, together } from "./moves.ts";
 import { pause } from "./pausing.ts";
 import { find, type SequenceItem } from "./record.ts";
 import type { Step } from "./step.ts";
@@ -38,21 +40,23 @@ export async function advance(addresses: Address[]): Promise<void> {
   const ready = items.flatMap((item) => (item && !item.held && item.at <= at ? [item] : []));
   const bySequence = [...Map.groupBy(ready, ({ orgId, sequenceId }) => `${orgId}/${sequenceId}`).values()];
   const errors: unknown[] = [];
-  await inParallel(4, bySequence, (some) => together(some).catch((error: unknown) => errors.push(error)));
+  await inParallel(4, bySequence, (some) => ofOne(some).catch((error: unknown) => errors.push(error)));
   if (errors.length) throw errors[0];
 }
 
-async function together(items: EnrollmentItem[]): Promise<void> {
+async function ofOne(items: EnrollmentItem[]): Promise<void> {
   const [{ orgId, sequenceId }] = items as [EnrollmentItem];
   const sequence = await find({ orgId }, sequenceId).catch(unlessGone);
   if (sequence?.status !== "active") return hold(items);
-  const planned = await plan(orgId, sequence, items).catch(async (error: unknown) => {
+  try {
+    const { post, journeys } = await plan(orgId, sequence, items);
+    await settle(orgId, sequence, post, journeys);
+  } catch (error) {
     if (!(error instanceof Problem) || passing.has(error.kind)) throw error;
     // Nobody can go on: that is for its owner to mend, and nobody loses the place.
     await pause(orgId, sequence, error.message);
-    return undefined;
-  });
-  return planned ? settle(orgId, sequence, planned.post, planned.journeys) : hold(items);
+    await hold(items);
+  }
 }
 
 const passing = new Set(["upstream", "limited", "unavailable", "conflict"]);
@@ -135,12 +139,12 @@ async function settle(orgId: number, { id }: SequenceItem, post: Post, journeys:
   const mailSteps = new Set(journeys.flatMap(({ mail }) => mail ?? []));
   const groups = grouped(
     journeys.map(({ move }) => move),
-    2 * Math.min(mailSteps.size, 20) + 4,
+    2 * Math.min(mailSteps.size, 20) + 6,
   );
   if (post.config && mailSteps.size) await insure(orgId, post.config.id);
   const made = await inParallel(2, groups, (group) =>
     make(group, (moves) =>
-      ready(
+      attempt(
         { orgId, id, post },
         moves.map(({ item }) => byItem.get(item)!),
       ),
@@ -157,8 +161,20 @@ interface Sender {
   post: Post;
 }
 
-/** The mail is stored, and goes once the moves are made. */
-async function ready({ orgId, id, post }: Sender, journeys: Journey[]): Promise<Ready> {
+/** Throws 402 when neither plan nor credits pay for the mails. */
+async function attempt(sender: Sender, journeys: Journey[]): Promise<Move[] | undefined> {
+  const { orgId, id } = sender;
+  const n = journeys.filter(({ mail }) => mail).length;
+  if (!n) return together(...(await prepared(sender, journeys, undefined)));
+  return allowance.spend(orgId, n, `sequence:${id}:${randomUUID()}`, async ({ writes, cost }) => {
+    const [moves, further] = await prepared(sender, journeys, cost);
+    return together(moves, [...further, ...writes]);
+  });
+}
+
+/** The moves, with the mails that they mean; those are stored, and go once the moves are made. */
+async function prepared(sender: Sender, journeys: Journey[], cost: allowance.Cost | undefined): Promise<[Move[], Write[]]> {
+  const { id } = sender;
   const at = now();
   const byStep = [
     ...Map.groupBy(
@@ -167,7 +183,7 @@ async function ready({ orgId, id, post }: Sender, journeys: Journey[]): Promise<
     ),
   ];
   const batches = byStep.map(([step, some]) => ({
-    shot: shotOf(orgId, id, post, step, at),
+    shot: shotOf(sender, step, at),
     contacts: some.map(({ contact }) => contact!),
     held: false,
   }));
@@ -175,10 +191,12 @@ async function ready({ orgId, id, post }: Sender, journeys: Journey[]): Promise<
     ...(mail ? [{ source: sourceOf(id, mail), tallies: { candidates: 1 } }] : []),
     ...capped.map((step) => ({ source: sourceOf(id, step), tallies: { candidates: 1, capped: 1 } })),
   ]);
-  const { sendIds, writes } =
-    batches.length || counted.length ? await stagedTogether(batches, counted) : { sendIds: new Map<number, number>(), writes: [] };
+  // Where nobody gets a mail there may yet be some who are not to have one.
+  const { sendIds, writes } = batches.length
+    ? await stagedTogether(charged(batches, cost), counted)
+    : { sendIds: new Map<number, number>(), writes: counting(sender.orgId, journeys[0]?.move.item.contactId ?? 0, counted) };
   const moves = journeys.map(({ move, mail }) => (mail ? mailed(move, mail, sendIds.get(move.item.contactId)!) : move));
-  return { moves, further: writes };
+  return [moves, writes];
 }
 
 const mailed = (move: Move, step: Step, sendId: number): Move =>
@@ -186,7 +204,7 @@ const mailed = (move: Move, step: Step, sendId: number): Move =>
 
 const sourceOf = (id: number, step: Step): Source => ({ kind: "sequence", id, part: step.id });
 
-function shotOf(orgId: number, id: number, { site, bcc, config, templates }: Post, step: Step, at: Date): Mailshot {
+function shotOf({ orgId, id, post: { site, bcc, config, templates } }: Sender, step: Step, at: Date): Mailshot {
   const { version, subject } = templates.get(step.templateId!)!;
   return { orgId, site, bcc, config: config!, source: sourceOf(id, step), template: { id: step.templateId!, version, subject }, at };
 }

@@ -24,19 +24,20 @@ const writesOf = (moves: Move[]): Write[] => [...moves.flatMap(moving), ...count
 
 const mostTries = 8;
 
-/** What goes into the transaction of some moves: these as they then are, and writes of others. */
-export interface Ready {
-  moves: Move[];
-  further: Write[];
-}
+/** Makes the moves, all together; answers with them as they then are, undefined when one of them lost. */
+export type Attempt = (moves: Move[]) => Promise<Move[] | undefined>;
 
-/** One group, all together. `ready` is asked again when some have fallen out. Answers with those that were made. */
-export async function make(group: Move[], ready = async (moves: Move[]): Promise<Ready> => ({ moves, further: [] })): Promise<Move[]> {
+/** With further writes in the same transaction. */
+export const together = async (moves: Move[], further: Write[] = []): Promise<Move[] | undefined> =>
+  (await claim(...writesOf(moves), ...further)) ? moves : undefined;
+
+/** One group, all together. Tried again without those who have fallen out. Answers with those that were made. */
+export async function make(group: Move[], attempt: Attempt = together): Promise<Move[]> {
   let open = group;
   for (let tries = 1; open.length; tries++) {
     if (tries > mostTries) throw new Error("Enrollments kept changing while they were moved");
-    const { moves, further } = await ready(open);
-    if (await claim(...writesOf(moves), ...further)) return moves;
+    const made = await attempt(open);
+    if (made) return made;
     open = await asRead(open);
   }
   return [];
