@@ -108,6 +108,8 @@ export interface QueryOptions {
   below?: string | undefined;
   newestFirst?: boolean;
   filter?: Condition | undefined;
+  /** Names of the attributes to bring over; reading costs the same. */
+  only?: string[] | undefined;
   consistent?: boolean;
 }
 export interface Page<T> {
@@ -119,9 +121,9 @@ export interface Page<T> {
 /** One page of a partition. With a filter a page may be short or empty and yet have a next. `next` serves base-table ranges only. */
 export async function query<T>(
   from: Range,
-  { limit = 50, after, below, newestFirst = false, filter, consistent = false }: QueryOptions = {},
+  { limit = 50, after, below, newestFirst = false, filter, only, consistent = false }: QueryOptions = {},
 ): Promise<Page<T>> {
-  const { sort, condition, names, values } = keyCondition(from, filter, below);
+  const { sort, condition, names, values } = keyCondition(from, filter, below, only);
   const { Items, LastEvaluatedKey, ConsumedCapacity } = await dynamo().send(
     new QueryCommand({
       TableName: config.table,
@@ -131,6 +133,7 @@ export async function query<T>(
       ConsistentRead: consistent,
       KeyConditionExpression: condition.key,
       FilterExpression: condition.filter,
+      ProjectionExpression: condition.only,
       ExpressionAttributeNames: names,
       ExpressionAttributeValues: values,
       ExclusiveStartKey: after === undefined ? undefined : startKey(from, after),
@@ -183,13 +186,14 @@ export async function count(
   return total;
 }
 
-function keyCondition(from: Range, filter: Condition | undefined, below: string | undefined) {
+function keyCondition(from: Range, filter: Condition | undefined, below: string | undefined, only?: string[]) {
   const bound = binder();
   const sort = from.index ? `${from.index}sk` : "sk";
   const key = `${bound.bind.name(from.index ? `${from.index}pk` : "pk")} = ${bound.bind.value(from.pk)}`;
   const prefix = from.prefix === undefined ? "" : ` AND begins_with(${bound.bind.name(sort)}, ${bound.bind.value(from.prefix)})`;
   const end = below === undefined ? "" : ` AND ${bound.bind.name(sort)} < ${bound.bind.value(below)}`;
-  return { sort, condition: { key: key + prefix + end, filter: filter?.(bound.bind) }, names: bound.names, values: bound.values };
+  const condition = { key: key + prefix + end, filter: filter?.(bound.bind), only: only?.map(bound.bind.name).join(", ") };
+  return { sort, condition, names: bound.names, values: bound.values };
 }
 
 // An index key is made whole by the base key, so a cursor on an index carries all three parts.

@@ -23,11 +23,16 @@ export interface Compiled {
   pushed?: Filter | undefined;
   exact: boolean;
   matches: Test;
+  /** What `matches` looks at. */
+  attributes: string[];
   explain(contact: ContactItem): Explained;
 }
 
 /** What the reader of contacts wants to know. */
-export const wanted = ({ pushed, exact, matches }: Compiled): Wanted => ({ filter: pushed, ...(!exact && { matches }) });
+export const wanted = ({ pushed, exact, matches, attributes }: Compiled): Wanted => ({
+  filter: pushed,
+  ...(!exact && { matches, attributes }),
+});
 
 interface Node extends Compiled {
   parts?: Node[];
@@ -69,7 +74,8 @@ function ofRules({ match, conditions }: Rules, context: Context): Node {
     matched: holds(contact),
     conditions: parts.map((part) => part.explain(contact)),
   });
-  return { parts, pushed, exact, matches: holds, explain };
+  const attributes = [...new Set(parts.flatMap((part) => part.attributes))];
+  return { parts, pushed, exact, matches: holds, attributes, explain };
 }
 
 const tests: Record<Rules["match"], (parts: Node[]) => Test> = {
@@ -109,5 +115,6 @@ function ofCondition({ field: name, operator, value }: Condition, context: Conte
     matched: matches(contact),
     actual: carried(contact),
   });
-  return { pushed: pushed?.condition, exact: pushed?.exact === true, matches, explain };
+  const [attribute] = [field.attribute].flat() as [string];
+  return { pushed: pushed?.condition, exact: pushed?.exact === true, matches, attributes: [attribute], explain };
 }
