@@ -1,6 +1,7 @@
 import * as batch from "./batch.ts";
 import * as bundles from "./bundles.ts";
 import * as campaign from "./campaign.ts";
+import * as contacts from "./contacts.ts";
 import * as inbound from "./inbound.ts";
 import * as outgoing from "./outgoing.ts";
 import * as profile from "./profile.ts";
@@ -27,6 +28,7 @@ export const benches: Record<string, Bench> = {
   segments: { title: "Segments, search and export", run: segments.run, sizes: [10_000, 100_000] },
   campaign: { title: "A campaign, from the start until the provider has it", run: campaign.run, sizes: [20_000] },
   sequences: { title: "Enrollments that fall due at once", run: sequences.run, sizes: [10_000] },
+  contacts: { title: "Contacts: one by one, in bulk, and from files", run: contacts.run, sizes: [10_000, 100_000] },
   bundles: { title: "Bundles for Lambda", run: bundles.run },
   profile: { title: "Where the time of the service goes, per mail", run: profile.run, onlyWhenNamed: true },
   soak: { title: "20,000 mails through kills, flaky providers, doubled and shuffled events", run: soak.run, onlyWhenNamed: true },

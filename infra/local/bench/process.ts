@@ -2,6 +2,8 @@
 // over IPC what can only be measured from inside.
 import { readFileSync, writeFileSync } from "node:fs";
 import { Session } from "node:inspector/promises";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { groups } from "../../../functions/http/index.ts";
 import { workers } from "../../../functions/queue/index.ts";
 import { type Service, startService } from "../service.ts";
@@ -25,6 +27,13 @@ const answers = {
   },
   /** Bytes in memory: gateway, workers and queues, without the engine. */
   memory: async () => process.memoryUsage.rss(),
+  /** Bytes that are in use once all is collected that is not. */
+  live: async (): Promise<number> => {
+    setFlagsFromString("--expose-gc");
+    runInNewContext("gc")();
+    const { heapUsed, arrayBuffers } = process.memoryUsage();
+    return heapUsed + arrayBuffers;
+  },
   trace: async (on: boolean) => trace(on),
   crowd,
   profile: async () => {

@@ -1,5 +1,6 @@
 // What many contacts at once write: each person's part, and as many parts to a transaction as fit, with every counter once.
 // Pointers and memberships go first, plainly: one whose contact does not say the same tells nobody anything.
+import { isDeepStrictEqual } from "node:util";
 import { put, remove, Unmet, type Write, write, writeMany } from "../../doors/table.ts";
 import { Problem } from "../../errors.ts";
 import { type GroupKind, keys } from "../../keys.ts";
@@ -99,13 +100,10 @@ const united = (name: string, current: Set<number> | undefined, more: number[]) 
 const minus = (all: Set<number> | undefined, without: Set<number> | undefined): Set<number> =>
   (all ?? new Set<number>()).difference(without ?? new Set());
 
-/** But for the marks of a change. */
-const isSame = (a: ContactItem, b: ContactItem): boolean => JSON.stringify(bare(a)) === JSON.stringify(bare(b));
+/** But for the marks of a change. Fields may come in any order, within each other too. */
+const isSame = (a: ContactItem, b: ContactItem): boolean => isDeepStrictEqual(bare(a), bare(b));
 const bare = ({ updatedAt: _, v: __, tags: ___, lists: ____, ...rest }: ContactItem) =>
-  Object.entries(rest)
-    .filter(([, value]) => value !== undefined)
-    .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([name, value]) => [name, value instanceof Set ? [...value] : value]);
+  Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined));
 
 const stepTo = (person: Person, next: ContactItem, memberships: groups.Membership[], storing: Write): Step => ({
   person,

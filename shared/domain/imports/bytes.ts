@@ -10,11 +10,16 @@ export interface File {
   tag?: string | undefined;
 }
 
-const pieceBytes = 4 * 1024 * 1024;
+const fetchedBytes = 4 * 1024 * 1024;
+// Whoever reads rows makes all of a piece at once.
+const pieceBytes = 64 * 1024;
 
 /** From `from` to the end. Throws `invalid` when the file is gone or another one. */
 export async function* piecesOf({ blob, size, tag }: File, from: number): AsyncGenerator<Uint8Array> {
-  for (let at = from; at < size; at += pieceBytes) yield (await pieceAt(blob, at, Math.min(pieceBytes, size - at), tag)).bytes;
+  for (let at = from; at < size; at += fetchedBytes) {
+    const { bytes } = await pieceAt(blob, at, Math.min(fetchedBytes, size - at), tag);
+    for (let begin = 0; begin < bytes.length; begin += pieceBytes) yield bytes.subarray(begin, begin + pieceBytes);
+  }
 }
 
 /** The first bytes, and the tag. */
