@@ -1,5 +1,6 @@
 // Bundles every entry point for Lambda, all in one go: functions/<kind>/<name>.ts becomes dist/<kind>/<name>/index.cjs.
-// dist/meta.json tells what went into each, dist/reach.json what it can do: the stack grants a function that and no more.
+// dist/meta.json tells what went into each, dist/late.json what went into the modules that are loaded late, dist/reach.json what it
+// can do: the stack grants a function that and no more.
 import { readdir, rm, writeFile } from "node:fs/promises";
 import { basename, dirname, join, relative } from "node:path";
 import { styleText } from "node:util";
@@ -75,7 +76,7 @@ const lateIn = ({ imports }: esbuild.Metafile["outputs"][string]): string[] =>
 
 /** Puts what is loaded late beside the bundles that may load it; answers how large each is. */
 async function addLate(common: esbuild.BuildOptions, meta: esbuild.Metafile): Promise<Record<string, number>> {
-  const { outputFiles } = await esbuild.build({
+  const { outputFiles, metafile } = await esbuild.build({
     ...common,
     ...packing,
     entryPoints: lateModules.map((path) => ({ in: path, out: basename(path, ".ts") })),
@@ -84,6 +85,7 @@ async function addLate(common: esbuild.BuildOptions, meta: esbuild.Metafile): Pr
     plugins: [standIns, trimmedPackages],
     write: false,
   });
+  await writeFile(join(common.outdir!, "late.json"), JSON.stringify(metafile));
   const files = new Map(outputFiles.map(({ path, contents }) => [basename(path), contents]));
   for (const [path, output] of Object.entries(meta.outputs))
     for (const module of lateIn(output)) await writeFile(join(root, dirname(path), lateFile(module)), files.get(lateFile(module))!);

@@ -17,7 +17,7 @@ import { opened } from "./secure-messages/links.ts";
 import * as feed from "./sending/feed.ts";
 import * as sites from "./sites.ts";
 
-export const statuses = ["active", "expired", "revoked"] as const;
+const statuses = ["active", "expired", "revoked"] as const;
 
 export const SecureMessage = z
   .object({

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, inject, test } from "vitest";
+import { lateFile } from "../../infra/aws/bundling.ts";
 import { type Reach, reachOf } from "../../infra/aws/reach.ts";
 import type {} from "../support/built.ts";
 import { bundlesOf, type Service, type Statement, synthesized, tables } from "../support/template.ts";
@@ -16,14 +17,19 @@ beforeAll(() => {
 
 /** The doors that are in a bundle, as esbuild counts their bytes (a few are left of what it took out): found in another way than the grants were. */
 function doorsIn(bundle: string): string[] {
-  const { outputs } = JSON.parse(readFileSync(join(dist, "meta.json"), "utf8")) as { outputs: Record<string, Output> };
-  const output = Object.values(outputs).find(({ entryPoint }) => entryPoint === `functions/${bundle}.ts`)!;
-  return Object.entries(output.inputs).flatMap(([path, { bytesInOutput }]) =>
-    bytesInOutput > 10 ? (/^shared\/doors\/(\w+)\.ts$/.exec(path)?.[1] ?? []) : [],
+  const output = outputsIn("meta.json").find(({ entryPoint }) => entryPoint === `functions/${bundle}.ts`)!;
+  const isLate = ({ entryPoint = "" }: Output) => output.imports.some(({ path }) => path === `./${lateFile(entryPoint)}`);
+  return [output, ...outputsIn("late.json").filter(isLate)].flatMap(({ inputs }) =>
+    Object.entries(inputs).flatMap(([path, { bytesInOutput }]) =>
+      bytesInOutput > 10 ? (/^shared\/doors\/(\w+)\.ts$/.exec(path)?.[1] ?? []) : [],
+    ),
   );
 }
+const outputsIn = (file: string): Output[] =>
+  Object.values((JSON.parse(readFileSync(join(dist, file), "utf8")) as { outputs: Record<string, Output> }).outputs);
 interface Output {
   entryPoint?: string;
+  imports: { path: string }[];
   inputs: Record<string, { bytesInOutput: number }>;
 }
 

@@ -12,7 +12,7 @@ import { hashOf } from "./keyed-hashes.ts";
 import type { Member } from "./second-factors.ts";
 import * as secondFactors from "./second-factors.ts";
 
-export const lifetimeSeconds = 600;
+const lifetimeSeconds = 600;
 export const mostTries = 5;
 const codeSeconds = 600;
 
