@@ -11,10 +11,19 @@ import type { PageRequest } from "../paging.ts";
 import { inParallel } from "../parallel.ts";
 import * as records from "./records.ts";
 
+/** First segments of the paths that an API key may call; test/unit/scopes.test.ts compares them with the routes. */
+export const scopeGroups =
+  "analytics api-keys attachments auth billing campaigns compliance contacts dashboard domains events exports forms holidays imports lists org plans providers rate-limit reports scoring secure-messages segments send sender-check sending-configs sends sequences settings sites stock-photos suppressions tags template-folders templates validate webhooks".split(
+    " ",
+  );
+
 const Scope = z
   .string()
   .max(100, { abort: true })
-  .regex(/^(\*|[a-z]+(-[a-z]+)*:(read|write))$/, "must be * or a group with :read or :write, such as contacts:read");
+  .regex(/^(\*|[a-z]+(-[a-z]+)*:(read|write))$/, { error: "must be * or a group with :read or :write, such as contacts:read", abort: true })
+  .refine((scope) => scope === "*" || scopeGroups.includes(scope.split(":")[0]!), {
+    error: ({ input }) => `names a group that there is not: ${String(input).split(":")[0]}`,
+  });
 
 export const ApiKey = z
   .object({
@@ -39,7 +48,7 @@ export const NewApiKey = z
       .min(1)
       .max(100)
       .default(["*"])
-      .describe("`*`, or `<group>:read` and `<group>:write`; the group is a path's first segment"),
+      .describe(`\`*\`, or \`<group>:read\` and \`<group>:write\`; the group is a path's first segment: ${scopeGroups.join(", ")}`),
   })
   .meta({ examples: [{ name: "Shop server", scopes: ["send:write", "sends:read"] }] });
 export type NewApiKey = z.output<typeof NewApiKey>;

@@ -20,8 +20,8 @@ import { config } from "../config.ts";
 import * as web from "../doors/web.ts";
 import type { Mailing, Outcome, Provider, Recipient } from "./provider.ts";
 
-/** How long one call may take. A worker that calls a provider needs more time than this. */
-const timeoutSeconds = 30;
+/** How long one call may take. A worker that calls a provider needs more time than this, and so does API Gateway, which waits 30 seconds. */
+const timeoutSeconds = 25;
 
 /** The call as the provider's own API wants it. PROVIDER_URL_<KEY> replaces the origin of `url`. */
 interface Request {

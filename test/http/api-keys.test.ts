@@ -96,6 +96,7 @@ test.each([
   ["scopes", { name: "CI", scopes: "sites:read" }],
   ["scopes.1", { name: "CI", scopes: ["sites:read", "sites:admin"] }],
   ["scopes.0", { name: "CI", scopes: ["sites"] }],
+  ["scopes.1", { name: "CI", scopes: ["sites:read", "colours:read"] }],
   ["siteId", { name: "CI", siteId: "1" }],
 ])("a key with a bad %s is refused", async (path, body) => {
   const { call } = await signedUp();
