@@ -1,6 +1,8 @@
 // A campaign to everybody of a site, named by list, by tag and by segment: from the request that sends it until the provider has the
 // last mail, through the real workers.
 import * as clock from "../../../shared/clock.ts";
+import { cpuRow, since } from "./mails.ts";
+import type { Cost } from "./process.ts";
 import { atMost, balance, number, perSecond, progress, type Row } from "./report.ts";
 import { type Populated, populated } from "./segments.ts";
 import { type Measured, measured, type Spent } from "./service.ts";
@@ -42,18 +44,20 @@ interface Run {
   fannedOutSeconds: number;
   seconds: number;
   memory: { before: number; most: number };
+  cost: Cost;
   spent: Record<string, Spent>;
   accounting: Record<string, number>;
 }
 
 async function oneCampaign(scene: Populated, how: string, audience: object, size: number): Promise<Row[]> {
-  const { seconds, fannedOutSeconds, memory, spent, accounting } = await sent(scene, how, audience, size);
+  const { seconds, fannedOutSeconds, memory, cost, spent, accounting } = await sent(scene, how, audience, size);
   return [
     {
       what: `${how}: handed over`,
       value: perSecond(size / seconds),
       note: `in ${number(seconds)} s; all were let into the lane after ${number(fannedOutSeconds)} s`,
     },
+    cpuRow(how, "recipient", cost, size),
     balance(`${how}: sent, as the campaign counts`, (accounting.sent ?? 0) + (accounting.delivered ?? 0), size),
     unitRow(how, "to reach", spent["fan-out"], size, aims.fanOut),
     unitRow(how, "to hand over", spent.lane, size, aims.lane),
@@ -90,7 +94,7 @@ async function sent(
   const { id } = (await call<{ id: number }>("POST", "/campaigns", body)).data;
   await service.quiet(0.5);
   service.spent();
-  const before = await service.ask("memory");
+  const [before, costBefore] = [await service.ask("memory"), await service.ask("cost")];
   const target = service.sandbox.stats().accepted + size;
   const began = performance.now();
   await call("POST", `/campaigns/${id}/send`);
@@ -104,7 +108,8 @@ async function sent(
   const seconds = (performance.now() - began) / 1000;
   await service.quiet(1);
   const { accounting } = await detail(call, id);
-  return { seconds, fannedOutSeconds, memory: { before, most }, spent: await settledSpent(service), accounting };
+  const cost = since(costBefore, await service.ask("cost"));
+  return { seconds, fannedOutSeconds, memory: { before, most }, cost, spent: await settledSpent(service), accounting };
 }
 
 /** Log lines may come after the last call they tell of. */

@@ -41,9 +41,15 @@ export async function measuredRun(service: Measured, what: string, mails: number
   };
 }
 
-const since = (before: Cost, after: Cost): Cost => ({
+export const since = (before: Cost, after: Cost): Cost => ({
   cpu: after.cpu - before.cpu,
   engineCpu: after.engineCpu === undefined ? undefined : after.engineCpu - before.engineCpu!,
+});
+
+export const cpuRow = (how: string, of: string, { cpu, engineCpu }: Cost, n: number): Row => ({
+  what: `${how}: CPU per ${of}`,
+  value: milliseconds(cpu / n),
+  note: `beside it the engine ${engineCpu === undefined ? "?" : number(engineCpu / n)}`,
 });
 
 /** How fast, and what it cost in time. */

@@ -1,6 +1,8 @@
 // Very many enrollments of one sequence that fall due in the same minute: at a wait, at a mail, and at the end.
 import { chunked, inParallel } from "../../../shared/parallel.ts";
 import type { Organization } from "./callers.ts";
+import { cpuRow, since } from "./mails.ts";
+import type { Cost } from "./process.ts";
 import { atMost, balance, number, perSecond, progress, type Row } from "./report.ts";
 import { type Populated, populated } from "./segments.ts";
 import { type Measured, measured, type Spent } from "./service.ts";
@@ -44,12 +46,14 @@ async function ofSize(scene: Populated, size: number): Promise<Row[]> {
 
 interface Passed {
   seconds: number;
+  cost: Cost;
   spent: Record<string, Spent>;
 }
 
 async function enroll(service: Measured, { call }: Organization, sequenceId: number, contactIds: number[]): Promise<Passed> {
   await service.quiet(0.5);
   service.spent();
+  const before = await service.ask("cost");
   const began = performance.now();
   let done = 0;
   await inParallel(4, chunked(contactIds, 100), async (some) => {
@@ -59,7 +63,7 @@ async function enroll(service: Measured, { call }: Organization, sequenceId: num
   });
   const seconds = (performance.now() - began) / 1000;
   await service.quiet(1);
-  return { seconds, spent: service.spent() };
+  return { seconds, cost: since(before, await service.ask("cost")), spent: service.spent() };
 }
 
 interface Detail {
@@ -78,6 +82,7 @@ async function fallDue(
   const local = (path: string, body: object) => fetch(`${url}/_local/${path}`, { method: "POST", body: JSON.stringify(body) });
   await local("clock", { advanceSeconds: (waitMinutes + 2) * 60 });
   service.spent();
+  const before = await service.ask("cost");
   const began = performance.now();
   for (let n = 0; n < size; progress("what is due is done", n, size)) {
     await local("settle", { waitSeconds: 0, maxWaitedSeconds: 1, limitSeconds: 1 });
@@ -85,13 +90,14 @@ async function fallDue(
   }
   const seconds = (performance.now() - began) / 1000;
   await service.quiet(1);
-  return { seconds, spent: service.spent() };
+  return { seconds, cost: since(before, await service.ask("cost")), spent: service.spent() };
 }
 
-const rowsOf = (what: string, size: number, { seconds, spent }: Passed, aim: number): Row[] => {
+const rowsOf = (what: string, size: number, { seconds, cost, spent }: Passed, aim: number): Row[] => {
   const writes = sum(spent, "writeUnits") / size;
   return [
     { what: `${what}: steps`, value: perSecond(size / seconds), note: `in ${number(seconds)} s` },
+    cpuRow(what, "step", cost, size),
     { what: `${what}: write units per step`, value: number(writes), aim: atMost(aim, writes), note: unitsOf(spent, size) },
   ];
 };
