@@ -3,6 +3,7 @@ import * as bundles from "./bundles.ts";
 import * as campaign from "./campaign.ts";
 import * as contacts from "./contacts.ts";
 import * as inbound from "./inbound.ts";
+import * as insight from "./insight.ts";
 import * as outgoing from "./outgoing.ts";
 import * as profile from "./profile.ts";
 import type { Row } from "./report.ts";
@@ -28,6 +29,7 @@ export const benches: Record<string, Bench> = {
   segments: { title: "Segments, search and export", run: segments.run, sizes: [10_000, 100_000] },
   campaign: { title: "A campaign, from the start until the provider has it", run: campaign.run, sizes: [20_000] },
   sequences: { title: "Enrollments that fall due at once", run: sequences.run, sizes: [10_000] },
+  insight: { title: "Figures and reports, after so many events", run: insight.run, sizes: [10_000, 100_000, 1_000_000] },
   contacts: { title: "Contacts: one by one, in bulk, and from files", run: contacts.run, sizes: [10_000, 100_000] },
   bundles: { title: "Bundles for Lambda", run: bundles.run },
   profile: { title: "Where the time of the service goes, per mail", run: profile.run, onlyWhenNamed: true },

@@ -8,6 +8,7 @@ import { groups } from "../../../functions/http/index.ts";
 import { workers } from "../../../functions/queue/index.ts";
 import { type Service, startService } from "../service.ts";
 import { crowd } from "./crowd.ts";
+import { history } from "./history.ts";
 import { trace, traced, watchCalls } from "./trips.ts";
 
 /** CPU time in milliseconds since the process started. */
@@ -36,6 +37,7 @@ const answers = {
   },
   trace: async (on: boolean) => trace(on),
   crowd,
+  history,
   profile: async () => {
     inspector.connect();
     await inspector.post("Profiler.enable");
