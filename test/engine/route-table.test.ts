@@ -1,29 +1,20 @@
 // Promises that hold for every route there is, whoever adds it: the tests walk the table itself.
-import { expect, test } from "vitest";
-import { groups } from "../../functions/http/index.ts";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import * as apiKeys from "../../shared/domain/api-keys.ts";
 import * as sites from "../../shared/domain/sites.ts";
 import { sessionCookie } from "../../shared/http/authenticate.ts";
-import { shortPath } from "../../shared/http/openapi.ts";
-import type { Route } from "../../shared/http/route.ts";
-import type { Group } from "../../shared/http/serve.ts";
 import { chunked } from "../../shared/parallel.ts";
 import { account } from "../support/callers.ts";
 import { type Asked, ask } from "../support/events.ts";
+import { type Entry, type Made, madeBy, table, withKey } from "../support/makers.ts";
 
-type Signature = `${string} /${string}`;
-interface Entry {
-  group: Group;
-  route: Route;
-  signature: Signature;
-}
-
-const table: Entry[] = groups.flatMap((group) =>
-  group.routes.map((route) => {
-    const path = shortPath(route.path).replace(/{(\w+)}/g, ":$1");
-    return { group, route, signature: `${route.method} ${path}` as Signature };
-  }),
-);
+// The others may only ask so often in a minute.
+beforeAll(() => {
+  vi.stubEnv("DEFAULT_PLAN", "enterprise");
+});
+afterAll(() => {
+  vi.unstubAllEnvs();
+});
 
 /** `id` for every integer in the path, but for a contact, and a query and body that most would take. */
 const asking = ({ route }: Entry, id: number, credential: Asked, { contacts: contact = id, variants: variant = id }: Made = {}): Asked => {
@@ -34,7 +25,6 @@ const asking = ({ route }: Entry, id: number, credential: Asked, { contacts: con
   Object.assign(given, { scheduledAt: "2027-01-01T00:00:00Z", emails: ["ada@example.net"] });
   return { ...credential, params, ...(route.query && { query: { q: "a" } }), ...(route.body && !route.raw && { body: given }) };
 };
-const withKey = (key: string): Asked => ({ headers: { authorization: `Bearer ${key}` } });
 const withSession = (token: string): Asked => ({ cookies: [`${sessionCookie}=${token}`] });
 
 test("there are routes", () => {
@@ -68,86 +58,58 @@ test("no route that needs a session answers a key", async () => {
   }
 });
 
-test("no route does anything for a key without its scope", async () => {
+const scopes = [...new Set(table.filter(({ route }) => route.auth === "account").map(({ route }) => route.scope))];
+
+test("no route does anything for a key that has every scope but its own", async () => {
   // Each account may only ask so often in a minute.
   for (const some of chunked(
     table.filter(({ route }) => route.auth === "account"),
     40,
   )) {
     const { caller } = await account();
-    const { key } = await apiKeys.create(caller, apiKeys.NewApiKey.parse({ name: "none", scopes: ["nothing:read"] }));
+    const known = new Map<string, string>();
     for (const entry of some) {
+      const { scope } = entry.route;
+      const others = scopes.filter((one) => one !== scope);
+      const key = known.get(scope) ?? (await apiKeys.create(caller, apiKeys.NewApiKey.parse({ name: "others", scopes: others }))).key;
+      known.set(scope, key);
       const { status, body } = await ask(entry.group, entry.signature, asking(entry, 1, withKey(key)));
       expect([entry.signature, status, body.code]).toEqual([entry.signature, 403, "scope_missing"]);
     }
   }
 });
 
-type Made = Record<string, number>;
-/** One record of each kind, by the first segment of its path; whoever adds a kind adds it here. */
-const makers: Record<string, { signature: Signature; body(made: Made): object; of?: string }> = {
-  sites: { signature: "POST /sites", body: () => ({ name: "Shop" }) },
-  "api-keys": { signature: "POST /api-keys", body: () => ({ name: "CI" }) },
-  "template-folders": { signature: "POST /template-folders", body: () => ({ name: "Folder" }) },
-  contacts: { signature: "POST /contacts", body: () => ({ email: "ann@example.net" }) },
-  lists: { signature: "POST /lists", body: () => ({ name: "News" }) },
-  tags: { signature: "POST /tags", body: () => ({ name: "vip" }) },
-  segments: { signature: "POST /segments", body: () => ({ name: "All", rules: { match: "all", conditions: [] } }) },
-  imports: { signature: "POST /imports/upload", body: () => Buffer.from("email\nann@example.net") },
-  exports: { signature: "POST /exports", body: () => ({ type: "contacts" }) },
-  templates: { signature: "POST /templates", body: () => ({ name: "Hello", subject: "Hi", html: "<p>Hi</p>" }) },
-  "sending-configs": {
-    signature: "POST /sending-configs",
-    body: () => ({ provider: "resend", fromEmail: "news@example.com", fromName: "News", credentials: { apiKey: "re_test" } }),
-  },
-  domains: { signature: "POST /domains", body: () => ({ name: "shop.example.com" }) },
-  reports: { signature: "POST /reports/schedules", body: () => ({ frequency: "daily", recipient: "ada@example.net" }) },
-  forms: { signature: "POST /forms", body: () => ({ name: "Newsletter" }) },
-  campaigns: { signature: "POST /campaigns", body: () => ({ name: "Spring" }) },
-  variants: { signature: "POST /campaigns/:id/variants", of: "campaigns", body: () => ({ subject: "Hi" }) },
-  holidays: {
-    signature: "POST /holidays",
-    body: (made) => ({ name: "New year", date: "2099-01-01", templateId: made.templates }),
-  },
-  scoring: { signature: "POST /scoring/rules", body: () => ({ name: "Opened", trigger: "email_open", points: 1 }) },
-  sequences: { signature: "POST /sequences", body: () => ({ name: "Welcome" }) },
-  webhooks: { signature: "POST /webhooks", body: () => ({ url: "https://shop.example/hooks", events: ["bounce"] }) },
-  sends: {
-    signature: "POST /send",
-    body: (made) => ({ to: "ada@example.net", subject: "Hi", html: "<p>Hi</p>", sendingConfigId: made["sending-configs"] }),
-  },
-  "secure-messages": {
-    signature: "POST /send",
-    body: (made) => ({ to: "bob@example.net", subject: "Hi", html: "<p>Hi</p>", secure: true, sendingConfigId: made["sending-configs"] }),
-  },
-};
+const kindOf = ({ signature }: Entry): string => signature.split("/")[1]!;
+const walked = table.filter(({ route }) => route.auth !== "public" && route.path.includes("{id}"));
 
-const bodyOf = (given: object): Asked =>
-  Buffer.isBuffer(given) ? { raw: given, headers: { "content-type": "text/csv" } } : { body: given };
-
-test("what belongs to one organization does not exist for another", async () => {
+test("what belongs to one organization does not exist for another, nor for its key", async () => {
   const [owner, stranger] = await Promise.all([account(), account()]);
-  const made: Made = {};
-  for (const [kind, { signature, body, of }] of Object.entries(makers)) {
-    const { group } = table.find((entry) => entry.signature === signature)!;
-    const answer = await ask<{ id: number }>(group, signature, {
-      ...withSession(owner.token),
-      ...(of && { params: { id: String(made[of]) } }),
-      ...bodyOf(body(made)),
-    });
-    expect([signature, answer.status, answer.body.error]).toEqual([signature, expect.toBeOneOf([201, 202]), undefined]);
-    made[kind] = answer.body.data.id;
-  }
-  const walked = table.filter(({ route }) => route.auth !== "public" && route.path.includes("{id}"));
+  const made = await madeBy(withSession(owner.token));
+  const { key } = await apiKeys.create(stranger.caller, apiKeys.NewApiKey.parse({ name: "all" }));
   for (const entry of walked) {
-    const kind = entry.signature.split("/")[1]!;
+    const kind = kindOf(entry);
     expect(Object.keys(made)).toContain(kind);
-    const { status, body } = await ask(entry.group, entry.signature, asking(entry, made[kind]!, withSession(stranger.token), made));
-    expect([entry.signature, status, body.code]).toEqual([entry.signature, 404, "not_found"]);
+    const credentials = entry.route.auth === "session" ? [withSession(stranger.token)] : [withSession(stranger.token), withKey(key)];
+    for (const credential of credentials) {
+      const { status, body } = await ask(entry.group, entry.signature, asking(entry, made[kind]!, credential, made));
+      expect([entry.signature, status, body.code]).toEqual([entry.signature, 404, "not_found"]);
+    }
   }
   for (const entry of walked.filter(({ route }) => route.method === "GET")) {
-    const id = made[entry.signature.split("/")[1]!]!;
-    const { status } = await ask(entry.group, entry.signature, asking(entry, id, withSession(owner.token), made));
+    const { status } = await ask(entry.group, entry.signature, asking(entry, made[kindOf(entry)]!, withSession(owner.token), made));
     expect([entry.signature, status]).toEqual([entry.signature, 200]);
+  }
+});
+
+test("what belongs to one site is refused to a key that is bound to another", async () => {
+  const { caller, token } = await account();
+  const made = await madeBy(withSession(token));
+  const { id: siteId } = await sites.create(caller, sites.NewSite.parse({ name: "Other shop" }));
+  const { key } = await apiKeys.create(caller, apiKeys.NewApiKey.parse({ name: "bound", siteId }));
+  // Bound keys may read how mail is sent (interface-decisions, section 1).
+  const shared = ["GET /sending-configs/:id"];
+  for (const entry of walked.filter(({ route, signature }) => route.auth !== "session" && !shared.includes(signature))) {
+    const { status, body } = await ask(entry.group, entry.signature, asking(entry, made[kindOf(entry)]!, withKey(key), made));
+    expect([entry.signature, status, body.code]).toEqual([entry.signature, 403, "site_forbidden"]);
   }
 });

@@ -27,7 +27,8 @@ export interface Told<T> {
 export async function ask<T>(group: Group, signature: `${string} /${string}`, asked: Asked = {}): Promise<Told<T>> {
   const { statusCode = 200, headers = {}, cookies = [], body = "{}" } = await group.handler(event(signature, asked));
   const texts = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]));
-  return { status: statusCode, headers: texts, cookies, body: JSON.parse(body) };
+  const isJson = !texts["content-type"] || texts["content-type"].startsWith("application/json");
+  return { status: statusCode, headers: texts, cookies, body: isJson ? JSON.parse(body) : { data: body } };
 }
 
 export function event(
