@@ -12,7 +12,7 @@ import { draft, look, numbers, onceEach, opened, people, type Shop, settle, shop
 import { atEveryStep } from "../support/killer.ts";
 
 // Hundreds of workers live and die here, perhaps beside other tests.
-vi.setConfig({ testTimeout: 300_000 });
+vi.setConfig({ testTimeout: 600_000 });
 beforeAll(opened);
 
 const keyOf = ({ caller: { orgId } }: Shop, id: number) => ({ orgId, kind: "campaign" as const, id });
@@ -50,7 +50,7 @@ async function somewhere({ caller: { orgId }, siteId }: Shop): Promise<string> {
 
 test.each(["one mail", "variants and a rest"])("over reaching a collection: %s", async (kind) => {
   const from = await shop();
-  const ids = await people(from, 24);
+  const ids = await people(from, 16);
   const shard = await somewhere(from);
   const steps = await atEveryStep(async (kill) => {
     const { id } = await draft(from, kind === "one mail" ? {} : { abTest: { testPercent: 50, metric: "open_rate", durationMinutes: 10 } });
@@ -88,7 +88,7 @@ describe("over looking after it", () => {
 
   test("when the winner is picked, and the rest gets it", async () => {
     const from = await shop();
-    const ids = await people(from, 8);
+    const ids = await people(from, 5);
     const steps = await atEveryStep(async (kill) => {
       const { id } = await draft(from, { abTest: { testPercent: 50, metric: "click_rate", durationMinutes: 30 } });
       const [, second] = [await variant(from, id, { subject: "A" }), await variant(from, id, { subject: "B", weight: 60 })];

@@ -59,9 +59,15 @@ async function work(job: Job, first: cursors.Cursor): Promise<void> {
     await cursors.giveBack(key, cursor);
     throw error;
   }
-  if (cursor.done) return kick(key);
+  if (cursor.done) return told(key);
   await cursors.giveBack(key, cursor);
   if (now() >= until) await reach(key, [cursor.shard]);
+}
+
+/** Whoever is the last of all, or the last but those who moved, says so: the next thing need not wait for somebody to look. */
+async function told(key: Key): Promise<void> {
+  const open = (await cursors.list(key)).filter(({ done }) => !done);
+  if (open.every(({ shard }) => shard === cursors.late)) await kick(key);
 }
 
 type Shooter = Awaited<ReturnType<typeof shooter>>;
