@@ -4,6 +4,7 @@ import * as unsubscribes from "../../shared/domain/unsubscribes.ts";
 import { Problem, invalid as refused, tooLarge } from "../../shared/errors.ts";
 import { type Extra, type Request, route } from "../../shared/http/route.ts";
 import { group } from "../../shared/http/serve.ts";
+import { failure } from "../../shared/pages/failure.ts";
 import { invalid, unsubscribing } from "../../shared/pages/unsubscribing.ts";
 import { languageOf } from "../../shared/pages/words.ts";
 
@@ -13,7 +14,7 @@ const said =
   "A page in the language that `Accept-Language` likes best of en, de, fr and es; to `Accept: application/json` it answers `{data: {email, siteName, state}}`, `state` being `subscribed`, `unsubscribed` or `suppressed`";
 
 // What is public here is limited by its token alone: mail programs of millions call from a few addresses, and must never be refused.
-export const compliance = group("compliance", [
+export const compliance = group({ name: "compliance", failurePage: failure }, [
   route("GET /compliance", "What marketing mail says of its sender by law (CAN-SPAM)", {
     returns: settings.Compliance,
     handle: ({ caller }) => settings.find(caller.orgId),

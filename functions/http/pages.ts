@@ -7,6 +7,7 @@ import { EmailAddress } from "../../shared/email.ts";
 import { Problem, tooLarge } from "../../shared/errors.ts";
 import { route } from "../../shared/http/route.ts";
 import { group } from "../../shared/http/serve.ts";
+import { failure } from "../../shared/pages/failure.ts";
 import { home } from "../../shared/pages/home.ts";
 import * as resetPassword from "../../shared/pages/reset-password.ts";
 import { type Language, languageOf } from "../../shared/pages/words.ts";
@@ -15,7 +16,7 @@ const page = { auth: "public", atRoot: true, returns: z.string(), type: "text/ht
 const form = ["application/x-www-form-urlencoded"];
 const maxBytes = 4096;
 
-export const pages = group("pages", [
+export const pages = group({ name: "pages", failurePage: failure }, [
   route("GET /", "What this is, and where its documentation is", {
     ...page,
     probed: true,

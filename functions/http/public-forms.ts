@@ -10,6 +10,7 @@ import { posted } from "../../shared/http/posted.ts";
 import { openPolicy } from "../../shared/http/reply.ts";
 import { type Extra, type Request, route } from "../../shared/http/route.ts";
 import { group } from "../../shared/http/serve.ts";
+import { failure } from "../../shared/pages/failure.ts";
 import { faultText, type Shown } from "../../shared/pages/form.ts";
 import * as pages from "../../shared/pages/form-pages.ts";
 import * as scripts from "../../shared/pages/form-script.ts";
@@ -29,7 +30,7 @@ const Given = z
   })
   .meta({ examples: [{ email: "ada@example.com", firstName: "Ada" }] });
 
-export const publicForms = group("public-forms", [
+export const publicForms = group({ name: "public-forms", failurePage: failure }, [
   route("POST /forms/:id/submit", `Submit a form. ${perMinute}. A browser that posts a form gets a page, or is sent on to redirectUrl`, {
     auth: "public",
     limit: "address",

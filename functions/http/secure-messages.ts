@@ -3,6 +3,7 @@ import * as messages from "../../shared/domain/secure-messages.ts";
 import { Problem, tooLarge } from "../../shared/errors.ts";
 import { type Extra, PageQuery, paged, type Request, route } from "../../shared/http/route.ts";
 import { group } from "../../shared/http/serve.ts";
+import { failure } from "../../shared/pages/failure.ts";
 import * as pages from "../../shared/pages/secure-message.ts";
 import { type Language, languageOf } from "../../shared/pages/words.ts";
 
@@ -10,7 +11,7 @@ const page = { auth: "public", atRoot: true, limit: "address", returns: z.string
 const notOurs = "The token is none of ours";
 const isGone = "It has expired or was revoked";
 
-export const secureMessages = group("secure-messages", [
+export const secureMessages = group({ name: "secure-messages", failurePage: failure }, [
   route("GET /secure-messages", "Messages that were sent with `secure: true`, newest first", {
     level: "site",
     query: PageQuery.extend({ siteId: z.coerce.number().int().positive().optional() }),

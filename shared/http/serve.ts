@@ -28,11 +28,20 @@ export interface Group {
   handler: HttpHandler;
 }
 
+interface Named {
+  name: string;
+  /** Where people meet the public routes too: what a browser shows of an error. */
+  failurePage?: (status: number, requestId: string, acceptLanguage: string | undefined) => string;
+}
+
 /** The routes of one Lambda, and the Lambda. */
-export const group = (name: string, routes: Route[]): Group => ({ name, routes, handler: serve(routes) });
+export function group(given: string | Named, routes: Route[]): Group {
+  const { name, failurePage } = typeof given === "string" ? { name: given } : given;
+  return { name, routes, handler: serve(routes, failurePage) };
+}
 
 /** API Gateway has matched the route: its key is all we need. */
-function serve(routes: Route[]): HttpHandler {
+function serve(routes: Route[], failurePage: Named["failurePage"]): HttpHandler {
   const byKey = new Map(routes.map((route) => [route.key, route]));
   const lambda = middy()
     .use(rawBodyKeeper(byKey))
@@ -43,7 +52,10 @@ function serve(routes: Route[]): HttpHandler {
       return respond(route, event);
     })
     .onError((request) => {
-      request.response = refused(request.error, request.event as Event & Kept);
+      const event = request.event as Event & Kept;
+      const answer = refused(request.error, event);
+      const shown = failurePage && byKey.get(event.routeKey)?.auth === "public" && /\btext\/html\b/i.test(event.headers.accept ?? "");
+      request.response = shown ? asPage(answer, failurePage, event) : answer;
     });
   return (event, context = {}) => logged(event, () => lambda(event as never, context as never) as Promise<Answer>);
 }
@@ -82,6 +94,14 @@ function refused(error: unknown, event: Event & Partial<Kept>): Answer {
   const requestId = requestIdOf(event);
   if (!(problem instanceof Problem) || problem.cause) log.failure("request failed", error, { route: event.routeKey, requestId });
   return refusal(problem, requestId, event.kept?.extra ?? newExtra(requestId));
+}
+
+/** The same error, for eyes. */
+function asPage({ statusCode = 500, headers = {} }: Answer, page: NonNullable<Named["failurePage"]>, event: Event & Partial<Kept>): Answer {
+  const requestId = String(headers["x-request-id"]);
+  const { "content-type": _, ...rest } = headers as Record<string, string>;
+  const content = page(statusCode, requestId, event.headers["accept-language"]);
+  return text(statusCode, "text/html; charset=utf-8", content, { headers: rest, cookies: [], warnings: [] });
 }
 
 const requestIdOf = (event: Event): string => event.requestContext?.requestId || randomUUID();

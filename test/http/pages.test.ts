@@ -88,3 +88,13 @@ test("markup in a token or address stays text, and what is too long is not read"
   expect((await visit("/reset-password", { email: markup })).text).not.toContain("<script>");
   expect((await visit("/reset-password", { token: "x".repeat(5000), password: "short" })).status).toBe(413);
 });
+
+test("a form that is too large is told of on a page", async () => {
+  const { status, headers, text } = await visit(
+    "/reset-password",
+    { token: "x".repeat(5000) },
+    { accept: "text/html", "accept-language": "fr" },
+  );
+  expect([status, headers.get("content-type")]).toEqual([413, "text/html; charset=utf-8"]);
+  expect(text).toContain("C’est trop à la fois");
+});
