@@ -102,7 +102,9 @@ describe("over looking after it", () => {
       await kill(() => step(keyOf(from, id)));
       await numbers(from, id);
       await ends(from, id, ids.length);
-      expect((await look(from, id)).winner).toMatchObject({ variantId: second.id, reason: "no_data" });
+      // So few may all have been in the test: then nobody waits for a winner.
+      const winner = before.queued ? { variantId: second.id, reason: "no_data", decidedAt: expect.any(String) } : null;
+      expect((await look(from, id)).winner).toEqual(winner);
       const mails = onceEach(from);
       expect(mails).toHaveLength(ids.length);
       expect(mails.filter(({ subject }) => subject === "B").length).toBeGreaterThanOrEqual(before.queued);
