@@ -1,7 +1,6 @@
 // What a page or its script posts: JSON, or either way in which browsers encode forms.
 import { invalid, tooLarge, unsupported } from "../errors.ts";
 import { readable } from "../json.ts";
-import { refuseReserved } from "./request-body.ts";
 import type { Request } from "./route.ts";
 
 const maxBytes = 100 * 1024;
@@ -19,7 +18,6 @@ export async function posted(request: Request): Promise<Record<string, unknown>>
   if (request.rawBody.length > maxBytes) throw tooLarge("The body is larger than 100 KB");
   const given = await read(request).catch(unreadable);
   if (!isObject(given)) throw invalid("The body must be an object");
-  refuseReserved(given);
   const { fields, ...rest } = given;
   return { ...rest, ...(isObject(fields) && fields) };
 }

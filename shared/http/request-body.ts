@@ -43,7 +43,7 @@ function parsed(json: string): unknown {
 }
 
 /** Throws 400 when a field, however deep, has a name that no field can have. */
-export function refuseReserved(value: unknown): void {
+function refuseReserved(value: unknown): void {
   const path = reservedIn(value)?.slice(0, 200);
   if (path === undefined) return;
   const message = `${path}: no field can have this name`;
