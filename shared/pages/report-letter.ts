@@ -55,9 +55,13 @@ function figuresOf({ figures, change, contacts, frequency }: Digest): Figure[] {
   const { past } = words[frequency];
   const more = (by: number | null): string =>
     by === null ? `none ${past}` : Math.abs(by) < 0.0005 ? `as many as ${past}` : `${percent(Math.abs(by))} ${by > 0 ? "more" : "fewer"}`;
-  const points = (by: number): string =>
-    Math.abs(by) < 0.00005 ? `as ${past}` : `${Number((Math.abs(by) * 100).toFixed(2))} points ${by > 0 ? "up" : "down"}`;
-  const better = (by: number, up = true): boolean | undefined => (Math.abs(by) < 0.00005 ? undefined : by > 0 === up);
+  const points = (by: number | null): string =>
+    by === null
+      ? ""
+      : Math.abs(by) < 0.00005
+        ? `as ${past}`
+        : `${Number((Math.abs(by) * 100).toFixed(2))} points ${by > 0 ? "up" : "down"}`;
+  const better = (by: number | null, up = true): boolean | undefined => (by === null || Math.abs(by) < 0.00005 ? undefined : by > 0 === up);
   return [
     { name: "Sent", value: count(figures.sent), change: figures.sent || change.sent !== null ? more(change.sent) : "nothing yet" },
     {

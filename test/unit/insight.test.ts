@@ -70,6 +70,7 @@ describe("figures", () => {
       figuresOf({ sent: 125, delivered: 100, clicked: 1 }),
     ];
     expect(changeOf(now, before)).toMatchObject({ sent: 0.25, opened: -1, openRate: -0.2, bounced: null });
+    expect(changeOf(now, figuresOf({ sent: 3 }))).toMatchObject({ bounceRate: 0, openRate: null });
   });
 });
 

@@ -66,7 +66,7 @@ export function figuresOf(sum: Sum): Figures {
 export const rate = (part: number, whole: number): number => (whole > 0 ? Math.max(0, Math.min(1, part / whole)) : 0);
 
 const Grown = z.number().nullable();
-const Shift = z.number();
+const Shift = z.number().nullable();
 export const Change = z
   .object({
     sent: Grown,
@@ -85,18 +85,29 @@ export const Change = z
     unsubscribeRate: Shift,
   })
   .describe(
-    "Against the period before. Of numbers: by which part they grew (0.25: a quarter more, -1: nothing left), null where there were none before. Of rates: the difference (0.02: two percent points more)",
+    "Against the period before. Of numbers: by which part they grew (0.25: a quarter more, -1: nothing left), null where there were none before. Of rates: the difference (0.02: two percent points more), null where there was no mail before that they could be of",
   )
   .meta({ id: "FiguresChange" });
 export type Change = z.output<typeof Change>;
 
 const grown = ["sent", "delivered", "opened", "clicked", "bounced", "failed", "complained", "unsubscribed"] as const;
-const shifted = ["deliveryRate", "openRate", "clickRate", "bounceRate", "complaintRate", "unsubscribeRate"] as const;
+/** With what they are shares of. */
+const shifted = {
+  deliveryRate: "sent",
+  openRate: "delivered",
+  clickRate: "delivered",
+  bounceRate: "sent",
+  complaintRate: "delivered",
+  unsubscribeRate: "delivered",
+} as const;
+type Rates = keyof typeof shifted;
 
 export const changeOf = (now: Figures, before: Figures): Change => ({
   ...(Object.fromEntries(grown.map((name) => [name, before[name] > 0 ? now[name] / before[name] - 1 : null])) as Pick<
     Change,
     (typeof grown)[number]
   >),
-  ...(Object.fromEntries(shifted.map((name) => [name, now[name] - before[name]])) as Pick<Change, (typeof shifted)[number]>),
+  ...(Object.fromEntries(
+    (Object.keys(shifted) as Rates[]).map((name) => [name, before[shifted[name]] > 0 ? now[name] - before[name] : null]),
+  ) as Pick<Change, Rates>),
 });
