@@ -26,8 +26,7 @@ export class Workers extends Construct {
         new SqsEventSource(live, {
           batchSize: queue.batch,
           reportBatchItemFailures: true,
-          // AWS takes nothing below 2.
-          maxConcurrency: Math.max(2, Math.floor(queue.concurrency * share)),
+          maxConcurrency: leastConcurrency + Math.floor((Math.max(queue.concurrency, leastConcurrency) - leastConcurrency) * share),
           // More than 10 at once are only had by waiting for them.
           ...windowOf(queue),
         }),
@@ -37,9 +36,15 @@ export class Workers extends Construct {
   }
 }
 
-// A quarter of what the account may run at once is left to those who wait for an answer.
-const shareOf = ({ accountConcurrency }: Settings, workers: Worker[]): number =>
-  Math.min(1, (0.75 * accountConcurrency) / workers.reduce((sum, { queue }) => sum + queue.concurrency, 0));
+// AWS takes nothing below.
+const leastConcurrency = 2;
+
+/** Of what is wanted beyond the least: a quarter of what the account may run at once is left to those who wait for an answer. */
+function shareOf({ accountConcurrency }: Settings, workers: Worker[]): number {
+  const wanted = workers.reduce((sum, { queue }) => sum + Math.max(queue.concurrency - leastConcurrency, 0), 0);
+  const there = Math.max(0.75 * accountConcurrency - leastConcurrency * workers.length, 0);
+  return Math.min(1, there / wanted);
+}
 
 function windowOf({ batch, windowSeconds }: Worker["queue"]) {
   const seconds = batch > 10 ? Math.max(1, windowSeconds) : windowSeconds;

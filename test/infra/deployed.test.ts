@@ -84,6 +84,7 @@ test("no function made a call that its role forbids", () => {
   expect(distinct.size).toBeGreaterThan(20);
   for (const call of distinct.values()) {
     const { bundle, action, on } = call;
+    expect(functions.has(bundle), JSON.stringify(call)).toBe(true);
     const resources = service.rightsOf(bundle).flatMap(({ actions, resources }) => (actions.includes(action) ? resources : []));
     const needed = action.startsWith("sqs:") ? `${queueOf(bundle, on)}.Arn` : on;
     expect(

@@ -1,8 +1,8 @@
-// The CloudFormation templates of the service as one list of resources, in which the parameters and outputs of the nested stack
+// The CloudFormation templates of the service as one list of resources, in which the parameters and outputs of the nested stacks
 // are replaced by what they stand for.
 import { mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { App, type NestedStack } from "aws-cdk-lib";
+import { App, type CfnStack, NestedStack } from "aws-cdk-lib";
 import { Template } from "aws-cdk-lib/assertions";
 import { CURRENTLY_RECOMMENDED_FLAGS } from "aws-cdk-lib/cx-api";
 import { groups } from "../../functions/http/index.ts";
@@ -46,19 +46,29 @@ export function synthesized(dist: string, context: Record<string, string> = {}, 
     dist,
   );
   const root = Template.fromStack(stack).toJSON();
-  const nested = Template.fromStack(stack.node.findChild("Api") as NestedStack).toJSON();
-  const [
-    {
-      Properties: { Parameters },
-    },
-  ] = resourcesOf(root).filter(({ Type }) => Type === "AWS::CloudFormation::Stack") as [Resource<{ Parameters: Record<string, unknown> }>];
-  const inner = replaced(nested, ({ Ref }) => Parameters[Ref ?? ""]) as typeof nested;
-  const outer = replaced(
-    root,
-    ({ "Fn::GetAtt": [, name = ""] = [] }) => inner.Outputs?.[name.replace(/^Outputs\./, "")]?.Value,
-  ) as typeof root;
-  const everything = [...resourcesOf(outer), ...resourcesOf(inner)];
-  return new Service(everything, { root: resourcesOf(root).length, api: resourcesOf(nested).length }, root.Outputs);
+  const nested = new Map(
+    stack.node
+      .findAll()
+      .filter((node): node is NestedStack => NestedStack.isNestedStack(node))
+      .map((inner) => [stack.getLogicalId(inner.nestedStackResource as CfnStack), Template.fromStack(inner).toJSON()]),
+  );
+  /** As it reads in the root, or in one of the nested stacks. */
+  const resolved = (value: unknown, within?: string): unknown =>
+    replaced(value, ({ Ref, "Fn::GetAtt": [id = "", name = ""] = [] }) => {
+      const given = within && Ref ? root.Resources[within].Properties.Parameters?.[Ref] : undefined;
+      if (given !== undefined) return resolved(given);
+      const output = nested.get(id)?.Outputs?.[name.replace(/^Outputs\./, "")];
+      return output && resolved(output.Value, id);
+    });
+  const everything = [
+    ...resourcesOf(resolved(root) as typeof root),
+    ...[...nested].flatMap(([id, template]) => resourcesOf(resolved(template, id) as typeof root)),
+  ];
+  return new Service(
+    everything,
+    [root, ...nested.values()].map((template) => resourcesOf(template).length),
+    root.Outputs,
+  );
 }
 
 /** Bundles without code, each with this reach, in a folder `within` another. */
@@ -93,7 +103,7 @@ function replaced(value: unknown, known: (reference: Reference) => unknown): unk
 export class Service {
   private readonly everything: Resource<object>[];
   /** How many resources each stack has. */
-  readonly sizes: { root: number; api: number };
+  readonly sizes: number[];
   readonly outputs: Record<string, { Value: unknown }>;
 
   constructor(everything: Resource<object>[], sizes: Service["sizes"], outputs: Service["outputs"]) {
