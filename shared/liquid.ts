@@ -46,6 +46,11 @@ export function compile(source: string, { escape: escaping, field }: { escape: b
 /** The paths a template reads and does not set itself (`firstName`, `order.total`), in order of appearance, each once. */
 export const variables = ({ parsed }: Compiled): string[] => [...parsed.reads.names];
 
+/** Of these, those whose absence leaves a gap: not those with a `default` filter, nor those only asked about in a condition. */
+export const needed = ({ parsed }: Compiled): string[] => [
+  ...new Set([...parsed.reads.needed.values()].flat().map((token) => token.getText())),
+];
+
 /**
  * The whole text. `missing` names the variables that were looked up to be shown or worked with and are not given. Not missing are
  * those with a `default` filter, those only asked about in a condition, and those in a branch not taken. null counts as given.

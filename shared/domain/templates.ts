@@ -183,9 +183,14 @@ export const Rendered = z.object({
   text: z.string().describe("Made from the html where the template has none"),
   missingVariables: z
     .array(z.string())
-    .describe("Looked up and not given, so empty; not those with a default filter, nor those only asked about in a condition"),
+    .describe(
+      "Looked up and not given, so empty; not those with a default filter or only asked about in a condition, nor email, name and what marketing mail brings itself: unsubscribeUrl, contactToken",
+    ),
 });
 export type Rendered = z.output<typeof Rendered>;
+
+/** What every mail knows, or all marketing mail, without being told. */
+const always = new Set(["email", "name", "unsubscribeUrl", "contactToken"]);
 
 /** What a recipient with these variables would get. */
 export async function render(who: Who, id: number, variables: liquid.Variables): Promise<Rendered> {
@@ -194,7 +199,7 @@ export async function render(who: Who, id: number, variables: liquid.Variables):
   const missingVariables = new Set<string>();
   const part = (field: string, source: string) => {
     const { text, missing } = liquid.render(liquid.compile(source, { escape: field === "html", field }), variables, moment);
-    for (const one of missing) missingVariables.add(one);
+    for (const one of missing) if (!always.has(one)) missingVariables.add(one);
     return text;
   };
   const oneLine = asOneLine(part("subject", subject));

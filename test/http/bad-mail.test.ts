@@ -207,6 +207,14 @@ test("a bad recipient of a batch is rejected alone, in the right order", async (
     expect(error).toMatch(/^(to|variables|toName|metadata|metadata\.a|trackOpens): |^duplicate$/);
 });
 
+test("a variable that inline html reads and nobody gives is warned of too", async () => {
+  const fields = { subject: "{{ greeting }} {{ email }}", html: "{{ order.total }} {{ tip | default: 0 }} {% if vip %}!{% endif %}" };
+  const told = async (variables: object) =>
+    must(202, await generous.send({ to: one(), ...later, ...fields, variables })).body.warnings ?? [];
+  expect(await told({})).toContainEqual(expect.stringMatching(/without a value: greeting, order$/));
+  expect((await told({ greeting: "Hi", order: { total: 1 } })).join()).not.toContain("without a value");
+});
+
 test("a missing variable and an unknown field are warned of, and the mail is sent", async () => {
   const { body: made } = await generous.call<{ id: number }>("POST", "/templates", {
     name: "T",

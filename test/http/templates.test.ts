@@ -242,6 +242,8 @@ describe("Liquid", () => {
   });
   test("unknown variables render empty and are listed, each once; those with a default are not", async () => {
     const fields = { subject: "{{ a }}{{ d | default: 'there' }}", html: "[{{ a }}{{ b.c }}]{% if e %}{{ e }}{% endif %}" };
+    const own = { subject: "{{ name }}", html: "{{ email }} {{ unsubscribeUrl }} {{ contactToken }} {{ other }}" };
+    expect(await rendered(own)).toMatchObject({ missingVariables: ["other"] });
     expect(await rendered(fields)).toMatchObject({ subject: "there", html: "[]", missingVariables: ["a", "b.c"] });
     expect(await rendered(fields, { a: 0, b: { c: null } })).toMatchObject({ subject: "0there", html: "[0]", missingVariables: [] });
   });

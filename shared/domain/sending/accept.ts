@@ -19,7 +19,7 @@ export type Gathered = Awaited<ReturnType<typeof gather>>;
 
 /** All that has to be read and checked, side by side. `copied`: the mail is one of those that the site wants copies of. */
 export async function gather(who: Who, message: Message, emails: string[], { copied = false } = {}) {
-  parses(message);
+  const reads = readsOf(message);
   const [{ id: siteId, autoBcc }, config, template, suppressed, files, standing] = await Promise.all([
     copied && !message.secure ? sites.resolveSender(who, message.siteId) : uncopied(who, message),
     senderOf(who, message),
@@ -28,14 +28,16 @@ export async function gather(who: Who, message: Message, emails: string[], { cop
     attachments.checked(who.orgId, message.attachments),
     allowance.standing(who.orgId, { consistent: false }),
   ]);
-  return { siteId, bcc: autoBcc ?? undefined, config, template, suppressed, files, standing };
+  return { siteId, bcc: autoBcc ?? undefined, config, template, reads: template?.variables ?? reads, suppressed, files, standing };
 }
 
 const uncopied = async (who: Who, { siteId }: Message) => ({ id: await sites.resolve(who, siteId), autoBcc: null });
 
-function parses({ subject, html, text }: Message) {
-  for (const [field, source] of Object.entries({ subject, html, text }))
-    if (source !== undefined) liquid.compile(source, { escape: field === "html", field });
+/** The variables that it cannot do without. Throws 400 when a part does not parse. */
+function readsOf({ subject, html, text }: Message): string[] {
+  return Object.entries({ subject, html, text }).flatMap(([field, source]) =>
+    source === undefined ? [] : liquid.needed(liquid.compile(source, { escape: field === "html", field })),
+  );
 }
 
 const senderOf = (who: Who, { sendingConfigId, fromEmail }: Message) =>
@@ -110,13 +112,13 @@ export const warningsOf = (
 
 /** An unknown variable renders empty; whoever sends should know. */
 function withoutValue(
-  { template }: Gathered,
+  { reads }: Gathered,
   common: Record<string, unknown>,
   recipients: { variables?: Record<string, unknown> | undefined }[],
 ): string[] {
   // A template reads paths such as order.total: what counts is whether there is an order.
-  const roots = new Set((template?.variables ?? []).map((path) => path.split(/[.[]/)[0]!));
-  const given = (name: string) => name === "email" || name === "name" || name in common;
-  const missing = [...roots].filter((name) => !given(name) && recipients.some(({ variables }) => !(variables && name in variables)));
+  const roots = new Set(reads.map((path) => path.split(/[.[]/)[0]!));
+  const given = (name: string) => name === "email" || name === "name" || Object.hasOwn(common, name);
+  const missing = [...roots].filter((name) => !given(name) && recipients.some(({ variables = {} }) => !Object.hasOwn(variables, name)));
   return missing.length ? [`Variables without a value: ${missing.slice(0, 20).join(", ")}`] : [];
 }
