@@ -57,6 +57,7 @@ export async function insert(
     revision: 1,
   };
   triggers.check(sequence, false);
+  await checkTrigger(who, sequence);
   await checkSender(who, sequence);
   if (sequence.status === "active") await checkReady(who.orgId, sequence, steps);
   const next = await placed(who, sequence);
@@ -101,6 +102,7 @@ async function changeOnce(who: Who, id: number, changes: SequenceChanges): Promi
   const fresh = changes.triggerType !== undefined && changes.triggerType !== before.triggerType ? { triggerConfig: null } : {};
   const wanted: SequenceItem = { ...before, ...fresh, ...given, ...(changes.status !== undefined && { statusReason: null }) };
   triggers.check(wanted, false);
+  if (changes.triggerConfig) await checkTrigger(who, wanted);
   if (changes.sendingConfigId !== undefined) await checkSender(who, wanted);
   if (wanted.status === "active") await checkReady(who.orgId, wanted, await flows.of(who.orgId, wanted));
   const after = await placed(who, wanted);
@@ -115,7 +117,7 @@ async function changeOnce(who: Who, id: number, changes: SequenceChanges): Promi
 }
 
 /** Mails that are ready are held back while it is not active; once it is, all who are held go on. */
-export function switching(orgId: number, before: SequenceItem, { id, siteId, status }: SequenceItem): Write[] {
+function switching(orgId: number, before: SequenceItem, { id, siteId, status }: SequenceItem): Write[] {
   const [was, is] = [before.status === "active", status === "active"];
   if (was === is) return [];
   const setting = sources.setting(orgId, { kind: "sequence", id }, is ? "going" : "paused");
@@ -156,6 +158,15 @@ async function placed(who: Who, sequence: SequenceItem): Promise<SequenceItem> {
   const waitsAt = await triggers.groupOf(sequence, async (name) => (await groups.tagsNamed(who, sequence.siteId, [name])).get(name)!);
   if (waitsAt) await groups.ofSite(waitsAt.kind, who, waitsAt.id, sequence.siteId);
   return { ...sequence, waitsAt };
+}
+
+const waitedFor = { tagId: "TAG", listId: "LIST", formId: "FORM" } as const;
+
+/** 404 for what is not there, 400 for what is of another site. */
+async function checkTrigger(who: Who, { siteId, triggerConfig }: SequenceItem): Promise<void> {
+  for (const name of ["tagId", "listId", "formId"] as const)
+    if (triggerConfig?.[name] !== undefined)
+      await records.ofSite(waitedFor[name], who, triggerConfig[name], siteId, `triggerConfig.${name}`);
 }
 
 async function checkSender({ orgId }: Who, { sendingConfigId }: SequenceItem): Promise<void> {

@@ -60,7 +60,7 @@ export async function people(one: Shop, n: number): Promise<number[]> {
   return made.map(({ id }) => id);
 }
 
-export const workers = [advance, drain, lane];
+const workers = [advance, drain, lane];
 
 let tickedAt = 0;
 

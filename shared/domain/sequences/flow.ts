@@ -71,7 +71,7 @@ const endsBefore = (flow: Flow, order: number, next: Step): boolean =>
     return first !== undefined && second === next && first !== second && first.stepOrder <= order && order < next.stepOrder;
   });
 
-export const mostSteps = 500;
+const mostSteps = 500;
 const mostGone = 1000;
 
 interface Stamp {

@@ -55,7 +55,7 @@ export const NewStep = z.object({
 });
 export type NewStep = z.output<typeof NewStep>;
 
-export const mostAtOnce = 200;
+const mostAtOnce = 200;
 export const NewSteps = z
   .object({
     steps: z.array(NewStep).min(1).max(mostAtOnce).optional().describe("Or the fields of one step, without an array"),

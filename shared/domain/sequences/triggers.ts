@@ -14,7 +14,7 @@ import type { SequenceItem, TriggerConfig, TriggerType } from "./record.ts";
 export type { Begun };
 
 /** Active sequences that wait for one and the same. */
-export const mostWaiting = 20;
+const mostWaiting = 20;
 const tooMany = () => conflict(`At most ${mostWaiting} active sequences may wait for one and the same`, { code: "too_many_sequences" });
 
 type Waiting = Pick<SequenceItem, "triggerType" | "triggerConfig"> & { sequenceId: number };
