@@ -53,6 +53,10 @@ async function stage({ from: { caller, siteId, configId }, source, people }: Sto
   return [...sendIds.values()];
 }
 
+/** A chunk for each. */
+const stageEach = async (one: Story): Promise<number[]> =>
+  (await Promise.all(one.people.map((person) => stage({ ...one, people: [person] })))).flat();
+
 async function numbers({ from, source }: Story): Promise<sources.Numbers> {
   const { all, parts } = await sources.numbers(from.caller.orgId, source);
   const { candidates, accepted, suppressed, unsubscribed, capped, duplicate, invalid } = all;
@@ -97,6 +101,32 @@ describe.each(["resend", "postmark"] as const)("at %s", (key) => {
     expect(steps.length).toBeGreaterThan(10);
     await from.provider.stop();
   });
+});
+
+test("small chunks go side by side, with no more calls in flight than a large one has", async () => {
+  const from = await mailroom.sender("postmark");
+  from.provider.slowMs = 100;
+  const one = await story(from, 9);
+  const ids = await stageEach(one);
+  await mailroom.runLane(from.caller.orgId, from.configId);
+  expect(from.provider).toMatchObject({ busiest: 4, calls: { length: 9 } });
+  expect(await agree(one, ids)).toMatchObject({ accepted: 9, sent: 9 });
+  await from.provider.stop();
+});
+
+test("whoever dies over chunks side by side, nobody gets a mail twice, and all is counted where it stands", async () => {
+  const from = await mailroom.sender("resend");
+  const { people } = await story(from, 2);
+  await atEveryStep(async (kill) => {
+    const one: Story = { from, people, source: { kind: "campaign", id: ++campaigns, part: 7 } };
+    const ids = await stageEach(one);
+    await kill(() => mailroom.runLane(from.caller.orgId, from.configId));
+    await numbers(one);
+    await mailroom.settle();
+    expect(await agree(one, ids)).toMatchObject({ sent: 2 });
+    expect(mailsOf(one, ids).length).toBe(2);
+  });
+  await from.provider.stop();
 });
 
 test("events that are faster than the word of the provider, or settle what is uncertain, are counted where they stand", async () => {

@@ -18,13 +18,17 @@ import { type Line, type Load, prepare } from "./loads.ts";
 import { marks } from "./provider-call.ts";
 import * as sources from "./sources.ts";
 
-/** Hands over what is left of a chunk; takes it out of the lane when nothing is. `heldSince`: since when the provider has taken nothing. */
+/**
+ * Hands over what is left of a chunk; takes it out of the lane when nothing is. `heldSince`: since when the provider has taken nothing;
+ * `beside`: how many chunks share the calls that may be in flight.
+ */
 export async function chunk(
   orgId: number,
   configId: number,
   waiting: Waiting,
   mayGoOn: () => boolean,
   heldSince?: string,
+  beside = 1,
 ): Promise<Verdict> {
   const state = waiting.source ? await sources.stateOf(orgId, waiting.source) : "going";
   if (state === "paused") return heldBack(orgId, waiting);
@@ -37,7 +41,7 @@ export async function chunk(
   const open = load.calls.flatMap((lines, n) => (waiting[`d${n}`] || (state === "cancelled" && !begun(n)) ? [] : [{ lines, n }]));
   const told: Told[] = [];
   const failures: unknown[] = [];
-  await inParallel(widthOf(load), open, async ({ lines, n }) => {
+  await inParallel(Math.max(1, Math.floor(widthOf(load) / beside)), open, async ({ lines, n }) => {
     if (failures.length || told.some(({ wait, done, asideSeconds }) => wait || !(done || asideSeconds)) || !mayGoOn()) return;
     // Calls in flight are waited for when one fails: nobody else may take the lane while they are.
     await callOnce(load, lines, n, hopelessSince).then(

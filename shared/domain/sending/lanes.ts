@@ -124,7 +124,8 @@ interface Held {
   owner: string;
 }
 
-type HandOver = (waiting: Waiting, mayGoOn: () => boolean, heldSince: string | undefined) => Promise<Verdict>;
+/** `beside`: chunks that are handed over side by side, this one included: they share the calls that may be in flight. */
+type HandOver = (waiting: Waiting, mayGoOn: () => boolean, heldSince: string | undefined, beside: number) => Promise<Verdict>;
 
 /** Runs a lane until it is empty, has to wait, or time is up. Does nothing when another runner holds it. */
 export async function run(orgId: number, configId: number, handOver: HandOver): Promise<void> {
@@ -142,18 +143,35 @@ export async function run(orgId: number, configId: number, handOver: HandOver): 
   }
 }
 
-/** One chunk. Answers with the lane as it is then; undefined when it was given back. */
+/** One chunk, or some small ones. Answers with the lane as it is then; undefined when it was given back. */
 async function step(held: Held, lane: Lane, handOver: HandOver, mayGoOn: () => boolean): Promise<Lane | undefined> {
-  const { ready, nextAt } = await firstWaiting(held);
-  if (!ready) return (await leave(held, lane.arrivals, nextAt)) ? undefined : get<Lane>(laneOf(held));
-  const { wait, moved } = await attempt(held, () => handOver(ready, mayGoOn, lane.heldSince));
-  if (!wait) return lane.faults || lane.heldSince ? ((await relieve(held.orgId, held.configId)) as Lane) : lane;
+  const { ready, nextAt } = await firstWaiting(held, isTroubled(lane) ? 1 : mostBeside);
+  if (!ready.length) return (await leave(held, lane.arrivals, nextAt)) ? undefined : get<Lane>(laneOf(held));
+  const { wait, moved } = await attempt(held, () => sideBySide(ready.map((one) => handOver(one, mayGoOn, lane.heldSince, ready.length))));
+  if (!wait) return isTroubled(lane) ? ((await relieve(held.orgId, held.configId)) as Lane) : lane;
   if (wait.why === "turn") await rest(held, wait.seconds);
   else {
     const { seconds, marks } = pausing(wait, moved ? {} : lane);
     await rest(held, seconds, marks);
   }
   return undefined;
+}
+
+const isTroubled = ({ faults, heldSince }: Lane): boolean => Boolean(faults || heldSince);
+
+/** As if they were one chunk. Calls in flight are waited for when one fails: nobody else may take the lane while they are. */
+async function sideBySide(chunks: Promise<Verdict>[]): Promise<Verdict> {
+  const settled = await Promise.allSettled(chunks);
+  const verdicts = settled.map((one) => {
+    if (one.status === "rejected") throw one.reason;
+    return one.value;
+  });
+  const waits = verdicts.flatMap(({ wait }) => wait ?? []).sort((a, b) => a.seconds - b.seconds);
+  return {
+    done: verdicts.every(({ done }) => done),
+    wait: waits.find(({ why }) => why !== "turn") ?? waits[0],
+    moved: verdicts.some(({ moved }) => moved),
+  };
 }
 
 // A bug or an outage of ours gives the lane back soon, instead of when the lease is over. Without a message: the failed one
@@ -180,11 +198,24 @@ const lease = async (held: Held): Promise<Lane | undefined> => {
   return mine ?? get<Lane>(laneOf(held));
 };
 
-async function firstWaiting({ orgId, configId }: Held): Promise<{ ready?: Waiting; nextAt?: string }> {
-  const { items } = await query<Waiting>(ranges.waiting(orgId, configId), { limit: 1, consistent: true });
+// Sequences and small audiences come in small chunks, each with a call of its own: one after the other they would take as long as
+// large ones.
+const mostBeside = 4;
+const mostMailsBeside = 500;
+
+/** What may go: a chunk, or up to `most` small ones that are no more mails than a large one. Else when the first may. */
+async function firstWaiting({ orgId, configId }: Held, most: number): Promise<{ ready: Waiting[]; nextAt?: string }> {
+  const { items } = await query<Waiting>(ranges.waiting(orgId, configId), { limit: most, consistent: true });
   const [first] = items;
-  if (!first) return {};
-  return first.at <= now().toISOString() ? { ready: first } : { nextAt: first.at };
+  if (!first) return { ready: [] };
+  const at = now().toISOString();
+  if (first.at > at) return { ready: [], nextAt: first.at };
+  let mails = 0;
+  const small = items.findIndex((one) => {
+    mails += one.n;
+    return one.at > at || !one.source || mails > mostMailsBeside;
+  });
+  return { ready: items.slice(0, small < 0 ? items.length : Math.max(1, small)) };
 }
 
 /** Gives the lane back, with nothing to do until `nextAt`. False when something has arrived meanwhile. */
