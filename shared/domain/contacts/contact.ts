@@ -65,7 +65,13 @@ export const GroupName = oneLine(100).trim().min(1);
 const given = {
   ...z.object(fields).partial().shape,
   status: z.enum(["subscribed", "unsubscribed", "pending"]).optional(),
-  tags: z.array(GroupName).max(maxGroupsAtOnce).default([]).describe("Names; a tag that is not there yet is made"),
+  tags: z
+    .array(GroupName)
+    .max(maxGroupsAtOnce)
+    .default([])
+    .describe(
+      "Names; a tag that is not there yet is made. Given here they earn no points and start no sequences: apply them one by one for that",
+    ),
   lists: z.array(z.int().positive()).max(maxGroupsAtOnce).default([]).describe("Ids"),
 };
 

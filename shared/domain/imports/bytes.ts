@@ -10,7 +10,7 @@ export interface File {
   tag?: string | undefined;
 }
 
-const fetchedBytes = 4 * 1024 * 1024;
+const fetchedBytes = 1024 * 1024;
 // Whoever reads rows makes all of a piece at once.
 const pieceBytes = 64 * 1024;
 
