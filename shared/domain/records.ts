@@ -3,7 +3,7 @@ import { type Caller, permit } from "../caller.ts";
 import { now } from "../clock.ts";
 import { absent, any, below, type Condition, exists } from "../conditions.ts";
 import { get, put, query, remove, Unmet, update, type Write, write } from "../doors/table.ts";
-import { conflict, missing, type Problem } from "../errors.ts";
+import { conflict, invalid, missing, type Problem } from "../errors.ts";
 import * as ids from "../ids.ts";
 import { keys, type RecordKind, ranges } from "../keys.ts";
 import { decodeCursor, type PageRequest, type Pagination, pagination, skipped } from "../paging.ts";
@@ -80,6 +80,12 @@ export async function find<T extends Stored>(kind: RecordKind, who: Who, id: num
   if (!record) throw notFound(kind);
   if (typeof record.siteId === "number") permit(who, record.siteId);
   return record;
+}
+
+/** As `find`, for what a record of `siteId` is to refer to by the field `path`: 400 when it is of another site. */
+export async function ofSite(kind: RecordKind, who: Who, id: number, siteId: number, path: string): Promise<void> {
+  const record = await find(kind, who, id);
+  if (record.siteId !== siteId) throw invalid(`${path} belongs to another site`, { details: [{ path, message: "of another site" }] });
 }
 
 /** One page, newest first. `total` is exact without a filter, null with one. */

@@ -76,6 +76,7 @@ export async function create(who: Who, { siteId: given, ...rule }: NewScoringRul
   const siteId = await sites.resolve(who, given);
   if ((await ofSite(who.orgId, siteId)).length >= maxRules)
     throw conflict(`A site may have at most ${maxRules} scoring rules`, { code: "too_many_rules" });
+  await refuseForeign(who, siteId, rule.match);
   return records.insert("RULE", who, { ...(await records.stamp("RULE")), siteId, ...rule });
 }
 
@@ -89,8 +90,9 @@ export async function list(who: Who, request: PageRequest, siteId: number | unde
 
 /** 400 when the trigger and the match as they then are do not go together. */
 export async function change(who: Who, ruleId: number, changes: ScoringRuleChanges): Promise<ScoringRule> {
-  const { trigger, match } = await find(who, ruleId);
+  const { siteId, trigger, match } = await find(who, ruleId);
   refuseStray({ trigger: changes.trigger ?? trigger, match: changes.match === undefined ? match : changes.match });
+  await refuseForeign(who, siteId, changes.match ?? null);
   const changed = await updateReturning<ScoringRule>(records.changing("RULE", who, ruleId, changes));
   if (!changed) throw missing("There is no such scoring rule");
   return changed;
@@ -113,4 +115,12 @@ function refuseStray({ trigger, match }: Pick<ScoringRule, "trigger" | "match">)
   const allowed = matchable[trigger].join(" and ");
   const message = `match.${stray}: ${trigger} can be narrowed down by ${allowed} only`;
   throw invalid(message, { details: [{ path: `match.${stray}`, message }] });
+}
+
+const referred = { formId: "FORM", tagId: "TAG", campaignId: "CAMPAIGN" } as const;
+
+/** 404 for what is not there, 400 for what is of another site. */
+async function refuseForeign(who: Who, siteId: number, match: Match | null): Promise<void> {
+  for (const name of ["formId", "tagId", "campaignId"] as const)
+    if (match?.[name] !== undefined) await records.ofSite(referred[name], who, match[name], siteId, `match.${name}`);
 }

@@ -2,6 +2,8 @@ import { describe, expect, test } from "vitest";
 import * as scores from "../../shared/domain/contacts/scores.ts";
 import * as contacts from "../../shared/domain/contacts.ts";
 import { batch } from "../../shared/domain/events/apply.ts";
+import { NewForm } from "../../shared/domain/forms/form.ts";
+import * as forms from "../../shared/domain/forms.ts";
 import { allHappened, applyTag, type Facts, happened, met } from "../../shared/domain/scoring.ts";
 import * as rules from "../../shared/domain/scoring-rules.ts";
 import type { SendItem } from "../../shared/domain/sends.ts";
@@ -58,19 +60,19 @@ describe("a rule", () => {
 });
 
 test("what happens twice under one name scores once for each rule, and the log names the rules", async () => {
-  const who = await scene(
-    { trigger: "form_submit", name: "Any form" },
-    { trigger: "form_submit", name: "Form 3", match: { formId: 3 }, points: -2 },
-  );
+  const who = await scene({ trigger: "form_submit", name: "Any form" });
+  const { id: form } = await forms.create(who.caller, NewForm.parse({ siteId: who.siteId, name: "News" }));
+  const one = { siteId: who.siteId, trigger: "form_submit", name: "This form", match: { formId: form }, points: -2 };
+  await rules.create(who.caller, rules.NewScoringRule.parse(one));
   const { contact, score, log } = await who.newcomer();
   const submitted = (key: string, formId: number) => happened(who.orgId, contact, { trigger: "form_submit", key, at, facts: { formId } });
-  await Promise.all([submitted("a", 3), submitted("a", 3), submitted("b", 4)]);
-  await submitted("a", 3);
+  await Promise.all([submitted("a", form), submitted("a", form), submitted("b", form + 1)]);
+  await submitted("a", form);
   expect(await score()).toBe(8);
   expect((await log()).map(({ delta, rule }) => [rule?.name, delta]).sort()).toEqual([
     ["Any form", 5],
     ["Any form", 5],
-    ["Form 3", -2],
+    ["This form", -2],
   ]);
 });
 
