@@ -21,6 +21,10 @@ export const config = {
   get publicUrl() {
     return need("PUBLIC_URL").replace(/\/+$/, "");
   },
+  /** Whether callers reach us by https: then by nothing else. */
+  get isSecure() {
+    return optional("PUBLIC_URL")?.startsWith("https://") ?? false;
+  },
   get allowedOrigins() {
     return (optional("ALLOWED_ORIGINS") ?? "")
       .split(",")

@@ -164,7 +164,8 @@ async function answerPage(shown: Opened, given: Record<string, unknown>, request
     reply.status = 400;
     return pages.formPage({ ...shown, values: given, wrong });
   }
-  if (form.redirectUrl !== null) Object.assign(reply, { status: 303 }).headers.location = form.redirectUrl;
+  // As the parser writes it: in ASCII, and of one line.
+  if (form.redirectUrl !== null) Object.assign(reply, { status: 303 }).headers.location = new URL(form.redirectUrl).href;
   return form.doubleOptIn ? pages.pending(language) : pages.thanks(language, design.successMessage);
 }
 

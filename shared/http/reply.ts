@@ -1,4 +1,5 @@
 import type { APIGatewayProxyStructuredResultV2 } from "aws-lambda";
+import { config } from "../config.ts";
 import { type Kind, Problem } from "../errors.ts";
 import type { Extra } from "./route.ts";
 
@@ -30,8 +31,16 @@ export const openPolicy = (origins: string[]): string =>
     .replace("form-action 'self'", ["form-action 'self'", ...origins].join(" "))
     .replace("frame-ancestors 'none'", "frame-ancestors *");
 
+/** Browsers are to come by https from then on (RFC 6797). */
+const transport = { "strict-transport-security": "max-age=31536000" };
+
 export const newExtra = (requestId: string): Extra => ({
-  headers: { "x-request-id": requestId, "x-content-type-options": "nosniff", "cache-control": "no-store" },
+  headers: {
+    "x-request-id": requestId,
+    "x-content-type-options": "nosniff",
+    "cache-control": "no-store",
+    ...(config.isSecure && transport),
+  },
   cookies: [],
   warnings: [],
 });

@@ -58,7 +58,7 @@ const source = small(`(function (w, d, o) {
   function wrong(problem) {
     var first;
     (problem.details || []).forEach(function (one) {
-      var field = form.elements[one.path], note = d.createElement("span");
+      var field = box.querySelector('[name="' + one.path + '"]'), note = d.createElement("span");
       if (!field || !field.id) return;
       note.id = field.id + "-fault";
       note.textContent = one.message;
@@ -74,7 +74,7 @@ const source = small(`(function (w, d, o) {
     event.preventDefault();
     clear();
     button.disabled = true;
-    w.fetch(form.action, {
+    w.fetch(form.getAttribute("action"), {
       method: "POST",
       body: new URLSearchParams(new FormData(form)),
       headers: { accept: "application/json" },
@@ -83,7 +83,7 @@ const source = small(`(function (w, d, o) {
       return answer.json().then(function (body) {
         if (!answer.ok) return wrong(body);
         if (o.to) return void (location.href = o.to);
-        form.hidden = true;
+        form.setAttribute("hidden", "");
         tell(o.done, "status", form).focus();
       });
     }).catch(function () { wrong({}) }).then(function () { button.disabled = false });

@@ -76,6 +76,8 @@ test.each([
   ["tags.0", { tags: [""] }],
   ["tags", { tags: Array.from({ length: 21 }, (_, i) => `t${i}`) }],
   ["redirectUrl", { redirectUrl: "javascript:alert(1)" }],
+  ["redirectUrl", { redirectUrl: "https://shop.example;sandbox/" }],
+  ["redirectUrl", { redirectUrl: "https://shop.example,frame-ancestors/" }],
   ["doubleOptIn", { doubleOptIn: "yes" }],
   ["designJson.fields.0.name", { designJson: { fields: [{ name: "1st" }] } }],
   ["designJson.fields.0.name", { designJson: { fields: [{ name: "constructor" }] } }],

@@ -20,7 +20,8 @@ const fields = {
       "true: the address is mailed a link, and only once its button is pressed the contact is subscribed and gets tags, list, sequence and points. The mail goes by the organization's oldest verified sending config",
     ),
   redirectUrl: z
-    .url({ protocol: /^https?$/, error: "must be an http(s) address" })
+    // A host may hold what parts directives of a content policy, where its origin stands.
+    .url({ protocol: /^https?$/, hostname: /^[\w.:[\]-]+$/, error: "must be an http(s) address" })
     .max(2000)
     .nullable()
     .describe("Where the browser goes once it is submitted"),
