@@ -23,7 +23,7 @@ export const named = {
   ...spanned,
 };
 
-export const Point = z.object({ ...spanned, ...Figures.shape }).meta({ id: "FiguresPoint" });
+const Point = z.object({ ...spanned, ...Figures.shape }).meta({ id: "FiguresPoint" });
 export const Overview = z
   .object({
     ...named,

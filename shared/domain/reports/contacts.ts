@@ -31,7 +31,7 @@ export const contactReports = ["multi-sequence", "unengaged-contacts", "no-seque
 export type ContactReport = (typeof contactReports)[number];
 
 /** So many mails without an open or click, and a contact is unengaged. */
-export const fewestSends = 5;
+const fewestSends = 5;
 
 const never = (count: string): Condition => any(absent(count), equals(count, 0));
 
@@ -69,7 +69,7 @@ export async function told(orgId: number, items: ContactItem[]): Promise<Reporte
   }));
 }
 
-export async function sequenceNames(orgId: number, ids: number[]): Promise<Map<number, string>> {
+async function sequenceNames(orgId: number, ids: number[]): Promise<Map<number, string>> {
   const distinct = [...new Set(ids)];
   const found = await getMany<{ id: number; name: string }>(distinct.map((id) => keys.record(orgId, "SEQUENCE", id)));
   return new Map(found.flatMap((one) => (one ? [[one.id, one.name]] : [])));

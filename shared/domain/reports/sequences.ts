@@ -85,7 +85,7 @@ const ofSite = (orgId: number, siteId: number): Promise<SequenceItem[]> =>
   queryAll<SequenceItem>(ranges.records(orgId, "SEQUENCE"), { filter: equals("siteId", siteId) });
 
 /** Without progress for so long, and an enrollment is stalled. */
-export const stalledSeconds = 24 * 3600;
+const stalledSeconds = 24 * 3600;
 
 export const StalledEnrollment = z
   .object({

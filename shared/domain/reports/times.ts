@@ -10,7 +10,7 @@ export type Frequency = (typeof frequencies)[number];
 export const hour = 7;
 
 /** The first day after this one on which a report is mailed. */
-export const following: Record<Frequency, (date: string) => string> = {
+const following: Record<Frequency, (date: string) => string> = {
   daily: (date) => shifted(date, 1),
   weekly: (date) => {
     const next = shifted(date, 1);
