@@ -116,7 +116,13 @@ export interface Run extends Counts {
   /** Who is at work, until when (Unix seconds). */
   run?: string;
   lease?: number;
-  look?: { tag: string; encoding?: Stored["wish"]["encoding"]; delimiter: NonNullable<Stored["wish"]["delimiter"]>; cr: boolean; start: Place };
+  look?: {
+    tag: string;
+    encoding?: Stored["wish"]["encoding"];
+    delimiter: NonNullable<Stored["wish"]["delimiter"]>;
+    cr: boolean;
+    start: Place;
+  };
   /** How far it is counted, and where the first row begins. */
   survey?: { place: Place; rows: number; utf8: boolean; body?: Place };
   total?: number;

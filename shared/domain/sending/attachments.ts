@@ -16,7 +16,7 @@ export const maxImportBytes = 1024 ** 3;
 const uploadSeconds = 3600;
 // A large file takes its time to arrive.
 const keptSeconds = { attachment: uploadSeconds, import: 24 * 3600 };
-export type Purpose = keyof typeof keptSeconds;
+type Purpose = keyof typeof keptSeconds;
 
 /** An attachment of accepted mail: `blob` holds its bytes. */
 export interface StoredAttachment {
@@ -34,15 +34,15 @@ export interface Upload {
   expires: number;
 }
 
-export interface NewUpload {
+interface NewUpload {
   filename: string;
   type: string;
   size: number;
-  purpose: Purpose;
+  purpose?: Purpose;
 }
 
 /** A place to PUT one file, for files that are too big for the request; good for an hour. */
-export async function prepareUpload({ orgId }: Caller, { filename, type, size, purpose }: NewUpload) {
+export async function prepareUpload({ orgId }: Caller, { filename, type, size, purpose = "attachment" }: NewUpload) {
   const uploadId = ids.randomText(32);
   const blob = `uploads/${orgId}/${uploadId}`;
   const upload: Upload = { filename, type, size, blob, expires: epochSeconds() + keptSeconds[purpose] };
