@@ -5,7 +5,7 @@ import { put, writeMany } from "../../../shared/doors/table.ts";
 import { takeContacts } from "../../../shared/ids.ts";
 import { address } from "./callers.ts";
 
-export interface Crowd {
+interface Crowd {
   orgId: number;
   siteId: number;
   from: number;
