@@ -90,12 +90,16 @@ export const suppressions = group("suppressions", [
       return { ...(found ?? nothing), email, suppressed: found !== undefined, marketingOnly: found?.reason === "unsubscribe" };
     },
   }),
-  route("POST /suppressions/import", "Suppress up to 10,000 addresses; a bad row fails alone", {
-    raw: Object.keys(readers),
-    returns: Imported,
-    errors: { 400: "The body cannot be read, or has too many rows", 415: "Neither JSON nor CSV" },
-    handle: ({ caller, request }) => imports.add(caller.orgId, rowsOf(request)),
-  }),
+  route(
+    "POST /suppressions/import",
+    "Suppress up to 10,000 addresses, from `{emails}` or `{suppressions: [{email, reason, detail}]}` or from CSV with columns of these names; a bad row fails alone",
+    {
+      raw: Object.keys(readers),
+      returns: Imported,
+      errors: { 400: "The body cannot be read, or has too many rows", 415: "Neither JSON nor CSV" },
+      handle: ({ caller, request }) => imports.add(caller.orgId, rowsOf(request)),
+    },
+  ),
   route(
     "GET /suppressions/export",
     "The list as CSV or JSON; more than 10,000 entries in parts, by cursor, or as a file that is written by and by",

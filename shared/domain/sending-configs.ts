@@ -61,7 +61,9 @@ const Changes = {
     .max(maxSecretLength)
     .nullable()
     .optional()
-    .describe("What proves the provider's webhooks; null removes it"),
+    .describe(
+      "What proves the provider's webhooks: its signing key, or for ses, postmark, brevo, mailjet and smtp2go a word of your choice that the webhookUrl carries too; null removes it",
+    ),
 };
 
 export const NewSendingConfig = z

@@ -2,6 +2,7 @@
 import { plans } from "../../plans.ts";
 import { type Html, html } from "../html.ts";
 import { basePath } from "../route.ts";
+import { files, providerWebhooks, suppressionImport, webhooks } from "./guides.ts";
 
 export const sections = [
   { id: "start", title: "First send" },
@@ -12,6 +13,10 @@ export const sections = [
   { id: "idempotency", title: "Idempotency" },
   { id: "rate-limits", title: "Rate limits" },
   { id: "statuses", title: "What becomes of a send" },
+  { id: "provider-webhooks", title: "What the provider tells us" },
+  { id: "webhooks", title: "What we tell you" },
+  { id: "files", title: "Uploading files" },
+  { id: "suppression-import", title: "Importing suppressions" },
 ];
 
 export function introduction(origin: string): Html {
@@ -24,6 +29,10 @@ export function introduction(origin: string): Html {
     idempotency,
     "rate-limits": rateLimits,
     statuses,
+    "provider-webhooks": providerWebhooks,
+    webhooks,
+    files: files(origin + basePath),
+    "suppression-import": suppressionImport(origin + basePath),
   };
   return html`<p class="lead">Transactional and marketing email over JSON. All paths are relative to</p>
 <pre class="base"><code>${origin}${basePath}</code></pre>
@@ -50,7 +59,7 @@ passwords can only be changed with a session. In the examples <code>$KEY</code> 
 
 const conventions = html`<ul>
 <li>Bodies are JSON with <code>Content-Type: application/json</code>; names are camelCase.</li>
-<li>A good answer is <code>{"data": …}</code>. Beside it may be <code>warnings</code>, a list of sentences: a field that we do not know is ignored and named there.</li>
+<li>A good answer is <code>{"data": …}</code>. Beside it may be <code>warnings</code>, a list of sentences: a field or query parameter that we do not know is ignored and named there.</li>
 <li><code>201</code>: created. <code>202</code>: accepted, the work is done later. <code>200</code>: everything else that worked.</li>
 <li>Ids are positive integers. Times are ISO 8601 in UTC with milliseconds.</li>
 <li>Where <code>siteId</code> is left out, it is the key's site, else your only site; lists then cover all sites that you may see.</li>

@@ -81,7 +81,7 @@ summary h3 { display: grid; grid-template-columns: 4.3rem minmax(0, auto) minmax
 .put, .patch { color: var(--amber); }
 .delete { color: var(--red); }
 .path { font-weight: 600; font-size: .92rem; }
-.what { color: var(--faint); }
+.what { color: var(--faint); overflow-wrap: anywhere; }
 .body { padding: .25rem .9rem 1rem; scroll-margin-top: 8rem; }
 .body:target { animation: found 2s; }
 @keyframes found { from { background: light-dark(#f6e7dc, #3a2a20); } }
