@@ -176,7 +176,7 @@ async function surveyed(source: Source): Promise<Survey> {
   const fields = new Set<string>();
   let rows = 0;
   await inParallel(4, shards, async (shard) => {
-    for await (const { items } of source.pages(shard, undefined)) {
+    for await (const { items } of source.pages(shard, undefined, true)) {
       rows += items.length;
       for (const field of source.fieldsOf(items)) if (fields.size < mostFields) fields.add(field);
     }

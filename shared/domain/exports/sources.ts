@@ -13,7 +13,8 @@ import type { Reason, Suppression } from "../suppressions.ts";
 import type { Row, Shape } from "./formats.ts";
 
 export interface Source {
-  pages(shard: string, after: string | undefined): AsyncGenerator<Page<unknown>>;
+  /** `brief`: it is enough to count them, and for `fieldsOf`. */
+  pages(shard: string, after: string | undefined, brief?: boolean): AsyncGenerator<Page<unknown>>;
   /** As they are shown. */
   rows(items: unknown[]): Promise<Row[]>;
   /** Names of custom fields, which become columns of their own. */
@@ -45,7 +46,9 @@ export const sources: Record<Kind, SourceOf> = {
   contacts: async (orgId, filter) => {
     const { siteId, ...wanted } = await pages.wantedOf({ orgId }, filter);
     return {
-      pages: (shard, after) => reader.scan(orgId, siteId, shard, { ...wanted, after }),
+      // What is asked of them in code may look at anything.
+      pages: (shard, after, brief) =>
+        reader.scan(orgId, siteId, shard, { ...wanted, after, only: brief && !wanted.matches ? ["customFields"] : undefined }),
       rows: (items) => contacts.tellAll(orgId, items as ContactItem[]),
       fieldsOf: (items) => (items as ContactItem[]).flatMap(({ customFields }) => Object.keys(customFields ?? {})),
       shape: contactShape,
