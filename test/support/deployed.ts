@@ -66,8 +66,8 @@ export async function deployed(dist: string, service: Service): Promise<Deployed
     try {
       return await handler(event);
     } finally {
+      // A call that nobody waits for any more, as another beside it failed, is still the bundle's.
       process.env = before;
-      running = "nobody";
     }
   };
   const http =

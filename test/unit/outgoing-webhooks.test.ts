@@ -121,7 +121,7 @@ describe("many calls of one endpoint", () => {
       answered++;
       return 200;
     });
-    expect(before).toBe(5);
+    expect(before).toBeLessThanOrEqual(5);
     expect(there.most).toBeGreaterThan(40);
     expect(there.most).toBeLessThanOrEqual(50);
     expect(called.every((one) => one?.outcome.delivered)).toBe(true);
