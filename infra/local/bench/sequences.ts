@@ -85,7 +85,7 @@ async function fallDue(
   const before = await service.ask("cost");
   const began = performance.now();
   for (let n = 0; n < size; progress("what is due is done", n, size)) {
-    await local("settle", { waitSeconds: 0, maxWaitedSeconds: 1, limitSeconds: 1 });
+    await local("settle", { waitSeconds: 0, maxWaitedSeconds: 1, limitSeconds: 2 });
     n = done((await call<Detail>("GET", `/sequences/${id}/detail`)).data);
   }
   const seconds = (performance.now() - began) / 1000;
