@@ -74,9 +74,9 @@ describe.skipIf(!executablePath)("the API reference", () => {
 
   it("finds endpoints by words, and shows them opened", async () => {
     const page = await visited(docs, phone);
-    await page.getByRole("searchbox").fill("cancel send");
+    await page.getByRole("searchbox").fill("sends cancel");
     await page.keyboard.press("Enter");
-    await page.getByRole("heading", { level: 1, name: "cancel send" }).waitFor();
+    await page.getByRole("heading", { level: 1, name: "sends cancel" }).waitFor();
     expect(await page.locator("summary .path").allInnerTexts()).toEqual(["/sends/{id}/cancel"]);
     expect(await page.locator("#cancelSend").isVisible()).toBe(true);
     await page.getByRole("link", { name: "Show all" }).click();
