@@ -4,7 +4,7 @@ import { randomUUID } from "node:crypto";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { describe, expect, inject, test } from "vitest";
+import { describe, expect, inject, test, vi } from "vitest";
 import { freshEmail, mailTo } from "../support/client.ts";
 
 const readme = readFileSync(new URL("../../README.md", import.meta.url), "utf8");
@@ -25,9 +25,14 @@ describe.skipIf(!pasteable)("README", () => {
     try {
       const output = execFileSync("sh", ["-e"], { cwd: folder, input: pasted, stdio: ["pipe", "pipe", "ignore"] }).toString();
       expect(output).not.toContain('"error"');
+      expect(output).toContain('"webhookSecretSet":true');
     } finally {
       rmSync(folder, { recursive: true });
     }
     expect(await mailTo(recipient)).toMatchObject({ subject: "Hello", html: "<p>Hello Ada</p>" });
+    await vi.waitFor(async () => {
+      const { events } = (await mailTo(recipient)) as { events: unknown[] };
+      expect(events).toContainEqual(expect.objectContaining({ kind: "delivered", status: 200 }));
+    });
   });
 });
