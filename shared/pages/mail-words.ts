@@ -14,6 +14,8 @@ export const known = (tag: string): Language | undefined => {
 
 /** The language that html says it is in. */
 export function languageOfHtml(html: string): Language {
-  const [, tag = ""] = /<html\b[^>]*?\slang\s*=\s*["']?([\w-]+)/i.exec(html) ?? [];
+  // In the first such tag only: a pattern that begins anew at each of many takes minutes for a text of megabytes.
+  const at = html.search(/<html\s/i);
+  const [, tag = ""] = at < 0 ? [] : (/^<html\b[^>]*?\slang\s*=\s*["']?([\w-]+)/i.exec(html.slice(at, at + 1000)) ?? []);
   return known(tag) ?? "en";
 }

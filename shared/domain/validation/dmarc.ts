@@ -23,7 +23,7 @@ export const isDmarc = (text: string): boolean => /^v\s*=\s*DMARC1\s*(;|$)/.test
 export function parse(text: string): Dmarc | string {
   const tags = new Map<string, string>();
   for (const part of text.split(";").slice(1)) {
-    const [, name, value = ""] = /^\s*([a-z]+)\s*=\s*(.*?)\s*$/i.exec(part) ?? [];
+    const [, name, value = ""] = /^([a-z]+)\s*=\s*(.*)$/i.exec(part.trim()) ?? [];
     if (name) tags.set(name.toLowerCase(), value);
   }
   // Without a policy, a place for reports still makes it one of `none` (6.6.3).
