@@ -60,5 +60,4 @@ export type Of = [orgId: number, siteId: number, date: string];
 /** An hour after the day is over everywhere on earth: an organization may have taken another timezone meanwhile. */
 export const foldedFrom = (date: string): string => new Date(Date.parse(`${date}T00:00:00Z`) + (24 + 12 + 1) * 3_600_000).toISOString();
 
-export const dueToFold = (siteId: number, date: string): Record<string, string> =>
-  on(shelves.due("DAY", dueShard(siteId)), foldedFrom(date));
+const dueToFold = (siteId: number, date: string): Record<string, string> => on(shelves.due("DAY", dueShard(siteId)), foldedFrom(date));

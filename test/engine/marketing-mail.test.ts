@@ -169,6 +169,7 @@ test("what is paused is held back, what goes on goes out once, and what is cance
   const from = await mailroom.sender("postmark");
   const { orgId } = from.caller;
   const run = () => mailroom.runLane(orgId, from.configId);
+  const ends = { release: held.release, discard: held.discard };
   for (const end of ["release", "discard"] as const)
     await atEveryStep(async (kill) => {
       const one = await story(from, 2);
@@ -179,7 +180,7 @@ test("what is paused is held back, what goes on goes out once, and what is cance
       await mailroom.settle();
       expect(await agree(one, ids)).toMatchObject({ queued: 2 });
       await claim(sources.setting(orgId, one.source, end === "release" ? "going" : "cancelled"));
-      const finish = () => held[end](orgId, one.source, from.configId);
+      const finish = () => ends[end](orgId, one.source, from.configId);
       await kill(finish);
       await numbers(one);
       await finish();

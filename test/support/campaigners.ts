@@ -23,7 +23,7 @@ import type { Mail } from "./fake-provider.ts";
 import * as mailroom from "./mailroom.ts";
 import * as virtual from "./virtual-queues.ts";
 
-export const workers: Worker[] = [send, lane, drain, campaignWorker, fanOut];
+const workers: Worker[] = [send, lane, drain, campaignWorker, fanOut];
 export const opened = virtual.opened;
 export const settle = (options: Parameters<typeof virtual.settle>[1] = {}, some: Worker[] = workers): Promise<void> =>
   virtual.settle(some, options);

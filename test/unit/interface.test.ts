@@ -7,8 +7,7 @@ import { shortPath } from "../../shared/http/openapi.ts";
 import { providers } from "../../shared/providers/index.ts";
 
 /** Not built yet, by the issue that brings it. It only ever shrinks: what is built is taken off. */
-const notYet: Record<string, string[]> = {
-};
+const notYet: Record<string, string[]> = {};
 
 /** There are these beside what we owe. */
 const extras = [

@@ -50,7 +50,6 @@ export interface Watched {
 export type Key = Pick<Broadcast, "orgId" | "kind" | "id">;
 
 const recordKinds: Record<Kind, RecordKind> = { campaign: "CAMPAIGN", holiday: "HOLIDAY" };
-export const recordKind = (kind: Kind): RecordKind => recordKinds[kind];
 export const addressOf = ({ orgId, kind, id }: Key) => keys.record(orgId, recordKinds[kind], id);
 export const sourceOf = ({ kind, id }: Pick<Key, "kind" | "id">): Source => ({ kind, id });
 

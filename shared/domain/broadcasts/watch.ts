@@ -2,10 +2,10 @@
 import type { Watched } from "./broadcast.ts";
 
 /** Handed over before anything is concluded. */
-export const fewest = 500;
+const fewest = 500;
 /** Of those handed over since the start, or since it was resumed. */
-export const mostBounced = 0.05;
-export const mostComplained = 0.003;
+const mostBounced = 0.05;
+const mostComplained = 0.003;
 
 const percent = (share: number): string => `${(share * 100).toFixed(2).replace(/\.?0+$/, "")} %`;
 

@@ -28,7 +28,7 @@ export async function planOf(campaign: StoredCampaign, at = now()): Promise<Plan
   return { siteId, configId: sendingConfigId, audience, parts, at: at.toISOString(), ...(test && { test }) };
 }
 
-export async function audienceOf({ orgId, siteId, listId, tagId, segmentId }: StoredCampaign): Promise<Audience> {
+async function audienceOf({ orgId, siteId, listId, tagId, segmentId }: StoredCampaign): Promise<Audience> {
   const named = Object.entries({ listId, tagId, segmentId }).filter(([, id]) => id !== null);
   if (named.length !== 1) {
     const has = named.length ? `, not ${named.map(([name]) => name).join(" and ")} together` : "";
@@ -48,7 +48,7 @@ async function there(kind: "LIST" | "TAG", orgId: number, id: number, path: stri
 }
 
 /** What is said, to each part of the audience. */
-export async function partsOf(campaign: StoredCampaign): Promise<Part[]> {
+async function partsOf(campaign: StoredCampaign): Promise<Part[]> {
   const { variants } = campaign;
   if (!variants.length) return [await partOf(campaign, undefined)];
   return Promise.all(variants.map((variant) => partOf(campaign, variant)));

@@ -4,7 +4,7 @@ import { keys } from "../../keys.ts";
 import type { Organization } from "../organizations.ts";
 
 /** In the morning, when people read their mail. */
-export const startHour = 9;
+const startHour = 9;
 
 /** From when on a day's mail goes, and when the day is over. `date`: 2026-12-24 */
 export async function dayOf(orgId: number, date: string): Promise<{ startsAt: Date; endsAt: Date }> {

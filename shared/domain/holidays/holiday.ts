@@ -12,7 +12,7 @@ const fields = {
   sendingConfigId: id.nullable().describe("null: the organization's oldest verified one, as of that day"),
 };
 
-export const holidayStatuses = ["scheduled", "sending", "sent", "cancelled"] as const;
+const holidayStatuses = ["scheduled", "sending", "sent", "cancelled"] as const;
 
 export const Holiday = z
   .object({

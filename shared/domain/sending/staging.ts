@@ -6,7 +6,6 @@ import { epochSeconds } from "../../clock.ts";
 import { get, insertMany, put, type Write } from "../../doors/table.ts";
 import * as ids from "../../ids.ts";
 import { idsPerBlock, keys } from "../../keys.ts";
-import { chunked } from "../../parallel.ts";
 import type { Account } from "../allowance.ts";
 import type { ContactItem } from "../contacts/contact.ts";
 import { trackingOf } from "../domains/names.ts";
@@ -162,11 +161,8 @@ export const lineOf = (contact: ContactItem, i: number): chunks.Line => ({
 });
 
 /** What templates of marketing mail may speak of: the contact as it was when the mail was made ready for it. Its own fields go over custom ones of their name. */
-export const variablesOf = ({ customFields, firstName, lastName, phone, company, timezone }: ContactItem): Record<string, unknown> => ({
+const variablesOf = ({ customFields, firstName, lastName, phone, company, timezone }: ContactItem): Record<string, unknown> => ({
   ...customFields,
   ...Object.fromEntries(Object.entries({ firstName, lastName, phone, company, timezone }).filter(([, value]) => value != null)),
   ...(customFields && { customFields }),
 });
-
-/** Contacts by hundreds that fit one chunk each. */
-export const inChunks = (contacts: ContactItem[]): ContactItem[][] => chunked(contacts, mostRecipients);
