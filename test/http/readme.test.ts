@@ -31,7 +31,7 @@ describe.skipIf(!pasteable)("README", () => {
     }
     expect(await mailTo(recipient)).toMatchObject({ subject: "Hello", html: "<p>Hello Ada</p>" });
     await vi.waitFor(async () => {
-      const { events } = (await mailTo(recipient)) as { events: unknown[] };
+      const { events } = (await mailTo(recipient)) as unknown as { events: unknown[] };
       expect(events).toContainEqual(expect.objectContaining({ kind: "delivered", status: 200 }));
     });
   });
