@@ -175,6 +175,21 @@ describe.skipIf(!executablePath)("a form", () => {
     await page.context().close();
   });
 
+  it("may have fields that are called as what every form has", async () => {
+    const names = ["action", "elements", "hidden"];
+    const { id } = await make({ designJson: { fields: names.map((name) => ({ name })), submitLabel: "Join" }, doubleOptIn: false });
+    [head, body] = [{}, `<script src="${embedOf(id)}" async></script>`];
+    const page = await visited(origin, { javaScriptEnabled: true });
+    await page.getByLabel("Email").fill("clobbered@example.com");
+    for (const name of names) await page.locator(`[name=${name}]`).fill(name);
+    await page.getByRole("button", { name: "Join" }).click();
+    await page.getByRole("status").waitFor();
+    expect(await page.locator("form").isVisible()).toBe(false);
+    const fields = { action: "action", elements: "elements", hidden: "hidden" };
+    expect(await submissionsOf(id)).toMatchObject([{ email: "clobbered@example.com", fields }]);
+    await page.context().close();
+  });
+
   it("is put where the page says, under its strict policy, and leads on", async () => {
     const { id } = await make({ redirectUrl: `${origin}thanks` });
     const api = new URL(inject("baseUrl")).origin;
