@@ -36,8 +36,6 @@ describe.skipIf(!executablePath)("the API reference", () => {
 
   it.each([
     ["desk", "light", desk],
-    ["desk", "dark", desk],
-    ["phone", "light", phone],
     ["phone", "dark", phone],
   ] as const)("has nothing that stands in anyone's way: %s, %s", async (_, colorScheme, size) => {
     const page = await visited(docs, { ...size, colorScheme, javaScriptEnabled: true, bypassCSP: true, reducedMotion: "reduce" });

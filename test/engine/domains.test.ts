@@ -13,7 +13,7 @@ import { get } from "../../shared/doors/table.ts";
 import { dueShards, keys } from "../../shared/keys.ts";
 import { type Account, account } from "../support/callers.ts";
 import { type DnsServer, serveZone } from "../support/dns-zone.ts";
-import { atEveryStep } from "../support/killer.ts";
+import { atSomeSteps } from "../support/killer.ts";
 import { opened, settle as settleAll, waiting } from "../support/virtual-queues.ts";
 
 let dns: DnsServer;
@@ -206,7 +206,7 @@ describe("whoever dies", () => {
   };
 
   test("while adding has a domain that is whole, or none", async () => {
-    await atEveryStep(async (kill) => {
+    await atSomeSteps(3, async (kill) => {
       const ada = await account();
       const name = fresh();
       await kill(() => add(ada, name));
@@ -219,7 +219,7 @@ describe("whoever dies", () => {
   });
 
   test("while looking has it looked at again", async () => {
-    await atEveryStep(async (kill) => {
+    await atSomeSteps(3, async (kill) => {
       const ada = await account();
       const made = await add(ada, fresh());
       publish(made);
@@ -232,7 +232,7 @@ describe("whoever dies", () => {
   });
 
   test("while deleting has it whole, or gone", async () => {
-    await atEveryStep(async (kill) => {
+    await atSomeSteps(3, async (kill) => {
       const ada = await account();
       const made = await add(ada, fresh());
       publish(made);

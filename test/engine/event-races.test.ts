@@ -9,7 +9,7 @@ import * as suppressions from "../../shared/domain/suppressions.ts";
 import { get, remove, write } from "../../shared/doors/table.ts";
 import { keys } from "../../shared/keys.ts";
 import type { InboundEvent } from "../../shared/queues.ts";
-import { armed, atEveryStep, killed } from "../support/killer.ts";
+import { armed, atSomeSteps, killed } from "../support/killer.ts";
 import { at, counters, eventOf, message, type SentMail, sentMail, work } from "../support/sent-mail.ts";
 
 armed();
@@ -32,7 +32,7 @@ const told = async ({ caller, sendIds }: SentMail) => (await sends.detail(caller
 
 describe("events beside a send", () => {
   test("are counted once though their worker is killed at any step", async () => {
-    const steps = await atEveryStep(async (kill) => {
+    const steps = await atSomeSteps(3, async (kill) => {
       const mail = await popularMail();
       const { orgId, siteId, id } = mail;
       const [one, two] = await Promise.all([message(orgId, opens(id, 100, 3)), message(orgId, opens(id, 200, 2))]);
@@ -48,7 +48,7 @@ describe("events beside a send", () => {
   });
 
   test("are counted once though a send's first events come by the dozen and their worker is killed at any step", async () => {
-    await atEveryStep(async (kill) => {
+    await atSomeSteps(3, async (kill) => {
       const mail = await sentMail(1);
       const { orgId, siteId, sendIds } = mail;
       const [one, two] = await Promise.all([0, 100].map((from) => message(orgId, opens(sendIds[0]!, from, 15))));
@@ -169,7 +169,7 @@ describe("what follows from an event", () => {
     [0, 1],
     [1, 0],
   ])("follows also when its message comes again after another one's, whose worker took it over (%i, %i)", async (first, second) => {
-    await atEveryStep(async (kill) => {
+    await atSomeSteps(3, async (kill) => {
       const { orgId, sendIds } = await sentMail(1);
       const id = sendIds[0]!;
       const messages = [await message(orgId, [eventOf(id, "delivered", 1)]), await message(orgId, [eventOf(id, "spam_report", 2)])];

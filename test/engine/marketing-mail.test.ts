@@ -13,7 +13,7 @@ import * as sends from "../../shared/domain/sends.ts";
 import * as sites from "../../shared/domain/sites.ts";
 import { claim, write } from "../../shared/doors/table.ts";
 import { person } from "../support/audience.ts";
-import { atEveryStep } from "../support/killer.ts";
+import { atSomeSteps } from "../support/killer.ts";
 import * as mailroom from "../support/mailroom.ts";
 import { eventOf, message, work } from "../support/sent-mail.ts";
 
@@ -85,7 +85,7 @@ const mailsOf = ({ from }: Story, ids: number[]) => from.provider.mails.filter((
 describe.each(["resend", "postmark"] as const)("at %s", (key) => {
   test("a chunk is handed over with footer and way out, once, whoever dies, and counted where it stands", async () => {
     const from = await mailroom.sender(key);
-    const steps = await atEveryStep(async (kill) => {
+    const steps = await atSomeSteps(3, async (kill) => {
       const one = await story(from, 3);
       const ids = await stage(one);
       expect(await numbers(one)).toMatchObject({ candidates: 3, accepted: 3, queued: 3, sending: 0, sent: 0 });
@@ -117,7 +117,7 @@ test("small chunks go side by side, with no more calls in flight than a large on
 test("whoever dies over chunks side by side, nobody gets a mail twice, and all is counted where it stands", async () => {
   const from = await mailroom.sender("resend");
   const { people } = await story(from, 2);
-  await atEveryStep(async (kill) => {
+  await atSomeSteps(3, async (kill) => {
     const one: Story = { from, people, source: { kind: "campaign", id: ++campaigns, part: 7 } };
     const ids = await stageEach(one);
     await kill(() => mailroom.runLane(from.caller.orgId, from.configId));
@@ -132,7 +132,7 @@ test("whoever dies over chunks side by side, nobody gets a mail twice, and all i
 test("events that are faster than the word of the provider, or settle what is uncertain, are counted where they stand", async () => {
   const from = await mailroom.sender("postmark");
   const { orgId } = from.caller;
-  await atEveryStep(async (kill) => {
+  await atSomeSteps(3, async (kill) => {
     const one = await story(from, 3);
     const ids = await stage(one);
     const tell = async () =>
@@ -171,7 +171,7 @@ test("what is paused is held back, what goes on goes out once, and what is cance
   const run = () => mailroom.runLane(orgId, from.configId);
   const ends = { release: held.release, discard: held.discard };
   for (const end of ["release", "discard"] as const)
-    await atEveryStep(async (kill) => {
+    await atSomeSteps(3, async (kill) => {
       const one = await story(from, 2);
       const ids = await stage(one);
       await write(sources.setting(orgId, one.source, "paused"));
@@ -194,7 +194,7 @@ test("what is paused is held back, what goes on goes out once, and what is cance
 test("a cancelled chunk that waits in the lane is cancelled there; one held for a winner waits", async () => {
   const from = await mailroom.sender("postmark");
   const { orgId } = from.caller;
-  await atEveryStep(async (kill) => {
+  await atSomeSteps(3, async (kill) => {
     const [one, waiting] = [await story(from, 2), await story(from, 2)];
     const [ids, laterIds] = [await stage(one), await stage(waiting, { held: true })];
     await write(sources.setting(orgId, one.source, "cancelled"));

@@ -12,7 +12,7 @@ import { ranges } from "../../shared/keys.ts";
 import { chances } from "../support/chances.ts";
 import { ask } from "../support/events.ts";
 import type { Trouble } from "../support/fake-provider.ts";
-import { atEveryStep, killed } from "../support/killer.ts";
+import { atSomeSteps, killed } from "../support/killer.ts";
 import * as mailroom from "../support/mailroom.ts";
 
 // Hundreds of workers live and die here, perhaps beside other tests.
@@ -27,7 +27,7 @@ const mailsTo = ({ provider }: mailroom.Sender, addresses: string[]) => provider
 describe("accepting", () => {
   test("a single send: it is either not accepted at all, or sent and listed once", async () => {
     const from = await mailroom.sender(unkeyed);
-    const steps = await atEveryStep(async (kill) => {
+    const steps = await atSomeSteps(3, async (kill) => {
       const { to } = mailroom.recipients(1)[0]!;
       let id: number | undefined;
       await kill(async () => ({ id } = await mailroom.send(from, { to })));
@@ -41,7 +41,7 @@ describe("accepting", () => {
 
   test("a scheduled send that died before it was listed is listed when its time comes", async () => {
     const from = await mailroom.sender(unkeyed);
-    await atEveryStep(async (kill) => {
+    await atSomeSteps(3, async (kill) => {
       const scheduledAt = clock.after(3600).toISOString();
       await kill(() => mailroom.send(from, { to: mailroom.recipients(1)[0]!.to, scheduledAt }));
       await mailroom.settle();
@@ -52,7 +52,7 @@ describe("accepting", () => {
 
   test("a batch: all of it is sent, or nothing", async () => {
     const from = await mailroom.sender(unkeyed);
-    const steps = await atEveryStep(async (kill) => {
+    const steps = await atSomeSteps(3, async (kill) => {
       const recipients = mailroom.recipients(3);
       let ids: number[] = [];
       await kill(async () => {
@@ -70,7 +70,7 @@ describe("accepting", () => {
   test.each(["/send", "/send/batch"] as const)("POST %s made again under its Idempotency-Key is accepted once", async (path) => {
     const from = await mailroom.sender(unkeyed);
     let n = 0;
-    await atEveryStep(async (kill) => {
+    await atSomeSteps(3, async (kill) => {
       const recipients = mailroom.recipients(path === "/send" ? 1 : 3);
       const content = { sendingConfigId: from.configId, subject: "Hello", text: "Hello", html: "<p>Hello</p>" };
       const body = path === "/send" ? { ...content, to: recipients[0]!.to } : { ...content, recipients };
@@ -93,7 +93,7 @@ describe("accepting", () => {
 describe("handing over", () => {
   test("a single send at a provider with keys is sent", async () => {
     const from = await mailroom.sender(keyed);
-    await atEveryStep(async (kill) => {
+    await atSomeSteps(3, async (kill) => {
       const { id } = await mailroom.send(from, { to: mailroom.recipients(1)[0]!.to });
       mailroom.messages.length = 0;
       await kill(() => singles.deliver(from.caller.orgId, id));
@@ -107,7 +107,7 @@ describe("handing over", () => {
   test("a single send at a provider without keys is uncertain only when its worker died between claim and result", async () => {
     const from = await mailroom.sender(unkeyed);
     const seen = new Set<string>();
-    await atEveryStep(async (kill) => {
+    await atSomeSteps(3, async (kill) => {
       const { id } = await mailroom.send(from, { to: mailroom.recipients(1)[0]!.to });
       mailroom.messages.length = 0;
       await kill(() => singles.deliver(from.caller.orgId, id));
@@ -126,7 +126,7 @@ describe("handing over", () => {
 
   test("a lane at a provider with keys: all are sent but the one that was refused", async () => {
     const from = await mailroom.sender(keyed);
-    await atEveryStep(async (kill) => {
+    await atSomeSteps(3, async (kill) => {
       const recipients = three();
       from.provider.refuses = (to) => to === recipients[3]!.to;
       const { results } = await mailroom.sendBatch(from, recipients);
@@ -143,7 +143,7 @@ describe("handing over", () => {
   test("a lane at a provider without keys: only calls that were claimed and have no RESULT are uncertain", async () => {
     const from = await mailroom.sender(unkeyed);
     let uncertain = 0;
-    await atEveryStep(async (kill) => {
+    await atSomeSteps(3, async (kill) => {
       const recipients = three();
       from.provider.refuses = (to) => to === recipients[3]!.to;
       const { results, batchId } = await mailroom.sendBatch(from, recipients);
@@ -174,7 +174,7 @@ describe("handing over", () => {
 
 test("a drain that dies leaves what it has not brought on its way to the next", async () => {
   const from = await mailroom.sender(unkeyed);
-  await atEveryStep(async (kill) => {
+  await atSomeSteps(3, async (kill) => {
     const { id } = await mailroom.send(from, { to: mailroom.recipients(1)[0]!.to });
     const { results } = await mailroom.sendBatch(from, mailroom.recipients(2));
     mailroom.messages.length = 0;

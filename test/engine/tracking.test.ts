@@ -15,7 +15,7 @@ import { queryAll, remove, update, write } from "../../shared/doors/table.ts";
 import { keys, ranges } from "../../shared/keys.ts";
 import { audience, create } from "../support/audience.ts";
 import { ask } from "../support/events.ts";
-import { armed, atEveryStep } from "../support/killer.ts";
+import { armed, atSomeSteps } from "../support/killer.ts";
 
 armed();
 
@@ -65,7 +65,7 @@ test("what a visitor did before it was known becomes the contact's, and what com
 
 test("identification dead at any step and made again moves everything once", async () => {
   const { newcomer } = await shop();
-  const steps = await atEveryStep(async (kill) => {
+  const steps = await atSomeSteps(3, async (kill) => {
     const ann = await newcomer();
     for (let n = 0; n < 3; n++) await ann.act();
     await ann.view();
@@ -80,7 +80,7 @@ test("identification dead at any step and made again moves everything once", asy
 
 test("the next event finishes an identification that died on its way", async () => {
   const { newcomer } = await shop();
-  await atEveryStep(async (kill) => {
+  await atSomeSteps(3, async (kill) => {
     const ann = await newcomer();
     await ann.act();
     await kill(ann.identify);
@@ -92,7 +92,7 @@ test("the next event finishes an identification that died on its way", async () 
 
 test("an event dead at any step is there once or not at all, whole each time", async () => {
   const { newcomer } = await shop();
-  await atEveryStep(async (kill) => {
+  await atSomeSteps(3, async (kill) => {
     const ann = await newcomer();
     await ann.identify();
     await kill(() => ann.act());

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import * as deliveries from "../../shared/domain/webhooks/deliveries.ts";
 import * as webhooks from "../../shared/domain/webhooks.ts";
 import { announced, happened, type Listener, listener, workers } from "../support/forwarding.ts";
-import { atEveryStep, type Fate } from "../support/killer.ts";
+import { atSomeSteps, type Fate } from "../support/killer.ts";
 import { dead, opened, settle, waiting } from "../support/virtual-queues.ts";
 
 beforeAll(async () => {
@@ -31,7 +31,7 @@ async function allTold({ there, deliveries: list }: Listener, events: webhooks.A
 }
 
 test("a worker who dies at the first telling loses nothing", { timeout: 60_000 }, async () => {
-  const told = await atEveryStep(async (kill) => {
+  const told = await atSomeSteps(3, async (kill) => {
     const one = await listener();
     const events = happened(3);
     await webhooks.announce(one.caller.orgId, events);
@@ -44,7 +44,7 @@ test("a worker who dies at the first telling loses nothing", { timeout: 60_000 }
 test("a worker who dies when some were refused loses nothing, and nobody who heard is asked again without need", {
   timeout: 60_000,
 }, async () => {
-  const told = await atEveryStep(async (kill) => {
+  const told = await atSomeSteps(3, async (kill) => {
     const refused = new Set<number>();
     const one = await listener(({ event }) => (event.sendId % 2 && !refused.has(event.sendId) && refused.add(event.sendId) ? 500 : 200));
     const events = happened(4);
@@ -57,7 +57,7 @@ test("a worker who dies when some were refused loses nothing, and nobody who hea
 });
 
 test("a worker who dies at a retry loses nothing", { timeout: 60_000 }, async () => {
-  await atEveryStep(async (kill) => {
+  await atSomeSteps(3, async (kill) => {
     const one = await listener(500);
     const events = happened(2);
     await announced(one.caller, events);
@@ -68,7 +68,7 @@ test("a worker who dies at a retry loses nothing", { timeout: 60_000 }, async ()
 });
 
 test("a worker who dies while the endpoint hangs, or rests, loses nothing", { timeout: 60_000 }, async () => {
-  await atEveryStep(async (kill) => {
+  await atSomeSteps(3, async (kill) => {
     const one = await listener("hang");
     const events = happened(7);
     await webhooks.announce(one.caller.orgId, events);
@@ -77,7 +77,7 @@ test("a worker who dies while the endpoint hangs, or rests, loses nothing", { ti
     await settle(workers, { forSeconds: 2 * hour });
     await allTold(one, events);
   });
-  await atEveryStep(async (kill) => {
+  await atSomeSteps(3, async (kill) => {
     const one = await listener("hang");
     const events = happened(7);
     await announced(one.caller, events);
@@ -92,7 +92,7 @@ test("a worker who dies while the endpoint hangs, or rests, loses nothing", { ti
 test("a worker who dies at an endpoint that is gone: it is inactive, its owner is told, what waited is dead", {
   timeout: 60_000,
 }, async () => {
-  await atEveryStep(async (kill) => {
+  await atSomeSteps(3, async (kill) => {
     const { caller, id, webhook, deliveries: list } = await listener(410);
     await webhooks.announce(caller.orgId, happened(2));
     await settle(workers, { forSeconds: hour, kill: only(1, kill) });
@@ -105,7 +105,7 @@ test("a worker who dies at an endpoint that is gone: it is inactive, its owner i
 });
 
 test("whoever dies while asking for a redelivery, or announcing, may ask again", { timeout: 60_000 }, async () => {
-  await atEveryStep(async (kill) => {
+  await atSomeSteps(3, async (kill) => {
     const one = await listener();
     const events = happened();
     await announced(one.caller, events);
@@ -116,7 +116,7 @@ test("whoever dies while asking for a redelivery, or announcing, may ask again",
     await allTold(one, events);
     expect(one.there.heard.length).toBeGreaterThanOrEqual(2);
   });
-  await atEveryStep(async (kill) => {
+  await atSomeSteps(3, async (kill) => {
     const one = await listener();
     const events = happened(150);
     const announce = () => webhooks.announce(one.caller.orgId, events);
