@@ -11,7 +11,8 @@ import { staged } from "../../shared/domain/sending/staging.ts";
 import * as sendingConfigs from "../../shared/domain/sending-configs.ts";
 import * as sends from "../../shared/domain/sends.ts";
 import * as sites from "../../shared/domain/sites.ts";
-import { claim, write } from "../../shared/doors/table.ts";
+import { claim, query, write } from "../../shared/doors/table.ts";
+import { ranges } from "../../shared/keys.ts";
 import { person } from "../support/audience.ts";
 import { atSomeSteps } from "../support/killer.ts";
 import * as mailroom from "../support/mailroom.ts";
@@ -203,6 +204,26 @@ test("a cancelled chunk that waits in the lane is cancelled there; one held for 
     expect(await agree(one, ids)).toMatchObject({ cancelled: 2, queued: 0 });
     expect(await agree(waiting, laterIds)).toMatchObject({ queued: 2 });
     expect(mailsOf(one, [...ids, ...laterIds]).length).toBe(0);
+  });
+  await from.provider.stop();
+});
+
+test("a chunk that was worked on since somebody looked is not held back as it was then", async () => {
+  const from = await mailroom.sender("resend");
+  const { orgId } = from.caller;
+  await atSomeSteps(2, async (kill) => {
+    const one = await story(from, 2);
+    const ids = await stage(one);
+    const { items } = await query<lanes.Waiting>(ranges.waiting(orgId, from.configId), { consistent: true });
+    await kill(() => mailroom.runLane(orgId, from.configId));
+    // The lease of the one who looked was over, and another had begun.
+    for (const stale of items) await held.hold(orgId, stale);
+    await held.release(orgId, one.source, from.configId);
+    await mailroom.settle();
+    const told = await agree(one, ids);
+    expect(told.sent + told.uncertain).toBe(2);
+    const mailed = mailsOf(one, ids).map(({ sendId }) => sendId);
+    expect(new Set(mailed).size).toBe(mailed.length);
   });
   await from.provider.stop();
 });

@@ -122,7 +122,10 @@ async function claimed(
   );
   const starting =
     load.source && !earlier ? sources.counting(orgId, waiting.block, [{ source: load.source, tallies: { sending: open.length } }]) : [];
-  const mine = await tryWrite(update(placeOf(load), { set: { [`c${n}`]: claim, callSize } }, { if: unchanged }), ...starting);
+  const mine = await tryWrite(
+    update(placeOf(load), { set: { [`c${n}`]: claim, callSize }, add: { moves: 1 } }, { if: unchanged }),
+    ...starting,
+  );
   // The SDK may have asked twice, and been told of its own first time.
   if (!mine && (await get<Waiting>(placeOf(load)))?.[`c${n}`]?.by !== claim.by) return undefined;
   waiting[`c${n}`] = claim;
@@ -209,7 +212,7 @@ async function outcomesOf({ load, carrier, n, claim }: Question, asked: Line[]):
     const outcomes = await to.send({ mailing, credentials, idempotencyKey: key });
     if (!outcomes.some((outcome) => outcome.status === "held" && outcome.why === "batch")) return { outcomes, together: true };
     // Whoever takes up from here must not try the batch again: some of it will have gone out.
-    await write(update(placeOf(load), { set: { [`c${n}`]: { ...claim, alone: true } } }));
+    await write(update(placeOf(load), { set: { [`c${n}`]: { ...claim, alone: true } }, add: { moves: 1 } }));
   }
   return { outcomes: await provider.oneByOne(to, credentials, mailing), together: false };
 }

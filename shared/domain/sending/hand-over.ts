@@ -114,7 +114,7 @@ async function callOnce(load: Load, lines: Line[], n: number, hopelessSince: str
   const tallies = await record(load, lines, results);
   const done = !result?.outcomes.some(([, { status }]) => status === "held");
   if (done && source) await tell(load, source, lines, n, tallies);
-  else if (done && load.calls.length > 1) await write(update(placeOf(waiting), { set: { [`d${n}`]: true } }));
+  else if (done && load.calls.length > 1) await write(update(placeOf(waiting), { set: { [`d${n}`]: true }, add: { moves: 1 } }));
   return { done, wait, moved, asideSeconds: done ? undefined : asideSeconds, results };
 }
 
@@ -123,7 +123,7 @@ async function tell({ orgId, waiting }: Load, source: sources.Source, lines: Lin
   const begun = waiting[`c${n}`] !== undefined;
   const done = update(
     placeOf(waiting),
-    { set: { [`d${n}`]: true }, add: { doneLines: lines.length } },
+    { set: { [`d${n}`]: true }, add: { doneLines: lines.length, moves: 1 } },
     { if: all(exists, absent(`d${n}`)) },
   );
   await claim(

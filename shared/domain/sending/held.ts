@@ -14,7 +14,7 @@ export type Held = Waiting & { configId: number };
 export async function hold(orgId: number, waiting: Waiting): Promise<void> {
   const { pk, sk, ...rest } = waiting;
   const { kind, id } = waiting.source!;
-  await claim(remove({ pk, sk }, { if: exists }), put(keys.held(orgId, kind, id, sk), rest));
+  await claim(remove({ pk, sk }, { if: lanes.asRead(waiting) }), put(keys.held(orgId, kind, id, sk), rest));
 }
 
 const atOnce = 100;
@@ -62,10 +62,9 @@ const hasBegun = (waiting: Waiting): boolean => Object.keys(waiting).some((name)
 /** What was not handed over of a chunk, wherever it waits, never will be. */
 export async function cancelling(orgId: number, source: Source, { pk, sk }: Address): Promise<Write[]> {
   const waiting = await get<Waiting>({ pk, sk });
-  const gone = remove({ pk, sk }, { if: exists });
-  if (!waiting) return [gone];
+  if (!waiting) return [remove({ pk, sk }, { if: exists })];
   return [
-    gone,
+    remove({ pk, sk }, { if: lanes.asRead(waiting) }),
     update(keys.chunk(orgId, waiting.block, waiting.chunk), { set: { cancelled: true } }),
     ...counting(orgId, waiting.block, [{ source, tallies: { cancelled: waiting.n - (waiting.doneLines ?? 0) } }]),
   ];

@@ -2,7 +2,7 @@
 // single sends share. Whoever lets mail in or goes away leaves the lane on the due index, so that it is never forgotten.
 import { randomUUID } from "node:crypto";
 import { after, now, sleep } from "../../clock.ts";
-import { absent, all, any, atMost, equals, exists, present } from "../../conditions.ts";
+import { absent, all, any, atMost, type Condition, equals, exists, present } from "../../conditions.ts";
 import { enqueue } from "../../doors/queue.ts";
 import { claim, get, put, query, remove, update, updateReturning, type Write, write } from "../../doors/table.ts";
 import { type Address, dueShard, keys, off, on, ranges, shelves, sortable } from "../../keys.ts";
@@ -37,6 +37,8 @@ export interface Waiting {
   /** Of marketing mail: what it belongs to, and how many of its lines are done with. */
   source?: Source;
   doneLines?: number;
+  /** Rises with every claim and every end of a call: who takes the chunk elsewhere must have seen the last. */
+  moves?: number;
   [call: `c${number}`]: Claim | undefined;
   [done: `d${number}`]: true | undefined;
   configId?: number;
@@ -101,14 +103,21 @@ export async function arrived(orgId: number, configId: number): Promise<void> {
 export const wake = (orgId: number, configId: number, delaySeconds = 0): Promise<void> =>
   enqueue(queues.lane, [{ orgId, configId }], { group: orgId, delaySeconds });
 
+/** Nobody has done anything to the chunk since it was read, not even a runner whose lease is over. */
+export const asRead = ({ moves, cancels }: Waiting): Condition =>
+  all(
+    exists,
+    moves === undefined ? absent("moves") : equals("moves", moves),
+    cancels === undefined ? absent("cancels") : equals("cancels", cancels),
+  );
+
 /** Lets those behind it pass, for so long. False when it has changed meanwhile. */
 export async function setAside(orgId: number, configId: number, { pk, sk }: Address, seconds: number): Promise<boolean> {
   const waiting = await get<Waiting>({ pk, sk });
   if (!waiting) return false;
   const { pk: _, sk: __, ...rest } = waiting;
   const later = { ...rest, at: after(Math.max(seconds, 1)).toISOString(), since: rest.since ?? rest.at };
-  const unchanged = all(exists, rest.cancels === undefined ? absent("cancels") : equals("cancels", rest.cancels));
-  return claim(remove({ pk, sk }, { if: unchanged }), put(placeOf(orgId, configId, later), later));
+  return claim(remove({ pk, sk }, { if: asRead(waiting) }), put(placeOf(orgId, configId, later), later));
 }
 
 let windingUp = false;
