@@ -74,6 +74,10 @@ export const config = {
   get addressLimit() {
     return Number(optional("ADDRESS_LIMIT_PER_MINUTE") ?? 60);
   },
+  /** Failed logins from one client address in 15 minutes. */
+  get loginFailuresPerAddress() {
+    return Number(optional("LOGIN_FAILURES_PER_ADDRESS") ?? 50);
+  },
   queueUrl: (name: string) => need(`QUEUE_URL_${constant(name)}`),
   /** Replaces the origin of Amazon SNS, for its certificates and subscription confirmations. */
   get snsUrl() {

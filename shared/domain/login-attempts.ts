@@ -1,6 +1,8 @@
 // Guessing passwords: so many failures per account and per client address in 15 minutes, then everyone waits, whoever they are.
+
 import { epochSeconds } from "../clock.ts";
 import { exists } from "../conditions.ts";
+import { config } from "../config.ts";
 import { claim, remove, update, updateReturning, write } from "../doors/table.ts";
 import { limited } from "../errors.ts";
 import { type Address, keys } from "../keys.ts";
@@ -18,7 +20,7 @@ interface Guard {
 export const onAccount = (email: string): Guard => ({ who: `login to ${email.toLowerCase()}`, limit: 10 });
 /** Beside the first, for codes: who can reset the password may not guess on for that. */
 export const onCodes = (email: string): Guard => ({ who: `codes of ${email.toLowerCase()}`, limit: 10 });
-export const fromClient = (address: string): Guard => ({ who: `login from ${networkOf(address)}`, limit: 50 });
+export const fromClient = (address: string): Guard => ({ who: `login from ${networkOf(address)}`, limit: config.loginFailuresPerAddress });
 
 /** Of whoever has to say a passphrase: no guessing at `what`. */
 export const onPassphrase = (what: string): Guard => ({ who: `passphrase of ${what}`, limit: 5, seconds: 3600 });

@@ -29,7 +29,7 @@ async function ends(from: Shop, id: number, n: number): Promise<void> {
 test("over its start: who asks again learns that it is sending, and it is", async () => {
   const from = await shop();
   const ids = await people(from, 3);
-  const steps = await atSomeSteps(4, async (kill) => {
+  const steps = await atSomeSteps(6, async (kill) => {
     const { id } = await draft(from);
     await kill(() => state.send(from.caller, id));
     await numbers(from, id);
@@ -52,7 +52,7 @@ test.each(["one mail", "variants and a rest"])("over reaching a collection: %s",
   const from = await shop();
   const ids = await people(from, 16);
   const shard = await somewhere(from);
-  const steps = await atSomeSteps(4, async (kill) => {
+  const steps = await atSomeSteps(6, async (kill) => {
     const { id } = await draft(from, kind === "one mail" ? {} : { abTest: { testPercent: 50, metric: "open_rate", durationMinutes: 10 } });
     if (kind !== "one mail") for (const subject of ["A", "B"]) await variant(from, id, { subject });
     await state.send(from.caller, id);
@@ -73,7 +73,7 @@ describe("over looking after it", () => {
   test("at its end", async () => {
     const from = await shop();
     const ids = await people(from, 3);
-    const steps = await atSomeSteps(4, async (kill) => {
+    const steps = await atSomeSteps(6, async (kill) => {
       const { id } = await draft(from);
       await state.send(from.caller, id);
       await reached();
@@ -89,7 +89,7 @@ describe("over looking after it", () => {
   test("when the winner is picked, and the rest gets it", async () => {
     const from = await shop();
     const ids = await people(from, 5);
-    const steps = await atSomeSteps(4, async (kill) => {
+    const steps = await atSomeSteps(6, async (kill) => {
       const { id } = await draft(from, { abTest: { testPercent: 50, metric: "click_rate", durationMinutes: 30 } });
       const [, second] = [await variant(from, id, { subject: "A" }), await variant(from, id, { subject: "B", weight: 60 })];
       await state.send(from.caller, id);
@@ -128,7 +128,7 @@ async function halfway(from: Shop): Promise<number> {
 test.each(["cancel", "look"])("over cancelling it: nothing more goes, and all is accounted for (%s)", async (moment) => {
   const from = await shop();
   await people(from, 24);
-  const steps = await atSomeSteps(4, async (kill) => {
+  const steps = await atSomeSteps(6, async (kill) => {
     const id = await halfway(from);
     if (moment === "cancel") await kill(() => state.cancel(from.caller, id));
     expect(await state.cancel(from.caller, id)).toMatchObject({ status: "cancelled" });
@@ -148,7 +148,7 @@ test.each(["cancel", "look"])("over cancelling it: nothing more goes, and all is
 test.each(["pause", "resume"])("over a pause: nothing goes while it lasts, and everybody has it in the end (%s)", async (moment) => {
   const from = await shop();
   const ids = await people(from, 24);
-  const steps = await atSomeSteps(4, async (kill) => {
+  const steps = await atSomeSteps(6, async (kill) => {
     const id = await halfway(from);
     if (moment === "pause") await kill(() => state.pause(from.caller, id));
     expect(await state.pause(from.caller, id)).toMatchObject({ status: "paused" });

@@ -202,7 +202,7 @@ describe("under way", () => {
   const seven = rows(7, (i) => (i === 3 ? "wrong,Ann" : `p${i % 5}@x.com,Ann ${i}`));
 
   test("dead at any step, whoever takes it up ends it, and each row is counted once for what it first was", async () => {
-    const steps = await atSomeSteps(3, async (kill) => {
+    const steps = await atSomeSteps(5, async (kill) => {
       const shop = await audience();
       await create(shop, "p2@x.com");
       const { id } = await begin(shop, seven, { tags: ["a"], mode: "upsert" });
@@ -231,7 +231,7 @@ describe("under way", () => {
   }, 300_000);
 
   test("dead at any step, one that only makes contacts skips the same as the first time", async () => {
-    await atSomeSteps(3, async (kill) => {
+    await atSomeSteps(5, async (kill) => {
       const shop = await audience();
       await create(shop, "p2@x.com");
       const { id } = await begin(shop, seven, { mode: "create" });

@@ -40,7 +40,7 @@ describe("dead at any step", () => {
     async (when) => {
       const one = await shop();
       const unopened = { match: "all", conditions: [{ field: "step.1.opened", operator: "notExists" }] };
-      const steps = await atSomeSteps(3, async (kill) => {
+      const steps = await atSomeSteps(5, async (kill) => {
         const way = await sequence(one, ["One", { type: "condition", conditionConfig: unopened }, 60, "Two"]);
         const all = await people(one, 2);
         await enrollments.enroll(one.caller, way.id, all);
@@ -64,7 +64,7 @@ describe("dead at any step", () => {
   test("of enrolling: whole or not at all, and again it is done", async () => {
     const one = await shop();
     const { id, steps } = await sequence(one, [60]);
-    const told = await atSomeSteps(3, async (kill) => {
+    const told = await atSomeSteps(5, async (kill) => {
       const all = await people(one, 3);
       await kill(() => enrollments.enroll(one.caller, id, all));
       await books(one, id, steps);
@@ -78,7 +78,7 @@ describe("dead at any step", () => {
 
   test("of cancelling, of deleting the contact, of removing the sequence", async () => {
     const one = await shop();
-    await atSomeSteps(3, async (kill) => {
+    await atSomeSteps(5, async (kill) => {
       const { id, steps } = await sequence(one, [60]);
       const [ann = 0] = await people(one, 1);
       await enrollments.enroll(one.caller, id, [ann]);
@@ -87,7 +87,7 @@ describe("dead at any step", () => {
       await enrollments.cancel(one.caller, id, { contactId: ann }).catch(() => {});
       expect((await books(one, id, steps)).counts).toMatchObject({ active: 0, cancelled: 1 });
     });
-    await atSomeSteps(3, async (kill) => {
+    await atSomeSteps(5, async (kill) => {
       const { id, steps } = await sequence(one, [60]);
       const [ann = 0] = await people(one, 1);
       await enrollments.enroll(one.caller, id, [ann]);
@@ -96,7 +96,7 @@ describe("dead at any step", () => {
       await contacts.remove(one.caller, ann).catch(() => {});
       expect((await books(one, id, steps)).counts).toMatchObject({ active: 0, cancelled: 1 });
     });
-    await atSomeSteps(3, async (kill) => {
+    await atSomeSteps(5, async (kill) => {
       const { id, steps } = await sequence(one, [60]);
       const all = await people(one, 2);
       await enrollments.enroll(one.caller, id, all);
@@ -105,7 +105,7 @@ describe("dead at any step", () => {
       await pass(days(1));
       expect((await books(one, id, steps)).counts).toMatchObject({ active: 0 });
     });
-    await atSomeSteps(3, async (kill) => {
+    await atSomeSteps(5, async (kill) => {
       const { id, steps } = await sequence(one, [60]);
       await enrollments.enroll(one.caller, id, await people(one, 2));
       await sequences.remove(one.caller, id);
@@ -118,7 +118,7 @@ describe("dead at any step", () => {
 
   test("of pausing and going on again", async () => {
     const one = await shop();
-    await atSomeSteps(3, async (kill) => {
+    await atSomeSteps(5, async (kill) => {
       const { id, steps } = await sequence(one, [10, "Mail"]);
       const all = await people(one, 2);
       await enrollments.enroll(one.caller, id, all);
@@ -131,7 +131,7 @@ describe("dead at any step", () => {
       for (const contact of all) expect(await mailsTo(one, contact)).toEqual(["Mail"]);
       expect((await books(one, id, steps)).counts).toMatchObject({ completed: 2 });
     });
-    await atSomeSteps(3, async (kill) => {
+    await atSomeSteps(5, async (kill) => {
       const { id, steps } = await sequence(one, [10, "Mail"]);
       const all = await people(one, 2);
       await enrollments.enroll(one.caller, id, all);
@@ -158,7 +158,7 @@ describe("what starts sequences, dead at any step, starts them once", () => {
       return groups.ofSite("TAG", one.caller, ids.get("Buyer")!, one.siteId);
     };
     const { id } = await sequence(one, [60], { triggerType: "tag_add", triggerConfig: { tagName: "buyer" } });
-    await atSomeSteps(3, async (kill) => {
+    await atSomeSteps(5, async (kill) => {
       const [ann = 0] = await people(one, 1);
       const found = await tag();
       await kill(() => applyTag(one.caller, ann, found));
@@ -179,7 +179,7 @@ describe("what starts sequences, dead at any step, starts them once", () => {
     const list = await groups.create("LIST", one.caller, { siteId: one.siteId, name: "News" });
     const config = { triggerType: "list_join" as const, triggerConfig: { listId: list.id } };
     const ways = [await sequence(one, [60], config), await sequence(one, [60], config)];
-    await atSomeSteps(3, async (kill) => {
+    await atSomeSteps(5, async (kill) => {
       const all = await people(one, 5);
       await contacts.change(one.caller, all[0]!, { status: "unsubscribed" });
       await kill(() => members.add(one.caller, "LIST", list.id, all));
@@ -200,7 +200,7 @@ describe("what starts sequences, dead at any step, starts them once", () => {
     const one = await shop();
     const byEvent = await sequence(one, [60], { triggerType: "custom_event", triggerConfig: { eventName: "bought" } });
     const byScore = await sequence(one, [60], { triggerType: "score_reached", triggerConfig: { score: 10 } });
-    await atSomeSteps(3, async (kill) => {
+    await atSomeSteps(5, async (kill) => {
       const [ann = 0] = await people(one, 1);
       const activity = {
         id: await takeActivity(),

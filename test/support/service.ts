@@ -15,7 +15,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
     return async () => {};
   }
   // All tests come from one address, which is limited where anybody may call.
-  const service = await started({ ADDRESS_LIMIT_PER_MINUTE: "1000000" });
+  const service = await started({ ADDRESS_LIMIT_PER_MINUTE: "1000000", LOGIN_FAILURES_PER_ADDRESS: "1000000" });
   project.provide("baseUrl", service.url);
   return async () => {
     await service.stop();
