@@ -247,22 +247,25 @@ export const shelves = {
 };
 
 export type Shelf = Range & { index: "due" | "new" };
-export type DueWork =
-  | "SEND"
-  | "IMPORT"
-  | "LANE"
-  | "BROADCAST"
-  | "EVENT"
-  | "DELIVERY"
-  | "GROUP"
-  | "EXPORT"
-  | "SEQUENCE"
-  | "DAY"
-  | "REPORT"
-  | "SUBMISSION"
-  | "FORM"
-  | "SECURE"
-  | "DOMAIN";
+/** What can fall due. */
+export const dueWork = [
+  "SEND",
+  "LANE",
+  "BROADCAST",
+  "EVENT",
+  "DELIVERY",
+  "GROUP",
+  "EXPORT",
+  "IMPORT",
+  "SEQUENCE",
+  "DAY",
+  "REPORT",
+  "SUBMISSION",
+  "FORM",
+  "SECURE",
+  "DOMAIN",
+] as const;
+export type DueWork = (typeof dueWork)[number];
 export const dueShards = 4;
 export const enrollmentShards = 64;
 /** Spreads due work evenly over its shards. */

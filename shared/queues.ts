@@ -1,5 +1,6 @@
 // Every message that travels between functions. Messages carry ids; the record is read fresh on arrival.
 import * as z from "zod";
+import { dueWork } from "./keys.ts";
 import { eventTypes } from "./providers/inbound/inbound.ts";
 
 const Id = z.int().positive();
@@ -97,34 +98,7 @@ export const queues = {
     concurrency: 32,
   }),
   /** A shard of the due index has work: bring it on its way. */
-  drain: queue(
-    "drain",
-    z.object({
-      what: z.enum([
-        "SEND",
-        "LANE",
-        "BROADCAST",
-        "EVENT",
-        "DELIVERY",
-        "GROUP",
-        "EXPORT",
-        "IMPORT",
-        "SEQUENCE",
-        "DAY",
-        "REPORT",
-        "SUBMISSION",
-        "FORM",
-        "SECURE",
-        "DOMAIN",
-      ]),
-      shard: z.int().min(0),
-    }),
-    {
-      batch: 1,
-      timeoutSeconds: 60,
-      concurrency: 8,
-    },
-  ),
+  drain: queue("drain", z.object({ what: z.enum(dueWork), shard: z.int().min(0) }), { batch: 1, timeoutSeconds: 60, concurrency: 8 }),
   /** What providers told us of our mail, verified and in our words. */
   providerEvents: queue("provider-events", z.object({ orgId: Id, provider: z.string(), events: z.array(InboundEvent).max(200) }), {
     batch: 1000,

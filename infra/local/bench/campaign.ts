@@ -4,23 +4,12 @@ import * as clock from "../../../shared/clock.ts";
 import { cpuRow, since } from "./mails.ts";
 import type { Cost } from "./process.ts";
 import { atMost, balance, number, perSecond, progress, type Row } from "./report.ts";
-import { type Populated, populated } from "./segments.ts";
-import { type Measured, measured, type Spent } from "./service.ts";
+import { eachSize, type Populated } from "./segments.ts";
+import type { Measured, Spent } from "./service.ts";
 
 const aims = { fanOut: { writes: 0.1, reads: 1 }, lane: { writes: 2.1, reads: 2.6 } };
 
-export async function run(sizes: number[]): Promise<Row[]> {
-  const rows: Row[] = [];
-  for (const size of sizes) {
-    const service = await measured();
-    try {
-      rows.push(...(await ofSize(await populated(service, size, { all: true }), size)));
-    } finally {
-      await service.stop();
-    }
-  }
-  return rows;
-}
+export const run = (sizes: number[]): Promise<Row[]> => eachSize(sizes, { all: true }, ofSize);
 
 async function ofSize(scene: Populated, size: number): Promise<Row[]> {
   const { caller, listId, tagId, row } = scene;

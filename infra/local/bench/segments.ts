@@ -95,6 +95,24 @@ export interface Populated {
 
 const atOnce = 5000;
 
+/** One size after the other, each on a service of its own. */
+export async function eachSize(
+  sizes: number[],
+  options: { all?: boolean },
+  ofSize: (scene: Populated, size: number) => Promise<Row[]>,
+): Promise<Row[]> {
+  const rows: Row[] = [];
+  for (const size of sizes) {
+    const service = await measured();
+    try {
+      rows.push(...(await ofSize(await populated(service, size, options), size)));
+    } finally {
+      await service.stop();
+    }
+  }
+  return rows;
+}
+
 /** An organization whose site has so many contacts. `all`: every one of them may be written to. */
 export async function populated(service: Measured, n: number, { all = false } = {}): Promise<Populated> {
   const caller = await organization(service);

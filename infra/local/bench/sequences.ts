@@ -4,21 +4,10 @@ import type { Organization } from "./callers.ts";
 import { cpuRow, since } from "./mails.ts";
 import type { Cost } from "./process.ts";
 import { atMost, balance, number, perSecond, progress, type Row } from "./report.ts";
-import { type Populated, populated } from "./segments.ts";
-import { type Measured, measured, type Spent } from "./service.ts";
+import { eachSize, type Populated } from "./segments.ts";
+import type { Measured, Spent } from "./service.ts";
 
-export async function run(sizes: number[]): Promise<Row[]> {
-  const rows: Row[] = [];
-  for (const size of sizes) {
-    const service = await measured();
-    try {
-      rows.push(...(await ofSize(await populated(service, size, { all: true }), size)));
-    } finally {
-      await service.stop();
-    }
-  }
-  return rows;
-}
+export const run = (sizes: number[]): Promise<Row[]> => eachSize(sizes, { all: true }, ofSize);
 
 /** Each wait ends all together: everybody is in within one of them. */
 const waitMinutes = 60;

@@ -1,11 +1,10 @@
-// What the due index finds: single sends that were never taken up or are scheduled, lanes whose runner died or has to go on, events
-// whose send was not there yet, what endpoints of customers are to be told again, deleted lists and tags that are not swept yet, and
-// exports whose worker died, and what remains to be done to all who are in a sequence.
+// What the due index finds: work that is scheduled, and work whose worker died or whose message never came. Each kind is brought on
+// its way again by whoever knows it.
 import { after, now } from "../../clock.ts";
 import { equals } from "../../conditions.ts";
 import { enqueue } from "../../doors/queue.ts";
 import { claim, getMany, query, update } from "../../doors/table.ts";
-import { type Address, type DueWork, dueShards, type GroupKind, shelves } from "../../keys.ts";
+import { type Address, type DueWork, dueShards, dueWork, type GroupKind, shelves } from "../../keys.ts";
 import { inParallel } from "../../parallel.ts";
 import { queues } from "../../queues.ts";
 import * as broadcasts from "../broadcasts/broadcast.ts";
@@ -22,7 +21,6 @@ import * as reports from "../reports/due.ts";
 import * as secureMessages from "../secure-messages/due.ts";
 import type { SendItem } from "../sends.ts";
 import * as chores from "../sequences/chores.ts";
-import * as feed from "./feed.ts";
 import * as lanes from "./lanes.ts";
 
 interface DueItem extends Address, Partial<Omit<SendItem, "provider">>, Partial<Parked> {
@@ -37,29 +35,11 @@ interface DueItem extends Address, Partial<Omit<SendItem, "provider">>, Partial<
   duesk: string;
 }
 
-const kinds: DueWork[] = [
-  "SEND",
-  "LANE",
-  "BROADCAST",
-  "EVENT",
-  "DELIVERY",
-  "GROUP",
-  "EXPORT",
-  "IMPORT",
-  "SEQUENCE",
-  "DAY",
-  "REPORT",
-  "SUBMISSION",
-  "FORM",
-  "SECURE",
-  "DOMAIN",
-];
-
 /** One message per shard: the tick itself stays short however much is due. */
 export const drainAll = (): Promise<void> =>
   enqueue(
     queues.drain,
-    kinds.flatMap((what) => Array.from({ length: dueShards }, (_, shard) => ({ what, shard }))),
+    dueWork.flatMap((what) => Array.from({ length: dueShards }, (_, shard) => ({ what, shard }))),
   );
 
 // Far enough away that the queue has had its chance; a tick that overlaps another finds nothing left.
@@ -91,11 +71,7 @@ async function take(what: DueWork, item: DueItem): Promise<boolean> {
 const onItsWay: Record<DueWork, (item: DueItem) => Promise<void>> = {
   LANE: ({ orgId, configId }) => lanes.wake(orgId, configId!),
   BROADCAST: ({ orgId, kind, id }) => broadcasts.kick({ orgId, kind: kind as broadcasts.Kind, id: id! }),
-  SEND: async ({ orgId, id, siteId, createdAt }) => {
-    // Who accepted it may have died before it was listed.
-    await feed.ensureListed(orgId, siteId!, createdAt!, id!);
-    await enqueue(queues.send, [{ orgId, sendId: id! }], { group: orgId });
-  },
+  SEND: ({ orgId, id }) => enqueue(queues.send, [{ orgId, sendId: id! }], { group: orgId }),
   EVENT: ({ orgId, event, provider }) =>
     enqueue(queues.providerEvents, [{ orgId, provider: provider!, events: [event!] }], { group: orgId }),
   DELIVERY: ({ orgId, webhookId, page }) => enqueue(queues.forward, [{ orgId, webhookId: webhookId!, page: page! }], { group: webhookId! }),

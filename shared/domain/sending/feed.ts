@@ -1,6 +1,6 @@
 // Which sends a site has, newest first: one entry for a single send, one for a batch, moved together with the site's count.
 import { exists } from "../../conditions.ts";
-import { claim, get, put, query, queryAll, remove, update, type Write } from "../../doors/table.ts";
+import { get, put, query, queryAll, remove, update, type Write } from "../../doors/table.ts";
 import { blockOf, countShardOf, idsPerBlock, keys, type Range, ranges, sortable } from "../../keys.ts";
 import { newestOf } from "../../merge.ts";
 import type { PageRequest } from "../../paging.ts";
@@ -38,11 +38,6 @@ export const unlisting = (orgId: number, siteId: number, at: string, firstId: nu
   remove(entryOf(orgId, siteId, at, firstId), { if: exists }),
   update(keys.sendCount(orgId, siteId, countShardOf(blockOf(firstId))), { add: { count: -n } }),
 ];
-
-/** A single send: in the usual case a look suffices. */
-export async function ensureListed(orgId: number, siteId: number, at: string, id: number): Promise<void> {
-  if (!(await isListed(orgId, siteId, at, id))) await claim(...listing(orgId, siteId, at, id, 1));
-}
 
 const placeOf = (at: string, firstId: number): string => `${at}#${sortable(firstId)}`;
 const entryOf = (orgId: number, siteId: number, at: string, firstId: number) => keys.sendsFeed(orgId, siteId, placeOf(at, firstId));
