@@ -3,9 +3,11 @@ import * as z from "zod";
 import type { Caller } from "../caller.ts";
 import { get } from "../doors/table.ts";
 import { keys } from "../keys.ts";
-import type { DayCounts } from "./days.ts";
 import * as days from "./insight/days.ts";
-import { shifted } from "./insight/spans.ts";
+import { figuresOf, rate } from "./insight/figures.ts";
+import { percent } from "./insight/reputation.ts";
+import { spanOf } from "./insight/spans.ts";
+import { summed } from "./insight/sums.ts";
 import * as organizations from "./organizations.ts";
 import * as sites from "./sites.ts";
 
@@ -14,7 +16,6 @@ export const trustLevels = ["new", "good", "watch", "poor"] as const;
 /** From this share on, of hard bounces and of complaints. Mailbox providers begin to hold mail back at about the first, and refuse it at the second. */
 const bounds = { watch: { hardBounces: 0.05, complaints: 0.001 }, poor: { hardBounces: 0.1, complaints: 0.005 } };
 const fewest = 100;
-const percent = (share: number): string => `${Number((share * 100).toFixed(2))} %`;
 const from = (level: keyof typeof bounds): string =>
   `from ${percent(bounds[level].hardBounces)} hard bounces or ${percent(bounds[level].complaints)} complaints on`;
 
@@ -46,11 +47,11 @@ export async function of(caller: Caller): Promise<Health> {
     organizations.today(orgId),
     get<{ count: number }>(keys.unmatchedCount(orgId), { consistent: false }),
   ]);
-  const span = { from: shifted(to, -29), to };
-  const counters = [...(await days.between(orgId, siteIds, span)).values()] as DayCounts[];
-  const sum = (counter: keyof DayCounts) => counters.reduce((total, counts) => total + (counts[counter] ?? 0), 0);
-  const names = ["sent", "delivered", "bouncedHard", "bouncedSoft", "dropped", "complained", "unsubscribed"] as const;
-  const told = Object.fromEntries(names.map((name) => [name, sum(name)])) as Pick<Health, (typeof names)[number]>;
+  const span = spanOf("30d", to);
+  const counted = summed([...(await days.between(orgId, siteIds, span)).values()]);
+  const { sent, delivered, complained, unsubscribed } = figuresOf(counted);
+  const { bouncedHard = 0, bouncedSoft = 0, dropped = 0 } = counted;
+  const told = { sent, delivered, bouncedHard, bouncedSoft, dropped, complained, unsubscribed };
   return { ...span, ...told, ...judged(told), unmatchedEvents: unmatched?.count ?? 0 };
 }
 
@@ -58,11 +59,10 @@ type Told = Pick<Health, "sent" | "delivered" | "bouncedHard" | "bouncedSoft" | 
 
 /** Pure. */
 export function judged({ sent, delivered, bouncedHard, bouncedSoft, complained }: Told) {
-  const share = (part: number, whole: number) => (whole ? Math.min(1, Math.max(0, part / whole)) : 0);
-  const hardBounceRate = share(bouncedHard, sent);
-  const complaintRate = share(complained, delivered);
+  const hardBounceRate = rate(bouncedHard, sent);
+  const complaintRate = rate(complained, delivered);
   const passes = ({ hardBounces, complaints }: (typeof bounds)["poor"]) => hardBounceRate >= hardBounces || complaintRate >= complaints;
   const level = sent < fewest ? "new" : passes(bounds.poor) ? "poor" : passes(bounds.watch) ? "watch" : "good";
   const trust = { level: level as (typeof trustLevels)[number], rule: trustRule };
-  return { bounceRate: share(bouncedHard + bouncedSoft, sent), hardBounceRate, complaintRate, trust };
+  return { bounceRate: rate(bouncedHard + bouncedSoft, sent), hardBounceRate, complaintRate, trust };
 }

@@ -111,12 +111,15 @@ function applying(orgId: number, current: Billing, given: Stripe.Subscription, s
     seenAt,
   };
   const unchanged = current.subscriptionId === undefined ? absent("subscriptionId") : equals("subscriptionId", current.subscriptionId);
-  const fresher = all(equals("customerId", current.customerId), unchanged, any(absent("seenAt"), atMost("seenAt", seenAt)));
+  const as = current.status === undefined ? absent("status") : equals("status", current.status);
+  const fresher = all(equals("customerId", current.customerId), unchanged, as, any(absent("seenAt"), atMost("seenAt", seenAt)));
   const remembered = update(keys.billing(orgId), { set }, { if: fresher });
   // The first payment is not made yet: what was, stays.
   if (given.status === "incomplete") return [remembered];
   const anchored = update(keys.account(orgId), { set: { anchor: isoOf(given.billing_cycle_anchor) } });
-  return [remembered, moving(orgId, isLive(given) ? plan : planWithout()), ...(isLive(given) ? [anchored] : [])];
+  if (isLive(given)) return [remembered, moving(orgId, plan), anchored];
+  // Whoever had nothing that lived may have a plan from the operator: it stays.
+  return isLive(current) ? [remembered, moving(orgId, planWithout())] : [remembered];
 }
 
 const moving = (orgId: number, plan: PlanKey, otherwise?: Problem): Write =>
@@ -134,7 +137,9 @@ const planWithout = (): PlanKey => (Object.hasOwn(plans, config.defaultPlan) ? (
 /** The customer was deleted at Stripe, and with it whatever it had. */
 export async function forget(orgId: number, customerId: string): Promise<void> {
   const gone = ["customerId", ...Object.keys(Subscription.shape), "subscriptionId", "itemId", "made", "seenAt"];
-  await claim(update(keys.billing(orgId), { remove: gone }, { if: equals("customerId", customerId) }), moving(orgId, planWithout()));
+  const lived = await live(orgId);
+  const forgotten = update(keys.billing(orgId), { remove: gone }, { if: equals("customerId", customerId) });
+  await claim(forgotten, ...(lived ? [moving(orgId, planWithout())] : []));
 }
 
 export const isCustomer = async (orgId: number, customerId: string | undefined): Promise<boolean> =>

@@ -1,4 +1,5 @@
 // A list that nobody asked for, or an old one, ruins the name of its sender within an hour: then we stop, and a person decides.
+import { percent } from "../insight/reputation.ts";
 import type { Watched } from "./broadcast.ts";
 
 /** Handed over before anything is concluded. */
@@ -6,8 +7,6 @@ const fewest = 500;
 /** Of those handed over since the start, or since it was resumed. */
 const mostBounced = 0.05;
 const mostComplained = 0.003;
-
-const percent = (share: number): string => `${(share * 100).toFixed(2).replace(/\.?0+$/, "")} %`;
 
 /** Why it is to be paused; undefined when all is well. */
 export function alarm(now: Watched, from: Watched = { handedOver: 0, bounced: 0, complained: 0 }): string | undefined {

@@ -1,7 +1,7 @@
 // The winner of an A/B test: the best rate of people (machines do not count) among those whom the mail reached.
 import { now } from "../../clock.ts";
 import type { AbTest, Winner } from "../campaigns/campaign.ts";
-import { rate } from "../campaigns/stats.ts";
+import { rate } from "../insight/figures.ts";
 import type { Numbers } from "../sending/sources.ts";
 import type { Part } from "./plan.ts";
 

@@ -1,5 +1,6 @@
 // The numbers of a campaign or holiday, as callers see them.
 import * as z from "zod";
+import { rate } from "../insight/figures.ts";
 import type * as sources from "../sending/sources.ts";
 
 const n = z.int();
@@ -70,8 +71,6 @@ export function statsOf({ events, ...at }: sources.Numbers): Stats {
 /** What the provider took, as far as is known. Of those who failed the ones that bounced had been taken. */
 export const handedOver = ({ sent, delivered, uncertain, failed, events }: sources.Numbers): number =>
   sent + delivered + uncertain + Math.min(failed, (events.bouncedHard ?? 0) + (events.bouncedSoft ?? 0));
-
-export const rate = (n: number, of: number): number => (of > 0 ? Math.min(1, n / of) : 0);
 
 /** Nothing of it is on its way any more. */
 export const isSettled = ({ accepted, sent, delivered, failed, uncertain, cancelled }: sources.Numbers): boolean =>

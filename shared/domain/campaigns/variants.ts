@@ -4,11 +4,11 @@ import { conflict, missing } from "../../errors.ts";
 import * as ids from "../../ids.ts";
 import * as liquid from "../../liquid.ts";
 import * as campaigns from "../campaigns.ts";
+import { rate } from "../insight/figures.ts";
 import * as sources from "../sending/sources.ts";
 import * as templates from "../templates.ts";
 import { maxVariants, type NewVariant, type StoredCampaign, type StoredVariant, type Variant, type VariantChanges } from "./campaign.ts";
 import * as plans from "./plan.ts";
-import { rate } from "./stats.ts";
 
 type Who = campaigns.Who;
 

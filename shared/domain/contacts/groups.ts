@@ -126,7 +126,9 @@ async function tagNamed(who: Who, siteId: number, name: string): Promise<number>
   const race = conflict("The tag was made and deleted by others at the same time");
   for (let tries = 1; ; tries++)
     try {
-      return (await insert("TAG", who, { siteId, name }, race)).id;
+      const made = await insert("TAG", who, { siteId, name }, race);
+      // Made again after a death, a request may be given an id that another of its tags has by now.
+      if (made.name.toLowerCase() === name.toLowerCase()) return made.id;
     } catch (error) {
       if (error !== race) throw error;
       const made = await get<{ id: number }>(keys.groupName(who.orgId, siteId, "TAG", name));

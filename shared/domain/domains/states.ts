@@ -47,9 +47,10 @@ const verified = (was: Standing, at: Date): Standing => ({
 
 function lost(was: Standing, at: Date): Standing {
   const lostAt = was.lostAt ?? at.toISOString();
-  if (at >= after(graceDays * day, new Date(lostAt)))
+  const end = after(graceDays * day, new Date(lostAt));
+  if (at >= end)
     return { ...was, status: "failed", statusReason: `Its ownership record has been gone for ${graceDays} days`, nextCheckAt: null };
-  const statusReason = `Its ownership record is gone: without it the domain is yours for ${graceDays} days more`;
+  const statusReason = `Its ownership record is gone: without it the domain is yours until ${end.toISOString()}`;
   return { ...was, status: "lost", statusReason, lostAt, nextCheckAt: inSeconds(hour, at) };
 }
 
