@@ -9,9 +9,11 @@ import * as allowance from "../../shared/domain/allowance.ts";
 import type { PlanChange } from "../../shared/domain/billing/changes.ts";
 import type { CheckoutPage } from "../../shared/domain/billing/checkouts.ts";
 import * as notices from "../../shared/domain/billing/notices.ts";
-import type { Subscription } from "../../shared/domain/billing/subscriptions.ts";
+import * as subscriptions from "../../shared/domain/billing/subscriptions.ts";
 import * as credits from "../../shared/domain/credits.ts";
+import * as days from "../../shared/domain/days.ts";
 import * as organizations from "../../shared/domain/organizations.ts";
+import * as sites from "../../shared/domain/sites.ts";
 import { queryAll, write } from "../../shared/doors/table.ts";
 import { sessionCookie } from "../../shared/http/authenticate.ts";
 import { ranges } from "../../shared/keys.ts";
@@ -90,7 +92,7 @@ describe("a first subscription", () => {
       const { shop, events } = await payingFor("growth");
       for (const event of orders(events)[i]!) for (const _ of "12") expect((await hear(event)).status).toBe(200);
       expect(await planOf(shop)).toBe("growth");
-      const { body } = await read<{ subscription: Subscription; invoices: object[] }>(shop, "/billing/subscription");
+      const { body } = await read<{ subscription: subscriptions.Subscription; invoices: object[] }>(shop, "/billing/subscription");
       expect(body.data.subscription).toMatchObject({ status: "active", plan: "growth", cancelAtPeriodEnd: false });
       expect(body.data.invoices).toEqual([expect.objectContaining({ status: "paid", amountPaidCents: 4900, number: expect.any(String) })]);
     }
@@ -173,7 +175,7 @@ describe("from plan to plan", () => {
 
   test("a cancelled plan stays until its period ends, and can be taken back until then", async () => {
     const { shop, subscription } = await subscribed("growth");
-    const cancelled = await post<Subscription>(shop, "/plans/cancel");
+    const cancelled = await post<subscriptions.Subscription>(shop, "/plans/cancel");
     expect(cancelled.body.data).toMatchObject({ status: "active", plan: "growth", cancelAtPeriodEnd: true });
     expect(await planOf(shop)).toBe("growth");
     const back = await post<PlanChange>(shop, "/plans/change", { plan: "growth", confirm: true });
@@ -341,6 +343,16 @@ describe("what Stripe tells", () => {
     expect(await planOf(shop)).toBe("growth");
   });
 
+  test("of what ended long ago leaves the plan that an operator gave since", async () => {
+    const { shop, subscription } = await subscribed("growth");
+    const ended = stripe.change(subscription, { status: "canceled" });
+    await hear(ended);
+    await subscriptions.give(shop.caller.orgId, "business");
+    await hear({ ...ended, id: "evt_late" });
+    await hear(stripe.tell("customer.deleted", stripe.customers.get(subscription.customer)!));
+    expect(await planOf(shop)).toBe("business");
+  });
+
   test("of a deleted customer ends what it had", async () => {
     const { shop, subscription } = await subscribed("growth");
     await hear(stripe.tell("customer.deleted", stripe.customers.get(subscription.customer)!));
@@ -443,6 +455,12 @@ test("plan, mails and windows are told together, and the branding footer with wh
       windowSeconds: 60,
     },
   });
+  const date = await organizations.today(shop.caller.orgId);
+  const counts = { sent: 98, uncertain: 3, recovered: 2, delivered: 95, bouncedHard: 5 };
+  const { id: siteId } = await sites.create(shop.caller, sites.NewSite.parse({ name: "Shop" }));
+  await write(...days.counting(shop.caller.orgId, siteId, date, 1, [{ configId: 1, counts }]));
+  const busy = await ask<object>(organization, "GET /org/health", { cookies });
+  expect(busy.body.data).toMatchObject({ sent: 100, delivered: 95, bouncedHard: 5, bounceRate: 0.05, trust: { level: "watch" } });
   const change = (enabled: boolean) => ask<{ centsPerMail: number }>(organization, "PUT /org/branding", { body: { enabled }, cookies });
   expect((await change(true)).body.data).toMatchObject({ enabled: true, discountPercent: 15, centsPerMail: 0.085 });
   expect((await ask(organization, "GET /org/branding", { cookies })).body.data).toMatchObject({ enabled: true });

@@ -6,7 +6,8 @@ import * as memberships from "../../shared/domain/contacts/members.ts";
 import * as contacts from "../../shared/domain/contacts.ts";
 import * as due from "../../shared/domain/sending/due.ts";
 import * as sites from "../../shared/domain/sites.ts";
-import { get, queryAll } from "../../shared/doors/table.ts";
+import { get, put, queryAll, write } from "../../shared/doors/table.ts";
+import * as ids from "../../shared/ids.ts";
 import { dueShard, keys, ranges, shelves } from "../../shared/keys.ts";
 import { type Audience, audience, create, members, stored } from "../support/audience.ts";
 import { armed, atSomeSteps } from "../support/killer.ts";
@@ -25,6 +26,18 @@ async function agreeing(shop: Audience, list: number): Promise<number[]> {
   expect(count).toBe(ids.length);
   return ids;
 }
+
+test("two tags of a request that died after it made the first are two, whichever is made first when it is repeated", async () => {
+  const shop = await audience();
+  const address = keys.idempotency(shop.orgId, "tags");
+  await write(put(address, {}));
+  const memory: ids.Memory = { address, taken: {} };
+  const { id } = await ids.remembering(memory, () => groups.create("TAG", shop.caller, { siteId: shop.siteId, name: "a" }));
+  const named = await ids.remembering(memory, () => groups.tagsNamed(shop.caller, shop.siteId, ["b", "a"]));
+  expect(named.get("a")).toBe(id);
+  expect(named.get("b")).not.toBe(id);
+  expect((await groups.find("TAG", shop.caller, named.get("b")!)).name).toBe("b");
+});
 
 describe("members", () => {
   test("100 join at once, and once; those who are not there fail alone", async () => {
