@@ -138,6 +138,20 @@ describe("windows", () => {
     expect(opening(weekdays, timezone, at(now)).toISOString()).toBe(wanted);
   });
 
+  test.each([
+    [{ from: "09:01", until: "09:15" }, false],
+    [{ from: "09:00", until: "09:15" }, true],
+    [{ from: "17:00", until: "09:00" }, false],
+    [{ from: "23:46" }, false],
+    [{ from: "23:45" }, true],
+    [{ until: "00:14" }, false],
+    [{ until: "00:15" }, true],
+  ])("that are shorter than a quarter of an hour might never be met: %j", (given, isTaken) => {
+    const { success, error } = SendWindow.safeParse(given);
+    expect(success).toBe(isTaken);
+    if (!isTaken) expect(error!.issues).toMatchObject([{ path: ["from"], message: "must be at least 15 minutes before until" }]);
+  });
+
   test("without one it is now", () => {
     expect(opening(null, "UTC", at("2026-11-20T03:00:00Z"))).toEqual(at("2026-11-20T03:00:00Z"));
   });

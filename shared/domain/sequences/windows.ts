@@ -2,6 +2,10 @@
 import * as z from "zod";
 import { Timezone } from "../organizations.ts";
 
+// Every offset there is shows whole quarters of an hour: every window is open at one of them.
+const slotMinutes = 15;
+const slotMs = slotMinutes * 60_000;
+
 const Time = (most: RegExp, message: string) => z.string().regex(most, message);
 
 export const SendWindow = z
@@ -10,14 +14,20 @@ export const SendWindow = z
     from: Time(/^([01]\d|2[0-3]):[0-5]\d$/, "must be a time such as 09:00").default("00:00"),
     until: Time(/^(([01]\d|2[0-3]):[0-5]\d|24:00)$/, "must be a time such as 17:30, at most 24:00")
       .default("24:00")
-      .describe("Not any more at this time"),
+      .describe(`Not any more at this time; at least ${slotMinutes} minutes after from`),
     timezone: Timezone.nullable().default(null).describe("For contacts without a timezone of their own; null: the organization's"),
   })
-  .refine(({ from, until }) => from < until, { message: "must be before until", path: ["from"] });
+  .refine(({ from, until }) => minutesOf(until) - minutesOf(from) >= slotMinutes, {
+    message: `must be at least ${slotMinutes} minutes before until`,
+    path: ["from"],
+  });
 export type SendWindow = z.output<typeof SendWindow>;
 
-// Every offset there is shows whole quarters of an hour.
-const slotMs = 15 * 60_000;
+function minutesOf(time: string): number {
+  const [hours = 0, minutes = 0] = time.split(":").map(Number);
+  return 60 * hours + minutes;
+}
+
 const mostSlots = 8 * 24 * 4;
 
 /** The next moment at which a mail may go, `at` itself where it may. */
