@@ -78,6 +78,10 @@ export const limited = problem("limited");
 export const upstream = problem("upstream");
 /** We cannot now: a setting is missing, or a part of ours is down. */
 export const unavailable = problem("unavailable");
+/** For `catch`: what is not there is undefined; any other error is thrown on. */
+export function unlessMissing(error: unknown): undefined {
+  if (!(error instanceof Problem && error.kind === "missing")) throw error;
+}
 export const unauthenticated = (): Problem => new Problem("unauthenticated", "Unauthorized");
 
 /** A size or count limit was passed: 400 `limit_exceeded`, naming the field. */

@@ -1,5 +1,14 @@
-// JSON that others wrote, before it is parsed.
+// JSON that others wrote.
 import { overLimit } from "./errors.ts";
+
+/** The value of a JSON text; undefined if it is none. */
+export function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
 
 const maxDepth = 200;
 const maxValues = 500_000;

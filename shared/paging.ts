@@ -28,10 +28,10 @@ export function skipped({ page = 1, limit, cursor }: PageRequest): number {
 export const encodeCursor = (place: string): string => Buffer.from(place).toString("base64url");
 
 /** The place a cursor stands for; 400 when it is not one of ours. */
-export function decodeCursor(cursor: string | undefined): string | undefined {
+export function decodeCursor(cursor: string | undefined, isOurs: (place: string) => boolean = () => true): string | undefined {
   if (cursor === undefined) return undefined;
   const place = Buffer.from(cursor, "base64url").toString("utf8");
-  if (!place || encodeCursor(place) !== cursor)
+  if (!place || encodeCursor(place) !== cursor || !isOurs(place))
     throw invalid("cursor is not one that this list gave", { details: [{ path: "cursor", message: "unknown cursor" }] });
   return place;
 }

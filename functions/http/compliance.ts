@@ -4,6 +4,7 @@ import * as unsubscribes from "../../shared/domain/unsubscribes.ts";
 import { Problem, invalid as refused, tooLarge } from "../../shared/errors.ts";
 import { type Extra, type Request, route } from "../../shared/http/route.ts";
 import { group } from "../../shared/http/serve.ts";
+import { parsed } from "../../shared/json.ts";
 import { failure } from "../../shared/pages/failure.ts";
 import { invalid, unsubscribing } from "../../shared/pages/unsubscribing.ts";
 import { languageOf } from "../../shared/pages/words.ts";
@@ -79,11 +80,9 @@ function actionOf(request: Request): keyof typeof actions {
 function fieldsOf({ rawBody, headers }: Request): unknown {
   const text = rawBody.toString("utf8");
   if (!isJson(headers["content-type"])) return Object.fromEntries(new URLSearchParams(text));
-  try {
-    return text ? JSON.parse(text) : {};
-  } catch {
-    throw refused("The body is not valid JSON", { code: "invalid_json" });
-  }
+  const fields = text ? parsed(text) : {};
+  if (fields === undefined) throw refused("The body is not valid JSON", { code: "invalid_json" });
+  return fields;
 }
 
 const isJson = (type = ""): boolean => /\bapplication\/json\b/i.test(type);

@@ -6,7 +6,7 @@ import { formOf } from "../../shared/http/multipart.ts";
 import { PageQuery, paged, type Request, route } from "../../shared/http/route.ts";
 import { group } from "../../shared/http/serve.ts";
 import { checked, unread } from "../../shared/http/validate.ts";
-import { readable } from "../../shared/json.ts";
+import { parsed, readable } from "../../shared/json.ts";
 
 const { shape } = imported.NewImport;
 const text = (of: z.ZodType, how = "") => z.string().max(100_000).optional().describe([of.description, how].filter(Boolean).join(". "));
@@ -31,11 +31,9 @@ const numeric = (value: unknown) => (typeof value === "string" && /^\s*\d+\s*$/.
 const truth = (value: string) => ({ true: true, false: false })[value.toLowerCase()] ?? value;
 
 function fromJson(name: string, value: string): unknown {
-  try {
-    return JSON.parse(value);
-  } catch {
-    throw invalid(`${name} is not valid JSON`, { details: [{ path: name, message: "is not valid JSON" }] });
-  }
+  const read = parsed(value);
+  if (read === undefined) throw invalid(`${name} is not valid JSON`, { details: [{ path: name, message: "is not valid JSON" }] });
+  return read;
 }
 
 const several = (name: string) => (value: string) =>

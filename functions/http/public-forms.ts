@@ -5,7 +5,7 @@ import * as confirmations from "../../shared/domain/forms/confirmations.ts";
 import { submit } from "../../shared/domain/forms/submitting.ts";
 import { entered, trap } from "../../shared/domain/forms/values.ts";
 import * as forms from "../../shared/domain/forms.ts";
-import { conflict, invalid, Problem } from "../../shared/errors.ts";
+import { conflict, invalid, unlessMissing } from "../../shared/errors.ts";
 import { posted } from "../../shared/http/posted.ts";
 import { openPolicy } from "../../shared/http/reply.ts";
 import { type Extra, type Request, route } from "../../shared/http/route.ts";
@@ -182,11 +182,8 @@ const confirmPage = (standing: confirmations.Standing): string => {
 
 /** What is not there is said on a page, too. */
 async function orUnknown(request: Request, reply: Extra, work: () => Promise<string>): Promise<string> {
-  try {
-    return await work();
-  } catch (error) {
-    if (!(error instanceof Problem && error.kind === "missing")) throw error;
-    reply.status = 404;
-    return pages.unknown(languageOf(request.headers["accept-language"]));
-  }
+  const page = await work().catch(unlessMissing);
+  if (page !== undefined) return page;
+  reply.status = 404;
+  return pages.unknown(languageOf(request.headers["accept-language"]));
 }

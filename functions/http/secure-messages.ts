@@ -1,6 +1,6 @@
 import * as z from "zod";
 import * as messages from "../../shared/domain/secure-messages.ts";
-import { Problem, tooLarge } from "../../shared/errors.ts";
+import { Problem, tooLarge, unlessMissing } from "../../shared/errors.ts";
 import { type Extra, PageQuery, paged, type Request, route } from "../../shared/http/route.ts";
 import { group } from "../../shared/http/serve.ts";
 import { failure } from "../../shared/pages/failure.ts";
@@ -88,13 +88,10 @@ function gone(language: Language, reply: Extra): string {
 
 /** A page, too, for a token that is none of ours. */
 async function answered(language: Language, reply: Extra, work: () => Promise<string>): Promise<string> {
-  try {
-    return await work();
-  } catch (error) {
-    if (!(error instanceof Problem) || error.kind !== "missing") throw error;
-    reply.status = 404;
-    return pages.invalid(language);
-  }
+  const page = await work().catch(unlessMissing);
+  if (page !== undefined) return page;
+  reply.status = 404;
+  return pages.invalid(language);
 }
 
 const maxBytes = 4096;

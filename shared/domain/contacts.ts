@@ -96,11 +96,16 @@ export async function byIds(orgId: number, contactIds: number[], { consistent = 
 
 const mostTries = 8;
 
-/** Does it again when the contact has changed between the reading and the writing. */
-export async function untilSettled<T>(who: Who, id: number, attempt: (current: ContactItem) => Promise<T>): Promise<T> {
+/** Does it again when the contact has changed between the reading and the writing. `known` is the contact, where it was just read. */
+export async function untilSettled<T>(
+  who: Who,
+  id: number,
+  attempt: (current: ContactItem) => Promise<T>,
+  known?: ContactItem,
+): Promise<T> {
   for (let tries = 1; ; tries++) {
     try {
-      return await attempt(await item(who, id));
+      return await attempt((tries === 1 && known) || (await item(who, id)));
     } catch (error) {
       if (!(error instanceof Unmet)) throw error;
       if (tries >= mostTries) throw conflict("The contact is being changed by too many requests at once");

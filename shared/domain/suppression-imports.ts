@@ -4,6 +4,7 @@ import { getMany, write } from "../doors/table.ts";
 import { canonical } from "../email.ts";
 import { invalid, overLimit } from "../errors.ts";
 import { faults } from "../faults.ts";
+import { parsed } from "../json.ts";
 import { chunked } from "../parallel.ts";
 import type { NewSuppression, Suppression } from "./suppressions.ts";
 import * as suppressions from "./suppressions.ts";
@@ -68,11 +69,9 @@ export function fromCsv(text: string): Row[] {
 }
 
 function parsedJson(text: string): { emails?: unknown; suppressions?: unknown } {
-  try {
-    return (JSON.parse(text) as object | null) ?? {};
-  } catch {
-    throw invalid("The body is not valid JSON", { code: "invalid_json" });
-  }
+  const value = parsed(text);
+  if (value === undefined) throw invalid("The body is not valid JSON", { code: "invalid_json" });
+  return value ?? {};
 }
 
 interface CsvRecord {

@@ -5,7 +5,7 @@ import { now, sleep } from "../clock.ts";
 import { equals, isNew } from "../conditions.ts";
 import { get, getMany, put, queryAll, remove as removeItem, Unmet, update, type Write, write } from "../doors/table.ts";
 import { canonical, EmailAddress, oneLine } from "../email.ts";
-import { conflict, missing, Problem } from "../errors.ts";
+import { conflict, missing, unlessMissing } from "../errors.ts";
 import { emailShard, keys, on, ranges, sha256, shelves } from "../keys.ts";
 import * as standing from "./contacts/standing.ts";
 
@@ -106,9 +106,7 @@ export const remove = (orgId: number, email: string): Promise<void> =>
 export async function welcomeBack(orgId: number, email: string): Promise<void> {
   const current = await find(orgId, email);
   if (current?.reason !== "unsubscribe") return;
-  await remove(orgId, email).catch((error: unknown) => {
-    if (!(error instanceof Problem && error.kind === "missing")) throw error;
-  });
+  await remove(orgId, email).catch(unlessMissing);
 }
 
 /** Suppresses an address for all mail and keeps nothing of it but its hash. */

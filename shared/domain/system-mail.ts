@@ -4,6 +4,7 @@ import { get } from "../doors/table.ts";
 import * as vault from "../doors/vault.ts";
 import { EmailAddress } from "../email.ts";
 import { unavailable, upstream } from "../errors.ts";
+import { parsed } from "../json.ts";
 import { keys } from "../keys.ts";
 import * as log from "../log.ts";
 import { type Block, letter } from "../pages/letters.ts";
@@ -97,18 +98,10 @@ async function senderBySecret(setting: string): Promise<Sender> {
   const provider = providerOf(key);
   if (!provider || !EmailAddress.safeParse(email).success)
     throw unavailable("SYSTEM_SENDER must be a sending config id, or <provider>:<from address>");
+  // The parser's own error would show a part of the secret.
   const { success, data } = provider.credentials.safeParse(parsed(await vault.secret(settings.systemSenderSecret)));
   if (!success) throw unavailable(`The secret that SYSTEM_SENDER_SECRET names does not hold the credentials of ${provider.name} as JSON`);
   return { provider, credentials: data, from: { email, name: productName } };
-}
-
-// The parser's own error would show a part of the secret.
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 const greeting = (name: string | null): string => (name ? `Hello ${name},` : "Hello,");

@@ -4,7 +4,7 @@ import * as z from "zod";
 import { now } from "../clock.ts";
 import { get } from "../doors/table.ts";
 import { canonical, EmailAddress } from "../email.ts";
-import { missing, Problem } from "../errors.ts";
+import { missing, unlessMissing } from "../errors.ts";
 import * as ids from "../ids.ts";
 import { keys } from "../keys.ts";
 import * as activities from "./contacts/activities.ts";
@@ -90,14 +90,9 @@ const activityOf = async ({ type, name, url: page, properties }: TrackedEvent): 
 
 /** False when the contact is gone: then nobody knows the visitor any more. */
 async function recorded(visitor: visitors.Visitor, contactId: number, activity: activities.Activity): Promise<boolean> {
-  try {
-    await activities.record(visitor.orgId, contactId, activity);
-    return true;
-  } catch (error) {
-    if (!(error instanceof Problem && error.kind === "missing")) throw error;
-    await visitors.forget(visitor, contactId);
-    return false;
-  }
+  if (await activities.record(visitor.orgId, contactId, activity).catch(unlessMissing)) return true;
+  await visitors.forget(visitor, contactId);
+  return false;
 }
 
 /**

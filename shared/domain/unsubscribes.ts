@@ -2,7 +2,7 @@
 import { now, sleep } from "../clock.ts";
 import { get } from "../doors/table.ts";
 import { canonical } from "../email.ts";
-import { missing, Problem } from "../errors.ts";
+import { missing, unlessMissing } from "../errors.ts";
 import * as ids from "../ids.ts";
 import { keys } from "../keys.ts";
 import type { ContactItem } from "./contacts/contact.ts";
@@ -78,12 +78,8 @@ async function found(token: string): Promise<Found> {
 
 /** Whoever was deleted and came again under the same address is still the one who clicks. */
 async function contactOf({ orgId, siteId, contactId, email }: Subscriber): Promise<ContactItem | undefined> {
-  const known = contactId === undefined ? undefined : await contacts.item({ orgId }, contactId).catch(unlessGone);
+  const known = contactId === undefined ? undefined : await contacts.item({ orgId }, contactId).catch(unlessMissing);
   return known ?? get<ContactItem>(keys.contact(orgId, siteId, canonical(email)));
-}
-
-function unlessGone(error: unknown): undefined {
-  if (!(error instanceof Problem && error.kind === "missing")) throw error;
 }
 
 const source = "unsubscribe link";

@@ -2,7 +2,7 @@
 import httpJsonBodyParser from "@middy/http-json-body-parser";
 import type { APIGatewayProxyEventV2 } from "aws-lambda";
 import { invalid, Problem, tooLarge, unsupported } from "../errors.ts";
-import { readable } from "../json.ts";
+import { parsed, readable } from "../json.ts";
 import { mayHold, reservedIn } from "../reserved-names.ts";
 import type { Route } from "./route.ts";
 
@@ -32,14 +32,6 @@ export function jsonParser(): (event: APIGatewayProxyEventV2, rawBody: Buffer) =
     Object.assign(event, { body: json, isBase64Encoded: false });
     parser.before?.({ event } as never);
   };
-}
-
-function parsed(json: string): unknown {
-  try {
-    return JSON.parse(json);
-  } catch {
-    return undefined;
-  }
 }
 
 /** Throws 400 when a field, however deep, has a name that no field can have. */

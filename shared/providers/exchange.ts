@@ -18,6 +18,7 @@
 import * as clock from "../clock.ts";
 import { config } from "../config.ts";
 import * as web from "../doors/web.ts";
+import { parsed } from "../json.ts";
 import type { Mailing, Outcome, Provider, Recipient } from "./provider.ts";
 
 /** How long one call may take. A worker that calls a provider needs more time than this, and so does API Gateway, which waits 30 seconds. */
@@ -133,14 +134,6 @@ async function ask({ key, idempotencySeconds }: Asked, { url, headers, body }: R
 function redirected(url: string, origin: string | undefined): string {
   const { pathname, search } = new URL(url);
   return origin ? new URL(pathname + search, origin).href : url;
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 function outcomeOf({ name }: Asked, answer: Answer, mailing: Mailing, dialect: Dialect, secrets: string[]): Outcome[] | Outcome {

@@ -3,7 +3,6 @@
 import { after, epochSeconds } from "../../clock.ts";
 import { absent, all, any, type Condition, contains, equals, smaller } from "../../conditions.ts";
 import { put, Unmet, update, type Write, write } from "../../doors/table.ts";
-import { conflict } from "../../errors.ts";
 import { keys, on, shelves, sortable } from "../../keys.ts";
 import * as contacts from "../contacts.ts";
 import { causeOf, met } from "../scoring.ts";
@@ -42,25 +41,25 @@ export const viewPrefix = "VIEW|";
 export const placeOf = ({ type, at, id }: Pick<Activity, "type" | "at" | "id">): string =>
   `${type === "custom" ? eventPrefix : viewPrefix}${at}|${sortable(id)}`;
 
-const mostTries = 8;
-
-/** Once, however often it is told. Throws 404 when the contact is gone. */
-export async function record(orgId: number, contactId: number, activity: Activity): Promise<void> {
-  for (let tries = 1; ; tries++) {
-    const contact = await contacts.item({ orgId }, contactId);
-    try {
+/** Once, however often it is told. Throws 404 when the contact is gone. `known` is the contact, where it was just read. */
+export const record = (orgId: number, contactId: number, activity: Activity, known?: ContactItem): Promise<true> =>
+  contacts.untilSettled<true>(
+    { orgId },
+    contactId,
+    async (contact) => {
       const rules = await ofSite(orgId, contact.siteId);
       const begun = await begins(contact, [activity], rules);
-      await write(...recording(contact, [activity], rules, begun));
-      return await triggers.started(begun);
-    } catch (error) {
-      if (!(error instanceof Unmet)) throw error;
-      // It was recorded before.
-      if (error.index === 0) return;
-      if (tries >= mostTries) throw conflict("The contact is being changed by too many requests at once");
-    }
-  }
-}
+      try {
+        await write(...recording(contact, [activity], rules, begun));
+        await triggers.started(begun);
+      } catch (error) {
+        // It was recorded before.
+        if (!(error instanceof Unmet && error.index === 0)) throw error;
+      }
+      return true;
+    },
+    known,
+  );
 
 const mostWrites = 100;
 

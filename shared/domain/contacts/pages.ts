@@ -142,9 +142,7 @@ async function present(orgId: number, siteId: number, members: Member[]): Promis
 async function merged<T>(collections: Parameters<typeof newest>[0], sortOf: (item: T) => string, request: PageRequest, shape: RegExp) {
   const skip = skipped(request);
   const wanted = skip + request.limit;
-  const below = decodeCursor(request.cursor);
-  if (below !== undefined && !shape.test(below))
-    throw invalid("cursor is not one that this list gave", { details: [{ path: "cursor", message: "unknown cursor" }] });
+  const below = decodeCursor(request.cursor, (place) => shape.test(place));
   const places: T[] = [];
   const size = Math.min(mostAhead, Math.ceil((wanted * 1.25) / collections.length) + 4);
   for await (const place of newest<T>(collections, sortOf, { below, size })) {

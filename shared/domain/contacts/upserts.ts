@@ -3,7 +3,7 @@
 import type { Caller } from "../../caller.ts";
 import { getMany } from "../../doors/table.ts";
 import { canonical } from "../../email.ts";
-import { Problem } from "../../errors.ts";
+import { unlessMissing } from "../../errors.ts";
 import * as ids from "../../ids.ts";
 import { keys } from "../../keys.ts";
 import { inParallel } from "../../parallel.ts";
@@ -150,10 +150,7 @@ const joined =
 /** Off the suppression list with those who are subscribed again. */
 async function welcome(orgId: number, rows: ContactRow[], fresh: ContactRow["status"] = "subscribed"): Promise<void> {
   const back = rows.filter(({ status = fresh }) => status === "subscribed").map(({ email }) => email);
-  for (const email of await suppressions.among(orgId, back, "marketing"))
-    await suppressions.remove(orgId, email).catch((error: unknown) => {
-      if (!(error instanceof Problem && error.kind === "missing")) throw error;
-    });
+  for (const email of await suppressions.among(orgId, back, "marketing")) await suppressions.remove(orgId, email).catch(unlessMissing);
 }
 
 const mostTries = 8;

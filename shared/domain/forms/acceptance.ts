@@ -3,7 +3,7 @@
 import { absent, all, equals, exists } from "../../conditions.ts";
 import { claim, get, Unmet, update, type Write, write } from "../../doors/table.ts";
 import { canonical } from "../../email.ts";
-import { Problem } from "../../errors.ts";
+import { Problem, unlessMissing } from "../../errors.ts";
 import { keys, off } from "../../keys.ts";
 import type { ContactItem } from "../contacts/contact.ts";
 import * as groups from "../contacts/groups.ts";
@@ -29,7 +29,8 @@ export async function accept(form: FormItem, submission: Submission): Promise<vo
   const contact = await applied(form, submission);
   if (contact) {
     await standing.follow(orgId, [contact]);
-    await happened(form, submission, contact).catch(unlessGone);
+    // A list, or the contact itself, may have been deleted meanwhile.
+    await happened(form, submission, contact).catch(unlessMissing);
   }
   await finish(submission);
 }
@@ -39,7 +40,7 @@ async function happened(form: FormItem, submission: Submission, { id: contactId,
   const { orgId } = form;
   const tags = await groups.tagsNamed({ orgId }, siteId, form.tags);
   for (const [name, id] of tags) await scoring.applyTag({ orgId }, contactId, { id, name });
-  if (form.listId !== null) await members.add({ orgId }, "LIST", form.listId, [contactId]).catch(unlessGone);
+  if (form.listId !== null) await members.add({ orgId }, "LIST", form.listId, [contactId]).catch(unlessMissing);
   await scoring.happened(
     orgId,
     { id: contactId, siteId },
@@ -55,11 +56,6 @@ async function happened(form: FormItem, submission: Submission, { id: contactId,
 /** Nothing is left to be done, unless it was confirmed meanwhile. */
 export const finish = (submission: Submission, set: Partial<Submission> = {}): Promise<boolean> =>
   claim(update(submission, { set, remove: [...off("due"), "taken"] }, { if: all(exists, equals("status", submission.status)) }));
-
-/** A list, or the contact itself, may have been deleted meanwhile. */
-function unlessGone(error: unknown): undefined {
-  if (!(error instanceof Problem && error.kind === "missing")) throw error;
-}
 
 const isConfirmed = ({ confirmedAt }: Submission): boolean => confirmedAt !== undefined;
 const mostTries = 8;

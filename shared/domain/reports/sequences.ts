@@ -4,7 +4,6 @@ import type { Caller } from "../../caller.ts";
 import { after, now } from "../../clock.ts";
 import { atMost, type Condition, equals } from "../../conditions.ts";
 import { type Page, query, queryAll } from "../../doors/table.ts";
-import { invalid } from "../../errors.ts";
 import { type Address, countShards, ranges, shards, sortable } from "../../keys.ts";
 import { decodeCursor, type PageRequest, pagination, skipped } from "../../paging.ts";
 import { inParallel } from "../../parallel.ts";
@@ -126,9 +125,7 @@ export async function listStalled(who: Who, given: number | undefined, request: 
   const { orgId } = who;
   const siteId = await sites.resolve(who, given);
   const skip = skipped(request);
-  const cursor = decodeCursor(request.cursor);
-  if (cursor !== undefined && !/^\d{16}#\d{16}$/.test(cursor))
-    throw invalid("cursor is not one that this list gave", { details: [{ path: "cursor", message: "unknown cursor" }] });
+  const cursor = decodeCursor(request.cursor, (place) => /^\d{16}#\d{16}$/.test(place));
   const found: Stalled[] = [];
   for await (const one of walk(orgId, siteId, cursor, request.limit)) {
     found.push(one);

@@ -1,6 +1,6 @@
 // One call of a provider, and what its outcome makes of a send. Shared by chunks and single sends.
 import { after, epochSeconds, now } from "../../clock.ts";
-import { missing, Problem } from "../../errors.ts";
+import { missing, Problem, unlessMissing } from "../../errors.ts";
 import { inParallel } from "../../parallel.ts";
 import type { Mailing, Outcome, Provider } from "../../providers/provider.ts";
 import * as sendingConfigs from "../sending-configs.ts";
@@ -70,10 +70,6 @@ export async function configOf(orgId: number, id: number): Promise<SendingConfig
     if (config) return config;
   }
   throw missing("Its sending config was deleted");
-}
-
-function unlessMissing(error: unknown): undefined {
-  if (!(error instanceof Problem && error.kind === "missing")) throw error;
 }
 
 /** Mails in flight where a provider takes one at a time. */

@@ -4,7 +4,7 @@ import { randomUUID } from "node:crypto";
 import { now } from "../../clock.ts";
 import { enqueue } from "../../doors/queue.ts";
 import { getMany, updateMany, type Write } from "../../doors/table.ts";
-import { Problem } from "../../errors.ts";
+import { Problem, unlessMissing } from "../../errors.ts";
 import type { Address } from "../../keys.ts";
 import { inParallel } from "../../parallel.ts";
 import { queues } from "../../queues.ts";
@@ -46,7 +46,7 @@ export async function advance(addresses: Address[]): Promise<void> {
 
 async function ofOne(items: EnrollmentItem[]): Promise<void> {
   const [{ orgId, sequenceId }] = items as [EnrollmentItem];
-  const sequence = await find({ orgId }, sequenceId).catch(unlessGone);
+  const sequence = await find({ orgId }, sequenceId).catch(unlessMissing);
   if (sequence?.status !== "active") return hold(items);
   try {
     const { post, journeys } = await plan(orgId, sequence, items);
@@ -67,10 +67,6 @@ async function plan(orgId: number, sequence: SequenceItem, items: EnrollmentItem
   return { journeys, post: await postOf(orgId, sequence, country.site, journeys) };
 }
 
-function unlessGone(error: unknown): undefined {
-  if (!(error instanceof Problem && error.kind === "missing")) throw error;
-}
-
 /** Off the shelf until the sequence is active again. */
 async function hold(items: EnrollmentItem[]): Promise<void> {
   const [{ orgId, sequenceId }] = items as [EnrollmentItem];
@@ -80,7 +76,7 @@ async function hold(items: EnrollmentItem[]): Promise<void> {
   };
   for (const group of grouped(items.map(standing), 0)) await make(group);
   // Whoever made it active meanwhile may have looked for them too early.
-  const sequence = await find({ orgId }, sequenceId).catch(unlessGone);
+  const sequence = await find({ orgId }, sequenceId).catch(unlessMissing);
   if (sequence?.status === "active") await release(items);
 }
 

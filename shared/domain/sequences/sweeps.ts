@@ -3,7 +3,7 @@
 import { after, now } from "../../clock.ts";
 import { equals } from "../../conditions.ts";
 import { claim, get, query, queryAll, remove, update, updateMany, writeMany } from "../../doors/table.ts";
-import { Problem } from "../../errors.ts";
+import { unlessMissing } from "../../errors.ts";
 import { type Address, keys, type Range, ranges, shards } from "../../keys.ts";
 import { inParallel } from "../../parallel.ts";
 import { queues } from "../../queues.ts";
@@ -69,7 +69,7 @@ const sweeping =
 
 /** Whoever is held, or at a step that is gone, goes on now: how, is decided there. */
 async function release({ orgId, sequenceId }: Chore, page: EnrollmentItem[]): Promise<void> {
-  const sequence = await find({ orgId }, sequenceId).catch(unlessGone);
+  const sequence = await find({ orgId }, sequenceId).catch(unlessMissing);
   if (sequence?.status !== "active" || !page.length) return;
   const live = new Set((await flows.of(orgId, sequence)).steps.map(({ id }) => id));
   const stuck = page.filter(({ held: isHeld, stepId }) => isHeld || (stepId !== undefined && !live.has(stepId)));
@@ -79,13 +79,9 @@ async function release({ orgId, sequenceId }: Chore, page: EnrollmentItem[]): Pr
   );
 }
 
-function unlessGone(error: unknown): undefined {
-  if (!(error instanceof Problem && error.kind === "missing")) throw error;
-}
-
 /** Mail that was ready when the sequence was paused. */
 async function releaseMail({ orgId, sequenceId }: Chore): Promise<void> {
-  const sequence = await find({ orgId }, sequenceId).catch(unlessGone);
+  const sequence = await find({ orgId }, sequenceId).catch(unlessMissing);
   if (sequence?.status !== "active") return;
   const waiting = await queryAll<{ configId: number }>(ranges.held(orgId, "sequence", sequenceId), { consistent: true });
   const [first, ...others] = new Set(waiting.map(({ configId }) => configId));

@@ -3,7 +3,7 @@ import { timingSafeEqual } from "node:crypto";
 import * as z from "zod";
 import { get } from "../../doors/table.ts";
 import { canonical, EmailAddress, oneLine } from "../../email.ts";
-import { invalid, missing, Problem } from "../../errors.ts";
+import { invalid, missing, unlessMissing } from "../../errors.ts";
 import { keys } from "../../keys.ts";
 import { type ContactItem, ContactRow, CustomFields } from "../contacts/contact.ts";
 import { upsert } from "../contacts/upserts.ts";
@@ -43,13 +43,9 @@ async function sequenceOf(secret: string): Promise<{ orgId: number; sequence: Se
   const content = await opened("sequence", secret);
   if (!content) throw unknown();
   const [orgId, id, hook] = content as [number, number, string];
-  const sequence = await find({ orgId }, id).catch(unlessGone);
+  const sequence = await find({ orgId }, id).catch(unlessMissing);
   if (!sequence || !same(sequence.hook, hook)) throw unknown();
   return { orgId, sequence };
-}
-
-function unlessGone(error: unknown): undefined {
-  if (!(error instanceof Problem && error.kind === "missing")) throw error;
 }
 
 const same = (a: string, b: string): boolean => a.length === b.length && timingSafeEqual(Buffer.from(a), Buffer.from(b));
@@ -65,7 +61,7 @@ const actions: Record<Told["action"], (orgId: number, sequence: SequenceItem, to
   cancel: async (orgId, { id, siteId }, { email }) => {
     const contact = await get<ContactItem>(keys.contact(orgId, siteId, canonical(email)));
     const inside = contact?.sequences?.has(id) === true;
-    if (contact && inside) await enrollments.cancel({ orgId }, id, { contactId: contact.id }).catch(unlessGone);
+    if (contact && inside) await enrollments.cancel({ orgId }, id, { contactId: contact.id }).catch(unlessMissing);
     return { action: "cancel", contactId: contact?.id ?? null, changed: inside, reason: null };
   },
 };

@@ -4,6 +4,7 @@ import { boundedCache } from "../../cache.ts";
 import { now } from "../../clock.ts";
 import { config } from "../../config.ts";
 import { NoAnswer, readPublic } from "../../doors/web.ts";
+import { parsed } from "../../json.ts";
 import { registeredDomain } from "../../public-suffixes.ts";
 import { isLoopback } from "../../public-urls.ts";
 import { type Check, fail, pass, unknown, warn } from "./check.ts";
@@ -90,16 +91,8 @@ function isLocal(url: string): boolean {
 
 /** ISO 8601 in UTC. */
 function registeredAtOf(text: string): string | undefined {
-  const { data } = Registration.safeParse(jsonOf(text));
+  const { data } = Registration.safeParse(parsed(text));
   const event = data?.events?.find(({ eventAction }) => eventAction?.toLowerCase() === "registration");
   const time = Date.parse(event?.eventDate ?? "");
   return Number.isNaN(time) ? undefined : new Date(time).toISOString();
-}
-
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

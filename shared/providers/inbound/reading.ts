@@ -1,6 +1,7 @@
 // Reads what providers send without trusting its shape: whatever comes in, what comes out is in bounds or absent.
 import { createHash } from "node:crypto";
 import { isIP } from "node:net";
+import { parsed } from "../../json.ts";
 import type { EventType, ProviderEvent } from "./inbound.ts";
 
 export type Fields = Record<string, unknown>;
@@ -49,12 +50,7 @@ export const hashed = (...parts: unknown[]): string =>
 
 /** Parsed JSON; undefined if it is none. */
 export function json(source: unknown): unknown {
-  if (typeof source !== "string" && !Buffer.isBuffer(source)) return undefined;
-  try {
-    return JSON.parse(source.toString());
-  } catch {
-    return undefined;
-  }
+  return typeof source === "string" || Buffer.isBuffer(source) ? parsed(source.toString()) : undefined;
 }
 
 /** The fields of an object; none for anything else, an array too: empty objects are often written as `[]`. */
