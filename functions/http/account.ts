@@ -16,7 +16,8 @@ const SecondFactorNeeded = z.object({
   mfaToken: z.string().describe("For POST /mfa/verify; lives 10 minutes"),
   methods: z.array(z.enum(methods)).describe("`email_otp`: POST /mfa/challenge mails a code; recovery codes work too"),
 });
-const tooManyFailures = "Too many failures: 10 per account or 50 per client address in 15 minutes";
+const tooManyFailures =
+  "Too many failures: 10 per account in 15 minutes, or the setting LOGIN_FAILURES_PER_ADDRESS (50) per client address";
 
 export const account = group("account", [
   route("POST /auth/signup", "Create an account: a user, an organization and a session", {
@@ -97,7 +98,7 @@ export const account = group("account", [
   route("POST /api-keys", "Create an API key; the key itself is shown this once", {
     auth: "session",
     body: apiKeys.NewApiKey,
-    returns: apiKeys.ApiKey.extend({ key: z.string() }),
+    returns: apiKeys.ApiKey.extend({ key: z.string() }).meta({ id: "ApiKeyWithKey" }),
     status: 201,
     once: ["key"],
     errors: { 404: "There is no such site" },

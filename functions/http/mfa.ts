@@ -6,7 +6,8 @@ import { route } from "../../shared/http/route.ts";
 import { group } from "../../shared/http/serve.ts";
 import * as cookies from "../../shared/http/session-cookie.ts";
 
-const tooManyFailures = "Too many failures, together with failed logins: 10 per account or 50 per client address in 15 minutes";
+const tooManyFailures =
+  "Too many failures, together with failed logins: 10 per account in 15 minutes, or the setting LOGIN_FAILURES_PER_ADDRESS (50) per client address";
 const MfaToken = z.string().min(1).max(200).describe("From POST /auth/login; lives 10 minutes, five wrong codes burn it");
 const RecoveryCodes = z.array(z.string()).describe("Ten codes, each good for one login; shown this once");
 const Disabled = z.object({ enabled: z.literal(false) });

@@ -24,7 +24,12 @@ export const send = group("send", [
     limit: "send",
     body: SingleMessage,
     status: 202,
-    returns: z.object({ id: z.int(), status: z.enum(["queued", "scheduled", "failed"]) }),
+    returns: z.object({
+      id: z.int(),
+      status: z
+        .enum(["queued", "scheduled", "failed"])
+        .describe("`failed`: the address is suppressed, and nothing goes out; `warnings` beside `data` says so"),
+    }),
     errors: { 404: "No such template or sending config" },
     prepare: ({ caller, body }) => gather(caller, body, [body.to], { copied: true }),
     handle: async ({ caller, body, prepared, reply }) => {

@@ -19,11 +19,6 @@ export interface Entry {
   amount: number;
 }
 
-/** Takes `amount` once per reference; tells whether this was the first time. Throws 402 when the balance does not suffice. */
-export async function charge(orgId: number, entry: Entry): Promise<boolean> {
-  return entry.amount > 0 && (await claim(...charging(orgId, entry)));
-}
-
 /** Adds `amount` once per reference; tells whether this was the first time. */
 export const grant = async (orgId: number, entry: Entry): Promise<boolean> => claim(...granting(orgId, entry));
 
@@ -32,6 +27,7 @@ export async function balance(orgId: number): Promise<number> {
   return (await get<{ balance?: number }>(keys.account(orgId)))?.balance ?? 0;
 }
 
+/** Takes `amount`, once per reference. Throws 402 when the balance does not suffice. */
 export const charging = (orgId: number, { amount, ...entry }: Entry): [Write, Write] => [
   entering(orgId, { ...entry, amount: -whole(amount) }),
   update(keys.account(orgId), { add: { balance: -amount } }, { if: atLeast("balance", amount), otherwise: unpaid() }),

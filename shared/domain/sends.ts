@@ -84,14 +84,20 @@ const nullable = Object.entries(Send.shape)
   .filter(([, type]) => type instanceof z.ZodNullable)
   .map(([field]) => field as keyof SendItem);
 
-/** With null for every field that was left out. */
+/** With null for every field that was left out. A provider's clock may be behind ours: nothing happens to a mail before it was sent. */
 export const full = (item: SendItem): Send =>
   ({
     ...item,
+    ...afterwards(item),
     secure: item.secure ?? false,
     cost: (item.charged ?? 0) / amountPerCent,
     ...Object.fromEntries(nullable.map((field) => [field, item[field] ?? null])),
   }) as Send;
+
+function afterwards({ sentAt, deliveredAt, openedAt, clickedAt }: SendItem): Partial<SendItem> {
+  const told = Object.entries({ deliveredAt, openedAt, clickedAt });
+  return sentAt ? Object.fromEntries(told.map(([field, at]) => [field, at && at < sentAt ? sentAt : at])) : {};
+}
 
 /** With its whole history. Throws 404. */
 export async function detail(caller: Caller, id: number): Promise<SendDetail> {

@@ -44,6 +44,11 @@ export async function asked<T>(question: (stripe: Stripe) => Promise<T>): Promis
   });
 }
 
+/** Throws 503 naming the setting that is missing. */
+export async function configured(): Promise<void> {
+  await stripe();
+}
+
 /** Of an idempotency key: installations that share an account of Stripe's must not meet. */
 export const ours = (name: string): string => `${sha256(config.publicUrl).slice(0, 12)}-${name}`;
 

@@ -387,6 +387,8 @@ describe("trouble", () => {
         ["/billing/checkout", { plan: "starter" }],
         ["/billing/credits", { packageId: "credits_10000" }],
         ["/billing/portal", {}],
+        ["/plans/change", { plan: "growth" }],
+        ["/plans/change", { plan: "growth", confirm: true }],
       ] as const) {
         const answer = await post(shop, path, body);
         expect([path, answer.status, answer.body.code]).toEqual([path, 503, "not_configured"]);

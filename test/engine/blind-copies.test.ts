@@ -9,7 +9,6 @@ import * as batches from "../../shared/domain/sending/accept-batch.ts";
 import { single } from "../../shared/domain/sending/accept-single.ts";
 import * as lanes from "../../shared/domain/sending/lanes.ts";
 import { BatchMessage, SingleMessage } from "../../shared/domain/sending/message.ts";
-import { staged } from "../../shared/domain/sending/staging.ts";
 import * as sendingConfigs from "../../shared/domain/sending-configs.ts";
 import * as sends from "../../shared/domain/sends.ts";
 import * as sites from "../../shared/domain/sites.ts";
@@ -18,6 +17,7 @@ import { write } from "../../shared/doors/table.ts";
 import { create } from "../support/audience.ts";
 import * as mailroom from "../support/mailroom.ts";
 import { eventOf, message, work } from "../support/sent-mail.ts";
+import { staged } from "../support/staged.ts";
 
 vi.setConfig({ testTimeout: 30_000 });
 const archive = "Archive@shop.example";

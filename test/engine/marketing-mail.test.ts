@@ -7,7 +7,6 @@ import * as contacts from "../../shared/domain/contacts.ts";
 import * as held from "../../shared/domain/sending/held.ts";
 import * as lanes from "../../shared/domain/sending/lanes.ts";
 import * as sources from "../../shared/domain/sending/sources.ts";
-import { staged } from "../../shared/domain/sending/staging.ts";
 import * as sendingConfigs from "../../shared/domain/sending-configs.ts";
 import * as sends from "../../shared/domain/sends.ts";
 import * as sites from "../../shared/domain/sites.ts";
@@ -17,6 +16,7 @@ import { person } from "../support/audience.ts";
 import { atSomeSteps } from "../support/killer.ts";
 import * as mailroom from "../support/mailroom.ts";
 import { eventOf, message, work } from "../support/sent-mail.ts";
+import { staged } from "../support/staged.ts";
 
 // Hundreds of workers live and die here, perhaps beside other tests.
 vi.setConfig({ testTimeout: 60_000 });

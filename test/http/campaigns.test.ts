@@ -125,7 +125,11 @@ test("it is not sent, scheduled or tried without what it needs, and the answer n
       expect(await client.call("POST", `/campaigns/${id}/${action}`, body)).toMatchObject({ status: 400, body: { details: [{ path }] } });
   }
   const { id } = await make(client, full(client));
-  expect((await client.call("POST", `/campaigns/${id}/schedule`, { scheduledAt: "2029-01-01T00:00:00Z" })).status).toBe(400);
+  for (const unfit of ["2029-01-01T00:00:00Z", "2020-01-01T00:00:00Z"])
+    expect(await client.call("POST", `/campaigns/${id}/schedule`, { scheduledAt: unfit })).toMatchObject({
+      status: 400,
+      body: { error: expect.stringContaining("scheduledAt"), details: [{ path: "scheduledAt" }] },
+    });
   must(200, await client.call("POST", `/campaigns/${id}/schedule`, { scheduledAt }));
   // A scheduled one stays fit to be sent.
   expect((await client.call("PUT", `/campaigns/${id}`, { sendingConfigId: null })).status).toBe(400);

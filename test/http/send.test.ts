@@ -132,8 +132,9 @@ test("an upload of another organization cannot be sent", async () => {
 test("a suppressed address is recorded as failed and gets nothing", async () => {
   const [gone, ok] = addresses(2);
   must(201, await from.call("POST", "/suppressions", { email: gone }));
-  const single = must(202, await from.send({ to: gone!.toUpperCase() })).body.data;
+  const { data: single, warnings } = must(202, await from.send({ to: gone!.toUpperCase() })).body;
   expect(single.status).toBe("failed");
+  expect(warnings).toEqual([expect.stringContaining("is suppressed")]);
   expect(await row(from, single.id)).toMatchObject({ status: "failed", error: "suppressed" });
   const batch = must(202, await from.sendBatch([{ to: gone }, { to: ok }])).body.data;
   expect(batch).toMatchObject({ accepted: 1, rejected: 1, results: [{ status: "failed", error: "suppressed" }, { status: "queued" }] });

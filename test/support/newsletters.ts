@@ -4,11 +4,11 @@ import { type Service, startService } from "../../infra/local/service.ts";
 import { now } from "../../shared/clock.ts";
 import * as contacts from "../../shared/domain/contacts.ts";
 import * as lanes from "../../shared/domain/sending/lanes.ts";
-import { staged } from "../../shared/domain/sending/staging.ts";
 import * as sendingConfigs from "../../shared/domain/sending-configs.ts";
 import * as sites from "../../shared/domain/sites.ts";
 import { write } from "../../shared/doors/table.ts";
 import { type Client, type Mail, mailTo, must, signedUp } from "./client.ts";
+import { staged } from "./staged.ts";
 
 export const opened = (): Promise<Service> => startService({ PORT: "0", DATA_DIR: ":memory:", LOG_LEVEL: "ERROR" });
 

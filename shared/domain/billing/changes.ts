@@ -2,7 +2,7 @@
 import * as z from "zod";
 import type { Caller } from "../../caller.ts";
 import { epochSeconds, now } from "../../clock.ts";
-import { asked, ours, type Stripe } from "../../doors/stripe.ts";
+import { asked, configured, ours, type Stripe } from "../../doors/stripe.ts";
 import { conflict, invalid } from "../../errors.ts";
 import { type PlanKey, planKeys, plans } from "../../plans.ts";
 import * as organizations from "../organizations.ts";
@@ -38,7 +38,8 @@ export interface Wish {
 
 /** What a change would cost, or with `confirm` the change itself. Throws 402 `payment_failed` when the card is refused: nothing has changed then. */
 export async function change({ orgId }: Caller, wish: Wish): Promise<PlanChange> {
-  const [{ plan: from }, live] = await Promise.all([organizations.find(orgId), subscriptions.live(orgId)]);
+  // What cannot be paid for is not shown at a price.
+  const [{ plan: from }, live] = await Promise.all([organizations.find(orgId), subscriptions.live(orgId), configured()]);
   if (!live) return begun(from, wish);
   if (wish.plan === live.plan) return resumed(orgId, live, wish);
   if (plans[wish.plan].priceCents === 0) return ended(orgId, live, wish);

@@ -35,13 +35,13 @@ export type CheckoutPage = z.output<typeof CheckoutPage>;
 
 /** For a first subscription. 409 `subscription_exists` where there is one. */
 export async function ofPlan(caller: Caller, plan: PlanKey, returnUrl?: string): Promise<CheckoutPage> {
-  const customer = await subscriptions.customer(caller);
   if (await subscriptions.live(caller.orgId))
     throw conflict("There is a subscription already: change it with POST /plans/change", { code: "subscription_exists" });
+  const [customer, price] = await Promise.all([subscriptions.customer(caller), prices.idOf(plan)]);
   const metadata = { orgId: String(caller.orgId), plan };
   return opened(caller, customer, returnUrl, {
     mode: "subscription",
-    line_items: [{ price: await prices.idOf(plan), quantity: 1 }],
+    line_items: [{ price, quantity: 1 }],
     metadata,
     subscription_data: { metadata },
   });

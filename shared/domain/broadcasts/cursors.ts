@@ -67,6 +67,7 @@ export const giveBack = (key: Key, { shard, n, owner }: Cursor): Promise<boolean
 
 /** Nobody goes on. Whoever was about to move it cannot any more. */
 export async function stop(key: Key): Promise<void> {
-  for (const { shard, done } of await list(key))
-    if (!done) await claim(update(addressOf(key, shard), { set: { done: true }, add: { n: 1 }, remove: ["after"] }, { if: exists }));
+  const open = (await list(key)).filter(({ done }) => !done);
+  const ending = { set: { done: true }, add: { n: 1 }, remove: ["after"] };
+  await Promise.all(open.map(({ shard }) => claim(update(addressOf(key, shard), ending, { if: exists }))));
 }

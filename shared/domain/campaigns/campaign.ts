@@ -97,7 +97,9 @@ export const Schedule = z
   .object({
     scheduledAt: z.iso
       .datetime({ offset: true })
-      .describe("At most 365 days ahead; a time that has passed means at once. It begins within a minute of it"),
+      .describe(
+        "At most 365 days ahead, and not in the past (400; a minute is forgiven, and means at once). It begins within a minute of it",
+      ),
     sendLate: z
       .boolean()
       .default(false)

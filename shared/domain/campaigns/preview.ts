@@ -4,6 +4,7 @@ import { after, now } from "../../clock.ts";
 import { above, all, type Condition, equals, not, oneOf } from "../../conditions.ts";
 import { config } from "../../config.ts";
 import { shards } from "../../keys.ts";
+import { encodeCursor } from "../../paging.ts";
 import { inParallel } from "../../parallel.ts";
 import { filled } from "../../providers/provider.ts";
 import * as plans from "../broadcasts/plan.ts";
@@ -63,10 +64,14 @@ export async function preview(who: campaigns.Who, id: number): Promise<Preview> 
   const plan = await planOf(campaign);
   const [wanted, site] = await Promise.all([plans.wantedOf(who.orgId, plan), sites.find(who, campaign.siteId)]);
   const asked: Asked = { ...plan, orgId: who.orgId, wanted, capDays: site.sendFrequencyCapDays ?? 0 };
-  const candidates = await reader.count(who.orgId, plan.siteId, wanted);
+  const [counts, samples] = await Promise.all([countsOf(asked), samplesOf(campaign, asked)]);
+  return { ...counts, samples };
+}
+
+async function countsOf(asked: Asked): Promise<Counts & Pick<Preview, "exact">> {
+  const candidates = await reader.count(asked.orgId, asked.siteId, asked.wanted);
   const exact = candidates <= mostAsked;
-  const [counts, samples] = await Promise.all([exact ? each(asked) : byStatus(asked, candidates), samplesOf(campaign, asked)]);
-  return { ...counts, exact, samples };
+  return { ...(await (exact ? each(asked) : byStatus(asked, candidates))), exact };
 }
 
 interface Asked extends plans.Plan {
@@ -121,7 +126,7 @@ async function samplesOf(campaign: StoredCampaign, asked: Asked): Promise<Sample
     const reasons = await obstaclesOf(orgId, items, capDays);
     found.push(...items.filter((_, i) => !reasons[i]));
     if (next === undefined) break;
-    cursor = Buffer.from(next).toString("base64url");
+    cursor = encodeCursor(next);
   }
   const render = await renderer(campaign, asked);
   const samples: Sample[] = [];

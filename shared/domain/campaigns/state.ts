@@ -22,22 +22,27 @@ export async function send(who: Who, id: number): Promise<Campaign> {
     // The same request, made again after it died.
     if (current.start === start) return true;
     campaigns.refuseUnless(current, startable, "sent");
-    const plan = await plans.planOf(current);
-    await allowance.afford(who.orgId, 1, await allowance.standing(who.orgId));
+    const [plan, standing] = await Promise.all([plans.planOf(current), allowance.standing(who.orgId)]);
+    await allowance.afford(who.orgId, 1, standing);
     return begin(current, plan, start);
   });
 }
 
 const furthestDays = 365;
 const longestDelaySeconds = 900;
+// What it takes to ask, by clocks that go differently.
+const overdueSeconds = 60;
+
+const unfit = (message: string) => invalid(`scheduledAt ${message}`, { details: [{ path: "scheduledAt", message }] });
 
 /** Also anew, and where it was held. */
 export async function schedule(who: Who, id: number, { scheduledAt, sendLate }: Schedule): Promise<Campaign> {
   const time = new Date(scheduledAt);
-  const waitSeconds = Math.max(0, (time.getTime() - now().getTime()) / 1000);
-  if (waitSeconds > furthestDays * 24 * 3600)
-    throw invalid("scheduledAt may be at most 365 days ahead", { details: [{ path: "scheduledAt", message: "at most 365 days ahead" }] });
-  // One that lies behind means now: it is not late.
+  const aheadSeconds = (time.getTime() - now().getTime()) / 1000;
+  if (aheadSeconds < -overdueSeconds) throw unfit("must not lie in the past: send the campaign now with POST /campaigns/:id/send");
+  const waitSeconds = Math.max(0, aheadSeconds);
+  if (waitSeconds > furthestDays * 24 * 3600) throw unfit(`may be at most ${furthestDays} days ahead`);
+  // One that lies a moment behind means now: it is not late.
   const at = waitSeconds > 0 ? time : now();
   return settled(who, id, async (current) => {
     campaigns.refuseUnless(current, startable, "scheduled");

@@ -7,17 +7,19 @@ const n = z.int();
 
 export const Stats = z
   .object({
-    recipients: n.describe("Accepted for sending"),
-    sent: n.describe("Handed over to the provider"),
-    delivered: n,
+    recipients: n.describe("Accepted for sending: `accepted` of the accounting"),
+    sent: n.describe(
+      "Ever handed over to a provider, whatever became of it: also what was delivered, bounced or may have been taken (`uncertain`). A mail that bounced counts here and under `failed`",
+    ),
+    delivered: n.describe("Ever delivered, also where the mail bounced or was complained about later"),
     opened: n.describe("People who opened; machines do not count"),
     openedTotal: n.describe("Every open event, also those of machines and further ones of the same person"),
     clicked: n.describe("People who clicked; machines do not count"),
     clickedTotal: n,
-    bounced: n,
+    bounced: n.describe("Hard or soft; each is among `failed` too"),
     unsubscribed: n,
     complained: n,
-    failed: n.describe("Bounced, dropped or refused"),
+    failed: n.describe("Bounced, dropped by the provider, or refused by it or by us: `failed` of the accounting"),
     openRate: z.number().describe("opened / delivered, 0 to 1"),
     clickRate: z.number().describe("clicked / delivered, 0 to 1"),
   })
@@ -35,14 +37,16 @@ export const Numbers = z
     invalid: n,
     queued: n,
     sending: n,
-    sent: n,
-    delivered: n,
-    failed: n,
+    sent: n.describe(
+      "Handed over, and nothing heard of it since: what was delivered or bounced has moved on, so this falls as events come. See `stats` for all that was ever sent",
+    ),
+    delivered: n.describe("Delivered, and not bounced since"),
+    failed: n.describe("Bounced, dropped by the provider, or refused by it or by us"),
     uncertain: n.describe("The provider may have it, and did not say so"),
     cancelled: n,
   })
   .describe(
-    "Where everybody is, true at every moment: candidates = accepted + suppressed + unsubscribed + capped + duplicate + invalid; accepted = queued + sending + sent + delivered + failed + uncertain + cancelled",
+    "Where everybody is now, each at one place, true at every moment: candidates = accepted + suppressed + unsubscribed + capped + duplicate + invalid; accepted = queued + sending + sent + delivered + failed + uncertain + cancelled",
   )
   .meta({ id: "MailingAccounting" });
 export type Numbers = z.output<typeof Numbers>;

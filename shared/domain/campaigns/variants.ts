@@ -29,8 +29,10 @@ const numbersOf = ({
 export async function find(who: Who, campaignId: number, variantId: number): Promise<Variant> {
   const campaign = await campaigns.item(who, campaignId);
   const variant = of(campaign, variantId);
-  const { parts } = await numbersOf(campaign);
-  const html = variant.htmlVersion ? await plans.htmlOf(who.orgId, variantId, variant.htmlVersion) : null;
+  const [{ parts }, html] = await Promise.all([
+    numbersOf(campaign),
+    variant.htmlVersion ? plans.htmlOf(who.orgId, variantId, variant.htmlVersion) : null,
+  ]);
   return { ...told(campaign, variant, parts.get(variantId)), html };
 }
 

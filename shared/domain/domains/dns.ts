@@ -30,7 +30,7 @@ export interface Named {
 
 /** `providers`: those of the organization's sending configs. */
 export function wanted(domain: Named, providers: string[]): Wanted[] {
-  const told = domain.dkimSelectors.map((selector) => selected(domain.name, null, selector));
+  const told = domain.dkimSelectors.map((selector) => selected(domain.name, selector));
   return [
     ownership(domain),
     ...told,
@@ -68,9 +68,9 @@ const dkim = (provider: string, domain: string, selector: string | null, more: P
   ...more,
 });
 
-const selected = (domain: string, provider: string | null, selector: string): Wanted => ({
+const selected = (domain: string, selector: string): Wanted => ({
   purpose: "dkim",
-  provider,
+  provider: null,
   type: "TXT",
   name: `${selector}._domainkey.${domain}`,
   value: null,

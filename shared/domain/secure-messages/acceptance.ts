@@ -7,12 +7,14 @@ import { overLimit, Problem } from "../../errors.ts";
 import { dueShard, keys, on, shelves } from "../../keys.ts";
 import * as liquid from "../../liquid.ts";
 import { inParallel } from "../../parallel.ts";
+import * as scrypt from "../scrypt.ts";
 import { fromOf, type Gathered } from "../sending/accept.ts";
 import { variablesFor } from "../sending/compose.ts";
 import type { Message } from "../sending/message.ts";
 import * as templates from "../templates.ts";
+import { locked } from "./cipher.ts";
 import { blobOf, type SecureMessageItem, variables } from "./item.ts";
-import { hashOf, locked, notice } from "./sealing.ts";
+import { notice } from "./notice.ts";
 
 /** One who is to read it; `id` is of the send. */
 export interface Reader {
@@ -45,10 +47,12 @@ export async function secured<M extends Message>(
   readers: Reader[],
   { at, scheduledAt = at.toISOString() }: { at: Date; scheduledAt?: string | undefined },
 ): Promise<Secured<M>> {
-  const said = await wordsOf(orgId, message, gathered);
+  const [said, passphrase] = await Promise.all([
+    wordsOf(orgId, message, gathered),
+    message.securePassphrase === undefined ? undefined : scrypt.hash(message.securePassphrase),
+  ]);
   const from = fromOf(message, gathered.config);
   const expiresAt = after((message.secureExpiresInDays ?? usualDays) * 24 * 3600, new Date(scheduledAt)).toISOString();
-  const passphrase = message.securePassphrase === undefined ? undefined : await hashOf(message.securePassphrase);
   const shared = { orgId, siteId: gathered.siteId, sender: from.name ?? from.email, passphrase, createdAt: at.toISOString(), expiresAt };
   const render = renderer(said, message, at);
   const made = await inParallel(16, readers, async (reader) => {

@@ -53,7 +53,7 @@ export async function single({ orgId }: Pick<Caller, "orgId">, message: SingleMe
     },
   );
   if (waiting(taken) && direct) await enqueue(queues.send, [{ orgId, sendId: id }], { group: orgId, delaySeconds });
-  return { id, status: acceptedAs(taken), warnings: warningsOf(gathered, message, [{}]) };
+  return { id, status: acceptedAs(taken), warnings: isSuppressed ? [suppressedWarning(message.to)] : warningsOf(gathered, message, [{}]) };
 }
 
 async function take(
@@ -111,6 +111,9 @@ async function failing(orgId: number, { id, siteId, sendingConfigId }: SendItem)
   const date = await organizations.today(orgId);
   return days.counting(orgId, siteId, date, id, [{ configId: sendingConfigId, counts: { failed: 1 } }]);
 }
+
+const suppressedWarning = (to: string): string =>
+  `${to} is suppressed: the send is recorded as failed and nothing goes out; GET /suppressions/check/:email says why`;
 
 const waiting = ({ status }: SendItem): boolean => status === "queued" || status === "scheduled";
 

@@ -141,7 +141,9 @@ async function record({ orgId, waiting, head, carrier }: Load, lines: Line[], re
     ...(carrier && { provider: carrier.provider.key }),
     ...marks(outcome, sentAt),
   }));
-  const isNew = await insertSends(orgId, sends);
+  const gone = sends.filter(({ status }) => status === "sent");
+  // Each is safe to repeat, and neither looks at the other.
+  const [isNew] = await Promise.all([insertSends(orgId, sends), engagement.sent(orgId, gone)]);
   const there = await getMany<SendItem>(
     sends.flatMap(({ id }, i) => (isNew[i] ? [] : [keys.send(orgId, id)])),
     { consistent: true },
@@ -149,11 +151,7 @@ async function record({ orgId, waiting, head, carrier }: Load, lines: Line[], re
   const found = new Map(there.flatMap((send) => (send ? [[send.id, send]] : [])));
   await addTo(
     orgId,
-    sends.filter(({ id, status }) => status === "sent" && found.has(id) && !found.get(id)!.sentAt),
-  );
-  await engagement.sent(
-    orgId,
-    sends.filter(({ status }) => status === "sent"),
+    gone.filter(({ id }) => found.has(id) && !found.get(id)!.sentAt),
   );
   const tallies: sources.Tallies = {};
   for (const [k, [, outcome]] of settled.entries())

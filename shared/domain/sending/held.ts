@@ -1,4 +1,4 @@
-// Chunks of a campaign that are held back: it is paused, or they wait for the winner of its test. They lie beside the campaign and
+// Chunks of a campaign, sequence or holiday that are held back: it is paused, or they wait for the winner of its test. They lie beside the campaign and
 // not in the lane, where others would have to wait behind them.
 import { exists } from "../../conditions.ts";
 import { claim, get, put, query, remove, update, type Write } from "../../doors/table.ts";
@@ -47,10 +47,9 @@ export async function discard(orgId: number, source: Source, configId: number): 
   let after: string | undefined;
   do {
     const { items, next } = await query<Held>(ranges.held(orgId, source.kind, source.id), { limit: 100, after, consistent: true });
-    for (const one of items) {
-      if (hasBegun(one)) await claim(...releasing(orgId, one));
-      else await claim(...(await cancelling(orgId, one.source!, one)));
-    }
+    await inParallel(8, items, async (one) =>
+      claim(...(hasBegun(one) ? releasing(orgId, one) : await cancelling(orgId, one.source!, one))),
+    );
     after = next;
   } while (after !== undefined);
   await lanes.arrived(orgId, configId);

@@ -17,7 +17,7 @@ import type { Content } from "./content.ts";
 import * as feed from "./feed.ts";
 import * as lanes from "./lanes.ts";
 import { marketingOf } from "./marketing.ts";
-import { type Counted, counting, type Source, type Tallies } from "./sources.ts";
+import { type Counted, counting, type Source } from "./sources.ts";
 
 /** One thing to say to many. */
 export interface Mailshot {
@@ -45,20 +45,11 @@ export interface Staged {
 
 export const mostRecipients = chunks.linesPerChunk;
 
-export interface Options {
-  /** Not into the lane but beside its source, until `held.release`. */
-  held?: boolean;
-  /** What else is to be counted with it. (A transaction cannot write a counter twice, and `counting` of another write may hit the same.) */
-  tallies?: Tallies;
-}
-
-/** At most `mostRecipients` contacts, each at most once. Throws 400 `physical_address_missing` (see compliance). */
-export const staged = (shot: Mailshot, contacts: ContactItem[], { held = false, tallies = {} }: Options = {}): Promise<Staged> =>
-  stagedTogether([{ shot, contacts, held }], [{ source: shot.source, tallies }]);
-
 export interface Batch {
   shot: Mailshot;
+  /** At most `mostRecipients`, each at most once. */
   contacts: ContactItem[];
+  /** Not into the lane but beside its source, until `held.release`. */
   held: boolean;
   /** What those of its mails cost that the plan does not include, from the `from`-th on. */
   charge?: chunks.ChunkHead["charge"];
@@ -74,7 +65,11 @@ export function charged(batches: Batch[], cost: { free: number; each: number } |
   });
 }
 
-/** Several of one source, for one transaction: what counts them is written once for all. `further`: what else is to be counted. */
+/**
+ * Several of one source, for one transaction: what counts them is written once for all. `further`: what else is to be counted. (A
+ * transaction cannot write a counter twice, and `counting` of another write may hit the same.) Throws 400 `physical_address_missing`
+ * (see compliance).
+ */
 export async function stagedTogether(batches: Batch[], further: Counted[] = []): Promise<Staged & { blocks: number[] }> {
   const stored = await Promise.all(batches.map(stage));
   const [first] = batches;
