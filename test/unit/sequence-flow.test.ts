@@ -51,10 +51,27 @@ describe("the way", () => {
   test("who is at a removed step goes on behind it, also where it jumped", () => {
     const whole = flowOf(email(), email({ nextStepOrder: 4 }), email(), email());
     const [, second] = whole.steps;
-    const less = flow.removed(whole, second!.id);
+    const less = flow.removed(whole, second!);
     expect(walk(less, true, { stepId: second!.id, order: 2 })).toEqual([4]);
     const jumping = flowOf(email({ nextStepOrder: 3 }), email(), email(), email());
-    expect(walk(flow.removed(jumping, jumping.steps[2]!.id), true)).toEqual([1, 4]);
+    expect(walk(flow.removed(jumping, jumping.steps[2]!), true)).toEqual([1, 4]);
+  });
+
+  test("a branch whose first step is removed begins with what is left of it, and ends before the other", () => {
+    const forked = flowOf(fork({ trueBranchStepOrder: 2, falseBranchStepOrder: 4 }), email(), email(), email(), email());
+    const both = (way: flow.Flow) => [walk(way, true), walk(way, false)];
+    const without = (...orders: number[]) =>
+      orders.reduce((way, order) => flow.removed(way, way.steps.find(({ stepOrder }) => stepOrder === order)!), forked);
+    expect(both(without(2))).toEqual([
+      [1, 3],
+      [1, 4, 5],
+    ]);
+    expect(both(without(2, 3))).toEqual([[1], [1, 4, 5]]);
+    expect(both(without(4))).toEqual([
+      [1, 2, 3],
+      [1, 5],
+    ]);
+    expect(both(without(4, 5))).toEqual([[1, 2, 3], [1]]);
   });
 
   test("steps that are inserted move up what follows, and every jump and question with it", () => {
@@ -87,7 +104,7 @@ describe("the way", () => {
               way = flow.added(way, [NewStep.parse(step)], stamps(1), { insert: step.stepOrder % 2 === 0 });
             } catch {}
           const known = way.steps;
-          for (const n of removals) if (way.steps[n]) way = flow.removed(way, way.steps[n].id);
+          for (const n of removals) if (way.steps[n]) way = flow.removed(way, way.steps[n]);
           for (const from of [{ order: 0 }, ...known.map(({ id, stepOrder }) => ({ stepId: id, order: stepOrder }))]) {
             const orders = walk(way, held, from);
             expect(orders).toEqual([...new Set(orders)].toSorted((a, b) => a - b));

@@ -37,12 +37,10 @@ export function stepAt(flow: Flow, { stepId, order }: Place): Step | undefined {
 
 /** What follows a step that is done; for a condition, `held` says how it turned out. */
 export function nextOf(flow: Flow, step: Step, held?: boolean): Step | undefined {
-  if (step.type !== "condition") return after(flow, step, step.stepOrder + 1);
-  return branchOf(flow, step, held === true);
+  const start = step.stepOrder + 1;
+  if (step.type !== "condition") return after(flow, step, start);
+  return follow(flow, held ? step.trueBranchStepOrder : step.falseBranchStepOrder, start);
 }
-
-const branchOf = (flow: Flow, step: Step, held: boolean): Step | undefined =>
-  follow(flow, held ? step.trueBranchStepOrder : step.falseBranchStepOrder, step.stepOrder + 1);
 
 /** Where a jump leads; without one the next in order from `start` on. */
 const follow = (flow: Flow, jump: number | null | undefined, start: number): Step | undefined =>
@@ -62,13 +60,12 @@ function atOrder(flow: Flow, order: number): Step | undefined {
 
 const firstFrom = ({ steps }: Flow, order: number): Step | undefined => steps.find(({ stepOrder }) => stepOrder >= order);
 
-/** Whoever comes out of one branch of a condition does not walk into the other. */
+/** Whoever comes out of one branch of a condition does not walk into the other, also where its first step was removed. */
 const endsBefore = (flow: Flow, order: number, next: Step): boolean =>
-  flow.steps.some((step) => {
-    if (step.type !== "condition" || step.stepOrder >= order) return false;
-    const branches = [branchOf(flow, step, true), branchOf(flow, step, false)];
-    const [first, second] = branches.toSorted((a, b) => (a?.stepOrder ?? 0) - (b?.stepOrder ?? 0));
-    return first !== undefined && second === next && first !== second && first.stepOrder <= order && order < next.stepOrder;
+  flow.steps.some(({ type, stepOrder, trueBranchStepOrder: yes = stepOrder + 1, falseBranchStepOrder: no = stepOrder + 1 }) => {
+    if (type !== "condition" || stepOrder >= order || yes === null || no === null) return false;
+    const second = Math.max(yes, no);
+    return Math.min(yes, no) <= order && order < second && second <= next.stepOrder;
   });
 
 const mostSteps = 500;
@@ -80,7 +77,7 @@ interface Stamp {
   updatedAt: string;
 }
 
-/** `stamps`: one for each. Throws 400 and 409-like problems as `invalid` when it is no way that can be walked. */
+/** `stamps`: one for each. 400 when it is no way that can be walked. */
 export function added(flow: Flow, given: NewStep[], stamps: Stamp[], { insert = false } = {}): Flow {
   let last = flow.steps.at(-1)?.stepOrder ?? 0;
   const fresh = given.map((step, i): Step => {
@@ -142,10 +139,8 @@ export function changed(flow: Flow, id: number, changes: StepChanges, updatedAt:
 }
 
 /** What was the branches of a removed condition follow one another. */
-export function removed({ steps, gone }: Flow, id: number): Flow {
-  const step = steps.find((one) => one.id === id);
-  if (!step) return { steps, gone };
-  const mark: Gone = { id, stepOrder: step.stepOrder, ...(step.type !== "condition" && { nextStepOrder: step.nextStepOrder }) };
+export function removed({ steps, gone }: Flow, step: Step): Flow {
+  const mark: Gone = { id: step.id, stepOrder: step.stepOrder, ...(step.type !== "condition" && { nextStepOrder: step.nextStepOrder }) };
   return { steps: steps.filter((one) => one !== step), gone: [...gone, mark].slice(-mostGone) };
 }
 

@@ -44,7 +44,7 @@ export async function remove(who: Who, sequenceId: number, stepId: number): Prom
   await editing(
     who,
     sequenceId,
-    async (_, current) => flow.removed(current, stepIn(current, stepId).id),
+    async (_, current) => flow.removed(current, stepIn(current, stepId)),
     ({ siteId }) => [chores.releasing(who.orgId, { sequenceId, siteId })],
   );
   await chores.workSoon(who.orgId, sequenceId);
