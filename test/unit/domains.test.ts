@@ -61,6 +61,13 @@ describe("standing", () => {
     const failed = next(fresh, absent, at(31));
     for (const sight of [undefined, absent]) expect(next(failed, sight, at(32))).toEqual(failed);
   });
+
+  test("of the domain as it was read nothing else comes back, least of all its key, which DynamoDB lets nobody write", () => {
+    const stored = { ...fresh, pk: "1#DOMAIN", sk: "1", id: 1, token: "t0ken" };
+    const failed: Standing = { ...stored, status: "failed", nextCheckAt: null };
+    for (const sight of [found, absent, undefined])
+      for (const was of [stored, failed]) expect(Object.keys(next(was, sight, at(1))).sort()).toEqual(Object.keys(fresh).sort());
+  });
 });
 
 const domain = { name: "shop.example", token: "t0ken", dkimSelectors: [] };

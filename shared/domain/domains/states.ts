@@ -23,13 +23,23 @@ export const graceDays = 3;
 /** Whether the organization holds the domain: nobody else may, and its mail goes. One that is lost is held for a few days more. */
 export const holds = ({ status }: Pick<Standing, "status">): boolean => status === "verified" || status === "lost";
 
-/** What it is after its ownership record was looked for at `at`. */
-export function next(was: Standing, ownership: Sight, at: Date): Standing {
+/** What it is after its ownership record was looked for at `at`, and nothing else of whatever has this standing. */
+export function next(domain: Standing, ownership: Sight, at: Date): Standing {
+  const was = standingOf(domain);
   if (was.status === "failed" && ownership?.state !== "found") return was;
   if (!ownership) return { ...was, nextCheckAt: inSeconds(holds(was) ? hour : waiting(was.pendingSince, at), at) };
   if (ownership.state === "found") return verified(was, at);
   return holds(was) ? lost(was, at) : pending(was, at);
 }
+
+const standingOf = ({ status, statusReason, pendingSince, verifiedAt, lostAt, nextCheckAt }: Standing): Standing => ({
+  status,
+  statusReason,
+  pendingSince,
+  verifiedAt,
+  lostAt,
+  nextCheckAt,
+});
 
 const inSeconds = (seconds: number, at: Date): string => after(seconds, at).toISOString();
 
