@@ -1,6 +1,6 @@
 // Runs of events that meet each other, die, or come again: whatever happens, each event is counted once.
 import { setTimeout as sleep } from "node:timers/promises";
-import { BatchExecuteStatementCommand, DynamoDBDocumentClient, TransactWriteCommand } from "@aws-sdk/lib-dynamodb";
+import { BatchExecuteStatementCommand, TransactWriteCommand } from "@aws-sdk/lib-dynamodb";
 import { afterEach, describe, expect, test } from "vitest";
 import { batch } from "../../shared/domain/events/apply.ts";
 import * as history from "../../shared/domain/events/history.ts";
@@ -9,6 +9,7 @@ import * as suppressions from "../../shared/domain/suppressions.ts";
 import { get, remove, write } from "../../shared/doors/table.ts";
 import { keys } from "../../shared/keys.ts";
 import type { InboundEvent } from "../../shared/queues.ts";
+import { heldUp, letGo } from "../support/held-up.ts";
 import { armed, atSomeSteps, killed } from "../support/killer.ts";
 import { at, counters, eventOf, message, type SentMail, sentMail, work } from "../support/sent-mail.ts";
 
@@ -70,28 +71,7 @@ describe("events beside a send", () => {
   });
 });
 
-type Send = (this: unknown, command: object) => Promise<unknown>;
-const client = DynamoDBDocumentClient.prototype as unknown as { send: Send };
-
-/** Holds up whoever makes the `n`-th such call from now on, until `release`. */
-function heldUp(Command: new (...args: never[]) => object, n = 1) {
-  const { send } = client;
-  const [reached, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-  let calls = 0;
-  client.send = async function (command) {
-    if (command instanceof Command && ++calls === n) {
-      reached.resolve();
-      await released.promise;
-    }
-    return send.call(this, command);
-  };
-  return { reached: reached.promise, release: released.resolve };
-}
-
-const { send } = client;
-afterEach(() => {
-  client.send = send;
-});
+afterEach(letGo);
 
 describe("one message in two hands", () => {
   test("a run that another has voided, and that voids the other, does not call itself done", async () => {

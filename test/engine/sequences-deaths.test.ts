@@ -1,6 +1,7 @@
 // Whoever dies at whatever step, and however often a message comes: each step is done once, and the books balance.
 import { setTimeout as sleep } from "node:timers/promises";
-import { beforeAll, describe, expect, test, vi } from "vitest";
+import { UpdateCommand } from "@aws-sdk/lib-dynamodb";
+import { afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import * as clock from "../../shared/clock.ts";
 import * as activities from "../../shared/domain/contacts/activities.ts";
 import * as groups from "../../shared/domain/contacts/groups.ts";
@@ -10,17 +11,20 @@ import * as contacts from "../../shared/domain/contacts.ts";
 import { NewForm } from "../../shared/domain/forms/form.ts";
 import * as forms from "../../shared/domain/forms.ts";
 import { applyTag } from "../../shared/domain/scoring.ts";
+import * as sources from "../../shared/domain/sending/sources.ts";
 import { advance as bringOn } from "../../shared/domain/sequences/advance.ts";
 import * as enrollments from "../../shared/domain/sequences/enrollments.ts";
 import * as stepsOf from "../../shared/domain/sequences/steps.ts";
 import * as triggers from "../../shared/domain/sequences/triggers.ts";
 import * as sequences from "../../shared/domain/sequences.ts";
 import { takeActivity } from "../../shared/ids.ts";
+import { heldUp, letGo } from "../support/held-up.ts";
 import { atSomeSteps } from "../support/killer.ts";
 import { books, days, mailsTo, minutes, opened, pass, people, type Shop, sequence, shop } from "../support/travellers.ts";
 
 vi.setConfig({ testTimeout: 300_000 });
 beforeAll(opened);
+afterEach(letGo);
 
 type Work = () => Promise<unknown>;
 
@@ -112,6 +116,25 @@ describe("dead at any step", () => {
       await pass(minutes(1), once(kill));
       await pass(days(1));
       expect((await books(one, id, steps)).counts).toMatchObject({ active: 0 });
+    });
+    await one.provider.stop();
+  });
+
+  test("of removing a sequence whose mail is held back: that mail never goes, and is counted so", async () => {
+    const one = await shop();
+    await atSomeSteps(5, async (kill) => {
+      const { id, steps } = await sequence(one, ["Held"]);
+      await enrollments.enroll(one.caller, id, await people(one, 2));
+      await bringOn((await books(one, id, steps)).active);
+      await sequences.change(one.caller, id, { status: "paused" });
+      await pass(minutes(1));
+      const numbers = async () => (await sources.numbers(one.orgId, { kind: "sequence", id })).all;
+      expect(await numbers()).toMatchObject({ accepted: 2, queued: 2 });
+      await sequences.remove(one.caller, id);
+      await pass(minutes(1), once(kill));
+      await pass(days(1));
+      expect(await numbers()).toMatchObject({ accepted: 2, queued: 0, cancelled: 2 });
+      expect(one.provider.mails).toEqual([]);
     });
     await one.provider.stop();
   });
@@ -244,6 +267,27 @@ describe("what starts sequences, dead at any step, starts them once", () => {
 });
 
 describe("at the same time", () => {
+  test("who goes on while somebody late would hold it for a pause that is over, waits as long as it is to", async () => {
+    const one = await shop();
+    const { id, steps } = await sequence(one, [60, "Late"]);
+    const [ann = 0] = await people(one, 1);
+    await enrollments.enroll(one.caller, id, [ann]);
+    const { active } = await books(one, id, steps);
+    await sequences.change(one.caller, id, { status: "paused" });
+    const holding = heldUp(UpdateCommand);
+    const late = bringOn(active);
+    await holding.reached;
+    await sequences.change(one.caller, id, { status: "active" });
+    await bringOn(active);
+    holding.release();
+    await late;
+    await pass(minutes(50));
+    expect(await mailsTo(one, ann)).toEqual([]);
+    await pass(minutes(20));
+    expect(await mailsTo(one, ann)).toEqual(["Late"]);
+    await one.provider.stop();
+  });
+
   test("enrolled by many, a contact is in it once", async () => {
     const one = await shop();
     const { id, steps } = await sequence(one, ["Mail", 60]);

@@ -74,10 +74,11 @@ async function hold(items: EnrollmentItem[]): Promise<void> {
     const { stepId, order, at, waiting = false, sends } = item;
     return { item, reached: [], left: [], to: { stepId, order, at, waiting, sends, held: true } };
   };
-  for (const group of grouped(items.map(standing), 0)) await make(group);
+  const held: Move[] = [];
+  for (const group of grouped(items.map(standing), 0)) held.push(...(await make(group)));
   // Whoever made it active meanwhile may have looked for them too early.
   const sequence = await find({ orgId }, sequenceId).catch(unlessMissing);
-  if (sequence?.status === "active") await release(items);
+  if (sequence?.status === "active") await release(held.map(({ item }) => item));
 }
 
 async function release(items: EnrollmentItem[]): Promise<void> {
@@ -162,10 +163,11 @@ async function attempt(sender: Sender, journeys: Journey[]): Promise<Move[] | un
   const { orgId, id } = sender;
   const n = journeys.filter(({ mail }) => mail).length;
   if (!n) return together(...(await prepared(sender, journeys, undefined)));
-  return allowance.spend(orgId, n, `sequence:${id}:${randomUUID()}`, async ({ writes, cost }) => {
+  const work = async ({ writes, cost }: allowance.Spending) => {
     const [moves, further] = await prepared(sender, journeys, cost);
     return together(moves, [...further, ...writes]);
-  });
+  };
+  return allowance.spend(orgId, n, `sequence:${id}:${randomUUID()}`, work, { listed: { siteId: sender.post.site.id, n } });
 }
 
 /** The moves, with the mails that they mean; those are stored, and go once the moves are made. */

@@ -80,12 +80,17 @@ async function release({ orgId, sequenceId }: Chore, page: EnrollmentItem[]): Pr
 }
 
 /** Mail that was ready when the sequence was paused. */
-async function releaseMail({ orgId, sequenceId }: Chore): Promise<void> {
+async function releaseMail(chore: Chore): Promise<void> {
+  const { orgId, sequenceId } = chore;
   const sequence = await find({ orgId }, sequenceId).catch(unlessMissing);
-  if (sequence?.status !== "active") return;
-  const waiting = await queryAll<{ configId: number }>(ranges.held(orgId, "sequence", sequenceId), { consistent: true });
+  if (sequence?.status === "active") await eachHeld(chore, held.release);
+}
+
+/** All of it, and every lane hears of it. */
+async function eachHeld({ orgId, sequenceId: id }: Chore, end: typeof held.discard): Promise<void> {
+  const waiting = await queryAll<{ configId: number }>(ranges.held(orgId, "sequence", id), { consistent: true });
   const [first, ...others] = new Set(waiting.map(({ configId }) => configId));
-  if (first !== undefined) await held.release(orgId, { kind: "sequence", id: sequenceId }, first);
+  if (first !== undefined) await end(orgId, { kind: "sequence", id }, first);
   for (const configId of others) await lanes.arrived(orgId, configId);
 }
 
@@ -103,11 +108,15 @@ async function evict({ orgId, sequenceId }: Chore, page: EnrollmentItem[]): Prom
 
 const forget = async (_: Chore, page: Address[]): Promise<void> => writeMany(page.map((one) => remove(one)));
 
-const releases: Round = async (chore, home, until) => {
-  if (home === shards[0]) await releaseMail(chore);
-  return sweeping<EnrollmentItem>(ranges.enrollments, release)(chore, home, until);
-};
-const evicts = sweeping<EnrollmentItem>(ranges.enrollments, evict);
+/** What belongs to no collection, in the round of the first. */
+const beside =
+  (what: (chore: Chore) => Promise<void>, round: Round): Round =>
+  async (chore, home, until) => {
+    if (home === shards[0]) await what(chore);
+    return round(chore, home, until);
+  };
+const releases = beside(releaseMail, sweeping<EnrollmentItem>(ranges.enrollments, release));
+const evicts = beside((chore) => eachHeld(chore, held.discard), sweeping<EnrollmentItem>(ranges.enrollments, evict));
 
 const roundsOf: Record<Chore["what"], Round[]> = {
   release: [releases, releases],
