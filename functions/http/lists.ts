@@ -25,7 +25,10 @@ const description = oneLine(500).nullable();
 const NewList = z
   .object({ siteId: z.int().positive().optional(), name: GroupName, description: description.optional() })
   .meta({ examples: [{ name: "Newsletter", description: "Every other Tuesday" }] });
-const ListChanges = z.object({ name: GroupName, description }).partial();
+const ListChanges = z
+  .object({ name: GroupName, description })
+  .partial()
+  .meta({ examples: [{ description: "Every Tuesday" }] });
 
 const Id = z.int().positive();
 const maxAtOnce = 100;
@@ -102,8 +105,16 @@ export const lists = group("lists", [
   }),
   route("GET /lists/:id/contacts", "Search the contacts of the list's site for those to add, by address", {
     level: "site",
-    query: PageQuery.extend({ q: z.string().trim().min(1).max(200).describe("Part of the address or of the name, whatever its case") }),
-    returns: paged("contacts", Contact.extend({ member: z.boolean().describe("It is on the list already") })),
+    query: PageQuery.extend({
+      q: z
+        .string()
+        .trim()
+        .min(1)
+        .max(200)
+        .describe("Part of the address or of the name, whatever its case")
+        .meta({ examples: ["ann"] }),
+    }),
+    returns: paged("contacts", Contact.extend({ member: z.boolean().describe("It is on the list already") }).meta({ id: "ListCandidate" })),
     handle: async ({ caller, params, query: { q, ...page } }) => {
       const { items, pagination } = await search.candidates(caller, params.id, q, page);
       return { contacts: items, pagination };

@@ -23,7 +23,14 @@ export const reference = group("reference", [
   }),
   route("GET /docs", "This interface as a page to read", {
     auth: "public",
-    query: z.object({ q: z.string().max(100).optional().describe("Shows the endpoints that have all these words") }),
+    query: z.object({
+      q: z
+        .string()
+        .max(100)
+        .optional()
+        .describe("Shows the endpoints that have all these words")
+        .meta({ examples: ["contacts tag"] }),
+    }),
     returns: Text,
     type: "text/html; charset=utf-8",
     handle: async ({ query, request, reply }) => {

@@ -74,7 +74,8 @@ export const send = group("send", [
       .refine(({ size, purpose }) => purpose === "import" || size <= attachments.maxFileBytes, {
         path: ["size"],
         message: "an attachment may have at most 10 MB",
-      }),
+      })
+      .meta({ examples: [{ filename: "invoice.pdf", type: "application/pdf", size: 48_213 }] }),
     status: 201,
     returns: z.object({ uploadId: z.string(), uploadUrl: z.string(), expiresAt: z.string() }),
     handle: ({ caller, body }) => attachments.prepareUpload(caller, body),

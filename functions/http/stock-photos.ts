@@ -11,7 +11,11 @@ const errors = {
 export const stockPhotos = group("stock-photos", [
   route("GET /stock-photos", "Search stock photos at Pexels; without `q` those it shows today", {
     query: z.object({
-      q: z.string().max(200).optional(),
+      q: z
+        .string()
+        .max(200)
+        .optional()
+        .meta({ examples: ["shoes"] }),
       page: z.coerce.number().int().min(1).max(1000).default(1),
       per_page: z.coerce.number().int().min(1).max(80).default(15),
       orientation: z.enum(photos.orientations).optional().describe("Heeded together with `q`"),

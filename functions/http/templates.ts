@@ -45,8 +45,15 @@ export const templates = group("templates", [
       folderId: z
         .union([z.literal("none"), z.coerce.number().int().positive()])
         .optional()
-        .describe("`none`: those in no folder"),
-      search: z.string().min(1).max(200).optional().describe("Part of the name"),
+        .describe("`none`: those in no folder")
+        .meta({ examples: [1] }),
+      search: z
+        .string()
+        .min(1)
+        .max(200)
+        .optional()
+        .describe("Part of the name")
+        .meta({ examples: ["welcome"] }),
     }),
     returns: paged("templates", template.TemplateMeta),
     handle: async ({ caller, query }) => {

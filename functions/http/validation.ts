@@ -15,8 +15,8 @@ const Asked = z
 const paid = `The credits do not suffice: ${freePerMonth} a month are free, each further one costs 1 cent. Nothing was looked at`;
 const answering = <One extends z.ZodType, Sum extends z.ZodType>(one: One, summary: Sum) =>
   z.union([
-    z.object({ results: z.array(one).describe("For `emails`, in the order given"), summary, usage: Usage }),
     (one as unknown as z.ZodObject).extend({ usage: Usage }).describe("For `email`"),
+    z.object({ results: z.array(one).describe("For `emails`, in the order given"), summary, usage: Usage }),
   ]);
 
 export const validation = group("validation", [

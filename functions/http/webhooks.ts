@@ -12,7 +12,7 @@ const WithSecret = Webhook.extend({
     .describe(
       "64 hexadecimal characters, shown this once. Its text keys X-Webhook-Signature: the lower-case hexadecimal HMAC-SHA256 of the raw body. For a Standard Webhooks library it is `whsec_` and the base64 of that text",
     ),
-});
+}).meta({ id: "WebhookWithSecret" });
 
 export const webhooks = group("webhooks", [
   route("GET /webhooks", "List webhook endpoints", {

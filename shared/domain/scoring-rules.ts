@@ -64,7 +64,10 @@ export const NewScoringRule = z
   .object({ siteId: id.optional(), ...fields, match: fields.match.default(null), active: fields.active.default(true) })
   .meta({ examples: [{ name: "Looked at prices", trigger: "page_view", match: { url: "/pricing" }, points: 5 }] });
 export type NewScoringRule = z.output<typeof NewScoringRule>;
-export const ScoringRuleChanges = z.object(fields).partial();
+export const ScoringRuleChanges = z
+  .object(fields)
+  .partial()
+  .meta({ examples: [{ points: 10 }] });
 export type ScoringRuleChanges = z.output<typeof ScoringRuleChanges>;
 
 /** All that one event meets is written in one transaction, which takes 100 items. */
@@ -84,8 +87,7 @@ export const find = (who: Who, ruleId: number): Promise<ScoringRule> => records.
 
 /** Newest first. */
 export async function list(who: Who, request: PageRequest, siteId: number | undefined) {
-  const site = siteId === undefined ? who.siteId : await sites.resolve(who, siteId);
-  return records.list<ScoringRule>("RULE", who, request, site === undefined ? undefined : equals("siteId", site));
+  return records.list<ScoringRule>("RULE", who, request, where({ siteId: await sites.only(who, siteId) }));
 }
 
 /** 400 when the trigger and the match as they then are do not go together. */

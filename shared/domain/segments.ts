@@ -44,7 +44,10 @@ export const NewSegment = z
   .object({ siteId: z.int().positive().optional(), name: fields.name, description: fields.description.default(null), rules: GivenRules })
   .meta({ examples });
 export type NewSegment = z.output<typeof NewSegment>;
-export const SegmentChanges = z.object({ ...fields, rules: GivenRules.optional() }).partial();
+export const SegmentChanges = z
+  .object({ ...fields, rules: GivenRules.optional() })
+  .partial()
+  .meta({ examples: [{ description: "For the letter on Fridays" }] });
 export type SegmentChanges = z.output<typeof SegmentChanges>;
 
 type Who = Pick<Caller, "orgId" | "siteId">;
@@ -61,8 +64,7 @@ export async function list(
   request: PageRequest,
   siteId: number | undefined,
 ): Promise<{ items: Segment[]; pagination: Pagination }> {
-  const site = siteId === undefined ? who.siteId : await sites.resolve(who, siteId);
-  return records.list<Segment>("SEGMENT", who, request, site === undefined ? undefined : equals("siteId", site));
+  return records.list<Segment>("SEGMENT", who, request, where({ siteId: await sites.only(who, siteId) }));
 }
 
 export async function change(who: Who, id: number, changes: SegmentChanges): Promise<Segment> {

@@ -29,7 +29,7 @@ export const NewFolder = z
   })
   .meta({ examples: [{ name: "Newsletters" }] });
 export type NewFolder = z.output<typeof NewFolder>;
-export const FolderChanges = z.object({ name });
+export const FolderChanges = z.object({ name }).meta({ examples: [{ name: "Letters" }] });
 export type FolderChanges = z.output<typeof FolderChanges>;
 
 type Who = Pick<Caller, "orgId" | "siteId">;
@@ -46,7 +46,7 @@ export async function list(
   who: Who,
   { siteId, ...request }: PageRequest & { siteId?: number | undefined },
 ): Promise<{ items: Folder[]; pagination: Pagination }> {
-  const site = siteId === undefined ? who.siteId : await sites.resolve(who, siteId);
+  const site = await sites.only(who, siteId);
   return records.list<Folder>("FOLDER", who, request, site === undefined ? undefined : serving(site));
 }
 

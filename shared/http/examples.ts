@@ -1,4 +1,9 @@
-// Examples made from JSON Schemas: what the document shows as a request, and the reference page as a request and an answer.
+// Examples for the document: out of JSON Schemas, and out of the one world that is told in examples/.
+import { answers } from "./examples/answers.ts";
+import { figures } from "./examples/figures.ts";
+import { mailings } from "./examples/mailings.ts";
+import { people } from "./examples/people.ts";
+import { sends } from "./examples/sends.ts";
 import { componentPrefix, type Schema } from "./schemas.ts";
 
 type Components = Record<string, Schema>;
@@ -8,6 +13,28 @@ export const requestExample = (schema: Schema, components: Components): unknown 
 
 /** A whole answer, every field of it. */
 export const answerExample = (schema: Schema, components: Components): unknown => example(schema, { components, name: "", whole: true });
+
+/** What this operation would answer in that world, to this request. */
+export function answerTo(operationId: string, request: unknown, schema: Schema, components: Components): unknown {
+  const usual = answerExample(schema, components);
+  return isObject(usual) ? { ...usual, ...echoed(request, usual), ...answers[operationId] } : usual;
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** What was said comes back, where the answer has a word of that name. */
+const echoed = (request: unknown, answer: Record<string, unknown>) =>
+  isObject(request)
+    ? Object.fromEntries(Object.entries(request).filter(([name, value]) => isPlain(value) && typeof answer[name] === typeof value))
+    : {};
+const isPlain = (value: unknown): boolean => ["string", "number", "boolean"].includes(typeof value);
+
+/** For a parameter; undefined where any value would be as good. */
+export function parameterExample(schema: Schema, name: string): unknown {
+  const likely = schema.enum?.find((value) => inWorld.includes(String(value)));
+  const found = likely ?? parameters[name] ?? example(schema, { components: {}, name, whole: false });
+  return found === anyText || name === "cursor" ? undefined : found;
+}
 
 interface At {
   components: Components;
@@ -23,6 +50,7 @@ function example(given: Schema, at: At): unknown {
   if (id !== undefined && at.within?.includes(id)) return {};
   const schema = id === undefined ? given : { ...at.components[id], ...withoutRef(given) };
   const inside = id === undefined ? at : { ...at, within: [...(at.within ?? []), id] };
+  if (at.whole && id !== undefined && Object.hasOwn(world, id)) return world[id];
   const [told] = (schema.examples as unknown[] | undefined) ?? [schema.const, schema.default].filter((value) => value != null);
   if (told !== undefined) return told;
   if (schema.enum) return schema.enum[0];
@@ -31,16 +59,23 @@ function example(given: Schema, at: At): unknown {
   const known = byName(schema, at.name);
   if (known !== undefined) return known;
   // What may be missing, mostly is.
-  return [schema.type].flat().includes("null") ? null : (byType[typeOf(schema)]?.(schema, inside) ?? "string");
+  return [schema.type].flat().includes("null") ? null : (byType[typeOf(schema)]?.(schema, inside) ?? anyText);
 }
 
 const withoutRef = ({ $ref, ...rest }: Schema): Schema => rest;
 const typeOf = ({ type }: Schema): string => [type].flat()[0] ?? "";
 
+/** Examples by the id of their schema. */
+const world: Record<string, unknown> = { ...people, ...mailings, ...sends, ...figures };
+const anyText = "string";
+const parameters: Record<string, string> = { name: "3573351.jpeg", filename: "customers.csv" };
+/** States in that world, to filter by. */
+const inWorld = ["click", "delivered", "sent", "active"];
+
 const byType: Record<string, (schema: Schema, at: At) => unknown> = {
   object: ofObject,
   array: (schema, at) => [example(schema.items ?? {}, { ...at, name: at.name.replace(/s$/, "") })],
-  string: () => "string",
+  string: () => anyText,
   integer: (schema) => Math.max(1, Number(schema.minimum ?? 1)),
   number: (schema) => Math.max(1, Number(schema.minimum ?? 1)),
   boolean: () => true,
@@ -61,7 +96,15 @@ const byFormat: Record<string, string | undefined> = {
   uuid: "2f1e9c1a-8f1b-4c59-9d6e-0d7a6f1f2b3c",
 };
 
-const numberByName: Record<string, number | undefined> = { page: 1, limit: 50, total: 1, totalPages: 1, resetAt: 1_796_115_660 };
+const numberByName: Record<string, number | undefined> = {
+  page: 1,
+  limit: 50,
+  total: 1,
+  totalPages: 1,
+  resetAt: 1_796_115_660,
+  contactCount: 438,
+  score: 35,
+};
 
 const textByName: Record<string, string | null | undefined> = {
   name: "My shop",
@@ -76,7 +119,11 @@ const textByName: Record<string, string | null | undefined> = {
   password: "a long pass phrase",
   currentPassword: "a long pass phrase",
   newPassword: "a longer pass phrase",
-  token: "the token of the mail",
+  token: "V2hhdCB0aGUgbWFpbCBsaW5rcyB0bw",
+  mfaToken: "WW91ciBsb2dpbiB3YWl0cyBmb3IgdGhpcw",
+  secret: "c2VxdWVuY2Ugb25l",
+  search: "ann",
+  eventName: "order_placed",
   key: "pm_live_...",
   prefix: "pm_live_8f3kQz1x",
   timezone: "Europe/Berlin",
@@ -89,7 +136,7 @@ const textByName: Record<string, string | null | undefined> = {
 };
 
 const byName = (schema: Schema, name: string): unknown => {
-  if (typeOf(schema) === "integer") return numberByName[name];
+  if (["integer", "number"].includes(typeOf(schema))) return numberByName[name];
   if (typeOf(schema) !== "string") return undefined;
   if (schema.format) return byFormat[String(schema.format)];
   if (Object.hasOwn(textByName, name)) return textByName[name];

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { requestExample } from "./examples.ts";
+import { answerTo, parameterExample, requestExample } from "./examples.ts";
 import { operationId } from "./operation-ids.ts";
 import { basePath, type Limit, type Route } from "./route.ts";
 import { collector, type Schema } from "./schemas.ts";
@@ -11,6 +11,7 @@ export interface Parameter {
   required: boolean;
   description?: string;
   schema: Schema;
+  example?: unknown;
 }
 export interface Reference {
   $ref: string;
@@ -18,7 +19,11 @@ export interface Reference {
 export interface Answer {
   description: string;
   headers?: Record<string, Reference>;
-  content?: Record<string, { schema: Schema }>;
+  content?: Record<string, Media>;
+}
+interface Media {
+  schema: Schema;
+  example?: unknown;
 }
 
 export interface Operation {
@@ -28,7 +33,7 @@ export interface Operation {
   description: string;
   security: Record<string, string[]>[];
   parameters: (Parameter | Reference)[];
-  requestBody?: { required: boolean; content: Record<string, { schema: Schema; example?: unknown }> };
+  requestBody?: { required: boolean; content: Record<string, Media> };
   responses: Record<string, Answer | Reference>;
   /** Any web page may call it. */
   "x-cors"?: true;
@@ -43,7 +48,7 @@ export function openapi(groups: Group[]) {
   const { components, schemaOf } = collector();
   const problem = schemaOf(ProblemBody, "output");
   const paths = pathsOf(groups, schemaOf);
-  for (const methods of Object.values(paths)) for (const operation of Object.values(methods)) giveExample(operation, components);
+  for (const methods of Object.values(paths)) for (const operation of Object.values(methods)) giveExamples(operation, components);
   return {
     openapi: "3.1.0",
     info: { title: "Pennymail", version: "1", description: "Marketing and transactional email on your own AWS account." },
@@ -99,7 +104,7 @@ const headers = {
   "X-RateLimit-Remaining": header("Requests left in this minute", "integer"),
   "X-RateLimit-Reset": header("When the next minute begins (Unix seconds)", "integer"),
   "Retry-After": header("Seconds to wait", "integer"),
-  "Idempotent-Replayed": header("`true` when this is the first answer again", "string"),
+  "Idempotent-Replayed": header("`true` when this is the first answer again; what is shown once is not in it", "string"),
 };
 type HeaderName = keyof typeof headers;
 const pointAt = (names: HeaderName[]) => Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
@@ -193,11 +198,22 @@ function requestBody({ body, raw, beacon }: Route, schemaOf: SchemaOf): Pick<Ope
   };
 }
 
-function giveExample({ requestBody }: Operation, components: Record<string, Schema>) {
+function giveExamples({ operationId, parameters, requestBody, responses }: Operation, components: Record<string, Schema>) {
+  for (const parameter of parameters) if ("schema" in parameter) giveParameterExample(parameter);
   const json = requestBody?.content["application/json"];
-  if (!json || Object.keys(json.schema).length === 0) return;
-  json.example = requestExample(json.schema, components);
-  delete json.schema.examples;
+  if (json && Object.keys(json.schema).length) json.example = requestExample(json.schema, components);
+  delete json?.schema.examples;
+  for (const answer of Object.values(responses)) {
+    const told = "content" in answer ? answer.content?.["application/json"] : undefined;
+    const data = told?.schema.properties?.data;
+    if (told && data) told.example = { data: answerTo(operationId, json?.example, data, components) };
+  }
+}
+
+function giveParameterExample(parameter: Parameter) {
+  const example = parameterExample(parameter.schema, parameter.name);
+  if (example !== undefined) parameter.example = example;
+  delete parameter.schema.examples;
 }
 
 function success(route: Route, schemaOf: SchemaOf): Answer {

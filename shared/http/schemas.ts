@@ -37,7 +37,10 @@ const plain = (type: z.ZodType, io: "input" | "output"): Schema =>
   z.toJSONSchema(type, {
     io,
     unrepresentable: "any",
-    override: ({ jsonSchema }) => {
+    override: ({ jsonSchema, zodSchema }) => {
+      // Left out by zod where the input becomes something else; ours are examples of what is given.
+      const { examples } = z.globalRegistry.get(zodSchema) ?? {};
+      if (io === "input" && Array.isArray(examples)) jsonSchema.examples = examples;
       const { documentedAs } = jsonSchema;
       delete jsonSchema.documentedAs;
       if (documentedAs) Object.assign(jsonSchema, plain(documentedAs as z.ZodType, io));
@@ -47,7 +50,11 @@ const plain = (type: z.ZodType, io: "input" | "output"): Schema =>
 /** Says the same in fewer words, and nothing that only holds today: an answer may get further fields. */
 function tidy(value: Schema): Schema {
   const { id, $schema, ...schema } = value;
-  if (schema.$ref) schema.$ref = schema.$ref.replace("#/$defs/", componentPrefix);
+  if (schema.$ref)
+    return {
+      ...(schema.description !== undefined && { description: schema.description }),
+      $ref: schema.$ref.replace("#/$defs/", componentPrefix),
+    };
   if (schema.additionalProperties === false || (schema.properties && schema.additionalProperties)) delete schema.additionalProperties;
   if (schema.type === "integer" && schema.exclusiveMinimum === 0) {
     schema.minimum = 1;

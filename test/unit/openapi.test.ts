@@ -62,6 +62,12 @@ describe("the OpenAPI document", () => {
     },
   );
 
+  test("shows the example that a schema gives, also where the input becomes something else", () => {
+    const body = z.object({ id: z.int().transform(String) }).meta({ examples: [{ id: 42 }] });
+    const { paths } = openapi([group("things", [route("POST /things", "A thing", { body, handle: async () => null })])]);
+    expect(paths["/api/v1/things"]!.post!.requestBody!.content["application/json"]!.example).toEqual({ id: 42 });
+  });
+
   test("holds a schema with an id once, wherever it is used", () => {
     const Thing = z.object({ id: z.int() }).meta({ id: "Thing" });
     const things = route("GET /things", "Things", { returns: z.object({ things: z.array(Thing) }), handle: async () => ({ things: [] }) });

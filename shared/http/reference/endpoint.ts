@@ -1,5 +1,4 @@
 // One endpoint of the reference: a line that opens into all there is to know.
-import { answerExample } from "../examples.ts";
 import { type Html, html } from "../html.ts";
 import { type Answer, type Operation, type Parameter, shortPath } from "../openapi.ts";
 import type { Schema } from "../schemas.ts";
@@ -103,8 +102,7 @@ const sample = (title: string, label: string, text: string): Html =>
 
 function answerSample(operation: Operation, document: Document): Html | undefined {
   const { answer } = succeeds(operation, document);
-  const data = dataOf(answer);
-  if (!data) return undefined;
-  const example = { data: answerExample(data, document.components.schemas) };
+  const example = answer.content?.["application/json"]?.example;
+  if (example === undefined) return undefined;
   return sample("Answer", `Answer example: ${operation.summary}`, JSON.stringify(example, null, 2));
 }

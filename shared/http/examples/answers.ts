@@ -1,0 +1,121 @@
+// What an operation answers beside, or in place of, what its schema says of every such record. By operationId.
+import { born, Contact } from "./people.ts";
+import { SenderCheck, SendingConfig, Validation } from "./sends.ts";
+
+const notBegun = { startedAt: null, finishedAt: null };
+const queued = { status: "queued", progress: 0, updatedAt: "2026-12-01T09:00:00.412Z" };
+const usage = { free: 1, paid: 0, costCents: 0, freeLeft: 99 };
+const general = { limit: 500, used: 12, remaining: 488, resetAt: 1_796_115_660 };
+const send = { limit: 100, used: 3, remaining: 97, resetAt: 1_796_115_660 };
+const mails = { accepted: 4_200, included: 25_000, remaining: 20_800, beyond: 0 };
+const period = { start: "2026-11-14T08:12:40.000Z", end: "2026-12-14T08:12:40.000Z" };
+const balance = { credits: 8_500, cents: 850 };
+const recoveryCodes = ["7kq2-9fxd", "m4tc-h8wz", "p3nv-6rja", "x5bg-2yke", "d9sm-4qtv", "w6hf-8cnp", "j2zr-5gxb", "t8va-3mkd"];
+const enrolled = { enrolled: 2, unchanged: 0, failed: [] };
+
+export const answers: Record<string, object> = {
+  getMfaStatus: { recoveryCodesLeft: 8 },
+  mfaTotpSetup: {
+    secret: "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP",
+    otpauthUrl: "otpauth://totp/Pennymail:ada%40shop.example?secret=JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP&issuer=Pennymail",
+    qrCode: "data:image/svg+xml;base64,PHN2ZyB4bWxucz0iaHR0cDovL3d3dy53My5vcmcvMjAwMC9zdmciLz4=",
+  },
+  mfaTotpVerifySetup: { recoveryCodes },
+  mfaTotpDisable: { enabled: false },
+  mfaEmailOtpEnable: { recoveryCodes },
+  mfaEmailOtpDisable: { enabled: false },
+  contactsBulk: {
+    created: 1,
+    updated: 1,
+    failed: 0,
+    results: [
+      { index: 0, id: 1, email: "ann@example.com", outcome: "updated", error: null },
+      { index: 1, id: 2, email: "bob@example.com", outcome: "created", error: null },
+    ],
+  },
+  createContact: {
+    lists: [],
+    score: 0,
+    ...{ sendCount: 0, openCount: 0, clickCount: 0 },
+    ...{ lastSentAt: null, lastOpenedAt: null, lastClickedAt: null },
+    updatedAt: born.createdAt,
+  },
+  tagsContact: { tag: Contact.tags[0] },
+  deleteSuppression: { id: "bob@example.com" },
+  contactsList: { added: 2, unchanged: 0, failed: [] },
+  deleteListContacts: { removed: 2, unchanged: 0, failed: [] },
+  enrollSequence: enrolled,
+  createSequenceEnrollment: enrolled,
+  deleteSequenceEnrollments: { status: "cancelled", currentStepId: null, currentStepOrder: null, nextRunAt: null },
+  updateSequenceStep: { id: 2, stepOrder: 2, type: "delay", templateId: null },
+  whSqBySecret: { contactId: 1 },
+  renderTemplate: {
+    subject: "Welcome, Ada",
+    html: "<p>Hello Ada</p>",
+    text: "Hello Ada",
+    missingVariables: [],
+  },
+  createTemplate: { version: 1, folderId: null },
+  createCampaign: { status: "draft", scheduledAt: null, ...notBegun },
+  updateCampaign: { status: "draft", scheduledAt: null, ...notBegun, listId: null },
+  scheduleCampaign: { status: "scheduled", ...notBegun },
+  sendCampaign: { status: "sending", scheduledAt: null, finishedAt: null },
+  cancelCampaign: { status: "cancelled" },
+  pauseCampaign: { status: "paused", finishedAt: null },
+  resumeCampaign: { status: "sending", finishedAt: null },
+  createCampaignVariant: { recipients: 0, delivered: 0, opened: 0, clicked: 0, openRate: 0, clickRate: 0 },
+  createSequence: { status: "draft" },
+  createForm: { status: "draft", submissionCount: 0 },
+  submitForm: { pending: true },
+  updateHoliday: { status: "cancelled" },
+  sendBatch: {
+    batchId: 1,
+    accepted: 2,
+    rejected: 0,
+    results: [
+      { index: 0, to: "ada@example.com", id: 1, status: "queued", error: null },
+      { index: 1, to: "grace@example.com", id: 2, status: "queued", error: null },
+    ],
+  },
+  createAttachment: {
+    uploadId: "5b2e8c1f9a7d4e60b3c1d2e4f5a69788",
+    uploadUrl: "https://files.shop.example/uploads/5b2e8c1f9a7d4e60?X-Amz-Signature=2f1e9c1a",
+    expiresAt: "2026-12-01T10:00:00.000Z",
+  },
+  cancelSend: { status: "cancelled", sentAt: null, deliveredAt: null, openedAt: null, clickedAt: null, providerMessageId: null },
+  validate: { ...Validation, usage },
+  senderCheck: { ...SenderCheck, usage },
+  listEventsCustomNames: { names: ["order_placed"] },
+  getSuppressionsCheck: { suppressed: true, reason: "bounce", marketingOnly: false, detail: "550 5.1.1 user unknown", source: "sendgrid" },
+  suppressionsImport: { imported: 2, skipped: 0, failed: 0, errors: [] },
+  revokeSecureMessage: { status: "revoked", revokedAt: "2026-12-01T09:00:00.412Z" },
+  exports: { ...queued, rows: null, downloadUrl: null },
+  getContactsExport: { ...queued, rows: null, downloadUrl: null },
+  importsUpload: {
+    ...queued,
+    ...{ total: null, processed: 0, created: 0, updated: 0, failed: 0 },
+    ...{ delimiter: null, encoding: null, mapping: null, errors: [] },
+  },
+  createDomain: { status: "pending", verifiedAt: null },
+  createSendingConfig: { verified: false, verifiedAt: null, webhookSecretSet: false },
+  verifySendingConfig: { ...SendingConfig, sentTo: "ada@example.com" },
+  testWebhook: { delivered: true, responseStatus: 204, latencyMs: 83, error: null },
+  redeliverWebhookDelivery: { status: "pending", nextAttemptAt: "2026-12-01T09:00:00.412Z" },
+  rotateSecretWebhook: { previousSecretUntil: "2026-12-02T09:00:00.000Z" },
+  getRateLimit: { plan: "starter", general, send, windowSeconds: 60 },
+  getOrgHealth: {
+    from: "2026-11-02",
+    to: "2026-12-01",
+    ...{ sent: 4_200, delivered: 4_150, bouncedHard: 31, bouncedSoft: 11, dropped: 8, complained: 2, unsubscribed: 15 },
+    ...{ bounceRate: 0.01, hardBounceRate: 0.0074, complaintRate: 0.0005, unmatchedEvents: 0 },
+    trust: { level: "good", rule: "At most 2 % of mails bounced and at most 0.1 % were reported as spam" },
+    limits: { plan: "starter", mails, general, send, windowSeconds: 60 },
+  },
+  getPlansCurrent: { period, mails },
+  getPlansUsage: { plan: "starter", period, mails, requests: { general, send } },
+  plansCancel: { cancelAtPeriodEnd: true },
+  getBillingUsage: { period, mails, chargedCents: 0, balance },
+  getBillingCredits: { balance },
+  createBillingCredit: {},
+  billingPortal: { url: "https://billing.stripe.com/p/session/test_YWNjdF8x" },
+};

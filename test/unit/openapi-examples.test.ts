@@ -1,0 +1,47 @@
+// The examples of the document against its own schemas, by a validator that is not ours.
+import { describe, expect, test } from "vitest";
+import { document } from "../../functions/http/interface.ts";
+import { operationsOf, schemaChecker } from "../support/openapi.ts";
+
+const api = await document();
+const operations = operationsOf(api);
+const check = schemaChecker(api);
+
+const answers = operations.flatMap(({ key, responses }) =>
+  Object.entries(responses).flatMap(([status, answer]) => {
+    const json = "content" in answer ? answer.content?.["application/json"] : undefined;
+    return json?.schema.properties?.data ? [{ name: `${key} ${status}`, ...json }] : [];
+  }),
+);
+
+describe("the examples of the OpenAPI document", () => {
+  test.each(answers.map((one) => [one.name, one] as const))(
+    "%s answers as its schema says, and nothing beside",
+    (_, { schema, example }) => {
+      expect(example).toBeDefined();
+      expect(check(schema, example)).toEqual([]);
+    },
+  );
+
+  test("are no fillers", () => {
+    const texts = answers.filter(({ example }) => JSON.stringify(example).includes('"string"')).map(({ name }) => name);
+    expect(texts).toEqual([]);
+  });
+
+  test("are there for every parameter in a path and every one that must be given", () => {
+    const lacking = operations.flatMap(({ key, parameters }) =>
+      parameters.filter((one) => "in" in one && one.required && one.example === undefined).map((one) => `${key} ${JSON.stringify(one)}`),
+    );
+    expect(lacking).toEqual([]);
+  });
+
+  test("of parameters and bodies fit their schemas", () => {
+    for (const { key, parameters, requestBody } of operations) {
+      for (const one of parameters)
+        if ("schema" in one && one.example !== undefined)
+          expect([key, one.name, check(one.schema, one.example)]).toEqual([key, one.name, []]);
+      const json = requestBody?.content["application/json"];
+      if (json?.example !== undefined) expect([key, check(json.schema, json.example)]).toEqual([key, []]);
+    }
+  });
+});
