@@ -35,9 +35,11 @@ export interface Running extends Launched {
   stop(): Promise<void>;
 }
 
+const quickPasswords = "--import=./test/support/quick-passwords.ts";
+
 /** `launch` that has said it is ready. */
 export async function started(settings: Record<string, string> = {}): Promise<Running> {
-  const launched = launch(settings);
+  const launched = launch({ NODE_OPTIONS: quickPasswords, ...settings });
   let over = false;
   void launched.ended.then(() => {
     over = true;

@@ -1,5 +1,6 @@
 // Marketing mail as its readers get it, from a service of this process's own: with the sandbox for a provider, and with its domain at
 // hand, so that a mail goes out whatever the interface has for it.
+import "./quick-passwords.ts";
 import { type Service, startService } from "../../infra/local/service.ts";
 import { now } from "../../shared/clock.ts";
 import * as contacts from "../../shared/domain/contacts.ts";

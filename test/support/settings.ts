@@ -1,3 +1,4 @@
+import "./quick-passwords.ts";
 import { inject } from "vitest";
 import type {} from "./engine.ts";
 
