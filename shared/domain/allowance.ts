@@ -9,6 +9,7 @@ import { keys } from "../keys.ts";
 import { type PlanKey, plans, priceOfMail } from "../plans.ts";
 import * as credits from "./credits.ts";
 import { type Period, periodOf } from "./periods.ts";
+import * as feed from "./sending/feed.ts";
 
 /** The organization's account, as it is stored. */
 export interface Account {
@@ -60,19 +61,20 @@ export const used = ({ period, account }: Standing): { mails: number; charged: n
 
 /**
  * Takes `n` mails from the plan and then from the credits: `work` makes its transaction with these writes, and is called again when
- * somebody else spent in between. Throws 402 when they do not suffice. `reference` names the mails in the ledger.
+ * somebody else spent in between. Throws 402 when they do not suffice. `reference` names the mails in the ledger; `listed`:
+ * sends that are listed with them, and counted.
  */
 export async function spend<T>(
   orgId: number,
   n: number,
   reference: string,
   work: (spending: Spending) => Promise<T>,
-  known?: Standing,
+  { known, listed }: { known?: Standing; listed?: feed.Some } = {},
 ): Promise<T> {
   let as = known && affords(known, n) ? known : await standing(orgId);
   for (let attempt = 1; ; attempt++) {
     try {
-      return await work(spending(orgId, as, n, reference));
+      return await work(spending(orgId, as, n, reference, listed));
     } catch (error) {
       if (!(error instanceof Problem) || error.code !== moved.code || attempt >= mostAttempts) throw error;
       as = await standing(orgId);
@@ -89,13 +91,17 @@ const mostAttempts = 50;
 const moved = { code: "allowance_moved" };
 
 /** As it stands. Pure; throws 402. */
-export function spending(orgId: number, as: Standing, n: number, reference: string): Spending {
-  if (!n) return { writes: [], cost: undefined };
+export function spending(orgId: number, as: Standing, n: number, reference: string, listed?: feed.Some): Spending {
+  if (!n) return { writes: listed ? [feed.counting(orgId, listed)] : [], cost: undefined };
   const { free, each, amount } = priced(as, n);
   if (!affords(as, n)) throw credits.unpaid(refusal(as, amount));
   const { period, account } = as;
   const fresh = account.period !== period.start;
-  const add = { ...(amount && { balance: -amount }), ...(!fresh && { mails: n, ...(amount && { charged: amount }) }) };
+  const add = {
+    ...(amount && { balance: -amount }),
+    ...(!fresh && { mails: n, ...(amount && { charged: amount }) }),
+    ...(listed && { [feed.counter(listed.siteId)]: listed.n }),
+  };
   const set = fresh ? { period: period.start, mails: n, charged: amount } : {};
   const conditions = [countedAs(as, n, free), ...(amount ? [atLeast("balance", amount)] : [])];
   const otherwise = unavailable("Too many mails are accepted at the same moment: try again", moved);

@@ -6,7 +6,7 @@ import { above, absent, all, exists } from "../conditions.ts";
 import * as blobs from "../doors/blobs.ts";
 import { get, getMany, update, updateReturning, write } from "../doors/table.ts";
 import { conflict, missing, Problem } from "../errors.ts";
-import { dueShard, keys, on, shelves } from "../keys.ts";
+import { dueShard, keys, on, ranges, shelves } from "../keys.ts";
 import { decodeCursor, type PageRequest, pagination, skipped } from "../paging.ts";
 import * as attempts from "./login-attempts.ts";
 import * as scrypt from "./scrypt.ts";
@@ -70,10 +70,10 @@ async function stored(caller: Pick<Caller, "orgId" | "siteId">, id: number): Pro
 /** Newest first, over the sites that the caller may see. */
 export async function list(caller: Caller, request: PageRequest, { siteId }: { siteId?: number | undefined }) {
   const siteIds = await sites.visible(caller, siteId);
-  const places = feed.places(caller.orgId, siteIds, decodeCursor(request.cursor), feed.secure);
+  const places = feed.places(caller.orgId, siteIds, decodeCursor(request.cursor), ranges.secureFeed);
   const [{ messages, next }, total] = await Promise.all([
     page(caller.orgId, places, skipped(request), request.limit),
-    feed.total(caller.orgId, siteIds, feed.secure),
+    feed.totalSecure(caller.orgId, siteIds),
   ]);
   return { secureMessages: messages, pagination: pagination(request, total, next) };
 }

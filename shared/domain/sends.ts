@@ -88,15 +88,15 @@ const nullable = Object.entries(Send.shape)
 export const full = (item: SendItem): Send =>
   ({
     ...item,
-    ...afterwards(item),
     secure: item.secure ?? false,
     cost: (item.charged ?? 0) / amountPerCent,
     ...Object.fromEntries(nullable.map((field) => [field, item[field] ?? null])),
+    ...tooEarly(item),
   }) as Send;
 
-function afterwards({ sentAt, deliveredAt, openedAt, clickedAt }: SendItem): Partial<SendItem> {
+function tooEarly({ sentAt, deliveredAt, openedAt, clickedAt }: SendItem): Partial<SendItem> {
   const told = Object.entries({ deliveredAt, openedAt, clickedAt });
-  return sentAt ? Object.fromEntries(told.map(([field, at]) => [field, at && at < sentAt ? sentAt : at])) : {};
+  return Object.fromEntries(told.flatMap(([field, at]) => (sentAt && at && at < sentAt ? [[field, sentAt]] : [])));
 }
 
 /** With its whole history. Throws 404. */
@@ -152,7 +152,8 @@ async function collect(
   let stoppedAt: string | undefined;
   for await (const some of grouped(places, unread, Math.min(100, request.limit + 1))) {
     const ids = some.map(({ id }) => id);
-    const sends = (await reading.byId(orgId, ids)).map((item) => item && full(item));
+    const items = await reading.byId(orgId, ids);
+    const sends = items.map((item, i) => (item && (some[i]!.at ?? item.createdAt) === item.createdAt ? full(item) : undefined));
     found.push(...sends.flatMap((send, i) => (send && wanted(send) ? [{ send, next: some[i]!.next }] : [])));
     scanned += some.length;
     if (found.length >= enough) break;

@@ -4,11 +4,12 @@ import { absent, any, equals, exists } from "../conditions.ts";
 import { check, remove as dropping, get, put, queryAll, update, updateReturning, type Write, write } from "../doors/table.ts";
 import { EmailAddress, oneLine } from "../email.ts";
 import { conflict, missing } from "../errors.ts";
-import { countShards, keys, ranges } from "../keys.ts";
+import { keys, ranges } from "../keys.ts";
 import { type PageRequest, type Pagination, pagination, skipped } from "../paging.ts";
 import * as apiKeys from "./api-keys.ts";
 import type { Sites } from "./organizations.ts";
 import * as records from "./records.ts";
+import * as feed from "./sending/feed.ts";
 
 const Domain = z
   .string()
@@ -92,14 +93,14 @@ export async function change(caller: Caller, id: number, changes: SiteChanges): 
 export async function remove(caller: Caller, id: number): Promise<void> {
   const { orgId } = caller;
   await find(caller, id);
-  if ((await queryAll<{ count: number }>(ranges.sendCounts(orgId, id), { consistent: true })).some(({ count }) => count)) throw hasSends();
+  if (await feed.total(orgId, [id], { consistent: true })) throw hasSends();
   // Before the site, as a bound key trusts that its site is there.
   await apiKeys.removeOfSite(caller, id);
   await write(
     ...records.removing("SITE", caller, id),
     counting(caller, { siteCount: -1, siteSum: -id }),
     dropping(keys.trackingSite(id)),
-    ...countShards.map((shard) => check(keys.sendCount(orgId, id, shard), any(absent("count"), equals("count", 0)), hasSends())),
+    check(keys.account(orgId), any(absent(feed.counter(id)), equals(feed.counter(id), 0)), hasSends()),
   );
 }
 
@@ -124,6 +125,10 @@ export async function resolveSender({ orgId, siteId: bound }: Who, siteId?: numb
   permit({ siteId: bound }, site.id);
   return site;
 }
+
+/** The one site that a list covers: the one named, else the bound key's; undefined when it covers all. */
+export const only = async (who: Who, siteId: number | undefined): Promise<number | undefined> =>
+  siteId === undefined ? who.siteId : resolve(who, siteId);
 
 /** Sites that a list covers: the one named, else all that the caller may see, oldest first. */
 export async function visible(who: Who, siteId?: number): Promise<number[]> {

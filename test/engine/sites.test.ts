@@ -1,9 +1,10 @@
 import { expect, test } from "vitest";
 import type { Caller } from "../../shared/caller.ts";
 import * as apiKeys from "../../shared/domain/api-keys.ts";
+import * as feed from "../../shared/domain/sending/feed.ts";
 import * as sites from "../../shared/domain/sites.ts";
 import { metered } from "../../shared/doors/meter.ts";
-import { get, update, write } from "../../shared/doors/table.ts";
+import { get, write } from "../../shared/doors/table.ts";
 import { keys, sha256 } from "../../shared/keys.ts";
 import { account } from "../support/callers.ts";
 
@@ -58,7 +59,7 @@ test("a site with sends stays, and so do its keys", async () => {
   const { caller } = await account();
   const { id } = await make(caller, "One");
   const { key } = await apiKeys.create(caller, newKey(id));
-  await write(update(keys.sendCount(caller.orgId, id, 3), { add: { count: 1 } }));
+  await write(feed.counting(caller.orgId, { siteId: id, n: 1 }));
   await expect(sites.remove(caller, id)).rejects.toMatchObject({ kind: "conflict", code: "site_has_sends" });
   expect(await sites.find(caller, id)).toMatchObject({ name: "One" });
   expect(await get(keys.apiKey(sha256(key)))).toMatchObject({ siteId: id });

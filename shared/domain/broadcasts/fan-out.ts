@@ -81,7 +81,8 @@ async function commit(job: Job, cursor: cursors.Cursor, batch: batches.Batch, sh
   const n = shares.reduce((sum, { contacts }) => sum + contacts.length, 0);
   const reference = `${key.kind}:${key.id}:${cursor.shard}:${cursor.n}`;
   try {
-    if (n) await allowance.spend(key.orgId, n, reference, (spending) => letIn(job, cursor, batch, shares, spending));
+    const listed = { siteId: job.plan.siteId, n };
+    if (n) await allowance.spend(key.orgId, n, reference, (spending) => letIn(job, cursor, batch, shares, spending), { listed });
     else await letIn(job, cursor, batch, [], { writes: [], cost: undefined });
     return true;
   } catch (error) {

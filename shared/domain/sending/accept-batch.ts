@@ -105,7 +105,8 @@ async function store(
     stored = secret?.lines ?? lines;
     const content = await contentItem(orgId, block, secret?.message ?? message, secret?.gathered ?? gathered, at);
     const taking = (spending: allowance.Spending) => take(orgId, block, secret?.head ?? head, stored, content, spending, secret?.listed);
-    await allowance.spend(orgId, n, `batch:${block}`, taking, gathered.standing);
+    const listed = { siteId: head.siteId, n: lines.length };
+    await allowance.spend(orgId, n, `batch:${block}`, taking, { known: gathered.standing, listed });
   } catch (error) {
     // The same request, made again after it died, goes on as the first was taken; and may have spent what is missing now.
     const earlier = await linesTaken(orgId, block);
@@ -178,7 +179,7 @@ async function take(
     at: head.scheduledAt ?? head.createdAt,
   }));
   const listed = feed.listing(orgId, head.siteId, head.createdAt, block * idsPerBlock, lines.length);
-  if (!(await claim(...listed, ...lanes.queueing(orgId, head.sendingConfigId, waiting), ...writes, ...listedBeside))) throw taken;
+  if (!(await claim(listed, ...lanes.queueing(orgId, head.sendingConfigId, waiting), ...writes, ...listedBeside))) throw taken;
 }
 
 const taken = conflict("The batch was taken before");

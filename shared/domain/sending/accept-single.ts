@@ -44,7 +44,7 @@ export async function single({ orgId }: Pick<Caller, "orgId">, message: SingleMe
     v: 0,
   };
   const { direct, delaySeconds, due } = timing(scheduledAt, at);
-  const taken = await (isSuppressed ? record(orgId, send) : take(orgId, send, message, gathered, due, lock)).catch(
+  const taken = await (isSuppressed ? refuse(orgId, send) : take(orgId, send, message, gathered, due, lock)).catch(
     async (error: unknown) => {
       // The same request, made again after it died, may have spent what is missing now.
       const earlier = await get<SendItem>(keys.send(orgId, id));
@@ -90,26 +90,31 @@ async function takeAs(
   due: Date,
   beside: Write[] = [],
 ): Promise<SendItem> {
-  const content = { ...(await storedContent(orgId, message, gathered, new Date(send.createdAt))), toName: message.toName };
+  const [stored] = await Promise.all([storedContent(orgId, message, gathered, new Date(send.createdAt)), listed(orgId, send)]);
+  const content = { ...stored, toName: message.toName };
   const { item, apart } = await itemOf(orgId, send, content, due);
   if (apart) await insertMany([apart]);
   const paid = ({ writes, cost }: allowance.Spending) => record(orgId, { ...item, charged: cost?.each }, [...writes, ...beside]);
-  return allowance.spend(orgId, 1, `send:${send.id}`, paid, gathered.standing);
+  const counted = { siteId: send.siteId, n: 1 };
+  return allowance.spend(orgId, 1, `send:${send.id}`, paid, { known: gathered.standing, listed: counted });
 }
 
+/** Before it is made, and by a plain write: nothing that was taken is missing in the list, and half of it is paid. */
+const listed = (orgId: number, { siteId, createdAt, id }: SendItem) => claim(feed.listing(orgId, siteId, createdAt, id, 1));
+
 /** The same request, made again after it died, goes on as the first was taken. */
-async function record(orgId: number, send: SendItem, writes: Write[] = []): Promise<SendItem> {
+async function record(orgId: number, send: SendItem, writes: Write[]): Promise<SendItem> {
   const address = keys.send(orgId, send.id);
-  const listing = feed.listing(orgId, send.siteId, send.createdAt, send.id, 1);
-  const ending = send.status === "failed" ? await failing(orgId, send) : [];
-  const isNew = await claim(put(address, send, { new: true }), ...listing, ...ending, ...writes);
+  const isNew = await claim(put(address, send, { new: true }), ...writes);
   return isNew ? send : (await get<SendItem>(address))!;
 }
 
 /** Nobody will hand it over, and count it then. */
-async function failing(orgId: number, { id, siteId, sendingConfigId }: SendItem): Promise<Write[]> {
-  const date = await organizations.today(orgId);
-  return days.counting(orgId, siteId, date, id, [{ configId: sendingConfigId, counts: { failed: 1 } }]);
+async function refuse(orgId: number, send: SendItem): Promise<SendItem> {
+  const [date] = await Promise.all([organizations.today(orgId), listed(orgId, send)]);
+  const { id, siteId, sendingConfigId: configId } = send;
+  const failed = days.counting(orgId, siteId, date, id, [{ configId, counts: { failed: 1 } }]);
+  return record(orgId, send, [feed.counting(orgId, { siteId, n: 1 }), ...failed]);
 }
 
 const suppressedWarning = (to: string): string =>

@@ -1,4 +1,5 @@
-// Which sends a site has, newest first: one entry for a single send, one for a batch, moved together with the site's count.
+// Which sends a site has, newest first: one entry for a single send, one for a batch. How many they are is counted on the account of the
+// organization, in the write that takes them from its plan.
 import { exists } from "../../conditions.ts";
 import { get, put, query, queryAll, remove, update, type Write } from "../../doors/table.ts";
 import { blockOf, countShardOf, idsPerBlock, keys, type Range, ranges, sortable } from "../../keys.ts";
@@ -12,17 +13,31 @@ interface Entry {
   n: number;
 }
 
-/** A send's place in the feed; `next` is where to go on after it. */
+/**
+ * A send's place in the feed; `next` is where to go on after it. It is of the send that was made `at` (ISO 8601), where that is known: a
+ * single send is listed before it is made, and one that was never made, or anew at another time, is to be passed over.
+ */
 export interface Place {
   id: number;
+  at?: string;
   next: string;
 }
 
-/** `n` sends from `firstId` on, listed once and counted once, however often this is written. */
-export const listing = (orgId: number, siteId: number, at: string, firstId: number, n: number): [Write, Write] => [
-  put(entryOf(orgId, siteId, at, firstId), { id: firstId, n }, { new: true }),
-  update(keys.sendCount(orgId, siteId, countShardOf(blockOf(firstId))), { add: { count: n } }),
-];
+/** `n` sends from `firstId` on, listed once, however often this is written. */
+export const listing = (orgId: number, siteId: number, at: string, firstId: number, n: number): Write =>
+  put(entryOf(orgId, siteId, at, firstId), { id: firstId, n }, { new: true });
+
+/** Sends of a site. */
+export interface Some {
+  siteId: number;
+  n: number;
+}
+
+/** The attribute of the account that counts the sends of a site. */
+export const counter = (siteId: number): string => `sends.${siteId}`;
+
+/** For sends that nothing is taken from the plan for; see allowance.ts for the others. */
+export const counting = (orgId: number, { siteId, n }: Some): Write => update(keys.account(orgId), { add: { [counter(siteId)]: n } });
 
 /** Beside it, in the same transaction: `count` of these `n` sends are secure messages. */
 export const listingSecure = (orgId: number, siteId: number, at: string, firstId: number, n: number, count: number): Write[] => [
@@ -36,33 +51,31 @@ export const isListed = async (orgId: number, siteId: number, at: string, firstI
 /** Off the list and the count again, once. */
 export const unlisting = (orgId: number, siteId: number, at: string, firstId: number, n: number): [Write, Write] => [
   remove(entryOf(orgId, siteId, at, firstId), { if: exists }),
-  update(keys.sendCount(orgId, siteId, countShardOf(blockOf(firstId))), { add: { count: -n } }),
+  counting(orgId, { siteId, n: -n }),
 ];
 
 const placeOf = (at: string, firstId: number): string => `${at}#${sortable(firstId)}`;
 const entryOf = (orgId: number, siteId: number, at: string, firstId: number) => keys.sendsFeed(orgId, siteId, placeOf(at, firstId));
 
-/** A feed: its entries and its counters. */
-interface Book {
-  entries(orgId: number, siteId: number): Range;
-  counts(orgId: number, siteId: number): Range;
+export async function total(orgId: number, siteIds: number[], options?: { consistent: boolean }): Promise<number> {
+  const account = await get<Record<string, number>>(keys.account(orgId), { consistent: false, ...options });
+  return siteIds.reduce((sum, siteId) => sum + (account?.[counter(siteId)] ?? 0), 0);
 }
-const sends: Book = { entries: ranges.sendsFeed, counts: ranges.sendCounts };
-export const secure: Book = { entries: ranges.secureFeed, counts: ranges.secureCounts };
 
-export async function total(orgId: number, siteIds: number[], { counts }: Book = sends): Promise<number> {
-  const counters = await Promise.all(siteIds.map((siteId) => queryAll<{ count: number }>(counts(orgId, siteId))));
+export async function totalSecure(orgId: number, siteIds: number[]): Promise<number> {
+  const counters = await Promise.all(siteIds.map((siteId) => queryAll<{ count: number }>(ranges.secureCounts(orgId, siteId))));
   return counters.flat().reduce((sum, { count }) => sum + count, 0);
 }
 
 /** All sends of these sites in order of time, newest first, from where a cursor stands. */
-export async function* places(orgId: number, siteIds: number[], from: string | undefined, book: Book = sends): AsyncGenerator<Place> {
+export async function* places(orgId: number, siteIds: number[], from: string | undefined, book = ranges.sendsFeed): AsyncGenerator<Place> {
   const [place, offset] = from?.split("|") ?? [];
   // An entry may have been left in its middle, so it is read again: "~" sorts after it.
-  const feeds = siteIds.map((siteId) => entries(book.entries(orgId, siteId), place === undefined ? undefined : `${place}~`));
+  const feeds = siteIds.map((siteId) => entries(book(orgId, siteId), place === undefined ? undefined : `${place}~`));
   for await (const entry of newestOf(feeds)) {
     const first = entry.sk === place ? Number(offset) : 0;
-    for (let i = first; i < entry.n; i++) yield { id: entry.id + i, next: `${entry.sk}|${i + 1}` };
+    const at = entry.sk.slice(0, entry.sk.indexOf("#"));
+    for (let i = first; i < entry.n; i++) yield { id: entry.id + i, at, next: `${entry.sk}|${i + 1}` };
   }
 }
 

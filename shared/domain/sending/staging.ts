@@ -39,7 +39,7 @@ export interface Mailshot {
 export interface Staged {
   /** By contact. */
   sendIds: Map<number, number>;
-  /** Into the lane, or held back; listed; counted as accepted. Afterwards `lanes.arrived`, by whoever takes up after a death too. */
+  /** Into the lane, or held back; listed; counted as accepted by their source (for the site and the plan: `allowance.spend`). Afterwards `lanes.arrived`, by whoever takes up after a death too. */
   writes: Write[];
 }
 
@@ -75,14 +75,12 @@ export async function stagedTogether(batches: Batch[], further: Counted[] = []):
   const [first] = batches;
   const [block = 0] = stored.map((one) => one.block);
   if (!first) return { blocks: [], sendIds: new Map(), writes: [] };
-  const { orgId, site, at } = first.shot;
-  const n = batches.reduce((sum, { contacts }) => sum + contacts.length, 0);
-  const [, counted] = feed.listing(orgId, site.id, at.toISOString(), block * idsPerBlock, n);
+  const { orgId } = first.shot;
   const accepted = batches.map(({ shot: { source }, contacts }) => ({ source, tallies: { accepted: contacts.length } }));
   return {
     blocks: stored.map((one) => one.block),
     sendIds: new Map(stored.flatMap(({ sendIds }) => sendIds)),
-    writes: [...stored.flatMap(({ writes }) => writes), counted, ...counting(orgId, block, [...accepted, ...further])],
+    writes: [...stored.flatMap(({ writes }) => writes), ...counting(orgId, block, [...accepted, ...further])],
   };
 }
 
@@ -97,7 +95,7 @@ async function stage({ shot, contacts, held, charge }: Batch): Promise<{ block: 
   await insertMany([{ address, item: { ...(await packed(address, content)), expires } }, ...payloads]);
   const waiting = { block, chunk: 0, n: lines.length, siteId: site.id, at: at.toISOString(), source, configId: config.id };
   const place = held ? keys.held(orgId, source.kind, source.id, lanes.sortOf(waiting)) : lanes.placeOf(orgId, config.id, waiting);
-  const [listed] = feed.listing(orgId, site.id, at.toISOString(), block * idsPerBlock, lines.length);
+  const listed = feed.listing(orgId, site.id, at.toISOString(), block * idsPerBlock, lines.length);
   return {
     block,
     sendIds: contacts.map((contact, i) => [contact.id, block * idsPerBlock + i]),
