@@ -49,7 +49,7 @@ async function demo() {
     `sent ${figure(emails.length)} more from ${basename(csv)}, in ${batchIds.length === 1 ? "one request" : `${batchIds.length} requests`}`,
   );
   const outcome = await arrivals(caller, { batchIds, emails: [email, ...emails], after }, (settled) =>
-    moved("arrived", settled, emails.length + 1),
+    moved("arrived or refused", settled, emails.length + 1),
   );
   done(`${figure(outcome.arrived.length)} mails arrived, ${((outcome.lastAt - started) / 1000).toFixed(1)} s after the first was sent`);
   report({ ...outcome, rejected });
