@@ -8,14 +8,11 @@ import * as groups from "../../shared/domain/contacts/groups.ts";
 import * as members from "../../shared/domain/contacts/members.ts";
 import * as scores from "../../shared/domain/contacts/scores.ts";
 import * as contacts from "../../shared/domain/contacts.ts";
-import { NewForm } from "../../shared/domain/forms/form.ts";
-import * as forms from "../../shared/domain/forms.ts";
 import { applyTag } from "../../shared/domain/scoring.ts";
 import * as sources from "../../shared/domain/sending/sources.ts";
 import { advance as bringOn } from "../../shared/domain/sequences/advance.ts";
 import * as enrollments from "../../shared/domain/sequences/enrollments.ts";
 import * as stepsOf from "../../shared/domain/sequences/steps.ts";
-import * as triggers from "../../shared/domain/sequences/triggers.ts";
 import * as sequences from "../../shared/domain/sequences.ts";
 import { takeActivity } from "../../shared/ids.ts";
 import { heldUp, letGo } from "../support/held-up.ts";
@@ -251,17 +248,6 @@ describe("what starts sequences, dead at any step, starts them once", () => {
       expect((await contacts.item(one.caller, bob)).score).toBe(12);
       expect((await inside(one, byScore.id)).includes(bob)).toBe(true);
     }
-    await one.provider.stop();
-  });
-
-  test("a form", async () => {
-    const one = await shop();
-    const { id: formId } = await forms.create(one.caller, NewForm.parse({ siteId: one.siteId, name: "News" }));
-    const { id } = await sequence(one, [60], { triggerType: "form_submit", triggerConfig: { formId } });
-    const [ann = 0, bob = 0] = await people(one, 2);
-    await triggers.formSubmitted(await contacts.item(one.caller, ann), formId);
-    await triggers.formSubmitted(await contacts.item(one.caller, bob), formId + 1);
-    expect(await inside(one, id)).toEqual([ann]);
     await one.provider.stop();
   });
 });

@@ -1,7 +1,5 @@
 // What happened to a contact, as far as segments ask for it: kept on the contact itself, so that a segment is a filter over the
-// present and never a walk through history. Changes to be made with `update` of the contact; they lose to no other change.
-import { absent, any, type Condition, contains, smaller } from "../../conditions.ts";
-import type { Changes } from "../../doors/table.ts";
+// present and never a walk through history.
 import type { ContactItem } from "./contact.ts";
 
 /** Of how many custom events a contact remembers how often they happened. */
@@ -11,17 +9,6 @@ export const maxCampaigns = 200;
 
 /** The attribute that counts a custom event. */
 export const eventCount = (name: string): `event.${string}` => `event.${name}`;
-
-/** A custom event happened; make it on the condition `remembers(name)`. */
-export const eventCounted = (name: string, times = 1): Changes => ({
-  add: { [eventCount(name)]: times, eventNames: new Set([name]), v: 1 },
-});
-
-/** There is room for the count of this event. */
-export const remembers = (name: string): Condition =>
-  any(absent("eventNames"), contains("eventNames", name), smaller("eventNames", maxEventNames));
-
-export const formSubmitted = (formId: number): Changes => ({ add: { forms: new Set([formId]), v: 1 } });
 
 export const campaignFacts = ["sent", "opened", "clicked"] as const;
 export type CampaignFact = (typeof campaignFacts)[number];

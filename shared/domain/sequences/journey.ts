@@ -3,8 +3,7 @@
 import { after, now } from "../../clock.ts";
 import type { ContactItem } from "../contacts/contact.ts";
 import { obstacle as whyNotMailed } from "../sending/reachable.ts";
-import type { Ending, EnrollmentItem, Move, Standing } from "./enrollment.ts";
-import { obstacle } from "./enrollment.ts";
+import { type EnrollmentItem, ending, type Move, obstacle, type Standing } from "./enrollment.ts";
 import { type Flow, nextOf, stepAt } from "./flow.ts";
 import type { Step, StepType } from "./step.ts";
 
@@ -99,7 +98,5 @@ const standing = (
 });
 
 // Who left, left by its own will; whom no mail reaches has failed.
-function leaving(item: EnrollmentItem, contact: ContactItem | undefined, reason: string): Move {
-  const to: Ending = { status: reason === "suppressed" ? "failed" : "cancelled", reason, contact, at: now().toISOString() };
-  return { item, to, reached: [], left: item.stepId === undefined ? [] : [item.stepId] };
-}
+const leaving = (item: EnrollmentItem, contact: ContactItem | undefined, reason: string): Move =>
+  ending(item, { status: reason === "suppressed" ? "failed" : "cancelled", reason, contact, at: now().toISOString() });

@@ -1,9 +1,7 @@
 // Making moves: many in one transaction, with all they count. Where one of them lost to somebody else, the others are made without it.
 import { claim, getMany, type Write } from "../../doors/table.ts";
-import { canonical } from "../../email.ts";
-import { keys } from "../../keys.ts";
 import type { ContactItem } from "../contacts/contact.ts";
-import * as contacts from "../contacts.ts";
+import * as engagement from "../contacts/engagement.ts";
 import { counting, type EnrollmentItem, isEnding, type Move, moving } from "./enrollment.ts";
 
 // A transaction takes 100 writes.
@@ -61,13 +59,9 @@ async function asRead(moves: Move[]): Promise<Move[]> {
 
 /** The contacts of enrollments of one organization, by id, wherever they are by now. */
 export async function contactsOf(orgId: number, items: EnrollmentItem[]): Promise<Map<number, ContactItem>> {
-  const hinted = await getMany<ContactItem>(
-    items.map(({ siteId, email }) => keys.contact(orgId, siteId, canonical(email))),
-    { consistent: true },
+  const found = await engagement.contactsOf(
+    orgId,
+    items.map(({ siteId, contactId, email: toEmail }) => ({ siteId, contactId, toEmail })),
   );
-  const found = items.flatMap(({ contactId }, i) => (hinted[i]?.id === contactId ? [hinted[i]] : []));
-  const known = new Set(found.map(({ id }) => id));
-  const strays = items.flatMap(({ contactId }) => (known.has(contactId) ? [] : [contactId]));
-  const moved = strays.length ? await contacts.byIds(orgId, strays, { consistent: true }) : [];
-  return new Map([...found, ...moved].map((contact) => [contact.id, contact]));
+  return new Map(items.flatMap(({ contactId }, i) => (found[i]?.id === contactId ? [[contactId, found[i]]] : [])));
 }

@@ -151,16 +151,6 @@ async function enter(contact: ContactItem, sequenceIds: number[]): Promise<void>
   if (await claim(entering, ...begun.writes)) await enrollment.advanceSoon(begun.items);
 }
 
-/** A form was submitted by a contact, and what it says is written: who is to enter sequences for it, enters. */
-export async function formSubmitted(contact: ContactItem, formId: number): Promise<void> {
-  const begun = await startedBy(contact, { formId });
-  await started({
-    ...begun,
-    items: [],
-    later: begun.items.length ? [{ contact, sequenceIds: begun.items.map(({ sequenceId }) => sequenceId) }] : [],
-  });
-}
-
 /** What happens to a contact, as far as sequences wait for it. */
 export interface Happening {
   /** Of the list or tag it joins: as `starts` says on its record. */
