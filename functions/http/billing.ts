@@ -120,7 +120,7 @@ export const billing = group("billing", [
   }),
   route("POST /billing/webhooks", `For Stripe, not for customers. Have it tell: ${notices.eventTypes.join(", ")}`, {
     auth: "public",
-    raw: ["application/json"],
+    raw: { "application/json": z.looseObject({}).describe("An event of Stripe's, signed in the header Stripe-Signature") },
     returns: z.object({ received: z.literal(true) }),
     errors: { 400: "The signature is not right", ...stripeErrors },
     handle: async ({ request }) => {

@@ -12,7 +12,14 @@ import { languageOf } from "../../shared/pages/words.ts";
 const Page = z.custom<string>();
 const notOurs = "The token is none of ours";
 const said =
-  "A page in the language that `Accept-Language` likes best of en, de, fr and es; to `Accept: application/json` it answers `{data: {email, siteName, state}}`, `state` being `subscribed`, `unsubscribed` or `suppressed`";
+  "A page in the language that `Accept-Language` likes best of en, de, fr and es; JSON where the request says `Accept: application/json`";
+const Standing = z
+  .object({ email: z.string(), siteName: z.string(), state: z.enum(["subscribed", "unsubscribed", "suppressed"]) })
+  .meta({ id: "UnsubscribeStanding" });
+const Action = z
+  .object({ action: z.enum(["unsubscribe", "resubscribe"]).default("unsubscribe") })
+  .meta({ examples: [{ action: "unsubscribe" }] });
+const OneClick = z.object({ "List-Unsubscribe": z.literal("One-Click").optional() });
 
 // What is public here is limited by its token alone: mail programs of millions call from a few addresses, and must never be refused.
 export const compliance = group({ name: "compliance", failurePage: failure }, [
@@ -28,7 +35,7 @@ export const compliance = group({ name: "compliance", failurePage: failure }, [
   route("POST /unsubscribe", "One-click unsubscribe (RFC 8058), as mail programs do it; whatever the body says, and safe to repeat", {
     auth: "public",
     cors: true,
-    raw: ["application/x-www-form-urlencoded", "multipart/form-data"],
+    raw: { "application/x-www-form-urlencoded": OneClick, "multipart/form-data": OneClick },
     query: z.object({ token: z.string().min(1).max(1000).describe("Of the link in the mail; it never expires") }),
     returns: z.object({ unsubscribed: z.literal(true) }),
     errors: { 404: notOurs },
@@ -43,15 +50,17 @@ export const compliance = group({ name: "compliance", failurePage: failure }, [
     probed: true,
     returns: Page,
     type: "text/html; charset=utf-8",
+    json: Standing,
     errors: { 404: notOurs },
     handle: ({ params: { token }, request, reply }) => answered(request, reply, token, async () => {}),
   }),
   route("POST /unsubscribe/:token", `Unsubscribes, or subscribes again where the form or JSON says \`action\` \`resubscribe\`. ${said}`, {
     auth: "public",
     cors: true,
-    raw: ["application/x-www-form-urlencoded", "application/json"],
+    raw: { "application/x-www-form-urlencoded": Action, "application/json": Action },
     returns: Page,
     type: "text/html; charset=utf-8",
+    json: Standing,
     errors: { 400: "The action is neither `unsubscribe` nor `resubscribe`", 404: notOurs },
     handle: ({ params: { token }, request, reply }) => {
       const action = actionOf(request);
@@ -61,7 +70,6 @@ export const compliance = group({ name: "compliance", failurePage: failure }, [
 ]);
 export const { handler } = compliance;
 
-const Action = z.object({ action: z.enum(["unsubscribe", "resubscribe"]).default("unsubscribe") });
 const actions = {
   unsubscribe: (token: string, { address }: Request) => unsubscribes.unsubscribe(token, address),
   resubscribe: (token: string) => unsubscribes.resubscribe(token),

@@ -102,7 +102,15 @@ export const imports = group("imports", [
     {
       level: "site",
       query: Texts,
-      raw: Object.keys(kinds),
+      raw: {
+        "multipart/form-data": Texts.extend({ file: z.string().meta({ format: "binary" }) }),
+        "text/csv": z.string(),
+        "text/tab-separated-values": z.string(),
+        "text/plain": z.string(),
+        "application/json": UploadId.extend(shape).meta({
+          examples: [{ uploadId: "5b2e8c1f9a7d4e60b3c1d2e4f5a69788", tags: ["customer"] }],
+        }),
+      },
       returns: imported.Import,
       status: 202,
       errors: { 400: "No file, or options that cannot be", 404: "There is no such site or list", 415: "Neither a form, CSV nor JSON" },

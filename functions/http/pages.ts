@@ -13,7 +13,13 @@ import * as resetPassword from "../../shared/pages/reset-password.ts";
 import { type Language, languageOf } from "../../shared/pages/words.ts";
 
 const page = { auth: "public", atRoot: true, returns: z.string(), type: "text/html; charset=utf-8" } as const;
-const form = ["application/x-www-form-urlencoded"];
+const form = {
+  "application/x-www-form-urlencoded": z.object({
+    token: z.string().max(200).optional(),
+    password: NewPassword.optional().describe("With the token"),
+    email: EmailAddress.optional().describe("Without one"),
+  }),
+};
 const maxBytes = 4096;
 
 export const pages = group({ name: "pages", failurePage: failure }, [

@@ -14,7 +14,7 @@ export const providerWebhooks = group(
     route(`POST /webhooks/${key}`, `Delivery events from ${key}, for the sending config that config_id names`, {
       auth: "public",
       probed: true,
-      raw: ["application/json", "application/x-www-form-urlencoded", "text/plain"],
+      raw: { "application/json": z.unknown(), "application/x-www-form-urlencoded": z.looseObject({}), "text/plain": z.string() },
       query: z.object({
         config_id: z.coerce.number().int().positive().optional(),
         secret: z.string().max(500).optional().describe("The config's webhookSecret, for providers that do not sign"),

@@ -42,7 +42,7 @@ export const secureMessages = group({ name: "secure-messages", failurePage: fail
   }),
   route("POST /secure/:token", "What the button of that page does: shows the message, and counts it", {
     ...page,
-    raw: ["application/x-www-form-urlencoded"],
+    raw: { "application/x-www-form-urlencoded": z.object({ passphrase: z.string().optional() }) },
     errors: { 400: "The passphrase is wrong", 404: notOurs, 410: isGone, 429: "Five wrong passphrases in an hour" },
     handle: async ({ params: { token }, request, reply }) => {
       const language = languageOf(request.headers["accept-language"]);

@@ -24,6 +24,13 @@ const Imported = z.object({
     .describe("Of the first 100 that failed"),
 });
 
+const Rows = z
+  .object({
+    emails: z.array(z.string()).optional().describe("Or `suppressions`"),
+    suppressions: z.array(NewSuppression).optional(),
+  })
+  .meta({ examples: [{ emails: ["ada@example.com", "grace@example.com"] }] });
+
 const Check = z.object({
   email: z.string(),
   suppressed: z.boolean(),
@@ -94,7 +101,7 @@ export const suppressions = group("suppressions", [
     "POST /suppressions/import",
     "Suppress up to 10,000 addresses, from `{emails}` or `{suppressions: [{email, reason, detail}]}` or from CSV with columns of these names; a bad row fails alone",
     {
-      raw: Object.keys(readers),
+      raw: { "application/json": Rows, "text/csv": z.string() },
       returns: Imported,
       errors: { 400: "The body cannot be read, or has too many rows", 415: "Neither JSON nor CSV" },
       handle: ({ caller, request }) => imports.add(caller.orgId, rowsOf(request)),

@@ -185,8 +185,8 @@ const idempotencyKey: Parameter = {
 
 function requestBody({ body, raw, beacon }: Route, schemaOf: SchemaOf): Pick<Operation, "requestBody"> {
   if (raw) {
-    const schema = body ? schemaOf(body, "input") : {};
-    return { requestBody: { required: true, content: Object.fromEntries(raw.map((type) => [type, { schema }])) } };
+    const types = Object.entries(raw).map(([type, inside]) => [type, { schema: schemaOf(inside, "input") }]);
+    return { requestBody: { required: true, content: Object.fromEntries(types) } };
   }
   if (!body) return {};
   const schema = schemaOf(body, "input");
@@ -200,14 +200,19 @@ function requestBody({ body, raw, beacon }: Route, schemaOf: SchemaOf): Pick<Ope
 
 function giveExamples({ operationId, parameters, requestBody, responses }: Operation, components: Record<string, Schema>) {
   for (const parameter of parameters) if ("schema" in parameter) giveParameterExample(parameter);
-  const json = requestBody?.content["application/json"];
-  if (json && Object.keys(json.schema).length) json.example = requestExample(json.schema, components);
-  delete json?.schema.examples;
+  for (const [type, media] of Object.entries(requestBody?.content ?? {})) giveRequestExample(type, media, components);
+  const request = requestBody?.content["application/json"]?.example;
   for (const answer of Object.values(responses)) {
     const told = "content" in answer ? answer.content?.["application/json"] : undefined;
     const data = told?.schema.properties?.data;
-    if (told && data) told.example = { data: answerTo(operationId, json?.example, data, components) };
+    if (told && data) told.example = { data: answerTo(operationId, request, data, components) };
   }
+}
+
+function giveRequestExample(type: string, media: Media, components: Record<string, Schema>) {
+  const { schema } = media;
+  if (schema.examples || (type === "application/json" && Object.keys(schema).length)) media.example = requestExample(schema, components);
+  delete schema.examples;
 }
 
 function giveParameterExample(parameter: Parameter) {
@@ -226,18 +231,25 @@ function success(route: Route, schemaOf: SchemaOf): Answer {
 }
 
 const later = (route: Route, schemaOf: SchemaOf): Operation["responses"] =>
-  route.later ? { 202: success({ ...route, status: 202, returns: route.later, type: undefined, otherType: undefined }, schemaOf) } : {};
+  route.later
+    ? { 202: success({ ...route, status: 202, returns: route.later, type: undefined, json: undefined, otherType: undefined }, schemaOf) }
+    : {};
 
 const done: Record<number, string> = { 200: "Done", 201: "Created", 202: "Accepted; the rest is done later" };
 
-function content({ returns, type, otherType }: Route, schemaOf: SchemaOf): NonNullable<Answer["content"]> {
-  if (type) return { [type.split(";")[0]!]: { schema: { type: type.startsWith("application/json") ? "object" : "string" } } };
+function content({ returns, type, json, otherType }: Route, schemaOf: SchemaOf): NonNullable<Answer["content"]> {
+  const other = otherType && { [nameOfType(otherType)]: { schema: { type: "string" } } };
+  if (!type) return { "application/json": enveloped(returns, schemaOf), ...other };
+  const bare = { schema: { type: type.startsWith("application/json") ? "object" : "string" } };
+  return { [nameOfType(type)]: bare, ...(json && { "application/json": enveloped(json, schemaOf) }) };
+}
+
+const nameOfType = (type: string): string => type.split(";")[0]!;
+
+function enveloped(returns: z.ZodType | undefined, schemaOf: SchemaOf): Media {
   const warnings = { type: "array", items: { type: "string" }, description: "What was ignored or is worth knowing" };
   const data = returns ? schemaOf(returns, "output") : { type: "null" };
-  return {
-    "application/json": { schema: { type: "object", properties: { data, warnings }, required: ["data"] } },
-    ...(otherType && { [otherType.split(";")[0]!]: { schema: { type: "string" } } }),
-  };
+  return { schema: { type: "object", properties: { data, warnings }, required: ["data"] } };
 }
 
 /** The usual ones are pointed at; where a route gives its own reason, that is told. */
@@ -253,7 +265,7 @@ const usualFor = (route: Route): string[] => [
   ...(route.path.includes("{") ? ["404"] : []),
   ...(idempotent(route) ? ["409"] : []),
   ...(route.body || route.raw ? ["413"] : []),
-  ...(route.body && !route.raw ? ["415"] : []),
+  ...(route.body ? ["415"] : []),
   ...(route.limit === "none" ? [] : ["429"]),
   "default",
 ];

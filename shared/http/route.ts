@@ -72,12 +72,14 @@ interface Spec<Path, A extends Auth, Q extends z.ZodType, B extends z.ZodType, R
   cors?: true;
   /** HEAD is answered 200: callers try the URL before they use it. */
   probed?: true;
-  /** The body is not JSON, or not only: the handler reads `request.rawBody`. Names the content types, for the documentation; so does `body` then what is in it. */
-  raw?: string[];
+  /** The body is not JSON, or not only: the handler reads `request.rawBody`. What is in it by content type, for the documentation. */
+  raw?: Record<string, z.ZodType>;
   /** JSON is taken as `text/plain` too: a page may send that to any host without asking first. */
   beacon?: true;
   /** The answer is text or bytes of this content type, sent as it is. */
   type?: string;
+  /** What it answers as JSON, in `data`, to who asks for that; the handler writes it. */
+  json?: z.ZodType;
   /** The content type that it has too, for who asks for it; the handler then sets `reply.other`. */
   otherType?: string;
   /** What it answers, with 202, where the work is too long for one answer. */
@@ -112,9 +114,10 @@ export interface Route {
   returns: z.ZodType | undefined;
   cors: boolean;
   probed: boolean;
-  raw: string[] | undefined;
+  raw: Record<string, z.ZodType> | undefined;
   beacon: boolean;
   type: string | undefined;
+  json: z.ZodType | undefined;
   otherType: string | undefined;
   later: z.ZodType | undefined;
   errors: Record<number, string>;
@@ -152,6 +155,7 @@ export function route<
     raw: spec.raw,
     beacon: spec.beacon ?? false,
     type: spec.type,
+    json: spec.json,
     otherType: spec.otherType,
     later: spec.later,
     errors: spec.errors ?? {},

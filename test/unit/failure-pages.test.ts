@@ -19,7 +19,7 @@ const errors: Record<string, () => Error> = {
 const routes = [
   route("POST /form/:error", "A form", {
     auth: "public",
-    raw: ["application/x-www-form-urlencoded"],
+    raw: { "application/x-www-form-urlencoded": z.object({}) },
     returns: z.string(),
     type: "text/html",
     handle: async ({ params: { error } }) => {

@@ -88,6 +88,7 @@ export const answers: Record<string, object> = {
   listEventsCustomNames: { names: ["order_placed"] },
   getSuppressionsCheck: { suppressed: true, reason: "bounce", marketingOnly: false, detail: "550 5.1.1 user unknown", source: "sendgrid" },
   suppressionsImport: { imported: 2, skipped: 0, failed: 0, errors: [] },
+  getUnsubscribe: { state: "subscribed" },
   revokeSecureMessage: { status: "revoked", revokedAt: "2026-12-01T09:00:00.412Z" },
   exports: { ...queued, rows: null, downloadUrl: null },
   getContactsExport: { ...queued, rows: null, downloadUrl: null },

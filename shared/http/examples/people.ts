@@ -144,6 +144,7 @@ export const people: Record<string, unknown> = {
     physicalAddress: "1 High Street\nLondon",
     ...born,
   },
+  UnsubscribeStanding: { email: "ann@example.com", siteName: "My shop", state: "unsubscribed" },
   Deleted: { id: 1, deleted: true },
   Contact,
   ListCandidate: { ...Contact, member: true },
