@@ -71,6 +71,12 @@ const joined =
 export const all = joined(" AND ");
 export const any = joined(" OR ");
 
+/** Each value that is given must be so; undefined when none is. */
+export function where(values: Record<string, unknown>): Condition | undefined {
+  const given = Object.entries(values).filter(([, value]) => value !== undefined);
+  return given.length ? all(...given.map(([name, value]) => equals(name, value))) : undefined;
+}
+
 /** The item is not there yet. */
 export const isNew = absent("pk");
 export const exists = present("pk");

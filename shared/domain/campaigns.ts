@@ -1,9 +1,9 @@
 // Campaigns as records: made, changed while nothing has gone out, listed, deleted. What sets them going is in campaigns/state.ts.
 import type { Caller } from "../caller.ts";
 import { now } from "../clock.ts";
-import { all, any, type Condition, equals, oneOf } from "../conditions.ts";
-import { get, remove as removal, Unmet, type Write, write } from "../doors/table.ts";
-import { conflict, invalid } from "../errors.ts";
+import { all, any, type Condition, equals, oneOf, where } from "../conditions.ts";
+import { get, Unmet, type Write, write } from "../doors/table.ts";
+import { conflict } from "../errors.ts";
 import { keys } from "../keys.ts";
 import * as liquid from "../liquid.ts";
 import type { PageRequest } from "../paging.ts";
@@ -20,10 +20,8 @@ import {
 import * as plans from "./campaigns/plan.ts";
 import * as groups from "./contacts/groups.ts";
 import * as records from "./records.ts";
-import * as segments from "./segments.ts";
 import * as sendingConfigs from "./sending-configs.ts";
 import * as sites from "./sites.ts";
-import * as templates from "./templates.ts";
 
 export type Who = Pick<Caller, "orgId" | "siteId">;
 
@@ -46,9 +44,8 @@ export async function list(
   request: PageRequest,
   { siteId, status }: { siteId?: number | undefined; status?: CampaignStatus | undefined },
 ) {
-  const site = siteId === undefined ? who.siteId : await sites.resolve(who, siteId);
-  const filters = [...(site === undefined ? [] : [equals("siteId", site)]), ...(status === undefined ? [] : [equals("status", status)])];
-  const { items, pagination } = await records.list<StoredCampaign>("CAMPAIGN", who, request, filters.length ? all(...filters) : undefined);
+  const filter = where({ siteId: await sites.only(who, siteId), status });
+  const { items, pagination } = await records.list<StoredCampaign>("CAMPAIGN", who, request, filter);
   return { campaigns: items.map(told), pagination };
 }
 
@@ -65,8 +62,6 @@ export async function change(who: Who, id: number, changes: CampaignChanges): Pr
 export async function remove(who: Who, id: number): Promise<void> {
   const { siteId: _, ...campaign } = await item(who, id);
   const key: broadcasts.Key = { orgId: who.orgId, kind: "campaign", id };
-  const [gone, uncounted] = records.removing("CAMPAIGN", who, id);
-  if (!gone || !uncounted) return;
   const resting: Condition = any(
     oneOf("status", ["draft", "scheduled", "held", "sent"]),
     all(oneOf("status", ["cancelled", "failed"]), finished),
@@ -75,8 +70,7 @@ export async function remove(who: Who, id: number): Promise<void> {
     code: "campaign_running",
   });
   await write(
-    removal(keys.record(who.orgId, "CAMPAIGN", id), { if: resting, otherwise: busy }),
-    uncounted,
+    ...records.removing("CAMPAIGN", who, id, { if: resting, otherwise: busy }),
     ...campaign.variants.flatMap((variant) => plans.forgetting(who.orgId, variant)),
     ...(campaign.startedAt ? [remains.leaving(key)] : []),
   );
@@ -96,14 +90,14 @@ export async function edited(who: Who, id: number, edit: (current: StoredCampaig
   for (let tries = 1; tries <= 10; tries++) {
     const current = await item(who, id);
     refuseUnless(current, editable, "changed");
-    const { set = {}, further = [] } = await edit(current);
+    const { set: given, further = [] } = await edit(current);
+    const set = { ...given, revision: current.revision + 1, updatedAt: now().toISOString() };
     const next: StoredCampaign = { ...current, ...set };
     if (current.status === "scheduled") await plans.planOf(next);
-    const given = { set: { ...set, revision: current.revision + 1 } };
     const asRead = all(equals("revision", current.revision), oneOf("status", editable));
     try {
-      await write(broadcasts.changing(current, given, { if: asRead }), ...further);
-      return { ...next, updatedAt: now().toISOString() };
+      await write(broadcasts.changing(current, { set }, { if: asRead }), ...further);
+      return next;
     } catch (error) {
       if (!(error instanceof Unmet)) throw error;
     }
@@ -123,16 +117,10 @@ async function check(who: Who, siteId: number, given: CampaignChanges): Promise<
   await Promise.all([
     given.listId && groups.ofSite("LIST", who, given.listId, siteId),
     given.tagId && groups.ofSite("TAG", who, given.tagId, siteId),
-    given.segmentId && ofSite("segmentId", siteId, segments.find(who, given.segmentId)),
-    given.templateId && ofSite("templateId", siteId, templates.findMeta(who, given.templateId)),
+    given.segmentId && records.ofSite("SEGMENT", who, given.segmentId, siteId, "segmentId"),
+    given.templateId && records.ofSite("TEMPLATE", who, given.templateId, siteId, "templateId"),
     given.sendingConfigId && sendingConfigs.find(who, given.sendingConfigId),
   ]);
-}
-
-export async function ofSite<T extends { siteId: number }>(path: string, siteId: number, finding: Promise<T>): Promise<T> {
-  const found = await finding;
-  if (found.siteId !== siteId) throw invalid(`${path} belongs to another site`, { details: [{ path, message: "of another site" }] });
-  return found;
 }
 
 /** Name and address of the sender; null when there is none. */

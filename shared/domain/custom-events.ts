@@ -94,7 +94,7 @@ export async function list(
   who: Who,
   { siteId, contactId, eventName, ...request }: PageRequest & EventFilter,
 ): Promise<{ items: CustomEvent[]; pagination: Pagination }> {
-  const site = siteId === undefined ? who.siteId : await sites.resolve(who, siteId);
+  const site = await sites.only(who, siteId);
   const wanted = (one: Pick<activities.Logged, "siteId" | "name">) =>
     (site === undefined || one.siteId === site) && (eventName === undefined || one.name === eventName);
   const { items, next } =

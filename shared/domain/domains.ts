@@ -5,7 +5,7 @@ import * as z from "zod";
 import type { Caller } from "../caller.ts";
 import { after, now } from "../clock.ts";
 import { equals, exists } from "../conditions.ts";
-import { get, put, remove as removeItem, Unmet, update, type Write, write } from "../doors/table.ts";
+import { claim, get, put, remove as removeItem, Unmet, update, type Write, write } from "../doors/table.ts";
 import { conflict, invalid, missing } from "../errors.ts";
 import { randomText } from "../ids.ts";
 import { dueShard, keys, on, shelves } from "../keys.ts";
@@ -166,14 +166,10 @@ const find = (who: Who, id: number): Promise<Item> => records.find<Item>("DOMAIN
 /** Looked at at once; whoever dies before that has it looked at within a minute or so. */
 async function again(who: Who, id: number): Promise<DomainDetail> {
   const domain = await find(who, id);
-  if (domain.status === "failed") await write(restarting(domain)).catch(unlessUnmet);
+  if (domain.status === "failed") await claim(restarting(domain));
   await checkSoon(who.orgId, id);
   return detail(who, id);
 }
-
-const unlessUnmet = (error: unknown): void => {
-  if (!(error instanceof Unmet)) throw error;
-};
 
 function restarting({ orgId, id, revision }: Item): Write {
   const fresh = { ...anew(), lostAt: null, revision: revision + 1 };
@@ -215,11 +211,13 @@ const mostAttempts = 8;
 export async function remove(who: Who, id: number): Promise<void> {
   for (let attempt = 1; ; attempt++) {
     const domain = await find(who, id);
-    const [, uncounting] = records.removing("DOMAIN", who, id);
     const { revision, name } = domain;
-    const removing = [removeItem(keys.record(who.orgId, "DOMAIN", id), { if: equals("revision", revision) }), uncounting!];
     try {
-      return await write(...removing, removeItem(keys.domainName(who.orgId, name)), ...(holds(domain) ? [releasing(domain)] : []));
+      return await write(
+        ...records.removing("DOMAIN", who, id, { if: equals("revision", revision) }),
+        removeItem(keys.domainName(who.orgId, name)),
+        ...(holds(domain) ? [releasing(domain)] : []),
+      );
     } catch (error) {
       if (!(error instanceof Unmet) || attempt >= mostAttempts) throw error;
     }

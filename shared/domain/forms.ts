@@ -4,10 +4,10 @@ import { type Packed, packed, unpacked } from "../bodies.ts";
 import { boundedCache } from "../cache.ts";
 import type { Caller } from "../caller.ts";
 import { now } from "../clock.ts";
-import { equals } from "../conditions.ts";
+import { equals, where } from "../conditions.ts";
 import { config } from "../config.ts";
 import { get, put, remove as removing, Unmet, type Write, write } from "../doors/table.ts";
-import { conflict, invalid, missing } from "../errors.ts";
+import { conflict, missing } from "../errors.ts";
 import { keys } from "../keys.ts";
 import type { PageRequest } from "../paging.ts";
 import { inParallel } from "../parallel.ts";
@@ -44,15 +44,9 @@ type Settings = Pick<FormItem, "status" | "sequenceId" | "listId" | "doubleOptIn
 async function fitting(who: Who, siteId: number, { status, sequenceId, listId, doubleOptIn }: Settings): Promise<void> {
   await Promise.all([
     listId === null ? undefined : groups.ofSite("LIST", who, listId, siteId),
-    sequenceId === null ? undefined : sequenceOf(who, sequenceId, siteId),
+    sequenceId === null ? undefined : records.ofSite("SEQUENCE", who, sequenceId, siteId, "sequenceId"),
     doubleOptIn && status === "active" ? sendingConfigs.defaultConfig(who.orgId) : undefined,
   ]);
-}
-
-async function sequenceOf(who: Who, sequenceId: number, siteId: number): Promise<void> {
-  const sequence = await records.find("SEQUENCE", who, sequenceId);
-  if (sequence.siteId === siteId) return;
-  throw invalid("sequenceId belongs to another site", { details: [{ path: "sequenceId", message: "of another site" }] });
 }
 
 const addressOf = ({ orgId, id: formId, version }: Pick<FormItem, "orgId" | "id" | "version">) => keys.body(orgId, "FORM", formId, version);
@@ -71,8 +65,7 @@ const pageUrl = (formId: number): string => `${config.publicUrl}/api/v1/forms/${
 
 /** Newest first, without their designs. */
 export async function list(who: Who, request: PageRequest, siteId: number | undefined) {
-  const site = siteId === undefined ? who.siteId : await sites.resolve(who, siteId);
-  const { items, pagination } = await records.list<FormItem>("FORM", who, request, site === undefined ? undefined : equals("siteId", site));
+  const { items, pagination } = await records.list<FormItem>("FORM", who, request, where({ siteId: await sites.only(who, siteId) }));
   const counts = await inParallel(16, items, (form) => submissions.count(who.orgId, form.id));
   return { items: items.map((form, i) => told(form, counts[i]!)), pagination };
 }

@@ -1,10 +1,9 @@
 // Holidays: one mail on one day to everybody who is active in a sequence of the site.
 import type { Caller } from "../caller.ts";
 import { now } from "../clock.ts";
-import { all, any, equals, oneOf, present } from "../conditions.ts";
-import { claim, remove as removal, write } from "../doors/table.ts";
+import { all, any, equals, oneOf, present, where } from "../conditions.ts";
+import { claim, write } from "../doors/table.ts";
 import { conflict, invalid } from "../errors.ts";
-import { keys } from "../keys.ts";
 import type { PageRequest } from "../paging.ts";
 import * as broadcasts from "./broadcasts/broadcast.ts";
 import * as remains from "./broadcasts/remains.ts";
@@ -16,7 +15,6 @@ import * as records from "./records.ts";
 import * as sources from "./sending/sources.ts";
 import * as sendingConfigs from "./sending-configs.ts";
 import * as sites from "./sites.ts";
-import * as templates from "./templates.ts";
 
 type Who = Pick<Caller, "orgId" | "siteId">;
 
@@ -41,13 +39,8 @@ export async function detail(who: Who, id: number): Promise<HolidayDetail> {
 
 /** Newest first. */
 export async function list(who: Who, request: PageRequest, siteId: number | undefined) {
-  const site = siteId === undefined ? who.siteId : await sites.resolve(who, siteId);
-  const { items, pagination } = await records.list<StoredHoliday>(
-    "HOLIDAY",
-    who,
-    request,
-    site === undefined ? undefined : equals("siteId", site),
-  );
+  const filter = where({ siteId: await sites.only(who, siteId) });
+  const { items, pagination } = await records.list<StoredHoliday>("HOLIDAY", who, request, filter);
   return { holidays: items.map(told), pagination };
 }
 
@@ -88,16 +81,11 @@ async function cancel(who: Who, id: number): Promise<void> {
 export async function remove(who: Who, id: number): Promise<void> {
   const { siteId: _, startedAt } = await item(who, id);
   const key: broadcasts.Key = { orgId: who.orgId, kind: "holiday", id };
-  const [, uncounted] = records.removing("HOLIDAY", who, id);
   const resting = any(oneOf("status", ["scheduled", "sent"]), all(equals("status", "cancelled"), present("finishedAt")));
   const busy = conflict("Mail of the holiday is on its way: cancel it first, and wait until all of it is accounted for", {
     code: "holiday_running",
   });
-  await write(
-    removal(keys.record(who.orgId, "HOLIDAY", id), { if: resting, otherwise: busy }),
-    uncounted!,
-    ...(startedAt ? [remains.leaving(key)] : []),
-  );
+  await write(...records.removing("HOLIDAY", who, id, { if: resting, otherwise: busy }), ...(startedAt ? [remains.leaving(key)] : []));
   if (startedAt) await broadcasts.kick(key);
 }
 
@@ -108,13 +96,11 @@ async function checked(
   { date, templateId, sendingConfigId }: Pick<Holiday, "date" | "templateId" | "sendingConfigId">,
   changes: HolidayChanges = { date, templateId, sendingConfigId },
 ): Promise<Date> {
-  const [{ startsAt, endsAt }, template] = await Promise.all([
+  const [{ startsAt, endsAt }] = await Promise.all([
     calendar.dayOf(who.orgId, date),
-    changes.templateId === undefined ? undefined : templates.findMeta(who, templateId),
+    changes.templateId === undefined ? undefined : records.ofSite("TEMPLATE", who, templateId, siteId, "templateId"),
     changes.sendingConfigId && sendingConfigs.find(who, changes.sendingConfigId),
   ]);
-  if (template && template.siteId !== siteId)
-    throw invalid("templateId belongs to another site", { details: [{ path: "templateId", message: "of another site" }] });
   if (changes.date !== undefined && now() >= endsAt)
     throw invalid("date must be today or later, in the organization's timezone", { details: [{ path: "date", message: "is over" }] });
   return startsAt;

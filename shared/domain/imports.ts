@@ -3,7 +3,7 @@ import { gunzipSync } from "node:zlib";
 import * as z from "zod";
 import type { Caller } from "../caller.ts";
 import { after, epochSeconds } from "../clock.ts";
-import { equals } from "../conditions.ts";
+import { where } from "../conditions.ts";
 import * as blobs from "../doors/blobs.ts";
 import { enqueue } from "../doors/queue.ts";
 import { get, getMany, put, query } from "../doors/table.ts";
@@ -195,11 +195,9 @@ export async function find(who: Who, id: number): Promise<Import> {
 export async function list(
   who: Who,
   request: PageRequest,
-  given: number | undefined,
+  siteId: number | undefined,
 ): Promise<{ items: Import[]; pagination: Pagination }> {
-  const siteId = given === undefined ? who.siteId : await sites.resolve(who, given);
-  const filter = siteId === undefined ? undefined : equals("siteId", siteId);
-  const { items, pagination } = await records.list<Stored>("IMPORT", who, request, filter);
+  const { items, pagination } = await records.list<Stored>("IMPORT", who, request, where({ siteId: await sites.only(who, siteId) }));
   const runs = await getMany<Run>(items.map(({ id }) => keys.importRun(who.orgId, id)));
   const errors = await inParallel(8, runs, (run) => firstErrors(run!));
   return { items: items.map((record, i) => told(record, runs[i]!, errors[i]!)), pagination };

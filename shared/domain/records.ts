@@ -83,9 +83,10 @@ export async function find<T extends Stored>(kind: RecordKind, who: Who, id: num
 }
 
 /** As `find`, for what a record of `siteId` is to refer to by the field `path`: 400 when it is of another site. */
-export async function ofSite(kind: RecordKind, who: Who, id: number, siteId: number, path: string): Promise<void> {
-  const record = await find(kind, who, id);
+export async function ofSite<T extends Stored>(kind: RecordKind, who: Who, id: number, siteId: number, path: string): Promise<T> {
+  const record = await find<T>(kind, who, id);
   if (record.siteId !== siteId) throw invalid(`${path} belongs to another site`, { details: [{ path, message: "of another site" }] });
+  return record;
 }
 
 /** One page, newest first. `total` is exact without a filter, null with one. */
@@ -112,9 +113,14 @@ export const changing = (kind: RecordKind, { orgId }: Who, id: number, changes: 
     { if: exists, otherwise: notFound(kind) },
   );
 
-/** Takes a record away, uncounted; make them together with `write`. */
-export const removing = (kind: RecordKind, { orgId }: Who, id: number): Write[] => [
-  remove(keys.record(orgId, kind, id), { if: exists, otherwise: notFound(kind) }),
+/** Takes a record away, uncounted; make them together with `write`. 404 when it is gone already, unless `rule` says more of it. */
+export const removing = (
+  kind: RecordKind,
+  { orgId }: Who,
+  id: number,
+  rule: Parameters<typeof remove>[1] = { if: exists, otherwise: notFound(kind) },
+): [removal: Write, uncounting: Write] => [
+  remove(keys.record(orgId, kind, id), rule),
   update(keys.recordCount(orgId, kind), { add: { count: -1 } }),
 ];
 

@@ -2,7 +2,7 @@
 import * as z from "zod";
 import type { Caller } from "../caller.ts";
 import { now } from "../clock.ts";
-import { equals } from "../conditions.ts";
+import { where } from "../conditions.ts";
 import { updateReturning, write } from "../doors/table.ts";
 import { EmailAddress } from "../email.ts";
 import { missing } from "../errors.ts";
@@ -95,8 +95,7 @@ export const find = (who: Who, reportId: number): Promise<Stored> => records.fin
 
 /** Newest first. */
 export async function list(who: Who, request: PageRequest, siteId: number | undefined) {
-  const site = siteId === undefined ? who.siteId : await sites.resolve(who, siteId);
-  return records.list<Stored>("REPORT", who, request, site === undefined ? undefined : equals("siteId", site));
+  return records.list<Stored>("REPORT", who, request, where({ siteId: await sites.only(who, siteId) }));
 }
 
 /** With another frequency, or active again, it begins anew: nothing that lies behind is mailed. */

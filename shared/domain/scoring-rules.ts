@@ -1,7 +1,7 @@
 // Scoring rules: what is worth how many points. They belong to a site, and hold for what happens from then on.
 import * as z from "zod";
 import type { Caller } from "../caller.ts";
-import { equals } from "../conditions.ts";
+import { equals, where } from "../conditions.ts";
 import { queryAll, updateReturning, write } from "../doors/table.ts";
 import { oneLine } from "../email.ts";
 import { conflict, invalid, missing } from "../errors.ts";

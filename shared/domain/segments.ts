@@ -2,7 +2,7 @@
 import * as z from "zod";
 import type { Caller } from "../caller.ts";
 import { now } from "../clock.ts";
-import { equals } from "../conditions.ts";
+import { where } from "../conditions.ts";
 import { getMany, updateReturning, write } from "../doors/table.ts";
 import { oneLine } from "../email.ts";
 import { invalid, missing } from "../errors.ts";

@@ -1,7 +1,7 @@
 // Sequences: mails, waits and forks that contacts go through one by one. What is in one, and how they go on, is in sequences/.
 import * as z from "zod";
 import type { Caller } from "../caller.ts";
-import { all, type Condition, equals } from "../conditions.ts";
+import { where } from "../conditions.ts";
 import { type Write, write } from "../doors/table.ts";
 import { invalid } from "../errors.ts";
 import * as ids from "../ids.ts";
@@ -78,12 +78,8 @@ export async function list(
   request: PageRequest,
   { siteId, status }: Filter,
 ): Promise<{ items: Sequence[]; pagination: Pagination }> {
-  const site = siteId === undefined ? who.siteId : await sites.resolve(who, siteId);
-  const filters: Condition[] = [
-    ...(site === undefined ? [] : [equals("siteId", site)]),
-    ...(status === undefined ? [] : [equals("status", status)]),
-  ];
-  const { items, pagination } = await records.list<SequenceItem>("SEQUENCE", who, request, filters.length ? all(...filters) : undefined);
+  const filter = where({ siteId: await sites.only(who, siteId), status });
+  const { items, pagination } = await records.list<SequenceItem>("SEQUENCE", who, request, filter);
   return { items: await toldAll(who.orgId, items), pagination };
 }
 
@@ -128,10 +124,8 @@ function switching(orgId: number, before: SequenceItem, { id, siteId, status }: 
 export async function remove(who: Who, id: number): Promise<void> {
   const { siteId } = await untilSettled(async () => {
     const sequence = await item(who, id);
-    const [removal, counting] = records.removing("SEQUENCE", who, id) as [Write, Write];
     await write(
-      removal,
-      counting,
+      ...records.removing("SEQUENCE", who, id),
       ...(await triggers.arming(who.orgId, sequence, undefined)),
       ...flows.expiring(who.orgId, sequence),
       sources.setting(who.orgId, { kind: "sequence", id }, "cancelled"),

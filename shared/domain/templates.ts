@@ -2,8 +2,8 @@
 import * as z from "zod";
 import type { Caller } from "../caller.ts";
 import { now } from "../clock.ts";
-import { all, type Condition, contains, equals } from "../conditions.ts";
-import { remove as removal, Unmet, update, type Write, write } from "../doors/table.ts";
+import { all, contains, equals, where } from "../conditions.ts";
+import { Unmet, update, type Write, write } from "../doors/table.ts";
 import { asOneLine, oneLine } from "../email.ts";
 import { conflict, Problem } from "../errors.ts";
 import * as ids from "../ids.ts";
@@ -110,13 +110,9 @@ export async function list(
   who: Who,
   { siteId, folderId, search, ...request }: PageRequest & TemplateFilter,
 ): Promise<{ items: TemplateMeta[]; pagination: Pagination }> {
-  const site = siteId === undefined ? who.siteId : await sites.resolve(who, siteId);
-  const filters: Condition[] = [
-    ...(site === undefined ? [] : [equals("siteId", site)]),
-    ...(folderId === undefined ? [] : [equals("folderId", folderId === "none" ? null : folderId)]),
-    ...(search === undefined ? [] : [contains("search", searchable(search))]),
-  ];
-  return records.list<TemplateMeta>("TEMPLATE", who, request, filters.length ? all(...filters) : undefined);
+  const filed = where({ siteId: await sites.only(who, siteId), folderId: folderId === "none" ? null : folderId });
+  const named = search === undefined ? undefined : contains("search", searchable(search));
+  return records.list<TemplateMeta>("TEMPLATE", who, request, filed && named ? all(filed, named) : (filed ?? named));
 }
 
 /** What sending needs to know at once: half a read unit. A template that was made a moment ago costs a second, sure look. */
@@ -159,11 +155,7 @@ export const change = (who: Who, id: number, changes: TemplateChanges): Promise<
 export const remove = (who: Who, id: number): Promise<void> =>
   untilSettled(async () => {
     const { version } = await records.find<TemplateMeta>("TEMPLATE", who, id);
-    await write(
-      removal(keys.record(who.orgId, "TEMPLATE", id), { if: equals("version", version) }),
-      update(keys.recordCount(who.orgId, "TEMPLATE"), { add: { count: -1 } }),
-      bodies.expiring(who.orgId, id, version),
-    );
+    await write(...records.removing("TEMPLATE", who, id, { if: equals("version", version) }), bodies.expiring(who.orgId, id, version));
   });
 
 /** Somebody else changed the template between our reading and writing: read again. */

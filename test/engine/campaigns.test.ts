@@ -301,6 +301,16 @@ describe("what people do at once", () => {
     await from.provider.stop();
   });
 
+  test("what a change answers is what is stored, to the millisecond", async () => {
+    const from = await shop();
+    const { id } = await draft(from);
+    for (let i = 0; i < 30; i++) {
+      const { updatedAt } = await campaigns.change(from.caller, id, { name: `News ${i}` });
+      expect((await campaigns.item(from.caller, id)).updatedAt).toBe(updatedAt);
+    }
+    await from.provider.stop();
+  });
+
   test("it is not changed or deleted while it is on its way", async () => {
     const from = await shop();
     await people(from, 2);

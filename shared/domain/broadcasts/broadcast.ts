@@ -1,5 +1,4 @@
 // What is sent once to many: campaigns and holidays. One machine moves both; what they differ in stands in kinds.ts.
-
 import { after, now } from "../../clock.ts";
 import type { Condition } from "../../conditions.ts";
 import { enqueue } from "../../doors/queue.ts";
@@ -72,9 +71,9 @@ export const reach = ({ orgId, kind, id }: Key, shards: string[]): Promise<void>
     { group: orgId },
   );
 
-/** A change of the record, with `updatedAt`. */
+/** A change of the record, with `updatedAt`: as it is given, else now. */
 export const changing = (
   broadcast: Key,
   { set = {}, ...changes }: { set?: object; add?: Record<string, number>; remove?: string[] },
   rule: { if: Condition; otherwise?: Problem },
-): Write => update(addressOf(broadcast), { set: { ...set, updatedAt: now().toISOString() }, ...changes }, rule);
+): Write => update(addressOf(broadcast), { set: { updatedAt: now().toISOString(), ...set }, ...changes }, rule);

@@ -5,8 +5,8 @@ import * as ids from "../../ids.ts";
 import * as liquid from "../../liquid.ts";
 import * as campaigns from "../campaigns.ts";
 import { rate } from "../insight/figures.ts";
+import * as records from "../records.ts";
 import * as sources from "../sending/sources.ts";
-import * as templates from "../templates.ts";
 import { maxVariants, type NewVariant, type StoredCampaign, type StoredVariant, type Variant, type VariantChanges } from "./campaign.ts";
 import * as plans from "./plan.ts";
 
@@ -106,7 +106,7 @@ function parses({ subject, html }: { subject?: string | null | undefined; html?:
 }
 
 async function checkTemplate(who: Who, siteId: number, templateId: number | null | undefined): Promise<void> {
-  if (templateId) await campaigns.ofSite("templateId", siteId, templates.findMeta(who, templateId));
+  if (templateId) await records.ofSite("TEMPLATE", who, templateId, siteId, "templateId");
 }
 
 export function told(

@@ -3,12 +3,13 @@
 import type { Caller } from "../../caller.ts";
 import { permit } from "../../caller.ts";
 import { now } from "../../clock.ts";
-import { all, type Condition, contains, equals, not } from "../../conditions.ts";
-import { get, getMany, put, queryAll, remove, Unmet, update, type Write, write } from "../../doors/table.ts";
+import { all, type Condition, contains, equals, not, where } from "../../conditions.ts";
+import { get, getMany, put, remove, Unmet, update, type Write, write } from "../../doors/table.ts";
 import { conflict, invalid, missing } from "../../errors.ts";
 import { emailShard, type GroupKind, keys, ranges } from "../../keys.ts";
 import type { PageRequest } from "../../paging.ts";
 import { inParallel } from "../../parallel.ts";
+import * as counters from "../counters.ts";
 import * as records from "../records.ts";
 import { type Begun, nothing } from "../sequences/begun.ts";
 import * as sites from "../sites.ts";
@@ -61,17 +62,12 @@ export async function find(kind: GroupKind, who: Who, id: number): Promise<Count
 }
 
 export async function list(kind: GroupKind, who: Who, request: PageRequest, siteId: number | undefined) {
-  const site = siteId === undefined ? who.siteId : await sites.resolve(who, siteId);
-  const filter: Condition | undefined = site === undefined ? undefined : equals("siteId", site);
-  const { items, pagination } = await records.list<Group>(kind, who, request, filter);
+  const { items, pagination } = await records.list<Group>(kind, who, request, where({ siteId: await sites.only(who, siteId) }));
   const counts = await inParallel(16, items, ({ id }) => count(kind, who.orgId, id));
   return { items: items.map((group, i): CountedGroup => ({ ...group, contactCount: counts[i]! })), pagination };
 }
 
-export async function count(kind: GroupKind, orgId: number, id: number): Promise<number> {
-  const counters = await queryAll<{ count: number }>(ranges.groupCounts(orgId, kind, id));
-  return counters.reduce((sum, { count: n }) => sum + n, 0);
-}
+export const count = (kind: GroupKind, orgId: number, id: number): Promise<number> => counters.total(ranges.groupCounts(orgId, kind, id));
 
 /** 409 when the site has another of the new name. */
 export async function change(
@@ -154,12 +150,8 @@ export async function listsOf(who: Who, siteId: number, listIds: number[]): Prom
 }
 
 /** 404 when there is none, 400 when it is of another site than its contact. */
-export async function ofSite(kind: GroupKind, who: Who, id: number, siteId: number): Promise<Group> {
-  const group = await records.find<Group>(kind, who, id);
-  const path = `${words[kind]}Id`;
-  if (group.siteId !== siteId) throw invalid(`${path} belongs to another site`, { details: [{ path, message: "of another site" }] });
-  return group;
-}
+export const ofSite = (kind: GroupKind, who: Who, id: number, siteId: number): Promise<Group> =>
+  records.ofSite<Group>(kind, who, id, siteId, `${words[kind]}Id`);
 
 /** Names of groups by id, for what contacts carry; one that is gone has none. */
 export async function names(orgId: number, kind: GroupKind, ids: Iterable<number>): Promise<Map<number, string>> {

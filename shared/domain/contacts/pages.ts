@@ -3,11 +3,12 @@
 import * as z from "zod";
 import type { Caller } from "../../caller.ts";
 import { all, type Condition, contains, equals } from "../../conditions.ts";
-import { getMany, queryAll } from "../../doors/table.ts";
+import { getMany } from "../../doors/table.ts";
 import { invalid, overLimit } from "../../errors.ts";
 import { type Address, type GroupKind, keys, ranges, shards, shelves } from "../../keys.ts";
 import { decodeCursor, type PageRequest, type Pagination, pagination, skipped } from "../../paging.ts";
 import * as contacts from "../contacts.ts";
+import * as counters from "../counters.ts";
 import { mostAhead, newest } from "../newest.ts";
 import * as records from "../records.ts";
 import * as segments from "../segments.ts";
@@ -97,23 +98,17 @@ async function newestOf(who: Who, request: PageRequest, given: number | undefine
   if (siteIds.length > mostSites)
     throw overLimit("siteId", `siteId is needed: contacts of more than ${mostSites} sites cannot be listed together`);
   const collections = siteIds.flatMap((siteId) => shards.map((shard) => shelves.newContacts(orgId, siteId, shard)));
-  const [{ page, next }, counts] = await Promise.all([
+  const [{ page, next }, total] = await Promise.all([
     merged<Place>(collections, ({ newsk }) => newsk, request, /^\d{4}-\d\d-\d\dT[\d:.]{12}Z#\d{16}$/),
-    Promise.all(siteIds.map((siteId) => count(orgId, siteId))),
+    counters.total(...siteIds.map((siteId) => ranges.contactCounts(orgId, siteId))),
   ]);
   const items = await getMany<ContactItem>(page);
   return {
     // The index lags a little behind: who is gone is not shown any more.
     items: items.flatMap((one) => one ?? []),
     next,
-    total: counts.reduce((sum, n) => sum + n, 0),
+    total,
   };
-}
-
-/** How many contacts a site has. */
-async function count(orgId: number, siteId: number): Promise<number> {
-  const counters = await queryAll<{ count: number }>(ranges.contactCounts(orgId, siteId));
-  return counters.reduce((sum, one) => sum + one.count, 0);
 }
 
 type Member = Address & { contactId: number; email: string };

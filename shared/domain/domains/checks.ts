@@ -1,7 +1,7 @@
 // The worker that looks at the DNS records of a domain.
 import { now } from "../../clock.ts";
 import { any, equals, isNew } from "../../conditions.ts";
-import { get, put, queryAll, remove, Unmet, update, type Write, write } from "../../doors/table.ts";
+import { claim, get, put, queryAll, remove, Unmet, update, type Write, write } from "../../doors/table.ts";
 import { dueShard, keys, off, on, ranges, shelves } from "../../keys.ts";
 import type { SendingConfig } from "../sending-configs.ts";
 import { type Named, wanted } from "./dns.ts";
@@ -29,13 +29,9 @@ export async function check(orgId: number, domainId: number): Promise<void> {
   } catch (error) {
     if (!(error instanceof Unmet)) throw error;
     if (error.index !== holder) return;
-    await write(...settling(domain, heldByAnother(domain), seen)).catch(unlessUnmet);
+    await claim(...settling(domain, heldByAnother(domain), seen));
   }
 }
-
-const unlessUnmet = (error: unknown): void => {
-  if (!(error instanceof Unmet)) throw error;
-};
 
 /** Of its sending configs, each once. */
 export async function providersOf(orgId: number): Promise<string[]> {

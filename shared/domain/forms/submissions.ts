@@ -3,12 +3,13 @@ import * as z from "zod";
 import { after, epochSeconds, now } from "../../clock.ts";
 import { any, atMost, exists, isNew } from "../../conditions.ts";
 import { enqueue } from "../../doors/queue.ts";
-import { get, put, query, queryAll, remove as removal, Unmet, update, type Write, write } from "../../doors/table.ts";
+import { get, put, query, remove as removal, Unmet, update, type Write, write } from "../../doors/table.ts";
 import { canonical } from "../../email.ts";
 import * as ids from "../../ids.ts";
 import { type Address, dueShard, emailShard, keys, on, ranges, shelves, sortable } from "../../keys.ts";
 import { decodeCursor, type PageRequest, pagination, skipped } from "../../paging.ts";
 import { queues } from "../../queues.ts";
+import * as counters from "../counters.ts";
 import type { Entered, Value } from "./values.ts";
 
 const Consent = z.object({
@@ -137,10 +138,7 @@ export const find = (orgId: number, formId: number, place: string): Promise<Subm
 export const takeUpSoon = (orgId: number, formId: number, place: string): Promise<void> =>
   enqueue(queues.submission, [{ orgId, formId, place }], { group: orgId });
 
-export async function count(orgId: number, formId: number): Promise<number> {
-  const counters = await queryAll<{ count: number }>(ranges.submissionCounts(orgId, formId));
-  return counters.reduce((sum, { count: n }) => sum + n, 0);
-}
+export const count = (orgId: number, formId: number): Promise<number> => counters.total(ranges.submissionCounts(orgId, formId));
 
 /** Newest first. */
 export async function list(orgId: number, formId: number, request: PageRequest) {

@@ -1,10 +1,11 @@
 // What people look at first.
 import * as z from "zod";
 import type { Caller } from "../../caller.ts";
-import { query, queryAll } from "../../doors/table.ts";
+import { query } from "../../doors/table.ts";
 import { ranges } from "../../keys.ts";
 import { campaignStatuses, type StoredCampaign } from "../campaigns/campaign.ts";
 import { Stats, statsOf } from "../campaigns/stats.ts";
+import * as counters from "../counters.ts";
 import * as feed from "../sending/feed.ts";
 import * as sources from "../sending/sources.ts";
 import * as suppressions from "../suppressions.ts";
@@ -70,10 +71,8 @@ export async function dashboard(who: Who, asked: Asked): Promise<Dashboard> {
   };
 }
 
-export async function contactsOf(orgId: number, siteIds: number[]): Promise<number> {
-  const counters = await Promise.all(siteIds.map((siteId) => queryAll<{ count: number }>(ranges.contactCounts(orgId, siteId))));
-  return counters.flat().reduce((sum, { count }) => sum + count, 0);
-}
+export const contactsOf = (orgId: number, siteIds: number[]): Promise<number> =>
+  counters.total(...siteIds.map((siteId) => ranges.contactCounts(orgId, siteId)));
 
 // Of an organization with very many campaigns on other sites not all are looked through.
 const mostLookedAt = 200;
