@@ -68,7 +68,7 @@ export const lateModules = [
   "shared/public-suffixes.ts",
   "shared/domain/validation/disposable.ts",
   "shared/plain-text.ts",
-  "shared/domain/secure-messages/sealing.ts",
+  "shared/domain/secure-messages/notice.ts",
   "shared/doors/stripe-client.ts",
 ];
 export const lateFile = (path: string): string => `${basename(path, ".ts")}.cjs`;
@@ -109,7 +109,9 @@ function literalKeys(code: string): string {
 // An error without a class of its own arrives as the service's common one, with its name. 20 to 40 kB.
 function onlyNamedErrors(code: string): string {
   const named = new Set(
-    readdirSync(doors).flatMap((file) => [...readFileSync(join(doors, file), "utf8").matchAll(/\b[A-Z]\w+/g)].map(([name]) => name)),
+    readdirSync(doors, { recursive: true, encoding: "utf8" })
+      .filter((file) => file.endsWith(".ts"))
+      .flatMap((file) => [...readFileSync(join(doors, file), "utf8").matchAll(/\b[A-Z]\w+/g)].map(([name]) => name)),
   );
   return code.replace(/^\w+\.registerError\(\w+\$, (\w+)\);$/gm, (whole, name: string) =>
     named.has(name) || name.endsWith("ServiceException") ? whole : "",

@@ -21,7 +21,7 @@ function doorsIn(bundle: string): string[] {
   const isLate = ({ entryPoint = "" }: Output) => output.imports.some(({ path }) => path === `./${lateFile(entryPoint)}`);
   return [output, ...outputsIn("late.json").filter(isLate)].flatMap(({ inputs }) =>
     Object.entries(inputs).flatMap(([path, { bytesInOutput }]) =>
-      bytesInOutput > 10 ? (/^shared\/doors\/(\w+)\.ts$/.exec(path)?.[1] ?? []) : [],
+      bytesInOutput > 10 ? (/^shared\/doors\/(\w+)(?:\/\w+)?\.ts$/.exec(path)?.[1] ?? []) : [],
     ),
   );
 }

@@ -38,7 +38,7 @@ const rules: Rule[] = [
   {
     promise: "only the four doors to AWS import its SDK",
     of: ours,
-    but: /^shared\/doors\/(table|queue|blobs|vault)\.ts$/,
+    but: /^shared\/doors\/(table\/\w+|queue|blobs|vault)\.ts$/,
     forbidden: /from "@aws-sdk\/|import\("@aws-sdk\//,
     example: 'import { S3Client } from "@aws-sdk/client-s3";',
   },

@@ -1,4 +1,5 @@
-// The mail that goes out in place of a secure message: a notice with a link.
+// The mail that goes out in place of a secure message: a notice with a link. Most mail is not secure, so that a Lambda loads it late (see
+// infra/aws/bundling.ts).
 import { letter } from "../../pages/letters.ts";
 import { languageOfHtml } from "../../pages/mail-words.ts";
 import { secureWords } from "../../pages/secure-words.ts";
