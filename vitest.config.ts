@@ -1,9 +1,33 @@
-import { defineConfig } from "vitest/config";
+import { defineConfig, type TestProjectInlineConfiguration } from "vitest/config";
+import { lacking } from "./infra/local/dynamodb-local.ts";
 
-const project = (name: string, more: { globalSetup?: string; setupFiles?: string; hookTimeout?: number } = {}) => ({
+type More = TestProjectInlineConfiguration["test"] & { files?: string };
+
+const project = (name: string, { files = name, ...more }: More = {}) => ({
   extends: true as const,
-  test: { name, include: [`test/${name}/**/*.test.ts`], ...more },
+  test: { name, include: [`test/${files}/**/*.test.ts`], ...more },
 });
+
+const engine = { globalSetup: "./test/support/engine.ts", setupFiles: "./test/support/settings.ts" };
+
+const toAmazons: Record<string, string[]> = {
+  // They start engines of their own.
+  never: ["engines", "work"],
+  // They take long, and ask nothing that others do not ask: `npm run test:dynamodb` has them all.
+  everyFile: [],
+};
+
+/** The engine tests once more, on Amazon's DynamoDB Local and when all others are done; where it is not, they are left out. */
+function dynamoDb() {
+  const missing = lacking();
+  if (missing && !process.argv.includes("--project")) console.log(`dynamodb tests skipped: ${missing}`);
+  if (missing) return [];
+  const left = process.env.EVERY_FILE ? toAmazons.never! : Object.values(toAmazons).flat();
+  const exclude = left.map((name) => `test/engine/${name}.test.ts`);
+  return [
+    project("dynamodb", { ...engine, files: "engine", globalSetup: "./test/support/dynamodb.ts", exclude, sequence: { groupOrder: 1 } }),
+  ];
+}
 
 export default defineConfig({
   test: {
@@ -13,10 +37,11 @@ export default defineConfig({
     maxWorkers: "100%",
     projects: [
       project("unit"),
-      project("engine", { globalSetup: "./test/support/engine.ts", setupFiles: "./test/support/settings.ts" }),
+      project("engine", engine),
       project("http", { globalSetup: "./test/support/service.ts" }),
       project("infra", { globalSetup: "./test/support/built.ts", hookTimeout: 120_000 }),
       project("browser", { globalSetup: "./test/support/browser.ts" }),
+      ...dynamoDb(),
     ],
   },
 });

