@@ -1,7 +1,7 @@
 import * as z from "zod";
 import type { Caller } from "../../shared/caller.ts";
 import * as bulk from "../../shared/domain/contacts/bulk.ts";
-import { Contact, ContactChanges, GroupName, NewContact } from "../../shared/domain/contacts/contact.ts";
+import { Contact, ContactChanges, ContactRow, GroupName, NewContact } from "../../shared/domain/contacts/contact.ts";
 import * as erasure from "../../shared/domain/contacts/erasure.ts";
 import * as groups from "../../shared/domain/contacts/groups.ts";
 import * as pages from "../../shared/domain/contacts/pages.ts";
@@ -22,7 +22,11 @@ const Bulk = z
     siteId: Id.optional(),
     site_id: Id.optional().describe("The same as siteId"),
     site: Id.optional().describe("The same as siteId"),
-    contacts: z.array(z.unknown()).min(1).max(bulk.maxRows).describe("Each as in POST /contacts, without siteId"),
+    contacts: z
+      .array(z.unknown().meta({ documentedAs: ContactRow }))
+      .min(1)
+      .max(bulk.maxRows)
+      .describe("Each as in POST /contacts, without siteId"),
     resubscribe: z
       .boolean()
       .default(false)

@@ -240,7 +240,7 @@ const done: Record<number, string> = { 200: "Done", 201: "Created", 202: "Accept
 function content({ returns, type, json, otherType }: Route, schemaOf: SchemaOf): NonNullable<Answer["content"]> {
   const other = otherType && { [nameOfType(otherType)]: { schema: { type: "string" } } };
   if (!type) return { "application/json": enveloped(returns, schemaOf), ...other };
-  const bare = { schema: { type: type.startsWith("application/json") ? "object" : "string" } };
+  const bare = { schema: type.startsWith("application/json") ? { type: "object", additionalProperties: {} } : { type: "string" } };
   return { [nameOfType(type)]: bare, ...(json && { "application/json": enveloped(json, schemaOf) }) };
 }
 

@@ -43,7 +43,9 @@ const plain = (type: z.ZodType, io: "input" | "output"): Schema =>
       if (io === "input" && Array.isArray(examples)) jsonSchema.examples = examples;
       const { documentedAs } = jsonSchema;
       delete jsonSchema.documentedAs;
-      if (documentedAs) Object.assign(jsonSchema, plain(documentedAs as z.ZodType, io));
+      if (!documentedAs) return;
+      delete jsonSchema.additionalProperties;
+      Object.assign(jsonSchema, plain(documentedAs as z.ZodType, io));
     },
   }) as Schema;
 
@@ -55,7 +57,7 @@ function tidy(value: Schema): Schema {
       ...(schema.description !== undefined && { description: schema.description }),
       $ref: schema.$ref.replace("#/$defs/", componentPrefix),
     };
-  if (schema.additionalProperties === false || (schema.properties && schema.additionalProperties)) delete schema.additionalProperties;
+  if (schema.additionalProperties === false) delete schema.additionalProperties;
   if (schema.type === "integer" && schema.exclusiveMinimum === 0) {
     schema.minimum = 1;
     delete schema.exclusiveMinimum;
