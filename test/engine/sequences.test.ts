@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, test, vi } from "vitest";
 import * as clock from "../../shared/clock.ts";
 import * as allowance from "../../shared/domain/allowance.ts";
 import * as contacts from "../../shared/domain/contacts.ts";
+import { advance } from "../../shared/domain/sequences/advance.ts";
 import * as enrollments from "../../shared/domain/sequences/enrollments.ts";
 import { NewSteps } from "../../shared/domain/sequences/step.ts";
 import * as stepsOf from "../../shared/domain/sequences/steps.ts";
@@ -46,6 +47,21 @@ describe("time travel", () => {
       [1, 0, 0],
       [1, 0, 1],
     ]);
+    await one.provider.stop();
+  });
+
+  test("a message that comes again brings nobody on before the time", async () => {
+    const one = await shop();
+    const { id, steps } = await sequence(one, [60, "Late"]);
+    const [ann = 0] = await people(one, 1);
+    await enrollments.enroll(one.caller, id, [ann]);
+    await pass(minutes(1));
+    const { active } = await books(one, id, steps);
+    await advance(active);
+    expect((await books(one, id, steps)).active).toEqual(active);
+    expect(await mailsTo(one, ann)).toEqual([]);
+    await pass(minutes(61));
+    expect(await mailsTo(one, ann)).toEqual(["Late"]);
     await one.provider.stop();
   });
 

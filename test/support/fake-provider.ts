@@ -2,6 +2,7 @@
 // APIs of Postmark (batch of distinct mails, no keys), Resend (the same, with keys) and SES (one mail at a time).
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import * as clock from "../../shared/clock.ts";
 
 export interface Mail {
   sendId: number;
@@ -19,7 +20,7 @@ export interface Mail {
 
 interface Call {
   n: number;
-  /** On the clock of `performance.now()`. */
+  /** On our clock (ms since 1970). */
   at: number;
   recipients: number;
   key: string | undefined;
@@ -67,7 +68,7 @@ export async function fakeProvider(key: "postmark" | "resend" | "ses"): Promise<
     const body: unknown = JSON.parse(await textOf(request));
     const messages = [body].flat() as Body[];
     const idempotencyKey = request.headers["idempotency-key"] as string | undefined;
-    const call: Call = { n: provider.calls.length + 1, at: performance.now(), recipients: messages.length, key: idempotencyKey };
+    const call: Call = { n: provider.calls.length + 1, at: clock.now().getTime(), recipients: messages.length, key: idempotencyKey };
     provider.calls.push(call);
     if (provider.slowMs) await new Promise((resolve) => setTimeout(resolve, provider.slowMs));
     const trouble = provider.trouble(call);
