@@ -14,10 +14,16 @@ export interface Memory {
   address: Address;
   taken: Record<string, number[]>;
 }
-const memory = new AsyncLocalStorage<{ memory: Memory; used: Record<string, number> }>();
+interface Remembering {
+  memory: Memory;
+  used: Record<string, number>;
+  /** Ids are taken one after another, in the order asked: no writing overtakes a later one, and each is found in its place. */
+  last: Promise<unknown>;
+}
+const memory = new AsyncLocalStorage<Remembering>();
 
 export const remembering = <T>(remembered: Memory, work: () => Promise<T>): Promise<T> =>
-  memory.run({ memory: remembered, used: {} }, work);
+  memory.run({ memory: remembered, used: {}, last: Promise.resolve() }, work);
 
 /** `n` fresh ids in a row; answers the first. One write. */
 export const take = (kind: string, n = 1): Promise<number> => remembered(kind, () => reserve(kind, n));
@@ -122,10 +128,14 @@ async function remembered(kind: string, fresh: () => Promise<number>): Promise<n
   store.used[kind] = place + 1;
   const known = store.memory.taken[kind]?.[place];
   if (known !== undefined) return known;
-  const id = await fresh();
-  store.memory.taken[kind] = [...(store.memory.taken[kind] ?? []), id];
-  await write(update(store.memory.address, { set: { taken: store.memory.taken } }));
-  return id;
+  const taking = store.last.then(async () => {
+    const id = await fresh();
+    store.memory.taken[kind] = [...(store.memory.taken[kind] ?? []), id];
+    await write(update(store.memory.address, { set: { taken: store.memory.taken } }));
+    return id;
+  });
+  store.last = taking.catch(() => undefined);
+  return taking;
 }
 
 const base62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";

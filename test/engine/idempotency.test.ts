@@ -1,11 +1,13 @@
-import { expect, test } from "vitest";
+import { setTimeout as sleep } from "node:timers/promises";
+import { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
+import { expect, test, vi } from "vitest";
 import * as z from "zod";
 import { account as accountGroup } from "../../functions/http/account.ts";
 import { sites as sitesGroup } from "../../functions/http/sites.ts";
 import * as clock from "../../shared/clock.ts";
 import * as apiKeys from "../../shared/domain/api-keys.ts";
 import * as sites from "../../shared/domain/sites.ts";
-import { update, write } from "../../shared/doors/table.ts";
+import { get, put, update, write } from "../../shared/doors/table.ts";
 import { unavailable } from "../../shared/errors.ts";
 import { sessionCookie } from "../../shared/http/authenticate.ts";
 import { route } from "../../shared/http/route.ts";
@@ -116,4 +118,23 @@ test("a key bound to one site never gets the answer that a key of another site w
   const winner = answers.findIndex(({ status }) => status === 200);
   expect(answers[winner]!.body.data.siteId).toBe([one, two][winner]!.id);
   expect(answers[1 - winner]!.body.code).toBe("idempotency_mismatch");
+});
+
+test("ids that a request takes side by side are all remembered, each in its place, however long a write takes", async () => {
+  const { caller } = await account();
+  const address = keys.idempotency(caller.orgId, "side by side");
+  await write(put(address, {}));
+  // The first two calls, whatever they are, take longer than all others.
+  const { send } = DynamoDBDocumentClient.prototype;
+  let calls = 0;
+  const slow = vi.spyOn(DynamoDBDocumentClient.prototype, "send").mockImplementation(async function (this: unknown, ...given) {
+    if (++calls <= 2) await sleep(30 * (3 - calls));
+    return (send as (...all: unknown[]) => Promise<never>).apply(this, given);
+  });
+  const takeAll = (taken: ids.Memory["taken"]) =>
+    ids.remembering({ address, taken }, () => Promise.all([ids.take("A"), ids.take("A"), ids.take("B"), ids.take("C")]));
+  const first = await takeAll({}).finally(() => slow.mockRestore());
+  const { taken } = (await get<ids.Memory>(address))!;
+  expect(taken).toEqual({ A: first.slice(0, 2), B: [first[2]], C: [first[3]] });
+  expect(await takeAll(taken)).toEqual(first);
 });

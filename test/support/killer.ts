@@ -11,6 +11,8 @@ interface Life {
   when: When;
   steps: string[];
   dead: boolean;
+  /** Calls on their way. What they do they have done when the story goes on. */
+  open: Set<Promise<unknown>>;
 }
 export type When = "before" | "after";
 
@@ -26,12 +28,13 @@ export interface Fate {
 
 /** Runs a worker until its `endsAt`-th step. */
 export async function killed(endsAt: number, when: When, work: () => Promise<unknown>): Promise<Fate> {
-  const life: Life = { endsAt, when, steps: [], dead: false };
+  const life: Life = { endsAt, when, steps: [], dead: false, open: new Set() };
   try {
     await lives.run(life, work);
   } catch (error) {
     if (!life.dead) throw error;
   }
+  await Promise.allSettled(life.open);
   return { died: life.dead, steps: life.steps };
 }
 
@@ -78,7 +81,9 @@ async function step<T>(name: string, effect: () => Promise<T>): Promise<T> {
     life.dead = true;
     throw new Death();
   }
-  const answer = await effect();
+  const call = effect();
+  life.open.add(call);
+  const answer = await call.finally(() => life.open.delete(call));
   life.dead ||= mine;
   if (life.dead) throw new Death();
   return answer;
