@@ -1,0 +1,51 @@
+// A customer's program in TypeScript: types generated from the document that the service hands out, read strictly, and run.
+import { execFile } from "node:child_process";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import openapiTypescript from "openapi-typescript";
+import { expect, inject, test } from "vitest";
+import { ask, freshEmail } from "../support/client.ts";
+import { schemaChecker } from "../support/openapi.ts";
+
+const root = join(import.meta.dirname, "../..");
+const folder = join(root, "test/typed");
+const run = promisify(execFile);
+
+interface Journey {
+  travel(given: object): Promise<Record<"send" | "events" | "campaign" | "refusal", object>>;
+}
+
+// What is deployed has no sandbox to send through.
+test.skipIf(new URL(inject("baseUrl")).hostname !== "127.0.0.1")(
+  "a client generated from the document compiles strictly, and goes from signing up to a campaign that is sent",
+  async () => {
+    const document = JSON.parse((await ask("GET", "/openapi.json")).text);
+    mkdirSync(join(folder, "generated"), { recursive: true });
+    writeFileSync(join(folder, "generated/api.ts"), await openapiTypescript(document));
+    await run(process.execPath, [join(root, "node_modules/typescript/bin/tsc"), "-p", folder]).catch(({ stdout }: { stdout: string }) => {
+      throw new Error(stdout);
+    });
+
+    const { travel }: Journey = await import(join(folder, "journey.ts"));
+    const answer = await fetch(`${inject("baseUrl")}/_local/sandbox`);
+    const { data } = (await answer.json()) as { data: { providers: Record<string, { credentials: object; webhookSecret: string }> } };
+    const recipient = freshEmail();
+    const told = await travel({ baseUrl: inject("baseUrl"), email: freshEmail(), recipient, ...data.providers.postmark });
+    expect(told).toMatchObject({
+      send: { toEmail: recipient, subject: "Hello Ann", status: "delivered", events: [{ type: "delivered" }] },
+      events: [{ type: "delivered", toEmail: recipient }],
+      campaign: {
+        name: "Spring sale",
+        status: "sent",
+        stats: { recipients: 1, delivered: 1 },
+        accounting: { candidates: 1, delivered: 1 },
+      },
+      refusal: { code: "not_found" },
+    });
+    const check = schemaChecker(document);
+    const named = { send: "SendDetail", campaign: "CampaignDetail", refusal: "Problem" } as const;
+    for (const [name, id] of Object.entries(named))
+      expect(check({ $ref: `#/components/schemas/${id}` }, told[name as keyof typeof named])).toEqual([]);
+  },
+);
