@@ -4,7 +4,8 @@ import * as z from "zod";
 import type { Caller } from "../caller.ts";
 import { config } from "../config.ts";
 import * as blobs from "../doors/blobs.ts";
-import { call, download, NoAnswer, type WebResponse } from "../doors/web.ts";
+import { NoAnswer } from "../doors/no-answer.ts";
+import { call, download, type WebResponse } from "../doors/web.ts";
 import { invalid, missing, type Problem, unavailable, upstream } from "../errors.ts";
 import { type Format, formatOf, formats } from "./stock-photos/formats.ts";
 

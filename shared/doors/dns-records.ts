@@ -1,13 +1,10 @@
 // Asks DNS for records of any type, with what the resolver of Node does not tell: how long an answer holds, and whether the name is
 // there at all. An answer is kept as long as it says (RFC 1035, RFC 2308), within bounds.
-import { randomInt } from "node:crypto";
-import { createSocket } from "node:dgram";
-import { getServers } from "node:dns";
-import { connect, isIPv6 } from "node:net";
-import * as messages from "dns-packet";
+import type * as messages from "dns-packet";
 import { boundedCache } from "../cache.ts";
 import { now } from "../clock.ts";
 import { config } from "../config.ts";
+import { exchange, type Message, nameError, rcodeOf } from "./dns-servers.ts";
 
 interface Values {
   A: string;
@@ -76,7 +73,9 @@ const longestKeptSeconds = 3600;
 const longestKeptMissingSeconds = 300;
 
 async function ask(key: string, type: RecordType, host: string): Promise<Found<unknown>> {
-  const message = await inTurn(() => exchange(type, host));
+  const message = await inTurn(() => exchange(type, host)).catch((error: Error) => {
+    throw new NoRecords(`${type} ${host}: ${error.message}`, { cause: error });
+  });
   const answers = message.answers ?? [];
   const records = answers.flatMap((answer) => (answer.type === type ? [values[type](answer.data)] : []));
   const found = { records, exists: rcodeOf(message) !== nameError };
@@ -118,118 +117,4 @@ async function inTurn<T>(work: () => Promise<T>): Promise<T> {
     if (next) next();
     else atWork--;
   }
-}
-
-type Message = messages.DecodedPacket;
-// RFC 1035, 4.1.1: the last four bits of the flags.
-const [noError, nameError] = [0, 3];
-const rcodeOf = ({ flags = 0 }: Message): number => flags & 15;
-
-const tries = 2;
-const tryMs = 2000;
-
-/** The first real answer of any server; each is asked twice. */
-async function exchange(type: RecordType, host: string): Promise<Message> {
-  const servers = (config.dnsServers.length ? config.dnsServers : getServers()).slice(0, 3).map(serverOf);
-  let last: unknown = new Error("There is no DNS server to ask");
-  for (let attempt = 0; attempt < tries; attempt++)
-    for (const server of servers)
-      try {
-        return await exchangeOnce(server, type, host);
-      } catch (error) {
-        last = error;
-      }
-  throw new NoRecords(`${type} ${host}: ${(last as Error).message}`, { cause: last });
-}
-
-interface Server {
-  host: string;
-  port: number;
-}
-
-function serverOf(text: string): Server {
-  if (isIPv6(text)) return { host: text, port: 53 };
-  const [, host = text, port = "53"] = /^\[?(.+?)\]?(?::(\d+))?$/.exec(text) ?? [];
-  return { host, port: Number(port) };
-}
-
-async function exchangeOnce(server: Server, type: RecordType, host: string): Promise<Message> {
-  const id = randomInt(65_536);
-  const question = messages.encode({
-    type: "query",
-    id,
-    flags: messages.RECURSION_DESIRED,
-    questions: [{ type, name: host, class: "IN" }],
-    additionals: [
-      { type: "OPT", name: ".", udpPayloadSize: 1232, extendedRcode: 0, ednsVersion: 0, flags: 0, flag_do: false, options: [] },
-    ],
-  });
-  const fits = (bytes: Buffer): Message | undefined => answerTo(bytes, id, type, host);
-  const brief = await byDatagram(server, question, fits);
-  const answer = brief.flag_tc ? await byStream(server, question, fits) : brief;
-  const rcode = rcodeOf(answer);
-  if (answer.flag_tc || (rcode !== noError && rcode !== nameError)) throw new Error(`the server could not tell (${rcode})`);
-  return answer;
-}
-
-/** The message, when it is an answer to this question and to no other. */
-function answerTo(bytes: Buffer, id: number, type: RecordType, host: string): Message | undefined {
-  try {
-    const message = messages.decode(bytes);
-    const [asked] = message.questions ?? [];
-    return message.type === "response" && message.id === id && asked?.type === type && asked.name.toLowerCase() === host
-      ? message
-      : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-type Fits = (bytes: Buffer) => Message | undefined;
-
-function byDatagram({ host, port }: Server, question: Buffer, fits: Fits): Promise<Message> {
-  return new Promise((resolve, reject) => {
-    const socket = createSocket(isIPv6(host) ? "udp6" : "udp4");
-    const end = (done: () => void) => {
-      clearTimeout(timer);
-      socket.close();
-      done();
-    };
-    const timer = setTimeout(() => end(() => reject(new Error("no answer in time"))), tryMs);
-    socket.once("error", (error) => end(() => reject(error)));
-    // What does not fit is someone's guess, or an answer that comes too late.
-    socket.on("message", (bytes) => {
-      const message = fits(bytes);
-      if (message) end(() => resolve(message));
-    });
-    // Connected: only what this server sends comes through.
-    socket.connect(port, host, () => socket.send(question));
-  });
-}
-
-/** For answers that a datagram does not hold: each message behind its length, in two bytes. */
-function byStream({ host, port }: Server, question: Buffer, fits: Fits): Promise<Message> {
-  return new Promise((resolve, reject) => {
-    const length = Buffer.alloc(2);
-    length.writeUInt16BE(question.length);
-    const socket = connect({ host, port });
-    const end = (done: () => void) => {
-      clearTimeout(timer);
-      socket.destroy();
-      done();
-    };
-    const fail = (why: string) => end(() => reject(new Error(why)));
-    const timer = setTimeout(() => fail("no answer in time"), tryMs);
-    let received = Buffer.alloc(0);
-    socket.once("error", (error) => fail(error.message));
-    socket.once("close", () => fail("the connection was closed"));
-    socket.on("data", (part) => {
-      received = Buffer.concat([received, part as Buffer]);
-      if (received.length < 2 || received.length < 2 + received.readUInt16BE(0)) return;
-      const message = fits(received.subarray(2, 2 + received.readUInt16BE(0)));
-      if (message) end(() => resolve(message));
-      else fail("an answer to another question");
-    });
-    socket.write(Buffer.concat([length, question]));
-  });
 }

@@ -17,6 +17,7 @@
 // A provider with idempotency keys (`idempotencySeconds` above 0) is never uncertain: asking again is safe, so it is held.
 import * as clock from "../clock.ts";
 import { config } from "../config.ts";
+import { NoAnswer } from "../doors/no-answer.ts";
 import * as web from "../doors/web.ts";
 import { parsed } from "../json.ts";
 import type { Mailing, Outcome, Provider, Recipient } from "./provider.ts";
@@ -172,7 +173,7 @@ function retryAfter(headers: Headers): number | undefined {
 export const secondsUntil = (at: Date): number => Math.max(0, Math.ceil((at.getTime() - clock.now().getTime()) / 1000));
 
 function lost({ name }: Asked, error: unknown): Outcome {
-  if (!(error instanceof web.NoAnswer)) throw error;
+  if (!(error instanceof NoAnswer)) throw error;
   return error.reached
     ? judged("uncertain", `The connection to ${name} was lost before an answer came`)
     : judged("fault", `No connection to ${name} could be made`);

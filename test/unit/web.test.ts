@@ -4,7 +4,9 @@ import { createServer as https } from "node:https";
 import { type AddressInfo, type Server as TcpServer, createServer as tcp } from "node:net";
 import { getCACertificates, setDefaultCACertificates } from "node:tls";
 import { afterEach, beforeAll, describe, expect, test } from "vitest";
-import { call, callPublic, type NoAnswer, type PublicPost } from "../../shared/doors/web.ts";
+import type { NoAnswer } from "../../shared/doors/no-answer.ts";
+import { callPublic, type PublicPost } from "../../shared/doors/public-web.ts";
+import { call } from "../../shared/doors/web.ts";
 import { isLoopback, isPublic, maxUrlLength, objection } from "../../shared/public-urls.ts";
 import { type Answers, type Dns, dns } from "../support/dns.ts";
 

@@ -3,7 +3,8 @@
 import { createHmac } from "node:crypto";
 import { epochSeconds } from "../../clock.ts";
 import { config } from "../../config.ts";
-import { callPublic, NoAnswer } from "../../doors/web.ts";
+import { NoAnswer } from "../../doors/no-answer.ts";
+import { callPublic } from "../../doors/public-web.ts";
 import { sha256 } from "../../keys.ts";
 import type { OutgoingEvent } from "../../queues.ts";
 
