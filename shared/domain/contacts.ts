@@ -8,6 +8,7 @@ import { type Contact, type ContactChanges, type ContactItem, groupSet, type New
 import * as groups from "./contacts/groups.ts";
 import * as items from "./contacts/items.ts";
 import * as standing from "./contacts/standing.ts";
+import * as organizations from "./organizations.ts";
 import { leaveSome } from "./sequences/leaving.ts";
 import * as triggers from "./sequences/triggers.ts";
 import * as sites from "./sites.ts";
@@ -22,7 +23,8 @@ const notFound = () => missing("There is no such contact");
 export async function create(who: Who, { siteId: given, tags, lists, ...fields }: NewContact): Promise<Contact> {
   const siteId = await sites.resolve(who, given);
   const { orgId } = who;
-  const [tagIds, listIds, suppressed] = await Promise.all([
+  const [date, tagIds, listIds, suppressed] = await Promise.all([
+    organizations.today(orgId),
     groups.tagsNamed(who, siteId, tags),
     groups.listsOf(who, siteId, lists),
     suppressions.among(orgId, [fields.email], "marketing"),
@@ -31,15 +33,15 @@ export async function create(who: Who, { siteId: given, tags, lists, ...fields }
   const setting = { orgId, siteId, id, tags: [...new Set(tagIds.values())], lists: listIds, suppressed: suppressed.size > 0 };
   const item = items.newItem(fields, setting);
   await write(items.pointing(item));
-  await insert(item);
+  await insert(item, date);
   // Whoever suppressed the address meanwhile may not have found the contact.
   await standing.follow(orgId, [item]);
   return find(who, id);
 }
 
-async function insert(item: ContactItem): Promise<void> {
+async function insert(item: ContactItem, date: string): Promise<void> {
   try {
-    await write(...items.inserting(item));
+    await write(...items.inserting(item, date));
   } catch (error) {
     if (!(error instanceof Unmet)) throw error;
     const there = await get<ContactItem>({ pk: item.pk, sk: item.sk });
@@ -138,8 +140,8 @@ export const remove = (who: Who, id: number): Promise<void> =>
       await write(...items.parting(current, heavy.slice(0, groupsAtOnce)));
       return remove(who, id);
     }
-    await forget(who.orgId, id);
-    await write(...items.removing(current));
+    const [date] = await Promise.all([organizations.today(who.orgId), forget(who.orgId, id)]);
+    await write(...items.removing(current, date));
   });
 
 /** What was logged of it. */

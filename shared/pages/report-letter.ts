@@ -100,7 +100,7 @@ function figuresOf({ figures, change, contacts, frequency }: Digest): Figure[] {
       good: better(change.complaintRate, false),
     },
     { name: "Unsubscribed", value: count(figures.unsubscribed), change: more(change.unsubscribed) },
-    { name: "Contacts now", value: count(contacts), change: "" },
+    { name: "Contacts now", value: count(contacts.total), change: contacts.change === null ? "" : more(contacts.change) },
   ];
 }
 

@@ -1,6 +1,10 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import * as clock from "../../shared/clock.ts";
+import { ContactRow } from "../../shared/domain/contacts/contact.ts";
+import { upsert } from "../../shared/domain/contacts/upserts.ts";
+import * as contacts from "../../shared/domain/contacts.ts";
 import * as days from "../../shared/domain/days.ts";
+import { dashboard } from "../../shared/domain/insight/dashboard.ts";
 import * as insightDays from "../../shared/domain/insight/days.ts";
 import { deliverability } from "../../shared/domain/insight/deliverability.ts";
 import * as folds from "../../shared/domain/insight/folds.ts";
@@ -10,8 +14,9 @@ import * as due from "../../shared/domain/sending/due.ts";
 import { metered } from "../../shared/doors/meter.ts";
 import { query, queryAll, write } from "../../shared/doors/table.ts";
 import { type Address, ranges, shelves } from "../../shared/keys.ts";
-import { audience } from "../support/audience.ts";
-import { atEveryStep } from "../support/killer.ts";
+import { audience, counted as countedContacts, create, stored } from "../support/audience.ts";
+import { fill, newForm } from "../support/forms.ts";
+import { atEveryStep, atSomeSteps } from "../support/killer.ts";
 import * as virtual from "../support/virtual-queues.ts";
 
 beforeAll(virtual.opened);
@@ -122,3 +127,57 @@ test("reading costs by the days of the period, and not by what happened before o
   expect(old[1]!).toBeLessThan(young[1]! + 8);
   expect(Math.max(...old)).toBeLessThan(40);
 }, 240_000);
+
+describe("the number of contacts", () => {
+  const total = async ({ orgId, siteId }: Shop) => {
+    const { days: all } = await insightDays.withDomains(orgId, [siteId], { from: "2000-01-01", to: "2999-12-31" });
+    return [...all.values()].reduce((sum, { contacts: n = 0 }) => sum + n, 0);
+  };
+  const upserted = (site: Shop, emails: string[]) =>
+    upsert(
+      site.caller,
+      site.siteId,
+      emails.map((email) => ContactRow.parse({ email })),
+    );
+
+  test("is told beside that of the time before, whoever came, went or moved since then", async () => {
+    const site = await shop();
+    const told = async (period: "7d" | "30d") => {
+      const { contacts } = await overview(site.caller, { period, interval: "day" });
+      expect((await dashboard(site.caller, { period })).contacts).toEqual(contacts);
+      return contacts;
+    };
+    const ann = await create(site, "ann@example.com");
+    await upserted(site, ["bob@example.com", "cid@example.com", "dan@example.com", "bob@example.com"]);
+    expect(await told("7d")).toEqual({ total: 4, previous: 0, change: null });
+    clock.advance(20 * 86_400);
+    expect(await told("7d")).toEqual({ total: 4, previous: 4, change: 0 });
+    await contacts.remove(site.caller, ann.id);
+    const [eve] = await upserted(site, ["eve@example.com", "fay@example.com", "dan@example.com"]);
+    for (let n = 0; n < 5; n++) await contacts.change(site.caller, (eve as { id: number }).id, { email: `eve${n}@example.com` });
+    await fill((await newForm(site)).id, { email: "gus@example.com" });
+    expect(await told("7d")).toEqual({ total: 6, previous: 4, change: 0.5 });
+    expect(await told("30d")).toEqual({ total: 6, previous: 0, change: null });
+    clock.advance(3 * 86_400);
+    await drained();
+    expect(await told("7d")).toEqual({ total: 6, previous: 4, change: 0.5 });
+  });
+
+  test("is that of the days together, whoever dies", async () => {
+    const site = await shop();
+    const agree = async () => {
+      const there = (await stored(site)).length;
+      expect([await countedContacts(site), await total(site)]).toEqual([there, there]);
+    };
+    const ways: (() => Promise<unknown>)[] = [
+      () => create(site, `${crypto.randomUUID()}@example.com`),
+      () => upserted(site, Array.from({ length: 3 }, () => `${crypto.randomUUID()}@example.com`)),
+      async () => contacts.remove(site.caller, (await stored(site))[0]!.id),
+    ];
+    for (const way of ways)
+      await atSomeSteps(2, async (kill) => {
+        await kill(way);
+        await agree();
+      });
+  });
+});

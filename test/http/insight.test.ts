@@ -44,7 +44,7 @@ describe("figures", () => {
       expect(dashboard).toMatchObject({
         siteId: null,
         timezone: "UTC",
-        contacts: { total: 0 },
+        contacts: { total: 0, previous: 0, change: null },
         sends: { total: 0 },
         totals: { sent: 0, openRate: 0 },
         change: { sent: null, openRate: null },

@@ -43,7 +43,13 @@ function digest(frequency: Digest["frequency"], span: Digest["span"], more: Part
   const chart = datesOf(span).map((date, i) => ({ date, delivered: i * 10, opened: i }));
   const change = changeOf(figures, previous);
   const reputation = reputationOf(well);
-  const rest = { siteName: "Shop", past: span, contacts: 42_000, campaigns: [campaign("Spring", "sent")], warnings: [] };
+  const rest = {
+    siteName: "Shop",
+    past: span,
+    contacts: { total: 42_000, previous: 40_000, change: 0.05 },
+    campaigns: [campaign("Spring", "sent")],
+    warnings: [],
+  };
   return { frequency, span, figures, previous, change, chart, reputation, ...rest, ...more };
 }
 const about = { id: 7, url: "https://mail.example/api/v1/reports/schedules/7" };
@@ -54,7 +60,7 @@ describe("a mailed report", () => {
     const { subject, html, text } = letterOf(digest("weekly", week), about);
     expect(subject).toBe("Shop: your week, 10,000 sent, 40.4 % opened");
     const shown = html.replace(/<[^>]+>/g, " ").replace(/\s+/g, " ");
-    for (const said of ["10,000", "25 % more", "99 % of those sent", "42,000", "Spring", "1,234", about.url, "the week before"])
+    for (const said of ["10,000", "25 % more", "99 % of those sent", "42,000", "5 % more", "Spring", "1,234", about.url, "the week before"])
       for (const form of [shown, text]) expect(form).toContain(said);
     expect(shown).toMatch(/16\s–\s22 November 2026/u);
     for (const date of datesOf(week)) expect(text).toContain(date);

@@ -6,6 +6,7 @@ import { canonical } from "../../email.ts";
 import { invalid, type Problem } from "../../errors.ts";
 import { faults } from "../../faults.ts";
 import { emailShard, keys, on, shelves, sortable } from "../../keys.ts";
+import * as days from "../days.ts";
 import { type ContactChanges, type ContactItem, CustomFields, derived, type NewContact } from "./contact.ts";
 import * as groups from "./groups.ts";
 
@@ -97,13 +98,19 @@ export const membershipsOf = ({ tags, lists }: Pick<ContactItem, "tags" | "lists
   ...[...(lists ?? [])].map((group) => ({ kind: "LIST" as const, group })),
 ];
 
-export const counting = ({ orgId, siteId, sk }: ContactItem, by: number): Write =>
+/** In all, and on the day of the organization on which they came or went. */
+export const counting = (one: ContactItem, by: number, date: string): Write[] => [
+  shifting(one, by),
+  days.growing(one.orgId, one.siteId, date, emailShard(one.sk), by),
+];
+
+const shifting = ({ orgId, siteId, sk }: ContactItem, by: number): Write =>
   update(keys.contactCount(orgId, siteId, emailShard(sk)), { add: { count: by } });
 
-/** With its count and its memberships; its pointer comes first. */
-export const inserting = (item: ContactItem): Write[] => [
+/** With its count and its memberships; its pointer comes first. `date`: the organization's day. */
+export const inserting = (item: ContactItem, date: string): Write[] => [
   put(item, item, { new: true }),
-  counting(item, 1),
+  ...counting(item, 1, date),
   ...groups.joining(item, membershipsOf(item)),
 ];
 
@@ -118,7 +125,7 @@ export const changing = (current: ContactItem, next: ContactItem, taken: Problem
         put(next, next, { new: taken }),
         pointing(next),
         moving(next),
-        ...(emailShard(current.sk) === emailShard(next.sk) ? [] : [counting(current, -1), counting(next, 1)]),
+        ...(emailShard(current.sk) === emailShard(next.sk) ? [] : [shifting(current, -1), shifting(next, 1)]),
       ];
 
 /** That a contact took another address, for who reads all contacts meanwhile. */
@@ -138,11 +145,11 @@ const moved = ({ sk, movedFrom = [] }: ContactItem, at: string): Pick<ContactIte
 const moving = ({ orgId, siteId, id, movedAt: at = "" }: ContactItem): Write =>
   put(keys.contactMove(orgId, siteId, `${at}#${sortable(id)}`), { id, at, expires: epochSeconds() + keepMovesSeconds });
 
-/** All of it; its memberships must fit into a transaction. */
-export const removing = (current: ContactItem): Write[] => [
+/** All of it; its memberships must fit into a transaction. `date`: the organization's day. */
+export const removing = (current: ContactItem, date: string): Write[] => [
   remove(current, { if: asRead(current) }),
   remove(keys.contactPointer(current.orgId, current.id)),
-  counting(current, -1),
+  ...counting(current, -1, date),
   ...groups.parting(current, membershipsOf(current)),
 ];
 

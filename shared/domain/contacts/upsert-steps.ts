@@ -12,6 +12,8 @@ import { asRead, changed, counting, membershipsOf, newItem, pointing } from "./i
 export interface Person {
   orgId: number;
   siteId: number;
+  /** The organization's day. */
+  date: string;
   /** Of one that is made. */
   id: number;
   rows: ContactRow[];
@@ -111,7 +113,10 @@ const stepTo = (person: Person, next: ContactItem, memberships: groups.Membershi
   isNew: !person.current,
   memberships,
   storing,
-  counters: [...(person.current ? [] : [next.pk]), ...memberships.map(({ kind, group }) => `${kind} ${group} ${groups.homeOf(next)}`)],
+  counters: [
+    ...(person.current ? [] : [next.pk, `${next.pk} by day`]),
+    ...memberships.map(({ kind, group }) => `${kind} ${group} ${groups.homeOf(next)}`),
+  ],
   bytes: Buffer.byteLength(JSON.stringify(next)),
 });
 
@@ -174,7 +179,7 @@ function countersOf(steps: Step[]): Write[] {
   );
   const byCounter = [...Map.groupBy(joined, ({ kind, group, home }) => `${kind} ${group} ${home}`).values()];
   return [
-    ...made.map((some) => counting(some[0]!.next, some.length)),
+    ...made.flatMap((some) => counting(some[0]!.next, some.length, some[0]!.person.date)),
     ...byCounter.map((some) => {
       const [{ orgId, kind, group, home }] = some as [{ orgId: number; kind: GroupKind; group: number; home: string }];
       return groups.counted(orgId, kind, group, home, some.length);

@@ -7,6 +7,7 @@ import { unlessMissing } from "../../errors.ts";
 import * as ids from "../../ids.ts";
 import { keys } from "../../keys.ts";
 import { inParallel } from "../../parallel.ts";
+import * as organizations from "../organizations.ts";
 import * as suppressions from "../suppressions.ts";
 import type { ContactItem, ContactRow } from "./contact.ts";
 import * as groups from "./groups.ts";
@@ -93,7 +94,8 @@ async function planned(
   );
   if (resubscribe && mode !== "create" && who.siteId === undefined) await welcome(orgId, merged, fresh.status);
   const emails = merged.map(({ email }) => email);
-  const [tags, suppressed, taken] = await Promise.all([
+  const [date, tags, suppressed, taken] = await Promise.all([
+    organizations.today(orgId),
     groups.tagsNamed(
       who,
       siteId,
@@ -105,6 +107,7 @@ async function planned(
   return merged.map((row, i) => ({
     orgId,
     siteId,
+    date,
     id: given ? sets[i]![0]!.id! : taken[i]!,
     rows: sets[i]!.map((one) => one.row),
     row,
@@ -118,8 +121,8 @@ async function planned(
   }));
 }
 
-// Of the 100 writes of a transaction a counter for each, and those of the contact and its count.
-const mostMemberships = 98;
+// Of the 100 writes of a transaction a counter for each, and those of the contact and its two counts.
+const mostMemberships = 97;
 
 /** Rows of one address in as few sets as can be written at once. */
 function fitting(rows: Given[]): Given[][] {

@@ -11,6 +11,7 @@ import * as items from "../contacts/items.ts";
 import * as members from "../contacts/members.ts";
 import * as standing from "../contacts/standing.ts";
 import * as contacts from "../contacts.ts";
+import * as organizations from "../organizations.ts";
 import * as scoring from "../scoring.ts";
 import type { SequenceItem } from "../sequences/record.ts";
 import * as triggers from "../sequences/triggers.ts";
@@ -66,9 +67,10 @@ async function applied(form: FormItem, submission: Submission): Promise<ContactI
     if (submission.applied) return (await contacts.byIds(submission.orgId, [submission.contactId!], { consistent: true }))[0];
     const current = await contactAt(submission);
     const met = current ? filled(current, submission) : await fresh(submission, form, "subscribed");
-    const begun = await triggers.startedBy(met, { formId: form.id, starts: await sequencesOf(form) }, roomForSequences);
+    const [date, starts] = await Promise.all([organizations.today(form.orgId), sequencesOf(form)]);
+    const begun = await triggers.startedBy(met, { formId: form.id, starts }, roomForSequences);
     const contact = { ...met, ...entering(met, begun) };
-    const storing = current ? items.changing(current, contact, neverTaken) : items.inserting(contact);
+    const storing = current ? items.changing(current, contact, neverTaken) : items.inserting(contact, date);
     try {
       await write(noting(submission, contact, { applied: true }), submissions.logging(submission, contact.id), ...storing, ...begun.writes);
       await triggers.started(begun);
@@ -107,7 +109,7 @@ export async function meet(form: FormItem, submission: Submission): Promise<void
   for (let tries = 1; submission.contactId === undefined; tries++) {
     const current = await contactAt(submission);
     const contact = current ?? (await fresh(submission, form, "pending"));
-    const storing = current ? [] : items.inserting(contact);
+    const storing = current ? [] : items.inserting(contact, await organizations.today(form.orgId));
     try {
       await write(noting(submission, contact, {}), submissions.logging(submission, contact.id), ...storing);
       return standing.follow(submission.orgId, [contact]);

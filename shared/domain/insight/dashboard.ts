@@ -5,10 +5,11 @@ import { query } from "../../doors/table.ts";
 import { ranges } from "../../keys.ts";
 import { campaignStatuses, type StoredCampaign } from "../campaigns/campaign.ts";
 import { Stats, statsOf } from "../campaigns/stats.ts";
-import * as counters from "../counters.ts";
 import * as feed from "../sending/feed.ts";
 import * as sources from "../sending/sources.ts";
 import * as suppressions from "../suppressions.ts";
+import * as contactCount from "./contact-count.ts";
+import { ContactCount } from "./contact-count.ts";
 import * as days from "./days.ts";
 import { Change, changeOf, Figures, figuresOf } from "./figures.ts";
 import { type Asked, begun, named, spanned, within } from "./overview.ts";
@@ -31,7 +32,7 @@ export type RecentCampaign = z.output<typeof RecentCampaign>;
 export const Dashboard = z
   .object({
     ...named,
-    contacts: z.object({ total: z.int().describe("Now") }),
+    contacts: ContactCount,
     sends: z.object({ total: z.int().describe("Accepted since ever, whatever became of them") }),
     suppressions: z.object({ total: z.int().describe("Addresses of the whole organization that get no mail, or no marketing mail") }),
     totals: Figures,
@@ -51,7 +52,7 @@ export async function dashboard(who: Who, asked: Asked): Promise<Dashboard> {
   const before = previousOf(span);
   const [counted, contacts, sends, suppressed, recentCampaigns] = await Promise.all([
     days.between(orgId, siteIds, { from: before.from, to: span.to }),
-    contactsOf(orgId, siteIds),
+    contactCount.total(orgId, siteIds),
     feed.total(orgId, siteIds),
     suppressions.counts(orgId),
     campaignsOf(orgId, siteIds, mostCampaigns),
@@ -60,7 +61,7 @@ export async function dashboard(who: Who, asked: Asked): Promise<Dashboard> {
   const [totals, past] = [figuresOf(sum), figuresOf(within(counted, before))];
   return {
     ...head,
-    contacts: { total: contacts },
+    contacts: contactCount.countOf(contacts, sum),
     sends: { total: sends },
     suppressions: { total: Object.values(suppressed).reduce((total, n) => total + n, 0) },
     totals,
@@ -70,9 +71,6 @@ export async function dashboard(who: Who, asked: Asked): Promise<Dashboard> {
     reputation: reputationOf(sum),
   };
 }
-
-export const contactsOf = (orgId: number, siteIds: number[]): Promise<number> =>
-  counters.total(...siteIds.map((siteId) => ranges.contactCounts(orgId, siteId)));
 
 // Of an organization with very many campaigns on other sites not all are looked through.
 const mostLookedAt = 200;

@@ -102,11 +102,11 @@ const shifted = {
 } as const;
 type Rates = keyof typeof shifted;
 
+/** By which part it grew; null from nothing. */
+export const growth = (now: number, before: number): number | null => (before > 0 ? now / before - 1 : null);
+
 export const changeOf = (now: Figures, before: Figures): Change => ({
-  ...(Object.fromEntries(grown.map((name) => [name, before[name] > 0 ? now[name] / before[name] - 1 : null])) as Pick<
-    Change,
-    (typeof grown)[number]
-  >),
+  ...(Object.fromEntries(grown.map((name) => [name, growth(now[name], before[name])])) as Pick<Change, (typeof grown)[number]>),
   ...(Object.fromEntries(
     (Object.keys(shifted) as Rates[]).map((name) => [name, before[shifted[name]] > 0 ? now[name] - before[name] : null]),
   ) as Pick<Change, Rates>),

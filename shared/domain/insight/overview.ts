@@ -3,6 +3,8 @@ import * as z from "zod";
 import type { Caller } from "../../caller.ts";
 import * as organizations from "../organizations.ts";
 import * as sites from "../sites.ts";
+import * as contactCount from "./contact-count.ts";
+import { ContactCount } from "./contact-count.ts";
 import * as days from "./days.ts";
 import { Change, changeOf, Figures, figuresOf } from "./figures.ts";
 import { Interval, type Period, Period as PeriodSchema, piecesOf, previousOf, type Span, spanOf } from "./spans.ts";
@@ -28,6 +30,7 @@ export const Overview = z
   .object({
     ...named,
     interval: Interval,
+    contacts: ContactCount,
     totals: Figures,
     previous: z.object({ ...spanned, totals: Figures }).describe("As many days, just before"),
     change: Change,
@@ -45,12 +48,17 @@ export interface Asked {
 export async function overview(who: Who, { period, siteId, interval }: Asked & { interval: Interval }): Promise<Overview> {
   const { head, span, siteIds } = await begun(who, { period, siteId });
   const before = previousOf(span);
-  const counted = await days.between(who.orgId, siteIds, { from: before.from, to: span.to });
-  const [totals, past] = [figuresOf(within(counted, span)), figuresOf(within(counted, before))];
+  const [counted, contacts] = await Promise.all([
+    days.between(who.orgId, siteIds, { from: before.from, to: span.to }),
+    contactCount.total(who.orgId, siteIds),
+  ]);
+  const sum = within(counted, span);
+  const [totals, past] = [figuresOf(sum), figuresOf(within(counted, before))];
   const seriesOf = (whole: Span) => piecesOf(whole, interval).map((piece) => ({ ...piece, ...figuresOf(within(counted, piece)) }));
   return {
     ...head,
     interval,
+    contacts: contactCount.countOf(contacts, sum),
     totals,
     previous: { ...before, totals: past },
     change: changeOf(totals, past),

@@ -1,7 +1,8 @@
 // What a mailed report says: the figures of its days beside those before, the campaigns of that time, and what is not well.
 import type { Caller } from "../../caller.ts";
 import * as calendar from "../holidays/calendar.ts";
-import { campaignsOf, contactsOf, type RecentCampaign } from "../insight/dashboard.ts";
+import * as contactCount from "../insight/contact-count.ts";
+import { campaignsOf, type RecentCampaign } from "../insight/dashboard.ts";
 import * as days from "../insight/days.ts";
 import { type Change, changeOf, type Figures, figuresOf } from "../insight/figures.ts";
 import { within } from "../insight/overview.ts";
@@ -21,7 +22,8 @@ export interface Digest {
   change: Change;
   /** Of each day of the chart, which begins earlier where a report is of one day only. */
   chart: { date: string; delivered: number; opened: number }[];
-  contacts: number;
+  /** Now, and when the days of the report began. */
+  contacts: contactCount.ContactCount;
   campaigns: RecentCampaign[];
   reputation: Reputation;
   warnings: string[];
@@ -34,11 +36,11 @@ export async function gathered(orgId: number, siteId: number, frequency: Frequen
   const who: Pick<Caller, "orgId"> = { orgId };
   const past = before[frequency](span);
   const chart: Span = { from: [span.from, shifted(span.to, 1 - fewestDays)].sort()[0]!, to: span.to };
-  const [site, { timezone }, counted, contacts] = await Promise.all([
+  const { timezone, today } = await organizations.calendar(orgId);
+  const [site, counted, contacts] = await Promise.all([
     sites.find(who, siteId),
-    organizations.calendar(orgId),
-    days.between(orgId, [siteId], { from: [past.from, chart.from].sort()[0]!, to: span.to }),
-    contactsOf(orgId, [siteId]),
+    days.between(orgId, [siteId], { from: [past.from, chart.from].sort()[0]!, to: today }),
+    contactCount.total(orgId, [siteId]),
   ]);
   const sum = within(counted, span);
   const [figures, previous] = [figuresOf(sum), figuresOf(within(counted, past))];
@@ -56,7 +58,7 @@ export async function gathered(orgId: number, siteId: number, frequency: Frequen
       const { delivered, opened } = figuresOf(counted.get(date) ?? {});
       return { date, delivered, opened };
     }),
-    contacts,
+    contacts: contactCount.countOf(contacts, within(counted, { from: span.from, to: today })),
     campaigns: campaigns.toSorted((a, b) => b.stats.openRate - a.stats.openRate || b.stats.recipients - a.stats.recipients),
     reputation,
     warnings: warningsOf(figures, previous, reputation, campaigns),

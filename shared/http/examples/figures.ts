@@ -83,6 +83,7 @@ const Plan = {
   features: ["25,000 mails a month", "All features"],
 };
 
+const ContactCount = { total: 18_402, previous: 17_844, change: 0.0313 };
 const paid = { currentPeriodStart: "2026-11-14T08:12:40.000Z", currentPeriodEnd: "2026-12-14T08:12:40.000Z" };
 const photo = {
   width: 4000,
@@ -98,9 +99,10 @@ export const figures: Record<string, unknown> = {
   FiguresChange,
   FiguresPoint,
   Reputation,
+  ContactCount,
   Dashboard: {
     ...period,
-    contacts: { total: 18_402 },
+    contacts: ContactCount,
     sends: { total: 51_877 },
     suppressions: { total: 96 },
     totals: Figures,
@@ -112,6 +114,7 @@ export const figures: Record<string, unknown> = {
   AnalyticsOverview: {
     ...period,
     interval: "day",
+    contacts: ContactCount,
     totals: Figures,
     previous: { ...before, totals: Figures },
     change: FiguresChange,
