@@ -13,7 +13,6 @@ import { planKeys, plans } from "../../shared/plans.ts";
 const paidPlans = planKeys.filter((key) => plans[key].priceCents > 0) as [(typeof planKeys)[number], ...(typeof planKeys)[number][]];
 const notConfigured = "Stripe is not set up here: the answer names the setting";
 const stripeErrors = { 502: "Stripe is down", 503: notConfigured };
-const Window = z.object({ limit: z.int(), used: z.int(), remaining: z.int(), resetAt: z.int().describe("Unix seconds") });
 
 export const billing = group("billing", [
   route("GET /plans", "The plans there are, with limits and prices", {
@@ -63,12 +62,11 @@ export const billing = group("billing", [
       plan: z.enum(planKeys),
       period: reports.Period,
       mails: reports.Mails,
-      requests: z.object({ general: Window, send: Window }).describe("In this minute"),
+      requests: limits.Windows.describe("In this minute"),
     }),
-    handle: async ({ caller: { orgId } }) => {
-      const [usage, general, send] = await Promise.all([reports.usage(orgId), limits.peek(orgId, "general"), limits.peek(orgId, "send")]);
-      const { plan } = usage;
-      return { ...usage, requests: { general: limits.windowOf(plan, "general", general), send: limits.windowOf(plan, "send", send) } };
+    handle: async ({ caller }) => {
+      const [usage, requests] = await Promise.all([reports.usage(caller.orgId), limits.windowsOf(caller)]);
+      return { ...usage, requests };
     },
   }),
 

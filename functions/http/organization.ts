@@ -7,42 +7,20 @@ import { route } from "../../shared/http/route.ts";
 import { group } from "../../shared/http/serve.ts";
 import { planKeys } from "../../shared/plans.ts";
 
-const Window = z.object({
-  limit: z.int(),
-  used: z.int(),
-  remaining: z.int(),
-  resetAt: z.int().describe("Unix seconds"),
-});
-
 export const organization = group("organization", [
   route("GET /rate-limit", "How much of the rate limits is used; does not count itself", {
     limit: "none",
     level: "site",
-    returns: z.object({ plan: z.enum(planKeys), general: Window, send: Window, windowSeconds: z.int() }),
-    handle: async ({ caller: { orgId, plan } }) => {
-      const [general, send] = await Promise.all([limits.peek(orgId, "general"), limits.peek(orgId, "send")]);
-      return {
-        plan,
-        general: limits.windowOf(plan, "general", general),
-        send: limits.windowOf(plan, "send", send),
-        windowSeconds: limits.windowSeconds,
-      };
-    },
+    returns: z.object({ plan: z.enum(planKeys), ...limits.Windows.shape, windowSeconds: z.int() }),
+    handle: async ({ caller }) => ({ plan: caller.plan, ...(await limits.windowsOf(caller)), windowSeconds: limits.windowSeconds }),
   }),
   route("GET /org/health", "How mail fared in the last 30 days: bounces, complaints, trust level, and the limits that hold", {
     returns: health.Health.extend({
-      limits: z.object({ plan: z.enum(planKeys), mails: reports.Mails, general: Window, send: Window, windowSeconds: z.int() }),
+      limits: z.object({ plan: z.enum(planKeys), mails: reports.Mails, ...limits.Windows.shape, windowSeconds: z.int() }),
     }),
     handle: async ({ caller }) => {
-      const { orgId, plan } = caller;
-      const [state, { mails }, general, send] = await Promise.all([
-        health.of(caller),
-        reports.usage(orgId),
-        limits.peek(orgId, "general"),
-        limits.peek(orgId, "send"),
-      ]);
-      const windows = { general: limits.windowOf(plan, "general", general), send: limits.windowOf(plan, "send", send) };
-      return { ...state, limits: { plan, mails, ...windows, windowSeconds: limits.windowSeconds } };
+      const [state, { mails }, windows] = await Promise.all([health.of(caller), reports.usage(caller.orgId), limits.windowsOf(caller)]);
+      return { ...state, limits: { plan: caller.plan, mails, ...windows, windowSeconds: limits.windowSeconds } };
     },
   }),
   route("GET /org/branding", "Whether mails end with a line that says what they were sent with, and what that saves", {

@@ -65,7 +65,10 @@ export const segments = group("segments", [
   route("GET /segments/:id", "One segment, with the number of contacts it has right now", {
     level: "site",
     returns: Details,
-    handle: async ({ caller, params: { id } }) => ({ ...(await segment.find(caller, id)), ...(await count(segment.count(caller, id))) }),
+    handle: async ({ caller, params }) => {
+      const found = await segment.find(caller, params.id);
+      return { ...found, ...(await count(segment.countIn(caller.orgId, found.siteId, found.rules))) };
+    },
   }),
   route("PUT /segments/:id", "Change a segment; fields that are not given stay", {
     level: "site",

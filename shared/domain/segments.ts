@@ -5,7 +5,7 @@ import { now } from "../clock.ts";
 import { where } from "../conditions.ts";
 import { getMany, updateReturning, write } from "../doors/table.ts";
 import { oneLine } from "../email.ts";
-import { invalid, missing } from "../errors.ts";
+import { missing } from "../errors.ts";
 import { type GroupKind, keys } from "../keys.ts";
 import { type PageRequest, type Pagination, pagination } from "../paging.ts";
 import type { Contact } from "./contacts/contact.ts";
@@ -85,16 +85,8 @@ async function compiled(who: Who, id: number): Promise<Compiled & { siteId: numb
   return { ...(await ready(who.orgId, siteId, rules)), siteId };
 }
 
-/** What the reader of contacts takes, for a segment that must be of this site: 400 otherwise. */
-export async function condition(who: Who, id: number, siteId: number): Promise<reader.Wanted> {
-  const segment = await compiled(who, id);
-  if (segment.siteId !== siteId)
-    throw invalid(`Segment ${id} belongs to another site`, { details: [{ path: "segmentId", message: "of another site" }] });
-  return wanted(segment);
-}
-
-/** The same for rules that were kept: whatever is meant by days ago is meant as of `at`. */
-export const wantedBy = async (orgId: number, siteId: number, rules: Rules, at: Date): Promise<reader.Wanted> =>
+/** What the reader of contacts takes. Whatever is meant by days ago is meant as of `at`. */
+export const wantedBy = async (orgId: number, siteId: number, rules: Rules, at = now()): Promise<reader.Wanted> =>
   wanted(await ready(orgId, siteId, rules, at));
 
 /** Rules as a question to a contact, as of now. */
@@ -113,8 +105,8 @@ export async function preview(who: Who, { siteId, rules }: { siteId?: number | u
   return countIn(who.orgId, await sites.resolve(who, siteId), rules);
 }
 
-const countIn = async (orgId: number, siteId: number, rules: Rules): Promise<number> =>
-  reader.count(orgId, siteId, wanted(await ready(orgId, siteId, rules)));
+export const countIn = async (orgId: number, siteId: number, rules: Rules): Promise<number> =>
+  reader.count(orgId, siteId, await wantedBy(orgId, siteId, rules));
 
 /** A page by address. */
 export async function members(who: Who, id: number, request: PageRequest): Promise<{ items: Contact[]; pagination: Pagination }> {

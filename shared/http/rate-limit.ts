@@ -1,3 +1,4 @@
+import * as z from "zod";
 import { epochSeconds } from "../clock.ts";
 import { config } from "../config.ts";
 import { get, update, updateReturning } from "../doors/table.ts";
@@ -9,13 +10,9 @@ import { type PlanKey, plans } from "../plans.ts";
 // Fixed windows of one minute.
 export const windowSeconds = 60;
 
-export interface Window {
-  limit: number;
-  used: number;
-  remaining: number;
-  /** Unix seconds. */
-  resetAt: number;
-}
+export const Window = z.object({ limit: z.int(), used: z.int(), remaining: z.int(), resetAt: z.int().describe("Unix seconds") });
+export type Window = z.output<typeof Window>;
+export const Windows = z.object({ general: Window, send: Window });
 
 type Counted = "general" | "send";
 const minute = () => Math.floor(epochSeconds() / windowSeconds);
@@ -48,6 +45,12 @@ export function windowOf(plan: PlanKey, counted: Counted, used: number): Window 
   const limit = limitOf(plan, counted);
   const bounded = Math.min(used, limit);
   return { limit, used: bounded, remaining: limit - bounded, resetAt: (minute() + 1) * windowSeconds };
+}
+
+/** Both, without counting this request. */
+export async function windowsOf({ orgId, plan }: { orgId: number; plan: PlanKey }): Promise<z.output<typeof Windows>> {
+  const [general, send] = await Promise.all([peek(orgId, "general"), peek(orgId, "send")]);
+  return { general: windowOf(plan, "general", general), send: windowOf(plan, "send", send) };
 }
 
 export const headersOf = ({ limit, remaining, resetAt }: Window): Record<string, string> => ({

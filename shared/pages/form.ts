@@ -1,7 +1,9 @@
 // A form as html: real labels, nothing that needs script, faults said where they are. The same on our page, pasted into a page of the
 // customer's, and put there by the script.
+
 import type { Design, FieldType, FormField } from "../domain/forms/design.ts";
-import { trap, type Wrong } from "../domain/forms/values.ts";
+import { contactFields } from "../domain/forms/submissions.ts";
+import { isTicked, trap, type Wrong } from "../domain/forms/values.ts";
 import { type Html, html } from "../http/html.ts";
 import { type Language, words } from "./words.ts";
 
@@ -28,12 +30,10 @@ export const faultText = (language: Language, design: Design, { field, fault }: 
 
 export const idOf = (formId: number, { name }: Pick<FormField, "name">): string => `pennymail-${formId}-${name}`;
 
-const known = ["firstName", "lastName", "phone", "company"] as const;
-
 function labelOf(language: Language, { address }: Design, { name, label }: FormField): string {
   if (label) return label;
   if (name === address) return words[language].email;
-  const own = known.find((one) => one === name);
+  const own = contactFields.find((one) => one === name);
   if (own) return words[language][own];
   const text = name.replace(/[_-]+/g, " ").replace(/([a-z\d])([A-Z])/g, (_, end: string, start: string) => `${end} ${start.toLowerCase()}`);
   return text[0]!.toUpperCase() + text.slice(1);
@@ -59,7 +59,6 @@ function fieldHtml(shown: Shown, field: FormField): Html {
 }
 
 const text = (value: unknown): string => (typeof value === "object" ? "" : String(value));
-const isTicked = (value: string): boolean => !["", "false", "0", "off", "no"].includes(value.toLowerCase());
 
 type Control = (field: FormField, attributes: Html, value: string, language: Language) => Html;
 const input =

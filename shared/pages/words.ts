@@ -1,5 +1,5 @@
-// Every word on the pages and in the mails that the people of our customers see, in every language we speak. One table: a language
-// more is one entry more, here, in mail-words.ts and in confirm-mail-words.ts.
+// The words on the pages that the people of our customers see, in every language we speak. A language more is one entry more in each
+// file of words.
 import { confirmMailWords } from "./confirm-mail-words.ts";
 import { known, type Language, mailWords } from "./mail-words.ts";
 
@@ -32,9 +32,7 @@ const en = {
   pending: "We have sent you a mail with a link. Open it to confirm your address.",
   inactiveTitle: "This form is closed",
   inactive: "It takes no more entries at the moment.",
-  failedTitle: "That did not work",
   failed: "Something went wrong. Please try again.",
-  goBack: "Back to the form",
   email: "Email",
   submit: "Send",
   required: "required",
@@ -82,9 +80,7 @@ const de: Words = {
   pending: "Wir haben Ihnen eine Mail mit einem Link geschickt. Öffnen Sie ihn, um Ihre Adresse zu bestätigen.",
   inactiveTitle: "Dieses Formular ist geschlossen",
   inactive: "Es nimmt zurzeit keine Einträge an.",
-  failedTitle: "Das hat nicht geklappt",
   failed: "Etwas ist schiefgegangen. Bitte versuchen Sie es noch einmal.",
-  goBack: "Zurück zum Formular",
   email: "E-Mail",
   submit: "Absenden",
   required: "erforderlich",
@@ -131,9 +127,7 @@ const fr: Words = {
   pending: "Nous vous avons envoyé un message avec un lien. Ouvrez-le pour confirmer votre adresse.",
   inactiveTitle: "Ce formulaire est fermé",
   inactive: "Il n’accepte pas de réponses pour le moment.",
-  failedTitle: "Cela n’a pas fonctionné",
   failed: "Une erreur s’est produite. Veuillez réessayer.",
-  goBack: "Retour au formulaire",
   email: "E-mail",
   submit: "Envoyer",
   required: "obligatoire",
@@ -180,9 +174,7 @@ const es: Words = {
   pending: "Le hemos enviado un mensaje con un enlace. Ábralo para confirmar su dirección.",
   inactiveTitle: "Este formulario está cerrado",
   inactive: "Por ahora no admite más respuestas.",
-  failedTitle: "No ha funcionado",
   failed: "Algo ha ido mal. Inténtelo de nuevo.",
-  goBack: "Volver al formulario",
   email: "Correo electrónico",
   submit: "Enviar",
   required: "obligatorio",

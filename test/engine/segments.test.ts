@@ -6,6 +6,7 @@ import type { Contact, ContactItem, NewContact } from "../../shared/domain/conta
 import * as facts from "../../shared/domain/contacts/facts.ts";
 import * as groups from "../../shared/domain/contacts/groups.ts";
 import * as members from "../../shared/domain/contacts/members.ts";
+import * as contactPages from "../../shared/domain/contacts/pages.ts";
 import * as contacts from "../../shared/domain/contacts.ts";
 import * as segments from "../../shared/domain/segments.ts";
 import * as sites from "../../shared/domain/sites.ts";
@@ -55,7 +56,7 @@ describe("whom a segment holds", () => {
     expect(await segments.count(shop.caller, id)).toBe(3);
     const bound = { ...shop.caller, siteId: other.siteId };
     await expect(segments.count(bound, id)).rejects.toMatchObject({ code: "site_forbidden" });
-    await expect(segments.condition(shop.caller, id, other.siteId)).rejects.toMatchObject({ kind: "invalid" });
+    await expect(contactPages.wantedOf(shop.caller, { segmentId: id, siteId: other.siteId })).rejects.toMatchObject({ kind: "invalid" });
   });
 
   test("by a tag that was deleted is nobody, and who carries only that has no tag", async () => {

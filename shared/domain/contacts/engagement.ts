@@ -3,6 +3,7 @@
 import { getMany, put, updateMany, writeMany } from "../../doors/table.ts";
 import { canonical } from "../../email.ts";
 import { keys, sortable } from "../../keys.ts";
+import * as contacts from "../contacts.ts";
 import { sourceOf } from "../sending/sources.ts";
 import type { SendItem } from "../sends.ts";
 import type { ContactItem } from "./contact.ts";
@@ -19,20 +20,8 @@ export async function contactsOf(orgId: number, addressees: Addressee[]): Promis
   );
   const strays = addressees.flatMap(({ contactId }, i) => (contactId && there[i]?.id !== contactId ? contactId : []));
   if (!strays.length) return there;
-  const moved = await byIds(orgId, [...new Set(strays)]);
+  const moved = new Map((await contacts.byIds(orgId, [...new Set(strays)], { consistent: true })).map((one) => [one.id, one]));
   return addressees.map(({ contactId }, i) => (contactId && there[i]?.id !== contactId && moved.get(contactId)) || there[i]);
-}
-
-async function byIds(orgId: number, contactIds: number[]): Promise<Map<number, ContactItem>> {
-  const pointers = await getMany<{ siteId: number; email: string }>(
-    contactIds.map((id) => keys.contactPointer(orgId, id)),
-    { consistent: true },
-  );
-  const found = await getMany<ContactItem>(
-    pointers.flatMap((pointer) => (pointer ? [keys.contact(orgId, pointer.siteId, pointer.email)] : [])),
-    { consistent: true },
-  );
-  return new Map(found.flatMap((one) => (one ? [[one.id, one]] : [])));
 }
 
 export interface Engaged extends Addressee {

@@ -67,7 +67,7 @@ export async function wantedOf(
     segmentId === undefined ? undefined : segments.find(who, segmentId),
   ]);
   const siteId = await siteOf(who, given, { tagId: tag, listId: list, segmentId: segment });
-  const ruled = segment && (await segments.condition(who, segment.id, siteId));
+  const ruled = segment && (await segments.wantedBy(who.orgId, siteId, segment.rules));
   const conditions: Condition[] = [
     ...(status === undefined ? [] : [equals("status", status)]),
     ...(search === undefined ? [] : [contains("search", search.toLowerCase())]),

@@ -1,7 +1,7 @@
 // All that is kept of one person: to hand it out, and to erase it.
 import * as z from "zod";
 import type { Caller } from "../../caller.ts";
-import { getMany, query } from "../../doors/table.ts";
+import { getMany, query, queryAll } from "../../doors/table.ts";
 import { keys, ranges } from "../../keys.ts";
 import * as contacts from "../contacts.ts";
 import * as history from "../events/history.ts";
@@ -89,14 +89,8 @@ async function lines<T>(orgId: number, id: number, prefix: string): Promise<T[]>
 
 /** Ids of all its sends, oldest first. */
 export async function sendsOf(orgId: number, { id, sendIds = [] }: ContactItem): Promise<number[]> {
-  const older: number[] = [];
-  let after: string | undefined;
-  do {
-    const page = await query<{ ids: number[] }>(ranges.contactLog(orgId, id, sendsPrefix), { limit: 1000, after });
-    older.push(...page.items.flatMap(({ ids }) => ids));
-    after = page.next;
-  } while (after !== undefined);
-  return [...new Set([...older, ...sendIds])];
+  const older = await queryAll<{ ids: number[] }>(ranges.contactLog(orgId, id, sendsPrefix));
+  return [...new Set([...older.flatMap(({ ids }) => ids), ...sendIds])];
 }
 
 /** Those that are kept, newest first. */

@@ -51,14 +51,18 @@ export interface Cause {
 const roomBeside = 98;
 const mostTries = 8;
 
-/** Adds to a contact's score, once for each cause; false when it was added before, or when there is no such contact any more. */
-export async function adjust(orgId: number, contactId: number, delta: number, cause: Cause): Promise<boolean> {
+/**
+ * Adds to a contact's score, once for each cause; false when it was added before, or when there is no such contact any more. `known` is
+ * the contact, where it was just read.
+ */
+export async function adjust(orgId: number, contactId: number, delta: number, cause: Cause, known?: ContactItem): Promise<boolean> {
   for (let tries = 1; ; tries++) {
-    const pointer = await get<{ siteId: number; email: string }>(keys.contactPointer(orgId, contactId));
-    if (!pointer) return false;
-    const address = keys.contact(orgId, pointer.siteId, pointer.email);
+    const fresh = tries === 1 ? known : undefined;
+    const place = fresh ?? (await get<{ siteId: number; email: string }>(keys.contactPointer(orgId, contactId)));
+    if (!place) return false;
+    const address = fresh ?? keys.contact(orgId, place.siteId, place.email);
     // Where no sequence waits for a score it need not be known, and what others write at the same time is not in its way.
-    const contact = (await triggers.waitsForScores(orgId, pointer.siteId)) ? await get<ContactItem>(address) : undefined;
+    const contact = (await triggers.waitsForScores(orgId, place.siteId)) ? (fresh ?? (await get<ContactItem>(address))) : undefined;
     const begun = contact?.id === contactId ? await triggers.startedBy(contact, { points: delta }, roomBeside) : nothing;
     const { add, conditions } = begun.of({ id: contactId });
     try {
@@ -83,29 +87,36 @@ export const logging = (orgId: number, contactId: number, delta: number, { key, 
 
 /** By hand. Answers with the new score. Throws 404. */
 export async function change(who: Who, id: number, given: Adjustment): Promise<number> {
-  await contacts.item(who, id);
+  const contact = await contacts.item(who, id);
   const [first = 0, at] = [await ids.take("SCORE"), new Date(await ids.time()).toISOString()];
   const cause = { key: `by hand ${first}`, at, reason: given.reason };
-  if ("delta" in given) await adjust(who.orgId, id, given.delta, cause);
-  else await setTo(who, id, given.score, cause);
+  if (!("delta" in given)) return setTo(who, contact, given.score, cause);
+  await adjust(who.orgId, id, given.delta, cause, contact);
   return (await contacts.item(who, id)).score ?? 0;
 }
 
-const setTo = (who: Who, id: number, score: number, cause: Cause): Promise<void> =>
-  contacts.untilSettled(who, id, async (current) => {
-    const delta = score - (current.score ?? 0);
-    const set = { score, v: touched(current).v };
-    const begun = await triggers.startedBy(current, { points: delta }, roomBeside);
-    const { add, conditions } = begun.of(current);
-    try {
-      const setting = update(current, { set, add }, { if: all(asRead(current), ...conditions) });
-      await write(logging(who.orgId, id, delta, cause), setting, ...begun.writes);
-      await triggers.started(begun);
-    } catch (error) {
-      // The same request, made again after it died, finds its line.
-      if (!(error instanceof Unmet && error.index === 0)) throw error;
-    }
-  });
+const setTo = (who: Who, { id, ...contact }: ContactItem, score: number, cause: Cause): Promise<number> =>
+  contacts.untilSettled(
+    who,
+    id,
+    async (current) => {
+      const delta = score - (current.score ?? 0);
+      const set = { score, v: touched(current).v };
+      const begun = await triggers.startedBy(current, { points: delta }, roomBeside);
+      const { add, conditions } = begun.of(current);
+      try {
+        const setting = update(current, { set, add }, { if: all(asRead(current), ...conditions) });
+        await write(logging(who.orgId, id, delta, cause), setting, ...begun.writes);
+        await triggers.started(begun);
+        return score;
+      } catch (error) {
+        // The same request, made again after it died, finds its line.
+        if (!(error instanceof Unmet && error.index === 0)) throw error;
+        return current.score ?? 0;
+      }
+    },
+    { id, ...contact },
+  );
 
 /** Newest first. Throws 404. */
 export async function log(who: Who, id: number, { limit, cursor }: { limit: number; cursor?: string | undefined }) {

@@ -1,7 +1,7 @@
 // Double opt-in: the link in a mail leads to a page with one button, and only the button confirms, as mail programs and scanners open links.
 import { after, epochSeconds, now } from "../../clock.ts";
 import { absent, all, any, atMost, contains, equals, exists, isNew, smaller } from "../../conditions.ts";
-import { claim, get, remove, update } from "../../doors/table.ts";
+import { claim, get, remove, update, updateReturning } from "../../doors/table.ts";
 import { missing } from "../../errors.ts";
 import { keys } from "../../keys.ts";
 import * as sealed from "../sealed-tokens.ts";
@@ -67,10 +67,10 @@ export async function confirm(token: string, { ip, userAgent }: { ip: string; us
     ...{ confirmedAt: now().toISOString(), confirmedIp: ip, confirmedUserAgent: userAgent?.slice(0, 300) },
     ...submissions.dueSoon(submission.id),
   };
-  const mine = await claim(update(submission, { set }, { if: all(exists, equals("status", "pending")) }));
+  const mine = await updateReturning<Submission>(update(submission, { set }, { if: all(exists, equals("status", "pending")) }));
   // Who presses is there: another submission of theirs may be mailed at once.
   if (mine) await claim(remove(keys.confirmMail(orgId, formId, email)));
-  const current = await submissions.find(orgId, formId, place);
+  const current = mine ?? (await submissions.find(orgId, formId, place));
   if (current?.duesk !== undefined) await accept(form, current);
   return told({ submission: current ?? submission, form, site });
 }

@@ -38,6 +38,9 @@ export function entered(design: Design, given: Record<string, unknown>): { wrong
   return { wrong, entry: { email: String(email), fields: { ...ofContact(design, given), ...rest }, extra: extraOf(design, given) } };
 }
 
+/** What an entry means in a box to tick. */
+export const isTicked = (text: string): boolean => !["", "false", "0", "off", "no"].includes(text.toLowerCase());
+
 type Told = { value: Value | undefined } | { fault: Fault };
 
 function readField(field: FormField, given: unknown): Told {
@@ -68,7 +71,7 @@ const readers: Record<FieldType, (text: string, field: FormField) => Told> = {
   textarea: (text) => (text.length <= maxLongText ? { value: text.replace(/\r\n?/g, "\n") } : { fault: "long" }),
   number: (text) => (text.length <= 30 && isStorable(Number(text)) ? { value: Number(text) } : { fault: "number" }),
   select: (text, { options }) => (options.some(({ value }) => value === text) ? { value: text } : { fault: "choice" }),
-  checkbox: (text) => ({ value: !["false", "0", "off", "no"].includes(text.toLowerCase()) }),
+  checkbox: (text) => ({ value: isTicked(text) }),
   date: (text) => (isDate(text) ? { value: text } : { fault: "date" }),
 };
 

@@ -112,8 +112,7 @@ const spellings: Partial<Record<(typeof fields)[number], string>> = {
     "firstname first fname givenname forename vorname prenom nombre primernombre nome primeironome voornaam contactfirstname customerfirstname",
   lastName:
     "lastname last lname surname familyname nachname familienname zuname nomdefamille nom apellido apellidos cognome sobrenome apelido achternaam contactlastname customerlastname",
-  fullName:
-    "name fullname displayname contactname customername vollername nomcomplet nombrecompleto nomecompleto nomecompleto volledigenaam",
+  fullName: "name fullname displayname contactname customername vollername nomcomplet nombrecompleto nomecompleto volledigenaam",
   phone:
     "phone phonenumber telephone telephonenumber tel mobile mobilephone mobilenumber cell cellphone telefon telefonnummer handy mobil telefono telefonomovil movil celular telefone telefoon numerodetelephone phone1value",
   company:
