@@ -20,7 +20,7 @@ const fields = {
   frequency: z
     .enum(times.frequencies)
     .describe(
-      `daily: of the day before; weekly: on Mondays, of the week before; monthly: on the first, of the month before. At ${times.hour}:00 in the organization's timezone`,
+      `daily: of the day before; weekly: on Mondays, of the week before; monthly: on the first, of the month before. At ${times.hour}:00 in the organization's timezone. Of several that fell due while the service stood still only the latest is mailed`,
     ),
   recipient: EmailAddress.describe(
     "Who gets it. It is sent through the organization's oldest verified sending config, as a send of the site",
@@ -69,7 +69,6 @@ export interface Stored extends ReportSchedule {
 
 export async function create(who: Who, { siteId: given, ...schedule }: NewReportSchedule): Promise<ReportSchedule> {
   const siteId = await sites.resolve(who, given);
-  const { timezone } = await organizations.calendar(who.orgId);
   const stamp = await records.stamp("REPORT");
   const item: Stored = {
     ...stamp,
@@ -80,9 +79,15 @@ export async function create(who: Who, { siteId: given, ...schedule }: NewReport
     lastSentAt: null,
     lastSendId: null,
     lastError: null,
-    ...(schedule.active ? waiting(stamp.id, times.firstAhead(schedule.frequency, now(), timezone), timezone) : { dueOn: "" }),
+    ...(schedule.active ? await ahead(who.orgId, { id: stamp.id, frequency: schedule.frequency }) : { dueOn: "" }),
   };
   return records.insert<Stored>("REPORT", who, item);
+}
+
+/** Waiting for the first one that lies ahead, and after the last. */
+async function ahead(orgId: number, { id, frequency, lastOn }: Pick<Stored, "id" | "frequency" | "lastOn">) {
+  const { timezone } = await organizations.calendar(orgId);
+  return waiting(id, times.firstAhead(frequency, now(), timezone, lastOn), timezone);
 }
 
 /** What is set while the next one is waited for. */
@@ -103,12 +108,7 @@ export async function change(who: Who, reportId: number, changes: ReportSchedule
   const current = await find(who, reportId);
   const { active, frequency } = { active: changes.active ?? current.active, frequency: changes.frequency ?? current.frequency };
   const anew = active && (!current.active || frequency !== current.frequency);
-  const { timezone } = await organizations.calendar(who.orgId);
-  const set = {
-    ...changes,
-    ...(anew && waiting(reportId, times.firstAhead(frequency, now(), timezone, current.lastOn), timezone)),
-    ...(!active && { nextAt: null }),
-  };
+  const set = { ...changes, ...(anew && (await ahead(who.orgId, { ...current, frequency }))), ...(!active && { nextAt: null }) };
   const changed = await updateReturning<Stored>(records.changing("REPORT", who, reportId, set, active ? [] : off("due")));
   if (!changed) throw missing("There is no such report schedule");
   return changed;

@@ -185,11 +185,13 @@ describe("a report", () => {
     expect(times.firstAhead("daily", early, "UTC", "2026-11-23")).toBe("2026-11-24");
   });
 
-  test("that was missed is made up for, unless it is older than a week", () => {
-    const at = new Date("2026-11-21T08:00:00Z");
-    expect(times.next("daily", "2026-11-18", at, "UTC")).toBe("2026-11-19");
-    expect(times.next("daily", "2026-10-01", at, "UTC")).toBe("2026-11-15");
-    expect(times.next("monthly", "2026-10-01", at, "UTC")).toBe("2026-12-01");
+  test("that was missed is made up for, the latest and no other", () => {
+    const [early, at] = [new Date("2026-11-21T06:00:00Z"), new Date("2026-11-21T08:00:00Z")];
+    expect(times.next("daily", "2026-11-18", at, "UTC")).toBe("2026-11-21");
+    expect(times.next("daily", "2026-11-18", early, "UTC")).toBe("2026-11-20");
+    expect(times.next("daily", "2026-11-21", at, "UTC")).toBe("2026-11-22");
+    expect(times.next("weekly", "2026-10-05", at, "UTC")).toBe("2026-11-16");
+    expect(times.next("monthly", "2026-10-01", at, "UTC")).toBe("2026-11-01");
   });
 
   test("of any frequency comes in every period exactly once, whatever the zone", () => {

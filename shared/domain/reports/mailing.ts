@@ -1,6 +1,6 @@
 // A scheduled report on its way. Its send id is settled before anything is accepted, so however often it is begun, it is one send.
 import { now } from "../../clock.ts";
-import { absent, all, any, equals, not } from "../../conditions.ts";
+import { absent, all, any, type Condition, equals, not } from "../../conditions.ts";
 import { config } from "../../config.ts";
 import { claim, get, update } from "../../doors/table.ts";
 import { Problem } from "../../errors.ts";
@@ -20,22 +20,28 @@ import * as times from "./times.ts";
 export async function run(orgId: number, reportId: number): Promise<void> {
   const item = await get<Stored>(keys.record(orgId, "REPORT", reportId));
   if (!item?.active || !item.nextAt || item.nextAt > now().toISOString()) return;
-  const sendId = await reserved(item);
-  if (sendId === undefined) return;
-  await settle(item, await mailed(item, sendId));
+  const { timezone } = await organizations.calendar(orgId);
+  const pending = await reserved(item, timezone);
+  if (!pending) return;
+  const due = { ...item, dueOn: pending.dueOn };
+  await settle(due, await mailed(due, pending.sendId), timezone);
 }
 
-/** Undefined when somebody else has brought it to its end meanwhile. */
-async function reserved(item: Stored): Promise<number | undefined> {
-  const { orgId, id, dueOn } = item;
-  if (item.pending?.dueOn === dueOn) return item.pending.sendId;
+/** What was begun is brought to its end; else the latest is begun. Undefined when somebody else has ended it meanwhile. */
+async function reserved(item: Stored, timezone: string): Promise<Stored["pending"]> {
+  const { orgId, id, frequency } = item;
+  if (item.pending?.dueOn === item.dueOn) return item.pending;
   const address = keys.record(orgId, "REPORT", id);
+  const dueOn = times.latest(frequency, item.dueOn, now(), timezone);
   const pending = { dueOn, sendId: await ids.takeSend() };
-  const free = all(equals("dueOn", dueOn), any(absent("pending"), not(equals(["pending", "dueOn"], dueOn))));
-  if (await claim(update(address, { set: { pending } }, { if: free }))) return pending.sendId;
+  const free = all(as(item), any(absent("pending"), not(equals(["pending", "dueOn"], item.dueOn))));
+  if (await claim(update(address, { set: { pending, ...waiting(id, dueOn, timezone) } }, { if: free }))) return pending;
   const there = await get<Stored>(address);
-  return there?.dueOn === dueOn && there.pending?.dueOn === dueOn ? there.pending.sendId : undefined;
+  return there?.dueOn === dueOn && there.pending?.dueOn === dueOn ? there.pending : undefined;
 }
+
+/** Nobody has ended or changed it. */
+const as = ({ dueOn, frequency }: Stored): Condition => all(equals("dueOn", dueOn), equals("active", true), equals("frequency", frequency));
 
 type Outcome = Pick<Stored, "lastError"> & Partial<Pick<Stored, "lastSentAt" | "lastSendId">>;
 
@@ -73,10 +79,9 @@ async function accept({ orgId, id, siteId, recipient, frequency, dueOn }: Stored
   return single({ orgId }, whole, await gather({ orgId }, whole, [recipient]));
 }
 
-async function settle({ orgId, id, dueOn, frequency }: Stored, outcome: Outcome): Promise<void> {
-  const { timezone } = await organizations.calendar(orgId);
+async function settle(item: Stored, outcome: Outcome, timezone: string): Promise<void> {
+  const { orgId, id, dueOn, frequency } = item;
   const next = waiting(id, times.next(frequency, dueOn, now(), timezone), timezone);
   const set = { ...outcome, ...next, lastOn: dueOn };
-  const still = all(equals("dueOn", dueOn), equals("active", true), equals("frequency", frequency));
-  await claim(update(keys.record(orgId, "REPORT", id), { set, remove: ["pending"] }, { if: still }));
+  await claim(update(keys.record(orgId, "REPORT", id), { set, remove: ["pending"] }, { if: as(item) }));
 }

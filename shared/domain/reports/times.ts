@@ -42,12 +42,12 @@ export function firstAhead(frequency: Frequency, at: Date, timezone: string, las
   return date;
 }
 
-/** Of several that were missed only those that are not older than this are still mailed. */
-const latestSeconds = 7 * 24 * 3600;
-
-/** The one after `date`: also one that is late, if it is not too old. */
-export function next(frequency: Frequency, date: string, at: Date, timezone: string): string {
-  let later = following[frequency](date);
-  while (at.getTime() - mailedAt(later, timezone).getTime() > latestSeconds * 1000) later = following[frequency](later);
-  return later;
+/** This one, or where later ones have fallen due by now, the latest: after a long stop nobody wants all that was missed. */
+export function latest(frequency: Frequency, date: string, at: Date, timezone: string): string {
+  const later = following[frequency](date);
+  return mailedAt(later, timezone) > at ? date : latest(frequency, later, at, timezone);
 }
+
+/** The one after `date`, also one that is late. */
+export const next = (frequency: Frequency, date: string, at: Date, timezone: string): string =>
+  latest(frequency, following[frequency](date), at, timezone);
