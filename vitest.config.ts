@@ -1,32 +1,27 @@
 import { defineConfig, type TestProjectInlineConfiguration } from "vitest/config";
 import { lacking } from "./infra/local/dynamodb-local.ts";
 
-type More = TestProjectInlineConfiguration["test"] & { files?: string };
-
-const project = (name: string, { files = name, ...more }: More = {}) => ({
+const project = (name: string, more: TestProjectInlineConfiguration["test"] = {}, folders = name) => ({
   extends: true as const,
-  test: { name, include: [`test/${files}/**/*.test.ts`], ...more },
+  test: { name, include: [`test/${folders}/**/*.test.ts`], ...more },
 });
 
 const engine = { globalSetup: "./test/support/engine.ts", setupFiles: "./test/support/settings.ts" };
 
-const toAmazons: Record<string, string[]> = {
-  // They start engines of their own.
-  never: ["engines", "work"],
-  // They take long, and ask nothing that others do not ask: `npm run test:dynamodb` has them all.
-  everyFile: [],
-};
+/** They start engines of their own. */
+const never = ["engines", "work"];
+/** They take long, and ask DynamoDB nothing that others do not ask: `npm run test:dynamodb` has them all. */
+const long: string[] = [];
 
 /** The engine tests once more, on Amazon's DynamoDB Local and when all others are done; where it is not, they are left out. */
 function dynamoDb() {
   const missing = lacking();
   if (missing && !process.argv.includes("--project")) console.log(`dynamodb tests skipped: ${missing}`);
   if (missing) return [];
-  const left = process.env.EVERY_FILE ? toAmazons.never! : Object.values(toAmazons).flat();
+  const left = process.env.EVERY_FILE ? never : [...never, ...long];
   const exclude = left.map((name) => `test/engine/${name}.test.ts`);
-  return [
-    project("dynamodb", { ...engine, files: "engine", globalSetup: "./test/support/dynamodb.ts", exclude, sequence: { groupOrder: 1 } }),
-  ];
+  const more = { ...engine, globalSetup: "./test/support/dynamodb.ts", exclude, sequence: { groupOrder: 1 } };
+  return [project("dynamodb", more, "{dynamodb,engine}")];
 }
 
 export default defineConfig({

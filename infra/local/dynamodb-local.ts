@@ -1,7 +1,8 @@
 // Amazon's own DynamoDB Local, the strict engine: `npm run dynamodb` fetches it, with a version and sums of its own, as 58 MB are more
 // than most want to wait for.
 import { spawnSync } from "node:child_process";
-import { mkdirSync, readdirSync } from "node:fs";
+import { randomBytes } from "node:crypto";
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -33,12 +34,24 @@ function found(): string | undefined {
   }
 }
 
-/** Keeps all in `folder`, or in memory. */
+/**
+ * Its port stands open to whoever reaches this machine and to any page in a browser, but each access key has tables of its own: so the
+ * key must be a secret. All is kept in `folder`, or in memory.
+ */
 export function command(port: number, folder: string | undefined): Command {
   const library = join(dirname(found()!), "lib");
   const release = join(library, readdirSync(library)[0]!);
-  if (folder) mkdirSync(folder, { recursive: true });
   const keeping = folder ? ["-dbPath", folder] : ["-inMemory"];
   const java = ["java", `-Djava.library.path=${join(release, "DynamoDBLocal_lib")}`, "-jar", join(release, "DynamoDBLocal.jar")] as const;
-  return [...java, "-port", String(port), "-sharedDb", "-disableTelemetry", ...keeping];
+  return [...java, "-port", String(port), "-disableTelemetry", ...keeping];
+}
+
+/** The same at every start with that folder. */
+export function accessKeyId(folder: string | undefined): string {
+  const fresh = randomBytes(20).toString("hex");
+  if (!folder) return fresh;
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const file = join(folder, "access-key");
+  if (!existsSync(file)) writeFileSync(file, fresh, { mode: 0o600 });
+  return readFileSync(file, "utf8");
 }

@@ -10,42 +10,38 @@ import { Trouble } from "./trouble.ts";
 
 export interface Engine {
   endpoint: string;
+  /** With which it shows our tables, where any will not do. */
+  accessKeyId?: string;
   stop(): Promise<void>;
 }
 
-/**
- * The engine at `given`, else one of our own: dynoxide, else Amazon's DynamoDB Local where it is installed.
- * `path` tells where files of a name are kept; undefined keeps all in memory.
- */
-export async function startDynamoDb(given: string | undefined, path: (name: string) => string | undefined): Promise<Engine> {
+/** Where files of a name are kept; undefined keeps all in memory. */
+type Path = (name: string) => string | undefined;
+
+/** The engine at `given`, else one of our own: dynoxide, else Amazon's DynamoDB Local. */
+export async function startDynamoDb(given: string | undefined, path: Path): Promise<Engine> {
   if (given) return { endpoint: given, stop: async () => {} };
-  return start((port) => dynoxide(port, path("table.db")) ?? amazons(port, path("dynamodb-local")));
+  const binary = dynoxide();
+  if (!binary) return startDynamoDbLocal(path);
+  const file = path("table.db");
+  return run((port) => [binary, "serve", "--port", String(port), ...(file ? ["--db-path", file] : [])]);
 }
 
-/** Amazon's, in memory, whatever else there is. */
-export const startDynamoDbLocal = (): Promise<Engine> => start((port) => amazons(port, undefined));
-
-async function start(commandAt: (port: number) => dynamoDbLocal.Command): Promise<Engine> {
-  const port = await freePort();
-  const [command, ...args] = commandAt(port);
-  return run(command, args, `http://127.0.0.1:${port}`);
-}
-
-const require = createRequire(import.meta.url);
-
-function dynoxide(port: number, file: string | undefined): dynamoDbLocal.Command | undefined {
+function dynoxide(): string | undefined {
   try {
-    const folder = dirname(require.resolve(`@dynoxide/${process.platform}-${process.arch}/package.json`));
-    return [join(folder, "dynoxide"), "serve", "--port", String(port), ...(file ? ["--db-path", file] : [])];
+    const found = createRequire(import.meta.url).resolve(`@dynoxide/${process.platform}-${process.arch}/package.json`);
+    return join(dirname(found), "dynoxide");
   } catch {
     return undefined;
   }
 }
 
-function amazons(port: number, folder: string | undefined): dynamoDbLocal.Command {
+export async function startDynamoDbLocal(path: Path): Promise<Engine> {
   const lacking = dynamoDbLocal.lacking();
   if (lacking) throw new Trouble(`There is no DynamoDB for this machine: ${lacking}; or set AWS_ENDPOINT_URL_DYNAMODB`);
-  return dynamoDbLocal.command(port, folder);
+  const folder = path("dynamodb-local");
+  const accessKeyId = dynamoDbLocal.accessKeyId(folder);
+  return { ...(await run((port) => dynamoDbLocal.command(port, folder))), accessKeyId };
 }
 
 const freePort = () =>
@@ -61,7 +57,10 @@ const freePort = () =>
 // it from a Ctrl-C in our terminal, so that messages in work can finish first.
 const guard = 'exec 3<&0; "$0" "$@" & child=$!; (cat <&3 >/dev/null; kill $child 2>/dev/null) & wait $child';
 
-async function run(command: string, args: string[], endpoint: string): Promise<Engine> {
+async function run(commandAt: (port: number) => dynamoDbLocal.Command): Promise<Engine> {
+  const port = await freePort();
+  const endpoint = `http://127.0.0.1:${port}`;
+  const [command, ...args] = commandAt(port);
   const guarded = existsSync("/bin/sh");
   const child = guarded
     ? spawn("/bin/sh", ["-c", guard, command, ...args], { stdio: ["pipe", "ignore", "pipe"], detached: true })

@@ -1,6 +1,6 @@
 // What stands in for AWS on one machine: DynamoDB, SQS, S3, KMS, Secrets Manager. The service reaches them through the real SDK.
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
-import { startDynamoDb } from "./dynamodb.ts";
+import { startDynamoDb, type startDynamoDbLocal } from "./dynamodb.ts";
 import type { Folder } from "./folder.ts";
 import { keyId, startKms } from "./kms.ts";
 import { bucket, credentials, type QueueSettings, type Queues, region, startQueues } from "./queues.ts";
@@ -20,8 +20,8 @@ interface Settings {
   queues: QueueSettings[];
   /** What Secrets Manager knows, by name. */
   secrets?: Record<string, string>;
-  /** Endpoint of a DynamoDB that runs already; one is started where there is none. */
-  dynamoDb?: string | undefined;
+  /** Endpoint of a DynamoDB that runs already, or how to start one; ours is started where there is none. */
+  dynamoDb?: string | typeof startDynamoDbLocal | undefined;
 }
 
 const table = "pennymail";
@@ -37,14 +37,16 @@ export async function startEngines({ folder, queues: settings, secrets = {}, dyn
     for (const part of started) await part.stop();
   };
   try {
-    const dynamo = await start(startDynamoDb(dynamoDb, folder.path));
+    const dynamo = await start(typeof dynamoDb === "function" ? dynamoDb(folder.path) : startDynamoDb(dynamoDb, folder.path));
     const queues = await start(startQueues({ queues: settings, path: folder.path }));
     const kms = await start(startKms({ keyFile: folder.path("kms-key"), secrets }));
-    const client = new DynamoDBClient({ endpoint: dynamo.endpoint, region, credentials });
+    const { accessKeyId = credentials.accessKeyId } = dynamo;
+    const client = new DynamoDBClient({ endpoint: dynamo.endpoint, region, credentials: { ...credentials, accessKeyId } });
     await createTable(client, table);
     await start(sweeping(client, table));
     const endpoints = { dynamo: dynamo.endpoint, queues: queues.endpoint, kms: kms.endpoint };
-    return { env: { ...environment(endpoints), ...queueUrls(settings, queues) }, queues, due: () => countDue(client, table), stop };
+    const env = { ...environment(endpoints), ...queueUrls(settings, queues), AWS_ACCESS_KEY_ID: accessKeyId };
+    return { env, queues, due: () => countDue(client, table), stop };
   } catch (error) {
     await stop();
     throw error;
@@ -58,7 +60,6 @@ const environment = (endpoints: { dynamo: string; queues: string; kms: string })
   AWS_ENDPOINT_URL_KMS: endpoints.kms,
   AWS_ENDPOINT_URL_SECRETS_MANAGER: endpoints.kms,
   AWS_REGION: region,
-  AWS_ACCESS_KEY_ID: credentials.accessKeyId,
   AWS_SECRET_ACCESS_KEY: credentials.secretAccessKey,
   TABLE_NAME: table,
   BUCKET_NAME: bucket,
