@@ -1,7 +1,7 @@
 // Mail of campaigns, sequences and holidays on its way: whoever dies, however it is stopped, and whatever events say of it meanwhile,
 // nobody gets it twice, and the numbers of its source are true.
 import { beforeAll, describe, expect, test, vi } from "vitest";
-import { now, sleep } from "../../shared/clock.ts";
+import { advance, now, sleep } from "../../shared/clock.ts";
 import type { ContactItem } from "../../shared/domain/contacts/contact.ts";
 import * as contacts from "../../shared/domain/contacts.ts";
 import * as held from "../../shared/domain/sending/held.ts";
@@ -189,6 +189,39 @@ test("what is paused is held back, what goes on goes out once, and what is cance
       expect(await agree(one, ids)).toMatchObject(end === "release" ? { sent: 2 } : { cancelled: 2 });
       expect(mailsOf(one, ids).length).toBe(end === "release" ? 2 : 0);
     });
+  await from.provider.stop();
+});
+
+test("paused between two calls of a chunk, the second waits until it goes on", async () => {
+  const from = await mailroom.sender("postmark", { ratePerSecond: 2 });
+  const { orgId } = from.caller;
+  const one = await story(from, 4);
+  const ids = await stage(one);
+  from.provider.slowMs = 100;
+  const running = mailroom.runLane(orgId, from.configId);
+  while (!from.provider.calls.length) await sleep(5);
+  await write(sources.setting(orgId, one.source, "paused"));
+  await running;
+  await mailroom.settle();
+  expect(await agree(one, ids)).toMatchObject({ sent: 2, queued: 2 });
+  await write(sources.setting(orgId, one.source, "going"));
+  await held.release(orgId, one.source, from.configId);
+  await mailroom.settle();
+  expect(await agree(one, ids)).toMatchObject({ sent: 4 });
+  expect(mailsOf(one, ids).length).toBe(4);
+  await from.provider.stop();
+});
+
+test("what was paused for days is not given up for the provider's first trouble", async () => {
+  const from = await mailroom.sender("postmark");
+  const { orgId } = from.caller;
+  const one = await story(from, 2);
+  const ids = await stage(one, { held: true });
+  advance(3 * 24 * 3600);
+  from.provider.trouble = ({ n }) => (n <= 2 ? { status: 503 } : undefined);
+  await held.release(orgId, one.source, from.configId);
+  await mailroom.settle();
+  expect(await agree(one, ids)).toMatchObject({ sent: 2 });
   await from.provider.stop();
 });
 

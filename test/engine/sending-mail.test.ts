@@ -15,6 +15,8 @@ import * as templates from "../../shared/domain/templates.ts";
 import * as blobs from "../../shared/doors/blobs.ts";
 import { get, getMany, put, remove, update, write, writeMany } from "../../shared/doors/table.ts";
 import { keys } from "../../shared/keys.ts";
+import { queues } from "../../shared/queues.ts";
+import { killed } from "../support/killer.ts";
 import * as mailroom from "../support/mailroom.ts";
 
 vi.setConfig({ testTimeout: 60_000 });
@@ -285,6 +287,32 @@ test("mails that were asked for one by one are asked for again one by one", asyn
   await mailroom.settle();
   expect(from.provider.calls.filter(({ recipients }) => recipients > 1)).toHaveLength(1);
   expect(await mailroom.balanced(from, idsOf(batch))).toEqual({ sent: 4 });
+});
+
+test("who worked through a call mail by mail and died is followed by one who does so too", async () => {
+  const from = await sender("resend");
+  from.provider.trouble = ({ recipients }) => (recipients > 1 ? { status: 400 } : undefined);
+  const batch = await mailroom.sendBatch(from, mailroom.recipients(3));
+  const run = () => mailroom.runLane(from.caller.orgId, from.configId);
+  for (let steps = 5; !from.provider.mails.length; steps++) {
+    await killed(steps, "after", run);
+    clock.advance(queues.lane.timeoutSeconds * 2);
+  }
+  from.provider.trouble = () => undefined;
+  await mailroom.settle();
+  expect(await mailroom.balanced(from, idsOf(batch))).toEqual({ sent: 3 });
+});
+
+test("a mail that may have arrived is uncertain, and not refused, when its address is suppressed before it is asked for again", async () => {
+  const from = await sender("resend");
+  from.provider.trouble = ({ n, recipients }) => (recipients > 1 ? { status: 400 } : n === 2 ? "lost" : undefined);
+  const batch = await mailroom.sendBatch(from, mailroom.recipients(2));
+  await mailroom.runLane(from.caller.orgId, from.configId);
+  const lost = (await mailroom.listed(from)).filter(({ status }) => status !== "sent");
+  expect(lost).toHaveLength(1);
+  await suppress(from, lost[0]!.toEmail);
+  await mailroom.settle();
+  expect(await mailroom.balanced(from, idsOf(batch))).toEqual({ sent: 1, uncertain: 1 });
 });
 
 test("a mail that its template cannot be rendered for fails alone", async () => {

@@ -5,8 +5,8 @@ import * as slowDomains from "../../shared/domain/sending/slow-domains.ts";
 import { limitOn, WarmUp } from "../../shared/domain/sending/warm-up.ts";
 import * as sendingConfigs from "../../shared/domain/sending-configs.ts";
 import * as sends from "../../shared/domain/sends.ts";
-import { query } from "../../shared/doors/table.ts";
-import { ranges } from "../../shared/keys.ts";
+import { query, update, write } from "../../shared/doors/table.ts";
+import { keys, ranges } from "../../shared/keys.ts";
 import * as mailroom from "../support/mailroom.ts";
 import { eventOf, message, work } from "../support/sent-mail.ts";
 
@@ -71,6 +71,29 @@ test("a domain that defers is waited for while mail to all others goes on; then 
     [...results, ...mixed.results].map(({ id }) => id!),
   );
   expect(from.provider.mails.length).toBe(6 + 3 + 4);
+  await from.provider.stop();
+});
+
+test("a domain that defers for ever is written to after a day all the same", async () => {
+  const from = await mailroom.sender("postmark");
+  const { orgId } = from.caller;
+  const { results } = await mailroom.sendBatch(from, mailroom.recipients(2));
+  const hours = 3600;
+  const deferring = () => write(update(keys.lane(orgId, from.configId), { set: { "slow.example.com": clock.after(4 * hours).getTime() } }));
+  for (let waited = 0; waited < 6; waited++) {
+    await deferring();
+    await mailroom.settle({ forSeconds: 3.9 * hours });
+    expect(from.provider.mails).toEqual([]);
+  }
+  await deferring();
+  await mailroom.settle({ forSeconds: 5 * hours });
+  expect(from.provider.mails).toHaveLength(2);
+  expect(
+    await mailroom.balanced(
+      from,
+      results.map(({ id }) => id!),
+    ),
+  ).toEqual({ sent: 2 });
   await from.provider.stop();
 });
 

@@ -1,6 +1,8 @@
-import { beforeAll, describe, expect, test, vi } from "vitest";
+import { TransactWriteCommand } from "@aws-sdk/lib-dynamodb";
+import { afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import * as clock from "../../shared/clock.ts";
 import * as allowance from "../../shared/domain/allowance.ts";
+import * as scores from "../../shared/domain/contacts/scores.ts";
 import * as contacts from "../../shared/domain/contacts.ts";
 import { advance } from "../../shared/domain/sequences/advance.ts";
 import * as enrollments from "../../shared/domain/sequences/enrollments.ts";
@@ -9,12 +11,15 @@ import * as stepsOf from "../../shared/domain/sequences/steps.ts";
 import * as sequences from "../../shared/domain/sequences.ts";
 import * as templates from "../../shared/domain/templates.ts";
 import { put, write } from "../../shared/doors/table.ts";
+import { takeActivity } from "../../shared/ids.ts";
 import { keys } from "../../shared/keys.ts";
 import { plans } from "../../shared/plans.ts";
+import { heldUp, letGo } from "../support/held-up.ts";
 import { books, days, mailsTo, minutes, opened, pass, people, sequence, shop, template } from "../support/travellers.ts";
 
 vi.setConfig({ testTimeout: 120_000 });
 beforeAll(opened);
+afterEach(letGo);
 
 const has = (tag: string) => ({ match: "all", conditions: [{ field: "tag", operator: "equals", value: tag }] });
 
@@ -148,6 +153,36 @@ describe("who leaves", () => {
         { contactId: cid, error: "There is no such contact" },
       ],
     });
+    await one.provider.stop();
+  });
+
+  test("who unsubscribes at the moment of being enrolled is not", async () => {
+    const one = await shop();
+    const { id, steps } = await sequence(one, ["Mail"]);
+    const [ann = 0] = await people(one, 1);
+    const holding = heldUp(TransactWriteCommand);
+    const enrolling = enrollments.enroll(one.caller, id, [ann]);
+    await holding.reached;
+    await contacts.change(one.caller, ann, { status: "unsubscribed" });
+    holding.release();
+    expect(await enrolling).toMatchObject({ enrolled: 0, failed: [{ contactId: ann, error: "The contact is unsubscribed" }] });
+    expect((await books(one, id, steps)).counts).toMatchObject({ active: 0 });
+    await one.provider.stop();
+  });
+
+  test("a score that was reached starts nothing again before it is reached anew", async () => {
+    const one = await shop();
+    const { id, steps } = await sequence(one, [60], { triggerType: "score_reached", triggerConfig: { score: 10 } });
+    const [ann = 0] = await people(one, 1);
+    const isIn = async (points: number) => {
+      await scores.adjust(one.orgId, ann, points, { key: `${ann} ${await takeActivity()}`, at: clock.now().toISOString() });
+      return (await books(one, id, steps)).active.length === 1;
+    };
+    expect(await isIn(12)).toBe(true);
+    await enrollments.cancel(one.caller, id, { contactId: ann });
+    expect(await isIn(1)).toBe(false);
+    expect(await isIn(-4)).toBe(false);
+    expect(await isIn(1)).toBe(true);
     await one.provider.stop();
   });
 
