@@ -3,6 +3,9 @@ import { DynamoDBClient, ScanCommand } from "@aws-sdk/client-dynamodb";
 import { beforeAll, describe, expect, test, vi } from "vitest";
 import { send as sendGroup } from "../../functions/http/send.ts";
 import * as clock from "../../shared/clock.ts";
+import { NewContact } from "../../shared/domain/contacts/contact.ts";
+import { erase, erasedEmail } from "../../shared/domain/contacts/erasure.ts";
+import * as contacts from "../../shared/domain/contacts.ts";
 import { locked, unlocked } from "../../shared/domain/secure-messages/cipher.ts";
 import { blobOf } from "../../shared/domain/secure-messages/item.ts";
 import * as messages from "../../shared/domain/secure-messages.ts";
@@ -35,8 +38,8 @@ const codeOf = (work: Promise<unknown>) =>
   );
 
 async function sent(from: mailroom.Sender, more: Partial<Parameters<typeof mailroom.send>[1]> = {}) {
-  const { to } = mailroom.recipients(1)[0]!;
-  const { id } = await mailroom.send(from, { ...fields, to, ...more });
+  const { to = mailroom.recipients(1)[0]!.to } = more;
+  const { id } = await mailroom.send(from, { ...fields, ...more, to });
   await settle();
   const [mail] = mailsTo(from, to);
   return { id, to, mail: mail!, token: tokenOf(mail!) };
@@ -132,6 +135,27 @@ describe("whoever dies", () => {
     });
     await from.provider.stop();
   });
+});
+
+test("erasing a contact revokes what was sent to it, dead at any step or not, and nobody else's", async () => {
+  const from = await mailroom.sender("postmark");
+  const { orgId } = from.caller;
+  const beside = await sent(from);
+  await atSomeSteps(3, async (kill) => {
+    const { to } = mailroom.recipients(1)[0]!;
+    const contact = await contacts.create(from.caller, NewContact.parse({ email: to }));
+    const { id, token } = await sent(from, { to });
+    await kill(() => erase(from.caller, contact.id));
+    await erase(from.caller, contact.id).catch((error) => expect(error.kind).toBe("missing"));
+    expect([await messages.cover(token), await messages.view(token, undefined), await blobs.get(blobOf(orgId, id))]).toEqual([
+      undefined,
+      undefined,
+      undefined,
+    ]);
+    expect(await messages.find(from.caller, id)).toMatchObject({ status: "revoked", toEmail: erasedEmail, subject: "(erased)" });
+  });
+  expect((await messages.view(beside.token, undefined))?.said.html).toContain(secret);
+  await from.provider.stop();
 });
 
 test.each(["/send", "/send/batch"] as const)(

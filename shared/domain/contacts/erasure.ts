@@ -10,6 +10,7 @@ import * as contacts from "../contacts.ts";
 import type { Entry } from "../events/timeline.ts";
 import type { FurtherEntry, TimelineItem } from "../events/timeline-item.ts";
 import * as submissions from "../forms/submissions.ts";
+import * as secureMessages from "../secure-messages/due.ts";
 import { type Line, linesPerChunk } from "../sending/chunks.ts";
 import * as suppressions from "../suppressions.ts";
 import { sendsOf } from "./person.ts";
@@ -58,6 +59,8 @@ async function anonymize(orgId: number, sendIds: number[]): Promise<void> {
     );
     const sends = found.flatMap((send) => send ?? []);
     await inParallel(8, sends, (send) => blankFurther(orgId, send));
+    const secure = sends.filter((send) => send.secure);
+    await inParallel(8, secure, ({ id }) => secureMessages.forget(orgId, id, { toEmail: erasedEmail, subject: erasedText }));
     const made = await updateMany(
       sends.map((send) => ({ address: keys.send(orgId, send.id), set: blank(send), while: ["v", send.v] as const })),
     );
