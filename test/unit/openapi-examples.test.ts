@@ -23,6 +23,16 @@ describe("the examples of the OpenAPI document", () => {
     },
   );
 
+  test("are looked at closely: a field too many, too few or of another type is found", () => {
+    const schema = { $ref: "#/components/schemas/Tag" };
+    const { example } = answers.find(({ name }) => name === "POST /api/v1/tags 201")!;
+    const { data } = example as { data: Record<string, unknown> };
+    expect(check(schema, data)).toEqual([]);
+    expect(check(schema, { ...data, colour: "red" })[0]).toContain("colour");
+    expect(check(schema, { ...data, contactCount: "1" })[0]).toContain("contactCount");
+    expect(check(schema, { ...data, name: undefined })[0]).toContain("name");
+  });
+
   test("are no fillers", () => {
     const texts = answers.filter(({ example }) => JSON.stringify(example).includes('"string"')).map(({ name }) => name);
     expect(texts).toEqual([]);
