@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { detail, SequenceDetail } from "../../shared/domain/sequences/detail.ts";
 import { Enrollment, enrollmentStatuses } from "../../shared/domain/sequences/enrollment.ts";
 import * as enrollments from "../../shared/domain/sequences/enrollments.ts";
 import { NewSequence, Sequence, SequenceChanges, statuses } from "../../shared/domain/sequences/record.ts";
@@ -72,8 +73,8 @@ export const sequences = group("sequences", [
   }),
   route("GET /sequences/:id/detail", "A sequence with its steps, who is in it, and what came of it", {
     level: "site",
-    returns: sequence.SequenceDetail,
-    handle: ({ caller, params }) => sequence.detail(caller, params.id),
+    returns: SequenceDetail,
+    handle: ({ caller, params }) => detail(caller, params.id),
   }),
   route("POST /sequences/:id/enroll", "Enroll up to 100 contacts; who is in it already stays as it is", {
     level: "site",

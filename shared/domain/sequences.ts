@@ -1,5 +1,4 @@
 // Sequences: mails, waits and forks that contacts go through one by one. What is in one, and how they go on, is in sequences/.
-import * as z from "zod";
 import type { Caller } from "../caller.ts";
 import { where } from "../conditions.ts";
 import { type Write, write } from "../doors/table.ts";
@@ -11,15 +10,13 @@ import * as records from "./records.ts";
 import * as sources from "./sending/sources.ts";
 import * as sendingConfigs from "./sending-configs.ts";
 import * as chores from "./sequences/chores.ts";
-import { Enrollment } from "./sequences/enrollment.ts";
-import { type Counts, counts, list as listEnrollments } from "./sequences/enrollments.ts";
 import * as flow from "./sequences/flow.ts";
 import * as flows from "./sequences/flows.ts";
 import {
   find as item,
   type NewSequence,
   revising,
-  Sequence,
+  type Sequence,
   type SequenceChanges,
   type SequenceItem,
   type Status,
@@ -27,7 +24,7 @@ import {
   toldAll,
   untilSettled,
 } from "./sequences/record.ts";
-import { Step } from "./sequences/step.ts";
+import type { Step } from "./sequences/step.ts";
 import { templatesOf } from "./sequences/steps.ts";
 import * as triggers from "./sequences/triggers.ts";
 import * as sites from "./sites.ts";
@@ -179,78 +176,6 @@ async function checkReady(orgId: number, { siteId, sendingConfigId }: SequenceIt
     throw invalid(message, { details: [{ path: "status", message }] });
   }
   if (sendingConfigId === null) await sendingConfigs.defaultConfig(orgId);
-}
-
-const StepStats = z.object({
-  reached: z.int().describe("Enrollments that came to it"),
-  waiting: z.int().describe("Of those, at it now"),
-  sent: z.int().describe("email: mails that the provider took"),
-  delivered: z.int(),
-  opened: z.int().describe("People"),
-  clicked: z.int().describe("People"),
-  bounced: z.int(),
-  unsubscribed: z.int(),
-  failed: z.int(),
-});
-
-export const SequenceDetail = Sequence.extend({
-  steps: z.array(Step.extend({ stats: StepStats }).meta({ id: "SequenceStepDetail" })),
-  enrollments: z.array(Enrollment).describe("Active ones first, at most 50; see GET /sequences/:id/enrollments for all"),
-  stats: z.object({
-    active: z.int(),
-    completed: z.int(),
-    cancelled: z.int(),
-    failed: z.int(),
-    mails: z.object({
-      candidates: z.int(),
-      accepted: z.int(),
-      queued: z.int(),
-      sending: z.int(),
-      sent: z.int(),
-      delivered: z.int(),
-      failed: z.int(),
-      uncertain: z.int(),
-      cancelled: z.int(),
-      suppressed: z.int(),
-      unsubscribed: z.int(),
-      capped: z.int(),
-    }),
-  }),
-}).meta({ id: "SequenceDetail" });
-export type SequenceDetail = z.output<typeof SequenceDetail>;
-
-export async function detail(who: Who, id: number): Promise<SequenceDetail> {
-  const sequence = await item(who, id);
-  const [{ steps }, { all: standing, steps: passed }, mails, enrollments, shown] = await Promise.all([
-    flows.of(who.orgId, sequence),
-    counts(who.orgId, id),
-    sources.numbers(who.orgId, { kind: "sequence", id }),
-    listEnrollments(who, id, { limit: 50 }, {}),
-    told(who.orgId, sequence),
-  ]);
-  const statsOf = (step: Step) => {
-    const { reached, left } = passed.get(step.id) ?? { reached: 0, left: 0 };
-    return { reached, waiting: reached - left, ...mailStats(mails.parts.get(step.id)) };
-  };
-  return {
-    ...shown,
-    steps: steps.map((step) => ({ ...step, stats: statsOf(step) })),
-    enrollments: enrollments.items,
-    stats: { ...(standing satisfies Counts), mails: mails.all },
-  };
-}
-
-function mailStats(mails: sources.Numbers | undefined) {
-  const events = mails?.events ?? {};
-  return {
-    sent: (mails?.sent ?? 0) + (mails?.delivered ?? 0),
-    delivered: mails?.delivered ?? 0,
-    opened: events.uniqueOpened ?? 0,
-    clicked: events.uniqueClicked ?? 0,
-    bounced: (events.bouncedHard ?? 0) + (events.bouncedSoft ?? 0),
-    unsubscribed: events.unsubscribed ?? 0,
-    failed: mails?.failed ?? 0,
-  };
 }
 
 export const steps = async (who: Who, id: number): Promise<Step[]> => (await flows.of(who.orgId, await item(who, id))).steps;

@@ -5,6 +5,7 @@ import * as allowance from "../../shared/domain/allowance.ts";
 import * as scores from "../../shared/domain/contacts/scores.ts";
 import * as contacts from "../../shared/domain/contacts.ts";
 import { advance } from "../../shared/domain/sequences/advance.ts";
+import { detail } from "../../shared/domain/sequences/detail.ts";
 import * as enrollments from "../../shared/domain/sequences/enrollments.ts";
 import { NewSteps } from "../../shared/domain/sequences/step.ts";
 import * as stepsOf from "../../shared/domain/sequences/steps.ts";
@@ -41,7 +42,7 @@ describe("time travel", () => {
     expect(await mailsTo(one, ann)).toEqual(["Day 0", "Day 1", "Day 7", "Day 14"]);
     const { finished } = await books(one, id, steps);
     expect(finished).toMatchObject([{ contactId: ann, status: "completed" }]);
-    const { stats, steps: told } = await sequences.detail(one.caller, id);
+    const { stats, steps: told } = await detail(one.caller, id);
     expect(stats).toMatchObject({ active: 0, completed: 1, mails: { candidates: 4, accepted: 4, sent: 4 } });
     expect(told.map((step) => [step.stats.reached, step.stats.waiting, step.stats.sent])).toEqual([
       [1, 0, 1],
@@ -253,7 +254,7 @@ describe("while people are inside", () => {
     await stepsOf.change(one.caller, id, steps[4]!.id, { templateId: await template(one, "Last") });
     await pass(days(2));
     for (const contact of [ann, bob]) expect(await mailsTo(one, contact)).toEqual(["One", "Two", "Between", "Last"]);
-    const { steps: now } = await sequences.detail(one.caller, id);
+    const { steps: now } = await detail(one.caller, id);
     expect((await books(one, id, now)).counts).toMatchObject({ active: 0, completed: 2 });
     await one.provider.stop();
   });

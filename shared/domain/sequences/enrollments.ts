@@ -15,7 +15,9 @@ import * as contacts from "../contacts.ts";
 import { newest } from "../newest.ts";
 import type { Enrollment, EnrollmentItem } from "./enrollment.ts";
 import * as enrollment from "./enrollment.ts";
+import type { Flow } from "./flow.ts";
 import * as flows from "./flows.ts";
+import { ending, finished } from "./move.ts";
 import { make } from "./moves.ts";
 import { find, type SequenceItem } from "./record.ts";
 
@@ -117,8 +119,8 @@ export async function cancel(who: Who, sequenceId: number, which: Which): Promis
     if (!item) throw missing("There is no such active enrollment");
     const [contact] = await contacts.byIds(who.orgId, [item.contactId], { consistent: true });
     const to = { status: "cancelled" as const, reason: "cancelled", contact, at: now().toISOString() };
-    const [made] = await make([enrollment.ending(item, to)]);
-    if (made) return enrollment.toldFinished(enrollment.finished(item, to));
+    const [made] = await make([ending(item, to)]);
+    if (made) return enrollment.toldFinished(finished(item, to));
     // It has just gone on by itself.
     if (tries >= mostTries) throw conflict("The enrollment is being changed by too many requests at once");
   }
@@ -163,15 +165,24 @@ export interface Filter {
 }
 
 /** Those that are active first, the newest contact first; then those that are over, the latest first. */
-export async function list(who: Who, sequenceId: number, request: PageRequest, { status }: Filter) {
+export async function list(who: Who, sequenceId: number, request: PageRequest, filter: Filter) {
   const sequence = await find(who, sequenceId);
-  const [flow, { all }] = await Promise.all([flows.of(who.orgId, sequence), counts(who.orgId, sequenceId)]);
-  const orders = new Map(flow.steps.map(({ id, stepOrder }) => [id, stepOrder]));
+  const [{ items, next }, { all }] = await Promise.all([
+    flows.of(who.orgId, sequence).then((flow) => page(who.orgId, sequence, flow, request, filter)),
+    counts(who.orgId, sequenceId),
+  ]);
+  const total = filter.status === undefined ? Object.values(all).reduce((sum, n) => sum + n, 0) : all[filter.status];
+  return { items, pagination: pagination(request, total, next) };
+}
+
+/** `next` is where to go on, where there is more. */
+export async function page(orgId: number, sequence: SequenceItem, { steps }: Flow, request: PageRequest, { status }: Filter = {}) {
+  const orders = new Map(steps.map(({ id, stepOrder }) => [id, stepOrder]));
   const skip = skipped(request);
   const found: { told: Enrollment; place: string }[] = [];
   const active = sequence.status === "active";
   const enough = skip + request.limit;
-  for await (const { item, place } of walk(who.orgId, sequenceId, status, decodeCursor(request.cursor))) {
+  for await (const { item, place } of walk(orgId, sequence.id, status, decodeCursor(request.cursor))) {
     if ("finishedAt" in item ? status === undefined || item.status === status : true)
       found.push({
         told: "finishedAt" in item ? enrollment.toldFinished(item) : enrollment.told(item, active, orders.get(item.stepId ?? 0)),
@@ -179,12 +190,8 @@ export async function list(who: Who, sequenceId: number, request: PageRequest, {
       });
     if (found.length > enough) break;
   }
-  const page = found.slice(skip, enough);
-  const total = status === undefined ? Object.values(all).reduce((sum, n) => sum + n, 0) : all[status];
-  return {
-    items: page.map(({ told }) => told),
-    pagination: pagination(request, total, found.length > enough ? page.at(-1)?.place : undefined),
-  };
+  const some = found.slice(skip, enough);
+  return { items: some.map(({ told }) => told), next: found.length > enough ? some.at(-1)?.place : undefined };
 }
 
 interface Placed {

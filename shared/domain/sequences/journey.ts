@@ -3,8 +3,9 @@
 import { after, now } from "../../clock.ts";
 import type { ContactItem } from "../contacts/contact.ts";
 import { obstacle as whyNotMailed } from "../sending/reachable.ts";
-import { type EnrollmentItem, ending, type Move, obstacle, type Standing } from "./enrollment.ts";
+import { type EnrollmentItem, obstacle } from "./enrollment.ts";
 import { type Flow, nextOf, stepAt } from "./flow.ts";
+import { ending, type Move, type Standing } from "./move.ts";
 import type { Step, StepType } from "./step.ts";
 
 export interface Journey {

@@ -5,7 +5,8 @@ import { keys } from "../../keys.ts";
 import type { ContactItem } from "../contacts/contact.ts";
 import { homeOf } from "../contacts/groups.ts";
 import { asRead, touched } from "../contacts/items.ts";
-import { counting, type EnrollmentItem, ending, moving } from "./enrollment.ts";
+import type { EnrollmentItem } from "./enrollment.ts";
+import { counting, ending, moving } from "./move.ts";
 
 // Each takes four writes of the 100 of a transaction.
 const mostAtOnce = 20;

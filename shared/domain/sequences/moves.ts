@@ -2,7 +2,8 @@
 import { claim, getMany, type Write } from "../../doors/table.ts";
 import type { ContactItem } from "../contacts/contact.ts";
 import * as engagement from "../contacts/engagement.ts";
-import { counting, type EnrollmentItem, isEnding, type Move, moving } from "./enrollment.ts";
+import type { EnrollmentItem } from "./enrollment.ts";
+import { counting, isEnding, type Move, moving } from "./move.ts";
 
 // A transaction takes 100 writes.
 const mostWrites = 100;

@@ -1,0 +1,110 @@
+// One enrollment on its way: from where it is to where it is then, and the writes of that, not yet made. With it move the counters of
+// the sequence and of its steps, and who comes to the end leaves the set on its contact.
+import { now } from "../../clock.ts";
+import { equals } from "../../conditions.ts";
+import { put, remove, update, type Write } from "../../doors/table.ts";
+import { type Address, countShardOf, keys, off, sortable } from "../../keys.ts";
+import { type Count, counted, dueAt, type EnrollmentItem, type FinishedItem, type FinishedStatus } from "./enrollment.ts";
+
+/** A step of one enrollment on its way, or its end. */
+export interface Move {
+  item: EnrollmentItem;
+  /** Steps it came to, and those it left, by id. */
+  reached: number[];
+  left: number[];
+  to: Standing | Ending;
+}
+/** Where it is then. */
+export interface Standing {
+  stepId?: number | undefined;
+  order: number;
+  at: string;
+  waiting: boolean;
+  sends?: Record<string, number> | undefined;
+  held?: boolean;
+}
+export interface Ending {
+  status: FinishedStatus;
+  /** When it is over (ISO 8601). */
+  at: string;
+  reason?: string | undefined;
+  /** The contact, unless it is gone. */
+  contact: Address | undefined;
+}
+export const isEnding = (to: Move["to"]): to is Ending => "status" in to;
+
+/** Writes of one move; its condition comes first and names no problem. */
+export const moving = ({ item, to, reached, left }: Move): Write[] =>
+  isEnding(to) ? finishing(item, to) : [standing(item, to, reached.length + left.length > 0)];
+
+/** Taken off the due index where it is held. */
+function standing(item: EnrollmentItem, { stepId, order, at, waiting, sends, held = false }: Standing, progressed: boolean): Write {
+  const set = {
+    stepId,
+    order,
+    at,
+    sends,
+    v: item.v + 1,
+    ...(waiting && { waiting }),
+    ...(held && { held }),
+    ...(progressed && { lastProgressAt: now().toISOString() }),
+    ...(held ? {} : dueAt(item, at)),
+  };
+  const drop = [...(waiting ? [] : ["waiting"]), ...(held ? off("due") : ["held"]), ...(stepId === undefined ? ["stepId"] : [])];
+  return update(item, { set, remove: drop }, { if: equals("v", item.v) });
+}
+
+function finishing(item: EnrollmentItem, to: Ending): Write[] {
+  const { orgId, sequenceId, contactId, home } = item;
+  const left =
+    to.contact && update(to.contact, { leave: { sequences: new Set([sequenceId]) }, add: { v: 1 } }, { if: equals("id", contactId) });
+  return [
+    remove(item, { if: equals("v", item.v) }),
+    put(keys.finishedEnrollment(orgId, sequenceId, home, `${to.at}#${sortable(item.id)}`), finished(item, to)),
+    ...(left ? [left] : []),
+  ];
+}
+
+/** As it is kept when it is over. */
+export const finished = (
+  { id, sequenceId, contactId, stepId, order, lastProgressAt, createdAt }: EnrollmentItem,
+  { status, reason, at }: Ending,
+): FinishedItem => ({
+  id,
+  sequenceId,
+  contactId,
+  status,
+  order,
+  lastProgressAt,
+  createdAt,
+  finishedAt: at,
+  ...(stepId !== undefined && { stepId }),
+  ...(reason !== undefined && { reason }),
+});
+
+/** What many moves of one sequence count together: one write for those inside and one for each step that was come to or left. */
+export function counting(moves: Move[]): Write[] {
+  const [first] = moves;
+  if (!first) return [];
+  const { orgId, sequenceId, contactId } = first.item;
+  const ended: Partial<Record<Count, number>> = {};
+  const steps = new Map<number, { reached: number; left: number }>();
+  const step = (id: number) => steps.get(id) ?? steps.set(id, { reached: 0, left: 0 }).get(id)!;
+  for (const { to, reached, left } of moves) {
+    if (isEnding(to)) Object.assign(ended, { active: (ended.active ?? 0) - 1, [to.status]: (ended[to.status] ?? 0) + 1 });
+    for (const id of reached) step(id).reached++;
+    for (const id of left) step(id).left++;
+  }
+  return [
+    ...(Object.keys(ended).length ? [counted(first.item, ended)] : []),
+    ...[...steps].map(([id, add]) => update(keys.stepCount(orgId, sequenceId, id, countShardOf(contactId)), { add: { ...add } })),
+  ];
+}
+
+/** The way out at whatever step it is. */
+export const ending = (item: EnrollmentItem, to: Ending): Move => ({
+  item,
+  to,
+  reached: [],
+  left: item.stepId === undefined ? [] : [item.stepId],
+});
