@@ -5,7 +5,7 @@ import { handler as fallback } from "../../functions/http/fallback.ts";
 import { groups } from "../../functions/http/index.ts";
 import { workers } from "../../functions/queue/index.ts";
 import { ticks } from "../../functions/schedule/index.ts";
-import * as lanes from "../../shared/domain/sending/lanes.ts";
+import * as laneRunner from "../../shared/domain/sending/lane-runner.ts";
 import * as log from "../../shared/log.ts";
 import { queues } from "../../shared/queues.ts";
 import { control } from "./control.ts";
@@ -112,7 +112,7 @@ interface Running extends Works {
 }
 
 function start(folder: Folder, engines: Engines, sandbox: Sandbox | undefined): Running {
-  lanes.windUp(false);
+  laneRunner.windUp(false);
   const time: Time = openTime(folder.path("clock"));
   const client = new SQSClient({ endpoint: engines.queues.endpoint, region, credentials, useQueueUrlAsEndpoint: false });
   const pollers = workers.map((worker) => poll(worker, { client, url: engines.queues.url(worker.queue.name), report }));
@@ -130,7 +130,7 @@ const outside = (sandbox: Sandbox | undefined) => async (): Promise<boolean> => 
 
 /** Requests end, then messages in work; the queues keep the rest. */
 async function rest({ pollers, ticks: ticking, client }: Running, front: Front) {
-  lanes.windUp(true);
+  laneRunner.windUp(true);
   const requests = front.stop(graceSeconds);
   const messages = Promise.all([ticking.stop(), ...pollers.map((poller) => poller.stop())]);
   await Promise.race([Promise.all([requests, messages]), pause(graceSeconds * 1000, undefined, { ref: false })]);

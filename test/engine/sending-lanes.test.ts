@@ -3,6 +3,7 @@ import { TransactWriteCommand } from "@aws-sdk/lib-dynamodb";
 import { afterEach, beforeAll, beforeEach, expect, test, vi } from "vitest";
 import * as clock from "../../shared/clock.ts";
 import * as due from "../../shared/domain/sending/due.ts";
+import * as laneRunner from "../../shared/domain/sending/lane-runner.ts";
 import * as lanes from "../../shared/domain/sending/lanes.ts";
 import * as singles from "../../shared/domain/sending/singles.ts";
 import * as sends from "../../shared/domain/sends.ts";
@@ -59,10 +60,10 @@ test("a batch that arrives after the runner has looked and before it has left is
 test("a runner that is told to wind up leaves the rest to the queue at once", async () => {
   const from = await sender("postmark");
   const ids = await batch(from, 3);
-  lanes.windUp(true);
+  laneRunner.windUp(true);
   mailroom.messages.length = 0;
   await run(from);
-  lanes.windUp(false);
+  laneRunner.windUp(false);
   expect(from.provider.calls).toEqual([]);
   expect(mailroom.messages).toHaveLength(1);
   await mailroom.settle();
@@ -245,7 +246,7 @@ test("an error of ours gives the lane back for a tick, and sends no message that
   const ids = await batch(from, 2);
   mailroom.messages.length = 0;
   const { orgId } = from.caller;
-  const failing = lanes.run(orgId, from.configId, async () => {
+  const failing = laneRunner.run(orgId, from.configId, async () => {
     throw new Error("out of order");
   });
   await expect(failing).rejects.toThrow("out of order");
@@ -324,9 +325,9 @@ test("a runner whose lease is over takes nothing from the one who has the lane n
   const [looked, told] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const others = { done: false, moved: false, wait: { why: "turn" as const, seconds: 1 } };
   let second: Promise<void> | undefined;
-  await lanes.run(orgId, from.configId, async () => {
+  await laneRunner.run(orgId, from.configId, async () => {
     clock.advance(queues.lane.timeoutSeconds * 2);
-    second = lanes.run(orgId, from.configId, async () => {
+    second = laneRunner.run(orgId, from.configId, async () => {
       looked.resolve();
       await told.promise;
       return others;
@@ -363,5 +364,17 @@ test("of two who take up the send of one who died, one asks the provider", async
   await Promise.all([singles.deliver(orgId, id), singles.deliver(orgId, id)]);
   expect(from.provider.calls).toHaveLength(length + 1);
   await mailroom.settle();
+  expect(await mailroom.balanced(from, [id])).toEqual({ sent: 1 });
+});
+
+test("a send that somebody is handing over is left alone", async () => {
+  const from = await sender("postmark");
+  from.provider.slowMs = 100;
+  const { id } = await mailroom.send(from, { to: "one@example.com" });
+  const deliver = () => singles.deliver(from.caller.orgId, id);
+  const first = deliver();
+  while (!from.provider.calls.length) await clock.sleep(5);
+  await deliver();
+  await first;
   expect(await mailroom.balanced(from, [id])).toEqual({ sent: 1 });
 });

@@ -15,7 +15,7 @@ import { single } from "../../shared/domain/sending/accept-single.ts";
 import * as due from "../../shared/domain/sending/due.ts";
 import * as feed from "../../shared/domain/sending/feed.ts";
 import * as handOver from "../../shared/domain/sending/hand-over.ts";
-import * as lanes from "../../shared/domain/sending/lanes.ts";
+import * as laneRunner from "../../shared/domain/sending/lane-runner.ts";
 import { BatchMessage, SingleMessage } from "../../shared/domain/sending/message.ts";
 import * as singles from "../../shared/domain/sending/singles.ts";
 import * as sendingConfigs from "../../shared/domain/sending-configs.ts";
@@ -119,7 +119,7 @@ const workers: Record<string, (body: Body) => Promise<void>> = {
 };
 
 export const runLane = (orgId: number, configId: number): Promise<void> =>
-  lanes.run(orgId, configId, (...chunk) => handOver.chunk(orgId, configId, ...chunk));
+  laneRunner.run(orgId, configId, (...chunk) => handOver.chunk(orgId, configId, ...chunk));
 
 interface Settling {
   /** So long, and no longer than there is work unless it is given. */
