@@ -252,8 +252,8 @@ test("a chunk that was worked on since somebody looked is not held back as it wa
   const other = mailroom.runLane(orgId, from.configId);
   while (!from.provider.calls.length) await sleep(5);
   for (const stale of items) await held.hold(orgId, stale);
-  await held.release(orgId, one.source, from.configId);
   await other;
+  await held.release(orgId, one.source, from.configId);
   await mailroom.settle();
   expect(await agree(one, ids)).toMatchObject({ sent: 2 });
   expect(mailsOf(one, ids).length).toBe(2);
