@@ -17,17 +17,22 @@ export const answerExample = (schema: Schema, components: Components): unknown =
 /** What this operation would answer in that world, to this request. */
 export function answerTo(operationId: string, request: unknown, schema: Schema, components: Components): unknown {
   const usual = answerExample(schema, components);
-  return isObject(usual) ? { ...usual, ...echoed(request, usual), ...answers[operationId] } : usual;
+  const stamps = /^create/.test(operationId) && isObject(usual) && usual.createdAt ? madeJustNow : {};
+  return isObject(usual) ? { ...usual, ...stamps, ...echoed(request, usual), ...answers[operationId] } : usual;
 }
 
+const madeJustNow = { createdAt: "2026-12-01T09:00:00.412Z", updatedAt: "2026-12-01T09:00:00.412Z" };
 const isObject = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null && !Array.isArray(value);
 
 /** What was said comes back, where the answer has a word of that name. */
 const echoed = (request: unknown, answer: Record<string, unknown>) =>
   isObject(request)
-    ? Object.fromEntries(Object.entries(request).filter(([name, value]) => isPlain(value) && typeof answer[name] === typeof value))
+    ? Object.fromEntries(Object.entries(request).filter(([name, value]) => value !== null && alike(value, answer[name])))
     : {};
-const isPlain = (value: unknown): boolean => ["string", "number", "boolean"].includes(typeof value);
+const alike = (said: unknown, answer: unknown): boolean =>
+  Array.isArray(said)
+    ? Array.isArray(answer) && !isObject(said[0]) && !isObject(answer[0])
+    : typeof said === typeof answer && answer !== null;
 
 /** For a parameter; undefined where any value would be as good. */
 export function parameterExample(schema: Schema, name: string): unknown {

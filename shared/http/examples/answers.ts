@@ -10,14 +10,15 @@ const send = { limit: 100, used: 3, remaining: 97, resetAt: 1_796_115_660 };
 const mails = { accepted: 4_200, included: 25_000, remaining: 20_800, beyond: 0 };
 const period = { start: "2026-11-14T08:12:40.000Z", end: "2026-12-14T08:12:40.000Z" };
 const balance = { credits: 8_500, cents: 850 };
-const recoveryCodes = ["7kq2-9fxd", "m4tc-h8wz", "p3nv-6rja", "x5bg-2yke", "d9sm-4qtv", "w6hf-8cnp", "j2zr-5gxb", "t8va-3mkd"];
+const recoveryCodes = ["4r58f-5a9uc", "nuzzs-pwr6j", "54zb7-29d9u", "jhxn9-jhwaf", "jqdpe-dgfyn", "mbrq2-44sgn"];
 const enrolled = { enrolled: 2, unchanged: 0, failed: [] };
 
 export const answers: Record<string, object> = {
   getMfaStatus: { recoveryCodesLeft: 8 },
   mfaTotpSetup: {
     secret: "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP",
-    otpauthUrl: "otpauth://totp/Pennymail:ada%40shop.example?secret=JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP&issuer=Pennymail",
+    otpauthUrl:
+      "otpauth://totp/Pennymail:ada%40example.com?issuer=Pennymail&secret=JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP&algorithm=SHA1&digits=6&period=30",
     qrCode: "data:image/svg+xml;base64,PHN2ZyB4bWxucz0iaHR0cDovL3d3dy53My5vcmcvMjAwMC9zdmciLz4=",
   },
   mfaTotpVerifySetup: { recoveryCodes },
@@ -38,7 +39,7 @@ export const answers: Record<string, object> = {
     score: 0,
     ...{ sendCount: 0, openCount: 0, clickCount: 0 },
     ...{ lastSentAt: null, lastOpenedAt: null, lastClickedAt: null },
-    updatedAt: born.createdAt,
+    ...{ lastName: null, phone: null, company: null, timezone: null, source: null },
   },
   tagsContact: { tag: Contact.tags[0] },
   deleteSuppression: { id: "bob@example.com" },
@@ -55,19 +56,23 @@ export const answers: Record<string, object> = {
     text: "Hello Ada",
     missingVariables: [],
   },
-  createTemplate: { version: 1, folderId: null },
-  createCampaign: { status: "draft", scheduledAt: null, ...notBegun },
+  createSite: { domain: null, sendFrequencyCapDays: null, companyName: null, physicalAddress: null },
+  createList: { contactCount: 0 },
+  createTag: { contactCount: 0 },
+  createSegment: { description: null },
+  createTemplate: { version: 1, folderId: null, text: null },
+  createCampaign: { subject: null, status: "draft", scheduledAt: null, ...notBegun },
   updateCampaign: { status: "draft", scheduledAt: null, ...notBegun, listId: null },
-  scheduleCampaign: { status: "scheduled", ...notBegun },
+  scheduleCampaign: { status: "scheduled", scheduledAt: "2027-03-20T08:00:00.000Z", ...notBegun },
   sendCampaign: { status: "sending", scheduledAt: null, finishedAt: null },
   cancelCampaign: { status: "cancelled" },
   pauseCampaign: { status: "paused", finishedAt: null },
   resumeCampaign: { status: "sending", finishedAt: null },
   createCampaignVariant: { recipients: 0, delivered: 0, opened: 0, clicked: 0, openRate: 0, clickRate: 0 },
-  createSequence: { status: "draft" },
-  createForm: { status: "draft", submissionCount: 0 },
+  createSequence: { status: "draft", sendingConfigId: null },
+  createForm: { listId: null, redirectUrl: null, submissionCount: 0, designJson: null },
   submitForm: { pending: true },
-  updateHoliday: { status: "cancelled" },
+  updateHoliday: { status: "cancelled", finishedAt: born.updatedAt },
   sendBatch: {
     batchId: 1,
     accepted: 2,
@@ -97,8 +102,11 @@ export const answers: Record<string, object> = {
     ...{ total: null, processed: 0, created: 0, updated: 0, failed: 0 },
     ...{ delimiter: null, encoding: null, mapping: null, errors: [] },
   },
-  createDomain: { status: "pending", verifiedAt: null },
-  createSendingConfig: { verified: false, verifiedAt: null, webhookSecretSet: false },
+  eventsCustom: { url: null, source: "api" },
+  createSuppression: { source: "api" },
+  createReportsSchedule: { lastSentAt: null, lastSendId: null },
+  createDomain: { status: "pending", verifiedAt: null, lastCheckedAt: null, dkimSelectors: [] },
+  createSendingConfig: { ratePerSecond: null, verified: false, verifiedAt: null, webhookSecretSet: false },
   verifySendingConfig: { ...SendingConfig, sentTo: "ada@example.com" },
   testWebhook: { delivered: true, responseStatus: 204, latencyMs: 83, error: null },
   redeliverWebhookDelivery: { status: "pending", nextAttemptAt: "2026-12-01T09:00:00.412Z" },
@@ -109,7 +117,10 @@ export const answers: Record<string, object> = {
     to: "2026-12-01",
     ...{ sent: 4_200, delivered: 4_150, bouncedHard: 31, bouncedSoft: 11, dropped: 8, complained: 2, unsubscribed: 15 },
     ...{ bounceRate: 0.01, hardBounceRate: 0.0074, complaintRate: 0.0005, unmatchedEvents: 0 },
-    trust: { level: "good", rule: "At most 2 % of mails bounced and at most 0.1 % were reported as spam" },
+    trust: {
+      level: "good",
+      rule: "Of the last 30 days. poor: from 10 % hard bounces or 0.5 % complaints on; watch: from 5 % hard bounces or 0.1 % complaints on; good: else",
+    },
     limits: { plan: "starter", mails, general, send, windowSeconds: 60 },
   },
   getPlansCurrent: { period, mails },

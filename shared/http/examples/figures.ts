@@ -80,7 +80,7 @@ const Plan = {
   priceCents: 1500,
   currency: "usd",
   limits: { mailsPerMonth: 25_000, generalPerMinute: 500, sendPerMinute: 100 },
-  features: ["25,000 mails a month", "All features"],
+  features: ["25,000 mails a month", "500 API requests a minute, 100 of them that send", "All features of the API"],
 };
 
 const ContactCount = { total: 18_402, previous: 17_844, change: 0.0313 };

@@ -108,9 +108,6 @@ const SequenceStep = {
   templateId: 1,
   delayMinutes: null,
   conditionConfig: null,
-  nextStepOrder: null,
-  trueBranchStepOrder: null,
-  falseBranchStepOrder: null,
   ...born,
 };
 const SequenceStepDetail = {
@@ -145,22 +142,24 @@ const Holiday = {
   finishedAt: null,
   ...born,
 };
-const none = (counts: object) => Object.fromEntries(Object.keys(counts).map((name) => [name, 0]));
+const zeros = (counts: object) => Object.fromEntries(Object.keys(counts).map((name) => [name, 0]));
 
-const linear = { trueBranchStepOrder: null, falseBranchStepOrder: null, conditionConfig: null };
+const none = { delayMinutes: null, conditionConfig: null };
 const Playbook = {
   id: 1,
   key: "welcome",
-  name: "Welcome series",
-  description: "Three mails to who has just come: hello, what there is to see, and a question.",
+  name: "Welcome",
+  description:
+    "Greets new subscribers at once, shows them the best of what you have, and asks what they are after. Three mails in six days.",
   triggerType: "tag_add",
-  triggerConfig: { tagName: "new" },
-  variables: [{ name: "url", purpose: "Where the buttons lead" }],
-  emails: 1,
+  triggerConfig: { tagName: "subscriber" },
+  variables: [],
+  emails: 2,
   days: 2,
   steps: [
-    { stepOrder: 1, type: "email", subject: "Welcome to {{ siteName }}", delayMinutes: null, nextStepOrder: 2, ...linear },
-    { stepOrder: 2, type: "delay", subject: null, delayMinutes: 2880, nextStepOrder: null, ...linear },
+    { stepOrder: 1, type: "email", subject: "Welcome to My shop{% if firstName %}, {{ firstName }}{% endif %}", ...none },
+    { stepOrder: 2, type: "delay", subject: null, ...none, delayMinutes: 2880 },
+    { stepOrder: 3, type: "email", subject: "Where most people begin", ...none },
   ],
 };
 
@@ -258,6 +257,6 @@ export const mailings: Record<string, unknown> = {
     why: "waiting",
   },
   Holiday,
-  HolidayDetail: { ...Holiday, stats: none(MailingStats), accounting: none(MailingAccounting) },
+  HolidayDetail: { ...Holiday, stats: zeros(MailingStats), accounting: zeros(MailingAccounting) },
   Playbook,
 };

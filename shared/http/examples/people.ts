@@ -19,7 +19,7 @@ const SegmentExplanation = {
   matched: true,
   match: "all",
   conditions: [
-    { matched: true, field: "tag", operator: "equals", value: "customer", actual: ["customer"] },
+    { matched: true, field: "tag", operator: "equals", value: "customer", actual: [1] },
     {
       matched: true,
       match: "any",

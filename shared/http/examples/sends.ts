@@ -50,11 +50,11 @@ const SendDetail = { ...Send, events: [EmailEvent] };
 
 const pass = (message: string) => ({ result: "pass", message });
 const checks = {
-  syntax: pass("It is written as an address"),
-  mx: pass("example.com takes mail"),
-  disposable: pass("Its domain is none of those that give out throw-away addresses"),
-  role: pass("It belongs to a person"),
-  typo: pass("Its domain is not misspelt"),
+  syntax: pass("It is well-formed"),
+  mx: pass("mail.example.com takes mail for example.com"),
+  disposable: pass("example.com is not known for disposable mailboxes"),
+  role: pass("It looks like the address of a person"),
+  typo: pass("The domain does not look mistyped"),
 };
 
 export const Validation = { email: "ann@example.com", normalized: "ann@example.com", verdict: "valid", suggestion: null, checks };
@@ -65,9 +65,9 @@ export const SenderCheck = {
   verdict: "trusted",
   sender: null,
   checks: {
-    syntax: pass("It is written as an address"),
-    knownSender: { result: "unknown", message: "shop.example is no sender that we know" },
-    lookalike: { ...pass("It looks like no other known domain"), resembles: null },
+    syntax: pass("It is well-formed"),
+    knownSender: { result: "unknown", message: "We do not know who shop.example belongs to" },
+    lookalike: { ...pass("It looks like no domain that we know"), resembles: null },
     spf: { ...pass("It names who may send"), record: "v=spf1 include:sendgrid.net -all", lookups: 1 },
     dmarc: {
       ...pass("Forged mail is rejected"),
@@ -128,11 +128,11 @@ const DnsRecord = {
   provider: null,
   type: "TXT",
   name: "_pennymail.shop.example",
-  value: "pennymail-verification=5b2e8c1f9a7d4e60",
+  value: "pennymail-verification=BOPtmrVl924dnY8vaTtDYlbfAgYIMogZ",
   required: true,
   state: "found",
-  found: ["pennymail-verification=5b2e8c1f9a7d4e60"],
-  note: null,
+  found: ["pennymail-verification=BOPtmrVl924dnY8vaTtDYlbfAgYIMogZ"],
+  note: "Proves that the domain is yours: leave it there",
 };
 
 export const sends: Record<string, unknown> = {
@@ -147,7 +147,7 @@ export const sends: Record<string, unknown> = {
     submissions: [FormSubmission],
     complete: true,
   },
-  Check: pass("It is written as an address"),
+  Check: pass("It is well-formed"),
   Validation,
   ValidationUsage: { free: 1, paid: 0, costCents: 0, freeLeft: 99 },
   SenderCheck,
@@ -172,7 +172,9 @@ export const sends: Record<string, unknown> = {
     supportsWebhooks: true,
     webhookProof: "signature",
     capabilities: { supportsWebhooks: true, openTracking: true, clickTracking: true, batch: true, maxAttachmentBytes: 20_000_000 },
-    configFields: [{ name: "apiKey", description: "An API key that may send mail", required: true, options: null }],
+    configFields: [
+      { name: "apiKey", description: "API key with the permission Mail Send; begins with SG.", required: true, options: null },
+    ],
   },
   SendingConfig,
   Webhook,
