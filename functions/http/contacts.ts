@@ -14,6 +14,7 @@ import * as scoring from "../../shared/domain/scoring.ts";
 import { Exported, exporting } from "../../shared/http/exporting.ts";
 import { Deleted, PageQuery, paged, route } from "../../shared/http/route.ts";
 import { group } from "../../shared/http/serve.ts";
+import { unread } from "../../shared/http/validate.ts";
 
 const Id = z.int().positive();
 
@@ -100,7 +101,10 @@ export const contacts = group("contacts", [
     handle: async ({ caller, body: { siteId, site_id, site, contacts: rows, resubscribe }, reply }) => {
       const bound = resubscribe && caller.siteId !== undefined;
       if (bound) reply.warnings.push("A key that is bound to a site takes no address off the suppression list");
-      return bulk.save(caller, siteId ?? site_id ?? site, rows, { resubscribe });
+      const { rows: taken, ...saved } = await bulk.save(caller, siteId ?? site_id ?? site, rows, { resubscribe });
+      const ignored = unread({ contacts: rows }, { contacts: taken });
+      if (ignored.length) reply.warnings.push(`Ignored fields: ${ignored.join(", ")}`);
+      return saved;
     },
   }),
   route("GET /contacts/:id", "One contact", {
@@ -129,7 +133,9 @@ export const contacts = group("contacts", [
       erase: z
         .enum(["true", "false"])
         .default("false")
-        .describe("Anonymizes its sends and their events. Of the address a hash is kept, suppressed in the whole organization"),
+        .describe(
+          "Anonymizes its sends and their events, and revokes the secure messages among them. Of the address a hash is kept, suppressed in the whole organization",
+        ),
     }),
     returns: Deleted,
     handle: async ({ caller, params: { id }, query: { erase } }) => {

@@ -31,7 +31,8 @@ const Explained = z
     field: z.string().optional(),
     operator: z.string().optional(),
     value: z.unknown().optional(),
-    actual: z.unknown().optional().describe("What the contact carries; null for nothing"),
+    actual: z.unknown().optional().describe("What the contact carries; null for nothing. Of tags and lists the ids"),
+    actualNames: z.array(z.string()).optional().describe("Their names, in the same order"),
   })
   .meta({ id: "SegmentExplanation" });
 

@@ -8,7 +8,7 @@ import { oneLine } from "../email.ts";
 import { missing } from "../errors.ts";
 import { type GroupKind, keys } from "../keys.ts";
 import { type PageRequest, type Pagination, pagination } from "../paging.ts";
-import type { Contact } from "./contacts/contact.ts";
+import { type Contact, groupSet } from "./contacts/contact.ts";
 import * as deadGroups from "./contacts/dead-groups.ts";
 import type { Group } from "./contacts/groups.ts";
 import * as reader from "./contacts/reader.ts";
@@ -121,7 +121,16 @@ export async function explain(who: Who, id: number, contactId: number): Promise<
   const segment = await compiled(who, id);
   const contact = await contacts.item(who, contactId);
   if (contact.siteId !== segment.siteId) throw missing("There is no such contact in the segment's site");
-  return segment.explain(contact);
+  return withNames(segment.explain(contact), await contacts.tell(who.orgId, contact));
+}
+
+/** What the tags and lists that a contact carries are called. */
+function withNames(node: Explained, contact: Contact): Explained {
+  const { conditions, actual, field } = node;
+  if (conditions) return { ...node, conditions: conditions.map((one) => withNames(one, contact)) };
+  if (!Array.isArray(actual)) return node;
+  const named = contact[groupSet(fieldOf(field!)!.group!)];
+  return { ...node, actualNames: actual.flatMap((id) => named.find((one) => one.id === id)?.name ?? []) };
 }
 
 async function ready(orgId: number, siteId: number, rules: Rules, at = now()): Promise<Compiled> {

@@ -164,7 +164,7 @@ test("an explanation says of each condition whether it holds, and what the conta
         matched: false,
         conditions: [
           { field: "customFields.plan", operator: "equals", value: "pro", matched: true, actual: "Pro" },
-          { field: "tag", operator: "equals", value: "b", matched: false, actual: [ann.tags[0]!.id] },
+          { field: "tag", operator: "equals", value: "b", matched: false, actual: [ann.tags[0]!.id], actualNames: ["a"] },
         ],
       },
       { field: "firstName", operator: "notExists", matched: true, actual: null },

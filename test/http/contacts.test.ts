@@ -278,6 +278,20 @@ describe("bulk", () => {
     expect((await list(client, "")).pagination.total).toBe(2);
   });
 
+  test("says which fields of a row it does not know", async () => {
+    const client = await signedUp();
+    const contacts = [
+      { email: "ann@example.com", city: "Rome" },
+      { email: "nobody", town: 1 },
+      { email: "bob@example.com", first_name: "Bob" },
+    ];
+    const { body } = must(200, await client.call("POST", "/contacts/bulk", { contacts }));
+    expect(body).toMatchObject({ data: { created: 2, failed: 1 }, warnings: ["Ignored fields: contacts.0.city, contacts.2.first_name"] });
+    expect(
+      must(200, await client.call("POST", "/contacts/bulk", { contacts: [{ email: "ann@example.com", firstName: "Ann" }] })).body,
+    ).not.toHaveProperty("warnings");
+  });
+
   test("takes 100 rows, and not 101, nor none", async () => {
     const client = await signedUp();
     const rows = Array.from({ length: 101 }, (_, i) => ({ email: `p${i}@example.com` }));

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { GivenRules, maxBytes, maxConditions, maxDepth, type Rules } from "../../shared/domain/segments/grammar.ts";
+import { GivenRules, GivenStepRules, maxBytes, maxConditions, maxDepth, type Rules } from "../../shared/domain/segments/grammar.ts";
 
 const given = (rules: unknown) => {
   const { success, error, data } = GivenRules.safeParse(rules);
@@ -38,6 +38,17 @@ describe("rules that fit are taken as they are", () => {
   test("no conditions at all are everyone", () => {
     expect(given({ match: "any", conditions: [] })).toEqual({ match: "any", conditions: [] });
   });
+});
+
+test("who names a field that is not there is told which there are, the most like it first", () => {
+  const said = (field: string, schema = GivenRules) =>
+    schema.safeParse({ match: "all", conditions: [{ field, operator: "exists" }] }).error!.issues[0]!.message;
+  expect(said("fristName")).toMatch(/^there is no field fristName: there are firstName, /);
+  expect(said("customfield.plan")).toMatch(/: there are customFields\.<key>, /);
+  expect(said("tagz")).toMatch(/: there are tags?, tags?, .*campaign\.<id>\.opened/);
+  expect(said("stap.1.opened")).not.toContain("step.");
+  expect(said("stap.1.opened", GivenStepRules)).toMatch(/: there are step\.<number>\.opened, /);
+  expect(said("x".repeat(5000), GivenStepRules).length).toBeLessThan(500);
 });
 
 describe("rules that do not fit are refused where they do not", () => {

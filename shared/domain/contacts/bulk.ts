@@ -17,7 +17,7 @@ export const BulkResult = z.object({
 });
 export type BulkResult = z.output<typeof BulkResult>;
 
-/** created + updated + failed = rows. */
+/** created + updated + failed = rows. `rows`: as they were read, undefined where something is wrong with one. */
 export async function save(who: Pick<Caller, "orgId" | "siteId">, given: number | undefined, rows: unknown[], options: Options) {
   const siteId = await sites.resolve(who, given);
   const read = rows.map((row) => ContactRow.safeParse(row, { error: faults }));
@@ -29,7 +29,7 @@ export async function save(who: Pick<Caller, "orgId" | "siteId">, given: number 
     return { index, id, email: data?.email ?? saidEmail(rows[index]), outcome: outcome.outcome, error: why };
   });
   const count = (outcome: BulkResult["outcome"]) => results.filter((one) => one.outcome === outcome).length;
-  return { created: count("created"), updated: count("updated"), failed: count("failed"), results };
+  return { created: count("created"), updated: count("updated"), failed: count("failed"), results, rows: read.map(({ data }) => data) };
 }
 
 const sentence = ({ path, message }: { path: PropertyKey[]; message: string }): string =>

@@ -16,6 +16,8 @@ export interface Explained {
   value?: unknown;
   /** What the contact carries; null for nothing. */
   actual?: unknown;
+  /** Of tags and lists. */
+  actualNames?: string[];
 }
 
 export interface Compiled {

@@ -2,6 +2,7 @@
 import type { Attribute } from "../../conditions.ts";
 import { groupSet, textFields } from "../contacts/contact.ts";
 import { type CampaignFact, campaignFacts, campaignsOf, eventCount } from "../contacts/facts.ts";
+import { distance } from "../validation/distance.ts";
 import { type Kind, type Operator, operatorsOf } from "./operators.ts";
 
 export interface Field {
@@ -69,6 +70,17 @@ export const isOfStep = (name: string): boolean => name.startsWith("step.");
 
 const named = (name: string, one: Field): Field | undefined => (name.length >= 1 && name.length <= maxName ? one : undefined);
 const isId = (text: string): boolean => /^[1-9]\d{0,15}$/.test(text) && Number.isSafeInteger(Number(text));
+
+// How the others are written; what stands in angles is the caller's.
+const patterns = ["customFields.<key>", "event.<name>", "form.<id>", ...campaignFacts.map((fact) => `campaign.<id>.${fact}`)];
+const stepPatterns = Object.keys(stepFacts).map((fact) => `step.<number>.${fact}`);
+
+/** How all fields are called, the most like `name` first. */
+export function namesLike(name: string, { ofSteps }: { ofSteps: boolean }): string[] {
+  const head = (text: string) => text.slice(0, maxName).split(".", 1)[0]!.toLowerCase();
+  const off = (one: string) => distance(head(name), head(one), maxName);
+  return [...plain.keys(), ...patterns, ...(ofSteps ? stepPatterns : [])].sort((a, b) => off(a) - off(b));
+}
 
 /** undefined when there is no such field. */
 export function fieldOf(name: string): Field | undefined {

@@ -1,7 +1,7 @@
 // The rules of a segment: conditions, all or any of which hold, nested. What they may say is written here and nowhere else; whatever
 // does not fit is refused with the path that leads to it.
 import * as z from "zod";
-import { type Field, fieldOf, isOfStep } from "./fields.ts";
+import { type Field, fieldOf, isOfStep, namesLike } from "./fields.ts";
 import { type Operator, operators, type Value, wrongValue } from "./operators.ts";
 
 export interface Condition {
@@ -140,11 +140,14 @@ interface Objection {
 const notObject: Objection = { message: "must be a condition, or rules with match and conditions" };
 
 function wrongIn(fields: FieldOf, field: unknown, operator: unknown, value: unknown): Objection | undefined {
-  const known = typeof field === "string" ? fields(field) : undefined;
-  if (!known)
-    return { at: "field", message: typeof field === "string" ? `there is no field ${field.slice(0, 150)}` : "must be the name of a field" };
+  if (typeof field !== "string") return { at: "field", message: "must be the name of a field" };
+  const known = fields(field);
+  if (!known) {
+    const there = namesLike(field, { ofSteps: fields("step.1.opened") !== undefined });
+    return { at: "field", message: `there is no field ${field.slice(0, 60)}: there are ${there.join(", ")}` };
+  }
   if (!known.operators.includes(operator as Operator))
-    return { at: "operator", message: `must be one of ${known.operators.join(", ")} for ${String(field).slice(0, 150)}` };
+    return { at: "operator", message: `must be one of ${known.operators.join(", ")} for ${field.slice(0, 150)}` };
   const message = wrongValue(known, operator as Operator, value);
   return message === undefined ? undefined : { at: "value", message };
 }
