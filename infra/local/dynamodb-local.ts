@@ -42,7 +42,15 @@ export function command(port: number, folder: string | undefined): Command {
   const library = join(dirname(found()!), "lib");
   const release = join(library, readdirSync(library)[0]!);
   const keeping = folder ? ["-dbPath", folder] : ["-inMemory"];
-  const java = ["java", `-Djava.library.path=${join(release, "DynamoDBLocal_lib")}`, "-jar", join(release, "DynamoDBLocal.jar")] as const;
+  // It rarely lives long enough for more compiling to be worth while.
+  const quick = ["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"];
+  const java = [
+    "java",
+    ...quick,
+    `-Djava.library.path=${join(release, "DynamoDBLocal_lib")}`,
+    "-jar",
+    join(release, "DynamoDBLocal.jar"),
+  ] as const;
   return [...java, "-port", String(port), "-disableTelemetry", ...keeping];
 }
 
