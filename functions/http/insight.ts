@@ -93,12 +93,10 @@ export const insight = group("insight", [
     returns: paged("sequences", sequenceReports.SequenceFunnel),
     otherType: csv.otherType,
     handle: async ({ caller, query: { siteId, format, ...page }, reply }) => {
-      const listed = await sequenceReports.funnel(caller, siteId, page);
-      if (format === "csv") {
-        reply.headers["content-disposition"] = 'attachment; filename="sequence-funnel.csv"';
-        reply.other = whole("csv", funnelShape, await sequenceReports.wholeFunnel(caller, siteId));
-      }
-      return listed;
+      if (format === "json") return sequenceReports.funnel(caller, siteId, page);
+      reply.headers["content-disposition"] = 'attachment; filename="sequence-funnel.csv"';
+      reply.other = whole("csv", funnelShape, await sequenceReports.wholeFunnel(caller, siteId));
+      return reply.other as never;
     },
   }),
   contactReport("unengaged-contacts", "Subscribed contacts that got 5 or more mails and never opened or clicked one, by address"),

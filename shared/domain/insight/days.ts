@@ -13,9 +13,11 @@ const mostSites = 100;
 
 /** By date, of all the sites together. 400 where they are too many. */
 export async function between(orgId: number, siteIds: number[], span: Span): Promise<Map<string, Sum>> {
-  const items = (await itemsOf(orgId, siteIds, span)).flat();
-  return new Map([...Map.groupBy(items, ({ sk }) => dateOf(sk))].map(([date, some]) => [date, summed(some)]));
+  return byDate((await itemsOf(orgId, siteIds, span)).flat());
 }
+
+const byDate = (items: DayItem[]): Map<string, Sum> =>
+  new Map([...Map.groupBy(items, ({ sk }) => dateOf(sk))].map(([date, some]) => [date, summed(some)]));
 
 async function itemsOf(orgId: number, siteIds: number[], span: Span): Promise<DayItem[][]> {
   if (siteIds.length > mostSites)
@@ -64,9 +66,8 @@ export async function withDomains(orgId: number, siteIds: number[], span: Span):
     all.flatMap((one) => Object.entries(one)),
     ([domain]) => domain,
   );
-  const days = Map.groupBy(bySite.flat(), ({ sk }) => dateOf(sk));
   return {
-    days: new Map([...days].map(([date, some]) => [date, summed(some)])),
+    days: byDate(bySite.flat()),
     domains: new Map([...domains].map(([domain, some]) => [domain, summed(some.map(([, sum]) => sum))])),
   };
 }

@@ -6,7 +6,7 @@ import { atMost, type Condition, equals } from "../../conditions.ts";
 import { type Page, query, queryAll } from "../../doors/table.ts";
 import { type Address, countShards, ranges, shards, sortable } from "../../keys.ts";
 import { decodeCursor, type PageRequest, pagination, skipped } from "../../paging.ts";
-import { inParallel } from "../../parallel.ts";
+import { chunked, inParallel } from "../../parallel.ts";
 import { rate } from "../insight/figures.ts";
 import { type Sum, summed } from "../insight/sums.ts";
 import { newest } from "../newest.ts";
@@ -147,20 +147,24 @@ export interface Stalled {
 
 async function* walk(orgId: number, siteId: number, cursor: string | undefined, size: number): AsyncGenerator<Stalled> {
   const [from, below] = cursor?.split("#") ?? [];
-  for (const sequence of await peopled(orgId, siteId)) {
+  const sequences = (await ofSite(orgId, siteId)).toReversed();
+  for await (const sequence of peopled(
+    orgId,
+    sequences.filter(({ id }) => from === undefined || sortable(id) <= from),
+  )) {
     const id = sortable(sequence.id);
-    if (from !== undefined && id > from) continue;
     const inside = shards.map((home) => ranges.enrollments(orgId, sequence.id, home));
     const start = { below: id === from ? below : undefined, size: Math.ceil(size / 4), filter: stalled() };
     for await (const item of newest<EnrollmentItem>(inside, ({ sk }) => sk, start)) yield { item, sequence };
   }
 }
 
-/** Sequences with somebody in them, the newest first. */
-async function peopled(orgId: number, siteId: number): Promise<SequenceItem[]> {
-  const sequences = (await ofSite(orgId, siteId)).toReversed();
-  const active = await inParallel(20, sequences, async ({ id }) => (await countsOf(orgId, id)).active ?? 0);
-  return sequences.filter((_, i) => active[i]! > 0);
+/** Those with somebody in them; no more are asked than are needed. */
+async function* peopled(orgId: number, sequences: SequenceItem[]): AsyncGenerator<SequenceItem> {
+  for (const some of chunked(sequences, 20)) {
+    const active = await Promise.all(some.map(async ({ id }) => (await countsOf(orgId, id)).active ?? 0));
+    yield* some.filter((_, i) => active[i]! > 0);
+  }
 }
 
 /** One collection of all sequences, page by page: for exports. Where to go on is `<sequence>#<contact>` too. */
