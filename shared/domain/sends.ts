@@ -20,7 +20,10 @@ export const Send = z
   .object({
     id: z.int(),
     siteId: z.int(),
-    contactId: z.int().nullable(),
+    contactId: z
+      .int()
+      .nullable()
+      .describe("Of mail to a contact as such: of a campaign, sequence or holiday, or to confirm a form. null for mail to an address"),
     toEmail: z.string(),
     fromEmail: z.string(),
     fromName: z.string().nullable(),

@@ -232,7 +232,9 @@ describe("double opt-in", () => {
     await fill(made.form.id, { email, firstName: "Ann" });
     await worked(at, made.form.id);
     expect(await person(at, email)).toMatchObject({ status: "pending", tags: [], lists: [], score: 0 });
-    expect(await asked(at)).toMatchObject([{ toEmail: email, siteId: at.siteId, subject: "Bitte bestätigen: Shop", status: "queued" }]);
+    const contactId = (await person(at, email))!.id;
+    const mail = { contactId, toEmail: email, siteId: at.siteId, subject: "Bitte bestätigen: Shop", status: "queued" };
+    expect(await asked(at)).toMatchObject([mail]);
     const token = await tokenAt(at, made.form.id);
     for (let n = 0; n < 2; n++) expect(await confirmations.find(token)).toMatchObject({ email, siteName: "Shop", confirmed: false });
     expect((await person(at, email))?.status).toBe("pending");

@@ -104,21 +104,27 @@ const entering = (contact: ContactItem, begun: triggers.Begun): Pick<ContactItem
   return sequences ? { sequences: new Set([...(contact.sequences ?? []), ...sequences]) } : {};
 };
 
-/** Before the confirmation there is somebody to confirm: whoever is new is a contact that waits, whoever is known stays as they are. */
-export async function meet(form: FormItem, submission: Submission): Promise<void> {
+/**
+ * Before the confirmation there is somebody to confirm: whoever is new is a contact that waits, whoever is known stays as they are.
+ * Answers with the submission as it then is.
+ */
+export async function meet(form: FormItem, submission: Submission): Promise<Submission> {
   for (let tries = 1; submission.contactId === undefined; tries++) {
     const current = await contactAt(submission);
     const contact = current ?? (await fresh(submission, form, "pending"));
     const storing = current ? [] : items.inserting(contact, await organizations.today(form.orgId));
     try {
       await write(noting(submission, contact, {}), submissions.logging(submission, contact.id), ...storing);
-      return standing.follow(submission.orgId, [contact]);
+      await standing.follow(submission.orgId, [contact]);
+      return { ...submission, contactId: contact.id };
     } catch (error) {
       if (!(error instanceof Unmet)) throw error;
-      if (error.index === 0) return;
+      // It was confirmed meanwhile, or is gone.
+      if (error.index === 0) return submission;
       if (tries >= mostTries) throw error;
     }
   }
+  return submission;
 }
 
 async function fresh(submission: Submission, form: FormItem, status: "pending" | "subscribed"): Promise<ContactItem> {

@@ -34,7 +34,7 @@ export async function ask(submission: SubmissionItem): Promise<Asked> {
 }
 
 async function send(submission: SubmissionItem): Promise<number> {
-  const { orgId, siteId, email, formId, id } = submission;
+  const { orgId, siteId, email, formId, id, contactId } = submission;
   const [sender, site, token] = await Promise.all([
     sendingConfigs.defaultConfig(orgId),
     get<Site>(keys.record(orgId, "SITE", siteId)),
@@ -57,7 +57,7 @@ async function send(submission: SubmissionItem): Promise<number> {
     secure: false,
     secureExpiresInDays: 30,
   };
-  return (await single({ orgId }, message, await gather({ orgId }, message, [email]))).id;
+  return (await single({ orgId }, message, await gather({ orgId }, message, [email], { contactId }))).id;
 }
 
 /** As values: what a site is called must not be read as Liquid. */

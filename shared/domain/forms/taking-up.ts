@@ -12,6 +12,5 @@ export async function takeUp(orgId: number, formId: number, place: string): Prom
   if (submission?.duesk === undefined) return;
   if (!form) return void (await finish(submission));
   if (submission.status === "accepted") return accept(form, submission);
-  await meet(form, submission);
-  await finish(submission, await ask(submission));
+  await finish(submission, await ask(await meet(form, submission)));
 }

@@ -36,6 +36,7 @@ export async function single({ orgId }: Pick<Caller, "orgId">, message: SingleMe
   const send: SendItem = {
     id,
     ...shared(gathered, message, fromOf(message, gathered.config), at, scheduledAt),
+    contactId: gathered.contactId,
     toEmail: message.to,
     subject: subjectOf(message, gathered, at),
     status: isSuppressed ? "failed" : scheduledAt ? "scheduled" : "queued",

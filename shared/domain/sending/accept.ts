@@ -17,8 +17,15 @@ import type { Message } from "./message.ts";
 type Who = Pick<Caller, "orgId" | "siteId">;
 export type Gathered = Awaited<ReturnType<typeof gather>>;
 
-/** All that has to be read and checked, side by side. `copied`: the mail is one of those that the site wants copies of. */
-export async function gather(who: Who, message: Message, emails: string[], { copied = false } = {}) {
+interface Circumstances {
+  /** The mail is one of those that the site wants copies of. */
+  copied?: boolean;
+  /** Whom it is meant for, where that is known. */
+  contactId?: number | undefined;
+}
+
+/** All that has to be read and checked, side by side. */
+export async function gather(who: Who, message: Message, emails: string[], { copied = false, contactId }: Circumstances = {}) {
   const reads = readsOf(message);
   const [{ id: siteId, autoBcc }, config, template, suppressed, files, standing] = await Promise.all([
     copied && !message.secure ? sites.resolveSender(who, message.siteId) : uncopied(who, message),
@@ -28,7 +35,17 @@ export async function gather(who: Who, message: Message, emails: string[], { cop
     attachments.checked(who.orgId, message.attachments),
     allowance.standing(who.orgId, { consistent: false }),
   ]);
-  return { siteId, bcc: autoBcc ?? undefined, config, template, reads: template?.variables ?? reads, suppressed, files, standing };
+  return {
+    siteId,
+    contactId,
+    bcc: autoBcc ?? undefined,
+    config,
+    template,
+    reads: template?.variables ?? reads,
+    suppressed,
+    files,
+    standing,
+  };
 }
 
 const uncopied = async (who: Who, { siteId }: Message) => ({ id: await sites.resolve(who, siteId), autoBcc: null });
