@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { problems as problemExamples } from "./examples/problems.ts";
 import { answerTo, parameterExample, requestExample } from "./examples.ts";
 import { operationId } from "./operation-ids.ts";
 import { basePath, type Limit, type Route } from "./route.ts";
@@ -51,7 +52,12 @@ export function openapi(groups: Group[]) {
   for (const methods of Object.values(paths)) for (const operation of Object.values(methods)) giveExamples(operation, components);
   return {
     openapi: "3.1.0",
-    info: { title: "Pennymail", version: "1", description: "Marketing and transactional email on your own AWS account." },
+    info: {
+      title: "Pennymail",
+      version: "1",
+      description: "Marketing and transactional email on your own AWS account.",
+      license: { name: "MIT", identifier: "MIT" },
+    },
     servers: [{ url: "/" }],
     tags: groups.filter(({ routes }) => routes.length).map(({ name }) => ({ name })),
     paths,
@@ -64,7 +70,7 @@ export function openapi(groups: Group[]) {
       parameters: { IdempotencyKey: idempotencyKey },
       headers,
       responses: Object.fromEntries(
-        Object.entries(usual).map(([status, description]) => [nameOf(status), problemAnswer(description, status)]),
+        Object.entries(usual).map(([status, description]) => [nameOf(status), problemAnswer(description, status, problemExamples[status])]),
       ),
     },
   };
@@ -270,10 +276,10 @@ const usualFor = (route: Route): string[] => [
   "default",
 ];
 
-const problemAnswer = (description: string, status: string): Answer => ({
+const problemAnswer = (description: string, status: string, example?: object): Answer => ({
   description,
   headers: pointAt(["X-Request-Id", ...(status === "429" ? ([...rateHeaders, "Retry-After"] as const) : [])]),
-  content: { "application/json": { schema: { $ref: "#/components/schemas/Problem" } } },
+  content: { "application/json": { schema: { $ref: "#/components/schemas/Problem" }, ...(example && { example }) } },
 });
 
 /** Without the base path, as people say it: /sites/{id} */

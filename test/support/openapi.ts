@@ -40,7 +40,7 @@ function closed(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(closed);
   if (typeof value !== "object" || value === null) return value;
   const inner = Object.fromEntries(Object.entries(value).map(([name, one]) => [name, closed(one)]));
-  const isSchema = "properties" in value && (value as Schema).type === "object" && !("additionalProperties" in value);
+  const isSchema = "properties" in value && [(value as Schema).type].flat().includes("object") && !("additionalProperties" in value);
   return isSchema ? { ...inner, additionalProperties: false } : inner;
 }
 

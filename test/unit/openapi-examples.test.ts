@@ -31,6 +31,15 @@ describe("the examples of the OpenAPI document", () => {
     expect(check(schema, { ...data, colour: "red" })[0]).toContain("colour");
     expect(check(schema, { ...data, contactCount: "1" })[0]).toContain("contactCount");
     expect(check(schema, { ...data, name: undefined })[0]).toContain("name");
+    const entry = { delta: 5, reason: null, rule: { id: 1, name: "Prices", colour: "red" }, createdAt: "2026-12-01T09:00:00.000Z" };
+    expect(check({ $ref: "#/components/schemas/ScoreEntry" }, entry)[0]).toContain("colour");
+  });
+
+  test("of problems are told for every status that is usual", () => {
+    for (const [name, { content }] of Object.entries(api.components.responses)) {
+      const { schema, example } = content!["application/json"]!;
+      expect([name, example && check(schema, example)]).toEqual([name, []]);
+    }
   });
 
   test("are no fillers", () => {

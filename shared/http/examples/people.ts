@@ -54,7 +54,7 @@ export const Contact = {
 export const ScoreEntry = {
   delta: 5,
   reason: null,
-  rule: { id: 1, name: "Looked at prices", trigger: "page_view" },
+  rule: { id: 1, name: "Looked at prices" },
   createdAt: "2026-11-30T09:15:40.002Z",
 };
 
