@@ -1,28 +1,19 @@
 // The API reference in a real browser, which gets nothing but the page itself.
-import { createRequire } from "node:module";
-import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
+import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
 import { groups } from "../../functions/http/index.ts";
+import { desk, launched, looks, obstacles, phone, seeing, visited as visit } from "../support/visitors.ts";
 
-const executablePath = inject("chromium");
-const axeSource = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
-const quiet = "--headless --no-sandbox --disable-gpu --disable-background-networking --disable-component-update --disable-sync".split(" ");
 const docs = `${inject("baseUrl")}/api/v1/docs`;
-const phone = { viewport: { width: 390, height: 844 } };
-const desk = { viewport: { width: 1280, height: 900 } };
 
-describe.skipIf(!executablePath)("the API reference", () => {
+describe.skipIf(!inject("chromium"))("the API reference", () => {
   let browser: Browser;
   beforeAll(async () => {
-    browser = await chromium.launch({ executablePath, args: quiet });
+    browser = await launched();
   });
   afterAll(() => browser?.close());
 
-  async function visited(address: string, options: BrowserContextOptions = desk): Promise<Page> {
-    const page = await (await browser.newContext({ javaScriptEnabled: false, ...options })).newPage();
-    await page.goto(address);
-    return page;
-  }
+  const visited = (address: string, options: BrowserContextOptions = {}): Promise<Page> => visit(browser, address, options);
 
   it("shows every endpoint with script switched off, and asks for nothing but the page", async () => {
     const asked: string[] = [];
@@ -34,20 +25,14 @@ describe.skipIf(!executablePath)("the API reference", () => {
     await page.context().close();
   });
 
-  it.each([
-    ["desk", "light", desk],
-    ["phone", "dark", phone],
-  ] as const)("has nothing that stands in anyone's way: %s, %s", async (_, colorScheme, size) => {
-    const page = await visited(docs, { ...size, colorScheme, javaScriptEnabled: true, bypassCSP: true, reducedMotion: "reduce" });
+  it.each(looks)("has nothing that stands in anyone's way: %s, %s", async (_, colorScheme, size) => {
+    const page = await visited(docs, { ...size, ...seeing, colorScheme });
     await page.evaluate("for (const one of document.querySelectorAll('details')) one.open = true");
     expect(await page.evaluate("document.documentElement.scrollWidth > innerWidth")).toBe(false);
     // All are made alike: a few tell as much as all, in a tenth of the time.
     const few = ["sendBatch", "createApiKey", "suppressionsImport"].map((id) => `#${id}`).join();
     await page.evaluate(`for (const one of document.querySelectorAll('details')) one.open = one.querySelector("${few}") !== null`);
-    await page.addScriptTag({ path: axeSource });
-    const found = await page.evaluate("axe.run(document)");
-    const told = (found as { violations: { id: string; help: string }[] }).violations.map(({ id, help }) => `${id}: ${help}`);
-    expect(told).toEqual([]);
+    expect(await obstacles(page)).toEqual([]);
     await page.context().close();
   });
 

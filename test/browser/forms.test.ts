@@ -1,17 +1,11 @@
 // Forms in a real browser: on our page with and without script, in a page of another origin, and behind the link that asks to confirm.
 import { createServer, type Server } from "node:http";
-import { createRequire } from "node:module";
 import type { AddressInfo } from "node:net";
-import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
+import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
 import { must } from "../support/client.ts";
 import { inboxOf, type Shop, settled, shop } from "../support/outbox.ts";
-
-const executablePath = inject("chromium");
-const axeSource = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
-const quiet = "--headless --no-sandbox --disable-gpu --disable-background-networking --disable-component-update --disable-sync".split(" ");
-const phone = { viewport: { width: 390, height: 844 } };
-const desk = { viewport: { width: 1280, height: 900 } };
+import { launched, looks, obstacles, visited as visit } from "../support/visitors.ts";
 
 const fields = [
   { name: "email", type: "email", label: "Email" },
@@ -37,7 +31,7 @@ interface Submission {
   fields: Record<string, unknown>;
 }
 
-describe.skipIf(!executablePath)("a form", () => {
+describe.skipIf(!inject("chromium"))("a form", () => {
   let browser: Browser;
   let client: Shop;
   let site: Server;
@@ -53,7 +47,7 @@ describe.skipIf(!executablePath)("a form", () => {
     });
     await new Promise<void>((listening) => site.listen(0, "127.0.0.1", listening));
     origin = `http://127.0.0.1:${(site.address() as AddressInfo).port}/`;
-    browser = await chromium.launch({ executablePath, args: quiet });
+    browser = await launched();
   });
   afterAll(async () => {
     await browser?.close();
@@ -66,16 +60,9 @@ describe.skipIf(!executablePath)("a form", () => {
     must(200, await client.call<{ submissions: Submission[] }>("GET", `/forms/${id}/submissions`)).body.data.submissions;
   const embedOf = (id: number) => `${inject("baseUrl")}/api/v1/forms/${id}/embed`;
 
-  async function visited(address: string, options: BrowserContextOptions = {}): Promise<Page> {
-    const page = await (await browser.newContext({ ...desk, javaScriptEnabled: false, ...options })).newPage();
-    await page.goto(address);
-    return page;
-  }
+  const visited = (address: string, options: BrowserContextOptions = {}): Promise<Page> => visit(browser, address, options);
   async function fit(page: Page, name: string): Promise<void> {
-    expect(await page.evaluate("document.documentElement.scrollWidth > innerWidth")).toBe(false);
-    await page.addScriptTag({ path: axeSource });
-    const { violations } = (await page.evaluate("axe.run(document)")) as { violations: { id: string; help: string; nodes: object[] }[] };
-    expect(violations.map(({ id, help, nodes }) => `${name}: ${id}: ${help} ${JSON.stringify(nodes).slice(0, 300)}`)).toEqual([]);
+    expect([name, await obstacles(page)]).toEqual([name, []]);
   }
   async function fill(page: Page, email: string) {
     await page.getByLabel("Email").fill(email);
@@ -87,12 +74,8 @@ describe.skipIf(!executablePath)("a form", () => {
     await page.getByLabel("I agree").check();
   }
   const entered = { firstName: "Ann", plan: "Team", seats: 3, start: "2028-02-29", note: "two\nlines", terms: true, ref: "x" };
-  const sizes = [
-    ["desk", "light", desk],
-    ["phone", "dark", phone],
-  ] as const;
 
-  it.each(sizes)("stands in nobody's way, in any of its states: %s, %s", async (size, colorScheme, options) => {
+  it.each(looks)("stands in nobody's way, in any of its states: %s, %s", async (size, colorScheme, options) => {
     const { id, pageUrl } = await make();
     const looking = { ...options, colorScheme, javaScriptEnabled: true, bypassCSP: true };
     const page = await visited(pageUrl, looking);
@@ -224,7 +207,7 @@ describe.skipIf(!executablePath)("a form", () => {
     await page.context().close();
   });
 
-  it.each(sizes)("asks to confirm on a page with one button, and only the button confirms: %s, %s", async (size, colorScheme, options) => {
+  it.each(looks)("asks to confirm on a page with one button, and only the button confirms: %s, %s", async (size, colorScheme, options) => {
     const { id, pageUrl } = await make({ doubleOptIn: true, designJson: null });
     const email = `${size}-${crypto.randomUUID().slice(0, 8)}@example.com`;
     const page = await visited(pageUrl, { ...options, colorScheme, javaScriptEnabled: true, bypassCSP: true });

@@ -1,29 +1,18 @@
 // The inbox and accounts pages in a real browser.
-import { createRequire } from "node:module";
-import { type Browser, chromium, type Page } from "playwright-core";
+import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
 import type { Sandbox } from "../../infra/local/sandbox/index.ts";
 import { provider } from "../../shared/providers/index.ts";
 import { account, file, handOver, local, mailing, recipient, served, started } from "../support/sandbox.ts";
+import { launched, obstacles } from "../support/visitors.ts";
 
-const executablePath = inject("chromium");
-const axeSource = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
-const quiet = [
-  "--headless",
-  "--no-sandbox",
-  "--disable-gpu",
-  "--disable-background-networking",
-  "--disable-component-update",
-  "--disable-sync",
-];
-
-describe.skipIf(!executablePath)("the inbox", () => {
+describe.skipIf(!inject("chromium"))("the inbox", () => {
   let browser: Browser;
   let sandbox: Sandbox;
   let pages: Awaited<ReturnType<typeof served>>;
 
   beforeAll(async () => {
-    browser = await chromium.launch({ executablePath, args: quiet });
+    browser = await launched();
     sandbox = await started();
     process.env.PROVIDER_URL_POSTMARK = sandbox.urls.postmark;
     pages = await served(sandbox);
@@ -55,11 +44,7 @@ describe.skipIf(!executablePath)("the inbox", () => {
 
   const subjects = (page: Page) => page.locator("#mails .subject").allTextContents();
 
-  async function violations(page: Page): Promise<string[]> {
-    await page.addScriptTag({ path: axeSource });
-    const found = await page.evaluate("axe.run(document, { iframes: false })");
-    return (found as { violations: { id: string; help: string }[] }).violations.map(({ id, help }) => `${id}: ${help}`);
-  }
+  const violations = (page: Page): Promise<string[]> => obstacles(page, { iframes: false });
 
   it.each([
     ["/_local/inbox", 1200],

@@ -2,7 +2,7 @@
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
 import { ask, mailTo, must, signedUp } from "../support/client.ts";
-import { launched, looks, obstacles, pictured, seeing, visited } from "../support/visitors.ts";
+import { launched, looks, obstacles, phone, pictured, seeing, visited } from "../support/visitors.ts";
 
 const base = inject("baseUrl");
 
@@ -53,7 +53,7 @@ describe.skipIf(!inject("chromium"))("pages of our own users", () => {
 
   it("the mail with the link is as easy to read", async () => {
     const { email } = await resetLink();
-    const page = await visited(browser, "about:blank", { ...looks[2][2], ...seeing });
+    const page = await visited(browser, "about:blank", { ...phone, ...seeing });
     await page.setContent((await mailTo(email)).html!);
     await pictured(page, "reset-mail");
     // A mail is no page of a site: it needs no landmarks.

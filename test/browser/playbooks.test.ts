@@ -1,20 +1,17 @@
 // The mails of playbooks as mail programs draw them: on a phone and on a desk.
-import { createRequire } from "node:module";
-import { type Browser, chromium } from "playwright-core";
+import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
 import { must, signedUp } from "../support/client.ts";
+import { desk, launched, obstacles, phone } from "../support/visitors.ts";
 
-const executablePath = inject("chromium");
-const axeSource = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
-const quiet = "--headless --no-sandbox --disable-gpu --disable-background-networking --disable-component-update --disable-sync".split(" ");
-const sizes = { phone: { width: 390, height: 844 }, desk: { width: 1280, height: 900 } };
+const sizes = { phone, desk };
 /** A folder for screenshots, to be looked at. */
 const album = process.env.SCREENSHOTS;
 
-describe.skipIf(!executablePath)("the mails of playbooks", () => {
+describe.skipIf(!inject("chromium"))("the mails of playbooks", () => {
   let browser: Browser;
   beforeAll(async () => {
-    browser = await chromium.launch({ executablePath, args: quiet });
+    browser = await launched();
   });
   afterAll(() => browser?.close());
 
@@ -32,15 +29,13 @@ describe.skipIf(!executablePath)("the mails of playbooks", () => {
         const { html } = must(200, await client.call<{ html: string }>("POST", `/templates/${template.id}/render`, { variables })).body
           .data;
         for (const [name, size] of Object.entries(sizes)) {
-          await page.setViewportSize(size);
+          await page.setViewportSize(size.viewport);
           await page.setContent(html);
           expect([key, n, name, await page.evaluate("document.documentElement.scrollWidth > innerWidth")]).toEqual([key, n, name, false]);
           if (album) await page.screenshot({ path: `${album}/${key}-${n + 1}-${name}.png` });
         }
-        await page.addScriptTag({ path: axeSource });
         const rules = { region: { enabled: false }, "landmark-one-main": { enabled: false }, "page-has-heading-one": { enabled: false } };
-        const found = await page.evaluate(`axe.run(document, { rules: ${JSON.stringify(rules)} })`);
-        expect([key, n, (found as { violations: { id: string }[] }).violations.map((one) => one.id)]).toEqual([key, n, []]);
+        expect([key, n, await obstacles(page, { rules })]).toEqual([key, n, []]);
       }
     }
     await page.close();

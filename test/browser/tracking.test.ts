@@ -2,14 +2,12 @@
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
-import { type Browser, chromium, type Page } from "playwright-core";
+import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
 import { type Client, must, signedUp } from "../support/client.ts";
+import { launched } from "../support/visitors.ts";
 
-const executablePath = inject("chromium");
-const quiet = "--headless --no-sandbox --disable-gpu --disable-background-networking --disable-component-update --disable-sync".split(" ");
-
-describe.skipIf(!executablePath)("the tracking script", () => {
+describe.skipIf(!inject("chromium"))("the tracking script", () => {
   let browser: Browser;
   let shop: Server;
   let client: Client;
@@ -26,7 +24,7 @@ describe.skipIf(!executablePath)("the tracking script", () => {
     });
     await new Promise<void>((listening) => shop.listen(0, "127.0.0.1", listening));
     origin = `http://127.0.0.1:${(shop.address() as AddressInfo).port}`;
-    browser = await chromium.launch({ executablePath, args: quiet });
+    browser = await launched();
   });
   afterAll(async () => {
     await browser?.close();

@@ -17,12 +17,12 @@ afterAll(() => expect(dead).toEqual([]));
 const sendIds = (heard: Heard[]) => heard.map(({ event }) => event.sendId);
 const [minute, hour, day] = [60, 3600, 24 * 3600];
 
-test("of 10,000 events each, an endpoint that hangs delays none of a healthy one's, and spends none of its own tries", {
+test("of 2,000 events each, an endpoint that hangs delays none of a healthy one's, and spends none of its own tries", {
   timeout: 60_000,
 }, async () => {
-  process.env.WEBHOOK_TIMEOUT_SECONDS = "5";
+  process.env.WEBHOOK_TIMEOUT_SECONDS = "2";
   const [hanging, healthy] = [await listener("hang"), await listener()];
-  const [lost, fine] = [happened(10_000), happened(10_000)];
+  const [lost, fine] = [happened(2000), happened(2000)];
   let [healthyMs, hungMs] = [0, 0];
   const started = performance.now();
   healthy.there.answer = () => {
@@ -30,7 +30,7 @@ test("of 10,000 events each, an endpoint that hangs delays none of a healthy one
     return 200;
   };
   hanging.there.answer = async (): Promise<"hang"> => {
-    await clock.sleep(4900);
+    await clock.sleep(1900);
     hungMs = performance.now() - started;
     return "hang";
   };
@@ -39,22 +39,22 @@ test("of 10,000 events each, an endpoint that hangs delays none of a healthy one
   await settle(workers);
   const hung = hanging.there.heard.length;
 
-  expect(new Set(sendIds(healthy.there.heard)).size).toBe(10_000);
-  expect(healthy.there.heard).toHaveLength(10_000);
+  expect(new Set(sendIds(healthy.there.heard)).size).toBe(2000);
+  expect(healthy.there.heard).toHaveLength(2000);
   expect(healthyMs).toBeLessThan(hungMs);
   // Ten batches of messages at the same time, with five calls each: no call followed one that hung.
   expect(hung).toBeLessThanOrEqual(50);
   expect((await hanging.webhook()).coolUntil! > clock.now().toISOString()).toBe(true);
   const left = await hanging.deliveries();
-  expect(left.filter(({ status }) => status === "pending")).toHaveLength(10_000);
-  expect(left.filter(({ attempts }) => attempts === 0)).toHaveLength(10_000 - hung);
+  expect(left.filter(({ status }) => status === "pending")).toHaveLength(2000);
+  expect(left.filter(({ attempts }) => attempts === 0)).toHaveLength(2000 - hung);
 
   hanging.there.answer = 200;
   await settle(workers, { forSeconds: hour });
-  expect(new Set(sendIds(hanging.there.heard.slice(hung))).size).toBe(10_000);
+  expect(new Set(sendIds(hanging.there.heard.slice(hung))).size).toBe(2000);
   const told = await hanging.deliveries();
   expect(told.every(({ status }) => status === "delivered")).toBe(true);
-  expect(told.filter(({ attempts }) => attempts === 1)).toHaveLength(10_000 - hung);
+  expect(told.filter(({ attempts }) => attempts === 1)).toHaveLength(2000 - hung);
   expect(await hanging.webhook()).toMatchObject({ active: true, failingSince: null });
 });
 
