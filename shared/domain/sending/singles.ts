@@ -175,8 +175,8 @@ async function settle(orgId: number, send: Single, outcome: Outcome): Promise<vo
   const address = keys.send(orgId, send.id);
   const set = marks(outcome, now().toISOString());
   // Before the send is settled, as nobody takes it up again afterwards.
-  if (set.status === "sent") await engagement.sent(orgId, [{ ...send, ...set }]);
-  const date = await organizations.today(orgId);
+  const told = set.status === "sent" ? engagement.sent(orgId, [{ ...send, ...set }]) : undefined;
+  const [date] = await Promise.all([organizations.today(orgId), told]);
   const counting = (counts: days.DayCounts) =>
     days.counting(orgId, send.siteId, date, send.id, [{ configId: send.sendingConfigId, counts }]);
   // Whoever is about to write an event on it as it was reads it again.
