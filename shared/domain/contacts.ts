@@ -7,6 +7,7 @@ import { type Address, type GroupKind, keys, ranges } from "../keys.ts";
 import { type Contact, type ContactChanges, type ContactItem, groupSet, type NewContact, told } from "./contacts/contact.ts";
 import * as groups from "./contacts/groups.ts";
 import * as items from "./contacts/items.ts";
+import * as memberships from "./contacts/memberships.ts";
 import * as standing from "./contacts/standing.ts";
 import * as organizations from "./organizations.ts";
 import { leaveSome } from "./sequences/leaving.ts";
@@ -177,7 +178,7 @@ export const join = (
     if (!applied) return { applied, contact };
     const { points, lines, starts } = await earning(contact);
     const begun = await triggers.startedBy(contact, { starts, points }, roomBeside - lines.length);
-    await write(...groups.adding(kind, group, [contact], points, begun), ...lines, ...begun.writes);
+    await write(...memberships.adding(kind, group, [contact], points, begun), ...lines, ...begun.writes);
     await triggers.started(begun);
     return { applied, contact };
   });
@@ -186,6 +187,6 @@ export const join = (
 export const part = (who: Who, id: number, kind: GroupKind, group: number): Promise<boolean> =>
   untilSettled(who, id, async (contact) => {
     const member = contact[groupSet(kind)]?.has(group) ?? false;
-    if (member) await write(...groups.dropping(kind, group, [contact]));
+    if (member) await write(...memberships.dropping(kind, group, [contact]));
     return member;
   });

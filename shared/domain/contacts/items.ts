@@ -8,7 +8,7 @@ import { faults } from "../../faults.ts";
 import { emailShard, keys, on, shelves, sortable } from "../../keys.ts";
 import * as days from "../days.ts";
 import { type ContactChanges, type ContactItem, CustomFields, derived, type NewContact } from "./contact.ts";
-import * as groups from "./groups.ts";
+import * as memberships from "./memberships.ts";
 
 export type Fields = Omit<NewContact, "siteId" | "tags" | "lists">;
 
@@ -71,7 +71,7 @@ export function changed(current: ContactItem, { status, customFields, ...changes
       ? { unsuppressed: status ?? current.unsuppressed ?? "subscribed" }
       : { status: status ?? current.status };
   const next = { ...kept, ...address, ...standing, ...derived(kept), ...touched(current) };
-  return next.sk === current.sk ? next : shelved({ ...next, home: groups.homeOf(current), ...moved(current, next.updatedAt) });
+  return next.sk === current.sk ? next : shelved({ ...next, home: memberships.homeOf(current), ...moved(current, next.updatedAt) });
 }
 
 function merged(current: ContactItem["customFields"], changes: ContactChanges["customFields"]): ContactItem["customFields"] | null {
@@ -93,7 +93,7 @@ export const touched = ({ updatedAt, v = 0 }: ContactItem): Pick<ContactItem, "u
 export const asRead = ({ id, updatedAt, v }: ContactItem): Condition =>
   all(equals("id", id), equals("updatedAt", updatedAt), v === undefined ? absent("v") : equals("v", v));
 
-export const membershipsOf = ({ tags, lists }: Pick<ContactItem, "tags" | "lists">): groups.Membership[] => [
+export const membershipsOf = ({ tags, lists }: Pick<ContactItem, "tags" | "lists">): memberships.Membership[] => [
   ...[...(tags ?? [])].map((group) => ({ kind: "TAG" as const, group })),
   ...[...(lists ?? [])].map((group) => ({ kind: "LIST" as const, group })),
 ];
@@ -111,7 +111,7 @@ const shifting = ({ orgId, siteId, sk }: ContactItem, by: number): Write =>
 export const inserting = (item: ContactItem, date: string): Write[] => [
   put(item, item, { new: true }),
   ...counting(item, 1, date),
-  ...groups.joining(item, membershipsOf(item)),
+  ...memberships.joining(item, membershipsOf(item)),
 ];
 
 export const pointing = ({ orgId, siteId, id, sk }: ContactItem): Write => put(keys.contactPointer(orgId, id), { siteId, email: sk });
@@ -150,14 +150,14 @@ export const removing = (current: ContactItem, date: string): Write[] => [
   remove(current, { if: asRead(current) }),
   remove(keys.contactPointer(current.orgId, current.id)),
   ...counting(current, -1, date),
-  ...groups.parting(current, membershipsOf(current)),
+  ...memberships.parting(current, membershipsOf(current)),
 ];
 
 /** Out of some of its groups. */
-export const parting = (current: ContactItem, some: groups.Membership[]): Write[] => {
-  const of = (kind: groups.Membership["kind"]) => some.filter((one) => one.kind === kind).map(({ group }) => group);
+export const parting = (current: ContactItem, some: memberships.Membership[]): Write[] => {
+  const of = (kind: memberships.Membership["kind"]) => some.filter((one) => one.kind === kind).map(({ group }) => group);
   const leave = Object.fromEntries(
     [["tags", of("TAG")] as const, ["lists", of("LIST")] as const].flatMap(([set, ids]) => (ids.length ? [[set, new Set(ids)]] : [])),
   );
-  return [update(current, { leave, set: touched(current) }, { if: asRead(current) }), ...groups.parting(current, some)];
+  return [update(current, { leave, set: touched(current) }, { if: asRead(current) }), ...memberships.parting(current, some)];
 };

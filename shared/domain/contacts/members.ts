@@ -9,7 +9,8 @@ import * as records from "../records.ts";
 import type { Begun } from "../sequences/begun.ts";
 import * as triggers from "../sequences/triggers.ts";
 import { type ContactItem, groupSet } from "./contact.ts";
-import * as groups from "./groups.ts";
+import type * as groups from "./groups.ts";
+import * as memberships from "./memberships.ts";
 
 type Who = Pick<Caller, "orgId" | "siteId">;
 
@@ -23,11 +24,11 @@ export interface Moved {
 
 /** Idempotent. An id that names no contact of the group's site fails alone. */
 export const add = (who: Who, kind: GroupKind, id: number, contactIds: number[]): Promise<Moved> =>
-  move(who, kind, id, contactIds, { wanted: (member) => !member, starts: true, writes: groups.adding });
+  move(who, kind, id, contactIds, { wanted: (member) => !member, starts: true, writes: memberships.adding });
 
 /** Idempotent. */
 export const drop = (who: Who, kind: GroupKind, id: number, contactIds: number[]): Promise<Moved> =>
-  move(who, kind, id, contactIds, { wanted: (member) => member, starts: false, writes: groups.dropping });
+  move(who, kind, id, contactIds, { wanted: (member) => member, starts: false, writes: memberships.dropping });
 
 interface Direction {
   wanted(member: boolean): boolean;
@@ -75,7 +76,7 @@ async function among(who: Who, siteId: number, ids: number[]) {
 }
 
 const byCollection = (open: ContactItem[], most: number): ContactItem[][] =>
-  Object.values(Object.groupBy(open, groups.homeOf)).flatMap((some) => chunked(some ?? [], most));
+  Object.values(Object.groupBy(open, memberships.homeOf)).flatMap((some) => chunked(some ?? [], most));
 
 /** One contact, which must be there. */
 export async function only(who: Who, contactId: number, moved: Moved): Promise<Moved> {

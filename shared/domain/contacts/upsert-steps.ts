@@ -5,8 +5,8 @@ import { put, remove, Unmet, type Write, write, writeMany } from "../../doors/ta
 import { Problem } from "../../errors.ts";
 import { type GroupKind, keys } from "../../keys.ts";
 import type { ContactItem, ContactRow } from "./contact.ts";
-import * as groups from "./groups.ts";
 import { asRead, changed, counting, membershipsOf, newItem, pointing } from "./items.ts";
+import { counted, entering, homeOf, type Membership, withdrawing } from "./memberships.ts";
 
 /** Rows that say something of one address, on their way. */
 export interface Person {
@@ -43,7 +43,7 @@ export interface Step {
   person: Person;
   next: ContactItem;
   isNew: boolean;
-  memberships: groups.Membership[];
+  memberships: Membership[];
   storing: Write;
   /** Names of the counters it moves. */
   counters: string[];
@@ -107,7 +107,7 @@ const isSame = (a: ContactItem, b: ContactItem): boolean => isDeepStrictEqual(ba
 const bare = ({ updatedAt: _, v: __, tags: ___, lists: ____, ...rest }: ContactItem) =>
   Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined));
 
-const stepTo = (person: Person, next: ContactItem, memberships: groups.Membership[], storing: Write): Step => ({
+const stepTo = (person: Person, next: ContactItem, memberships: Membership[], storing: Write): Step => ({
   person,
   next,
   isNew: !person.current,
@@ -115,7 +115,7 @@ const stepTo = (person: Person, next: ContactItem, memberships: groups.Membershi
   storing,
   counters: [
     ...(person.current ? [] : [next.pk, `${next.pk} by day`]),
-    ...memberships.map(({ kind, group }) => `${kind} ${group} ${groups.homeOf(next)}`),
+    ...memberships.map(({ kind, group }) => `${kind} ${group} ${homeOf(next)}`),
   ],
   bytes: Buffer.byteLength(JSON.stringify(next)),
 });
@@ -133,7 +133,7 @@ interface Load {
 /** Loads whose transactions are made one after the other, because they move the same counters. No two lanes have one in common. */
 export function lanesOf(steps: Step[]): Step[][][] {
   const lanes: Load[][] = [];
-  for (const same of Map.groupBy(steps, ({ next }) => groups.homeOf(next)).values()) {
+  for (const same of Map.groupBy(steps, ({ next }) => homeOf(next)).values()) {
     const loads = packed(same);
     const last = lanes.at(-1);
     const merged = last?.length === 1 && loads.length === 1 && together(last[0]!, loads[0]!);
@@ -174,15 +174,13 @@ function countersOf(steps: Step[]): Write[] {
       ({ next }) => next.pk,
     ).values(),
   ];
-  const joined = steps.flatMap(({ next, memberships }) =>
-    memberships.map((one) => ({ ...one, orgId: next.orgId, home: groups.homeOf(next) })),
-  );
+  const joined = steps.flatMap(({ next, memberships }) => memberships.map((one) => ({ ...one, orgId: next.orgId, home: homeOf(next) })));
   const byCounter = [...Map.groupBy(joined, ({ kind, group, home }) => `${kind} ${group} ${home}`).values()];
   return [
     ...made.flatMap((some) => counting(some[0]!.next, some.length, some[0]!.person.date)),
     ...byCounter.map((some) => {
       const [{ orgId, kind, group, home }] = some as [{ orgId: number; kind: GroupKind; group: number; home: string }];
-      return groups.counted(orgId, kind, group, home, some.length);
+      return counted(orgId, kind, group, home, some.length);
     }),
   ];
 }
@@ -190,16 +188,14 @@ function countersOf(steps: Step[]): Write[] {
 /** Must come before the contacts are stored, each time anew: whoever changes a contact in between is noticed. */
 export async function announce(steps: Step[]): Promise<void> {
   for (const step of steps) if (step.isNew) step.person.announced = step;
-  await writeMany(
-    steps.flatMap(({ next, isNew, memberships }) => [...(isNew ? [pointing(next)] : []), ...groups.entering(next, memberships)]),
-  );
+  await writeMany(steps.flatMap(({ next, isNew, memberships }) => [...(isNew ? [pointing(next)] : []), ...entering(next, memberships)]));
 }
 
 /** Of those that somebody else has made meanwhile, under another id. */
 export async function renounce(people: Person[]): Promise<void> {
   const vain = people.flatMap(({ announced, current, id }) => (announced && current && current.id !== id ? [announced] : []));
   await writeMany(
-    vain.flatMap(({ next, memberships }) => [remove(keys.contactPointer(next.orgId, next.id)), ...groups.withdrawing(next, memberships)]),
+    vain.flatMap(({ next, memberships }) => [remove(keys.contactPointer(next.orgId, next.id)), ...withdrawing(next, memberships)]),
   );
   for (const { person } of vain) delete person.announced;
 }

@@ -1,11 +1,12 @@
 // Which sends a site has, newest first: one entry for a single send, one for a batch. How many they are is counted on the account of the
 // organization, in the write that takes them from its plan.
 import { exists } from "../../conditions.ts";
-import { get, put, query, queryAll, remove, update, type Write } from "../../doors/table.ts";
+import { get, put, query, remove, update, type Write } from "../../doors/table.ts";
 import { blockOf, countShardOf, idsPerBlock, keys, type Range, ranges, sortable } from "../../keys.ts";
 import { newestOf } from "../../merge.ts";
 import type { PageRequest } from "../../paging.ts";
 import { decodeCursor } from "../../paging.ts";
+import * as counters from "../counters.ts";
 
 interface Entry {
   sk: string;
@@ -62,10 +63,8 @@ export async function total(orgId: number, siteIds: number[], options?: { consis
   return siteIds.reduce((sum, siteId) => sum + (account?.[counter(siteId)] ?? 0), 0);
 }
 
-export async function totalSecure(orgId: number, siteIds: number[]): Promise<number> {
-  const counters = await Promise.all(siteIds.map((siteId) => queryAll<{ count: number }>(ranges.secureCounts(orgId, siteId))));
-  return counters.flat().reduce((sum, { count }) => sum + count, 0);
-}
+export const totalSecure = (orgId: number, siteIds: number[]): Promise<number> =>
+  counters.total(...siteIds.map((siteId) => ranges.secureCounts(orgId, siteId)));
 
 /** All sends of these sites in order of time, newest first, from where a cursor stands. */
 export async function* places(orgId: number, siteIds: number[], from: string | undefined, book = ranges.sendsFeed): AsyncGenerator<Place> {

@@ -5,12 +5,12 @@ import * as z from "zod";
 import { now } from "../../clock.ts";
 import { absent, any, type Condition, contains, equals, not, smaller } from "../../conditions.ts";
 import { enqueue } from "../../doors/queue.ts";
-import { type Changes, put, remove, update, type Write } from "../../doors/table.ts";
-import { type Address, countShardOf, enrollmentShards, keys, off, on, sha256, shards, shelves, sortable } from "../../keys.ts";
+import { type Changes, put, update, type Write } from "../../doors/table.ts";
+import { type Address, countShardOf, enrollmentShards, keys, on, sha256, shards, shelves } from "../../keys.ts";
 import { chunked } from "../../parallel.ts";
 import { queues } from "../../queues.ts";
 import type { ContactItem } from "../contacts/contact.ts";
-import { homeOf } from "../contacts/groups.ts";
+import { homeOf } from "../contacts/memberships.ts";
 
 export const finishedStatuses = ["completed", "cancelled", "failed"] as const;
 export type FinishedStatus = (typeof finishedStatuses)[number];

@@ -10,7 +10,7 @@ import { type Address, keys, ranges, shards } from "../../keys.ts";
 import { decodeCursor, type PageRequest, pagination, skipped } from "../../paging.ts";
 import { chunked, inParallel } from "../../parallel.ts";
 import type { ContactItem } from "../contacts/contact.ts";
-import { homeOf } from "../contacts/groups.ts";
+import { homeOf } from "../contacts/memberships.ts";
 import * as contacts from "../contacts.ts";
 import { newest } from "../newest.ts";
 import type { Enrollment, EnrollmentItem } from "./enrollment.ts";

@@ -3,8 +3,8 @@ import { now } from "../../clock.ts";
 import { getMany, update, write } from "../../doors/table.ts";
 import { keys } from "../../keys.ts";
 import type { ContactItem } from "../contacts/contact.ts";
-import { homeOf } from "../contacts/groups.ts";
 import { asRead, touched } from "../contacts/items.ts";
+import { homeOf } from "../contacts/memberships.ts";
 import type { EnrollmentItem } from "./enrollment.ts";
 import { counting, ending, moving } from "./move.ts";
 
