@@ -103,20 +103,27 @@ async function arrived<T>(look: () => Promise<T | false>): Promise<T> {
   throw new Error("It did not come within 20 s");
 }
 
-/** What must not compile. Never called. */
-export async function mistakes(): Promise<void> {
-  const api = createClient<paths>({ baseUrl: "http://127.0.0.1" });
-  // @ts-expect-error a template needs a name
-  await api.POST("/api/v1/templates", { body: { subject: "Hello" } });
-  // @ts-expect-error an id is a number
-  await api.GET("/api/v1/sends/{id}", { params: { path: { id: "seven" } } });
-  // @ts-expect-error there is no such type of event
-  await api.GET("/api/v1/events", { params: { query: { type: "opened" } } });
-  // @ts-expect-error there is no such path
-  await api.GET("/api/v1/nothing");
-  const { data } = await api.GET("/api/v1/sends/{id}", { params: { path: { id: 1 } } });
-  // @ts-expect-error a send has no such field
-  data?.data.colour;
-  // @ts-expect-error it may not have been sent yet
-  data?.data.sentAt.length;
-}
+type Body<Path extends keyof paths> = paths[Path] extends { post: { requestBody: { content: { "application/json": infer Given } } } }
+  ? Given
+  : never;
+type Query = NonNullable<NonNullable<paths["/api/v1/events"]["get"]["parameters"]>["query"]>;
+type Refuses<Wanted, Given> = [Wanted] extends [never] ? never : Given extends Wanted ? never : true;
+type Takes<Wanted, Given> = Given extends Wanted ? true : never;
+
+/** What must not be taken: where it would, this does not compile. */
+export const refused: [
+  Refuses<Body<"/api/v1/templates">, { subject: string }>,
+  Refuses<Body<"/api/v1/send">, { to: number }>,
+  Refuses<Query, { type: "opened" }>,
+  Refuses<paths["/api/v1/sends/{id}"]["get"]["parameters"]["path"], { id: string }>,
+  Refuses<string, Send["sentAt"]>,
+  Refuses<keyof Send, "colour">,
+  Refuses<keyof paths, "/api/v1/nothing">,
+] = [true, true, true, true, true, true, true];
+
+/** And this must be, or the above would prove nothing. */
+export const accepted: [
+  Takes<Body<"/api/v1/templates">, { name: string; subject: string; html: string }>,
+  Takes<Body<"/api/v1/send">, { to: string; subject: string; html: string }>,
+  Takes<Query, { type: "open" }>,
+] = [true, true, true];
