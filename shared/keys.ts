@@ -177,7 +177,6 @@ export const keys = {
   eventTotals: (org: number, site: number) => at(`${org}#EVENTCOUNT`, sortable(site)),
   // what happened on a day: counters, until it is over; then all of it in two items
   day: (org: number, site: number, date: string, shard: number) => at(`${org}#${site}#DAYS`, `${date}#${shard}`),
-  dayContacts: (org: number, site: number, date: string, shard: string) => at(`${org}#${site}#DAYS`, `${date}#C${shard}`),
   dayFold: (org: number, site: number, date: string) => at(`${org}#${site}#DAYS`, date),
   dayDomainsFold: (org: number, site: number, date: string) => at(`${org}#${site}#DAYDOMAINS`, date),
   dayDomain: (org: number, site: number, date: string, domain: string, shard: number) =>

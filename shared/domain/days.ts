@@ -1,6 +1,6 @@
 // What happened to the mail of a site on one day of its organization: in all, by sending config, and by domain of the recipients as far
 // as events tell of it (to count each domain at the hand-over would cost more than the hand-over).
-// Moved in the transactions that end a chunk, a single send or a run of events, or make and remove contacts, and so exact; a day never changes once it is over, and
+// Moved in the transactions that end a chunk, a single send or a run of events, and so exact; a day never changes once it is over, and
 // is folded then: see insight/folds.ts.
 import { update, type Write } from "../doors/table.ts";
 import { countShardOf, dueShard, keys, on, shelves } from "../keys.ts";
@@ -35,7 +35,7 @@ export function counting(orgId: number, siteId: number, date: string, spread: nu
     ...chunked(moving(whole), mostMoves).map((some, i) =>
       update(keys.day(orgId, siteId, date, countShardOf(spread + i)), {
         add: Object.fromEntries(some),
-        initialize: begun(orgId, siteId, date),
+        initialize: { of: [orgId, siteId, date], ...dueToFold(siteId, date) },
       }),
     ),
     ...[...byDomain].flatMap(([domain, some]) => {
@@ -45,10 +45,6 @@ export function counting(orgId: number, siteId: number, date: string, spread: nu
     }),
   ];
 }
-
-/** By how many contacts the site grew, or shrank; in as many parts as its contacts, so that they meet nobody else's. */
-export const growing = (orgId: number, siteId: number, date: string, shard: string, by: number): Write =>
-  update(keys.dayContacts(orgId, siteId, date, shard), { add: { contacts: by }, initialize: begun(orgId, siteId, date) });
 
 function sum(all: DayCounts[]): Map<string, number> {
   const total = new Map<string, number>();
@@ -64,7 +60,4 @@ export type Of = [orgId: number, siteId: number, date: string];
 /** An hour after the day is over everywhere on earth: an organization may have taken another timezone meanwhile. */
 export const foldedFrom = (date: string): string => new Date(Date.parse(`${date}T00:00:00Z`) + (24 + 12 + 1) * 3_600_000).toISOString();
 
-const begun = (orgId: number, siteId: number, date: string): Record<string, unknown> => ({
-  of: [orgId, siteId, date],
-  ...on(shelves.due("DAY", dueShard(siteId)), foldedFrom(date)),
-});
+const dueToFold = (siteId: number, date: string): Record<string, string> => on(shelves.due("DAY", dueShard(siteId)), foldedFrom(date));

@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import * as clock from "../../shared/clock.ts";
 import { ContactRow } from "../../shared/domain/contacts/contact.ts";
+import { type Counter, grownSince } from "../../shared/domain/contacts/growth.ts";
 import { upsert } from "../../shared/domain/contacts/upserts.ts";
 import * as contacts from "../../shared/domain/contacts.ts";
 import * as days from "../../shared/domain/days.ts";
@@ -129,10 +130,7 @@ test("reading costs by the days of the period, and not by what happened before o
 }, 240_000);
 
 describe("the number of contacts", () => {
-  const total = async ({ orgId, siteId }: Shop) => {
-    const { days: all } = await insightDays.withDomains(orgId, [siteId], { from: "2000-01-01", to: "2999-12-31" });
-    return [...all.values()].reduce((sum, { contacts: n = 0 }) => sum + n, 0);
-  };
+  const counters = ({ orgId, siteId }: Shop) => queryAll<Counter>(ranges.contactCounts(orgId, siteId), { consistent: true });
   const upserted = (site: Shop, emails: string[]) =>
     upsert(
       site.caller,
@@ -158,20 +156,36 @@ describe("the number of contacts", () => {
     await fill((await newForm(site)).id, { email: "gus@example.com" });
     expect(await told("7d")).toEqual({ total: 6, previous: 4, change: 0.5 });
     expect(await told("30d")).toEqual({ total: 6, previous: 0, change: null });
-    clock.advance(3 * 86_400);
-    await drained();
-    expect(await told("7d")).toEqual({ total: 6, previous: 4, change: 0.5 });
+  });
+
+  test("on days that nobody asks for any more is forgotten", async () => {
+    const site = await shop();
+    const emails = (n: number) => Array.from({ length: 60 }, (_, i) => `p${n}-${i}@example.com`);
+    for (let n = 0; n < 12; n++) {
+      if (n) clock.advance(15 * 86_400);
+      await upserted(site, emails(n));
+    }
+    const last = await counters(site);
+    // Of twelve days those of the last 92, and the number itself.
+    expect(last.flatMap((counter) => Object.keys(counter).filter((name) => /^d\d+$/.test(name))).length).toBeLessThanOrEqual(7 * 16);
+    const { contacts: told } = await dashboard(site.caller, { period: "90d" });
+    expect(told).toEqual({ total: 720, previous: 360, change: 1 });
   });
 
   test("is that of the days together, whoever dies", async () => {
     const site = await shop();
     const agree = async () => {
       const there = (await stored(site)).length;
-      expect([await countedContacts(site), await total(site)]).toEqual([there, there]);
+      const grown = (await counters(site)).reduce((sum, counter) => sum + grownSince(counter, "2000-01-01"), 0);
+      expect([await countedContacts(site), grown]).toEqual([there, there]);
     };
     const ways: (() => Promise<unknown>)[] = [
       () => create(site, `${crypto.randomUUID()}@example.com`),
-      () => upserted(site, Array.from({ length: 3 }, () => `${crypto.randomUUID()}@example.com`)),
+      () =>
+        upserted(
+          site,
+          Array.from({ length: 3 }, () => `${crypto.randomUUID()}@example.com`),
+        ),
       async () => contacts.remove(site.caller, (await stored(site))[0]!.id),
     ];
     for (const way of ways)

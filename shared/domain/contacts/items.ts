@@ -5,9 +5,9 @@ import { put, remove, update, type Write } from "../../doors/table.ts";
 import { canonical } from "../../email.ts";
 import { invalid, type Problem } from "../../errors.ts";
 import { faults } from "../../faults.ts";
-import { emailShard, keys, on, shelves, sortable } from "../../keys.ts";
-import * as days from "../days.ts";
+import { type Address, emailShard, keys, on, shelves, sortable } from "../../keys.ts";
 import { type ContactChanges, type ContactItem, CustomFields, derived, type NewContact } from "./contact.ts";
+import { growing } from "./growth.ts";
 import * as memberships from "./memberships.ts";
 
 export type Fields = Omit<NewContact, "siteId" | "tags" | "lists">;
@@ -98,19 +98,17 @@ export const membershipsOf = ({ tags, lists }: Pick<ContactItem, "tags" | "lists
   ...[...(lists ?? [])].map((group) => ({ kind: "LIST" as const, group })),
 ];
 
-/** In all, and on the day of the organization on which they came or went. */
-export const counting = (one: ContactItem, by: number, date: string): Write[] => [
-  shifting(one, by),
-  days.growing(one.orgId, one.siteId, date, emailShard(one.sk), by),
-];
+const counterOf = ({ orgId, siteId, sk }: ContactItem): Address => keys.contactCount(orgId, siteId, emailShard(sk));
 
-const shifting = ({ orgId, siteId, sk }: ContactItem, by: number): Write =>
-  update(keys.contactCount(orgId, siteId, emailShard(sk)), { add: { count: by } });
+/** Contacts came, or went, on this day of the organization. */
+export const counting = (one: ContactItem, by: number, date: string): Write => update(counterOf(one), growing(date, by));
+
+const shifting = (one: ContactItem, by: number): Write => update(counterOf(one), { add: { count: by } });
 
 /** With its count and its memberships; its pointer comes first. `date`: the organization's day. */
 export const inserting = (item: ContactItem, date: string): Write[] => [
   put(item, item, { new: true }),
-  ...counting(item, 1, date),
+  counting(item, 1, date),
   ...memberships.joining(item, membershipsOf(item)),
 ];
 
@@ -149,7 +147,7 @@ const moving = ({ orgId, siteId, id, movedAt: at = "" }: ContactItem): Write =>
 export const removing = (current: ContactItem, date: string): Write[] => [
   remove(current, { if: asRead(current) }),
   remove(keys.contactPointer(current.orgId, current.id)),
-  ...counting(current, -1, date),
+  counting(current, -1, date),
   ...memberships.parting(current, membershipsOf(current)),
 ];
 

@@ -113,10 +113,7 @@ const stepTo = (person: Person, next: ContactItem, memberships: Membership[], st
   isNew: !person.current,
   memberships,
   storing,
-  counters: [
-    ...(person.current ? [] : [next.pk, `${next.pk} by day`]),
-    ...memberships.map(({ kind, group }) => `${kind} ${group} ${homeOf(next)}`),
-  ],
+  counters: [...(person.current ? [] : [next.pk]), ...memberships.map(({ kind, group }) => `${kind} ${group} ${homeOf(next)}`)],
   bytes: Buffer.byteLength(JSON.stringify(next)),
 });
 
@@ -177,7 +174,7 @@ function countersOf(steps: Step[]): Write[] {
   const joined = steps.flatMap(({ next, memberships }) => memberships.map((one) => ({ ...one, orgId: next.orgId, home: homeOf(next) })));
   const byCounter = [...Map.groupBy(joined, ({ kind, group, home }) => `${kind} ${group} ${home}`).values()];
   return [
-    ...made.flatMap((some) => counting(some[0]!.next, some.length, some[0]!.person.date)),
+    ...made.map((some) => counting(some[0]!.next, some.length, some[0]!.person.date)),
     ...byCounter.map((some) => {
       const [{ orgId, kind, group, home }] = some as [{ orgId: number; kind: GroupKind; group: number; home: string }];
       return counted(orgId, kind, group, home, some.length);

@@ -1,9 +1,9 @@
 // How many contacts there are, and how many there were when a period began: their number less what the days since have brought.
 import * as z from "zod";
+import { queryAll } from "../../doors/table.ts";
 import { ranges } from "../../keys.ts";
-import * as counters from "../counters.ts";
+import { type Counter, grownSince } from "../contacts/growth.ts";
 import { growth } from "./figures.ts";
-import type { Sum } from "./sums.ts";
 
 export const ContactCount = z
   .object({
@@ -14,11 +14,11 @@ export const ContactCount = z
   .meta({ id: "ContactCount" });
 export type ContactCount = z.output<typeof ContactCount>;
 
-export const total = (orgId: number, siteIds: number[]): Promise<number> =>
-  counters.total(...siteIds.map((siteId) => ranges.contactCounts(orgId, siteId)));
-
-/** `since`: what the days of the period have counted, today with them. */
-export function countOf(now: number, { contacts = 0 }: Sum): ContactCount {
-  const previous = now - contacts;
-  return { total: now, previous, change: growth(now, previous) };
+/** `from`: the first day of the period, which lasts until now. */
+export async function since(orgId: number, siteIds: number[], from: string): Promise<ContactCount> {
+  const counters = await Promise.all(siteIds.map((siteId) => queryAll<Counter>(ranges.contactCounts(orgId, siteId))));
+  const all = counters.flat();
+  const total = all.reduce((sum, { count }) => sum + count, 0);
+  const previous = total - all.reduce((sum, counter) => sum + grownSince(counter, from), 0);
+  return { total, previous, change: growth(total, previous) };
 }

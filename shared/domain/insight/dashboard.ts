@@ -52,7 +52,7 @@ export async function dashboard(who: Who, asked: Asked): Promise<Dashboard> {
   const before = previousOf(span);
   const [counted, contacts, sends, suppressed, recentCampaigns] = await Promise.all([
     days.between(orgId, siteIds, { from: before.from, to: span.to }),
-    contactCount.total(orgId, siteIds),
+    contactCount.since(orgId, siteIds, span.from),
     feed.total(orgId, siteIds),
     suppressions.counts(orgId),
     campaignsOf(orgId, siteIds, mostCampaigns),
@@ -61,7 +61,7 @@ export async function dashboard(who: Who, asked: Asked): Promise<Dashboard> {
   const [totals, past] = [figuresOf(sum), figuresOf(within(counted, before))];
   return {
     ...head,
-    contacts: contactCount.countOf(contacts, sum),
+    contacts,
     sends: { total: sends },
     suppressions: { total: Object.values(suppressed).reduce((total, n) => total + n, 0) },
     totals,

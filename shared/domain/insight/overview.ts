@@ -50,15 +50,14 @@ export async function overview(who: Who, { period, siteId, interval }: Asked & {
   const before = previousOf(span);
   const [counted, contacts] = await Promise.all([
     days.between(who.orgId, siteIds, { from: before.from, to: span.to }),
-    contactCount.total(who.orgId, siteIds),
+    contactCount.since(who.orgId, siteIds, span.from),
   ]);
-  const sum = within(counted, span);
-  const [totals, past] = [figuresOf(sum), figuresOf(within(counted, before))];
+  const [totals, past] = [figuresOf(within(counted, span)), figuresOf(within(counted, before))];
   const seriesOf = (whole: Span) => piecesOf(whole, interval).map((piece) => ({ ...piece, ...figuresOf(within(counted, piece)) }));
   return {
     ...head,
     interval,
-    contacts: contactCount.countOf(contacts, sum),
+    contacts,
     totals,
     previous: { ...before, totals: past },
     change: changeOf(totals, past),

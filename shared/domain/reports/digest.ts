@@ -36,11 +36,11 @@ export async function gathered(orgId: number, siteId: number, frequency: Frequen
   const who: Pick<Caller, "orgId"> = { orgId };
   const past = before[frequency](span);
   const chart: Span = { from: [span.from, shifted(span.to, 1 - fewestDays)].sort()[0]!, to: span.to };
-  const { timezone, today } = await organizations.calendar(orgId);
-  const [site, counted, contacts] = await Promise.all([
+  const [site, { timezone }, counted, contacts] = await Promise.all([
     sites.find(who, siteId),
-    days.between(orgId, [siteId], { from: [past.from, chart.from].sort()[0]!, to: today }),
-    contactCount.total(orgId, [siteId]),
+    organizations.calendar(orgId),
+    days.between(orgId, [siteId], { from: [past.from, chart.from].sort()[0]!, to: span.to }),
+    contactCount.since(orgId, [siteId], span.from),
   ]);
   const sum = within(counted, span);
   const [figures, previous] = [figuresOf(sum), figuresOf(within(counted, past))];
@@ -58,7 +58,7 @@ export async function gathered(orgId: number, siteId: number, frequency: Frequen
       const { delivered, opened } = figuresOf(counted.get(date) ?? {});
       return { date, delivered, opened };
     }),
-    contacts: contactCount.countOf(contacts, within(counted, { from: span.from, to: today })),
+    contacts,
     campaigns: campaigns.toSorted((a, b) => b.stats.openRate - a.stats.openRate || b.stats.recipients - a.stats.recipients),
     reputation,
     warnings: warningsOf(figures, previous, reputation, campaigns),
