@@ -1,5 +1,5 @@
 // Examples for the document: out of JSON Schemas, and out of the one world that is told in examples/.
-import { answers } from "./examples/answers.ts";
+import { answers, later } from "./examples/answers.ts";
 import { figures } from "./examples/figures.ts";
 import { mailings } from "./examples/mailings.ts";
 import { people } from "./examples/people.ts";
@@ -13,6 +13,12 @@ export const requestExample = (schema: Schema, components: Components): unknown 
 
 /** A whole answer, every field of it. */
 export const answerExample = (schema: Schema, components: Components): unknown => example(schema, { components, name: "", whole: true });
+
+/** Of work that is done later. */
+export const laterAnswer = (schema: Schema, components: Components): unknown => ({
+  ...(answerExample(schema, components) as object),
+  ...later,
+});
 
 /** What this operation would answer in that world, to this request. */
 export function answerTo(operationId: string, request: unknown, schema: Schema, components: Components): unknown {
@@ -71,7 +77,7 @@ const withoutRef = ({ $ref, ...rest }: Schema): Schema => rest;
 const typeOf = ({ type }: Schema): string => [type].flat()[0] ?? "";
 
 /** Examples by the id of their schema. */
-const world: Record<string, unknown> = { ...people, ...mailings, ...sends, ...figures };
+export const world: Record<string, unknown> = { ...people, ...mailings, ...sends, ...figures };
 const anyText = "string";
 const parameters: Record<string, string> = { name: "3573351.jpeg", filename: "customers.csv" };
 /** States in that world, to filter by. */

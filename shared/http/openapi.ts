@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { problems as problemExamples } from "./examples/problems.ts";
-import { answerTo, parameterExample, requestExample } from "./examples.ts";
+import { answerTo, laterAnswer, parameterExample, requestExample } from "./examples.ts";
 import { operationId } from "./operation-ids.ts";
 import { basePath, type Limit, type Route } from "./route.ts";
 import { collector, type Schema } from "./schemas.ts";
@@ -208,10 +208,12 @@ function giveExamples({ operationId, parameters, requestBody, responses }: Opera
   for (const parameter of parameters) if ("schema" in parameter) giveParameterExample(parameter);
   for (const [type, media] of Object.entries(requestBody?.content ?? {})) giveRequestExample(type, media, components);
   const request = requestBody?.content["application/json"]?.example;
-  for (const answer of Object.values(responses)) {
+  for (const [status, answer] of Object.entries(responses)) {
     const told = "content" in answer ? answer.content?.["application/json"] : undefined;
     const data = told?.schema.properties?.data;
-    if (told && data) told.example = { data: answerTo(operationId, request, data, components) };
+    if (!told || !data) continue;
+    const isLater = status === "202" && "200" in responses;
+    told.example = { data: isLater ? laterAnswer(data, components) : answerTo(operationId, request, data, components) };
   }
 }
 

@@ -1,6 +1,9 @@
 // The examples of the document against its own schemas, by a validator that is not ours.
 import { describe, expect, test } from "vitest";
 import { document } from "../../functions/http/interface.ts";
+import { answers as answersOf } from "../../shared/http/examples/answers.ts";
+import { world as examples } from "../../shared/http/examples.ts";
+import { needs } from "../support/example-needs.ts";
 import { operationsOf, schemaChecker } from "../support/openapi.ts";
 
 const api = await document();
@@ -33,6 +36,23 @@ describe("the examples of the OpenAPI document", () => {
     expect(check(schema, { ...data, name: undefined })[0]).toContain("name");
     const entry = { delta: 5, reason: null, rule: { id: 1, name: "Prices", colour: "red" }, createdAt: "2026-12-01T09:00:00.000Z" };
     expect(check({ $ref: "#/components/schemas/ScoreEntry" }, entry)[0]).toContain("colour");
+  });
+
+  test("are all of something: nothing is kept that the document has no more", () => {
+    const ids = operations.map(({ operationId }) => operationId);
+    expect(Object.keys(examples).filter((id) => !(id in api.components.schemas))).toEqual([]);
+    expect([...Object.keys(answersOf), ...Object.keys(needs)].filter((id) => !ids.includes(id))).toEqual([]);
+  });
+
+  test("stand beside schemas that say something, but for what providers send", () => {
+    const media = operations.flatMap(({ key, requestBody, responses }) =>
+      [requestBody, ...Object.values(responses)]
+        .flatMap((one) => (one && "content" in one ? Object.values(one.content ?? {}) : []))
+        .map((one) => ({ key, ...one })),
+    );
+    expect(media.length).toBeGreaterThan(400);
+    const silent = media.filter(({ schema }) => Object.keys(schema).length === 0).map(({ key }) => key);
+    expect(silent.filter((key) => !/^POST \/api\/v1\/webhooks\/[a-z0-9]+$/.test(key))).toEqual([]);
   });
 
   test("of problems are told for every status that is usual", () => {
