@@ -8,7 +8,8 @@ import { config } from "../config.ts";
 
 export type Message = messages.DecodedPacket;
 // RFC 1035, 4.1.1: the last four bits of the flags.
-export const [noError, nameError] = [0, 3];
+const noError = 0;
+export const nameError = 3;
 export const rcodeOf = ({ flags = 0 }: Message): number => flags & 15;
 
 const tries = 2;

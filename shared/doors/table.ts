@@ -1,5 +1,5 @@
 // The door to DynamoDB, and what of it others may use: nobody else looks into table/.
-export { insertMany, type ManyUpdate, updateMany, writeMany } from "./table/batches.ts";
+export { insertMany, updateMany, writeMany } from "./table/batches.ts";
 export { claim, Unmet, updateReturning, write } from "./table/making.ts";
-export { count, get, getMany, type Page, type QueryOptions, query, queryAll } from "./table/reads.ts";
+export { count, get, getMany, type Page, query, queryAll } from "./table/reads.ts";
 export { type Changes, change, check, put, remove, update, type Write } from "./table/writes.ts";
