@@ -1,5 +1,6 @@
 import { stringify } from "csv-stringify/sync";
 import * as z from "zod";
+import { Import, NewImport } from "../../shared/domain/imports/import.ts";
 import * as imported from "../../shared/domain/imports.ts";
 import { invalid, unsupported } from "../../shared/errors.ts";
 import { formOf } from "../../shared/http/multipart.ts";
@@ -8,7 +9,7 @@ import { group } from "../../shared/http/serve.ts";
 import { checked, unread } from "../../shared/http/validate.ts";
 import { parsed, readable } from "../../shared/json.ts";
 
-const { shape } = imported.NewImport;
+const { shape } = NewImport;
 const text = (of: z.ZodType, how = "") => z.string().max(100_000).optional().describe([of.description, how].filter(Boolean).join(". "));
 /** Options as texts: in the query, and as fields of a form. */
 const Texts = z.object({
@@ -111,13 +112,13 @@ export const imports = group("imports", [
           examples: [{ uploadId: "5b2e8c1f9a7d4e60b3c1d2e4f5a69788", tags: ["customer"] }],
         }),
       },
-      returns: imported.Import,
+      returns: Import,
       status: 202,
       errors: { 400: "No file, or options that cannot be", 404: "There is no such site or list", 415: "Neither a form, CSV nor JSON" },
       handle: async ({ caller, query, request, reply }) => {
         const { source, options } = await wishOf(request);
         const given = { ...optionsOf(query), ...options };
-        const wish = checked(imported.NewImport, given) as imported.NewImport;
+        const wish = checked(NewImport, given) as NewImport;
         const ignored = unread(given, wish);
         if (ignored.length) reply.warnings.push(`Ignored fields: ${ignored.join(", ")}`);
         if (wish.resubscribe && caller.siteId !== undefined)
@@ -129,7 +130,7 @@ export const imports = group("imports", [
   route("GET /imports", "Imports, newest first", {
     level: "site",
     query: PageQuery.extend({ siteId: z.coerce.number().int().positive().optional() }),
-    returns: paged("imports", imported.Import),
+    returns: paged("imports", Import),
     handle: async ({ caller, query: { siteId, ...page } }) => {
       const { items, pagination } = await imported.list(caller, page, siteId);
       return { imports: items, pagination };
@@ -137,7 +138,7 @@ export const imports = group("imports", [
   }),
   route("GET /imports/:id", "How far an import is, and what came of its rows", {
     level: "site",
-    returns: imported.Import,
+    returns: Import,
     handle: ({ caller, params }) => imported.find(caller, params.id),
   }),
   route("GET /imports/:id/errors", "What was wrong with rows, as CSV (row,email,message), 10,000 at a time; kept for 90 days", {

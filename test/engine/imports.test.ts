@@ -3,11 +3,13 @@ import { describe, expect, test } from "vitest";
 import * as clock from "../../shared/clock.ts";
 import * as groups from "../../shared/domain/contacts/groups.ts";
 import * as contacts from "../../shared/domain/contacts.ts";
+import { type Import, NewImport } from "../../shared/domain/imports/import.ts";
 import * as runs from "../../shared/domain/imports/run.ts";
 import * as imports from "../../shared/domain/imports.ts";
 import * as suppressions from "../../shared/domain/suppressions.ts";
+import * as blobs from "../../shared/doors/blobs.ts";
 import { metered } from "../../shared/doors/meter.ts";
-import { getMany } from "../../shared/doors/table.ts";
+import { getMany, put, write } from "../../shared/doors/table.ts";
 import { type Address, keys } from "../../shared/keys.ts";
 import { type Audience, audience, counted, create, members, stored } from "../support/audience.ts";
 import { heldUp, letGo } from "../support/held-up.ts";
@@ -15,12 +17,12 @@ import { armed, atSomeSteps, killed } from "../support/killer.ts";
 
 armed();
 
-type Wish = Partial<imports.NewImport>;
+type Wish = Partial<NewImport>;
 const begin = (shop: Audience, file: string | Uint8Array, wish: Wish = {}) =>
-  imports.start(shop.caller, imports.NewImport.parse({ siteId: shop.siteId, ...wish }), { bytes: Buffer.from(file) });
+  imports.start(shop.caller, NewImport.parse({ siteId: shop.siteId, ...wish }), { bytes: Buffer.from(file) });
 
 /** To its end. */
-async function done(shop: Audience, file: string | Uint8Array, wish: Wish = {}): Promise<imports.Import> {
+async function done(shop: Audience, file: string | Uint8Array, wish: Wish = {}): Promise<Import> {
   const { id } = await begin(shop, file, wish);
   await runs.run(shop.orgId, id);
   return imports.find(shop.caller, id);
@@ -169,6 +171,18 @@ describe("a file", () => {
     await done(shop, file, { resubscribe: true });
     expect(await statuses()).toMatchObject({ "gone@x.com": "subscribed", "fresh@x.com": "pending", "quiet@x.com": "unsubscribed" });
     expect(await suppressions.find(shop.orgId, "gone@x.com")).toBeUndefined();
+  });
+
+  test("that was uploaded is taken as long as its upload is kept", async () => {
+    const shop = await audience();
+    const blob = `uploads/${shop.orgId}/file`;
+    await blobs.put(blob, Buffer.from(rows(1)), "text/csv");
+    const expires = clock.epochSeconds() + 60;
+    await write(put(keys.upload(shop.orgId, "file"), { blob, filename: "people.csv", expires }));
+    const take = () => imports.start(shop.caller, NewImport.parse({ siteId: shop.siteId }), { uploadId: "file" });
+    expect(await take()).toMatchObject({ status: "queued", filename: "people.csv" });
+    clock.advance(61);
+    await expect(take()).rejects.toMatchObject({ kind: "invalid", message: "uploadId names no finished upload" });
   });
 
   test("tells its first hundred errors, and hands over all of them", async () => {
@@ -364,7 +378,6 @@ describe("under way", () => {
     const { id } = await begin(shop, rows(3));
     await killed(7, "before", () => runs.run(shop.orgId, id));
     clock.advance(200);
-    const blobs = await import("../../shared/doors/blobs.ts");
     await blobs.put(`uploads/${shop.orgId}/import-${id}`, Buffer.from(rows(3, (i) => `q${i}@x.com,Bob ${i}`)), "text/csv");
     await runs.run(shop.orgId, id);
     expect(await imports.find(shop.caller, id)).toMatchObject({
