@@ -98,7 +98,7 @@ export const keys = {
 
   compliance: (org: number) => at(`${org}#COMPLIANCE`),
 
-  // money: what is left of the period's mails and of the credits is one item, which counts the sends of each site too, as they are
+  // money: what is left of the period's mails and of the credits is one item, which counts the sends of the first sites too, as they are
   // accepted in the same moment; every movement of credits is an entry
   account: (org: number) => at(`${org}#ACCOUNT`),
   billing: (org: number) => at(`${org}#BILLING`), // with Stripe
@@ -152,6 +152,7 @@ export const keys = {
   secureMessage: (org: number, id: number) => at(`${org}#SM${hundredOf(id)}`, sortable(id)), // has the id of its send
   secureFeed: (org: number, site: number, place: string) => at(`${org}#${site}#SECURE`, place),
   secureCount: (org: number, site: number, shard: number) => at(`${org}#${site}#SECURECOUNT`, String(shard)),
+  sendCount: (org: number, site: number) => at(`${org}#SENDCOUNT`, sortable(site)),
   // a campaign, sequence or holiday: its numbers, whether it is stopped, and its chunks that are held back
   sourceCount: (org: number, kind: SourceKind, id: number, shard: number) => at(`${org}#N${kind}#${id}`, String(shard)),
   sourceState: (org: number, kind: SourceKind, id: number) => at(`${org}#N${kind}#${id}`, "STATE"),
@@ -220,6 +221,7 @@ export const ranges = {
   suppressionCounts: (org: number) => range(`${org}#XCOUNT`),
   secureFeed: (org: number, site: number) => range(`${org}#${site}#SECURE`), // by time
   secureCounts: (org: number, site: number) => range(`${org}#${site}#SECURECOUNT`),
+  sendCounts: (org: number) => range(`${org}#SENDCOUNT`),
   ledger: (org: number) => range(`${org}#LEDGER`), // by reference
   sourceCounts: (org: number, kind: SourceKind, id: number) => range(`${org}#N${kind}#${id}`),
   enrollments: (org: number, sequence: number, home: string) => range(`${org}#Q${sequence}#${home}`), // by contact

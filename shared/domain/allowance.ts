@@ -97,17 +97,19 @@ export function spending(orgId: number, as: Standing, n: number, reference: stri
   if (!affords(as, n)) throw credits.unpaid(refusal(as, amount));
   const { period, account } = as;
   const fresh = account.period !== period.start;
+  const counter = listed && feed.counter(account, listed.siteId);
   const add = {
     ...(amount && { balance: -amount }),
     ...(!fresh && { mails: n, ...(amount && { charged: amount }) }),
-    ...(listed && { [feed.counter(listed.siteId)]: listed.n }),
+    ...(counter && { [counter]: listed.n }),
   };
   const set = fresh ? { period: period.start, mails: n, charged: amount } : {};
   const conditions = [countedAs(as, n, free), ...(amount ? [atLeast("balance", amount)] : [])];
   const otherwise = unavailable("Too many mails are accepted at the same moment: try again", moved);
   const counted = update(keys.account(orgId), { add, set }, { if: all(...conditions), otherwise });
-  const entry = { what: "mails", reference, amount: -amount };
-  return { writes: amount ? [credits.entering(orgId, entry), counted] : [counted], cost: amount ? { free, each } : undefined };
+  const entered = amount ? [credits.entering(orgId, { what: "mails", reference, amount: -amount })] : [];
+  const apart = listed && !counter ? [feed.counting(orgId, listed)] : [];
+  return { writes: [...entered, counted, ...apart], cost: amount ? { free, each } : undefined };
 }
 
 function priced(as: Standing, n: number) {

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { type Caller, permit, siteNeeded } from "../caller.ts";
-import { absent, any, equals, exists } from "../conditions.ts";
-import { check, remove as dropping, get, put, queryAll, update, updateReturning, type Write, write } from "../doors/table.ts";
+import { exists } from "../conditions.ts";
+import { remove as dropping, get, put, queryAll, update, updateReturning, type Write, write } from "../doors/table.ts";
 import { EmailAddress, oneLine } from "../email.ts";
 import { conflict, missing } from "../errors.ts";
 import { keys, ranges } from "../keys.ts";
@@ -93,14 +93,14 @@ export async function change(caller: Caller, id: number, changes: SiteChanges): 
 export async function remove(caller: Caller, id: number): Promise<void> {
   const { orgId } = caller;
   await find(caller, id);
-  if (await feed.total(orgId, [id], { consistent: true })) throw hasSends();
+  const unsent = await feed.checkNone(orgId, id, hasSends());
   // Before the site, as a bound key trusts that its site is there.
   await apiKeys.removeOfSite(caller, id);
   await write(
     ...records.removing("SITE", caller, id),
     counting(caller, { siteCount: -1, siteSum: -id }),
     dropping(keys.trackingSite(id)),
-    check(keys.account(orgId), any(absent(feed.counter(id)), equals(feed.counter(id), 0)), hasSends()),
+    ...unsent,
   );
 }
 

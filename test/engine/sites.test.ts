@@ -1,10 +1,12 @@
 import { expect, test } from "vitest";
 import type { Caller } from "../../shared/caller.ts";
+import * as allowance from "../../shared/domain/allowance.ts";
 import * as apiKeys from "../../shared/domain/api-keys.ts";
 import * as feed from "../../shared/domain/sending/feed.ts";
 import * as sites from "../../shared/domain/sites.ts";
 import { metered } from "../../shared/doors/meter.ts";
 import { get, write } from "../../shared/doors/table.ts";
+import { missing } from "../../shared/errors.ts";
 import { keys, sha256 } from "../../shared/keys.ts";
 import { account } from "../support/callers.ts";
 
@@ -63,6 +65,25 @@ test("a site with sends stays, and so do its keys", async () => {
   await expect(sites.remove(caller, id)).rejects.toMatchObject({ kind: "conflict", code: "site_has_sends" });
   expect(await sites.find(caller, id)).toMatchObject({ name: "One" });
   expect(await get(keys.apiKey(sha256(key)))).toMatchObject({ siteId: id });
+});
+
+test("sends of the 32 first sites are counted on the account, those of further ones beside it, and all in one sum", async () => {
+  const { caller } = await account();
+  const siteIds = Array.from({ length: 40 }, (_, i) => i + 1);
+  for (const siteId of [...siteIds, ...siteIds.toReversed()])
+    await allowance.spend(caller.orgId, 2, `s${siteId}`, ({ writes }) => write(...writes), { listed: { siteId, n: 2 } });
+  expect(await feed.total(caller.orgId, siteIds)).toBe(160);
+  expect(await feed.total(caller.orgId, [40])).toBe(4);
+  const item = (await get<object>(keys.account(caller.orgId)))!;
+  expect(Object.keys(item).filter((name) => name.startsWith("sends."))).toHaveLength(32);
+  for (const siteId of [1, 40]) {
+    await expect(feed.checkNone(caller.orgId, siteId, missing("none"))).rejects.toMatchObject({ kind: "missing" });
+    await write(feed.counting(caller.orgId, { siteId, n: -4 }));
+    const checks = await feed.checkNone(caller.orgId, siteId, missing("none"));
+    await write(...checks);
+    await allowance.spend(caller.orgId, 1, `late${siteId}`, ({ writes }) => write(...writes), { listed: { siteId, n: 1 } });
+    await expect(write(...checks)).rejects.toMatchObject({ kind: "missing" });
+  }
 });
 
 test("a site goes with the keys bound to it and leaves all others", async () => {

@@ -1,7 +1,9 @@
 // Which sends a site has, newest first: one entry for a single send, one for a batch. How many they are is counted on the account of the
-// organization, in the write that takes them from its plan.
-import { exists } from "../../conditions.ts";
-import { get, put, query, remove, update, type Write } from "../../doors/table.ts";
+// organization, in the write that takes them from its plan; and in items of their own where nothing is taken, or where the sites are so
+// many that the account would outgrow its kilobyte.
+import { absent, type Condition, equals, exists } from "../../conditions.ts";
+import { check, get, getMany, put, query, queryAll, remove, update, type Write } from "../../doors/table.ts";
+import type { Problem } from "../../errors.ts";
 import { blockOf, countShardOf, idsPerBlock, keys, type Range, ranges, sortable } from "../../keys.ts";
 import { newestOf } from "../../merge.ts";
 import type { PageRequest } from "../../paging.ts";
@@ -34,11 +36,17 @@ export interface Some {
   n: number;
 }
 
-/** The attribute of the account that counts the sends of a site. */
-export const counter = (siteId: number): string => `sends.${siteId}`;
+const prefix = "sends.";
+const mostOnAccount = 32;
 
-/** For sends that nothing is taken from the plan for; see allowance.ts for the others. */
-export const counting = (orgId: number, { siteId, n }: Some): Write => update(keys.account(orgId), { add: { [counter(siteId)]: n } });
+/** The attribute of this account that counts the sends of a site; undefined when they are to be counted apart, with `counting`. */
+export function counter(account: object, siteId: number): string | undefined {
+  const name = `${prefix}${siteId}`;
+  const names = Object.keys(account).filter((one) => one.startsWith(prefix));
+  return names.includes(name) || names.length < mostOnAccount ? name : undefined;
+}
+
+export const counting = (orgId: number, { siteId, n }: Some): Write => update(keys.sendCount(orgId, siteId), { add: { count: n } });
 
 /** Beside it, in the same transaction: `count` of these `n` sends are secure messages. */
 export const listingSecure = (orgId: number, siteId: number, at: string, firstId: number, n: number, count: number): Write[] => [
@@ -58,10 +66,25 @@ export const unlisting = (orgId: number, siteId: number, at: string, firstId: nu
 const placeOf = (at: string, firstId: number): string => `${at}#${sortable(firstId)}`;
 const entryOf = (orgId: number, siteId: number, at: string, firstId: number) => keys.sendsFeed(orgId, siteId, placeOf(at, firstId));
 
-export async function total(orgId: number, siteIds: number[], options?: { consistent: boolean }): Promise<number> {
-  const account = await get<Record<string, number>>(keys.account(orgId), { consistent: false, ...options });
-  return siteIds.reduce((sum, siteId) => sum + (account?.[counter(siteId)] ?? 0), 0);
+export async function total(orgId: number, siteIds: number[]): Promise<number> {
+  const [account, apart] = await Promise.all([
+    get<Record<string, number>>(keys.account(orgId), { consistent: false }),
+    queryAll<{ sk: string; count: number }>(ranges.sendCounts(orgId)),
+  ]);
+  const counted = new Map(apart.map(({ sk, count }) => [sk, count]));
+  return siteIds.reduce((sum, id) => sum + (account?.[`${prefix}${id}`] ?? 0) + (counted.get(keys.sendCount(orgId, id).sk) ?? 0), 0);
 }
+
+/** Holds as long as the site has no sends, else fails with `otherwise`. */
+export async function checkNone(orgId: number, siteId: number, otherwise: Problem): Promise<Write[]> {
+  const [onAccount, apart] = [keys.account(orgId), keys.sendCount(orgId, siteId)];
+  const [account, own] = await getMany<Record<string, number>>([onAccount, apart], { consistent: true });
+  const [n, m] = [account?.[`${prefix}${siteId}`], own?.count];
+  if ((n ?? 0) + (m ?? 0)) throw otherwise;
+  return [check(onAccount, as(`${prefix}${siteId}`, n), otherwise), check(apart, as("count", m), otherwise)];
+}
+
+const as = (attribute: string, n: number | undefined): Condition => (n === undefined ? absent(attribute) : equals(attribute, n));
 
 export const totalSecure = (orgId: number, siteIds: number[]): Promise<number> =>
   counters.total(...siteIds.map((siteId) => ranges.secureCounts(orgId, siteId)));
