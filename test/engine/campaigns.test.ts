@@ -1,4 +1,5 @@
 // Campaigns over time: whom they reach, when they go, what people do meanwhile, and what is counted.
+import { TransactWriteCommand } from "@aws-sdk/lib-dynamodb";
 import { beforeAll, describe, expect, test, vi } from "vitest";
 import { worker as drainWorker } from "../../functions/queue/drain.ts";
 import { worker as fanOutWorker } from "../../functions/queue/fan-out.ts";
@@ -25,6 +26,7 @@ import { update, write } from "../../shared/doors/table.ts";
 import { emailShard, keys, shards } from "../../shared/keys.ts";
 import { plans, priceOfMail } from "../../shared/plans.ts";
 import { draft, look, numbers, onceEach, opened, people, type Shop, settle, shop, variant } from "../support/campaigners.ts";
+import { heldUp, letGo } from "../support/held-up.ts";
 import * as mailroom from "../support/mailroom.ts";
 import { eventOf, message, work } from "../support/sent-mail.ts";
 
@@ -234,6 +236,25 @@ describe("what people do at once", () => {
     for (const outcome of outcomes) if (outcome.status === "rejected") expect(outcome.reason.code).toBe("campaign_status");
     await settle(anHour);
     expect(onceEach(from)).toHaveLength(20);
+    await from.provider.stop();
+  });
+
+  test("what is changed at the moment of its start is sent as changed, or not at all", async () => {
+    const from = await shop();
+    await people(from, 2);
+    const { id } = await draft(from);
+    const holding = heldUp(TransactWriteCommand);
+    const sending = state.send(from.caller, id).then(
+      () => true,
+      () => false,
+    );
+    await holding.reached;
+    await campaigns.change(from.caller, id, { subject: "Changed" });
+    holding.release();
+    letGo();
+    const isSent = await sending;
+    await settle(anHour);
+    expect(onceEach(from).map(({ subject }) => subject)).toEqual(isSent ? ["Changed", "Changed"] : []);
     await from.provider.stop();
   });
 

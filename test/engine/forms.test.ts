@@ -1,3 +1,4 @@
+import { TransactWriteCommand } from "@aws-sdk/lib-dynamodb";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { publicForms } from "../../functions/http/public-forms.ts";
 import * as clock from "../../shared/clock.ts";
@@ -26,6 +27,7 @@ import { keys, ranges } from "../../shared/keys.ts";
 import { type Audience, audience, counted, create, members, stored as storedContacts } from "../support/audience.ts";
 import { ask } from "../support/events.ts";
 import { fill, newForm, person, shop, stored, worked } from "../support/forms.ts";
+import { heldUp, letGo } from "../support/held-up.ts";
 import { armed, atSomeSteps } from "../support/killer.ts";
 
 armed();
@@ -347,6 +349,27 @@ describe("double opt-in", () => {
     await Promise.all([press(token), press(token), press(token)]);
     await worked(at, made.form.id);
     await given(at, made);
+  });
+
+  test("who is late with what another has done does it no second time", async () => {
+    for (const n of [1, 2, 3]) {
+      const at = await shop();
+      const made = await generous(at, { doubleOptIn: true });
+      await fill(made.form.id, { email });
+      await worked(at, made.form.id);
+      const token = await tokenAt(at, made.form.id);
+      const holding = heldUp(TransactWriteCommand, n);
+      const late = press(token);
+      await holding.reached;
+      await press(token);
+      const contact = await contacts.item(at.caller, (await person(at, email))!.id);
+      holding.release();
+      await late;
+      letGo();
+      await worked(at, made.form.id);
+      await given(at, made);
+      expect(await contacts.item(at.caller, contact.id)).toEqual(contact);
+    }
   });
 
   test("a link is good for 30 days, for its submission, and as long as there is the form", async () => {

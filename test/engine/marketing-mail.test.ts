@@ -10,6 +10,7 @@ import * as sources from "../../shared/domain/sending/sources.ts";
 import * as sendingConfigs from "../../shared/domain/sending-configs.ts";
 import * as sends from "../../shared/domain/sends.ts";
 import * as sites from "../../shared/domain/sites.ts";
+import * as suppressions from "../../shared/domain/suppressions.ts";
 import { claim, query, write } from "../../shared/doors/table.ts";
 import { ranges } from "../../shared/keys.ts";
 import { person } from "../support/audience.ts";
@@ -163,6 +164,20 @@ test("who left, was suppressed or had mail a moment ago is left out at the last 
   await mailroom.settle();
   expect(await agree(one, ids)).toMatchObject({ candidates: 5, accepted: 2, unsubscribed: 2, capped: 1, sent: 2 });
   expect(mailsOf(one, ids).length).toBe(2);
+  await from.provider.stop();
+});
+
+test("a mail that was made ready for an address that is suppressed since stays here, though its reader has another by now", async () => {
+  const from = await mailroom.sender("postmark");
+  const { orgId } = from.caller;
+  const one = await story(from, 2);
+  const ids = await stage(one);
+  const [moved, stayed] = one.people as [ContactItem, ContactItem];
+  await contacts.change(from.caller, moved.id, { email: `new-${moved.email}` });
+  await suppressions.suppress(orgId, { email: moved.email, reason: "bounce", source: "postmark" });
+  await mailroom.settle();
+  expect(await agree(one, ids)).toMatchObject({ accepted: 1, suppressed: 1, sent: 1 });
+  expect(mailsOf(one, ids).map(({ to }) => to)).toEqual([stayed.email]);
   await from.provider.stop();
 });
 

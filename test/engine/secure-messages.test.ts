@@ -1,6 +1,7 @@
 // Secure messages from the request to the page: whoever dies, a link that went out shows what was said, and what is revoked is gone.
 import { DynamoDBClient, ScanCommand } from "@aws-sdk/client-dynamodb";
-import { beforeAll, describe, expect, test, vi } from "vitest";
+import { UpdateCommand } from "@aws-sdk/lib-dynamodb";
+import { afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import { send as sendGroup } from "../../functions/http/send.ts";
 import * as clock from "../../shared/clock.ts";
 import { NewContact } from "../../shared/domain/contacts/contact.ts";
@@ -15,11 +16,13 @@ import { sessionCookie } from "../../shared/http/authenticate.ts";
 import { dueShards } from "../../shared/keys.ts";
 import { ask } from "../support/events.ts";
 import type { Mail } from "../support/fake-provider.ts";
+import { heldUp, letGo } from "../support/held-up.ts";
 import { atSomeSteps } from "../support/killer.ts";
 import * as mailroom from "../support/mailroom.ts";
 
 vi.setConfig({ testTimeout: 120_000 });
 beforeAll(mailroom.opened);
+afterEach(letGo);
 
 const secret = "the code of the safe is 4711";
 const html = `<p>{{ name }}, ${secret}</p>`;
@@ -236,6 +239,19 @@ test("it expires when it is said to, counted from when it is due, and then its b
   await sweep();
   expect(await blobs.get(blobOf(from.caller.orgId, id))).toBeUndefined();
   expect(await messages.find(from.caller, id)).toMatchObject({ status: "expired", viewCount: 1 });
+  await from.provider.stop();
+});
+
+test("what is revoked while it is being opened is not shown, and counts no view", async () => {
+  const from = await mailroom.sender("postmark");
+  const { id, token } = await sent(from);
+  const holding = heldUp(UpdateCommand);
+  const opening = messages.view(token, undefined);
+  await holding.reached;
+  await messages.revoke(from.caller, id);
+  holding.release();
+  expect(await opening).toBeUndefined();
+  expect(await messages.find(from.caller, id)).toMatchObject({ viewCount: 0 });
   await from.provider.stop();
 });
 
