@@ -8,10 +8,27 @@ const project = (name: string, more: TestProjectInlineConfiguration["test"] = {}
 
 const engine = { globalSetup: "./test/support/engine.ts", setupFiles: "./test/support/settings.ts" };
 
-/** They start engines of their own. */
-const never = ["engines", "work"];
-/** They take long, and ask DynamoDB nothing that others do not ask: `npm run test:dynamodb` has them all. */
-const long: string[] = [];
+/** They start engines of their own, or count request units, of which Amazon's takes others in transactions. */
+const never = ["engines", "work", "sending-units"];
+/** They take long, as they wait, die, hash or count in masses: `npm run test:dynamodb` has them all. */
+const long = [
+  ...[
+    "accounts",
+    "mfa",
+    "validations",
+    "inbound-outages",
+    "segments",
+    "segment-rules",
+    "imports",
+    "exports",
+    "insight",
+    "insight-agreement",
+  ],
+  ...["contact-upserts", "contact-pages", "contact-erasure", "suppressions", "secure-messages", "events-first", "event-races"],
+  ...["sending-configs", "sending-mail", "sending-deaths", "sending-lanes", "sending-pace", "marketing-mail", "faults"],
+  ...["campaigns", "campaign-deaths", "sequences-deaths", "sequence-fairness"],
+  ...["webhooks-breaker", "webhooks-retries", "webhooks-deaths"],
+];
 
 /** The engine tests once more, on Amazon's DynamoDB Local and when all others are done; where it is not, they are left out. */
 function dynamoDb() {
