@@ -9,6 +9,7 @@ import { type Address, enrollmentShards, keys, shelves } from "../../keys.ts";
 import { inParallel } from "../../parallel.ts";
 import { queues } from "../../queues.ts";
 import { advance } from "./advance.ts";
+import { mostTogether } from "./enrollment.ts";
 
 type Due = Address & { duesk: string };
 
@@ -26,7 +27,6 @@ export async function wakeAll(): Promise<void> {
 
 const workSeconds = queues.advance.timeoutSeconds - 25;
 const leaseSeconds = queues.advance.timeoutSeconds + 30;
-const pageSize = 100;
 
 /** Nothing when another worker has it. What it does not come to in its time, the next one does. */
 export async function drain(shard: number): Promise<void> {
@@ -43,7 +43,7 @@ async function drainPages(shard: number, until: Date): Promise<boolean> {
   const errors: unknown[] = [];
   let next: string | undefined;
   do {
-    const page = await query<Due>(shelves.dueEnrollments(shard), { limit: pageSize, after: next });
+    const page = await query<Due>(shelves.dueEnrollments(shard), { limit: mostTogether, after: next });
     const at = now().toISOString();
     const due = page.items.filter(({ duesk }) => duesk <= at);
     await advance(due).catch((error: unknown) => errors.push(error));

@@ -145,10 +145,16 @@ export type Count = "active" | FinishedStatus;
 export const counted = ({ orgId, sequenceId, contactId }: Named, add: Partial<Record<Count, number>>): Write =>
   update(keys.sequenceCount(orgId, sequenceId, countShardOf(contactId)), { add: add as Record<string, number> });
 
+/**
+ * So many are brought on at once: those of one sequence who get a mail fit into one transaction with all that it writes and counts.
+ * A few more would make a second one, with a chunk of mail of its own.
+ */
+export const mostTogether = 85;
+
 /** So that nobody waits for the next minute: a tick would find them. */
 export async function advanceSoon(items: Pick<EnrollmentItem, "orgId" | "sequenceId" | "home" | "contactId">[]): Promise<void> {
   const messages = [...Map.groupBy(items, ({ orgId }) => orgId)].flatMap(([orgId, theirs]) =>
-    chunked(theirs, 100).map((some) => ({
+    chunked(theirs, mostTogether).map((some) => ({
       work: "some" as const,
       orgId,
       enrollments: some.map(({ sequenceId, home, contactId }) => ({ sequenceId, home, contactId })),

@@ -82,6 +82,9 @@ export const finished = (
   ...(reason !== undefined && { reason }),
 });
 
+/** Those that `counting` moves for it: of steps by their id, and 0 for that of the whole. */
+export const countersOf = ({ to, reached, left }: Move): Set<number> => new Set([...(isEnding(to) ? [0] : []), ...reached, ...left]);
+
 /** What many moves of one sequence count together: one write for those inside and one for each step that was come to or left. */
 export function counting(moves: Move[]): Write[] {
   const [first] = moves;

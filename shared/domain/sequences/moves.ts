@@ -3,20 +3,25 @@ import { claim, getMany, type Write } from "../../doors/table.ts";
 import type { ContactItem } from "../contacts/contact.ts";
 import * as engagement from "../contacts/engagement.ts";
 import type { EnrollmentItem } from "./enrollment.ts";
-import { counting, isEnding, type Move, moving } from "./move.ts";
+import { countersOf, counting, isEnding, type Move, moving } from "./move.ts";
 
 // A transaction takes 100 writes.
 const mostWrites = 100;
 
 /** Of one sequence. As many to a group as a transaction holds, beside `further` writes. */
 export function grouped(moves: Move[], further: number): Move[][] {
-  const groups: Move[][] = [];
+  const groups: { moves: Move[]; writes: number; counters: Set<number> }[] = [];
   for (const move of moves) {
+    const [writes, counters] = [moving(move).length, countersOf(move)];
     const last = groups.at(-1);
-    if (last && writesOf([...last, move]).length + further <= mostWrites) last.push(move);
-    else groups.push([move]);
+    const together = last?.counters.union(counters) ?? counters;
+    if (last && last.writes + writes + together.size + further <= mostWrites) {
+      last.moves.push(move);
+      last.writes += writes;
+      last.counters = together;
+    } else groups.push({ moves: [move], writes, counters });
   }
-  return groups;
+  return groups.map((group) => group.moves);
 }
 
 const writesOf = (moves: Move[]): Write[] => [...moves.flatMap(moving), ...counting(moves)];
