@@ -213,6 +213,16 @@ describe("from plan to plan", () => {
     expect(await planOf(shop)).toBe("free");
   });
 
+  test("what was asked for earlier and is answered later changes nothing, and no more does an older subscription", async () => {
+    const { shop, subscription } = await subscribed("growth");
+    const { orgId } = shop.caller;
+    const as = (changes: object) => ({ ...subscription, ...changes }) as never;
+    await subscriptions.apply(orgId, as({ status: "unpaid" }), clock.after(-3600).toISOString());
+    expect(await planOf(shop)).toBe("growth");
+    await subscriptions.apply(orgId, as({ id: "sub_older", created: subscription.created - 1 }), clock.after(1).toISOString());
+    expect((await subscriptions.live(orgId))?.subscriptionId).toBe(subscription.id);
+  });
+
   test("whoever dies while changing a plan, or while hearing of it, and does so again has it as Stripe has it", async () => {
     const told = await atSomeSteps(3, async (kill) => {
       const { shop } = await subscribed("starter");
@@ -276,6 +286,29 @@ describe("credits", () => {
     await hear(second);
     await hear(first);
     expect(await balances(shop)).toBe(0);
+  });
+
+  test("stay where a refund came to nothing, and are not given back where a dispute was lost", async () => {
+    const shop = await account();
+    const session = await buy(shop);
+    await hear(stripe.pay(session)[0]!);
+    const refund = stripe.refund(session, 500);
+    stripe.refunds.at(-1)!.status = "failed";
+    await hear(refund);
+    expect(await balances(shop)).toBe(amount);
+    const { created, won } = stripe.dispute(session);
+    await hear(created);
+    const closed = won();
+    await hear({ ...closed, data: { object: { ...closed.data.object, status: "lost" } } });
+    expect(await balances(shop)).toBe(0);
+  });
+
+  test("bought in another installation at the same account of Stripe's are none of ours", async () => {
+    const [shop, other] = [await account(), await account()];
+    const [event] = stripe.pay(await buy(shop)) as [Event];
+    const metadata = { ...(event.data.object as { metadata: object }).metadata, orgId: String(other.caller.orgId) };
+    await hear({ ...event, data: { object: { ...event.data.object, metadata } } });
+    expect(await balances(other)).toBe(0);
   });
 
   test("in dispute are taken back until the dispute is won", async () => {
