@@ -1,5 +1,6 @@
 // A mailed report, as it looks: tables and background colours only, which is what every mail client shows; and the same as plain text.
 
+import { percent } from "../domain/insight/figures.ts";
 import type { Digest } from "../domain/reports/digest.ts";
 import type { Frequency } from "../domain/reports/times.ts";
 import { type Html, html } from "../http/html.ts";
@@ -24,7 +25,6 @@ export const letterOf = (digest: Digest, about: About): { subject: string; html:
 });
 
 const count = (n: number): string => n.toLocaleString("en");
-const percent = (share: number): string => `${Number((share * 100).toFixed(share > 0 && share < 0.01 ? 2 : 1))} %`;
 
 function subjectOf({ siteName, frequency, figures }: Digest): string {
   const { sent, delivered, openRate } = figures;
@@ -108,7 +108,7 @@ const ink = { text: "#26211b", muted: "#635a50", line: "#e4dcd0", strong: "#8f43
 
 const pageOf = (digest: Digest, about: About): Html => {
   const { siteName, frequency, span, warnings } = digest;
-  return html`<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light only"><title>${siteName}: ${spanText[frequency](span)}</title></head><body style="margin:0;background:#faf7f2;color:${ink.text}"><div style="display:none;max-height:0;overflow:hidden">${preview(digest)}</div><table role="presentation" width="100%" cellpadding="0" cellspacing="0" border="0" bgcolor="#faf7f2"><tr><td align="center" style="padding:24px 12px"><table role="presentation" width="100%" cellpadding="0" cellspacing="0" border="0" style="max-width:600px;font:16px/1.5 system-ui,-apple-system,'Segoe UI',Arial,sans-serif;color:${ink.text}"><tr><td style="padding:0 4px 16px"><p style="margin:0;font-weight:700">${siteName}</p><h1 style="margin:4px 0 0;font-size:26px;line-height:1.25">${words[frequency].title}</h1><p style="margin:4px 0 0;color:${ink.muted}">${spanText[frequency](span)}</p></td></tr>${warnings.length > 0 && box(warned(warnings))}${box(gridOf(figuresOf(digest), words[frequency].past), "padding:8px 12px")}${box(chartOf(digest))}${box(campaignsOf(digest))}<tr><td style="padding:12px 4px;color:${ink.muted};font-size:13px;line-height:1.5">Each thing counts on the day on which it became known. It comes ${words[frequency].when}, because of report schedule ${about.id}, which can be changed (PUT) or ended (DELETE) at <a href="${about.url}" style="color:${ink.muted};word-break:break-all">${about.url}</a>.</td></tr></table></td></tr></table></body></html>`;
+  return html`<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light only"><title>${siteName}: ${spanText[frequency](span)}</title></head><body style="margin:0;background:#faf7f2;color:${ink.text}"><div style="display:none;max-height:0;overflow:hidden">${preview(digest)}</div><table role="presentation" width="100%" cellpadding="0" cellspacing="0" border="0" bgcolor="#faf7f2"><tr><td align="center" style="padding:24px 12px"><table role="presentation" width="100%" cellpadding="0" cellspacing="0" border="0" style="max-width:600px;font:16px/1.5 system-ui,-apple-system,'Segoe UI',Arial,sans-serif;color:${ink.text}"><tr><td style="padding:0 4px 16px"><p style="margin:0;font-weight:700">${siteName}</p><h1 style="margin:4px 0 0;font-size:26px;line-height:1.25">${words[frequency].title}</h1><p style="margin:4px 0 0;color:${ink.muted}">${spanText[frequency](span)}</p></td></tr>${warnings.length > 0 && box(warned(warnings))}${box(gridOf(figuresOf(digest), words[frequency].past), "padding:8px 12px")}${box(chartOf(digest))}${box(campaignsOf(digest))}<tr><td style="padding:12px 4px;color:${ink.muted};font-size:13px;line-height:1.5">Each thing counts on the day on which it became known. This report comes ${words[frequency].when}, because of report schedule ${about.id}, which can be changed (PUT) or ended (DELETE) at <a href="${about.url}" style="color:${ink.muted};word-break:break-all">${about.url}</a>.</td></tr></table></td></tr></table></body></html>`;
 };
 
 const box = (content: Html, style = "padding:20px"): Html =>

@@ -1,5 +1,5 @@
 // A list that nobody asked for, or an old one, ruins the name of its sender within an hour: then we stop, and a person decides.
-import { percent } from "../insight/reputation.ts";
+import { percent } from "../insight/figures.ts";
 import type { Watched } from "./broadcast.ts";
 
 /** Handed over before anything is concluded. */

@@ -65,6 +65,9 @@ export function figuresOf(sum: Sum): Figures {
 
 export const rate = (part: number, whole: number): number => (whole > 0 ? Math.max(0, Math.min(1, part / whole)) : 0);
 
+/** As exact as it matters: from 1 % on with one digit behind the point, below with two. */
+export const percent = (share: number): string => `${Number((share * 100).toFixed(Math.abs(share) < 0.01 ? 2 : 1))} %`;
+
 const Grown = z.number().nullable();
 const Shift = z.number().nullable();
 export const Change = z

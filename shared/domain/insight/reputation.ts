@@ -1,7 +1,7 @@
 // How a sender looks to those who get the mail.
 import * as z from "zod";
 import { bounceReasons, described, type ReasonCounter } from "./bounce-reasons.ts";
-import { type Figures, figuresOf } from "./figures.ts";
+import { type Figures, figuresOf, percent } from "./figures.ts";
 import type { Sum } from "./sums.ts";
 
 export const scores = ["excellent", "good", "fair", "poor"] as const;
@@ -13,8 +13,6 @@ export const thresholds = {
   fair: { bounceRate: 0.05, complaintRate: 0.001 },
   good: { bounceRate: 0.02, complaintRate: 0.0005 },
 };
-
-export const percent = (share: number, digits = 2): string => `${Number((share * 100).toFixed(digits))} %`;
 
 const from = (score: keyof typeof thresholds): string =>
   `\`${score}\` from ${percent(thresholds[score].bounceRate)} bounces or ${percent(thresholds[score].complaintRate)} complaints on`;
@@ -50,7 +48,7 @@ function factorsOf(figures: Figures, sum: Sum): string[] {
   const told: [grave: number, text: string][] = [
     [
       scores.indexOf(complaints),
-      `${percent(complaintRate, 3)} of the mails that arrived were reported as spam (${complained}). ${complaintAdvice[complaints]}`,
+      `${percent(complaintRate)} of the mails that arrived were reported as spam (${complained}). ${complaintAdvice[complaints]}`,
     ],
     [scores.indexOf(bounces), `${percent(bounceRate)} of the mails bounced (${bounced}). ${bounceAdvice[bounces]}`],
   ];

@@ -4,9 +4,9 @@ import * as calendar from "../holidays/calendar.ts";
 import * as contactCount from "../insight/contact-count.ts";
 import { campaignsOf, type RecentCampaign } from "../insight/dashboard.ts";
 import * as days from "../insight/days.ts";
-import { type Change, changeOf, type Figures, figuresOf } from "../insight/figures.ts";
+import { type Change, changeOf, type Figures, figuresOf, percent } from "../insight/figures.ts";
 import { within } from "../insight/overview.ts";
-import { percent, type Reputation, reputationOf, thresholds } from "../insight/reputation.ts";
+import { type Reputation, reputationOf, thresholds } from "../insight/reputation.ts";
 import { datesOf, type Span, shifted } from "../insight/spans.ts";
 import * as organizations from "../organizations.ts";
 import * as sites from "../sites.ts";
@@ -84,7 +84,7 @@ export function warningsOf(figures: Figures, previous: Figures, { score, factors
     ...(uncertain > 0 ? [`Of ${uncertain.toLocaleString("en")} mails nobody can tell whether the provider took them.`] : []),
     ...(sent >= 20 && delivered === 0 ? ["No delivery was reported: see whether the provider's webhook is set up."] : []),
     ...(previous.delivered >= 100 && delivered >= 100 && figures.openRate < previous.openRate * 0.7
-      ? [`Fewer people open: ${percent(figures.openRate, 1)}, after ${percent(previous.openRate, 1)} before.`]
+      ? [`Fewer people open: ${percent(figures.openRate)}, after ${percent(previous.openRate)} before.`]
       : []),
     ...campaigns.flatMap(({ name, status }) =>
       status === "failed" || status === "held" || status === "paused" ? [`The campaign “${name}” is ${status}.`] : [],
