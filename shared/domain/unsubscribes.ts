@@ -1,4 +1,5 @@
 // Leaving and coming back: by one click of a mail program (RFC 8058), or on the page that the link in a mail opens.
+import { randomInt } from "node:crypto";
 import { now, sleep } from "../clock.ts";
 import { get } from "../doors/table.ts";
 import { canonical } from "../email.ts";
@@ -97,13 +98,13 @@ async function told({ orgId, sendId, contact, email }: Found, ipAddress: string 
   if (contact && hasLeft(contact) && !begun) return;
   const arriving = { ...event, id: await ids.takeEvents(1), sendId, email, timestamp: now().toISOString(), data: {}, ipAddress };
   const message = { messageId: `${source} of send ${sendId}`, attempt: 1, body: { orgId, provider: source, events: [arriving] } };
-  // Of two clicks at once each takes the other for dead, and one of them is disturbed.
+  // Of clicks at once each takes the others for dead, and disturbs them: they come again out of step.
   for (let tries = 1; ; tries++) {
     const [error] = await events.batch([message]);
     if (error === undefined) return;
     if (tries >= mostTries) throw error;
-    await sleep(20 * tries);
+    await sleep(randomInt(20, 80) * tries);
   }
 }
 
-const mostTries = 5;
+const mostTries = 8;
