@@ -392,6 +392,10 @@ describe("an A/B test", () => {
     expect(winning).toMatchObject({ isWinner: true, openRate: 1 });
     expect(told.variants.reduce((sum, { recipients }) => sum + recipients, 0)).toBe(120);
     expect(winning.recipients).toBeGreaterThan(before.queued);
+    // What it was decided by stays, when the rest has opened it too.
+    const result = told.winner!.results.find(({ variantId }) => variantId === better)!;
+    expect(told.winner!.results.reduce((sum, { delivered }) => sum + delivered, 0)).toBe(before.sent);
+    expect(result).toEqual({ variantId: better, delivered: result.opened, opened: winning.opened, clicked: 0, rate: 1 });
     const subject = made.find(({ id }) => id === better)!.subject;
     expect(from.provider.mails.filter((mail) => mail.subject === subject)).toHaveLength(winning.recipients);
     const { sends: all } = await sends.list(from.caller, { limit: 100 }, { campaignId: told.id });

@@ -119,6 +119,8 @@ test("it is not sent, scheduled or tried without what it needs, and the answer n
     ["sendingConfigId", { sendingConfigId: null }],
     ["templateId", { templateId: null }],
     ["listId", { listId: null }],
+    // Without variants nobody would wait for a winner: all would be mailed.
+    ["abTest", { abTest: { testPercent: 50, metric: "open_rate", durationMinutes: 60 } }],
   ] as const) {
     const { id } = await make(client, { ...full(client), ...lack });
     for (const [action, body] of [["send"], ["schedule", { scheduledAt }], ["preview"], ["test", { emails: ["a@example.com"] }]] as const)

@@ -5,19 +5,19 @@ import { rate } from "../insight/figures.ts";
 import type { Numbers } from "../sending/sources.ts";
 import type { Part } from "./plan.ts";
 
-const counters = { open_rate: "uniqueOpened", click_rate: "uniqueClicked" } as const;
-
 /**
  * Of equal rates, and when nobody did anything, the greatest weight wins, and of equal weights the oldest variant: that is what the
  * rest would have got without a test. However few people took part, somebody wins: mail that waits for a person would not go.
  */
 export function pick(parts: Part[], numbers: Map<number, Numbers>, metric: AbTest["metric"]): Winner {
-  const scored = parts.map((part) => ({ part, score: scoreOf(numbers.get(part.id!), metric) }));
-  const best = Math.max(...scored.map(({ score }) => score));
-  const first = scored.filter(({ score }) => score === best).toSorted((a, b) => b.part.weight - a.part.weight || a.part.id! - b.part.id!);
+  const results = parts.map(({ id }) => resultOf(id!, numbers.get(id!), metric));
+  const best = Math.max(...results.map(({ rate }) => rate));
+  const first = parts.filter((_, i) => results[i]!.rate === best).toSorted((a, b) => b.weight - a.weight || a.id! - b.id!);
   const reason = best === 0 ? "no_data" : first.length > 1 ? "tie" : "best";
-  return { variantId: first[0]!.part.id!, reason, decidedAt: now().toISOString() };
+  return { variantId: first[0]!.id!, reason, decidedAt: now().toISOString(), results };
 }
 
-const scoreOf = (numbers: Numbers | undefined, metric: AbTest["metric"]): number =>
-  rate(numbers?.events[counters[metric]] ?? 0, numbers?.events.delivered ?? 0);
+function resultOf(variantId: number, numbers: Numbers | undefined, metric: AbTest["metric"]): Winner["results"][number] {
+  const { delivered = 0, uniqueOpened: opened = 0, uniqueClicked: clicked = 0 } = numbers?.events ?? {};
+  return { variantId, delivered, opened, clicked, rate: rate(metric === "open_rate" ? opened : clicked, delivered) };
+}

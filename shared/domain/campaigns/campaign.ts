@@ -17,7 +17,9 @@ export const AbTest = z
       .int()
       .min(1)
       .max(100)
-      .describe("Share of the audience that gets the variants, by their weights; the rest waits for the winner"),
+      .describe(
+        "Share of the audience that gets the variants, by their weights; the rest waits for the winner. Lots are drawn for each person: of few people, shares can be well off",
+      ),
     metric: z.enum(["open_rate", "click_rate"]).describe("People, not machines, of those whom the mail reached"),
     durationMinutes: z
       .int()
@@ -36,7 +38,9 @@ const fields = {
   tagId: id.nullable(),
   segmentId: id.nullable().describe("Exactly one of listId, tagId and segmentId is needed at send"),
   sendingConfigId: id.nullable().describe("Needed at send"),
-  abTest: AbTest.nullable().describe("Picks the best of at least two variants; null: everybody gets a variant at once, by the weights"),
+  abTest: AbTest.nullable().describe(
+    "Picks the best of at least two variants, which are needed at send; null: everybody gets a variant at once, by the weights",
+  ),
 };
 
 const Winner = z.object({
@@ -47,6 +51,18 @@ const Winner = z.object({
       "`tie`: the best rates are equal, `no_data`: nobody opened or clicked; then the greatest weight wins, and of equal ones the oldest variant",
     ),
   decidedAt: z.string(),
+  results: z
+    .array(
+      z.object({
+        variantId: z.int(),
+        delivered: z.int().describe("Mails of the test"),
+        opened: z.int().describe("People"),
+        clicked: z.int().describe("People"),
+        rate: z.number().describe("Of the metric, 0 to 1"),
+      }),
+    )
+    .default([])
+    .describe("By what it was decided: the figures of the variants count those who waited for the winner too"),
 });
 export type Winner = z.output<typeof Winner>;
 

@@ -17,15 +17,15 @@ export async function planOf(campaign: StoredCampaign, at = now()): Promise<Plan
   const { orgId, siteId, sendingConfigId, abTest, variants } = campaign;
   const who = { orgId };
   if (sendingConfigId === null) throw lacking("sendingConfigId", "A campaign needs a sendingConfigId to be sent");
-  if (abTest && variants.length === 1) throw lacking("abTest", "An A/B test needs at least two variants: add one, or set abTest to null");
+  if (abTest && variants.length < 2)
+    throw lacking("abTest", "An A/B test needs at least two variants: add them with POST /campaigns/:id/variants, or set abTest to null");
   const [audience, parts] = await Promise.all([
     audienceOf(campaign),
     partsOf(campaign),
     present("sendingConfigId", sendingConfigs.find(who, sendingConfigId)),
     sites.find(who, siteId).then((site) => marketingOf(orgId, site)),
   ]);
-  const test = abTest && variants.length > 1 ? abTest : undefined;
-  return { siteId, configId: sendingConfigId, audience, parts, at: at.toISOString(), ...(test && { test }) };
+  return { siteId, configId: sendingConfigId, audience, parts, at: at.toISOString(), ...(abTest && { test: abTest }) };
 }
 
 async function audienceOf({ orgId, siteId, listId, tagId, segmentId }: StoredCampaign): Promise<Audience> {
