@@ -17,7 +17,12 @@ import { group } from "../../shared/http/serve.ts";
 const siteId = z.coerce.number().int().positive().optional();
 const ReportQuery = PageQuery.extend({
   siteId,
-  format: z.enum(["json", "csv"]).default("json").describe("csv: all of it; more than 10,000 rows are written to a file by and by (202)"),
+  format: z
+    .enum(["json", "csv"])
+    .default("json")
+    .describe(
+      "csv: all of it, in the same order; more than 10,000 rows are written to a file by and by (202), in no order that means anything",
+    ),
 });
 type ReportQuery = z.output<typeof ReportQuery>;
 
@@ -89,7 +94,7 @@ export const insight = group("insight", [
   }),
   route("GET /reports/sequence-funnel", "How many are active in each sequence, completed it, were cancelled or failed; the newest first", {
     level: "site",
-    query: ReportQuery.extend({ format: z.enum(["json", "csv"]).default("json").describe("csv: all of it") }),
+    query: ReportQuery.extend({ format: z.enum(["json", "csv"]).default("json").describe("csv: all of it, in the same order") }),
     returns: paged("sequences", sequenceReports.SequenceFunnel),
     otherType: csv.otherType,
     handle: async ({ caller, query: { siteId, format, ...page }, reply }) => {

@@ -253,8 +253,7 @@ describe("a report of contacts", () => {
           .trim()
           .split("\n")
           .slice(1)
-          .map((line) => line.split(",")[1])
-          .toSorted(),
+          .map((line) => line.split(",")[1]),
       ).toEqual(wanted.toSorted());
       if (name === "multi-sequence") {
         expect(rows[0]!.sequences).toEqual([
@@ -310,7 +309,8 @@ describe("a report of sequences", () => {
     const { enrollments } = await reportedSequences.listStalled(shop.caller, shop.siteId, { limit: 50 });
     expect(new Set(enrollments.map(({ why }) => why))).toEqual(new Set(["waiting", "overdue"]));
     const csv = (await inline.text(shop.caller, { type: "stalled-enrollments", format: "csv", filter: { siteId: shop.siteId } }))!;
-    expect(csv.trim().split("\n")).toHaveLength(1 + wanted.length);
+    const lines = csv.trim().split("\n").slice(1);
+    expect(lines.map((line) => Number(line.split(",")[0]))).toEqual(rows.map(({ enrollmentId }) => enrollmentId));
     const second = await reportedSequences.listStalled(shop.caller, shop.siteId, { limit: 9, page: 2 });
     expect(second.enrollments.map(({ enrollmentId }) => enrollmentId)).toEqual(rows.slice(9, 18).map(({ enrollmentId }) => enrollmentId));
     expect((await reportedSequences.funnel(shop.caller, shop.siteId, { limit: 50 })).sequences).toMatchObject([

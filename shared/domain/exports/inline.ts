@@ -8,7 +8,7 @@ import { type Source, sources } from "./sources.ts";
 
 const maxRows = 10_000;
 
-/** The whole text; undefined when it has more rows than one answer takes. In no order that means anything. */
+/** The whole text; undefined when it has more rows than one answer takes. In the order of lists. */
 export async function text({ orgId }: Pick<Caller, "orgId">, { type, format, filter }: Wish): Promise<string | undefined> {
   const source = await sources[type](orgId, filter);
   const items = await gathered(source);
@@ -27,5 +27,5 @@ async function gathered(source: Source): Promise<unknown[] | undefined> {
       found[i]!.push(...items);
     }
   });
-  return rows > maxRows ? undefined : found.flat();
+  return rows > maxRows ? undefined : found.flat().sort(source.order);
 }

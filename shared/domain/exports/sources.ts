@@ -20,6 +20,8 @@ export interface Source {
   /** Names of custom fields, which become columns of their own. */
   fieldsOf(items: unknown[]): string[];
   shape(fields: string[]): Shape;
+  /** As lists have it, where all are at hand. */
+  order(a: unknown, b: unknown): number;
 }
 
 const reportKinds = [...contactReports, "stalled-enrollments"] as const;
@@ -39,6 +41,7 @@ const contactReport =
     rows: (items) => reportedContacts.told(orgId, items as ContactItem[]),
     fieldsOf: () => [],
     shape: () => plainShape("contacts", reportedContacts.columns),
+    order: byAddress,
   });
 
 /** The filter is read anew each time: what it names must still be there. */
@@ -52,6 +55,7 @@ export const sources: Record<Kind, SourceOf> = {
       rows: (items) => contacts.tellAll(orgId, items as ContactItem[]),
       fieldsOf: (items) => (items as ContactItem[]).flatMap(({ customFields }) => Object.keys(customFields ?? {})),
       shape: contactShape,
+      order: byAddress,
     };
   },
   suppressions: async (orgId, { reason }) => ({
@@ -64,6 +68,7 @@ export const sources: Record<Kind, SourceOf> = {
       columns: [...suppressionColumns],
       cells: (row) => suppressionColumns.map((column) => row[column] as string),
     }),
+    order: byAddress,
   }),
   ...(Object.fromEntries(contactReports.map((report) => [report, contactReport(report)])) as Record<ContactReport, SourceOf>),
   "stalled-enrollments": async (orgId, { siteId }) => ({
@@ -71,8 +76,14 @@ export const sources: Record<Kind, SourceOf> = {
     rows: async (items) => (items as reportedSequences.Stalled[]).map(reportedSequences.tellStalled),
     fieldsOf: () => [],
     shape: () => plainShape("enrollments", reportedSequences.stalledColumns),
+    order: (a, b) => reportedSequences.newestFirst(a as reportedSequences.Stalled, b as reportedSequences.Stalled),
   }),
 };
+
+function byAddress(a: unknown, b: unknown): number {
+  const [one, other] = [a, b].map((item) => (item as { email: string }).email.toLowerCase());
+  return one! < other! ? -1 : 1;
+}
 
 /** Columns as they are called, named things by their names. */
 const plainShape = (plural: string, columns: readonly string[]): Shape => ({

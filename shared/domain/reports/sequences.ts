@@ -145,6 +145,9 @@ export interface Stalled {
   sequence: SequenceItem;
 }
 
+/** As the list has them. */
+export const newestFirst = (a: Stalled, b: Stalled): number => b.sequence.id - a.sequence.id || (a.item.sk < b.item.sk ? 1 : -1);
+
 async function* walk(orgId: number, siteId: number, cursor: string | undefined, size: number): AsyncGenerator<Stalled> {
   const [from, below] = cursor?.split("#") ?? [];
   const sequences = (await ofSite(orgId, siteId)).toReversed();
