@@ -8,7 +8,11 @@ import type { HttpHandler } from "./serve.ts";
 
 type Paths = ReturnType<typeof openapi>["paths"];
 
-/** Answers what no route matches, from the document of all routes: preflights, HEAD, 404 and 405. */
+/** Where people look who were told no more than the address of the service. */
+const wayIn = new Set(["/api/v1", "/api/v1/", "/docs"]);
+const reference = "/api/v1/docs";
+
+/** Answers what no route matches, from the document of all routes: preflights, HEAD, 404, 405, and the way to the reference. */
 export const fallback =
   (document: () => Promise<{ paths: Paths }>): HttpHandler =>
   async (event) => {
@@ -18,6 +22,8 @@ export const fallback =
     const { method } = event.requestContext.http;
     const allowed = [...Object.keys(operations).map((name) => name.toUpperCase()), "OPTIONS"];
     const silent = method === "HEAD" && { body: "" };
+    if (/^(GET|HEAD)$/.test(method) && wayIn.has(event.rawPath))
+      return { statusCode: 302, headers: { ...extra.headers, location: reference }, body: "" };
     // A path whose method exists comes here when it cannot be decoded: it names nothing.
     if (allowed.length === 1 || operations[method.toLowerCase()])
       return { ...refusal(missing("There is no such endpoint"), extra.headers["x-request-id"]!, extra), ...silent };

@@ -28,9 +28,17 @@ test("the address of the service itself is a page that leads on", async () => {
   expect((await fetch(inject("baseUrl"), { method: "HEAD" })).status).toBe(200);
 });
 
-test.each(["/nothing", "/api/v1", "/reset-password/more", "/index.html"])("%s is nothing, and says so in JSON", async (path) => {
+test.each(["/nothing", "/api/v1/nothing", "/reset-password/more", "/index.html"])("%s is nothing, and says so in JSON", async (path) => {
   const { status, text } = await visit(path, undefined, { accept: "text/html" });
   expect([status, JSON.parse(text).code]).toEqual([404, "not_found"]);
+});
+
+test.each(["/api/v1", "/api/v1/", "/docs"])("%s leads to the reference", async (path) => {
+  for (const method of ["GET", "HEAD"]) {
+    const { status, headers } = await fetch(`${inject("baseUrl")}${path}`, { method, redirect: "manual" });
+    expect([method, status, headers.get("location")]).toEqual([method, 302, "/api/v1/docs"]);
+  }
+  expect((await fetch(`${inject("baseUrl")}${path}`, { method: "POST" })).status).toBe(404);
 });
 
 test("pages may do nothing but show themselves and send their form, and nobody keeps them or hears of them", async () => {
