@@ -19,7 +19,7 @@ export const campaignTrials = group("campaign-trials", [
     body: proofs.ProofRequest,
     status: 202,
     returns: proofs.Proofs,
-    errors: { 400: unready, 404: "There is no such campaign or variant" },
+    errors: { 400: unready, 402: "Not a single mail is left of plan and credits", 404: "There is no such campaign or variant" },
     handle: ({ caller, params, body }) => proofs.send(caller, params.id, body),
   }),
 ]);

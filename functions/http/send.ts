@@ -18,6 +18,11 @@ const Row = z.object({
   error: z.string().nullable(),
 });
 
+const errors = {
+  402: "Plan and credits do not suffice: `error` tells how many mails are left. Nothing was accepted",
+  404: "No such template or sending config",
+};
+
 export const send = group("send", [
   route("POST /send", "Send one mail, now or at scheduledAt (at most 30 days ahead)", {
     level: "site",
@@ -30,7 +35,7 @@ export const send = group("send", [
         .enum(["queued", "scheduled", "failed"])
         .describe("`failed`: the address is suppressed, and nothing goes out; `warnings` beside `data` says so"),
     }),
-    errors: { 404: "No such template or sending config" },
+    errors,
     prepare: ({ caller, body }) => gather(caller, body, [body.to], { copied: true }),
     handle: async ({ caller, body, prepared, reply }) => {
       const { warnings, ...accepted } = await single(caller, body, prepared, secured);
@@ -43,7 +48,7 @@ export const send = group("send", [
     body: BatchMessage,
     status: 202,
     returns: z.object({ batchId: z.int(), accepted: z.int(), rejected: z.int(), results: z.array(Row) }),
-    errors: { 404: "No such template or sending config" },
+    errors,
     prepare: async ({ caller, body }) => {
       const rows = batches.sorted(body);
       const emails = rows.flatMap(({ recipient }) => (recipient ? [recipient.to] : []));

@@ -94,7 +94,7 @@ const moved = { code: "allowance_moved" };
 export function spending(orgId: number, as: Standing, n: number, reference: string, listed?: feed.Some): Spending {
   if (!n) return { writes: listed ? [feed.counting(orgId, listed)] : [], cost: undefined };
   const { free, each, amount } = priced(as, n);
-  if (!affords(as, n)) throw credits.unpaid(refusal(as, amount));
+  if (!affords(as, n)) throw credits.unpaid(refusal(as, n));
   const { period, account } = as;
   const fresh = account.period !== period.start;
   const counter = listed && feed.counter(account, listed.siteId);
@@ -133,8 +133,10 @@ function countedAs(as: Standing, n: number, free: number): Condition {
   return all(equals("period", period.start), border);
 }
 
-function refusal({ plan, period: { end } }: Standing, amount: number): string {
-  const { name, mailsPerMonth } = plans[plan];
-  const cents = amount / credits.amountPerCent;
-  return `The ${mailsPerMonth} mails a month of the plan ${name} are used up until ${end}, and the credits do not cover ${cents} cents: buy credits with POST /billing/credits, or change the plan`;
+function refusal(as: Standing, n: number): string {
+  const { name, mailsPerMonth } = plans[as.plan];
+  const { free } = priced(as, mailsPerMonth);
+  const paid = Math.floor((as.account.balance ?? 0) / priceOfMail(as.account.branded ?? false));
+  const left = `Of the ${mailsPerMonth.toLocaleString("en")} mails a month of the plan ${name} ${free} are left until ${as.period.end}`;
+  return `${left}, and the credits pay for ${paid} more, which is too few for ${n}: buy credits with POST /billing/credits, or change the plan`;
 }

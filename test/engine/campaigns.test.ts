@@ -498,7 +498,10 @@ test("plan and credits used up on the way: it is paused with the reason, and goe
   const { id } = await draft(from);
   await state.send(from.caller, id);
   await settle(anHour);
-  expect(await look(from, id)).toMatchObject({ status: "paused", statusReason: expect.stringContaining("are used up") });
+  expect(await look(from, id)).toMatchObject({
+    status: "paused",
+    statusReason: expect.stringMatching(/^Of the 3,000 mails a month .* are left until .*: buy credits/),
+  });
   const { accepted } = await numbers(from, id);
   expect(accepted).toBeGreaterThan(10);
   expect(accepted).toBeLessThanOrEqual(20);

@@ -25,6 +25,11 @@ describe("the OpenAPI document", () => {
     expect(operations.map(({ key }) => key).sort()).toEqual(routes.map(({ key }) => key).sort());
   });
 
+  test("tells wherever mail is taken that plan and credits may not suffice", () => {
+    for (const path of ["/send", "/send/batch", "/campaigns/{id}/send", "/campaigns/{id}/test"])
+      expect(Object.keys(api.paths[`/api/v1${path}`]!.post!.responses), path).toContain("402");
+  });
+
   test("names each operation once, by a word a program can use", () => {
     const ids = operations.map(({ operationId }) => operationId);
     expect(ids.filter((id, i) => ids.indexOf(id) !== i)).toEqual([]);

@@ -31,6 +31,12 @@ describe("the page", () => {
     for (const [, id] of text.matchAll(/href="#([^"]+)"/g)) expect(ids).toContain(id);
   });
 
+  test("tells of every error that an endpoint can answer", () => {
+    const statuses = new Set(operations.flatMap(({ operation }) => Object.keys(operation.responses).filter((status) => status >= "400")));
+    const text = page(api, { origin: "https://mail.example.com" });
+    for (const status of statuses) if (status !== "default" && status !== "406") expect(text).toContain(`<tr><td>${status}</td>`);
+  });
+
   test("tells the address where it is", () => {
     expect(page(api, { origin: "https://mail.example.com" })).toContain("curl https://mail.example.com/api/v1/sites");
   });

@@ -68,10 +68,12 @@ const conventions = html`<ul>
 const problems: [status: string, codes: string, when: string][] = [
   ["400", "validation_failed limit_exceeded invalid_json …", "Something in the request is wrong; details name the fields"],
   ["401", "unauthorized", "No credential, or a bad one"],
+  ["402", "payment_required payment_failed", "Plan and credits do not suffice; or the card was refused"],
   ["403", "site_forbidden scope_missing session_required origin_forbidden", "This credential may not do that"],
   ["404", "not_found", "There is no such thing, or it belongs to someone else"],
   ["405", "method_not_allowed", "The path is known, the method is not"],
   ["409", "conflict idempotency_mismatch idempotency_in_progress …", "It does not fit what is there"],
+  ["410", "", "It was there, and is revoked or expired; a page for people says so"],
   ["413", "payload_too_large", "The body is too large"],
   ["415", "unsupported_media_type", "Wrong Content-Type"],
   ["429", "rate_limited", "Too many requests; Retry-After tells when to come back"],
@@ -92,7 +94,7 @@ const errors = html`<pre><code>${JSON.stringify(
 )}</code></pre>
 <p><code>error</code> is a sentence for people, <code>code</code> a stable word for programs. Every answer has the header <code>X-Request-Id</code>.</p>
 <table><thead><tr><th scope="col">Status</th><th scope="col">When</th><th scope="col">Codes</th></tr></thead><tbody>
-${problems.map(([status, codes, when]) => html`<tr><td>${status}</td><td>${when}</td><td class="codes">${codes.split(" ").map((code) => html`<code>${breakable(code)}</code> `)}</td></tr>\n`)}</tbody></table>`;
+${problems.map(([status, codes, when]) => html`<tr><td>${status}</td><td>${when}</td><td class="codes">${(codes ? codes.split(" ") : []).map((code) => html`<code>${breakable(code)}</code> `)}</td></tr>\n`)}</tbody></table>`;
 
 /** May be broken after an underscore. */
 function breakable(word: string): Html[] {
