@@ -6,8 +6,9 @@ const maxDepth = 200;
 const maxCharacters = 200_000;
 
 /**
- * An HTML mail as plain text: links with their addresses, no images, no line breaks of our own. Of one that is nested deeper than any
- * mail is, what lies below is left out; one of far more than mail programs show is just freed of its tags.
+ * An HTML mail as plain text: links with their addresses, headings as they are written, no images, no line breaks of our
+ * own. Of one that is nested deeper than any mail is, what lies below is left out; one of far more than mail programs show is just
+ * freed of its tags.
  */
 export function plainText(html: string): string {
   const bare = html.length > maxCharacters ? html.replace(/\bdata:[\w/.+-]*;base64,[\w+/=%]*/g, "") : html;
@@ -24,6 +25,8 @@ function converted(html: string): string {
     selectors: [
       { selector: "img", format: "skip" },
       { selector: "a", options: { hideLinkHrefIfSameAsText: true } },
+      // What stands in a hole would not be raised.
+      ...["h1", "h2", "h3", "h4", "h5", "h6"].map((selector) => ({ selector, options: { uppercase: false } })),
     ],
   });
   return convert(html);

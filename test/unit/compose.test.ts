@@ -62,6 +62,8 @@ describe("the text part", () => {
   test("reads values as they were given, not as html spells them", () => {
     expect(textOf("<p>{{ a }}</p>", { a: "Tom & <Jerry>" })).toBe("Tom & <Jerry>");
     expect(textOf("<p>{{ a | raw }}</p>", { a: "<b>bold</b> &amp; plain" })).toBe("bold & plain");
+    // In capitals the letters around a hole would not fit what is put in.
+    for (const level of [1, 2, 3, 4, 5, 6]) expect(textOf(`<h${level}>Hi {{ a }}</h${level}>`, { a: "Ada" })).toBe("Hi Ada");
   });
 
   test("is the given one where there is one, and the html stays as it is", () => {
