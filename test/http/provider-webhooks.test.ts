@@ -1,13 +1,12 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Client, must } from "../support/client.ts";
+import { contractProviders } from "../support/contract-providers.ts";
 import { names } from "../support/fates.ts";
 import { calls, mandrillSignature, secrets } from "../support/notices.ts";
 import type { Received } from "../support/receiver.ts";
 import { type Config, type Relay, relay } from "../support/relay.ts";
 import type { Keys } from "../support/sandbox.ts";
-
-const ten = ["sendgrid", "ses", "postmark", "mailgun", "sparkpost", "brevo", "mailjet", "mandrill", "resend", "smtp2go"];
 
 interface Event {
   id: number;
@@ -81,7 +80,7 @@ function flipped({ url, headers, body }: Received): { url?: URL; body?: string; 
   };
 }
 
-describe.concurrent.each(ten)("POST /webhooks/%s", (key) => {
+describe.concurrent.each(contractProviders)("POST /webhooks/%s", (key) => {
   const name = (kind: string) => new RegExp(names[key]![kind]!.split(" ")[0]!);
 
   test("counts what its provider tells of a send, once however often it comes, and only what is proven", async () => {
@@ -98,7 +97,7 @@ describe.concurrent.each(ten)("POST /webhooks/%s", (key) => {
   });
 
   test("answers 404 to unknown configs and to those of other providers, and 400 where none is named", async () => {
-    const stranger = ten[(ten.indexOf(key) + 1) % ten.length]!;
+    const stranger = contractProviders[(contractProviders.indexOf(key) + 1) % contractProviders.length]!;
     const [config, strange] = await Promise.all([
       there.configured(client, key, account[key]!),
       there.configured(client, stranger, account[stranger]!),
@@ -193,13 +192,13 @@ describe("a call with several events", () => {
 test("nothing else comes of all that once it is worked off", async () => {
   const settled = await fetch(`${there.service.url}/_local/settle`, { method: "POST", body: "{}" });
   expect(await settled.json()).toMatchObject({ data: { dead: 0 } });
-  expect(inTheEnd).toHaveLength(3 * ten.length);
+  expect(inTheEnd).toHaveLength(3 * contractProviders.length);
   for (const look of inTheEnd) await look();
 });
 
 test("no secret and no query string ever reaches a log, at any level and whatever the answer", () => {
   const output = there.service.output();
-  expect(ten.filter((key) => !output.includes(`POST /api/v1/webhooks/${key}`))).toEqual([]);
+  expect(contractProviders.filter((key) => !output.includes(`POST /api/v1/webhooks/${key}`))).toEqual([]);
   const known = [...Object.values(account).map(({ webhookSecret }) => webhookSecret), secrets.sendgrid!, "another secret", "whsec_"];
   const wanted = [...known, ...known.map(encodeURIComponent), "secret=", "config_id=", "@example.net"];
   expect(wanted.filter((text) => output.includes(text))).toEqual([]);

@@ -1,5 +1,6 @@
 import { beforeAll, expect, inject, test } from "vitest";
 import { type Answer, type Client, must, signedUp } from "../support/client.ts";
+import { contractProviders } from "../support/contract-providers.ts";
 import type {} from "../support/service.ts";
 
 interface Config {
@@ -38,18 +39,7 @@ test("the ten providers tell what they need, the default first", async () => {
   const { call } = await signedUp();
   const { providers } = must(200, await call<{ providers: { key: string; configFields: { name: string }[] }[] }>("GET", "/providers")).body
     .data;
-  expect(providers.map(({ key }) => key)).toEqual([
-    "sendgrid",
-    "ses",
-    "postmark",
-    "mailgun",
-    "sparkpost",
-    "brevo",
-    "mailjet",
-    "mandrill",
-    "resend",
-    "smtp2go",
-  ]);
+  expect(providers.map(({ key }) => key)).toEqual(contractProviders);
   for (const provider of providers) {
     const shape = { name: expect.any(String), description: expect.stringMatching(/\w/), required: expect.any(Boolean) };
     expect(provider).toMatchObject({

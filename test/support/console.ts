@@ -1,4 +1,5 @@
 // A sandbox whose accounts have their webhooks set up, as someone would at each provider's console.
+import { afterAll, afterEach } from "vitest";
 import type { Sandbox } from "../../infra/local/sandbox/index.ts";
 import { provider as lookup } from "../../shared/providers/index.ts";
 import { events, nameOf, type Receiver, receiver } from "./receiver.ts";
@@ -11,13 +12,18 @@ export interface Console {
   configured(key: string, observer?: Sandbox): Promise<Keys & { id: number }>;
   /** What was told about an address, in order. */
   namesTo(key: string, email: string): string[];
-  close(): Promise<void>;
 }
 
+/** For one file of tests: between two of them what was received is forgotten, and after the last it closes. */
 export async function opened(): Promise<Console> {
   const sandbox = await started();
   pointTo(sandbox);
   const receiving = await receiver(({ body }) => confirm(sandbox, body));
+  afterEach(() => {
+    receiving.received.length = 0;
+    receiving.answers = [200];
+  });
+  afterAll(() => Promise.all([sandbox.stop(), receiving.close()]));
   let lastId = 0;
   return {
     sandbox,
@@ -41,10 +47,6 @@ export async function opened(): Promise<Console> {
         .flatMap(events[key]!)
         .filter((event) => JSON.stringify(event).toLowerCase().includes(`"${email}"`))
         .map(nameOf[key]!),
-    async close() {
-      await sandbox.stop();
-      await receiving.close();
-    },
   };
 }
 

@@ -15,12 +15,14 @@ export interface Parts {
 type Need = (world: World, stripe: FakeStripe) => Promise<Parts>;
 
 const nothing = {};
-const having =
-  (kind: string): Need =>
+/** It needs this to have been done, and nothing of it. */
+const once =
+  (done: (world: World) => Promise<unknown>): Need =>
   async (world) => {
-    await world.made(kind);
+    await done(world);
     return nothing;
   };
+const having = (kind: string): Need => once((world) => world.made(kind));
 const codeOf = (secret: string, steps = 0) =>
   new TOTP({ secret: Secret.fromBase32(secret) }).generate({ timestamp: Date.now() + steps * 30_000 });
 
@@ -108,10 +110,7 @@ async function delivered(world: World): Promise<number> {
   }
   throw new Error("It does not arrive");
 }
-const afterMail: Need = async (world) => {
-  await delivered(world);
-  return nothing;
-};
+const afterMail = once(delivered);
 
 async function deliveryOf(world: World): Promise<number> {
   const id = await world.made("webhooks");
@@ -136,11 +135,10 @@ const variantId: Need = async (world) => {
   return { path: { id, variantId: (await world.done("POST", `/campaigns/${id}/variants`, example)).id } };
 };
 
-const enrolled: Need = async (world) => {
+const enrolled = once(async (world) => {
   const id = await world.made("sequences");
   await world.done("POST", `/sequences/${id}/enroll`, { contactIds: [await world.made("contacts")] });
-  return nothing;
-};
+});
 
 const subscribed: Need = async (world, stripe) => {
   const { sessionId } = await world.done<{ sessionId: string }>("POST", "/billing/checkout", { plan: "starter" });
@@ -157,10 +155,7 @@ const photo = async (world: World): Promise<Parts> => {
   return { path: { orgId, name } };
 };
 
-const suppressed: Need = async (world) => {
-  await world.done("POST", "/suppressions", await world.example("POST /api/v1/suppressions"));
-  return nothing;
-};
+const suppressed = once(async (world) => world.done("POST", "/suppressions", await world.example("POST /api/v1/suppressions")));
 
 const form = (fields: Record<string, string>): Parts => ({
   raw: { type: "application/x-www-form-urlencoded", text: new URLSearchParams(fields).toString() },
@@ -188,25 +183,20 @@ export const needs: Record<string, Need> = {
     return { body: { mfaToken: await loginOf(world), code } };
   },
   getContactExport: afterMail,
-  getContactScore: async (world) => {
-    await world.done("POST", `/contacts/${await world.made("contacts")}/score`, { delta: 10, reason: "Came to our stand" });
-    return nothing;
-  },
+  getContactScore: once(async (world) =>
+    world.done("POST", `/contacts/${await world.made("contacts")}/score`, { delta: 10, reason: "Came to our stand" }),
+  ),
   listListContacts: having("contacts"),
   listSegmentContacts: async (world) => {
     await world.made("contacts");
     const rules = { match: "all", conditions: [{ field: "tag", operator: "equals", value: "customer" }] };
     return { path: { id: (await world.done("POST", "/segments", { name: "All", rules })).id } };
   },
-  previewCampaign: async (world) => {
+  previewCampaign: once(async (world) => {
     await world.done("PUT", "/compliance", { physicalAddress: "1 High Street\nLondon", enabled: true });
     await world.done("POST", "/contacts", { email: fresh(), lists: [await world.made("lists")] });
-    return nothing;
-  },
-  getCampaign: async (world) => {
-    await leavingToken(world);
-    return nothing;
-  },
+  }),
+  getCampaign: once(leavingToken),
   listCampaignVariants: variantId,
   getCampaignVariant: variantId,
   updateCampaignVariant: variantId,
@@ -235,10 +225,7 @@ export const needs: Record<string, Need> = {
     const { webhookUrl } = await world.done<{ webhookUrl: string }>("GET", `/sequences/${await world.made("sequences")}`);
     return { path: { secret: one(/\/wh\/sq\/([\w-]+)$/, webhookUrl) } };
   },
-  listFormSubmissions: async (world) => {
-    await confirmationToken(world);
-    return nothing;
-  },
+  listFormSubmissions: once(confirmationToken),
   getFormsConfirm: async (world) => ({ path: { token: await confirmationToken(world) } }),
   formsConfirmByToken: async (world) => ({ path: { token: await confirmationToken(world) }, ...form({}) }),
   createForm: having("sending-configs"),
@@ -256,11 +243,10 @@ export const needs: Record<string, Need> = {
     return { path: { id: (await world.done("POST", "/send", { ...(await world.example("POST /api/v1/send")), scheduledAt })).id } };
   },
   listEvents: afterMail,
-  getEventsCustom: async (world) => {
+  getEventsCustom: once(async (world) => {
     await world.made("contacts");
     await world.done("POST", "/events/custom", await world.example("POST /api/v1/events/custom"));
-    return nothing;
-  },
+  }),
   eventsCustom: having("contacts"),
   deleteSuppression: suppressed,
   getSuppressionsCheck: suppressed,
@@ -268,10 +254,7 @@ export const needs: Record<string, Need> = {
   listSecureMessages: having("secure-messages"),
   getSecure: async (world) => ({ path: { token: await secureToken(world) } }),
   secureByToken: async (world) => ({ path: { token: await secureToken(world) }, ...form({}) }),
-  getDashboardOverview: async (world) => {
-    await sent(world);
-    return nothing;
-  },
+  getDashboardOverview: once(sent),
   getAnalyticsOverview: afterMail,
   getAnalyticsDeliverability: afterMail,
   getReportsSequenceFunnel: enrolled,
@@ -297,10 +280,7 @@ export const needs: Record<string, Need> = {
   unsubscribe: async (world) => ({ query: { token: await leavingToken(world) }, ...form({ "List-Unsubscribe": "One-Click" }) }),
   getUnsubscribe: async (world) => ({ path: { token: await leavingToken(world) } }),
   unsubscribeByToken: async (world) => ({ path: { token: await leavingToken(world) } }),
-  listWebhookDeliveries: async (world) => {
-    await deliveryOf(world);
-    return nothing;
-  },
+  listWebhookDeliveries: once(deliveryOf),
   redeliverWebhookDelivery: async (world) => ({ path: { deliveryId: await deliveryOf(world) } }),
   getPhoto: photo,
 };

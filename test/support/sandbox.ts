@@ -85,6 +85,9 @@ export const handOver = (
 ): Promise<Outcome[]> =>
   provider.send({ mailing, credentials: provider.credentials.parse(credentials) as z.output<typeof provider.credentials>, idempotencyKey });
 
+/** The address of one whom this happens to. */
+export const simulated = (fate: string) => `${fate}@simulator.pennymail.test`;
+
 let lastSendId = 90_000;
 
 export const recipient = (email: string, values: string[] = [], headers: Record<string, string> = {}): Recipient => ({

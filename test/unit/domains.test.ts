@@ -32,6 +32,8 @@ describe("standing", () => {
     expect(waits.at(-1)).toBe(6 * 3600);
     expect(waits.length).toBeLessThan(160);
     expect(standing).toMatchObject({ status: "failed", statusReason: "Its ownership record did not appear within 30 days" });
+    expect(next(fresh, absent, at(30)).status).toBe("failed");
+    expect(next(standing, found, at(40))).toMatchObject({ status: "verified", nextCheckAt: at(41).toISOString() });
   });
 
   test("found it is verified, and looked at daily; its first day stays", () => {
@@ -51,12 +53,13 @@ describe("standing", () => {
       statusReason: null,
       verifiedAt: at(1).toISOString(),
     });
+    for (const one of [lost, still]) expect((Date.parse(one.nextCheckAt!) - at(one === lost ? 2 : 4.9).getTime()) / 1000).toBe(3600);
     expect(next(still, absent, at(5))).toMatchObject({ status: "failed", nextCheckAt: null });
   });
 
   test("DNS that does not answer changes nothing, however long", () => {
     const verified = next(fresh, found, at(1));
-    expect(next(verified, undefined, at(400))).toMatchObject({ status: "verified", nextCheckAt: expect.any(String) });
+    expect(next(verified, undefined, at(400))).toMatchObject({ status: "verified", nextCheckAt: at(400 + 1 / 24).toISOString() });
     expect(next(fresh, undefined, at(400))).toMatchObject({ status: "pending", nextCheckAt: expect.any(String) });
     const failed = next(fresh, absent, at(31));
     for (const sight of [undefined, absent]) expect(next(failed, sight, at(32))).toEqual(failed);

@@ -1,24 +1,16 @@
 // The provider sandbox's webhooks, read by the same code that reads the real ones.
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import * as clock from "../../shared/clock.ts";
 import { isOfCopy } from "../../shared/domain/events/copies.ts";
 import type { Notice } from "../../shared/providers/inbound/inbound.ts";
 import { inbound as inboundOf } from "../../shared/providers/inbound/index.ts";
 import { providers } from "../../shared/providers/index.ts";
-import { type Console, opened } from "../support/console.ts";
+import { opened } from "../support/console.ts";
 import { courses, names } from "../support/fates.ts";
 import type { Received } from "../support/receiver.ts";
-import { handOver, mailing, recipient } from "../support/sandbox.ts";
+import { handOver, mailing, recipient, simulated } from "../support/sandbox.ts";
 
-let told: Console;
-
-beforeAll(async () => {
-  told = await opened();
-});
-afterEach(() => {
-  told.receiving.received.length = 0;
-});
-afterAll(() => told.close());
+const told = await opened();
 
 const becomes: Record<string, string> = {
   delivered: "delivered",
@@ -50,7 +42,7 @@ describe.each(providers)("$name", (provider) => {
     const { credentials, webhookSecret } = await told.configured(key);
     const mails = new Map<string, { fate: string; sendId: number; messageId: string }>();
     for (const fate of Object.keys(courses)) {
-      const to = recipient(`${fate}@simulator.pennymail.test`);
+      const to = recipient(simulated(fate));
       const [outcome] = await handOver(provider, credentials, mailing([to]), `${key} ${fate} inbound`);
       mails.set(to.to.email, { fate, sendId: to.sendId, messageId: (outcome as { messageId: string }).messageId });
     }

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { provider as lookup, providers } from "../../shared/providers/index.ts";
 import { providerKeys } from "../../shared/providers/keys.ts";
 import { bccOf, filled, type Mailing, type Outcome, type Pieces, type Provider, type Recipient } from "../../shared/providers/provider.ts";
+import { contractProviders } from "../support/contract-providers.ts";
 import { type Behaviour, listen, type Outside } from "../support/wires/server.ts";
 import type { Delivered, Wire } from "../support/wires/wire.ts";
 
@@ -75,18 +76,7 @@ const named = (headers: Record<string, string>) =>
 
 it("the ten are there, in the order of the contract, and found by their keys", () => {
   expect(providers.map(({ key }) => key)).toEqual(providerKeys);
-  expect(providerKeys).toEqual([
-    "sendgrid",
-    "ses",
-    "postmark",
-    "mailgun",
-    "sparkpost",
-    "brevo",
-    "mailjet",
-    "mandrill",
-    "resend",
-    "smtp2go",
-  ]);
+  expect(providerKeys).toEqual(contractProviders);
   expect(providers.map(({ key }) => lookup(key))).toEqual(providers);
   expect(lookup("nobody")).toBeUndefined();
 });

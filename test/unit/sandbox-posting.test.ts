@@ -2,24 +2,13 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { provider as lookup } from "../../shared/providers/index.ts";
-import { type Console, opened } from "../support/console.ts";
+import { opened } from "../support/console.ts";
 import { events, genuine } from "../support/receiver.ts";
-import { account, handOver, type Keys, mailing, mailTo, pointTo, recipient, started } from "../support/sandbox.ts";
+import { account, handOver, type Keys, mailing, mailTo, pointTo, recipient, simulated, started } from "../support/sandbox.ts";
 
-const at = (fate: string) => `${fate}@simulator.pennymail.test`;
-
-let told: Console;
-
-beforeAll(async () => {
-  told = await opened();
-});
-afterEach(() => {
-  told.receiving.received.length = 0;
-  told.receiving.answers = [200];
-});
-afterAll(() => told.close());
+const told = await opened();
 
 /** One mail with these keys, by the real adapter. */
 const sendOne = (key: string, { credentials }: Keys, to = "someone@example.net") =>
@@ -86,17 +75,17 @@ it("sends a batch of events in one call where the provider does so", async () =>
 
 it("tells nothing of opens and clicks of a mail that is not tracked", async () => {
   const { credentials } = await told.configured("postmark");
-  await handOver(lookup("postmark")!, credentials, mailing([recipient(at("clicked"))], { trackOpens: false, trackClicks: false }));
+  await handOver(lookup("postmark")!, credentials, mailing([recipient(simulated("clicked"))], { trackOpens: false, trackClicks: false }));
   await told.sandbox.settle();
-  expect(told.namesTo("postmark", at("clicked"))).toEqual(["Delivery"]);
+  expect(told.namesTo("postmark", simulated("clicked"))).toEqual(["Delivery"]);
 });
 
 it("SES tells nothing of a mail without a configuration set", async () => {
   const { credentials } = await told.configured("ses");
   const { configurationSet: _, ...without } = credentials;
-  await handOver(lookup("ses")!, without, mailing([recipient(at("opened"))]));
+  await handOver(lookup("ses")!, without, mailing([recipient(simulated("opened"))]));
   await told.sandbox.settle();
-  expect(told.namesTo("ses", at("opened"))).toEqual([]);
+  expect(told.namesTo("ses", simulated("opened"))).toEqual([]);
 });
 
 it("SES tells nothing before its subscription is confirmed", async () => {

@@ -1,23 +1,12 @@
 // What the provider sandbox says back: each provider's own events, genuinely signed, to the webhook URL of the sending config.
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { providers } from "../../shared/providers/index.ts";
-import { type Console, opened } from "../support/console.ts";
+import { opened } from "../support/console.ts";
 import { courses, names } from "../support/fates.ts";
 import { events, genuine } from "../support/receiver.ts";
-import { account, handOver, mailing, recipient } from "../support/sandbox.ts";
+import { account, handOver, mailing, recipient, simulated } from "../support/sandbox.ts";
 
-const at = (fate: string) => `${fate}@simulator.pennymail.test`;
-
-let told: Console;
-
-beforeAll(async () => {
-  told = await opened();
-});
-afterEach(() => {
-  told.receiving.received.length = 0;
-  told.receiving.answers = [200];
-});
-afterAll(() => told.close());
+const told = await opened();
 
 describe.each(providers)("$name", (provider) => {
   const { key } = provider;
@@ -25,14 +14,14 @@ describe.each(providers)("$name", (provider) => {
   it("tells what happens to each of the simulated recipients, in its own events, signed so that they verify", async () => {
     const { credentials, webhookSecret } = await told.configured(key);
     for (const fate of Object.keys(courses)) {
-      const [outcome] = await handOver(provider, credentials, mailing([recipient(at(fate))]), `${key} ${fate}`);
+      const [outcome] = await handOver(provider, credentials, mailing([recipient(simulated(fate))]), `${key} ${fate}`);
       expect(outcome).toMatchObject({ status: "accepted" });
     }
     await told.sandbox.settle();
     for (const [fate, kinds] of Object.entries(courses)) {
       const expected = kinds.map((kind) => names[key]![kind]).filter(Boolean);
       // Calls go side by side: they may arrive in any order.
-      expect([fate, told.namesTo(key, at(fate)).toSorted()]).toEqual([fate, [...expected].sort()]);
+      expect([fate, told.namesTo(key, simulated(fate)).toSorted()]).toEqual([fate, [...expected].sort()]);
     }
     for (const one of told.receiving.received) expect(await genuine[key]!(one, webhookSecret, told.sandbox.snsUrl)).toBe(true);
   });
