@@ -37,6 +37,12 @@ describe("the page", () => {
     for (const status of statuses) if (status !== "default" && status !== "406") expect(text).toContain(`<tr><td>${status}</td>`);
   });
 
+  test("tells what fields are when they are not given, small numbers too", () => {
+    expect(page(api, { origin: "https://mail.example.com" })).toMatch(
+      /<code>weight<\/code>(?:(?!<dt>).)*Default <code>50<\/code>(?:(?!<dt>).)*<\/div>/s,
+    );
+  });
+
   test("tells the address where it is", () => {
     expect(page(api, { origin: "https://mail.example.com" })).toContain("curl https://mail.example.com/api/v1/sites");
   });

@@ -25,7 +25,7 @@ const Condition = z
     field: z
       .string()
       .describe(
-        "A field of the contact (`email`, `firstName`, `lastName`, `phone`, `company`, `timezone`, `source`, `status`, `score`, `sendCount`, `openCount`, `clickCount`, `createdAt`, `updatedAt`, `lastSentAt`, `lastOpenedAt`, `lastClickedAt`, `id`, `siteId`); `tag` or `list` (its id, or its name); `customFields.<key>`; `event.<eventName>` (how often the custom event happened); `form.<id>` (it was submitted); `campaign.<id>.sent`, `.opened` or `.clicked` (for the latest 200 campaigns of each contact)",
+        "A field of the contact (`email`, `firstName`, `lastName`, `phone`, `company`, `timezone`, `source`, `status`, `score`, `sendCount`, `openCount`, `clickCount`, `createdAt`, `updatedAt`, `lastSentAt`, `lastOpenedAt`, `lastClickedAt`, `id`, `siteId`); `tag` or `list`, also spelled `tags` and `lists` (its id, or its name); `customFields.<key>`; `event.<eventName>` (how often the custom event happened); `form.<id>` (it was submitted); `campaign.<id>.sent`, `.opened` or `.clicked` (for the latest 200 campaigns of each contact)",
       ),
     operator: z
       .enum(operators)
@@ -144,7 +144,7 @@ function wrongIn(fields: FieldOf, field: unknown, operator: unknown, value: unkn
   const known = fields(field);
   if (!known) {
     const there = namesLike(field, { ofSteps: fields("step.1.opened") !== undefined });
-    return { at: "field", message: `there is no field ${field.slice(0, 60)}: there are ${there.join(", ")}` };
+    return { at: "field", message: `there is no field ${field.slice(0, 60)}: there are ${there.join(", ")} (the most like it first)` };
   }
   if (!known.operators.includes(operator as Operator))
     return { at: "operator", message: `must be one of ${known.operators.join(", ")} for ${field.slice(0, 150)}` };

@@ -60,4 +60,4 @@ const listed = (values: unknown[]): Html[] =>
 const patternOf = ({ pattern }: Schema): Html | false =>
   typeof pattern === "string" && pattern.length < 40 && html`<dd class="limit">matches <code>${pattern}</code></dd>`;
 // Nothing, an empty list and an empty object are what everyone expects.
-const standard = ({ default: value }: Schema): boolean => value != null && JSON.stringify(value).length > 2;
+const standard = ({ default: value }: Schema): boolean => value != null && !["[]", "{}", '""'].includes(JSON.stringify(value));
