@@ -1,10 +1,12 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { growing, grownSince } from "../../shared/domain/contacts/growth.ts";
 import { bounceReasons, counterOf, reasonOf } from "../../shared/domain/insight/bounce-reasons.ts";
-import { changeOf, figuresOf } from "../../shared/domain/insight/figures.ts";
+import { changeOf, figuresOf, percent } from "../../shared/domain/insight/figures.ts";
 import { groupOf } from "../../shared/domain/insight/receivers.ts";
-import { reputationOf, type Score } from "../../shared/domain/insight/reputation.ts";
+import { reasonsOf, reputationOf, type Score } from "../../shared/domain/insight/reputation.ts";
 import { datesOf, intervals, lengthOf, monthsLater, piecesOf, previousOf, shifted, spanOf } from "../../shared/domain/insight/spans.ts";
+import type { Sum } from "../../shared/domain/insight/sums.ts";
 import { dayIn } from "../../shared/domain/organizations.ts";
 import * as times from "../../shared/domain/reports/times.ts";
 
@@ -64,6 +66,16 @@ describe("figures", () => {
     expect(figuresOf({})).toMatchObject({ sent: 0, openRate: 0, bounceRate: 0 });
   });
 
+  test("each is a sum of its counters and a share of its whole", () => {
+    const sum = { sent: 1000, delivered: 500, bouncedHard: 30, bouncedSoft: 20, failed: 7, dropped: 4, complained: 5, unsubscribed: 10 };
+    expect(figuresOf({ ...sum, deferred: 3, uniqueOpened: 100, uniqueClicked: 50, clicked: 60, clickedByMachine: 9 })).toMatchObject({
+      ...{ sent: 1000, delivered: 500, opened: 100, clicked: 50, bounced: 50, failed: 11, complained: 5, unsubscribed: 10, deferred: 3 },
+      ...{ deliveryRate: 0.5, openRate: 0.2, clickRate: 0.1, bounceRate: 0.05, complaintRate: 0.01, unsubscribeRate: 0.02 },
+      clicks: { total: 60, automated: 9 },
+    });
+    expect([0.0034, 0.0099, 0.01, 0.0123, -0.0034, 0.999].map(percent)).toEqual(["0.34 %", "0.99 %", "1 %", "1.2 %", "-0.34 %", "99.9 %"]);
+  });
+
   test("change against before: parts of numbers, differences of rates, null from nothing", () => {
     const [before, now] = [
       figuresOf({ sent: 100, delivered: 100, uniqueOpened: 20 }),
@@ -104,8 +116,43 @@ describe("a reputation", () => {
     expect(grave.factors[0]).toMatch(/^15 % of the mails bounced \(150\)/);
     expect(grave.factors.join(" ")).toContain("blocklist");
     expect(reputationOf({ sent: 1, delivered: 1 }).factors.join(" ")).toContain("Only 1 mail was sent");
+    expect(reputationOf({ delivered: 1 }).factors.join(" ")).toContain("Only 0 mails were sent");
     expect(reputationOf({}).factors).toEqual(["Nothing was sent in this period, so there is nothing to judge."]);
   });
+});
+
+test.each<[text: string, of: number, told: boolean, sum: Sum]>([
+  ["known to have arrived", 100, true, { delivered: 89 }],
+  ["known to have arrived", 100, false, { delivered: 90 }],
+  ["known to have arrived", 99, false, { delivered: 10 }],
+  ["known to have arrived", 100, false, { delivered: 89, bouncedHard: 5 }],
+  ["opened by people", 100, true, { delivered: 100, uniqueOpened: 4 }],
+  ["opened by people", 100, false, { delivered: 100, uniqueOpened: 5 }],
+  ["opened by people", 100, false, { delivered: 99, uniqueOpened: 0 }],
+  ["mailbox is full", 100, true, { delivered: 98, bouncedSoft: 2, "reason.soft.mailbox_full": 2 }],
+  ["mailbox is full", 100, false, { delivered: 99, bouncedSoft: 1, "reason.soft.mailbox_full": 1 }],
+])("of a sender is said that so many were %s (%i sent): %s", (text, sent, told, sum) => {
+  expect(
+    reputationOf({ uniqueOpened: 90, ...sum, sent })
+      .factors.join(" ")
+      .includes(text),
+  ).toBe(told);
+});
+
+test("the reason that is told of bounces is the most frequent, hard and soft together", () => {
+  const reasons = { "reason.soft.mailbox_full": 3, "reason.hard.unknown_mailbox": 2, "reason.soft.unknown_mailbox": 2 };
+  expect(reasonsOf(reasons)).toEqual([
+    ["unknown_mailbox", 4],
+    ["mailbox_full", 3],
+  ]);
+});
+
+test("contacts of a period are those of its first day and of all since; days past the longest period are taken away", () => {
+  expect(grownSince({ count: 9, d261114: 1, d261115: 2, d261116: 4, duesk: 8 }, "2026-11-15")).toBe(6);
+  const { add, remove } = growing("2026-11-21", 2);
+  expect(add).toEqual({ count: 2, d261121: 2 });
+  // 92 to 122 days before.
+  expect([remove.length, remove[0], remove.at(-1)]).toEqual([31, "d260821", "d260722"]);
 });
 
 describe("a bounce", () => {
