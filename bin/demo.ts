@@ -1,13 +1,15 @@
 // A first look: `npm run demo`, `npm run demo -- --csv people.csv --url http://127.0.0.1:3000`. Makes an organization of its own
-// in a running service, sends one mail and a batch through the provider sandbox, and shows what arrived.
+// in a running service (that of `npm start` with the same HOST and PORT, unless --url names another), sends one mail and a batch through
+// the provider sandbox, and shows what arrived.
 import { randomUUID } from "node:crypto";
 import { basename, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs, styleText } from "node:util";
+import { named } from "../infra/local/address.ts";
+import { ask, type Caller, call, sandboxAccount } from "../infra/local/caller.ts";
 import { type Arrived, arrivals, type Failed, fates, newestMail } from "../infra/local/demo/arrivals.ts";
 import { type Person, readPeople } from "../infra/local/demo/people.ts";
 import { figure, progress } from "../infra/local/demo/progress.ts";
-import { ask, type Caller, call, sandboxAccount } from "../infra/local/demo/service.ts";
 import { Trouble } from "../infra/local/trouble.ts";
 
 const sample = fileURLToPath(new URL("demo-people.csv", import.meta.url));
@@ -59,12 +61,11 @@ async function demo() {
 }
 
 function settings(): { csv: string; url: string } {
-  const options = { csv: { type: "string", default: sample }, url: { type: "string", default: "http://127.0.0.1:3000" } } as const;
+  const options = { csv: { type: "string", default: sample }, url: { type: "string" } } as const;
   try {
     const { csv, url } = parseArgs({ options }).values;
-    if (!URL.canParse(url)) throw new Error(`--url must be an address such as http://127.0.0.1:3000, not ${url}`);
     // npm runs us in its own folder; files are named as seen from the caller's.
-    return { csv: resolve(process.env.INIT_CWD ?? "", csv), url: new URL(url).origin };
+    return { csv: resolve(process.env.INIT_CWD ?? "", csv), url: named(url, process.env) };
   } catch (error) {
     throw new Trouble(`${(error as Error).message.split(". ")[0]}. Usage: ${usage}`);
   }
@@ -76,6 +77,9 @@ async function signUp(nobody: Caller) {
   const { status, cookie, body } = await ask(nobody, "POST", "/api/v1/auth/signup", { email, password, organizationName: "Demo" });
   if (status !== 201) throw new Trouble(`Signing up was answered ${status}: ${body.error}`);
   const session: Caller = { ...nobody, headers: { cookie } };
+  // The file may have more people than the free plan has mails.
+  const { organization } = body.data as { organization: { id: number } };
+  await ask(nobody, "POST", "/_local/plan", { organizationId: organization.id, plan: "growth" });
   const { key } = await call<{ key: string }>(session, "POST", "/api-keys", { name: "demo" });
   return { email, password, key, caller: { ...nobody, headers: { authorization: `Bearer ${key}` } } };
 }

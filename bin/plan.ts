@@ -1,24 +1,37 @@
-// `npm run plan -- <organization> <plan> [credits]`: gives an organization a plan, and perhaps credits, that nobody pays for. For operators
-// without Stripe. Speaks to the table that TABLE_NAME names, with the AWS credentials in the environment.
-import { randomUUID } from "node:crypto";
-import * as subscriptions from "../shared/domain/billing/subscriptions.ts";
-import * as credits from "../shared/domain/credits.ts";
-import { type PlanKey, planKeys } from "../shared/plans.ts";
+// `npm run plan -- <organization id> <plan> [credits]`: gives an organization a plan, and perhaps credits, that nobody pays for. For
+// operators without Stripe. On this machine it asks the service that `npm start` runs; where TABLE_NAME is set it speaks to that table
+// alone, with the AWS credentials in the environment.
+import { parseArgs } from "node:util";
+import { named } from "../infra/local/address.ts";
+import { ask } from "../infra/local/caller.ts";
+import { Trouble } from "../infra/local/trouble.ts";
+import { Gift, give } from "../shared/domain/billing/gifts.ts";
+import { planKeys } from "../shared/plans.ts";
 
-const [organization, plan, given = "0"] = process.argv.slice(2);
-const orgId = Number(organization);
-const amount = Number(given) * credits.amountPerCredit;
-
-if (!(orgId > 0) || !planKeys.includes(plan as PlanKey) || !Number.isSafeInteger(amount) || amount < 0) {
-  console.error(`Usage: npm run plan -- <organization id> <${planKeys.join("|")}> [credits]`);
-  process.exit(1);
-}
+const usage = `Usage: npm run plan -- <organization id> <${planKeys.join("|")}> [credits] [--url http://127.0.0.1:3000]`;
 
 try {
-  await subscriptions.give(orgId, plan as PlanKey);
-  if (amount) await credits.grant(orgId, { what: "grant", reference: `grant:${randomUUID()}`, amount });
-  console.log(`Organization ${orgId} has the plan ${plan} and ${(await credits.balance(orgId)) / credits.amountPerCredit} credits`);
+  const { gift, url } = asked();
+  const { organizationId, plan, credits } = await (process.env.TABLE_NAME && !url ? give(gift) : giveHere(gift, url));
+  console.log(`Organization ${organizationId} has the plan ${plan} and ${credits} credits`);
 } catch (error) {
   console.error((error as Error).message);
   process.exitCode = 1;
+}
+
+function asked(): { gift: Gift; url: string | undefined } {
+  try {
+    const { values, positionals } = parseArgs({ options: { url: { type: "string" } }, allowPositionals: true });
+    const [organizationId, plan, credits = "0", ...more] = positionals;
+    if (more.length) throw new Trouble();
+    return { gift: Gift.parse({ organizationId: Number(organizationId), plan, credits: Number(credits) }), url: values.url };
+  } catch {
+    throw new Trouble(usage);
+  }
+}
+
+async function giveHere(gift: Gift, url: string | undefined): Promise<Gift> {
+  const { status, body } = await ask({ url: named(url, process.env), headers: {} }, "POST", "/_local/plan", gift);
+  if (status !== 200) throw new Trouble(body.error);
+  return body.data as Gift;
 }

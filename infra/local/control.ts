@@ -1,14 +1,23 @@
-// /_local/*: what only a service on one machine has. Time can be moved, work run dry, and the table's costs read.
+// /_local/*: what only a service on one machine has. Time can be moved, work run dry, plans given, and the table's costs read.
+import { randomUUID } from "node:crypto";
 import type { APIGatewayProxyStructuredResultV2 } from "aws-lambda";
 import * as z from "zod";
 import { now } from "../../shared/clock.ts";
+import { Gift, give } from "../../shared/domain/billing/gifts.ts";
 import { type Usage, usageByOperation } from "../../shared/doors/meter.ts";
+import { invalid, Problem } from "../../shared/errors.ts";
+import { data, newExtra, refusal } from "../../shared/http/reply.ts";
+import { checked } from "../../shared/http/validate.ts";
 import type { Asked } from "./gateway.ts";
 import { refuse } from "./gateway.ts";
 import { pass, settle, type Works } from "./settle.ts";
 
 type Result = APIGatewayProxyStructuredResultV2;
-type Control = (works: Works, body: unknown) => Promise<Result>;
+/** Answers what `data` is to be. */
+interface Control {
+  input?: z.ZodType;
+  act(works: Works, input: never): unknown;
+}
 
 /** undefined when the path is none of these. */
 export function control(works: Works): (asked: Asked) => Promise<Result | undefined> {
@@ -19,20 +28,27 @@ export function control(works: Works): (asked: Asked) => Promise<Result | undefi
     if (!methods) return undefined;
     const found = methods[method];
     if (!found) return refuse(405, "method_not_allowed", `${method} is not possible here`);
-    const text = body.toString("utf8");
-    const input = json(text || "{}");
-    if (!input) return refuse(400, "invalid_json", "The body is not valid JSON");
-    const result = last.then(() => found(works, input.value));
-    last = result.catch(() => {});
-    return result;
+    const turn = last.then(() => answer(works, found, body));
+    last = turn.catch(() => {});
+    return turn;
   };
 }
 
-function json(text: string): { value: unknown } | undefined {
+async function answer(works: Works, { input, act }: Control, body: Buffer): Promise<Result> {
+  const extra = newExtra(randomUUID());
   try {
-    return { value: JSON.parse(text) };
+    return data(200, await act(works, checked(input, json(body.toString("utf8") || "{}")) as never), extra);
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error;
+    return refusal(error, extra.headers["x-request-id"]!, extra);
+  }
+}
+
+function json(text: string): unknown {
+  try {
+    return JSON.parse(text);
   } catch {
-    return undefined;
+    throw invalid("The body is not valid JSON", { code: "invalid_json" });
   }
 }
 
@@ -44,32 +60,32 @@ const Settle = z.object({
   limitSeconds: z.number().min(0).max(600).default(60),
 });
 
+const of = <T extends z.ZodType>(input: T, act: (works: Works, input: z.output<T>) => unknown): Control => ({ input, act });
+
 const controls: Record<string, Record<string, Control>> = {
   "/_local/clock": {
-    GET: async (works) => data(timeOf(works)),
-    POST: async (works, body) => {
-      const { data: input, error } = Advance.safeParse(body);
-      if (!input) return invalid(error);
-      await pass(works, input.advanceSeconds);
-      return data(timeOf(works));
-    },
+    GET: { act: timeOf },
+    POST: of(Advance, async (works, { advanceSeconds }) => {
+      await pass(works, advanceSeconds);
+      return timeOf(works);
+    }),
   },
-  "/_local/settle": {
-    POST: async (works, body) => {
-      const { data: input, error } = Settle.safeParse(body);
-      return input ? data(await settle(works, input)) : invalid(error);
-    },
-  },
+  "/_local/settle": { POST: of(Settle, settle) },
+  "/_local/plan": { POST: of(Gift, (_, gift) => give(gift)) },
   "/_local/usage": {
-    GET: async () => data(usage()),
-    POST: async () => {
-      for (const operation of Object.keys(usageByOperation)) delete usageByOperation[operation];
-      return data(usage());
+    GET: { act: usage },
+    POST: {
+      act: () => {
+        for (const operation of Object.keys(usageByOperation)) delete usageByOperation[operation];
+        return usage();
+      },
     },
   },
 };
 
-const timeOf = ({ time }: Works) => ({ now: now().toISOString(), offsetSeconds: time.offsetSeconds() });
+function timeOf({ time }: Works) {
+  return { now: now().toISOString(), offsetSeconds: time.offsetSeconds() };
+}
 
 /** DynamoDB request units and calls since the start, or since they were last reset. */
 function usage() {
@@ -81,14 +97,3 @@ function usage() {
   }
   return { operations: usageByOperation, total };
 }
-
-const data = (value: unknown): Result => ({
-  statusCode: 200,
-  headers: { "content-type": "application/json; charset=utf-8", "cache-control": "no-store" },
-  body: JSON.stringify({ data: value }),
-});
-
-const invalid = (error: z.ZodError): Result => {
-  const [issue] = error.issues;
-  return refuse(400, "validation_failed", `${issue?.path.join(".") || "body"}: ${issue?.message}`);
-};

@@ -2,6 +2,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import type { APIGatewayProxyStructuredResultV2 } from "aws-lambda";
+import { type Address, urlOf } from "./address.ts";
 import { type Asked, maxBodyBytes, read, refuse, reply } from "./gateway.ts";
 import { Trouble } from "./trouble.ts";
 
@@ -13,9 +14,7 @@ export interface Front {
   stop(seconds: number): Promise<void>;
 }
 
-interface Settings {
-  host: string;
-  port: number;
+interface Settings extends Address {
   /** Told of errors that are ours. */
   report(error: unknown): void;
 }
@@ -27,7 +26,7 @@ export async function listen({ host, port, report }: Settings): Promise<Front> {
   server.on("clientError", unreadable);
   await opened(server, host, port);
   return {
-    url: urlOf(server, host),
+    url: urlOf({ host, port: (server.address() as AddressInfo).port }),
     answer: (next) => {
       by = next;
     },
@@ -77,13 +76,6 @@ function trouble({ code, message }: Error & { code?: string }, host: string, por
   if (code === "EADDRINUSE") return `Port ${port} on ${host} is taken: stop what uses it, or set PORT`;
   if (code === "EACCES") return `Port ${port} on ${host} may not be used: set PORT to one above 1023`;
   return `The address ${host}:${port} (HOST, PORT) cannot be used: ${message}`;
-}
-
-/** An address that can be called: "every address" is not one. */
-function urlOf(server: Server, host: string): string {
-  const { port } = server.address() as AddressInfo;
-  const name = host === "0.0.0.0" || host === "::" ? "127.0.0.1" : host;
-  return `http://${name.includes(":") ? `[${name}]` : name}:${port}`;
 }
 
 const closed = (server: Server, seconds: number) =>

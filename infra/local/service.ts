@@ -8,6 +8,7 @@ import { ticks } from "../../functions/schedule/index.ts";
 import * as laneRunner from "../../shared/domain/sending/lane-runner.ts";
 import * as log from "../../shared/log.ts";
 import { queues } from "../../shared/queues.ts";
+import { addressOf } from "./address.ts";
 import { control } from "./control.ts";
 import { type Engines, startEngines } from "./engines.ts";
 import { type Folder, openFolder } from "./folder.ts";
@@ -19,7 +20,6 @@ import { openSandbox, type Sandbox } from "./sandbox/index.ts";
 import type { Works } from "./settle.ts";
 import { ticking } from "./ticks.ts";
 import { openTime, type Time } from "./time.ts";
-import { Trouble } from "./trouble.ts";
 import { isForeign } from "./visitors.ts";
 
 export interface Service {
@@ -46,7 +46,7 @@ export async function startService(settings: Settings): Promise<Service> {
     const dataDir = settings.DATA_DIR || ".data";
     const folder = openFolder(dataDir);
     stops.push(async () => folder.close());
-    const front = await listen({ host: settings.HOST || "127.0.0.1", port: portOf(settings), report });
+    const front = await listen({ ...addressOf({ HOST: settings.HOST, PORT: settings.PORT }), report });
     stops.push(() => front.stop(0));
     const sandbox = settings.SANDBOX === "off" ? undefined : await openSandbox({ dataDir, publicUrl: () => process.env.PUBLIC_URL! });
     stops.push(async () => sandbox?.stop());
@@ -69,12 +69,6 @@ export async function startService(settings: Settings): Promise<Service> {
 }
 
 const report = (error: unknown): void => log.failure("local runner", error);
-
-function portOf({ PORT = "3000" }: Settings): number {
-  const port = Number(PORT || 3000);
-  if (Number.isInteger(port) && port >= 0 && port <= 65_535) return port;
-  throw new Trouble(`PORT must be a number from 0 to 65535, not ${PORT}`);
-}
 
 /** What Secrets Manager would hold: the credentials of the system sender. */
 const secretsOf = ({ SYSTEM_SENDER_CREDENTIALS, SYSTEM_SENDER_SECRET }: Settings, sandbox: Sandbox | undefined) => ({

@@ -19,9 +19,11 @@ interface Ran {
   complaint: string;
 }
 
-const demo = (...args: string[]): Promise<Ran> =>
+const demo = (...args: string[]): Promise<Ran> => ran(args);
+
+const ran = (args: string[], env: NodeJS.ProcessEnv = {}): Promise<Ran> =>
   new Promise((resolve) => {
-    execFile(process.execPath, ["bin/demo.ts", ...args], { cwd: root }, (error, output, complaint) =>
+    execFile(process.execPath, ["bin/demo.ts", ...args], { cwd: root, env: { ...process.env, ...env } }, (error, output, complaint) =>
       resolve({ code: Number(error?.code ?? 0), output, complaint }),
     );
   });
@@ -53,6 +55,11 @@ describe.skipIf(new URL(inject("baseUrl")).hostname !== "127.0.0.1")("npm run de
     expect(output).toContain("2 mails arrived");
     expect(output).toContain("2 rejected by the service");
     expect(output).toContain("Welcome, ann@example.net");
+  });
+
+  test("asks where npm start listens with the same HOST and PORT", async () => {
+    const { complaint } = await ran([], { HOST: "localhost", PORT: "1" });
+    expect(complaint).toContain("Nothing answers at http://localhost:1 ");
   });
 
   test("tells in one line what is wrong, and makes nothing", async () => {

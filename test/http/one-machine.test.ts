@@ -1,10 +1,10 @@
 // What `npm start` promises to whoever runs it. These start services of their own, so they may stop them and move their clocks.
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, readdir, rm } from "node:fs/promises";
 import { connect, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import { afterAll, expect, onTestFinished, test } from "vitest";
+import { afterAll, describe, expect, onTestFinished, test } from "vitest";
 import { type Client, must, signedUp } from "../support/client.ts";
 import { launch, type Running, started } from "../support/launch.ts";
 
@@ -162,6 +162,8 @@ test.each([
   ["POST", "clock", "{", 400],
   ["POST", "clock", "null", 400],
   ["POST", "settle", '{"waitSeconds":901}', 400],
+  ["POST", "plan", '{"organizationId":1,"plan":"gold"}', 400],
+  ["POST", "plan", '{"organizationId":999999,"plan":"free"}', 404],
   ["DELETE", "clock", "", 405],
   ["GET", "settle", undefined, 405],
   ["GET", "nothing", undefined, 404],
@@ -170,6 +172,16 @@ test.each([
   const answer = await fetch(`${url}/_local/${path}`, { method, ...(body && { body }) });
   expect(answer.status).toBe(status);
   expect(await answer.json()).toMatchObject({ error: expect.any(String), code: expect.any(String), requestId: expect.any(String) });
+});
+
+test("what is wrong with a body is told as the API tells it", async () => {
+  const { url } = await shared();
+  const told = async (body?: string) => {
+    const answer = await fetch(`${url}/_local/clock`, { method: "POST", ...(body && { body }) });
+    return ((await answer.json()) as { error: string }).error;
+  };
+  expect(await told()).toBe("advanceSeconds is required");
+  expect(await told('{"advanceSeconds":"soon"}')).toMatch(/^advanceSeconds: must be a number/);
 });
 
 test.each([
@@ -212,6 +224,37 @@ test("a request that is in work when the service is told to stop is answered", a
   service.kill("SIGINT");
   expect((await signup).status).toBe(201);
   expect(await service.ended).toBe(0);
+});
+
+describe("npm run plan", () => {
+  const plan = async (args: string[], env: Record<string, string> = {}) => {
+    const { ended, output } = launch({ TABLE_NAME: "", ...env }, [process.execPath, "bin/plan.ts", ...args]);
+    return { code: await ended, output: output() };
+  };
+
+  test("gives plan and credits in the service that npm start runs with the same PORT", async () => {
+    const { url } = await shared();
+    const client = await signedUp({ service: url });
+    const given = await plan([String(client.orgId), "growth", "500"], { PORT: new URL(url).port });
+    expect(given).toEqual({ code: 0, output: `Organization ${client.orgId} has the plan growth and 500 credits\n` });
+    const { body } = must(200, await client.call<{ plan: string }>("GET", "/plans/current"));
+    expect(JSON.stringify(body)).toContain('"growth"');
+    expect(await plan(["999999", "growth", "--url", url])).toEqual({ code: 1, output: "There is no such organization\n" });
+  });
+
+  test("tells how it is used, and where nobody answers", async () => {
+    const wrong = [["1", "gold"], ["1", "growth", "-5"], ["--help"]];
+    const [nobody, ...told] = await Promise.all([plan(["1", "growth"], { PORT: "1" }), ...wrong.map((args) => plan(args))]);
+    expect(nobody!.output).toMatch(/^Nothing answers at http:\/\/127\.0\.0\.1:1 .*\n$/);
+    for (const one of told) expect(one).toEqual({ code: 1, output: expect.stringMatching(/^Usage: npm run plan/) });
+  });
+});
+
+test("npm run openapi takes the name of a file, and no option for one", async () => {
+  const into = await folder();
+  const { ended, output } = launch({ INIT_CWD: into }, [process.execPath, "bin/openapi.ts", "--help"]);
+  expect({ code: await ended, output: output() }).toEqual({ code: 1, output: expect.stringMatching(/^Usage: /) });
+  expect(await readdir(into)).toEqual([]);
 });
 
 test("npm start, told to stop, leaves nothing behind", async () => {

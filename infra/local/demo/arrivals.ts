@@ -1,7 +1,7 @@
 // Waits until every mail has arrived at the sandbox, or is known never to.
 import { setTimeout as pause } from "node:timers/promises";
+import { ask, type Caller, call } from "../caller.ts";
 import { Trouble } from "../trouble.ts";
-import { ask, type Caller, call } from "./service.ts";
 
 export interface Arrived {
   id: number;

@@ -1,6 +1,6 @@
-// The demo's side of the interface: a caller that has an address, and soon a key.
+// The service as seen from the commands that call it: a caller that has an address, and soon a key.
 import { setTimeout as pause } from "node:timers/promises";
-import { Trouble } from "../trouble.ts";
+import { Trouble } from "./trouble.ts";
 
 export interface Caller {
   url: string;
