@@ -4,28 +4,33 @@ import { randomUUID } from "node:crypto";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
 import { describe, expect, inject, test, vi } from "vitest";
-import { freshEmail, mailTo } from "../support/client.ts";
+import { mailTo } from "../support/client.ts";
 
 const readme = readFileSync(new URL("../../README.md", import.meta.url), "utf8");
 const [, lines = ""] = /^## A first send$[\s\S]*?^```sh\n([\s\S]*?)^```$/m.exec(readme) ?? [];
 const pasteable = new URL(inject("baseUrl")).hostname === "127.0.0.1" && spawnSync("curl", ["--version"]).status === 0;
 
 describe.skipIf(!pasteable)("README", () => {
-  test("sends a first mail in five curls, pasted into a shell as they stand", async () => {
+  test("sends a first mail in five curls, pasted into a shell as they stand, and pasted again", async () => {
     const calls = lines.split("\n").filter((line) => /^(KEY=\$\()?curl /.test(line));
     expect(calls).toHaveLength(5);
     const recipient = `${randomUUID()}@example.com`;
-    // Other tests sign up and send at the same service.
-    const pasted = lines
-      .replace("http://127.0.0.1:3000", inject("baseUrl"))
-      .replace("me@shop.example", freshEmail())
-      .replace("ada@example.com", recipient);
+    // Other tests send at the same service.
+    const pasted = lines.replace("http://127.0.0.1:3000", inject("baseUrl")).replace("ada@example.com", recipient);
     const folder = mkdtempSync(join(tmpdir(), "readme-"));
+    const paste = () => execFileSync("sh", ["-e"], { cwd: folder, input: pasted, stdio: ["pipe", "pipe", "ignore"] }).toString();
     try {
-      const output = execFileSync("sh", ["-e"], { cwd: folder, input: pasted, stdio: ["pipe", "pipe", "ignore"] }).toString();
+      const output = paste();
       expect(output).not.toContain('"error"');
       expect(output).toContain('"webhookSecretSet":true');
+      const answers = output.trimEnd().split("\n");
+      expect(answers).toHaveLength(5);
+      expect(answers[0]).toMatch(/"organization":{"id":\d/);
+      expect(answers.at(-1)).toContain(`${inject("baseUrl")}/_local/inbox`);
+      await pause(1000);
+      expect(paste()).not.toContain('"error"');
     } finally {
       rmSync(folder, { recursive: true });
     }
