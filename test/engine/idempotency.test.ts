@@ -8,7 +8,7 @@ import * as clock from "../../shared/clock.ts";
 import * as apiKeys from "../../shared/domain/api-keys.ts";
 import * as sites from "../../shared/domain/sites.ts";
 import { get, put, update, write } from "../../shared/doors/table.ts";
-import { unavailable } from "../../shared/errors.ts";
+import { limited, missing, unavailable } from "../../shared/errors.ts";
 import { sessionCookie } from "../../shared/http/authenticate.ts";
 import { route } from "../../shared/http/route.ts";
 import { group } from "../../shared/http/serve.ts";
@@ -63,23 +63,30 @@ test("an API key whose creation died gets a key that works, and the one nobody s
   expect(items).toMatchObject([{ id: first.body.data.id, prefix: again.body.data.prefix }]);
 });
 
-test("after a 5xx the same request may run again at once, under the ids it had taken", async () => {
+test.each([
+  [503, () => unavailable("had")],
+  [429, () => limited("had")],
+])("after a %i the same request may run again at once, under the ids it had taken", async (status, refusal) => {
   const { token } = await account();
   let runs = 0;
+  let had: number[] = [];
   const flaky = group("flaky", [
     route("POST /flaky", "Fails the first time", {
       returns: z.object({ ids: z.array(z.int()) }),
       handle: async () => {
         const taken = [await ids.take("FLAKY"), await ids.take("FLAKY")];
-        if (++runs === 1) throw unavailable(`had ${taken}`);
+        if (++runs === 1) {
+          had = taken;
+          throw refusal();
+        }
         return { ids: [...taken, await ids.take("FLAKY")] };
       },
     }),
   ]);
   const failed = await ask(flaky, "POST /flaky", { ...as(token, "flaky"), body: {} });
-  expect(failed.status).toBe(503);
+  expect(failed.status).toBe(status);
   const done = await ask<{ ids: number[] }>(flaky, "POST /flaky", { ...as(token, "flaky"), body: {} });
-  expect(failed.body.error).toBe(`had ${done.body.data.ids.slice(0, 2)}`);
+  expect(done.body.data.ids.slice(0, 2)).toEqual(had);
   expect(new Set(done.body.data.ids).size).toBe(3);
   const replay = await ask<{ ids: number[] }>(flaky, "POST /flaky", { ...as(token, "flaky"), body: {} });
   expect(replay).toMatchObject({ headers: { "idempotent-replayed": "true" }, body: done.body });
@@ -96,6 +103,26 @@ test("a key is kept for 24 hours and free afterwards", async () => {
   const next = await ask<{ id: number }>(sitesGroup, "POST /sites", asked);
   expect(next.status).toBe(201);
   expect(await sites.visible(caller)).toEqual([first.body.data.id, next.body.data.id]);
+});
+
+test("what was answered when there still was what it named is repeated for 24 hours, and then refused", async () => {
+  const { token } = await account();
+  let there = true;
+  const gone = group("gone", [
+    route("POST /gone", "Names what may be gone", {
+      returns: z.object({ done: z.boolean() }),
+      prepare: async () => {
+        if (!there) throw missing("It is gone");
+      },
+      handle: async () => ({ done: true }),
+    }),
+  ]);
+  const again = async () => (await ask(gone, "POST /gone", { ...as(token, "gone"), body: {} })).status;
+  expect(await again()).toBe(200);
+  there = false;
+  expect(await again()).toBe(200);
+  clock.advance(24 * 3600 + 1);
+  expect(await again()).toBe(404);
 });
 
 test("a key bound to one site never gets the answer that a key of another site was given", async () => {

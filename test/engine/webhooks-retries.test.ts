@@ -132,6 +132,19 @@ test("410 sets the endpoint inactive at once: nothing more is tried, the owner i
   expect(there.heard).toHaveLength(called + 2);
 });
 
+test("one 410 is enough, whatever the others of the same moment are answered", async () => {
+  const events = happened(3);
+  const { caller, deliveries: list, webhook } = await listener(({ event }) => (event.sendId === events[1]!.sendId ? 410 : 200));
+  await announced(caller, events);
+  expect(await webhook()).toMatchObject({ active: false, inactiveReason: "It answered 410 Gone" });
+  expect((await list()).map(({ status, responseStatus }) => [status, responseStatus])).toEqual([
+    ["delivered", 200],
+    ["dead", 410],
+    ["delivered", 200],
+  ]);
+  waiting.splice(0);
+});
+
 test("five days of nothing but failures set an endpoint inactive", async () => {
   const { caller, webhook } = await listener(500);
   for (let days = 0; days < 5; days++) {

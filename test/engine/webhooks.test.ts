@@ -1,5 +1,7 @@
 import { beforeAll, expect, test } from "vitest";
 import * as deliveries from "../../shared/domain/webhooks/deliveries.ts";
+import * as pages from "../../shared/domain/webhooks/pages.ts";
+import * as rows from "../../shared/domain/webhooks/rows.ts";
 import * as webhooks from "../../shared/domain/webhooks.ts";
 import { update, write } from "../../shared/doors/table.ts";
 import * as ids from "../../shared/ids.ts";
@@ -38,6 +40,14 @@ test("a creation that died and is made again makes one endpoint, and the secret 
   await announced(caller, happened(1, "open"));
   const own = there.heard.filter((heard) => genuine(heard, second.secret));
   expect([there.heard.length, own.length]).toEqual([2, 1]);
+});
+
+test("of two who write down at once what became of one page, neither takes back what the other wrote", async () => {
+  const page = { orgId: 1, webhookId: await ids.take("WEBHOOK"), number: 7, v: 0, rows: happened(2).map(rows.fresh) };
+  const read = await pages.store(page, (all) => all);
+  const ending = (n: number) => pages.store(read, (all) => all.map((row, i) => (i === n ? rows.ended(row, `by ${n}`) : row)));
+  await Promise.all([ending(0), ending(1)]);
+  expect((await pages.find(1, page.webhookId, 7))!.rows.map(({ error }) => error)).toEqual(["by 0", "by 1"]);
 });
 
 test("deliveries go on where a page ended, however many came in between; a foreign cursor finds nothing it should not", async () => {

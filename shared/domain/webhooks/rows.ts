@@ -36,14 +36,12 @@ const slackSeconds = 1;
 export const isDue = ({ status, nextAt }: Row, at: Date): boolean =>
   status === "pending" && nextAt! <= after(slackSeconds, at).toISOString();
 
-const gone = 410;
-
 /** A row after a call. */
 export function attempted(row: Row, { delivered, responseStatus, latencyMs, error }: Outcome, factor: number): Row {
   const { nextAt: _, ...rest } = row;
   const called = { ...rest, attempts: row.attempts + 1, attemptedAt: now().toISOString(), responseStatus, latencyMs, error };
   if (delivered) return { ...called, status: "delivered" };
-  const seconds = responseStatus === gone ? undefined : retrySeconds[row.tries];
+  const seconds = retrySeconds[row.tries];
   const tries = row.tries + 1;
   if (seconds === undefined) return { ...called, tries, status: "dead" };
   return { ...called, tries, status: "pending", nextAt: after(seconds * factor).toISOString() };
