@@ -51,6 +51,21 @@ export const needed = ({ parsed }: Compiled): string[] => [
   ...new Set([...parsed.reads.needed.values()].flat().map((token) => token.getText())),
 ];
 
+/** Whether there is something at the end of a path, as far as it is written in plain words: what stands in brackets may be anything. */
+export function has(given: Variables, path: string): boolean {
+  const [words = ""] = path.split("[");
+  let at: unknown = given;
+  for (const [depth, word] of words.split(".").filter(Boolean).entries()) {
+    const isThere = typeof at === "object" && at !== null && Object.hasOwn(at, word);
+    if (!isThere) return depth > 0 && at != null && ofItself.has(word);
+    at = (at as Variables)[word];
+  }
+  return at !== undefined;
+}
+
+/** Of texts, lists and objects, in any template. */
+const ofItself = new Set(["size", "first", "last"]);
+
 /**
  * The whole text. `missing` names the variables that were looked up to be shown or worked with and are not given. Not missing are
  * those with a `default` filter, those only asked about in a condition, and those in a branch not taken. null counts as given.

@@ -34,18 +34,28 @@ export interface Body {
   designJson: unknown;
 }
 
+export interface Reads {
+  variables: string[];
+  /** Of these, those whose absence leaves no gap. */
+  optional?: string[];
+}
+
 /** The variables it reads, over all its parts. Throws `invalid` with field and line when a part does not parse. */
-export function variablesOf({ subject, html, text }: Body): string[] {
+export function readsOf({ subject, html, text }: Body): Reads {
   if (html === null && text === null) throw invalid("html or text is required", { details: [{ path: "html", message: "is required" }] });
   const parts = Object.entries({ subject, html, text }).flatMap(([field, source]) => (source === null ? [] : [{ field, source }]));
   const names = new Set<string>();
+  const needed = new Set<string>();
   for (const { field, source } of parts) {
-    for (const name of liquid.variables(liquid.compile(source, { escape: field === "html", field }))) names.add(name);
+    const compiled = liquid.compile(source, { escape: field === "html", field });
+    for (const name of liquid.variables(compiled)) names.add(name);
+    for (const name of liquid.needed(compiled)) needed.add(name);
     if (names.size > maxVariables) throw overLimit(field, `A template may read at most ${maxVariables} variables`);
     if ([...names].some((name) => name.length > maxVariableLength))
       throw overLimit(field, `A variable's name in ${field} may have at most ${maxVariableLength} characters`);
   }
-  return [...names];
+  const optional = [...names].filter((name) => !needed.has(name));
+  return { variables: [...names], ...(optional.length && { optional }) };
 }
 
 const addressOf = (orgId: number, id: number, version: number) => keys.body(orgId, "TEMPLATE", id, version);

@@ -68,16 +68,16 @@ interface TemplateFilter {
 }
 
 type Who = Pick<Caller, "orgId" | "siteId">;
-interface Stored extends TemplateMeta {
+interface Stored extends TemplateMeta, bodies.Reads {
   /** Lower-cased name. */
   search: string;
 }
 
 export async function create(who: Who, { siteId: given, name, folderId, ...body }: NewTemplate): Promise<Template> {
-  const variables = bodies.variablesOf(body);
+  const reads = bodies.readsOf(body);
   const siteId = await sites.resolve(who, given);
   const stamp = await records.stamp("TEMPLATE");
-  const meta: Stored = { ...stamp, siteId, name, subject: body.subject, folderId, version: 1, variables, search: searchable(name) };
+  const meta: Stored = { ...stamp, siteId, name, subject: body.subject, folderId, version: 1, ...reads, search: searchable(name) };
   const stored = await bodies.storing(who.orgId, meta.id, 1, body);
   return { ...(await records.insert("TEMPLATE", who, meta, stored, ...filing(who, meta))), ...body };
 }
@@ -93,7 +93,7 @@ export async function inserting(
   const templates = stamped.map(
     ({ given: { name, subject }, id, body }): Stored => ({
       ...{ id, siteId, name, subject, folderId: null, version: 1, createdAt: at, updatedAt: at },
-      variables: bodies.variablesOf(body),
+      ...bodies.readsOf(body),
       search: searchable(name),
     }),
   );
@@ -116,11 +116,11 @@ export async function list(
 }
 
 /** What sending needs to know at once: half a read unit. A template that was made a moment ago costs a second, sure look. */
-export async function findMeta(who: Who, id: number): Promise<TemplateMeta> {
+export async function findMeta(who: Who, id: number): Promise<TemplateMeta & bodies.Reads> {
   try {
-    return await records.find<TemplateMeta>("TEMPLATE", who, id, { consistent: false });
+    return await records.find<Stored>("TEMPLATE", who, id, { consistent: false });
   } catch (error) {
-    if (error instanceof Problem && error.kind === "missing") return records.find<TemplateMeta>("TEMPLATE", who, id);
+    if (error instanceof Problem && error.kind === "missing") return records.find<Stored>("TEMPLATE", who, id);
     throw error;
   }
 }
@@ -141,8 +141,8 @@ export const change = (who: Who, id: number, changes: TemplateChanges): Promise<
     const after: bodies.Body = { ...before, ...(content as Partial<bodies.Body>) };
     const isNewVersion = JSON.stringify(after) !== JSON.stringify(before);
     const version = meta.version + (isNewVersion ? 1 : 0);
-    const variables = isNewVersion ? bodies.variablesOf(after) : meta.variables;
-    const set = { name, search: searchable(name), subject: after.subject, folderId, version, variables, updatedAt: now().toISOString() };
+    const reads = isNewVersion ? { optional: [], ...bodies.readsOf(after) } : {};
+    const set = { name, search: searchable(name), subject: after.subject, folderId, version, ...reads, updatedAt: now().toISOString() };
     await write(
       update(keys.record(who.orgId, "TEMPLATE", id), { set }, { if: equals("version", meta.version) }),
       ...(changes.folderId === undefined ? [] : filing(who, { ...meta, folderId })),

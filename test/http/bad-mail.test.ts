@@ -211,15 +211,32 @@ test("a variable that inline html reads and nobody gives is warned of too", asyn
   const fields = { subject: "{{ greeting }} {{ email }}", html: "{{ order.total }} {{ tip | default: 0 }} {% if vip %}!{% endif %}" };
   const told = async (variables: object) =>
     must(202, await generous.send({ to: one(), ...later, ...fields, variables })).body.warnings ?? [];
-  expect(await told({})).toContainEqual(expect.stringMatching(/without a value: greeting, order$/));
+  expect(await told({})).toContainEqual(expect.stringMatching(/without a value: greeting, order.total$/));
   expect((await told({ greeting: "Hi", order: { total: 1 } })).join()).not.toContain("without a value");
+});
+
+test("a name that nobody gives is warned of, an address is always there", async () => {
+  const fields = {
+    subject: "{{ name }} {{ email }}",
+    html: "{% for one in items %}{{ one.title }}{% endfor %}{{ items.size }}{{ a[b].c }}",
+  };
+  const told = async (more: object) => {
+    const variables = { items: [], a: {}, b: 1 };
+    return (must(202, await generous.send({ to: one(), ...later, ...fields, variables, ...more })).body.warnings ?? []).join();
+  };
+  expect(await told({})).toMatch(/without a value: name$/);
+  for (const more of [{ toName: "Ada" }, { variables: { name: "Ada", items: [], a: {}, b: 1 } }])
+    expect(await told(more)).not.toContain("without a value");
+  const recipients = [{ to: one(), toName: "Ada" }, { to: one() }];
+  const batch = await generous.sendBatch(recipients, { ...later, ...fields, variables: { items: [], a: {}, b: 1 } });
+  expect(must(202, batch).body.warnings?.join()).toMatch(/without a value: name$/);
 });
 
 test("a missing variable and an unknown field are warned of, and the mail is sent", async () => {
   const { body: made } = await generous.call<{ id: number }>("POST", "/templates", {
     name: "T",
     subject: "{{ firstName }}",
-    html: "{{ order.total }} {{ order.id }} {{ code }}",
+    html: "{{ order.total }} {{ order.id }} {{ code }} {{ tip | default: 0 }} {% if vip %}!{% endif %}",
   });
   const { warnings } = must(
     202,
@@ -236,7 +253,7 @@ test("a missing variable and an unknown field are warned of, and the mail is sen
     expect.arrayContaining([
       expect.stringContaining("colour"),
       expect.stringMatching(/not verified/),
-      expect.stringMatching(/without a value: firstName, code$/),
+      expect.stringMatching(/without a value: firstName, order.total, code$/),
     ]),
   );
 });

@@ -54,7 +54,11 @@ export async function single({ orgId }: Pick<Caller, "orgId">, message: SingleMe
     },
   );
   if (waiting(taken) && direct) await enqueue(queues.send, [{ orgId, sendId: id }], { group: orgId, delaySeconds });
-  return { id, status: acceptedAs(taken), warnings: isSuppressed ? [suppressedWarning(message.to)] : warningsOf(gathered, message, [{}]) };
+  return {
+    id,
+    status: acceptedAs(taken),
+    warnings: isSuppressed ? [suppressedWarning(message.to)] : warningsOf(gathered, message, [{ toName: message.toName }]),
+  };
 }
 
 async function take(

@@ -11,8 +11,9 @@ import * as sites from "../sites.ts";
 import * as suppressions from "../suppressions.ts";
 import * as templates from "../templates.ts";
 import * as attachments from "./attachments.ts";
+import { variablesFor } from "./compose.ts";
 import { type Content, contentOf } from "./content.ts";
-import type { Message } from "./message.ts";
+import type { BatchRecipient, Message } from "./message.ts";
 
 type Who = Pick<Caller, "orgId" | "siteId">;
 export type Gathered = Awaited<ReturnType<typeof gather>>;
@@ -41,7 +42,7 @@ export async function gather(who: Who, message: Message, emails: string[], { cop
     bcc: autoBcc ?? undefined,
     config,
     template,
-    reads: template?.variables ?? reads,
+    reads: template ? template.variables.filter((name) => !template.optional?.includes(name)) : reads,
     suppressed,
     files,
     standing,
@@ -120,22 +121,17 @@ export const shared = (
   scheduledAt,
 });
 
-/** What the caller should know of mail that was accepted all the same. */
-export const warningsOf = (
-  gathered: Gathered,
-  { variables }: Message,
-  recipients: { variables?: Record<string, unknown> | undefined }[],
-): string[] => [...unverified(gathered), ...withoutValue(gathered, variables, recipients)];
+type Reader = Partial<Pick<BatchRecipient, "toName" | "variables">>;
 
-/** An unknown variable renders empty; whoever sends should know. */
-function withoutValue(
-  { reads }: Gathered,
-  common: Record<string, unknown>,
-  recipients: { variables?: Record<string, unknown> | undefined }[],
-): string[] {
-  // A template reads paths such as order.total: what counts is whether there is an order.
-  const roots = new Set(reads.map((path) => path.split(/[.[]/)[0]!));
-  const given = (name: string) => name === "email" || name === "name" || Object.hasOwn(common, name);
-  const missing = [...roots].filter((name) => !given(name) && recipients.some(({ variables = {} }) => !Object.hasOwn(variables, name)));
+/** What the caller should know of mail that was accepted all the same. */
+export const warningsOf = (gathered: Gathered, { variables }: Message, readers: Reader[]): string[] => [
+  ...unverified(gathered),
+  ...withoutValue(gathered, variables, readers),
+];
+
+/** An unknown variable renders empty; whoever sends should know. As a preview of the template names them. */
+function withoutValue({ reads }: Gathered, variables: Message["variables"], readers: Reader[]): string[] {
+  const given = readers.map(({ toName: name, variables: own }) => variablesFor({ variables }, { to: "", name, variables: own }));
+  const missing = [...new Set(reads)].filter((path) => given.some((one) => !liquid.has(one, path)));
   return missing.length ? [`Variables without a value: ${missing.slice(0, 20).join(", ")}`] : [];
 }
