@@ -166,6 +166,7 @@ export const keys = {
 
   // sequences: who is in one, by the collection of the contact's memberships, and who was; counters; what remains to be done to all
   enrollment: (org: number, sequence: number, home: string, contact: number) => at(`${org}#Q${sequence}#${home}`, sortable(contact)),
+  cohort: (org: number, sequence: number, id: string) => at(`${org}#QC${sequence}#${id}`),
   finishedEnrollment: (org: number, sequence: number, home: string, place: string) => at(`${org}#QX${sequence}#${home}`, place),
   sequenceCount: (org: number, sequence: number, shard: number) => at(`${org}#QN${sequence}`, String(shard)),
   stepCount: (org: number, sequence: number, step: number, shard: number) => at(`${org}#QN${sequence}`, `STEP#${sortable(step)}#${shard}`),
@@ -237,7 +238,7 @@ export const ranges = {
 export const shelves = {
   /** Work by the time it falls due (ISO 8601). */
   due: (what: DueWork, shard: number): Shelf => ({ index: "due", pk: `DUE#${what}#${shard}` }),
-  /** Enrollments by the minute in which they go on, organizations mixed within it. Sorted by `time#hash`. */
+  /** Enrollments and cohorts by the minute in which they go on, organizations mixed within it. Sorted by `time#hash`. */
   dueEnrollments: (shard: number): Shelf => ({ index: "due", pk: `DUE#ENROLLMENT#${shard}` }),
   /** Contacts of a site, newest first, in their 16 collections. Sorted by `time#id`. */
   newContacts: (org: number, site: number, shard: string): Shelf => ({ index: "new", pk: `${org}#${site}#NEW${shard}` }),
@@ -271,6 +272,9 @@ export const dueShards = 4;
 export const enrollmentShards = 64;
 /** Spreads due work evenly over its shards. */
 export const dueShard = (id: number): number => id % dueShards;
+
+/** What the shelf of enrollments tells of itself: an address and no more. */
+export const isCohort = ({ pk }: Address): boolean => /^\d+#QC\d/.test(pk);
 
 /** Attributes that put an item on a shelf; `undefined` in an update takes it off. */
 export const on = (shelf: Shelf, sort: string): Record<string, string> => ({ [`${shelf.index}pk`]: shelf.pk, [`${shelf.index}sk`]: sort });

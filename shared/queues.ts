@@ -53,6 +53,7 @@ const Advance = z.discriminatedUnion("work", [
     orgId: Id,
     enrollments: z.array(z.object({ sequenceId: Id, home: z.string(), contactId: Id })).max(100),
   }),
+  z.object({ work: z.literal("cohort"), orgId: Id, sequenceId: Id, cohortId: z.string().max(36) }),
   z.object({ work: z.literal("chore"), orgId: Id, sequenceId: Id }),
   /** Chunks may have come into this lane by a worker who died before it said so. */
   z.object({ work: z.literal("lane"), orgId: Id, configId: Id }),

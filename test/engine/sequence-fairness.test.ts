@@ -6,6 +6,7 @@ import { newItem } from "../../shared/domain/contacts/items.ts";
 import * as due from "../../shared/domain/sequences/due.ts";
 import * as enrollment from "../../shared/domain/sequences/enrollment.ts";
 import * as enrollments from "../../shared/domain/sequences/enrollments.ts";
+import { dueAt, mostTogether } from "../../shared/domain/sequences/waiting.ts";
 import { getMany, put, writeMany } from "../../shared/doors/table.ts";
 import { shelves } from "../../shared/keys.ts";
 import { person } from "../support/audience.ts";
@@ -24,8 +25,7 @@ async function crowdedIn(one: Shop, n: number): Promise<enrollment.EnrollmentIte
   const { id: sequenceId } = await sequence(one, [60, 60]);
   const at = clock.now().toISOString();
   const ids: number[] = [];
-  for (let id = 1_000_000; ids.length < n; id++)
-    if (enrollment.dueAt({ orgId: one.orgId, sequenceId, contactId: id }, at).duepk === pk) ids.push(id);
+  for (let id = 1_000_000; ids.length < n; id++) if (dueAt({ orgId: one.orgId, sequenceId, contactId: id }, at).duepk === pk) ids.push(id);
   const contacts = ids.map((id) => {
     const { siteId: _, tags: __, lists: ___, ...fields } = person(`p${id}@example.com`);
     const item = newItem(fields, { orgId: one.orgId, siteId: one.siteId, id, tags: [], lists: [], suppressed: false });
@@ -47,7 +47,7 @@ test("2,000 of one organization and a few of another: they go on among each othe
   const draining = due.drain(shard);
   await paging.reached;
   const [ofMany, ofFew] = [await moved(many), await moved(few)];
-  expect(ofMany + ofFew).toBe(5 * enrollment.mostTogether);
+  expect(ofMany + ofFew).toBe(5 * mostTogether);
   expect(ofFew).toBeGreaterThan(0);
   paging.release();
   await draining;

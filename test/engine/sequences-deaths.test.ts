@@ -1,6 +1,6 @@
 // Whoever dies at whatever step, and however often a message comes: each step is done once, and the books balance.
 import { setTimeout as sleep } from "node:timers/promises";
-import { UpdateCommand } from "@aws-sdk/lib-dynamodb";
+import { TransactWriteCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import { afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import * as clock from "../../shared/clock.ts";
 import * as activities from "../../shared/domain/contacts/activities.ts";
@@ -11,13 +11,15 @@ import * as contacts from "../../shared/domain/contacts.ts";
 import { applyTag } from "../../shared/domain/scoring.ts";
 import * as sources from "../../shared/domain/sending/sources.ts";
 import { advance as bringOn } from "../../shared/domain/sequences/advance.ts";
+import { advanceCohort } from "../../shared/domain/sequences/due.ts";
 import * as enrollments from "../../shared/domain/sequences/enrollments.ts";
 import * as stepsOf from "../../shared/domain/sequences/steps.ts";
+import { membersOf } from "../../shared/domain/sequences/waiting.ts";
 import * as sequences from "../../shared/domain/sequences.ts";
 import { takeActivity } from "../../shared/ids.ts";
 import { heldUp, letGo } from "../support/held-up.ts";
 import { atSomeSteps } from "../support/killer.ts";
-import { books, days, mailsTo, minutes, opened, pass, people, type Shop, sequence, shop } from "../support/travellers.ts";
+import { books, cohortsOf, days, mailsTo, minutes, opened, pass, people, type Shop, sequence, shop } from "../support/travellers.ts";
 
 vi.setConfig({ testTimeout: 300_000 });
 beforeAll(opened);
@@ -61,6 +63,29 @@ describe("dead at any step", () => {
       await one.provider.stop();
     },
   );
+
+  test("of bringing a cohort on: nobody is forgotten, whoever left it, and in the end it is gone", async () => {
+    const one = await shop();
+    const steps = await atSomeSteps(5, async (kill) => {
+      const way = await sequence(one, [60, "Mail", 60]);
+      const all = await people(one, 6);
+      await enrollments.enroll(one.caller, way.id, all);
+      await pass(minutes(1));
+      const [cohort] = await cohortsOf(one.orgId, way.id);
+      expect(membersOf(cohort!)).toHaveLength(6);
+      await enrollments.cancel(one.caller, way.id, { contactId: all[0]! });
+      await contacts.change(one.caller, all[1]!, { email: `moved-${all[1]}@example.com` });
+      clock.advance(minutes(61));
+      await kill(() => advanceCohort(cohort));
+      await books(one, way.id, way.steps);
+      await pass(minutes(70));
+      for (const contact of all.slice(1)) expect(await mailsTo(one, contact)).toEqual(["Mail"]);
+      expect((await books(one, way.id, way.steps)).counts).toEqual({ active: 0, completed: 5, cancelled: 1, failed: 0 });
+      expect(await cohortsOf(one.orgId, way.id)).toEqual([]);
+    });
+    expect(steps.length).toBeGreaterThan(20);
+    await one.provider.stop();
+  });
 
   test("of enrolling: whole or not at all, and again it is done", async () => {
     const one = await shop();
@@ -253,6 +278,43 @@ describe("what starts sequences, dead at any step, starts them once", () => {
 });
 
 describe("at the same time", () => {
+  test("whose contact took another address while the cohort was brought on, is not forgotten: the cohort stays until a tick has seen to it", async () => {
+    const one = await shop();
+    const { id, steps } = await sequence(one, [60]);
+    const all = await people(one, 4);
+    await enrollments.enroll(one.caller, id, all);
+    await pass(minutes(1));
+    const [cohort] = await cohortsOf(one.orgId, id);
+    clock.advance(minutes(61));
+    // Its contact takes another address between the reading and the writing: the end that was planned for it cannot be made.
+    const ending = heldUp(TransactWriteCommand);
+    const brought = advanceCohort(cohort);
+    await ending.reached;
+    await contacts.change(one.caller, all[0]!, { email: `other-${all[0]}@example.com` });
+    ending.release();
+    await brought;
+    const { active } = await books(one, id, steps);
+    expect(active.map(({ contactId }) => contactId)).toEqual([all[0]]);
+    expect(await cohortsOf(one.orgId, id)).toHaveLength(1);
+    await pass(minutes(2));
+    expect((await books(one, id, steps)).counts).toMatchObject({ active: 0, completed: 4 });
+    expect(await cohortsOf(one.orgId, id)).toEqual([]);
+    await one.provider.stop();
+  });
+
+  test("a worker whose clock is behind leaves a cohort to the next one", async () => {
+    const one = await shop();
+    const { id, steps } = await sequence(one, [60]);
+    await enrollments.enroll(one.caller, id, await people(one, 3));
+    await pass(minutes(1));
+    const [cohort] = await cohortsOf(one.orgId, id);
+    await advanceCohort(cohort);
+    expect((await books(one, id, steps)).counts).toMatchObject({ active: 3 });
+    await pass(minutes(65));
+    expect((await books(one, id, steps)).counts).toMatchObject({ completed: 3 });
+    await one.provider.stop();
+  });
+
   test("who goes on while somebody late would hold it for a pause that is over, waits as long as it is to", async () => {
     const one = await shop();
     const { id, steps } = await sequence(one, [60, "Late"]);

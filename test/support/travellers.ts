@@ -1,4 +1,5 @@
 // People in sequences, on queues and a clock of a test's own; and the books that must balance whatever happened.
+import { DynamoDBClient, ScanCommand } from "@aws-sdk/client-dynamodb";
 import { expect } from "vitest";
 import { worker as advance } from "../../functions/queue/advance.ts";
 import { worker as drain } from "../../functions/queue/drain.ts";
@@ -14,10 +15,11 @@ import * as enrollments from "../../shared/domain/sequences/enrollments.ts";
 import { NewSequence, type SequenceChanges } from "../../shared/domain/sequences/record.ts";
 import { NewSteps, type Step } from "../../shared/domain/sequences/step.ts";
 import * as steps from "../../shared/domain/sequences/steps.ts";
+import { type Cohort, membersOf } from "../../shared/domain/sequences/waiting.ts";
 import * as sequences from "../../shared/domain/sequences.ts";
 import * as templates from "../../shared/domain/templates.ts";
-import { queryAll } from "../../shared/doors/table.ts";
-import { ranges, shards } from "../../shared/keys.ts";
+import { getMany, queryAll } from "../../shared/doors/table.ts";
+import { keys, ranges, shards } from "../../shared/keys.ts";
 import { inParallel } from "../../shared/parallel.ts";
 import { create, stored } from "./audience.ts";
 import * as mailroom from "./mailroom.ts";
@@ -98,6 +100,7 @@ export async function books(one: Shop, sequenceId: number, all: Step[]): Promise
   const [active, finished] = [await of<EnrollmentItem>(ranges.enrollments), await of<FinishedItem>(ranges.finishedEnrollments)];
   const inside = (await stored(one)).filter((contact) => (contact as { sequences?: Set<number> }).sequences?.has(sequenceId));
   expect(active.map(({ contactId }) => contactId).toSorted()).toEqual(inside.map(({ id }) => id).toSorted());
+  await findable(one, sequenceId, active);
   const { all: counts, steps: passed } = await enrollments.counts(one.orgId, sequenceId);
   const ended = (status: string) => finished.filter((item) => item.status === status).length;
   expect(counts).toEqual({
@@ -116,4 +119,34 @@ export async function books(one: Shop, sequenceId: number, all: Step[]): Promise
   const { candidates, accepted, suppressed, unsubscribed, capped, duplicate, invalid } = mails;
   expect(accepted + suppressed + unsubscribed + capped + duplicate + invalid).toBe(candidates);
   return { active, finished, counts };
+}
+
+/** Whoever goes on some time is found when that time comes: on the due index, or by a cohort that stands there. */
+async function findable({ orgId }: Shop, sequenceId: number, active: EnrollmentItem[]): Promise<void> {
+  const cohorts = await cohortsOf(orgId, sequenceId);
+  const placesOf = ({ pk, sk, ...item }: EnrollmentItem & { duesk?: string }) => {
+    const named = cohorts.filter((cohort) => membersOf(cohort).some((member) => member.pk === pk && member.sk === sk));
+    return [item.duesk ?? [], named.filter(({ at }) => at >= item.at).map(({ duesk }) => duesk)].flat();
+  };
+  const minuteMs = 60_000;
+  for (const item of active.filter(({ held }) => !held))
+    expect(placesOf(item).some((place) => Math.abs(Date.parse(place.slice(0, 24)) - Date.parse(item.at)) <= minuteMs)).toBe(true);
+}
+
+/** Those on the due index. */
+export async function cohortsOf(orgId: number, sequenceId: number): Promise<(Cohort & { duesk: string })[]> {
+  const { pk } = keys.cohort(orgId, sequenceId, "");
+  const { Items = [] } = await new DynamoDBClient({}).send(
+    new ScanCommand({
+      TableName: process.env.TABLE_NAME,
+      IndexName: "due",
+      FilterExpression: "begins_with(pk, :pk)",
+      ExpressionAttributeValues: { ":pk": { S: pk } },
+    }),
+  );
+  const found = await getMany<Cohort & { duesk: string }>(
+    Items.map((item) => ({ pk: item.pk!.S!, sk: item.sk!.S! })),
+    { consistent: true },
+  );
+  return found.flatMap((cohort) => cohort ?? []);
 }

@@ -37,8 +37,8 @@ interface Direction {
   writes(kind: GroupKind, group: number, contacts: ContactItem[], points: undefined, begun: Begun): Write[];
 }
 
-// Two writes for each contact and one for each sequence it enters, and their counters, of the 100 of a transaction.
-const mostAtOnce = (sequences: number): number => Math.floor((99 - sequences) / (2 + sequences));
+// Two writes for each contact and one for each sequence it enters, and their counters and cohorts, of the 100 of a transaction.
+const mostAtOnce = (sequences: number): number => Math.floor((99 - 2 * sequences) / (2 + sequences));
 const mostTries = 8;
 
 async function move(who: Who, kind: GroupKind, id: number, contactIds: number[], { wanted, starts, writes }: Direction): Promise<Moved> {

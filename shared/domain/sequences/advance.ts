@@ -19,8 +19,7 @@ import * as sendingConfigs from "../sending-configs.ts";
 import * as sites from "../sites.ts";
 import type { TemplateMeta } from "../templates.ts";
 import { conditions } from "./conditions.ts";
-import * as enrollment from "./enrollment.ts";
-import { advanceSoon, type EnrollmentItem } from "./enrollment.ts";
+import type { EnrollmentItem } from "./enrollment.ts";
 import * as flows from "./flows.ts";
 import { type Journey, travelled } from "./journey.ts";
 import { isEnding, type Move } from "./move.ts";
@@ -29,34 +28,37 @@ import { pause } from "./pausing.ts";
 import { find, type SequenceItem } from "./record.ts";
 import type { Step } from "./step.ts";
 import { templatesOf } from "./steps.ts";
+import { advanceSoon, dueAt } from "./waiting.ts";
 import { opening } from "./windows.ts";
 
 /**
  * Of any organizations; those that are not due, or not there any more, are passed over. What goes wrong with one sequence keeps no
- * other waiting; it is thrown in the end.
+ * other waiting; it is thrown in the end. Tells whether all that were due have gone on, or are held: who was changed meanwhile may be
+ * due still.
  */
-export async function advance(addresses: Address[]): Promise<void> {
-  const at = now().toISOString();
+export async function advance(addresses: Address[], at = now().toISOString()): Promise<boolean> {
   const items = await getMany<EnrollmentItem>(addresses, { consistent: true });
   const ready = items.flatMap((item) => (item && !item.held && item.at <= at ? [item] : []));
   const bySequence = [...Map.groupBy(ready, ({ orgId, sequenceId }) => `${orgId}/${sequenceId}`).values()];
   const errors: unknown[] = [];
-  await inParallel(4, bySequence, (some) => ofOne(some).catch((error: unknown) => errors.push(error)));
+  const made = await inParallel(4, bySequence, (some) => ofOne(some).catch((error: unknown) => errors.push(error)));
   if (errors.length) throw errors[0];
+  return made.reduce((sum, n) => sum + n, 0) === ready.length;
 }
 
-async function ofOne(items: EnrollmentItem[]): Promise<void> {
+/** Answers with how many have gone on, or are held. */
+async function ofOne(items: EnrollmentItem[]): Promise<number> {
   const [{ orgId, sequenceId }] = items as [EnrollmentItem];
   const sequence = await find({ orgId }, sequenceId).catch(unlessMissing);
   if (sequence?.status !== "active") return hold(items);
   try {
     const { post, journeys } = await plan(orgId, sequence, items);
-    await settle(orgId, sequence, post, journeys);
+    return await settle(orgId, sequence, post, journeys);
   } catch (error) {
     if (!(error instanceof Problem) || passing.has(error.kind)) throw error;
     // Nobody can go on: that is for its owner to mend, and nobody loses the place.
     await pause(orgId, sequence, error.message);
-    await hold(items);
+    return hold(items);
   }
 }
 
@@ -69,7 +71,7 @@ async function plan(orgId: number, sequence: SequenceItem, items: EnrollmentItem
 }
 
 /** Off the shelf until the sequence is active again. */
-async function hold(items: EnrollmentItem[]): Promise<void> {
+async function hold(items: EnrollmentItem[]): Promise<number> {
   const [{ orgId, sequenceId }] = items as [EnrollmentItem];
   const standing = (item: EnrollmentItem): Move => {
     const { stepId, order, at, waiting = false, sends } = item;
@@ -80,6 +82,7 @@ async function hold(items: EnrollmentItem[]): Promise<void> {
   // Whoever made it active meanwhile may have looked for them too early.
   const sequence = await find({ orgId }, sequenceId).catch(unlessMissing);
   if (sequence?.status === "active") await release(held.map(({ item }) => item));
+  return held.length;
 }
 
 async function release(items: EnrollmentItem[]): Promise<void> {
@@ -87,7 +90,7 @@ async function release(items: EnrollmentItem[]): Promise<void> {
   await updateMany(
     items.map((item) => ({
       address: item,
-      set: { at, held: false, v: item.v + 2, ...enrollment.dueAt(item, at) },
+      set: { at, held: false, v: item.v + 2, ...dueAt(item, at) },
       while: ["v", item.v + 1],
     })),
   );
@@ -132,7 +135,7 @@ async function postOf(orgId: number, { sendingConfigId, autoBcc }: SequenceItem,
   return { ...post, config, templates };
 }
 
-async function settle(orgId: number, { id }: SequenceItem, post: Post, journeys: Journey[]): Promise<void> {
+async function settle(orgId: number, { id }: SequenceItem, post: Post, journeys: Journey[]): Promise<number> {
   const byItem = new Map(journeys.map((journey) => [journey.move.item, journey]));
   const mailSteps = new Set(journeys.flatMap(({ mail }) => mail ?? []));
   const groups = grouped(
@@ -140,7 +143,7 @@ async function settle(orgId: number, { id }: SequenceItem, post: Post, journeys:
     2 * Math.min(mailSteps.size, 20) + 6,
   );
   if (post.config && mailSteps.size) await insure(orgId, post.config.id);
-  const made = await inParallel(2, groups, (group) =>
+  const groupsMade = await inParallel(2, groups, (group) =>
     make(group, (moves) =>
       attempt(
         { orgId, id, post },
@@ -148,9 +151,11 @@ async function settle(orgId: number, { id }: SequenceItem, post: Post, journeys:
       ),
     ),
   );
-  if (post.config && made.flat().some(({ item }) => byItem.get(item)?.mail)) await lanes.arrived(orgId, post.config.id);
+  const made = groupsMade.flat();
+  if (post.config && made.some(({ item }) => byItem.get(item)?.mail)) await lanes.arrived(orgId, post.config.id);
   const at = now().toISOString();
-  await advanceSoon(made.flat().flatMap(({ item, to }) => (!isEnding(to) && to.at <= at ? [item] : [])));
+  await advanceSoon(made.filter(({ to }) => !isEnding(to) && to.at <= at));
+  return made.length;
 }
 
 interface Sender {

@@ -2,10 +2,10 @@
 import type { Condition } from "../../conditions.ts";
 import type { Write } from "../../doors/table.ts";
 import type { ContactItem } from "../contacts/contact.ts";
-import type { EnrollmentItem } from "./enrollment.ts";
+import type { Placed } from "./waiting.ts";
 
 export interface Begun {
-  items: EnrollmentItem[];
+  placed: Placed[];
   writes: Write[];
   /** What is changed on the contact beside, and what must hold for it. */
   of(contact: Pick<ContactItem, "id">): { add: Record<string, Set<number>>; conditions: Condition[] };
@@ -13,4 +13,4 @@ export interface Begun {
   later: { contact: ContactItem; sequenceIds: number[] }[];
 }
 
-export const nothing: Begun = { items: [], writes: [], of: () => ({ add: {}, conditions: [] }), later: [] };
+export const nothing: Begun = { placed: [], writes: [], of: () => ({ add: {}, conditions: [] }), later: [] };

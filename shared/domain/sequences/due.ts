@@ -1,15 +1,15 @@
-// Enrollments that have fallen due: 64 shards of an index, in which the organizations of a minute are mixed. One worker at a time has
-// a shard, and goes through it page by page.
+// Enrollments and cohorts of them that have fallen due: 64 shards of an index, in which the organizations of a minute are mixed. One
+// worker at a time has a shard, and goes through it page by page.
 import { randomUUID } from "node:crypto";
 import { after, now } from "../../clock.ts";
 import { absent, any, atMost, equals } from "../../conditions.ts";
 import { enqueue } from "../../doors/queue.ts";
-import { claim, query, remove, update } from "../../doors/table.ts";
-import { type Address, enrollmentShards, keys, shelves } from "../../keys.ts";
+import { claim, getMany, query, remove, update, write } from "../../doors/table.ts";
+import { type Address, enrollmentShards, isCohort, keys, shelves } from "../../keys.ts";
 import { inParallel } from "../../parallel.ts";
 import { queues } from "../../queues.ts";
 import { advance } from "./advance.ts";
-import { mostTogether } from "./enrollment.ts";
+import { type Cohort, membersOf, mostTogether } from "./waiting.ts";
 
 type Due = Address & { duesk: string };
 
@@ -38,17 +38,35 @@ export async function drain(shard: number): Promise<void> {
   if (left) await enqueue(queues.advance, [{ work: "shard", shard }]);
 }
 
-/** Forward only: what was moved may be seen in its old place for a moment. Tells whether there is more. */
+/** Tells whether there is more. */
 async function drainPages(shard: number, until: Date): Promise<boolean> {
   const errors: unknown[] = [];
+  let left = false;
+  for await (const work of worksOf(shard)) {
+    left = now() >= until;
+    if (left) break;
+    await work().catch((error: unknown) => errors.push(error));
+  }
+  if (errors.length) throw errors[0];
+  return left;
+}
+
+/** Of a page, those who stand there by themselves go on together; then each cohort. Forward only: what was moved may be seen in its old place for a moment. */
+async function* worksOf(shard: number): AsyncGenerator<() => Promise<unknown>> {
   let next: string | undefined;
   do {
     const page = await query<Due>(shelves.dueEnrollments(shard), { limit: mostTogether, after: next });
     const at = now().toISOString();
     const due = page.items.filter(({ duesk }) => duesk <= at);
-    await advance(due).catch((error: unknown) => errors.push(error));
+    const alone = due.filter((one) => !isCohort(one));
+    if (alone.length) yield () => advance(alone);
+    for (const cohort of await getMany<Cohort>(due.filter(isCohort), { consistent: true })) yield () => advanceCohort(cohort);
     next = due.length === page.items.length ? page.next : undefined;
-  } while (next !== undefined && now() < until);
-  if (errors.length) throw errors[0];
-  return next !== undefined;
+  } while (next !== undefined);
+}
+
+/** Done with, unless some of it may be due still, or a moment from now, as clocks differ: those a tick finds by it. */
+export async function advanceCohort(cohort: Cohort | undefined): Promise<void> {
+  const at = now().toISOString();
+  if (cohort && cohort.at <= at && (await advance(membersOf(cohort), at))) await write(remove(cohort));
 }

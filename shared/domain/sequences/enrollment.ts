@@ -4,13 +4,11 @@
 import * as z from "zod";
 import { now } from "../../clock.ts";
 import { absent, any, type Condition, contains, equals, not, smaller } from "../../conditions.ts";
-import { enqueue } from "../../doors/queue.ts";
 import { type Changes, put, update, type Write } from "../../doors/table.ts";
-import { type Address, countShardOf, enrollmentShards, keys, on, sha256, shards, shelves } from "../../keys.ts";
-import { chunked } from "../../parallel.ts";
-import { queues } from "../../queues.ts";
+import { type Address, countShardOf, keys, off, shards } from "../../keys.ts";
 import type { ContactItem } from "../contacts/contact.ts";
 import { homeOf } from "../contacts/memberships.ts";
+import { cohortsOf, dueAt, gathering, type Placed } from "./waiting.ts";
 
 export const finishedStatuses = ["completed", "cancelled", "failed"] as const;
 export type FinishedStatus = (typeof finishedStatuses)[number];
@@ -121,47 +119,27 @@ export const homeOfId = (enrollmentId: number): string => shards[enrollmentId % 
 
 type Named = Pick<EnrollmentItem, "orgId" | "sequenceId" | "contactId">;
 
-const shardOf = (hash: string): number => Number.parseInt(hash.slice(0, 8), 16) % enrollmentShards;
-
-/** Minutes, not seconds: within one, those of all organizations are mixed. */
-export function dueAt({ orgId, sequenceId, contactId }: Named, at: string): Record<string, string> {
-  const hash = sha256(`${orgId}/${sequenceId}/${contactId}`);
-  const minuteMs = 60_000;
-  // Nobody goes on before time; whoever is to go on now need not wait for the next minute.
-  const ms = Date.parse(at);
-  const minute = new Date((ms <= now().getTime() ? Math.floor(ms / minuteMs) : Math.ceil(ms / minuteMs)) * minuteMs);
-  return on(shelves.dueEnrollments(shardOf(hash)), `${minute.toISOString()}#${hash.slice(8, 24)}`);
+/** All of one organization: the enrollments, one write for each sequence they enter, and one where there is a cohort of them. */
+export function beginning(items: EnrollmentItem[]): { placed: Placed<EnrollmentItem>[]; writes: Write[] } {
+  const bySequence = [...Map.groupBy(items, ({ sequenceId }) => sequenceId).values()];
+  const cohorts = new Map(bySequence.flatMap((some) => [...cohortsOf(some.map((item) => ({ item, at: item.at })))]));
+  return {
+    placed: items.map((item) => ({ item, cohort: cohorts.get(item) })),
+    writes: [
+      ...items.map((item) => put(item, cohorts.has(item) ? unlisted(item) : item, { new: true })),
+      ...gathering(cohorts.values()),
+      ...bySequence.map((some) => counted(some[0]!, { active: some.length })),
+    ],
+  };
 }
 
-/** All of one organization: the enrollments, and one write for each sequence they enter. */
-export const beginning = (items: EnrollmentItem[]): Write[] => [
-  ...items.map((item) => put(item, item, { new: true })),
-  ...[...Map.groupBy(items, ({ sequenceId }) => sequenceId).values()].map((some) => counted(some[0]!, { active: some.length })),
-];
+const unlisted = (item: EnrollmentItem): object => Object.fromEntries(Object.entries(item).filter(([name]) => !off("due").includes(name)));
 
 export type Count = "active" | FinishedStatus;
 
 /** Of those inside, and of those who have been. */
 export const counted = ({ orgId, sequenceId, contactId }: Named, add: Partial<Record<Count, number>>): Write =>
   update(keys.sequenceCount(orgId, sequenceId, countShardOf(contactId)), { add: add as Record<string, number> });
-
-/**
- * So many are brought on at once: those of one sequence who get a mail fit into one transaction with all that it writes and counts.
- * A few more would make a second one, with a chunk of mail of its own.
- */
-export const mostTogether = 85;
-
-/** So that nobody waits for the next minute: a tick would find them. */
-export async function advanceSoon(items: Pick<EnrollmentItem, "orgId" | "sequenceId" | "home" | "contactId">[]): Promise<void> {
-  const messages = [...Map.groupBy(items, ({ orgId }) => orgId)].flatMap(([orgId, theirs]) =>
-    chunked(theirs, mostTogether).map((some) => ({
-      work: "some" as const,
-      orgId,
-      enrollments: some.map(({ sequenceId, home, contactId }) => ({ sequenceId, home, contactId })),
-    })),
-  );
-  await enqueue(queues.advance, messages, { group: (message) => ("orgId" in message ? message.orgId : "") });
-}
 
 export const told = (item: EnrollmentItem, active: boolean, currentStepOrder: number | undefined): Enrollment => ({
   id: item.id,

@@ -20,6 +20,7 @@ import * as flows from "./flows.ts";
 import { ending, finished } from "./move.ts";
 import { make } from "./moves.ts";
 import { find, type SequenceItem } from "./record.ts";
+import { advanceSoon, type Placed as Begun } from "./waiting.ts";
 
 type Who = Pick<Caller, "orgId" | "siteId">;
 
@@ -51,13 +52,13 @@ async function checkStart(orgId: number, sequence: SequenceItem, startAtStep: nu
   throw invalid(message, { details: [{ path: "startAtStep", message }] });
 }
 
-// Two writes for each, and one for the counter, of the 100 of a transaction.
+// Two writes for each, one for the counter and one for the cohort, of the 100 of a transaction.
 const mostTogether = 49;
 const mostTries = 8;
 
 async function enter(orgId: number, sequence: SequenceItem, contactIds: number[], startAtStep: number | undefined): Promise<Entered> {
   const wanted = [...new Set(contactIds)];
-  const begun: EnrollmentItem[] = [];
+  const begun: Begun<EnrollmentItem>[] = [];
   for (let tries = 1; ; tries++) {
     const { found, failed } = await among(orgId, sequence, wanted);
     const open = found.filter(({ sequences }) => !sequences?.has(sequence.id));
@@ -69,15 +70,15 @@ async function enter(orgId: number, sequence: SequenceItem, contactIds: number[]
         open.map((contact, i) => ({ contact, item: items[i]! })),
         mostTogether,
       ),
-      async (some) =>
-        (await claim(...some.map(({ contact }) => entering(contact, sequence.id)), ...enrollment.beginning(some.map(({ item }) => item))))
-          ? some.map(({ item }) => item)
-          : [],
+      async (some) => {
+        const { placed, writes } = enrollment.beginning(some.map(({ item }) => item));
+        return (await claim(...some.map(({ contact }) => entering(contact, sequence.id)), ...writes)) ? placed : [];
+      },
     );
     begun.push(...made.flat());
     if (made.flat().length === open.length) {
-      await enrollment.advanceSoon(begun);
-      const enrollments = begun.map((item) => enrollment.told(item, sequence.status === "active", undefined));
+      await advanceSoon(begun);
+      const enrollments = begun.map(({ item }) => enrollment.told(item, sequence.status === "active", undefined));
       return { enrolled: begun.length, unchanged: found.length - begun.length, failed, enrollments };
     }
     if (tries >= mostTries) throw conflict("The contacts are being changed by too many requests at once");

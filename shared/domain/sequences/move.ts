@@ -4,7 +4,8 @@ import { now } from "../../clock.ts";
 import { equals } from "../../conditions.ts";
 import { put, remove, update, type Write } from "../../doors/table.ts";
 import { type Address, countShardOf, keys, off, sortable } from "../../keys.ts";
-import { type Count, counted, dueAt, type EnrollmentItem, type FinishedItem, type FinishedStatus } from "./enrollment.ts";
+import { type Count, counted, type EnrollmentItem, type FinishedItem, type FinishedStatus } from "./enrollment.ts";
+import { type Cohort, dueAt } from "./waiting.ts";
 
 /** A step of one enrollment on its way, or its end. */
 export interface Move {
@@ -13,6 +14,8 @@ export interface Move {
   reached: number[];
   left: number[];
   to: Standing | Ending;
+  /** Which names it then; without one it stands on the due index itself. */
+  cohort?: Cohort | undefined;
 }
 /** Where it is then. */
 export interface Standing {
@@ -34,11 +37,11 @@ export interface Ending {
 export const isEnding = (to: Move["to"]): to is Ending => "status" in to;
 
 /** Writes of one move; its condition comes first and names no problem. */
-export const moving = ({ item, to, reached, left }: Move): Write[] =>
-  isEnding(to) ? finishing(item, to) : [standing(item, to, reached.length + left.length > 0)];
+export const moving = (move: Move): Write[] => (isEnding(move.to) ? finishing(move.item, move.to) : [standing(move, move.to)]);
 
 /** Taken off the due index where it is held. */
-function standing(item: EnrollmentItem, { stepId, order, at, waiting, sends, held = false }: Standing, progressed: boolean): Write {
+function standing({ item, reached, left, cohort }: Move, { stepId, order, at, waiting, sends, held = false }: Standing): Write {
+  const isListed = !held && !cohort;
   const set = {
     stepId,
     order,
@@ -47,10 +50,15 @@ function standing(item: EnrollmentItem, { stepId, order, at, waiting, sends, hel
     v: item.v + 1,
     ...(waiting && { waiting }),
     ...(held && { held }),
-    ...(progressed && { lastProgressAt: now().toISOString() }),
-    ...(held ? {} : dueAt(item, at)),
+    ...(reached.length + left.length > 0 && { lastProgressAt: now().toISOString() }),
+    ...(isListed && dueAt(item, at)),
   };
-  const drop = [...(waiting ? [] : ["waiting"]), ...(held ? off("due") : ["held"]), ...(stepId === undefined ? ["stepId"] : [])];
+  const drop = [
+    ...(waiting ? [] : ["waiting"]),
+    ...(held ? [] : ["held"]),
+    ...(isListed ? [] : off("due")),
+    ...(stepId === undefined ? ["stepId"] : []),
+  ];
   return update(item, { set, remove: drop }, { if: equals("v", item.v) });
 }
 

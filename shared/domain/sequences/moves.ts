@@ -4,6 +4,7 @@ import type { ContactItem } from "../contacts/contact.ts";
 import * as engagement from "../contacts/engagement.ts";
 import type { EnrollmentItem } from "./enrollment.ts";
 import { countersOf, counting, isEnding, type Move, moving } from "./move.ts";
+import { cohortsOf, gathering, mostCohorts } from "./waiting.ts";
 
 // A transaction takes 100 writes.
 const mostWrites = 100;
@@ -15,7 +16,7 @@ export function grouped(moves: Move[], further: number): Move[][] {
     const [writes, counters] = [moving(move).length, countersOf(move)];
     const last = groups.at(-1);
     const together = last?.counters.union(counters) ?? counters;
-    if (last && last.writes + writes + together.size + further <= mostWrites) {
+    if (last && last.writes + writes + together.size + mostCohorts + further <= mostWrites) {
       last.moves.push(move);
       last.writes += writes;
       last.counters = together;
@@ -24,7 +25,11 @@ export function grouped(moves: Move[], further: number): Move[][] {
   return groups.map((group) => group.moves);
 }
 
-const writesOf = (moves: Move[]): Write[] => [...moves.flatMap(moving), ...counting(moves)];
+const writesOf = (moves: Move[]): Write[] => [
+  ...moves.flatMap(moving),
+  ...gathering(moves.map(({ cohort }) => cohort)),
+  ...counting(moves),
+];
 
 const mostTries = 8;
 
@@ -32,8 +37,11 @@ const mostTries = 8;
 export type Attempt = (moves: Move[]) => Promise<Move[] | undefined>;
 
 /** With further writes in the same transaction. */
-export const together = async (moves: Move[], further: Write[] = []): Promise<Move[] | undefined> =>
-  (await claim(...writesOf(moves), ...further)) ? moves : undefined;
+export async function together(some: Move[], further: Write[] = []): Promise<Move[] | undefined> {
+  const cohorts = cohortsOf(some.flatMap(({ item, to }) => (isEnding(to) || to.held ? [] : [{ item, at: to.at }])));
+  const moves = some.map((move) => ({ ...move, cohort: cohorts.get(move.item) }));
+  return (await claim(...writesOf(moves), ...further)) ? moves : undefined;
+}
 
 /** One group, all together. Tried again without those who have fallen out. Answers with those that were made. */
 export async function make(group: Move[], attempt: Attempt = together): Promise<Move[]> {

@@ -9,12 +9,13 @@ import { inParallel } from "../../parallel.ts";
 import { queues } from "../../queues.ts";
 import * as held from "../sending/held.ts";
 import * as lanes from "../sending/lanes.ts";
-import { type Chore, dueAt, workSoon } from "./chores.ts";
+import * as chores from "./chores.ts";
+import { type Chore, workSoon } from "./chores.ts";
 import type { EnrollmentItem } from "./enrollment.ts";
-import * as enrollment from "./enrollment.ts";
 import * as flows from "./flows.ts";
 import { contactsOf } from "./moves.ts";
 import { find } from "./record.ts";
+import { dueAt } from "./waiting.ts";
 
 // Who read the sequence as it was before has done what it was about to do by then.
 const lastCallSeconds = 600;
@@ -28,7 +29,7 @@ export async function work(orgId: number, sequenceId: number): Promise<void> {
   const mine = { if: equals("since", chore.since) };
   const until = after(workSeconds);
   // Ticks need not bring what is under way.
-  if (!(await claim(update(address, { set: dueAt(sequenceId, after(leaseSeconds)) }, mine)))) return;
+  if (!(await claim(update(address, { set: chores.dueAt(sequenceId, after(leaseSeconds)) }, mine)))) return;
   const rounds = roundsOf[chore.what];
   const places = Object.fromEntries(await inParallel(8, shards, async (home) => [home, await rounds[chore.round]!(chore, home, until)]));
   const round = chore.round + 1;
@@ -36,7 +37,7 @@ export async function work(orgId: number, sequenceId: number): Promise<void> {
     if (await claim(update(address, { set: { places } }, mine))) await workSoon(orgId, sequenceId);
   } else if (round < rounds.length) {
     const at = round === 1 ? after(lastCallSeconds, new Date(chore.since)) : now();
-    await claim(update(address, { set: { round, ...dueAt(sequenceId, at) }, remove: ["places"] }, mine));
+    await claim(update(address, { set: { round, ...chores.dueAt(sequenceId, at) }, remove: ["places"] }, mine));
   } else await end(chore);
 }
 
@@ -75,7 +76,7 @@ async function release({ orgId, sequenceId }: Chore, page: EnrollmentItem[]): Pr
   const stuck = page.filter(({ held: isHeld, stepId }) => isHeld || (stepId !== undefined && !live.has(stepId)));
   const at = now().toISOString();
   await updateMany(
-    stuck.map((item) => ({ address: item, set: { at, held: false, v: item.v + 1, ...enrollment.dueAt(item, at) }, while: ["v", item.v] })),
+    stuck.map((item) => ({ address: item, set: { at, held: false, v: item.v + 1, ...dueAt(item, at) }, while: ["v", item.v] })),
   );
 }
 

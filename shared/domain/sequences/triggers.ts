@@ -10,6 +10,7 @@ import type { ContactItem } from "../contacts/contact.ts";
 import { type Begun, nothing } from "./begun.ts";
 import * as enrollment from "./enrollment.ts";
 import type { SequenceItem, TriggerConfig, TriggerType } from "./record.ts";
+import { advanceSoon } from "./waiting.ts";
 
 export type { Begun };
 
@@ -129,16 +130,15 @@ export async function beginning(entrants: Entrant[], room = Number.POSITIVE_INFI
     }),
   );
   return {
-    items,
-    writes: enrollment.beginning(items),
+    ...enrollment.beginning(items),
     of: ({ id }) => byContact.get(id) ?? nothing.of({ id }),
     later: entering.flatMap(({ contact, rest }) => (rest.length ? [{ contact, sequenceIds: rest }] : [])),
   };
 }
 
 /** After the transaction. */
-export async function started({ items, later }: Begun): Promise<void> {
-  if (items.length) await enrollment.advanceSoon(items);
+export async function started({ placed, later }: Begun): Promise<void> {
+  if (placed.length) await advanceSoon(placed);
   for (const { contact, sequenceIds } of later) await enter(contact, sequenceIds);
 }
 
@@ -146,9 +146,9 @@ export async function started({ items, later }: Begun): Promise<void> {
 async function enter(contact: ContactItem, sequenceIds: number[]): Promise<void> {
   const begun = await beginning([{ contact, sequenceIds }]);
   const { add, conditions } = begun.of(contact);
-  if (!begun.items.length) return;
+  if (!begun.placed.length) return;
   const entering = update(contact, { add: { ...add, v: 1 } }, { if: all(equals("id", contact.id), ...conditions) });
-  if (await claim(entering, ...begun.writes)) await enrollment.advanceSoon(begun.items);
+  if (await claim(entering, ...begun.writes)) await advanceSoon(begun.placed);
 }
 
 /** What happens to a contact, as far as sequences wait for it. */

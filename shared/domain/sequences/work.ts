@@ -1,4 +1,5 @@
 // What the messages of the queue `advance` ask for.
+import { get } from "../../doors/table.ts";
 import { keys } from "../../keys.ts";
 import type { Advance } from "../../queues.ts";
 import * as lanes from "../sending/lanes.ts";
@@ -9,8 +10,10 @@ import * as sweeps from "./sweeps.ts";
 type Of<Work extends Advance["work"]> = Extract<Advance, { work: Work }>;
 const works: { [Work in Advance["work"]]: (message: Of<Work>) => Promise<void> } = {
   shard: ({ shard }) => due.drain(shard),
-  some: ({ orgId, enrollments }) =>
-    advance(enrollments.map(({ sequenceId, home, contactId }) => keys.enrollment(orgId, sequenceId, home, contactId))),
+  some: async ({ orgId, enrollments }) => {
+    await advance(enrollments.map(({ sequenceId, home, contactId }) => keys.enrollment(orgId, sequenceId, home, contactId)));
+  },
+  cohort: async ({ orgId, sequenceId, cohortId }) => due.advanceCohort(await get(keys.cohort(orgId, sequenceId, cohortId))),
   chore: ({ orgId, sequenceId }) => sweeps.work(orgId, sequenceId),
   lane: ({ orgId, configId }) => lanes.arrived(orgId, configId),
 };
