@@ -1,7 +1,8 @@
 // Domains from the request that adds them to the worker that looks, with the clock moved as far as it takes.
 import { randomUUID } from "node:crypto";
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { TransactWriteCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { worker as checkDomain } from "../../functions/queue/check-domain.ts";
 import { createTable } from "../../infra/local/table.ts";
 import * as checks from "../../shared/domain/domains/checks.ts";
@@ -9,10 +10,11 @@ import * as names from "../../shared/domain/domains/names.ts";
 import * as domains from "../../shared/domain/domains.ts";
 import * as due from "../../shared/domain/sending/due.ts";
 import * as sendingConfigs from "../../shared/domain/sending-configs.ts";
-import { get } from "../../shared/doors/table.ts";
+import { claim, get } from "../../shared/doors/table.ts";
 import { dueShards, keys } from "../../shared/keys.ts";
 import { type Account, account } from "../support/callers.ts";
 import { type DnsServer, serveZone } from "../support/dns-zone.ts";
+import { heldUp, letGo } from "../support/held-up.ts";
 import { atSomeSteps } from "../support/killer.ts";
 import { opened, settle as settleAll, waiting } from "../support/virtual-queues.ts";
 
@@ -29,6 +31,7 @@ beforeEach(async () => {
   process.env.TABLE_NAME = `domains-${randomUUID()}`;
   await createTable(new DynamoDBClient({}), process.env.TABLE_NAME);
 });
+afterEach(letGo);
 /** Of all that may be due nothing else is. */
 const settle = (options: { forSeconds?: number } = {}) =>
   settleAll([checkDomain], {
@@ -166,6 +169,44 @@ describe("whose it is", () => {
     expect(await names.find(ada.caller.orgId, made.name)).toBeUndefined();
     expect((await add(bob, made.name)).status).toBe("pending");
     expect((await domains.list(ada.caller, { limit: 10 })).pagination.total).toBe(0);
+  });
+
+  test("who is slow with what was seen before changes nothing of what is known since", async () => {
+    const ada = await account();
+    const made = await add(ada, fresh());
+    const look = () => checks.check(ada.caller.orgId, made.id);
+    const slow = heldUp(TransactWriteCommand);
+    const late = look();
+    await slow.reached;
+    publish(made);
+    await look();
+    slow.release();
+    await late;
+    expect((await detail(ada, made.id)).status).toBe("verified");
+    expect(await holderOf(made.name)).toBe(ada.caller.orgId);
+  });
+
+  test("one that was given up and is found at the moment of being added again stays verified", async () => {
+    const ada = await account();
+    const made = await add(ada, fresh());
+    await days(31);
+    publish(made);
+    const slow = heldUp(UpdateCommand);
+    const late = add(ada, made.name);
+    await slow.reached;
+    await checks.check(ada.caller.orgId, made.id);
+    slow.release();
+    expect((await late).status).toBe("verified");
+  });
+
+  test("nobody lets go of what another holds", async () => {
+    const [ada, bob] = [await account(), await account()];
+    const made = await add(ada, fresh());
+    publish(made);
+    await settle();
+    const his = { id: (await add(bob, fresh())).id, name: made.name };
+    expect(await claim(checks.releasing(his))).toBe(false);
+    expect(await holderOf(made.name)).toBe(ada.caller.orgId);
   });
 
   test("an organization has a name once, however often and however much at once it is added", async () => {

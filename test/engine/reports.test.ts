@@ -175,6 +175,24 @@ describe("a scheduled report", () => {
     await from.provider.stop();
   });
 
+  test("mailed at another interval begins anew, and not twice for one day, wherever the organization has moved to", async () => {
+    const from = await sender();
+    await organizations.change(from.caller, { timezone: "Asia/Tokyo" });
+    const one = await schedule(from);
+    await untilDue(from, one);
+    await virtual.settle(workers);
+    const { lastOn } = await find(from, one);
+    // There the morning of that day is yet to come.
+    await organizations.change(from.caller, { timezone: "America/Los_Angeles" });
+    await schedules.change(from.caller, one.id, { frequency: "monthly" });
+    expect((await find(from, one)).dueOn).toMatch(/-01$/);
+    await schedules.change(from.caller, one.id, { frequency: "daily" });
+    expect((await find(from, one)).dueOn > lastOn!).toBe(true);
+    await schedules.change(from.caller, one.id, { active: false });
+    expect(await find(from, one)).not.toHaveProperty("duepk");
+    await from.provider.stop();
+  });
+
   test("names campaigns and sites as they are called, whatever they are called", async () => {
     const from = await sender();
     const nasty = `{{ email }} {% if %} <b>"&`;

@@ -1,4 +1,5 @@
-import { describe, expect, test } from "vitest";
+import { TransactWriteCommand } from "@aws-sdk/lib-dynamodb";
+import { afterEach, describe, expect, test } from "vitest";
 import * as scores from "../../shared/domain/contacts/scores.ts";
 import * as contacts from "../../shared/domain/contacts.ts";
 import { batch } from "../../shared/domain/events/apply.ts";
@@ -8,14 +9,16 @@ import { allHappened, applyTag, type Facts, happened, met } from "../../shared/d
 import * as rules from "../../shared/domain/scoring-rules.ts";
 import type { SendItem } from "../../shared/domain/sends.ts";
 import * as sites from "../../shared/domain/sites.ts";
-import { insertMany } from "../../shared/doors/table.ts";
+import { insertMany, put, write } from "../../shared/doors/table.ts";
 import * as ids from "../../shared/ids.ts";
 import { keys } from "../../shared/keys.ts";
 import type { InboundEvent } from "../../shared/queues.ts";
 import { audience, create } from "../support/audience.ts";
+import { heldUp, letGo } from "../support/held-up.ts";
 import { armed, atEveryStep } from "../support/killer.ts";
 
 armed();
+afterEach(letGo);
 
 const at = "2026-11-21T08:00:00.000Z";
 let people = 0;
@@ -45,7 +48,7 @@ describe("a rule", () => {
     ["page_view", { url: "/pricing" }, {}, false],
     ["custom_event", { eventName: "order" }, { eventName: "order" }, true],
     ["custom_event", { eventName: "order" }, { eventName: "Order" }, false],
-    ["tag_add", { tagName: "vip" }, { tagName: "VIP", tagId: 3 }, true],
+    ["tag_add", { tagName: " vip " }, { tagName: "VIP", tagId: 3 }, true],
     ["tag_add", { tagName: "vip", tagId: 4 }, { tagName: "VIP", tagId: 3 }, false],
     ["form_submit", { formId: 3 }, { formId: 3 }, true],
     ["form_submit", { formId: 3 }, { formId: 31 }, false],
@@ -74,6 +77,27 @@ test("what happens twice under one name scores once for each rule, and the log n
     ["Any form", 5],
     ["This form", -2],
   ]);
+});
+
+test("who takes another address meanwhile gets the points, once", async () => {
+  const who = await scene();
+  const { contact, score, log } = await who.newcomer();
+  const slow = heldUp(TransactWriteCommand);
+  const scored = scores.adjust(who.orgId, contact.id, 5, { key: "a", at });
+  await slow.reached;
+  await contacts.change(who.caller, contact.id, { email: `moved-${contact.email}` });
+  slow.release();
+  expect([await scored, await score(), (await log()).length]).toEqual([true, 5, 1]);
+});
+
+test("a score that is set by a request made again is set once", async () => {
+  const who = await scene();
+  const { contact, log } = await who.newcomer();
+  const address = keys.idempotency(who.orgId, "set");
+  await write(put(address, {}));
+  const memory = { address, taken: {} };
+  const set = () => ids.remembering(memory, () => scores.change(who.caller, contact.id, { score: 7 }));
+  expect([await set(), await set(), (await log()).map(({ delta }) => delta)]).toEqual([7, 7, [7]]);
 });
 
 test("rules of one site do not score contacts of another", async () => {

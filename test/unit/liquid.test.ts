@@ -38,6 +38,7 @@ describe("escaping", () => {
   it("does not escape twice what was escaped by hand", () => {
     expect(text("{{ name | escape }}", nasty)).toBe(safe);
     expect(text("{{ name | escape_once }}", { name: "a&amp;<" })).toBe("a&amp;&lt;");
+    expect(text("{{ name | xml_escape }}", { name: "<&>" })).toBe("&lt;&amp;&gt;");
   });
   it("does not escape in a subject or a text", () => {
     expect(text("{{ name }}", nasty, { escape: false })).toBe(nasty.name);
@@ -101,6 +102,18 @@ describe("what templates cannot do", () => {
   ])("abuse ends: %s", (_, source) => {
     expect(() => text(source)).toThrow(/^html cannot be rendered \(line 1\): /);
     expect(() => viaPieces(source)).toThrow(/^html cannot be rendered \(line 1\): /);
+  });
+  it.each([
+    ["of steps, also of those that write nothing", "{% for i in (1..60000) %}{% endfor %}", "it takes more than 100000 steps"],
+    ["of what is written", `{{ "now" | date: "%Y" }}{% for i in (1..20) %}{{ big }}{% endfor %}`, "limit"],
+  ])("there is an end %s", (_, source, message) => {
+    const given = { big: "x".repeat(200_000) };
+    expect(() => text(source, given)).not.toThrow();
+    expect(() => text(source + source, given)).toThrow(message);
+  });
+  it("1,100,000 characters are read, one more is not", () => {
+    expect(text("x".repeat(1_100_000))).toHaveLength(1_100_000);
+    expect(parses("x".repeat(1_100_001))).toThrow(/^html does not parse/);
   });
   it("abuse ends: slow comparing", () => {
     const source = "{% for i in (1..90000) %}{% if big == other %}x{% endif %}{% endfor %}";

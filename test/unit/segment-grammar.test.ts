@@ -79,6 +79,8 @@ describe("rules that do not fit are refused where they do not", () => {
     ["status", "equals", "gone", "value", "must be one of subscribed"],
     ["createdAt", "before", "2026-02-30", "value", "must be a date"],
     ["createdAt", "before", "yesterday", "value", "must be a date"],
+    ["createdAt", "before", "0999-12-31", "value", "must be a date"],
+    ["createdAt", "before", "9999-01-01", "value", "must be a date"],
     ["createdAt", "inLastDays", 0, "value", "number of days"],
     ["createdAt", "inLastDays", 36_501, "value", "at most 36500"],
     ["tag", "equals", -1, "value", "an id or a name"],

@@ -19,7 +19,7 @@ import * as times from "./times.ts";
 /** Mails what is due, and waits for the next one. Safe to repeat, and nothing happens before its time. */
 export async function run(orgId: number, reportId: number): Promise<void> {
   const item = await get<Stored>(keys.record(orgId, "REPORT", reportId));
-  if (!item?.active || !item.nextAt || item.nextAt > now().toISOString()) return;
+  if (!item?.nextAt || item.nextAt > now().toISOString()) return;
   const { timezone } = await organizations.calendar(orgId);
   const pending = await reserved(item, timezone);
   if (!pending) return;
