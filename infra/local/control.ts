@@ -10,7 +10,7 @@ import { data, newExtra, refusal } from "../../shared/http/reply.ts";
 import { checked } from "../../shared/http/validate.ts";
 import type { Asked } from "./gateway.ts";
 import { refuse } from "./gateway.ts";
-import { pass, settle, type Works } from "./settle.ts";
+import { pass, settle, shortSeconds, type Works } from "./settle.ts";
 
 type Result = APIGatewayProxyStructuredResultV2;
 /** Answers what `data` is to be. */
@@ -55,7 +55,7 @@ function json(text: string): unknown {
 const tenYears = 10 * 366 * 24 * 3600;
 const Advance = z.object({ advanceSeconds: z.number().min(0).max(tenYears) });
 const Settle = z.object({
-  waitSeconds: z.number().min(0).max(900).default(60),
+  waitSeconds: z.number().min(0).max(900).default(shortSeconds),
   maxWaitedSeconds: z.number().min(0).max(tenYears).default(3600),
   limitSeconds: z.number().min(0).max(600).default(60),
 });

@@ -1,6 +1,6 @@
 // SQS and S3 for one machine (fauxqs, in this process), and a view into the queues that AWS does not give: what waits until when.
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
-import { ChangeMessageVisibilityCommand, SetQueueAttributesCommand, SQSClient } from "@aws-sdk/client-sqs";
+import { ChangeMessageVisibilityCommand, MessageNotInflight, SetQueueAttributesCommand, SQSClient } from "@aws-sdk/client-sqs";
 import { type FauxqsServer, startFauxqs } from "fauxqs";
 
 export const region = "us-east-1";
@@ -108,7 +108,10 @@ function hasten(server: FauxqsServer, name: string, seconds: number) {
 async function release(client: SQSClient, QueueUrl: string, { handle, visibleInMs }: Received, seconds: number) {
   // Never 0: fauxqs 2.4 then loses a message that it keeps on disk.
   const VisibilityTimeout = Math.max(0.001, visibleInMs / 1000 - seconds);
-  await client.send(new ChangeMessageVisibilityCommand({ QueueUrl, ReceiptHandle: handle, VisibilityTimeout }));
+  const change = new ChangeMessageVisibilityCommand({ QueueUrl, ReceiptHandle: handle, VisibilityTimeout });
+  await client.send(change).catch((error: unknown) => {
+    if (!(error instanceof MessageNotInflight)) throw error; // it came up by itself in between
+  });
 }
 
 /** The part of Fastify, on which fauxqs is built, that is adjusted below. */

@@ -60,8 +60,25 @@ export async function settle(works: Works, patience: Patience): Promise<Settled>
   return { rounds, messages: handled(works) - before.handled, waitedSeconds, dry, due, ...leftOver(works) };
 }
 
-/** Lets a time pass: for the clock, and for every message that waits. */
-export async function pass({ queues, pollers, time }: Works, seconds: number): Promise<void> {
+/** How long a delay may be for it to be waited for, unless asked otherwise. */
+export const shortSeconds = 60;
+
+/** Of real time. */
+const patienceSeconds = 10;
+
+/**
+ * Lets a time pass. What waits for a short while is done on the way, when its time has come: a mail that was sent before the clock was
+ * moved is not handed over by what the clock shows then. What takes longer comes up in one leap at the end.
+ */
+export async function pass(works: Works, seconds: number): Promise<void> {
+  const from = works.time.offsetSeconds();
+  const until = performance.now() + patienceSeconds * 1000;
+  await empty(works, { waitSeconds: shortSeconds, maxWaitedSeconds: seconds, until, from });
+  await leap(works, from + seconds - works.time.offsetSeconds());
+}
+
+/** For the clock, and for every message that waits. */
+async function leap({ queues, pollers, time }: Works, seconds: number): Promise<void> {
   time.advance(seconds);
   for (const { name, failed } of pollers) {
     queues.hasten(name, seconds);
@@ -70,10 +87,12 @@ export async function pass({ queues, pollers, time }: Works, seconds: number): P
   }
 }
 
-type Limits = Patience & { until: number; from: number };
+type Limits = Omit<Patience, "limitSeconds"> & { until: number; from: number };
 
-const exhausted = ({ time }: Works, { until, from, maxWaitedSeconds }: Limits): boolean =>
-  performance.now() >= until || time.offsetSeconds() - from >= maxWaitedSeconds;
+const exhausted = (works: Works, limits: Limits): boolean => performance.now() >= limits.until || left(works, limits) <= 0;
+
+/** Seconds by which the clock may still be moved. */
+const left = ({ time }: Works, { from, maxWaitedSeconds }: Limits): number => from + maxWaitedSeconds - time.offsetSeconds();
 
 /** Works the queues off; false when a limit was reached first. */
 async function empty(works: Works, limits: Limits): Promise<boolean> {
@@ -86,7 +105,7 @@ async function empty(works: Works, limits: Limits): Promise<boolean> {
     if (await works.outside()) continue;
     const next = Math.min(...waitsOf(works, limits.waitSeconds));
     if (next === Number.POSITIVE_INFINITY) return !busy(works);
-    if (next > 0) await pass(works, next);
+    if (next > 0) await leap(works, Math.min(next, left(works, limits)));
   }
   return false;
 }

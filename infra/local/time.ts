@@ -11,7 +11,8 @@ export interface Time {
 export function openTime(file: string | undefined): Time {
   let offset = 0;
   const advance = (seconds: number) => {
-    offset += seconds;
+    // Whole milliseconds: many small moves add up to what was asked for.
+    offset = Math.round((offset + seconds) * 1000) / 1000;
     clock.advance(seconds);
   };
   if (file && existsSync(file)) advance(Number(readFileSync(file, "utf8")) || 0);

@@ -12,7 +12,7 @@ import { type Tick, ticking } from "../../infra/local/ticks.ts";
 import { openTime } from "../../infra/local/time.ts";
 import * as clock from "../../shared/clock.ts";
 
-const names = ["one", "wide", "retried", "failing", "throwing", "paced", "later", "due", "outside"];
+const names = ["one", "wide", "retried", "failing", "throwing", "paced", "passing", "later", "due", "outside"];
 const patience = { waitSeconds: 60, maxWaitedSeconds: 3600, limitSeconds: 10 };
 
 let engines: Engines;
@@ -135,6 +135,24 @@ test("a message that is delayed a little is waited for by moving the clock; a lo
   expect(clock.now().getTime() - before.getTime()).toBeGreaterThanOrEqual(29_000);
   await pass(works([poller]), 600);
   expect(await settle(works([poller]), patience)).toMatchObject({ messages: 1, dry: true, delayed: 0 });
+});
+
+test("when time passes, what waits a little is done when its time has come, and no further than asked", async () => {
+  const seen: number[] = [];
+  const start = clock.now().getTime();
+  const poller = work("passing", async ({ Records }) => {
+    seen.push(Math.round((clock.now().getTime() - start) / 1000));
+    for (const { body } of Records) if (body !== "last") await say("passing", body === "first" ? "second" : "last", 20);
+    return none;
+  });
+  await say("passing", "first", 10);
+  const all = works([poller]);
+  await pass(all, 35);
+  expect(all.time.offsetSeconds()).toBe(35);
+  expect(seen).toEqual([10, 30]);
+  await pass(all, 3600);
+  expect(all.time.offsetSeconds()).toBe(3635);
+  expect(seen).toEqual([10, 30, 50]);
 });
 
 test("work that never ends is given up after the limit, and settling says so", async () => {
