@@ -1,11 +1,19 @@
 import * as z from "zod";
 
-/** An address as mail servers take it: one mailbox, at most 254 characters, nothing that could break out of a header. */
-export const EmailAddress = z
-  .string()
-  // First, and alone: a pattern looked for in a text of megabytes runs out of stack.
-  .max(254, { abort: true })
-  .check(z.email("must be one valid email address"));
+/**
+ * An address as mail servers take it: one mailbox, at most 254 characters of ASCII, nothing that could break out of a header. `several`:
+ * what to do with a list of them.
+ */
+export const emailAddress = (several?: string) =>
+  z
+    .string({ error: ({ input }) => (several && Array.isArray(input) ? `must be one address: ${several}` : undefined) })
+    // First, and alone: a pattern looked for in a text of megabytes runs out of stack.
+    .max(254, { abort: true })
+    .check(z.email({ error: ({ input }) => `must be one valid email address${isAscii(String(input)) ? "" : abroad}` }));
+export const EmailAddress = emailAddress();
+
+const isAscii = (text: string): boolean => /^[ -~]*$/.test(text);
+const abroad = ", of ASCII letters; a domain of others is written xn--…";
 
 /** A display name, subject or header value: one line. */
 export const oneLine = (max: number) =>

@@ -20,7 +20,8 @@ export const fallback =
     const operations = operationsAt(paths, event.rawPath);
     const extra = newExtra(event.requestContext?.requestId || randomUUID());
     const { method } = event.requestContext.http;
-    const allowed = [...Object.keys(operations).map((name) => name.toUpperCase()), "OPTIONS"];
+    const possible = Object.keys(operations).map((name) => name.toUpperCase());
+    const allowed = [...possible, "OPTIONS"];
     const silent = method === "HEAD" && { body: "" };
     if (/^(GET|HEAD)$/.test(method) && wayIn.has(event.rawPath))
       return { statusCode: 302, headers: { ...extra.headers, location: reference }, body: "" };
@@ -32,7 +33,7 @@ export const fallback =
       return { statusCode: 200, headers: extra.headers };
     if (method === "OPTIONS") return { statusCode: 204, headers: { ...extra.headers, ...preflight(event, allowed, operations) } };
     const refused = refusal(
-      new Problem("missing", `${method} is not possible here`, { code: "method_not_allowed" }),
+      new Problem("missing", `${method} is not possible here, only ${possible.join(", ")}`, { code: "method_not_allowed" }),
       extra.headers["x-request-id"]!,
       extra,
     );

@@ -1,20 +1,48 @@
-import type * as z from "zod";
+import * as z from "zod";
 import { type Detail, invalid, missing, overLimit } from "../errors.ts";
 import { faults } from "../faults.ts";
 
-/** The checked value, or 400 with a sentence that names the field. */
+/** The checked value, or 400 with a sentence that names the field; and with what is not known here: it may be a field misspelt. */
 export function checked(schema: z.ZodType | undefined, value: unknown): unknown {
   if (!schema) return undefined;
   const { success, data, error } = schema.safeParse(value, { error: faults });
   if (success) return data;
-  const details = error.issues.slice(0, 20).map((issue) => detailOf(issue, value));
-  const [first] = details;
   const tooMany = error.issues.find((issue) => issue.code === "too_big" && issue.origin === "array");
   if (tooMany) throw overLimit(tooMany.path.join("."), detailOf(tooMany, value).message);
-  throw invalid(first?.message ?? "The request is not valid", { details });
+  const wrong = error.issues.flatMap((issue) => nearest(issue, value)).map((issue) => detailOf(issue, value));
+  const strange = strangeTo(schema, value);
+  const details = [...wrong.slice(0, 20), ...strange.map((path) => ({ path, message: `${path} is not known here` }))];
+  const aside = strange.length ? ` (not known here: ${strange.join(", ")})` : "";
+  throw invalid(`${wrong[0]?.message ?? "The request is not valid"}${aside}`, { details });
 }
 
-function detailOf(issue: z.core.$ZodIssue, value: unknown): Detail {
+type Issue = z.core.$ZodIssue;
+
+/** Where a value may be of several kinds: what is wrong inside of the one that it comes near. */
+function nearest(issue: Issue, value: unknown): Issue[] {
+  if (issue.code !== "invalid_union") return [issue];
+  const at = valueAt(value, issue.path);
+  const inside = issue.errors.filter(([first]) => first?.path.length);
+  const near = inside.find((some) => some.some(({ path }) => valueAt(at, path) !== undefined)) ?? inside[0];
+  return near?.flatMap((one) => nearest({ ...one, path: [...issue.path, ...one.path] }, value)) ?? [issue];
+}
+
+/** Names of fields that a schema does not have, as far as it says which it has; 5 at the most, and of each 100 characters. */
+function strangeTo(schema: z.ZodType, value: unknown): string[] {
+  const known = namesIn(schema);
+  if (!known || !isPlain(value)) return [];
+  const names = Object.keys(value).filter((name) => value[name] !== undefined && !known.includes(name));
+  return names.slice(0, 5).map((name) => name.slice(0, 100));
+}
+
+function namesIn(schema: unknown): string[] | undefined {
+  if (schema instanceof z.ZodObject) return schema.def.catchall ? undefined : Object.keys(schema.shape);
+  if (!(schema instanceof z.ZodUnion)) return undefined;
+  const options = schema.options.map(namesIn);
+  return options.some((names) => !names) ? undefined : options.flatMap((names) => names ?? []);
+}
+
+function detailOf(issue: Issue, value: unknown): Detail {
   // A key may be as long as the body.
   const path = issue.path.join(".").slice(0, 200);
   const absent = unanswered.has(issue.code) && valueAt(value, issue.path) === undefined;

@@ -52,6 +52,21 @@ test("a field that nobody reads is named in a warning, and the rest is done", as
   expect((await call("POST", "/sites", { name: "Shop" })).body).not.toHaveProperty("warnings");
 });
 
+test("a field that nobody reads is named where the rest is refused, too", async () => {
+  const { call } = await signedUp();
+  const { status, body } = await call("POST", "/send", {
+    to: ["ada@example.com"],
+    from: "us@shop.example",
+    subject: "Hi",
+    html: "<p>Hi</p>",
+  });
+  expect(status).toBe(400);
+  expect(body.error).toBe("to: must be one address: several get theirs with POST /send/batch (not known here: from)");
+  expect(body.details?.map(({ path }) => path)).toContain("from");
+  const abroad = await call("POST", "/send", { to: "søren@shop.example", fromEmail: "us@shop.example", subject: "Hi", html: "<p>Hi</p>" });
+  expect(abroad.body.error).toMatch(/^to: must be one valid email address, of ASCII letters/);
+});
+
 test("a query parameter that nobody reads is named in a warning too", async () => {
   const { call } = await signedUp();
   const answer = await call("GET", "/sites?limit=5&colour=red");
@@ -95,7 +110,8 @@ test.each([
   ["POST", "/rate-limit", ["GET"]],
 ])("%s %s is 405 and says what is possible", async (method, path, possible) => {
   const answer = await ask(method, path);
-  expect(answer).toMatchObject({ status: 405, body: { code: "method_not_allowed", requestId: expect.any(String) } });
+  const error = `${method} is not possible here, only ${possible.join(", ")}`;
+  expect(answer).toMatchObject({ status: 405, body: { error, code: "method_not_allowed", requestId: expect.any(String) } });
   expect(answer.headers.get("allow")?.split(", ").sort()).toEqual([...possible, "OPTIONS"].sort());
 });
 

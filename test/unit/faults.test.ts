@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import * as z from "zod";
+import type { Problem } from "../../shared/errors.ts";
 import { faults } from "../../shared/faults.ts";
 import { checked } from "../../shared/http/validate.ts";
 
@@ -59,4 +60,23 @@ test("the sentence names the field, and the details say the same of each", () =>
     }),
   );
   expect(() => checked(schema, [])).toThrow("The body: must be an object");
+});
+
+test("of several kinds of body the nearest is judged, and what it has no place for is named", () => {
+  const schema = z.union([z.object({ name: z.string() }), z.object({ tagId: z.int() })]);
+  const told = (value: unknown) => {
+    try {
+      return checked(schema, value);
+    } catch (error) {
+      const { message, details } = error as Problem;
+      return [message, ...details!.map(({ path }) => path)];
+    }
+  };
+  expect(told({ tag: "vip" })).toEqual(["name is required (not known here: tag)", "name", "tag"]);
+  expect(told({ tagId: "x" })).toEqual(["tagId: must be a whole number", "tagId"]);
+  expect(told([])).toEqual(["The body: must be an object", ""]);
+  expect(() => checked(z.looseObject({ a: z.string() }), { b: 1 })).toThrow(/^a is required$/);
+  expect(() => checked(z.object({ a: z.array(z.union([z.string(), z.object({ b: z.int() })])) }), { a: ["x", { b: "y" }] })).toThrow(
+    /^a\.1\.b: must be a whole number$/,
+  );
 });

@@ -1,6 +1,6 @@
 // What a caller says when sending: POST /send and POST /send/batch.
 import * as z from "zod";
-import { EmailAddress, oneLine } from "../../email.ts";
+import { EmailAddress, emailAddress, oneLine } from "../../email.ts";
 
 const jsonSize = (value: unknown): number => Buffer.byteLength(JSON.stringify(value) ?? "");
 const maxVariablesBytes = 10_000;
@@ -116,7 +116,7 @@ const notSecure = { error: "cannot be sent with secure: true", path: ["attachmen
 const saysWho = { error: "needs fromEmail, or sendingConfigId", path: ["fromEmail"] };
 
 export const SingleMessage = Message.extend({
-  to: EmailAddress,
+  to: emailAddress("several get theirs with POST /send/batch"),
   toName: oneLine(100).optional(),
   metadata: Metadata.optional().describe("Kept on the send and shown with it"),
 })
