@@ -115,13 +115,17 @@ export const insight = group("insight", [
       return { schedules: items, pagination };
     },
   }),
-  route("POST /reports/schedules", "Have a report mailed every day, week or month", {
-    level: "site",
-    body: schedules.NewReportSchedule,
-    returns: schedules.ReportSchedule,
-    status: 201,
-    handle: ({ caller, body }) => schedules.create(caller, body),
-  }),
+  route(
+    "POST /reports/schedules",
+    "Have a summary of a site's mail sent every day, week or month: figures, days and campaigns. None of the lists under /reports is mailed",
+    {
+      level: "site",
+      body: schedules.NewReportSchedule,
+      returns: schedules.ReportSchedule,
+      status: 201,
+      handle: ({ caller, body }) => schedules.create(caller, body),
+    },
+  ),
   route("GET /reports/schedules/:id", "One report schedule", {
     level: "site",
     returns: schedules.ReportSchedule,

@@ -108,8 +108,15 @@ const ink = { text: "#26211b", muted: "#635a50", line: "#e4dcd0", strong: "#8f43
 
 const pageOf = (digest: Digest, about: About): Html => {
   const { siteName, frequency, span, warnings } = digest;
-  return html`<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light only"><title>${siteName}: ${spanText[frequency](span)}</title></head><body style="margin:0;background:#faf7f2;color:${ink.text}"><div style="display:none;max-height:0;overflow:hidden">${preview(digest)}</div><table role="presentation" width="100%" cellpadding="0" cellspacing="0" border="0" bgcolor="#faf7f2"><tr><td align="center" style="padding:24px 12px"><table role="presentation" width="100%" cellpadding="0" cellspacing="0" border="0" style="max-width:600px;font:16px/1.5 system-ui,-apple-system,'Segoe UI',Arial,sans-serif;color:${ink.text}"><tr><td style="padding:0 4px 16px"><p style="margin:0;font-weight:700">${siteName}</p><h1 style="margin:4px 0 0;font-size:26px;line-height:1.25">${words[frequency].title}</h1><p style="margin:4px 0 0;color:${ink.muted}">${spanText[frequency](span)}</p></td></tr>${warnings.length > 0 && box(warned(warnings))}${box(gridOf(figuresOf(digest), words[frequency].past), "padding:8px 12px")}${box(chartOf(digest))}${box(campaignsOf(digest))}<tr><td style="padding:12px 4px;color:${ink.muted};font-size:13px;line-height:1.5">Each thing counts on the day on which it became known. This report comes ${words[frequency].when}, because of report schedule ${about.id}, which can be changed (PUT) or ended (DELETE) at <a href="${about.url}" style="color:${ink.muted};word-break:break-all">${about.url}</a>.</td></tr></table></td></tr></table></body></html>`;
+  return html`<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light only"><title>${siteName}: ${spanText[frequency](span)}</title></head><body style="margin:0;background:#faf7f2;color:${ink.text}"><div style="display:none;max-height:0;overflow:hidden">${preview(digest)}</div><table role="presentation" width="100%" cellpadding="0" cellspacing="0" border="0" bgcolor="#faf7f2"><tr><td align="center" style="padding:24px 12px"><table role="presentation" width="100%" cellpadding="0" cellspacing="0" border="0" style="max-width:600px;font:16px/1.5 system-ui,-apple-system,'Segoe UI',Arial,sans-serif;color:${ink.text}"><tr><td style="padding:0 4px 16px"><p style="margin:0;font-weight:700">${siteName}</p><h1 style="margin:4px 0 0;font-size:26px;line-height:1.25">${words[frequency].title}</h1><p style="margin:4px 0 0;color:${ink.muted}">${spanText[frequency](span)}</p></td></tr>${warnings.length > 0 && box(warned(warnings))}${box(gridOf(figuresOf(digest), words[frequency].past), "padding:8px 12px")}${box(chartOf(digest))}${box(campaignsOf(digest))}<tr><td style="padding:12px 4px;color:${ink.muted};font-size:13px;line-height:1.5">${why(digest)}<br><br>${how(about)} <a href="${about.url}" style="color:${ink.muted};word-break:break-all">${about.url}</a></td></tr></table></td></tr></table></body></html>`;
 };
+
+/** For whoever gets it. */
+const why = ({ siteName, frequency }: Digest): string =>
+  `Each thing counts on the day on which it became known. This report comes ${words[frequency].when}, because somebody set it up for this address. To get it less often, or no more, ask whoever looks after the mail of ${siteName}.`;
+
+/** For whoever is asked. */
+const how = ({ id }: About): string => `For them: it is report schedule ${id}, changed by PUT and ended by DELETE at`;
 
 const box = (content: Html, style = "padding:20px"): Html =>
   html`<tr><td style="padding:0 0 16px"><table role="presentation" width="100%" cellpadding="0" cellspacing="0" border="0" bgcolor="#ffffff" style="background:#ffffff;border:1px solid ${ink.line};border-radius:8px"><tr><td style="${style}">${content}</td></tr></table></td></tr>`;
@@ -198,10 +205,8 @@ function textOf(digest: Digest, about: About): string {
           )
         : ["None was started in this time."]),
     ],
-    [
-      `Each thing counts on the day on which it became known. This report comes ${words[frequency].when}, because of report schedule ${about.id}, which can be changed (PUT) or ended (DELETE) at`,
-      about.url,
-    ],
+    [why(digest)],
+    [how(about), about.url],
   ];
   return `${sections.map((lines) => lines.join("\n")).join("\n\n")}\n`;
 }

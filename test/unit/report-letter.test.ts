@@ -66,6 +66,11 @@ describe("a mailed report", () => {
     for (const date of datesOf(week)) expect(text).toContain(date);
   });
 
+  test("tells its reader, who may know nothing of an interface, whom to ask for an end of it", () => {
+    const { html, text } = letterOf(digest("weekly", week), about);
+    for (const form of [html, text]) expect(form).toContain("or no more, ask whoever looks after the mail of Shop.");
+  });
+
   test("has nothing in it that mail clients leave out", () => {
     const { html } = letterOf(digest("monthly", { from: "2026-10-01", to: "2026-10-31" }), about);
     expect(html).not.toMatch(/<(script|style|svg|link|form|img|iframe|video)\b|flex|grid|position:|url\(/);
