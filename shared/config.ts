@@ -70,6 +70,10 @@ export const config = {
       return words && to ? [{ words, to }] : [];
     });
   },
+  /** Where accounts to try with are given out: the reference then shows how one is taken from there. */
+  get sandboxUrl() {
+    return optional("SANDBOX_URL");
+  },
   /** Requests per minute from one client address to one public route. */
   get addressLimit() {
     return Number(optional("ADDRESS_LIMIT_PER_MINUTE") ?? 60);

@@ -37,7 +37,10 @@ export const account = group("account", [
     auth: "public",
     limit: "address",
     body: z.object({ email: z.string().min(1).max(254), password: passwords.GivenPassword }),
-    returns: z.union([Profile, SecondFactorNeeded]),
+    returns: z.union([
+      Profile.describe("Logged in: the cookie is set"),
+      SecondFactorNeeded.describe("The user has a second factor: no cookie yet"),
+    ]),
     errors: { 401: "The email is unknown or the password wrong", 429: tooManyFailures },
     handle: async ({ body, request, reply }) => {
       const opened = await accounts.login(body, request.address);

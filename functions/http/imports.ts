@@ -10,18 +10,20 @@ import { checked, unread } from "../../shared/http/validate.ts";
 import { parsed, readable } from "../../shared/json.ts";
 
 const { shape } = NewImport;
-const text = (of: z.ZodType, how = "") => z.string().max(100_000).optional().describe([of.description, how].filter(Boolean).join(". "));
+/** What is read out of a text; it is told as what it then is. */
+const text = (documentedAs: z.ZodType) => z.string().max(100_000).optional().meta({ documentedAs });
+const written = (of: z.ZodType, how: string) => text(z.string().describe([of.description, how].filter(Boolean).join(". ")));
 /** Options as texts: in the query, and as fields of a form. */
 const Texts = z.object({
-  siteId: z.string().max(20).optional(),
-  mapping: text(shape.mapping, 'As JSON: {"Mail": "email", "Plan": "customFields.plan", "Notes": "ignore"}'),
-  tags: text(shape.tags, "Separated by commas, or as JSON"),
-  lists: text(shape.lists, "Separated by commas, or as JSON"),
-  mode: text(shape.mode, "create, update, or upsert (the default)"),
-  resubscribe: text(shape.resubscribe, "true or false"),
-  status: text(shape.status, "subscribed (the default), unsubscribed or pending"),
-  delimiter: text(shape.delimiter, "comma, semicolon, tab, pipe, or the character itself"),
-  encoding: text(shape.encoding, "utf-8, utf-16le, utf-16be or windows-1252"),
+  siteId: text(shape.siteId),
+  mapping: written(shape.mapping, 'As JSON: {"Mail": "email", "Plan": "customFields.plan", "Notes": "ignore"}'),
+  tags: written(shape.tags, "Separated by commas, or as JSON"),
+  lists: written(shape.lists, "Separated by commas, or as JSON"),
+  mode: text(shape.mode),
+  resubscribe: text(shape.resubscribe),
+  status: text(shape.status),
+  delimiter: written(shape.delimiter, "comma, semicolon, tab, pipe, or the character itself"),
+  encoding: text(shape.encoding),
   filename: text(shape.filename),
 });
 type Texts = z.output<typeof Texts>;
@@ -104,7 +106,9 @@ export const imports = group("imports", [
       level: "site",
       query: Texts,
       raw: {
-        "multipart/form-data": Texts.extend({ file: z.string().meta({ format: "binary" }) }),
+        "multipart/form-data": Texts.extend({ file: z.string().meta({ format: "binary" }).describe("The CSV") }).meta({
+          examples: [{ file: "people.csv", lists: "1" }],
+        }),
         "text/csv": z.string(),
         "text/tab-separated-values": z.string(),
         "text/plain": z.string(),

@@ -14,11 +14,13 @@ import { type Language, languageOf } from "../../shared/pages/words.ts";
 
 const page = { auth: "public", atRoot: true, returns: z.string(), type: "text/html; charset=utf-8" } as const;
 const form = {
-  "application/x-www-form-urlencoded": z.object({
-    token: z.string().max(200).optional(),
-    password: NewPassword.optional().describe("With the token"),
-    email: EmailAddress.optional().describe("Without one"),
-  }),
+  "application/x-www-form-urlencoded": z
+    .object({
+      token: z.string().max(200).optional().describe("Of the mailed link"),
+      password: NewPassword.optional().describe("With the token"),
+      email: EmailAddress.optional().describe("Without one"),
+    })
+    .meta({ examples: [{ token: "V2hhdCB0aGUgbWFpbCBsaW5rcyB0bw", password: "a long pass phrase" }] }),
 };
 const maxBytes = 4096;
 

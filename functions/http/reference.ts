@@ -28,14 +28,18 @@ export const reference = group("reference", [
         .string()
         .max(100)
         .optional()
-        .describe("Shows the endpoints that have all these words")
+        .describe("Shows the endpoints that have all these words, and where fields and the basics tell of them")
         .meta({ examples: ["contacts tag"] }),
     }),
     returns: Text,
     type: "text/html; charset=utf-8",
     handle: async ({ query, request, reply }) => {
       Object.assign(reply.headers, cached);
-      return compressed(page(await document(), { origin: config.publicUrl, search: query.q }), request, reply);
+      return compressed(
+        page(await document(), { origin: config.publicUrl, sandboxUrl: config.sandboxUrl, search: query.q }),
+        request,
+        reply,
+      );
     },
   }),
 ]);

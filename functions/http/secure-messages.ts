@@ -10,6 +10,9 @@ import { type Language, languageOf } from "../../shared/pages/words.ts";
 const page = { auth: "public", atRoot: true, limit: "address", returns: z.string(), type: "text/html; charset=utf-8" } as const;
 const notOurs = "The token is none of ours";
 const isGone = "It has expired or was revoked";
+const Opening = z
+  .object({ passphrase: z.string().optional().describe("Where the message was sent with one") })
+  .meta({ examples: [{ passphrase: "a word between us" }] });
 
 export const secureMessages = group({ name: "secure-messages", failurePage: failure }, [
   route("GET /secure-messages", "Messages that were sent with `secure: true`, newest first", {
@@ -42,7 +45,7 @@ export const secureMessages = group({ name: "secure-messages", failurePage: fail
   }),
   route("POST /secure/:token", "What the button of that page does: shows the message, and counts it", {
     ...page,
-    raw: { "application/x-www-form-urlencoded": z.object({ passphrase: z.string().optional() }) },
+    raw: { "application/x-www-form-urlencoded": Opening },
     errors: { 400: "The passphrase is wrong", 404: notOurs, 410: isGone, 429: "Five wrong passphrases in an hour" },
     handle: async ({ params: { token }, request, reply }) => {
       const language = languageOf(request.headers["accept-language"]);

@@ -16,7 +16,7 @@ const paid = `The credits do not suffice: ${freePerMonth} a month are free, each
 const answering = <One extends z.ZodType, Sum extends z.ZodType>(one: One, summary: Sum) =>
   z.union([
     (one as unknown as z.ZodObject).extend({ usage: Usage }).describe("For `email`"),
-    z.object({ results: z.array(one).describe("For `emails`, in the order given"), summary, usage: Usage }),
+    z.object({ results: z.array(one).describe("In the order given"), summary, usage: Usage }).describe("For `emails`"),
   ]);
 
 export const validation = group("validation", [

@@ -91,7 +91,12 @@ function enter(settings: Settings, front: Front, sandbox: Sandbox | undefined, e
     DEFAULT_PLAN: "free",
     ALLOW_LOOPBACK_WEBHOOKS: "on",
     SYSTEM_SENDER_SECRET: systemSenderSecret,
-    ...(sandbox && { SYSTEM_SENDER: sandbox.systemSender, SNS_URL: sandbox.snsUrl, HOME_LINKS: sandboxPages }),
+    ...(sandbox && {
+      SYSTEM_SENDER: sandbox.systemSender,
+      SNS_URL: sandbox.snsUrl,
+      HOME_LINKS: sandboxPages,
+      SANDBOX_URL: `${front.url}/_local/sandbox`,
+    }),
     ...Object.fromEntries(providers),
   };
   const given = Object.fromEntries(Object.entries(settings).filter(([, value]) => value));

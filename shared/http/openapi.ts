@@ -219,9 +219,12 @@ function giveExamples({ operationId, parameters, requestBody, responses }: Opera
 
 function giveRequestExample(type: string, media: Media, components: Record<string, Schema>) {
   const { schema } = media;
-  if (schema.examples || (type === "application/json" && Object.keys(schema).length)) media.example = requestExample(schema, components);
+  const isKnown = Object.keys(schema).length > 0 && !schema.additionalProperties;
+  if (schema.examples || (ofFields.test(type) && isKnown)) media.example = requestExample(schema, components);
   delete schema.examples;
 }
+
+const ofFields = /^(application\/(json|x-www-form-urlencoded)|multipart\/form-data)$/;
 
 function giveParameterExample(parameter: Parameter) {
   const example = parameterExample(parameter.schema, parameter.name);

@@ -41,11 +41,10 @@ const plain = (type: z.ZodType, io: "input" | "output"): Schema =>
       // Left out by zod where the input becomes something else; ours are examples of what is given.
       const { examples } = z.globalRegistry.get(zodSchema) ?? {};
       if (io === "input" && Array.isArray(examples)) jsonSchema.examples = examples;
-      const { documentedAs } = jsonSchema;
-      delete jsonSchema.documentedAs;
+      const { documentedAs, description } = jsonSchema;
       if (!documentedAs) return;
-      delete jsonSchema.additionalProperties;
-      Object.assign(jsonSchema, plain(documentedAs as z.ZodType, io));
+      for (const keyword of Object.keys(jsonSchema)) delete jsonSchema[keyword];
+      Object.assign(jsonSchema, description !== undefined && { description }, plain(documentedAs as z.ZodType, io));
     },
   }) as Schema;
 

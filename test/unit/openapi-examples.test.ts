@@ -79,8 +79,8 @@ describe("the examples of the OpenAPI document", () => {
       for (const one of parameters)
         if ("schema" in one && one.example !== undefined)
           expect([key, one.name, check(one.schema, one.example)]).toEqual([key, one.name, []]);
-      const json = requestBody?.content["application/json"];
-      if (json?.example !== undefined) expect([key, check(json.schema, json.example)]).toEqual([key, []]);
+      for (const { schema, example } of Object.values(requestBody?.content ?? {}))
+        if (example !== undefined) expect([key, check(schema, example)]).toEqual([key, []]);
     }
   });
 });

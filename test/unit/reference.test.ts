@@ -48,6 +48,72 @@ describe("the page", () => {
   });
 });
 
+describe("what is told of an endpoint", () => {
+  const whole = page(api, { origin: "https://mail.example.com" });
+  const told = (id: string): string => whole.split(`<div class="body" id="${id}">`)[1]!.split("</details>")[0]!;
+
+  test.each([
+    ["authLogin", ["user.email", "mfaRequired", "mfaToken", "methods"]],
+    ["validate", ["checks", "results"]],
+    ["senderCheck", ["verdict", "results"]],
+    ["tagsContact", ["name", "tagId"]],
+    ["secureByToken", ["passphrase"]],
+    ["importsUpload", ["file", "uploadId"]],
+  ])("%s: every way it may look", (id, names) => {
+    const shown = [...told(id).matchAll(/<dt><code>(.*?)<\/code>/g)].map(([, name = ""]) => name.replaceAll("<wbr>", ""));
+    expect(shown).toEqual(expect.arrayContaining(names));
+  });
+
+  test("a tab among the choices can be seen, and a bound that only guards us is not told", () => {
+    expect(told("importsUpload")).toContain("<code>&quot;\\t&quot;</code>");
+    expect(told("importsUpload")).not.toContain("100,000");
+  });
+});
+
+describe("the search", () => {
+  const found = (search: string): string => page(api, { origin: "https://mail.example.com", search }).split("<main")[1]!;
+  const links = (search: string): string[] => [...found(search).matchAll(/href="\/api\/v1\/docs#([\w-]+)"/g)].map(([, id = ""]) => id);
+
+  test.each([
+    ["opt-in", "createForm"],
+    ["doubleOptIn", "updateForm"],
+    ["customFields", "createContact"],
+    ["winner", "getCampaign"],
+    ["upsert", "importsUpload"],
+    ["liquid", "variables"],
+    ["webhook signature", "webhooks"],
+    ["mfaToken", "authLogin"],
+  ])("for %s leads to %s", (search, id) => {
+    expect(links(search)).toContain(id);
+  });
+
+  test("leads nowhere that is not on the page", () => {
+    const whole = page(api, { origin: "https://mail.example.com" });
+    for (const id of links("email")) expect(whole).toContain(` id="${id}"`);
+  });
+
+  test("shows endpoints whole that have the words in their names, and the others by the field that has them", () => {
+    expect(found("campaigns winner")).toContain("In fields");
+    expect(found("sends cancel")).toMatch(/One endpoint[\s\S]*id="cancelSend"/);
+    expect(found("nosuchword")).toContain("No endpoint has these words.");
+  });
+
+  test("says nothing in markup that is searched as text", () => {
+    expect(links("<section")).toEqual([]);
+  });
+});
+
+describe("the first send", () => {
+  const start = (sandboxUrl?: string): string => page(api, { origin: "https://mail.example.com", sandboxUrl }).split('id="variables"')[0]!;
+
+  test("names the sandbox where there is one, and nowhere else", () => {
+    expect(start("http://127.0.0.1:3000/_local/sandbox")).toContain("curl -s http://127.0.0.1:3000/_local/sandbox");
+    expect(start("http://127.0.0.1:3000/_local/sandbox")).not.toContain("SG....");
+    expect(start()).toContain("SG....");
+    expect(start()).not.toContain("sandbox");
+  });
+});
+
 describe("curl examples", () => {
   /** What curl would get to see. */
   const words = (line: string): string[] =>
@@ -58,7 +124,11 @@ describe("curl examples", () => {
   const line = (method: string, path: string, operation: Operation) => curl("http://127.0.0.1:3000", method, path, operation, []);
 
   test("carry their body through a shell unchanged", () => {
-    const withBody = operations.filter(({ operation }) => operation.requestBody?.content["application/json"]?.example !== undefined);
+    const first = ({ requestBody }: Operation) => Object.keys(requestBody?.content ?? {})[0];
+    const withBody = operations.filter(
+      ({ operation }) =>
+        first(operation) === "application/json" && operation.requestBody!.content["application/json"]!.example !== undefined,
+    );
     expect(withBody.length).toBeGreaterThan(10);
     for (const { method, path, operation } of withBody) {
       const args = words(line(method, path, operation));
@@ -82,6 +152,25 @@ describe("curl examples", () => {
     expect(args("createSite")[0]).toBe("http://127.0.0.1:3000/api/v1/sites");
     expect(args("authLogin")).toContain("-c");
     expect(args("createApiKey")).toContain("-b");
+  });
+
+  const argumentsOf = (id: string) => {
+    const { method, path, operation } = operations.find((one) => one.operation.operationId === id)!;
+    return words(line(method, path, operation)).slice(1);
+  };
+
+  test("send a form as a form, and a file as a file", () => {
+    expect(argumentsOf("secureByToken")).toEqual(["--data-urlencode", "passphrase=a word between us"]);
+    expect(argumentsOf("formsConfirmByToken")).toEqual(["-d", ""]);
+    expect(argumentsOf("unsubscribe")).toEqual(["--data-urlencode", "List-Unsubscribe=One-Click"]);
+    expect(argumentsOf("importsUpload").slice(-4)).toEqual(["-F", "file=@people.csv", "-F", "lists=1"]);
+  });
+
+  test("leave no page for people with a body that nobody knows", () => {
+    const unknown = operations.filter(({ method, path, operation }) => line(method, path, operation).includes("--data-binary"));
+    expect(unknown.map(({ path }) => path).filter((path) => !/^\/api\/v1\/(billing\/webhooks|webhooks\/[a-z0-9]+)$/.test(path))).toEqual(
+      [],
+    );
   });
 
   test("ask for every query parameter that must be there", () => {

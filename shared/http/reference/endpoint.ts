@@ -3,9 +3,9 @@ import { type Html, html } from "../html.ts";
 import { type Answer, type Operation, type Parameter, shortPath } from "../openapi.ts";
 import type { Schema } from "../schemas.ts";
 import { curl } from "./curl.ts";
-import { fieldList, fieldsOf } from "./fields.ts";
+import { alternatives, type Field, fieldList, fieldsOf } from "./fields.ts";
 import type { Document } from "./page.ts";
-import { prose } from "./words.ts";
+import { type Components, prose } from "./words.ts";
 
 export interface Endpoint {
   method: string;
@@ -17,7 +17,7 @@ export interface Endpoint {
 export function endpoint({ method, path, operation }: Endpoint, document: Document, origin: string, open: boolean): Html {
   const parameters = operation.parameters.map((one) => pointed<Parameter>(one, document));
   return html`<details class="endpoint"${open && html` open`}>
-<summary><h3><span class="method ${method.toLowerCase()}">${method}</span> <code class="path">${pathParts(shortPath(path))}</code> <span class="what">${operation.summary}</span></h3></summary>
+<summary><h3><span class="method ${method.toLowerCase()}">${method}</span> <code class="path">${pathParts(shortPath(path))}</code> <span class="what">${prose(operation.summary)}</span></h3></summary>
 <div class="body" id="${operation.operationId}">
 <div class="who"><p>${prose(operation.description)}</p><a class="anchor" href="#${operation.operationId}" aria-label="Link: ${operation.summary}">Link</a></div>
 <div class="columns"><div>
@@ -48,26 +48,48 @@ const placeNames = { path: "Path", query: "Query", header: "Header" };
 function parameterPart(parameters: Parameter[], { components: { schemas } }: Document): Html[] {
   return (["path", "query", "header"] as const).flatMap((place) => {
     const here = parameters.filter((one) => one.in === place);
-    if (!here.length) return [];
-    const fields = here.map(({ name, required, description, schema }) => ({
-      name,
-      required,
-      schema: { ...schema, ...(description !== undefined && { description }) },
-    }));
-    return [html`<h4>${placeNames[place]}</h4>${fieldList(fields, schemas)}`];
+    return here.length ? [html`<h4>${placeNames[place]}</h4>${fieldList(here.map(asField), schemas)}`] : [];
   });
 }
 
-function bodyPart({ requestBody }: Operation, { components: { schemas } }: Document): Html | undefined {
-  if (!requestBody) return undefined;
-  const json = requestBody.content["application/json"];
-  const fields = json ? fieldsOf(json.schema, schemas, true) : [];
-  if (fields.length) return html`<h4>Body</h4>${fieldList(fields, schemas)}`;
-  return html`<h4>Body</h4><p>${prose(
-    Object.keys(requestBody.content)
-      .map((type) => `\`${type}\``)
-      .join(" or "),
-  )}</p>`;
+const asField = ({ name, required, description, schema }: Parameter): Field => ({
+  name,
+  required,
+  schema: { ...schema, ...(description !== undefined && { description }) },
+});
+
+/** Every field that the endpoint takes or answers, to be searched. */
+export function everyField(operation: Operation, document: Document): Field[] {
+  const { schemas } = document.components;
+  const bodies = Object.values(operation.requestBody?.content ?? {}).map(({ schema }) => schema);
+  const data = dataOf(succeeds(operation, document).answer);
+  const within = [...bodies, ...(data ? [data] : [])].flatMap((schema) => alternatives(schema, schemas));
+  return [
+    ...operation.parameters.flatMap((one) => ("$ref" in one ? [] : [asField(one)])),
+    ...within.flatMap((schema) => fieldsOf(schema, schemas, false)),
+  ];
+}
+
+function bodyPart({ requestBody }: Operation, { components: { schemas } }: Document): Html[] {
+  const all = Object.entries(requestBody?.content ?? {}).map(([type, { schema }]) => ({ type, schema }));
+  const alike = [...Map.groupBy(all, ({ schema }) => JSON.stringify(schema)).values()];
+  return alike.map((ways, i) => {
+    const types = ways.map(({ type }) => type);
+    const isJson = alike.length === 1 && types.join() === "application/json";
+    return html`<h4>${i ? "Or" : "Body"}${!isJson && html` <span class="type">${types.join(" or ")}</span>`}</h4>${shapes(ways[0]!.schema, schemas, true)}`;
+  });
+}
+
+/** The fields; where it may look in several ways, of each of them. */
+function shapes(schema: Schema, components: Components, mandatory: boolean): Html[] {
+  return alternatives(schema, components).flatMap((way, i, ways) => {
+    const fields = fieldsOf(way, components, mandatory);
+    if (!fields.length) return [];
+    const hint =
+      ways.length > 1 &&
+      html`<p class="hint">${i ? "Or" : "Either"}${way.description !== undefined && html`: ${prose(way.description)}`}</p>`;
+    return [html`${hint}${fieldList(fields, components)}`];
+  });
 }
 
 const succeeds = (operation: Operation, document: Document): { status: string; answer: Answer } => {
@@ -79,10 +101,10 @@ function answerPart(operation: Operation, document: Document): Html {
   const { status, answer } = succeeds(operation, document);
   const { schemas } = document.components;
   const data = dataOf(answer);
-  const fields = data ? fieldsOf(data, schemas, false) : [];
+  const fields = data ? shapes(data, schemas, false) : [];
   const types = Object.keys(answer.content ?? {}).filter((type) => type !== "application/json" || !data);
   return html`<h4>Answer <span class="status good">${status}</span> ${answer.description}</h4>
-${fields.length > 0 && html`<p class="hint">Fields of <code>data</code></p>${fieldList(fields, schemas)}`}
+${fields.length > 0 && html`<p class="hint">Fields of <code>data</code></p>${fields}`}
 ${types.length > 0 && html`<p><code>${types.join(", ")}</code></p>`}`;
 }
 

@@ -11,6 +11,12 @@ export interface Field {
   schema: Schema;
 }
 
+/** Where it may look in several ways, each of them; else itself. */
+export function alternatives(given: Schema, components: Components): Schema[] {
+  const ways = (resolved(given, components).anyOf ?? []).map((one) => resolved(one, components));
+  return ways.filter(({ properties }) => properties).length > 1 ? ways : [given];
+}
+
 /** Every field within, outer before inner. `mandatory`: whether to tell which are required; those come first. */
 export function fieldsOf(given: Schema, components: Components, mandatory: boolean, prefix = "", within: string[] = []): Field[] {
   const schema = resolved(given, components);
@@ -54,8 +60,9 @@ ${standard(schema) && html`<dd class="limit">Default <code>${JSON.stringify(sche
 
 /** May be broken after a dot or a bracket. */
 const broken = (name: string): Html[] => name.split(/(?<=[.\]])/).map((part, i) => (i ? html`<wbr>${part}` : html`${part}`));
-const listed = (values: unknown[]): Html[] =>
-  values.map((value, i) => html`${i > 0 && ", "}<code>${typeof value === "string" ? value : JSON.stringify(value)}</code>`);
+const listed = (values: unknown[]): Html[] => values.map((value, i) => html`${i > 0 && ", "}<code>${shown(value)}</code>`);
+// A comma or a tab among words would not be seen.
+const shown = (value: unknown): string => (typeof value === "string" && /\w/.test(value) ? value : JSON.stringify(value));
 // A long pattern is no help to a reader; the error that it leads to is.
 const patternOf = ({ pattern }: Schema): Html | false =>
   typeof pattern === "string" && pattern.length < 40 && html`<dd class="limit">matches <code>${pattern}</code></dd>`;

@@ -3,6 +3,38 @@ import { retrySeconds } from "../../domain/webhooks/rows.ts";
 import { providers } from "../../providers/index.ts";
 import { type Html, html } from "../html.ts";
 
+const known: [where: string, what: Html][] = [
+  [
+    "Every mail",
+    html`<code>email</code>, and <code>name</code>: the <code>toName</code> of the request, the first and last name of a contact`,
+  ],
+  [
+    "POST /send and /send/batch",
+    html`What <code>variables</code> of the request hold, and over them those of the recipient. Nothing is read from contacts`,
+  ],
+  [
+    "Campaigns, sequences, holidays",
+    html`Of the contact <code>firstName</code>, <code>lastName</code>, <code>phone</code>, <code>company</code>, <code>timezone</code> and its
+custom fields, as <code>customFields.plan</code> or for short <code>plan</code>; <code>unsubscribeUrl</code>, and <code>contactToken</code> for links that
+<a href="#trackingIdentify">tracking</a> knows the reader by`,
+  ],
+];
+
+export const variables = html`<p>Subject, html and text are <a href="https://liquidjs.com/">Liquid</a>. What they know depends on the mail:</p>
+<table><thead><tr><th scope="col">Mail</th><th scope="col">Variables</th></tr></thead><tbody>
+${known.map(([where, what]) => html`<tr><td>${where}</td><td>${what}</td></tr>\n`)}</tbody></table>
+<pre><code>${`<p>Hello {{ firstName | default: "there" }},</p>
+{% if customFields.plan == "pro" %}
+<p>Your next invoice: {{ customFields.renewsAt | date: "%d %B" }}</p>
+{% endif %}
+<p><a href="{{ unsubscribeUrl }}">No more of these</a></p>`}</code></pre>
+<p>Of two with the same name the contact's own field goes over a custom one, and any variable or custom field over <code>email</code> and <code>name</code>;
+<code>unsubscribeUrl</code> and <code>contactToken</code> are always ours. Marketing mail has a link to unsubscribe in its footer anyway.</p>
+<p>What is not given is empty; give it a <code>default</code>. <a href="#send">Sending</a> names it in <code>warnings</code>,
+<a href="#renderTemplate">the preview of a template</a> in <code>missingVariables</code>. In html every output is escaped, unless its last filter is <code>raw</code>.
+<code>"now"</code> is the time, in UTC, at which the mail was accepted. All tags and filters are there, but <code>include</code>, <code>render</code>,
+<code>layout</code>, <code>block</code>, <code>sample</code> and those ending in <code>_exp</code>.</p>`;
+
 export const files = (
   baseUrl: string,
 ): Html => html`<p>A file may stand in the request as base64, in <code>attachments[].content</code>. What is too big for that is

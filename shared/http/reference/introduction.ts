@@ -2,54 +2,69 @@
 import { plans } from "../../plans.ts";
 import { type Html, html } from "../html.ts";
 import { basePath } from "../route.ts";
-import { files, providerWebhooks, suppressionImport, webhooks } from "./guides.ts";
+import { files, providerWebhooks, suppressionImport, variables, webhooks } from "./guides.ts";
 
-export const sections = [
-  { id: "start", title: "First send" },
-  { id: "authentication", title: "Authentication" },
-  { id: "conventions", title: "Requests and answers" },
-  { id: "errors", title: "Errors" },
-  { id: "paging", title: "Paging" },
-  { id: "idempotency", title: "Idempotency" },
-  { id: "rate-limits", title: "Rate limits" },
-  { id: "statuses", title: "What becomes of a send" },
-  { id: "provider-webhooks", title: "What the provider tells us" },
-  { id: "webhooks", title: "What we tell you" },
-  { id: "files", title: "Uploading files" },
-  { id: "suppression-import", title: "Importing suppressions" },
-];
-
-export function introduction(origin: string): Html {
-  const bodies: Record<string, Html> = {
-    start: start(origin + basePath),
-    authentication,
-    conventions,
-    errors,
-    paging: paging(origin + basePath),
-    idempotency,
-    "rate-limits": rateLimits,
-    statuses,
-    "provider-webhooks": providerWebhooks,
-    webhooks,
-    files: files(origin + basePath),
-    "suppression-import": suppressionImport(origin + basePath),
-  };
-  return html`<p class="lead">Transactional and marketing email over JSON. All paths are relative to</p>
-<pre class="base"><code>${origin}${basePath}</code></pre>
-${sections.map(({ id, title }) => html`<section aria-labelledby="${id}"><h2 id="${id}">${title}</h2>${bodies[id]!}</section>\n`)}`;
+export interface Chapter {
+  id: string;
+  title: string;
+  body: Html;
 }
 
-const start = (baseUrl: string): Html => html`<p>Sign up, make a key, a site and a sending config, and send:</p>
-<pre><code>${firstSend(baseUrl)}</code></pre>
-<p>A sending config is your own account at a mail provider; <a href="#listProviders">the providers</a> tell what each needs. On one machine
-(<code>npm start</code>) the provider sandbox at <code>/_local/sandbox</code> gives out credentials, and what is sent arrives at <code>/_local/inbox</code>.</p>`;
+/** Where the page is, and where credentials to try with are given out, if anywhere. */
+export interface Place {
+  /** Without a trailing slash. */
+  origin: string;
+  sandboxUrl?: string | undefined;
+}
 
-const firstSend = (baseUrl: string): string => `API=${baseUrl}; JSON='Content-Type: application/json'
-curl -c jar -H "$JSON" $API/auth/signup -d '{"email":"me@shop.example","password":"a long pass phrase"}'
-KEY=$(curl -s -b jar -H "$JSON" $API/api-keys -d '{"name":"first"}' | grep -o 'pm_live_[0-9A-Za-z]\\{40,\\}')
-curl -H "Authorization: Bearer $KEY" -H "$JSON" $API/sites -d '{"name":"My shop"}'
-curl -H "Authorization: Bearer $KEY" -H "$JSON" $API/sending-configs -d '{"fromEmail":"hello@shop.example","credentials":{"apiKey":"SG...."}}'
-curl -H "Authorization: Bearer $KEY" -H "$JSON" $API/send -d '{"to":"ada@example.com","fromEmail":"hello@shop.example","subject":"Hello","html":"<p>Hello Ada</p>"}'`;
+export function chapters({ origin, sandboxUrl }: Place): Chapter[] {
+  const baseUrl = origin + basePath;
+  return [
+    { id: "start", title: "First send", body: start(baseUrl, sandboxUrl) },
+    { id: "authentication", title: "Authentication", body: authentication },
+    { id: "conventions", title: "Requests and answers", body: conventions },
+    { id: "errors", title: "Errors", body: errors },
+    { id: "paging", title: "Paging", body: paging(baseUrl) },
+    { id: "idempotency", title: "Idempotency", body: idempotency },
+    { id: "rate-limits", title: "Rate limits", body: rateLimits },
+    { id: "variables", title: "Variables in templates", body: variables },
+    { id: "statuses", title: "What becomes of a send", body: statuses },
+    { id: "provider-webhooks", title: "What the provider tells us", body: providerWebhooks },
+    { id: "webhooks", title: "What we tell you", body: webhooks },
+    { id: "files", title: "Uploading files", body: files(baseUrl) },
+    { id: "suppression-import", title: "Importing suppressions", body: suppressionImport(baseUrl) },
+  ];
+}
+
+export const introduction = (
+  origin: string,
+  all: Chapter[],
+): Html => html`<p class="lead">Transactional and marketing email over JSON. All paths are relative to</p>
+<pre class="base"><code>${origin}${basePath}</code></pre>
+${all.map(({ id, title, body }) => html`<section aria-labelledby="${id}"><h2 id="${id}">${title}</h2>${body}</section>\n`)}`;
+
+const start = (
+  baseUrl: string,
+  sandboxUrl: string | undefined,
+): Html => html`<p>Sign up, make a key, a site and a sending config, and send:</p>
+<pre><code>${firstSend(baseUrl, sandboxUrl)}</code></pre>
+<p>A sending config is your own account at a mail provider; <a href="#listProviders">the providers</a> tell what each needs. ${
+  sandboxUrl === undefined
+    ? html`Put your own credentials where <code>SG....</code> stands.`
+    : html`Here the fourth <code>curl</code> takes an account at <a href="${sandboxUrl}">the provider sandbox</a>, and no mail leaves this machine.`
+}</p>`;
+
+/** A sandbox makes a new account at every look: all that is needed of it is taken from one. */
+const fromSandbox = (url: string): string => `'$(curl -s ${url} | grep -o '"apiKey":"SG[^}]*},"webhookSecret":"[^"]*"')'`;
+
+const firstSend = (baseUrl: string, sandboxUrl: string | undefined): string => `API=${baseUrl}; JSON='Content-Type: application/json'
+curl -sS -w '\\n' -c jar -H "$JSON" $API/auth/signup -d '{"email":"me@shop.example","password":"a long pass phrase"}'
+KEY=$(curl -sS -b jar -H "$JSON" $API/api-keys -d '{"name":"first"}' | grep -o 'pm_live_[0-9A-Za-z]\\{40,\\}')
+curl -sS -w '\\n' -H "Authorization: Bearer $KEY" -H "$JSON" $API/sites -d '{"name":"My shop"}'
+curl -sS -w '\\n' -H "Authorization: Bearer $KEY" -H "$JSON" $API/sending-configs -d '{"fromEmail":"hello@shop.example","credentials":{${
+  sandboxUrl === undefined ? '"apiKey":"SG...."}' : fromSandbox(sandboxUrl)
+}}'
+curl -sS -w '\\n' -H "Authorization: Bearer $KEY" -H "$JSON" $API/send -d '{"to":"ada@example.com","fromEmail":"hello@shop.example","subject":"Hello","html":"<p>Hello Ada</p>"}'`;
 
 const authentication = html`<p>With an API key: <code>Authorization: Bearer pm_live_…</code>. The key is shown once, when it is made; we keep only its hash. A key has
 scopes: <code>*</code> for everything, or <code>&lt;group&gt;:read</code> and <code>&lt;group&gt;:write</code>, where the group is the first segment of a path

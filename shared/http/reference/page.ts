@@ -3,24 +3,27 @@ import { type Html, html } from "../html.ts";
 import type { openapi } from "../openapi.ts";
 import { basePath } from "../route.ts";
 import { type Endpoint, endpoint } from "./endpoint.ts";
-import { introduction, sections } from "./introduction.ts";
+import { chapters, introduction, type Place } from "./introduction.ts";
+import { find, mentions, summary } from "./search.ts";
 import { style } from "./style.ts";
 
 export type Document = ReturnType<typeof openapi>;
 
-interface Asked {
-  /** Where callers reach us, without a trailing slash. */
-  origin: string;
+interface Asked extends Place {
   /** Words to find; absent: everything. */
   search?: string | undefined;
 }
 
-/** The whole page, or with `search` the endpoints that have all its words, opened. */
-export function page(document: Document, { origin, search = "" }: Asked): string {
+/** The whole page; or with `search` what has all its words, endpoints that have them in their names opened. */
+export function page(document: Document, { search = "", ...place }: Asked): string {
   const words = search.toLowerCase().split(/\s+/).filter(Boolean);
-  const groups = grouped(document, words);
-  const shown = groups.map(({ name, endpoints }) => section(name, endpoints, document, origin, words.length > 0));
-  const main = words.length ? results(search, groups) : html`<h1>Pennymail API</h1>${introduction(origin)}`;
+  const all = { chapters: chapters(place), endpoints: endpointsOf(document) };
+  const found = words.length ? find(words, all, document) : undefined;
+  const groups = grouped(document, found ? found.named : all.endpoints);
+  const shown = groups.map(({ name, endpoints }) => section(name, endpoints, document, place.origin, found !== undefined));
+  const main = found
+    ? html`${summary(search, found)}${shown}${mentions(found)}`
+    : html`<h1>Pennymail API</h1>${introduction(place.origin, all.chapters)}${shown}`;
   return html`<!doctype html>
 <html lang="en">
 <head>
@@ -35,18 +38,17 @@ export function page(document: Document, { origin, search = "" }: Asked): string
 <a class="skip" href="#main">Skip to content</a>
 <header>
 <a class="brand" href="${basePath}/docs">Pennymail <span>API v1</span></a>
-<search><form action="${basePath}/docs"><label for="q">Find an endpoint</label><input id="q" name="q" type="search" value="${search}" maxlength="100" placeholder="Find an endpoint" autocomplete="off"><button>Find</button></form></search>
+<search><form action="${basePath}/docs"><label for="q">Find endpoints, fields and words</label><input id="q" name="q" type="search" value="${search}" maxlength="100" placeholder="Search" autocomplete="off"><button>Find</button></form></search>
 <a class="machine" href="${basePath}/openapi.json">openapi.json</a>
 </header>
 <div class="frame">
-<nav aria-label="Contents">${words.length ? html`<p><a href="${basePath}/docs">All endpoints</a></p>` : contents("Basics", sections)}
+<nav aria-label="Contents">${words.length ? html`<p><a href="${basePath}/docs">All endpoints</a></p>` : contents("Basics", all.chapters)}
 ${contents(
   "Endpoints",
   groups.map(({ name, endpoints }) => ({ id: anchor(name), title: titleOf(name), count: endpoints.length })),
 )}</nav>
 <main id="main" tabindex="-1">
 ${main}
-${shown}
 </main>
 </div>
 </body>
@@ -62,18 +64,16 @@ interface Group {
   endpoints: Endpoint[];
 }
 
-/** Groups in the document's order; those without a match are left out. */
-function grouped({ tags, paths }: Document, words: string[]): Group[] {
-  const endpoints = Object.entries(paths).flatMap(([path, methods]) =>
-    Object.entries(methods).map(([method, operation]): Endpoint => ({ method: method.toUpperCase(), path, operation })),
+const endpointsOf = ({ paths }: Document): Endpoint[] =>
+  Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({ method: method.toUpperCase(), path, operation })),
   );
-  const found = endpoints.filter((one) => words.every((word) => textOf(one).includes(word)));
-  const of = Map.groupBy(found, ({ operation }) => operation.tags[0]!);
+
+/** In the document's order. */
+function grouped({ tags }: Document, endpoints: Endpoint[]): Group[] {
+  const of = Map.groupBy(endpoints, ({ operation }) => operation.tags[0]!);
   return tags.flatMap(({ name }) => (of.has(name) ? [{ name, endpoints: of.get(name)! }] : []));
 }
-
-const textOf = ({ method, path, operation }: Endpoint): string =>
-  `${method} ${path} ${operation.operationId} ${operation.summary} ${operation.tags.join(" ")}`.toLowerCase();
 
 const anchor = (group: string): string => `group-${group}`;
 const titleOf = (group: string): string => group.charAt(0).toUpperCase() + group.slice(1).replaceAll("-", " ");
@@ -84,12 +84,6 @@ const section = (name: string, endpoints: Endpoint[], document: Document, origin
 ${endpoints.map((one) => endpoint(one, document, origin, open))}
 </section>
 `;
-
-function results(search: string, groups: Group[]): Html {
-  const count = groups.reduce((sum, { endpoints }) => sum + endpoints.length, 0);
-  return html`<h1>“${search}”</h1>
-<p>${count === 0 && "No endpoint has these words."}${count === 1 && "One endpoint."}${count > 1 && `${count} endpoints.`} <a href="${basePath}/docs">Show all</a></p>`;
-}
 
 const contents = (title: string, entries: { id: string; title: string; count?: number }[]): Html | undefined =>
   entries.length === 0
