@@ -11,7 +11,11 @@ export const campaignTrials = group("campaign-trials", [
     level: "site",
     returns: previews.Preview,
     errors: { 400: unready },
-    handle: ({ caller, params }) => previews.preview(caller, params.id),
+    handle: async ({ caller, params, reply }) => {
+      const { warnings, ...preview } = await previews.preview(caller, params.id);
+      reply.warnings.push(...warnings);
+      return preview;
+    },
   }),
   route("POST /campaigns/:id/test", "Mail proofs of a campaign to up to ten addresses; they are not counted", {
     level: "site",

@@ -516,6 +516,28 @@ test("plan and credits used up on the way: it is paused with the reason, and goe
   await from.provider.stop();
 });
 
+test("a preview tells what stays empty and that the address of the sender is not known", async () => {
+  const from = await shop();
+  await contact(from, "ann@example.com", { firstName: "Ann", customFields: { plan: "pro" } });
+  await contact(from, "bob@example.com");
+  const { id } = await draft(from, {
+    subject: "{{ firstName }} {{ company | default: 'you' }} {{ plan }} {{ customFields.plan }} {{ unsubscribeUrl }}",
+  });
+  const { samples, warnings } = await previews.preview(from.caller, id);
+  expect(samples.map(({ missingVariables }) => missingVariables)).toEqual([[], ["firstName", "plan", "customFields.plan"]]);
+  expect(warnings).toEqual([
+    "Variables without a value in 1 of 2 samples: firstName, plan, customFields.plan",
+    expect.stringMatching(/^No postal address is known/),
+  ]);
+  await sites.change(from.caller, from.siteId, { physicalAddress: "1 High Street" });
+  const { id: plain } = await draft(from, { subject: "News", templateId: (await bare(from)).id });
+  expect((await previews.preview(from.caller, plain)).warnings).toEqual([]);
+  await from.provider.stop();
+});
+
+const bare = ({ caller, siteId }: Shop) =>
+  templates.create(caller, templates.NewTemplate.parse({ siteId, name: "Bare", subject: "News", html: "<p>News</p>" }));
+
 test("a preview shows mails as they would read, and a proof is mailed and counted for nobody", async () => {
   const from = await shop();
   await contact(from, "ann@example.com", { firstName: "Ann <b>" });
@@ -524,7 +546,7 @@ test("a preview shows mails as they would read, and a proof is mailed and counte
   expect(wouldReceive).toBe(1);
   expect(samples).toEqual([expect.objectContaining({ email: "ann@example.com", subject: "Ann <b>, look: {{ x }}", error: null })]);
   expect(samples[0]!.html).toContain("Hello Ann &lt;b&gt;");
-  expect(samples[0]!.html).toMatch(/api\/v1\/unsubscribe"/);
+  expect(samples[0]!.html).toMatch(/api\/v1\/unsubscribe\/preview"/);
   const { proofs: mailed } = await proofs.send(from.caller, id, { emails: ["boss@example.com", "BOSS@example.com"] });
   expect(mailed).toEqual([{ email: "BOSS@example.com", variantId: null, sendId: expect.any(Number), status: "queued" }]);
   await settle(anHour);

@@ -185,7 +185,11 @@ test("sent, everybody on the list has it; the preview told so, and a proof came 
       }),
     );
   const { id } = await make(client, full(client));
-  const { data } = must(200, await client.call<Record<string, unknown>>("POST", `/campaigns/${id}/preview`)).body;
+  const { data, warnings } = must(200, await client.call<Record<string, unknown>>("POST", `/campaigns/${id}/preview`)).body;
+  expect(warnings).toEqual([expect.stringMatching(/^No postal address is known/)]);
+  const [link = ""] = /http[^"]*\/unsubscribe\/preview/.exec((data.samples as { html: string }[])[0]!.html) ?? [];
+  const page = await fetch(link, { headers: { accept: "text/html" } });
+  expect([page.status, page.headers.get("content-type")]).toEqual([404, "text/html; charset=utf-8"]);
   expect(data).toMatchObject({ candidates: 3, wouldReceive: 2, unsubscribed: 1, exact: true });
   expect(data.samples).toHaveLength(2);
   const proof = `boss-${crypto.randomUUID()}@example.com`;

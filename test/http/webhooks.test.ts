@@ -105,7 +105,9 @@ test.each([
 });
 
 test("an unknown event type is refused by its place, and what must be there is missed", async () => {
-  expect(refusedFor(await add(refused, { events: ["bounce", "sent"] }))).toEqual([400, "events.1"]);
+  const unknown = await add(refused, { events: ["bounce", "opened"] });
+  expect(refusedFor(unknown)).toEqual([400, "events.1"]);
+  expect(unknown.body.error).toBe(`events.1: must be one of: ${types.join(", ")}`);
   for (const field of ["url", "events"]) expect(refusedFor(await add(refused, { [field]: undefined }))).toEqual([400, field]);
 });
 

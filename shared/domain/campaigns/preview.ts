@@ -4,6 +4,7 @@ import { after, now } from "../../clock.ts";
 import { above, all, type Condition, equals, not, oneOf } from "../../conditions.ts";
 import { config } from "../../config.ts";
 import { shards } from "../../keys.ts";
+import * as liquid from "../../liquid.ts";
 import { encodeCursor } from "../../paging.ts";
 import { inParallel } from "../../parallel.ts";
 import { filled } from "../../providers/provider.ts";
@@ -12,8 +13,9 @@ import { shooter } from "../broadcasts/shots.ts";
 import * as campaigns from "../campaigns.ts";
 import type { ContactItem } from "../contacts/contact.ts";
 import * as reader from "../contacts/reader.ts";
-import { compose } from "../sending/compose.ts";
-import { wording } from "../sending/content.ts";
+import { compose, variablesFor } from "../sending/compose.ts";
+import { type Wording, wording } from "../sending/content.ts";
+import { marketingOf } from "../sending/marketing.ts";
 import { obstacle } from "../sending/reachable.ts";
 import * as staging from "../sending/staging.ts";
 import * as sites from "../sites.ts";
@@ -31,6 +33,7 @@ const Sample = z.object({
   subject: z.string(),
   html: z.string().nullable(),
   text: z.string(),
+  missingVariables: z.array(z.string()).describe("Looked up and not there for this contact, so empty"),
   error: z.string().nullable().describe("Why it cannot be rendered for this contact: the mail would fail"),
 });
 type Sample = z.output<typeof Sample>;
@@ -58,14 +61,28 @@ export type Preview = z.output<typeof Preview>;
 
 type Counts = Pick<Preview, "candidates" | "wouldReceive" | "suppressed" | "unsubscribed" | "capped">;
 
-/** Throws 400 that names what is missing to send it. */
-export async function preview(who: campaigns.Who, id: number): Promise<Preview> {
+/** With what is worth knowing before it is sent. Throws 400 that names what is missing to send it. */
+export async function preview(who: campaigns.Who, id: number): Promise<Preview & { warnings: string[] }> {
   const campaign = await campaigns.item(who, id);
   const plan = await planOf(campaign);
   const [wanted, site] = await Promise.all([plans.wantedOf(who.orgId, plan), sites.find(who, campaign.siteId)]);
   const asked: Asked = { ...plan, orgId: who.orgId, wanted, capDays: site.sendFrequencyCapDays ?? 0 };
-  const [counts, samples] = await Promise.all([countsOf(asked), samplesOf(campaign, asked)]);
-  return { ...counts, samples };
+  const [counts, samples, { physicalAddress }] = await Promise.all([
+    countsOf(asked),
+    samplesOf(campaign, asked),
+    marketingOf(who.orgId, site),
+  ]);
+  return { ...counts, samples, warnings: [...gapsIn(samples), ...(physicalAddress ? [] : [addressless])] };
+}
+
+const addressless =
+  "No postal address is known, which the law of many countries wants in marketing mail: set physicalAddress of the site, or by PUT /compliance";
+
+function gapsIn(samples: Sample[]): string[] {
+  const names = new Set(samples.flatMap(({ missingVariables }) => missingVariables));
+  if (!names.size) return [];
+  const n = samples.filter(({ missingVariables }) => missingVariables.length).length;
+  return [`Variables without a value in ${n} of ${samples.length} samples: ${[...names].slice(0, 20).join(", ")}`];
 }
 
 async function countsOf(asked: Asked): Promise<Counts & Pick<Preview, "exact">> {
@@ -146,7 +163,8 @@ export async function renderer({ orgId, id }: StoredCampaign, plan: plans.Plan) 
   return async (contact: ContactItem, part: plans.Part | undefined): Promise<Sample> => {
     const content = await staging.contentOf({ ...(await shotOf(part)), at: now() });
     const said = await wording(orgId, content);
-    const harmless = `${config.publicUrl}/api/v1/unsubscribe`;
+    // A page says that the link is none.
+    const harmless = `${config.publicUrl}/api/v1/unsubscribe/preview`;
     const linksOf = () => ({ page: harmless, oneClick: harmless, contactToken: "preview" });
     const { common, recipient } = compose(content, { ...said, ...(said.marketing && { marketing: { ...said.marketing, linksOf } }) }, []);
     const who = { contactId: contact.id, email: contact.email, variantId: part?.id ?? null };
@@ -154,9 +172,23 @@ export async function renderer({ orgId, id }: StoredCampaign, plan: plans.Plan) 
       const { name, variables } = staging.lineOf(contact, 0);
       const one = recipient({ sendId: 0, to: contact.email, name, variables, contactId: contact.id });
       const text = filled(common.text ?? [], one);
-      return { ...who, subject: filled(common.subject, one), html: common.html ? filled(common.html, one) : null, text, error: null };
+      const missingVariables = gaps(said, variablesFor(content, { to: contact.email, name, variables }), content.at);
+      const html = common.html ? filled(common.html, one) : null;
+      return { ...who, subject: filled(common.subject, one), html, text, missingVariables, error: null };
     } catch (error) {
-      return { ...who, subject: "", html: null, text: "", error: (error as Error).message };
+      return { ...who, subject: "", html: null, text: "", missingVariables: [], error: (error as Error).message };
     }
   };
 }
+
+/** Named as a preview of a template names them. */
+function gaps({ subject, html, text }: Wording, variables: liquid.Variables, at: string): string[] {
+  const parts = Object.entries({ subject, html, text }).flatMap(([field, source]) => (source ? [{ field, source }] : []));
+  const missing = parts.flatMap(
+    ({ field, source }) =>
+      liquid.render(liquid.compile(source, { escape: field === "html", field }), variables, { now: new Date(at) }).missing,
+  );
+  return [...new Set(missing)].filter((name) => !broughtAlong.has(name));
+}
+
+const broughtAlong = new Set(["unsubscribeUrl", "contactToken"]);
