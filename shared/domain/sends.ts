@@ -23,7 +23,7 @@ export const Send = z
     contactId: z
       .int()
       .nullable()
-      .describe("Of mail to a contact as such: of a campaign, sequence or holiday, or to confirm a form. null for mail to an address"),
+      .describe("Whom it was meant for, or who had the address in its site when it was handed over. null where there is no contact"),
     toEmail: z.string(),
     fromEmail: z.string(),
     fromName: z.string().nullable(),

@@ -1,17 +1,15 @@
 import { describe, expect, test } from "vitest";
-import type { Received } from "../../shared/consume.ts";
-import { type Engaged, engaged, type Sent, sent } from "../../shared/domain/contacts/engagement.ts";
+import { type Engaged, engaged, type Sent } from "../../shared/domain/contacts/engagement.ts";
 import { maxCampaigns } from "../../shared/domain/contacts/facts.ts";
 import * as contacts from "../../shared/domain/contacts.ts";
-import { batch, type Message } from "../../shared/domain/events/apply.ts";
-import type { SendItem } from "../../shared/domain/sends.ts";
 import * as suppressions from "../../shared/domain/suppressions.ts";
 import { insertMany, queryAll } from "../../shared/doors/table.ts";
 import * as ids from "../../shared/ids.ts";
 import { keys, ranges } from "../../shared/keys.ts";
 import type { InboundEvent } from "../../shared/queues.ts";
-import { type Audience, audience, create } from "../support/audience.ts";
+import { type Audience, audience, create, handedOver as sent } from "../support/audience.ts";
 import { armed, atEveryStep } from "../support/killer.ts";
+import { eventOf, message, taken, work } from "../support/sent-mail.ts";
 
 armed();
 
@@ -95,50 +93,24 @@ describe("mail that was handed over", () => {
 });
 
 describe("events of providers", () => {
-  async function mailed(shop: Audience): Promise<SendItem> {
-    const send: SendItem = {
-      id: await ids.takeSend(),
-      siteId: shop.siteId,
-      toEmail: "ann@x.com",
-      fromEmail: "hi@shop.example",
-      subject: "Hi",
-      status: "sent",
-      provider: "postmark",
-      sendingConfigId: 5,
-      createdAt: at(0),
-      v: 0,
-    };
-    await insertMany([{ address: keys.send(shop.orgId, send.id), item: send }]);
-    return send;
+  async function mailed({ orgId, siteId }: Audience): Promise<number> {
+    const id = await ids.takeSend();
+    await insertMany([{ address: keys.send(orgId, id), item: taken(id, siteId, "ann@x.com") }]);
+    return id;
   }
-  let messages = 0;
-  async function message({ orgId }: Audience, send: SendItem, types: InboundEvent["type"][]): Promise<Received<Message>> {
-    const first = await ids.takeEvents(types.length);
-    const events = types.map(
-      (type, i): InboundEvent => ({
-        id: first + i,
-        type,
-        email: send.toEmail,
-        sendId: send.id,
-        providerEventId: `${type}-${i}`,
-        timestamp: at(i + 1),
-        data: type === "open" ? { userAgent: "Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) Safari/605" } : {},
-      }),
+  const told = ({ orgId }: Audience, sendId: number, types: InboundEvent["type"][]) =>
+    message(
+      orgId,
+      types.map((type, i) => eventOf(sendId, type, 60 * (i + 1), { email: "ann@x.com" })),
     );
-    return { messageId: `engagement-${++messages}`, attempt: 1, body: { orgId, provider: "postmark", events } };
-  }
-  const work = async (one: Received<Message>) => {
-    const [error] = await batch([one]);
-    if (error !== undefined) throw error;
-  };
 
   test("move the counts of a contact once, dead at any step and delivered again", async () => {
     await atEveryStep(async (kill) => {
       const shop = await audience();
       const { id } = await create(shop, "ann@x.com");
-      const told = await message(shop, await mailed(shop), ["open", "open", "click"]);
-      await kill(() => work(told));
-      await work(told);
+      const events = await told(shop, await mailed(shop), ["open", "open", "click"]);
+      await kill(() => work(events));
+      await work(events);
       expect(await contacts.find(shop.caller, id)).toMatchObject({
         openCount: 2,
         clickCount: 1,
@@ -151,18 +123,18 @@ describe("events of providers", () => {
   test("make a contact unsubscribed in the site that wrote, and suppress an address without one", async () => {
     const shop = await audience();
     const { id } = await create(shop, "ann@x.com");
-    await work(await message(shop, await mailed(shop), ["unsubscribe"]));
+    await work(await told(shop, await mailed(shop), ["unsubscribe"]));
     expect(await contacts.find(shop.caller, id)).toMatchObject({ status: "unsubscribed" });
     expect(await suppressions.find(shop.orgId, "ann@x.com")).toBeUndefined();
     await contacts.remove(shop.caller, id);
-    await work(await message(shop, await mailed(shop), ["unsubscribe"]));
+    await work(await told(shop, await mailed(shop), ["unsubscribe"]));
     expect(await suppressions.find(shop.orgId, "ann@x.com")).toMatchObject({ reason: "unsubscribe" });
   });
 
   test("suppress a contact whose mail bounced", async () => {
     const shop = await audience();
     const { id } = await create(shop, "ann@x.com", { status: "pending" });
-    await work(await message(shop, await mailed(shop), ["bounce"]));
+    await work(await told(shop, await mailed(shop), ["bounce"]));
     expect(await contacts.find(shop.caller, id)).toMatchObject({ status: "suppressed" });
   });
 });

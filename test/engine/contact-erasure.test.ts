@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
 import * as activities from "../../shared/domain/contacts/activities.ts";
-import { sent } from "../../shared/domain/contacts/engagement.ts";
 import { erase, erasedEmail } from "../../shared/domain/contacts/erasure.ts";
 import { dossier } from "../../shared/domain/contacts/person.ts";
 import * as scores from "../../shared/domain/contacts/scores.ts";
@@ -12,7 +11,7 @@ import * as suppressions from "../../shared/domain/suppressions.ts";
 import { insertMany, queryAll } from "../../shared/doors/table.ts";
 import * as ids from "../../shared/ids.ts";
 import { keys, ranges, sha256 } from "../../shared/keys.ts";
-import { type Audience, audience, create, person } from "../support/audience.ts";
+import { type Audience, audience, create, person, handedOver as sent } from "../support/audience.ts";
 import { armed, atEveryStep } from "../support/killer.ts";
 
 const inside = 20;

@@ -3,6 +3,8 @@ import { randomBytes } from "node:crypto";
 import { afterEach, beforeAll, beforeEach, expect, test, vi } from "vitest";
 import type * as z from "zod";
 import * as clock from "../../shared/clock.ts";
+import { NewContact } from "../../shared/domain/contacts/contact.ts";
+import * as contacts from "../../shared/domain/contacts.ts";
 import { gather } from "../../shared/domain/sending/accept.ts";
 import { single } from "../../shared/domain/sending/accept-single.ts";
 import * as attachments from "../../shared/domain/sending/attachments.ts";
@@ -65,6 +67,19 @@ test("each recipient reads their own variables, over those of all", async () => 
   expect(mailTo(from, "ada@example.com")).toMatchObject({ subject: "Shop: 3", html: "<p>Ada, &lt;b&gt;</p>", text: "Ada, <b>" });
   expect(mailTo(from, "bob@example.com")).toMatchObject({ subject: "Bobs: <5>", html: "<p>Bob &amp; Co, &lt;b&gt;</p>" });
   expect(await mailroom.balanced(from, idsOf(accepted))).toEqual({ sent: 2 });
+});
+
+test("mail to an address knows whose it is, once it is handed over", async () => {
+  const from = await sender("postmark");
+  const [ann, bea] = await Promise.all(
+    ["Ann@example.com", "bea@example.com"].map((email) => contacts.create(from.caller, NewContact.parse({ siteId: from.siteId, email }))),
+  );
+  const batch = await mailroom.sendBatch(from, [{ to: "ann@example.com" }, { to: "nobody@example.com" }], { siteId: from.siteId });
+  const single = await mailroom.send(from, { to: "BEA@example.com", siteId: from.siteId });
+  const all = [...idsOf(batch), single.id];
+  expect((await Promise.all(all.map((id) => sendOf(from, id)))).map(({ contactId }) => contactId)).toEqual([null, null, null]);
+  await mailroom.settle();
+  expect((await Promise.all(all.map((id) => sendOf(from, id)))).map(({ contactId }) => contactId)).toEqual([ann!.id, null, bea!.id]);
 });
 
 test("accepted and rejected make up the recipients; who is suppressed is recorded and not mailed, who is invalid has no send", async () => {

@@ -1,6 +1,7 @@
 // A site with people in it, straight from the domain.
 import type { Caller } from "../../shared/caller.ts";
 import { ContactRow, type NewContact } from "../../shared/domain/contacts/contact.ts";
+import * as engagement from "../../shared/domain/contacts/engagement.ts";
 import { newItem } from "../../shared/domain/contacts/items.ts";
 import * as contacts from "../../shared/domain/contacts.ts";
 import * as sites from "../../shared/domain/sites.ts";
@@ -68,3 +69,7 @@ export async function crowd(
   });
   await writeMany(made.map((item) => put(item, item)));
 }
+
+/** As a worker tells it. */
+export const handedOver = async (orgId: number, sends: engagement.Sent[]): Promise<void> =>
+  engagement.sent(orgId, sends, await engagement.contactsOf(orgId, sends));

@@ -75,15 +75,20 @@ function campaigns(contact: ContactItem, fact: CampaignFact, some: { campaignId?
 
 export type Sent = Addressee & Pick<SendItem, "id" | "sentAt" | "campaignId" | "sequenceId" | "holidayId">;
 
-/** Mail was handed over. */
-export const sent = (orgId: number, sends: Sent[]): Promise<void> =>
-  settled(orgId, sends, async (contact, some) => {
-    const change = withSent(contact, some);
-    if (!change) return undefined;
-    const { older, ...kept } = change;
-    await writeMany(older.map((ids) => put(keys.contactLog(orgId, contact.id, `${sendsPrefix}${sortable(ids[0]!)}`), { ids })));
-    return kept;
-  });
+/** Mail was handed over. `found`: its contacts, as `contactsOf` has just told. */
+export const sent = (orgId: number, sends: Sent[], found: (ContactItem | undefined)[]): Promise<void> =>
+  settled(
+    orgId,
+    sends,
+    async (contact, some) => {
+      const change = withSent(contact, some);
+      if (!change) return undefined;
+      const { older, ...kept } = change;
+      await writeMany(older.map((ids) => put(keys.contactLog(orgId, contact.id, `${sendsPrefix}${sortable(ids[0]!)}`), { ids })));
+      return kept;
+    },
+    found,
+  );
 
 /** Lines of the log of a contact that name its older sends begin so. */
 export const sendsPrefix = "SENDS|";
@@ -113,25 +118,24 @@ const latestOf = (sends: Sent[], before = ""): string => [...sends.map(({ sentAt
 
 const mostTries = 8;
 
+type Changing<T> = (contact: ContactItem, some: T[]) => Promise<Change | undefined>;
+
 /** Writes each contact on the version that was read; who lost a race is read again. */
 async function settled<T extends Addressee>(
   orgId: number,
   told: T[],
-  change: (contact: ContactItem, some: T[]) => Promise<Change | undefined>,
+  change: Changing<T>,
+  known?: (ContactItem | undefined)[],
 ): Promise<void> {
-  let open = told;
+  let [open, found] = [told, known];
   for (let tries = 1; open.length; tries++) {
     if (tries > mostTries) throw new Error("Contacts kept changing while their mail was counted");
-    open = await settleOnce(orgId, open, change);
+    open = await settleOnce(open, found ?? (await contactsOf(orgId, open)), change);
+    found = undefined;
   }
 }
 
-async function settleOnce<T extends Addressee>(
-  orgId: number,
-  told: T[],
-  change: (contact: ContactItem, some: T[]) => Promise<Change | undefined>,
-): Promise<T[]> {
-  const found = await contactsOf(orgId, told);
+async function settleOnce<T extends Addressee>(told: T[], found: (ContactItem | undefined)[], change: Changing<T>): Promise<T[]> {
   const byContact = Map.groupBy(
     told.flatMap((one, i) => (found[i] ? [{ one, contact: found[i] }] : [])),
     ({ contact }) => contact.id,

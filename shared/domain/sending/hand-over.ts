@@ -136,14 +136,17 @@ async function record({ orgId, waiting, head, carrier }: Load, lines: Line[], re
   const byIndex = new Map(lines.map((line) => [line.i, line]));
   const sentAt = now().toISOString();
   const settled = results.flatMap(({ outcomes }) => outcomes).filter(([, { status }]) => status !== "held");
-  const sends = settled.map(([i, outcome]) => ({
+  const meant = settled.map(([i, outcome]) => ({
     ...chunks.sendOf(head, waiting.block, byIndex.get(i)!),
     ...(carrier && { provider: carrier.provider.key }),
     ...marks(outcome, sentAt),
   }));
+  const contacts = await engagement.contactsOf(orgId, meant);
+  const sends = meant.map((send, i) => ({ ...send, contactId: send.contactId ?? contacts[i]?.id }));
   const gone = sends.filter(({ status }) => status === "sent");
+  const theirs = contacts.filter((_, i) => sends[i]!.status === "sent");
   // Each is safe to repeat, and neither looks at the other.
-  const [isNew] = await Promise.all([insertSends(orgId, sends), engagement.sent(orgId, gone)]);
+  const [isNew] = await Promise.all([insertSends(orgId, sends), engagement.sent(orgId, gone, theirs)]);
   const there = await getMany<SendItem>(
     sends.flatMap(({ id }, i) => (isNew[i] ? [] : [keys.send(orgId, id)])),
     { consistent: true },
@@ -172,9 +175,9 @@ function tallyOf(outcome: Outcome, there: SendItem | undefined): sources.Tallies
 /** An event may have inserted a send first: what it says stands, what the provider answered is added. */
 const addTo = (orgId: number, sends: SendItem[]) =>
   updateMany(
-    sends.map(({ id, provider, providerMessageId, sentAt }) => ({
+    sends.map(({ id, contactId, provider, providerMessageId, sentAt }) => ({
       address: keys.send(orgId, id),
-      set: { provider, providerMessageId, sentAt },
+      set: { contactId, provider, providerMessageId, sentAt },
       while: ["id", id],
     })),
   );

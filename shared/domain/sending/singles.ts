@@ -173,10 +173,10 @@ const backOffSeconds = ({ attempt = 1 }: Single): number => Math.min(2 ** (attem
 /** Its end. An event may have come first and told more of it: then only what the provider said beside is added. */
 async function settle(orgId: number, send: Single, outcome: Outcome): Promise<void> {
   const address = keys.send(orgId, send.id);
-  const set = marks(outcome, now().toISOString());
+  const [date, found] = await Promise.all([organizations.today(orgId), engagement.contactsOf(orgId, [send])]);
+  const set = { ...marks(outcome, now().toISOString()), contactId: send.contactId ?? found[0]?.id };
   // Before the send is settled, as nobody takes it up again afterwards.
-  const told = set.status === "sent" ? engagement.sent(orgId, [{ ...send, ...set }]) : undefined;
-  const [date] = await Promise.all([organizations.today(orgId), told]);
+  if (set.status === "sent") await engagement.sent(orgId, [{ ...send, ...set }], found);
   const counting = (counts: days.DayCounts) =>
     days.counting(orgId, send.siteId, date, send.id, [{ configId: send.sendingConfigId, counts }]);
   // Whoever is about to write an event on it as it was reads it again.
