@@ -11,8 +11,8 @@ import * as sendingConfigs from "../../shared/domain/sending-configs.ts";
 import * as sends from "../../shared/domain/sends.ts";
 import * as sites from "../../shared/domain/sites.ts";
 import * as suppressions from "../../shared/domain/suppressions.ts";
-import { claim, query, write } from "../../shared/doors/table.ts";
-import { ranges } from "../../shared/keys.ts";
+import { claim, query, queryAll, remove, write, writeMany } from "../../shared/doors/table.ts";
+import { type Address, blockOf, ranges } from "../../shared/keys.ts";
 import { person } from "../support/audience.ts";
 import { atSomeSteps } from "../support/killer.ts";
 import * as mailroom from "../support/mailroom.ts";
@@ -237,6 +237,49 @@ test("what was paused for days is not given up for the provider's first trouble"
   await held.release(orgId, one.source, from.configId);
   await mailroom.settle();
   expect(await agree(one, ids)).toMatchObject({ sent: 2 });
+  await from.provider.stop();
+});
+
+/** What expires by itself, long after it was accepted. */
+async function expired({ from }: Story, ids: number[]): Promise<void> {
+  const blocks = [...new Set(ids.map(blockOf))];
+  const items = await Promise.all(blocks.map((block) => queryAll<Address>(ranges.block(from.caller.orgId, block), { consistent: true })));
+  await writeMany(items.flat().map((one) => remove(one)));
+}
+
+test("mail that was paused for so long that it is not kept any more never goes, and keeps nobody behind it from going", async () => {
+  const from = await mailroom.sender("postmark");
+  const { orgId } = from.caller;
+  const [old, stopped] = [await story(from, 3), await story(from, 2)];
+  const [oldIds, stoppedIds] = [await stage(old, { held: true }), await stage(stopped, { held: true })];
+  await Promise.all([expired(old, oldIds), expired(stopped, stoppedIds)]);
+  await held.discard(orgId, stopped.source, from.configId);
+  await held.release(orgId, old.source, from.configId);
+  const fresh = await story(from, 2);
+  const ids = await stage(fresh);
+  await mailroom.settle();
+  expect(await agree(fresh, ids)).toMatchObject({ sent: 2 });
+  expect(await numbers(old)).toMatchObject({ accepted: 3, cancelled: 3 });
+  expect(await numbers(stopped)).toMatchObject({ accepted: 2, cancelled: 2 });
+  expect(mailsOf(old, [...oldIds, ...stoppedIds])).toEqual([]);
+  const { sends: listed } = await sends.list(from.caller, { limit: 10 }, {});
+  expect(listed.map(({ id }) => id).sort()).toEqual(ids.toSorted());
+  await from.provider.stop();
+});
+
+test("of a call that somebody died over, and nothing is kept, nobody can tell whether it came to anything", async () => {
+  const from = await mailroom.sender("postmark");
+  await atSomeSteps(3, async (kill) => {
+    const one = await story(from, 3);
+    const ids = await stage(one);
+    await kill(() => mailroom.runLane(from.caller.orgId, from.configId));
+    await expired(one, ids);
+    await mailroom.settle();
+    const { queued, sending } = await numbers(one);
+    expect({ queued, sending }).toEqual({ queued: 0, sending: 0 });
+    const mailed = mailsOf(one, ids).map(({ sendId }) => sendId);
+    expect(new Set(mailed).size).toBe(mailed.length);
+  });
   await from.provider.stop();
 });
 

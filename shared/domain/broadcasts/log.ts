@@ -4,6 +4,7 @@ import { put, query, type Write } from "../../doors/table.ts";
 import { keys, ranges } from "../../keys.ts";
 import { inParallel } from "../../parallel.ts";
 import * as chunks from "../sending/chunks.ts";
+import * as reading from "../sending/reading.ts";
 import type { Key } from "./broadcast.ts";
 import type { Cursor } from "./cursors.ts";
 
@@ -29,11 +30,25 @@ export async function reachedIn(key: Key, shard: string): Promise<Set<number>> {
   let after: string | undefined;
   do {
     const { items, next } = await page(key, shard, after);
-    const blocks = items.flatMap((line) => line.blocks.map(([block]) => block));
-    await inParallel(8, blocks, async (block) => {
-      for (const { contactId } of (await chunks.read(key.orgId, block, 0)).lines) if (contactId) reached.add(contactId);
-    });
+    await inParallel(
+      8,
+      items.flatMap((line) => line.blocks),
+      async ([block, n]) => {
+        for (const { contactId } of await mailsOf(key.orgId, block, n)) if (contactId) reached.add(contactId);
+      },
+    );
     after = next;
   } while (after !== undefined);
   return reached;
+}
+
+/** The lines of a chunk; where they are not kept any more, those that went. */
+async function mailsOf(orgId: number, block: number, n: number): Promise<{ contactId?: number | null | undefined }[]> {
+  const chunk = await chunks.read(orgId, block, 0);
+  if (chunk) return chunk.lines;
+  const sends = await reading.byId(
+    orgId,
+    Array.from({ length: n }, (_, i) => chunks.idOf(block, { i })),
+  );
+  return sends.flatMap((send) => send ?? []);
 }

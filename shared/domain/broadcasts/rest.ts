@@ -23,7 +23,7 @@ export function dealing(broadcast: Broadcast, plan: Plan): Dealt {
     if (!winner || !winning) return undefined;
     shot ??= shooter(broadcast, plan).then((shotOf) => shotOf(winning));
     const won = await shot;
-    await rewrite(won, block, chunk);
+    if (!(await rewrite(won, block, chunk))) return {};
     // It was counted as accepted when it was made ready, for no variant.
     const { part: _, ...whole } = won.source;
     const counted = [
@@ -34,10 +34,12 @@ export function dealing(broadcast: Broadcast, plan: Plan): Dealt {
   };
 }
 
-/** The same, however often it is written. */
-async function rewrite(won: staging.Mailshot, block: number, chunk: number): Promise<void> {
+/** The same, however often it is written. False when the chunk is not kept any more. */
+async function rewrite(won: staging.Mailshot, block: number, chunk: number): Promise<boolean> {
   const { orgId } = won;
-  const { lines, head: before } = await chunks.read(orgId, block, chunk);
+  const stored = await chunks.read(orgId, block, chunk);
+  if (!stored) return false;
+  const { lines, head: before } = stored;
   const content = keys.content(orgId, block);
   const head = { ...before, ...staging.headOf(won, block) };
   const [item] = await chunks.items(orgId, block, head, lines);
@@ -46,4 +48,5 @@ async function rewrite(won: staging.Mailshot, block: number, chunk: number): Pro
     write(put(content, { ...(await packed(content, await staging.contentOf(won))), expires })),
     write(put(item!.address, item!.item)),
   ]);
+  return true;
 }

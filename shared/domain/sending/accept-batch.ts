@@ -190,5 +190,5 @@ async function linesTaken(orgId: number, block: number): Promise<chunks.Line[] |
   if (!first || !(await feed.isListed(orgId, first.siteId, first.createdAt, first.id))) return undefined;
   const count = Math.ceil((await chunks.sizeOf(orgId, block)) / chunks.linesPerChunk);
   const stored = await Promise.all(Array.from({ length: count }, (_, chunk) => chunks.read(orgId, block, chunk)));
-  return stored.flatMap(({ lines }) => lines);
+  return stored.flatMap((one) => one?.lines ?? []);
 }

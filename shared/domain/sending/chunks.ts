@@ -2,7 +2,7 @@
 // that an id tells where its line is.
 import { type Packed, packed, unpacked } from "../../bodies.ts";
 import { epochSeconds, now } from "../../clock.ts";
-import { getMany } from "../../doors/table.ts";
+import { get, getMany } from "../../doors/table.ts";
 import { blockOf, idsPerBlock, keys } from "../../keys.ts";
 import * as liquid from "../../liquid.ts";
 import { chunked } from "../../parallel.ts";
@@ -79,10 +79,10 @@ export const items = (orgId: number, block: number, head: ChunkHead, lines: Line
     }),
   );
 
-export async function read(orgId: number, block: number, chunk: number): Promise<Chunk> {
-  const [item] = await getMany<Packed>([keys.chunk(orgId, block, chunk)], { consistent: true });
-  if (!item) throw new Error(`Chunk ${chunk} of block ${block} is gone`);
-  return unpacked<Chunk>(item);
+/** Undefined when it is older than chunks are kept. */
+export async function read(orgId: number, block: number, chunk: number): Promise<Chunk | undefined> {
+  const item = await get<Packed>(keys.chunk(orgId, block, chunk));
+  return item && unpacked<Chunk>(item);
 }
 
 /** How many sends a batch has, or may have had once its chunks are gone; 0 for what is no batch. */

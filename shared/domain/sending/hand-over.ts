@@ -2,7 +2,7 @@
 // RESULT item; only then are the sends inserted. Whatever dies in between is taken up from what was written.
 import { now } from "../../clock.ts";
 import { absent, all, exists } from "../../conditions.ts";
-import { claim, getMany, insertMany, update, updateMany, write } from "../../doors/table.ts";
+import { claim, getMany, insertMany, remove, update, updateMany, write } from "../../doors/table.ts";
 import { type Address, keys } from "../../keys.ts";
 import { inParallel } from "../../parallel.ts";
 import type { Outcome } from "../../providers/provider.ts";
@@ -33,6 +33,7 @@ export async function chunk(
   const state = waiting.source ? await sources.stateOf(orgId, waiting.source) : "going";
   if (state === "paused") return heldBack(orgId, waiting);
   const load = await prepare(orgId, configId, waiting);
+  if (!load) return lapsed(orgId, waiting);
   // Neither mail that came a moment ago nor a provider that failed a moment ago is given up.
   const first = waiting.since ?? waiting.at;
   const hopelessSince = heldSince && heldSince > first ? heldSince : heldSince && first;
@@ -80,6 +81,13 @@ async function end(load: Load, told: Told[], state: sources.State): Promise<void
 
 async function heldBack(orgId: number, waiting: Waiting): Promise<Verdict> {
   await held.hold(orgId, waiting);
+  return { done: true, moved: true };
+}
+
+/** Nobody knows any more for whom it is: a campaign or sequence was paused for months, say. Those behind it must not wait for it. */
+async function lapsed(orgId: number, waiting: Waiting): Promise<Verdict> {
+  const { source } = waiting;
+  await claim(...(source ? await held.cancelling(orgId, source, waiting) : [remove(waiting, { if: lanes.asRead(waiting) })]));
   return { done: true, moved: true };
 }
 

@@ -58,13 +58,26 @@ export async function discard(orgId: number, source: Source, configId: number): 
 /** Something of it was handed over, or may have been. */
 const hasBegun = (waiting: Waiting): boolean => Object.keys(waiting).some((name) => /^c\d+$/.test(name));
 
-/** What was not handed over of a chunk, wherever it waits, never will be. */
+/** What was not handed over of a chunk, wherever it waits, never will be; what was asked for and is not settled, may have been. */
 export async function cancelling(orgId: number, source: Source, { pk, sk }: Address): Promise<Write[]> {
   const waiting = await get<Waiting>({ pk, sk });
   if (!waiting) return [remove({ pk, sk }, { if: exists })];
+  const { block, n, doneLines = 0 } = waiting;
+  const chunk = keys.chunk(orgId, block, waiting.chunk);
+  // After months there is nothing left to be marked.
+  const isKept = await get(chunk, { consistent: false });
+  const uncertain = unsettled(waiting);
   return [
     remove({ pk, sk }, { if: lanes.asRead(waiting) }),
-    update(keys.chunk(orgId, waiting.block, waiting.chunk), { set: { cancelled: true } }),
-    ...counting(orgId, waiting.block, [{ source, tallies: { cancelled: waiting.n - (waiting.doneLines ?? 0) } }]),
+    ...(isKept ? [update(chunk, { set: { cancelled: true } }, { if: exists })] : []),
+    ...counting(orgId, block, [{ source, tallies: { cancelled: n - doneLines - uncertain, uncertain, sending: -uncertain } }]),
   ];
+}
+
+/** Mails of calls that were begun and are not done with. */
+function unsettled({ n, callSize = n, ...marks }: Waiting): number {
+  const open = Object.keys(marks).flatMap((name) =>
+    /^c\d+$/.test(name) && !marks[`d${Number(name.slice(1))}`] ? Number(name.slice(1)) : [],
+  );
+  return open.reduce((sum, call) => sum + Math.min(callSize, n - call * callSize), 0);
 }

@@ -1,6 +1,7 @@
 // A load: one chunk made ready for its provider.
 import { type Packed, unpacked } from "../../bodies.ts";
 import { get } from "../../doors/table.ts";
+import { missing } from "../../errors.ts";
 import { keys } from "../../keys.ts";
 import { provider as providerOf } from "../../providers/index.ts";
 import type { Mailing, Provider, Recipient } from "../../providers/provider.ts";
@@ -44,8 +45,11 @@ export interface Carrier {
   mailing(lines: Line[]): Mailing;
 }
 
-export async function prepare(orgId: number, configId: number, waiting: Waiting): Promise<Load> {
-  const { head, lines } = await chunks.read(orgId, waiting.block, waiting.chunk);
+/** Undefined when it has waited for longer than chunks are kept. */
+export async function prepare(orgId: number, configId: number, waiting: Waiting): Promise<Load | undefined> {
+  const stored = await chunks.read(orgId, waiting.block, waiting.chunk);
+  if (!stored) return undefined;
+  const { head, lines } = stored;
   const sendable = lines.filter(({ error }) => !error);
   let refusal = "";
   const carrier = await carrierOf(orgId, configId, waiting).catch((error: unknown) => {
@@ -61,7 +65,8 @@ const callsInFlight = 4;
 /** Throws `missing` when the config or the template is gone. */
 async function carrierOf(orgId: number, configId: number, waiting: Waiting): Promise<Carrier> {
   const [item, config] = await Promise.all([get<Packed>(keys.content(orgId, waiting.block)), configOf(orgId, configId)]);
-  const content = await unpacked<Content>(item ?? {});
+  if (!item) throw missing("It waited for so long that what it says is not kept any more");
+  const content = await unpacked<Content>(item);
   const [words, files, credentials] = await Promise.all([
     wording(orgId, content),
     attachments.loaded(content.attachments),
