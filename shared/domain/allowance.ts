@@ -129,8 +129,7 @@ function countedAs(as: Standing, n: number, free: number): Condition {
   const included = plans[as.plan].mailsPerMonth;
   if (account.period === undefined) return absent("period");
   if (account.period !== period.start) return equals("period", account.period);
-  const border = free === n ? atMost("mails", included - n) : free === 0 ? atLeast("mails", included) : equals("mails", account.mails);
-  return all(equals("period", period.start), border);
+  return free === n ? atMost("mails", included - n) : free === 0 ? atLeast("mails", included) : equals("mails", account.mails);
 }
 
 function refusal(as: Standing, n: number): string {

@@ -149,6 +149,13 @@ describe("as time goes by", () => {
     await from.provider.stop();
   });
 
+  test("the first mails of an organization, all at the same moment, are each counted", async () => {
+    const from = await mailroom.sender("postmark");
+    await Promise.all(Array.from({ length: 6 }, (_, i) => mailroom.send(from, { to: `r${i}@x.com` })));
+    expect((await get<allowance.Account>(keys.account(from.caller.orgId)))!.mails).toBe(6);
+    await from.provider.stop();
+  });
+
   test("with the branding footer a mail costs 15 % less and ends with a line that says so", async () => {
     const from = await shop({ mailsLeft: 0, credit: 1000 });
     await write(update(keys.account(from.caller.orgId), { set: { branded: true } }));

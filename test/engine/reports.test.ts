@@ -1,3 +1,4 @@
+import { UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { worker as drain } from "../../functions/queue/drain.ts";
 import { worker as report } from "../../functions/queue/report.ts";
@@ -22,6 +23,7 @@ import { put, update, write, writeMany } from "../../shared/doors/table.ts";
 import { takeContacts } from "../../shared/ids.ts";
 import { keys, shards } from "../../shared/keys.ts";
 import { type Audience, audience, person } from "../support/audience.ts";
+import { heldUp, letGo } from "../support/held-up.ts";
 import { atSomeSteps } from "../support/killer.ts";
 import * as mailroom from "../support/mailroom.ts";
 import * as virtual from "../support/virtual-queues.ts";
@@ -38,6 +40,7 @@ async function sender(): Promise<mailroom.Sender> {
 // The clock is everybody's: what is left would be due in the next test.
 const made: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
+  letGo();
   for (const undo of made.splice(0)) await undo();
 });
 async function schedule(from: mailroom.Sender, fields: object = {}) {
@@ -190,6 +193,38 @@ describe("a scheduled report", () => {
     expect((await find(from, one)).dueOn > lastOn!).toBe(true);
     await schedules.change(from.caller, one.id, { active: false });
     expect(await find(from, one)).not.toHaveProperty("duepk");
+    await from.provider.stop();
+  });
+
+  test.each<[string, mails: number, (from: mailroom.Sender, id: number) => Promise<unknown>]>([
+    ["switched off", 1, (from, id) => schedules.change(from.caller, id, { active: false })],
+    ["given another interval", 1, (from, id) => schedules.change(from.caller, id, { frequency: "monthly" })],
+    [
+      "mailed by others, and the day after too",
+      2,
+      async (from, id) => {
+        await mailing.run(from.caller.orgId, id);
+        await untilDue(from, { id });
+        await mailing.run(from.caller.orgId, id);
+      },
+    ],
+  ])("%s while somebody mails it, stays so", async (_, mails, meanwhile) => {
+    const from = await sender();
+    const one = await schedule(from);
+    await untilDue(from, one);
+    const ending = heldUp(
+      UpdateCommand,
+      ({ input }) => input.UpdateExpression!.includes("REMOVE") && /REPORT/.test(JSON.stringify(input.Key)),
+    );
+    const slow = mailing.run(from.caller.orgId, one.id);
+    await ending.reached;
+    await meanwhile(from, one.id);
+    const changed = await find(from, one);
+    ending.release();
+    await slow;
+    expect(await find(from, one)).toEqual(changed);
+    await virtual.settle(workers);
+    expect(from.provider.mails).toHaveLength(mails);
     await from.provider.stop();
   });
 

@@ -27,7 +27,7 @@ export async function run(orgId: number, reportId: number): Promise<void> {
   await settle(due, await mailed(due, pending.sendId), timezone);
 }
 
-/** What was begun is brought to its end; else the latest is begun. Undefined when somebody else has ended it meanwhile. */
+/** What was begun is brought to its end; else the latest is begun. Undefined when somebody else is at it, or has changed it. */
 async function reserved(item: Stored, timezone: string): Promise<Stored["pending"]> {
   const { orgId, id, frequency } = item;
   if (item.pending?.dueOn === item.dueOn) return item.pending;
@@ -35,9 +35,8 @@ async function reserved(item: Stored, timezone: string): Promise<Stored["pending
   const dueOn = times.latest(frequency, item.dueOn, now(), timezone);
   const pending = { dueOn, sendId: await ids.takeSend() };
   const free = all(as(item), any(absent("pending"), not(equals(["pending", "dueOn"], item.dueOn))));
-  if (await claim(update(address, { set: { pending, ...waiting(id, dueOn, timezone) } }, { if: free }))) return pending;
-  const there = await get<Stored>(address);
-  return there?.dueOn === dueOn && there.pending?.dueOn === dueOn ? there.pending : undefined;
+  const mine = await claim(update(address, { set: { pending, ...waiting(id, dueOn, timezone) } }, { if: free }));
+  return mine ? pending : undefined;
 }
 
 /** Nobody has ended or changed it. */
