@@ -67,6 +67,14 @@ describe.skipIf(!inject("chromium"))("the API reference", () => {
     await page.context().close();
   });
 
+  it.each(looks)("leads from a field that was searched for to where it is told: %s, %s", async (_, colorScheme, size) => {
+    const page = await visited(`${docs}?q=double+opt-in`, { ...size, ...seeing, colorScheme });
+    expect(await obstacles(page)).toEqual([]);
+    await page.getByRole("link", { name: "POST /forms", exact: true }).click();
+    await page.locator("#createForm dt", { hasText: "doubleOptIn" }).first().waitFor();
+    await page.context().close();
+  });
+
   it("shows what is searched for as text, whatever it is", async () => {
     const page = await visited(`${docs}?q=${encodeURIComponent('"><script>document.title=1</script>')}`, {
       ...desk,

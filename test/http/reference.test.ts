@@ -1,7 +1,15 @@
+import { execFileSync, spawnSync } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
 import { request } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import { describe, expect, inject, test } from "vitest";
-import { ask } from "../support/client.ts";
+import { ask, freshEmail, mailTo } from "../support/client.ts";
+
+const pasteable = new URL(inject("baseUrl")).hostname === "127.0.0.1" && spawnSync("curl", ["--version"]).status === 0;
+const entities: Record<string, string> = { amp: "&", lt: "<", gt: ">", quot: '"', "#39": "'" };
+const unescaped = (html: string): string => html.replace(/&(amp|lt|gt|quot|#39);/g, (_, name: string) => entities[name]!);
 
 /** As sent: fetch would unpack it. */
 const bytesOf = (path: string, encoding: string): Promise<{ headers: Record<string, unknown>; bytes: Buffer }> =>
@@ -53,5 +61,20 @@ describe("the reference", () => {
   test("refuses to search for too much", async () => {
     expect((await ask("GET", `/docs?q=${"a".repeat(100)}`)).status).toBe(200);
     expect((await ask("GET", `/docs?q=${"a".repeat(101)}`)).status).toBe(400);
+  });
+
+  test.skipIf(!pasteable)("shows a first send that arrives, pasted as it stands", async () => {
+    const { text } = await ask("GET", "/docs");
+    const [, shown = ""] = /id="start"[\s\S]*?<pre><code>([\s\S]*?)<\/code>/.exec(text) ?? [];
+    const recipient = freshEmail();
+    const pasted = unescaped(shown).replace("me@shop.example", freshEmail()).replace("ada@example.com", recipient);
+    const folder = mkdtempSync(join(tmpdir(), "docs-"));
+    try {
+      const output = execFileSync("sh", ["-e"], { cwd: folder, input: pasted }).toString();
+      expect(output).not.toContain('"error"');
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+    expect(await mailTo(recipient)).toMatchObject({ subject: "Hello", html: "<p>Hello Ada</p>" });
   });
 });
