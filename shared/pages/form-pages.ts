@@ -1,6 +1,6 @@
 // Our own page of a form, what it answers, and the page behind the link that asks to confirm.
 import { type Html, html } from "../http/html.ts";
-import { faultText, form, idOf, type Shown } from "./form.ts";
+import { form, idOf, labelOf, type Shown } from "./form.ts";
 import { page } from "./page.ts";
 import { type Language, words } from "./words.ts";
 
@@ -15,9 +15,10 @@ const description = (text: string | undefined): Html =>
     .filter(Boolean)
     .map((line) => html`<p>${line}</p>`)}`;
 
+/** Which fields; what is wrong with them stands there. */
 function faults({ formId, design, language, wrong = [] }: Shown): Html {
   if (!wrong.length) return html``;
-  const lines = wrong.map((one) => html`<li><a href="#${idOf(formId, one.field)}">${faultText(language, design, one)}</a></li>`);
+  const lines = wrong.map((one) => html`<li><a href="#${idOf(formId, one.field)}">${labelOf(language, design, one.field)}</a></li>`);
   return html`<div role="alert"><p class="bad">${words[language].checkTitle}</p><ul>${lines}</ul></div>`;
 }
 

@@ -25,12 +25,15 @@ ${shown.design.fields.map((field) => fieldHtml(shown, field))}
 </form>`;
 
 /** One sentence for each fault, which names the field. */
-export const faultText = (language: Language, design: Design, { field, fault }: Wrong): string =>
-  words[language].faults[fault](labelOf(language, design, field));
+export const faultText = (language: Language, design: Design, wrong: Wrong): string =>
+  words[language].wrong(labelOf(language, design, wrong.field), faultOf(language, wrong));
+
+const faultOf = (language: Language, { field, fault }: Wrong): string =>
+  words[language].faults[fault === "required" && field.type === "checkbox" ? "tick" : fault];
 
 export const idOf = (formId: number, { name }: Pick<FormField, "name">): string => `pennymail-${formId}-${name}`;
 
-function labelOf(language: Language, { address }: Design, { name, label }: FormField): string {
+export function labelOf(language: Language, { address }: Design, { name, label }: FormField): string {
   if (label) return label;
   if (name === address) return words[language].email;
   const own = contactFields.find((one) => one === name);
@@ -49,7 +52,7 @@ function fieldHtml(shown: Shown, field: FormField): Html {
   const id = idOf(shown.formId, field);
   const attributes = html`id="${id}" name="${field.name}"${field.required && html` required`}${completes(field)}${wrong && html` aria-invalid="true" aria-describedby="${id}-fault"`}${isFirst && html` autofocus`}`;
   const label = html`${labelOf(shown.language, shown.design, field)}${field.required && html` <small>(${words[shown.language].required})</small>`}`;
-  const fault = wrong && html`<span class="bad" id="${id}-fault">${faultText(shown.language, shown.design, wrong)}</span>`;
+  const fault = wrong && html`<span class="bad" id="${id}-fault">${sentence(faultOf(shown.language, wrong))}</span>`;
   const control = controls[field.type](field, attributes, text(value), shown.language);
   return field.type === "checkbox"
     ? html`<p><label>${control} <span>${label}</span></label>${fault}</p>
@@ -57,6 +60,8 @@ function fieldHtml(shown: Shown, field: FormField): Html {
     : html`<p><label for="${id}">${label}</label>${control}${fault}</p>
 `;
 }
+
+const sentence = (words: string): string => words.charAt(0).toUpperCase() + words.slice(1);
 
 const text = (value: unknown): string => (typeof value === "object" ? "" : String(value));
 

@@ -74,6 +74,7 @@ button { width: 100%; min-height: 44px; margin-top: 1rem; padding: .5rem 1.25rem
 button.quiet { color: var(--accent); background: none; border: 2px solid; }
 :focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; }
 .faint { color: var(--faint); font-size: .9rem; }
+.text { white-space: pre-wrap; }
 .bad { color: var(--bad); font-weight: 600; }
 iframe { display: block; width: 100%; height: 75vh; border: 1px solid var(--line); border-radius: 8px; background: #fff; }
 `,

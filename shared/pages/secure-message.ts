@@ -1,6 +1,6 @@
 // The page behind the link of a secure message. What the message holds is anybody's html: it stands in a frame where nothing runs.
 import type { Cover } from "../domain/secure-messages.ts";
-import { html } from "../http/html.ts";
+import { type Html, html } from "../http/html.ts";
 import { page } from "./page.ts";
 import { secureWords } from "./secure-words.ts";
 import type { Language } from "./words.ts";
@@ -28,13 +28,30 @@ export function shown(
   said: { html?: string | undefined; text?: string | undefined },
 ): string {
   const words = secureWords[lang];
-  const inner = said.html ?? html`<pre style="white-space:pre-wrap;font:16px/1.5 system-ui,sans-serif">${said.text ?? ""}</pre>`.html;
-  // Links leave for pages of their own, which learn nothing of where they were.
-  const framed = `<!doctype html><base target="_blank"><meta name="referrer" content="no-referrer">${inner}`;
-  const body = html`<p class="faint">${words.sentBy(sender)} ${words.until(dateOf(lang, expiresAt))}</p>
-<iframe title="${words.frame}" sandbox="allow-popups allow-popups-to-escape-sandbox" referrerpolicy="no-referrer" srcdoc="${framed}"></iframe>`;
+  const told = html`<p class="faint">${words.sentBy(sender)} ${words.until(dateOf(lang, expiresAt))}</p>`;
+  const body = said.html === undefined ? html`${told}<p class="text">${said.text ?? ""}</p>` : html`${told}${framed(lang, said.html)}`;
   return page({ lang, title: subject, body, wide: true });
 }
+
+function framed(lang: Language, inner: string): Html {
+  // Links leave for pages of their own, which learn nothing of where they were.
+  const content = `<!doctype html><base target="_blank"><meta name="referrer" content="no-referrer">${inner}`;
+  return html`<iframe title="${secureWords[lang].frame}" style="height:${heightOf(inner)}" sandbox="allow-popups allow-popups-to-escape-sandbox" referrerpolicy="no-referrer" srcdoc="${content}"></iframe>`;
+}
+
+/**
+ * Nothing runs in the frame, so it cannot say how tall its content is. A few lines get about their height on a phone, and can be scrolled
+ * where that is too little; what may be of any height gets most of the window.
+ */
+function heightOf(inner: string): string {
+  const most = "75vh";
+  if (inner.length > 4000 || /<(img|table|svg|style|link|form|pre)\b|\b(height|margin|padding|font-size)\s*:/i.test(inner)) return most;
+  const blocks = inner.split(/<(?:p|br|div|li|h\d|blockquote)\b/i).map((block) => block.replace(/<[^>]*>/g, "").trim().length);
+  const lines = blocks.reduce((sum, length) => sum + (length ? Math.ceil(length / phoneColumns) + 1 : 0), 0);
+  return `min(${most}, ${4 + 1.6 * lines}rem)`;
+}
+
+const phoneColumns = 38;
 
 export function gone(lang: Language): string {
   const { goneTitle: title, gone } = secureWords[lang];

@@ -2,9 +2,10 @@
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
 import type { Sandbox } from "../../infra/local/sandbox/index.ts";
+import * as clock from "../../shared/clock.ts";
 import { provider } from "../../shared/providers/index.ts";
 import { account, file, handOver, local, mailing, recipient, served, started } from "../support/sandbox.ts";
-import { launched, obstacles } from "../support/visitors.ts";
+import { launched, obstacles, pictured } from "../support/visitors.ts";
 
 describe.skipIf(!inject("chromium"))("the inbox", () => {
   let browser: Browser;
@@ -58,6 +59,7 @@ describe.skipIf(!inject("chromium"))("the inbox", () => {
       await page.goto(pages.origin + path);
       if (path.includes("inbox")) await page.locator("#mails li").first().waitFor({ state: "attached" });
       if (path.endsWith("1")) await page.getByRole("tab", { name: "HTML" }).waitFor();
+      await pictured(page, `${path.replace(/\W+/g, "-")}-${width}-${colorScheme}`);
       expect(await violations(page)).toEqual([]);
       const overflow = await page.evaluate("document.documentElement.scrollWidth > innerWidth");
       expect(overflow).toBe(false);
@@ -95,6 +97,30 @@ describe.skipIf(!inject("chromium"))("the inbox", () => {
     await page.getByRole("link", { name: "note.txt" }).waitFor();
     await page.goBack();
     await page.getByText("Choose a mail to read it.").waitFor();
+    await page.close();
+  });
+
+  it("tells the day of a mail that is not of today, as the clock may have been moved", async () => {
+    const page = await browser.newPage({ viewport: { width: 390, height: 760 }, locale: "en-US", timezoneId: "UTC" });
+    const timeOfFirst = () => page.locator("#mails time").first().innerText();
+    await page.goto(`${pages.origin}/_local/inbox`);
+    await expect.poll(timeOfFirst).toMatch(/^\d\d:\d\d [AP]M$/);
+    const day = clock.now().toLocaleDateString("en-US", { month: "short", day: "numeric", timeZone: "UTC" });
+    await page.clock.setFixedTime(clock.after(8 * 86_400));
+    await page.reload();
+    await expect.poll(timeOfFirst).toContain(`${day}, `);
+    await page.close();
+  });
+
+  it("on a phone shows the list alone until a mail is chosen", async () => {
+    const page = await visited("/_local/inbox", 390);
+    await page.locator("#mails li").first().waitFor();
+    expect(await page.getByText("Choose a mail to read it.").isVisible()).toBe(false);
+    await page.getByRole("link", { name: /Order 17/ }).click();
+    await page.getByRole("heading", { name: "Order 17" }).waitFor();
+    expect(await page.locator("#mails").isVisible()).toBe(false);
+    await page.getByRole("button", { name: "← All mails" }).click();
+    await page.locator("#mails").waitFor();
     await page.close();
   });
 

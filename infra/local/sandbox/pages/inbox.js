@@ -1,5 +1,5 @@
 // The inbox page: a list that refreshes itself, a search, and one open mail.
-import { element, make, root, show, showEvents } from "/_local/inbox/mail.js";
+import { element, make, root, show, showEvents, timeOf } from "/_local/inbox/mail.js";
 
 const pollMs = 2000;
 let newest = 0;
@@ -76,8 +76,7 @@ function say(text) {
 }
 
 function row(mail) {
-  const at = new Date(mail.at);
-  const time = make("time", "", at.toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" }));
+  const time = make("time", "", timeOf(mail.at));
   time.dateTime = mail.at;
   const link = make(
     "a",

@@ -64,7 +64,7 @@ export function showEvents(list) {
   const none = note("No webhook was posted for this mail. Make a sending config with this account's credentials, and its events go there.");
   const rows = list.map(({ kind, at, status }) => [
     kind,
-    new Date(at).toLocaleTimeString(),
+    timeOf(at, { second: "2-digit" }),
     make("span", status >= 200 && status < 300 ? "good" : "bad", answered(status)),
   ]);
   element("part-events").replaceChildren(list.length ? table(["Event", "Time", "Webhook"], rows) : none);
@@ -99,6 +99,15 @@ export function make(tag, className, ...content) {
   if (className) made.className = className;
   made.append(...content);
   return made;
+}
+
+/** Without the day where it is today's: the service's clock may have been moved by weeks. */
+export function timeOf(iso, more = {}) {
+  const at = new Date(iso);
+  const today = new Date();
+  const day = at.toDateString() !== today.toDateString() && { day: "numeric", month: "short" };
+  const year = at.getFullYear() !== today.getFullYear() && { year: "numeric" };
+  return at.toLocaleString([], { ...year, ...day, hour: "2-digit", minute: "2-digit", ...more });
 }
 
 const named = ({ name, email }) => (name ? `${name} <${email}>` : email);

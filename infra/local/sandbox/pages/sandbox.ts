@@ -20,7 +20,7 @@ export const sandboxPage = ({ account, providers, recipients }: Shown, publicUrl
 <body>
 <header class="bar">
   <h1>Sandbox account</h1>
-  <nav aria-label="Sandbox"><a class="button" href="/_local/inbox">Inbox</a> <a class="button" href="/_local/sandbox">New account</a></nav>
+  <nav aria-label="Sandbox"><a class="button" href="/">Home</a> <a class="button" href="/api/v1/docs">Docs</a> <a class="button" href="/_local/inbox">Inbox</a> <a class="button" href="/_local/sandbox">New account</a></nav>
 </header>
 <main class="guide">
 <p>This is account <code>${escaped(account)}</code> at each of the ten providers, made just now and good for as long as this data folder.
