@@ -11,12 +11,14 @@ import * as contacts from "../../shared/domain/contacts.ts";
 import { applyTag } from "../../shared/domain/scoring.ts";
 import * as sources from "../../shared/domain/sending/sources.ts";
 import { advance as bringOn } from "../../shared/domain/sequences/advance.ts";
-import { advanceCohort } from "../../shared/domain/sequences/due.ts";
+import { advanceCohorts } from "../../shared/domain/sequences/due.ts";
 import * as enrollments from "../../shared/domain/sequences/enrollments.ts";
 import * as stepsOf from "../../shared/domain/sequences/steps.ts";
 import { membersOf } from "../../shared/domain/sequences/waiting.ts";
 import * as sequences from "../../shared/domain/sequences.ts";
+import { put, write } from "../../shared/doors/table.ts";
 import { takeActivity } from "../../shared/ids.ts";
+import { keys } from "../../shared/keys.ts";
 import { heldUp, letGo } from "../support/held-up.ts";
 import { atSomeSteps } from "../support/killer.ts";
 import { books, cohortsOf, days, mailsTo, minutes, opened, pass, people, type Shop, sequence, shop } from "../support/travellers.ts";
@@ -76,7 +78,7 @@ describe("dead at any step", () => {
       await enrollments.cancel(one.caller, way.id, { contactId: all[0]! });
       await contacts.change(one.caller, all[1]!, { email: `moved-${all[1]}@example.com` });
       clock.advance(minutes(61));
-      await kill(() => advanceCohort(cohort));
+      await kill(() => advanceCohorts([cohort!]));
       await books(one, way.id, way.steps);
       await pass(minutes(70));
       for (const contact of all.slice(1)) expect(await mailsTo(one, contact)).toEqual(["Mail"]);
@@ -288,7 +290,7 @@ describe("at the same time", () => {
     clock.advance(minutes(61));
     // Its contact takes another address between the reading and the writing: the end that was planned for it cannot be made.
     const ending = heldUp(TransactWriteCommand);
-    const brought = advanceCohort(cohort);
+    const brought = advanceCohorts([cohort!]);
     await ending.reached;
     await contacts.change(one.caller, all[0]!, { email: `other-${all[0]}@example.com` });
     ending.release();
@@ -302,13 +304,31 @@ describe("at the same time", () => {
     await one.provider.stop();
   });
 
+  test("who is named by two cohorts goes on once", async () => {
+    const one = await shop();
+    const { id, steps } = await sequence(one, [60, "Mail"]);
+    const all = await people(one, 3);
+    await enrollments.enroll(one.caller, id, all);
+    await pass(minutes(1));
+    const [cohort] = await cohortsOf(one.orgId, id);
+    const other = { ...cohort!, ...keys.cohort(one.orgId, id, "other"), id: "other" };
+    await write(put(other, other));
+    clock.advance(minutes(61));
+    await Promise.all([advanceCohorts([cohort!, other]), advanceCohorts([other])]);
+    await pass(minutes(2));
+    for (const contact of all) expect(await mailsTo(one, contact)).toEqual(["Mail"]);
+    expect((await books(one, id, steps)).counts).toMatchObject({ active: 0, completed: 3 });
+    expect(await cohortsOf(one.orgId, id)).toEqual([]);
+    await one.provider.stop();
+  });
+
   test("a worker whose clock is behind leaves a cohort to the next one", async () => {
     const one = await shop();
     const { id, steps } = await sequence(one, [60]);
     await enrollments.enroll(one.caller, id, await people(one, 3));
     await pass(minutes(1));
     const [cohort] = await cohortsOf(one.orgId, id);
-    await advanceCohort(cohort);
+    await advanceCohorts([cohort!]);
     expect((await books(one, id, steps)).counts).toMatchObject({ active: 3 });
     await pass(minutes(65));
     expect((await books(one, id, steps)).counts).toMatchObject({ completed: 3 });

@@ -37,8 +37,8 @@ import { opening } from "./windows.ts";
  * due still.
  */
 export async function advance(addresses: Address[], at = now().toISOString()): Promise<boolean> {
-  const items = await getMany<EnrollmentItem>(addresses, { consistent: true });
-  const ready = items.flatMap((item) => (item && !item.held && item.at <= at ? [item] : []));
+  const items = new Set(await getMany<EnrollmentItem>(addresses, { consistent: true }));
+  const ready = [...items].flatMap((item) => (item && !item.held && item.at <= at ? [item] : []));
   const bySequence = [...Map.groupBy(ready, ({ orgId, sequenceId }) => `${orgId}/${sequenceId}`).values()];
   const errors: unknown[] = [];
   const made = await inParallel(4, bySequence, (some) => ofOne(some).catch((error: unknown) => errors.push(error)));

@@ -4,9 +4,9 @@ import { randomUUID } from "node:crypto";
 import { after, now } from "../../clock.ts";
 import { absent, any, atMost, equals } from "../../conditions.ts";
 import { enqueue } from "../../doors/queue.ts";
-import { claim, getMany, query, remove, update, write } from "../../doors/table.ts";
+import { claim, getMany, query, remove, update, writeMany } from "../../doors/table.ts";
 import { type Address, enrollmentShards, isCohort, keys, shelves } from "../../keys.ts";
-import { inParallel } from "../../parallel.ts";
+import { chunked, inParallel } from "../../parallel.ts";
 import { queues } from "../../queues.ts";
 import { advance } from "./advance.ts";
 import { type Cohort, membersOf, mostTogether } from "./waiting.ts";
@@ -51,7 +51,7 @@ async function drainPages(shard: number, until: Date): Promise<boolean> {
   return left;
 }
 
-/** Of a page, those who stand there by themselves go on together; then each cohort. Forward only: what was moved may be seen in its old place for a moment. */
+/** Of a page, those who stand there by themselves go on together; then the cohorts of each sequence. Forward only: what was moved may be seen in its old place for a moment. */
 async function* worksOf(shard: number): AsyncGenerator<() => Promise<unknown>> {
   let next: string | undefined;
   do {
@@ -60,13 +60,19 @@ async function* worksOf(shard: number): AsyncGenerator<() => Promise<unknown>> {
     const due = page.items.filter(({ duesk }) => duesk <= at);
     const alone = due.filter((one) => !isCohort(one));
     if (alone.length) yield () => advance(alone);
-    for (const cohort of await getMany<Cohort>(due.filter(isCohort), { consistent: true })) yield () => advanceCohort(cohort);
+    const cohorts = (await getMany<Cohort>(due.filter(isCohort), { consistent: true })).flatMap((cohort) => cohort ?? []);
+    for (const some of Map.groupBy(cohorts, ({ orgId, sequenceId }) => `${orgId}/${sequenceId}`).values())
+      for (const few of chunked(some, mostCohorts)) yield () => advanceCohorts(few);
     next = due.length === page.items.length ? page.next : undefined;
   } while (next !== undefined);
 }
 
-/** Done with, unless some of it may be due still, or a moment from now, as clocks differ: those a tick finds by it. */
-export async function advanceCohort(cohort: Cohort | undefined): Promise<void> {
+// About a thousand enrollments.
+const mostCohorts = 12;
+
+/** Of one sequence. They are done with, unless some of them may be due still, or a moment from now, as clocks differ: those a tick finds by them. */
+export async function advanceCohorts(cohorts: Cohort[]): Promise<void> {
   const at = now().toISOString();
-  if (cohort && cohort.at <= at && (await advance(membersOf(cohort), at))) await write(remove(cohort));
+  const due = cohorts.filter((cohort) => cohort.at <= at);
+  if (await advance(due.flatMap(membersOf), at)) await writeMany(due.map((cohort) => remove(cohort)));
 }

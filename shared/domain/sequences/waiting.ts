@@ -46,7 +46,8 @@ function cohortOf(together: { item: Member; at: string }[]): Cohort {
   const [{ orgId, sequenceId }, id] = [item, randomUUID()];
   const homes = Map.groupBy(together, (one) => one.item.home);
   const members = Object.fromEntries([...homes].map(([home, some]) => [home, some.map((one) => one.item.contactId)]));
-  return { ...keys.cohort(orgId, sequenceId, id), orgId, sequenceId, id, at, members, ...dueAt(item, at) };
+  const place = on(shelves.dueEnrollments(shardOfCohort(item)), sortAt(item, at));
+  return { ...keys.cohort(orgId, sequenceId, id), orgId, sequenceId, id, at, members, ...place };
 }
 
 /** In the transaction of those who are in them. */
@@ -58,12 +59,18 @@ export const membersOf = ({ orgId, sequenceId, members }: Cohort): Address[] =>
   Object.entries(members).flatMap(([home, ids]) => ids.map((contactId) => keys.enrollment(orgId, sequenceId, home, contactId)));
 
 /** Minutes, not seconds: within one, those of all organizations are mixed. */
-export function dueAt({ orgId, sequenceId, contactId }: Named, at: string): Record<string, string> {
-  const hash = sha256(`${orgId}/${sequenceId}/${contactId}`);
-  return on(shelves.dueEnrollments(shardOf(hash)), `${minuteOf(at)}#${hash.slice(8, 24)}`);
-}
+export const dueAt = (item: Named, at: string): Record<string, string> =>
+  on(shelves.dueEnrollments(numberOf(item) % enrollmentShards), sortAt(item, at));
 
-const shardOf = (hash: string): number => Number.parseInt(hash.slice(0, 8), 16) % enrollmentShards;
+const sortAt = (item: Named, at: string): string => `${minuteOf(at)}#${hashOf(item).slice(8, 24)}`;
+
+// Those of one sequence come to few shards: there they meet, and go on in fuller transactions; and it leaves workers to others.
+const shardsOfSequence = 8;
+const shardOfCohort = ({ contactId, ...sequence }: Named): number =>
+  (numberOf({ ...sequence, contactId: 0 }) + (contactId % shardsOfSequence)) % enrollmentShards;
+
+const hashOf = ({ orgId, sequenceId, contactId }: Named): string => sha256(`${orgId}/${sequenceId}/${contactId}`);
+const numberOf = (item: Named): number => Number.parseInt(hashOf(item).slice(0, 8), 16);
 
 /** Nobody goes on before time; whoever is to go on now need not wait for the next minute. */
 function minuteOf(at: string): string {

@@ -6,6 +6,7 @@ import * as lanes from "../sending/lanes.ts";
 import { advance } from "./advance.ts";
 import * as due from "./due.ts";
 import * as sweeps from "./sweeps.ts";
+import type { Cohort } from "./waiting.ts";
 
 type Of<Work extends Advance["work"]> = Extract<Advance, { work: Work }>;
 const works: { [Work in Advance["work"]]: (message: Of<Work>) => Promise<void> } = {
@@ -13,7 +14,10 @@ const works: { [Work in Advance["work"]]: (message: Of<Work>) => Promise<void> }
   some: async ({ orgId, enrollments }) => {
     await advance(enrollments.map(({ sequenceId, home, contactId }) => keys.enrollment(orgId, sequenceId, home, contactId)));
   },
-  cohort: async ({ orgId, sequenceId, cohortId }) => due.advanceCohort(await get(keys.cohort(orgId, sequenceId, cohortId))),
+  cohort: async ({ orgId, sequenceId, cohortId }) => {
+    const cohort = await get<Cohort>(keys.cohort(orgId, sequenceId, cohortId));
+    if (cohort) await due.advanceCohorts([cohort]);
+  },
   chore: ({ orgId, sequenceId }) => sweeps.work(orgId, sequenceId),
   lane: ({ orgId, configId }) => lanes.arrived(orgId, configId),
 };
