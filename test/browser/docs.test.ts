@@ -29,9 +29,12 @@ describe.skipIf(!inject("chromium"))("the API reference", () => {
     const page = await visited(docs, { ...size, ...seeing, colorScheme });
     await page.evaluate("for (const one of document.querySelectorAll('details')) one.open = true");
     expect(await page.evaluate("document.documentElement.scrollWidth > innerWidth")).toBe(false);
-    // All are made alike: a few tell as much as all, in a tenth of the time.
+    // All are made alike: a few tell as much as all, in a tenth of the time. The first dozen has every method.
     const few = ["sendBatch", "createApiKey", "suppressionsImport"].map((id) => `#${id}`).join();
-    await page.evaluate(`for (const one of document.querySelectorAll('details')) one.open = one.querySelector("${few}") !== null`);
+    await page.evaluate(`[...document.querySelectorAll('details')].forEach((one, i) => {
+      one.open = one.querySelector("${few}") !== null;
+      if (!one.open && i >= 12) one.remove();
+    })`);
     expect(await obstacles(page)).toEqual([]);
     await page.context().close();
   });
