@@ -62,7 +62,7 @@ describe("a file", () => {
       failed: 2,
       delimiter: ";",
       encoding: "utf-8",
-      mapping: { "E-Mail": "email", Vorname: "firstName", Plan: "customFields.Plan", Tags: "tags" },
+      mapping: { "E-Mail": "email", Vorname: "firstName", Plan: "customFields.plan", Tags: "tags" },
       errors: [
         { row: 5, email: "not an address", message: "email: must be one valid email address" },
         { row: 6, email: "", message: "email: is missing" },
@@ -72,7 +72,7 @@ describe("a file", () => {
     expect(all.get("ann@x.com")).toMatchObject({
       id: there.id,
       firstName: "Ann",
-      customFields: { plan: "free", seats: 1, Plan: "pro" },
+      customFields: { plan: "pro", seats: 1 },
       source: null,
     });
     expect(

@@ -231,8 +231,8 @@ describe("a look at a file", () => {
 });
 
 describe("columns", () => {
-  const of = (headers: string[], mapping: Record<string, Field> = {}, rows: string[][] = []) =>
-    Object.fromEntries(columnsOf(headers, rows, mapping).map(({ header, field }) => [header, field]));
+  const of = (headers: string[], mapping: Record<string, Field> = {}, rows: string[][] = [], keys: string[] = []) =>
+    Object.fromEntries(columnsOf(headers, rows, mapping, keys).map(({ header, field }) => [header, field]));
 
   test.for([
     [["E-Mail-Adresse", "Vorname", "Nachname", "Firma", "Telefon"]],
@@ -256,6 +256,21 @@ describe("columns", () => {
       tags: "tags",
       "Column 7": "customFields.Column 7",
     });
+  });
+
+  test("a custom field that there is has one spelling, unless the file has both or says so itself", () => {
+    const keys = ["plan", "PLAN", "Seats"];
+    expect(of(["email", "Plan", "seats", "Town"], {}, [], keys)).toMatchObject({
+      Plan: "customFields.plan",
+      seats: "customFields.Seats",
+      Town: "customFields.Town",
+    });
+    expect(of(["email", "Seats", "SEATS", "PLAN"], {}, [], keys)).toMatchObject({
+      Seats: "customFields.Seats",
+      SEATS: "customFields.SEATS",
+      PLAN: "customFields.PLAN",
+    });
+    expect(of(["email", "Plan"], { Plan: "customFields.Plan" }, [], keys)).toMatchObject({ Plan: "customFields.Plan" });
   });
 
   test("the mapping goes over what is guessed, whatever its case, and what it names must be there", () => {

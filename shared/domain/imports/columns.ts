@@ -9,15 +9,16 @@ const maxCustom = 100;
 
 /**
  * A field for each column. What the mapping names must be there; without an address of any kind it throws `invalid`. `rows` are the
- * first ones below the header: a column of addresses is known by them, whatever its header.
+ * first ones below the header: a column of addresses is known by them, whatever its header. `keys`: of custom fields that there are, by
+ * which a header is spelt that differs in its case alone.
  */
-export function columnsOf(cells: string[], rows: string[][], mapping: Record<string, Field> = {}): Column[] {
+export function columnsOf(cells: string[], rows: string[][], mapping: Record<string, Field> = {}, keys: string[] = []): Column[] {
   const headers = distinct(cells.map((cell) => cell.trim()));
   if (headers.length > maxColumns) throw invalid(`The header has ${headers.length} columns: a file may have ${maxColumns}`);
   if (Buffer.byteLength(headers.join("")) > maxHeaderBytes) throw invalid("The first row is too long to be a header");
   const told = toldFields(headers, mapping);
   const taken = new Set(told.filter((field) => field !== undefined));
-  const found = named(headers, told, taken);
+  const found = named(headers, told, taken, keys);
   if (!taken.has("email")) byContent(headers, rows, found, taken);
   if (!taken.has("email")) throw withoutEmail(cells);
   return headers.map((header, i) => ({ header: header.slice(0, maxHeader), field: found[i] ?? "ignore" }));
@@ -58,7 +59,7 @@ function toldFields(headers: string[], mapping: Record<string, Field>): (Field |
 }
 
 /** By its header, where that is one of ours; any other is a custom field of this name. */
-function named(headers: string[], told: (Field | undefined)[], taken: Set<Field>): (Field | undefined)[] {
+function named(headers: string[], told: (Field | undefined)[], taken: Set<Field>, keys: string[]): (Field | undefined)[] {
   const known = headers.map((header, i) => told[i] ?? knownField(header));
   const settled = headers.map((_, i): Field | undefined => {
     const field = known[i];
@@ -74,11 +75,17 @@ function named(headers: string[], told: (Field | undefined)[], taken: Set<Field>
   let custom = [...taken].filter((field) => field.startsWith("customFields.")).length;
   return settled.map((field, i) => {
     if (field !== undefined) return field;
-    const own = `customFields.${headers[i]!.slice(0, 100)}` as const;
+    const own = `customFields.${spelt(headers[i]!.slice(0, 100), headers, keys)}` as const;
     if (taken.has(own) || ++custom > maxCustom) return "ignore";
     taken.add(own);
     return own;
   });
+}
+
+function spelt(header: string, headers: string[], keys: string[]): string {
+  if (keys.includes(header)) return header;
+  const lower = header.toLowerCase();
+  return keys.find((key) => key.toLowerCase() === lower && !headers.includes(key)) ?? header;
 }
 
 function byContent(headers: string[], rows: string[][], found: (Field | undefined)[], taken: Set<Field>): void {

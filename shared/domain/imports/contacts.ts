@@ -89,7 +89,7 @@ function plainValue(cell: string): string | number | boolean {
 
 function sentence({ path, message, code }: { path: PropertyKey[]; message: string; code?: string }, email: string): string {
   const [field] = path;
-  if (field === "email") return email === "" ? "email: is missing" : "email: must be one valid email address";
+  if (field === "email" && email === "") return "email: is missing";
   if (field === "status" && code === "invalid_value") return "status: must be subscribed, unsubscribed or pending";
   return `${path.map(String).join(".")}: ${message}`.slice(0, 200);
 }

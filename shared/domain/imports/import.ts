@@ -16,7 +16,7 @@ export const NewImport = z.object({
     .refine((mapping) => Object.keys(mapping).length <= 1000, "may have at most 1,000 columns")
     .default({})
     .describe(
-      `What a column is, by its header: ${fields.join(", ")} or customFields.<key>. A column that is not named here is guessed by its header (in English, German, French, Spanish, Italian, Portuguese or Dutch); one that is nothing we know becomes a custom field of its name. Numbers, true and false in custom fields are taken as such where they are written plainly: 42, -1.5, not 007`,
+      `What a column is, by its header: ${fields.join(", ")} or customFields.<key>. A column that is not named here is guessed by its header (in English, German, French, Spanish, Italian, Portuguese or Dutch); one that is nothing we know becomes a custom field of its name, in the case that contacts of the site have it in already. Numbers, true and false in custom fields are taken as such where they are written plainly: 42, -1.5, not 007`,
     ),
   tags: z.array(GroupName).max(20).default([]).describe("Names; for every contact of the file. They give no points and start no sequences"),
   lists: z.array(Id).max(20).default([]).describe("Ids; for every contact of the file. They give no points and start no sequences"),

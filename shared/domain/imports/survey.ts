@@ -4,10 +4,11 @@ import { update } from "../../doors/table.ts";
 import { invalid } from "../../errors.ts";
 import * as ids from "../../ids.ts";
 import { keys } from "../../keys.ts";
+import * as reader from "../contacts/reader.ts";
 import { headOf, piecesOf } from "./bytes.ts";
 import { columnsOf } from "./columns.ts";
 import { look, utf8Watch } from "./encodings.ts";
-import type { Run } from "./import.ts";
+import type { Run, Stored } from "./import.ts";
 import { fileOf, format, type Job, note, type State } from "./job.ts";
 import { rowsOf } from "./rows.ts";
 
@@ -52,12 +53,22 @@ async function settled(job: Job, { rows, utf8, body }: NonNullable<Run["survey"]
   if (!body) throw invalid("The file is empty: its first row must name the columns, one of them email");
   const found = { ...run.look!, encoding: run.look!.encoding ?? (utf8 ? ("utf-8" as const) : ("windows-1252" as const)) };
   const [header = [], ...first] = await someRows({ ...job, run: { ...run, look: found } });
-  const columns = columnsOf(header, first, record.wish.mapping);
+  const columns = columnsOf(header, first, record.wish.mapping, await customKeys(record));
   const firstId = rows ? await ids.take("CONTACT", rows) : 1;
   const naming = update(keys.record(record.orgId, "IMPORT", record.id), { set: { columns } });
   const noted = await note(job, { look: found, total: rows, firstId, place: body }, { with: [naming] });
   if (noted) record.columns = columns;
   return noted ? "done" : "lost";
+}
+
+const mostPeople = 500;
+
+/** Of custom fields, as some people of the site have them; what most have comes first. */
+async function customKeys({ orgId, siteId }: Stored): Promise<string[]> {
+  const { items } = await reader.page(orgId, siteId, { limit: mostPeople }, {});
+  const times = new Map<string, number>();
+  for (const key of items.flatMap(({ customFields }) => Object.keys(customFields ?? {}))) times.set(key, (times.get(key) ?? 0) + 1);
+  return [...times].sort(([, a], [, b]) => b - a).map(([key]) => key);
 }
 
 const sample = 20;

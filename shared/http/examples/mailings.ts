@@ -199,6 +199,7 @@ export const mailings: Record<string, unknown> = {
         subject: "Spring sale, Ann",
         html: "<p>Hello Ann</p>",
         text: "Hello Ann",
+        missingVariables: [],
         error: null,
       },
     ],
