@@ -29,7 +29,10 @@ export const faultText = (language: Language, design: Design, wrong: Wrong): str
   words[language].wrong(labelOf(language, design, wrong.field), faultOf(language, wrong));
 
 const faultOf = (language: Language, { field, fault }: Wrong): string =>
-  words[language].faults[fault === "required" && field.type === "checkbox" ? "tick" : fault];
+  words[language].faults[(fault === "required" && unanswered[field.type]) || fault];
+
+/** What is asked of whoever left a required field as it was. */
+const unanswered: Partial<Record<FieldType, "tick" | "choice">> = { checkbox: "tick", select: "choice" };
 
 export const idOf = (formId: number, { name }: Pick<FormField, "name">): string => `pennymail-${formId}-${name}`;
 

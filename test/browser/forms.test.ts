@@ -85,7 +85,7 @@ describe.skipIf(!inject("chromium"))("a form", () => {
     await page.getByLabel("Email").fill("ann@");
     await page.getByRole("button", { name: "Join" }).click();
     await page.getByRole("alert").waitFor();
-    expect(await page.getByText("Please tick this").count()).toBe(1);
+    for (const text of ["Please tick this", "Please choose one of the options"]) expect(await page.getByText(text).count()).toBe(1);
     await pictured(page, `form-wrong-${size}`);
     await fit(page, `${size}-wrong`);
     await page.goto(pageUrl);

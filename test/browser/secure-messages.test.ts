@@ -115,6 +115,9 @@ describe.skipIf(!inject("chromium"))("the page of a secure message", () => {
     expect(await obstacles(cover)).toEqual([]);
     await cover.goto(link);
     await cover.getByRole("button").click();
+    await cover.frameLocator("iframe").getByText("Your contract is ready").waitFor();
+    // Two lines do not take the whole window.
+    expect((await cover.locator("iframe").boundingBox())!.height).toBeLessThan(300);
     await pictured(cover, `secure-shown-${place}-${colorScheme}`);
     expect(await obstacles(cover)).toEqual([]);
     await cover.goto(`${inject("baseUrl")}/secure/made-up`);
