@@ -3,6 +3,7 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { randomBytes } from "node:crypto";
 import { now } from "./clock.ts";
+import { exists } from "./conditions.ts";
 import { update, updateReturning, write } from "./doors/table.ts";
 import { type Address, idsPerBlock, keys } from "./keys.ts";
 
@@ -131,7 +132,8 @@ async function remembered(kind: string, fresh: () => Promise<number>): Promise<n
   const taking = store.last.then(async () => {
     const id = await fresh();
     store.memory.taken[kind] = [...(store.memory.taken[kind] ?? []), id];
-    await write(update(store.memory.address, { set: { taken: store.memory.taken } }));
+    // What was removed meanwhile, such as the submission of a form, must not come back as a ghost.
+    await write(update(store.memory.address, { set: { taken: store.memory.taken } }, { if: exists }));
     return id;
   });
   store.last = taking.catch(() => undefined);

@@ -7,7 +7,7 @@ import * as custom from "../../shared/domain/custom-events.ts";
 import * as eventNames from "../../shared/domain/event-names.ts";
 import * as rules from "../../shared/domain/scoring-rules.ts";
 import * as sites from "../../shared/domain/sites.ts";
-import { update, write } from "../../shared/doors/table.ts";
+import { put, update, write } from "../../shared/doors/table.ts";
 import { type Memory, remembering } from "../../shared/ids.ts";
 import { keys } from "../../shared/keys.ts";
 import { type Audience, audience, create } from "../support/audience.ts";
@@ -52,6 +52,7 @@ test("the same request, dead at any step and made again, is one event, counted a
   let told = 0;
   const steps = await atEveryStep(async (kill) => {
     const memory: Memory = { address: keys.idempotency(who.orgId, `key ${++told}`), taken: {} };
+    await write(put(memory.address, {}));
     const request = () => remembering(memory, () => custom.create(who.caller, event({ contactId: who.contact.id })));
     await kill(request);
     await request();

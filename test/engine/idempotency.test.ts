@@ -165,3 +165,10 @@ test("ids that a request takes side by side are all remembered, each in its plac
   expect(taken).toEqual({ A: first.slice(0, 2), B: [first[2]], C: [first[3]] });
   expect(await takeAll(taken)).toEqual(first);
 });
+
+test("ids are not noted on what was removed meanwhile: it would come back", async () => {
+  const { caller } = await account();
+  const address = keys.submission(caller.orgId, 1, "removed");
+  await expect(ids.remembering({ address, taken: {} }, () => ids.takeSend())).rejects.toThrow();
+  expect(await get(address)).toBeUndefined();
+});

@@ -4,6 +4,7 @@ import * as playbooks from "../../shared/domain/playbooks.ts";
 import * as records from "../../shared/domain/records.ts";
 import * as sequences from "../../shared/domain/sequences.ts";
 import * as templates from "../../shared/domain/templates.ts";
+import { put, write } from "../../shared/doors/table.ts";
 import { remembering } from "../../shared/ids.ts";
 import { keys } from "../../shared/keys.ts";
 import { audience } from "../support/audience.ts";
@@ -26,6 +27,7 @@ test("dead at any step of making one, all of it is there or nothing; the same re
     const wish = playbooks.NewFromPlaybook.parse({ siteId });
     const memory = () => ({ address: keys.idempotency(caller.orgId, "k"), taken });
     const taken: Record<string, number[]> = {};
+    await write(put(memory().address, {}));
     const make = () => remembering(memory(), () => playbooks.create(caller, 2, wish));
     await kill(make);
     const { sequences: made, templates: mails } = await there(caller);
