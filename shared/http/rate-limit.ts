@@ -19,12 +19,12 @@ const minute = () => Math.floor(epochSeconds() / windowSeconds);
 const limitOf = (plan: PlanKey, counted: Counted) => (counted === "send" ? plans[plan].sendPerMinute : plans[plan].generalPerMinute);
 
 // An organization that was refused stays refused until its window ends: the function remembers, and the table is spared.
-const refusedUntil = new Map<string, number>();
+const refusedWindows = new Set<string>();
 
 /** One more request in this window; answers how many there are now. */
 export async function count(orgId: number, counted: Counted): Promise<number> {
   const address = keys.rateWindow(orgId, counted, minute());
-  if ((refusedUntil.get(address.pk) ?? 0) > epochSeconds()) return Number.POSITIVE_INFINITY;
+  if (refusedWindows.has(address.pk)) return Number.POSITIVE_INFINITY;
   return countAt(address);
 }
 
@@ -63,8 +63,8 @@ export const headersOf = ({ limit, remaining, resetAt }: Window): Record<string,
 export function enforce(orgId: number, plan: PlanKey, counted: Counted, used: number): void {
   const { limit, resetAt } = windowOf(plan, counted, used);
   if (used <= limit) return;
-  if (refusedUntil.size > 10_000) refusedUntil.clear();
-  refusedUntil.set(keys.rateWindow(orgId, counted, minute()).pk, resetAt);
+  if (refusedWindows.size > 10_000) refusedWindows.clear();
+  refusedWindows.add(keys.rateWindow(orgId, counted, minute()).pk);
   throw refused(`Rate limit of ${limit} requests per minute exceeded`, limit, resetAt);
 }
 

@@ -4,9 +4,12 @@ import * as clock from "../../shared/clock.ts";
 import * as accounts from "../../shared/domain/accounts.ts";
 import * as attempts from "../../shared/domain/login-attempts.ts";
 import * as sessions from "../../shared/domain/sessions.ts";
+import { metered } from "../../shared/doors/meter.ts";
 import { get, queryAll, write } from "../../shared/doors/table.ts";
 import { sessionCookie } from "../../shared/http/authenticate.ts";
+import * as limits from "../../shared/http/rate-limit.ts";
 import { keys, ranges, sha256 } from "../../shared/keys.ts";
+import { plans } from "../../shared/plans.ts";
 import { account, freshEmail, loggedIn, password } from "../support/callers.ts";
 import { ask } from "../support/events.ts";
 
@@ -30,6 +33,22 @@ test("a burst of guesses gets ten tries, and then the right password must wait t
   });
   clock.advance(15 * 60);
   expect(await outcomeOf(accounts.login({ email, password }, address))).toBe("done");
+});
+
+test("requests past the limit cost the table nothing until their minute is over", async () => {
+  const { caller } = await account();
+  clock.advance(60 - (clock.epochSeconds() % 60));
+  const request = async () => {
+    const { result, usage } = await metered(() => limits.count(caller.orgId, "send"));
+    return { result, paid: usage.readUnits + usage.writeUnits };
+  };
+  expect(await request()).toEqual({ result: 1, paid: 1 });
+  const { sendPerMinute } = plans.free;
+  expect(() => limits.enforce(caller.orgId, "free", "send", sendPerMinute)).not.toThrow();
+  expect(() => limits.enforce(caller.orgId, "free", "send", sendPerMinute + 1)).toThrow("Rate limit");
+  expect(await request()).toEqual({ result: Number.POSITIVE_INFINITY, paid: 0 });
+  clock.advance(60);
+  expect(await request()).toEqual({ result: 1, paid: 1 });
 });
 
 test("an unknown email is locked out like a known one", async () => {

@@ -1,6 +1,7 @@
 // Plans, credits and Stripe: by the routes, on a real table, against a Stripe that checks what it is asked.
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
+import { TransactWriteCommand } from "@aws-sdk/lib-dynamodb";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { billing } from "../../functions/http/billing.ts";
 import { organization } from "../../functions/http/organization.ts";
@@ -20,6 +21,7 @@ import { ranges } from "../../shared/keys.ts";
 import { plans } from "../../shared/plans.ts";
 import { type Account, account } from "../support/callers.ts";
 import { ask } from "../support/events.ts";
+import { heldUp, letGo } from "../support/held-up.ts";
 import { armed, atSomeSteps } from "../support/killer.ts";
 import { type Event, type FakeStripe, fakeStripe, secretKey, webhookSecret } from "../support/stripe/fake.ts";
 
@@ -221,6 +223,21 @@ describe("from plan to plan", () => {
     expect(await planOf(shop)).toBe("growth");
     await subscriptions.apply(orgId, as({ id: "sub_older", created: subscription.created - 1 }), clock.after(1).toISOString());
     expect((await subscriptions.live(orgId))?.subscriptionId).toBe(subscription.id);
+  });
+
+  test("of two answers that are written down at the same moment the younger counts", async () => {
+    const { shop, subscription } = await subscribed("growth");
+    const { orgId } = shop.caller;
+    const apply = (cancelled: boolean, seconds: number) =>
+      subscriptions.apply(orgId, { ...subscription, cancel_at_period_end: cancelled } as never, clock.after(seconds).toISOString());
+    const slow = heldUp(TransactWriteCommand);
+    const late = apply(false, 1);
+    await slow.reached;
+    await apply(true, 2);
+    slow.release();
+    await late;
+    letGo();
+    expect(await subscriptions.live(orgId)).toMatchObject({ cancelAtPeriodEnd: true });
   });
 
   test("whoever dies while changing a plan, or while hearing of it, and does so again has it as Stripe has it", async () => {

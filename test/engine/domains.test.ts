@@ -5,6 +5,7 @@ import { TransactWriteCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { worker as checkDomain } from "../../functions/queue/check-domain.ts";
 import { createTable } from "../../infra/local/table.ts";
+import * as clock from "../../shared/clock.ts";
 import * as checks from "../../shared/domain/domains/checks.ts";
 import * as names from "../../shared/domain/domains/names.ts";
 import * as domains from "../../shared/domain/domains.ts";
@@ -197,6 +198,21 @@ describe("whose it is", () => {
     await checks.check(ada.caller.orgId, made.id);
     slow.release();
     expect((await late).status).toBe("verified");
+  });
+
+  test("two ticks that overlap send one after it", async () => {
+    const ada = await account();
+    await add(ada, fresh());
+    clock.advance(600);
+    waiting.length = 0;
+    const drained = () => Promise.all(Array.from({ length: dueShards }, (_, shard) => due.drain("DOMAIN", shard)));
+    const slow = heldUp(UpdateCommand);
+    const late = drained();
+    await slow.reached;
+    await drained();
+    slow.release();
+    await late;
+    expect(waiting).toHaveLength(1);
   });
 
   test("nobody lets go of what another holds", async () => {

@@ -1,4 +1,4 @@
-import { TransactWriteCommand } from "@aws-sdk/lib-dynamodb";
+import { TransactWriteCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { publicForms } from "../../functions/http/public-forms.ts";
 import * as clock from "../../shared/clock.ts";
@@ -370,6 +370,26 @@ describe("double opt-in", () => {
       await given(at, made);
       expect(await contacts.item(at.caller, contact.id)).toEqual(contact);
     }
+  });
+
+  test("who is late with having asked takes nothing from those who confirm meanwhile", async () => {
+    const at = await shop();
+    const made = await generous(at, { doubleOptIn: true });
+    await fill(made.form.id, { email });
+    const token = await tokenAt(at, made.form.id);
+    const noting = heldUp(UpdateCommand, ({ input }) => input.UpdateExpression!.includes("REMOVE"));
+    const late = worked(at, made.form.id);
+    await noting.reached;
+    const accepting = heldUp(TransactWriteCommand);
+    const pressed = press(token);
+    await accepting.reached;
+    noting.release();
+    await late;
+    // Should they die now, a tick goes on.
+    expect((await stored(at, made.form.id))[0]).toHaveProperty("duesk");
+    accepting.release();
+    await pressed;
+    await given(at, made);
   });
 
   test("a link is good for 30 days, for its submission, and as long as there is the form", async () => {

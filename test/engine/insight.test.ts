@@ -1,3 +1,4 @@
+import { TransactWriteCommand } from "@aws-sdk/lib-dynamodb";
 import { beforeAll, describe, expect, test } from "vitest";
 import * as clock from "../../shared/clock.ts";
 import { ContactRow } from "../../shared/domain/contacts/contact.ts";
@@ -17,6 +18,7 @@ import { query, queryAll, write } from "../../shared/doors/table.ts";
 import { type Address, ranges, shelves } from "../../shared/keys.ts";
 import { audience, counted as countedContacts, create, stored } from "../support/audience.ts";
 import { fill, newForm } from "../support/forms.ts";
+import { heldUp, letGo } from "../support/held-up.ts";
 import { atEveryStep, atSomeSteps } from "../support/killer.ts";
 import * as virtual from "../support/virtual-queues.ts";
 
@@ -91,6 +93,23 @@ describe("a day", () => {
     await Promise.all([1, 2, 3].map(() => folds.fold(site.orgId, site.siteId, date)));
     expect(await read(site, date)).toEqual(before);
     expect(await raw(site, date)).toEqual({ whole: [date], domains: 0 });
+  });
+
+  test("folded by somebody late keeps what was counted since it was folded", async () => {
+    const site = await shop();
+    const date = await organizations.today(site.orgId);
+    await counted(site, date);
+    clock.advance(3 * 86_400);
+    const slow = heldUp(TransactWriteCommand);
+    const late = folds.fold(site.orgId, site.siteId, date);
+    await slow.reached;
+    await folds.fold(site.orgId, site.siteId, date);
+    await counted(site, date, 1);
+    slow.release();
+    await late;
+    letGo();
+    expect((await read(site, date)).whole).toMatchObject({ sent: 63, delivered: 42 });
+    await drained();
   });
 
   test("into which somebody counts after all still has it in its sum", async () => {

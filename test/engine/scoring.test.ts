@@ -199,5 +199,7 @@ describe("rules of a site", () => {
     await expect(rules.create(who.caller, given)).rejects.toMatchObject({ kind: "invalid", details: [{ path }] });
     const fine = await rules.create(who.caller, { ...given, match: null });
     await expect(rules.change(who.caller, fine.id, { match: given.match })).rejects.toMatchObject({ details: [{ path }] });
+    const page = await rules.create(who.caller, { ...given, trigger: "page_view", match: { url: "/pricing" } });
+    await expect(rules.change(who.caller, page.id, { trigger: "tag_add" })).rejects.toMatchObject({ details: [{ path: "match.url" }] });
   });
 });

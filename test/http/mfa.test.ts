@@ -226,6 +226,7 @@ test("disabling needs a code or the password, and without any second factor the 
 
 test("an API key sets up and disables nothing", async () => {
   const { call } = await signedUp();
+  expect(await call("GET", "/mfa/status")).toMatchObject({ status: 403, body: { code: "session_required" } });
   for (const path of ["totp/setup", "totp/verify-setup", "totp/disable", "email-otp/enable", "email-otp/disable"])
     expect(await call("POST", `/mfa/${path}`, { code: "1", password })).toMatchObject({ status: 403, body: { code: "session_required" } });
 });

@@ -3,6 +3,7 @@ import { execFileSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { describe, expect, test } from "vitest";
+import * as z from "zod";
 import { groups } from "../../functions/http/index.ts";
 import { workers } from "../../functions/queue/index.ts";
 import { ticks } from "../../functions/schedule/index.ts";
@@ -153,6 +154,18 @@ describe("entry points", () => {
   test("every file of functions/http is a group of the same name, in the index, and calls its handler", async () => {
     expect(namesIn("http", ["index", "interface", "fallback"]).toSorted()).toEqual(groups.map(({ name }) => name).toSorted());
     for (const { name, handler } of groups) expect((await import(`../../functions/http/${name}.ts`)).handler, name).toBe(handler);
+  });
+
+  test("what opens a door is shown once: no answer is repeated with it", () => {
+    const secrets = ["secret", "key", "recoveryCodes", "qrCode", "otpauthUrl"];
+    const posts = groups.flatMap(({ routes }) => routes).filter(({ method, auth }) => method === "POST" && auth !== "public");
+    const telling = posts.flatMap((route) => {
+      const told = JSON.stringify(route.returns ? z.toJSONSchema(route.returns, { unrepresentable: "any" }) : {});
+      const open = secrets.filter((name) => told.includes(`"${name}":{`));
+      return open.length ? [{ key: route.key, open, once: route.once }] : [];
+    });
+    expect(telling.length).toBeGreaterThan(4);
+    for (const { key, open, once } of telling) expect(once.toSorted(), key).toEqual(open.toSorted());
   });
 
   test("every file of functions/queue is the worker of the queue of that name, in the index", async () => {

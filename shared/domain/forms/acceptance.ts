@@ -88,7 +88,7 @@ const contactAt = ({ orgId, siteId, email }: Submission): Promise<ContactItem | 
   get<ContactItem>(keys.contact(orgId, siteId, canonical(email)));
 
 const noting = (submission: Submission, { id: contactId }: ContactItem, set: Partial<Submission>): Write =>
-  update(submission, { set: { ...set, contactId } }, { if: all(exists, absent("applied"), equals("status", submission.status)) });
+  update(submission, { set: { ...set, contactId } }, { if: all(exists, absent("applied")) });
 
 // Of the 100 writes of a transaction.
 const roomForSequences = 90;
