@@ -295,6 +295,20 @@ test("a refusal of the account, to a question that may have been heard before, l
   expect(await mailroom.balanced(from, [...idsOf(batch), id])).toEqual({ uncertain: 4 });
 });
 
+test("mail that is refused for the account's sake names the sending config and what to look at, beside the provider's words", async () => {
+  const from = await sender("postmark");
+  from.provider.trouble = () => ({ status: 401 });
+  const { id } = await mailroom.send(from, { to: "one@example.com" });
+  const ids = [id, ...idsOf(await mailroom.sendBatch(from, mailroom.recipients(2)))];
+  await mailroom.settle();
+  const named = new RegExp(`sending config ${from.configId}; check its credentials and sender: .+`);
+  for (const one of ids) expect(await sendOf(from, one)).toMatchObject({ status: "failed", error: expect.stringMatching(named) });
+  from.provider.trouble = () => ({ status: 400 });
+  const other = await mailroom.send(from, { to: "two@example.com" });
+  await mailroom.settle();
+  expect((await sendOf(from, other.id)).error).not.toContain("sending config");
+});
+
 test("mails that were asked for one by one are asked for again one by one", async () => {
   const from = await sender("resend");
   from.provider.trouble = ({ n, recipients }) => (recipients > 1 ? { status: 400 } : n < 5 ? "lost" : undefined);

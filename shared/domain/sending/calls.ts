@@ -181,7 +181,9 @@ async function ask(question: Question, hopelessSince: string | undefined): Promi
   const allHeld = asked.length > 0 && told.outcomes.every(({ status }) => status === "held");
   if (told.together && allHeld && (died || told.outcomes.some(provider.doubtful))) return { wait, moved: false };
   const inDoubt = asked.filter(({ i }, k) => doubt.has(i) || provider.doubtful(told.outcomes[k]!)).map(({ i }) => i);
-  const byLine = new Map(asked.map(({ i }, k) => [i, provider.bounded(told.outcomes[k]!, hopelessSince, inDoubt.includes(i))]));
+  const byLine = new Map(
+    asked.map(({ i }, k) => [i, provider.bounded(told.outcomes[k]!, carrier.config, hopelessSince, inDoubt.includes(i))]),
+  );
   const outcomes = open.map(({ i }): [number, Outcome] => [i, byLine.get(i) ?? unasked(claim, i, doubt.has(i))]);
   const result: Result = { attempt: claim.attempt, outcomes, doubt: inDoubt.filter((i) => byLine.get(i)?.status === "held") };
   await close(load, n, result);

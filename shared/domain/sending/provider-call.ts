@@ -39,11 +39,17 @@ export const unclear: Outcome = { status: "held", why: "fault", error: "The same
 const patienceSeconds = 24 * 3600;
 
 /**
- * Nobody waits for ever for a provider that takes nothing. And a question put again that is refused for the account's sake says
- * nothing of the first.
+ * Nobody waits for ever for a provider that takes nothing. What is refused for the account's sake names the config, which is where
+ * to look; a question put again that is refused so says nothing of the first.
  */
-export function bounded(outcome: Outcome, heldSince: string | undefined, inDoubt: boolean): Outcome {
-  if (inDoubt && outcome.status === "refused" && outcome.config) return { status: "uncertain", error: outcome.error };
+export function bounded(outcome: Outcome, { id }: Pick<SendingConfig, "id">, heldSince: string | undefined, inDoubt: boolean): Outcome {
+  if (outcome.status === "refused" && outcome.config) {
+    const error = `The provider lets nothing be sent by sending config ${id}; check its credentials and sender: ${outcome.error}`.slice(
+      0,
+      300,
+    );
+    return inDoubt ? { status: "uncertain", error } : { ...outcome, error };
+  }
   const heldSeconds = heldSince === undefined ? 0 : epochSeconds() - Date.parse(heldSince) / 1000;
   if (outcome.status !== "held" || heldSeconds <= patienceSeconds) return outcome;
   if (inDoubt) return unanswered;

@@ -157,7 +157,7 @@ const asRead = ({ status, attempt, turnAt }: Single) =>
 
 async function conclude(orgId: number, claimed: Single, { config, turn }: Ready, told: Outcome): Promise<void> {
   const send = { ...claimed, doubt: claimed.doubt || doubtful(told) };
-  const outcome = bounded(told, send.firstClaimedAt, send.doubt);
+  const outcome = bounded(told, config, send.firstClaimedAt, send.doubt);
   if (outcome.status === "held") {
     const wait = waitOf(outcome, backOffSeconds(send));
     await postpone(orgId, send, wait.seconds);
