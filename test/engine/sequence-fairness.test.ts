@@ -1,14 +1,15 @@
 // Very many who fall due at once, of one organization, beside few of another.
-import { QueryCommand } from "@aws-sdk/lib-dynamodb";
+import { QueryCommand, TransactWriteCommand } from "@aws-sdk/lib-dynamodb";
 import { afterEach, beforeAll, expect, test } from "vitest";
 import * as clock from "../../shared/clock.ts";
 import { newItem } from "../../shared/domain/contacts/items.ts";
 import * as due from "../../shared/domain/sequences/due.ts";
 import * as enrollment from "../../shared/domain/sequences/enrollment.ts";
 import * as enrollments from "../../shared/domain/sequences/enrollments.ts";
-import { dueAt, mostTogether } from "../../shared/domain/sequences/waiting.ts";
+import { cohortsOf, dueAt, mostTogether } from "../../shared/domain/sequences/waiting.ts";
 import { getMany, put, writeMany } from "../../shared/doors/table.ts";
 import { shelves } from "../../shared/keys.ts";
+import { chunked } from "../../shared/parallel.ts";
 import { person } from "../support/audience.ts";
 import { heldUp, letGo } from "../support/held-up.ts";
 import { opened, people, type Shop, sequence, shop } from "../support/travellers.ts";
@@ -52,6 +53,31 @@ test("2,000 of one organization and a few of another: they go on among each othe
   paging.release();
   await draining;
   expect([await moved(many), await moved(few)]).toEqual([2000, 40]);
+  for (const { provider } of [big, small]) await provider.stop();
+}, 120_000);
+
+/** The same people, by threes in cohorts; `place`: among those of the minute. */
+async function asCohorts(items: enrollment.EnrollmentItem[], place: string): Promise<void> {
+  const cohorts = chunked(items, 3).map((three) => {
+    const cohort = cohortsOf(three.map((item) => ({ item, at: item.at }))).get(three[0]!)!;
+    return { ...cohort, duepk: pk, duesk: `${three[0]!.at.slice(0, 17)}00.000Z#${place}` };
+  });
+  const unlisted = items.map(({ duepk: _, duesk: __, ...item }: enrollment.EnrollmentItem & { duepk?: string; duesk?: string }) => item);
+  await writeMany([...cohorts, ...unlisted].map((item) => put(item, item)));
+}
+
+test("a cohort of one organization does not wait until the many of another are through", async () => {
+  const [big, small] = [await shop(), await shop()];
+  const [many, few] = [await crowdedIn(big, 90), await crowdedIn(small, 3)];
+  await asCohorts(many, "0000");
+  await asCohorts(few, "ffff");
+  const moving = heldUp(TransactWriteCommand, 3);
+  const draining = due.drain(shard);
+  await moving.reached;
+  expect([(await moved(many)) < 90, await moved(few)]).toEqual([true, 3]);
+  moving.release();
+  await draining;
+  expect([await moved(many), await moved(few)]).toEqual([90, 3]);
   for (const { provider } of [big, small]) await provider.stop();
 }, 120_000);
 

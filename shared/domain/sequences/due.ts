@@ -51,7 +51,7 @@ async function drainPages(shard: number, until: Date): Promise<boolean> {
   return left;
 }
 
-/** Of a page, those who stand there by themselves go on together; then the cohorts of each sequence. Forward only: what was moved may be seen in its old place for a moment. */
+/** Of a page, those who stand there by themselves go on together; then cohorts, a few of each sequence in turn. Forward only: what was moved may be seen in its old place for a moment. */
 async function* worksOf(shard: number): AsyncGenerator<() => Promise<unknown>> {
   let next: string | undefined;
   do {
@@ -61,8 +61,9 @@ async function* worksOf(shard: number): AsyncGenerator<() => Promise<unknown>> {
     const alone = due.filter((one) => !isCohort(one));
     if (alone.length) yield () => advance(alone);
     const cohorts = (await getMany<Cohort>(due.filter(isCohort), { consistent: true })).flatMap((cohort) => cohort ?? []);
-    for (const some of Map.groupBy(cohorts, ({ orgId, sequenceId }) => `${orgId}/${sequenceId}`).values())
-      for (const few of chunked(some, mostCohorts)) yield () => advanceCohorts(few);
+    const bySequence = [...Map.groupBy(cohorts, ({ orgId, sequenceId }) => `${orgId}/${sequenceId}`).values()];
+    const turns = bySequence.flatMap((some) => chunked(some, mostCohorts).map((few, turn) => ({ few, turn })));
+    for (const { few } of turns.toSorted((a, b) => a.turn - b.turn)) yield () => advanceCohorts(few);
     next = due.length === page.items.length ? page.next : undefined;
   } while (next !== undefined);
 }
