@@ -32,8 +32,7 @@ export async function create(who: Who, { siteId: given, ...fields }: NewHoliday)
 const item = (who: Who, id: number): Promise<StoredHoliday> => records.find<StoredHoliday>("HOLIDAY", who, id);
 
 export async function detail(who: Who, id: number): Promise<HolidayDetail> {
-  const holiday = await item(who, id);
-  const { all: numbers } = await sources.numbers(who.orgId, { kind: "holiday", id });
+  const [holiday, { all: numbers }] = await Promise.all([item(who, id), sources.numbers(who.orgId, { kind: "holiday", id })]);
   return { ...told(holiday), stats: statsOf(numbers), accounting: numbers };
 }
 

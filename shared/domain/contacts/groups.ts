@@ -54,8 +54,8 @@ async function insert(
 }
 
 export async function find(kind: GroupKind, who: Who, id: number): Promise<CountedGroup> {
-  const group = await records.find<Group>(kind, who, id);
-  return { ...group, contactCount: await count(kind, who.orgId, id) };
+  const [group, contactCount] = await Promise.all([records.find<Group>(kind, who, id), count(kind, who.orgId, id)]);
+  return { ...group, contactCount };
 }
 
 export async function list(kind: GroupKind, who: Who, request: PageRequest, siteId: number | undefined) {

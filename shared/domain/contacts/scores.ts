@@ -120,12 +120,11 @@ const setTo = (who: Who, { id, ...contact }: ContactItem, score: number, cause: 
 
 /** Newest first. Throws 404. */
 export async function log(who: Who, id: number, { limit, cursor }: { limit: number; cursor?: string | undefined }) {
-  const contact = await contacts.item(who, id);
-  const { items, next } = await query<Stored>(ranges.contactLog(who.orgId, id, logPrefix), {
-    newestFirst: true,
-    limit,
-    after: decodeCursor(cursor, (place) => place.startsWith(logPrefix)),
-  });
+  const after = decodeCursor(cursor, (place) => place.startsWith(logPrefix));
+  const [contact, { items, next }] = await Promise.all([
+    contacts.item(who, id),
+    query<Stored>(ranges.contactLog(who.orgId, id, logPrefix), { newestFirst: true, limit, after }),
+  ]);
   return { score: contact.score ?? 0, log: items.map(told), nextCursor: next === undefined ? null : encodeCursor(next) };
 }
 
