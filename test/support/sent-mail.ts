@@ -28,21 +28,24 @@ export async function sentMail(n: number): Promise<SentMail> {
   const site = await sites.create(caller, sites.NewSite.parse({ name: "Shop" }));
   const first = await ids.takeBlock();
   const sendIds = Array.from({ length: n }, (_, i) => first * 1000 + i);
-  const item = (id: number): SendItem => ({
-    id,
-    siteId: site.id,
-    toEmail: `p${id}@d${id % 3}.example`,
-    fromEmail: "hi@shop.example",
-    subject: "Hi",
-    status: "sent",
-    provider: "postmark",
-    sendingConfigId: 5,
-    createdAt: at(0),
-    v: 0,
-  });
+  const item = (id: number) => taken(id, site.id, `p${id}@d${id % 3}.example`);
   await insertMany(sendIds.map((id) => ({ address: keys.send(caller.orgId, id), item: item(id) })));
   return { caller, orgId: caller.orgId, siteId: site.id, sendIds, item };
 }
+
+/** As it is stored once a provider has it. */
+export const taken = (id: number, siteId: number, toEmail: string): SendItem => ({
+  id,
+  siteId,
+  toEmail,
+  fromEmail: "hi@shop.example",
+  subject: "Hi",
+  status: "sent",
+  provider: "postmark",
+  sendingConfigId: 5,
+  createdAt: at(0),
+  v: 0,
+});
 
 let messages = 0;
 /** By a person, unless `more` says otherwise. */
