@@ -1,4 +1,5 @@
-import { expect, test } from "vitest";
+import { BatchExecuteStatementCommand, PutCommand } from "@aws-sdk/lib-dynamodb";
+import { afterEach, expect, test } from "vitest";
 import * as activities from "../../shared/domain/contacts/activities.ts";
 import { erase, erasedEmail } from "../../shared/domain/contacts/erasure.ts";
 import { dossier } from "../../shared/domain/contacts/person.ts";
@@ -8,15 +9,17 @@ import * as chunks from "../../shared/domain/sending/chunks.ts";
 import * as sends from "../../shared/domain/sends.ts";
 import * as suppressionPages from "../../shared/domain/suppression-pages.ts";
 import * as suppressions from "../../shared/domain/suppressions.ts";
-import { insertMany, queryAll } from "../../shared/doors/table.ts";
+import { get, insertMany, queryAll, update, write } from "../../shared/doors/table.ts";
 import * as ids from "../../shared/ids.ts";
 import { keys, ranges, sha256 } from "../../shared/keys.ts";
 import { type Audience, audience, create, person, handedOver as sent } from "../support/audience.ts";
+import { heldUp, letGo } from "../support/held-up.ts";
 import { armed, atEveryStep } from "../support/killer.ts";
 
 const inside = 20;
 
 armed();
+afterEach(letGo);
 
 const at = (minute: number) => new Date(Date.UTC(2026, 10, 21, 8, minute)).toISOString();
 const secrets = ["ann@x.com", "Ann", "192.0.2.7", "Firefox", "private"];
@@ -53,6 +56,7 @@ async function history(shop: Audience) {
   });
   const send = {
     ...chunks.sendOf(head, block, lines[0]!),
+    contactId: ann.id,
     status: "delivered" as const,
     // As many as lie inside a send; the next stands beside it.
     events: Array.from({ length: inside }, (_, i) => open(i + 1)),
@@ -62,6 +66,7 @@ async function history(shop: Audience) {
   await insertMany([
     { address: keys.send(orgId, send.id), item: send },
     { address: keys.sendEvent(orgId, send.id, `open open-${inside + 1}`), item: { ...open(inside + 1), delta: { opened: 1 } } },
+    { address: keys.singleContent(orgId, send.id), item: { text: "Hi Ann" } },
   ]);
   await sent(orgId, [send]);
   return { ann, send, block };
@@ -109,6 +114,7 @@ test("dead at any step of erasing, doing it again ends it, and nothing tells who
       await queryAll(ranges.sendEvents(shop.orgId, send.id)),
       await chunks.read(shop.orgId, block, 0),
       await queryAll(ranges.contactLog(shop.orgId, ann.id, "")),
+      await get(keys.singleContent(shop.orgId, send.id)),
     ];
     const text = JSON.stringify(left);
     for (const secret of secrets) expect(text).not.toContain(secret);
@@ -123,6 +129,34 @@ test("dead at any step of erasing, doing it again ends it, and nothing tells who
     await suppressions.remove(shop.orgId, "ann@x.com");
   });
 }, 60_000);
+
+test("what happens to a mail while its recipient is erased stays, and tells no more than the rest", async () => {
+  const shop = await audience();
+  const { ann, send } = await history(shop);
+  const address = keys.send(shop.orgId, send.id);
+  const blanking = heldUp(BatchExecuteStatementCommand, ({ input }) => JSON.stringify(input).includes(erasedEmail));
+  const erasing = erase(shop.caller, ann.id);
+  await blanking.reached;
+  await write(update(address, { set: { openedAt: at(30), error: "ann@x.com: later" }, add: { v: 1 } }));
+  blanking.release();
+  await erasing;
+  expect(await get(address)).toMatchObject({ openedAt: at(30), error: "(erased)", toEmail: erasedEmail });
+});
+
+test("two who stand in one chunk and are erased at the same moment are both gone from it", async () => {
+  const shop = await audience();
+  const { ann, send, block } = await history(shop);
+  const bob = await create(shop, "bob@x.com");
+  await sent(shop.orgId, [{ ...send, id: send.id + 1, toEmail: "bob@x.com", contactId: bob.id }]);
+  const { pk } = keys.chunk(shop.orgId, block, 0);
+  const blanking = heldUp(PutCommand, ({ input }) => input.Item?.pk === pk);
+  const erasing = erase(shop.caller, ann.id);
+  await blanking.reached;
+  await erase(shop.caller, bob.id);
+  blanking.release();
+  await erasing;
+  expect((await chunks.read(shop.orgId, block, 0))!.lines.map(({ to }) => to)).toEqual([erasedEmail, erasedEmail]);
+});
 
 test("of the address a hash is left on the suppression list, and keeps mail away from whoever comes with it", async () => {
   const shop = await audience();

@@ -48,6 +48,17 @@ describe("whom a segment holds", () => {
     expect(await segments.count(caller, id)).toBe(0);
   });
 
+  test("a number is as it is written, not as it might be read", async () => {
+    const shop = await audience();
+    await create(shop, "ann@x.com", { customFields: { n: 5 } });
+    const counts = await inParallel(3, ["5", "05", "5.0"], (value) =>
+      segments.preview(shop.caller, {
+        rules: segments.NewSegment.shape.rules.parse(rulesOf({ field: "customFields.n", operator: "equals", value })),
+      }),
+    );
+    expect(counts).toEqual([1, 0, 0]);
+  });
+
   test("without rules is everyone of its site, and nobody of another", async () => {
     const shop = await audience();
     const other = { ...shop, siteId: (await sites.create(shop.caller, sites.NewSite.parse({ name: "Other" }))).id };
