@@ -11,7 +11,7 @@ import { choices, prose, resolved } from "./words.ts";
 export interface Found {
   /** By method, path, summary or group. */
   named: Endpoint[];
-  /** By a field of theirs, the first that has the words. */
+  /** By a field of theirs: the first that is named so, or else that tells of it. */
   mentioning: { endpoint: Endpoint; name: string; said: string }[];
   chapters: Chapter[];
 }
@@ -33,7 +33,8 @@ export function find(words: string[], { chapters, endpoints }: All, document: Do
       const name = nameOf(endpoint);
       if (has(name)) return [];
       const fields = everyField(endpoint.operation, document).map((field) => textsOf(field, document));
-      const field = fields.find(({ name: own, said, values }) => has(name, own, said, values));
+      const field =
+        fields.find(({ name: own }) => has(name, own)) ?? fields.find(({ name: own, said, values }) => has(name, own, said, values));
       return field ? [{ endpoint, ...field }] : [];
     }),
     chapters: chapters.filter(({ title, body }) => has(title, plain(body))),
