@@ -137,10 +137,12 @@ test("what happens to a mail while its recipient is erased stays, and tells no m
   const blanking = heldUp(BatchExecuteStatementCommand, ({ input }) => JSON.stringify(input).includes(erasedEmail));
   const erasing = erase(shop.caller, ann.id);
   await blanking.reached;
-  await write(update(address, { set: { openedAt: at(30), error: "ann@x.com: later" }, add: { v: 1 } }));
+  await write(update(address, { set: { openedAt: at(30), events: [{ ...send.events[0], at: at(30) }] }, add: { v: 1 } }));
   blanking.release();
   await erasing;
-  expect(await get(address)).toMatchObject({ openedAt: at(30), error: "(erased)", toEmail: erasedEmail });
+  const left = await get<{ events: object[] }>(address);
+  expect(left).toMatchObject({ openedAt: at(30), toEmail: erasedEmail, events: [{ type: "open", at: at(30) }] });
+  for (const secret of secrets) expect(JSON.stringify(left)).not.toContain(secret);
 });
 
 test("two who stand in one chunk and are erased at the same moment are both gone from it", async () => {

@@ -1,6 +1,5 @@
 // How far the fan-out has come in each collection of contacts. A cursor moves in the transaction that lets its people in, on the value
 // that was read: whoever is late or comes twice moves nothing.
-import { randomUUID } from "node:crypto";
 import { after, now } from "../../clock.ts";
 import { absent, all, any, atMost, equals, exists } from "../../conditions.ts";
 import { claim, put, queryAll, update, updateReturning, type Write } from "../../doors/table.ts";
@@ -18,7 +17,6 @@ export interface Cursor {
   /** Sort key of the last contact that is dealt with. */
   after?: string;
   done?: true;
-  owner?: string;
   /** ISO 8601 */
   lease?: string;
 }
@@ -40,20 +38,19 @@ const until = (): string => after(leaseSeconds).toISOString();
 
 /** Undefined when it is done, in other hands, or not there. */
 export async function take(key: Key, shard: string): Promise<Cursor | undefined> {
-  const owner = randomUUID();
   const free = any(absent("lease"), atMost("lease", now().toISOString()));
   const rule = { if: all(exists, absent("done"), free) };
-  return updateReturning<Cursor>(update(addressOf(key, shard), { set: { owner, lease: until() } }, rule));
+  return updateReturning<Cursor>(update(addressOf(key, shard), { set: { lease: until() } }, rule));
 }
 
 /** `place`: where to go on, undefined at the end. */
-export function moving(key: Key, { shard, n, owner }: Cursor, place: string | undefined): Write {
-  const change =
-    place === undefined ? { set: { done: true }, remove: ["after", "lease", "owner"] } : { set: { after: place, lease: until() } };
-  return update(addressOf(key, shard), { ...change, add: { n: 1 } }, { if: asRead(n, owner) });
+export function moving(key: Key, { shard, n }: Cursor, place: string | undefined): Write {
+  const change = place === undefined ? { set: { done: true }, remove: ["after", "lease"] } : { set: { after: place, lease: until() } };
+  return update(addressOf(key, shard), { ...change, add: { n: 1 } }, { if: asRead(n) });
 }
 
-const asRead = (n: number, owner: string | undefined) => all(equals("n", n), equals("owner", owner), absent("done"));
+// Of two at it, one whose time was over, whoever moves first goes on.
+const asRead = (n: number) => all(equals("n", n), absent("done"));
 
 export const moved = (cursor: Cursor, place: string | undefined): Cursor => ({
   ...cursor,
@@ -62,8 +59,8 @@ export const moved = (cursor: Cursor, place: string | undefined): Cursor => ({
 });
 
 /** For somebody else to go on. */
-export const giveBack = (key: Key, { shard, n, owner }: Cursor): Promise<boolean> =>
-  claim(update(addressOf(key, shard), { remove: ["owner", "lease"] }, { if: asRead(n, owner) }));
+export const giveBack = (key: Key, { shard, n }: Cursor): Promise<boolean> =>
+  claim(update(addressOf(key, shard), { remove: ["lease"] }, { if: asRead(n) }));
 
 /** Nobody goes on. Whoever was about to move it cannot any more. */
 export async function stop(key: Key): Promise<void> {
