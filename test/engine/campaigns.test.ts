@@ -22,8 +22,8 @@ import * as sends from "../../shared/domain/sends.ts";
 import * as sites from "../../shared/domain/sites.ts";
 import * as suppressions from "../../shared/domain/suppressions.ts";
 import * as templates from "../../shared/domain/templates.ts";
-import { update, write } from "../../shared/doors/table.ts";
-import { emailShard, keys, shards } from "../../shared/keys.ts";
+import { queryAll, remove, update, write, writeMany } from "../../shared/doors/table.ts";
+import { type Address, blockOf, emailShard, keys, ranges, shards } from "../../shared/keys.ts";
 import { plans, priceOfMail } from "../../shared/plans.ts";
 import { draft, look, numbers, onceEach, opened, people, type Shop, settle, shop, variant } from "../support/campaigners.ts";
 import { heldUp, letGo } from "../support/held-up.ts";
@@ -130,7 +130,32 @@ describe("whom it reaches", () => {
         await from.provider.stop();
       }
   });
+
+  test("who takes another address while it is paused for months gets it once", async () => {
+    const from = await shop();
+    const [first, second] = addresses(true, false);
+    const { id: contactId } = await contact(from, first);
+    await people(from, 10);
+    const { id } = await draft(from);
+    await state.send(from.caller, id);
+    for (const shard of shards.slice(0, 8)) await fanOut.run(keyOf(from, id), shard);
+    await mailroom.runLane(from.caller.orgId, from.configId);
+    const { sends: gone } = await sends.list(from.caller, { limit: 100 }, {});
+    await expired(from, new Set(gone.map((send) => blockOf(send.id))));
+    await contacts.change(from.caller, contactId, { email: second });
+    await settle(anHour);
+    expect(await numbers(from, id)).toMatchObject({ candidates: 11, accepted: 11, sent: 11 });
+    expect(onceEach(from)).toHaveLength(11);
+    expect((await look(from, id)).status).toBe("sent");
+    await from.provider.stop();
+  });
 });
+
+/** What lies in these blocks and is not kept for ever. */
+async function expired({ caller: { orgId } }: Shop, blocks: Set<number>): Promise<void> {
+  const items = await Promise.all([...blocks].map((block) => queryAll<Address>(ranges.block(orgId, block), { consistent: true })));
+  await writeMany(items.flat().map((one) => remove(one)));
+}
 
 /** Of two collections that are read before or after the change. */
 function addresses(...read: boolean[]): [string, string] {
@@ -453,6 +478,24 @@ describe("an A/B test", () => {
     expect((await numbers(from, id)).sent).toBe(sent);
     await state.cancel(from.caller, id);
     await settle(anHour);
+    expect(await numbers(from, id)).toMatchObject({ sent, cancelled: 60 - sent, queued: 0 });
+    await from.provider.stop();
+  });
+
+  test("paused for so long that the rest is not kept any more, it comes to its end without it", async () => {
+    const from = await shop();
+    await people(from, 60);
+    const { id } = await draft(from, { abTest: { testPercent: 20, metric: "open_rate", durationMinutes: 60 } });
+    for (const subject of ["A", "B"]) await variant(from, id, { subject });
+    await state.send(from.caller, id);
+    await settle({ forSeconds: 600 });
+    const { sent } = await numbers(from, id);
+    await state.pause(from.caller, id);
+    const waiting = await queryAll<held.Held>(ranges.held(from.caller.orgId, "campaign", id), { consistent: true });
+    await expired(from, new Set(waiting.map(({ block }) => block)));
+    await state.resume(from.caller, id);
+    await settle({ forSeconds: 3 * 3600 });
+    expect((await look(from, id)).status).toBe("sent");
     expect(await numbers(from, id)).toMatchObject({ sent, cancelled: 60 - sent, queued: 0 });
     await from.provider.stop();
   });
