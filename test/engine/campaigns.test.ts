@@ -5,6 +5,7 @@ import { worker as drainWorker } from "../../functions/queue/drain.ts";
 import { worker as fanOutWorker } from "../../functions/queue/fan-out.ts";
 import * as clock from "../../shared/clock.ts";
 import * as allowance from "../../shared/domain/allowance.ts";
+import * as cursors from "../../shared/domain/broadcasts/cursors.ts";
 import * as fanOut from "../../shared/domain/broadcasts/fan-out.ts";
 import { step } from "../../shared/domain/broadcasts/step.ts";
 import { Schedule } from "../../shared/domain/campaigns/campaign.ts";
@@ -22,7 +23,7 @@ import * as sends from "../../shared/domain/sends.ts";
 import * as sites from "../../shared/domain/sites.ts";
 import * as suppressions from "../../shared/domain/suppressions.ts";
 import * as templates from "../../shared/domain/templates.ts";
-import { queryAll, remove, update, write, writeMany } from "../../shared/doors/table.ts";
+import { claim, queryAll, remove, update, write, writeMany } from "../../shared/doors/table.ts";
 import { type Address, blockOf, emailShard, keys, ranges, shards } from "../../shared/keys.ts";
 import { plans, priceOfMail } from "../../shared/plans.ts";
 import { draft, look, numbers, onceEach, opened, people, type Shop, settle, shop, variant } from "../support/campaigners.ts";
@@ -300,6 +301,21 @@ describe("what people do at once", () => {
     expect(onceEach(from)).toHaveLength(200);
     expect((await look(from, id)).status).toBe("sent");
     await from.provider.stop();
+  });
+
+  test("of two at one collection, one of them past its time, who moves first goes on, and the other moves nothing", async () => {
+    const key = { orgId: 1, kind: "campaign" as const, id: Date.now() };
+    await write(...cursors.opening(key));
+    const late = (await cursors.take(key, "0"))!;
+    expect(await cursors.take(key, "0")).toBeUndefined();
+    clock.advance(3600);
+    const other = (await cursors.take(key, "0"))!;
+    expect(await claim(cursors.moving(key, other, "m"))).toBe(true);
+    expect([await claim(cursors.moving(key, late, "m")), await cursors.giveBack(key, late)]).toEqual([false, false]);
+    const further = cursors.moved(other, "m");
+    expect(await claim(cursors.moving(key, further, undefined))).toBe(true);
+    clock.advance(3600);
+    expect([await cursors.take(key, "0"), await claim(cursors.moving(key, further, "n"))]).toEqual([undefined, false]);
   });
 
   test("cancelled while it is sending, nothing goes after the answer, and all is accounted for", async () => {
