@@ -299,16 +299,18 @@ test("a cancelled chunk that waits in the lane is cancelled there; one held for 
   await from.provider.stop();
 });
 
-test("a chunk that was worked on since somebody looked is not held back as it was then", async () => {
+test("a chunk that was worked on since somebody looked is neither cancelled nor held back as it was then", async () => {
   const from = await mailroom.sender("postmark");
   const { orgId } = from.caller;
   const one = await story(from, 2);
   const ids = await stage(one);
   const { items } = await query<lanes.Waiting>(ranges.waiting(orgId, from.configId), { consistent: true });
+  const cancelling = await held.cancelling(orgId, one.source, items[0]!);
   // The lease of the one who looked was over, and another is at it.
   from.provider.slowMs = 200;
   const other = mailroom.runLane(orgId, from.configId);
   while (!from.provider.calls.length) await sleep(5);
+  expect(await claim(...cancelling)).toBe(false);
   for (const stale of items) await held.hold(orgId, stale);
   await other;
   await held.release(orgId, one.source, from.configId);
