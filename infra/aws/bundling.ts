@@ -93,6 +93,15 @@ const trims: { file: RegExp; trim(code: string): string }[] = [
   { file: /@aws-sdk\/client-[^/]+\/dist-es\/schemas\/schemas_0\.js$/, trim: (code) => onlyNamedErrors(literalKeys(code)) },
   // It escapes text, and takes all named characters of HTML along: 76 kB.
   { file: /dom-serializer\/lib\/esm\/index\.js$/, trim: (code) => code.replace('from "entities"', 'from "entities/lib/escape.js"') },
+  // It signs for a bucket of many regions too, which ours is not: 6 kB.
+  {
+    file: /signature-v4-multi-region\/dist-es\/SignatureV4MultiRegion\.js$/,
+    trim: () => `
+      import { SignatureV4SignWithCredentials } from "./SignatureV4SignWithCredentials";
+      export class SignatureV4MultiRegion extends SignatureV4SignWithCredentials {
+        static sigv4aDependency = () => "none";
+      }`,
+  },
   // The build has made the JSON schemas already: 27 kB.
   {
     file: /zod\/v4\/core\/(to-json-schema|json-schema-processors)\.js$/,
