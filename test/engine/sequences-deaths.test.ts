@@ -392,7 +392,8 @@ describe("at the same time", () => {
       );
       expect(counts).toMatchObject({ active: 0, completed: 8, cancelled: 2 });
       for (const contact of all.slice(2))
-        expect((await mailsTo(one, contact)).filter((subject) => subject !== "Two")).toEqual(["One", "Three"]);
+        // What the pause held back may be overtaken by what comes next.
+        expect((await mailsTo(one, contact)).filter((subject) => subject !== "Two").toSorted()).toEqual(["One", "Three"]);
     }
     await one.provider.stop();
   });
