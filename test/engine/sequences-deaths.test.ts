@@ -391,8 +391,8 @@ describe("at the same time", () => {
         steps.filter((_, i) => i !== 2),
       );
       expect(counts).toMatchObject({ active: 0, completed: 8, cancelled: 2 });
+      // What the pause held back may be overtaken by what comes next.
       for (const contact of all.slice(2))
-        // What the pause held back may be overtaken by what comes next.
         expect((await mailsTo(one, contact)).filter((subject) => subject !== "Two").toSorted()).toEqual(["One", "Three"]);
     }
     await one.provider.stop();
