@@ -7,6 +7,7 @@ import { oneLine } from "../email.ts";
 import { unauthenticated } from "../errors.ts";
 import { keys } from "../keys.ts";
 import { planKeys } from "../plans.ts";
+import { zoned } from "../time-zones.ts";
 
 export const Organization = z
   .object({
@@ -64,8 +65,9 @@ export async function calendar(orgId: number): Promise<{ timezone: string; today
   return { timezone, today: dayIn(timezone, now()) };
 }
 
-export const dayIn = (timezone: string, at: Date): string =>
-  new Intl.DateTimeFormat("en-CA", { timeZone: timezone, dateStyle: "short" }).format(at);
+const dayFormat = zoned("en-CA", { dateStyle: "short" });
+
+export const dayIn = (timezone: string, at: Date): string => dayFormat(timezone).format(at);
 
 // Offsets such as +02:00 are no zones: they know no summer time.
 function isTimezone(name: string): boolean {

@@ -1,6 +1,7 @@
 // A day in the organization's timezone, as instants.
 import { get } from "../../doors/table.ts";
 import { keys } from "../../keys.ts";
+import { zoned } from "../../time-zones.ts";
 import type { Organization } from "../organizations.ts";
 
 /** In the morning, when people read their mail. */
@@ -20,19 +21,23 @@ export function instantOf(date: string, hour: number, timezone: string): Date {
   return new Date(asUtc - offsetMs(first, timezone));
 }
 
+const instantFormat = zoned("en-US", {
+  hourCycle: "h23",
+  year: "numeric",
+  month: "numeric",
+  day: "numeric",
+  hour: "numeric",
+  minute: "numeric",
+  second: "numeric",
+});
+
 /** How far local time is ahead of UTC. */
 function offsetMs(at: number, timeZone: string): number {
-  const format = new Intl.DateTimeFormat("en-US", {
-    timeZone,
-    hourCycle: "h23",
-    year: "numeric",
-    month: "numeric",
-    day: "numeric",
-    hour: "numeric",
-    minute: "numeric",
-    second: "numeric",
-  });
-  const parts = Object.fromEntries(format.formatToParts(at).map(({ type, value }) => [type, Number(value)])) as Record<string, number>;
+  const parts = Object.fromEntries(
+    instantFormat(timeZone)
+      .formatToParts(at)
+      .map(({ type, value }) => [type, Number(value)]),
+  ) as Record<string, number>;
   const { year = 0, month = 1, day = 1, hour = 0, minute = 0, second = 0 } = parts;
   return Date.UTC(year, month - 1, day, hour, minute, second) - Math.floor(at / 1000) * 1000;
 }

@@ -1,5 +1,6 @@
 // When mails of a sequence may go: days and hours as a clock on the contact's wall shows them.
 import * as z from "zod";
+import { zoned } from "../../time-zones.ts";
 import { Timezone } from "../organizations.ts";
 
 // Every offset there is shows whole quarters of an hour: every window is open at one of them.
@@ -54,22 +55,14 @@ function isOpen({ days, from, until }: SendWindow, timezone: string, at: Date): 
   return days.includes(day) && time >= from && time < until;
 }
 
-const formats = new Map<string, Intl.DateTimeFormat>();
+const clockFormat = zoned("en-GB", { weekday: "short", hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
 const weekdays = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
 
 function wallClock(timeZone: string, at: Date): { day: number; time: string } {
   const parts = Object.fromEntries(
-    formatOf(timeZone)
+    clockFormat(timeZone)
       .formatToParts(at)
       .map(({ type, value }) => [type, value]),
   );
   return { day: weekdays.indexOf(parts.weekday ?? "") + 1, time: `${parts.hour}:${parts.minute}` };
-}
-
-function formatOf(timeZone: string): Intl.DateTimeFormat {
-  const known = formats.get(timeZone);
-  if (known) return known;
-  const format = new Intl.DateTimeFormat("en-GB", { timeZone, weekday: "short", hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
-  formats.set(timeZone, format);
-  return format;
 }
