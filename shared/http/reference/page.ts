@@ -76,7 +76,7 @@ function grouped({ tags }: Document, endpoints: Endpoint[]): Group[] {
 }
 
 const anchor = (group: string): string => `group-${group}`;
-const titleOf = (group: string): string => group.charAt(0).toUpperCase() + group.slice(1).replaceAll("-", " ");
+const titleOf = (group: string): string => (group === "mfa" ? "MFA" : group.charAt(0).toUpperCase() + group.slice(1).replaceAll("-", " "));
 
 const section = (name: string, endpoints: Endpoint[], document: Document, origin: string, open: boolean): Html =>
   html`<section aria-labelledby="${anchor(name)}">
