@@ -1,5 +1,6 @@
 // The service as seen from the commands that call it: a caller that has an address, and soon a key.
 import { setTimeout as pause } from "node:timers/promises";
+import { parsed } from "../../shared/json.ts";
 import { Trouble } from "./trouble.ts";
 
 export interface Caller {
@@ -13,6 +14,8 @@ interface Answer {
   cookie: string;
   body: { data?: unknown; error?: string };
 }
+
+const noJson = { error: "the answer is no JSON" };
 
 /** The data of a good answer; anything else is Trouble in the service's own words. Waits where a rate limit asks for it. */
 export async function call<T>(caller: Caller, method: string, path: string, body?: unknown): Promise<T> {
@@ -38,15 +41,7 @@ export async function ask(caller: Caller, method: string, path: string, body?: u
   }
   const text = await response.text();
   const [cookie = ""] = response.headers.getSetCookie();
-  return { status: response.status, cookie: cookie.split(";")[0]!, body: parsed(text) };
-}
-
-function parsed(text: string): Answer["body"] {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return { error: "the answer is no JSON" };
-  }
+  return { status: response.status, cookie: cookie.split(";")[0]!, body: (parsed(text) as Answer["body"] | undefined) ?? noJson };
 }
 
 function unreachable(url: string, error: unknown): Trouble {
