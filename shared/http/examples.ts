@@ -4,9 +4,40 @@ import { figures } from "./examples/figures.ts";
 import { mailings } from "./examples/mailings.ts";
 import { people } from "./examples/people.ts";
 import { sends } from "./examples/sends.ts";
+import type { Operation, Parameter } from "./openapi.ts";
+import type { Media } from "./openapi-answers.ts";
 import { componentPrefix, type Schema } from "./schemas.ts";
 
 type Components = Record<string, Schema>;
+
+/** To its parameters, its bodies and its answers. */
+export function giveExamples({ operationId, parameters, requestBody, responses }: Operation, components: Components) {
+  for (const parameter of parameters) if ("schema" in parameter) giveParameterExample(parameter);
+  for (const [type, media] of Object.entries(requestBody?.content ?? {})) giveRequestExample(type, media, components);
+  const request = requestBody?.content["application/json"]?.example;
+  for (const [status, answer] of Object.entries(responses)) {
+    const told = "content" in answer ? answer.content?.["application/json"] : undefined;
+    const data = told?.schema.properties?.data;
+    if (!told || !data) continue;
+    const isLater = status === "202" && "200" in responses;
+    told.example = { data: isLater ? laterAnswer(data, components) : answerTo(operationId, request, data, components) };
+  }
+}
+
+function giveRequestExample(type: string, media: Media, components: Components) {
+  const { schema } = media;
+  const isKnown = Object.keys(schema).length > 0 && !schema.additionalProperties;
+  if (schema.examples || (ofFields.test(type) && isKnown)) media.example = requestExample(schema, components);
+  delete schema.examples;
+}
+
+const ofFields = /^(application\/(json|x-www-form-urlencoded)|multipart\/form-data)$/;
+
+function giveParameterExample(parameter: Parameter) {
+  const example = parameterExample(parameter.schema, parameter.name);
+  if (example !== undefined) parameter.example = example;
+  delete parameter.schema.examples;
+}
 
 /** The least that is a good request: all that is required, or else the first field. An example given with the schema comes first. */
 export const requestExample = (schema: Schema, components: Components): unknown => example(schema, { components, name: "", whole: false });
@@ -15,13 +46,13 @@ export const requestExample = (schema: Schema, components: Components): unknown 
 export const answerExample = (schema: Schema, components: Components): unknown => example(schema, { components, name: "", whole: true });
 
 /** Of work that is done later. */
-export const laterAnswer = (schema: Schema, components: Components): unknown => ({
+const laterAnswer = (schema: Schema, components: Components): unknown => ({
   ...(answerExample(schema, components) as object),
   ...later,
 });
 
 /** What this operation would answer in that world, to this request. */
-export function answerTo(operationId: string, request: unknown, schema: Schema, components: Components): unknown {
+function answerTo(operationId: string, request: unknown, schema: Schema, components: Components): unknown {
   const usual = answerExample(schema, components);
   const stamps = /^create/.test(operationId) && isObject(usual) && usual.createdAt ? madeJustNow : {};
   return isObject(usual) ? { ...usual, ...stamps, ...echoed(request, usual), ...answers[operationId] } : usual;
@@ -41,7 +72,7 @@ const alike = (said: unknown, answer: unknown): boolean =>
     : typeof said === typeof answer && answer !== null;
 
 /** For a parameter; undefined where any value would be as good. */
-export function parameterExample(schema: Schema, name: string): unknown {
+function parameterExample(schema: Schema, name: string): unknown {
   const likely = schema.enum?.find((value) => inWorld.includes(String(value)));
   const found = likely ?? parameters[name] ?? example(schema, { components: {}, name, whole: false });
   return found === anyText || name === "cursor" ? undefined : found;

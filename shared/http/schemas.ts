@@ -32,6 +32,8 @@ export function collector() {
   return { components, schemaOf };
 }
 
+export type SchemaOf = ReturnType<typeof collector>["schemaOf"];
+
 /** What is checked elsewhere, because it must not fail the whole request, is documented as what it is then checked to be. */
 const plain = (type: z.ZodType, io: "input" | "output"): Schema =>
   z.toJSONSchema(type, {

@@ -1,4 +1,5 @@
 // What the shop writes: templates, campaigns, sequences, holiday mails.
+import { welcome } from "../../domain/sequences/playbooks/beginnings.ts";
 import { born, siteId } from "./people.ts";
 
 const TemplateMeta = {
@@ -145,15 +146,9 @@ const Holiday = {
 const zeros = (counts: object) => Object.fromEntries(Object.keys(counts).map((name) => [name, 0]));
 
 const none = { delayMinutes: null, conditionConfig: null };
+const { steps: _, ...welcoming } = welcome;
 const Playbook = {
-  id: 1,
-  key: "welcome",
-  name: "Welcome",
-  description:
-    "Greets new subscribers at once, shows them the best of what you have, and asks what they are after. Three mails in six days.",
-  triggerType: "tag_add",
-  triggerConfig: { tagName: "subscriber" },
-  variables: [],
+  ...welcoming,
   emails: 2,
   days: 2,
   steps: [

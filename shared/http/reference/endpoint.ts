@@ -1,6 +1,7 @@
 // One endpoint of the reference: a line that opens into all there is to know.
 import { type Html, html } from "../html.ts";
-import { type Answer, type Operation, type Parameter, shortPath } from "../openapi.ts";
+import { type Operation, type Parameter, shortPath } from "../openapi.ts";
+import type { Answer } from "../openapi-answers.ts";
 import type { Schema } from "../schemas.ts";
 import { curl } from "./curl.ts";
 import { alternatives, type Field, fieldList, fieldsOf } from "./fields.ts";
