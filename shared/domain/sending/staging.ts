@@ -39,7 +39,10 @@ export interface Mailshot {
 export interface Staged {
   /** By contact. */
   sendIds: Map<number, number>;
-  /** Into the lane, or held back; listed; counted as accepted by their source (for the site and the plan: `allowance.spend`). Afterwards `lanes.arrived`, by whoever takes up after a death too. */
+  /**
+   * Into the lane, or held back; listed; counted as accepted by their source (for the site and the plan: `allowance.spend`). Afterwards
+   * `lanes.arrived`, by whoever takes up after a death too.
+   */
   writes: Write[];
 }
 

@@ -51,7 +51,10 @@ async function drainPages(shard: number, until: Date): Promise<boolean> {
   return left;
 }
 
-/** Of a page, those who stand there by themselves go on together; then cohorts, a few of each sequence in turn. Forward only: what was moved may be seen in its old place for a moment. */
+/**
+ * Of a page, those who stand there by themselves go on together; then cohorts, a few of each sequence in turn. Forward only: what was
+ * moved may be seen in its old place for a moment.
+ */
 async function* worksOf(shard: number): AsyncGenerator<() => Promise<unknown>> {
   let next: string | undefined;
   do {
@@ -62,16 +65,19 @@ async function* worksOf(shard: number): AsyncGenerator<() => Promise<unknown>> {
     if (alone.length) yield () => advance(alone);
     const cohorts = (await getMany<Cohort>(due.filter(isCohort), { consistent: true })).flatMap((cohort) => cohort ?? []);
     const bySequence = [...Map.groupBy(cohorts, ({ orgId, sequenceId }) => `${orgId}/${sequenceId}`).values()];
-    const turns = bySequence.flatMap((some) => chunked(some, mostCohorts).map((few, turn) => ({ few, turn })));
+    const turns = bySequence.flatMap((some) => chunked(some, cohortsInTurn).map((few, turn) => ({ few, turn })));
     for (const { few } of turns.toSorted((a, b) => a.turn - b.turn)) yield () => advanceCohorts(few);
     next = due.length === page.items.length ? page.next : undefined;
   } while (next !== undefined);
 }
 
 // About a thousand enrollments.
-const mostCohorts = 12;
+const cohortsInTurn = 12;
 
-/** Of one sequence. They are done with, unless some of them may be due still, or a moment from now, as clocks differ: those a tick finds by them. */
+/**
+ * Of one sequence. They are done with, unless some of them may be due still, or a moment from now, as clocks differ: those a tick finds
+ * by them.
+ */
 export async function advanceCohorts(cohorts: Cohort[]): Promise<void> {
   const at = now().toISOString();
   const due = cohorts.filter((cohort) => cohort.at <= at);
