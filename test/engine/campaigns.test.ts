@@ -481,7 +481,8 @@ describe("an A/B test", () => {
     await from.provider.stop();
   });
 
-  test("paused while it runs and cancelled before the winner: the rest never goes", async () => {
+  /** A campaign to 60 people, of whom some have had its test. */
+  async function pausedInItsTest() {
     const from = await shop();
     await people(from, 60);
     const { id } = await draft(from, { abTest: { testPercent: 20, metric: "open_rate", durationMinutes: 60 } });
@@ -490,6 +491,11 @@ describe("an A/B test", () => {
     await settle({ forSeconds: 600 });
     const { sent } = await numbers(from, id);
     await state.pause(from.caller, id);
+    return { from, id, sent };
+  }
+
+  test("paused while it runs and cancelled before the winner: the rest never goes", async () => {
+    const { from, id, sent } = await pausedInItsTest();
     await settle({ forSeconds: 7200 });
     expect((await numbers(from, id)).sent).toBe(sent);
     await state.cancel(from.caller, id);
@@ -499,14 +505,7 @@ describe("an A/B test", () => {
   });
 
   test("paused for so long that the rest is not kept any more, it comes to its end without it", async () => {
-    const from = await shop();
-    await people(from, 60);
-    const { id } = await draft(from, { abTest: { testPercent: 20, metric: "open_rate", durationMinutes: 60 } });
-    for (const subject of ["A", "B"]) await variant(from, id, { subject });
-    await state.send(from.caller, id);
-    await settle({ forSeconds: 600 });
-    const { sent } = await numbers(from, id);
-    await state.pause(from.caller, id);
+    const { from, id, sent } = await pausedInItsTest();
     const waiting = await queryAll<held.Held>(ranges.held(from.caller.orgId, "campaign", id), { consistent: true });
     await expired(from, new Set(waiting.map(({ block }) => block)));
     await state.resume(from.caller, id);

@@ -7,6 +7,7 @@ import { sessionCookie } from "../../shared/http/authenticate.ts";
 import { account } from "../support/callers.ts";
 import { type Asked, ask } from "../support/events.ts";
 import { entryOf, type Made, madeBy, type Signature, table, withKey } from "../support/makers.ts";
+import { namedBy } from "../support/named-by.ts";
 
 // The others may only ask so often in a minute.
 beforeAll(() => {
@@ -31,7 +32,7 @@ const rules = { match: "all", conditions: [] };
 const cases: Record<string, (made: Made) => Case[]> = {
   "POST /api-keys": (made) => [{ body: { name: "bound", siteId: made.sites } }],
   "GET /contacts": (made) =>
-    ["tagId", "listId", "segmentId"].map((name) => ({ query: { siteId: made.sites, [name]: made[kinds[name]!] } })),
+    ["tagId", "listId", "segmentId"].map((name) => ({ query: { siteId: made.sites, [name]: made[namedBy[name]!] } })),
   "GET /contacts/export": (made) => [{ query: { siteId: made.sites, tagId: made.tags, listId: made.lists, segmentId: made.segments } }],
   "POST /exports": (made) => [
     { body: { type: "contacts", siteId: made.sites, tagId: made.tags, listId: made.lists, segmentId: made.segments } },
@@ -135,22 +136,6 @@ const matches = (made: Made): Fields[] => [
   { trigger: "email_open", match: { campaignId: made.campaigns } },
 ];
 
-/** What a field names. */
-const kinds: Record<string, string> = {
-  siteId: "sites",
-  contactId: "contacts",
-  listId: "lists",
-  lists: "lists",
-  tagId: "tags",
-  segmentId: "segments",
-  folderId: "template-folders",
-  templateId: "templates",
-  sendingConfigId: "sending-configs",
-  campaignId: "campaigns",
-  sequenceId: "sequences",
-  formId: "forms",
-};
-
 /** Names no record of a kind, or is tried by a test of its own. */
 const otherwise = [
   "contactIds", // many at once: each that is not there is told of, below
@@ -196,7 +181,7 @@ test("every field with an id is tried", () => {
       const wanted = [route.query, route.body].flatMap((one) =>
         one ? idsIn(z.toJSONSchema(one, { io: "input", unrepresentable: "any" }) as Schema) : [],
       );
-      const ones: Made = Object.fromEntries(Object.values(kinds).map((kind) => [kind, 1]));
+      const ones: Made = Object.fromEntries(Object.values(namedBy).map((kind) => [kind, 1]));
       const tried = namesIn(cases[signature]?.(ones) ?? []);
       return [...new Set(wanted)]
         .filter((name) => !tried.includes(name) && !otherwise.includes(name))
@@ -220,7 +205,7 @@ function led(value: unknown, to: number, kind: string, name = ""): { value: unkn
       changes: all.reduce((sum, [, one]) => sum + one.changes, 0),
     };
   }
-  return typeof value === "number" && kinds[name] === kind ? { value: to, changes: 1 } : { value, changes: 0 };
+  return typeof value === "number" && namedBy[name] === kind ? { value: to, changes: 1 } : { value, changes: 0 };
 }
 
 const texts = (query: Fields): Record<string, string> =>
@@ -243,7 +228,7 @@ async function nothingTaken(credential: Asked, own: Made, foreign: Made, only: (
   const odd: string[] = [];
   for (const [signature, given] of Object.entries(cases) as [Signature, (made: Made) => Case[]][])
     for (const one of given(own))
-      for (const kind of new Set(Object.values(kinds))) {
+      for (const kind of new Set(Object.values(namedBy))) {
         const { value, changes } = led(one, foreign[kind]!, kind);
         if (!changes || !only(signature, kind)) continue;
         const { status, body } = await tried(signature, own, credential, value as Case);

@@ -1,6 +1,7 @@
 // An organization in which the examples of the OpenAPI document hold: what an example names by id is made, by the example of its own
 // creation, when it is first named. Ids in examples are 1, 2, ... of their kind.
 import { type Answer, type Client, must, signedUp } from "./client.ts";
+import { namedBy } from "./named-by.ts";
 import type { Told } from "./openapi.ts";
 
 type Fields = Record<string, unknown>;
@@ -21,23 +22,7 @@ export interface World extends Client {
   settled(): Promise<void>;
 }
 
-/** What a field names. */
-const kinds: Record<string, string> = {
-  siteId: "sites",
-  contactId: "contacts",
-  contactIds: "contacts",
-  listId: "lists",
-  lists: "lists",
-  tagId: "tags",
-  segmentId: "segments",
-  folderId: "template-folders",
-  templateId: "templates",
-  sendingConfigId: "sending-configs",
-  config_id: "sending-configs",
-  campaignId: "campaigns",
-  sequenceId: "sequences",
-  formId: "forms",
-};
+const kinds: Record<string, string> = { ...namedBy, contactIds: "contacts", config_id: "sending-configs" };
 
 /** When the examples were written. */
 const exampleDay = Date.UTC(2026, 11, 1);
