@@ -77,8 +77,7 @@ async function hold(items: EnrollmentItem[]): Promise<number> {
     const { stepId, order, at, waiting = false, sends } = item;
     return { item, reached: [], left: [], to: { stepId, order, at, waiting, sends, held: true } };
   };
-  const held: Move[] = [];
-  for (const group of grouped(items.map(standing), 0)) held.push(...(await make(group)));
+  const held = (await inParallel(2, grouped(items.map(standing), 0), (group) => make(group))).flat();
   // Whoever made it active meanwhile may have looked for them too early.
   const sequence = await find({ orgId }, sequenceId).catch(unlessMissing);
   if (sequence?.status === "active") await release(held.map(({ item }) => item));
