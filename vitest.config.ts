@@ -1,59 +1,84 @@
+import { availableParallelism } from "node:os";
+import { join } from "node:path";
 import { defineConfig, type TestProjectInlineConfiguration } from "vitest/config";
-import { lacking } from "./infra/local/dynamodb-local.ts";
+import { missingRequirement } from "./infra/local/engines/dynamodb-local.ts";
 
-const project = (name: string, more: TestProjectInlineConfiguration["test"] = {}, folders = name) => ({
+const project = (name: string, more: TestProjectInlineConfiguration["test"] = {}) => ({
   extends: true as const,
-  test: { name, include: [`test/${folders}/**/*.test.ts`], ...more },
+  test: { name, include: [`test/${name}/**/*.test.ts`], ...more },
 });
 
-const engine = { globalSetup: "./test/support/engine.ts", setupFiles: "./test/support/settings.ts" };
+const engine = {
+  globalSetup: "./test/support/setup/engines.ts",
+  setupFiles: "./test/support/setup/environment.ts",
+};
 
-/** They start engines of their own, or count request units, of which Amazon's takes others in transactions. */
-const never = ["engines", "work", "sending-units"];
-/** They take long, as they wait, die, hash or count in masses: `npm run test:dynamodb` has them all. */
-const long = [
-  ...[
-    "accounts",
-    "mfa",
-    "validations",
-    "inbound-outages",
-    "segments",
-    "segment-rules",
-    "imports",
-    "exports",
-    "insight",
-    "insight-agreement",
-  ],
-  ...["contact-upserts", "contact-pages", "contact-erasure", "suppressions", "secure-messages", "events-first", "event-races"],
-  ...["sending-configs", "sending-mail", "sending-deaths", "sending-lanes", "sending-pace", "marketing-mail", "faults"],
-  ...["campaigns", "campaign-deaths", "sequences-deaths", "sequence-fairness"],
-  ...["webhooks-breaker", "webhooks-retries", "webhooks-deaths"],
-];
+// Services and workers start in half the time when their modules are compiled already.
+process.env.NODE_COMPILE_CACHE ??= join(import.meta.dirname, "node_modules/.cache/compiled");
 
-/** The engine tests once more, on Amazon's DynamoDB Local and when all others are done; where it is not, they are left out. */
+const everything = process.env.TEST_ALL === "1";
+// All workers take their samples by it.
+process.env.SEED ??= String(Math.floor(Math.random() * 1e6));
+console.log(
+  `SEED=${process.env.SEED}${everything ? "" : ", a sample of the crash points and histories: npm run test:all takes all"}`,
+);
+
+/**
+ * They start engines of their own, or count request units: Amazon's counts others in transactions.
+ */
+const never = ["local-engines", "local-runner", "sending-request-units"];
+/**
+ * Enough to compare the embedded engine with Amazon's: conditions, transactions, indexes, pages and
+ * leases.
+ */
+const comparing = ["contention", "cursors", "due-work", "idempotency", "leases", "references"];
+
+/**
+ * Engine tests on Amazon's DynamoDB Local after all others: some, or all with TEST_ALL. Left out
+ * where it is not installed.
+ */
 function dynamoDb() {
-  const missing = lacking();
-  if (missing && !process.argv.includes("--project")) console.log(`dynamodb tests skipped: ${missing}`);
+  const missing = missingRequirement();
+  if (missing && !process.argv.includes("--project"))
+    console.log(`dynamodb tests skipped: ${missing}`);
   if (missing) return [];
-  const left = process.env.EVERY_FILE ? never : [...never, ...long];
-  const exclude = left.map((name) => `test/engine/${name}.test.ts`);
-  const more = { ...engine, globalSetup: "./test/support/dynamodb.ts", exclude, sequence: { groupOrder: 1 } };
-  return [project("dynamodb", more, "{dynamodb,engine}")];
+  const include = [
+    "test/dynamodb/*.test.ts",
+    `test/engine/${everything ? "*" : `{${comparing}}`}.test.ts`,
+  ];
+  const exclude = never.map((name) => `test/engine/${name}.test.ts`);
+  return [
+    project("dynamodb", {
+      ...engine,
+      globalSetup: "./test/support/dynamodb.ts",
+      include,
+      exclude,
+      sequence: { groupOrder: 1 },
+    }),
+  ];
 }
+
+/**
+ * `npm run test:deploy` alone runs them: they take minutes, and need Python for the emulator of
+ * AWS.
+ */
+const deploy = process.argv.includes("deploy") ? [project("deploy", { testTimeout: 120_000 })] : [];
 
 export default defineConfig({
   test: {
     reporters: ["default", "./test/support/reporter.ts"],
     testTimeout: 60_000,
     hookTimeout: 60_000,
-    maxWorkers: "100%",
+    // Tests wait for services, engines and browsers, which are processes of their own.
+    maxWorkers: availableParallelism() + 1,
     projects: [
       project("unit"),
       project("engine", engine),
-      project("http", { globalSetup: "./test/support/service.ts" }),
-      project("infra", { globalSetup: "./test/support/built.ts", hookTimeout: 120_000 }),
-      project("browser", { globalSetup: "./test/support/browser.ts" }),
+      project("http", { globalSetup: "./test/support/setup/service.ts" }),
+      project("infra", { globalSetup: "./test/support/setup/bundles.ts", hookTimeout: 120_000 }),
+      project("browser", { globalSetup: "./test/support/setup/browser.ts" }),
       ...dynamoDb(),
+      ...deploy,
     ],
   },
 });

@@ -1,22 +1,49 @@
-// Speed and cost of the service: `npm run bench` measures what most want to know, `npm run bench -- <name> ...` what is named, numbers
-// behind a name being the sizes at which it is measured.
+// Measures speed and cost of the service. `npm run bench` runs the default scenarios, and
+// `npm run bench -- <name> [size ...]` the named ones at these sizes.
 import { availableParallelism, cpus, totalmem } from "node:os";
 import { styleText } from "node:util";
-import { type Bench, benches } from "../infra/local/bench/index.ts";
-import { progress, progressDone, type Section, table } from "../infra/local/bench/report.ts";
+import {
+  type BenchSection,
+  clearProgress,
+  formatTable,
+  showProgress,
+} from "../infra/local/bench/report.ts";
+import { type BenchScenario, scenarios } from "../infra/local/bench/scenarios.ts";
+import { printsHelp } from "../infra/local/command-line.ts";
 import * as clock from "../shared/clock.ts";
 
-const asked = sizesByName(process.argv.slice(2));
-const unknown = [...asked.keys()].filter((name) => !(name in benches));
-const [sizeless] = [...asked].filter(([name, sizes]) => sizes.length && !benches[name]?.sizes);
-if (unknown.length) fail(`There is no bench ${unknown.join(", ")}`);
-else if (sizeless) fail(`${sizeless[0]} takes no size`);
-else await measure(Object.keys(benches).filter((name) => (asked.size ? asked.has(name) : !benches[name]!.onlyWhenNamed)));
+const width = Math.max(...Object.keys(scenarios).map((name) => name.length));
+const list = Object.entries(scenarios)
+  .map(([name, { title }]: [string, BenchScenario]) => `  ${name.padEnd(width)}  ${title}`)
+  .join("\n");
+if (
+  printsHelp(
+    `npm run bench -- [name [size ...] ...]
 
-function sizesByName(words: string[]): Map<string, number[]> {
+Measures speed and cost of the service. The scenarios are:
+${list}`,
+  )
+)
+  process.exit();
+
+const requestedSizes = sizesByName(process.argv.slice(2));
+const unknown = [...requestedSizes.keys()].filter((name) => !(name in scenarios));
+const [takesNoSize] = [...requestedSizes].filter(
+  ([name, sizes]) => sizes.length && !scenarios[name]?.sizes,
+);
+if (unknown.length) printUsage(`Unknown benchmark: ${unknown.join(", ")}`);
+else if (takesNoSize) printUsage(`${takesNoSize[0]} takes no size`);
+else
+  await measure(
+    Object.keys(scenarios).filter((name) =>
+      requestedSizes.size ? requestedSizes.has(name) : !scenarios[name]!.explicitOnly,
+    ),
+  );
+
+function sizesByName(args: string[]): Map<string, number[]> {
   const sizes = new Map<string, number[]>();
   let last: number[] = [];
-  for (const word of words)
+  for (const word of args)
     if (/^[1-9]\d*$/.test(word)) last.push(Number(word));
     else {
       last = [];
@@ -25,30 +52,34 @@ function sizesByName(words: string[]): Map<string, number[]> {
   return sizes;
 }
 
-function fail(why: string) {
-  const width = Math.max(...Object.keys(benches).map((name) => name.length));
-  const lines = Object.entries(benches).map(([name, { title }]: [string, Bench]) => `  ${name.padEnd(width)}  ${title}`);
-  console.error(`${why}. There are:\n${lines.join("\n")}`);
+function printUsage(why: string) {
+  console.error(`${why}. The scenarios are:\n${list}`);
   process.exitCode = 1;
 }
 
 async function measure(names: string[]) {
-  const sections: Section[] = [];
+  const sections: BenchSection[] = [];
   for (const name of names) {
-    const { title, run, sizes } = benches[name]!;
-    const wanted = asked.get(name) ?? [];
-    progress(title);
-    sections.push({ title, rows: await run(wanted.length ? wanted : (sizes ?? [])) });
+    const { title, run, sizes } = scenarios[name]!;
+    const sizesGiven = requestedSizes.get(name) ?? [];
+    showProgress(title);
+    sections.push({ title, rows: await run(sizesGiven.length ? sizesGiven : (sizes ?? [])) });
   }
-  progressDone();
-  console.log(`${styleText("dim", surroundings())}\n\n${table(sections)}`);
-  if (sections.some(({ rows }) => rows.some(({ must, aim }) => must && !aim?.met))) process.exitCode = 1;
+  clearProgress();
+  console.log(`${styleText("dim", describeMachine())}\n\n${formatTable(sections)}`);
+  if (sections.some(({ rows }) => rows.some(({ mustHold, aim }) => mustHold && !aim?.met)))
+    process.exitCode = 1;
 }
 
-function surroundings(): string {
-  return [
-    `${clock.now().toISOString().slice(0, 10)}, ${availableParallelism()} x ${cpus()[0]?.model ?? "CPU"}, ${Math.round(totalmem() / 2 ** 30)} GB, Node ${process.version}`,
-    "Three processes share the cores: the service (gateway, functions, workers, queues), DynamoDB's engine in memory, and this one",
-    "(callers, and the mail provider's sandbox). The engine's units are those of DynamoDB; its speed is not.",
-  ].join("\n");
+function describeMachine(): string {
+  const machine = [
+    clock.now().toISOString().slice(0, 10),
+    `${availableParallelism()} x ${cpus()[0]?.model ?? "CPU"}`,
+    `${Math.round(totalmem() / 2 ** 30)} GB`,
+    `Node ${process.version}`,
+  ];
+  return `${machine.join(", ")}
+Three processes share the cores: the service (gateway, functions, workers, queues), the DynamoDB
+engine in memory, and this process (callers and the provider sandbox). The engine counts capacity
+units as DynamoDB does; its speed differs.`;
 }

@@ -1,9 +1,19 @@
-// Fetches Amazon's DynamoDB Local, where there is Java to run it.
+// Downloads Amazon's DynamoDB Local, if there is Java to run it.
 import { spawnSync } from "node:child_process";
-import { home, lackingJava } from "../infra/local/dynamodb-local.ts";
+import { CliError } from "../infra/local/cli-error.ts";
+import { runCommand } from "../infra/local/command-line.ts";
+import { installFolder, missingJava } from "../infra/local/engines/dynamodb-local.ts";
 
-const lacking = lackingJava();
-if (lacking) console.error(lacking);
-process.exitCode = lacking
-  ? 1
-  : (spawnSync(`npm ci --no-audit --no-fund --prefix "${home}"`, { shell: true, stdio: "inherit" }).status ?? 1);
+await runCommand({
+  usage:
+    "npm run dynamodb\n\nDownloads Amazon's DynamoDB Local (58 MB). It needs Java 17 or later.",
+  run: async () => {
+    const missing = missingJava();
+    if (missing) throw new CliError(missing);
+    const { status } = spawnSync(`npm ci --no-audit --no-fund --prefix "${installFolder}"`, {
+      shell: true,
+      stdio: "inherit",
+    });
+    process.exitCode = status ?? 1;
+  },
+});

@@ -1,15 +1,18 @@
-// The OpenAPI document: `npm run --silent openapi`, or `npm run openapi -- openapi.json` to write it to a file.
+// Writes the OpenAPI document of this version.
 import { writeFileSync } from "node:fs";
 import { resolve } from "node:path";
-import { document } from "../functions/http/interface.ts";
+import { getOpenApiDocument } from "../functions/openapi-document.ts";
+import { runCommand } from "../infra/local/command-line.ts";
 
-const [file, ...more] = process.argv.slice(2);
-if (more.length || file?.startsWith("-")) {
-  console.error("Usage: npm run --silent openapi, or npm run openapi -- openapi.json to write it to a file");
-  process.exitCode = 1;
-} else {
-  const text = `${JSON.stringify(await document(), null, 2)}\n`;
-  // npm runs us in its own folder; files are named as seen from the caller's.
-  if (file) writeFileSync(resolve(process.env.INIT_CWD ?? "", file), text);
-  else process.stdout.write(text);
-}
+await runCommand({
+  usage: `npm run --silent openapi, or npm run openapi -- openapi.json to write it to a file
+
+Prints the OpenAPI 3.1 document of this version.`,
+  words: [0, 1],
+  run: async ({ words: [file] }) => {
+    const text = `${JSON.stringify(await getOpenApiDocument(), null, 2)}\n`;
+    // npm changes the working directory. Paths are relative to the caller's.
+    if (file) writeFileSync(resolve(process.env.INIT_CWD ?? "", file), text);
+    else process.stdout.write(text);
+  },
+});

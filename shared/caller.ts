@@ -1,32 +1,50 @@
 import { forbidden, invalid } from "./errors.ts";
 import type { PlanKey } from "./plans.ts";
 
-/** Who is asking: a user with a session, or an API key, perhaps bound to one site. */
+/** The authenticated user or API key of a request. */
 export interface Caller {
   orgId: number;
   plan: PlanKey;
   kind: "session" | "api_key";
-  /** The user of the session, or the one who made the key. */
+  /** The user of the session, or the user who created the API key. */
   userId: number;
+  /** The id of the API key. */
+  keyId?: number | undefined;
+  /** The only site that the API key may access. */
   siteId?: number | undefined;
   scopes: string[];
-  /** SHA-256 of the session's token. */
+  /** SHA-256 of the session token. */
   sessionHash?: string | undefined;
 }
 
-const siteForbidden = () => forbidden("API key has no access to this site", { code: "site_forbidden" });
+/** The data that a caller may access: one organization, or one of its sites. */
+export type CallerScope = Pick<Caller, "orgId" | "siteId">;
 
-/** Every domain function that touches a site's records starts here. */
-export function permit(caller: Pick<Caller, "siteId">, siteId: number): void {
+/** One site of an organization. */
+export interface SiteRef {
+  orgId: number;
+  siteId: number;
+}
+
+const siteForbidden = () =>
+  forbidden("This API key is bound to one site and cannot access data of the whole organization", {
+    code: "site_forbidden",
+  });
+
+/**
+ * Throws 403 if an API key is bound to another site. Every domain function that reads or changes
+ * records of a site calls it.
+ */
+export function requireSiteAccess(caller: Pick<Caller, "siteId">, siteId: number): void {
   if (caller.siteId !== undefined && caller.siteId !== siteId) throw siteForbidden();
 }
 
-/** A site-bound key asks for something that belongs to the whole organization. */
-export function permitOrganization(caller: Pick<Caller, "siteId">): void {
+/** Throws 403 if an API key is bound to a site. */
+export function requireOrganizationAccess(caller: Pick<Caller, "siteId">): void {
   if (caller.siteId !== undefined) throw siteForbidden();
 }
 
-export const siteNeeded = () =>
-  invalid("siteId is needed: the organization has more than one site, or none", {
-    details: [{ path: "siteId", message: "siteId is needed" }],
+export const siteIdRequired = () =>
+  invalid("siteId is required unless the organization has exactly one site", {
+    details: [{ path: "siteId", message: "siteId is required" }],
   });

@@ -1,11 +1,13 @@
-// Settings, read from the environment on use and never on import: a function needs only the settings it touches.
+// Settings. They are read from the environment on use and never on import, so a function needs only
+// the settings that it uses.
 const need = (name: string): string => {
   const value = process.env[name];
   if (!value) throw new Error(`The setting ${name} is missing`);
   return value;
 };
 const optional = (name: string): string | undefined => process.env[name] || undefined;
-const constant = (name: string): string => name.toUpperCase().replaceAll("-", "_");
+/** The environment variable part for a queue or provider name: `fan-out` becomes `FAN_OUT`. */
+const toEnvName = (name: string): string => name.toUpperCase().replaceAll("-", "_");
 
 export const config = {
   get table() {
@@ -17,12 +19,12 @@ export const config = {
   get kmsKey() {
     return need("KMS_KEY_ID");
   },
-  /** Where callers reach us, without a trailing slash: https://mail.example.com */
+  /** The public origin of the service, without a trailing slash: https://mail.example.com */
   get publicUrl() {
-    return need("PUBLIC_URL").replace(/\/+$/, "");
+    return need("PUBLIC_URL").replace(/(?<!\/)\/+$/, "");
   },
-  /** Whether callers reach us by https: then by nothing else. */
-  get isSecure() {
+  /** True if the public URL uses https. Responses then forbid http (HSTS). */
+  get usesHttps() {
     return optional("PUBLIC_URL")?.startsWith("https://") ?? false;
   },
   get allowedOrigins() {
@@ -31,11 +33,14 @@ export const config = {
       .map((origin) => origin.trim())
       .filter(Boolean);
   },
-  /** Where the line "Sent with Pennymail" leads. */
+  /** Link target of "Sent with Pennymail". */
   get brandingUrl() {
     return optional("BRANDING_URL") ?? this.publicUrl;
   },
-  /** Name of a secret with both of Stripe's as JSON: `{"secretKey", "webhookSecret"}`. Instead of the two settings that follow. */
+  /**
+   * Name of a secret in Secrets Manager with both Stripe secrets as JSON: `{"secretKey",
+   * "webhookSecret"}`. Replaces the two settings below.
+   */
   get stripeSecret() {
     return optional("STRIPE_SECRET");
   },
@@ -45,77 +50,104 @@ export const config = {
   get stripeWebhookSecret() {
     return optional("STRIPE_WEBHOOK_SECRET");
   },
-  /** Replaces the origin of Stripe's API. */
+  /** Replaces the origin of the Stripe API. */
   get stripeUrl() {
     return optional("STRIPE_URL");
   },
+  /**
+   * Plan of new organizations. Unlimited if only the first organization can sign up and nothing is
+   * sold.
+   */
   get defaultPlan() {
-    return optional("DEFAULT_PLAN") ?? "free";
+    const sells = this.stripeSecret || this.stripeSecretKey;
+    return (
+      optional("DEFAULT_PLAN") ?? (this.signupMode === "first" && !sells ? "unlimited" : "free")
+    );
   },
-  /** Who may sign up: everyone, only the first organization, nobody. */
-  get signup() {
+  /** Who can sign up: `open` (everyone), `first` (only the first organization) or `off`. */
+  get signupMode() {
     return optional("SIGNUP") ?? "first";
   },
-  /** Who mails our own users: a sending config id, or `<provider>:<from address>` with credentials in the secret that SYSTEM_SENDER_SECRET names. */
+  /**
+   * The sender of system mails: a sending config id, or `<provider>:<from address>` with
+   * credentials in the secret that SYSTEM_SENDER_SECRET names.
+   */
   get systemSender() {
     return optional("SYSTEM_SENDER");
   },
   get systemSenderSecret() {
     return need("SYSTEM_SENDER_SECRET");
   },
-  /** Further links on the page at `/`, as `Words=/path` with commas between: the local runner names its own. */
+  /**
+   * More links on the page at `/`, as `Label=/path`, separated by commas. Set by the local runner.
+   */
   get homeLinks() {
     return (optional("HOME_LINKS") ?? "").split(",").flatMap((link) => {
-      const [, words, to] = /^([^=]+)=(.+)$/.exec(link.trim()) ?? [];
-      return words && to ? [{ words, to }] : [];
+      const [, label, href] = /^([^=]+)=(.+)$/.exec(link.trim()) ?? [];
+      return label && href ? [{ label, href }] : [];
     });
   },
-  /** Where accounts to try with are given out: the reference then shows how one is taken from there. */
+  /** URL of the provider sandbox. The API reference then shows how to get a test account there. */
   get sandboxUrl() {
     return optional("SANDBOX_URL");
   },
-  /** Requests per minute from one client address to one public route. */
-  get addressLimit() {
+  /** Requests per minute from one client IP address to one public route. */
+  get addressLimitPerMinute() {
     return Number(optional("ADDRESS_LIMIT_PER_MINUTE") ?? 60);
   },
-  /** Failed logins from one client address in 15 minutes. */
+  /** Failed logins from one client IP address in 15 minutes. */
   get loginFailuresPerAddress() {
     return Number(optional("LOGIN_FAILURES_PER_ADDRESS") ?? 50);
   },
-  queueUrl: (name: string) => need(`QUEUE_URL_${constant(name)}`),
+  /**
+   * Separates the assignments of a PartiQL UPDATE. DynamoDB documents a SET for each; the embedded
+   * engine accepts only commas.
+   */
+  get assignmentSeparator() {
+    return optional("PARTIQL_COMMAS") ? ", " : " SET ";
+  },
+  /** Replaces the endpoint of an AWS service, as in the SDK. */
+  awsEndpointUrl: (service: string) =>
+    optional(
+      `AWS_ENDPOINT_URL_${toEnvName(service).replace("SECRETSMANAGER", "SECRETS_MANAGER")}`,
+    ) ?? optional("AWS_ENDPOINT_URL"),
+  get usesFipsEndpoints() {
+    return optional("AWS_USE_FIPS_ENDPOINT") === "true";
+  },
+  queueUrl: (name: string) => need(`QUEUE_URL_${toEnvName(name)}`),
   /** Replaces the origin of Amazon SNS, for its certificates and subscription confirmations. */
   get snsUrl() {
     return optional("SNS_URL");
   },
-  /** Where the age of domains is asked for: an RDAP service, without a trailing slash. */
+  /** The RDAP service that returns the age of a domain, without a trailing slash. */
   get rdapUrl() {
-    return (optional("RDAP_URL") ?? "https://rdap.org").replace(/\/+$/, "");
+    return (optional("RDAP_URL") ?? "https://rdap.org").replace(/(?<!\/)\/+$/, "");
   },
-  /** Key of the account at Pexels, for stock photos. */
+  /** Pexels API key, for stock photos. */
   get pexelsApiKey() {
     return optional("PEXELS_API_KEY");
   },
-  /** Replaces the origin of Pexels: of its API, and of the host that has its images. */
+  /** Replaces the origin of the Pexels API and of its image host. */
   get pexelsUrl() {
-    return optional("PEXELS_URL")?.replace(/\/+$/, "");
+    return optional("PEXELS_URL")?.replace(/(?<!\/)\/+$/, "");
   },
-  /** DNS servers to ask, each an address with or without a port; none: those of the system. */
+  /** DNS servers, each an IP address with an optional port. Empty: the servers of the system. */
   get dnsServers() {
     return (optional("DNS_SERVERS") ?? "")
       .split(",")
       .map((server) => server.trim())
       .filter(Boolean);
   },
-  /** Whether webhooks may go to this machine, over http and to any port: for the local runner. */
+  /** Allows webhook URLs on this machine, with http and any port. For the local runner. */
   get allowLoopbackWebhooks() {
     return optional("ALLOW_LOOPBACK_WEBHOOKS") === "on";
   },
-  /** How long an endpoint of a customer may take to answer. */
+  /** Time limit for a response of a customer's webhook endpoint. */
   get webhookTimeoutSeconds() {
     return Number(optional("WEBHOOK_TIMEOUT_SECONDS") ?? 15);
   },
-  /** Replaces the origin of a provider's API; its paths stay. */
-  providerUrl: (key: string) => optional(`PROVIDER_URL_${constant(key)}`),
+  /** Replaces the origin of a provider's API. The paths stay. */
+  providerUrl: (key: string) => optional(`PROVIDER_URL_${toEnvName(key)}`),
   get logLevel() {
     return optional("LOG_LEVEL") ?? "INFO";
   },

@@ -1,5 +1,8 @@
-/** Every way to fail on purpose. Anything else that is thrown is a bug: answered 500 with its message hidden, retried by queues. */
-export type Kind =
+/**
+ * Every deliberate failure. Any other error is a bug: the response is 500 without its message, and
+ * queues retry the message.
+ */
+export type ProblemKind =
   | "invalid"
   | "unauthenticated"
   | "unpaid"
@@ -12,43 +15,46 @@ export type Kind =
   | "upstream"
   | "unavailable";
 
-/** One thing wrong with the input: `path` is a dotted field name such as `recipients.3.to`. */
-export interface Detail {
+/** One invalid field. `path` is its dotted name, such as `recipients.3.to`. */
+export interface ProblemDetail {
   path: string;
   message: string;
 }
 
-interface Extras {
-  /** Stable snake_case word for programs; each kind has a default. */
+interface ProblemOptions {
+  /** Stable snake_case code for programs. Each kind has a default. */
   code?: string;
-  details?: Detail[];
-  /** HTTP status instead of the kind's own, for callers with a protocol of their own (providers' webhooks). */
+  details?: ProblemDetail[];
+  /** Replaces the HTTP status of the kind, for webhooks whose provider expects another one. */
   status?: number;
   cause?: unknown;
-  /** Further fields of the error body, such as `retryAfter`. */
-  facts?: Record<string, string | number>;
+  /** More fields of the response body, such as `retryAfter`. */
+  bodyFields?: Record<string, string | number>;
 }
 
-/** `message` is one human sentence that may be shown to the caller. */
+/** `message` is one sentence for the caller. */
 export class Problem extends Error {
-  readonly kind: Kind;
+  readonly kind: ProblemKind;
   readonly code: string;
-  readonly details: Detail[] | undefined;
-  readonly facts: Record<string, string | number>;
-
+  readonly details: ProblemDetail[] | undefined;
+  readonly bodyFields: Record<string, string | number>;
   readonly status: number | undefined;
 
-  constructor(kind: Kind, message: string, { code = defaultCodes[kind], details, facts = {}, status, cause }: Extras = {}) {
+  constructor(
+    kind: ProblemKind,
+    message: string,
+    { code = defaultCodes[kind], details, bodyFields = {}, status, cause }: ProblemOptions = {},
+  ) {
     super(message, { cause });
     this.status = status;
     this.kind = kind;
     this.code = code;
     this.details = details;
-    this.facts = facts;
+    this.bodyFields = bodyFields;
   }
 }
 
-const defaultCodes: Record<Kind, string> = {
+const defaultCodes: Record<ProblemKind, string> = {
   invalid: "validation_failed",
   unauthenticated: "unauthorized",
   unpaid: "payment_required",
@@ -63,9 +69,20 @@ const defaultCodes: Record<Kind, string> = {
 };
 
 const problem =
-  (kind: Kind) =>
-  (message: string, extras?: Extras): Problem =>
-    new Problem(kind, message, extras);
+  (kind: ProblemKind) =>
+  (message: string, options?: ProblemOptions): Problem =>
+    new Problem(kind, message, options);
+
+const transientKinds = new Set<ProblemKind>(["upstream", "limited", "unavailable"]);
+
+/**
+ * A retry may succeed: after an outage, a rate limit, or concurrent writes of the same items. A
+ * conflict with its own code, such as a name that is taken, is final.
+ */
+export const isTransient = (error: unknown): boolean =>
+  !(error instanceof Problem) ||
+  transientKinds.has(error.kind) ||
+  (error.kind === "conflict" && error.code === defaultCodes.conflict);
 
 export const invalid = problem("invalid");
 export const forbidden = problem("forbidden");
@@ -74,16 +91,27 @@ export const conflict = problem("conflict");
 export const tooLarge = problem("tooLarge");
 export const unsupported = problem("unsupported");
 export const limited = problem("limited");
-/** An outside service failed us; a retry may help. */
+/** An external service failed. A retry may help. */
 export const upstream = problem("upstream");
-/** We cannot now: a setting is missing, or a part of ours is down. */
+/** The service cannot do this now: a setting is missing, or one of its parts is down. */
 export const unavailable = problem("unavailable");
-/** For `catch`: what is not there is undefined; any other error is thrown on. */
-export function unlessMissing(error: unknown): undefined {
+
+const contendedCode = "contended";
+/** 503 with Retry-After: too many concurrent writes of one item, and the retries are used up. */
+export const contended = (itemName: string): Problem =>
+  unavailable(`${itemName} is being changed by too many requests at once: try again in a moment`, {
+    code: contendedCode,
+    bodyFields: { retryAfter: 1 },
+  });
+export const isContended = (error: unknown): boolean =>
+  error instanceof Problem && error.code === contendedCode;
+
+/** For `catch`: turns a 404 into undefined and rethrows every other error. */
+export function undefinedIfMissing(error: unknown): undefined {
   if (!(error instanceof Problem && error.kind === "missing")) throw error;
 }
 export const unauthenticated = (): Problem => new Problem("unauthenticated", "Unauthorized");
 
-/** A size or count limit was passed: 400 `limit_exceeded`, naming the field. */
-export const overLimit = (path: string, message: string): Problem =>
+/** 400 `limit_exceeded`: a field exceeds a size or count limit. */
+export const limitExceeded = (path: string, message: string): Problem =>
   invalid(message, { code: "limit_exceeded", details: [{ path, message }] });

@@ -1,151 +1,149 @@
-// Integer ids, unique per kind over the whole installation. They come from counter items; gaps are fine, and only ids of
-// settings-like records are in order of age.
+// Integer ids, unique per kind in the whole installation. They come from counter items. Gaps are
+// normal, and only ids of settings-like records are in order of age.
 import { AsyncLocalStorage } from "node:async_hooks";
 import { randomBytes } from "node:crypto";
+import { exists } from "./adapters/dynamodb/conditions.ts";
+import { update, updateReturning, write } from "./adapters/dynamodb/table.ts";
 import { now } from "./clock.ts";
-import { exists } from "./conditions.ts";
-import { update, updateReturning, write } from "./doors/table.ts";
-import { type Address, idsPerBlock, keys } from "./keys.ts";
+import { idsPerBlock, type Key, keys } from "./keys.ts";
 
 /**
- * Ids that a request took, remembered beside its idempotency key: when the request died and is made again, it takes the same
- * ids in the same order, so what it had already written is written once more and not twice.
+ * Ids that a request has reserved, stored in its idempotency record. When a request dies and is
+ * repeated, it gets the same ids in the same order, so its writes replace those of the first
+ * attempt.
  */
-export interface Memory {
-  address: Address;
+export interface ReservedIds {
+  key: Key;
   taken: Record<string, number[]>;
 }
-interface Remembering {
-  memory: Memory;
-  used: Record<string, number>;
-  /** Ids are taken one after another, in the order asked: no writing overtakes a later one, and each is found in its place. */
-  last: Promise<unknown>;
+interface ReplayState {
+  reserved: ReservedIds;
+  nextIndex: Record<string, number>;
+  /**
+   * Allocates ids one at a time, so that their recorded order is the order of the calls and a
+   * replay finds each by its index.
+   */
+  pending: Promise<unknown>;
 }
-const memory = new AsyncLocalStorage<Remembering>();
+const replayStore = new AsyncLocalStorage<ReplayState>();
 
-export const remembering = <T>(remembered: Memory, work: () => Promise<T>): Promise<T> =>
-  memory.run({ memory: remembered, used: {}, last: Promise.resolve() }, work);
+export const withReservedIds = <T>(reserved: ReservedIds, work: () => Promise<T>): Promise<T> =>
+  replayStore.run({ reserved, nextIndex: {}, pending: Promise.resolve() }, work);
 
-/** `n` fresh ids in a row; answers the first. One write. */
-export const take = (kind: string, n = 1): Promise<number> => remembered(kind, () => reserve(kind, n));
+/** Reserves `n` consecutive ids with one write and returns the first. */
+export const nextId = (kind: string, n = 1): Promise<number> =>
+  replayOr(kind, () => reserveIds(kind, n));
 
-let open: { next: number; end: number } | undefined;
+const allocateSendId = createIdAllocator(async () => {
+  const block = await reserveIds("SENDBLOCK");
+  return { next: block * idsPerBlock, end: (block + 1) * idsPerBlock };
+});
+const allocateSendBlock = createIdAllocator(counterBlocks("SENDBLOCK", 8));
+const allocateContactIds = createIdAllocator(counterBlocks("CONTACT", 100));
+const allocateActivityId = createIdAllocator(counterBlocks("ACTIVITY", 100));
+const allocateEventIds = createIdAllocator(counterBlocks("EVENT", 1000));
+const allocateEnrollmentIds = createIdAllocator(counterBlocks("ENROLLMENT", 100));
 
-/** An id for a single send, from a block that this process keeps: no round trip most of the time. */
-export const takeSend = (): Promise<number> =>
-  remembered("SENDONE", async () => {
-    if (!open || open.next >= open.end) {
-      const block = await reserve("SENDBLOCK");
-      if (!open || open.next >= open.end) open = { next: block * idsPerBlock, end: (block + 1) * idsPerBlock };
+/** The id of a single send. */
+export const nextSendId = (): Promise<number> => replayOr("SENDONE", allocateSendId);
+
+/** A whole block of send ids, which begins at `block * idsPerBlock`. */
+export const nextSendBlock = (): Promise<number> => replayOr("SENDBLOCK", allocateSendBlock);
+
+export async function nextContactIds(n: number): Promise<number[]> {
+  if (n === 0) return [];
+  const first = await replayOr("CONTACT", () => allocateContactIds(n));
+  return Array.from({ length: n }, (_, i) => first + i);
+}
+
+/** The id of a custom event or page view. */
+export const nextActivityId = (): Promise<number> => replayOr("ACTIVITY", allocateActivityId);
+
+/** Returns the first of `n` consecutive ids. */
+export const nextEventIds = (n: number): Promise<number> => allocateEventIds(n);
+
+/** Returns the first of `n` consecutive ids. */
+export const nextEnrollmentIds = (n: number): Promise<number> => allocateEnrollmentIds(n);
+
+/**
+ * The time of the first attempt of this request, in milliseconds since 1970. A repeated request
+ * gets the same time.
+ */
+export const requestTime = (): Promise<number> => replayOr("TIME", async () => now().getTime());
+
+interface IdBlock {
+  next: number;
+  end: number;
+}
+const maxOpenBlocks = 32;
+
+/**
+ * Allocates consecutive ids from blocks that this process has reserved, so most calls need no
+ * write. It keeps several blocks, because concurrent calls may each reserve one.
+ */
+function createIdAllocator(
+  reserveBlock: (minSize: number) => Promise<IdBlock>,
+): (n?: number) => Promise<number> {
+  const blocks: IdBlock[] = [];
+  return async (n = 1) => {
+    let block = blocks.find(({ next, end }) => end - next >= n);
+    if (!block) {
+      block = await reserveBlock(n);
+      blocks.unshift(block);
+      blocks.splice(maxOpenBlocks);
     }
-    return open.next++;
-  });
-
-const blocksAtOnce = 8;
-const spare: number[] = [];
-
-/** A whole block of send ids: `block * idsPerBlock` and the following. One write for every eight. */
-export const takeBlock = (): Promise<number> =>
-  remembered("SENDBLOCK", async () => {
-    const kept = spare.shift();
-    if (kept !== undefined) return kept;
-    const first = await reserve("SENDBLOCK", blocksAtOnce);
-    spare.push(...Array.from({ length: blocksAtOnce - 1 }, (_, i) => first + 1 + i));
+    const first = block.next;
+    block.next += n;
     return first;
-  });
-
-const contactsAtOnce = 100;
-const spareContacts: number[] = [];
-
-/** `n` ids for contacts: many in a row, a single one from those that this process keeps. */
-export async function takeContacts(n: number): Promise<number[]> {
-  if (n !== 1) {
-    const first = n ? await take("CONTACT", n) : 0;
-    return Array.from({ length: n }, (_, i) => first + i);
-  }
-  const one = await remembered("CONTACT", async () => {
-    if (!spareContacts.length) {
-      const first = await reserve("CONTACT", contactsAtOnce);
-      spareContacts.push(...Array.from({ length: contactsAtOnce }, (_, i) => first + i));
-    }
-    return spareContacts.shift()!;
-  });
-  return [one];
+  };
 }
 
-/** When this request came first (milliseconds since 1970): made again after it died, it goes on under the same time. */
-export const time = (): Promise<number> => remembered("TIME", async () => now().getTime());
-
-const activitiesAtOnce = 100;
-let openActivities = { next: 0, end: 0 };
-
-/** An id for what a contact or visitor did, from those that this process keeps. */
-export const takeActivity = (): Promise<number> =>
-  remembered("ACTIVITY", async () => {
-    if (openActivities.next >= openActivities.end) {
-      const first = await reserve("ACTIVITY", activitiesAtOnce);
-      openActivities = { next: first, end: first + activitiesAtOnce };
-    }
-    return openActivities.next++;
-  });
-
-const eventsAtOnce = 1000;
-let openEvents = { next: 0, end: 0 };
-
-/** `n` event ids in a row, from those that this process keeps; answers the first. */
-export async function takeEvents(n: number): Promise<number> {
-  if (openEvents.end - openEvents.next < n) {
-    const size = Math.max(n, eventsAtOnce);
-    const first = await reserve("EVENT", size);
-    openEvents = { next: first, end: first + size };
-  }
-  openEvents.next += n;
-  return openEvents.next - n;
+function counterBlocks(kind: string, blockSize: number) {
+  return async (minSize: number): Promise<IdBlock> => {
+    const size = Math.max(minSize, blockSize);
+    const next = await reserveIds(kind, size);
+    return { next, end: next + size };
+  };
 }
 
-const enrollmentsAtOnce = 100;
-let openEnrollments = { next: 0, end: 0 };
-
-/** `n` numbers in a row for enrollments, from those that this process keeps; answers the first. */
-export async function takeEnrollments(n: number): Promise<number> {
-  if (openEnrollments.end - openEnrollments.next < n) {
-    const size = Math.max(n, enrollmentsAtOnce);
-    const first = await reserve("ENROLLMENT", size);
-    openEnrollments = { next: first, end: first + size };
-  }
-  openEnrollments.next += n;
-  return openEnrollments.next - n;
-}
-
-async function reserve(kind: string, n = 1): Promise<number> {
-  const counter = await updateReturning<{ last: number }>(update(keys.idCounter(kind), { add: { last: n } }));
+async function reserveIds(kind: string, n = 1): Promise<number> {
+  const counter = await updateReturning<{ last: number }>(
+    update(keys.idCounter(kind), { add: { last: n } }),
+  );
   return counter!.last - n + 1;
 }
 
-async function remembered(kind: string, fresh: () => Promise<number>): Promise<number> {
-  const store = memory.getStore();
-  if (!store) return fresh();
-  const place = store.used[kind] ?? 0;
-  store.used[kind] = place + 1;
-  const known = store.memory.taken[kind]?.[place];
-  if (known !== undefined) return known;
-  const taking = store.last.then(async () => {
-    const id = await fresh();
-    store.memory.taken[kind] = [...(store.memory.taken[kind] ?? []), id];
-    // What was removed meanwhile, such as the submission of a form, must not come back as a ghost.
-    await write(update(store.memory.address, { set: { taken: store.memory.taken } }, { if: exists }));
+/**
+ * The id that an earlier attempt of this request reserved at the same position, else a fresh one,
+ * which is recorded.
+ */
+async function replayOr(kind: string, allocate: () => Promise<number>): Promise<number> {
+  const state = replayStore.getStore();
+  if (!state) return allocate();
+  const { reserved, nextIndex } = state;
+  const index = nextIndex[kind] ?? 0;
+  nextIndex[kind] = index + 1;
+  const recorded = reserved.taken[kind]?.[index];
+  if (recorded !== undefined) return recorded;
+  const allocation = state.pending.then(async () => {
+    const id = await allocate();
+    reserved.taken[kind] = [...(reserved.taken[kind] ?? []), id];
+    // The item may have been deleted meanwhile, such as the submission of a form. The update must
+    // not create it again.
+    await write(update(reserved.key, { set: { taken: reserved.taken } }, { if: exists }));
     return id;
   });
-  store.last = taking.catch(() => undefined);
-  return taking;
+  state.pending = allocation.catch(() => undefined);
+  return allocation;
 }
 
 const base62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
 /** `length` random base62 characters (5.95 bits each), without bias. */
-export function randomText(length: number): string {
+export function randomBase62(length: number): string {
   let text = "";
   while (text.length < length)
-    for (const byte of randomBytes(length * 2)) if (byte < 248 && text.length < length) text += base62[byte % 62];
+    for (const byte of randomBytes(length * 2))
+      if (byte < 248 && text.length < length) text += base62[byte % 62];
   return text;
 }

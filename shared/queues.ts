@@ -1,32 +1,18 @@
-// Every message that travels between functions. Messages carry ids; the record is read fresh on arrival.
+// Every queue and its messages. A message holds ids; the worker reads the current record.
 import * as z from "zod";
-import { dueWork } from "./keys.ts";
-import { eventTypes } from "./providers/inbound/inbound.ts";
+import { dueWorkKinds } from "./keys.ts";
+import { eventTypes, ProviderEvent } from "./providers/inbound/inbound-adapter.ts";
 
 const Id = z.int().positive();
 
-const InboundEvent = z.object({
+const QueuedEvent = ProviderEvent.extend({
   id: Id,
-  type: z.enum(eventTypes),
-  email: z.string(),
-  sendId: Id.optional(),
-  providerMessageId: z.string().optional(),
-  providerEventId: z.string(),
-  timestamp: z.string(),
-  data: z.object({
-    url: z.string().optional(),
-    reason: z.string().optional(),
-    bounceType: z.enum(["hard", "soft"]).optional(),
-    userAgent: z.string().optional(),
-  }),
-  ipAddress: z.string().optional(),
-  automated: z.literal(true).optional(),
-  /** Parked before, because its send was not there yet. */
+  /** Set while the event waits for its send to be stored. */
   parked: z.object({ since: z.string(), tries: z.int() }).optional(),
 });
-export type InboundEvent = z.output<typeof InboundEvent>;
+export type QueuedEvent = z.output<typeof QueuedEvent>;
 
-/** An event as it goes to the endpoints of customers. */
+/** An event as webhook endpoints receive it. */
 const OutgoingEvent = z.object({
   id: Id,
   event: z.enum(eventTypes),
@@ -36,7 +22,7 @@ const OutgoingEvent = z.object({
   timestamp: z.string(),
 });
 export type OutgoingEvent = z.output<typeof OutgoingEvent>;
-export const mostOutgoing = 100;
+export const maxOutgoingEvents = 100;
 
 const SystemMail = z.discriminatedUnion("mail", [
   z.object({ mail: z.literal("password_reset"), email: z.string() }),
@@ -46,7 +32,7 @@ const SystemMail = z.discriminatedUnion("mail", [
 ]);
 export type SystemMail = z.output<typeof SystemMail>;
 
-const Advance = z.discriminatedUnion("work", [
+const SequenceWorkMessage = z.discriminatedUnion("work", [
   z.object({ work: z.literal("shard"), shard: z.int().min(0) }),
   z.object({
     work: z.literal("some"),
@@ -55,24 +41,58 @@ const Advance = z.discriminatedUnion("work", [
   }),
   z.object({ work: z.literal("cohort"), orgId: Id, sequenceId: Id, cohortId: z.string().max(36) }),
   z.object({ work: z.literal("chore"), orgId: Id, sequenceId: Id }),
-  /** Chunks may have come into this lane by a worker who died before it said so. */
+  /**
+   * A worker may have crashed after it stored chunks in this lane and before it enqueued the lane.
+   */
   z.object({ work: z.literal("lane"), orgId: Id, configId: Id }),
 ]);
-export type Advance = z.output<typeof Advance>;
+export type SequenceWorkMessage = z.output<typeof SequenceWorkMessage>;
 
-interface Settings {
-  /** Messages a worker sees at once. */
+const Job = z.discriminatedUnion("job", [
+  /**
+   * Deletes the memberships of a deleted list or tag, the submissions of a deleted form, or
+   * everything of a deleted site.
+   */
+  z.object({
+    job: z.literal("sweep"),
+    orgId: Id,
+    kind: z.enum(["LIST", "TAG", "FORM", "SITE"]),
+    groupId: Id,
+  }),
+  /** Writes an export that is too large for one response. */
+  z.object({ job: z.literal("export"), orgId: Id, exportId: Id }),
+  /** Imports contacts from a file. */
+  z.object({ job: z.literal("import"), orgId: Id, importId: Id }),
+  /** Checks the DNS records of a domain. */
+  z.object({ job: z.literal("check-domain"), orgId: Id, domainId: Id }),
+]);
+export type Job = z.output<typeof Job>;
+
+/** The longest time that one message of each job may take. */
+export const jobSeconds = {
+  sweep: 120,
+  export: 300,
+  import: 120,
+  "check-domain": 60,
+} satisfies Record<Job["job"], number>;
+
+interface QueueOptions {
+  /** Largest number of messages in one invocation. */
   batch: number;
-  /** How long the source waits to fill a batch. */
+  /** How long SQS waits to fill a batch. */
   windowSeconds: number;
   /** Receives before a message goes to the dead-letter queue. */
   attempts: number;
   timeoutSeconds: number;
-  /** Workers of this queue at a time. */
+  /** Largest number of concurrent invocations. */
   concurrency: number;
 }
 
-const queue = <M extends z.ZodType>(name: string, message: M, settings: Partial<Settings> = {}) => ({
+const queue = <M extends z.ZodType>(
+  name: string,
+  message: M,
+  settings: Partial<QueueOptions> = {},
+) => ({
   name,
   message,
   batch: 10,
@@ -84,55 +104,107 @@ const queue = <M extends z.ZodType>(name: string, message: M, settings: Partial<
 });
 
 export const queues = {
-  /** One single send to hand over. */
+  /** Hands over one single send to its provider. */
   send: queue("send", z.object({ orgId: Id, sendId: Id }), { timeoutSeconds: 60, concurrency: 50 }),
-  /** A lane has chunks waiting: run it. */
-  lane: queue("lane", z.object({ orgId: Id, configId: Id }), { batch: 1, timeoutSeconds: 180, concurrency: 100 }),
-  /** A campaign or holiday is looked at, and the next thing done to it. `beat`: absent from whoever has news; a message that is not of the latest beat is left. */
-  campaigns: queue("campaigns", z.object({ orgId: Id, kind: z.enum(["campaign", "holiday"]), id: Id, beat: z.int().optional() }), {
-    timeoutSeconds: 120,
-  }),
-  /** One collection of a campaign's or holiday's people is to be reached. */
-  fanOut: queue("fan-out", z.object({ orgId: Id, kind: z.enum(["campaign", "holiday"]), id: Id, shard: z.string().max(10) }), {
+  /** Runs a lane that has queued chunks. */
+  lane: queue("lane", z.object({ orgId: Id, configId: Id }), {
     batch: 1,
     timeoutSeconds: 180,
-    concurrency: 32,
+    concurrency: 100,
   }),
-  /** A shard of the due index has work: bring it on its way. */
-  drain: queue("drain", z.object({ what: z.enum(dueWork), shard: z.int().min(0) }), { batch: 1, timeoutSeconds: 60, concurrency: 8 }),
-  /** What providers told us of our mail, verified and in our words. */
-  providerEvents: queue("provider-events", z.object({ orgId: Id, provider: z.string(), events: z.array(InboundEvent).max(200) }), {
-    batch: 1000,
-    windowSeconds: 1,
+  /**
+   * Advances a campaign or holiday by one step. `beat` is the chain number. It is absent when a
+   * user or another job triggers the step. Messages of an older chain are ignored.
+   */
+  campaigns: queue(
+    "campaigns",
+    z.object({
+      orgId: Id,
+      kind: z.enum(["campaign", "holiday"]),
+      id: Id,
+      beat: z.int().optional(),
+    }),
+    {
+      timeoutSeconds: 120,
+    },
+  ),
+  /** Reaches the audience of a campaign or holiday in one email shard. */
+  fanOut: queue(
+    "fan-out",
+    z.object({
+      orgId: Id,
+      kind: z.enum(["campaign", "holiday"]),
+      id: Id,
+      shard: z.string().max(10),
+    }),
+    {
+      batch: 1,
+      timeoutSeconds: 180,
+      concurrency: 32,
+    },
+  ),
+  /** Enqueues the due work of one shard of the due index. */
+  drain: queue("drain", z.object({ what: z.enum(dueWorkKinds), shard: z.int().min(0) }), {
+    batch: 1,
     timeoutSeconds: 60,
-    concurrency: 20,
+    concurrency: 8,
   }),
-  /** Events for one endpoint of a customer: with `events` the first time, later the page of its log where they stand. */
+  /** Delivery events from providers, verified and normalized. */
+  providerEvents: queue(
+    "provider-events",
+    z.object({ orgId: Id, provider: z.string(), events: z.array(QueuedEvent).max(200) }),
+    {
+      batch: 1000,
+      windowSeconds: 1,
+      timeoutSeconds: 60,
+      concurrency: 20,
+    },
+  ),
+  /**
+   * Events for one webhook endpoint. The first message carries `events`; a retry reads them from
+   * `page` of the delivery log.
+   */
   forward: queue(
     "forward",
-    z.object({ orgId: Id, webhookId: Id, page: Id, events: z.array(OutgoingEvent).min(1).max(mostOutgoing).optional() }),
+    z.object({
+      orgId: Id,
+      webhookId: Id,
+      page: Id,
+      events: z.array(OutgoingEvent).min(1).max(maxOutgoingEvents).optional(),
+    }),
     { timeoutSeconds: 60, concurrency: 50 },
   ),
-  /** Something was submitted to a form: whatever is still to be done about it. */
-  submission: queue("submission", z.object({ orgId: Id, formId: Id, place: z.string() }), { timeoutSeconds: 60 }),
-  /** A list or tag was deleted: its members are to forget it. A form was: its submissions are to go. */
-  sweep: queue("sweep", z.object({ orgId: Id, kind: z.enum(["LIST", "TAG", "FORM"]), groupId: Id }), {
+  /** Completes the remaining steps of a form submission. `place` is its position. */
+  submission: queue("submission", z.object({ orgId: Id, formId: Id, place: z.string() }), {
+    timeoutSeconds: 60,
+  }),
+  /**
+   * Advances enrollments: those of a shard that are due, some that just started, or all of a
+   * sequence.
+   */
+  advance: queue("advance", SequenceWorkMessage, { batch: 1, timeoutSeconds: 60, concurrency: 16 }),
+  /**
+   * Rare work of all kinds shares one queue, because polling a queue costs 26 cents a month. A long
+   * job ends before its `jobSeconds` and enqueues another message. Each organization is a message
+   * group, so organizations do not wait for each other.
+   */
+  jobs: queue("jobs", Job, {
     batch: 1,
-    timeoutSeconds: 120,
+    timeoutSeconds: Math.max(...Object.values(jobSeconds)),
+    concurrency: 16,
+  }),
+  /**
+   * Sends a report by email. It is not one of the `jobs`, because it bundles all code for sending.
+   */
+  report: queue("report", z.object({ orgId: Id, reportId: Id }), {
+    timeoutSeconds: 60,
     concurrency: 4,
   }),
-  /** An export that is too long for one answer. */
-  export: queue("export", z.object({ orgId: Id, exportId: Id }), { batch: 1, timeoutSeconds: 300, concurrency: 4 }),
-  /** Enrollments that are to go on: those of a shard that fell due, or some that just began; and what is to be done to all of a sequence. */
-  advance: queue("advance", Advance, { batch: 1, timeoutSeconds: 60, concurrency: 16 }),
-  /** A report is to be mailed. */
-  report: queue("report", z.object({ orgId: Id, reportId: Id }), { timeoutSeconds: 60, concurrency: 4 }),
-  /** The DNS records of a domain are to be looked at. */
-  checkDomain: queue("check-domain", z.object({ orgId: Id, domainId: Id }), { timeoutSeconds: 60, concurrency: 4 }),
-  /** Contacts from a file. A turn is short, so that a long import keeps nobody else waiting. */
-  import: queue("import", z.object({ orgId: Id, importId: Id }), { batch: 1, timeoutSeconds: 120, concurrency: 4 }),
-  /** Mail to our own users. */
+  /** Sends mails to our own users, such as password resets. */
   systemMail: queue("system-mail", SystemMail, { timeoutSeconds: 60 }),
 };
 
-export type Queue<M extends z.ZodType = z.ZodType> = ReturnType<typeof queue<M>>;
+export type ProviderEventsMessage = z.output<typeof queues.providerEvents.message>;
+export type ForwardMessage = z.output<typeof queues.forward.message>;
+
+export type QueueDefinition<M extends z.ZodType = z.ZodType> = ReturnType<typeof queue<M>>;

@@ -1,113 +1,163 @@
 import * as z from "zod";
-import * as accounts from "../../shared/domain/accounts.ts";
-import * as apiKeys from "../../shared/domain/api-keys.ts";
-import { methods } from "../../shared/domain/mfa/second-factors.ts";
-import * as organizations from "../../shared/domain/organizations.ts";
-import * as passwords from "../../shared/domain/passwords.ts";
-import * as signups from "../../shared/domain/signups.ts";
-import { EmailAddress } from "../../shared/email.ts";
-import { Deleted, PageQuery, paged, route } from "../../shared/http/route.ts";
-import { group } from "../../shared/http/serve.ts";
+import * as accounts from "../../shared/domain/identity/accounts.ts";
+import * as apiKeys from "../../shared/domain/identity/api-keys.ts";
+import { mfaMethods } from "../../shared/domain/identity/mfa/second-factors.ts";
+import * as organizations from "../../shared/domain/identity/organizations.ts";
+import * as passwords from "../../shared/domain/identity/passwords.ts";
+import * as signups from "../../shared/domain/identity/signup.ts";
+import { routeGroup } from "../../shared/http/dispatch.ts";
+import { Deleted, PageQuery, pagedSchema, route } from "../../shared/http/route.ts";
 import * as cookies from "../../shared/http/session-cookie.ts";
+import { EmailAddress } from "../../shared/kernel/email-fields.ts";
 
 const Profile = z.object({ user: accounts.User, organization: organizations.Organization });
-const SecondFactorNeeded = z.object({
+const SecondFactorRequired = z.object({
   mfaRequired: z.literal(true),
-  mfaToken: z.string().describe("For POST /mfa/verify; lives 10 minutes"),
-  methods: z.array(z.enum(methods)).describe("`email_otp`: POST /mfa/challenge mails a code; recovery codes work too"),
+  mfaToken: z.string().describe("Token for POST /mfa/verify. Expires after 10 minutes."),
+  methods: z
+    .array(z.enum(mfaMethods))
+    .describe(
+      "Second factors that the user has. For `email_otp`, POST /mfa/challenge emails a code. " +
+        "Recovery codes always work.",
+    ),
 });
 const tooManyFailures =
-  "Too many failures: 10 per account in 15 minutes, or the setting LOGIN_FAILURES_PER_ADDRESS (50) per client address";
+  "Too many failed logins: 10 per account in 15 minutes, or `LOGIN_FAILURES_PER_ADDRESS` " +
+  "(50) per client address.";
 
-export const account = group("account", [
-  route("POST /auth/signup", "Create an account: a user, an organization and a session", {
+export const account = routeGroup("account", [
+  route("POST /auth/signup", "Sign up", {
+    operationId: "signUp",
+    description:
+      "Creates a user, an organization and a session, and sets the session cookie. The " +
+      "organization starts on the plan that the setting `DEFAULT_PLAN` names. The setting " +
+      "`SIGNUP` decides who may sign up.",
     auth: "public",
-    limit: "address",
+    rateLimit: "address",
     body: signups.NewAccount,
     returns: Profile,
     status: 201,
-    errors: { 403: "Signups are closed", 409: "The email is taken" },
+    errors: {
+      403: "The setting `SIGNUP` does not allow this sign-up (`signup_closed`).",
+      409: "An account with this email address exists (`email_taken`).",
+    },
     handle: async ({ body, reply }) => {
-      const { token, ...profile } = await signups.signup(body);
-      reply.cookies.push(cookies.begun(token));
+      const { token, ...profile } = await signups.signUp(body);
+      reply.cookies.push(cookies.createSessionCookie(token));
       return profile;
     },
   }),
-  route("POST /auth/login", "Log in: sets the session cookie, or asks for the second factor of a user who has one", {
+  route("POST /auth/login", "Log in", {
+    operationId: "logIn",
+    description:
+      "Sets the session cookie and returns the user. If the user has a second factor, " +
+      "returns an `mfaToken` and sets no cookie: complete the login with POST /mfa/verify.",
     auth: "public",
-    limit: "address",
-    body: z.object({ email: z.string().min(1).max(254), password: passwords.GivenPassword }),
+    rateLimit: "address",
+    body: z.object({ email: z.string().min(1).max(254), password: passwords.PasswordInput }),
     returns: z.union([
-      Profile.describe("Logged in: the cookie is set"),
-      SecondFactorNeeded.describe("The user has a second factor: no cookie yet"),
+      Profile.describe("The user is logged in, and the session cookie is set."),
+      SecondFactorRequired.describe("The user has a second factor: no cookie is set yet."),
     ]),
-    errors: { 401: "The email is unknown or the password wrong", 429: tooManyFailures },
+    errors: {
+      401: "The email address or the password is wrong. The response is the same in both cases.",
+      429: tooManyFailures,
+    },
     handle: async ({ body, request, reply }) => {
-      const opened = await accounts.login(body, request.address);
-      if ("mfaRequired" in opened) return opened;
-      const { token, ...profile } = opened;
-      reply.cookies.push(cookies.begun(token));
+      const loginResult = await accounts.logIn(body, request.clientIp);
+      if ("mfaRequired" in loginResult) return loginResult;
+      const { token, ...profile } = loginResult;
+      reply.cookies.push(cookies.createSessionCookie(token));
       return profile;
     },
   }),
-  route("POST /auth/logout", "End this session", {
+  route("POST /auth/logout", "Log out", {
+    operationId: "logOut",
+    description: "Ends the session and clears the session cookie.",
     auth: "session",
     returns: z.object({ loggedOut: z.literal(true) }),
     handle: async ({ caller, reply }) => {
-      await accounts.logout(caller);
-      reply.cookies.push(cookies.ended);
+      await accounts.logOut(caller);
+      reply.cookies.push(cookies.expiredSessionCookie);
       return { loggedOut: true as const };
     },
   }),
-  route("GET /auth/me", "Who is asking, and with what rights", {
+  route("GET /auth/me", "Get the caller's identity", {
+    operationId: "getCallerIdentity",
+    description:
+      "Returns the user and organization that the credential belongs to, the kind of " +
+      "credential, its site and its scopes.",
     level: "site",
     returns: Profile.extend({
-      auth: z.object({ kind: z.enum(["session", "api_key"]), siteId: z.int().nullable(), scopes: z.array(z.string()) }),
+      auth: z.object({
+        kind: z.enum(["session", "api_key"]).describe("Kind of the credential."),
+        siteId: z.int().nullable().describe("Site that the API key is bound to, or `null`."),
+        scopes: z.array(z.string()),
+      }),
     }),
     handle: async ({ caller }) => {
       const { kind, siteId = null, scopes } = caller;
-      return { ...(await accounts.profile(caller)), auth: { kind, siteId, scopes } };
+      return { ...(await accounts.getProfile(caller)), auth: { kind, siteId, scopes } };
     },
   }),
-  route("POST /auth/forgot-password", "Mail a link to reset the password, if there is such a user", {
+  route("POST /auth/forgot-password", "Request a password reset email", {
+    operationId: "requestPasswordReset",
+    description:
+      "Emails a link that works once and expires after one hour. The response is the same " +
+      "whether or not the user exists.",
     auth: "public",
-    limit: "address",
+    rateLimit: "address",
     body: z.object({ email: EmailAddress }),
-    returns: z.object({ sent: z.literal(true).describe("Whether or not there is such a user") }),
+    returns: z.object({
+      sent: z.literal(true).describe("Always true, whether or not the user exists."),
+    }),
     handle: async ({ body }) => {
-      await accounts.requestReset(body.email);
+      await accounts.requestPasswordReset(body.email);
       return { sent: true as const };
     },
   }),
-  route("POST /auth/reset-password", "Set a new password with the token of a reset mail; ends every session of the user", {
+  route("POST /auth/reset-password", "Reset the password with an emailed token", {
+    operationId: "resetPassword",
+    description:
+      "Sets a new password and ends every session of the user. The token works once and " +
+      "expires after one hour.",
     auth: "public",
-    limit: "address",
+    rateLimit: "address",
     body: z.object({ token: z.string().min(1).max(200), password: passwords.NewPassword }),
     returns: z.object({ reset: z.literal(true) }),
     handle: async ({ body }) => {
-      await accounts.reset(body.token, body.password);
+      await accounts.resetPassword(body.token, body.password);
       return { reset: true as const };
     },
   }),
 
-  route("GET /api-keys", "List the organization's API keys", {
+  route("GET /api-keys", "List API keys", {
+    description:
+      "Returns the API keys of the organization, newest first. The keys themselves are not " +
+      "returned.",
     query: PageQuery,
-    returns: paged("apiKeys", apiKeys.ApiKey),
+    returns: pagedSchema("apiKeys", apiKeys.ApiKey),
     handle: async ({ caller, query }) => {
       const { items, pagination } = await apiKeys.list(caller, query);
       return { apiKeys: items, pagination };
     },
   }),
-  route("POST /api-keys", "Create an API key; the key itself is shown this once", {
+  route("POST /api-keys", "Create an API key", {
+    description:
+      "Returns the full key once, in `key`. Only its SHA-256 hash is stored: a lost key must " +
+      "be revoked and replaced.",
     auth: "session",
     body: apiKeys.NewApiKey,
-    returns: apiKeys.ApiKey.extend({ key: z.string() }).meta({ id: "ApiKeyWithKey" }),
+    returns: apiKeys.ApiKey.extend({
+      key: z.string().describe("The full key. It is returned only here."),
+    }).meta({ id: "ApiKeyWithKey" }),
     status: 201,
-    once: ["key"],
-    errors: { 404: "There is no such site" },
+    fieldsShownOnce: ["key"],
+    errors: { 404: "The site does not exist." },
     handle: ({ caller, body }) => apiKeys.create(caller, body),
   }),
   route("DELETE /api-keys/:id", "Revoke an API key", {
+    description: "Requests with this key get 401 within 5 seconds.",
     auth: "session",
     returns: Deleted,
     handle: async ({ caller, params: { id } }) => {
@@ -116,13 +166,20 @@ export const account = group("account", [
     },
   }),
 
-  route("GET /settings", "The current user and the organization", {
+  route("GET /settings", "Get the current user and organization", {
     returns: Profile,
-    handle: ({ caller }) => accounts.profile(caller),
+    handle: ({ caller }) => accounts.getProfile(caller),
   }),
-  route("PUT /settings/password", "Change the password; ends the user's other sessions", {
+  route("PUT /settings/password", "Change the password", {
+    operationId: "changePassword",
+    description:
+      "Sets a new password and ends the user's other sessions. Wrong values of " +
+      "`currentPassword` count as failed logins.",
     auth: "session",
-    body: z.object({ currentPassword: passwords.GivenPassword, newPassword: passwords.NewPassword }),
+    body: z.object({
+      currentPassword: passwords.PasswordInput,
+      newPassword: passwords.NewPassword,
+    }),
     returns: z.object({ changed: z.literal(true) }),
     errors: { 429: tooManyFailures },
     handle: async ({ caller, body }) => {
@@ -130,7 +187,9 @@ export const account = group("account", [
       return { changed: true as const };
     },
   }),
-  route("PUT /settings/org", "Change the organization's name or time zone", {
+  route("PUT /settings/org", "Update the organization", {
+    operationId: "updateOrganization",
+    description: "Updates the given fields.",
     body: organizations.OrganizationChanges,
     returns: organizations.Organization,
     handle: ({ caller, body }) => organizations.change(caller, body),

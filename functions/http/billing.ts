@@ -1,128 +1,205 @@
 import * as z from "zod";
-import * as changes from "../../shared/domain/billing/changes.ts";
-import * as checkouts from "../../shared/domain/billing/checkouts.ts";
-import * as notices from "../../shared/domain/billing/notices.ts";
-import { CreditPackage, packageIds, packages } from "../../shared/domain/billing/packages.ts";
-import * as reports from "../../shared/domain/billing/reports.ts";
+import * as checkouts from "../../shared/domain/billing/checkout.ts";
+import {
+  CreditPackage,
+  creditPackageIds,
+  creditPackages,
+} from "../../shared/domain/billing/credit-packages.ts";
+import * as changes from "../../shared/domain/billing/plan-changes.ts";
+import * as notices from "../../shared/domain/billing/stripe-webhook.ts";
 import * as subscriptions from "../../shared/domain/billing/subscriptions.ts";
+import * as reports from "../../shared/domain/billing/usage.ts";
+import { routeGroup } from "../../shared/http/dispatch.ts";
 import * as limits from "../../shared/http/rate-limit.ts";
 import { route } from "../../shared/http/route.ts";
-import { group } from "../../shared/http/serve.ts";
-import { planKeys, plans } from "../../shared/plans.ts";
+import { offeredPlanKeys, planKeys, plans } from "../../shared/plans.ts";
 
-const paidPlans = planKeys.filter((key) => plans[key].priceCents > 0) as [(typeof planKeys)[number], ...(typeof planKeys)[number][]];
-const notConfigured = "Stripe is not set up here: the answer names the setting";
-const stripeErrors = { 502: "Stripe is down", 503: notConfigured };
+const paidPlans = offeredPlanKeys.filter(
+  (key) => plans[key].priceCents > 0,
+) as typeof offeredPlanKeys;
+const notConfigured = "Billing is not configured: `error` names the missing setting.";
+const stripeErrors = { 502: "Stripe failed or did not answer.", 503: notConfigured };
 
-export const billing = group("billing", [
-  route("GET /plans", "The plans there are, with limits and prices", {
+export const billing = routeGroup("billing", [
+  route("GET /plans", "List plans", {
     level: "site",
     returns: z.object({ plans: z.array(reports.Plan) }),
-    handle: async () => ({ plans: planKeys.map(reports.planOf) }),
+    handle: async () => ({ plans: offeredPlanKeys.map(reports.toApiPlan) }),
   }),
-  route("GET /plans/current", "The organization's plan, its period and what is used of it", {
+  route("GET /plans/current", "Get the current plan", {
+    operationId: "getCurrentPlan",
+    description: "Returns the plan, its period, the emails used and the subscription.",
     level: "site",
     returns: z.object({
       plan: reports.Plan,
-      period: reports.Period,
-      mails: reports.Mails,
-      subscription: subscriptions.Subscription.nullable().describe("null where the plan costs nothing, or was given by the operator"),
+      period: reports.UsagePeriod,
+      mails: reports.MailUsage,
+      subscription: subscriptions.Subscription.nullable().describe(
+        "Subscription at Stripe. `null` for a free plan, or a plan given by the operator.",
+      ),
     }),
     handle: async ({ caller: { orgId } }) => {
-      const [{ plan, period, mails }, { subscription = null }] = await Promise.all([reports.usage(orgId), subscriptions.find(orgId)]);
-      return { plan: reports.planOf(plan), period, mails, subscription };
+      const [{ plan, period, mails }, { subscription = null }] = await Promise.all([
+        reports.getUsage(orgId),
+        subscriptions.getSubscription(orgId),
+      ]);
+      return { plan: reports.toApiPlan(plan), period, mails, subscription };
     },
   }),
-  route("POST /plans/change", "See what another plan would cost, or with `confirm` change to it", {
+  route("POST /plans/change", "Preview or confirm a plan change", {
+    operationId: "changePlan",
+    description:
+      "Without `confirm`, returns what the change would cost. With `confirm: true`, changes " +
+      "the plan.",
     auth: "session",
+    preview: ({ confirm }) => !confirm,
     body: z
       .object({
-        plan: z.enum(planKeys).describe("free: the subscription ends with its period. The plan one has: takes back a cancellation"),
-        confirm: z.boolean().default(false),
-        prorationDate: z.int().positive().optional().describe("From the preview, so that exactly what it showed is charged"),
+        plan: z
+          .enum(offeredPlanKeys)
+          .describe(
+            "New plan. `free` ends the subscription with its period. The current plan takes " +
+              "back a cancellation.",
+          ),
+        confirm: z
+          .boolean()
+          .default(false)
+          .describe("`true` makes the change. `false` returns a preview."),
+        prorationDate: z
+          .int()
+          .positive()
+          .optional()
+          .describe("`prorationDate` of the preview, so that exactly its amount is charged."),
       })
-      .meta({ examples: [{ plan: "growth" }, { plan: "growth", confirm: true, prorationDate: 1795165200 }] }),
+      .meta({
+        examples: [
+          { plan: "growth" },
+          { plan: "growth", confirm: true, prorationDate: 1795165200 },
+        ],
+      }),
     returns: changes.PlanChange,
     errors: {
-      402: "The card was refused (`payment_failed`); nothing has changed",
-      409: "It is the plan already, or there is no subscription yet (`checkout_required`) or none to end (`no_subscription`)",
+      402: "The card was declined (`payment_failed`). Nothing has changed.",
+      409:
+        "This is already the plan (`plan_unchanged`), there is no subscription yet " +
+        "(`checkout_required`), or there is none to end (`no_subscription`).",
       ...stripeErrors,
     },
-    handle: ({ caller, body }) => changes.change(caller, body),
+    handle: ({ caller, body }) => changes.changePlan(caller, body),
   }),
-  route("POST /plans/cancel", "End the subscription with its period; until then everything stays", {
+  route("POST /plans/cancel", "Cancel the subscription", {
+    operationId: "cancelPlan",
+    description: "The plan stays until the period ends.",
     auth: "session",
     returns: subscriptions.Subscription,
-    errors: { 409: "There is no subscription", ...stripeErrors },
-    handle: ({ caller }) => changes.cancel(caller),
+    errors: { 409: "There is no subscription (`no_subscription`).", ...stripeErrors },
+    handle: ({ caller }) => changes.cancelSubscription(caller),
   }),
-  route("GET /plans/usage", "What is used of the plan's limits", {
+  route("GET /plans/usage", "Get usage of the plan", {
+    operationId: "getPlanUsage",
     level: "site",
     returns: z.object({
       plan: z.enum(planKeys),
-      period: reports.Period,
-      mails: reports.Mails,
-      requests: limits.Windows.describe("In this minute"),
+      period: reports.UsagePeriod,
+      mails: reports.MailUsage,
+      requests: limits.RateLimitWindows.describe("Requests in the current minute."),
     }),
     handle: async ({ caller }) => {
-      const [usage, requests] = await Promise.all([reports.usage(caller.orgId), limits.windowsOf(caller)]);
+      const [usage, requests] = await Promise.all([
+        reports.getUsage(caller.orgId),
+        limits.getWindows(caller),
+      ]);
       return { ...usage, requests };
     },
   }),
 
-  route("GET /billing/usage", "What was used and charged this month, and the credits that are left", {
+  route("GET /billing/usage", "Get charges and credits of the current month", {
     returns: z.object({
-      period: reports.Period,
-      mails: reports.Mails,
-      chargedCents: z.number().describe("US cents that mails of the period took from the credits"),
-      balance: reports.Balance,
+      period: reports.UsagePeriod,
+      mails: reports.MailUsage,
+      chargedCents: z
+        .number()
+        .describe("US cents taken from the credits for emails of the period."),
+      balance: reports.CreditBalance,
     }),
-    handle: ({ caller }) => reports.usage(caller.orgId),
+    handle: ({ caller }) => reports.getUsage(caller.orgId),
   }),
-  route("GET /billing/subscription", "Plan, subscription and the latest invoices", {
+  route("GET /billing/subscription", "Get the subscription and its invoices", {
+    operationId: "getSubscription",
     returns: z.object({
       plan: reports.Plan,
       subscription: subscriptions.Subscription.nullable(),
-      invoices: z.array(reports.Invoice).describe("The latest 24, newest first"),
+      invoices: z.array(reports.Invoice).describe("The 24 latest invoices, newest first."),
     }),
     errors: stripeErrors,
-    handle: ({ caller }) => reports.subscription(caller.orgId),
+    handle: ({ caller }) => reports.getSubscriptionPage(caller.orgId),
   }),
-  route("POST /billing/checkout", "A page of Stripe's where a first subscription is paid", {
+  route("POST /billing/checkout", "Create a checkout for a first subscription", {
+    operationId: "createPlanCheckout",
+    description: "Returns a Stripe page where the plan is paid.",
     auth: "session",
-    body: z.object({ plan: z.enum(paidPlans), returnUrl: checkouts.ReturnUrl }).meta({ examples: [{ plan: "starter" }] }),
+    body: z
+      .object({ plan: z.enum(paidPlans), returnUrl: checkouts.ReturnUrl })
+      .meta({ examples: [{ plan: "starter" }] }),
     status: 201,
     returns: checkouts.CheckoutPage,
-    errors: { 409: "There is a subscription already (`subscription_exists`)", ...stripeErrors },
-    handle: ({ caller, body }) => checkouts.ofPlan(caller, body.plan, body.returnUrl),
+    errors: {
+      409:
+        "There is already a subscription (`subscription_exists`): change it with POST " +
+        "/plans/change.",
+      ...stripeErrors,
+    },
+    handle: ({ caller, body }) => checkouts.checkOutPlan(caller, body.plan, body.returnUrl),
   }),
-  route("GET /billing/credits", "Packages of credits to buy, and what is left", {
-    returns: z.object({ packages: z.array(CreditPackage), balance: reports.Balance }),
-    handle: async ({ caller }) => ({ packages, balance: (await reports.usage(caller.orgId)).balance }),
+  route("GET /billing/credits", "List credit packages", {
+    operationId: "listCreditPackages",
+    description: "Returns the packages to buy and the current balance.",
+    returns: z.object({ packages: z.array(CreditPackage), balance: reports.CreditBalance }),
+    handle: async ({ caller }) => ({
+      packages: creditPackages,
+      balance: (await reports.getUsage(caller.orgId)).balance,
+    }),
   }),
-  route("POST /billing/credits", "A page of Stripe's where credits are paid; they are there as soon as Stripe says so", {
+  route("POST /billing/credits", "Create a checkout for credits", {
+    operationId: "createCreditCheckout",
+    description:
+      "Returns a Stripe page where the package is paid. The credits are added when Stripe " +
+      "confirms the payment.",
     auth: "session",
-    body: z.object({ packageId: z.enum(packageIds), returnUrl: checkouts.ReturnUrl }).meta({ examples: [{ packageId: packageIds[0] }] }),
+    body: z
+      .object({ packageId: z.enum(creditPackageIds), returnUrl: checkouts.ReturnUrl })
+      .meta({ examples: [{ packageId: creditPackageIds[0] }] }),
     status: 201,
     returns: checkouts.CheckoutPage,
     errors: stripeErrors,
-    handle: ({ caller, body }) => checkouts.ofCredits(caller, body.packageId, body.returnUrl),
+    handle: ({ caller, body }) => checkouts.checkOutCredits(caller, body.packageId, body.returnUrl),
   }),
-  route("POST /billing/portal", "A page of Stripe's for cards, addresses and invoices", {
+  route("POST /billing/portal", "Create a customer portal session", {
+    operationId: "createPortalSession",
+    description: "Returns a Stripe page for cards, billing addresses and invoices.",
     auth: "session",
     body: z.object({ returnUrl: checkouts.ReturnUrl }).meta({ examples: [{}] }),
     status: 201,
     returns: z.object({ url: z.string() }),
     errors: stripeErrors,
-    handle: ({ caller, body }) => checkouts.portal(caller, body.returnUrl),
+    handle: ({ caller, body }) => checkouts.openPortal(caller, body.returnUrl),
   }),
-  route("POST /billing/webhooks", `For Stripe, not for customers. Have it tell: ${notices.eventTypes.join(", ")}`, {
+  route("POST /billing/webhooks", "Receive Stripe events", {
+    operationId: "receiveStripeEvent",
+    description:
+      "Called by Stripe, not by customers. Needs these event types: " +
+      `${notices.stripeEventTypes.map((type) => `\`${type}\``).join(", ")}.`,
     auth: "public",
-    raw: { "application/json": z.looseObject({}).describe("An event of Stripe's, signed in the header Stripe-Signature") },
+    signed: true,
+    rawBodyTypes: {
+      "application/json": z
+        .looseObject({})
+        .describe("Event from Stripe, signed in the header `Stripe-Signature`."),
+    },
     returns: z.object({ received: z.literal(true) }),
-    errors: { 400: "The signature is not right", ...stripeErrors },
+    errors: { 400: "The signature is not valid.", ...stripeErrors },
     handle: async ({ request }) => {
-      await notices.take(request.rawBody, request.headers["stripe-signature"]);
+      await notices.handleEvent(request.rawBody, request.headers["stripe-signature"]);
       return { received: true as const };
     },
   }),

@@ -1,121 +1,169 @@
 import * as z from "zod";
-import * as campaign from "../../shared/domain/campaigns/campaign.ts";
-import * as details from "../../shared/domain/campaigns/detail.ts";
-import * as state from "../../shared/domain/campaigns/state.ts";
+import * as state from "../../shared/domain/campaigns/campaign-actions.ts";
+import * as campaign from "../../shared/domain/campaigns/campaign-schema.ts";
+import * as records from "../../shared/domain/campaigns/campaigns.ts";
 import * as variants from "../../shared/domain/campaigns/variants.ts";
-import * as records from "../../shared/domain/campaigns.ts";
-import { Deleted, PageQuery, paged, route } from "../../shared/http/route.ts";
-import { group } from "../../shared/http/serve.ts";
+import { routeGroup } from "../../shared/http/dispatch.ts";
+import { Deleted, PageQuery, pagedSchema, route } from "../../shared/http/route.ts";
+import { QueryId } from "../../shared/kernel/digits.ts";
 
-const { Campaign, CampaignDetail, Variant } = campaign;
+const { Campaign, CampaignDetail, CampaignVariant } = campaign;
 const notEditable = "The campaign is not a draft or scheduled (`campaign_status`)";
-const unready = "What is needed to send it is missing: the message names it";
+const notSendable = "The campaign is not complete: the message names what is missing.";
 
-export const campaigns = group("campaigns", [
+export const campaigns = routeGroup("campaigns", [
   route("GET /campaigns", "List campaigns", {
+    description: "Returns campaigns, newest first.",
     level: "site",
     query: PageQuery.extend({
-      siteId: z.coerce.number().int().positive().optional(),
-      status: z.enum(campaign.campaignStatuses).optional(),
+      siteId: QueryId.optional().describe(
+        "Only items of this site. Defaults to the site of the API key, else to all sites of " +
+          "the organization.",
+      ),
+      status: z
+        .enum(campaign.broadcastStatuses)
+        .optional()
+        .describe("Only items with this status."),
     }),
-    returns: paged("campaigns", Campaign),
-    handle: ({ caller, query: { siteId, status, ...page } }) => records.list(caller, page, { siteId, status }),
+    returns: pagedSchema("campaigns", Campaign),
+    handle: ({ caller, query: { siteId, status, ...page } }) =>
+      records.list(caller, page, { siteId, status }),
   }),
-  route("POST /campaigns", "Create a campaign, as a draft", {
+  route("POST /campaigns", "Create a campaign", {
+    description:
+      "Creates a draft. Send it with POST /campaigns/:id/send or schedule it with POST " +
+      "/campaigns/:id/schedule.",
     level: "site",
     body: campaign.NewCampaign,
     returns: Campaign,
     status: 201,
-    errors: { 404: "There is no such site, template, list, tag, segment or sending config" },
+    errors: { 404: "The site, template, list, tag, segment or sending config does not exist." },
     handle: ({ caller, body }) => records.create(caller, body),
   }),
-  route("GET /campaigns/:id", "One campaign with its variants, its stats and where everybody stands", {
+  route("GET /campaigns/:id", "Get a campaign", {
+    description: "Returns the campaign with its variants, stats and accounting.",
     level: "site",
     returns: CampaignDetail,
-    handle: ({ caller, params }) => details.detail(caller, params.id),
+    handle: ({ caller, params }) => records.findCampaignDetail(caller, params.id),
   }),
-  route("PUT /campaigns/:id", "Change a campaign while it is a draft or scheduled", {
+  route("PUT /campaigns/:id", "Update a campaign", {
+    description:
+      "Updates the given fields while the status is `draft` or `scheduled`. A scheduled " +
+      "campaign must stay complete.",
     level: "site",
     body: campaign.CampaignChanges,
     returns: Campaign,
-    errors: { 409: notEditable },
-    handle: ({ caller, params, body }) => records.change(caller, params.id, body),
+    errors: { 409: `${notEditable}.` },
+    handle: ({ caller, params, body }) => records.updateCampaign(caller, params.id, body),
   }),
-  route("DELETE /campaigns/:id", "Delete a campaign; its sends stay", {
+  route("DELETE /campaigns/:id", "Delete a campaign", {
+    description: "Its sends stay. Cancel a campaign that is being sent before you delete it.",
     level: "site",
     returns: Deleted,
-    errors: { 409: "Mail of it is on its way: cancel it first (`campaign_running`)" },
+    errors: {
+      409:
+        "The campaign is being sent: cancel it first and wait until no email is on its way " +
+        "(`campaign_running`).",
+    },
     handle: async ({ caller, params: { id } }) => {
       await records.remove(caller, id);
       return { id, deleted: true as const };
     },
   }),
-  route("POST /campaigns/:id/schedule", "Schedule a campaign, also anew, or one that was held", {
+  route("POST /campaigns/:id/schedule", "Schedule a campaign", {
+    description:
+      "Also moves a scheduled campaign to another time, and schedules one that was held.",
     level: "site",
-    limit: "send",
-    body: campaign.Schedule,
-    returns: Campaign,
-    errors: { 400: unready, 409: "It has begun already, or is over (`campaign_status`)" },
-    handle: ({ caller, params, body }) => state.schedule(caller, params.id, body),
-  }),
-  route("POST /campaigns/:id/send", "Send a campaign now", {
-    level: "site",
-    limit: "send",
+    rateLimit: "send",
+    body: campaign.CampaignSchedule,
     returns: Campaign,
     errors: {
-      400: unready,
-      402: "Not a single mail is left of plan and credits",
-      409: "It has begun already, or is over (`campaign_status`)",
+      400: notSendable,
+      409: "The campaign has already started or ended (`campaign_status`).",
     },
-    handle: ({ caller, params }) => state.send(caller, params.id),
+    handle: ({ caller, params, body }) => state.schedule(caller, params.id, body),
   }),
-  route("POST /campaigns/:id/cancel", "Cancel a campaign for good, also while it is sending: within seconds nothing more goes", {
+  route("POST /campaigns/:id/send", "Send a campaign", {
+    description:
+      "Starts sending at once. The status becomes `sending`, then `sent` when no email is " +
+      "queued or sending any more.",
+    level: "site",
+    rateLimit: "send",
+    returns: Campaign,
+    errors: {
+      400: notSendable,
+      402: "The plan's emails and the credits are used up.",
+      409: "The campaign has already started or ended (`campaign_status`).",
+    },
+    handle: ({ caller, params }) => state.sendNow(caller, params.id),
+  }),
+  route("POST /campaigns/:id/cancel", "Cancel a campaign", {
+    description:
+      "Cancels for good. Within seconds no further email is handed to a provider; email that " +
+      "was handed over before stays sent. Safe to repeat.",
     level: "site",
     returns: Campaign,
-    errors: { 409: "It is over (`campaign_status`)" },
+    errors: { 409: "The campaign has already ended (`campaign_status`)." },
     handle: ({ caller, params }) => state.cancel(caller, params.id),
   }),
-  route("POST /campaigns/:id/pause", "Hold back what has not been handed over, until the campaign is resumed", {
+  route("POST /campaigns/:id/pause", "Pause a campaign", {
+    description:
+      "Holds back email that has not been handed to a provider yet. Resume within 60 days: " +
+      "after that, held email counts as cancelled.",
     level: "site",
     returns: Campaign,
-    errors: { 409: "It is not sending (`campaign_status`)" },
+    errors: { 409: "The campaign is not being sent (`campaign_status`)." },
     handle: ({ caller, params }) => state.pause(caller, params.id),
   }),
-  route("POST /campaigns/:id/resume", "Go on with a paused campaign", {
+  route("POST /campaigns/:id/resume", "Resume a campaign", {
+    description: "Continues a paused campaign.",
     level: "site",
     returns: Campaign,
-    errors: { 409: "It is not paused (`campaign_status`)" },
+    errors: { 409: "The campaign is not paused (`campaign_status`)." },
     handle: ({ caller, params }) => state.resume(caller, params.id),
   }),
-  route("GET /campaigns/:id/variants", "List the variants of a campaign, oldest first, with their rates", {
+  route("GET /campaigns/:id/variants", "List campaign variants", {
+    description:
+      "Returns the variants of a campaign with their rates, oldest first, without `html`.",
     level: "site",
-    returns: z.object({ variants: z.array(Variant) }),
+    returns: z.object({ variants: z.array(CampaignVariant) }),
     handle: async ({ caller, params }) => ({ variants: await variants.list(caller, params.id) }),
   }),
-  route("POST /campaigns/:id/variants", "Add a variant: another subject, template or html", {
+  route("POST /campaigns/:id/variants", "Create a campaign variant", {
+    description:
+      "Adds another subject, template or html to an A/B test. A campaign can have up to 10 " +
+      "variants.",
     level: "site",
     body: campaign.NewVariant,
-    returns: Variant,
+    returns: CampaignVariant,
     status: 201,
-    errors: { 409: `${notEditable}, or has ${campaign.maxVariants} variants already (\`too_many_variants\`)` },
+    errors: {
+      409:
+        `${notEditable}, or has ${campaign.maxVariants} variants already ` +
+        "(`too_many_variants`).",
+    },
     handle: ({ caller, params, body }) => variants.create(caller, params.id, body),
   }),
-  route("GET /campaigns/:id/variants/:variantId", "One variant with its html and its rates", {
+  route("GET /campaigns/:id/variants/:variantId", "Get a campaign variant", {
+    description: "Returns the variant with its html and its rates.",
     level: "site",
-    returns: Variant,
+    returns: CampaignVariant,
     handle: ({ caller, params }) => variants.find(caller, params.id, params.variantId),
   }),
-  route("PUT /campaigns/:id/variants/:variantId", "Change a variant", {
+  route("PUT /campaigns/:id/variants/:variantId", "Update a campaign variant", {
+    description: "Updates the given fields.",
     level: "site",
     body: campaign.VariantChanges,
-    returns: Variant,
-    errors: { 409: notEditable },
-    handle: ({ caller, params, body }) => variants.change(caller, params.id, params.variantId, body),
+    returns: CampaignVariant,
+    errors: { 409: `${notEditable}.` },
+    handle: ({ caller, params, body }) =>
+      variants.updateVariant(caller, { campaignId: params.id, variantId: params.variantId }, body),
   }),
-  route("DELETE /campaigns/:id/variants/:variantId", "Delete a variant; with the last one the A/B test is off", {
+  route("DELETE /campaigns/:id/variants/:variantId", "Delete a campaign variant", {
+    description: "Deleting the last variant turns off the A/B test.",
     level: "site",
     returns: Deleted,
-    errors: { 409: notEditable },
+    errors: { 409: `${notEditable}.` },
     handle: async ({ caller, params: { id, variantId } }) => {
       await variants.remove(caller, id, variantId);
       return { id: variantId, deleted: true as const };

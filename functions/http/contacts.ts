@@ -1,37 +1,56 @@
+import "../../shared/domain/reactions.ts";
 import * as z from "zod";
 import type { Caller } from "../../shared/caller.ts";
-import * as bulk from "../../shared/domain/contacts/bulk.ts";
-import { Contact, ContactChanges, ContactRow, GroupName, NewContact } from "../../shared/domain/contacts/contact.ts";
-import * as erasure from "../../shared/domain/contacts/erasure.ts";
-import * as groups from "../../shared/domain/contacts/groups.ts";
-import * as pages from "../../shared/domain/contacts/pages.ts";
-import * as person from "../../shared/domain/contacts/person.ts";
-import * as scores from "../../shared/domain/contacts/scores.ts";
-import * as contact from "../../shared/domain/contacts.ts";
-import { formats } from "../../shared/domain/exports/formats.ts";
-import { Export } from "../../shared/domain/exports.ts";
-import * as scoring from "../../shared/domain/scoring.ts";
-import { Exported, exporting } from "../../shared/http/exporting.ts";
-import { Deleted, PageQuery, paged, route } from "../../shared/http/route.ts";
-import { group } from "../../shared/http/serve.ts";
-import { unread } from "../../shared/http/validate.ts";
+import { Export } from "../../shared/domain/analytics/exports/exports.ts";
+import * as bulk from "../../shared/domain/audience/contacts/bulk-upsert.ts";
+import * as pages from "../../shared/domain/audience/contacts/contact-listing.ts";
+import {
+  Contact,
+  ContactChanges,
+  ContactRow,
+  GroupName,
+  NewContact,
+} from "../../shared/domain/audience/contacts/contact-schema.ts";
+import * as contact from "../../shared/domain/audience/contacts/contacts.ts";
+import * as groups from "../../shared/domain/audience/groups/groups.ts";
+import * as scores from "../../shared/domain/audience/scoring/lead-scores.ts";
+import * as scoring from "../../shared/domain/audience/scoring/scoring.ts";
+import * as erasure from "../../shared/domain/privacy/erasure.ts";
+import * as person from "../../shared/domain/privacy/personal-data.ts";
+import { routeGroup } from "../../shared/http/dispatch.ts";
+import {
+  Bom,
+  ExportResponse,
+  formatMeaning,
+  respondWithExport,
+} from "../../shared/http/export-response.ts";
+import { Deleted, PageQuery, pagedSchema, route } from "../../shared/http/route.ts";
+import { ignoredFields } from "../../shared/http/validate.ts";
+import { exportFormats } from "../../shared/kernel/table-export.ts";
 
 const Id = z.int().positive();
 
-const Bulk = z
+const BulkRequest = z
   .object({
-    siteId: Id.optional(),
-    site_id: Id.optional().describe("The same as siteId"),
-    site: Id.optional().describe("The same as siteId"),
+    siteId: Id.optional().describe(
+      "Site of the contacts. Defaults to the site of the API key, else to the organization's " +
+        "only site.",
+    ),
+    site_id: Id.optional().describe("Alias of `siteId`."),
+    site: Id.optional().describe("Alias of `siteId`."),
     contacts: z
       .array(z.unknown().meta({ documentedAs: ContactRow }))
       .min(1)
       .max(bulk.maxRows)
-      .describe("Each as in POST /contacts, without siteId"),
+      .describe("1 to 100 contacts, each with the fields of POST /contacts except `siteId`."),
     resubscribe: z
       .boolean()
       .default(false)
-      .describe("Subscribes again who unsubscribed, and takes addresses off the suppression list; without it nobody who left comes back"),
+      .describe(
+        "Whether to subscribe unsubscribed contacts again and to remove their addresses from " +
+          "the suppression list. With false, contacts that unsubscribed stay unsubscribed. A " +
+          "key that is bound to a site removes no suppressions.",
+      ),
   })
   .meta({
     examples: [
@@ -44,97 +63,162 @@ const Bulk = z
     ],
   });
 
-const Saved = z.object({
-  created: z.int(),
-  updated: z.int(),
-  failed: z.int(),
-  results: z.array(bulk.BulkResult).describe("One for each row, in the order given"),
+const BulkResponse = z.object({
+  created: z.int().describe("Number of contacts created."),
+  updated: z
+    .int()
+    .describe("Number of contacts updated, including those that had nothing to change."),
+  failed: z.int().describe("Number of rows that failed. created + updated + failed = rows."),
+  results: z.array(bulk.BulkResult).describe("One entry per row, in the order of the request."),
 });
 
-const TagGiven = z
-  .union([z.object({ name: GroupName.describe("A tag that is not there yet is made") }), z.object({ tagId: Id })])
+const TagReference = z
+  .union([
+    z.object({
+      name: GroupName.describe("Name of the tag. A tag that does not exist yet is created."),
+    }),
+    z.object({ tagId: Id.describe("Id of a tag of the contact's site.") }),
+  ])
   .meta({ examples: [{ name: "customer" }] });
-const Named = z.object({ id: z.int(), name: z.string() });
+const TagSummary = z.object({ id: z.int(), name: z.string() });
 
-async function tagOf(caller: Caller, siteId: number, given: z.output<typeof TagGiven>): Promise<groups.Group> {
-  const id = "tagId" in given ? given.tagId : (await groups.tagsNamed(caller, siteId, [given.name])).get(given.name)!;
-  return groups.ofSite("TAG", caller, id, siteId);
+async function findOrCreateTag(
+  caller: Caller,
+  siteId: number,
+  reference: z.output<typeof TagReference>,
+): Promise<groups.Group> {
+  const id =
+    "tagId" in reference
+      ? reference.tagId
+      : (await groups.getOrCreateTags(caller, siteId, [reference.name])).get(reference.name)!;
+  return groups.findOfSite("TAG", caller, { id, siteId });
 }
 
-const Scored = z.object({
-  score: z.number(),
-  log: z.array(scores.ScoreEntry).describe("Newest first"),
-  nextCursor: z.string().nullable().describe("For the older entries of the log"),
+const ScoreWithLog = z.object({
+  score: z.number().describe("Current lead score."),
+  log: z.array(scores.ScoreEntry).describe("Changes of the score, newest first."),
+  nextCursor: z
+    .string()
+    .nullable()
+    .describe("Pass it as `cursor` to get older entries. `null` at the end of the log."),
 });
 
-export const contacts = group("contacts", [
-  route("GET /contacts", "List contacts: newest first; by tag or list alone the highest id first; with any other filter by address", {
+export const contacts = routeGroup("contacts", [
+  route("GET /contacts", "List contacts, site by site", {
+    description:
+      "Without filters: newest first. With only `tagId` or only `listId`: highest contact id " +
+      "first. With any other filter: ordered by email address, and `total` is `null`.",
     level: "site",
-    query: PageQuery.extend(pages.Filter.shape),
-    returns: paged("contacts", Contact),
+    query: PageQuery.extend(pages.ContactFilter.shape),
+    returns: pagedSchema("contacts", Contact),
     handle: async ({ caller, query: { page, limit, cursor, ...filter } }) => {
       const { items, pagination } = await pages.list(caller, { page, limit, cursor }, filter);
       return { contacts: items, pagination };
     },
   }),
   route("POST /contacts", "Create a contact", {
+    description:
+      "The email address must be new in its site. If it is on the suppression list, the " +
+      "contact is created with the status `suppressed`.",
     level: "site",
     body: NewContact,
     returns: Contact,
     status: 201,
-    errors: { 404: "There is no such site or list", 409: "The site has a contact with this email" },
+    errors: {
+      404: "The site or one of the lists does not exist.",
+      409: "A contact of the site has this email address.",
+    },
     handle: ({ caller, body }) => contact.create(caller, body),
   }),
-  route("GET /contacts/export", "Contacts as CSV or JSON, by any filter; more than 10,000 are written to a file by and by", {
+  route("GET /contacts/export", "Export contacts", {
+    operationId: "exportContacts",
+    description:
+      "Returns up to 10,000 contacts as CSV or JSON. For more, returns 202 and an export " +
+      "job: read it with GET /exports/:id. Takes the filters of GET /contacts.",
     level: "site",
-    query: z.object({ format: z.enum(formats).default("csv"), ...pages.Filter.shape }),
-    returns: Exported,
-    type: "text/csv; charset=utf-8",
-    later: Export,
-    handle: ({ caller, query: { format, ...filter }, request, reply }) =>
-      exporting(caller, { type: "contacts", format, filter }, request, reply),
+    query: z.object({
+      format: z.enum(exportFormats).default("csv").describe(formatMeaning),
+      bom: Bom,
+      ...pages.ContactFilter.shape,
+    }),
+    returns: ExportResponse,
+    contentType: "text/csv; charset=utf-8",
+    deferredReturns: Export,
+    handle: ({ caller, query: { format, bom, ...filter }, request, reply }) =>
+      respondWithExport(caller, { type: "contacts", format, filter, bom }, { request, reply }),
   }),
-  route("POST /contacts/bulk", "Create or update up to 100 contacts; a bad row fails alone", {
+  route("POST /contacts/bulk", "Create or update up to 100 contacts", {
+    operationId: "upsertContacts",
+    description:
+      "Each row creates a contact, or updates the contact that has its email address. A row " +
+      "that is not valid fails alone; `results` has one entry per row. Unsubscribed contacts " +
+      "stay unsubscribed unless `resubscribe` is true. Tags and lists given here start no " +
+      "sequences and earn no points.",
     level: "site",
-    body: Bulk,
-    returns: Saved,
-    handle: async ({ caller, body: { siteId, site_id, site, contacts: rows, resubscribe }, reply }) => {
-      const bound = resubscribe && caller.siteId !== undefined;
-      if (bound) reply.warnings.push("A key that is bound to a site takes no address off the suppression list");
-      const { rows: taken, ...saved } = await bulk.save(caller, siteId ?? site_id ?? site, rows, { resubscribe });
-      const ignored = unread({ contacts: rows }, { contacts: taken });
+    body: BulkRequest,
+    returns: BulkResponse,
+    handle: async ({
+      caller,
+      body: { siteId, site_id, site, contacts: rows, resubscribe },
+      reply,
+    }) => {
+      const hasSiteKey = resubscribe && caller.siteId !== undefined;
+      if (hasSiteKey)
+        reply.warnings.push(
+          "resubscribe did not remove addresses from the suppression list: this API key is " +
+            "bound to one site",
+        );
+      const { rows: taken, ...saved } = await bulk.save(
+        { caller, siteId: siteId ?? site_id ?? site },
+        rows,
+        {
+          resubscribe,
+        },
+      );
+      const ignored = ignoredFields({ contacts: rows }, { contacts: taken });
       if (ignored.length) reply.warnings.push(`Ignored fields: ${ignored.join(", ")}`);
       return saved;
     },
   }),
-  route("GET /contacts/:id", "One contact", {
+  route("GET /contacts/:id", "Get a contact", {
     level: "site",
     returns: Contact,
     handle: ({ caller, params }) => contact.find(caller, params.id),
   }),
-  route("PUT /contacts/:id", "Change a contact; null empties a field", {
+  route("PUT /contacts/:id", "Update a contact", {
+    description:
+      "Updates the given fields. `null` clears a field. Custom fields that are not named stay.",
     level: "site",
     body: ContactChanges,
     returns: Contact,
-    errors: { 409: "The site has another contact with this email" },
+    errors: { 409: "Another contact of the site has this email address." },
     handle: ({ caller, params, body }) => contact.change(caller, params.id, body),
   }),
-  route("GET /contacts/:id/export", "All that is kept of one person", {
+  route("GET /contacts/:id/export", "Export all data of a contact", {
+    operationId: "exportContactData",
+    description:
+      "Returns the contact with its score log, custom events, page views, sends, events and " +
+      "form submissions: up to 2,000 of each. For access requests, such as under the GDPR.",
     level: "site",
-    returns: person.Person,
+    returns: person.PersonalData,
     handle: ({ caller, params, reply }) => {
       reply.headers["content-disposition"] = `attachment; filename="contact-${params.id}.json"`;
-      return person.dossier(caller, params.id);
+      return person.getPersonalData(caller, params.id);
     },
   }),
-  route("DELETE /contacts/:id", "Delete a contact; with `erase=true` its sends and events tell no more whose they were", {
+  route("DELETE /contacts/:id", "Delete a contact", {
+    description:
+      "Keeps the sends of the contact. With `erase=true`, anonymizes its sends and events, " +
+      "revokes its secure messages and suppresses its email address by a hash.",
     level: "site",
     query: z.object({
       erase: z
         .enum(["true", "false"])
         .default("false")
         .describe(
-          "Anonymizes its sends and their events, and revokes the secure messages among them. Of the address a hash is kept, suppressed in the whole organization",
+          "`true`: erases the person. Sends and events become anonymous, secure messages are " +
+            "revoked, and a hash of the email address is suppressed for the whole " +
+            "organization. API keys that are bound to a site get 403.",
         ),
     }),
     returns: Deleted,
@@ -143,38 +227,53 @@ export const contacts = group("contacts", [
       return { id, deleted: true as const };
     },
   }),
-  route("POST /contacts/:id/tags", "Apply a tag, found or made by its name; `applied` says whether it was the first time", {
+  route("POST /contacts/:id/tags", "Add a tag to a contact", {
+    operationId: "addTagToContact",
+    description:
+      "Takes the name or the id of a tag. A name that does not exist yet creates the tag. " +
+      "Starts the sequences with the trigger `tag_add` and applies scoring rules. Safe to " +
+      "repeat: `applied` is false if the contact had the tag before.",
     level: "site",
-    body: TagGiven,
-    returns: z.object({ tag: Named, applied: z.boolean() }),
+    body: TagReference,
+    returns: z.object({
+      tag: TagSummary,
+      applied: z.boolean().describe("false if the contact had the tag before."),
+    }),
     handle: async ({ caller, params: { id }, body }) => {
-      const { siteId } = await contact.item(caller, id);
-      const tag = await tagOf(caller, siteId, body);
+      const { siteId } = await contact.findItem(caller, id);
+      const tag = await findOrCreateTag(caller, siteId, body);
       const { applied } = await scoring.applyTag(caller, id, tag);
       return { tag, applied };
     },
   }),
-  route("DELETE /contacts/:id/tags/:tagId", "Take a tag away; the same whether or not it was there", {
+  route("DELETE /contacts/:id/tags/:tagId", "Remove a tag from a contact", {
+    operationId: "removeTagFromContact",
+    description: "Safe to repeat: the response is the same whether or not the contact had the tag.",
     level: "site",
     returns: Deleted,
     handle: async ({ caller, params: { id, tagId } }) => {
-      await contact.part(caller, id, "TAG", tagId);
+      await contact.removeFromGroup(caller, { contactId: id, kind: "TAG", group: tagId });
       return { id: tagId, deleted: true as const };
     },
   }),
-  route("GET /contacts/:id/score", "The lead score of a contact, and how it came about", {
+  route("GET /contacts/:id/score", "Get a contact's lead score", {
+    description: "Returns the score and the log of its changes, newest first.",
     level: "site",
     query: PageQuery.pick({ limit: true, cursor: true }),
-    returns: Scored,
-    handle: ({ caller, params, query }) => scores.log(caller, params.id, query),
+    returns: ScoreWithLog,
+    handle: ({ caller, params, query }) => scores.listLog(caller, params.id, query),
   }),
-  route("POST /contacts/:id/score", "Change the lead score by hand: by `delta`, or to `score`", {
+  route("POST /contacts/:id/score", "Adjust a contact's lead score", {
+    operationId: "adjustContactScore",
+    description:
+      "Give `delta` to add points or `score` to set the score, and optionally a `reason` for " +
+      "the log.",
     level: "site",
-    body: scores.Adjustment,
-    returns: Scored,
+    body: scores.ScoreAdjustment,
+    returns: ScoreWithLog,
     handle: async ({ caller, params, body }) => {
-      await scores.change(caller, params.id, body);
-      return scores.log(caller, params.id, { limit: 50 });
+      await scores.changeByHand(caller, params.id, body);
+      return scores.listLog(caller, params.id, { limit: 50 });
     },
   }),
 ]);

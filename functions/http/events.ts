@@ -1,15 +1,24 @@
 import * as z from "zod";
-import * as history from "../../shared/domain/events/history.ts";
-import { PageQuery, paged, route } from "../../shared/http/route.ts";
-import { group } from "../../shared/http/serve.ts";
-import { eventTypes } from "../../shared/providers/inbound/inbound.ts";
+import * as history from "../../shared/domain/delivery-events/send-history.ts";
+import { routeGroup } from "../../shared/http/dispatch.ts";
+import { PageQuery, pagedSchema, route } from "../../shared/http/route.ts";
+import { QueryId } from "../../shared/kernel/digits.ts";
+import { eventTypes } from "../../shared/providers/inbound/inbound-adapter.ts";
 
-export const events = group("events", [
-  route("GET /events", "What happened to mail, newest first", {
+export const events = routeGroup("events", [
+  route("GET /events", "List email events", {
+    description: "Returns events of sends, in the order in which they were recorded, newest first.",
     level: "site",
-    query: PageQuery.extend({ siteId: z.coerce.number().int().positive().optional(), type: z.enum(eventTypes).optional() }),
-    returns: paged("events", history.EmailEvent),
-    handle: ({ caller, query: { page, limit, cursor, ...filter } }) => history.list(caller, { page, limit, cursor }, filter),
+    query: PageQuery.extend({
+      siteId: QueryId.optional().describe(
+        "Only items of this site. Defaults to the site of the API key, else to all sites of " +
+          "the organization.",
+      ),
+      type: z.enum(eventTypes).optional().describe("Only events of this type."),
+    }),
+    returns: pagedSchema("events", history.EmailEvent),
+    handle: ({ caller, query: { page, limit, cursor, ...filter } }) =>
+      history.listEvents(caller, { page, limit, cursor }, filter),
   }),
 ]);
 export const { handler } = events;

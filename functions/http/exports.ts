@@ -1,30 +1,42 @@
 import * as z from "zod";
-import * as pages from "../../shared/domain/contacts/pages.ts";
-import { formats } from "../../shared/domain/exports/formats.ts";
-import { kinds } from "../../shared/domain/exports/sources.ts";
-import * as exported from "../../shared/domain/exports.ts";
-import { Reason } from "../../shared/domain/suppressions.ts";
+import * as exported from "../../shared/domain/analytics/exports/exports.ts";
+import { exportTypes } from "../../shared/domain/analytics/exports/sources.ts";
+import * as pages from "../../shared/domain/audience/contacts/contact-listing.ts";
+import { SuppressionReason } from "../../shared/domain/audience/suppressions/suppressions.ts";
+import { routeGroup } from "../../shared/http/dispatch.ts";
+import { bomMeaning, formatMeaning } from "../../shared/http/export-response.ts";
 import { route } from "../../shared/http/route.ts";
-import { group } from "../../shared/http/serve.ts";
+import { exportFormats } from "../../shared/kernel/table-export.ts";
 
 const NewExport = z
   .object({
-    type: z.enum(kinds).describe("Reports are of the site of siteId, as GET /reports/<type> lists them"),
-    format: z.enum(formats).default("csv"),
-    ...pages.Filter.shape,
-    reason: Reason.optional().describe("Of suppressions; every other filter is of contacts"),
+    type: z
+      .enum(exportTypes)
+      .describe("What to export. The reports are those of GET /reports/<type>, for one site."),
+    format: z.enum(exportFormats).default("csv").describe(formatMeaning),
+    bom: z.boolean().default(false).describe(bomMeaning),
+    ...pages.ContactFilter.shape,
+    reason: SuppressionReason.optional().describe(
+      "For `suppressions` only: entries with this reason. All other filters are for `contacts`.",
+    ),
   })
   .meta({ examples: [{ type: "contacts", format: "csv", status: "subscribed" }] });
 
-export const exports = group("exports", [
-  route("POST /exports", "Export contacts, suppressions or a report, however many, to a file", {
+export const exports = routeGroup("exports", [
+  route("POST /exports", "Create an export", {
+    operationId: "createExport",
+    description:
+      "Exports contacts, suppressions or a report of any size to a file. Read the progress " +
+      "and the download URL with GET /exports/:id.",
     level: "site",
     body: NewExport,
     returns: exported.Export,
     status: 202,
-    handle: ({ caller, body: { type, format, ...filter } }) => exported.start(caller, { type, format, filter }),
+    handle: ({ caller, body: { type, format, bom, ...filter } }) =>
+      exported.start(caller, { type, format, filter, bom }),
   }),
-  route("GET /exports/:id", "How far an export is, and where to download it", {
+  route("GET /exports/:id", "Get an export", {
+    description: "Returns the progress and, when the export is complete, a download URL.",
     level: "site",
     returns: exported.Export,
     handle: ({ caller, params }) => exported.find(caller, params.id),

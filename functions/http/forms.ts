@@ -1,20 +1,29 @@
 import * as z from "zod";
-import { Form, FormChanges, FormMeta, NewForm } from "../../shared/domain/forms/form.ts";
+import { Form, FormChanges, FormMeta, NewForm } from "../../shared/domain/forms/form-schema.ts";
+import * as form from "../../shared/domain/forms/forms.ts";
 import { Submission } from "../../shared/domain/forms/submissions.ts";
-import * as form from "../../shared/domain/forms.ts";
-import { Deleted, PageQuery, paged, route } from "../../shared/http/route.ts";
-import { group } from "../../shared/http/serve.ts";
+import { routeGroup } from "../../shared/http/dispatch.ts";
+import { Deleted, PageQuery, pagedSchema, route } from "../../shared/http/route.ts";
+import { QueryId } from "../../shared/kernel/digits.ts";
 
-const unfit = {
-  400: "A field is wrong, or `no_sending_config`: doubleOptIn needs a verified sending config once the form is active",
-  404: "There is no such form, list or sequence",
+const formErrors = {
+  400:
+    "A field is not valid; or an active form with `doubleOptIn` has no verified sending config " +
+    "(`no_sending_config`).",
+  404: "The site, list or sequence does not exist.",
 };
 
-export const forms = group("forms", [
-  route("GET /forms", "List forms, without their designs", {
+export const forms = routeGroup("forms", [
+  route("GET /forms", "List forms", {
+    description: "Returns forms, newest first, without `designJson`.",
     level: "site",
-    query: PageQuery.extend({ siteId: z.coerce.number().int().positive().optional() }),
-    returns: paged("forms", FormMeta),
+    query: PageQuery.extend({
+      siteId: QueryId.optional().describe(
+        "Only items of this site. Defaults to the site of the API key, else to all sites of " +
+          "the organization.",
+      ),
+    }),
+    returns: pagedSchema("forms", FormMeta),
     handle: async ({ caller, query: { siteId, ...page } }) => {
       const { items, pagination } = await form.list(caller, page, siteId);
       return { forms: items, pagination };
@@ -25,24 +34,31 @@ export const forms = group("forms", [
     body: NewForm,
     returns: Form,
     status: 201,
-    errors: unfit,
+    errors: formErrors,
     handle: ({ caller, body }) => form.create(caller, body),
   }),
-  route("GET /forms/:id", "One form; with `version` its name and design as they were then", {
+  route("GET /forms/:id", "Get a form", {
+    description: "With `version`, returns the name and design that the form had in that version.",
     level: "site",
-    query: z.object({ version: z.coerce.number().int().positive().optional().describe("As a submission names it") }),
+    query: z.object({
+      version: QueryId.optional().describe(
+        "Version of the form, as in `consent.formVersion` of a submission.",
+      ),
+    }),
     returns: Form,
-    errors: { 404: "There is no such form, or it has no such version" },
+    errors: { 404: "The form or this version of it does not exist." },
     handle: ({ caller, params, query: { version } }) => form.find(caller, params.id, version),
   }),
-  route("PUT /forms/:id", "Change a form; fields that are not given stay", {
+  route("PUT /forms/:id", "Update a form", {
+    description: "Updates the given fields.",
     level: "site",
     body: FormChanges,
     returns: Form,
-    errors: unfit,
+    errors: formErrors,
     handle: ({ caller, params, body }) => form.change(caller, params.id, body),
   }),
-  route("DELETE /forms/:id", "Delete a form and all that was submitted to it; contacts stay as they are", {
+  route("DELETE /forms/:id", "Delete a form", {
+    description: "Also deletes its submissions, in the background. Contacts stay.",
     level: "site",
     returns: Deleted,
     handle: async ({ caller, params: { id } }) => {
@@ -50,12 +66,13 @@ export const forms = group("forms", [
       return { id, deleted: true as const };
     },
   }),
-  route("GET /forms/:id/submissions", "What was submitted, newest first, with the evidence of consent", {
+  route("GET /forms/:id/submissions", "List form submissions", {
+    description: "Returns submissions, newest first, with the evidence of consent.",
     level: "site",
     query: PageQuery,
-    returns: paged("submissions", Submission),
+    returns: pagedSchema("submissions", Submission),
     handle: async ({ caller, params, query }) => {
-      const { items, pagination } = await form.submitted(caller, params.id, query);
+      const { items, pagination } = await form.listSubmissions(caller, params.id, query);
       return { submissions: items, pagination };
     },
   }),

@@ -1,42 +1,60 @@
-import * as z from "zod";
-import * as holiday from "../../shared/domain/holidays/holiday.ts";
-import * as records from "../../shared/domain/holidays.ts";
-import { Deleted, PageQuery, paged, route } from "../../shared/http/route.ts";
-import { group } from "../../shared/http/serve.ts";
+import * as holiday from "../../shared/domain/campaigns/holiday-schema.ts";
+import * as records from "../../shared/domain/campaigns/holidays.ts";
+import { routeGroup } from "../../shared/http/dispatch.ts";
+import { Deleted, PageQuery, pagedSchema, route } from "../../shared/http/route.ts";
+import { QueryId } from "../../shared/kernel/digits.ts";
 
 const { Holiday, HolidayDetail } = holiday;
 
-export const holidays = group("holidays", [
-  route("GET /holidays", "List holiday mails", {
+export const holidays = routeGroup("holidays", [
+  route("GET /holidays", "List holiday emails", {
+    description: "Returns holiday emails, newest first.",
     level: "site",
-    query: PageQuery.extend({ siteId: z.coerce.number().int().positive().optional() }),
-    returns: paged("holidays", Holiday),
+    query: PageQuery.extend({
+      siteId: QueryId.optional().describe(
+        "Only items of this site. Defaults to the site of the API key, else to all sites of " +
+          "the organization.",
+      ),
+    }),
+    returns: pagedSchema("holidays", Holiday),
     handle: ({ caller, query: { siteId, ...page } }) => records.list(caller, page, siteId),
   }),
-  route("POST /holidays", "Schedule one mail on one day to everybody who is active in a sequence of the site", {
+  route("POST /holidays", "Schedule a holiday email", {
+    description:
+      "Sends one email on `date` to every contact that is active in a sequence of the site " +
+      "on that day. It starts at 9:00 in the organization's time zone, or at once if it is " +
+      "later than that today.",
     level: "site",
     body: holiday.NewHoliday,
     returns: Holiday,
     status: 201,
-    errors: { 400: "The day is over", 404: "There is no such site, template or sending config" },
+    errors: {
+      400: "The date is in the past.",
+      404: "The site, the template or the sending config does not exist.",
+    },
     handle: ({ caller, body }) => records.create(caller, body),
   }),
-  route("GET /holidays/:id", "One holiday mail with its stats and where everybody stands", {
+  route("GET /holidays/:id", "Get a holiday email", {
+    description: "Returns the holiday email with its stats and its accounting.",
     level: "site",
     returns: HolidayDetail,
-    handle: ({ caller, params }) => records.detail(caller, params.id),
+    handle: ({ caller, params }) => records.findHolidayDetail(caller, params.id),
   }),
-  route("PUT /holidays/:id", "Change a holiday mail while it is scheduled, or cancel it", {
+  route("PUT /holidays/:id", "Update or cancel a holiday email", {
+    description:
+      'Updates the given fields while the status is `scheduled`. `status: "cancelled"` also ' +
+      "stops a holiday email that is being sent.",
     level: "site",
     body: holiday.HolidayChanges,
     returns: HolidayDetail,
-    errors: { 409: "It is on its way already, or over" },
-    handle: ({ caller, params, body }) => records.change(caller, params.id, body),
+    errors: { 409: "The holiday email is being sent, or has been sent or cancelled." },
+    handle: ({ caller, params, body }) => records.updateHoliday(caller, params.id, body),
   }),
-  route("DELETE /holidays/:id", "Delete a holiday mail and, in the background, its sends", {
+  route("DELETE /holidays/:id", "Delete a holiday email", {
+    description: "Also deletes its sends, in the background.",
     level: "site",
     returns: Deleted,
-    errors: { 409: "Mail of it is on its way: cancel it first (`holiday_running`)" },
+    errors: { 409: "The holiday email is being sent: cancel it first (`holiday_running`)." },
     handle: async ({ caller, params: { id } }) => {
       await records.remove(caller, id);
       return { id, deleted: true as const };

@@ -1,166 +1,233 @@
-import { stringify } from "csv-stringify/sync";
 import * as z from "zod";
-import { Import, NewImport } from "../../shared/domain/imports/import.ts";
-import * as imported from "../../shared/domain/imports.ts";
+import { Import, NewImport } from "../../shared/domain/audience/imports/import-record.ts";
+import * as imported from "../../shared/domain/audience/imports/imports.ts";
 import { invalid, unsupported } from "../../shared/errors.ts";
-import { formOf } from "../../shared/http/multipart.ts";
-import { PageQuery, paged, type Request, route } from "../../shared/http/route.ts";
-import { group } from "../../shared/http/serve.ts";
-import { checked, unread } from "../../shared/http/validate.ts";
-import { parsed, readable } from "../../shared/json.ts";
+import { routeGroup } from "../../shared/http/dispatch.ts";
+import { parseMultipart } from "../../shared/http/form-body.ts";
+import { type ApiRequest, Cursor, PageQuery, pagedSchema, route } from "../../shared/http/route.ts";
+import { ignoredFields, validate } from "../../shared/http/validate.ts";
+import { guarded } from "../../shared/kernel/csv-cells.ts";
+import { csvText } from "../../shared/kernel/csv-packages.ts";
+import { QueryId } from "../../shared/kernel/digits.ts";
+import { parseJson, safeJsonText } from "../../shared/kernel/json.ts";
 
 const { shape } = NewImport;
-/** What is read out of a text; it is told as what it then is. */
-const text = (documentedAs: z.ZodType) => z.string().max(100_000).optional().meta({ documentedAs });
-const written = (of: z.ZodType, how: string) => text(z.string().describe([of.description, how].filter(Boolean).join(". ")));
-/** Options as texts: in the query, and as fields of a form. */
-const Texts = z.object({
-  siteId: text(shape.siteId),
-  mapping: written(shape.mapping, 'As JSON: {"Mail": "email", "Plan": "customFields.plan", "Notes": "ignore"}'),
-  tags: written(shape.tags, "Separated by commas, or as JSON"),
-  lists: written(shape.lists, "Separated by commas, or as JSON"),
-  mode: text(shape.mode),
-  resubscribe: text(shape.resubscribe),
-  status: text(shape.status),
-  delimiter: written(shape.delimiter, "comma, semicolon, tab, pipe, or the character itself"),
-  encoding: text(shape.encoding),
-  filename: text(shape.filename),
+/** Text that is parsed later, documented as the parsed type. */
+const documentedText = (documentedAs: z.ZodType) =>
+  z.string().max(100_000).optional().meta({ documentedAs });
+const describedText = (of: z.ZodType, how: string) =>
+  documentedText(z.string().describe([of.description, how].filter(Boolean).join(" ")));
+/** Options as text, in the query and in form fields. */
+const TextOptions = z.object({
+  siteId: documentedText(shape.siteId).describe(
+    "Site of the contacts. Defaults to the site of the API key, else to the organization's " +
+      "only site.",
+  ),
+  mapping: describedText(
+    shape.mapping,
+    'As JSON: `{"Mail": "email", "Plan": "customFields.plan", "Notes": "ignore"}`.',
+  ),
+  tags: describedText(shape.tags, "Separated by commas, or as a JSON array."),
+  lists: describedText(shape.lists, "Separated by commas, or as a JSON array."),
+  startSequences: documentedText(shape.startSequences),
+  mode: documentedText(shape.mode),
+  resubscribe: documentedText(shape.resubscribe),
+  status: documentedText(shape.status),
+  delimiter: describedText(
+    shape.delimiter,
+    "`comma`, `semicolon`, `tab`, `pipe`, or the character itself.",
+  ),
+  encoding: documentedText(shape.encoding),
+  filename: documentedText(shape.filename).describe("Name of the file, shown with the import."),
 });
-type Texts = z.output<typeof Texts>;
+type TextOptions = z.output<typeof TextOptions>;
 
-const delimiters: Record<string, string> = { comma: ",", semicolon: ";", tab: "\t", "\\t": "\t", pipe: "|" };
-const numbers = (values: unknown) => (Array.isArray(values) ? values.map(numeric) : values);
-const numeric = (value: unknown) => (typeof value === "string" && /^\s*\d+\s*$/.test(value) ? Number(value) : value);
-const truth = (value: string) => ({ true: true, false: false })[value.toLowerCase()] ?? value;
+const delimiters: Record<string, string> = {
+  comma: ",",
+  semicolon: ";",
+  tab: "\t",
+  "\\t": "\t",
+  pipe: "|",
+};
+const toNumbers = (values: unknown) => (Array.isArray(values) ? values.map(toNumber) : values);
+const toNumber = (value: unknown) =>
+  typeof value === "string" && /^\s*\d+\s*$/.test(value) ? Number(value) : value;
+const parseBoolean = (value: string) =>
+  ({ true: true, false: false })[value.toLowerCase()] ?? value;
 
-function fromJson(name: string, value: string): unknown {
-  const read = parsed(value);
-  if (read === undefined) throw invalid(`${name} is not valid JSON`, { details: [{ path: name, message: "is not valid JSON" }] });
+function parseJsonField(name: string, value: string): unknown {
+  const read = parseJson(value);
+  if (read === undefined)
+    throw invalid(`${name} is not valid JSON`, {
+      details: [{ path: name, message: "is not valid JSON" }],
+    });
   return read;
 }
 
-const several = (name: string) => (value: string) =>
+const parseList = (name: string) => (value: string) =>
   value.trim().startsWith("[")
-    ? fromJson(name, value)
+    ? parseJsonField(name, value)
     : value
         .split(",")
         .map((one) => one.trim())
         .filter(Boolean);
 
-const readers: Partial<Record<keyof Texts, (value: string) => unknown>> = {
-  siteId: numeric,
-  mapping: (value) => fromJson("mapping", value),
-  tags: several("tags"),
-  lists: (value) => numbers(several("lists")(value)),
-  resubscribe: truth,
+const optionParsers: Partial<Record<keyof TextOptions, (value: string) => unknown>> = {
+  siteId: toNumber,
+  mapping: (value) => parseJsonField("mapping", value),
+  tags: parseList("tags"),
+  lists: (value) => toNumbers(parseList("lists")(value)),
+  resubscribe: parseBoolean,
+  startSequences: parseBoolean,
   delimiter: (value) => delimiters[value.toLowerCase()] ?? value,
 };
 
-/** An empty field of a form says nothing. */
-const optionsOf = (texts: Record<string, string | undefined>): Record<string, unknown> =>
+/** Ignores empty form fields. */
+const parseOptions = (texts: Record<string, string | undefined>): Record<string, unknown> =>
   Object.fromEntries(
-    Object.entries(texts).flatMap(([name, value]) => (value ? [[name, (readers[name as keyof Texts] ?? String)(value)] as const] : [])),
+    Object.entries(texts).flatMap(([name, value]) =>
+      value ? [[name, (optionParsers[name as keyof TextOptions] ?? String)(value)] as const] : [],
+    ),
   );
 
-interface Wish {
-  source: imported.Source;
+interface ImportRequest {
+  source: imported.ImportSource;
   options: Record<string, unknown>;
 }
 
-const UploadId = z.object({ uploadId: z.string().min(1).max(100).describe("Of POST /attachments with purpose import") });
+const UploadId = z.object({
+  uploadId: z
+    .string()
+    .min(1)
+    .max(100)
+    .describe('Id of a file that was uploaded with POST /attachments and `purpose: "import"`.'),
+});
 
-async function fromForm(request: Request): Promise<Wish> {
-  const { file, fields } = await formOf(request);
+async function parseForm(request: ApiRequest): Promise<ImportRequest> {
+  const { file, fields } = await parseMultipart(request);
   if (!file)
-    throw invalid("file is required: the CSV, as a file of the form", { details: [{ path: "file", message: "file is required" }] });
-  return { source: { bytes: file.bytes }, options: { ...(file.name && { filename: file.name.slice(0, 200) }), ...optionsOf(fields) } };
+    throw invalid("file is required: send the CSV as the file of the form", {
+      details: [{ path: "file", message: "is required" }],
+    });
+  return {
+    source: { bytes: file.bytes },
+    options: { ...(file.name && { filename: file.name.slice(0, 200) }), ...parseOptions(fields) },
+  };
 }
 
-async function byReference({ rawBody }: Request): Promise<Wish> {
-  const { uploadId, ...options } = (fromJson("The body", readable(rawBody)) ?? {}) as Record<string, unknown>;
-  return { source: checked(UploadId, { uploadId }) as z.output<typeof UploadId>, options };
+async function parseUploadReference({ rawBody }: ApiRequest): Promise<ImportRequest> {
+  const { uploadId, ...options } = (parseJsonField("The body", safeJsonText(rawBody)) ??
+    {}) as Record<string, unknown>;
+  return { source: validate(UploadId, { uploadId }) as z.output<typeof UploadId>, options };
 }
 
-const asFile = async ({ rawBody }: Request): Promise<Wish> => ({ source: { bytes: rawBody }, options: {} });
+const parseFile = async ({ rawBody }: ApiRequest): Promise<ImportRequest> => ({
+  source: { bytes: rawBody },
+  options: {},
+});
 
-const kinds: Record<string, (request: Request) => Promise<Wish>> = {
-  "multipart/form-data": fromForm,
-  "text/csv": asFile,
-  "text/tab-separated-values": asFile,
-  "text/plain": asFile,
-  "application/json": byReference,
+const parserByContentType: Record<string, (request: ApiRequest) => Promise<ImportRequest>> = {
+  "multipart/form-data": parseForm,
+  "text/csv": parseFile,
+  "text/tab-separated-values": parseFile,
+  "text/plain": parseFile,
+  "application/json": parseUploadReference,
 };
 
-function wishOf(request: Request): Promise<Wish> {
+function parseRequest(request: ApiRequest): Promise<ImportRequest> {
   const type = (request.headers["content-type"] ?? "").split(";")[0]!.trim().toLowerCase();
-  const read = kinds[type];
-  if (!read) throw unsupported(`The Content-Type must be one of ${Object.keys(kinds).join(", ")}`);
+  const read = parserByContentType[type];
+  if (!read)
+    throw unsupported(
+      `The Content-Type must be one of ${Object.keys(parserByContentType).join(", ")}`,
+    );
   return read(request);
 }
 
-export const imports = group("imports", [
-  route(
-    "POST /imports/upload",
-    "Import contacts from a CSV file, whatever its delimiter and encoding: as a form (a file, and the options below as fields), as raw text/csv (options in the query), or, up to 1 GB, as JSON with the uploadId of POST /attachments and the options",
-    {
-      level: "site",
-      query: Texts,
-      raw: {
-        "multipart/form-data": Texts.extend({ file: z.string().meta({ format: "binary" }).describe("The CSV") }).meta({
-          examples: [{ file: "people.csv", lists: "1" }],
-        }),
-        "text/csv": z.string(),
-        "text/tab-separated-values": z.string(),
-        "text/plain": z.string(),
-        "application/json": UploadId.extend(shape).meta({
-          examples: [{ uploadId: "5b2e8c1f9a7d4e60b3c1d2e4f5a69788", tags: ["customer"] }],
-        }),
-      },
-      returns: Import,
-      status: 202,
-      errors: { 400: "No file, or options that cannot be", 404: "There is no such site or list", 415: "Neither a form, CSV nor JSON" },
-      handle: async ({ caller, query, request, reply }) => {
-        const { source, options } = await wishOf(request);
-        const given = { ...optionsOf(query), ...options };
-        const wish = checked(NewImport, given) as NewImport;
-        const ignored = unread(given, wish);
-        if (ignored.length) reply.warnings.push(`Ignored fields: ${ignored.join(", ")}`);
-        if (wish.resubscribe && caller.siteId !== undefined)
-          reply.warnings.push("A key that is bound to a site takes no address off the suppression list");
-        return imported.start(caller, wish, source);
-      },
-    },
-  ),
-  route("GET /imports", "Imports, newest first", {
+export const imports = routeGroup("imports", [
+  route("POST /imports/upload", "Import contacts from a CSV file", {
+    operationId: "createImport",
+    description:
+      "Starts an import job: read its progress with GET /imports/:id. Send the file as " +
+      "multipart/form-data (options as fields), as text/csv (options in the query), or as " +
+      "JSON with the `uploadId` of a file of up to 1 GB. Starts no sequences and gives no " +
+      "points.",
     level: "site",
-    query: PageQuery.extend({ siteId: z.coerce.number().int().positive().optional() }),
-    returns: paged("imports", Import),
+    query: TextOptions,
+    rawBodyTypes: {
+      "multipart/form-data": TextOptions.extend({
+        file: z.string().meta({ format: "binary" }).describe("CSV file."),
+      }).meta({
+        examples: [{ file: "people.csv", lists: "1" }],
+      }),
+      "text/csv": z.string(),
+      "text/tab-separated-values": z.string(),
+      "text/plain": z.string(),
+      "application/json": UploadId.extend(shape).meta({
+        examples: [{ uploadId: "5b2e8c1f9a7d4e60b3c1d2e4f5a69788", tags: ["customer"] }],
+      }),
+    },
+    returns: Import,
+    status: 202,
+    errors: {
+      400: "The file is missing, or an option is not valid.",
+      404: "The site or one of the lists does not exist.",
+      415:
+        "The `Content-Type` must be `multipart/form-data`, `text/csv`, " +
+        "`text/tab-separated-values`, `text/plain` or `application/json`.",
+    },
+    handle: async ({ caller, query, request, reply }) => {
+      const { source, options } = await parseRequest(request);
+      const given = { ...parseOptions(query), ...options };
+      const importOptions = validate(NewImport, given) as NewImport;
+      const ignored = ignoredFields(given, importOptions);
+      if (ignored.length) reply.warnings.push(`Ignored fields: ${ignored.join(", ")}`);
+      if (importOptions.resubscribe && caller.siteId !== undefined)
+        reply.warnings.push(
+          "resubscribe does not remove addresses from the suppression list: this API key is " +
+            "bound to one site",
+        );
+      return imported.start(caller, importOptions, source);
+    },
+  }),
+  route("GET /imports", "List imports", {
+    description: "Returns imports, newest first.",
+    level: "site",
+    query: PageQuery.extend({
+      siteId: QueryId.optional().describe(
+        "Only items of this site. Defaults to the site of the API key, else to all sites of " +
+          "the organization.",
+      ),
+    }),
+    returns: pagedSchema("imports", Import),
     handle: async ({ caller, query: { siteId, ...page } }) => {
       const { items, pagination } = await imported.list(caller, page, siteId);
       return { imports: items, pagination };
     },
   }),
-  route("GET /imports/:id", "How far an import is, and what came of its rows", {
+  route("GET /imports/:id", "Get an import", {
+    description: "Returns the progress, the counts and the first 100 row errors.",
     level: "site",
     returns: Import,
     handle: ({ caller, params }) => imported.find(caller, params.id),
   }),
-  route("GET /imports/:id/errors", "What was wrong with rows, as CSV (row,email,message), 10,000 at a time; kept for 90 days", {
+  route("GET /imports/:id/errors", "Get the row errors of an import", {
+    description:
+      "Returns CSV with the columns row, email and message, 10,000 rows at a time. Row " +
+      "errors are kept for 90 days.",
     level: "site",
-    query: z.object({
-      cursor: z
-        .string()
-        .regex(/^\d{1,15}$/, "is not one that this list gave")
-        .optional()
-        .describe("The header X-Next-Cursor of the last part"),
-    }),
+    query: z.object({ cursor: Cursor.describe("Header `X-Next-Cursor` of the previous part.") }),
     returns: z.string(),
-    type: "text/csv; charset=utf-8",
+    contentType: "text/csv; charset=utf-8",
     handle: async ({ caller, params: { id }, query: { cursor }, reply }) => {
-      const { rows, next } = await imported.errors(caller, id, cursor);
-      if (next !== undefined) reply.headers["x-next-cursor"] = next;
+      const { rows, next } = await imported.listErrors(caller, id, cursor);
+      if (next !== undefined) reply.headers["x-next-cursor"] = reply.sealCursor(next);
       reply.headers["content-disposition"] = `attachment; filename="import-${id}-errors.csv"`;
-      return stringify(rows, { header: true, columns: ["row", "email", "message"], escape_formulas: true });
+      return csvText(rows, {
+        header: true,
+        columns: ["row", "email", "message"],
+        cast: { string: guarded },
+      });
     },
   }),
 ]);

@@ -1,29 +1,35 @@
+import "../../shared/domain/reactions.ts";
 import * as z from "zod";
 import type { Caller } from "../../shared/caller.ts";
-import { Contact, GroupName } from "../../shared/domain/contacts/contact.ts";
-import * as groups from "../../shared/domain/contacts/groups.ts";
-import * as search from "../../shared/domain/contacts/member-search.ts";
-import * as members from "../../shared/domain/contacts/members.ts";
-import { oneLine } from "../../shared/email.ts";
+import { Contact, GroupName } from "../../shared/domain/audience/contacts/contact-schema.ts";
+import * as members from "../../shared/domain/audience/groups/group-members.ts";
+import * as groups from "../../shared/domain/audience/groups/groups.ts";
+import * as usages from "../../shared/domain/campaigns/usages.ts";
 import { invalid } from "../../shared/errors.ts";
-import { Deleted, PageQuery, paged, route } from "../../shared/http/route.ts";
-import { group } from "../../shared/http/serve.ts";
+import { routeGroup } from "../../shared/http/dispatch.ts";
+import { Deleted, Force, inUse, PageQuery, pagedSchema, route } from "../../shared/http/route.ts";
+import { QueryId } from "../../shared/kernel/digits.ts";
+import { singleLineText } from "../../shared/kernel/email-fields.ts";
 
 const List = z
   .object({
     id: z.int(),
     siteId: z.int(),
-    name: z.string().describe("Unique in its site, whatever its case"),
+    name: z.string().describe("Name of the list. Unique in its site, ignoring case."),
     description: z.string().nullable(),
-    contactCount: z.int().describe("Exact"),
+    contactCount: z.int().describe("Exact number of contacts on the list."),
     createdAt: z.string(),
     updatedAt: z.string(),
   })
   .meta({ id: "List" });
 
-const description = oneLine(500).nullable();
+const description = singleLineText(500).nullable();
 const NewList = z
-  .object({ siteId: z.int().positive().optional(), name: GroupName, description: description.optional() })
+  .object({
+    siteId: z.int().positive().optional(),
+    name: GroupName,
+    description: description.optional(),
+  })
   .meta({ examples: [{ name: "Newsletter", description: "Every other Tuesday" }] });
 const ListChanges = z
   .object({ name: GroupName, description })
@@ -32,78 +38,117 @@ const ListChanges = z
 
 const Id = z.int().positive();
 const maxAtOnce = 100;
-const Members = z
-  .object({ contactId: Id.optional(), contactIds: z.array(Id).min(1).max(maxAtOnce).optional() })
-  .describe("One of the two")
+const MembersBody = z
+  .object({
+    contactId: Id.optional().describe("One contact. Give either this or `contactIds`."),
+    contactIds: z
+      .array(Id)
+      .min(1)
+      .max(maxAtOnce)
+      .optional()
+      .describe("Up to 100 contacts. Give either this or `contactId`."),
+  })
+  .describe("Give one of the two fields.")
   .meta({ examples: [{ contactIds: [1, 2] }] });
 const MembersQuery = z.object({
-  contactId: z.coerce.number().int().positive().optional(),
+  contactId: QueryId.optional().describe(
+    "One contact. Give either this or `contactIds`, here or in the body.",
+  ),
   contactIds: z
     .string()
-    .regex(/^\d{1,16}(,\d{1,16})*$/, "must be ids with commas between them")
+    .regex(/^\d{1,16}(,\d{1,16})*$/, "must be ids separated by commas")
     .transform((text) => text.split(",").map(Number))
     .pipe(z.array(Id).max(maxAtOnce))
     .optional()
-    .describe("Ids with commas between them"),
+    .describe("Up to 100 contact ids, separated by commas."),
 });
 
-const Failed = z.array(z.object({ contactId: z.int(), error: z.string() })).describe("Ids that name no contact of the site");
-const Added = z.object({ added: z.int(), unchanged: z.int().describe("Members already"), failed: Failed });
-const Removed = z.object({ removed: z.int(), unchanged: z.int().describe("No members"), failed: Failed });
+const FailedContacts = z
+  .array(z.object({ contactId: z.int(), error: z.string() }))
+  .describe("Ids that are not contacts of the list's site, with the reason.");
+const AddResult = z.object({
+  added: z.int().describe("Number of contacts added."),
+  unchanged: z.int().describe("Number of contacts that were already on the list."),
+  failed: FailedContacts,
+});
+const RemoveResult = z.object({
+  removed: z.int().describe("Number of contacts removed."),
+  unchanged: z.int().describe("Number of contacts that were not on the list."),
+  failed: FailedContacts,
+});
 
-/** One id that is wrong is an error of the request; of several, each fails alone. */
-async function moving(
+/** An unknown `contactId` fails the request; unknown ids in `contactIds` fail alone. */
+async function changeMembership(
   caller: Caller,
-  { contactId, contactIds }: z.output<typeof Members>,
-  move: (ids: number[]) => Promise<members.Moved>,
-): Promise<members.Moved> {
+  { contactId, contactIds }: z.output<typeof MembersBody>,
+  move: (ids: number[]) => Promise<members.MembershipResult>,
+): Promise<members.MembershipResult> {
   if ((contactId === undefined) === (contactIds === undefined))
-    throw invalid("Exactly one of contactId and contactIds is needed", {
-      details: [{ path: "contactId", message: "one of the two is needed" }],
+    throw invalid("Exactly one of contactId and contactIds is required", {
+      details: [
+        { path: "contactId", message: "exactly one of contactId and contactIds is required" },
+      ],
     });
-  const moved = await move(contactIds ?? [contactId!]);
-  return contactId === undefined ? moved : members.only(caller, contactId, moved);
+  const result = await move(contactIds ?? [contactId!]);
+  return contactId === undefined ? result : members.requireSuccess(caller, contactId, result);
 }
 
-export const lists = group("lists", [
-  route("GET /lists", "List the lists of contacts", {
+export const lists = routeGroup("lists", [
+  route("GET /lists", "List contact lists", {
+    description: "Returns lists, newest first.",
     level: "site",
-    query: PageQuery.extend({ siteId: z.coerce.number().int().positive().optional() }),
-    returns: paged("lists", List),
+    query: PageQuery.extend({
+      siteId: QueryId.optional().describe(
+        "Only items of this site. Defaults to the site of the API key, else to all sites of " +
+          "the organization.",
+      ),
+    }),
+    returns: pagedSchema("lists", List),
     handle: async ({ caller, query: { siteId, ...page } }) => {
-      const { items, pagination } = await groups.list("LIST", caller, page, siteId);
-      return { lists: items.map(told), pagination };
+      const { items, pagination } = await groups.list("LIST", caller, { ...page, siteId });
+      return { lists: items.map(toApi), pagination };
     },
   }),
-  route("POST /lists", "Create a list", {
+  route("POST /lists", "Create a contact list", {
     level: "site",
     body: NewList,
     returns: List,
     status: 201,
-    errors: { 409: "The site has a list of this name (`list_exists`)" },
-    handle: async ({ caller, body }) => told(await groups.create("LIST", caller, body)),
+    errors: { 409: "The site has a list with this name (`list_exists`)." },
+    handle: async ({ caller, body }) => toApi(await groups.create("LIST", caller, body)),
   }),
-  route("GET /lists/:id", "One list, with the number of its contacts", {
+  route("GET /lists/:id", "Get a contact list", {
     level: "site",
     returns: List,
-    handle: async ({ caller, params }) => told(await groups.find("LIST", caller, params.id)),
+    handle: async ({ caller, params }) => toApi(await groups.find("LIST", caller, params.id)),
   }),
-  route("PUT /lists/:id", "Change a list; fields that are not given stay", {
+  route("PUT /lists/:id", "Update a contact list", {
+    description: "Updates the given fields.",
     level: "site",
     body: ListChanges,
     returns: List,
-    errors: { 409: "The site has a list of this name (`list_exists`)" },
-    handle: async ({ caller, params, body }) => told(await groups.change("LIST", caller, params.id, body)),
+    errors: { 409: "The site has a list with this name (`list_exists`)." },
+    handle: async ({ caller, params, body }) =>
+      toApi(await groups.change("LIST", caller, { ...body, id: params.id })),
   }),
-  route("DELETE /lists/:id", "Delete a list, whatever its size; its contacts stay", {
+  route("DELETE /lists/:id", "Delete a contact list", {
+    description: "Deletes the list whatever its size. Its contacts stay.",
     level: "site",
+    query: Force,
     returns: Deleted,
-    handle: async ({ caller, params: { id } }) => {
+    errors: { 409: inUse },
+    handle: async ({ caller, params: { id }, query: { force } }) => {
+      if (force !== "true") await usages.refuseUsed(caller, "LIST", id);
       await groups.removeGroup("LIST", caller, id);
       return { id, deleted: true as const };
     },
   }),
-  route("GET /lists/:id/contacts", "Search the contacts of the list's site for those to add, by address", {
+  route("GET /lists/:id/contacts", "Search contacts to add to a list", {
+    operationId: "searchContactsForList",
+    description:
+      "Searches the contacts of the list's site by email address or name, ordered by email " +
+      "address. `member` says whether a contact is already on the list. To read the contacts " +
+      "that are on a list, use GET /contacts?listId=.",
     level: "site",
     query: PageQuery.extend({
       q: z
@@ -111,37 +156,61 @@ export const lists = group("lists", [
         .trim()
         .min(1)
         .max(200)
-        .describe("Part of the address or of the name, whatever its case")
+        .describe("Part of the email address or the name, ignoring case.")
         .meta({ examples: ["ann"] }),
     }),
-    returns: paged("contacts", Contact.extend({ member: z.boolean().describe("It is on the list already") }).meta({ id: "ListCandidate" })),
+    returns: pagedSchema(
+      "contacts",
+      Contact.extend({
+        member: z.boolean().describe("Whether the contact is already on the list."),
+      }).meta({
+        id: "ListCandidate",
+      }),
+    ),
     handle: async ({ caller, params, query: { q, ...page } }) => {
-      const { items, pagination } = await search.candidates(caller, params.id, q, page);
+      const { items, pagination } = await members.searchCandidates(caller, params.id, {
+        ...page,
+        text: q,
+      });
       return { contacts: items, pagination };
     },
   }),
-  route("POST /lists/:id/contacts", "Put contacts on a list; who is on it already stays", {
+  route("POST /lists/:id/contacts", "Add contacts to a list", {
+    operationId: "addContactsToList",
+    description:
+      "Takes one `contactId` or up to 100 `contactIds`. Starts the sequences with the " +
+      "trigger `list_join`. Contacts that are already on the list are counted in `unchanged`.",
     level: "site",
-    body: Members,
-    returns: Added,
-    errors: { 404: "There is no such list, or no such contact where one was named" },
+    body: MembersBody,
+    returns: AddResult,
+    errors: {
+      404: "The list does not exist, or the contact in `contactId` does not exist in its site.",
+    },
     handle: async ({ caller, params, body }) => {
-      const moved = await moving(caller, body, (ids) => members.add(caller, "LIST", params.id, ids));
-      return { added: moved.changed, unchanged: moved.unchanged, failed: moved.failed };
+      const result = await changeMembership(caller, body, (ids) =>
+        members.addMembers(caller, { kind: "LIST", id: params.id }, ids),
+      );
+      return { added: result.changed, unchanged: result.unchanged, failed: result.failed };
     },
   }),
-  route("DELETE /lists/:id/contacts", "Take contacts off a list; they are named in the body or the query", {
+  route("DELETE /lists/:id/contacts", "Remove contacts from a list", {
+    operationId: "removeContactsFromList",
+    description: "Takes one `contactId` or up to 100 `contactIds`, in the body or in the query.",
     level: "site",
     query: MembersQuery,
-    body: Members,
-    returns: Removed,
-    errors: { 404: "There is no such list, or no such contact where one was named" },
+    body: MembersBody,
+    returns: RemoveResult,
+    errors: {
+      404: "The list does not exist, or the contact in `contactId` does not exist in its site.",
+    },
     handle: async ({ caller, params, query, body }) => {
-      const moved = await moving(caller, { ...query, ...body }, (ids) => members.drop(caller, "LIST", params.id, ids));
-      return { removed: moved.changed, unchanged: moved.unchanged, failed: moved.failed };
+      const result = await changeMembership(caller, { ...query, ...body }, (ids) =>
+        members.removeMembers(caller, { kind: "LIST", id: params.id }, ids),
+      );
+      return { removed: result.changed, unchanged: result.unchanged, failed: result.failed };
     },
   }),
 ]);
 export const { handler } = lists;
 
-const told = (list: groups.CountedGroup) => ({ ...list, description: list.description ?? null });
+const toApi = (list: groups.CountedGroup) => ({ ...list, description: list.description ?? null });

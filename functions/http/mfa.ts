@@ -1,93 +1,145 @@
 import * as z from "zod";
-import * as accounts from "../../shared/domain/accounts.ts";
-import * as factors from "../../shared/domain/mfa.ts";
-import * as organizations from "../../shared/domain/organizations.ts";
+import * as accounts from "../../shared/domain/identity/accounts.ts";
+import * as factors from "../../shared/domain/identity/mfa/mfa.ts";
+import * as organizations from "../../shared/domain/identity/organizations.ts";
+import { routeGroup } from "../../shared/http/dispatch.ts";
 import { route } from "../../shared/http/route.ts";
-import { group } from "../../shared/http/serve.ts";
 import * as cookies from "../../shared/http/session-cookie.ts";
 
 const tooManyFailures =
-  "Too many failures, together with failed logins: 10 per account in 15 minutes, or the setting LOGIN_FAILURES_PER_ADDRESS (50) per client address";
-const MfaToken = z.string().min(1).max(200).describe("From POST /auth/login; lives 10 minutes, five wrong codes burn it");
-const RecoveryCodes = z.array(z.string()).describe("Ten codes, each good for one login; shown this once");
-const Disabled = z.object({ enabled: z.literal(false) });
-const proofNeeded = { 429: tooManyFailures };
+  "Too many wrong codes and failed logins: 10 per account in 15 minutes, or " +
+  "`LOGIN_FAILURES_PER_ADDRESS` (50) per client address.";
+const MfaToken = z
+  .string()
+  .min(1)
+  .max(200)
+  .describe("Token from POST /auth/login. Expires after 10 minutes or five wrong codes.");
+const RecoveryCodes = z
+  .array(z.string())
+  .describe("Ten recovery codes, each valid for one login. Returned only here.");
+const DisabledResponse = z.object({ enabled: z.literal(false) });
+const disableErrors = { 429: tooManyFailures };
 
-export const mfa = group("mfa", [
-  route("GET /mfa/status", "Which second factors the user has", {
+export const mfa = routeGroup("mfa", [
+  route("GET /mfa/status", "Get the user's second factors", {
     auth: "session",
-    returns: factors.Status,
-    handle: ({ caller }) => factors.status(caller),
+    returns: factors.MfaStatus,
+    handle: ({ caller }) => factors.getStatus(caller),
   }),
-  route("POST /mfa/totp/setup", "Make a secret for an authenticator app; it counts once a code of it was verified", {
+  route("POST /mfa/totp/setup", "Create a secret for an authenticator app", {
+    operationId: "createTotpSecret",
+    description:
+      "Returns the secret as text, as a URL and as a QR code. Logins do not ask for a code " +
+      "until POST /mfa/totp/verify-setup has accepted one. Until then, a further call " +
+      "replaces the secret.",
     auth: "session",
     returns: z.object({
-      secret: z.string().describe("Base32, to type in"),
-      otpauthUrl: z.string(),
-      qrCode: z.string().describe("The otpauthUrl as an image: a data URL (SVG)"),
+      secret: z.string().describe("Secret in base32, to type into the app."),
+      otpauthUrl: z.string().describe("The secret as an `otpauth://` URL."),
+      qrCode: z.string().describe("The URL as a QR code: an SVG image in a data URL."),
     }),
-    once: ["secret", "otpauthUrl", "qrCode"],
-    errors: { 409: "An authenticator app is in use already" },
+    fieldsShownOnce: ["secret", "otpauthUrl", "qrCode"],
+    errors: {
+      409: "An authenticator app is already in use (`already_enabled`): turn it off first.",
+    },
     handle: ({ caller }) => factors.setUpTotp(caller),
   }),
-  route("POST /mfa/totp/verify-setup", "Verify the first code of the app: from then on a login needs one", {
+  route("POST /mfa/totp/verify-setup", "Turn on the authenticator app", {
+    operationId: "enableTotp",
+    description:
+      "Checks the first code of the app. From then on, every login needs a second factor. " +
+      "Returns ten new recovery codes; earlier recovery codes stop working.",
     auth: "session",
-    body: z.object({ code: factors.Code.describe("Six digits") }).meta({ examples: [{ code: "123456" }] }),
+    body: z
+      .object({ code: factors.MfaCode.describe("Current six-digit code of the app.") })
+      .meta({ examples: [{ code: "123456" }] }),
     returns: z.object({ enabled: z.literal(true), recoveryCodes: RecoveryCodes }),
-    once: ["recoveryCodes"],
-    errors: { 409: "No app was set up, or it was meanwhile", 429: tooManyFailures },
+    fieldsShownOnce: ["recoveryCodes"],
+    errors: {
+      409: "There is no secret to verify: create one first (`setup_needed`).",
+      429: tooManyFailures,
+    },
     handle: ({ caller, body }) => factors.enableTotp(caller, body.code),
   }),
-  route("POST /mfa/totp/disable", "Do without the app, proven by a code of it, a recovery code or the password", {
+  route("POST /mfa/totp/disable", "Turn off the authenticator app", {
+    operationId: "disableTotp",
+    description:
+      "Needs a current code, a recovery code or the password. If no other second factor is " +
+      "left, the recovery codes are deleted and the user is told by email.",
     auth: "session",
-    body: factors.Proof.meta({ examples: [{ code: "123456" }] }),
-    returns: Disabled,
-    errors: proofNeeded,
+    body: factors.MfaProof.meta({ examples: [{ code: "123456" }] }),
+    returns: DisabledResponse,
+    errors: disableErrors,
     handle: ({ caller, body }) => factors.disableTotp(caller, body),
   }),
-  route("POST /mfa/email-otp/enable", "Have logins ask for a code that is mailed to the user", {
+  route("POST /mfa/email-otp/enable", "Turn on login codes by email", {
+    operationId: "enableEmailOtp",
+    description:
+      "From then on, every login needs a second factor. Returns ten recovery codes if this " +
+      "is the user's first second factor. Safe to repeat.",
     auth: "session",
     returns: z.object({
       enabled: z.literal(true),
-      recoveryCodes: RecoveryCodes.optional().meta({ description: "When it is the user's first second factor" }),
+      recoveryCodes: RecoveryCodes.optional().meta({
+        description:
+          "Ten recovery codes, each valid for one login. Returned only if this is the user's " +
+          "first second factor.",
+      }),
     }),
-    once: ["recoveryCodes"],
+    fieldsShownOnce: ["recoveryCodes"],
     handle: ({ caller }) => factors.enableEmailOtp(caller),
   }),
-  route("POST /mfa/email-otp/disable", "Do without mailed codes, proven by a code of the app, a recovery code or the password", {
+  route("POST /mfa/email-otp/disable", "Turn off login codes by email", {
+    operationId: "disableEmailOtp",
+    description:
+      "Needs a code of the authenticator app, a recovery code or the password. If no other " +
+      "second factor is left, the recovery codes are deleted and the user is told by email.",
     auth: "session",
-    body: factors.Proof.meta({ examples: [{ password: "the user's password" }] }),
-    returns: Disabled,
-    errors: proofNeeded,
+    body: factors.MfaProof.meta({ examples: [{ password: "the user's password" }] }),
+    returns: DisabledResponse,
+    errors: disableErrors,
     handle: ({ caller, body }) => factors.disableEmailOtp(caller, body),
   }),
-  route("POST /mfa/challenge", "Mail a code for a login that waits for one; it lives 10 minutes, and only the newest counts", {
+  route("POST /mfa/challenge", "Email a login code", {
+    operationId: "sendMfaCode",
+    description:
+      "Emails a code for a login that returned an `mfaToken`. The code expires after 10 " +
+      "minutes, and each new code replaces the one before.",
     auth: "public",
-    limit: "address",
+    rateLimit: "address",
     body: z.object({ mfaToken: MfaToken }),
     returns: z.object({ sent: z.literal(true) }),
     errors: {
-      401: "The token is used, too old or burnt: log in again",
-      409: "Codes by mail are not enabled for this user",
-      429: "Five mails in 15 minutes",
+      401: "The `mfaToken` was used, has expired, or has had five wrong codes: log in again.",
+      409: "The user has not turned on login codes by email.",
+      429: "Five emails were sent within 15 minutes.",
     },
     handle: async ({ body }) => {
       await factors.requestCode(body.mfaToken);
       return { sent: true as const };
     },
   }),
-  route("POST /mfa/verify", "Complete a login with a code of the app, a mailed code or a recovery code: sets the session cookie", {
+  route("POST /mfa/verify", "Complete a login with a second factor", {
+    operationId: "verifyMfaCode",
+    description:
+      "Accepts a code of the authenticator app, an emailed code or a recovery code, and sets " +
+      "the session cookie. After five wrong codes the `mfaToken` is void and the user must " +
+      "log in again.",
     auth: "public",
-    limit: "address",
-    body: z.object({ mfaToken: MfaToken, code: factors.Code }).meta({ examples: [{ mfaToken: "...", code: "123456" }] }),
+    rateLimit: "address",
+    body: z
+      .object({ mfaToken: MfaToken, code: factors.MfaCode })
+      .meta({ examples: [{ mfaToken: "...", code: "123456" }] }),
     returns: z.object({ user: accounts.User, organization: organizations.Organization }),
     errors: {
-      401: "`wrong_code`: try another; `invalid_token`: the token is used, too old or burnt, log in again",
+      401:
+        "`wrong_code`: try another code. `invalid_token`: the `mfaToken` was used, has expired " +
+        "or has had five wrong codes; log in again.",
       429: tooManyFailures,
     },
     handle: async ({ body, request, reply }) => {
-      const { token, ...profile } = await factors.verify(body, request.address);
-      reply.cookies.push(cookies.begun(token));
+      const { token, ...profile } = await factors.verifyLogin(body, request.clientIp);
+      reply.cookies.push(cookies.createSessionCookie(token));
       return profile;
     },
   }),

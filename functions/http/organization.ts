@@ -1,33 +1,65 @@
 import * as z from "zod";
-import * as reports from "../../shared/domain/billing/reports.ts";
-import * as branding from "../../shared/domain/branding.ts";
-import * as health from "../../shared/domain/health.ts";
+import * as health from "../../shared/domain/analytics/mail-health.ts";
+import * as branding from "../../shared/domain/billing/branding.ts";
+import * as reports from "../../shared/domain/billing/usage.ts";
+import { routeGroup } from "../../shared/http/dispatch.ts";
 import * as limits from "../../shared/http/rate-limit.ts";
 import { route } from "../../shared/http/route.ts";
-import { group } from "../../shared/http/serve.ts";
 import { planKeys } from "../../shared/plans.ts";
 
-export const organization = group("organization", [
-  route("GET /rate-limit", "How much of the rate limits is used; does not count itself", {
-    limit: "none",
+export const organization = routeGroup("organization", [
+  route("GET /rate-limit", "Get rate limit usage", {
+    rateLimit: "none",
     level: "site",
-    returns: z.object({ plan: z.enum(planKeys), ...limits.Windows.shape, windowSeconds: z.int() }),
-    handle: async ({ caller }) => ({ plan: caller.plan, ...(await limits.windowsOf(caller)), windowSeconds: limits.windowSeconds }),
+    description:
+      "Does not count against the rate limits. A plan upgrade takes effect at once, even if " +
+      "the old limit of the current minute is used up.",
+    returns: z.object({
+      plan: z.enum(planKeys),
+      ...limits.RateLimitWindows.shape,
+      windowSeconds: z.int().describe("Length of a window in seconds."),
+    }),
+    handle: async ({ caller }) => ({
+      plan: caller.plan,
+      ...(await limits.getWindows(caller)),
+      windowSeconds: limits.windowSeconds,
+    }),
   }),
-  route("GET /org/health", "How mail fared in the last 30 days: bounces, complaints, trust level, and the limits that hold", {
-    returns: health.Health.extend({
-      limits: z.object({ plan: z.enum(planKeys), mails: reports.Mails, ...limits.Windows.shape, windowSeconds: z.int() }),
+  route("GET /org/health", "Get sending health", {
+    operationId: "getOrganizationHealth",
+    description:
+      "Returns bounces, complaints and the trust level of the last 30 days, and the current " +
+      "limits.",
+    returns: health.MailHealth.extend({
+      limits: z.object({
+        plan: z.enum(planKeys),
+        mails: reports.MailUsage,
+        ...limits.RateLimitWindows.shape,
+        windowSeconds: z.int(),
+      }),
     }),
     handle: async ({ caller }) => {
-      const [state, { mails }, windows] = await Promise.all([health.of(caller), reports.usage(caller.orgId), limits.windowsOf(caller)]);
-      return { ...state, limits: { plan: caller.plan, mails, ...windows, windowSeconds: limits.windowSeconds } };
+      const [state, { mails }, windows] = await Promise.all([
+        health.getHealth(caller),
+        reports.getUsage(caller.orgId),
+        limits.getWindows(caller),
+      ]);
+      return {
+        ...state,
+        limits: { plan: caller.plan, mails, ...windows, windowSeconds: limits.windowSeconds },
+      };
     },
   }),
-  route("GET /org/branding", "Whether mails end with a line that says what they were sent with, and what that saves", {
+  route("GET /org/branding", "Get the branding footer", {
+    operationId: "getBranding",
+    description:
+      'Returns whether emails end with the line "Sent with Pennymail", and the discount for it.',
     returns: branding.Branding,
-    handle: ({ caller }) => branding.find(caller.orgId),
+    handle: ({ caller }) => branding.getBranding(caller.orgId),
   }),
-  route("PUT /org/branding", "Enable or disable the branding footer: 15 % off mails beyond the plan", {
+  route("PUT /org/branding", "Turn the branding footer on or off", {
+    operationId: "updateBranding",
+    description: "While the footer is on, emails beyond the plan cost 15 % less.",
     body: branding.BrandingChange,
     returns: branding.Branding,
     handle: ({ caller, body }) => branding.change(caller, body),

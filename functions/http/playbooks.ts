@@ -1,21 +1,27 @@
 import * as z from "zod";
-import * as playbook from "../../shared/domain/playbooks.ts";
+import * as playbook from "../../shared/domain/automation/playbooks/playbooks.ts";
+import { routeGroup } from "../../shared/http/dispatch.ts";
 import { route } from "../../shared/http/route.ts";
-import { group } from "../../shared/http/serve.ts";
 
-export const playbooks = group("playbooks", [
-  route("GET /sequences/playbooks", "Prebuilt sequences with their mails written out", {
+export const playbooks = routeGroup("playbooks", [
+  route("GET /sequences/playbooks", "List playbooks", {
+    operationId: "listPlaybooks",
+    description:
+      "Returns ready-made sequences with the subjects, delays and conditions of their steps.",
     auth: "public",
-    limit: "address",
+    rateLimit: "address",
+    cors: true,
     returns: z.object({ playbooks: z.array(playbook.Playbook) }),
     handle: async () => ({ playbooks: playbook.list() }),
   }),
-  route("POST /sequences/playbooks/:playbookId/create", "Make a playbook's sequence, with its steps and templates, as a draft", {
+  route("POST /sequences/playbooks/:playbookId/create", "Create a sequence from a playbook", {
+    operationId: "createSequenceFromPlaybook",
+    description: "Creates the sequence as a draft, with its steps and templates.",
     level: "site",
     body: playbook.NewFromPlaybook,
-    returns: playbook.Made,
+    returns: playbook.PlaybookResult,
     status: 201,
-    errors: { 404: "There is no such playbook, site or sending config" },
+    errors: { 404: "The playbook, site or sending config does not exist." },
     handle: async ({ caller, params, body, reply }) => {
       const { warnings, ...made } = await playbook.create(caller, params.playbookId, body);
       reply.warnings.push(...warnings);

@@ -1,30 +1,52 @@
 import * as z from "zod";
 import { config } from "../../shared/config.ts";
-import { receive } from "../../shared/domain/events/receive.ts";
+import { receiveWebhook } from "../../shared/domain/delivery-events/receive-webhook.ts";
 import { invalid } from "../../shared/errors.ts";
-import { type Request, route } from "../../shared/http/route.ts";
-import { group } from "../../shared/http/serve.ts";
-import type { Notice } from "../../shared/providers/inbound/inbound.ts";
-import { inboundKeys } from "../../shared/providers/inbound/index.ts";
+import { routeGroup } from "../../shared/http/dispatch.ts";
+import { type ApiRequest, route } from "../../shared/http/route.ts";
+import { QueryId } from "../../shared/kernel/digits.ts";
+import type { InboundRequest } from "../../shared/providers/inbound/inbound-adapter.ts";
+import { providerKeys } from "../../shared/providers/provider-keys.ts";
+import { traits } from "../../shared/providers/traits.ts";
 
-// Public to the gateway: each provider proves itself with its own signature or secret.
-export const providerWebhooks = group(
+// Public at the edge: each provider authenticates with its own signature or secret.
+export const providerWebhooks = routeGroup(
   "provider-webhooks",
-  inboundKeys.map((key) =>
-    route(`POST /webhooks/${key}`, `Delivery events from ${key}, for the sending config that config_id names`, {
+  providerKeys.map((key) =>
+    route(`POST /webhooks/${key}`, `Receive events from ${traits[key].name}`, {
+      operationId: `receive${key.charAt(0).toUpperCase()}${key.slice(1)}Events`,
+      description: "Called by the provider. `config_id` names the sending config.",
       auth: "public",
-      probed: true,
-      raw: { "application/json": z.unknown(), "application/x-www-form-urlencoded": z.looseObject({}), "text/plain": z.string() },
+      answersHead: true,
+      signed: true,
+      rawBodyTypes: {
+        "application/json": z.unknown(),
+        "application/x-www-form-urlencoded": z.looseObject({}),
+        "text/plain": z.string(),
+      },
       query: z.object({
-        config_id: z.coerce.number().int().positive().optional(),
-        secret: z.string().max(500).optional().describe("The config's webhookSecret, for providers that do not sign"),
+        config_id: QueryId.optional().describe("Id of the sending config. Required."),
+        secret: z
+          .string()
+          .max(500)
+          .optional()
+          .describe(
+            "`webhookSecret` of the sending config, for providers that do not sign their webhooks.",
+          ),
       }),
       returns: z.object({ received: z.literal(true) }),
-      errors: { 401: "Not proven; some providers get another status that they understand", 404: "Unknown config_id" },
+      errors: {
+        401:
+          "The signature or the secret is not valid. Some providers get another status, " +
+          "because they retry after 401.",
+        404: "No sending config of this provider has this `config_id`.",
+      },
       handle: async ({ query, request }) => {
         if (query.config_id === undefined)
-          throw invalid("config_id is required", { details: [{ path: "config_id", message: "is required" }] });
-        await receive(key, query.config_id, noticeOf(request, query.secret));
+          throw invalid("config_id is required", {
+            details: [{ path: "config_id", message: "is required" }],
+          });
+        await receiveWebhook(key, query.config_id, toInboundRequest(request, query.secret));
         return { received: true as const };
       },
     }),
@@ -32,7 +54,10 @@ export const providerWebhooks = group(
 );
 export const { handler } = providerWebhooks;
 
-const noticeOf = ({ headers, rawBody, path, queryString }: Request, secret: string | undefined): Notice => ({
+const toInboundRequest = (
+  { headers, rawBody, path, queryString }: ApiRequest,
+  secret: string | undefined,
+): InboundRequest => ({
   headers,
   rawBody,
   url: `${config.publicUrl}${path}${queryString && `?${queryString}`}`,

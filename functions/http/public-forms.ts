@@ -1,188 +1,293 @@
-// Forms as anybody meets them: on our page, in a customer's page, and behind the link of a mail.
+// Public endpoints of forms: the hosted page, the embed script, submissions and confirmation links.
+import "../../shared/domain/reactions.ts";
 import * as z from "zod";
 import { config } from "../../shared/config.ts";
-import * as confirmations from "../../shared/domain/forms/confirmations.ts";
-import { submit } from "../../shared/domain/forms/submitting.ts";
-import { entered, trap } from "../../shared/domain/forms/values.ts";
-import * as forms from "../../shared/domain/forms.ts";
-import { conflict, invalid, unlessMissing } from "../../shared/errors.ts";
-import { posted } from "../../shared/http/posted.ts";
-import { openPolicy } from "../../shared/http/reply.ts";
-import { type Extra, type Request, route } from "../../shared/http/route.ts";
-import { group } from "../../shared/http/serve.ts";
-import { failure } from "../../shared/pages/failure.ts";
-import { faultText, type Shown } from "../../shared/pages/form.ts";
+import * as confirmations from "../../shared/domain/forms/double-opt-in.ts";
+import { honeypotField, readEntry } from "../../shared/domain/forms/form-entry.ts";
+import * as forms from "../../shared/domain/forms/forms.ts";
+import { submitForm } from "../../shared/domain/forms/submission-processing.ts";
+import {
+  type Language,
+  preferredLanguage,
+  subscriberPageWording,
+} from "../../shared/email/wording/subscriber-pages.ts";
+import { conflict, invalid, undefinedIfMissing } from "../../shared/errors.ts";
+import { routeGroup } from "../../shared/http/dispatch.ts";
+import { parsePostedFields } from "../../shared/http/form-body.ts";
+import { framablePagePolicy } from "../../shared/http/responses.ts";
+import { type ApiReply, type ApiRequest, route } from "../../shared/http/route.ts";
+import { renderErrorPage } from "../../shared/pages/error-page.ts";
+import * as scripts from "../../shared/pages/form-embed-script.ts";
+import { type FormView, fieldErrorText } from "../../shared/pages/form-html.ts";
 import * as pages from "../../shared/pages/form-pages.ts";
-import * as scripts from "../../shared/pages/form-script.ts";
-import { type Language, languageOf, words } from "../../shared/pages/words.ts";
 
 const html = "text/html; charset=utf-8";
-const closed = "The form is not active (`form_inactive`)";
-const perMinute = "At most 60 a minute from one client address (setting `ADDRESS_LIMIT_PER_MINUTE`)";
+const inactiveError =
+  "The form does not take submissions, because it is not active (`form_inactive`).";
+const perMinute =
+  "The limit is 60 requests per minute from one client address (setting " +
+  "`ADDRESS_LIMIT_PER_MINUTE`)";
 
-const Given = z
+const SubmittedFields = z
   .looseObject({
-    email: z.string().describe("Of whoever submits; or under the name that the form's own field has"),
+    email: z
+      .string()
+      .describe(
+        "Email address of the visitor. Some forms use another name for this field: see " +
+          "`designJson`.",
+      ),
     firstName: z.string().optional(),
     lastName: z.string().optional(),
-    fields: z.record(z.string(), z.unknown()).optional().describe("Further fields by name; they may as well stand beside the others"),
-    [trap]: z.string().optional().describe("Nobody sees this field: where it is filled, nothing is stored, and the answer is as ever"),
+    fields: z
+      .record(z.string(), z.unknown())
+      .optional()
+      .describe("Further fields by name. They may also be given at the top level."),
+    [honeypotField]: z
+      .string()
+      .optional()
+      .describe(
+        "Trap for bots: people do not see this field. If it has a value, the response is as " +
+          "usual and nothing is stored.",
+      ),
   })
   .meta({ examples: [{ email: "ada@example.com", firstName: "Ada" }] });
 
-export const publicForms = group({ name: "public-forms", failurePage: failure }, [
-  route("POST /forms/:id/submit", `Submit a form. ${perMinute}. A browser that posts a form gets a page, or is sent on to redirectUrl`, {
+export const publicForms = routeGroup({ name: "public-forms", errorPage: renderErrorPage }, [
+  route("POST /forms/:id/submit", "Submit a form", {
     auth: "public",
-    limit: "address",
+    description:
+      "Programs get JSON. A browser that posts the form gets a page, or is redirected to " +
+      `\`redirectUrl\`. ${perMinute}. Starts the sequence of the form, and the sequences that ` +
+      "the form (`form_submit`), its tags and its list trigger; each sequence starts at most " +
+      "once in 24 hours for an email address. With double opt-in, all of this waits until the " +
+      "address is confirmed.",
+    rateLimit: "address",
     cors: true,
-    raw: { "application/json": Given, "application/x-www-form-urlencoded": Given, "multipart/form-data": Given },
-    returns: z.object({ submitted: z.literal(true), pending: z.boolean().describe("A mail asks to confirm; until then nothing happens") }),
-    errors: { 400: "A field is missing or wrong; `details` names it", 409: closed },
-    handle: async ({ params, request, reply }) => (isBrowser(request) ? fromPage : fromScript)(params.id, request, reply),
-  }),
-  route(
-    "GET /forms/:id/embed",
-    "The script that puts the form into a page, where it stands; with `format=html` the form as html to paste",
-    {
-      auth: "public",
-      cors: true,
-      query: z.object({ format: z.enum(["js", "html"]).default("js") }),
-      returns: z.string(),
-      type: "application/javascript; charset=utf-8",
-      errors: { 404: "There is no such form" },
-      handle: async ({ params, query: { format }, request, reply }) => {
-        const shown = await shownTo(params.id, request);
-        Object.assign(reply.headers, { "cache-control": "public, max-age=300", vary: "Accept-Language" });
-        if (format === "html") reply.page = snippet(shown);
-        return script(shown);
-      },
+    rawBodyTypes: {
+      "application/json": SubmittedFields,
+      "application/x-www-form-urlencoded": SubmittedFields,
+      "multipart/form-data": SubmittedFields,
     },
-  ),
-  route("GET /forms/:id/page", "The form as a page of its own, which others may frame; what the query names is filled in", {
+    returns: z.object({
+      submitted: z.literal(true),
+      pending: z
+        .boolean()
+        .describe(
+          "Whether a confirmation email is sent. Nothing is applied until it is confirmed.",
+        ),
+    }),
+    errors: { 400: "A field is missing or not valid: `details` names it.", 409: inactiveError },
+    handle: async ({ params, request, reply }) =>
+      (isBrowser(request) ? submitFromBrowser : submitFromScript)(params.id, request, reply),
+  }),
+  route("GET /forms/:id/embed", "Get the embed script of a form", {
+    description:
+      "Returns a script that renders the form where the script tag stands. With " +
+      "`format=html`, returns the form as html to paste into a page.",
     auth: "public",
-    probed: true,
+    cors: true,
+    query: z.object({
+      format: z
+        .enum(["js", "html"])
+        .default("js")
+        .describe("`js`: a script. `html`: the form as html to paste."),
+    }),
     returns: z.string(),
-    type: html,
-    errors: { 404: "There is no such form" },
+    contentType: "application/javascript; charset=utf-8",
+    errors: { 404: "The form does not exist." },
+    handle: async ({ params, query: { format }, request, reply }) => {
+      const shown = await loadPublicForm(params.id, request);
+      Object.assign(reply.headers, {
+        "cache-control": "public, max-age=300",
+        vary: "Accept-Language",
+      });
+      if (format === "html") reply.htmlPage = embedHtml(shown);
+      return embedScript(shown);
+    },
+  }),
+  route("GET /forms/:id/page", "Get the hosted page of a form", {
+    description:
+      "Other sites may embed the page in a frame. Query parameters fill in the fields of the " +
+      "same name.",
+    auth: "public",
+    answersHead: true,
+    returns: z.string(),
+    contentType: html,
+    errors: { 404: "The form does not exist." },
     handle: ({ params, request, reply }) =>
-      orUnknown(request, reply, async () => {
-        const shown = await shownTo(params.id, request);
-        policed(reply, shown);
+      orNotFoundPage(request, reply, async () => {
+        const shown = await loadPublicForm(params.id, request);
+        allowFraming(reply, shown);
         const values = Object.fromEntries(new URLSearchParams(request.queryString));
-        return isOpen(shown) ? pages.formPage({ ...shown, values }) : pages.closed(shown.language);
+        return isOpen(shown)
+          ? pages.renderFormPage({ ...shown, values })
+          : pages.renderFormClosedPage(shown.language);
       }),
   }),
-  route("GET /forms/confirm/:token", "The page that the mailed link opens: it asks, and changes nothing", {
+  route("GET /forms/confirm/:token", "Get the confirmation page of a submission", {
+    operationId: "getFormConfirmationPage",
+    description:
+      "The page behind the emailed link. It asks for confirmation and changes nothing, " +
+      "because scanners open links.",
     auth: "public",
-    limit: "address",
-    probed: true,
+    rateLimit: "address",
+    answersHead: true,
     returns: z.string(),
-    type: html,
-    errors: { 404: "The link is not one of ours, or older than 30 days" },
-    handle: ({ params: { token }, request, reply }) => orUnknown(request, reply, async () => confirmPage(await confirmations.find(token))),
+    contentType: html,
+    errors: { 404: "The link is not valid, or is older than 30 days." },
+    handle: ({ params: { token }, request, reply }) =>
+      orNotFoundPage(request, reply, async () =>
+        confirmationPage(await confirmations.findStatus(token)),
+      ),
   }),
-  route(
-    "POST /forms/confirm/:token",
-    "What its button sends: the submission is confirmed, and all that waited for it is done. Safe to repeat",
-    {
-      auth: "public",
-      limit: "address",
-      raw: { "application/x-www-form-urlencoded": z.object({}) },
-      returns: z.string(),
-      type: html,
-      errors: { 404: "The link is not one of ours, or older than 30 days" },
-      handle: ({ params: { token }, request, reply }) =>
-        orUnknown(request, reply, async () => confirmPage(await confirmations.confirm(token, visitor(request)))),
-    },
-  ),
+  route("POST /forms/confirm/:token", "Confirm a form submission", {
+    operationId: "confirmFormSubmission",
+    description:
+      "Confirms the submission, subscribes the contact and applies the form's tags, list, " +
+      "sequence and points. Safe to repeat.",
+    auth: "public",
+    rateLimit: "address",
+    rawBodyTypes: { "application/x-www-form-urlencoded": z.object({}) },
+    returns: z.string(),
+    contentType: html,
+    errors: { 404: "The link is not valid, or is older than 30 days." },
+    handle: ({ params: { token }, request, reply }) =>
+      orNotFoundPage(request, reply, async () =>
+        confirmationPage(await confirmations.confirm(token, visitorOf(request))),
+      ),
+  }),
 ]);
 export const { handler } = publicForms;
 
-type Opened = Shown & forms.Open;
+type PublicForm = FormView & forms.FormWithDesign;
 
-async function shownTo(formId: number, request: Request): Promise<Opened> {
-  const { form, design } = await forms.open(formId);
-  const language = design.language ?? languageOf(request.headers["accept-language"]);
-  return { form, design, formId, language, action: `${config.publicUrl}/api/v1/forms/${formId}/submit` };
+async function loadPublicForm(formId: number, request: ApiRequest): Promise<PublicForm> {
+  const { form, design } = await forms.findPublicForm(formId);
+  const language = design.language ?? preferredLanguage(request.headers["accept-language"]);
+  return {
+    form,
+    design,
+    formId,
+    language,
+    action: `${config.publicUrl}/api/v1/forms/${formId}/submit`,
+  };
 }
 
-const isOpen = ({ form }: Opened): boolean => form.status === "active";
-const script = (shown: Opened): string => {
-  const { formId, language, form } = shown;
-  if (!isOpen(shown)) return scripts.closedScript(formId, words[language].inactiveTitle);
-  return scripts.script({ ...shown, pending: form.doubleOptIn, redirectUrl: form.redirectUrl });
+const isOpen = ({ form }: PublicForm): boolean => form.status === "active";
+const embedScript = (publicForm: PublicForm): string => {
+  const { formId, language, form } = publicForm;
+  if (!isOpen(publicForm))
+    return scripts.closedFormScript(formId, subscriberPageWording[language].inactiveTitle);
+  return scripts.formEmbedScript({
+    ...publicForm,
+    pending: form.doubleOptIn,
+    redirectUrl: form.redirectUrl,
+  });
 };
-const snippet = (shown: Opened): string => (isOpen(shown) ? scripts.snippet(shown) : `<p>${words[shown.language].inactiveTitle}</p>\n`);
+const embedHtml = (publicForm: PublicForm): string =>
+  isOpen(publicForm)
+    ? scripts.formSnippet(publicForm)
+    : `<p>${subscriberPageWording[publicForm.language].inactiveTitle}</p>\n`;
 
-/** A page that was posted by a browser, not by its script. */
-const isBrowser = ({ headers }: Request): boolean =>
+/** Whether a browser posted the form itself, without a script. */
+const isBrowser = ({ headers }: ApiRequest): boolean =>
   !/\bjson\b/i.test(headers["content-type"] ?? "") && /\btext\/html\b/i.test(headers.accept ?? "");
 
-async function taken(shown: Opened, given: Record<string, unknown>, request: Request) {
-  const { form, design, language } = shown;
-  const { wrong, entry } = entered(design, given);
-  if (!wrong.length && !String(given[trap] ?? "")) {
-    const { ip, userAgent } = visitor(request);
-    await submit(form, entry, { ip, userAgent, page: pageOf(request), language });
+async function submitIfValid(
+  publicForm: PublicForm,
+  fields: Record<string, unknown>,
+  request: ApiRequest,
+) {
+  const { form, design, language } = publicForm;
+  const { errors, entry } = readEntry(design, fields);
+  if (!errors.length && !String(fields[honeypotField] ?? "")) {
+    const { ip, userAgent } = visitorOf(request);
+    await submitForm(form, entry, { ip, userAgent, page: pageOf(request), language });
   }
-  return wrong;
+  return errors;
 }
 
-const visitor = ({ address, headers }: Request) => ({ ip: address, userAgent: headers["user-agent"] });
-/** Without what follows the question mark, which may be anything. */
-const pageOf = ({ headers }: Request): string | undefined => (headers.referer ?? headers.origin)?.split(/[?#]/)[0];
+const visitorOf = ({ clientIp, headers }: ApiRequest) => ({
+  ip: clientIp,
+  userAgent: headers["user-agent"],
+});
+/** Removes the query string, which can hold anything. */
+const pageOf = ({ headers }: ApiRequest): string | undefined =>
+  (headers.referer ?? headers.origin)?.split(/[?#]/)[0];
 
-async function fromScript(formId: number, request: Request) {
-  const given = await posted(request);
-  const shown = await shownTo(formId, request);
-  if (!isOpen(shown)) throw conflict("The form takes no entries at the moment", { code: "form_inactive" });
-  const wrong = await taken(shown, given, request);
-  const details = wrong.map((one) => ({ path: one.field.name, message: faultText(shown.language, shown.design, one) }));
+async function submitFromScript(formId: number, request: ApiRequest) {
+  const given = await parsePostedFields(request);
+  const shown = await loadPublicForm(formId, request);
+  if (!isOpen(shown))
+    throw conflict("The form is not active and does not accept submissions", {
+      code: "form_inactive",
+    });
+  const errors = await submitIfValid(shown, given, request);
+  const details = errors.map((error) => ({
+    path: error.field.name,
+    message: fieldErrorText(shown.language, shown.design, error),
+  }));
   if (details[0]) throw invalid(details[0].message, { details });
   return { submitted: true as const, pending: shown.form.doubleOptIn };
 }
 
-async function fromPage(formId: number, request: Request, reply: Extra) {
-  reply.page = await orUnknown(request, reply, async () => {
-    const given = await posted(request);
-    const shown = await shownTo(formId, request);
-    policed(reply, shown);
-    return answerPage(shown, given, request, reply);
+async function submitFromBrowser(formId: number, request: ApiRequest, reply: ApiReply) {
+  reply.htmlPage = await orNotFoundPage(request, reply, async () => {
+    const given = await parsePostedFields(request);
+    const shown = await loadPublicForm(formId, request);
+    allowFraming(reply, shown);
+    return submissionPage(shown, given, { request, reply });
   });
   return { submitted: true as const, pending: false };
 }
 
-async function answerPage(shown: Opened, given: Record<string, unknown>, request: Request, reply: Extra): Promise<string> {
-  const { form, design, language } = shown;
-  if (!isOpen(shown)) {
+async function submissionPage(
+  publicForm: PublicForm,
+  fields: Record<string, unknown>,
+  { request, reply }: { request: ApiRequest; reply: ApiReply },
+): Promise<string> {
+  const { form, design, language } = publicForm;
+  if (!isOpen(publicForm)) {
     reply.status = 409;
-    return pages.closed(language);
+    return pages.renderFormClosedPage(language);
   }
-  const wrong = await taken(shown, given, request);
-  if (wrong.length) {
+  const errors = await submitIfValid(publicForm, fields, request);
+  if (errors.length) {
     reply.status = 400;
-    return pages.formPage({ ...shown, values: given, wrong });
+    return pages.renderFormPage({ ...publicForm, values: fields, errors });
   }
-  // As the parser writes it: in ASCII, and of one line.
-  if (form.redirectUrl !== null) Object.assign(reply, { status: 303 }).headers.location = new URL(form.redirectUrl).href;
-  return form.doubleOptIn ? pages.pending(language) : pages.thanks(language, design.successMessage);
+  // The URL parser writes ASCII on one line.
+  if (form.redirectUrl !== null)
+    Object.assign(reply, { status: 303 }).headers.location = new URL(form.redirectUrl).href;
+  return form.doubleOptIn
+    ? pages.renderCheckInboxPage(language)
+    : pages.renderThanksPage(language, design.successMessage);
 }
 
-/** Our pages of a form may be framed by others, and lead on to where the form says. */
-function policed({ headers }: Extra, { form, language }: Opened): void {
-  headers["content-security-policy"] = openPolicy(form.redirectUrl === null ? [] : [new URL(form.redirectUrl).origin]);
+/** Lets other sites frame the pages of a form, and lets the form redirect to its `redirectUrl`. */
+function allowFraming({ headers }: ApiReply, { form, language }: PublicForm): void {
+  headers["content-security-policy"] = framablePagePolicy(
+    form.redirectUrl === null ? [] : [new URL(form.redirectUrl).origin],
+  );
   Object.assign(headers, { "content-language": language, vary: "Accept-Language, Accept" });
 }
 
-const confirmPage = (standing: confirmations.Standing): string => {
-  const language = standing.language as Language;
-  return (standing.confirmed ? pages.confirmed : pages.confirming)(language, standing);
+const confirmationPage = (confirmation: confirmations.OptInStatus): string => {
+  const language = confirmation.language as Language;
+  return (confirmation.confirmed ? pages.renderConfirmedPage : pages.renderConfirmPage)(
+    language,
+    confirmation,
+  );
 };
 
-/** What is not there is said on a page, too. */
-async function orUnknown(request: Request, reply: Extra, work: () => Promise<string>): Promise<string> {
-  const page = await work().catch(unlessMissing);
+/** Answers a missing form with a page and 404. */
+async function orNotFoundPage(
+  request: ApiRequest,
+  reply: ApiReply,
+  work: () => Promise<string>,
+): Promise<string> {
+  const page = await work().catch(undefinedIfMissing);
   if (page !== undefined) return page;
   reply.status = 404;
-  return pages.unknown(languageOf(request.headers["accept-language"]));
+  return pages.renderInvalidLinkPage(preferredLanguage(request.headers["accept-language"]));
 }

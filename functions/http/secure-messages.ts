@@ -1,105 +1,156 @@
 import * as z from "zod";
-import * as messages from "../../shared/domain/secure-messages.ts";
-import { Problem, tooLarge, unlessMissing } from "../../shared/errors.ts";
-import { type Extra, PageQuery, paged, type Request, route } from "../../shared/http/route.ts";
-import { group } from "../../shared/http/serve.ts";
-import { failure } from "../../shared/pages/failure.ts";
-import * as pages from "../../shared/pages/secure-message.ts";
-import { type Language, languageOf } from "../../shared/pages/words.ts";
+import * as messages from "../../shared/domain/sending/secure-messages/secure-messages.ts";
+import { type Language, preferredLanguage } from "../../shared/email/wording/subscriber-pages.ts";
+import { Problem, tooLarge, undefinedIfMissing } from "../../shared/errors.ts";
+import { routeGroup } from "../../shared/http/dispatch.ts";
+import {
+  type ApiReply,
+  type ApiRequest,
+  PageQuery,
+  pagedSchema,
+  route,
+} from "../../shared/http/route.ts";
+import { QueryId } from "../../shared/kernel/digits.ts";
+import { renderErrorPage } from "../../shared/pages/error-page.ts";
+import * as pages from "../../shared/pages/secure-message-pages.ts";
 
-const page = { auth: "public", atRoot: true, limit: "address", returns: z.string(), type: "text/html; charset=utf-8" } as const;
-const notOurs = "The token is none of ours";
-const isGone = "It has expired or was revoked";
-const Opening = z
-  .object({ passphrase: z.string().optional().describe("Where the message was sent with one") })
+const page = {
+  auth: "public",
+  atRoot: true,
+  rateLimit: "address",
+  returns: z.string(),
+  contentType: "text/html; charset=utf-8",
+} as const;
+const unknownToken = "The token is not valid.";
+const expiredOrRevoked = "The message has expired or was revoked.";
+const ViewForm = z
+  .object({
+    passphrase: z
+      .string()
+      .optional()
+      .describe("Passphrase of the message, if it was sent with one."),
+  })
   .meta({ examples: [{ passphrase: "a word between us" }] });
 
-export const secureMessages = group({ name: "secure-messages", failurePage: failure }, [
-  route("GET /secure-messages", "Messages that were sent with `secure: true`, newest first", {
+export const secureMessages = routeGroup({ name: "secure-messages", errorPage: renderErrorPage }, [
+  route("GET /secure-messages", "List secure messages", {
+    description:
+      "Returns messages that were sent with `secure: true`, newest first, without their content.",
     level: "site",
-    query: PageQuery.extend({ siteId: z.coerce.number().int().positive().optional() }),
-    returns: paged("secureMessages", messages.SecureMessage),
-    handle: ({ caller, query: { siteId, ...request } }) => messages.list(caller, request, { siteId }),
+    query: PageQuery.extend({
+      siteId: QueryId.optional().describe(
+        "Only items of this site. Defaults to the site of the API key, else to all sites of " +
+          "the organization.",
+      ),
+    }),
+    returns: pagedSchema("secureMessages", messages.SecureMessage),
+    handle: ({ caller, query: { siteId, ...request } }) =>
+      messages.list(caller, request, { siteId }),
   }),
-  route("GET /secure-messages/:id", "Status, view count and expiry of a secure message; what it says is never answered", {
+  route("GET /secure-messages/:id", "Get a secure message", {
+    description: "Returns status, views and expiry. The content is never returned.",
     level: "site",
     returns: messages.SecureMessage,
-    handle: ({ caller, params }) => messages.find(caller, params.id),
+    handle: ({ caller, params }) => messages.findSecureMessage(caller, params.id),
   }),
-  route("POST /secure-messages/:id/revoke", "Delete what a secure message says; its link shows nothing from now on", {
+  route("POST /secure-messages/:id/revoke", "Revoke a secure message", {
+    description: "Deletes the encrypted content. The link shows nothing from then on.",
     level: "site",
     returns: messages.SecureMessage,
-    errors: { 409: "It was revoked before" },
+    errors: { 409: "The secure message was already revoked (`already_revoked`)." },
     handle: ({ caller, params }) => messages.revoke(caller, params.id),
   }),
-  route("GET /secure/:token", "The page behind the link of a secure message. It asks before it shows anything, and counts nothing", {
+  route("GET /secure/:token", "Get the page of a secure message", {
+    operationId: "getSecureMessagePage",
+    description:
+      "The page behind the emailed link. It shows the sender and a button, and counts no " +
+      "view, because scanners open links.",
     ...page,
-    errors: { 404: notOurs, 410: isGone },
+    errors: { 404: unknownToken, 410: expiredOrRevoked },
     handle: async ({ params: { token }, request, reply }) => {
-      const language = languageOf(request.headers["accept-language"]);
-      return answered(language, reply, async () => {
-        const cover = await messages.cover(token);
-        return cover ? pages.cover(language, cover) : gone(language, reply);
+      const language = preferredLanguage(request.headers["accept-language"]);
+      return orInvalidLinkPage(language, reply, async () => {
+        const cover = await messages.getCover(token);
+        return cover ? pages.renderCoverPage(language, cover) : gonePage(language, reply);
       });
     },
   }),
-  route("POST /secure/:token", "What the button of that page does: shows the message, and counts it", {
+  route("POST /secure/:token", "View a secure message", {
+    operationId: "viewSecureMessage",
+    description:
+      "Shows the content and counts a view. Needs the passphrase if the message was sent with one.",
     ...page,
-    raw: { "application/x-www-form-urlencoded": Opening },
-    errors: { 400: "The passphrase is wrong", 404: notOurs, 410: isGone, 429: "Five wrong passphrases in an hour" },
+    rawBodyTypes: { "application/x-www-form-urlencoded": ViewForm },
+    errors: {
+      400: "The passphrase is wrong (`wrong_passphrase`).",
+      404: unknownToken,
+      410: expiredOrRevoked,
+      429: "Five wrong passphrases within an hour.",
+    },
     handle: async ({ params: { token }, request, reply }) => {
-      const language = languageOf(request.headers["accept-language"]);
-      return answered(language, reply, () => shown(language, token, passphraseOf(request), reply));
+      const language = preferredLanguage(request.headers["accept-language"]);
+      return orInvalidLinkPage(language, reply, () =>
+        viewPage({ token, passphrase: parsePassphrase(request) }, language, reply),
+      );
     },
   }),
 ]);
 export const { handler } = secureMessages;
 
-/** Nothing of the message may run, be kept, or tell anybody where it was read; its pictures may be fetched. */
+/** Scripts, forms and caching are off and no referrer is sent; images may be fetched. */
 const viewerHeaders = {
   "content-security-policy":
-    "default-src 'none'; style-src 'unsafe-inline'; img-src data: https:; form-action 'none'; frame-ancestors 'none'; base-uri 'none'",
+    "default-src 'none'; style-src 'unsafe-inline'; img-src data: https:; form-action " +
+    "'none'; frame-ancestors 'none'; base-uri 'none'",
   "x-frame-options": "DENY",
   "x-dns-prefetch-control": "off",
   "x-robots-tag": "noindex",
 };
 
-async function shown(language: Language, token: string, passphrase: string | undefined, reply: Extra): Promise<string> {
+async function viewPage(
+  { token, passphrase }: { token: string; passphrase: string | undefined },
+  language: Language,
+  reply: ApiReply,
+): Promise<string> {
   try {
-    const viewed = await messages.view(token, passphrase);
-    if (!viewed) return gone(language, reply);
+    const viewed = await messages.openMessage(token, passphrase);
+    if (!viewed) return gonePage(language, reply);
     Object.assign(reply.headers, viewerHeaders);
-    return pages.shown(language, viewed.cover, viewed.said);
+    return pages.renderMessagePage(language, viewed.cover, viewed.said);
   } catch (error) {
-    const why = error instanceof Problem ? refusals[error.code] : undefined;
-    const cover = why && (await messages.cover(token));
+    const why = error instanceof Problem ? viewErrors[error.code] : undefined;
+    const cover = why && (await messages.getCover(token));
     if (!why || !cover) throw error;
     reply.status = why.status;
-    return pages.cover(language, cover, why.words);
+    return pages.renderCoverPage(language, cover, why.message);
   }
 }
 
-const refusals: Record<string, { status: number; words: "wrong" | "tooMany" }> = {
-  wrong_passphrase: { status: 400, words: "wrong" },
-  rate_limited: { status: 429, words: "tooMany" },
+const viewErrors: Record<string, { status: number; message: "wrong" | "tooMany" }> = {
+  wrong_passphrase: { status: 400, message: "wrong" },
+  rate_limited: { status: 429, message: "tooMany" },
 };
 
-function gone(language: Language, reply: Extra): string {
+function gonePage(language: Language, reply: ApiReply): string {
   reply.status = 410;
-  return pages.gone(language);
+  return pages.renderExpiredPage(language);
 }
 
-/** A page, too, for a token that is none of ours. */
-async function answered(language: Language, reply: Extra, work: () => Promise<string>): Promise<string> {
-  const page = await work().catch(unlessMissing);
+/** Answers an unknown token with a page and 404. */
+async function orInvalidLinkPage(
+  language: Language,
+  reply: ApiReply,
+  work: () => Promise<string>,
+): Promise<string> {
+  const page = await work().catch(undefinedIfMissing);
   if (page !== undefined) return page;
   reply.status = 404;
-  return pages.invalid(language);
+  return pages.renderInvalidLinkPage(language);
 }
 
 const maxBytes = 4096;
 
-function passphraseOf({ rawBody }: Request): string | undefined {
-  if (rawBody.length > maxBytes) throw tooLarge("The form is larger than 4 kB");
+function parsePassphrase({ rawBody }: ApiRequest): string | undefined {
+  if (rawBody.length > maxBytes) throw tooLarge("The form is larger than 4 KB");
   return new URLSearchParams(rawBody.toString("utf8")).get("passphrase") ?? undefined;
 }

@@ -1,112 +1,157 @@
 import * as z from "zod";
 import { now } from "../../shared/clock.ts";
-import { Contact } from "../../shared/domain/contacts/contact.ts";
-import { GivenRules } from "../../shared/domain/segments/grammar.ts";
-import * as segment from "../../shared/domain/segments.ts";
-import { Deleted, PageQuery, paged, route } from "../../shared/http/route.ts";
-import { group } from "../../shared/http/serve.ts";
+import { Contact } from "../../shared/domain/audience/contacts/contact-schema.ts";
+import { SegmentRulesInput } from "../../shared/domain/audience/segments/segment-rules.ts";
+import * as segment from "../../shared/domain/audience/segments/segments.ts";
+import * as usages from "../../shared/domain/campaigns/usages.ts";
+import { routeGroup } from "../../shared/http/dispatch.ts";
+import { Deleted, Force, inUse, PageQuery, pagedSchema, route } from "../../shared/http/route.ts";
+import { QueryId } from "../../shared/kernel/digits.ts";
 
 const { Segment, NewSegment, SegmentChanges } = segment;
 
-const counted = {
-  contactCount: z.int().describe("Exact, counted for this answer"),
-  countedAt: z.string(),
+const countFields = {
+  contactCount: z.int().describe("Exact number of contacts that match, counted for this response."),
+  countedAt: z.string().describe("When the contacts were counted."),
 };
-const Details = Segment.extend(counted).meta({ id: "SegmentDetails" });
-const Count = z.object(counted);
+const SegmentDetails = Segment.extend(countFields).meta({ id: "SegmentDetails" });
+const SegmentCount = z.object(countFields);
 const siteId = z.int().positive().optional();
-const wrongRules = "The rules do not fit: `details` names the place, such as `rules.conditions.1.operator`";
+const rulesError =
+  "The rules are not valid. `details` names the place, such as `rules.conditions.1.operator`.";
 
-type Explained = z.output<typeof Explained>;
-const Explained = z
+type SegmentExplanation = z.output<typeof SegmentExplanation>;
+const SegmentExplanation = z
   .object({
-    matched: z.boolean(),
+    matched: z.boolean().describe("Whether the contact matches this condition or these rules."),
     match: z.enum(["all", "any"]).optional(),
     get conditions(): z.ZodOptional<z.ZodArray<z.ZodType>> {
       return z
-        .array(z.lazy((): z.ZodType => Explained))
+        .array(z.lazy((): z.ZodType => SegmentExplanation))
         .optional()
-        .describe("Of nested rules, in their order");
+        .describe("Results of nested conditions, in their order.");
     },
     field: z.string().optional(),
     operator: z.string().optional(),
     value: z.unknown().optional(),
-    actual: z.unknown().optional().describe("What the contact carries; null for nothing. Of tags and lists the ids"),
-    actualNames: z.array(z.string()).optional().describe("Their names, in the same order"),
+    actual: z
+      .unknown()
+      .optional()
+      .describe("Value that the contact has, or `null`. For tags and lists: their ids."),
+    actualNames: z
+      .array(z.string())
+      .optional()
+      .describe("Names of the tags or lists in `actual`, in the same order."),
   })
   .meta({ id: "SegmentExplanation" });
 
-const count = async (counting: Promise<number>) => ({ countedAt: now().toISOString(), contactCount: await counting });
+const withCountedAt = async (counting: Promise<number>) => ({
+  countedAt: now().toISOString(),
+  contactCount: await counting,
+});
 
-export const segments = group("segments", [
+export const segments = routeGroup("segments", [
   route("GET /segments", "List segments", {
+    description: "Returns segments, newest first.",
     level: "site",
-    query: PageQuery.extend({ siteId: z.coerce.number().int().positive().optional() }),
-    returns: paged("segments", Segment),
+    query: PageQuery.extend({
+      siteId: QueryId.optional().describe(
+        "Only items of this site. Defaults to the site of the API key, else to all sites of " +
+          "the organization.",
+      ),
+    }),
+    returns: pagedSchema("segments", Segment),
     handle: async ({ caller, query: { siteId: site, ...page } }) => {
       const { items, pagination } = await segment.list(caller, page, site);
       return { segments: items, pagination };
     },
   }),
   route("POST /segments", "Create a segment", {
+    description:
+      "A segment is a set of rules, not a stored list: its contacts are looked up whenever " +
+      "it is read or sent to.",
     level: "site",
     body: NewSegment,
     returns: Segment,
     status: 201,
-    errors: { 400: wrongRules },
+    errors: { 400: rulesError },
     handle: ({ caller, body }) => segment.create(caller, body),
   }),
-  route("POST /segments/preview-count", "How many contacts rules match, without a segment", {
+  route("POST /segments/preview-count", "Count contacts by rules", {
+    operationId: "previewSegmentCount",
+    description: "Counts the contacts of a site that match the given rules. Creates nothing.",
     level: "site",
-    body: z.object({ siteId, rules: GivenRules }),
-    returns: Count,
-    errors: { 400: wrongRules },
-    handle: ({ caller, body }) => count(segment.preview(caller, body)),
+    preview: true,
+    body: z.object({ siteId, rules: SegmentRulesInput }),
+    returns: SegmentCount,
+    errors: { 400: rulesError },
+    handle: ({ caller, body }) => withCountedAt(segment.countPreview(caller, body)),
   }),
-  route("GET /segments/:id", "One segment, with the number of contacts it has right now", {
+  route("GET /segments/:id", "Get a segment", {
+    description:
+      "Counts the contacts that match now, so it takes longer the more contacts the site has.",
     level: "site",
-    returns: Details,
+    returns: SegmentDetails,
     handle: async ({ caller, params }) => {
       const found = await segment.find(caller, params.id);
-      return { ...found, ...(await count(segment.countIn(caller.orgId, found.siteId, found.rules))) };
+      return {
+        ...found,
+        ...(await withCountedAt(segment.countMatching(caller.orgId, found.siteId, found.rules))),
+      };
     },
   }),
-  route("PUT /segments/:id", "Change a segment; fields that are not given stay", {
+  route("PUT /segments/:id", "Update a segment", {
+    description: "Updates the given fields.",
     level: "site",
     body: SegmentChanges,
     returns: Segment,
-    errors: { 400: wrongRules },
+    errors: { 400: rulesError },
     handle: ({ caller, params, body }) => segment.change(caller, params.id, body),
   }),
-  route("DELETE /segments/:id", "Delete a segment; its contacts stay", {
+  route("DELETE /segments/:id", "Delete a segment", {
+    description: "Its contacts stay.",
     level: "site",
+    query: Force,
     returns: Deleted,
-    handle: async ({ caller, params: { id } }) => {
+    errors: { 409: inUse },
+    handle: async ({ caller, params: { id }, query: { force } }) => {
+      if (force !== "true") await usages.refuseUsed(caller, "SEGMENT", id);
       await segment.remove(caller, id);
       return { id, deleted: true as const };
     },
   }),
-  route("GET /segments/:id/contacts", "Contacts that match the rules right now, by address", {
+  route("GET /segments/:id/contacts", "List the contacts of a segment", {
+    description: "Returns the contacts that match the rules now, ordered by email address.",
     level: "site",
     query: PageQuery,
-    returns: paged("contacts", Contact),
+    returns: pagedSchema("contacts", Contact),
     handle: async ({ caller, params, query }) => {
       const { items, pagination } = await segment.members(caller, params.id, query);
       return { contacts: items, pagination };
     },
   }),
-  route("GET /segments/:id/contacts/:contactId", "Why a contact does or does not belong: each condition, and what the contact carries", {
+  route("GET /segments/:id/contacts/:contactId", "Explain why a contact matches a segment", {
+    operationId: "explainSegmentMatch",
+    description:
+      "Returns the result of each condition together with the value that the contact has.",
     level: "site",
-    returns: Explained,
-    errors: { 404: "There is no such segment, or no such contact in its site" },
-    handle: async ({ caller, params: { id, contactId } }) => (await segment.explain(caller, id, contactId)) as Explained,
+    returns: SegmentExplanation,
+    errors: { 404: "The segment does not exist, or the contact does not exist in its site." },
+    handle: async ({ caller, params: { id, contactId } }) =>
+      (await segment.explain(caller, id, contactId)) as SegmentExplanation,
   }),
-  route("POST /segments/:id/count", "How many contacts rules match; without rules, those of the segment", {
+  route("POST /segments/:id/count", "Count the contacts of a segment", {
+    operationId: "countSegmentContacts",
+    description:
+      "Counts the contacts that match now. With `rules`, counts by these rules instead, for " +
+      "the segment's site, and stores nothing.",
     level: "site",
-    body: z.object({ rules: GivenRules.optional() }),
-    returns: Count,
-    errors: { 400: wrongRules },
-    handle: ({ caller, params, body }) => count(segment.count(caller, params.id, body.rules)),
+    preview: true,
+    body: z.object({ rules: SegmentRulesInput.optional() }),
+    returns: SegmentCount,
+    errors: { 400: rulesError },
+    handle: ({ caller, params, body }) =>
+      withCountedAt(segment.count(caller, params.id, body.rules)),
   }),
 ]);
 export const { handler } = segments;

@@ -1,111 +1,176 @@
 import * as z from "zod";
-import { secured } from "../../shared/domain/secure-messages/acceptance.ts";
-import { gather } from "../../shared/domain/sending/accept.ts";
-import * as batches from "../../shared/domain/sending/accept-batch.ts";
-import { single } from "../../shared/domain/sending/accept-single.ts";
-import * as attachments from "../../shared/domain/sending/attachments.ts";
-import { BatchMessage, SingleMessage } from "../../shared/domain/sending/message.ts";
-import * as sends from "../../shared/domain/sends.ts";
-import { oneLine } from "../../shared/email.ts";
-import { PageQuery, paged, route } from "../../shared/http/route.ts";
-import { group } from "../../shared/http/serve.ts";
+import { findDetail, SendDetail } from "../../shared/domain/delivery-events/send-detail.ts";
+import * as batches from "../../shared/domain/sending/intake/accept-batch.ts";
+import { acceptSingle } from "../../shared/domain/sending/intake/accept-single.ts";
+import * as attachments from "../../shared/domain/sending/intake/attachments.ts";
+import { loadIntake, prefetchIntake } from "../../shared/domain/sending/intake/intake.ts";
+import { BatchMessage, SingleMessage } from "../../shared/domain/sending/intake/message.ts";
+import { encryptMessages } from "../../shared/domain/sending/secure-messages/encrypt-messages.ts";
+import * as sends from "../../shared/domain/sending/sends.ts";
+import { routeGroup } from "../../shared/http/dispatch.ts";
+import { PageQuery, pagedSchema, route } from "../../shared/http/route.ts";
+import { QueryId } from "../../shared/kernel/digits.ts";
+import { singleLineText } from "../../shared/kernel/email-fields.ts";
+import { createUpload } from "../../shared/kernel/uploads.ts";
 
-const Row = z.object({
+const BatchResult = z.object({
   index: z.int(),
   to: z.string(),
   id: z.int().nullable(),
-  status: z.enum(["queued", "scheduled", "failed", "rejected"]),
+  status: z
+    .enum(["queued", "scheduled", "failed", "rejected"])
+    .describe(
+      "`rejected`: the recipient is not valid or repeated, and there is no send. `failed`: " +
+        "the email address is suppressed.",
+    ),
   error: z.string().nullable(),
 });
 
 const errors = {
-  402: "Plan and credits do not suffice: `error` tells how many mails are left. Nothing was accepted",
-  404: "No such template or sending config",
+  402:
+    "The plan's emails and the credits are not enough: `error` says how many emails are left. " +
+    "Nothing was accepted.",
+  404: "The template or the sending config does not exist.",
 };
 
-export const send = group("send", [
-  route("POST /send", "Send one mail, now or at scheduledAt (at most 30 days ahead)", {
+const intakeOptions = { withSiteBcc: true, canFailOver: true };
+
+export const send = routeGroup("send", [
+  route("POST /send", "Send an email", {
+    operationId: "sendEmail",
+    description:
+      "Sends one transactional email, at once or at `scheduledAt`. Give `templateId`, or " +
+      "`html` and `subject`. Give `fromEmail` or `sendingConfigId`. The email counts against " +
+      "the plan when it is accepted.",
     level: "site",
-    limit: "send",
+    rateLimit: "send",
     body: SingleMessage,
     status: 202,
     returns: z.object({
-      id: z.int(),
+      id: z.int().describe("Id of the send: read it with GET /sends/:id."),
       status: z
         .enum(["queued", "scheduled", "failed"])
-        .describe("`failed`: the address is suppressed, and nothing goes out; `warnings` beside `data` says so"),
+        .describe(
+          "`queued`: about to be sent. `scheduled`: waits for `scheduledAt`. `failed`: the " +
+            "email address is suppressed, and nothing is sent; `warnings` says so.",
+        ),
     }),
     errors,
-    prepare: ({ caller, body }) => gather(caller, body, [body.to], { copied: true }),
-    handle: async ({ caller, body, prepared, reply }) => {
-      const { warnings, ...accepted } = await single(caller, body, prepared, secured);
+    prefetch: ({ identity, body }) =>
+      prefetchIntake(identity, body, { emails: [body.to], ...intakeOptions }),
+    handle: async ({ caller, body, reply }) => {
+      const sendContext = await loadIntake(caller, body, { emails: [body.to], ...intakeOptions });
+      const { warnings, ...accepted } = await acceptSingle(caller, body, {
+        context: sendContext,
+        encrypt: encryptMessages,
+      });
       reply.warnings.push(...warnings);
       return accepted;
     },
   }),
-  route("POST /send/batch", "Send one content to up to 1,000 recipients, each with variables of their own", {
+  route("POST /send/batch", "Send an email to up to 1,000 recipients", {
+    operationId: "sendEmailBatch",
+    description:
+      "Sends the same content to each recipient, with variables per recipient. A recipient " +
+      "that is not valid, repeated or suppressed is rejected alone. The batch counts as one " +
+      "request.",
     level: "site",
     body: BatchMessage,
     status: 202,
-    returns: z.object({ batchId: z.int(), accepted: z.int(), rejected: z.int(), results: z.array(Row) }),
+    returns: z.object({
+      batchId: z.int().describe("Id of the batch: list its sends with GET /sends?batchId=."),
+      accepted: z.int().describe("Number of emails accepted."),
+      rejected: z
+        .int()
+        .describe(
+          "Number of recipients that were not valid, repeated or suppressed. accepted + " +
+            "rejected = recipients.",
+        ),
+      results: z
+        .array(BatchResult)
+        .describe("One entry per recipient, in the order of the request."),
+    }),
     errors,
-    prepare: async ({ caller, body }) => {
-      const rows = batches.sorted(body);
+    handle: async ({ caller, body, reply }) => {
+      const rows = batches.validateRecipients(body);
       const emails = rows.flatMap(({ recipient }) => (recipient ? [recipient.to] : []));
-      return { rows, gathered: await gather(caller, body, emails, { copied: true }) };
-    },
-    handle: async ({ caller, body, prepared: { rows, gathered }, reply }) => {
-      const { warnings, ...accepted } = await batches.accept(caller, body, rows, gathered);
+      const sendContext = await loadIntake(caller, body, { emails, ...intakeOptions });
+      const { warnings, ...accepted } = await batches.acceptBatch(
+        caller,
+        { message: body, checked: rows },
+        sendContext,
+      );
       reply.warnings.push(...warnings);
       return accepted;
     },
   }),
-  route("POST /attachments", "A place to PUT one file that is too big for the request; then name its uploadId when sending or importing", {
+  route("POST /attachments", "Create an upload for a large file", {
+    operationId: "createUpload",
+    description:
+      "Returns a URL for one file: PUT the file there with the given type and size, then " +
+      "name its `uploadId` in an email or an import.",
     level: "site",
     body: z
       .object({
-        filename: oneLine(200).min(1),
+        filename: singleLineText(200).min(1).describe("Name of the file."),
         type: z
           .string()
           .regex(/^[\w.+-]+\/[\w.+-]+$/, "must be a content type such as application/pdf")
-          .max(100),
+          .max(100)
+          .describe("Content type of the file. The PUT request must use the same one."),
         size: z
           .int()
           .min(1)
           .max(attachments.maxImportBytes)
-          .describe("Bytes; the upload must have exactly as many. Attachments: at most 10 MB, imports: 1 GB"),
-        purpose: z.enum(["attachment", "import"]).default("attachment"),
+          .describe(
+            "Size of the file in bytes. The PUT request must have exactly this size. At most " +
+              "10 MB for an attachment and 1 GB for an import.",
+          ),
+        purpose: z
+          .enum(["attachment", "import"])
+          .default("attachment")
+          .describe(
+            "What the file is for. An attachment can be used for 1 hour, an import for 24 hours.",
+          ),
       })
       .refine(({ size, purpose }) => purpose === "import" || size <= attachments.maxFileBytes, {
         path: ["size"],
-        message: "an attachment may have at most 10 MB",
+        message: "must be at most 10 MB for an attachment",
       })
       .meta({ examples: [{ filename: "invoice.pdf", type: "application/pdf", size: 48_213 }] }),
     status: 201,
     returns: z.object({ uploadId: z.string(), uploadUrl: z.string(), expiresAt: z.string() }),
-    handle: ({ caller, body }) => attachments.prepareUpload(caller, body),
+    handle: ({ caller, body }) => createUpload(caller, body),
   }),
-  route("GET /sends", "Sent mail, newest first", {
+  route("GET /sends", "List sends", {
+    description:
+      "Returns sends, newest first. With a filter other than `siteId`, a page may have fewer " +
+      "items than `limit` and still a `nextCursor`.",
     level: "site",
     query: PageQuery.extend({
-      siteId: z.coerce.number().int().positive().optional(),
-      status: z.enum(sends.sendStatuses).optional(),
-      contactId: z.coerce.number().int().positive().optional(),
-      campaignId: z.coerce.number().int().positive().optional(),
-      batchId: z.coerce.number().int().positive().optional(),
+      siteId: QueryId.optional().describe(
+        "Only items of this site. Defaults to the site of the API key, else to all sites of " +
+          "the organization.",
+      ),
+      status: z.enum(sends.sendStatuses).optional().describe("Only items with this status."),
+      contactId: QueryId.optional().describe("Only items of this contact."),
+      campaignId: QueryId.optional().describe("Only sends of this campaign."),
+      batchId: QueryId.optional().describe("Only sends of this batch."),
     }),
-    returns: paged("sends", sends.Send),
-    handle: ({ caller, query: { page, limit, cursor, ...filter } }) => sends.list(caller, { page, limit, cursor }, filter),
+    returns: pagedSchema("sends", sends.Send),
+    handle: ({ caller, query: { page, limit, cursor, ...filter } }) =>
+      sends.list(caller, { page, limit, cursor }, filter),
   }),
-  route("GET /sends/:id", "One send, with all that happened to it", {
+  route("GET /sends/:id", "Get a send", {
+    description: "Returns the send with its events.",
     level: "site",
-    returns: sends.SendDetail,
-    handle: ({ caller, params }) => sends.detail(caller, params.id),
+    returns: SendDetail,
+    handle: ({ caller, params }) => findDetail(caller, params.id),
   }),
   route("POST /sends/:id/cancel", "Cancel a scheduled send", {
     level: "site",
     returns: sends.Send,
-    errors: { 409: "It is not scheduled any more" },
+    errors: { 409: "The send is no longer scheduled." },
     handle: ({ caller, params }) => sends.cancel(caller, params.id),
   }),
 ]);

@@ -1,88 +1,136 @@
 import * as z from "zod";
-import * as providers from "../../shared/domain/providers.ts";
-import * as verification from "../../shared/domain/sending/verify.ts";
-import * as config from "../../shared/domain/sending-configs.ts";
-import { EmailAddress } from "../../shared/email.ts";
-import { Deleted, type Extra, PageQuery, paged, route } from "../../shared/http/route.ts";
-import { group } from "../../shared/http/serve.ts";
+import * as usages from "../../shared/domain/campaigns/usages.ts";
+import * as providers from "../../shared/domain/senders/providers.ts";
+import * as config from "../../shared/domain/senders/sending-configs.ts";
+import * as verification from "../../shared/domain/senders/verify-config.ts";
+import { routeGroup } from "../../shared/http/dispatch.ts";
+import {
+  type ApiReply,
+  Deleted,
+  Force,
+  inUse,
+  PageQuery,
+  pagedSchema,
+  route,
+} from "../../shared/http/route.ts";
+import { EmailAddress } from "../../shared/kernel/email-fields.ts";
 
 const SendingConfig = config.SendingConfig.extend({
-  webhookSecretSet: z.boolean(),
-  webhookUrl: z.string().describe("To be entered at the provider; where it ends in secret=YOUR_SECRET, put the webhookSecret in"),
+  webhookSecretSet: z
+    .boolean()
+    .describe(
+      "Whether a `webhookSecret` is stored. Without one, events of the provider are refused.",
+    ),
+  webhookUrl: z
+    .string()
+    .describe(
+      "URL to enter at the provider for its event webhook. If it ends in " +
+        "`secret=YOUR_SECRET`, replace YOUR_SECRET with the `webhookSecret`.",
+    ),
 }).meta({ id: "SendingConfig" });
 
-const shown = (one: config.SendingConfig) => ({
+const toApi = (one: config.SendingConfig) => ({
   ...one,
   webhookSecretSet: one.sealedWebhookSecret !== undefined,
   webhookUrl: config.webhookUrl(one),
 });
 
-/** The provider's schema leaves out what it does not know: whoever gave it should hear of it. */
-function tellIgnored(given: Record<string, unknown> = {}, { credentialsSet }: config.SendingConfig, reply: Extra) {
+/** Names the credentials that the provider's schema ignores, for a warning. */
+function warnIgnoredCredentials(
+  given: Record<string, unknown> = {},
+  { credentialsSet }: config.SendingConfig,
+  reply: ApiReply,
+) {
   const ignored = Object.keys(given).filter((name) => !credentialsSet.includes(name));
-  if (ignored.length) reply.warnings.push(`Ignored fields: ${ignored.map((name) => `credentials.${name}`).join(", ")}`);
+  if (ignored.length)
+    reply.warnings.push(
+      `Ignored fields: ${ignored.map((name) => `credentials.${name}`).join(", ")}`,
+    );
 }
 
-export const sendingConfigs = group("sending-configs", [
-  route("GET /providers", "The ten mail providers, and what each needs to be configured", {
+export const sendingConfigs = routeGroup("sending-configs", [
+  route("GET /providers", "List email providers", {
+    description:
+      "Returns the ten providers, their capabilities and the credentials that each needs.",
     level: "site",
-    returns: z.object({ providers: z.array(providers.Provider) }),
-    handle: async () => ({ providers: providers.list() }),
+    returns: z.object({ providers: z.array(providers.ProviderInfo) }),
+    handle: async () => ({ providers: providers.listProviders() }),
   }),
   route("GET /sending-configs", "List sending configs", {
+    description: "Returns sending configs, newest first, without credentials.",
     level: "site",
     query: PageQuery,
-    returns: paged("sendingConfigs", SendingConfig),
+    returns: pagedSchema("sendingConfigs", SendingConfig),
     handle: async ({ caller, query }) => {
       const { items, pagination } = await config.list(caller, query);
-      return { sendingConfigs: items.map(shown), pagination };
+      return { sendingConfigs: items.map(toApi), pagination };
     },
   }),
-  route("POST /sending-configs", "Add a provider account to send through", {
+  route("POST /sending-configs", "Create a sending config", {
+    description:
+      "A sending config is your own account at an email provider. Verify it with POST " +
+      "/sending-configs/:id/verify before you send.",
     body: config.NewSendingConfig,
     returns: SendingConfig,
     status: 201,
     handle: async ({ caller, body, reply }) => {
       const made = await config.create(caller, body);
-      tellIgnored(body.credentials, made, reply);
-      return shown(made);
+      warnIgnoredCredentials(body.credentials, made, reply);
+      reply.warnings.push(...config.secretWarnings(made.provider, body.webhookSecret));
+      return toApi(made);
     },
   }),
-  route("GET /sending-configs/:id", "One sending config", {
+  route("GET /sending-configs/:id", "Get a sending config", {
     level: "site",
     returns: SendingConfig,
-    handle: async ({ caller, params }) => shown(await config.find(caller, params.id)),
+    handle: async ({ caller, params }) => toApi(await config.find(caller, params.id)),
   }),
-  route(
-    "PUT /sending-configs/:id",
-    "Change a sending config; another provider, other credentials or another fromEmail must be verified again",
-    {
-      body: config.SendingConfigChanges,
-      returns: SendingConfig,
-      errors: { 409: "It was changed by someone else meanwhile" },
-      handle: async ({ caller, params, body, reply }) => {
-        const changed = await config.update(caller, params.id, body);
-        tellIgnored(body.credentials, changed, reply);
-        return shown(changed);
-      },
+  route("PUT /sending-configs/:id", "Update a sending config", {
+    description:
+      "Updates the given fields. `credentials` are replaced as a whole. A new provider, new " +
+      "credentials or a new `fromEmail` must be verified again.",
+    body: config.SendingConfigChanges,
+    returns: SendingConfig,
+    errors: { 409: "Someone else changed the config at the same time: read it and try again." },
+    handle: async ({ caller, params, body, reply }) => {
+      const changed = await config.update(caller, params.id, body);
+      warnIgnoredCredentials(body.credentials, changed, reply);
+      reply.warnings.push(...config.secretWarnings(changed.provider, body.webhookSecret));
+      return toApi(changed);
     },
-  ),
-  route("DELETE /sending-configs/:id", "Remove a sending config", {
+  }),
+  route("DELETE /sending-configs/:id", "Delete a sending config", {
+    description: "A config that still has email waiting cannot be deleted.",
+    query: Force,
     returns: Deleted,
-    errors: { 409: "Mail is waiting to be sent through it" },
-    handle: async ({ caller, params: { id } }) => {
+    errors: { 409: `Email is still waiting to be sent with this config., or: ${inUse}` },
+    handle: async ({ caller, params: { id }, query: { force } }) => {
+      if (force !== "true") await usages.refuseUsed(caller, "CONFIG", id);
       await config.remove(caller, id);
       return { id, deleted: true as const };
     },
   }),
-  route("POST /sending-configs/:id/verify", "Send a test mail through it, and note that it works", {
-    limit: "send",
-    body: z.object({ to: EmailAddress.optional().describe("Absent: your own address") }),
-    returns: SendingConfig.extend({ sentTo: z.string() }),
-    errors: { 400: "The provider refused, in its own words", 502: "The provider has trouble, or did not answer" },
+  route("POST /sending-configs/:id/verify", "Verify a sending config with a test email", {
+    description: "Sends a test email. The config is verified when the provider accepts it.",
+    body: z.object({
+      to: EmailAddress.optional().describe(
+        "Email address that gets the test email. Defaults to the user's own address.",
+      ),
+    }),
+    returns: SendingConfig.extend({
+      sentTo: z.string().describe("Email address that the test email was sent to."),
+    }),
+    errors: {
+      400: "The provider refused the test email: `error` has its message (`provider_refused`).",
+      502: "The provider failed or did not answer.",
+    },
     handle: async ({ caller, params, body }) => {
-      const { config: verified, sentTo } = await verification.verify(caller, params.id, body.to);
-      return { ...shown(verified), sentTo };
+      const { config: verified, sentTo } = await verification.verifyConfig(
+        caller,
+        params.id,
+        body.to,
+      );
+      return { ...toApi(verified), sentTo };
     },
   }),
 ]);

@@ -1,69 +1,110 @@
+import "../../shared/domain/reactions.ts";
 import * as z from "zod";
-import { detail, SequenceDetail } from "../../shared/domain/sequences/detail.ts";
-import { Enrollment, enrollmentStatuses } from "../../shared/domain/sequences/enrollment.ts";
-import * as enrollments from "../../shared/domain/sequences/enrollments.ts";
-import { NewSequence, Sequence, SequenceChanges, statuses } from "../../shared/domain/sequences/record.ts";
-import { NewSteps, Step, StepChanges } from "../../shared/domain/sequences/step.ts";
-import * as steps from "../../shared/domain/sequences/steps.ts";
-import * as webhooks from "../../shared/domain/sequences/webhooks.ts";
-import * as sequence from "../../shared/domain/sequences.ts";
+import {
+  Enrollment,
+  enrollmentStatuses,
+} from "../../shared/domain/automation/enrollment-schema.ts";
+import * as enrollments from "../../shared/domain/automation/enrollments.ts";
+import { getDetail, SequenceDetail } from "../../shared/domain/automation/sequence-detail.ts";
+import {
+  NewSequence,
+  Sequence,
+  SequenceChanges,
+  sequenceStatuses,
+} from "../../shared/domain/automation/sequence-schema.ts";
+import * as webhooks from "../../shared/domain/automation/sequence-webhook.ts";
+import * as sequence from "../../shared/domain/automation/sequences.ts";
+import {
+  AddStepsRequest,
+  SequenceStep,
+  SequenceStepChanges,
+} from "../../shared/domain/automation/step-schema.ts";
+import * as steps from "../../shared/domain/automation/steps.ts";
 import { invalid } from "../../shared/errors.ts";
-import { Deleted, PageQuery, paged, route } from "../../shared/http/route.ts";
-import { group } from "../../shared/http/serve.ts";
+import { routeGroup } from "../../shared/http/dispatch.ts";
+import { Deleted, PageQuery, pagedSchema, route } from "../../shared/http/route.ts";
+import { QueryId } from "../../shared/kernel/digits.ts";
 
 const Id = z.int().positive();
-const QueryId = z.coerce.number().int().positive();
 
-const Enrolling = z
+const EnrollRequest = z
   .object({
-    contactIds: z.array(Id).min(1).max(enrollments.mostAtOnce).optional(),
-    contactId: Id.optional().describe("Or one"),
-    startAtStep: z.int().min(1).optional().describe("The order of the step to begin with; absent: the first"),
+    contactIds: z
+      .array(Id)
+      .min(1)
+      .max(enrollments.maxPerRequest)
+      .optional()
+      .describe("Up to 100 contacts of the sequence's site. Give either this or `contactId`."),
+    contactId: Id.optional().describe("One contact. Give either this or `contactIds`."),
+    startAtStep: z
+      .int()
+      .min(1)
+      .optional()
+      .describe("`stepOrder` of the step to start with. Defaults to the first step."),
   })
   .refine(({ contactIds, contactId }) => (contactIds === undefined) !== (contactId === undefined), {
-    message: "give contactIds or contactId, one of the two",
+    message: "exactly one of contactIds and contactId is required",
     path: ["contactIds"],
   })
   .meta({ examples: [{ contactIds: [1, 2] }] });
 
-const Which = z
-  .object({ enrollmentId: Id.optional(), contactId: Id.optional() })
-  .describe("One of the two")
+const EnrollmentReference = z
+  .object({
+    enrollmentId: Id.optional().describe("Enrollment to cancel. Give either this or `contactId`."),
+    contactId: Id.optional().describe(
+      "Contact whose active enrollment is cancelled. Give either this or `enrollmentId`.",
+    ),
+  })
+  .describe("Give one of the two fields.")
   .meta({ examples: [{ contactId: 1 }] });
 
-const conflicts = { 409: "The sequence is archived (`sequence_archived`)" };
+const archivedError = { 409: "The sequence is archived (`sequence_archived`)." };
 
-export const sequences = group("sequences", [
-  route("GET /sequences", "List sequences, newest first", {
+export const sequences = routeGroup("sequences", [
+  route("GET /sequences", "List sequences", {
+    description: "Returns sequences, newest first.",
     level: "site",
-    query: PageQuery.extend({ siteId: QueryId.optional(), status: z.enum(statuses).optional() }),
-    returns: paged("sequences", Sequence),
+    query: PageQuery.extend({
+      siteId: QueryId.optional().describe(
+        "Only items of this site. Defaults to the site of the API key, else to all sites of " +
+          "the organization.",
+      ),
+      status: z.enum(sequenceStatuses).optional().describe("Only items with this status."),
+    }),
+    returns: pagedSchema("sequences", Sequence),
     handle: async ({ caller, query: { siteId, status, ...page } }) => {
       const { items, pagination } = await sequence.list(caller, page, { siteId, status });
       return { sequences: items, pagination };
     },
   }),
-  route("POST /sequences", "Create a sequence; it has no steps yet", {
+  route("POST /sequences", "Create a sequence", {
+    description:
+      "Creates a sequence without steps. Add steps with POST /sequences/:id/steps, then set " +
+      "the status to `active`.",
     level: "site",
     body: NewSequence,
     returns: Sequence,
     status: 201,
-    errors: { 404: "There is no such site, sending config, tag or list" },
+    errors: { 404: "The site, sending config, tag or list does not exist." },
     handle: ({ caller, body }) => sequence.create(caller, body),
   }),
-  route("GET /sequences/:id", "One sequence", {
+  route("GET /sequences/:id", "Get a sequence", {
     level: "site",
     returns: Sequence,
     handle: ({ caller, params }) => sequence.find(caller, params.id),
   }),
-  route("PUT /sequences/:id", "Change a sequence; start and pause it by its status", {
+  route("PUT /sequences/:id", "Update a sequence", {
+    description: "Updates the given fields. Start, pause and archive a sequence by its `status`.",
     level: "site",
     body: SequenceChanges,
     returns: Sequence,
-    errors: { 409: "20 active sequences wait for the same already (`too_many_sequences`)" },
+    errors: { 409: "20 active sequences already share this trigger (`too_many_sequences`)." },
     handle: ({ caller, params, body }) => sequence.change(caller, params.id, body),
   }),
-  route("DELETE /sequences/:id", "Delete a sequence; everyone leaves it, and mail of it that is not sent yet will not be", {
+  route("DELETE /sequences/:id", "Delete a sequence", {
+    description:
+      "Ends every enrollment. Email of the sequence that has not been handed to a provider " +
+      "is not sent.",
     level: "site",
     returns: Deleted,
     handle: async ({ caller, params: { id } }) => {
@@ -71,76 +112,128 @@ export const sequences = group("sequences", [
       return { id, deleted: true as const };
     },
   }),
-  route("GET /sequences/:id/detail", "A sequence with its steps, who is in it, and what came of it", {
+  route("GET /sequences/:id/detail", "Get a sequence with steps and stats", {
+    description: "Returns the sequence with its steps, up to 50 enrollments, and stats per step.",
     level: "site",
     returns: SequenceDetail,
-    handle: ({ caller, params }) => detail(caller, params.id),
+    handle: ({ caller, params }) => getDetail(caller, params.id),
   }),
-  route("POST /sequences/:id/enroll", "Enroll up to 100 contacts; who is in it already stays as it is", {
+  route("POST /sequences/:id/enroll", "Enroll contacts in a sequence", {
+    operationId: "enrollContacts",
+    description:
+      "Takes one `contactId` or up to 100 `contactIds` of the sequence's site. Contacts that " +
+      "are active in the sequence are counted in `unchanged`.",
     level: "site",
-    body: Enrolling,
-    returns: enrollments.Entered,
-    errors: conflicts,
+    body: EnrollRequest,
+    returns: enrollments.EnrollResult,
+    errors: archivedError,
     handle: ({ caller, params, body: { contactIds, contactId, startAtStep } }) =>
-      enrollments.enroll(caller, params.id, contactIds ?? [contactId!], startAtStep),
+      enrollments.enroll(caller, params.id, {
+        contactIds: contactIds ?? [contactId!],
+        startAtStep,
+      }),
   }),
-  route("GET /sequences/:id/enrollments", "Who is in a sequence, the newest contact first; then who was, the latest first", {
+  route("GET /sequences/:id/enrollments", "List the enrollments of a sequence", {
+    description:
+      "Active enrollments first, highest contact id first; then finished enrollments, latest " +
+      "end first.",
     level: "site",
-    query: PageQuery.extend({ status: z.enum(enrollmentStatuses).optional() }),
-    returns: paged("enrollments", Enrollment),
+    query: PageQuery.extend({
+      status: z.enum(enrollmentStatuses).optional().describe("Only items with this status."),
+    }),
+    returns: pagedSchema("enrollments", Enrollment),
     handle: async ({ caller, params, query: { status, ...page } }) => {
-      const { items, pagination } = await enrollments.list(caller, params.id, page, { status });
+      const { items, pagination } = await enrollments.list(caller, page, {
+        sequenceId: params.id,
+        status,
+      });
       return { enrollments: items, pagination };
     },
   }),
-  route("POST /sequences/:id/enrollments", "The same as POST /sequences/:id/enroll", {
+  route("POST /sequences/:id/enrollments", "Create enrollments in a sequence", {
+    description: "Does the same as POST /sequences/:id/enroll, with status 201.",
     level: "site",
-    body: Enrolling,
-    returns: enrollments.Entered,
+    body: EnrollRequest,
+    returns: enrollments.EnrollResult,
     status: 201,
-    errors: conflicts,
+    errors: archivedError,
     handle: ({ caller, params, body: { contactIds, contactId, startAtStep } }) =>
-      enrollments.enroll(caller, params.id, contactIds ?? [contactId!], startAtStep),
+      enrollments.enroll(caller, params.id, {
+        contactIds: contactIds ?? [contactId!],
+        startAtStep,
+      }),
   }),
-  route("DELETE /sequences/:id/enrollments", "Cancel an enrollment; it is named in the body or the query", {
+  route("DELETE /sequences/:id/enrollments", "Cancel an enrollment", {
+    operationId: "cancelSequenceEnrollment",
+    description: "Give `enrollmentId` or `contactId`, in the body or in the query.",
     level: "site",
-    query: z.object({ enrollmentId: QueryId.optional(), contactId: QueryId.optional() }),
-    body: Which,
+    query: z.object({
+      enrollmentId: QueryId.optional().describe(
+        "Enrollment to cancel. Give either this or `contactId`, here or in the body.",
+      ),
+      contactId: QueryId.optional().describe(
+        "Contact whose active enrollment is cancelled. Give either this or `enrollmentId`, " +
+          "here or in the body.",
+      ),
+    }),
+    body: EnrollmentReference,
     returns: Enrollment,
-    errors: { 404: "There is no such sequence, or no such active enrollment" },
+    errors: { 404: "The sequence or the active enrollment does not exist." },
     handle: ({ caller, params, query, body }) => {
       const { enrollmentId, contactId } = { ...query, ...body };
       if ((enrollmentId === undefined) === (contactId === undefined))
-        throw invalid("Exactly one of enrollmentId and contactId is needed", {
-          details: [{ path: "enrollmentId", message: "one of the two is needed" }],
+        throw invalid("Exactly one of enrollmentId and contactId is required", {
+          details: [
+            {
+              path: "enrollmentId",
+              message: "exactly one of enrollmentId and contactId is required",
+            },
+          ],
         });
       return enrollments.cancel(caller, params.id, { enrollmentId, contactId });
     },
   }),
-  route("POST /sequences/:id/webhook/rotate", "Another webhookUrl; the old one is worthless at once", {
+  route("POST /sequences/:id/webhook/rotate", "Rotate the webhook URL of a sequence", {
+    operationId: "rotateSequenceWebhookUrl",
+    description: "Returns the sequence with a new `webhookUrl`. The old URL stops working at once.",
     level: "site",
     returns: Sequence,
     handle: ({ caller, params }) => sequence.rotateWebhook(caller, params.id),
   }),
-  route("GET /sequences/:id/steps", "The steps of a sequence, in order", {
+  route("GET /sequences/:id/steps", "List the steps of a sequence", {
+    description: "Returns the steps by `stepOrder`.",
     level: "site",
-    returns: z.object({ steps: z.array(Step) }),
-    handle: async ({ caller, params }) => ({ steps: await sequence.steps(caller, params.id) }),
+    returns: z.object({ steps: z.array(SequenceStep) }),
+    handle: async ({ caller, params }) => ({ steps: await sequence.listSteps(caller, params.id) }),
   }),
-  route("POST /sequences/:id/steps", "Add up to 200 steps, all or none of them", {
+  route("POST /sequences/:id/steps", "Add steps to a sequence", {
+    operationId: "createSequenceSteps",
+    description: "Adds up to 200 steps, all or none. A sequence can have up to 500 steps.",
     level: "site",
-    body: NewSteps,
-    returns: z.object({ steps: z.array(Step).describe("Those that were added, in order") }),
+    body: AddStepsRequest,
+    returns: z.object({ steps: z.array(SequenceStep).describe("The added steps, in order.") }),
     status: 201,
-    handle: async ({ caller, params, body }) => ({ steps: await steps.add(caller, params.id, body) }),
+    handle: async ({ caller, params, body }) => ({
+      steps: await steps.add(caller, params.id, body),
+    }),
   }),
-  route("PUT /sequences/:id/steps/:stepId", "Change a step; who is at it does it as it then is", {
+  route("PUT /sequences/:id/steps/:stepId", "Update a step of a sequence", {
     level: "site",
-    body: StepChanges,
-    returns: Step,
-    handle: ({ caller, params, body }) => steps.change(caller, params.id, params.stepId, body),
+    description:
+      "Updates the given fields. Contacts that are at the step continue with its new " +
+      "content. A new `delayMinutes` also moves the contacts that wait at the step: they " +
+      "continue at the start of their wait plus the new delay, or at once if that has " +
+      "passed. A worker does this in the background: it starts within seconds and moves " +
+      "several hundred contacts per second. A contact that is just arriving at the step " +
+      "follows after about ten minutes. No contact continues before a longer delay is over. " +
+      "While the sequence is not active, the contacts move when it is active again.",
+    body: SequenceStepChanges,
+    returns: SequenceStep,
+    handle: ({ caller, params, body }) =>
+      steps.change(caller, { sequenceId: params.id, stepId: params.stepId }, body),
   }),
-  route("DELETE /sequences/:id/steps/:stepId", "Remove a step; who is at it goes on to the next", {
+  route("DELETE /sequences/:id/steps/:stepId", "Delete a step of a sequence", {
+    description: "Contacts that are at the step go on to the next one within about a minute.",
     level: "site",
     returns: Deleted,
     handle: async ({ caller, params: { id, stepId } }) => {
@@ -148,13 +241,17 @@ export const sequences = group("sequences", [
       return { id: stepId, deleted: true as const };
     },
   }),
-  route("POST /wh/sq/:secret", "Enroll or cancel a contact by its address; who is not known yet becomes a contact", {
+  route("POST /wh/sq/:secret", "Enroll or cancel a contact by webhook", {
+    operationId: "triggerSequenceWebhook",
+    description:
+      "Takes an email address. An address that is not a contact of the site yet becomes one. " +
+      "The secret in the path is the only credential.",
     auth: "public",
-    limit: "address",
-    body: webhooks.Told,
-    returns: webhooks.Heard,
-    errors: { 404: "The URL is not, or no longer, that of a sequence", ...conflicts },
-    handle: ({ params, body }) => webhooks.hear(params.secret, body),
+    rateLimit: "address",
+    body: webhooks.SequenceWebhookCall,
+    returns: webhooks.SequenceWebhookResult,
+    errors: { 404: "The URL does not belong to a sequence, or was replaced.", ...archivedError },
+    handle: ({ params, body }) => webhooks.handleWebhook(params.secret, body),
   }),
 ]);
 export const { handler } = sequences;

@@ -1,12 +1,15 @@
-import * as site from "../../shared/domain/sites.ts";
-import { Deleted, PageQuery, paged, route } from "../../shared/http/route.ts";
-import { group } from "../../shared/http/serve.ts";
+import * as site from "../../shared/domain/identity/sites.ts";
+import { routeGroup } from "../../shared/http/dispatch.ts";
+import { Deleted, PageQuery, pagedSchema, route } from "../../shared/http/route.ts";
 
-export const sites = group("sites", [
+export const sites = routeGroup("sites", [
   route("GET /sites", "List sites", {
+    description:
+      "Returns the sites of the organization, newest first. An API key that is bound to a " +
+      "site sees only that site.",
     level: "site",
     query: PageQuery,
-    returns: paged("sites", site.Site),
+    returns: pagedSchema("sites", site.Site),
     handle: async ({ caller, query }) => {
       const { items, pagination } = await site.list(caller, query);
       return { sites: items, pagination };
@@ -18,21 +21,33 @@ export const sites = group("sites", [
     status: 201,
     handle: ({ caller, body }) => site.create(caller, body),
   }),
-  route("GET /sites/:id", "One site", {
+  route("GET /sites/:id", "Get a site", {
     level: "site",
     returns: site.Site,
-    handle: ({ caller, params }) => site.find(caller, params.id),
+    errors: {
+      410:
+        "The site was deleted and its data is being erased (`site_deleted`): `contacts` is how " +
+        "many it had, `contactsErased` and `itemsErased` are the progress. Once everything is " +
+        "erased, the status is 404.",
+    },
+    handle: ({ caller, params }) => site.show(caller, params.id),
   }),
-  route("PUT /sites/:id", "Change a site", {
+  route("PUT /sites/:id", "Update a site", {
+    description: "Updates the given fields.",
     level: "site",
     body: site.SiteChanges,
     returns: site.Site,
     handle: ({ caller, params, body }) => site.change(caller, params.id, body),
   }),
-  route("DELETE /sites/:id", "Delete a site, and the API keys bound to it", {
+  route("DELETE /sites/:id", "Delete a site", {
+    description:
+      "Deletes the site with everything in it, and revokes the API keys that are bound to " +
+      "it. Its records are not found from then on, and its public pages, forms, tracking and " +
+      "webhooks are closed (within 3 seconds if several servers share the work). A " +
+      "background job erases the data. A site that has sends cannot be deleted.",
     level: "site",
     returns: Deleted,
-    errors: { 409: "The site has sends" },
+    errors: { 409: "The site has sends, so it cannot be deleted (`site_has_sends`)." },
     handle: async ({ caller, params: { id } }) => {
       await site.remove(caller, id);
       return { id, deleted: true as const };

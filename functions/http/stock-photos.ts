@@ -1,51 +1,71 @@
 import * as z from "zod";
-import * as photos from "../../shared/domain/stock-photos.ts";
+import * as photos from "../../shared/domain/content/stock-photos.ts";
+import { routeGroup } from "../../shared/http/dispatch.ts";
 import { Pagination, route } from "../../shared/http/route.ts";
-import { group } from "../../shared/http/serve.ts";
+import { digits } from "../../shared/kernel/digits.ts";
 
 const errors = {
-  502: "Pexels failed to answer",
-  503: "The setting PEXELS_API_KEY is missing or wrong, or the quota at Pexels is used up",
+  502: "Pexels failed or did not answer.",
+  503: "Stock photos are not configured (`PEXELS_API_KEY`), or the quota at Pexels is used up.",
 };
 
-export const stockPhotos = group("stock-photos", [
-  route("GET /stock-photos", "Search stock photos at Pexels; without `q` those it shows today", {
+export const stockPhotos = routeGroup("stock-photos", [
+  route("GET /stock-photos", "Search stock photos", {
+    operationId: "searchStockPhotos",
+    description: "Searches Pexels. Without `q`, returns the photos that Pexels features today.",
     query: z.object({
       q: z
         .string()
         .max(200)
         .optional()
-        .meta({ examples: ["shoes"] }),
-      page: z.coerce.number().int().min(1).max(1000).default(1),
-      per_page: z.coerce.number().int().min(1).max(80).default(15),
-      orientation: z.enum(photos.orientations).optional().describe("Heeded together with `q`"),
+        .meta({ examples: ["shoes"] })
+        .describe(
+          "Words to search for. If omitted, returns the photos that Pexels features today.",
+        ),
+      page: digits(z.int().min(1).max(1000)).default(1).describe("Page number, from 1 to 1,000."),
+      per_page: digits(z.int().min(1).max(80)).default(15).describe("Number of photos per page."),
+      orientation: z
+        .enum(photos.orientations)
+        .optional()
+        .describe("Shape of the photos. Used only together with `q`."),
     }),
     returns: z.object({ photos: z.array(photos.StockPhoto), pagination: Pagination }),
     errors,
     handle: async ({ query: { q, page, per_page: limit, orientation } }) => {
       const found = await photos.search({ q, page, perPage: limit, orientation });
       const totalPages = found.total === null ? null : Math.ceil(found.total / limit);
-      return { photos: found.photos, pagination: { page, limit, total: found.total, totalPages, nextCursor: null } };
+      return {
+        photos: found.photos,
+        pagination: { page, limit, total: found.total, totalPages, nextCursor: null },
+      };
     },
   }),
-  route("POST /stock-photos/save", "Copy a photo to where mails can show it, at an address that lasts", {
+  route("POST /stock-photos/save", "Save a stock photo", {
+    operationId: "saveStockPhoto",
+    description: "Copies a photo to a permanent public URL for use in emails.",
     body: z
-      .object({ id: z.union([z.int().positive().transform(String), z.string().regex(/^[1-9]\d{0,14}$/, "must be the id of a photo")]) })
+      .object({
+        id: z.union([
+          z.int().positive().transform(String),
+          z.string().regex(/^[1-9]\d{0,14}$/, "must be the id of a photo"),
+        ]),
+      })
       .meta({ examples: [{ id: "3573351" }] }),
     returns: photos.SavedPhoto,
     status: 201,
-    errors: { 404: "Pexels has no such photo", ...errors },
+    errors: { 404: "The photo does not exist at Pexels.", ...errors },
     handle: ({ caller, body }) => photos.save(caller, body.id),
   }),
-  // Mail is read everywhere: whoever has the address, which cannot be guessed, sees the photo.
-  route("GET /photos/:orgId/:name", "A saved photo, as mails show it", {
+  // Emails are read everywhere, so the photo is public. Its URL cannot be guessed.
+  route("GET /photos/:orgId/:name", "Get a saved photo", {
+    operationId: "getSavedPhoto",
     auth: "public",
-    limit: "none",
+    rateLimit: "none",
     returns: z.custom<string | Uint8Array>(),
-    type: "image/jpeg",
-    errors: { 404: "There is no such photo" },
+    contentType: "image/jpeg",
+    errors: { 404: "The photo does not exist." },
     handle: async ({ params, reply }) => {
-      const { bytes, type } = await photos.open(params.orgId, params.name);
+      const { bytes, type } = await photos.readPhoto(params.orgId, params.name);
       Object.assign(reply.headers, {
         "content-type": type,
         "cache-control": "public, max-age=31536000, immutable",

@@ -1,138 +1,199 @@
 import * as z from "zod";
-import { Export } from "../../shared/domain/exports.ts";
-import * as exports from "../../shared/domain/suppression-exports.ts";
-import * as imports from "../../shared/domain/suppression-imports.ts";
-import * as pages from "../../shared/domain/suppression-pages.ts";
-import * as suppression from "../../shared/domain/suppressions.ts";
-import { canonical, EmailAddress } from "../../shared/email.ts";
+import { Export } from "../../shared/domain/analytics/exports/exports.ts";
+import * as exports from "../../shared/domain/audience/suppressions/suppression-exports.ts";
+import * as imports from "../../shared/domain/audience/suppressions/suppression-imports.ts";
+import * as pages from "../../shared/domain/audience/suppressions/suppression-pages.ts";
+import * as suppression from "../../shared/domain/audience/suppressions/suppressions.ts";
 import { tooLarge, unsupported } from "../../shared/errors.ts";
-import { begun, Exported } from "../../shared/http/exporting.ts";
+import { routeGroup } from "../../shared/http/dispatch.ts";
+import { Bom, ExportResponse, startExport } from "../../shared/http/export-response.ts";
+import {
+  type ApiRequest,
+  Cursor,
+  Deleted,
+  PageQuery,
+  pagedSchema,
+  route,
+} from "../../shared/http/route.ts";
+import { validate } from "../../shared/http/validate.ts";
+import { digits } from "../../shared/kernel/digits.ts";
+import { EmailAddress, normalizeEmail } from "../../shared/kernel/email-fields.ts";
+import { safeJsonText } from "../../shared/kernel/json.ts";
 
-import { Deleted, PageQuery, paged, type Request, route } from "../../shared/http/route.ts";
-import { group } from "../../shared/http/serve.ts";
-import { checked } from "../../shared/http/validate.ts";
-import { readable } from "../../shared/json.ts";
+const { Suppression, SuppressionReason, NewSuppression } = suppression;
 
-const { Suppression, Reason, NewSuppression } = suppression;
-
-const Imported = z.object({
-  imported: z.int(),
-  skipped: z.int().describe("Suppressed already, or twice in the import"),
+const ImportResult = z.object({
+  imported: z.int().describe("Number of email addresses added."),
+  skipped: z.int().describe("Rows whose address was already suppressed or repeated."),
   failed: z.int(),
   errors: z
-    .array(z.object({ row: z.int().describe("From 1; in CSV the line"), message: z.string() }))
-    .describe("Of the first 100 that failed"),
+    .array(
+      z.object({
+        row: z.int().describe("Number of the row, from 1. For CSV: number of the line."),
+        message: z.string(),
+      }),
+    )
+    .describe("The first 100 rows that failed."),
 });
 
-const Rows = z
+const SuppressionRows = z
   .object({
-    emails: z.array(z.string()).optional().describe("Or `suppressions`"),
+    emails: z
+      .array(z.string())
+      .optional()
+      .describe("Email addresses. Give either this or `suppressions`."),
     suppressions: z.array(NewSuppression).optional(),
   })
   .meta({ examples: [{ emails: ["ada@example.com", "grace@example.com"] }] });
 
-const Check = z.object({
+const SuppressionCheck = z.object({
   email: z.string(),
   suppressed: z.boolean(),
-  reason: Reason.nullable(),
-  marketingOnly: z.boolean().describe("It unsubscribed: transactional mail still reaches it"),
+  reason: SuppressionReason.nullable(),
+  marketingOnly: z
+    .boolean()
+    .describe("Whether only marketing email is blocked, because the reason is `unsubscribe`."),
   detail: z.string().nullable(),
   source: z.string().nullable(),
   createdAt: z.string().nullable(),
 });
 
-const nothing = { reason: null, detail: null, source: null, createdAt: null };
+const emptySuppression = { reason: null, detail: null, source: null, createdAt: null };
 
-/** A path parameter is checked like any other input. */
-const named = ({ email }: { email: string }): string => (checked(z.object({ email: EmailAddress }), { email }) as { email: string }).email;
+/** Validates the path parameter like any other input. */
+const validateEmail = ({ email }: { email: string }): string =>
+  (validate(z.object({ email: EmailAddress }), { email }) as { email: string }).email;
 
-const ofType = ({ headers }: Request): string => (headers["content-type"] ?? "").split(";")[0]!.trim().toLowerCase();
-const readers: Record<string, (body: Buffer) => imports.Row[]> = {
-  "application/json": (body) => imports.fromJson(readable(body)),
-  "text/csv": (body) => imports.fromCsv(body.toString("utf8")),
+const contentType = ({ headers }: ApiRequest): string =>
+  (headers["content-type"] ?? "").split(";")[0]!.trim().toLowerCase();
+const parserByContentType: Record<
+  string,
+  (body: Buffer) => imports.SuppressionRow[] | Promise<imports.SuppressionRow[]>
+> = {
+  "application/json": (body) => imports.rowsFromJson(safeJsonText(body)),
+  "text/csv": (body) => imports.rowsFromCsv(body),
 };
 const maxImportBytes = 10 * 1024 * 1024;
-function rowsOf(request: Request): imports.Row[] {
-  const read = readers[ofType(request)];
-  if (!read) throw unsupported(`The Content-Type must be one of ${Object.keys(readers).join(", ")}`);
-  if (request.rawBody.length > maxImportBytes) throw tooLarge("An import may have at most 10 MB: split it");
+async function parseRows(request: ApiRequest): Promise<imports.SuppressionRow[]> {
+  const read = parserByContentType[contentType(request)];
+  if (!read)
+    throw unsupported(
+      `The Content-Type must be one of ${Object.keys(parserByContentType).join(", ")}`,
+    );
+  if (request.rawBody.length > maxImportBytes)
+    throw tooLarge("An import can have at most 10 MB: split it");
   return read(request.rawBody);
 }
 
-export const suppressions = group("suppressions", [
-  route("GET /suppressions", "Suppressed addresses, newest first", {
+export const suppressions = routeGroup("suppressions", [
+  route("GET /suppressions", "List suppressions", {
+    description: "Returns suppressed email addresses, newest first.",
     level: "site",
-    query: PageQuery.extend({ reason: Reason.optional() }),
-    returns: paged("suppressions", Suppression),
+    query: PageQuery.extend({
+      reason: SuppressionReason.optional().describe("Only entries with this reason."),
+    }),
+    returns: pagedSchema("suppressions", Suppression),
     handle: async ({ caller, query }) => {
       const { items, pagination } = await pages.list(caller.orgId, query);
       return { suppressions: items, pagination };
     },
   }),
-  route("POST /suppressions", "Suppress an address; one that is suppressed already stays as it is", {
+  route("POST /suppressions", "Suppress an email address", {
+    description:
+      "Contacts with this address get the status `suppressed` in every site. An address that " +
+      "is already suppressed stays as it is, except that `unsubscribe` gives way to a reason " +
+      "that blocks all email.",
     body: NewSuppression,
     returns: Suppression,
     status: 201,
     handle: async ({ caller, body, reply }) => {
       const source = caller.kind === "api_key" ? "api" : "session";
-      const { suppression: entry, added } = await suppression.suppress(caller.orgId, { ...body, source });
-      if (!added) reply.warnings.push("The address was suppressed already: nothing was changed");
+      const { suppression: entry, added } = await suppression.suppress(caller.orgId, {
+        ...body,
+        source,
+      });
+      if (!added) reply.warnings.push("The address was already suppressed, so nothing changed");
       return entry;
     },
   }),
-  route("DELETE /suppressions/:email", "Let an address have mail again", {
+  route("DELETE /suppressions/:email", "Remove an email address from the suppressions", {
+    description: "Contacts with this address get back the status they had before.",
     returns: Deleted,
     handle: async ({ caller, params }) => {
       await suppression.remove(caller.orgId, params.email);
-      return { id: canonical(params.email), deleted: true as const };
+      return { id: normalizeEmail(params.email), deleted: true as const };
     },
   }),
-  route("GET /suppressions/check/:email", "Is an address suppressed, and why", {
+  route("GET /suppressions/check/:email", "Check whether an email address is suppressed", {
+    operationId: "checkSuppression",
     level: "site",
-    returns: Check,
-    errors: { 400: "The address is not a valid one" },
+    returns: SuppressionCheck,
+    errors: { 400: "The email address is not valid." },
     handle: async ({ caller, params }) => {
-      const email = canonical(named(params));
+      const email = normalizeEmail(validateEmail(params));
       const found = await suppression.find(caller.orgId, email);
-      return { ...(found ?? nothing), email, suppressed: found !== undefined, marketingOnly: found?.reason === "unsubscribe" };
+      return {
+        ...(found ?? emptySuppression),
+        email,
+        suppressed: found !== undefined,
+        marketingOnly: found?.reason === "unsubscribe",
+      };
     },
   }),
-  route(
-    "POST /suppressions/import",
-    "Suppress up to 10,000 addresses, from `{emails}` or `{suppressions: [{email, reason, detail}]}` or from CSV with columns of these names; a bad row fails alone",
-    {
-      raw: { "application/json": Rows, "text/csv": z.string() },
-      returns: Imported,
-      errors: { 400: "The body cannot be read, or has too many rows", 415: "Neither JSON nor CSV" },
-      handle: ({ caller, request }) => imports.add(caller.orgId, rowsOf(request)),
+  route("POST /suppressions/import", "Import suppressions", {
+    operationId: "importSuppressions",
+    description:
+      "Suppresses up to 10,000 email addresses from JSON or CSV. A row that is not valid " +
+      "fails alone. Safe to repeat.",
+    rawBodyTypes: { "application/json": SuppressionRows, "text/csv": z.string() },
+    returns: ImportResult,
+    errors: {
+      400: "The body cannot be read, or has more than 10,000 rows.",
+      415: "The `Content-Type` must be `application/json` or `text/csv`.",
     },
-  ),
-  route(
-    "GET /suppressions/export",
-    "The list as CSV or JSON; more than 10,000 entries in parts, by cursor, or as a file that is written by and by",
-    {
-      level: "site",
-      query: z.object({
-        format: z.enum(["csv", "json"]).default("csv"),
-        reason: Reason.optional(),
-        limit: z.coerce.number().int().min(1).max(exports.maxRows).optional().describe("Absent, with no cursor: the whole list"),
-        cursor: z.string().max(500).optional().describe("Of the last part: header X-Next-Cursor, and nextCursor in JSON"),
-      }),
-      returns: Exported,
-      type: "text/csv; charset=utf-8",
-      later: Export,
-      handle: async ({ caller, query, reply }) => {
-        const { rows, next } = await exports.rows(caller.orgId, query);
-        const { format, reason, limit, cursor } = query;
-        if (next !== undefined && limit === undefined && cursor === undefined)
-          return begun(caller, { type: "suppressions", format, filter: { reason } }, reply);
-        if (next !== undefined) reply.headers["x-next-cursor"] = next;
-        reply.headers["content-disposition"] = `attachment; filename="suppressions.${query.format}"`;
-        if (query.format === "csv") return exports.csv(rows);
-        reply.headers["content-type"] = "application/json; charset=utf-8";
-        return JSON.stringify({ data: { suppressions: rows, nextCursor: next ?? null } });
-      },
+    handle: async ({ caller, request }) =>
+      imports.importRows(caller.orgId, await parseRows(request)),
+  }),
+  route("GET /suppressions/export", "Export suppressions", {
+    operationId: "exportSuppressions",
+    description:
+      "Returns CSV or JSON. Without `limit` and `cursor`, a list of more than 10,000 entries " +
+      "returns 202 and an export job: read it with GET /exports/:id. With them, returns part " +
+      "after part.",
+    level: "site",
+    query: z.object({
+      format: z.enum(["csv", "json"]).default("csv").describe("Format of the response."),
+      bom: Bom,
+      reason: SuppressionReason.optional().describe("Only entries with this reason."),
+      limit: digits(z.int().min(1).max(exports.maxRows))
+        .optional()
+        .describe(
+          "Number of entries per part. If both this and `cursor` are omitted, the whole list " +
+            "is returned.",
+        ),
+      cursor: Cursor.describe(
+        "Cursor of the previous part: header `X-Next-Cursor`, or `nextCursor` in JSON.",
+      ),
+    }),
+    returns: ExportResponse,
+    contentType: "text/csv; charset=utf-8",
+    deferredReturns: Export,
+    handle: async ({ caller, query, reply }) => {
+      const { rows, next } = await exports.readRows(caller.orgId, query);
+      const { format, bom, reason, limit, cursor } = query;
+      if (next !== undefined && limit === undefined && cursor === undefined)
+        return startExport(
+          caller,
+          { type: "suppressions", format, bom, filter: { reason } },
+          reply,
+        );
+      const nextCursor = next === undefined ? null : reply.sealCursor(next);
+      if (nextCursor) reply.headers["x-next-cursor"] = nextCursor;
+      reply.headers["content-disposition"] = `attachment; filename="suppressions.${query.format}"`;
+      if (query.format === "csv") return exports.toCsv(rows, bom);
+      reply.headers["content-type"] = "application/json; charset=utf-8";
+      return JSON.stringify({ data: { suppressions: rows, nextCursor } });
     },
-  ),
+  }),
 ]);
 export const { handler } = suppressions;

@@ -1,28 +1,38 @@
 import * as z from "zod";
-import { GroupName } from "../../shared/domain/contacts/contact.ts";
-import * as groups from "../../shared/domain/contacts/groups.ts";
-import { Deleted, PageQuery, paged, route } from "../../shared/http/route.ts";
-import { group } from "../../shared/http/serve.ts";
+import { GroupName } from "../../shared/domain/audience/contacts/contact-schema.ts";
+import * as groups from "../../shared/domain/audience/groups/groups.ts";
+import * as usages from "../../shared/domain/campaigns/usages.ts";
+import { routeGroup } from "../../shared/http/dispatch.ts";
+import { Deleted, Force, inUse, PageQuery, pagedSchema, route } from "../../shared/http/route.ts";
+import { QueryId } from "../../shared/kernel/digits.ts";
 
 const Tag = z
   .object({
     id: z.int(),
     siteId: z.int(),
-    name: z.string().describe("Unique in its site, whatever its case"),
-    contactCount: z.int().describe("Exact"),
+    name: z.string().describe("Name of the list. Unique in its site, ignoring case."),
+    contactCount: z.int().describe("Exact number of contacts on the list."),
     createdAt: z.string(),
     updatedAt: z.string(),
   })
   .meta({ id: "Tag" });
-const NewTag = z.object({ siteId: z.int().positive().optional(), name: GroupName }).meta({ examples: [{ name: "customer" }] });
+const NewTag = z
+  .object({ siteId: z.int().positive().optional(), name: GroupName })
+  .meta({ examples: [{ name: "customer" }] });
 
-export const tags = group("tags", [
+export const tags = routeGroup("tags", [
   route("GET /tags", "List tags", {
+    description: "Returns tags, newest first.",
     level: "site",
-    query: PageQuery.extend({ siteId: z.coerce.number().int().positive().optional() }),
-    returns: paged("tags", Tag),
+    query: PageQuery.extend({
+      siteId: QueryId.optional().describe(
+        "Only items of this site. Defaults to the site of the API key, else to all sites of " +
+          "the organization.",
+      ),
+    }),
+    returns: pagedSchema("tags", Tag),
     handle: async ({ caller, query: { siteId, ...page } }) => {
-      const { items, pagination } = await groups.list("TAG", caller, page, siteId);
+      const { items, pagination } = await groups.list("TAG", caller, { ...page, siteId });
       return { tags: items, pagination };
     },
   }),
@@ -31,13 +41,17 @@ export const tags = group("tags", [
     body: NewTag,
     returns: Tag,
     status: 201,
-    errors: { 409: "The site has a tag of this name (`tag_exists`)" },
+    errors: { 409: "The site has a tag with this name (`tag_exists`)." },
     handle: ({ caller, body }) => groups.create("TAG", caller, body),
   }),
-  route("DELETE /tags/:id", "Delete a tag, however many carry it; its contacts stay", {
+  route("DELETE /tags/:id", "Delete a tag", {
+    description: "Deletes the tag however many contacts have it. The contacts stay.",
     level: "site",
+    query: Force,
     returns: Deleted,
-    handle: async ({ caller, params: { id } }) => {
+    errors: { 409: inUse },
+    handle: async ({ caller, params: { id }, query: { force } }) => {
+      if (force !== "true") await usages.refuseUsed(caller, "TAG", id);
       await groups.removeGroup("TAG", caller, id);
       return { id, deleted: true as const };
     },

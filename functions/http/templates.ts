@@ -1,17 +1,27 @@
 import * as z from "zod";
-import * as folders from "../../shared/domain/template-folders.ts";
-import * as template from "../../shared/domain/templates.ts";
-import { Deleted, PageQuery, paged, route } from "../../shared/http/route.ts";
-import { group } from "../../shared/http/serve.ts";
+import * as usages from "../../shared/domain/campaigns/usages.ts";
+import * as folders from "../../shared/domain/content/template-folders.ts";
+import * as template from "../../shared/domain/content/templates.ts";
+import { Variables } from "../../shared/domain/sending/intake/message.ts";
+import { routeGroup } from "../../shared/http/dispatch.ts";
+import { Deleted, Force, inUse, PageQuery, pagedSchema, route } from "../../shared/http/route.ts";
+import { QueryId } from "../../shared/kernel/digits.ts";
 
-const siteId = z.coerce.number().int().positive().optional();
-const unparsable = "Something is out of bounds, or a part is no valid Liquid: the message names the field and the line";
+const siteId = QueryId.optional();
+const templateError =
+  "A field is not valid, or a part is not valid Liquid: the message names the field and the line.";
 
-export const templates = group("templates", [
+export const templates = routeGroup("templates", [
   route("GET /template-folders", "List template folders", {
+    description: "Returns template folders, newest first.",
     level: "site",
-    query: PageQuery.extend({ siteId: siteId.describe("Those of this site and those of all sites") }),
-    returns: paged("templateFolders", folders.Folder),
+    query: PageQuery.extend({
+      siteId: siteId.describe(
+        "Only folders of this site and folders for all sites. Defaults to the site of the " +
+          "API key, else to all folders.",
+      ),
+    }),
+    returns: pagedSchema("templateFolders", folders.TemplateFolder),
     handle: async ({ caller, query }) => {
       const { items, pagination } = await folders.list(caller, query);
       return { templateFolders: items, pagination };
@@ -19,18 +29,19 @@ export const templates = group("templates", [
   }),
   route("POST /template-folders", "Create a template folder", {
     level: "site",
-    body: folders.NewFolder,
-    returns: folders.Folder,
+    body: folders.NewTemplateFolder,
+    returns: folders.TemplateFolder,
     status: 201,
     handle: ({ caller, body }) => folders.create(caller, body),
   }),
   route("PUT /template-folders/:id", "Rename a template folder", {
     level: "site",
-    body: folders.FolderChanges,
-    returns: folders.Folder,
+    body: folders.TemplateFolderChanges,
+    returns: folders.TemplateFolder,
     handle: ({ caller, params, body }) => folders.change(caller, params.id, body),
   }),
-  route("DELETE /template-folders/:id", "Delete a template folder; its templates become unfiled", {
+  route("DELETE /template-folders/:id", "Delete a template folder", {
+    description: "Its templates stay and are in no folder from then on.",
     level: "site",
     returns: Deleted,
     handle: async ({ caller, params: { id } }) => {
@@ -38,62 +49,82 @@ export const templates = group("templates", [
       return { id, deleted: true as const };
     },
   }),
-  route("GET /templates", "List templates, without what they say", {
+  route("GET /templates", "List templates", {
+    description: "Returns templates, newest first, without `html`, `text` and `designJson`.",
     level: "site",
     query: PageQuery.extend({
-      siteId,
+      siteId: siteId.describe(
+        "Only items of this site. Defaults to the site of the API key, else to all sites of " +
+          "the organization.",
+      ),
       folderId: z
-        .union([z.literal("none"), z.coerce.number().int().positive()])
+        .union([z.literal("none"), QueryId])
         .optional()
-        .describe("`none`: those in no folder")
+        .describe("Only templates in this folder. `none`: templates in no folder.")
         .meta({ examples: [1] }),
       search: z
         .string()
         .min(1)
         .max(200)
         .optional()
-        .describe("Part of the name")
+        .describe("Part of the name, ignoring case.")
         .meta({ examples: ["welcome"] }),
     }),
-    returns: paged("templates", template.TemplateMeta),
+    returns: pagedSchema("templates", template.TemplateMeta),
     handle: async ({ caller, query }) => {
       const { items, pagination } = await template.list(caller, query);
       return { templates: items, pagination };
     },
   }),
   route("POST /templates", "Create a template", {
+    description:
+      "Needs `html` or `text`. Both, and the subject, may contain Liquid, which is parsed " +
+      "when the template is saved.",
     level: "site",
     body: template.NewTemplate,
     returns: template.Template,
     status: 201,
-    errors: { 400: unparsable, 404: "There is no such site or folder" },
+    errors: { 400: templateError, 404: "The site or the folder does not exist." },
     handle: ({ caller, body }) => template.create(caller, body),
   }),
-  route("GET /templates/:id", "One template with all it says", {
+  route("GET /templates/:id", "Get a template", {
     level: "site",
     returns: template.Template,
     handle: ({ caller, params }) => template.find(caller, params.id),
   }),
-  route("PUT /templates/:id", "Change a template; fields that are not given stay", {
+  route("PUT /templates/:id", "Update a template", {
+    description:
+      "Updates the given fields. A change of content creates a new version; email that was " +
+      "already accepted is sent with the version it was accepted with.",
     level: "site",
     body: template.TemplateChanges,
     returns: template.Template,
-    errors: { 400: unparsable, 404: "There is no such template or folder" },
+    errors: { 400: templateError, 404: "The template or the folder does not exist." },
     handle: ({ caller, params, body }) => template.change(caller, params.id, body),
   }),
-  route("DELETE /templates/:id", "Delete a template; mail accepted with it is still sent", {
+  route("DELETE /templates/:id", "Delete a template", {
+    description: "Email that was already accepted with the template is still sent.",
     level: "site",
+    query: Force,
     returns: Deleted,
-    handle: async ({ caller, params: { id } }) => {
+    errors: { 409: inUse },
+    handle: async ({ caller, params: { id }, query: { force } }) => {
+      if (force !== "true") await usages.refuseUsed(caller, "TEMPLATE", id);
       await template.remove(caller, id);
       return { id, deleted: true as const };
     },
   }),
-  route("POST /templates/:id/render", "Preview: what a recipient with these variables would get", {
+  route("POST /templates/:id/render", "Preview a template", {
+    description:
+      "Renders subject, html and text with the given variables and lists the variables that " +
+      "have no value. Sends nothing.",
     level: "site",
-    body: z.object({ variables: z.record(z.string(), z.unknown()).default({}) }).meta({ examples: [{ variables: { firstName: "Ada" } }] }),
-    returns: template.Rendered,
-    errors: { 400: "A filter cannot take a variable, or rendering takes too much" },
+    preview: true,
+    body: z
+      .object({ variables: Variables.default({}).describe("Values for the Liquid variables.") })
+      .meta({ examples: [{ variables: { firstName: "Ada" } }] }),
+    returns: template.RenderedTemplate,
+    errors: { 400: "A filter does not accept a value, or rendering takes too long." },
     handle: ({ caller, params, body }) => template.render(caller, params.id, body.variables),
   }),
 ]);

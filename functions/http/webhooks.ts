@@ -1,71 +1,105 @@
 import * as z from "zod";
 import * as deliveries from "../../shared/domain/webhooks/deliveries.ts";
-import * as webhook from "../../shared/domain/webhooks.ts";
-import { Deleted, PageQuery, paged, route } from "../../shared/http/route.ts";
-import { group } from "../../shared/http/serve.ts";
-import { eventTypes } from "../../shared/providers/inbound/inbound.ts";
+import * as webhook from "../../shared/domain/webhooks/webhooks.ts";
+import { routeGroup } from "../../shared/http/dispatch.ts";
+import { Deleted, PageQuery, pagedSchema, route } from "../../shared/http/route.ts";
+import { eventTypes } from "../../shared/providers/inbound/inbound-adapter.ts";
 
 const { Webhook } = webhook;
-const WithSecret = Webhook.extend({
+const WebhookWithSecret = Webhook.extend({
   secret: z
     .string()
     .describe(
-      "64 hexadecimal characters, shown this once. Its text keys X-Webhook-Signature: the lower-case hexadecimal HMAC-SHA256 of the raw body. For a Standard Webhooks library it is `whsec_` and the base64 of that text",
+      "Signing secret: 64 hexadecimal characters, returned only here. `X-Webhook-Signature` " +
+        "is the HMAC-SHA256 of the raw body in lower-case hexadecimal, keyed with this text. " +
+        "For a Standard Webhooks library, use `whsec_` followed by the base64 of this text.",
     ),
 }).meta({ id: "WebhookWithSecret" });
 
-export const webhooks = group("webhooks", [
+export const webhooks = routeGroup("webhooks", [
   route("GET /webhooks", "List webhook endpoints", {
+    description: "Returns webhook endpoints, newest first, without their secrets.",
     query: PageQuery,
-    returns: paged("webhooks", Webhook),
+    returns: pagedSchema("webhooks", Webhook),
     handle: async ({ caller, query }) => {
       const { items, pagination } = await webhook.list(caller, query);
       return { webhooks: items, pagination };
     },
   }),
-  route("POST /webhooks", "Have events forwarded to a URL of yours; the secret that proves them is shown this once", {
+  route("POST /webhooks", "Create a webhook endpoint", {
+    description:
+      "Forwards email events to your URL. Returns the signing secret once, in `secret`. An " +
+      "organization can have up to 100 endpoints.",
     body: webhook.NewWebhook,
-    returns: WithSecret,
+    returns: WebhookWithSecret,
     status: 201,
-    once: ["secret"],
+    errors: { 409: "The organization already has an endpoint with this URL." },
+    fieldsShownOnce: ["secret"],
     handle: ({ caller, body }) => webhook.create(caller, body),
   }),
-  route("GET /webhooks/:id", "One webhook endpoint", {
+  route("GET /webhooks/:id", "Get a webhook endpoint", {
     returns: Webhook,
     handle: ({ caller, params }) => webhook.find(caller, params.id),
   }),
-  route("PUT /webhooks/:id", "Change a webhook endpoint; fields that are not given stay", {
+  route("PUT /webhooks/:id", "Update a webhook endpoint", {
+    description:
+      "Updates the given fields. A new `url` or `active: true` clears the record of failures.",
     body: webhook.WebhookChanges,
     returns: Webhook,
+    errors: { 409: "Another endpoint of the organization has this URL." },
     handle: ({ caller, params, body }) => webhook.change(caller, params.id, body),
   }),
-  route("DELETE /webhooks/:id", "Delete a webhook endpoint; what it was still to hear is dropped", {
+  route("DELETE /webhooks/:id", "Delete a webhook endpoint", {
+    description: "Also drops its pending deliveries.",
     returns: Deleted,
     handle: async ({ caller, params: { id } }) => {
       await webhook.remove(caller, id);
       return { id, deleted: true as const };
     },
   }),
-  route("GET /webhooks/:id/deliveries", "What became of each event at this endpoint in the last 30 days, newest first", {
-    query: PageQuery.extend({ status: deliveries.Status.optional() }),
-    returns: paged("deliveries", deliveries.Delivery),
-    handle: ({ caller, params, query: { status, ...page } }) => deliveries.list(caller, params.id, page, status),
+  route("GET /webhooks/:id/deliveries", "List webhook deliveries", {
+    description: "Returns the deliveries of the last 30 days, newest first.",
+    query: PageQuery.extend({
+      status: deliveries.DeliveryStatus.optional().describe("Only items with this status."),
+    }),
+    returns: pagedSchema("deliveries", deliveries.Delivery),
+    handle: ({ caller, params, query: { status, ...page } }) =>
+      deliveries.list(caller, page, { webhookId: params.id, status }),
   }),
-  route("POST /webhooks/:id/deliveries/:deliveryId/redeliver", "Deliver an event again, whatever became of it; its webhook-id stays", {
+  route("POST /webhooks/:id/deliveries/:deliveryId/redeliver", "Redeliver a webhook event", {
+    description:
+      "Delivers the event again, whatever its status, with a new set of retries and the same " +
+      "`webhook-id`.",
     returns: deliveries.Delivery,
     status: 202,
-    errors: { 409: "The endpoint is inactive" },
+    errors: { 409: "The endpoint is inactive: activate it first." },
     handle: ({ caller, params }) => deliveries.redeliver(caller, params.id, params.deliveryId),
   }),
-  route("POST /webhooks/:id/test", "Call the endpoint once with a made-up event (sendId and contactId 0), and tell how it answered", {
-    body: z.object({ event: z.enum(eventTypes).optional().describe("Absent: the first that the endpoint hears of") }),
-    returns: deliveries.Tested,
-    handle: ({ caller, params, body }) => deliveries.test(caller, params.id, body.event),
+  route("POST /webhooks/:id/test", "Test a webhook endpoint", {
+    description:
+      "Calls the endpoint once with a sample event (`sendId` and `contactId` are 0) and " +
+      "returns its response. The call is not listed as a delivery.",
+    body: z.object({
+      event: z
+        .enum(eventTypes)
+        .optional()
+        .describe("Event type of the sample. Defaults to the first type of the endpoint."),
+    }),
+    returns: deliveries.WebhookTestResult,
+    handle: ({ caller, params, body }) => deliveries.sendTestEvent(caller, params.id, body.event),
   }),
-  route("POST /webhooks/:id/rotate-secret", "A new secret, shown this once; for 24 hours both sign", {
-    returns: WithSecret,
-    once: ["secret"],
-    errors: { 409: "It was rotated by someone else meanwhile" },
+  route("POST /webhooks/:id/rotate-secret", "Rotate the secret of a webhook endpoint", {
+    operationId: "rotateWebhookSecret",
+    description:
+      "Returns the new secret once, in `secret`. For 24 hours, deliveries are signed with " +
+      "both secrets.",
+    returns: WebhookWithSecret,
+    fieldsShownOnce: ["secret"],
+    errors: {
+      409:
+        "Someone else rotated the secret, or removed the endpoint, at the same time: read it " +
+        "and try again.",
+    },
     handle: ({ caller, params }) => webhook.rotateSecret(caller, params.id),
   }),
 ]);

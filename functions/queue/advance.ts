@@ -1,6 +1,6 @@
-import { consume } from "../../shared/consume.ts";
-import * as work from "../../shared/domain/sequences/work.ts";
+import * as work from "../../shared/domain/automation/advance-worker.ts";
+import { handleEach } from "../../shared/kernel/queue-worker.ts";
 import { queues } from "../../shared/queues.ts";
 
-export const worker = consume(queues.advance, work.done);
+export const worker = handleEach(queues.advance, work.handleMessage);
 export const { handler } = worker;

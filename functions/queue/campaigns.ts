@@ -1,6 +1,8 @@
-import { consume } from "../../shared/consume.ts";
-import * as broadcasts from "../../shared/domain/broadcasts/step.ts";
+import * as broadcasts from "../../shared/domain/campaigns/engine/poll-broadcast.ts";
+import { handleEach } from "../../shared/kernel/queue-worker.ts";
 import { queues } from "../../shared/queues.ts";
 
-export const worker = consume(queues.campaigns, ({ beat, ...key }) => broadcasts.step(key, beat));
+export const worker = handleEach(queues.campaigns, ({ beat, ...key }) =>
+  broadcasts.pollBroadcast(key, beat),
+);
 export const { handler } = worker;

@@ -1,6 +1,6 @@
-import { consume } from "../../shared/consume.ts";
-import * as due from "../../shared/domain/sending/due.ts";
+import * as due from "../../shared/domain/due-work.ts";
+import { handleEach } from "../../shared/kernel/queue-worker.ts";
 import { queues } from "../../shared/queues.ts";
 
-export const worker = consume(queues.drain, ({ what, shard }) => due.drain(what, shard));
+export const worker = handleEach(queues.drain, ({ what, shard }) => due.drain(what, shard));
 export const { handler } = worker;

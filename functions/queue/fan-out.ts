@@ -1,6 +1,8 @@
-import { consume } from "../../shared/consume.ts";
-import * as fanOut from "../../shared/domain/broadcasts/fan-out.ts";
+import * as fanOut from "../../shared/domain/campaigns/engine/fan-out.ts";
+import { handleEach } from "../../shared/kernel/queue-worker.ts";
 import { queues } from "../../shared/queues.ts";
 
-export const worker = consume(queues.fanOut, ({ shard, ...key }) => fanOut.run(key, shard));
+export const worker = handleEach(queues.fanOut, ({ shard, ...key }) =>
+  fanOut.runFanOut(key, shard),
+);
 export const { handler } = worker;

@@ -1,6 +1,6 @@
-import { consumeBatch } from "../../shared/consume.ts";
-import * as forward from "../../shared/domain/webhooks/forward.ts";
+import * as forward from "../../shared/domain/webhooks/forward-events.ts";
+import { handleBatch } from "../../shared/kernel/queue-worker.ts";
 import { queues } from "../../shared/queues.ts";
 
-export const worker = consumeBatch(queues.forward, forward.batch);
+export const worker = handleBatch(queues.forward, forward.forwardBatch);
 export const { handler } = worker;

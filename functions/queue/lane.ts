@@ -1,9 +1,8 @@
-import { consume } from "../../shared/consume.ts";
-import * as handOver from "../../shared/domain/sending/hand-over.ts";
-import * as laneRunner from "../../shared/domain/sending/lane-runner.ts";
+import * as laneRunner from "../../shared/domain/sending/bulk/lane-runner.ts";
+import { handleEach } from "../../shared/kernel/queue-worker.ts";
 import { queues } from "../../shared/queues.ts";
 
-export const worker = consume(queues.lane, ({ orgId, configId }) =>
-  laneRunner.run(orgId, configId, (...chunk) => handOver.chunk(orgId, configId, ...chunk)),
+export const worker = handleEach(queues.lane, ({ orgId, configId }) =>
+  laneRunner.runLane(orgId, configId),
 );
 export const { handler } = worker;

@@ -1,6 +1,7 @@
-import { consumeBatch } from "../../shared/consume.ts";
-import { batch } from "../../shared/domain/events/apply.ts";
+import "../../shared/domain/reactions.ts";
+import { applyBatch } from "../../shared/domain/delivery-events/apply-events.ts";
+import { handleBatch } from "../../shared/kernel/queue-worker.ts";
 import { queues } from "../../shared/queues.ts";
 
-export const worker = consumeBatch(queues.providerEvents, batch);
+export const worker = handleBatch(queues.providerEvents, applyBatch);
 export const { handler } = worker;

@@ -1,6 +1,8 @@
-import { consume } from "../../shared/consume.ts";
-import * as mailing from "../../shared/domain/reports/mailing.ts";
+import * as mailing from "../../shared/domain/analytics/send-report.ts";
+import { handleEach } from "../../shared/kernel/queue-worker.ts";
 import { queues } from "../../shared/queues.ts";
 
-export const worker = consume(queues.report, ({ orgId, reportId }) => mailing.run(orgId, reportId));
+export const worker = handleEach(queues.report, ({ orgId, reportId }) =>
+  mailing.sendDueReport(orgId, reportId),
+);
 export const { handler } = worker;

@@ -1,6 +1,8 @@
-import { consume } from "../../shared/consume.ts";
-import * as singles from "../../shared/domain/sending/singles.ts";
+import * as singles from "../../shared/domain/sending/single-sends.ts";
+import { handleEach } from "../../shared/kernel/queue-worker.ts";
 import { queues } from "../../shared/queues.ts";
 
-export const worker = consume(queues.send, ({ orgId, sendId }) => singles.deliver(orgId, sendId));
+export const worker = handleEach(queues.send, ({ orgId, sendId }) =>
+  singles.handOverSingle(orgId, sendId),
+);
 export const { handler } = worker;

@@ -1,6 +1,9 @@
-import { consume } from "../../shared/consume.ts";
-import { takeUp } from "../../shared/domain/forms/taking-up.ts";
+import "../../shared/domain/reactions.ts";
+import { resumeSubmission } from "../../shared/domain/forms/submission-processing.ts";
+import { handleEach } from "../../shared/kernel/queue-worker.ts";
 import { queues } from "../../shared/queues.ts";
 
-export const worker = consume(queues.submission, ({ orgId, formId, place }) => takeUp(orgId, formId, place));
+export const worker = handleEach(queues.submission, ({ orgId, formId, place }) =>
+  resumeSubmission(orgId, formId, place),
+);
 export const { handler } = worker;

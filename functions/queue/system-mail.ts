@@ -1,6 +1,6 @@
-import { consume } from "../../shared/consume.ts";
-import * as systemMail from "../../shared/domain/system-mail.ts";
+import * as systemMail from "../../shared/domain/sending/system-mail.ts";
+import { handleEach } from "../../shared/kernel/queue-worker.ts";
 import { queues } from "../../shared/queues.ts";
 
-export const worker = consume(queues.systemMail, systemMail.deliver);
+export const worker = handleEach(queues.systemMail, systemMail.sendSystemMail);
 export const { handler } = worker;

@@ -1,5 +1,5 @@
-import * as due from "../../shared/domain/sequences/due.ts";
-import { every } from "../../shared/every.ts";
+import * as due from "../../shared/domain/automation/due-enrollments.ts";
+import { everyMinutes } from "../../shared/schedules.ts";
 
-export const tick = every(1, "advance-due-enrollments", due.wakeAll);
-export const { handler } = tick;
+export const schedule = everyMinutes(1, "advance-due-enrollments", due.enqueueDueShards);
+export const { handler } = schedule;

@@ -1,5 +1,5 @@
-import * as due from "../../shared/domain/sending/due.ts";
-import { every } from "../../shared/every.ts";
+import * as due from "../../shared/domain/due-work.ts";
+import { everyMinutes } from "../../shared/schedules.ts";
 
-export const tick = every(1, "drain-due-work", due.drainAll);
-export const { handler } = tick;
+export const schedule = everyMinutes(1, "drain-due-work", due.drainAll);
+export const { handler } = schedule;

@@ -1,74 +1,153 @@
+// Alarms, created if the setting alarmEmail is given. Each costs 10 cents a month.
 import { Duration } from "aws-cdk-lib";
 import type { HttpApi } from "aws-cdk-lib/aws-apigatewayv2";
-import { Alarm, ComparisonOperator, Metric, TreatMissingData } from "aws-cdk-lib/aws-cloudwatch";
+import {
+  Alarm,
+  ComparisonOperator,
+  type IMetric,
+  Metric,
+  TreatMissingData,
+} from "aws-cdk-lib/aws-cloudwatch";
 import { SnsAction } from "aws-cdk-lib/aws-cloudwatch-actions";
 import { ServicePrincipal } from "aws-cdk-lib/aws-iam";
 import type { Function as Lambda } from "aws-cdk-lib/aws-lambda";
+import { FilterPattern, type ILogGroup, MetricFilter } from "aws-cdk-lib/aws-logs";
 import { Topic } from "aws-cdk-lib/aws-sns";
 import { EmailSubscription } from "aws-cdk-lib/aws-sns-subscriptions";
 import { Construct } from "constructs";
-import { type QueuePair, type Store, visibility } from "./store.ts";
+import {
+  type QueueWithDeadLetters,
+  type StatefulResources,
+  visibilityTimeout,
+} from "./stateful-resources.ts";
 
-interface Watched {
-  store: Store;
+interface AlarmTargets {
+  stage: string;
+  store: StatefulResources;
   http: HttpApi;
-  /** Functions nobody waits for: workers and ticks. Those behind the gateway show in its 5xx. */
-  background: Lambda[];
+  /** Every function of the service, by bundle: `queue/send`. */
+  functions: Map<string, Lambda>;
 }
 
-/** A few alarms, as each costs 10 cents a month: for what is lost, what is late, what fails, and for an account that is too small. */
+const fiveMinutes = { period: Duration.minutes(5) };
+const oneMinute = { period: Duration.minutes(1) };
+
 export class Alarms extends Construct {
-  private readonly topic: Topic | undefined;
+  private readonly topic: Topic;
 
-  constructor(scope: Construct, { store, http, background }: Watched, email: string | undefined) {
+  constructor(scope: Construct, { stage, store, http, functions }: AlarmTargets, email: string) {
     super(scope, "Alarms");
-    this.topic = email ? topicFor(this, email) : undefined;
+    this.topic = createTopic(this, email);
     for (const pair of store.queues.values()) this.watchQueue(pair);
-    for (const fn of background) this.watch(`${fn.node.id}-errors`, "It fails; its logs tell why.", fn.metricErrors(five), 1);
-    this.watch(
-      "server-errors",
-      "Requests are answered 5xx; look for level ERROR in the logs.",
-      http.metricServerError({ ...five, statistic: "Sum" }),
-      5,
-    );
-    this.watch(
-      "throttles",
-      "This account runs no more functions at once; ask AWS for a higher quota of concurrent executions.",
-      throttles,
-      10,
-    );
+    for (const [bundle, fn] of functions)
+      if (bundle.startsWith("schedule/")) this.watchSchedule(fn);
+    this.alarm("errors", {
+      description:
+        "A function logged an error, timed out or crashed. Search the log groups for level ERROR.",
+      metric: errorsIn([...functions.values()], stage),
+    });
+    this.alarm("server-errors", {
+      description: "Requests are answered 5xx. Search the log groups for level ERROR.",
+      metric: http.metricServerError({ ...fiveMinutes, statistic: "Sum" }),
+      threshold: 5,
+    });
+    this.alarm("throttles", {
+      description:
+        "The account's quota of concurrent executions is used up. Ask AWS for a higher one.",
+      metric: accountThrottles,
+      threshold: 10,
+    });
   }
 
-  private watchQueue({ settings, live, dead }: QueuePair) {
-    const { name } = settings;
-    const visible = dead.metricApproximateNumberOfMessagesVisible({ period: Duration.minutes(1), statistic: "Maximum" });
-    this.watch(`${name}-dead-letters`, `Messages of ${name} failed for good; mend the cause, then redrive them.`, visible, 1);
-    const age = live.metricApproximateAgeOfOldestMessage({ ...five, statistic: "Maximum" });
-    // A worker that dies holds its messages for the whole visibility time; that alone is no reason to wake anyone.
-    this.watch(`${name}-age`, `Messages of ${name} wait too long.`, age, visibility(settings).toSeconds() + 600);
+  private watchQueue({ definition, queue, deadLetterQueue }: QueueWithDeadLetters) {
+    const { name } = definition;
+    this.alarm(`${name}-dead-letters`, {
+      description: `Messages of ${name} failed for good. Fix the cause, then redrive them.`,
+      metric: deadLetterQueue.metricApproximateNumberOfMessagesVisible({
+        ...oneMinute,
+        statistic: "Maximum",
+      }),
+    });
+    this.alarm(`${name}-age`, {
+      description: `Messages wait too long in the queue ${name}.`,
+      metric: queue.metricApproximateAgeOfOldestMessage({ ...fiveMinutes, statistic: "Maximum" }),
+      // After a crash, messages are invisible for the visibility timeout. That alone is normal.
+      threshold: visibilityTimeout(definition).toSeconds() + 600,
+    });
   }
 
-  private watch(id: string, alarmDescription: string, metric: Metric, threshold: number) {
+  private watchSchedule(fn: Lambda) {
+    this.alarm(`${fn.node.id}-stopped`, {
+      description: "A schedule has not run for 10 minutes. Due work waits.",
+      metric: fn.metricInvocations({ period: Duration.minutes(10), statistic: "Sum" }),
+      comparison: ComparisonOperator.LESS_THAN_THRESHOLD,
+      missingData: TreatMissingData.BREACHING,
+    });
+  }
+
+  private alarm(
+    id: string,
+    {
+      description,
+      metric,
+      threshold = 1,
+      comparison = ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
+      missingData = TreatMissingData.NOT_BREACHING,
+    }: AlarmRule,
+  ) {
     const alarm = new Alarm(this, id, {
-      alarmDescription,
+      alarmDescription: description,
       metric,
       threshold,
       evaluationPeriods: 1,
-      comparisonOperator: ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
-      treatMissingData: TreatMissingData.NOT_BREACHING,
+      comparisonOperator: comparison,
+      treatMissingData: missingData,
     });
-    if (this.topic) alarm.addAlarmAction(new SnsAction(this.topic));
-    if (this.topic) alarm.addOkAction(new SnsAction(this.topic));
+    alarm.addAlarmAction(new SnsAction(this.topic));
+    alarm.addOkAction(new SnsAction(this.topic));
   }
 }
 
-function topicFor(scope: Construct, email: string): Topic {
+interface AlarmRule {
+  description: string;
+  metric: IMetric;
+  /** Default: 1. */
+  threshold?: number;
+  comparison?: ComparisonOperator;
+  missingData?: TreatMissingData;
+}
+
+function createTopic(scope: Construct, email: string): Topic {
   const topic = new Topic(scope, "Topic", { enforceSSL: true });
   topic.grantPublish(new ServicePrincipal("cloudwatch.amazonaws.com"));
   topic.addSubscription(new EmailSubscription(email));
   return topic;
 }
 
-const five = { period: Duration.minutes(5) };
-// Of the whole account: its functions share one quota.
-const throttles = new Metric({ namespace: "AWS/Lambda", metricName: "Throttles", statistic: "Sum", ...five });
+// Our log lines have a level. Lambda's lines about an invocation have a status (timeouts and
+// crashes).
+const errorPattern = FilterPattern.literal(
+  '{ ($.level = "ERROR") || ($.record.status = "timeout") || ($.record.status = "error") }',
+);
+
+/** One metric that counts the error lines in the logs of all functions. */
+function errorsIn(functions: Lambda[], stage: string): Metric {
+  const metric = { metricNamespace: `Pennymail/${stage}`, metricName: "Errors" };
+  for (const fn of functions)
+    new MetricFilter(fn, "errors", {
+      ...metric,
+      logGroup: fn.logGroup as ILogGroup,
+      filterPattern: errorPattern,
+      metricValue: "1",
+    });
+  const { metricNamespace: namespace, metricName } = metric;
+  return new Metric({ namespace, metricName, statistic: "Sum", ...fiveMinutes });
+}
+
+// The functions of an account share one quota, so the metric has no dimension.
+const accountThrottles = new Metric({
+  namespace: "AWS/Lambda",
+  metricName: "Throttles",
+  statistic: "Sum",
+  ...fiveMinutes,
+});

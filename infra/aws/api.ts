@@ -1,46 +1,99 @@
-import { NestedStack } from "aws-cdk-lib";
-import { CfnIntegration, CfnRoute, DomainName, HttpApi } from "aws-cdk-lib/aws-apigatewayv2";
+import { NestedStack, RemovalPolicy, Stack } from "aws-cdk-lib";
+import {
+  CfnIntegration,
+  CfnRoute,
+  type CfnStage,
+  DomainName,
+  HttpApi,
+} from "aws-cdk-lib/aws-apigatewayv2";
 import { Certificate } from "aws-cdk-lib/aws-certificatemanager";
 import { ServicePrincipal } from "aws-cdk-lib/aws-iam";
 import type { Function as Lambda } from "aws-cdk-lib/aws-lambda";
+import { LogGroup, RetentionDays } from "aws-cdk-lib/aws-logs";
 import { Construct } from "constructs";
-import type { Group } from "../../shared/http/serve.ts";
-import { type House, lambda } from "./function.ts";
-import type { Settings } from "./settings.ts";
+import type { RouteGroup } from "../../shared/http/dispatch.ts";
+import { gatewayRoutes } from "../../shared/http/gateway-routes.ts";
+import { createFunction, type FunctionContext } from "./lambda-function.ts";
+import type { StackSettings } from "./settings.ts";
 
-/** One function per group, one gateway route per route; what no route matches goes to the fallback function. In stacks of their own, as a stack holds 500 resources. */
+/**
+ * The HTTP API: one function per group for the paths of the group, and the fallback function for
+ * all other paths. Nested stacks keep each stack below the limit of 500 resources.
+ */
 export class Api extends Construct {
   readonly http: HttpApi;
+  readonly accessLog: LogGroup;
   /** Without a trailing slash. */
   readonly publicUrl: string;
+  /** The custom domain, if the settings name one. */
+  readonly domain: DomainName | undefined;
+  /** By bundle: `http/contacts`. */
+  readonly functions: Map<string, Lambda>;
 
-  constructor(scope: Construct, groups: Group[], house: Omit<House, "publicUrl">) {
+  constructor(scope: Construct, groups: RouteGroup[], context: Omit<FunctionContext, "publicUrl">) {
     super(scope, "Api");
-    const { settings } = house;
-    const domain = ownDomain(this, settings);
+    const { settings } = context;
+    this.domain = customDomain(this, settings);
     this.http = new HttpApi(this, "Http", {
       apiName: `pennymail-${settings.stage}`,
-      ...(domain && { defaultDomainMapping: { domainName: domain } }),
+      // Otherwise callers could bypass the custom domain, and a firewall in front of it.
+      disableExecuteApiEndpoint: Boolean(this.domain),
+      ...(this.domain && { defaultDomainMapping: { domainName: this.domain } }),
     });
-    this.publicUrl = settings.publicUrl ?? (settings.domainName ? `https://${settings.domainName}` : this.http.apiEndpoint);
-    const whole = { ...house, publicUrl: this.publicUrl };
-    const [functions, routes] = [new NestedStack(this, "Functions"), new NestedStack(this, "Routes")];
-    for (const group of groups) if (group.routes.length) this.route(routes, group, this.serve(functions, group.name, whole));
-    this.route(routes, { name: "fallback", routes: [{ key: "$default" }] }, this.serve(functions, "fallback", whole));
+    this.accessLog = this.limitAndLog(settings);
+    this.publicUrl =
+      settings.publicUrl ??
+      (settings.domainName ? `https://${settings.domainName}` : this.http.apiEndpoint);
+    const fullContext = { ...context, publicUrl: this.publicUrl };
+    const stacks = {
+      functions: new NestedStack(this, "Functions"),
+      routes: new NestedStack(this, "Routes"),
+    };
+    const paths = Map.groupBy(gatewayRoutes(groups), ({ group }) => group);
+    const entries = [...paths].map(([name, routes]) => ({
+      name,
+      routeKeys: routes.map(({ path }) => `ANY ${path}`),
+    }));
+    this.functions = new Map(
+      [...entries, { name: "fallback", routeKeys: ["$default"] }].map(({ name, routeKeys }) => {
+        const fn = createFunction(stacks.functions, fullContext, {
+          bundle: `http/${name}`,
+          // API Gateway waits at most 30 seconds.
+          timeoutSeconds: 29,
+          memoryMegabytes: 1024,
+        });
+        this.addRoutes(stacks.routes, { name, routeKeys }, fn);
+        return [`http/${name}`, fn];
+      }),
+    );
   }
 
-  private serve(scope: NestedStack, name: string, house: House): Lambda {
-    // API Gateway waits 30 seconds at most.
-    const fn = lambda(scope, `http/${name}`, house, { timeoutSeconds: 29, memoryMegabytes: 1024 });
-    // One permission for the function, not one for each of its routes.
-    fn.addPermission("Gateway", {
-      principal: new ServicePrincipal("apigateway.amazonaws.com"),
-      sourceArn: this.http.arnForExecuteApi("*", "/*", "*"),
+  /**
+   * Throttling protects the functions of the account from overload. The access log also contains
+   * refused requests.
+   */
+  private limitAndLog({ requestsPerSecond }: StackSettings): LogGroup {
+    const log = new LogGroup(this, "AccessLog", {
+      retention: RetentionDays.ONE_MONTH,
+      removalPolicy: RemovalPolicy.DESTROY,
     });
-    return fn;
+    const stage = this.http.defaultStage!.node.defaultChild as CfnStage;
+    stage.defaultRouteSettings = {
+      throttlingRateLimit: requestsPerSecond,
+      throttlingBurstLimit: 2 * requestsPerSecond,
+    };
+    stage.accessLogSettings = {
+      destinationArn: log.logGroupArn,
+      format: JSON.stringify(accessLogFields),
+    };
+    return log;
   }
 
-  private route(scope: NestedStack, { name, routes }: { name: string; routes: { key: string }[] }, fn: Lambda) {
+  private addRoutes(
+    scope: NestedStack,
+    { name, routeKeys }: { name: string; routeKeys: string[] },
+    fn: Lambda,
+  ) {
     const { apiId } = this.http;
     const integration = new CfnIntegration(scope, `${name}-integration`, {
       apiId,
@@ -48,11 +101,44 @@ export class Api extends Construct {
       integrationUri: fn.functionArn,
       payloadFormatVersion: "2.0",
     });
-    for (const { key } of routes) new CfnRoute(scope, key, { apiId, routeKey: key, target: `integrations/${integration.ref}` });
+    for (const routeKey of routeKeys)
+      new CfnRoute(scope, routeKey, { apiId, routeKey, target: `integrations/${integration.ref}` });
+    for (const callers of new Set(routeKeys.map(callersOf)))
+      fn.addPermission(callers, {
+        principal: new ServicePrincipal("apigateway.amazonaws.com"),
+        sourceArn: Stack.of(this).formatArn({
+          service: "execute-api",
+          resource: apiId,
+          resourceName: callers,
+        }),
+      });
   }
 }
 
-function ownDomain(scope: Api, { domainName, certificateArn }: Settings): DomainName | undefined {
+// Without IP addresses of people and without query strings, which may contain secrets.
+const accessLogFields = {
+  requestId: "$context.requestId",
+  at: "$context.requestTime",
+  routeKey: "$context.routeKey",
+  status: "$context.status",
+  milliseconds: "$context.responseLatency",
+  bytes: "$context.responseLength",
+  error: "$context.error.message",
+  integrationError: "$context.integrationErrorMessage",
+};
+
+/**
+ * The calls that a permission covers, as `<stage>/<method>/<path>`. API Gateway calls a function as
+ * `$default/GET/api/v1/contacts/...`, and without a matching route as `$default/$default`.
+ */
+const callersOf = (routeKey: string): string =>
+  routeKey === "$default" ? "*/*" : `*/*${routeKey.replace("ANY ", "").replace(/{.+?}/g, "*")}`;
+
+function customDomain(
+  scope: Api,
+  { domainName, certificateArn }: StackSettings,
+): DomainName | undefined {
   if (!domainName || !certificateArn) return undefined;
-  return new DomainName(scope, "Domain", { domainName, certificate: Certificate.fromCertificateArn(scope, "Certificate", certificateArn) });
+  const certificate = Certificate.fromCertificateArn(scope, "Certificate", certificateArn);
+  return new DomainName(scope, "Domain", { domainName, certificate });
 }

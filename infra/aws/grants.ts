@@ -1,17 +1,21 @@
-// Grants follow code: a function may make the calls its bundle contains, on our resources, and no others.
+// Permissions follow code: a function may make the AWS calls that its bundle contains, on our
+// resources, and no others.
 import { Stack } from "aws-cdk-lib";
 import { PolicyStatement } from "aws-cdk-lib/aws-iam";
 import type { Function as Lambda } from "aws-cdk-lib/aws-lambda";
 import { Secret } from "aws-cdk-lib/aws-secretsmanager";
-import { shelves } from "../../shared/keys.ts";
-import type { House } from "./function.ts";
-import type { Reach } from "./reach.ts";
+import { indexes } from "../../shared/keys.ts";
+import type { BundleUsage } from "./bundle-usage.ts";
+import type { FunctionContext } from "./lambda-function.ts";
 
-type Resource = "table" | "indexes" | "objects" | "bucket" | "key" | "queues" | "secret";
-type Grant = Partial<Record<Resource, string[]>>;
+type GrantResource = "table" | "indexes" | "objects" | "bucket" | "key" | "queues" | "secret";
+type ActionsByResource = Partial<Record<GrantResource, string[]>>;
 
-/** What AWS asks for each operation. One that is not here stops the synthesis: nobody gets a right that was not thought about. */
-const grants: Record<string, Grant> = {
+/**
+ * The IAM actions of each operation. An operation that is not listed fails the synthesis, so that
+ * every permission is reviewed.
+ */
+const actionsByCall: Record<string, ActionsByResource> = {
   Get: { table: ["dynamodb:GetItem"] },
   BatchGet: { table: ["dynamodb:BatchGetItem"] },
   Query: { table: ["dynamodb:Query"], indexes: ["dynamodb:Query"] },
@@ -19,12 +23,21 @@ const grants: Record<string, Grant> = {
   Update: { table: ["dynamodb:UpdateItem"] },
   Delete: { table: ["dynamodb:DeleteItem"] },
   BatchWrite: { table: ["dynamodb:BatchWriteItem"] },
-  TransactWrite: { table: ["dynamodb:PutItem", "dynamodb:UpdateItem", "dynamodb:DeleteItem", "dynamodb:ConditionCheckItem"] },
-  BatchExecuteStatement: {}, // by its statements, below
+  TransactWrite: {
+    table: [
+      "dynamodb:PutItem",
+      "dynamodb:UpdateItem",
+      "dynamodb:DeleteItem",
+      "dynamodb:ConditionCheckItem",
+    ],
+  },
+  BatchExecuteStatement: {}, // see its statements below
   INSERT: { table: ["dynamodb:PartiQLInsert"] },
   UPDATE: { table: ["dynamodb:PartiQLUpdate"] },
   SendMessageBatch: { queues: ["sqs:SendMessage"] },
-  // Without the right to list, S3 says "forbidden" of an object that is not there.
+  GetQueueAttributes: { queues: ["sqs:GetQueueAttributes"] },
+  ChangeMessageVisibilityBatch: {}, // granted with the event source in queue-workers.ts
+  // Without s3:ListBucket, S3 returns 403 instead of 404 for a missing object.
   GetObject: { objects: ["s3:GetObject"], bucket: ["s3:ListBucket"] },
   HeadObject: { objects: ["s3:GetObject"], bucket: ["s3:ListBucket"] },
   CopyObject: { objects: ["s3:GetObject", "s3:PutObject"], bucket: ["s3:ListBucket"] },
@@ -41,55 +54,93 @@ const grants: Record<string, Grant> = {
   GetSecretValue: { secret: ["secretsmanager:GetSecretValue"] },
 };
 
-/** Lets the function do what it reaches, and tells it where those things are. */
-export function grant(fn: Lambda, reach: Reach, house: House): void {
-  const needs = [...reach.commands, ...reach.statements].map((call) => {
-    const known = grants[call];
-    if (!known) throw new Error(`${fn.node.path} calls ${call}, and infra/aws/grants.ts does not say what that needs`);
-    return known;
+/**
+ * Grants the function what its bundle uses, and sets the names of these resources in its
+ * environment.
+ */
+export function grantPermissions(fn: Lambda, usage: BundleUsage, context: FunctionContext): void {
+  const required = [...usage.commands, ...usage.statements].map((call) => {
+    const actions = actionsByCall[call];
+    if (!actions)
+      throw new Error(
+        `${fn.node.path} calls ${call}, but infra/aws/grants.ts lists no permissions for it: ` +
+          "add them there",
+      );
+    return actions;
   });
-  for (const [resource, arnsOf] of Object.entries(arns) as [Resource, (typeof arns)[Resource]][]) {
-    const actions = [...new Set(needs.flatMap((need) => need[resource] ?? []))].sort();
-    const resources = actions.length ? arnsOf(house, reach, fn) : [];
+  for (const [resource, arnsOf] of Object.entries(arnsByResource) as [
+    GrantResource,
+    (typeof arnsByResource)[GrantResource],
+  ][]) {
+    const actions = [
+      ...new Set(required.flatMap((actionsByResource) => actionsByResource[resource] ?? [])),
+    ].sort();
+    const resources = actions.length ? arnsOf(context, usage, fn) : [];
     if (resources.length) fn.addToRolePolicy(new PolicyStatement({ actions, resources }));
     if (resources.length)
-      for (const [name, value] of Object.entries(whereabouts[resource]?.(house, reach) ?? {})) fn.addEnvironment(name, value);
+      for (const [name, value] of Object.entries(
+        resourceEnvironment[resource]?.(context, usage) ?? {},
+      ))
+        fn.addEnvironment(name, value);
   }
 }
 
-const arns: Record<Resource, (house: House, reach: Reach, fn: Lambda) => string[]> = {
+const arnsByResource: Record<
+  GrantResource,
+  (context: FunctionContext, usage: BundleUsage, fn: Lambda) => string[]
+> = {
   table: ({ store }) => [store.table.tableArn],
-  indexes: ({ store }, { shelves }) => indexesOf(shelves).map((index) => `${store.table.tableArn}/index/${index}`),
+  indexes: ({ store }, { indexes }) =>
+    indexNames(indexes).map((index) => `${store.table.tableArn}/index/${index}`),
   objects: ({ store }) => [store.bucket.arnForObjects("*")],
   bucket: ({ store }) => [store.bucket.bucketArn],
   key: ({ store }) => [store.key.keyArn],
-  queues: (house, reach) => sentTo(house, reach).map(({ live }) => live.queueArn),
+  queues: (context, usage) => targetQueues(context, usage).map(({ queue }) => queue.queueArn),
   secret: ({ settings }, _, fn) =>
-    secretsOf(settings).map(
-      ([setting, name]) => `${Secret.fromSecretNameV2(Stack.of(fn), `${fn.node.id}${setting}`, name).secretArn}-??????`,
+    operatorSecrets(settings).map(
+      ([setting, name]) =>
+        `${Secret.fromSecretNameV2(Stack.of(fn), `${fn.node.id}${setting}`, name).secretArn}-??????`,
     ),
 };
 
-const whereabouts: Partial<Record<Resource, (house: House, reach: Reach) => Record<string, string>>> = {
+const resourceEnvironment: Partial<
+  Record<GrantResource, (context: FunctionContext, usage: BundleUsage) => Record<string, string>>
+> = {
   table: ({ store }) => ({ TABLE_NAME: store.table.tableName }),
   objects: ({ store }) => ({ BUCKET_NAME: store.bucket.bucketName }),
   key: ({ store }) => ({ KMS_KEY_ID: store.key.keyArn }),
-  queues: (house, reach) =>
+  queues: (context, usage) =>
     Object.fromEntries(
-      sentTo(house, reach).map(({ settings, live }) => [`QUEUE_URL_${settings.name.toUpperCase().replaceAll("-", "_")}`, live.queueUrl]),
+      targetQueues(context, usage).map(({ definition, queue }) => [
+        queueUrlSetting(definition.name),
+        queue.queueUrl,
+      ]),
     ),
-  secret: ({ settings }) => Object.fromEntries(secretsOf(settings)),
+  secret: ({ settings }) => Object.fromEntries(operatorSecrets(settings)),
 };
 
-/** Those that the operator named, by the setting that tells functions of them. */
-const secretsOf = ({ systemSenderSecret, stripeSecret }: House["settings"]): [string, string][] =>
-  Object.entries({ SYSTEM_SENDER_SECRET: systemSenderSecret, STRIPE_SECRET: stripeSecret }).filter((one): one is [string, string] =>
-    Boolean(one[1]),
+/** The environment variable with the URL of a queue. */
+export const queueUrlSetting = (name: string): string =>
+  `QUEUE_URL_${name.toUpperCase().replaceAll("-", "_")}`;
+
+/** The secrets that the operator configured, with their environment variables. */
+const operatorSecrets = ({
+  systemSenderSecret,
+  stripeSecret,
+}: FunctionContext["settings"]): [string, string][] =>
+  Object.entries({ SYSTEM_SENDER_SECRET: systemSenderSecret, STRIPE_SECRET: stripeSecret }).filter(
+    (entry): entry is [string, string] => Boolean(entry[1]),
   );
 
-const sentTo = ({ store }: House, { queues }: Reach) => queues.map((name) => store.queues.get(name)!);
+const targetQueues = ({ store }: FunctionContext, { queues }: BundleUsage) =>
+  queues.map((name) => store.queues.get(name)!);
 
-// A shelf knows its index, whatever it is asked for.
-const indexesOf = (names: string[]): string[] => [
-  ...new Set(names.map((name) => Reflect.apply(shelves[name as keyof typeof shelves], undefined, ["0", "0", "0"]).index)),
+// The index of an index range does not depend on the arguments.
+const indexNames = (names: string[]): string[] => [
+  ...new Set(
+    names.map(
+      (name) =>
+        Reflect.apply(indexes[name as keyof typeof indexes], undefined, ["0", "0", "0"]).index,
+    ),
+  ),
 ];

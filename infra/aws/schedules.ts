@@ -3,19 +3,34 @@ import { Rule, Schedule } from "aws-cdk-lib/aws-events";
 import { LambdaFunction } from "aws-cdk-lib/aws-events-targets";
 import type { Function as Lambda } from "aws-cdk-lib/aws-lambda";
 import { Construct } from "constructs";
-import type { Tick } from "../../shared/every.ts";
-import { type House, lambda } from "./function.ts";
+import type { Schedule as ServiceSchedule } from "../../shared/schedules.ts";
+import { createFunction, type FunctionContext } from "./lambda-function.ts";
 
-/** One function per tick, at functions/schedule/<tick name>.ts. */
+/** One function per schedule, at functions/schedule/<schedule name>.ts. */
 export class Schedules extends Construct {
-  readonly functions: Lambda[];
+  /** By bundle. */
+  readonly functions: Map<string, Lambda>;
 
-  constructor(scope: Construct, ticks: Tick[], house: House) {
+  constructor(scope: Construct, schedules: ServiceSchedule[], context: FunctionContext) {
     super(scope, "Schedules");
-    this.functions = ticks.map(({ name, minutes }) => {
-      const fn = lambda(this, `schedule/${name}`, house, { timeoutSeconds: 60, memoryMegabytes: 512 });
-      new Rule(this, `${name}-rule`, { schedule: Schedule.rate(Duration.minutes(minutes)), targets: [new LambdaFunction(fn)] });
-      return fn;
-    });
+    this.functions = new Map(
+      schedules.map(({ name, minutes }) => {
+        const fn = createFunction(this, context, {
+          bundle: `schedule/${name}`,
+          timeoutSeconds: 60,
+          memoryMegabytes: 512,
+        });
+        // The next run finds the same work, so an event that is minutes old need not be retried.
+        const target = new LambdaFunction(fn, {
+          retryAttempts: 2,
+          maxEventAge: Duration.minutes(5),
+        });
+        new Rule(this, `${name}-rule`, {
+          schedule: Schedule.rate(Duration.minutes(minutes)),
+          targets: [target],
+        });
+        return [`schedule/${name}`, fn];
+      }),
+    );
   }
 }

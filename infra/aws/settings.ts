@@ -1,40 +1,106 @@
 import * as z from "zod";
 import { planKeys } from "../../shared/plans.ts";
+import { providerKeys } from "../../shared/providers/provider-keys.ts";
 
 const text = z.string().min(1);
 
-/** What `-c name=value` may say, at `npm run synth` and `npm run deploy`. */
-const Context = z.object({
+/** A JSON text, or the value itself, which cdk.json can contain. */
+const jsonObject = <T extends z.ZodType>(schema: T) =>
+  z.preprocess((value) => (typeof value === "string" ? parseJson(value) : value), schema);
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+/** The settings that `npm run synth` and `npm run deploy` accept as `-c name=value`. */
+const SettingsSchema = z.object({
   stage: z
     .string()
-    .regex(/^[a-z][a-z0-9]{0,19}$/, "must be up to 20 small letters and digits")
+    .regex(
+      /^[a-z][a-z0-9]{0,19}$/,
+      "must be 1 to 20 lower-case letters and digits, beginning with a letter",
+    )
     .default("dev"),
   publicUrl: z.url({ protocol: /^https$/ }).optional(),
   domainName: z.hostname().optional(),
   certificateArn: z.string().startsWith("arn:").optional(),
   alarmEmail: z.email().optional(),
   signup: z.enum(["open", "first", "off"]).default("first"),
-  defaultPlan: z.enum(planKeys).default("free"),
+  /** Default: `unlimited` if `signup` is `first` and there is no Stripe secret, else `free`. */
+  defaultPlan: z.enum(planKeys).optional(),
   allowedOrigins: text.optional(),
-  systemSender: text.optional(),
+  /** `<sending config id>`, or `<provider>:<from address>` with `systemSenderSecret`. */
+  systemSender: z
+    .string()
+    .regex(/^(\d+|[a-z0-9]+:\S+@\S+)$/, "must be a sending config id, or <provider>:<from address>")
+    .optional(),
+  /** Name of the secret with the system sender's credentials as JSON. */
   systemSenderSecret: text.optional(),
   pexelsApiKey: text.optional(),
-  /** Name of the secret with Stripe's keys. */
+  /** Name of the secret with the Stripe keys. */
   stripeSecret: text.optional(),
   brandingUrl: z.url({ protocol: /^https$/ }).optional(),
-  /** Functions that the account may run at once; `npm run deploy` finds out. */
+  /** The concurrency limit of the account. `npm run deploy` reads it. */
   accountConcurrency: z.coerce.number().int().min(10).default(1000),
+  /** Gives the table high capacity from the start, for a one-time charge. */
   warmThroughput: z.stringbool().default(false),
+  /** Keeps table, bucket and key when the stack is deleted, and refuses to delete the stack. */
+  protect: z.stringbool().default(true),
+  /** Name of an existing table to use, such as a restored one. */
+  tableName: z
+    .string()
+    .regex(/^[\w.-]{3,255}$/, "must be the name of a DynamoDB table")
+    .optional(),
+  /** Name of an existing bucket to use. */
+  bucketName: z
+    .string()
+    .regex(/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/, "must be the name of an S3 bucket")
+    .optional(),
+  /** ARN of the existing KMS key that encrypted the secrets in the table. */
+  keyArn: z
+    .string()
+    .regex(/^arn:[\w-]+:kms:[\w-]+:\d{12}:key\/[\w-]+$/, "must be the ARN of a KMS key")
+    .optional(),
+  /**
+   * Rate limit of API Gateway for all organizations together. Bursts may have twice as many
+   * requests.
+   */
+  requestsPerSecond: z.coerce.number().int().min(1).default(1000),
+  /** Replaces the origins of provider APIs, as JSON: `{"sendgrid": "https://sandbox.example"}`. */
+  providerUrls: jsonObject(z.record(z.string(), z.url({ protocol: /^https?$/ }))).optional(),
 });
 
-export type Settings = z.output<typeof Context> & { production: boolean };
+export type StackSettings = z.output<typeof SettingsSchema>;
 
-/** Throws an Error that names every setting that is wrong. */
-export function settingsFrom(context: (name: string) => unknown): Settings {
-  const given = Object.fromEntries(Object.keys(Context.shape).map((name) => [name, context(name)]));
-  const { data, error } = Context.safeParse(given);
-  if (error) throw new Error(error.issues.map(({ path, message }) => `The setting ${path.join(".")}: ${message}`).join("\n"));
+export const settingNames = Object.keys(SettingsSchema.shape);
+
+/** Throws an error that names every invalid setting. */
+export function parseSettings(context: (name: string) => unknown): StackSettings {
+  const values = Object.fromEntries(settingNames.map((name) => [name, context(name)]));
+  const { data, error } = SettingsSchema.safeParse(values);
+  if (error)
+    throw new Error(
+      error.issues
+        .map(({ path, message }) => `The setting ${path.join(".")}: ${message}`)
+        .join("\n"),
+    );
   if (data.domainName && !data.certificateArn)
-    throw new Error("The setting certificateArn is missing: domainName needs a certificate of its region");
-  return { ...data, production: data.stage === "prod" };
+    throw new Error(
+      "The setting certificateArn is missing: domainName requires a certificate in its region",
+    );
+  if (data.systemSender?.includes(":") && !data.systemSenderSecret)
+    throw new Error(
+      "The setting systemSenderSecret is missing: systemSender names a provider, so its " +
+        "credentials must be in a secret",
+    );
+  for (const key of Object.keys(data.providerUrls ?? {}))
+    if (!providerKeys.some((known) => known === key))
+      throw new Error(
+        `The setting providerUrls: ${key} is not a provider (${providerKeys.join(", ")})`,
+      );
+  return data;
 }

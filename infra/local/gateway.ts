@@ -1,19 +1,30 @@
-// What API Gateway does in the cloud: matches the most specific route and hands the request to its function as an event
-// (HTTP API, payload format 2.0). Anything else goes to the $default function.
+// Stands in for API Gateway: matches the most specific route and calls its function with the Lambda
+// event (HTTP API, payload format 2.0). Other requests go to the $default function. Unlike API
+// Gateway, it accepts large bodies from authenticated callers.
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
+import type { BlockList } from "node:net";
 import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2 } from "aws-lambda";
 import { now } from "../../shared/clock.ts";
+import { type Credentials, cookiesOf } from "../../shared/http/authenticate.ts";
+import { gatewayRoutes } from "../../shared/http/gateway-routes.ts";
+import { compareSpecificity, pathParser } from "../../shared/http/paths.ts";
+import { maxBytes } from "../../shared/http/request-body.ts";
+import type { Route } from "../../shared/http/route.ts";
+import { clientAddress } from "./production.ts";
 
-export type Handler = (event: APIGatewayProxyEventV2) => Promise<APIGatewayProxyStructuredResultV2>;
+export type GatewayHandler = (
+  event: APIGatewayProxyEventV2,
+) => Promise<APIGatewayProxyStructuredResultV2>;
 
-export interface Served {
-  routes: { method: string; path: string; key: string }[];
-  handler: Handler;
+export interface GatewayGroup {
+  name: string;
+  routes: (Pick<Route, "method" | "path"> & Partial<Pick<Route, "auth" | "signed">>)[];
+  handler: GatewayHandler;
 }
 
-/** A request that has been read. */
-export interface Asked {
+/** A request before its body is read. */
+export interface Head {
   method: string;
   /** As sent, still percent-encoded. */
   path: string;
@@ -21,52 +32,77 @@ export interface Asked {
   /** Lower-case names; values of repeated headers are joined by commas. */
   headers: Record<string, string>;
   cookies: string[];
-  address: string;
+  clientAddress: string;
+}
+
+export interface GatewayRequest extends Head {
   body: Buffer;
 }
 
-export const maxBodyBytes = 36 * 1024 * 1024;
+export interface Gateway {
+  answer(request: GatewayRequest): Promise<APIGatewayProxyStructuredResultV2>;
+  /** The largest body of this request. */
+  maxBytes(head: Head): Promise<number>;
+}
 
-export type Gateway = (asked: Asked) => Promise<APIGatewayProxyStructuredResultV2>;
-
-export function gateway(groups: Served[], fallback: Handler): Gateway {
-  const table = groups
-    .flatMap(({ routes, handler }) => routes.map((route) => ({ ...route, handler, matches: matcher(route.path) })))
-    .sort((a, b) => bySpecificity(a.path, b.path));
-
-  return (asked) => {
-    for (const { method, key, handler, matches } of table) {
-      const params = method === asked.method ? matches(asked.path) : undefined;
-      if (params) return handler(eventOf(asked, key, params));
+/** `isKnown` checks whether the credential of a request is valid. */
+export function createGateway(
+  groups: GatewayGroup[],
+  fallback: GatewayHandler,
+  isKnown: (request: Credentials, method: string) => Promise<boolean>,
+): Gateway {
+  const handlers = new Map(groups.map(({ name, handler }) => [name, handler]));
+  const table = gatewayRoutes(groups)
+    .map(({ path, group }) => ({ path, handler: handlers.get(group)!, parse: pathParser(path) }))
+    .sort((a, b) => compareSpecificity(a.path, b.path));
+  const endpoints = groups
+    .flatMap(({ routes }) => routes.map((route) => ({ route, parse: pathParser(route.path) })))
+    .sort((a, b) => compareSpecificity(a.route.path, b.route.path));
+  const findRoute = (path: string) => {
+    for (const { path: pattern, handler, parse } of table) {
+      const params = decodeParams(parse(path));
+      if (params) return { key: `ANY ${pattern}`, handler, params };
     }
-    return fallback(eventOf(asked, "$default", {}));
+    return { key: "$default", handler: fallback, params: {} };
+  };
+  return {
+    answer: (request) => {
+      const { handler, key, params } = findRoute(request.path);
+      return handler(toLambdaEvent(request, key, params));
+    },
+    maxBytes: async ({ method, path, headers, cookies }) => {
+      const route = endpoints.find(
+        ({ route, parse }) => route.method === method && parse(path),
+      )?.route;
+      if (route?.signed) return maxBytes.signed;
+      const needsAccount = route !== undefined && route.auth !== "public";
+      return needsAccount && (await isKnown({ headers, cookies: cookiesOf(cookies) }, method))
+        ? maxBytes.account
+        : maxBytes.anyone;
+    },
   };
 }
 
 type Params = Record<string, string>;
 
-function matcher(pattern: string): (path: string) => Params | undefined {
-  const names = [...pattern.matchAll(/{(\w+)}/g)].map(([, name]) => name!);
-  const shape = new RegExp(`^${pattern.replace(/[.+]/g, "\\$&").replace(/{\w+}/g, "([^/]+)")}$`);
-  return (path) => {
-    const found = shape.exec(path);
-    if (!found) return undefined;
-    try {
-      return Object.fromEntries(names.map((name, i) => [name, decodeURIComponent(found[i + 1]!)]));
-    } catch {
-      return undefined; // a broken percent-encoding names nothing
-    }
-  };
+/** Undefined for a path with invalid percent-encoding. */
+function decodeParams(params: Params | undefined): Params | undefined {
+  if (!params) return undefined;
+  try {
+    return Object.fromEntries(
+      Object.entries(params).map(([name, value]) => [name, decodeURIComponent(value)]),
+    );
+  } catch {
+    return undefined;
+  }
 }
 
-/** Literal segments before parameters, from the left. */
-function bySpecificity(a: string, b: string): number {
-  const shape = (path: string) => path.replace(/{\w+}/g, "\uffff");
-  return shape(a) < shape(b) ? -1 : 1;
-}
-
-function eventOf(asked: Asked, routeKey: string, pathParameters: Params): APIGatewayProxyEventV2 {
-  const { method, path, headers, cookies, body, query, address } = asked;
+function toLambdaEvent(
+  request: GatewayRequest,
+  routeKey: string,
+  pathParameters: Params,
+): APIGatewayProxyEventV2 {
+  const { method, path, headers, cookies, body, query, clientAddress } = request;
   const at = now();
   return {
     version: "2.0",
@@ -75,7 +111,7 @@ function eventOf(asked: Asked, routeKey: string, pathParameters: Params): APIGat
     rawQueryString: query,
     headers,
     ...(cookies.length && { cookies }),
-    ...(query && { queryStringParameters: queryOf(query) }),
+    ...(query && { queryStringParameters: parseQuery(query) }),
     pathParameters,
     ...(body.length && { body: body.toString("base64") }),
     isBase64Encoded: body.length > 0,
@@ -84,7 +120,13 @@ function eventOf(asked: Asked, routeKey: string, pathParameters: Params): APIGat
       apiId: "local",
       domainName: headers.host ?? "localhost",
       domainPrefix: "local",
-      http: { method, path, protocol: "HTTP/1.1", sourceIp: address, userAgent: headers["user-agent"] ?? "" },
+      http: {
+        method,
+        path,
+        protocol: "HTTP/1.1",
+        sourceIp: clientAddress,
+        userAgent: headers["user-agent"] ?? "",
+      },
       requestId: randomUUID(),
       routeKey,
       stage: "$default",
@@ -94,57 +136,86 @@ function eventOf(asked: Asked, routeKey: string, pathParameters: Params): APIGat
   };
 }
 
-function queryOf(query: string): Record<string, string> {
+function parseQuery(query: string): Record<string, string> {
   const all = new Map<string, string>();
-  for (const [name, value] of new URLSearchParams(query)) all.set(name, all.has(name) ? `${all.get(name)},${value}` : value);
+  for (const [name, value] of new URLSearchParams(query))
+    all.set(name, all.has(name) ? `${all.get(name)},${value}` : value);
   return Object.fromEntries(all);
 }
 
-/** Reads a request; undefined when its body is larger than `maxBodyBytes`. Throws when the client goes away. */
-export async function read(request: IncomingMessage): Promise<Asked | undefined> {
-  const body = await bodyOf(request);
-  if (!body) return undefined;
+export function headOf(request: IncomingMessage, proxies: BlockList): Head {
   const target = (request.url ?? "/").replace(/^https?:\/\/[^/?]*/, "");
   const [path = "", ...query] = target.split("?");
   const { cookie, ...headers } = request.headers;
+  const connected = (request.socket.remoteAddress ?? "").replace(/^::ffff:/, "");
   return {
     method: request.method ?? "GET",
     path: path || "/",
     query: query.join("?"),
-    headers: Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, [value ?? ""].flat().join(",")])),
+    headers: Object.fromEntries(
+      Object.entries(headers).map(([name, value]) => [name, [value ?? ""].flat().join(",")]),
+    ),
     cookies: cookie?.split(";").map((each) => each.trim()) ?? [],
-    address: (request.socket.remoteAddress ?? "").replace(/^::ffff:/, ""),
-    body,
+    clientAddress: clientAddress(
+      connected,
+      [headers["x-forwarded-for"] ?? []].flat().join(","),
+      proxies,
+    ),
   };
 }
 
-// What is too large is still taken off the line, up to a point, or the client would not come to read our answer.
-const maxDiscardedBytes = 10 * maxBodyBytes;
+// The server reads the rest of a body that is too large, up to this limit. Otherwise the client
+// would not read the response.
+const maxDiscardedBytes = 10 * maxBytes.account;
 
-async function bodyOf(request: IncomingMessage): Promise<Buffer | undefined> {
+/**
+ * Reads the body. Cuts a body that is too large to one byte more than the limit, so that the
+ * function responds with 413. Calls `maxBytesOf` only when the body exceeds the limit of
+ * unauthenticated requests. Throws when the client disconnects.
+ */
+export async function readBody(
+  request: AsyncIterable<Buffer>,
+  maxBytesOf: () => Promise<number>,
+): Promise<Buffer> {
   let kept: Buffer[] = [];
   let size = 0;
-  for await (const chunk of request as AsyncIterable<Buffer>) {
+  let max: number | undefined;
+  for await (const chunk of request) {
+    const room = max === undefined || size <= max;
     size += chunk.length;
-    if (size <= maxBodyBytes) kept.push(chunk);
-    else kept = [];
+    if (room) kept.push(chunk);
+    if (size > maxBytes.anyone) max ??= await maxBytesOf();
+    if (room && max !== undefined && size > max) kept = [Buffer.concat(kept).subarray(0, max + 1)];
     if (size > maxDiscardedBytes) break;
   }
-  return size > maxBodyBytes ? undefined : Buffer.concat(kept);
+  return Buffer.concat(kept);
 }
 
-/** Sends what a function answered. */
-export function reply(response: ServerResponse, result: APIGatewayProxyStructuredResultV2): void {
-  const { statusCode = 200, headers = {}, cookies = [], body = "", isBase64Encoded = false } = result;
+export function writeResponse(
+  response: ServerResponse,
+  result: APIGatewayProxyStructuredResultV2,
+): void {
+  const {
+    statusCode = 200,
+    headers = {},
+    cookies = [],
+    body = "",
+    isBase64Encoded = false,
+  } = result;
   const bytes = Buffer.from(body, isBase64Encoded ? "base64" : "utf8");
   if (statusCode !== 204) response.setHeader("content-length", bytes.length);
-  for (const [name, value] of Object.entries(headers)) response.setHeader(name, typeof value === "boolean" ? String(value) : value);
+  for (const [name, value] of Object.entries(headers))
+    response.setHeader(name, typeof value === "boolean" ? String(value) : value);
   if (cookies.length) response.setHeader("set-cookie", cookies);
   response.writeHead(statusCode).end(bytes);
 }
 
-/** The error body that every other part of the interface answers with. */
-export function refuse(statusCode: number, code: string, error: string): APIGatewayProxyStructuredResultV2 {
+/** An error in the format of the API. */
+export function errorResponse(
+  statusCode: number,
+  code: string,
+  error: string,
+): APIGatewayProxyStructuredResultV2 {
   const requestId = randomUUID();
   return {
     statusCode,

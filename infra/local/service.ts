@@ -1,160 +1,277 @@
-// The whole service in this process: the same functions as in the cloud, with what stands in for AWS around them.
+// The whole service in one process: the same functions as on AWS, with local engines in place of
+// AWS.
 import { setTimeout as pause } from "node:timers/promises";
 import { SQSClient } from "@aws-sdk/client-sqs";
 import { handler as fallback } from "../../functions/http/fallback.ts";
-import { groups } from "../../functions/http/index.ts";
-import { workers } from "../../functions/queue/index.ts";
-import { ticks } from "../../functions/schedule/index.ts";
-import * as laneRunner from "../../shared/domain/sending/lane-runner.ts";
-import * as log from "../../shared/log.ts";
+import { workers } from "../../functions/queue-workers.ts";
+import { groups } from "../../functions/route-groups.ts";
+import { schedules } from "../../functions/schedules.ts";
+import { config } from "../../shared/config.ts";
+import * as laneRunner from "../../shared/domain/sending/bulk/lane-runner.ts";
+import { installDirectHandOver } from "../../shared/domain/sending/intake/direct-hand-over.ts";
+import * as singles from "../../shared/domain/sending/single-sends.ts";
+import { isKnown } from "../../shared/http/authenticate.ts";
+import { maxBytes } from "../../shared/http/request-body.ts";
+import { aloneFromNow } from "../../shared/kernel/lease.ts";
+import * as log from "../../shared/kernel/log.ts";
 import { queues } from "../../shared/queues.ts";
-import { addressOf } from "./address.ts";
-import { control } from "./control.ts";
-import { type Engines, startEngines } from "./engines.ts";
-import { type Folder, openFolder } from "./folder.ts";
-import { type Asked, type Gateway, gateway, refuse } from "./gateway.ts";
-import { type Front, listen } from "./listen.ts";
-import { poll } from "./poll.ts";
-import { credentials, region } from "./queues.ts";
-import { openSandbox, type Sandbox } from "./sandbox/index.ts";
-import type { Works } from "./settle.ts";
-import { ticking } from "./ticks.ts";
-import { openTime, type Time } from "./time.ts";
-import { isForeign } from "./visitors.ts";
+import { type DataFolder, openDataFolder } from "./data-folder.ts";
+import { type LocalEngines, startEngines } from "./engines/engines.ts";
+import { localCredentials, localRegion } from "./engines/sqs-and-s3.ts";
+import {
+  createGateway,
+  errorResponse,
+  type Gateway,
+  type GatewayRequest,
+  type Head,
+} from "./gateway.ts";
+import { type HttpFront, startHttpServer } from "./http-server.ts";
+import { readListenAddress } from "./listen-address.ts";
+import { isForeignRequest } from "./local-access.ts";
+import { createLocalApi } from "./local-api.ts";
+import { type MovableClock, openMovableClock } from "./movable-clock.ts";
+import { openOperatorSocket } from "./operator-socket.ts";
+import { checkSettings, type ServiceSettings, trustedProxies, usesSandbox } from "./production.ts";
+import { startPolling } from "./queue-poller.ts";
+import type { LocalRuntime } from "./run-until-idle.ts";
+import { openSandbox, type Sandbox } from "./sandbox/sandbox.ts";
+import { startScheduler } from "./scheduler.ts";
+import { printEntry } from "./terminal-log.ts";
 
-export interface Service {
+export interface LocalService {
   /** Without a path: http://127.0.0.1:3000 */
   url: string;
+  /** The URL for callers. */
+  publicUrl: string;
   sandbox: boolean;
-  /** How far the clock runs ahead of the machine's. */
+  /** How far the service clock is ahead of the machine's clock. */
   aheadSeconds: number;
   stop(): Promise<void>;
 }
 
-type Settings = Record<string, string | undefined>;
+/** How long a stop waits for requests and messages in progress. Unfinished messages stay queued. */
+const shutdownSeconds = 8;
 
-/** How long a stop waits for requests and messages in work; what is not done by then stays queued. */
-const graceSeconds = 8;
-
-/** By the settings of README, which also become this process's environment. Throws Trouble when it cannot start. */
-export async function startService(settings: Settings): Promise<Service> {
-  const stops: (() => Promise<unknown> | undefined)[] = [];
+/**
+ * Starts with the settings that README lists, and sets them in this process's environment. Throws
+ * CliError when it cannot start.
+ */
+export async function startLocalService(settings: ServiceSettings): Promise<LocalService> {
+  const cleanups: (() => Promise<unknown> | undefined)[] = [];
   const stop = async () => {
-    for (const each of stops.reverse().splice(0)) await each();
+    for (const each of cleanups.reverse().splice(0)) await each();
   };
   try {
+    checkSettings(settings);
     const dataDir = settings.DATA_DIR || ".data";
-    const folder = openFolder(dataDir);
-    stops.push(async () => folder.close());
-    const front = await listen({ ...addressOf({ HOST: settings.HOST, PORT: settings.PORT }), report });
-    stops.push(() => front.stop(0));
-    const sandbox = settings.SANDBOX === "off" ? undefined : await openSandbox({ dataDir, publicUrl: () => process.env.PUBLIC_URL! });
-    stops.push(async () => sandbox?.stop());
+    const folder = openDataFolder(dataDir);
+    cleanups.push(async () => folder.close());
+    const front = await startHttpServer({
+      ...readListenAddress({ HOST: settings.HOST, PORT: settings.PORT }),
+      proxies: trustedProxies(settings),
+      reportError: logFailure,
+    });
+    cleanups.push(() => front.stop(0));
+    const sandbox = usesSandbox(settings)
+      ? await openSandbox({ dataDir, publicUrl: () => process.env.PUBLIC_URL! })
+      : undefined;
+    cleanups.push(async () => sandbox?.stop());
     const engines = await startEngines({
       folder,
       queues: Object.values(queues),
-      secrets: secretsOf(settings, sandbox),
+      secrets: collectSecrets(settings, sandbox),
       dynamoDb: settings.AWS_ENDPOINT_URL_DYNAMODB,
     });
-    stops.push(engines.stop);
-    enter(settings, front, sandbox, engines);
-    const works = start(folder, engines, sandbox);
-    stops.push(() => rest(works, front));
-    front.answer(respond(gateway(groups, fallback), control(works), sandbox));
-    return { url: front.url, sandbox: Boolean(sandbox), aheadSeconds: works.time.offsetSeconds(), stop };
+    cleanups.push(engines.stop);
+    applyEnvironment(settings, { httpServer: front, sandbox, engines });
+    if (process.stdout.isTTY && settings.LOG_FORMAT !== "json")
+      log.writeLogWith((entry) => printEntry(entry, process.stdout, config.logLevel));
+    const runtime = await startWorkers(folder, engines, sandbox);
+    cleanups.push(() => stopWorkers(runtime, front));
+    const operator = await openOperatorSocket(folder.path("control.sock"), logFailure);
+    cleanups.push(() => operator.stop());
+    const api = createGateway(groups, fallback, isKnown);
+    front.setHandler(sandbox ? withSandbox(api, createLocalApi(runtime), sandbox) : api);
+    if (!sandbox)
+      log.info("real mail goes out", {
+        publicUrl: config.publicUrl,
+        signup: config.signupMode,
+        defaultPlan: config.defaultPlan,
+      });
+    const { publicUrl } = config;
+    return {
+      url: front.url,
+      publicUrl,
+      sandbox: Boolean(sandbox),
+      aheadSeconds: runtime.time.offsetSeconds(),
+      stop,
+    };
   } catch (error) {
     await stop();
     throw error;
   }
 }
 
-const report = (error: unknown): void => log.failure("local runner", error);
+const logFailure = (error: unknown): void => log.error("local service error", error);
 
-/** What Secrets Manager would hold: the credentials of the system sender. */
-const secretsOf = ({ SYSTEM_SENDER_CREDENTIALS, SYSTEM_SENDER_SECRET }: Settings, sandbox: Sandbox | undefined) => ({
+/** The secrets of Secrets Manager: the credentials of the system sender. */
+const collectSecrets = (
+  { SYSTEM_SENDER_CREDENTIALS, SYSTEM_SENDER_SECRET }: ServiceSettings,
+  sandbox: Sandbox | undefined,
+) => ({
   ...sandbox?.secrets,
-  ...(SYSTEM_SENDER_CREDENTIALS && { [SYSTEM_SENDER_SECRET || systemSenderSecret]: SYSTEM_SENDER_CREDENTIALS }),
+  ...(SYSTEM_SENDER_CREDENTIALS && {
+    [SYSTEM_SENDER_SECRET || systemSenderSecret]: SYSTEM_SENDER_CREDENTIALS,
+  }),
 });
 
-const sandboxPages = "Inbox: every mail that was sent here=/_local/inbox,Sandbox: accounts to try it with=/_local/sandbox";
+const homeLinks =
+  "Inbox: every mail that was sent here=/_local/inbox," +
+  "Sandbox: test accounts for every provider=/_local/sandbox";
 const systemSenderSecret = "system-sender";
 
-/** The environment is how functions get their settings, here as in the cloud. What was set by hand wins, but for the engines' addresses. */
-function enter(settings: Settings, front: Front, sandbox: Sandbox | undefined, engines: Engines) {
-  const providers = Object.entries(sandbox?.urls ?? {}).map(([key, url]) => [
+interface EnvironmentSources {
+  httpServer: HttpFront;
+  sandbox: Sandbox | undefined;
+  engines: LocalEngines;
+}
+
+/**
+ * Sets the environment from which functions read their settings. Explicit settings win, except over
+ * the engines' addresses.
+ */
+function applyEnvironment(
+  settings: ServiceSettings,
+  { httpServer, sandbox, engines }: EnvironmentSources,
+) {
+  const providers = Object.entries(sandbox?.originByProvider ?? {}).map(([key, url]) => [
     `PROVIDER_URL_${key.toUpperCase().replaceAll("-", "_")}`,
     url,
   ]);
   const defaults = {
-    PUBLIC_URL: front.url,
-    SIGNUP: "open",
-    DEFAULT_PLAN: "free",
-    ALLOW_LOOPBACK_WEBHOOKS: "on",
+    PUBLIC_URL: httpServer.url,
     SYSTEM_SENDER_SECRET: systemSenderSecret,
     ...(sandbox && {
-      SYSTEM_SENDER: sandbox.systemSender,
+      SIGNUP: "open",
+      DEFAULT_PLAN: "free",
+      ALLOW_LOOPBACK_WEBHOOKS: "on",
+      SYSTEM_SENDER: sandbox.systemSenderSetting,
       SNS_URL: sandbox.snsUrl,
-      HOME_LINKS: sandboxPages,
-      SANDBOX_URL: `${front.url}/_local/sandbox`,
+      HOME_LINKS: homeLinks,
+      SANDBOX_URL: `${httpServer.url}/_local/sandbox`,
     }),
     ...Object.fromEntries(providers),
   };
-  const given = Object.fromEntries(Object.entries(settings).filter(([, value]) => value));
-  // These would lead the SDK past the engines, to a real account.
-  for (const name of ["AWS_PROFILE", "AWS_SESSION_TOKEN", "AWS_ENDPOINT_URL", "AWS_IGNORE_CONFIGURED_ENDPOINT_URLS"])
+  const explicit = Object.fromEntries(Object.entries(settings).filter(([, value]) => value));
+  // With these, the SDK would call a real AWS account.
+  for (const name of [
+    "AWS_PROFILE",
+    "AWS_SESSION_TOKEN",
+    "AWS_ENDPOINT_URL",
+    "AWS_IGNORE_CONFIGURED_ENDPOINT_URLS",
+  ])
     delete process.env[name];
-  Object.assign(process.env, defaults, given, engines.env);
+  Object.assign(process.env, defaults, explicit, engines.env);
 }
 
-interface Running extends Works {
+interface RunningParts extends LocalRuntime {
   client: SQSClient;
 }
 
-function start(folder: Folder, engines: Engines, sandbox: Sandbox | undefined): Running {
-  laneRunner.windUp(false);
-  const time: Time = openTime(folder.path("clock"));
-  const client = new SQSClient({ endpoint: engines.queues.endpoint, region, credentials, useQueueUrlAsEndpoint: false });
-  const pollers = workers.map((worker) => poll(worker, { client, url: engines.queues.url(worker.queue.name), report }));
-  return { queues: engines.queues, pollers, ticks: ticking(ticks, report), time, due: engines.due, outside: outside(sandbox), client };
+async function startWorkers(
+  folder: DataFolder,
+  engines: LocalEngines,
+  sandbox: Sandbox | undefined,
+): Promise<RunningParts> {
+  laneRunner.setStopping(false);
+  installDirectHandOver(singles.claimDirectly);
+  const time: MovableClock = openMovableClock(folder.path("clock"));
+  // Another DynamoDB endpoint can serve other processes too.
+  if (engines.own && folder.wasUsed) await aloneFromNow();
+  const client = new SQSClient({
+    endpoint: engines.queues.endpoint,
+    region: localRegion,
+    credentials: localCredentials,
+    useQueueUrlAsEndpoint: false,
+  });
+  const pollers = workers.map((worker) =>
+    startPolling(worker, {
+      client,
+      url: engines.queues.url(worker.queue.name),
+      reportError: logFailure,
+    }),
+  );
+  const flushWebhooks = flushSandboxWebhooks(sandbox);
+  return {
+    queues: engines.queues,
+    pollers,
+    scheduler: startScheduler(schedules, logFailure),
+    time,
+    dueItems: engines.countDue,
+    flushExternal: async () => (await singles.finishDirectHandOvers()) || flushWebhooks(),
+    client,
+  };
 }
 
-/** Webhooks of the sandbox that are still to come. */
-const outside = (sandbox: Sandbox | undefined) => async (): Promise<boolean> => {
+/** Posts the pending webhooks of the sandbox. */
+const flushSandboxWebhooks = (sandbox: Sandbox | undefined) => async (): Promise<boolean> => {
   if (!sandbox) return false;
   const posted = () => sandbox.stats().webhooksPosted + sandbox.stats().webhooksFailed;
   const before = posted();
-  await sandbox.settle();
+  await sandbox.flushWebhooks();
   return posted() > before;
 };
 
-/** Requests end, then messages in work; the queues keep the rest. */
-async function rest({ pollers, ticks: ticking, client }: Running, front: Front) {
-  laneRunner.windUp(true);
-  const requests = front.stop(graceSeconds);
-  const messages = Promise.all([ticking.stop(), ...pollers.map((poller) => poller.stop())]);
-  await Promise.race([Promise.all([requests, messages]), pause(graceSeconds * 1000, undefined, { ref: false })]);
+/** Waits for requests and messages in progress. The queues keep the rest. */
+async function stopWorkers({ pollers, scheduler, client }: RunningParts, httpServer: HttpFront) {
+  laneRunner.setStopping(true);
+  const requests = httpServer.stop(shutdownSeconds);
+  const messages = Promise.all([scheduler.stop(), ...pollers.map((poller) => poller.stop())]);
+  const handOvers = requests.then(singles.finishDirectHandOvers);
+  await Promise.race([
+    Promise.all([requests, messages, handOvers]),
+    pause(shutdownSeconds * 1000, undefined, { ref: false }),
+  ]);
   client.destroy();
 }
 
-const observed = new Set(["POST", "PUT", "DELETE"]);
+const observedMethods = new Set(["POST", "PUT", "DELETE"]);
 
-/** /_local/* is ours alone; all else is what the cloud would see. */
-function respond(ask: Gateway, controls: ReturnType<typeof control>, sandbox: Sandbox | undefined): Gateway {
-  const local = async (asked: Asked) => {
-    const answer = await sandbox?.local({ ...asked, query: new URLSearchParams(asked.query) });
-    if (!answer) return undefined;
-    const { status, headers, body } = answer;
-    return { statusCode: status, headers, body: Buffer.from(body).toString("base64"), isBase64Encoded: true };
+/** Adds /_local/*, which exists only with the sandbox. */
+function withSandbox(
+  api: Gateway,
+  localApi: ReturnType<typeof createLocalApi>,
+  sandbox: Sandbox,
+): Gateway {
+  const answerFromSandbox = async (request: GatewayRequest) => {
+    const query = new URLSearchParams(request.query);
+    const response = await sandbox.handleLocalRequest({ ...request, query });
+    if (!response) return undefined;
+    const { status, headers, body } = response;
+    return {
+      statusCode: status,
+      headers,
+      body: Buffer.from(body).toString("base64"),
+      isBase64Encoded: true,
+    };
   };
-  return async (asked) => {
-    if (asked.path.startsWith("/_local/")) {
-      if (isForeign(asked, process.env.PUBLIC_URL!)) return refuse(403, "forbidden", "Only pages of this service may use /_local");
-      return (await controls(asked)) ?? (await local(asked)) ?? ask(asked);
+  const isLocal = ({ path }: Head) => path.startsWith("/_local/");
+  const answer = async (request: GatewayRequest) => {
+    const { method, path } = request;
+    if (isLocal(request)) {
+      if (isForeignRequest(request, process.env.PUBLIC_URL!))
+        return errorResponse(403, "forbidden", "Only pages of this service can call /_local");
+      return (await localApi(request)) ?? (await answerFromSandbox(request)) ?? api.answer(request);
     }
-    const answer = await ask(asked);
-    const { statusCode = 200, body: responseBody } = answer;
-    if (statusCode < 300 && observed.has(asked.method) && asked.path.startsWith("/api/v1/sending-configs"))
-      sandbox?.observe({ method: asked.method, path: asked.path, requestBody: asked.body, responseBody });
-    return answer;
+    const response = await api.answer(request);
+    const { statusCode = 200, body: responseBody } = response;
+    const changesConfig = observedMethods.has(method) && path.startsWith("/api/v1/sending-configs");
+    if (statusCode < 300 && changesConfig)
+      sandbox.observeApiCall({ method, path, requestBody: request.body, responseBody });
+    return response;
+  };
+  return {
+    answer,
+    maxBytes: async (head) => (isLocal(head) ? maxBytes.account : api.maxBytes(head)),
   };
 }

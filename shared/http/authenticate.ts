@@ -1,76 +1,130 @@
-import { permitOrganization } from "../caller.ts";
+import { exists } from "../adapters/dynamodb/conditions.ts";
+import { get, transact, update } from "../adapters/dynamodb/table.ts";
+import { requireOrganizationAccess } from "../caller.ts";
 import { epochSeconds, now } from "../clock.ts";
-import { exists } from "../conditions.ts";
 import { config } from "../config.ts";
-import { claim, get, update } from "../doors/table.ts";
-import { forbidden, unauthenticated } from "../errors.ts";
+import { forbidden, Problem, unauthenticated } from "../errors.ts";
+import { findApiKey } from "../kernel/api-key-cache.ts";
 import { keys, sha256 } from "../keys.ts";
-import type { Identity, Request, Route } from "./route.ts";
+import type { ApiRequest, Identity, Route } from "./route.ts";
 
-export const sessionCookie = "__Host-session";
+export const sessionCookieName = "__Host-session";
 
-interface ApiKeyItem {
-  orgId: number;
-  keyId: number;
-  userId: number;
-  siteId?: number;
-  scopes: string[];
-}
 interface SessionItem {
   orgId: number;
   userId: number;
   expires: number;
 }
 
-/** Who is asking, by API key or session cookie; throws 401 without a good credential. One read. */
-export async function authenticate(request: Request, method: string): Promise<Identity> {
+/** The headers that hold a credential. */
+export type Credentials = Pick<ApiRequest, "headers" | "cookies">;
+
+/** Cookies by name. */
+export const cookiesOf = (cookies: string[]): Record<string, string> =>
+  Object.fromEntries(
+    cookies
+      .map((cookie) => cookie.trim().split(/=(.*)/s))
+      .map(([name = "", value = ""]) => [name, value]),
+  );
+
+/**
+ * Whether the credential is valid. Also true if that is unknown because of an outage, so that the
+ * route returns the error.
+ */
+export const isKnown = (request: Credentials, method: string): Promise<boolean> =>
+  authenticate(request, method).then(
+    () => true,
+    (error: unknown) =>
+      !(error instanceof Problem && /^(unauthenticated|forbidden)$/.test(error.kind)),
+  );
+
+/**
+ * The caller, from the API key or the session cookie. Throws 401 without a valid credential. Takes
+ * one read, or none for an API key that this process read in the last 5 seconds.
+ */
+export async function authenticate(request: Credentials, method: string): Promise<Identity> {
   const { authorization } = request.headers;
-  if (authorization !== undefined) return byKey(authorization);
-  const token = request.cookies[sessionCookie];
+  if (authorization !== undefined) return authenticateApiKey(authorization);
+  const token = request.cookies[sessionCookieName];
   if (!token) throw unauthenticated();
-  return bySession(token, request, method);
+  return authenticateSession(token, request, method);
 }
 
-async function byKey(authorization: string): Promise<Identity> {
+async function authenticateApiKey(authorization: string): Promise<Identity> {
   const [, key] = /^Bearer (pm_live_[0-9A-Za-z]{40,})$/i.exec(authorization) ?? [];
-  const item = key && (await get<ApiKeyItem>(keys.apiKey(sha256(key))));
+  const item = key && (await findApiKey(sha256(key)));
   if (!item) throw unauthenticated();
-  await used(item);
-  return { orgId: item.orgId, kind: "api_key", userId: item.userId, siteId: item.siteId, scopes: item.scopes };
+  return {
+    orgId: item.orgId,
+    kind: "api_key",
+    userId: item.userId,
+    keyId: item.keyId,
+    siteId: item.siteId,
+    scopes: item.scopes,
+  };
 }
 
-// lastUsedAt is right to the minute: once a minute and process is often enough, and costs nothing beside the requests.
-const lastNoted = new Map<number, number>();
+// `lastUsedAt` is accurate to the minute. Each process writes it at most once a minute per key, so
+// it costs almost nothing.
+const lastRecordedAt = new Map<number, number>();
 
-async function used({ orgId, keyId }: ApiKeyItem) {
-  if (epochSeconds() - (lastNoted.get(keyId) ?? 0) < 60) return;
-  if (lastNoted.size > 10_000) lastNoted.clear();
-  lastNoted.set(keyId, epochSeconds());
-  await claim(update(keys.record(orgId, "APIKEY", keyId), { set: { lastUsedAt: now().toISOString() } }, { if: exists }));
+export async function recordKeyUse({ orgId, keyId }: Identity): Promise<void> {
+  if (keyId === undefined) return;
+  if (epochSeconds() - (lastRecordedAt.get(keyId) ?? 0) < 60) return;
+  if (lastRecordedAt.size > 10_000) lastRecordedAt.clear();
+  lastRecordedAt.set(keyId, epochSeconds());
+  await transact(
+    update(
+      keys.record(orgId, "APIKEY", keyId),
+      { set: { lastUsedAt: now().toISOString() } },
+      { if: exists },
+    ),
+  );
 }
 
-async function bySession(token: string, request: Request, method: string): Promise<Identity> {
+async function authenticateSession(
+  token: string,
+  request: Credentials,
+  method: string,
+): Promise<Identity> {
   const hash = sha256(token);
   const session = await get<SessionItem>(keys.session(hash));
   if (!session || session.expires <= epochSeconds()) throw unauthenticated();
-  if (method !== "GET") sameOrigin(request);
-  return { orgId: session.orgId, kind: "session", userId: session.userId, scopes: ["*"], sessionHash: hash };
+  if (method !== "GET") requireSameOrigin(request);
+  return {
+    orgId: session.orgId,
+    kind: "session",
+    userId: session.userId,
+    scopes: ["*"],
+    sessionHash: hash,
+  };
 }
 
-// A browser sends the cookie with other sites' requests too (RFC 6454 names the sender in Origin, Fetch Metadata its kind in Sec-Fetch-Site).
-function sameOrigin({ headers: { origin, "sec-fetch-site": site } }: Request) {
-  const foreign =
+// A browser may send the cookie with requests of other sites. The headers Origin (RFC 6454) and
+// Sec-Fetch-Site (Fetch Metadata) identify them.
+function requireSameOrigin({ headers: { origin, "sec-fetch-site": site } }: Credentials) {
+  const isCrossOrigin =
     origin === undefined
       ? site === "cross-site" || site === "same-site"
       : origin !== new URL(config.publicUrl).origin && !config.allowedOrigins.includes(origin);
-  if (foreign) throw forbidden("Requests with a session must come from our own pages", { code: "origin_forbidden" });
+  if (isCrossOrigin)
+    throw forbidden(
+      "Requests with a session cookie must come from PUBLIC_URL or one of ALLOWED_ORIGINS",
+      {
+        code: "origin_forbidden",
+      },
+    );
 }
 
-/** What this identity may not do throws 403. */
+/** Throws 403 if the identity may not call the route. */
 export function authorize(identity: Identity, route: Route): void {
   if (route.auth === "session" && identity.kind !== "session")
-    throw forbidden("This needs a session: log in with email and password", { code: "session_required" });
+    throw forbidden("This endpoint requires a session: log in with email and password", {
+      code: "session_required",
+    });
   if (!identity.scopes.includes("*") && !identity.scopes.includes(route.scope))
-    throw forbidden(`The API key lacks the scope ${route.scope}`, { code: "scope_missing" });
-  if (route.level === "organization") permitOrganization(identity);
+    throw forbidden(`The API key does not have the scope ${route.scope}`, {
+      code: "scope_missing",
+    });
+  if (route.level === "organization") requireOrganizationAccess(identity);
 }

@@ -1,105 +1,176 @@
-// Idempotency-Key: the same key and request get the first answer again, for 24 hours (interface-decisions, section 1).
+// Idempotency-Key: for 24 hours, a repeated request with the same key gets the stored response.
 import { createHash } from "node:crypto";
 import { gunzipSync, gzipSync } from "node:zlib";
 import type { APIGatewayProxyStructuredResultV2 } from "aws-lambda";
+import { any, atMost, equals, isNew } from "../adapters/dynamodb/conditions.ts";
+import {
+  get,
+  getMany,
+  put,
+  remove,
+  transact,
+  update,
+  write,
+  writeMany,
+} from "../adapters/dynamodb/table.ts";
 import { epochSeconds } from "../clock.ts";
-import { any, atMost, equals, isNew } from "../conditions.ts";
-import { claim, get, getMany, put, update, write, writeMany } from "../doors/table.ts";
 import { conflict, invalid } from "../errors.ts";
-import { type Memory, remembering } from "../ids.ts";
-import { type Address, keys } from "../keys.ts";
-import type { Identity, Request, Route } from "./route.ts";
+import { type ReservedIds, withReservedIds } from "../ids.ts";
+import { endedBy } from "../kernel/lease.ts";
+import { type Key, keys } from "../keys.ts";
+import { formDataOf } from "./form-body.ts";
+import type { ApiRequest, Identity, Route } from "./route.ts";
 
-type Answer = APIGatewayProxyStructuredResultV2;
+type LambdaResponse = APIGatewayProxyStructuredResultV2;
 
-interface Attempt {
+interface IdempotencyRecord {
   fingerprint: string;
-  /** Until when the request at work may be believed to live (Unix seconds). */
+  /** When another request may take over (Unix seconds). */
   lease: number;
   expires: number;
-  taken?: Memory["taken"];
-  /** What an item does not hold of the body lies in as many items beside it. */
+  taken?: ReservedIds["taken"];
+  /** The response. The rest of a large body is in `further` more items. */
   answer?: { statusCode: number; body: Uint8Array; further: number };
 }
 
-const keepSeconds = 24 * 3600;
-// A little over the longest time a request can take.
+const retentionSeconds = 24 * 3600;
+// A little more than the longest duration of a request.
 const leaseSeconds = 35;
 
-/** Runs `work` once for this key, or answers as the first time. A request without the header just runs. */
-export async function once(route: Route, identity: Identity, request: Request, work: () => Promise<Answer>): Promise<Answer> {
+interface IncomingRequest {
+  identity: Identity;
+  request: ApiRequest;
+  body: unknown;
+}
+
+/**
+ * Runs `work` once per key. Returns the stored response of this key if there is one: a replay must
+ * succeed even if the request would fail today. Requests without the header and previews always
+ * run.
+ */
+export async function runOnce(
+  route: Route,
+  { identity, request, body }: IncomingRequest,
+  work: () => Promise<LambdaResponse>,
+): Promise<LambdaResponse> {
   const key = request.headers["idempotency-key"];
-  if (key === undefined || route.method !== "POST") return work();
-  if (key.length < 1 || key.length > 255) throw invalid("Idempotency-Key must have 1 to 255 characters");
-  const place = { orgId: identity.orgId, key };
-  const { replay, memory } = await begin(place, fingerprint(route, identity, request));
+  if (key === undefined || route.method !== "POST" || isPreview(route, body)) return work();
+  if (key.length < 1 || key.length > 255)
+    throw invalid("Idempotency-Key must have 1 to 255 characters");
+  const requestKey = { orgId: identity.orgId, key };
+  const { replay, reserved } = await claimKey(
+    requestKey,
+    await fingerprint(route, identity, request),
+  );
   if (replay) return replay;
-  const answer = await remembering(memory!, work);
-  await finish(place, answer, route.once);
-  return answer;
+  const response = await withReservedIds(reserved!, work);
+  await storeResponse(requestKey, response, route.fieldsShownOnce);
+  return response;
 }
 
-/** The first answer, where this request was answered before: what it asked for may have changed since, and must not matter. */
-export async function answered(route: Route, identity: Identity, request: Request): Promise<Answer | undefined> {
-  const key = request.headers["idempotency-key"];
-  if (!key || key.length > 255 || route.method !== "POST") return undefined;
-  const place = { orgId: identity.orgId, key };
-  const earlier = await get<Attempt>(addressOf(place));
-  const same = earlier && earlier.expires > epochSeconds() && earlier.fingerprint === fingerprint(route, identity, request);
-  return same && earlier.answer ? replayed(place, earlier.answer) : undefined;
-}
+const isPreview = ({ preview }: Route, body: unknown): boolean =>
+  typeof preview === "function" ? preview(body) : preview;
 
-interface Place {
+interface RequestKey {
   orgId: number;
   key: string;
 }
-const addressOf = ({ orgId, key }: Place): Address => keys.idempotency(orgId, key);
-const partsOf = ({ orgId, key }: Place, parts: number): Address[] =>
+const keyOf = ({ orgId, key }: RequestKey): Key => keys.idempotency(orgId, key);
+const partKeys = ({ orgId, key }: RequestKey, parts: number): Key[] =>
   Array.from({ length: parts }, (_, part) => keys.idempotencyPart(orgId, key, part));
 
-async function begin(place: Place, print: string): Promise<{ replay?: Answer; memory?: Memory }> {
-  const address = addressOf(place);
+async function claimKey(
+  requestKey: RequestKey,
+  fingerprint: string,
+): Promise<{ replay?: LambdaResponse; reserved?: ReservedIds }> {
+  const key = keyOf(requestKey);
   const time = epochSeconds();
-  const attempt: Attempt = { fingerprint: print, lease: time + leaseSeconds, expires: time + keepSeconds };
-  // TTL deletes days late, so an expired item counts as none.
-  if (await claim(put(address, attempt, { if: any(isNew, atMost("expires", time)) }))) return { memory: { address, taken: {} } };
-  const earlier = await get<Attempt>(address);
-  if (!earlier) throw conflict("The first request with this Idempotency-Key is still running", { code: "idempotency_in_progress" });
-  if (earlier.fingerprint !== print) throw conflict("This Idempotency-Key was used for another request", { code: "idempotency_mismatch" });
-  if (earlier.answer) return { replay: await replayed(place, earlier.answer) };
+  const attempt: IdempotencyRecord = {
+    fingerprint,
+    lease: time + leaseSeconds,
+    expires: time + retentionSeconds,
+  };
+  // TTL deletes items days late, so an expired item counts as absent.
+  if (await transact(put(key, attempt, { if: any(isNew, atMost("expires", time)) })))
+    return { reserved: { key, taken: {} } };
+  const earlier = await get<IdempotencyRecord>(key);
+  if (!earlier) throw stillRunning();
+  if (earlier.fingerprint !== fingerprint)
+    throw conflict("This Idempotency-Key was used for a different request: use a new key", {
+      code: "idempotency_mismatch",
+    });
+  if (earlier.answer) return { replay: await replayResponse(requestKey, earlier.answer) };
   const takenOver =
-    earlier.lease <= time && (await claim(update(address, { set: { lease: attempt.lease } }, { if: equals("lease", earlier.lease) })));
-  if (!takenOver) throw conflict("The first request with this Idempotency-Key is still running", { code: "idempotency_in_progress" });
-  return { memory: { address, taken: earlier.taken ?? {} } };
+    earlier.lease <= epochSeconds(endedBy(leaseSeconds)) &&
+    (await transact(
+      update(key, { set: { lease: attempt.lease } }, { if: equals("lease", earlier.lease) }),
+    ));
+  if (!takenOver) throw stillRunning();
+  return { reserved: { key, taken: earlier.taken ?? {} } };
 }
 
-// What ended in 5xx or 429 may be tried again at once, under the ids it had taken.
-async function finish(place: Place, { statusCode = 200, body = "" }: Answer, secrets: string[]) {
-  const passing = statusCode >= 500 || statusCode === 429;
-  const set = passing ? { lease: 0 } : { answer: { statusCode, ...(await kept(place, gzipSync(without(secrets, body)))) } };
-  await write(update(addressOf(place), { set }));
+const stillRunning = () =>
+  conflict(
+    "The first request with this Idempotency-Key is still running: repeat this request later",
+    { code: "idempotency_in_progress" },
+  );
+
+// Only final outcomes are stored: success, payment required, not found, conflict.
+const isStored = (status: number): boolean =>
+  status < 300 || status === 402 || status === 404 || status === 409;
+
+async function storeResponse(
+  requestKey: RequestKey,
+  { statusCode = 200, body = "" }: LambdaResponse,
+  secrets: string[],
+) {
+  const key = keyOf(requestKey);
+  if (isStored(statusCode)) {
+    const answer = {
+      statusCode,
+      ...(await storeBody(requestKey, gzipSync(removeFields(secrets, body)))),
+    };
+    await write(update(key, { set: { answer } }));
+  } else if (statusCode >= 500 || statusCode === 429) {
+    // The same request can run again immediately, with the ids that it has reserved.
+    await write(update(key, { set: { lease: 0 } }));
+  } else {
+    // Nothing was changed. The caller can correct the request and keep the key.
+    await write(remove(key));
+  }
 }
 
-// An item has 400 KB at the most, and an answer may well be longer.
+// An item can have 400 KB, and a response may be larger.
 const partBytes = 300_000;
 
-async function kept(place: Place, bytes: Buffer): Promise<{ body: Buffer; further: number }> {
-  const [body = bytes, ...further] = Array.from({ length: Math.ceil(bytes.length / partBytes) }, (_, part) =>
-    bytes.subarray(part * partBytes, (part + 1) * partBytes),
+async function storeBody(
+  requestKey: RequestKey,
+  bytes: Buffer,
+): Promise<{ body: Buffer; further: number }> {
+  const [body = bytes, ...further] = Array.from(
+    { length: Math.ceil(bytes.length / partBytes) },
+    (_, part) => bytes.subarray(part * partBytes, (part + 1) * partBytes),
   );
-  const expires = epochSeconds() + keepSeconds;
-  const addresses = partsOf(place, further.length);
-  await writeMany(further.map((part, i) => put(addresses[i]!, { bytes: part, expires })));
+  const expires = epochSeconds() + retentionSeconds;
+  const furtherKeys = partKeys(requestKey, further.length);
+  await writeMany(further.map((part, i) => put(furtherKeys[i]!, { bytes: part, expires })));
   return { body, further: further.length };
 }
 
-function without(secrets: string[], body: string): string {
+function removeFields(secrets: string[], body: string): string {
   if (!secrets.length) return body;
-  return JSON.stringify(JSON.parse(body), (name, value: unknown) => (secrets.includes(name) ? undefined : value));
+  return JSON.stringify(JSON.parse(body), (name, value: unknown) =>
+    secrets.includes(name) ? undefined : value,
+  );
 }
 
-async function replayed(place: Place, { statusCode, body, further }: NonNullable<Attempt["answer"]>): Promise<Answer> {
-  const parts = await getMany<{ bytes: Uint8Array }>(partsOf(place, further), { consistent: true });
+async function replayResponse(
+  requestKey: RequestKey,
+  { statusCode, body, further }: NonNullable<IdempotencyRecord["answer"]>,
+): Promise<LambdaResponse> {
+  const parts = await getMany<{ bytes: Uint8Array }>(partKeys(requestKey, further), {
+    consistent: true,
+  });
   return {
     statusCode,
     headers: { "content-type": "application/json; charset=utf-8", "idempotent-replayed": "true" },
@@ -107,9 +178,36 @@ async function replayed(place: Place, { statusCode, body, further }: NonNullable
   };
 }
 
-// A bound key's site is a part of what it asks: two of them may well send the same words.
-const fingerprint = (route: Route, { siteId }: Identity, { rawBody, path, queryString }: Request): string =>
-  createHash("sha256")
-    .update(`${route.method} ${path}?${queryString} ${siteId ?? ""}\n`)
-    .update(rawBody)
-    .digest("hex");
+// The site of a site-bound API key is part of the fingerprint, because keys of two sites may send
+// identical requests.
+async function fingerprint(
+  route: Route,
+  { siteId }: Identity,
+  request: ApiRequest,
+): Promise<string> {
+  const { path, queryString, rawBody } = request;
+  const hash = createHash("sha256").update(
+    `${route.method} ${path}?${queryString} ${siteId ?? ""}\n`,
+  );
+  for (const part of (await formParts(request)) ?? [rawBody]) hash.update(part);
+  return hash.digest("hex");
+}
+
+/**
+ * The parts of a multipart body without its boundary, which differs between attempts. Undefined for
+ * any other body.
+ */
+async function formParts({
+  headers,
+  rawBody,
+}: ApiRequest): Promise<(string | Uint8Array)[] | undefined> {
+  const form = /^multipart\/form-data\b/i.test(headers["content-type"] ?? "")
+    ? await formDataOf({ headers, rawBody })
+    : undefined;
+  if (!form) return undefined;
+  const parts = [...form].map(async ([name, value]) => {
+    if (typeof value === "string") return [JSON.stringify([name, value])];
+    return [JSON.stringify([name, value.name, value.type, value.size]), await value.bytes()];
+  });
+  return (await Promise.all(parts)).flat();
+}

@@ -1,79 +1,188 @@
 import * as z from "zod";
+import { get, update, updateReturning } from "../adapters/dynamodb/table.ts";
 import { epochSeconds } from "../clock.ts";
 import { config } from "../config.ts";
-import { get, update, updateReturning } from "../doors/table.ts";
 import { limited } from "../errors.ts";
-import { type Address, keys } from "../keys.ts";
-import { networkOf } from "../networks.ts";
+import { networkOf } from "../kernel/ip-addresses.ts";
+import { createLruCache } from "../kernel/lru-cache.ts";
+import { type Key, keys } from "../keys.ts";
 import { type PlanKey, plans } from "../plans.ts";
 
-// Fixed windows of one minute.
+/** The length of a fixed window. */
 export const windowSeconds = 60;
 
-export const Window = z.object({ limit: z.int(), used: z.int(), remaining: z.int(), resetAt: z.int().describe("Unix seconds") });
-export type Window = z.output<typeof Window>;
-export const Windows = z.object({ general: Window, send: Window });
+export const RateLimitWindow = z.object({
+  limit: z.int().describe("Requests allowed per window."),
+  used: z.int(),
+  remaining: z.int(),
+  resetAt: z.int().describe("When the window ends, in Unix seconds."),
+});
+export type RateLimitWindow = z.output<typeof RateLimitWindow>;
+export const RateLimitWindows = z.object({
+  general: RateLimitWindow.describe("Window of the general rate limit."),
+  send: RateLimitWindow.describe("Window of the send rate limit."),
+});
 
-type Counted = "general" | "send";
+type RateLimitKind = "general" | "send";
 const minute = () => Math.floor(epochSeconds() / windowSeconds);
-const limitOf = (plan: PlanKey, counted: Counted) => (counted === "send" ? plans[plan].sendPerMinute : plans[plan].generalPerMinute);
+const limitOf = (plan: PlanKey, limitKind: RateLimitKind) =>
+  limitKind === "send" ? plans[plan].sendPerMinute : plans[plan].generalPerMinute;
 
-// An organization that was refused stays refused until its window ends: the function remembers, and the table is spared.
-const refusedWindows = new Set<string>();
+// The request counts of exhausted windows. An organization over its limit stays refused until its
+// window ends or its plan changes, so the process does not write to the table.
+const exhaustedWindows = new Map<string, number>();
 
-/** One more request in this window; answers how many there are now. */
-export async function count(orgId: number, counted: Counted): Promise<number> {
-  const address = keys.rateWindow(orgId, counted, minute());
-  if (refusedWindows.has(address.pk)) return Number.POSITIVE_INFINITY;
-  return countAt(address);
+/**
+ * The requests of one window that this process has counted. A process that gets many requests
+ * counts several in advance, so that most requests need no write. All processes together never
+ * admit more requests than the limit, and what a process counted for nothing is at most a
+ * twentieth of it.
+ */
+interface CountedRequests {
+  /** Numbers of requests that are counted and have not arrived yet, in ascending order. */
+  ahead: number[];
+  /** How many requests have arrived in this process. */
+  arrived: number;
+  /** How many of them wait to be counted. */
+  waiting: number;
+  /** The write that counts them. */
+  adding?: Promise<void> | undefined;
+}
+const countedRequests = createLruCache<CountedRequests>(10_000);
+const maxCountedAhead = 16;
+
+/** The limit of an organization when this process last enforced it. */
+const lastLimits = createLruCache<number>(10_000);
+
+/**
+ * Counts a request and returns the count of the window, or a lower bound after requests were
+ * refused.
+ */
+export async function countRequest(orgId: number, limitKind: RateLimitKind): Promise<number> {
+  const key = keys.rateWindow(orgId, limitKind, minute());
+  const exhausted = exhaustedWindows.get(key.pk);
+  if (exhausted !== undefined) return exhausted;
+  const counted = countedRequests.get(key.pk) ?? { ahead: [], arrived: 0, waiting: 0 };
+  countedRequests.set(key.pk, counted, 1);
+  counted.arrived++;
+  counted.waiting++;
+  try {
+    for (;;) {
+      const next = counted.ahead.shift();
+      if (next !== undefined) return next;
+      counted.adding ??= countAhead(key, counted, lastLimits.get(`${orgId} ${limitKind}`));
+      await counted.adding;
+    }
+  } finally {
+    counted.waiting--;
+  }
 }
 
-async function countAt(address: Address): Promise<number> {
+/** Counts all waiting requests in one write, or more than these if many requests come in turn. */
+async function countAhead(key: Key, counted: CountedRequests, limit = 0): Promise<void> {
+  const inAdvance = Math.floor(Math.min(counted.arrived / 2, limit / 20, maxCountedAhead));
+  const n = Math.max(counted.waiting, inAdvance);
+  try {
+    const last = await addToWindow(key, n);
+    for (let number = last - n + 1; number <= last; number++) counted.ahead.push(number);
+  } finally {
+    counted.adding = undefined;
+  }
+}
+
+async function addToWindow(key: Key, n = 1): Promise<number> {
   const window = await updateReturning<{ used: number }>(
-    update(address, { add: { used: 1 }, set: { expires: epochSeconds() + 2 * windowSeconds } }),
+    update(key, { add: { used: n }, set: { expires: epochSeconds() + 2 * windowSeconds } }),
   );
   return window?.used ?? 0;
 }
 
-/** How many there are, without counting this one. */
-export async function peek(orgId: number, counted: Counted): Promise<number> {
-  const window = await get<{ used: number }>(keys.rateWindow(orgId, counted, minute()), { consistent: false });
-  return window?.used ?? 0;
+/**
+ * The count of the window, with what other processes have counted in advance. Does not count this
+ * request.
+ */
+export async function readCount(orgId: number, limitKind: RateLimitKind): Promise<number> {
+  const key = keys.rateWindow(orgId, limitKind, minute());
+  const window = await get<{ used: number }>(key, { consistent: false });
+  const ahead = countedRequests.get(key.pk)?.ahead.length ?? 0;
+  return Math.max(0, (window?.used ?? 0) - ahead);
 }
 
-export function windowOf(plan: PlanKey, counted: Counted, used: number): Window {
-  const limit = limitOf(plan, counted);
-  const bounded = Math.min(used, limit);
-  return { limit, used: bounded, remaining: limit - bounded, resetAt: (minute() + 1) * windowSeconds };
+export function toWindow(plan: PlanKey, limitKind: RateLimitKind, used: number): RateLimitWindow {
+  const limit = limitOf(plan, limitKind);
+  const usedUpToLimit = Math.min(used, limit);
+  return {
+    limit,
+    used: usedUpToLimit,
+    remaining: limit - usedUpToLimit,
+    resetAt: (minute() + 1) * windowSeconds,
+  };
 }
 
-/** Both, without counting this request. */
-export async function windowsOf({ orgId, plan }: { orgId: number; plan: PlanKey }): Promise<z.output<typeof Windows>> {
-  const [general, send] = await Promise.all([peek(orgId, "general"), peek(orgId, "send")]);
-  return { general: windowOf(plan, "general", general), send: windowOf(plan, "send", send) };
+/** Both windows. Does not count this request. */
+export async function getWindows({
+  orgId,
+  plan,
+}: {
+  orgId: number;
+  plan: PlanKey;
+}): Promise<z.output<typeof RateLimitWindows>> {
+  const [general, send] = await Promise.all([
+    readCount(orgId, "general"),
+    readCount(orgId, "send"),
+  ]);
+  return { general: toWindow(plan, "general", general), send: toWindow(plan, "send", send) };
 }
 
-export const headersOf = ({ limit, remaining, resetAt }: Window): Record<string, string> => ({
+export const toHeaders = ({
+  limit,
+  remaining,
+  resetAt,
+}: RateLimitWindow): Record<string, string> => ({
   "x-ratelimit-limit": String(limit),
   "x-ratelimit-remaining": String(remaining),
   "x-ratelimit-reset": String(resetAt),
 });
 
-/** Throws 429 when `used` is more than the plan allows. */
-export function enforce(orgId: number, plan: PlanKey, counted: Counted, used: number): void {
-  const { limit, resetAt } = windowOf(plan, counted, used);
-  if (used <= limit) return;
-  if (refusedWindows.size > 10_000) refusedWindows.clear();
-  refusedWindows.add(keys.rateWindow(orgId, counted, minute()).pk);
-  throw refused(`Rate limit of ${limit} requests per minute exceeded`, limit, resetAt);
+export const exceeds = (plan: PlanKey, limitKind: RateLimitKind, used: number): boolean =>
+  used > limitOf(plan, limitKind);
+
+/** Throws 429 if `used` exceeds the limit of the plan. */
+export function enforce(
+  { orgId, plan }: { orgId: number; plan: PlanKey },
+  limitKind: RateLimitKind,
+  used: number,
+): void {
+  const { limit, resetAt } = toWindow(plan, limitKind, used);
+  const { pk } = keys.rateWindow(orgId, limitKind, minute());
+  lastLimits.set(`${orgId} ${limitKind}`, limit, 1);
+  if (!exceeds(plan, limitKind, used)) {
+    exhaustedWindows.delete(pk);
+    return;
+  }
+  if (exhaustedWindows.size > 10_000) exhaustedWindows.clear();
+  exhaustedWindows.set(pk, limit + 1);
+  throw tooManyRequests(
+    `The rate limit of ${limit} requests per minute is exceeded: wait retryAfter seconds, ` +
+      "then try again",
+    limit,
+    resetAt,
+  );
 }
 
-/** For public routes: so many requests a minute from one client address to one route. */
-export async function countAddress(address: string, routeKey: string): Promise<void> {
-  const limit = config.addressLimit;
-  const used = await countAt(keys.failures(`${networkOf(address)} ${routeKey}`, minute()));
-  if (used > limit) throw refused(`Too many requests from this address: ${limit} per minute`, limit, (minute() + 1) * windowSeconds);
+/** Throws 429 if one client network sends too many requests per minute to a public route. */
+export async function limitAddress(address: string, routeKey: string): Promise<void> {
+  const limit = config.addressLimitPerMinute;
+  const used = await addToWindow(keys.failureCount(`${networkOf(address)} ${routeKey}`, minute()));
+  if (used > limit)
+    throw tooManyRequests(
+      `Too many requests from this IP address (at most ${limit} per minute): try again in a minute`,
+      limit,
+      (minute() + 1) * windowSeconds,
+    );
 }
 
-const refused = (message: string, limit: number, resetAt: number) =>
-  limited(message, { facts: { retryAfter: Math.max(1, resetAt - epochSeconds()), limit, resetAt } });
+const tooManyRequests = (message: string, limit: number, resetAt: number) =>
+  limited(message, {
+    bodyFields: { retryAfter: Math.max(1, resetAt - epochSeconds()), limit, resetAt },
+  });

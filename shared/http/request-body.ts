@@ -1,52 +1,78 @@
-// Bodies of requests: how large they may be, and JSON as values.
+// Checks the size and encoding of request bodies and parses JSON.
 import httpJsonBodyParser from "@middy/http-json-body-parser";
-import type { APIGatewayProxyEventV2 } from "aws-lambda";
-import { invalid, Problem, tooLarge, unsupported } from "../errors.ts";
-import { parsed, readable } from "../json.ts";
-import { mayHold, reservedIn } from "../reserved-names.ts";
-import type { Route } from "./route.ts";
+import { invalid, tooLarge, unsupported } from "../errors.ts";
+import {
+  findReservedName,
+  mayContainReservedName,
+  safeJsonText,
+  parseJson as tryParseJson,
+} from "../kernel/json.ts";
+import type { ApiRequest, Route } from "./route.ts";
 
-// API Gateway takes 10 MB and Lambda 6, the local gateway as much as an account may send.
-const bounds = {
-  account: { bytes: 36 * 1024 * 1024, said: "36 MB" },
-  /** From providers, who prove themselves by what they send. */
-  proven: { bytes: 10 * 1024 * 1024, said: "10 MB" },
-  anybody: { bytes: 100 * 1024, said: "100 KB" },
-};
-const boundOf = (route: Route | undefined) => bounds[route?.auth !== "public" ? "account" : route.raw ? "proven" : "anybody"];
+/** API Gateway accepts 10 MB and Lambda 6 MB. The local server accepts the limit of an account. */
+export const maxBytes = { account: 36 * 1024 * 1024, signed: 10 * 1024 * 1024, anyone: 64 * 1024 };
+export type Sender = keyof typeof maxBytes;
+const sizeLabels: Record<Sender, string> = { account: "36 MB", signed: "10 MB", anyone: "64 KB" };
 
-/** Throws 413 when the body is larger than this route takes. */
-export function checkSize(route: Route | undefined, rawBody: Buffer): void {
-  const { bytes, said } = boundOf(route);
-  if (rawBody.length > bytes) throw tooLarge(`The body is larger than ${said}`);
+/** Throws 413 if the body exceeds the limit of this sender. */
+export function checkBodySize(rawBody: Buffer, sender: Sender): void {
+  if (rawBody.length > maxBytes[sender])
+    throw tooLarge(`The body is larger than ${sizeLabels[sender]}`);
 }
 
-/** Puts the value of a JSON body in the body's place; without a body there is none. */
-export function jsonParser(): (event: APIGatewayProxyEventV2, rawBody: Buffer) => void {
-  const parser = httpJsonBodyParser();
-  return (event, rawBody) => {
-    if (!rawBody.length) return void delete event.body;
-    const json = readable(rawBody);
-    // First: the parser takes no __proto__, and does not say why.
-    if (mayHold(json)) refuseReserved(parsed(json));
-    Object.assign(event, { body: json, isBase64Encoded: false });
+/** Parses a JSON body. Returns undefined without a body, and for GET. */
+export function jsonBody(
+  { method, acceptsTextPlain }: Route,
+  { headers, rawBody }: ApiRequest,
+): unknown {
+  if (method === "GET" || !rawBody.length) return undefined;
+  const type = headers["content-type"] ?? "";
+  // A page can send JSON to another origin without a preflight only as text/plain
+  // (fetch.spec.whatwg.org, CORS-safelisted headers).
+  const isTextPlain = acceptsTextPlain && /^text\/plain\b/i.test(type);
+  checkEncoding(headers);
+  const json = safeJsonText(rawBody);
+  // Checked first, because the parser refuses __proto__ without a reason.
+  if (mayContainReservedName(json)) rejectReservedNames(tryParseJson(json));
+  return parseJson(json, isTextPlain ? "application/json" : type);
+}
+
+const parser = httpJsonBodyParser();
+
+/** Throws 415 if the type is not JSON and 400 if the text is not JSON. */
+function parseJson(json: string, type: string): unknown {
+  const event = { headers: { "content-type": type }, body: json, isBase64Encoded: false };
+  try {
     parser.before?.({ event } as never);
-  };
+  } catch (error) {
+    if ((error as { statusCode?: number }).statusCode === 415)
+      throw unsupported("The Content-Type must be application/json");
+    throw invalid("The body is not valid JSON", { code: "invalid_json" });
+  }
+  return event.body;
 }
 
-/** Throws 400 when a field, however deep, has a name that no field can have. */
-function refuseReserved(value: unknown): void {
-  const path = reservedIn(value)?.slice(0, 200);
+// Other types, such as CSV files, may use any charset; their handlers decode them.
+const textTypes =
+  /^(?:application\/(?:[\w.+-]+\+)?json|application\/x-www-form-urlencoded|text\/plain)\b/i;
+
+/** Throws 415 for a compressed body and for text that is not UTF-8. */
+export function checkEncoding(headers: ApiRequest["headers"]): void {
+  const encoding = headers["content-encoding"]?.trim().toLowerCase() || "identity";
+  if (encoding !== "identity")
+    throw unsupported(
+      `The Content-Encoding ${encoding.slice(0, 50)} is not supported: send the body as it is`,
+    );
+  const type = headers["content-type"] ?? "";
+  const [, charset = "utf-8"] = /;\s*charset\s*=\s*"?([^";\s]*)/i.exec(type) ?? [];
+  if (textTypes.test(type) && !/^utf-?8$/i.test(charset))
+    throw unsupported(`The charset ${charset.slice(0, 50)} is not supported: send UTF-8`);
+}
+
+/** Throws 400 if a field at any depth has a reserved name. */
+function rejectReservedNames(value: unknown): void {
+  const path = findReservedName(value)?.slice(0, 200);
   if (path === undefined) return;
-  const message = `${path}: no field can have this name`;
+  const message = `${path} has a reserved name: rename the field`;
   throw invalid(message, { details: [{ path, message }] });
-}
-
-/** The parser's errors in our words; any other error as it is. */
-export function problemOf(error: unknown): unknown {
-  const { statusCode } = error as { statusCode?: number };
-  if (error instanceof Problem || !statusCode) return error;
-  return statusCode === 415
-    ? unsupported("The Content-Type must be application/json")
-    : invalid("The body is not valid JSON", { code: "invalid_json" });
 }

@@ -1,191 +1,307 @@
 import * as z from "zod";
 import type { Caller } from "../caller.ts";
+import { digits } from "../kernel/digits.ts";
 
-/** Who may call: an API key or a session; a session only; anyone. */
-export type Auth = "account" | "session" | "public";
-/** What a call counts against: the organization's general or send window, the client address, nothing. */
-export type Limit = "general" | "send" | "address" | "none";
-/** Whether a site-bound API key may call: `site` where the records belong to sites (and are checked there). */
-export type Level = "organization" | "site";
-export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+/**
+ * `account` routes need an API key or a session, `session` routes a session; `public` routes need
+ * no credential.
+ */
+export type RouteAuth = "account" | "session" | "public";
+/**
+ * Which window counts the call: the general or send window of the organization, that of the client
+ * address, or none.
+ */
+export type RateLimit = "general" | "send" | "address" | "none";
+/** `organization`: site-bound API keys are refused. `site`: the handler checks the site. */
+export type AccessLevel = "organization" | "site";
+export type RouteMethod = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
 export const basePath = "/api/v1";
 
-type Names<Path> = Path extends `${string}:${infer Name}/${infer Rest}`
-  ? Name | Names<`/${Rest}`>
+type PathParamNames<Path> = Path extends `${string}:${infer Name}/${infer Rest}`
+  ? Name | PathParamNames<`/${Rest}`>
   : Path extends `${string}:${infer Name}`
     ? Name
     : never;
 
-/** `:id` and `:somethingId` are integers, every other path parameter is text. */
-export type Params<Path> = { [N in Names<Path>]: N extends "id" | `${string}Id` ? number : string };
+/** `:id` and `:somethingId` are integers. Every other path parameter is text. */
+export type PathParams<Path> = {
+  [N in PathParamNames<Path>]: N extends "id" | `${string}Id` ? number : string;
+};
 
-/** What a handler may need of the request beside its checked input. */
-export interface Request {
+/** The parts of the request that a handler may need in addition to its validated input. */
+export interface ApiRequest {
   id: string;
-  /** As asked for, with ids filled in. */
+  /** Path of the request, with the ids in it. */
   path: string;
-  /** As sent, without the question mark. */
+  /** The query as sent, without the question mark. */
   queryString: string;
   headers: Record<string, string | undefined>;
   cookies: Record<string, string>;
   rawBody: Buffer;
-  /** Client address. */
-  address: string;
+  /** The IP address of the client. */
+  clientIp: string;
 }
 
-/** What a handler may add to its answer. */
-export interface Extra {
+/** A handler can set the status and headers of its response here. */
+export interface ApiReply {
   headers: Record<string, string>;
   cookies: string[];
   warnings: string[];
-  /** Instead of the route's own: 202 where it says `later`; where it says `type`, what the page has to tell. */
+  /**
+   * Replaces the status of the route: 202 with `deferredReturns`, any status of a page, or one of
+   * `otherStatuses`.
+   */
   status?: number;
-  /** Instead of JSON: a page, for who asked with a browser. */
-  page?: string;
-  /** Instead of JSON: a text or bytes, for who asked for the other type that the route has. */
-  other?: string | Uint8Array;
+  /**
+   * Makes a cursor for this list, filters and caller. The edge itself seals `pagination.nextCursor`
+   * and `nextCursor` of JSON responses.
+   */
+  sealCursor(position: string): string;
+  /** Sends this page instead of JSON, for requests by a browser. */
+  htmlPage?: string;
+  /**
+   * Sends this text or these bytes instead of JSON, if the request asks for the alternative content
+   * type.
+   */
+  alternativeBody?: string | Uint8Array;
 }
 
 export type Identity = Omit<Caller, "plan">;
 
-interface Input<Path, Q extends z.ZodType, B extends z.ZodType> {
-  params: Params<Path>;
+interface HandlerInput<Path, Q extends z.ZodType, B extends z.ZodType> {
+  params: PathParams<Path>;
   query: z.output<Q>;
   body: z.output<B>;
-  request: Request;
+  request: ApiRequest;
 }
 
-interface Spec<Path, A extends Auth, Q extends z.ZodType, B extends z.ZodType, R extends z.ZodType, P> {
+interface RouteOptions<
+  Path,
+  A extends RouteAuth,
+  Q extends z.ZodType,
+  B extends z.ZodType,
+  R extends z.ZodType,
+> {
   auth?: A;
-  /** A page for people: at the root, outside of /api/v1. */
+  /**
+   * Verb and noun, unique: the method name in generated clients. Defaults to a name made of method
+   * and path.
+   */
+  operationId?: string;
+  /**
+   * Describes the result, limits, side effects, and whether it is safe to repeat. The document adds
+   * authentication and rate limit.
+   */
+  description?: string;
+  /** Serves a page at the root instead of under /api/v1. */
   atRoot?: true;
-  limit?: Limit;
-  level?: Level;
+  rateLimit?: RateLimit;
+  level?: AccessLevel;
   query?: Q;
   body?: B;
-  /** Also the whitelist: a field that is not named here never leaves. */
+  /** Also the whitelist: fields that are not named here are never returned. */
   returns?: R;
-  /** 200 unless said otherwise. */
+  /** Defaults to 200. */
   status?: 200 | 201 | 202;
-  /** Any web page may call it. */
+  /** Allows calls from any web page. */
   cors?: true;
-  /** HEAD is answered 200: callers try the URL before they use it. */
-  probed?: true;
-  /** The body is not JSON, or not only: the handler reads `request.rawBody`. What is in it by content type, for the documentation. */
-  raw?: Record<string, z.ZodType>;
-  /** JSON is taken as `text/plain` too: a page may send that to any host without asking first. */
-  beacon?: true;
-  /** The answer is text or bytes of this content type, sent as it is. */
-  type?: string;
-  /** What it answers as JSON, in `data`, to who asks for that; the handler writes it. */
-  json?: z.ZodType;
-  /** The content type that it has too, for who asks for it; the handler then sets `reply.other`. */
-  otherType?: string;
-  /** What it answers, with 202, where the work is too long for one answer. */
-  later?: z.ZodType;
-  /** Statuses it can answer beside the usual ones, with the reason. */
+  /** Answers HEAD with 200: some providers try a URL before they use it. */
+  answersHead?: true;
+  /**
+   * The handler checks a signature of the body, so the body may have up to 10 MB without a
+   * credential.
+   */
+  signed?: true;
+  /** Schemas by content type, for the document. The handler reads `request.rawBody` itself. */
+  rawBodyTypes?: Record<string, z.ZodType>;
+  /**
+   * Also accepts JSON as `text/plain`, which a page may send to any host without a preflight
+   * request.
+   */
+  acceptsTextPlain?: true;
+  /** Content type of a response that is sent as text or bytes instead of JSON. */
+  contentType?: string;
+  /** Schema of `data` if the request asks for JSON; the handler writes it. */
+  jsonAlternative?: z.ZodType;
+  /**
+   * A second content type; for requests that ask for it, the handler sets `reply.alternativeBody`.
+   */
+  alternativeContentType?: string;
+  /** Schema of the 202 response if the work takes too long for one request. */
+  deferredReturns?: z.ZodType;
+  /**
+   * Further statuses with the same body and their descriptions; the handler sets `reply.status`.
+   */
+  otherStatuses?: Record<number, string>;
+  /** Descriptions of error statuses that the common ones do not cover. */
   errors?: Record<number, string>;
-  /** Fields shown once, left out when an answer is replayed for an Idempotency-Key. */
-  once?: string[];
-  /** Reads only: runs beside the rate-limit check, so that a hot path waits for neither. */
-  prepare?(input: Input<Path, Q, B> & { caller: Identity }): Promise<P>;
+  /**
+   * Changes nothing, so responses are not stored for an Idempotency-Key. A function if that depends
+   * on the body.
+   */
+  preview?: true | ((body: z.output<B>) => boolean);
+  /** Fields that are left out when a response is repeated for an Idempotency-Key. */
+  fieldsShownOnce?: string[];
+  /**
+   * Starts the reads of the handler while the request is admitted. It changes nothing, and it must
+   * not fail: the handler reports what is wrong.
+   */
+  prefetch?(input: { identity: Identity; body: z.output<B> }): void;
   handle(
-    input: Input<Path, Q, B> & { caller: A extends "public" ? undefined : Caller; prepared: P; reply: Extra },
+    input: HandlerInput<Path, Q, B> & {
+      caller: A extends "public" ? undefined : Caller;
+      reply: ApiReply;
+    },
   ): Promise<NoInfer<z.input<R>>>;
 }
 
-/** A route is data: the dispatcher, CDK, the OpenAPI document, the local runner and the tests all read it. */
+/**
+ * A route as data. The dispatcher, CDK, the OpenAPI document, the local runner and the tests read
+ * it.
+ */
 export interface Route {
-  method: Method;
-  /** With the base path, if it is not a page at the root, in API Gateway's spelling: /api/v1/sites/{id} */
+  method: RouteMethod;
+  /** Whole path in API Gateway's notation: /api/v1/sites/{id} */
   path: string;
   /** API Gateway's route key: `GET /api/v1/sites/{id}` */
   key: string;
-  /** `<group>:read` or `<group>:write`, which an API key must have unless it has `*`. */
+  /** `<group>:read` or `<group>:write`. An API key needs this scope or `*`. */
   scope: string;
+  operationId: string | undefined;
   summary: string;
-  auth: Auth;
-  limit: Limit;
-  level: Level;
+  description: string | undefined;
+  auth: RouteAuth;
+  rateLimit: RateLimit;
+  level: AccessLevel;
   status: number;
   query: z.ZodType | undefined;
   body: z.ZodType | undefined;
   returns: z.ZodType | undefined;
   cors: boolean;
-  probed: boolean;
-  raw: Record<string, z.ZodType> | undefined;
-  beacon: boolean;
-  type: string | undefined;
-  json: z.ZodType | undefined;
-  otherType: string | undefined;
-  later: z.ZodType | undefined;
+  answersHead: boolean;
+  signed: boolean;
+  rawBodyTypes: Record<string, z.ZodType> | undefined;
+  acceptsTextPlain: boolean;
+  contentType: string | undefined;
+  jsonAlternative: z.ZodType | undefined;
+  alternativeContentType: string | undefined;
+  deferredReturns: z.ZodType | undefined;
+  otherStatuses: Record<number, string>;
   errors: Record<number, string>;
-  once: string[];
-  prepare: ((input: object) => Promise<unknown>) | undefined;
+  preview: boolean | ((body: unknown) => boolean);
+  fieldsShownOnce: string[];
+  prefetch: ((input: { identity: Identity; body: unknown }) => void) | undefined;
   handle(input: object): Promise<unknown>;
 }
 
 export function route<
   Path extends `/${string}`,
   R extends z.ZodType = z.ZodNull,
-  A extends Auth = "account",
+  A extends RouteAuth = "account",
   Q extends z.ZodType = z.ZodUndefined,
   B extends z.ZodType = z.ZodUndefined,
-  P = undefined,
->(signature: `${Method} ${Path}`, summary: string, spec: Spec<Path, A, Q, B, R, P>): Route {
-  const [method, path] = signature.split(" ") as [Method, string];
+>(
+  signature: `${RouteMethod} ${Path}`,
+  summary: string,
+  spec: RouteOptions<Path, A, Q, B, R>,
+): Route {
+  const [method, path] = signature.split(" ") as [RouteMethod, string];
   const auth = spec.auth ?? "account";
-  const full = (spec.atRoot ? "" : basePath) + path.replace(/:(\w+)/g, "{$1}");
+  const fullPath = (spec.atRoot ? "" : basePath) + path.replace(/:(\w+)/g, "{$1}");
   return {
     method,
-    path: full,
-    key: `${method} ${full}`,
+    path: fullPath,
+    key: `${method} ${fullPath}`,
     scope: `${path.split("/")[1]}:${method === "GET" ? "read" : "write"}`,
+    operationId: spec.operationId,
     summary,
+    description: spec.description,
     auth,
-    limit: spec.limit ?? (auth === "public" ? "none" : "general"),
+    rateLimit: spec.rateLimit ?? (auth === "public" ? "none" : "general"),
     level: spec.level ?? "organization",
     status: spec.status ?? 200,
     query: spec.query,
     body: spec.body,
     returns: spec.returns,
     cors: spec.cors ?? false,
-    probed: spec.probed ?? false,
-    raw: spec.raw,
-    beacon: spec.beacon ?? false,
-    type: spec.type,
-    json: spec.json,
-    otherType: spec.otherType,
-    later: spec.later,
+    answersHead: spec.answersHead ?? false,
+    signed: spec.signed ?? false,
+    rawBodyTypes: spec.rawBodyTypes,
+    acceptsTextPlain: spec.acceptsTextPlain ?? false,
+    contentType: spec.contentType,
+    jsonAlternative: spec.jsonAlternative,
+    alternativeContentType: spec.alternativeContentType,
+    deferredReturns: spec.deferredReturns,
+    otherStatuses: spec.otherStatuses ?? {},
     errors: spec.errors ?? {},
-    once: spec.once ?? [],
-    prepare: spec.prepare as Route["prepare"],
+    preview: (spec.preview as Route["preview"] | undefined) ?? false,
+    fieldsShownOnce: spec.fieldsShownOnce ?? [],
+    prefetch: spec.prefetch as Route["prefetch"],
     handle: spec.handle as unknown as Route["handle"],
   };
 }
 
-/** `page` from 1, or `cursor` for any depth; see `Paged`. */
+/** Only the edge reads and makes cursors (cursors.ts): handlers use plain positions. */
+export const Cursor = z
+  .string()
+  .max(500)
+  .optional()
+  .describe("`nextCursor` of the previous page. Works at any depth, and reads less than `page`.");
+
 export const PageQuery = z.object({
-  page: z.coerce.number().int().min(1).optional().describe("Page number from 1; works while page x limit is at most 10,000"),
-  limit: z.coerce.number().int().min(1).max(100).default(50),
-  cursor: z.string().max(500).optional().describe("The nextCursor of the last page: the cheap way through any depth"),
+  page: digits(z.int().min(1))
+    .optional()
+    .describe(
+      "Page number, from 1. Works while `page` x `limit` is at most 10,000; beyond that, use " +
+        "`cursor`.",
+    ),
+  limit: digits(z.int().min(1).max(100)).default(50).describe("Number of items per page."),
+  cursor: Cursor,
 });
 export type PageQuery = z.output<typeof PageQuery>;
 
 export const Pagination = z
   .object({
-    page: z.int(),
-    limit: z.int(),
-    total: z.int().nullable().describe("null where nothing keeps count"),
-    totalPages: z.int().nullable(),
-    nextCursor: z.string().nullable(),
+    page: z.int().describe("Number of this page, from 1."),
+    limit: z.int().describe("Largest number of items per page."),
+    total: z
+      .int()
+      .nullable()
+      .describe(
+        "Number of items on all pages. `null` if no exact count is kept for these filters.",
+      ),
+    totalPages: z.int().nullable().describe("Number of pages. `null` if `total` is `null`."),
+    nextCursor: z
+      .string()
+      .nullable()
+      .describe("Pass it as `cursor` to get the next page. `null` on the last page."),
   })
   .meta({ id: "Pagination" });
 
 /** `{<plural>: [...], pagination}` */
-export const paged = <Name extends string, T extends z.ZodType>(plural: Name, item: T) =>
-  z.object({ [plural]: z.array(item), pagination: Pagination } as { [N in Name]: z.ZodArray<T> } & { pagination: typeof Pagination });
+export const pagedSchema = <Name extends string, T extends z.ZodType>(plural: Name, item: T) =>
+  z.object({ [plural]: z.array(item), pagination: Pagination } as { [N in Name]: z.ZodArray<T> } & {
+    pagination: typeof Pagination;
+  });
 
-/** Answer of every DELETE. */
-export const Deleted = z.object({ id: z.union([z.int(), z.string()]), deleted: z.literal(true) }).meta({ id: "Deleted" });
+/** Query of a DELETE whose record other records may use. */
+export const Force = z.object({
+  force: z
+    .enum(["true", "false"])
+    .default("false")
+    .describe("`true`: deletes it although something uses it."),
+});
+export const inUse =
+  "Something uses it (`in_use`): `details` names up to 20 users. Delete it with `force=true`.";
+
+/** Response of every DELETE. */
+/** The response of every DELETE. */
+export const Deleted = z
+  .object({
+    id: z
+      .union([z.int(), z.string()])
+      .describe("Id of the deleted record. For a suppression, its email address."),
+    deleted: z.literal(true),
+  })
+  .meta({ id: "Deleted" });

@@ -1,8 +1,9 @@
-import { lifetimeSeconds } from "../domain/sessions.ts";
-import { sessionCookie } from "./authenticate.ts";
+import { sessionTtlSeconds } from "../domain/identity/sessions.ts";
+import { sessionCookieName } from "./authenticate.ts";
 
-// `__Host-` binds the cookie to this host alone, and asks for just these attributes (RFC 6265bis).
+// The prefix `__Host-` limits the cookie to this host and requires these attributes (RFC 6265bis).
 const attributes = "HttpOnly; Secure; SameSite=Lax; Path=/";
 
-export const begun = (token: string): string => `${sessionCookie}=${token}; ${attributes}; Max-Age=${lifetimeSeconds}`;
-export const ended = `${sessionCookie}=; ${attributes}; Max-Age=0`;
+export const createSessionCookie = (token: string): string =>
+  `${sessionCookieName}=${token}; ${attributes}; Max-Age=${sessionTtlSeconds}`;
+export const expiredSessionCookie = `${sessionCookieName}=; ${attributes}; Max-Age=0`;

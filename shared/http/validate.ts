@@ -1,84 +1,152 @@
 import * as z from "zod";
-import { type Detail, invalid, missing, overLimit } from "../errors.ts";
-import { faults } from "../faults.ts";
+import { invalid, limitExceeded, missing, type ProblemDetail } from "../errors.ts";
+import { isObject } from "../kernel/json.ts";
+import { validationMessages } from "../kernel/validation-messages.ts";
 
-/** The checked value, or 400 with a sentence that names the field; and with what is not known here: it may be a field misspelt. */
-export function checked(schema: z.ZodType | undefined, value: unknown): unknown {
+/**
+ * Returns the validated value. Throws 400 with a message that names the field, and lists unknown
+ * fields, because one may be misspelt.
+ */
+export function validate(schema: z.ZodType | undefined, value: unknown): unknown {
   if (!schema) return undefined;
-  const { success, data, error } = schema.safeParse(value, { error: faults });
+  const { success, data, error } = schema.safeParse(value, { error: validationMessages });
   if (success) return data;
-  const tooMany = error.issues.find((issue) => issue.code === "too_big" && issue.origin === "array");
-  if (tooMany) throw overLimit(tooMany.path.join("."), detailOf(tooMany, value).message);
-  const wrong = error.issues.flatMap((issue) => nearest(issue, value)).map((issue) => detailOf(issue, value));
-  const strange = strangeTo(schema, value);
-  const details = [...wrong.slice(0, 20), ...strange.map((path) => ({ path, message: `${path} is not known here` }))];
-  const aside = strange.length ? ` (not known here: ${strange.join(", ")})` : "";
-  throw invalid(`${wrong[0]?.message ?? "The request is not valid"}${aside}`, { details });
+  const tooMany = error.issues.find(
+    (issue) => issue.code === "too_big" && issue.origin === "array",
+  );
+  if (tooMany) throw limitExceeded(tooMany.path.join("."), toDetail(tooMany, value).message);
+  const issues = error.issues
+    .flatMap((issue) => nearestUnionIssues(issue, value))
+    .map((issue) => toDetail(issue, value));
+  const unknown = unknownFields(schema, value);
+  const details = [
+    ...issues.slice(0, 20),
+    ...unknown.map((path) => ({ path, message: `${path} is unknown` })),
+  ];
+  const unknownFieldsNote = unknown.length ? ` (not known here: ${unknown.join(", ")})` : "";
+  throw invalid(`${issues[0]?.message ?? "The request is not valid"}${unknownFieldsNote}`, {
+    details,
+  });
+}
+
+/**
+ * Validates a query. A list refuses unknown parameters, so that a misspelt filter does not return
+ * everything.
+ */
+export function checkedQuery(
+  schema: z.ZodType | undefined,
+  value: Record<string, unknown>,
+): unknown {
+  const isList =
+    schema instanceof z.ZodObject && ("cursor" in schema.shape || "page" in schema.shape);
+  const [unknown] = isList ? unknownFields(schema, value) : [];
+  if (unknown === undefined) return validate(schema, value);
+  const message = `There is no query parameter ${unknown} here`;
+  throw invalid(message, {
+    details: unknownFields(schema!, value).map((path) => ({
+      path,
+      message: `${path} is unknown`,
+    })),
+  });
 }
 
 type Issue = z.core.$ZodIssue;
 
-/** Where a value may be of several kinds: what is wrong inside of the one that it comes near. */
-function nearest(issue: Issue, value: unknown): Issue[] {
+/** For a union, the issues of the option that the value matches best. */
+function nearestUnionIssues(issue: Issue, value: unknown): Issue[] {
   if (issue.code !== "invalid_union") return [issue];
-  const at = valueAt(value, issue.path);
-  const inside = issue.errors.filter(([first]) => first?.path.length);
-  const near = inside.find((some) => some.some(({ path }) => valueAt(at, path) !== undefined)) ?? inside[0];
-  return near?.flatMap((one) => nearest({ ...one, path: [...issue.path, ...one.path] }, value)) ?? [issue];
+  const unionValue = valueAt(value, issue.path);
+  const nested = issue.errors.filter(([first]) => first?.path.length);
+  const nearest =
+    nested.find((issues) => issues.some(({ path }) => valueAt(unionValue, path) !== undefined)) ??
+    nested[0];
+  return (
+    nearest?.flatMap((inner) =>
+      nearestUnionIssues({ ...inner, path: [...issue.path, ...inner.path] }, value),
+    ) ?? [issue]
+  );
 }
 
-/** Names of fields that a schema does not have, as far as it says which it has; 5 at the most, and of each 100 characters. */
-function strangeTo(schema: z.ZodType, value: unknown): string[] {
-  const known = namesIn(schema);
-  if (!known || !isPlain(value)) return [];
-  const names = Object.keys(value).filter((name) => value[name] !== undefined && !known.includes(name));
+/**
+ * Up to 5 field names that the schema does not have, each cut to 100 characters. Empty if the
+ * schema allows any field.
+ */
+function unknownFields(schema: z.ZodType, value: unknown): string[] {
+  const known = fieldNamesOf(schema);
+  if (!known || !isObject(value)) return [];
+  const names = Object.keys(value).filter(
+    (name) => value[name] !== undefined && !known.includes(name),
+  );
   return names.slice(0, 5).map((name) => name.slice(0, 100));
 }
 
-function namesIn(schema: unknown): string[] | undefined {
-  if (schema instanceof z.ZodObject) return schema.def.catchall ? undefined : Object.keys(schema.shape);
+function fieldNamesOf(schema: unknown): string[] | undefined {
+  if (schema instanceof z.ZodObject)
+    return schema.def.catchall ? undefined : Object.keys(schema.shape);
   if (!(schema instanceof z.ZodUnion)) return undefined;
-  const options = schema.options.map(namesIn);
+  const options = schema.options.map(fieldNamesOf);
   return options.some((names) => !names) ? undefined : options.flatMap((names) => names ?? []);
 }
 
-function detailOf(issue: Issue, value: unknown): Detail {
-  // A key may be as long as the body.
+function toDetail(issue: Issue, value: unknown): ProblemDetail {
+  // A field name may be as long as the body.
   const path = issue.path.join(".").slice(0, 200);
-  const absent = unanswered.has(issue.code) && valueAt(value, issue.path) === undefined;
-  const named = path || "The body";
-  const said = absent ? "is required" : issue.message.slice(0, 500);
-  return { path, message: said.startsWith("is required") ? `${named} ${said}` : `${named}: ${said}` };
+  const absent = codesOfMissingValues.has(issue.code) && valueAt(value, issue.path) === undefined;
+  const subject = path || "The body";
+  const text = absent ? "is required" : issue.message.slice(0, 500);
+  return {
+    path,
+    message: text.startsWith("is required") ? `${subject} ${text}` : `${subject}: ${text}`,
+  };
 }
 
-const unanswered = new Set<string | undefined>(["invalid_type", "invalid_value", "invalid_union"]);
+const codesOfMissingValues = new Set<string | undefined>([
+  "invalid_type",
+  "invalid_value",
+  "invalid_union",
+]);
 
 const valueAt = (value: unknown, path: PropertyKey[]): unknown =>
-  path.reduce<unknown>((at, step) => (at as Record<PropertyKey, unknown> | undefined | null)?.[step], value);
+  path.reduce<unknown>(
+    (parent, name) => (parent as Record<PropertyKey, unknown> | undefined | null)?.[name],
+    value,
+  );
 
-/** Names of fields that were given and not read, such as `recipients.0.colour`; 20 at the most, and of each 100 characters. */
-export function unread(given: unknown, taken: unknown, path = ""): string[] {
-  if (Array.isArray(given) && Array.isArray(taken))
-    return given
+/**
+ * Up to 20 paths of fields that the schema dropped, such as `recipients.0.colour`, each cut to 100
+ * characters.
+ */
+export function ignoredFields(sent: unknown, parsed: unknown, path = ""): string[] {
+  if (Array.isArray(sent) && Array.isArray(parsed))
+    return sent
       .slice(0, 100)
-      .flatMap((one, i) => unread(one, taken[i], `${path}${i}.`))
+      .flatMap((item, i) => ignoredFields(item, parsed[i], `${path}${i}.`))
       .slice(0, 20);
-  if (!isPlain(given) || !isPlain(taken)) return [];
-  return Object.entries(given)
+  if (!isObject(sent) || !isObject(parsed)) return [];
+  return Object.entries(sent)
+    .filter(([, value]) => value !== undefined)
     .flatMap(([name, value]) =>
-      Object.hasOwn(taken, name) ? unread(value, taken[name], `${path}${name}.`) : value === undefined ? [] : [(path + name).slice(0, 100)],
+      Object.hasOwn(parsed, name)
+        ? ignoredFields(value, parsed[name], `${path}${name}.`)
+        : [(path + name).slice(0, 100)],
     )
     .slice(0, 20);
 }
 
-const isPlain = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null && !Array.isArray(value);
+/** Converts ids in the path to numbers. Throws 404 for an id that is not a positive integer. */
+export const parsePathParams = (
+  params: Record<string, string | undefined> | undefined,
+): Record<string, string | number> =>
+  Object.fromEntries(
+    Object.entries(params ?? {}).map(([name, text = ""]) => [
+      name,
+      /^id$|Id$/.test(name) ? parseId(text) : text,
+    ]),
+  );
 
-/** Path parameters as the route types them; an id that is no integer names nothing. */
-export const pathParams = (given: Record<string, string | undefined> | undefined): Record<string, string | number> =>
-  Object.fromEntries(Object.entries(given ?? {}).map(([name, text = ""]) => [name, /^id$|Id$/.test(name) ? integer(text) : text]));
-
-function integer(text: string): number {
+function parseId(text: string): number {
   const id = Number(text);
-  if (!/^[1-9]\d{0,15}$/.test(text) || !Number.isSafeInteger(id)) throw missing("Not found");
+  if (!/^[1-9]\d{0,15}$/.test(text) || !Number.isSafeInteger(id))
+    throw missing("Not found: the id in the path must be a positive whole number");
   return id;
 }

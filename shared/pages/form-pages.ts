@@ -1,50 +1,92 @@
-// Our own page of a form, what it answers, and the page behind the link that asks to confirm.
-import { type Html, html } from "../http/html.ts";
-import { form, idOf, labelOf, type Shown } from "./form.ts";
-import { page } from "./page.ts";
-import { type Language, words } from "./words.ts";
+// The pages of a form: the form itself, the responses to an entry, and the page of the confirmation
+// link.
+import { type Language, subscriberPageWording } from "../email/wording/subscriber-pages.ts";
+import { type Html, html } from "../kernel/html.ts";
+import { type FormView, fieldId, fieldLabel, renderForm } from "./form-html.ts";
+import { renderPage } from "./page-layout.ts";
 
-export function formPage(shown: Shown): string {
-  const { design, language: lang } = shown;
-  return page({ lang, title: design.title, body: [faults(shown), description(design.description), form(shown)] });
+export function renderFormPage(view: FormView): string {
+  const { design, language: lang } = view;
+  return renderPage({
+    lang,
+    title: design.title,
+    body: [errorSummary(view), paragraphs(design.description), renderForm(view)],
+  });
 }
 
-const description = (text: string | undefined): Html =>
+const paragraphs = (text: string | undefined): Html =>
   html`${(text ?? "")
     .split(/\n+/)
     .filter(Boolean)
     .map((line) => html`<p>${line}</p>`)}`;
 
-/** Which fields; what is wrong with them stands there. */
-function faults({ formId, design, language, wrong = [] }: Shown): Html {
-  if (!wrong.length) return html``;
-  const lines = wrong.map((one) => html`<li><a href="#${idOf(formId, one.field)}">${labelOf(language, design, one.field)}</a></li>`);
-  return html`<div role="alert"><p class="bad">${words[language].checkTitle}</p><ul>${lines}</ul></div>`;
+/** Links to the fields with errors. The error texts stand at the fields. */
+function errorSummary({ formId, design, language, errors = [] }: FormView): Html {
+  if (!errors.length) return html``;
+  const lines = errors.map(
+    (error) =>
+      html`<li><a href="#${fieldId(formId, error.field)}">${fieldLabel(language, design, error.field)}</a></li>`,
+  );
+  return html`<div role="alert"><p class="bad">${subscriberPageWording[language].errorSummaryTitle}</p><ul>${lines}</ul></div>`;
 }
 
-const told = (lang: Language, title: string, text: string, more: Html = html``): string =>
-  page({ lang, title, body: html`${description(text)}${more}` });
+const renderMessagePage = (
+  lang: Language,
+  {
+    title,
+    text,
+    extraHtml = html``,
+  }: { title: string; text: string; extraHtml?: Html | undefined },
+): string => renderPage({ lang, title, body: html`${paragraphs(text)}${extraHtml}` });
 
-export const thanks = (language: Language, successMessage: string | undefined): string =>
-  told(language, words[language].thanksTitle, successMessage ?? words[language].thanks);
+export const renderThanksPage = (language: Language, successMessage: string | undefined): string =>
+  renderMessagePage(language, {
+    title: subscriberPageWording[language].thanksTitle,
+    text: successMessage ?? subscriberPageWording[language].thanks,
+  });
 
-export const pending = (language: Language): string => told(language, words[language].pendingTitle, words[language].pending);
+export const renderCheckInboxPage = (language: Language): string =>
+  renderMessagePage(language, {
+    title: subscriberPageWording[language].pendingTitle,
+    text: subscriberPageWording[language].pending,
+  });
 
-export const closed = (language: Language): string => told(language, words[language].inactiveTitle, words[language].inactive);
+export const renderFormClosedPage = (language: Language): string =>
+  renderMessagePage(language, {
+    title: subscriberPageWording[language].inactiveTitle,
+    text: subscriberPageWording[language].inactive,
+  });
 
-export const unknown = (language: Language): string => told(language, words[language].invalidTitle, words[language].invalid);
+export const renderInvalidLinkPage = (language: Language): string =>
+  renderMessagePage(language, {
+    title: subscriberPageWording[language].invalidTitle,
+    text: subscriberPageWording[language].invalid,
+  });
 
-interface Asked {
+interface ConfirmationRequest {
   email: string;
   siteName: string;
 }
 
-/** One button, to the page's own address: opening it confirms nothing. */
-export function confirming(language: Language, { email, siteName }: Asked): string {
-  const { confirmTitle, confirmAsk, confirm, confirmIgnore } = words[language];
+/** A button that posts to the page's own URL. Opening the page confirms nothing. */
+export function renderConfirmPage(
+  language: Language,
+  { email, siteName }: ConfirmationRequest,
+): string {
+  const { confirmTitle, confirmAsk, confirm, confirmIgnore } = subscriberPageWording[language];
   const button = html`<form method="post"><button>${confirm}</button></form><p class="faint">${confirmIgnore}</p>`;
-  return told(language, confirmTitle, confirmAsk(email, siteName), button);
+  return renderMessagePage(language, {
+    title: confirmTitle,
+    text: confirmAsk(email, siteName),
+    extraHtml: button,
+  });
 }
 
-export const confirmed = (language: Language, { email, siteName }: Asked): string =>
-  told(language, words[language].confirmedTitle, words[language].confirmed(email, siteName));
+export const renderConfirmedPage = (
+  language: Language,
+  { email, siteName }: ConfirmationRequest,
+): string =>
+  renderMessagePage(language, {
+    title: subscriberPageWording[language].confirmedTitle,
+    text: subscriberPageWording[language].confirmed(email, siteName),
+  });

@@ -1,20 +1,25 @@
-// The script that a site puts into its pages: `<script async src=".../tracking/script?siteId=1" data-consent="granted"></script>`.
-// Without that attribute it stores nothing and sends nothing until the page calls `pennymail.consent()`; what happens before waits in
-// memory. `pennymail.consent(false)` takes consent back. Calls made before it is loaded: `(window.pennymail ||= []).push(["track", "name"])`.
+// The script that a site puts into its pages: `<script async
+// src=".../tracking/script?siteId=1"></script>`. It tracks page views at once.
+// With `data-consent="required"` it stores nothing and sends nothing until the page calls
+// `pennymail.consent()`; earlier calls wait in memory. `pennymail.consent(false)` withdraws
+// consent. Calls before it loads: `(window.pennymail ||= []).push(["track", "name"])`.
 
 /** `api` is where it sends to, with a slash at the end. */
-export const script = (siteId: number, api: string): string =>
+export const trackingScript = (siteId: number, api: string): string =>
   source.replace("SITE", String(siteId)).replace("API", () => JSON.stringify(api));
 
 // No text or pattern in it holds a space, so every one that separates nothing can go.
-const small = (text: string): string => text.replace(/\s*([=<>?:{}(),;|&+]+)\s*/g, "$1").replace(/\s+/g, " ");
+const minify = (text: string): string =>
+  text.replace(/\s*([=<>?:{}(),;|&+]+)\s*/g, "$1").replace(/\s+/g, " ");
 
-const source = small(`(function (w, d, h) {
-  var early = w.pennymail, own = d.currentScript, key = "pennymail_visitor", waiting = [], granted, id, last, me;
+const source = minify(`(function (w, d, h) {
+  var early = w.pennymail, own = d.currentScript, key = "pennymail_visitor", no = "no",
+    mode = own && own.getAttribute("data-consent"), waiting = [], granted, id, last, me;
   if (early && early.track) return;
+  function kept() { try { return localStorage.getItem(key) } catch (e) {} }
   function visitor() {
-    try { id = id || localStorage.getItem(key) } catch (e) {}
-    if (!id) {
+    id = id || kept();
+    if (!id || id == no) {
       id = Array.from(crypto.getRandomValues(new Uint8Array(16)), function (n) { return (n + 256).toString(16).slice(1) }).join("");
       try { localStorage.setItem(key, id) } catch (e) {}
     }
@@ -42,7 +47,7 @@ const source = small(`(function (w, d, h) {
       granted = yes !== false;
       if (granted) return some.forEach(function (one) { send(one[0], one[1]) });
       id = 0;
-      try { localStorage.removeItem(key) } catch (e) {}
+      try { mode == "required" ? localStorage.removeItem(key) : localStorage.setItem(key, no) } catch (e) {}
     }
   };
   ["pushState", "replaceState"].forEach(function (name) {
@@ -50,8 +55,8 @@ const source = small(`(function (w, d, h) {
     h[name] = function () { own.apply(h, arguments); view() }
   });
   ["popstate", "hashchange"].forEach(function (name) { w.addEventListener(name, view) });
-  if (own && own.getAttribute("data-consent") == "granted") me.consent();
   view();
-  early && early.forEach && early.forEach(function (call) { me[call[0]].apply(me, call.slice(1)) })
+  early && early.forEach && early.forEach(function (call) { me[call[0]].apply(me, call.slice(1)) });
+  if (granted == null && (mode == "granted" || mode != "required" && kept() != no)) me.consent()
 })(window, document, history);
 `);

@@ -1,149 +1,202 @@
-// Mailgun, v3 messages: https://documentation.mailgun.com/docs/mailgun/api-reference/send/mailgun/messages
+// Mailgun, v3 messages:
+// https://documentation.mailgun.com/docs/mailgun/api-reference/send/mailgun/messages
 import * as z from "zod";
-import { mailbox } from "./addresses.ts";
-import * as credentials from "./credentials.ts";
-import { type Answer, exchange, headersOf, secondsUntil, type Verdict } from "./exchange.ts";
-import { bccOf, filled, type Mailing, type Outcome, type Provider } from "./provider.ts";
-import { alike, contentBytes, distinct, headerTemplate, holes, literals, particularBytes, particulars, template } from "./substitution.ts";
+import { secondsUntil } from "../clock.ts";
+import * as credentials from "./credential-fields.ts";
+import { formatMailbox } from "./mailbox-format.ts";
+import {
+  commonTexts,
+  contentBytes,
+  hasDistinctAddresses,
+  hasSameHeaderNames,
+  headerTemplate,
+  mergeFieldsOf,
+  recipientBytes,
+  recipientTexts,
+  toProviderTemplate,
+} from "./merge-fields.ts";
+import {
+  bccOf,
+  fillMergeText,
+  type HandOverOutcome,
+  type Mailing,
+  type ProviderAdapter,
+} from "./provider-adapter.ts";
+import {
+  callProvider,
+  type FailureKind,
+  mergeHeaders,
+  type ProviderResponse,
+} from "./provider-http.ts";
+import { traits } from "./traits.ts";
 
 const Credentials = z.object({
-  apiKey: credentials.token("API key of the account, or the domain's sending key"),
-  // It becomes part of the path, so nothing else may pass.
+  apiKey: credentials.secretField("API key of the account, or the domain's sending key"),
+  // Part of the URL path, so other characters are rejected.
   domain: z
     .string()
     .trim()
     .toLowerCase()
     .max(253, { abort: true })
-    .regex(/^[a-z0-9-]+(\.[a-z0-9-]+)+$/, "Must be a domain such as mg.example.com")
+    .regex(/^[a-z0-9-]+(\.[a-z0-9-]+)+$/, "must be a domain such as mg.example.com")
     .describe("Sending domain as Mailgun knows it, such as mg.example.com"),
-  region: credentials.region(["us", "eu"], "Region of the domain, us or eu; absent: us"),
+  region: credentials.regionField(["us", "eu"], "Region of the domain, us or eu; absent: us"),
 });
 
 const origins = { us: "https://api.mailgun.net", eu: "https://api.eu.mailgun.net" };
 
-export const mailgun: Provider<typeof Credentials> = {
+export const mailgun: ProviderAdapter<typeof Credentials> = {
   key: "mailgun",
-  name: "Mailgun",
+  ...traits.mailgun,
   credentials: Credentials,
   webhookProof: "signature",
-  // 25 MB for all of a mail, base64 counted.
-  maxAttachmentBytes: 18_000_000,
   tracking: { opens: true, clicks: true },
   idempotencySeconds: 0,
-  batch: { max: 1000, takes },
+  batch: { max: 1000, supports: supportsBatch },
   send({ mailing, credentials: { apiKey, domain, region = "us" } }) {
     const basic = Buffer.from(`api:${apiKey}`).toString("base64");
-    return exchange(
-      mailgun,
-      mailing,
-      {
-        url: `${origins[region]}/v3/${domain}/messages`,
-        headers: { authorization: `Basic ${basic}` },
-        body: form(mailing, mailing.recipients.length > 1 ? batchFields(mailing) : singleFields(mailing)),
-        secrets: [apiKey, basic],
-      },
-      {
-        accepted,
-        words: ({ json }) => Result.safeParse(json).data?.message,
-        verdict,
-        retryAfterSeconds,
-      },
-    );
+    return callProvider(mailgun, mailing, {
+      url: `${origins[region]}/v3/${domain}/messages`,
+      headers: { authorization: `Basic ${basic}` },
+      body: form(
+        mailing,
+        mailing.recipients.length > 1 ? batchFields(mailing) : singleFields(mailing),
+      ),
+      secrets: [apiKey, basic],
+      readOutcomes,
+      errorText: ({ json }) => Result.safeParse(json).data?.message,
+      failureKind: failureKindOf,
+      retryAfterSeconds,
+    });
   },
 };
 
 const Result = z.object({ id: z.string().optional(), message: z.string() });
 
-/** Recipients are told apart by their addresses, and `%recipient...%` is replaced wherever it stands. There is one bcc for all of a call. */
-function takes(mailing: Mailing): boolean {
-  const texts = [...literals(mailing), ...mailing.recipients.flatMap(particulars)];
-  const bytes = mailing.recipients.reduce((sum, recipient) => sum + particularBytes(recipient), contentBytes(mailing));
-  return !mailing.bcc && distinct(mailing) && alike(mailing) && bytes <= 40_000_000 && !texts.some((text) => /%recipient/i.test(text));
+/**
+ * Mailgun identifies recipients by their addresses, replaces `%recipient...%` anywhere, and has one
+ * bcc for the whole call.
+ */
+function supportsBatch(mailing: Mailing): boolean {
+  const texts = [...commonTexts(mailing), ...mailing.recipients.flatMap(recipientTexts)];
+  const bytes = mailing.recipients.reduce(
+    (sum, recipient) => sum + recipientBytes(recipient),
+    contentBytes(mailing),
+  );
+  return (
+    !mailing.bcc &&
+    hasDistinctAddresses(mailing) &&
+    hasSameHeaderNames(mailing) &&
+    bytes <= 40_000_000 &&
+    !texts.some((text) => /%recipient/i.test(text))
+  );
 }
 
-type Fields = [name: string, value: string][];
+type FormFields = [name: string, value: string][];
 
-function singleFields(mailing: Mailing): Fields {
+function singleFields(mailing: Mailing): FormFields {
   const recipient = mailing.recipients[0]!;
   return [
-    ["to", mailbox(recipient.to)],
-    ...part("bcc", bccOf(mailing, recipient)),
-    ["subject", filled(mailing.subject, recipient)],
-    ...part("text", mailing.text && filled(mailing.text, recipient)),
-    ...part("html", mailing.html && filled(mailing.html, recipient)),
-    ...headerFields(headersOf(mailing, recipient)),
-    // It goes out with the mail, for the recipient to see: nothing but the id.
+    ["to", formatMailbox(recipient.to)],
+    ...optionalField("bcc", bccOf(mailing, recipient)),
+    ["subject", fillMergeText(mailing.subject, recipient)],
+    ...optionalField("text", mailing.text && fillMergeText(mailing.text, recipient)),
+    ...optionalField("html", mailing.html && fillMergeText(mailing.html, recipient)),
+    ...headerFields(mergeHeaders(mailing, recipient)),
+    // The recipient can see this header in the mail, so it contains only the id.
     ["v:sendId", String(recipient.sendId)],
   ];
 }
 
-function batchFields(mailing: Mailing): Fields {
-  const hole = (n: number): string => `%recipient.v${n}%`;
+function batchFields(mailing: Mailing): FormFields {
+  const placeholderOf = (n: number): string => `%recipient.v${n}%`;
   return [
-    ...mailing.recipients.map(({ to }): Fields[number] => ["to", mailbox(to)]),
-    ["recipient-variables", JSON.stringify(variables(mailing))],
-    ["subject", template(mailing.subject, hole)],
-    ...part("text", mailing.text && template(mailing.text, hole)),
-    ...part("html", mailing.html && template(mailing.html, hole)),
+    ...mailing.recipients.map(({ to }): FormFields[number] => ["to", formatMailbox(to)]),
+    ["recipient-variables", JSON.stringify(recipientVariables(mailing))],
+    ["subject", toProviderTemplate(mailing.subject, placeholderOf)],
+    ...optionalField("text", mailing.text && toProviderTemplate(mailing.text, placeholderOf)),
+    ...optionalField("html", mailing.html && toProviderTemplate(mailing.html, placeholderOf)),
     ...headerFields(headerTemplate(mailing, (n) => `%recipient.h${n}%`)),
     ["v:sendId", "%recipient.sendId%"],
   ];
 }
 
-function variables(mailing: Mailing): Record<string, Record<string, string>> {
-  const used = holes(mailing);
+function recipientVariables(mailing: Mailing): Record<string, Record<string, string>> {
+  const used = mergeFieldsOf(mailing);
   return Object.fromEntries(
     mailing.recipients.map(({ sendId, to, values, headers }) => [
       to.email,
       {
         sendId: String(sendId),
-        ...Object.fromEntries(used.map((hole) => [`v${hole}`, values[hole] ?? ""])),
+        ...Object.fromEntries(
+          used.map((placeholder) => [`v${placeholder}`, values[placeholder] ?? ""]),
+        ),
         ...Object.fromEntries(Object.values(headers).map((value, n) => [`h${n}`, value])),
       },
     ]),
   );
 }
 
-const headerFields = (headers: Record<string, string>): Fields => Object.entries(headers).map(([name, value]) => [`h:${name}`, value]);
+const headerFields = (headers: Record<string, string>): FormFields =>
+  Object.entries(headers).map(([name, value]) => [`h:${name}`, value]);
 
-const part = (name: string, value: string | undefined): Fields => (value ? [[name, value]] : []);
+const optionalField = (name: string, value: string | undefined): FormFields =>
+  value ? [[name, value]] : [];
 
-function form(mailing: Mailing, fields: Fields): FormData {
+function form(mailing: Mailing, fields: FormFields): FormData {
   const data = new FormData();
-  for (const [name, value] of [["from", mailbox(mailing.from)] as const, ...fields, ...options(mailing)]) data.append(name, value);
+  for (const [name, value] of [
+    ["from", formatMailbox(mailing.from)] as const,
+    ...fields,
+    ...options(mailing),
+  ])
+    data.append(name, value);
   for (const { filename, type, content } of mailing.attachments)
     data.append("attachment", new Blob([Buffer.from(content, "base64")], { type }), filename);
   return data;
 }
 
-const options = ({ replyTo, tags, trackOpens, trackClicks }: Mailing): Fields => {
+const options = ({ replyTo, tags, trackOpens, trackClicks }: Mailing): FormFields => {
   const state = (on: boolean): string => (on ? "yes" : "no");
   return [
-    ...part("h:Reply-To", replyTo),
-    // ASCII, three to a mail.
-    ...tags.slice(0, 3).map((tag): Fields[number] => ["o:tag", tag.replace(/[^\x20-\x7e]/gu, "_").slice(0, 128)]),
-    ...part("o:tracking-opens", trackOpens === undefined ? undefined : state(trackOpens)),
-    ...part("o:tracking-clicks", trackClicks === undefined ? undefined : state(trackClicks)),
+    ...optionalField("h:Reply-To", replyTo),
+    // At most three tags per mail, in ASCII.
+    ...tags
+      .slice(0, 3)
+      .map((tag): FormFields[number] => [
+        "o:tag",
+        tag.replace(/[^\x20-\x7e]/gu, "_").slice(0, 128),
+      ]),
+    ...optionalField("o:tracking-opens", trackOpens === undefined ? undefined : state(trackOpens)),
+    ...optionalField(
+      "o:tracking-clicks",
+      trackClicks === undefined ? undefined : state(trackClicks),
+    ),
   ];
 };
 
-/** One id for all recipients of a call. Events name it without its angle brackets. */
-function accepted({ status, json }: Answer): Outcome | undefined {
+/** One id for all recipients of a call. Events contain it without angle brackets. */
+function readOutcomes({ status, json }: ProviderResponse): HandOverOutcome | undefined {
   const result = Result.safeParse(json).data;
   if (status !== 200 || !result?.id) return undefined;
   return { status: "accepted", messageId: result.id.replace(/^<|>$/g, "") };
 }
 
-/** A wrong path is greeted with 200, a wrong region looks like a domain that is not found. */
-function verdict({ status }: Answer, words: string): Verdict | undefined {
-  if (status === 403 && /batch/i.test(words)) return "refused";
-  if (status === 400 && /is not allowed to send/i.test(words)) return "config";
-  return status === 404 || (status === 200 && /^Mailgun/i.test(words)) ? "config" : undefined;
+/** A wrong path gets 200 with a greeting. A wrong region looks like an unknown domain. */
+function failureKindOf({ status }: ProviderResponse, errorText: string): FailureKind | undefined {
+  if (status === 403 && /batch/i.test(errorText)) return "refused";
+  if (status === 400 && /is not allowed to send/i.test(errorText)) return "config";
+  return status === 404 || (status === 200 && /^Mailgun Magnificent/i.test(errorText))
+    ? "config"
+    : undefined;
 }
 
-/** The limit's end stands in the message: "... limit exceeded, try again after Mon, 20 Dec 2021 20:33:21 UTC". */
-function retryAfterSeconds(_: Answer, words: string): number | undefined {
-  const end = /try again after (.+?)\.?$/i.exec(words)?.[1];
+/**
+ * The message contains the end of the limit: "... limit exceeded, try again after Mon, 20 Dec 2021
+ * 20:33:21 UTC".
+ */
+function retryAfterSeconds(_: ProviderResponse, errorText: string): number | undefined {
+  const end = /try again after (.+?)\.?$/i.exec(errorText)?.[1];
   const seconds = end === undefined ? Number.NaN : secondsUntil(new Date(end));
   return Number.isNaN(seconds) ? undefined : seconds;
 }

@@ -1,41 +1,69 @@
 // Mandrill (Mailchimp Transactional): https://mailchimp.com/developer/transactional/api/messages/
 import * as z from "zod";
-import * as credentials from "./credentials.ts";
-import { type Answer, exchange, headersOf, judged, quoted, type Verdict } from "./exchange.ts";
-import { bccOf, filled, type Mailing, type Outcome, type Pieces, type Provider, type Recipient } from "./provider.ts";
-import { contentBytes, distinct, holes, literals, particularBytes, template } from "./substitution.ts";
+import * as credentials from "./credential-fields.ts";
+import {
+  commonTexts,
+  contentBytes,
+  hasDistinctAddresses,
+  mergeFieldsOf,
+  recipientBytes,
+  toProviderTemplate,
+} from "./merge-fields.ts";
+import {
+  bccOf,
+  fillMergeText,
+  type HandOverOutcome,
+  type Mailing,
+  type MergeText,
+  type ProviderAdapter,
+  type Recipient,
+} from "./provider-adapter.ts";
+import {
+  bareType,
+  callProvider,
+  type FailureKind,
+  mergeHeaders,
+  outcomeOfFailure,
+  type ProviderResponse,
+  sanitizeError,
+} from "./provider-http.ts";
+import { traits } from "./traits.ts";
 
-const Credentials = z.object({ apiKey: credentials.token("API key; begins with md-. A test key accepts mail and delivers none") });
+const Credentials = z.object({
+  apiKey: credentials.secretField(
+    "API key; begins with md-. A test key accepts mail and delivers none",
+  ),
+});
 
-export const mandrill: Provider<typeof Credentials> = {
+export const mandrill: ProviderAdapter<typeof Credentials> = {
   key: "mandrill",
-  name: "Mandrill",
+  ...traits.mandrill,
   credentials: Credentials,
   webhookProof: "signature",
-  // 25 MB for all of a mail, base64 counted.
-  maxAttachmentBytes: 18_000_000,
   tracking: { opens: true, clicks: true },
   idempotencySeconds: 0,
-  batch: { max: 100, takes },
+  batch: { max: 100, supports: supportsBatch },
   send: ({ mailing, credentials: { apiKey } }) =>
-    exchange(
-      mandrill,
-      mailing,
-      {
-        url: "https://mandrillapp.com/api/1.0/messages/send",
-        headers: {},
-        body: { key: apiKey, message: mailing.recipients.length > 1 ? batchMessage(mailing) : singleMessage(mailing), async: false },
-        secrets: [apiKey],
+    callProvider(mandrill, mailing, {
+      url: "https://mandrillapp.com/api/1.0/messages/send",
+      headers: {},
+      body: {
+        key: apiKey,
+        message: mailing.recipients.length > 1 ? batchMessage(mailing) : singleMessage(mailing),
+        async: false,
       },
-      {
-        accepted: (answer) => each(answer, mailing, apiKey),
-        words: ({ json }) => Problem.safeParse(json).data?.message,
-        verdict: ({ json }) => meaning(Problem.safeParse(json).data?.name),
-      },
-    ),
+      secrets: [apiKey],
+      readOutcomes: (response) => readOutcomes(response, mailing, apiKey),
+      errorText: ({ json }) => Problem.safeParse(json).data?.message,
+      failureKind: ({ json }) => failureKindOf(Problem.safeParse(json).data?.name),
+    }),
 };
 
-const Problem = z.object({ status: z.literal("error"), name: z.string(), message: z.string().default("") });
+const Problem = z.object({
+  status: z.literal("error"),
+  name: z.string(),
+  message: z.string().default(""),
+});
 const Result = z.object({
   email: z.string(),
   status: z.string(),
@@ -45,33 +73,45 @@ const Result = z.object({
 type Result = z.output<typeof Result>;
 
 /**
- * Headers are common to all, and so is who gets a copy; recipients are told apart by address alone. Once tags are evaluated nothing may look like one
- * that is not ours, nor become one when text and value meet.
+ * Headers and blind copies are common to all recipients, and recipients are identified by address.
+ * Mandrill evaluates all merge tags, so neither the texts nor the rendered mails may contain one.
  */
-function takes(mailing: Mailing): boolean {
+function supportsBatch(mailing: Mailing): boolean {
   const { recipients, subject, html, text } = mailing;
-  const pieces: Pieces[] = [subject, html ?? [], text ?? []];
-  const said = (recipient: Recipient) => [recipient.to.name ?? "", ...pieces.map((part) => filled(part, recipient))];
-  const tagless = (texts: string[]) => !texts.some((each) => each.includes("*|"));
+  const texts: MergeText[] = [subject, html ?? [], text ?? []];
+  const renderedTexts = (recipient: Recipient) => [
+    recipient.to.name ?? "",
+    ...texts.map((part) => fillMergeText(part, recipient)),
+  ];
+  const hasNoMergeTags = (texts: string[]) => !texts.some((text) => text.includes("*|"));
   return (
     !mailing.bcc &&
-    distinct(mailing) &&
+    hasDistinctAddresses(mailing) &&
     recipients.every(({ headers }) => Object.keys(headers).length === 0) &&
-    recipients.reduce((sum, recipient) => sum + particularBytes(recipient), contentBytes(mailing)) <= 20_000_000 &&
-    tagless(literals(mailing)) &&
-    recipients.every((recipient) => tagless(said(recipient)))
+    recipients.reduce((sum, recipient) => sum + recipientBytes(recipient), contentBytes(mailing)) <=
+      20_000_000 &&
+    hasNoMergeTags(commonTexts(mailing)) &&
+    recipients.every((recipient) => hasNoMergeTags(renderedTexts(recipient)))
   );
 }
 
 const singleMessage = (mailing: Mailing): object => {
   const recipient = mailing.recipients[0]!;
   const bcc = bccOf(mailing, recipient);
-  const message = { ...common(mailing, recipient), ...content(mailing, (pieces) => filled(pieces, recipient)), merge: false };
-  return bcc ? { ...message, ...copied(message, bcc, recipient) } : message;
+  const message = {
+    ...common(mailing, recipient),
+    ...content(mailing, (mergeText) => fillMergeText(mergeText, recipient)),
+    merge: false,
+  };
+  return bcc ? { ...message, ...bccFields(message, bcc, recipient) } : message;
 };
 
-/** A copy shows whom the mail is to, and its events name the send too. */
-const copied = ({ to, recipient_metadata }: ReturnType<typeof common>, bcc: string, { sendId }: Recipient) => ({
+/** Shows the recipient's address in the blind copy, and adds the send id to its events. */
+const bccFields = (
+  { to, recipient_metadata }: ReturnType<typeof common>,
+  bcc: string,
+  { sendId }: Recipient,
+) => ({
   to: [...to, { email: bcc, type: "bcc" }],
   preserve_recipients: true,
   recipient_metadata: [...recipient_metadata, { rcpt: bcc, values: { sendId: String(sendId) } }],
@@ -79,75 +119,107 @@ const copied = ({ to, recipient_metadata }: ReturnType<typeof common>, bcc: stri
 
 const batchMessage = (mailing: Mailing): object => ({
   ...common(mailing, { headers: {} }),
-  ...content(mailing, (pieces) => template(pieces, (hole) => `*|V${hole}|*`)),
+  ...content(mailing, (mergeText) => toProviderTemplate(mergeText, (field) => `*|V${field}|*`)),
   merge: true,
   merge_language: "mailchimp",
   merge_vars: mailing.recipients.map(({ to, values }) => ({
     rcpt: to.email,
-    vars: holes(mailing).map((hole) => ({ name: `V${hole}`, content: values[hole] ?? "" })),
+    vars: mergeFieldsOf(mailing).map((field) => ({
+      name: `V${field}`,
+      content: values[field] ?? "",
+    })),
   })),
 });
 
-const content = ({ subject, html, text }: Mailing, said: (pieces: Pieces) => string) => ({
-  subject: said(subject),
-  ...(html && { html: said(html) }),
-  ...(text && { text: said(text) }),
+const content = ({ subject, html, text }: Mailing, render: (mergeText: MergeText) => string) => ({
+  subject: render(subject),
+  ...(html && { html: render(html) }),
+  ...(text && { text: render(text) }),
 });
 
 const common = (mailing: Mailing, { headers }: Pick<Recipient, "headers">) => ({
   from_email: mailing.from.email,
   ...(mailing.from.name && { from_name: mailing.from.name }),
-  to: mailing.recipients.map(({ to: { email, name } }) => ({ email, ...(name && { name }), type: "to" })),
-  headers: headersOf(mailing, { headers: { ...headers, ...(mailing.replyTo && { "Reply-To": mailing.replyTo }) } }),
+  to: mailing.recipients.map(({ to: { email, name } }) => ({
+    email,
+    ...(name && { name }),
+    type: "to",
+  })),
+  headers: mergeHeaders(mailing, {
+    headers: { ...headers, ...(mailing.replyTo && { "Reply-To": mailing.replyTo }) },
+  }),
   ...(mailing.trackOpens !== undefined && { track_opens: mailing.trackOpens }),
   ...(mailing.trackClicks !== undefined && { track_clicks: mailing.trackClicks }),
-  // What the account adds by default would change the mail.
+  // Account defaults would change the mail.
   auto_text: false,
   auto_html: false,
-  // Everyone sees only the own address.
+  // Each recipient sees only their own address.
   preserve_recipients: false,
-  recipient_metadata: mailing.recipients.map(({ to, sendId }) => ({ rcpt: to.email, values: { sendId: String(sendId) } })),
-  // A leading underscore is reserved.
+  recipient_metadata: mailing.recipients.map(({ to, sendId }) => ({
+    rcpt: to.email,
+    values: { sendId: String(sendId) },
+  })),
+  // Tags with a leading underscore are reserved.
   tags: mailing.tags.map((tag) => tag.replace(/^_+/, "").slice(0, 50)).filter(Boolean),
   ...(mailing.attachments.length > 0 && {
-    attachments: mailing.attachments.map(({ filename, type, content }) => ({ type, name: filename, content })),
+    attachments: mailing.attachments.map(({ filename, type, content }) => ({
+      type: bareType(type),
+      name: filename,
+      content,
+    })),
   }),
 });
 
-/** One result per address, in any order. */
-function each({ status, json }: Answer, { recipients }: Mailing, secret: string): Outcome[] | undefined {
+/** The response has one result per address, in any order. */
+function readOutcomes(
+  { status, json }: ProviderResponse,
+  { recipients }: Mailing,
+  secret: string,
+): HandOverOutcome[] | undefined {
   const results = z.array(z.unknown()).safeParse(json).data;
   if (status !== 200 || !results) return undefined;
   const known = results.flatMap((result) => Result.safeParse(result).data ?? []);
   const byEmail = new Map(known.map((result) => [result.email.toLowerCase(), result]));
   return recipients.map(({ to }) =>
-    outcome(byEmail.get(to.email.toLowerCase()) ?? (recipients.length === 1 ? sole(known) : undefined), secret),
+    readOutcome(
+      byEmail.get(to.email.toLowerCase()) ??
+        (recipients.length === 1 ? onlyResult(known) : undefined),
+      secret,
+    ),
   );
 }
 
-/** The address may be told in another form than ours. */
-const sole = (results: Result[]): Result | undefined => (results.length === 1 ? results[0] : undefined);
+/** The address in the result may be written differently from ours. */
+const onlyResult = (results: Result[]): Result | undefined =>
+  results.length === 1 ? results[0] : undefined;
 
-function outcome(result: Result | undefined, secret: string): Outcome {
-  if (!result) return judged("uncertain", "Mandrill told nothing of this mail");
-  if (!unwanted.has(result.status)) return { status: "accepted", messageId: result._id };
+function readOutcome(result: Result | undefined, secret: string): HandOverOutcome {
+  if (!result)
+    return outcomeOfFailure("uncertain", "Mandrill's response does not mention this mail");
+  if (!rejectedStatuses.has(result.status)) return { status: "accepted", messageId: result._id };
   const reason = result.reject_reason ?? "";
-  return judged(unready.has(reason) ? "config" : "refused", quoted(`${result.status}${reason && `: ${reason}`}`, [secret]));
+  return outcomeOfFailure(
+    senderNotSetUp.has(reason) ? "config" : "refused",
+    sanitizeError(`${result.status}${reason && `: ${reason}`}`, [secret]),
+  );
 }
 
-const unwanted = new Set(["rejected", "invalid"]);
-/** The sender's domain is not set up. */
-const unready = new Set(["unsigned", "invalid-sender"]);
+const rejectedStatuses = new Set(["rejected", "invalid"]);
+/** The domain of the sender is not set up. */
+const senderNotSetUp = new Set(["unsigned", "invalid-sender"]);
 
-// Depending on the host's age every error is a 500: the name decides.
-const verdicts: Record<string, Verdict> = {
+// Some hosts respond to every error with 500, so the name decides.
+const failureByName: Record<string, FailureKind> = {
   Invalid_Key: "config",
   PaymentRequired: "config",
   Unknown_Subaccount: "config",
   ValidationError: "refused",
   RequestLimitExceeded: "pace",
-  GeneralError: "fault",
+  // "The subsystem responsible for this API call is down for maintenance".
   ServiceUnavailable: "fault",
+  // "An unexpected error occurred processing the request": the mail may have been sent.
+  GeneralError: "uncertain",
 };
 
-const meaning = (name = ""): Verdict | undefined => verdicts[name] ?? (/^(Invalid|Unknown)_/.test(name) ? "refused" : undefined);
+const failureKindOf = (name = ""): FailureKind | undefined =>
+  failureByName[name] ?? (/^(Invalid|Unknown)_/.test(name) ? "refused" : undefined);

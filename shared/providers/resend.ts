@@ -1,47 +1,61 @@
 // Resend: https://resend.com/docs/api-reference/emails/send-email
 import * as z from "zod";
-import { mailbox } from "./addresses.ts";
-import * as credentials from "./credentials.ts";
-import { type Answer, exchange, headersOf, judged, quoted, type Verdict } from "./exchange.ts";
-import { bccOf, filled, type Mailing, type Outcome, type Provider, type Recipient } from "./provider.ts";
-import { contentBytes, particularBytes } from "./substitution.ts";
+import * as credentials from "./credential-fields.ts";
+import { formatMailbox } from "./mailbox-format.ts";
+import { contentBytes, recipientBytes } from "./merge-fields.ts";
+import {
+  bccOf,
+  fillMergeText,
+  type HandOverOutcome,
+  type Mailing,
+  type ProviderAdapter,
+  type Recipient,
+} from "./provider-adapter.ts";
+import {
+  bareType,
+  callProvider,
+  type FailureKind,
+  mergeHeaders,
+  outcomeOfFailure,
+  type ProviderResponse,
+  sanitizeError,
+  unknownType,
+} from "./provider-http.ts";
+import { traits } from "./traits.ts";
 
-const Credentials = z.object({ apiKey: credentials.token("API key, with sending access at least; begins with re_") });
+const Credentials = z.object({
+  apiKey: credentials.secretField("API key, with sending access at least; begins with re_"),
+});
 
-export const resend: Provider<typeof Credentials> = {
+export const resend: ProviderAdapter<typeof Credentials> = {
   key: "resend",
-  name: "Resend",
+  ...traits.resend,
   credentials: Credentials,
   webhookProof: "signature",
-  // 40 MB for all of a mail, base64 counted.
-  maxAttachmentBytes: 28_000_000,
   tracking: { opens: false, clicks: false },
   idempotencySeconds: 86_400,
-  batch: { max: 100, takes },
-  send({ mailing, credentials: { apiKey }, idempotencyKey }) {
+  batch: { max: 100, supports: supportsBatch },
+  send({ mailing, credentials: { apiKey }, idempotencyKey, repeated = false }) {
     const emails = mailing.recipients.map((recipient) => email(mailing, recipient));
     const single = emails.length === 1;
-    return exchange(
-      resend,
-      mailing,
-      {
-        url: `https://api.resend.com/emails${single ? "" : "/batch"}`,
-        headers: {
-          authorization: `Bearer ${apiKey}`,
-          "idempotency-key": idempotencyKey,
-          // Otherwise one bad address refuses all.
-          ...(!single && { "x-batch-validation": "permissive" }),
-        },
-        body: single ? emails[0]! : emails,
-        secrets: [apiKey],
+    return callProvider(resend, mailing, {
+      url: `https://api.resend.com/emails${single ? "" : "/batch"}`,
+      headers: {
+        authorization: `Bearer ${apiKey}`,
+        "idempotency-key": idempotencyKey,
+        // By default one bad address makes Resend refuse the whole batch.
+        ...(!single && { "x-batch-validation": "permissive" }),
       },
-      {
-        accepted: (answer) => spent(answer, apiKey) ?? (single ? one(answer) : each(answer, mailing, apiKey)),
-        words: ({ json }) => Problem.safeParse(json).data?.message,
-        verdict: ({ json }) => verdicts[Problem.safeParse(json).data?.name ?? ""],
-        retryAfterSeconds: ({ json }) => (quotas.has(Problem.safeParse(json).data?.name ?? "") ? 3600 : undefined),
-      },
-    );
+      body: single ? emails[0]! : emails,
+      secrets: [apiKey],
+      readOutcomes: (response) =>
+        keyReuseOutcome(response, apiKey, repeated) ??
+        (single ? readSingleOutcome(response) : readBatchOutcomes(response, mailing, apiKey)),
+      errorText: ({ json }) => Problem.safeParse(json).data?.message,
+      failureKind: ({ json }) => failureByName[Problem.safeParse(json).data?.name ?? ""],
+      retryAfterSeconds: ({ json }) =>
+        quotaErrors.has(Problem.safeParse(json).data?.name ?? "") ? 3600 : undefined,
+    });
   },
 };
 
@@ -52,63 +66,102 @@ const Receipts = z.object({
   errors: z.array(z.object({ index: z.number(), message: z.string().default("") })).default([]),
 });
 
-/** Each email has its own content and headers, but no attachments. No size of a request is published: 20 MB, half of one email's. */
-function takes(mailing: Mailing): boolean {
-  const alike = contentBytes(mailing) * mailing.recipients.length;
-  const bytes = mailing.recipients.reduce((sum, recipient) => sum + particularBytes(recipient), alike);
+/**
+ * Each email has its own content and headers, but no attachments. Resend publishes no limit for
+ * requests; 20 MB is half the limit of one email.
+ */
+function supportsBatch(mailing: Mailing): boolean {
+  const contentTotal = contentBytes(mailing) * mailing.recipients.length;
+  const bytes = mailing.recipients.reduce(
+    (sum, recipient) => sum + recipientBytes(recipient),
+    contentTotal,
+  );
   return mailing.attachments.length === 0 && bytes <= 20_000_000;
 }
 
-const email = (mailing: Mailing, recipient: Recipient, bcc = bccOf(mailing, recipient)): object => ({
-  from: mailbox(mailing.from),
-  to: [mailbox(recipient.to)],
+const email = (
+  mailing: Mailing,
+  recipient: Recipient,
+  bcc = bccOf(mailing, recipient),
+): object => ({
+  from: formatMailbox(mailing.from),
+  to: [formatMailbox(recipient.to)],
   ...(bcc && { bcc: [bcc] }),
   ...(mailing.replyTo && { reply_to: mailing.replyTo }),
-  subject: filled(mailing.subject, recipient),
-  ...(mailing.html && { html: filled(mailing.html, recipient) }),
-  ...(mailing.text && { text: filled(mailing.text, recipient) }),
-  headers: headersOf(mailing, { headers: { ...recipient.headers, "X-Send-Id": String(recipient.sendId) } }),
+  subject: fillMergeText(mailing.subject, recipient),
+  ...(mailing.html && { html: fillMergeText(mailing.html, recipient) }),
+  ...(mailing.text && { text: fillMergeText(mailing.text, recipient) }),
+  headers: mergeHeaders(mailing, {
+    headers: { ...recipient.headers, "X-Send-Id": String(recipient.sendId) },
+  }),
   tags: [
     { name: "send_id", value: String(recipient.sendId) },
-    ...mailing.tags.map((value, n) => ({ name: `tag_${n + 1}`, value: plain(value) })),
+    ...mailing.tags.map((value, n) => ({ name: `tag_${n + 1}`, value: sanitizeTag(value) })),
   ],
   ...(mailing.attachments.length > 0 && {
-    attachments: mailing.attachments.map(({ filename, type, content }) => ({ filename, content, content_type: type })),
+    attachments: mailing.attachments.map(({ filename, type, content }) => ({
+      filename,
+      content,
+      // Resend drops a file whose type contradicts its name, so an unknown type is left out.
+      ...(bareType(type) !== unknownType && { content_type: bareType(type) }),
+    })),
   }),
 });
 
-/** Tags are made of these characters only, and not empty. */
-const plain = (tag: string): string => tag.replace(/[^A-Za-z0-9_-]/g, "_").slice(0, 256) || "_";
+/** Replaces characters that Resend does not allow in tags. */
+const sanitizeTag = (tag: string): string =>
+  tag.replace(/[^A-Za-z0-9_-]/g, "_").slice(0, 256) || "_";
 
-/** The key was used for something else: never to be asked again under another one, for those mails may have gone out. */
-function spent({ json }: Answer, secret: string): Outcome | undefined {
+/**
+ * The key was used with another payload. On a repeated attempt the earlier mail may have been sent,
+ * so another key must not be tried.
+ */
+function keyReuseOutcome(
+  { json }: ProviderResponse,
+  secret: string,
+  repeated: boolean,
+): HandOverOutcome | undefined {
   const problem = Problem.safeParse(json).data;
-  return problem?.name === "invalid_idempotent_request" ? judged("refused", quoted(problem.message, [secret])) : undefined;
+  if (problem?.name !== "invalid_idempotent_request") return undefined;
+  return outcomeOfFailure(
+    repeated ? "uncertain" : "refused",
+    sanitizeError(problem.message, [secret]),
+  );
 }
 
-function one({ status, json }: Answer): Outcome | undefined {
+function readSingleOutcome({ status, json }: ProviderResponse): HandOverOutcome | undefined {
   const receipt = Receipt.safeParse(json).data;
   return status < 300 && receipt ? { status: "accepted", messageId: receipt.id } : undefined;
 }
 
-/** `data` holds the created ones only, in order; `errors` says which are missing. If the two do not add up, no id is certain. */
-function each({ status, json }: Answer, { recipients }: Mailing, secret: string): Outcome[] | undefined {
+/**
+ * `data` contains only the accepted mails in order; `errors` tells which ones are missing. If the
+ * two do not add up, no id can be assigned.
+ */
+function readBatchOutcomes(
+  { status, json }: ProviderResponse,
+  { recipients }: Mailing,
+  secret: string,
+): HandOverOutcome[] | undefined {
   const receipts = Receipts.safeParse(json).data;
   if (status >= 300 || !receipts) return undefined;
   const errors = new Map(receipts.errors.map(({ index, message }) => [index, message]));
-  const ids = errors.size + receipts.data.length === recipients.length ? receipts.data.values() : [].values();
+  const ids =
+    errors.size + receipts.data.length === recipients.length ? receipts.data.values() : [].values();
   return recipients.map((_, n) => {
     const error = errors.get(n);
-    return error === undefined ? { status: "accepted", messageId: ids.next().value?.id } : judged("refused", quoted(error, [secret]));
+    return error === undefined
+      ? { status: "accepted", messageId: ids.next().value?.id }
+      : outcomeOfFailure("refused", sanitizeError(error, [secret]));
   });
 }
 
-const quotas = new Set(["daily_quota_exceeded", "monthly_quota_exceeded"]);
+const quotaErrors = new Set(["daily_quota_exceeded", "monthly_quota_exceeded"]);
 
-const verdicts: Record<string, Verdict> = {
+const failureByName: Record<string, FailureKind> = {
   missing_api_key: "config",
   restricted_api_key: "config",
   invalid_api_key: "config",
-  // The first call under this key is still running.
-  concurrent_idempotent_requests: "fault",
+  // The first request is still running and may be accepted.
+  concurrent_idempotent_requests: "uncertain",
 };

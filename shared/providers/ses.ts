@@ -1,68 +1,92 @@
-// Amazon SES, API v2 SendEmail, signed by Signature V4: https://docs.aws.amazon.com/ses/latest/APIReference-V2/API_SendEmail.html
+// Amazon SES, API v2 SendEmail, signed by Signature V4:
+// https://docs.aws.amazon.com/ses/latest/APIReference-V2/API_SendEmail.html
 //
-// It has no `batch`: SendBulkEmail takes Handlebars templates only, renders them after it has answered, and counts each
-// recipient against the account's rate like a mail of its own, so nothing would be gained for what could go wrong.
-import { createHash, createHmac, type Hash, type Hmac } from "node:crypto";
+// It has no `batch`: SendBulkEmail supports only Handlebars templates, renders them after it has
+// responded, and counts each recipient against the account's rate, so it would gain nothing.
 import { domainToASCII } from "node:url";
 import { SignatureV4 } from "@smithy/signature-v4";
 import * as z from "zod";
+import { Sha256 } from "../adapters/aws/sha256.ts";
 import * as clock from "../clock.ts";
-import { asciiMailbox } from "./addresses.ts";
-import * as credentials from "./credentials.ts";
-import { type Answer, exchange, headersOf, type Verdict } from "./exchange.ts";
-import { bccOf, filled, type Mailbox, type Mailing, type Provider } from "./provider.ts";
+import * as credentials from "./credential-fields.ts";
+import { encodedValue, formatAsciiMailbox } from "./mailbox-format.ts";
+import {
+  bccOf,
+  fillMergeText,
+  type Mailbox,
+  type Mailing,
+  type ProviderAdapter,
+} from "./provider-adapter.ts";
+import {
+  callProvider,
+  type FailureKind,
+  mergeHeaders,
+  type ProviderResponse,
+} from "./provider-http.ts";
+import { traits } from "./traits.ts";
 
 const Credentials = z.object({
-  accessKeyId: credentials.token("Access key id of an IAM user that may ses:SendEmail"),
-  secretAccessKey: credentials.token("Secret access key of that user"),
-  sessionToken: credentials.token("").optional().describe("Session token, with temporary keys only"),
-  // It becomes part of the host name, so nothing else may pass.
+  accessKeyId: credentials.secretField("Access key id of an IAM user that may ses:SendEmail"),
+  secretAccessKey: credentials.secretField("Secret access key of that user"),
+  sessionToken: credentials
+    .secretField("")
+    .optional()
+    .describe("Session token, with temporary keys only"),
+  // Part of the host name, so other characters are rejected.
   region: z
     .string()
     .trim()
-    .regex(/^[a-z]{2}(-[a-z]{2,12}){1,2}-\d$/, "Must be an AWS region such as us-east-1")
+    .regex(/^[a-z]{2}(-[a-z]{2,12}){1,2}-\d$/, "must be an AWS region such as us-east-1")
     .describe("AWS region of the verified identity, such as us-east-1"),
   configurationSet: z
     .string()
     .trim()
-    .regex(/^[A-Za-z0-9_-]{1,64}$/, "Must be 1 to 64 letters, digits, underscores or hyphens")
+    .regex(/^[A-Za-z0-9_-]{1,64}$/, "must be 1 to 64 letters, digits, underscores or hyphens")
     .optional()
-    .describe("Configuration set whose SNS destination reports events; without one no event names its send"),
+    .describe(
+      "Configuration set whose SNS destination reports events; without one no event names its send",
+    ),
 });
 
-export const ses: Provider<typeof Credentials> = {
+export const ses: ProviderAdapter<typeof Credentials> = {
   key: "ses",
-  name: "Amazon SES",
+  ...traits.ses,
   credentials: Credentials,
   webhookProof: "secret",
-  // 40 MB for all of a mail, base64 counted: more than our own limit.
-  maxAttachmentBytes: 25 * 1024 * 1024,
   tracking: { opens: true, clicks: true },
   idempotencySeconds: 0,
   async send({ mailing, credentials: keys }) {
     const { accessKeyId, secretAccessKey, sessionToken = "" } = keys;
     const body = JSON.stringify(message(mailing, keys.configurationSet));
     const url = `https://email.${keys.region}.amazonaws.com${keys.region.startsWith("cn-") ? ".cn" : ""}/v2/email/outbound-emails`;
-    return exchange(
-      ses,
-      mailing,
-      { url, headers: await signed(url, body, keys, clock.now()), body, secrets: [secretAccessKey, accessKeyId, sessionToken] },
-      {
-        accepted: ({ status, json }) =>
-          status === 200 ? { status: "accepted", messageId: Sent.safeParse(json).data?.MessageId } : undefined,
-        words: ({ json }) => Problem.safeParse(json).data?.message ?? Problem.safeParse(json).data?.Message,
-        verdict,
-        retryAfterSeconds: (_, words) => (dailyQuota.test(words) ? 3600 : undefined),
+    return callProvider(ses, mailing, {
+      url,
+      headers: await signRequest(url, body, { keys, at: clock.now() }),
+      body,
+      secrets: [secretAccessKey, accessKeyId, sessionToken],
+      readOutcomes: ({ status, json }) => {
+        const sent = Sent.safeParse(json).data;
+        return status === 200 && sent
+          ? { status: "accepted", messageId: sent.MessageId }
+          : undefined;
       },
-    );
+      errorText: ({ json }) =>
+        Problem.safeParse(json).data?.message ?? Problem.safeParse(json).data?.Message,
+      failureKind: failureKindOf,
+      retryAfterSeconds: (_, errorText) => (dailyQuota.test(errorText) ? 3600 : undefined),
+    });
   },
 };
 
 const Sent = z.object({ MessageId: z.string() });
 const Problem = z.object({ message: z.string().optional(), Message: z.string().optional() });
 
-/** The headers to send along, for the real host: a host put in its place by settings gets the same signature. */
-export async function signed(url: string, body: string, keys: z.output<typeof Credentials>, at: Date): Promise<Record<string, string>> {
+/** Signs for the real host, even if a setting replaces it. Returns the headers to send. */
+export async function signRequest(
+  url: string,
+  body: string,
+  { keys, at }: { keys: z.output<typeof Credentials>; at: Date },
+): Promise<Record<string, string>> {
   const { hostname, pathname } = new URL(url);
   const signer = new SignatureV4({
     service: "ses",
@@ -75,32 +99,13 @@ export async function signed(url: string, body: string, keys: z.output<typeof Cr
     sha256: Sha256,
   });
   const headers = { host: hostname, "content-type": "application/json" };
-  const request = await signer.sign({ method: "POST", protocol: "https:", hostname, path: pathname, headers, body }, { signingDate: at });
+  const request = await signer.sign(
+    { method: "POST", protocol: "https:", hostname, path: pathname, headers, body },
+    { signingDate: at },
+  );
   const { host: _, ...rest } = request.headers;
   return rest;
 }
-
-/** Hashing as the signer wants it. */
-class Sha256 {
-  readonly #hash: Hash | Hmac;
-  constructor(secret?: string | ArrayBuffer | ArrayBufferView) {
-    this.#hash = secret === undefined ? createHash("sha256") : createHmac("sha256", bytes(secret));
-  }
-  update(chunk: string | ArrayBuffer | ArrayBufferView): void {
-    this.#hash.update(bytes(chunk));
-  }
-  async digest(): Promise<Uint8Array> {
-    return this.#hash.digest();
-  }
-  reset(): void {}
-}
-
-const bytes = (data: string | ArrayBuffer | ArrayBufferView): Buffer | string =>
-  typeof data === "string"
-    ? data
-    : ArrayBuffer.isView(data)
-      ? Buffer.from(data.buffer, data.byteOffset, data.byteLength)
-      : Buffer.from(data);
 
 function message(mailing: Mailing, configurationSet: string | undefined): object {
   const recipient = mailing.recipients[0]!;
@@ -108,41 +113,56 @@ function message(mailing: Mailing, configurationSet: string | undefined): object
   const utf8 = (Data: string) => ({ Data, Charset: "UTF-8" });
   return {
     FromEmailAddress: address(mailing.from),
-    Destination: { ToAddresses: [address(recipient.to)], ...(bcc && { BccAddresses: [address({ email: bcc })] }) },
+    Destination: {
+      ToAddresses: [address(recipient.to)],
+      ...(bcc && { BccAddresses: [address({ email: bcc })] }),
+    },
     ...(mailing.replyTo && { ReplyToAddresses: [address({ email: mailing.replyTo })] }),
     ...(configurationSet && { ConfigurationSetName: configurationSet }),
-    EmailTags: [{ Name: "sendId", Value: String(recipient.sendId) }, ...mailing.tags.slice(0, 10).map(tag)],
+    EmailTags: [
+      { Name: "sendId", Value: String(recipient.sendId) },
+      ...mailing.tags.slice(0, 10).map(tag),
+    ],
     ...tracking(mailing),
     Content: {
       Simple: {
-        Subject: utf8(filled(mailing.subject, recipient)),
+        Subject: utf8(fillMergeText(mailing.subject, recipient)),
         Body: {
-          ...(mailing.text && { Text: utf8(filled(mailing.text, recipient)) }),
-          ...(mailing.html && { Html: utf8(filled(mailing.html, recipient)) }),
+          ...(mailing.text && { Text: utf8(fillMergeText(mailing.text, recipient)) }),
+          ...(mailing.html && { Html: utf8(fillMergeText(mailing.html, recipient)) }),
         },
-        Headers: Object.entries(headersOf(mailing, recipient)).map(([Name, Value]) => ({ Name, Value })),
+        Headers: Object.entries(mergeHeaders(mailing, recipient)).map(([Name, Value]) => ({
+          Name,
+          Value: encodedValue(Value),
+        })),
         ...(mailing.attachments.length > 0 && { Attachments: attachments(mailing) }),
       },
     },
   };
 }
 
-/** Names as encoded words and domains in punycode: SES takes ASCII only. */
+/** SES accepts only ASCII: names become encoded words, domains punycode. */
 const address = ({ email, name }: Mailbox): string => {
   const at = email.lastIndexOf("@");
-  return asciiMailbox({ email: `${email.slice(0, at)}@${domainToASCII(email.slice(at + 1)) || email.slice(at + 1)}`, name });
+  return formatAsciiMailbox({
+    email: `${email.slice(0, at)}@${domainToASCII(email.slice(at + 1)) || email.slice(at + 1)}`,
+    name,
+  });
 };
 
-/** A tag here is a name with a value, both of a small alphabet. */
-const tag = (value: string, n: number) => ({ Name: `tag${n + 1}`, Value: value.replace(/[^A-Za-z0-9_-]/g, "_").slice(0, 256) });
+/** A tag of SES has a name and a value, both with restricted characters. */
+const tag = (value: string, n: number) => ({
+  Name: `tag${n + 1}`,
+  Value: value.replace(/[^A-Za-z0-9_-]/g, "_").slice(0, 256),
+});
 
 const tracking = ({ trackOpens, trackClicks }: Mailing): object => {
   const state = (on: boolean): string => (on ? "ENABLED" : "DISABLED");
-  const wishes = {
+  const settings = {
     ...(trackOpens !== undefined && { OpenTrackingEnabled: state(trackOpens) }),
     ...(trackClicks !== undefined && { ClickTrackingEnabled: state(trackClicks) }),
   };
-  return Object.keys(wishes).length > 0 ? { ConfigurationOverrides: { Tracking: wishes } } : {};
+  return Object.keys(settings).length > 0 ? { ConfigurationOverrides: { Tracking: settings } } : {};
 };
 
 const attachments = (mailing: Mailing): object[] =>
@@ -156,17 +176,26 @@ const attachments = (mailing: Mailing): object[] =>
 
 const dailyQuota = /daily message quota/i;
 
-const verdicts: Record<string, Verdict> = {
+const failureByType: Record<string, FailureKind> = {
   AccountSuspendedException: "config",
   SendingPausedException: "config",
   MailFromDomainNotVerifiedException: "config",
-  // The configuration set is what a mail without template can lack.
+  // A mail without template can only lack its configuration set.
   NotFoundException: "config",
   LimitExceededException: "pace",
   TooManyRequestsException: "pace",
   ThrottlingException: "pace",
+  // "The request has failed due to a temporary failure of the server".
+  // InternalServiceErrorException is not documented so.
+  ServiceUnavailable: "fault",
+  ServiceUnavailableException: "fault",
 };
 
-/** The error's name is in a header, sometimes with a URL after a colon. */
-const verdict = ({ headers }: Answer, words: string): Verdict | undefined =>
-  /is not verified/i.test(words) ? "config" : verdicts[headers.get("x-amzn-errortype")?.split(":")[0] ?? ""];
+/** A header contains the name of the error, sometimes with a URL after a colon. */
+const failureKindOf = (
+  { headers }: ProviderResponse,
+  errorText: string,
+): FailureKind | undefined =>
+  /is not verified/i.test(errorText)
+    ? "config"
+    : failureByType[headers.get("x-amzn-errortype")?.split(":")[0] ?? ""];

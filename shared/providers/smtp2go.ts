@@ -1,14 +1,35 @@
 // SMTP2GO, API v3: https://developers.smtp2go.com/reference/send-standard-email
 import * as z from "zod";
-import { mailbox } from "./addresses.ts";
-import * as credentials from "./credentials.ts";
-import { type Answer, exchange, headersOf, judged, quoted, type Verdict } from "./exchange.ts";
-import { bccOf, filled, type Mailing, type Outcome, type Provider, type Recipient } from "./provider.ts";
-import { contentBytes, particularBytes } from "./substitution.ts";
+import * as credentials from "./credential-fields.ts";
+import { formatMailbox } from "./mailbox-format.ts";
+import { contentBytes, recipientBytes } from "./merge-fields.ts";
+import {
+  bccOf,
+  fillMergeText,
+  type HandOverOutcome,
+  type Mailing,
+  type ProviderAdapter,
+  type Recipient,
+} from "./provider-adapter.ts";
+import {
+  bareType,
+  callProvider,
+  type FailureKind,
+  mergeHeaders,
+  outcomeOfFailure,
+  type ProviderResponse,
+  sanitizeError,
+} from "./provider-http.ts";
+import { traits } from "./traits.ts";
 
 const Credentials = z.object({
-  apiKey: credentials.token("API key with the permission /email/send (and /email/batch); begins with api-"),
-  region: credentials.region(["global", "us", "eu", "au"], "us, eu or au to stay in that region, else global"),
+  apiKey: credentials.secretField(
+    "API key with the permission /email/send (and /email/batch); begins with api-",
+  ),
+  region: credentials.regionField(
+    ["global", "us", "eu", "au"],
+    "us, eu or au to stay in that region, else global",
+  ),
 });
 
 const origins = {
@@ -18,36 +39,32 @@ const origins = {
   au: "https://au-api.smtp2go.com",
 };
 
-export const smtp2go: Provider<typeof Credentials> = {
+export const smtp2go: ProviderAdapter<typeof Credentials> = {
   key: "smtp2go",
-  name: "SMTP2GO",
+  ...traits.smtp2go,
   credentials: Credentials,
   webhookProof: "secret",
-  // 50 MB for the whole request, base64 counted.
-  maxAttachmentBytes: 36_000_000,
   tracking: { opens: false, clicks: false },
   idempotencySeconds: 0,
-  batch: { max: 100, takes },
+  batch: { max: 100, supports: supportsBatch },
   send({ mailing, credentials: { apiKey, region = "global" } }) {
     const emails = mailing.recipients.map((recipient) => email(mailing, recipient));
     const single = emails.length === 1;
-    return exchange(
-      smtp2go,
-      mailing,
-      {
-        url: `${origins[region]}/v3/email/${single ? "send" : "batch"}`,
-        headers: { "x-smtp2go-api-key": apiKey },
-        body: single ? emails[0]! : { emails },
-        secrets: [apiKey],
-      },
-      {
-        accepted: (answer) => (single ? one(answer, mailing, apiKey) : each(answer, mailing, apiKey)),
-        words: ({ json }) => words(json),
-        verdict: ({ json }) => meaning(problem(json)?.error_code),
-        // It usually says nothing of when, but shuts the IP address out for a while.
-        retryAfterSeconds: ({ status, headers }) => (status === 429 && !headers.has("retry-after") ? 60 : undefined),
-      },
-    );
+    return callProvider(smtp2go, mailing, {
+      url: `${origins[region]}/v3/email/${single ? "send" : "batch"}`,
+      headers: { "x-smtp2go-api-key": apiKey },
+      body: single ? emails[0]! : { emails },
+      secrets: [apiKey],
+      readOutcomes: (response) =>
+        single
+          ? readSingleOutcome(response, mailing, apiKey)
+          : readBatchOutcomes(response, mailing, apiKey),
+      errorText: ({ json }) => errorText(json),
+      failureKind: ({ json }) => failureKindOf(parseProblem(json)?.error_code),
+      // SMTP2GO usually sends no Retry-After, but blocks the IP address for a while.
+      retryAfterSeconds: ({ status, headers }) =>
+        status === 429 && !headers.has("retry-after") ? 60 : undefined,
+    });
   },
 };
 
@@ -67,77 +84,126 @@ const Problem = z.object({
 });
 const Data = z.object({ data: z.unknown() });
 
-/** Each email has its own content and headers; only the request's 50 MB limit them. JSON escapes need room. */
-function takes(mailing: Mailing): boolean {
-  const alike = contentBytes(mailing) * mailing.recipients.length;
-  const bytes = mailing.recipients.reduce((sum, recipient) => sum + particularBytes(recipient), alike);
+/** Each email has its own content and headers. A request may have 50 MB; JSON escapes need room. */
+function supportsBatch(mailing: Mailing): boolean {
+  const contentTotal = contentBytes(mailing) * mailing.recipients.length;
+  const bytes = mailing.recipients.reduce(
+    (sum, recipient) => sum + recipientBytes(recipient),
+    contentTotal,
+  );
   return bytes <= 35_000_000;
 }
 
-const email = (mailing: Mailing, recipient: Recipient, bcc = bccOf(mailing, recipient)): object => ({
-  sender: mailbox(mailing.from),
-  to: [mailbox(recipient.to)],
+const email = (
+  mailing: Mailing,
+  recipient: Recipient,
+  bcc = bccOf(mailing, recipient),
+): object => ({
+  sender: formatMailbox(mailing.from),
+  to: [formatMailbox(recipient.to)],
   ...(bcc && { bcc: [bcc] }),
-  subject: filled(mailing.subject, recipient),
-  ...(mailing.html && { html_body: filled(mailing.html, recipient) }),
-  ...(mailing.text && { text_body: filled(mailing.text, recipient) }),
-  custom_headers: Object.entries(headers(mailing, recipient)).map(([header, value]) => ({ header, value })),
+  subject: fillMergeText(mailing.subject, recipient),
+  ...(mailing.html && { html_body: fillMergeText(mailing.html, recipient) }),
+  ...(mailing.text && { text_body: fillMergeText(mailing.text, recipient) }),
+  custom_headers: Object.entries(headers(mailing, recipient)).map(([header, value]) => ({
+    header,
+    value,
+  })),
   ...(mailing.attachments.length > 0 && {
-    attachments: mailing.attachments.map(({ filename, type, content }) => ({ filename, fileblob: content, mimetype: type })),
+    attachments: mailing.attachments.map(({ filename, type, content }) => ({
+      filename,
+      fileblob: content,
+      mimetype: bareType(type),
+    })),
   }),
 });
 
-/** There is no metadata: events repeat this header, if the webhook is told to. */
+/** SMTP2GO has no metadata. Events contain this header if the webhook is set to include it. */
 const headers = (mailing: Mailing, { headers, sendId }: Recipient): Record<string, string> =>
-  headersOf(mailing, {
-    headers: { ...headers, ...(mailing.replyTo && { "Reply-To": mailing.replyTo }), "X-Send-Id": String(sendId) },
+  mergeHeaders(mailing, {
+    headers: {
+      ...headers,
+      ...(mailing.replyTo && { "Reply-To": mailing.replyTo }),
+      "X-Send-Id": String(sendId),
+    },
   });
 
 const dataOf = (json: unknown): unknown => Data.safeParse(json).data?.data;
 
-/** A mail that was not taken is answered 200 too. */
-const one = ({ status, json }: Answer, { recipients }: Mailing, secret: string): Outcome | undefined =>
-  status === 200 ? outcome(dataOf(json), recipients[0]!, secret) : undefined;
+/** A refused mail gets 200 too. */
+const readSingleOutcome = (
+  { status, json }: ProviderResponse,
+  { recipients }: Mailing,
+  secret: string,
+): HandOverOutcome | undefined =>
+  status === 200 ? readOutcome(dataOf(json), recipients[0]!, secret) : undefined;
 
-function each({ status, json }: Answer, { recipients }: Mailing, secret: string): Outcome[] | undefined {
+function readBatchOutcomes(
+  { status, json }: ProviderResponse,
+  { recipients }: Mailing,
+  secret: string,
+): HandOverOutcome[] | undefined {
   const results = z.array(z.unknown()).safeParse(dataOf(json)).data;
   if (status !== 200 || !results) return undefined;
   return recipients.map(
-    (recipient, n) => outcome(results[n], recipient, secret) ?? judged("uncertain", "SMTP2GO told nothing of this mail"),
+    (recipient, n) =>
+      readOutcome(results[n], recipient, secret) ??
+      outcomeOfFailure("uncertain", "SMTP2GO's response does not mention this mail"),
   );
 }
 
-function outcome(data: unknown, recipient: Recipient, secret: string): Outcome | undefined {
+function readOutcome(
+  data: unknown,
+  recipient: Recipient,
+  secret: string,
+): HandOverOutcome | undefined {
   const result = Result.safeParse(data).data;
   const failure = result?.failed ? failureOf(result, recipient) : undefined;
-  if (failure !== undefined) return judged("refused", quoted(failure, [secret]));
-  return result?.email_id ? { status: "accepted", messageId: result.email_id } : refusal(data, secret);
+  if (failure !== undefined) return outcomeOfFailure("refused", sanitizeError(failure, [secret]));
+  return result?.email_id
+    ? { status: "accepted", messageId: result.email_id }
+    : readRefusal(data, secret);
 }
 
-/** Undefined when it is another address, that of the blind copy, that failed. */
-function failureOf({ succeeded, failures }: z.output<typeof Result>, { to }: Recipient): string | undefined {
-  const told = failures.map((failure) => (typeof failure === "string" ? failure : JSON.stringify(failure ?? "failed")));
-  return succeeded === 0 ? (told[0] ?? "failed") : told.find((words) => words.toLowerCase().includes(to.email.toLowerCase()));
+/** Returns undefined if only the address of the blind copy failed. */
+function failureOf(
+  { succeeded, failures }: z.output<typeof Result>,
+  { to }: Recipient,
+): string | undefined {
+  const messages = failures.map((failure) =>
+    typeof failure === "string" ? failure : JSON.stringify(failure ?? "failed"),
+  );
+  return succeeded === 0
+    ? (messages[0] ?? "failed")
+    : messages.find((message) => message.toLowerCase().includes(to.email.toLowerCase()));
 }
 
-function refusal(data: unknown, secret: string): Outcome | undefined {
-  const found = problem(data);
-  return found && judged(meaning(found.error_code) ?? "refused", quoted(words(data) ?? "", [secret]));
+function readRefusal(data: unknown, secret: string): HandOverOutcome | undefined {
+  const problem = parseProblem(data);
+  return (
+    problem &&
+    outcomeOfFailure(
+      failureKindOf(problem.error_code) ?? "refused",
+      sanitizeError(errorText(data) ?? "", [secret]),
+    )
+  );
 }
 
-/** Under `data` or beside it. */
-const problem = (json: unknown) => Problem.safeParse(dataOf(json)).data ?? Problem.safeParse(json).data;
+/** The error is inside `data` or next to it. */
+const parseProblem = (json: unknown) =>
+  Problem.safeParse(dataOf(json)).data ?? Problem.safeParse(json).data;
 
-function words(json: unknown): string | undefined {
-  const found = problem(json);
-  const field = found?.field_validation_errors;
-  return field ? `${found.error}: ${field.fieldname}: ${field.message}` : found?.error;
+function errorText(json: unknown): string | undefined {
+  const problem = parseProblem(json);
+  const field = problem?.field_validation_errors;
+  return field ? `${problem.error}: ${field.fieldname}: ${field.message}` : problem?.error;
 }
 
-const meaning = (code = ""): Verdict | undefined => verdicts[code.replace("E_ApiResponseCodes.", "")];
+const failureKindOf = (code = ""): FailureKind | undefined =>
+  failureByCode[code.replace("E_ApiResponseCodes.", "")];
 
-const verdicts: Record<string, Verdict> = {
+const failureByCode: Record<string, FailureKind> = {
   ENDPOINT_PERMISSION_DENIED: "config",
-  // Mostly a sender that is not verified.
+  // Usually an unverified sender.
   API_EXCEPTION: "config",
 };

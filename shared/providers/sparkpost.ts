@@ -1,47 +1,70 @@
 // SparkPost, Transmissions: https://developers.sparkpost.com/api/transmissions/
 import * as z from "zod";
-import * as credentials from "./credentials.ts";
-import { type Answer, exchange, headersOf, judged, quoted, type Verdict } from "./exchange.ts";
-import { bccOf, filled, type Mailbox, type Mailing, type Outcome, type Provider, type Recipient } from "./provider.ts";
-import { alike, contentBytes, headerTemplate, holes, literals, particularBytes, template } from "./substitution.ts";
+import * as credentials from "./credential-fields.ts";
+import {
+  commonTexts,
+  contentBytes,
+  hasSameHeaderNames,
+  headerTemplate,
+  mergeFieldsOf,
+  recipientBytes,
+  toProviderTemplate,
+} from "./merge-fields.ts";
+import {
+  bccOf,
+  fillMergeText,
+  type HandOverOutcome,
+  type Mailbox,
+  type Mailing,
+  type ProviderAdapter,
+  type Recipient,
+} from "./provider-adapter.ts";
+import {
+  callProvider,
+  type FailureKind,
+  mergeHeaders,
+  outcomeOfFailure,
+  type ProviderResponse,
+  sanitizeError,
+} from "./provider-http.ts";
+import { traits } from "./traits.ts";
 
 const Credentials = z.object({
-  apiKey: credentials.token("API key that may write transmissions"),
-  region: credentials.region(["us", "eu"], "Region of the account, us or eu; absent: us"),
+  apiKey: credentials.secretField("API key that may write transmissions"),
+  region: credentials.regionField(["us", "eu"], "Region of the account, us or eu; absent: us"),
 });
 
 const origins = { us: "https://api.sparkpost.com", eu: "https://api.eu.sparkpost.com" };
 
-export const sparkpost: Provider<typeof Credentials> = {
+export const sparkpost: ProviderAdapter<typeof Credentials> = {
   key: "sparkpost",
-  name: "SparkPost",
+  ...traits.sparkpost,
   credentials: Credentials,
   webhookProof: "signature",
-  // 20 MB for all content, base64 counted.
-  maxAttachmentBytes: 14_000_000,
   tracking: { opens: true, clicks: true },
   idempotencySeconds: 0,
-  batch: { max: 1000, takes },
+  batch: { max: 1000, supports: supportsBatch },
   send: ({ mailing, credentials: { apiKey, region = "us" } }) =>
-    exchange(
-      sparkpost,
-      mailing,
-      {
-        url: `${origins[region]}/api/v1/transmissions`,
-        headers: { authorization: apiKey },
-        body: { ...common(mailing), ...(mailing.recipients.length > 1 ? batchBody(mailing) : singleBody(mailing)) },
-        secrets: [apiKey],
+    callProvider(sparkpost, mailing, {
+      url: `${origins[region]}/api/v1/transmissions`,
+      headers: { authorization: apiKey },
+      body: {
+        ...common(mailing),
+        ...(mailing.recipients.length > 1 ? batchBody(mailing) : singleBody(mailing)),
       },
-      {
-        accepted: (answer) => accepted(answer, mailing, apiKey),
-        words: ({ json }) => said(Problem.safeParse(json).data?.errors),
-        verdict,
-        retryAfterSeconds: ({ status }) => (status === 420 ? 3600 : undefined),
-      },
-    ),
+      secrets: [apiKey],
+      readOutcomes: (response) => readOutcomes(response, mailing, apiKey),
+      errorText: ({ json }) => errorText(Problem.safeParse(json).data?.errors),
+      failureKind: failureKindOf,
+      retryAfterSeconds: ({ status }) => (status === 420 ? 3600 : undefined),
+    }),
 };
 
-const Fault = z.object({ message: z.string(), description: z.string().optional(), code: z.string().optional() });
+const Fault = z.object({
+  message: z.string(),
+  description: z.string().optional(),
+  code: z.string().optional(),
+});
 const Problem = z.object({ errors: z.array(Fault) });
 const Result = z.object({
   results: z.object({
@@ -52,122 +75,168 @@ const Result = z.object({
   }),
 });
 
-/** A literal `{{` would be evaluated; one brace beside a placeholder would make it another one. */
-function takes(mailing: Mailing): boolean {
-  const texts = literals(mailing);
-  const sizes = mailing.recipients.map((recipient) => particularBytes(recipient));
+/** SparkPost would evaluate a literal `{{`, and a brace next to a placeholder would change it. */
+function supportsBatch(mailing: Mailing): boolean {
+  const texts = commonTexts(mailing);
+  const sizes = mailing.recipients.map((recipient) => recipientBytes(recipient));
   return (
-    alike(mailing) &&
+    hasSameHeaderNames(mailing) &&
     sizes.every((size) => size <= 80_000) &&
-    sizes.reduce((sum, size) => sum + size * (mailing.bcc ? 2 : 1), contentBytes(mailing)) <= 19_000_000 &&
+    sizes.reduce((sum, size) => sum + size * (mailing.bcc ? 2 : 1), contentBytes(mailing)) <=
+      19_000_000 &&
     !texts.some((text) => text.includes("{{") || text.startsWith("}") || text.endsWith("{"))
   );
 }
 
-/** Without substitutions html and text go out as they are; headers, subject and names are evaluated all the same. */
+/**
+ * Without substitutions HTML and text are sent unchanged; headers, subject and names are still
+ * evaluated.
+ */
 function singleBody(mailing: Mailing): object {
   const recipient = mailing.recipients[0]!;
   const subs: Record<string, string> = {};
-  const still = (text: string): string => {
+  const asSubstitution = (text: string): string => {
     if (!text.includes("{{")) return text;
     const name = `s${Object.keys(subs).length}`;
     subs[name] = text;
     return `{{{${name}}}}`;
   };
-  const headers = Object.entries(headersOf(mailing, recipient)).map(([name, value]) => [name, still(value)]);
+  const headers = Object.entries(mergeHeaders(mailing, recipient)).map(([name, value]) => [
+    name,
+    asSubstitution(value),
+  ]);
   const content = {
-    from: { ...mailing.from, ...(mailing.from.name && { name: still(mailing.from.name) }) },
-    subject: still(filled(mailing.subject, recipient)),
+    from: {
+      ...mailing.from,
+      ...(mailing.from.name && { name: asSubstitution(mailing.from.name) }),
+    },
+    subject: asSubstitution(fillMergeText(mailing.subject, recipient)),
     headers: Object.fromEntries(headers),
-    ...(mailing.text && { text: filled(mailing.text, recipient) }),
-    ...(mailing.html && { html: filled(mailing.html, recipient) }),
+    ...(mailing.text && { text: fillMergeText(mailing.text, recipient) }),
+    ...(mailing.html && { html: fillMergeText(mailing.html, recipient) }),
   };
   return {
     options: options(mailing, false),
-    recipients: addressees(recipient, mailing, Object.keys(subs).length > 0 ? { substitution_data: subs } : {}),
-    content: { ...content, ...attached(mailing) },
+    recipients: recipientEntries(
+      recipient,
+      mailing,
+      Object.keys(subs).length > 0 ? { substitution_data: subs } : {},
+    ),
+    content: { ...content, ...replyToAndAttachments(mailing) },
   };
 }
 
-/** Three braces: neither HTML nor URL encoding. Values are not evaluated again. */
+/** Three braces prevent HTML and URL encoding. SparkPost does not evaluate values again. */
 function batchBody(mailing: Mailing): object {
-  const protocols = new Map(holes(mailing).map((hole) => [hole, protocol(mailing, hole)]));
-  const hole = (n: number): string => `${protocols.get(n)}{{{v${n}}}}`;
+  const protocols = new Map(
+    mergeFieldsOf(mailing).map((placeholder) => [
+      placeholder,
+      commonProtocol(mailing, placeholder),
+    ]),
+  );
+  const placeholderOf = (n: number): string => `${protocols.get(n)}{{{v${n}}}}`;
   const subs = ({ values, headers }: Recipient): Record<string, string> => ({
-    ...Object.fromEntries([...protocols].map(([n, { length }]) => [`v${n}`, (values[n] ?? "").slice(length)])),
+    ...Object.fromEntries(
+      [...protocols].map(([n, { length }]) => [`v${n}`, (values[n] ?? "").slice(length)]),
+    ),
     ...Object.fromEntries(Object.values(headers).map((value, n) => [`h${n}`, value])),
   });
   const content = {
     from: mailing.from,
-    subject: template(mailing.subject, hole),
+    subject: toProviderTemplate(mailing.subject, placeholderOf),
     headers: headerTemplate(mailing, (n) => `{{{h${n}}}}`),
-    ...(mailing.text && { text: template(mailing.text, hole) }),
-    ...(mailing.html && { html: template(mailing.html, hole) }),
+    ...(mailing.text && { text: toProviderTemplate(mailing.text, placeholderOf) }),
+    ...(mailing.html && { html: toProviderTemplate(mailing.html, placeholderOf) }),
   };
   return {
     options: options(mailing, true),
-    recipients: mailing.recipients.flatMap((recipient) => addressees(recipient, mailing, { substitution_data: subs(recipient) })),
-    content: { ...content, ...attached(mailing) },
+    recipients: mailing.recipients.flatMap((recipient) =>
+      recipientEntries(recipient, mailing, { substitution_data: subs(recipient) }),
+    ),
+    content: { ...content, ...replyToAndAttachments(mailing) },
   };
 }
 
-/** A link whose protocol is hidden in a value is not seen as a link and not tracked; what all values begin with is said aloud. */
-const protocol = ({ recipients }: Mailing, hole: number): string =>
-  ["https://", "http://"].find((start) => recipients.every(({ values }) => values[hole]?.startsWith(start))) ?? "";
+/**
+ * The common protocol of all values of a field. SparkPost does not track a link whose protocol is
+ * inside a value, so the protocol goes into the template.
+ */
+const commonProtocol = ({ recipients }: Mailing, placeholder: number): string =>
+  ["https://", "http://"].find((start) =>
+    recipients.every(({ values }) => values[placeholder]?.startsWith(start)),
+  ) ?? "";
 
-const common = ({ tags }: Mailing): object => (tags[0] ? { campaign_id: cut(tags[0], 64) } : {});
+const common = ({ tags }: Mailing): object =>
+  tags[0] ? { campaign_id: truncateBytes(tags[0], 64) } : {};
 
 const options = ({ trackOpens, trackClicks }: Mailing, substituting: boolean): object => ({
-  // Otherwise SparkPost replaces our List-Unsubscribe by its own.
+  // By default SparkPost replaces our List-Unsubscribe header.
   transactional: true,
   perform_substitutions: substituting,
   ...(trackOpens !== undefined && { open_tracking: trackOpens }),
   ...(trackClicks !== undefined && { click_tracking: trackClicks }),
 });
 
-/** Who gets a blind copy is one more recipient, for whom the mail says that it is to the first. */
-function addressees(recipient: Recipient, mailing: Mailing, data: object): object[] {
+/** A blind copy is a further recipient whose mail shows the first recipient's address. */
+function recipientEntries(recipient: Recipient, mailing: Mailing, data: object): object[] {
   const [{ to, sendId }, { tags }, bcc] = [recipient, mailing, bccOf(mailing, recipient)];
-  const addressed = (address: object) => ({
+  const entryFor = (address: object) => ({
     address,
     metadata: { sendId: String(sendId) },
     ...(tags.length > 0 && { tags: tags.slice(0, 10) }),
     ...data,
   });
   const own = { email: to.email, ...(to.name && { name: to.name }) } satisfies Mailbox;
-  return [addressed(own), ...(bcc ? [addressed({ email: bcc, header_to: to.email })] : [])];
+  return [entryFor(own), ...(bcc ? [entryFor({ email: bcc, header_to: to.email })] : [])];
 }
 
-const attached = ({ replyTo, attachments }: Mailing) => ({
+const replyToAndAttachments = ({ replyTo, attachments }: Mailing) => ({
   ...(replyTo && { reply_to: replyTo }),
   ...(attachments.length > 0 && {
-    attachments: attachments.map(({ filename, type, content }) => ({ name: filename, type, data: content })),
+    attachments: attachments.map(({ filename, type, content }) => ({
+      name: filename,
+      type,
+      data: content,
+    })),
   }),
 });
 
-/** Cut to so many bytes, without cutting a character. */
-const cut = (text: string, bytes: number): string => new TextDecoder().decode(Buffer.from(text).subarray(0, bytes), { stream: true });
+/** Truncates to a number of bytes, never within a character. */
+const truncateBytes = (text: string, bytes: number): string =>
+  new TextDecoder().decode(Buffer.from(text).subarray(0, bytes), { stream: true });
 
-/** It tells how many were rejected, but not who. */
-function accepted({ status, json }: Answer, mailing: Mailing, secret: string): Outcome | undefined {
+/** The response tells how many recipients were rejected, but not which ones. */
+function readOutcomes(
+  { status, json }: ProviderResponse,
+  mailing: Mailing,
+  secret: string,
+): HandOverOutcome | undefined {
   const results = Result.safeParse(json).data?.results;
   if (status !== 200 || !results) return undefined;
   if (results.total_rejected_recipients === 0) return { status: "accepted", messageId: results.id };
-  const error = quoted(said(results.rcpt_to_errors) ?? "SparkPost rejected the recipient", [secret]);
-  if (results.total_accepted_recipients > 0) return judged("uncertain", error);
-  return mailing.recipients.length > 1 ? { status: "held", why: "batch", error } : judged("refused", error);
+  const error = sanitizeError(
+    errorText(results.rcpt_to_errors) ?? "SparkPost rejected the recipient",
+    [secret],
+  );
+  if (results.total_accepted_recipients > 0) return outcomeOfFailure("uncertain", error);
+  return mailing.recipients.length > 1
+    ? { status: "held", why: "batch", error }
+    : outcomeOfFailure("refused", error);
 }
 
-const said = (faults: z.output<typeof Fault>[] | undefined): string | undefined =>
-  faults?.map(({ message, description }) => (description ? `${message}: ${description}` : message)).join("; ");
+const errorText = (faults: z.output<typeof Fault>[] | undefined): string | undefined =>
+  faults
+    ?.map(({ message, description }) => (description ? `${message}: ${description}` : message))
+    .join("; ");
 
-const verdicts: Record<string, Verdict> = {
+const failureByCode: Record<string, FailureKind> = {
   "1100": "config", // plan or permission
   "2103": "config", // five sandbox mails in an account's life
   "7000": "config", // sending domain
   "7001": "config",
 };
 
-/** 420: an hourly, daily or monthly limit; nothing was sent. */
-const verdict = ({ status, json }: Answer): Verdict | undefined =>
-  verdicts[Problem.safeParse(json).data?.errors[0]?.code ?? ""] ?? (status === 420 ? "pace" : undefined);
+/** 420: an hourly, daily or monthly limit. Nothing was sent. */
+const failureKindOf = ({ status, json }: ProviderResponse): FailureKind | undefined =>
+  failureByCode[Problem.safeParse(json).data?.errors[0]?.code ?? ""] ??
+  (status === 420 ? "pace" : undefined);

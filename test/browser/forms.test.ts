@@ -1,11 +1,23 @@
-// Forms in a real browser: on our page with and without script, in a page of another origin, and behind the link that asks to confirm.
+// Forms in a real browser: on our page with and without script, in a page of another origin, and
+// behind the link that asks to confirm.
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Browser, BrowserContextOptions, Locator, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
-import { must } from "../support/client.ts";
-import { inboxOf, type Shop, settled, shop } from "../support/outbox.ts";
-import { launched, looks, obstacles, pictured, visited as visit } from "../support/visitors.ts";
+import { expectStatus } from "../support/api-client.ts";
+import {
+  findAccessibilityIssues,
+  launchBrowser,
+  savePicture,
+  screenVariants,
+  openPage as visit,
+} from "../support/browser-pages.ts";
+import {
+  createSendingClient,
+  listInbox,
+  runUntilIdle,
+  type SendingClient,
+} from "../support/sending-client.ts";
 
 const fields = [
   { name: "email", type: "email", label: "Email" },
@@ -33,21 +45,27 @@ interface Submission {
 
 describe.skipIf(!inject("chromium"))("a form", () => {
   let browser: Browser;
-  let client: Shop;
+  let client: SendingClient;
   let site: Server;
   let origin: string;
   let head: Record<string, string>;
   let body: string;
   beforeAll(async () => {
-    client = await shop();
-    must(200, await client.call("POST", `/sending-configs/${client.configId}/verify`));
+    client = await createSendingClient();
+    expectStatus(200, await client.call("POST", `/sending-configs/${client.configId}/verify`));
     site = createServer((_, answer) => {
-      for (const [name, value] of Object.entries({ "content-type": "text/html; charset=utf-8", ...head })) answer.setHeader(name, value);
-      answer.end(`<!doctype html><html lang="en"><title>Shop</title><main><h1>Shop</h1>${body}</main>`);
+      for (const [name, value] of Object.entries({
+        "content-type": "text/html; charset=utf-8",
+        ...head,
+      }))
+        answer.setHeader(name, value);
+      answer.end(
+        `<!doctype html><html lang="en"><title>Shop</title><main><h1>Shop</h1>${body}</main>`,
+      );
     });
     await new Promise<void>((listening) => site.listen(0, "127.0.0.1", listening));
     origin = `http://127.0.0.1:${(site.address() as AddressInfo).port}/`;
-    browser = await launched();
+    browser = await launchBrowser();
   });
   afterAll(async () => {
     await browser?.close();
@@ -55,14 +73,25 @@ describe.skipIf(!inject("chromium"))("a form", () => {
   });
 
   const make = async (more: object = {}) =>
-    must(201, await client.call<{ id: number; pageUrl: string }>("POST", "/forms", { name: "News", designJson, ...more })).body.data;
+    expectStatus(
+      201,
+      await client.call<{ id: number; pageUrl: string }>("POST", "/forms", {
+        name: "News",
+        designJson,
+        ...more,
+      }),
+    ).body.data;
   const submissionsOf = async (id: number) =>
-    must(200, await client.call<{ submissions: Submission[] }>("GET", `/forms/${id}/submissions`)).body.data.submissions;
+    expectStatus(
+      200,
+      await client.call<{ submissions: Submission[] }>("GET", `/forms/${id}/submissions`),
+    ).body.data.submissions;
   const embedOf = (id: number) => `${inject("baseUrl")}/api/v1/forms/${id}/embed`;
 
-  const visited = (address: string, options: BrowserContextOptions = {}): Promise<Page> => visit(browser, address, options);
+  const visited = (address: string, options: BrowserContextOptions = {}): Promise<Page> =>
+    visit(browser, address, options);
   async function fit(page: Page, name: string): Promise<void> {
-    expect([name, await obstacles(page)]).toEqual([name, []]);
+    expect([name, await findAccessibilityIssues(page)]).toEqual([name, []]);
   }
   async function fill(page: Page, email: string) {
     await page.getByLabel("Email").fill(email);
@@ -73,33 +102,76 @@ describe.skipIf(!inject("chromium"))("a form", () => {
     await page.getByLabel("Anything else").fill("two\nlines");
     await page.getByLabel("I agree").check();
   }
-  const entered = { firstName: "Ann", plan: "Team", seats: 3, start: "2028-02-29", note: "two\nlines", terms: true, ref: "x" };
+  const entered = {
+    firstName: "Ann",
+    plan: "Team",
+    seats: 3,
+    start: "2028-02-29",
+    note: "two\nlines",
+    terms: true,
+    ref: "x",
+  };
 
-  it.each(looks)("stands in nobody's way, in any of its states: %s, %s", async (size, colorScheme, options) => {
-    const { id, pageUrl } = await make();
-    const looking = { ...options, colorScheme, javaScriptEnabled: true, bypassCSP: true };
-    const page = await visited(pageUrl, looking);
-    await fit(page, `${size}-form`);
-    // What the browser itself would stop.
-    await page.evaluate("document.querySelector('form').noValidate = true");
-    await page.getByLabel("Email").fill("ann@");
-    await page.getByRole("button", { name: "Join" }).click();
-    await page.getByRole("alert").waitFor();
-    for (const text of ["Please tick this", "Please choose one of the options"]) expect(await page.getByText(text).count()).toBe(1);
-    await pictured(page, `form-wrong-${size}`);
-    await fit(page, `${size}-wrong`);
-    await page.goto(pageUrl);
-    await fill(page, `${size}@example.com`);
-    await page.getByRole("button", { name: "Join" }).click();
-    await page.getByRole("heading", { name: "Thank you" }).waitFor();
-    await fit(page, `${size}-thanks`);
-    must(200, await client.call("PUT", `/forms/${id}`, { status: "inactive" }));
-    await page.goto(pageUrl);
-    await fit(page, `${size}-closed`);
-    await page.context().close();
-  });
+  it.each([
+    ["de-DE", 409, "form_inactive", "Zurzeit sind keine Eingaben möglich."],
+    [
+      "fr-FR",
+      429,
+      "rate_limited",
+      "Trop d’envois arrivent en ce moment. Veuillez réessayer dans une minute.",
+    ],
+    ["es-ES", 500, "internal", "Se ha producido un error. Inténtelo de nuevo."],
+    ["de-DE", 400, "validation_failed", "Bitte prüfen Sie Ihre Angaben"],
+  ])(
+    "tells visitors in their language (%s) what became of it: %i %s",
+    async (locale, status, code, sentence) => {
+      const { id } = await make({ designJson: { fields: [{ name: "email", type: "email" }] } });
+      [head, body] = [{}, `<script src="${embedOf(id)}"></script>`];
+      const page = await visited(origin, { locale, javaScriptEnabled: true });
+      const headers = { "access-control-allow-origin": "*" };
+      await page.route("**/submit", (route) =>
+        route.fulfill({
+          status,
+          headers,
+          json: { error: "An English sentence", code, requestId: "r" },
+        }),
+      );
+      await page.getByRole("textbox").fill("ann@example.com");
+      await page.getByRole("button").click();
+      expect(await page.getByRole("alert").textContent()).toBe(sentence);
+      await page.context().close();
+    },
+  );
 
-  it("works without script: what is wrong is said where it is, and what was entered stays", async () => {
+  it.each(screenVariants)(
+    "stands in nobody's way, in any of its states: %s, %s",
+    async (size, colorScheme, options) => {
+      const { id, pageUrl } = await make();
+      const looking = { ...options, colorScheme, javaScriptEnabled: true, bypassCSP: true };
+      const page = await visited(pageUrl, looking);
+      await fit(page, `${size}-form`);
+      // What the browser itself would stop.
+      await page.evaluate("document.querySelector('form').noValidate = true");
+      await page.getByLabel("Email").fill("ann@");
+      await page.getByRole("button", { name: "Join" }).click();
+      await page.getByRole("alert").waitFor();
+      for (const text of ["Please tick this", "Please choose one of the options"])
+        expect(await page.getByText(text).count()).toBe(1);
+      await savePicture(page, `form-wrong-${size}`);
+      await fit(page, `${size}-wrong`);
+      await page.goto(pageUrl);
+      await fill(page, `${size}@example.com`);
+      await page.getByRole("button", { name: "Join" }).click();
+      await page.getByRole("heading", { name: "Thank you" }).waitFor();
+      await fit(page, `${size}-thanks`);
+      expectStatus(200, await client.call("PUT", `/forms/${id}`, { status: "inactive" }));
+      await page.goto(pageUrl);
+      await fit(page, `${size}-closed`);
+      await page.context().close();
+    },
+  );
+
+  it("works without script: shows errors at the fields and keeps the entered values", async () => {
     const { id, pageUrl } = await make();
     const page = await visited(`${pageUrl}?firstName=Ada`);
     expect(await page.getByLabel("First name").inputValue()).toBe("Ada");
@@ -108,13 +180,14 @@ describe.skipIf(!inject("chromium"))("a form", () => {
     await page.getByRole("alert").getByRole("link", { name: "Email", exact: true }).waitFor();
     const email = page.getByLabel("Email");
     expect(await email.getAttribute("aria-invalid")).toBe("true");
-    const faultOf = async (field: Locator) => page.locator(`#${await field.getAttribute("aria-describedby")}`).innerText();
+    const faultOf = async (field: Locator) =>
+      page.locator(`#${await field.getAttribute("aria-describedby")}`).innerText();
     expect(await faultOf(email)).toBe("This is not an email address");
     expect(await page.getByText("this is not an email address").count()).toBe(1);
-    expect([await page.getByLabel("Anything else").inputValue(), await page.getByLabel("I agree").isChecked()]).toEqual([
-      "two\nlines",
-      true,
-    ]);
+    expect([
+      await page.getByLabel("Anything else").inputValue(),
+      await page.getByLabel("I agree").isChecked(),
+    ]).toEqual(["two\nlines", true]);
     expect(await page.getByLabel("Plan").inputValue()).toBe("Team");
     await email.fill("ann@example.com");
     await page.getByRole("button", { name: "Join" }).click();
@@ -123,7 +196,7 @@ describe.skipIf(!inject("chromium"))("a form", () => {
     await page.context().close();
   });
 
-  it("has a field that neither eyes nor keys come to", async () => {
+  it("hides the honeypot field from eyes and keyboard", async () => {
     const { pageUrl } = await make();
     const page = await visited(pageUrl, { javaScriptEnabled: true });
     const names: string[] = [];
@@ -133,17 +206,24 @@ describe.skipIf(!inject("chromium"))("a form", () => {
     }
     expect(names).toEqual(expect.arrayContaining(["email", "terms"]));
     expect(names).not.toContain("_website");
-    expect(await page.locator("[name=_website]").boundingBox()).toMatchObject({ x: expect.closeTo(-9900, -3) });
+    expect(await page.locator("[name=_website]").boundingBox()).toMatchObject({
+      x: expect.closeTo(-9900, -3),
+    });
     expect(await page.getByRole("textbox", { name: "Leave this field empty" }).count()).toBe(0);
     await page.context().close();
   });
 
-  it("is put into a page of another origin where its script stands, and is submitted from there", async () => {
+  it("is embedded in place of its script in a page of another origin, and submitted from there", async () => {
     const { id } = await make();
-    [head, body] = [{}, `<p id="before">Before</p><script src="${embedOf(id)}" async></script><p>After</p>`];
+    [head, body] = [
+      {},
+      `<p id="before">Before</p><script src="${embedOf(id)}" async></script><p>After</p>`,
+    ];
     const page = await visited(origin, { javaScriptEnabled: true });
     await page.getByLabel("Email").waitFor();
-    expect(await page.evaluate("document.querySelector('#before').nextElementSibling.className")).toContain("pennymail");
+    expect(
+      await page.evaluate("document.querySelector('#before').nextElementSibling.className"),
+    ).toContain("pennymail");
     await fit(page, "embedded");
     await page.evaluate("document.querySelector('form').noValidate = true");
     await fill(page, "nobody");
@@ -156,13 +236,18 @@ describe.skipIf(!inject("chromium"))("a form", () => {
     await page.getByRole("status").getByText("Your details have been received").waitFor();
     expect(await page.evaluate("document.activeElement.getAttribute('role')")).toBe("status");
     await fit(page, "embedded-thanks");
-    expect(await submissionsOf(id)).toMatchObject([{ email: "embedded@example.com", fields: entered }]);
+    expect(await submissionsOf(id)).toMatchObject([
+      { email: "embedded@example.com", fields: entered },
+    ]);
     await page.context().close();
   });
 
-  it("may have fields that are called as what every form has", async () => {
+  it("can have fields with the names of form properties", async () => {
     const names = ["action", "elements", "hidden"];
-    const { id } = await make({ designJson: { fields: names.map((name) => ({ name })), submitLabel: "Join" }, doubleOptIn: false });
+    const { id } = await make({
+      designJson: { fields: names.map((name) => ({ name })), submitLabel: "Join" },
+      doubleOptIn: false,
+    });
     [head, body] = [{}, `<script src="${embedOf(id)}" async></script>`];
     const page = await visited(origin, { javaScriptEnabled: true });
     await page.getByLabel("Email").fill("clobbered@example.com");
@@ -175,10 +260,12 @@ describe.skipIf(!inject("chromium"))("a form", () => {
     await page.context().close();
   });
 
-  it("is put where the page says, under its strict policy, and leads on", async () => {
+  it("is embedded in the marked element under a strict CSP, and redirects", async () => {
     const { id } = await make({ redirectUrl: `${origin}thanks` });
     const api = new URL(inject("baseUrl")).origin;
-    head = { "content-security-policy": `default-src 'none'; script-src ${api}; connect-src ${api}; style-src 'none'` };
+    head = {
+      "content-security-policy": `default-src 'none'; script-src ${api}; connect-src ${api}; style-src 'none'`,
+    };
     body = `<div data-pennymail-form="${id}"></div><script src="${embedOf(id)}"></script>`;
     const page = await visited(origin, { javaScriptEnabled: true });
     expect(await page.locator("[data-pennymail-form] form").count()).toBe(1);
@@ -189,7 +276,7 @@ describe.skipIf(!inject("chromium"))("a form", () => {
     await page.context().close();
   });
 
-  it("pasted as html works without script, and in a frame", async () => {
+  it("works as pasted HTML without script, and in a frame", async () => {
     const { id, pageUrl } = await make();
     const html = await (await fetch(`${embedOf(id)}?format=html`)).text();
     [head, body] = [{}, html];
@@ -205,32 +292,43 @@ describe.skipIf(!inject("chromium"))("a form", () => {
     await frame.getByLabel("I agree").check();
     await frame.getByRole("button", { name: "Join" }).click();
     await frame.getByRole("heading", { name: "Thank you" }).waitFor();
-    expect((await submissionsOf(id)).map(({ email }) => email)).toEqual(["framed@example.com", "pasted@example.com"]);
+    expect((await submissionsOf(id)).map(({ email }) => email)).toEqual([
+      "framed@example.com",
+      "pasted@example.com",
+    ]);
     await page.context().close();
   });
 
-  it.each(looks)("asks to confirm on a page with one button, and only the button confirms: %s, %s", async (size, colorScheme, options) => {
-    const { id, pageUrl } = await make({ doubleOptIn: true, designJson: null });
-    const email = `${size}-${crypto.randomUUID().slice(0, 8)}@example.com`;
-    const page = await visited(pageUrl, { ...options, colorScheme, javaScriptEnabled: true, bypassCSP: true });
-    await page.getByLabel("Email").fill(email);
-    await page.getByRole("button").click();
-    await page.getByRole("heading", { name: "Please look into your inbox" }).waitFor();
-    await fit(page, `${size}-pending`);
-    await settled();
-    const [mail] = await inboxOf(email);
-    const [link = ""] = /http:\S+\/forms\/confirm\/[\w-]+/.exec(mail!.text ?? "") ?? [];
-    await page.goto(link);
-    await fit(page, `${size}-confirm`);
-    expect(await submissionsOf(id)).toMatchObject([{ status: "pending" }]);
-    await page.getByRole("button").click();
-    await page.getByRole("heading", { name: "Thank you, it is confirmed" }).waitFor();
-    await fit(page, `${size}-confirmed`);
-    await page.goto(link);
-    await page.getByRole("heading", { name: "Thank you, it is confirmed" }).waitFor();
-    expect(await submissionsOf(id)).toMatchObject([{ status: "accepted" }]);
-    await page.goto(`${link}x`);
-    await page.getByRole("heading", { name: "This link does not work" }).waitFor();
-    await page.context().close();
-  });
+  it.each(screenVariants)(
+    "asks to confirm on a page with one button, and only the button confirms: %s, %s",
+    async (size, colorScheme, options) => {
+      const { id, pageUrl } = await make({ doubleOptIn: true, designJson: null });
+      const email = `${size}-${crypto.randomUUID().slice(0, 8)}@example.com`;
+      const page = await visited(pageUrl, {
+        ...options,
+        colorScheme,
+        javaScriptEnabled: true,
+        bypassCSP: true,
+      });
+      await page.getByLabel("Email").fill(email);
+      await page.getByRole("button").click();
+      await page.getByRole("heading", { name: "Please check your inbox" }).waitFor();
+      await fit(page, `${size}-pending`);
+      await runUntilIdle();
+      const [mail] = await listInbox(email);
+      const [link = ""] = /http:\S+\/forms\/confirm\/[\w-]+/.exec(mail!.text ?? "") ?? [];
+      await page.goto(link);
+      await fit(page, `${size}-confirm`);
+      expect(await submissionsOf(id)).toMatchObject([{ status: "pending" }]);
+      await page.getByRole("button").click();
+      await page.getByRole("heading", { name: "Thank you for confirming" }).waitFor();
+      await fit(page, `${size}-confirmed`);
+      await page.goto(link);
+      await page.getByRole("heading", { name: "Thank you for confirming" }).waitFor();
+      expect(await submissionsOf(id)).toMatchObject([{ status: "accepted" }]);
+      await page.goto(`${link}x`);
+      await page.getByRole("heading", { name: "This link does not work" }).waitFor();
+      await page.context().close();
+    },
+  );
 });

@@ -3,25 +3,38 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
-import { must } from "../support/client.ts";
-import { addresses, inboxOf, type Shop, settled, shop } from "../support/outbox.ts";
-import { launched, looks, obstacles, pictured, seeing, visited } from "../support/visitors.ts";
+import { expectStatus } from "../support/api-client.ts";
+import {
+  axePageOptions,
+  findAccessibilityIssues,
+  launchBrowser,
+  openPage,
+  savePicture,
+  screenVariants,
+} from "../support/browser-pages.ts";
+import {
+  createSendingClient,
+  listInbox,
+  runUntilIdle,
+  type SendingClient,
+  uniqueAddresses,
+} from "../support/sending-client.ts";
 
 describe.skipIf(!inject("chromium"))("the page of a secure message", () => {
   let browser: Browser;
-  let from: Shop;
+  let from: SendingClient;
   let lair: Server;
   let origin: string;
   const heard: string[] = [];
   beforeAll(async () => {
-    from = await shop();
+    from = await createSendingClient();
     lair = createServer((request, answer) => {
       heard.push(`${request.url} ${request.headers.referer ?? "no referrer"}`);
       answer.setHeader("content-type", "text/html").end("<title>Outside</title>");
     });
     await new Promise<void>((listening) => lair.listen(0, "127.0.0.1", listening));
     origin = `http://127.0.0.1:${(lair.address() as AddressInfo).port}`;
-    browser = await launched();
+    browser = await launchBrowser();
   });
   afterAll(async () => {
     await browser?.close();
@@ -29,10 +42,13 @@ describe.skipIf(!inject("chromium"))("the page of a secure message", () => {
   });
 
   async function delivered(fields: object): Promise<{ id: number; link: string }> {
-    const [to = ""] = addresses(1);
-    const { id } = must(202, await from.send({ to, subject: "Your papers", secure: true, ...fields })).body.data;
-    await settled();
-    const [, link = ""] = /(http:\S+\/secure\/[\w-]+)/.exec((await inboxOf(to))[0]!.text!) ?? [];
+    const [to = ""] = uniqueAddresses(1);
+    const { id } = expectStatus(
+      202,
+      await from.send({ to, subject: "Your papers", secure: true, ...fields }),
+    ).body.data;
+    await runUntilIdle();
+    const [, link = ""] = /(http:\S+\/secure\/[\w-]+)/.exec((await listInbox(to))[0]!.text!) ?? [];
     return { id, link };
   }
 
@@ -41,12 +57,12 @@ describe.skipIf(!inject("chromium"))("the page of a secure message", () => {
     options: BrowserContextOptions = { javaScriptEnabled: true },
   ): Promise<{ page: Page; id: number; link: string }> {
     const { id, link } = await delivered(fields);
-    const page = await visited(browser, link, options);
+    const page = await openPage(browser, link, options);
     await page.getByRole("button", { name: "Show the message" }).click();
     return { page, id, link };
   }
 
-  it("shows the message, and nothing of it runs, sends, moves or reaches anywhere", async () => {
+  it("shows the message without running scripts, forms or requests of it", async () => {
     const html = `<p>The code is 4711</p>
       <script>parent.postMessage("ran"); document.title = "taken"; top.location = "${origin}/top"</script>
       <img src="${origin}/missing.png" onerror="top.document.title='taken'; fetch('${origin}/fetched')">
@@ -65,63 +81,79 @@ describe.skipIf(!inject("chromium"))("the page of a secure message", () => {
     await page.waitForTimeout(500);
     expect([await page.title(), page.url(), heard]).toEqual(["Your papers", link, []]);
     expect(
-      await page.evaluate("(() => { try { return document.querySelector('iframe').contentDocument } catch { return null } })()"),
+      await page.evaluate(
+        "(() => { try { return document.querySelector('iframe').contentDocument } catch { return null } })()",
+      ),
     ).toBeNull();
     await page.context().close();
   });
 
-  it("a link of the message opens a page of its own that learns nothing of where it was", async () => {
+  it("opens links of the message in a new tab without a referrer", async () => {
     const { page } = await opened({ html: `<a href="${origin}/linked">out</a>` });
-    const [outside] = await Promise.all([page.context().waitForEvent("page"), page.frameLocator("iframe").getByText("out").click()]);
-    await outside.waitForLoadState();
-    expect([await outside.title(), await outside.evaluate("[document.referrer, window.opener]"), heard.splice(0)]).toEqual([
-      "Outside",
-      ["", null],
-      expect.arrayContaining(["/linked no referrer"]),
+    const [outside] = await Promise.all([
+      page.context().waitForEvent("page"),
+      page.frameLocator("iframe").getByText("out").click(),
     ]);
+    await outside.waitForLoadState();
+    expect([
+      await outside.title(),
+      await outside.evaluate("[document.referrer, window.opener]"),
+      heard.splice(0),
+    ]).toEqual(["Outside", ["", null], expect.arrayContaining(["/linked no referrer"])]);
     await page.context().close();
   });
 
-  it("is of use without script, and after revoking shows nothing of the message", async () => {
+  it("works without script, and shows nothing of a revoked message", async () => {
     const { page, id, link } = await opened({ html: "<p>The code is 4711</p>" }, {});
     await page.frameLocator("iframe").getByText("The code is 4711").waitFor();
-    must(200, await from.call("POST", `/secure-messages/${id}/revoke`));
+    expectStatus(200, await from.call("POST", `/secure-messages/${id}/revoke`));
     for (const go of [() => page.reload(), () => page.goto(link), () => page.goBack()]) {
       await go();
-      expect((await page.content()) + (await page.locator("iframe").count())).not.toMatch(/4711|Your papers|1$/);
+      expect((await page.content()) + (await page.locator("iframe").count())).not.toMatch(
+        /4711|Your papers|1$/,
+      );
     }
     await page.context().close();
   });
 
-  it("asks for the passphrase by its name, and says when it was wrong", async () => {
-    const { link } = await delivered({ html: "<p>The code is 4711</p>", securePassphrase: "open sesame" });
-    const page = await visited(browser, link);
+  it("asks for the passphrase and reports a wrong one", async () => {
+    const { link } = await delivered({
+      html: "<p>The code is 4711</p>",
+      securePassphrase: "open sesame",
+    });
+    const page = await openPage(browser, link);
     await page.getByLabel("Passphrase").fill("open pepper");
     await page.keyboard.press("Enter");
     await page.getByRole("alert").waitFor();
-    await pictured(page, "secure-wrong");
+    await savePicture(page, "secure-wrong");
     await page.getByLabel("Passphrase").fill("open sesame");
     await page.keyboard.press("Enter");
     await page.frameLocator("iframe").getByText("The code is 4711").waitFor();
     await page.context().close();
   });
 
-  it.each(looks)("has nothing that stands in anyone's way: %s, %s", async (place, colorScheme, size) => {
-    const options = { ...size, ...seeing, colorScheme };
-    const letter = "<h2>Dear Ada</h2><p>Your contract is ready. The code of the safe is <b>4711</b>; please learn it by heart.</p>";
-    const { link } = await delivered({ html: `<html lang="en"><body style="font-family:sans-serif">${letter}</body></html>` });
-    const cover = await visited(browser, link, options);
-    await pictured(cover, `secure-cover-${place}-${colorScheme}`);
-    expect(await obstacles(cover)).toEqual([]);
-    await cover.goto(link);
-    await cover.getByRole("button").click();
-    await cover.frameLocator("iframe").getByText("Your contract is ready").waitFor();
-    // Two lines do not take the whole window.
-    expect((await cover.locator("iframe").boundingBox())!.height).toBeLessThan(300);
-    await pictured(cover, `secure-shown-${place}-${colorScheme}`);
-    expect(await obstacles(cover)).toEqual([]);
-    await cover.goto(`${inject("baseUrl")}/secure/made-up`);
-    expect(await obstacles(cover)).toEqual([]);
-    await cover.context().close();
-  });
+  it.each(screenVariants)(
+    "has nothing that stands in anyone's way: %s, %s",
+    async (place, colorScheme, size) => {
+      const options = { ...size, ...axePageOptions, colorScheme };
+      const letter =
+        "<h2>Dear Ada</h2><p>Your contract is ready. The code of the safe is <b>4711</b>; please learn it by heart.</p>";
+      const { link } = await delivered({
+        html: `<html lang="en"><body style="font-family:sans-serif">${letter}</body></html>`,
+      });
+      const cover = await openPage(browser, link, options);
+      await savePicture(cover, `secure-cover-${place}-${colorScheme}`);
+      expect(await findAccessibilityIssues(cover)).toEqual([]);
+      await cover.goto(link);
+      await cover.getByRole("button").click();
+      await cover.frameLocator("iframe").getByText("Your contract is ready").waitFor();
+      // Two lines do not take the whole window.
+      expect((await cover.locator("iframe").boundingBox())!.height).toBeLessThan(300);
+      await savePicture(cover, `secure-shown-${place}-${colorScheme}`);
+      expect(await findAccessibilityIssues(cover)).toEqual([]);
+      await cover.goto(`${inject("baseUrl")}/secure/made-up`);
+      expect(await findAccessibilityIssues(cover)).toEqual([]);
+      await cover.context().close();
+    },
+  );
 });

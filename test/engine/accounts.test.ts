@@ -1,17 +1,18 @@
 import { expect, test } from "vitest";
 import { account as accountGroup } from "../../functions/http/account.ts";
+import { measureUnits } from "../../shared/adapters/dynamodb/capacity.ts";
+import { get, queryAll, remove, write } from "../../shared/adapters/dynamodb/table.ts";
 import * as clock from "../../shared/clock.ts";
-import * as accounts from "../../shared/domain/accounts.ts";
-import * as attempts from "../../shared/domain/login-attempts.ts";
-import * as sessions from "../../shared/domain/sessions.ts";
-import { metered } from "../../shared/doors/meter.ts";
-import { get, queryAll, write } from "../../shared/doors/table.ts";
-import { sessionCookie } from "../../shared/http/authenticate.ts";
+import * as accounts from "../../shared/domain/identity/accounts.ts";
+import * as apiKeys from "../../shared/domain/identity/api-keys.ts";
+import * as attempts from "../../shared/domain/identity/attempt-limits.ts";
+import * as sessions from "../../shared/domain/identity/sessions.ts";
+import { authenticate, sessionCookieName } from "../../shared/http/authenticate.ts";
 import * as limits from "../../shared/http/rate-limit.ts";
 import { keys, ranges, sha256 } from "../../shared/keys.ts";
 import { plans } from "../../shared/plans.ts";
-import { account, freshEmail, loggedIn, password } from "../support/callers.ts";
-import { ask } from "../support/events.ts";
+import { createAccount, login, password, uniqueEmail } from "../support/accounts.ts";
+import { invokeRoute } from "../support/lambda-requests.ts";
 
 const address = "192.0.2.20";
 const alive = async (token: string) => (await get(keys.session(sha256(token)))) !== undefined;
@@ -21,140 +22,242 @@ const outcomeOf = (work: Promise<unknown>) =>
     (error: { code?: string }) => error.code ?? String(error),
   );
 const tally = (outcomes: string[]) =>
-  Object.fromEntries([...new Set(outcomes)].map((one) => [one, outcomes.filter((each) => each === one).length]));
+  Object.fromEntries(
+    [...new Set(outcomes)].map((one) => [one, outcomes.filter((each) => each === one).length]),
+  );
 
-test("a burst of guesses gets ten tries, and then the right password must wait too", async () => {
-  const { email } = await account();
-  const guesses = Array.from({ length: 25 }, (_, i) => outcomeOf(accounts.login({ email, password: `guess number ${i}` }, address)));
+test("after ten wrong passwords, the right password is rejected too until the lock ends", async () => {
+  const { email } = await createAccount();
+  const guesses = Array.from({ length: 25 }, (_, i) =>
+    outcomeOf(accounts.logIn({ email, password: `guess number ${i}` }, address)),
+  );
   expect(tally(await Promise.all(guesses))).toEqual({ unauthorized: 10, rate_limited: 15 });
-  await expect(accounts.login({ email: email.toUpperCase(), password }, address)).rejects.toMatchObject({
+  await expect(
+    accounts.logIn({ email: email.toUpperCase(), password }, address),
+  ).rejects.toMatchObject({
     kind: "limited",
-    facts: { limit: 10, retryAfter: expect.any(Number), resetAt: expect.any(Number) },
+    bodyFields: { limit: 10, retryAfter: expect.any(Number), resetAt: expect.any(Number) },
   });
-  clock.advance(15 * 60);
-  expect(await outcomeOf(accounts.login({ email, password }, address))).toBe("done");
+  clock.advanceClock(15 * 60);
+  expect(await outcomeOf(accounts.logIn({ email, password }, address))).toBe("done");
 });
 
-test("requests past the limit cost the table nothing until their minute is over", async () => {
-  const { caller } = await account();
-  clock.advance(60 - (clock.epochSeconds() % 60));
+test("requests beyond the limit cost no table requests until the minute is over", async () => {
+  const { caller } = await createAccount();
+  clock.advanceClock(60 - (clock.epochSeconds() % 60));
   const request = async () => {
-    const { result, usage } = await metered(() => limits.count(caller.orgId, "send"));
+    const { result, usage } = await measureUnits(() => limits.countRequest(caller.orgId, "send"));
     return { result, paid: usage.readUnits + usage.writeUnits };
   };
   expect(await request()).toEqual({ result: 1, paid: 1 });
   const { sendPerMinute } = plans.free;
-  expect(() => limits.enforce(caller.orgId, "free", "send", sendPerMinute)).not.toThrow();
-  expect(() => limits.enforce(caller.orgId, "free", "send", sendPerMinute + 1)).toThrow("Rate limit");
-  expect(await request()).toEqual({ result: Number.POSITIVE_INFINITY, paid: 0 });
-  clock.advance(60);
+  expect(() =>
+    limits.enforce({ orgId: caller.orgId, plan: "free" }, "send", sendPerMinute),
+  ).not.toThrow();
+  expect(() =>
+    limits.enforce({ orgId: caller.orgId, plan: "free" }, "send", sendPerMinute + 1),
+  ).toThrow("The rate limit");
+  expect(await request()).toEqual({ result: sendPerMinute + 1, paid: 0 });
+  // A larger plan lets requests through in the same minute, and they are counted again.
+  expect(() =>
+    limits.enforce({ orgId: caller.orgId, plan: "starter" }, "send", sendPerMinute + 1),
+  ).not.toThrow();
+  expect(await request()).toEqual({ result: 2, paid: 1 });
+  expect(() =>
+    limits.enforce({ orgId: caller.orgId, plan: "free" }, "send", sendPerMinute + 1),
+  ).toThrow("The rate limit");
+  clock.advanceClock(60);
   expect(await request()).toEqual({ result: 1, paid: 1 });
 });
 
 test("an unknown email is locked out like a known one", async () => {
-  const email = freshEmail();
-  const guesses = Array.from({ length: 12 }, () => outcomeOf(accounts.login({ email, password }, "192.0.2.21")));
+  const email = uniqueEmail();
+  const guesses = Array.from({ length: 12 }, () =>
+    outcomeOf(accounts.logIn({ email, password }, "192.0.2.21")),
+  );
   expect(tally(await Promise.all(guesses))).toEqual({ unauthorized: 10, rate_limited: 2 });
 });
 
-test("fifty failures from one address stop that address only", async () => {
-  const failing = () => outcomeOf(attempts.guarded([attempts.fromClient("192.0.2.22")], async () => undefined));
+test("fifty failures from one client address lock that address only", async () => {
+  const failing = () =>
+    outcomeOf(
+      attempts.withAttemptLimits([attempts.clientLimit("192.0.2.22")], async () => undefined),
+    );
   const outcomes = [];
   for (let i = 0; i < 52; i++) outcomes.push(await failing());
   expect(tally(outcomes)).toEqual({ done: 50, rate_limited: 2 });
-  expect(await outcomeOf(attempts.guarded([attempts.fromClient("192.0.2.23")], async () => undefined))).toBe("done");
+  expect(
+    await outcomeOf(
+      attempts.withAttemptLimits([attempts.clientLimit("192.0.2.23")], async () => undefined),
+    ),
+  ).toBe("done");
 });
 
-test("logins that succeed, or break on our side, are no failures", async () => {
-  const guard = [attempts.onAccount(freshEmail())];
-  for (let i = 0; i < 12; i++) expect(await attempts.guarded(guard, async () => "in")).toBe("in");
+test("successful logins and our own errors do not count as failures", async () => {
+  const guard = [attempts.accountLimit(uniqueEmail())];
+  for (let i = 0; i < 12; i++)
+    expect(await attempts.withAttemptLimits(guard, async () => "in")).toBe("in");
   const broken = async () => {
     throw new Error("the table is away");
   };
-  for (let i = 0; i < 12; i++) await expect(attempts.guarded(guard, broken)).rejects.toThrow("the table is away");
+  for (let i = 0; i < 12; i++)
+    await expect(attempts.withAttemptLimits(guard, broken)).rejects.toThrow("the table is away");
 });
 
-test("a session lives for seven days", async () => {
-  const { token } = await account();
-  const me = async () => (await ask(accountGroup, "GET /auth/me", { cookies: [`${sessionCookie}=${token}`] })).status;
-  clock.advance(7 * 24 * 3600 - 60);
+test("a session expires after seven days", async () => {
+  const { token } = await createAccount();
+  const me = async () =>
+    (
+      await invokeRoute(accountGroup, "GET /auth/me", {
+        cookies: [`${sessionCookieName}=${token}`],
+      })
+    ).status;
+  clock.advanceClock(7 * 24 * 3600 - 60);
   expect(await me()).toBe(200);
-  clock.advance(61);
+  clock.advanceClock(61);
   expect(await me()).toBe(401);
 });
 
 test("a change of password ends the user's other sessions and keeps this one", async () => {
-  const { email, token, caller } = await account();
-  const other = await loggedIn({ email, password }, address);
-  await accounts.changePassword(caller, { currentPassword: password, newPassword: "another horse altogether" });
+  const { email, token, caller } = await createAccount();
+  const other = await login({ email, password }, address);
+  await accounts.changePassword(caller, {
+    currentPassword: password,
+    newPassword: "another horse altogether",
+  });
   expect([await alive(token), await alive(other.token)]).toEqual([true, false]);
-  expect(await outcomeOf(accounts.login({ email, password }, address))).toBe("unauthorized");
-  expect(await outcomeOf(accounts.login({ email, password: "another horse altogether" }, address))).toBe("done");
+  expect(await outcomeOf(accounts.logIn({ email, password }, address))).toBe("unauthorized");
+  expect(
+    await outcomeOf(accounts.logIn({ email, password: "another horse altogether" }, address)),
+  ).toBe("done");
 });
 
-test("guessing the current password in a stolen session ends at ten", async () => {
-  const { caller } = await account();
-  const guess = () => outcomeOf(accounts.changePassword(caller, { currentPassword: "a wild guess", newPassword: "mine from now on" }));
+test("a stolen session can guess the current password at most ten times", async () => {
+  const { caller } = await createAccount();
+  const guess = () =>
+    outcomeOf(
+      accounts.changePassword(caller, {
+        currentPassword: "a wild guess",
+        newPassword: "mine from now on",
+      }),
+    );
   const outcomes = await Promise.all(Array.from({ length: 12 }, guess));
   expect(tally(outcomes)).toEqual({ wrong_password: 10, rate_limited: 2 });
 });
 
-test("a reset ends every session, opens no new one, and lets a locked-out owner in", async () => {
-  const { email, token, caller } = await account();
-  const other = await loggedIn({ email, password }, address);
-  for (let i = 0; i < 10; i++) await attempts.guarded([attempts.onAccount(email)], async () => undefined);
-  const started = await accounts.startReset(email);
-  await accounts.reset(started!.token, "quite a new password");
+test("a reset ends every session, opens no new one, and unlocks the login", async () => {
+  const { email, token, caller } = await createAccount();
+  const other = await login({ email, password }, address);
+  for (let i = 0; i < 10; i++)
+    await attempts.withAttemptLimits([attempts.accountLimit(email)], async () => undefined);
+  const started = await accounts.createResetToken(email);
+  await accounts.resetPassword(started!.token, "quite a new password");
   expect([await alive(token), await alive(other.token)]).toEqual([false, false]);
-  expect(await queryAll(ranges.sessionsOf(caller.orgId, caller.userId), { consistent: true })).toEqual([]);
-  expect(await outcomeOf(accounts.login({ email, password: "quite a new password" }, address))).toBe("done");
+  expect(
+    await queryAll(ranges.userSessions(caller.orgId, caller.userId), { consistent: true }),
+  ).toEqual([]);
+  expect(
+    await outcomeOf(accounts.logIn({ email, password: "quite a new password" }, address)),
+  ).toBe("done");
 });
 
 test("a reset token works once, even when it is used twice at the same time", async () => {
-  const { email } = await account();
-  const { token } = (await accounts.startReset(email))!;
-  const outcomes = await Promise.all(["the first new one", "the second new one"].map((next) => outcomeOf(accounts.reset(token, next))));
+  const { email } = await createAccount();
+  const { token } = (await accounts.createResetToken(email))!;
+  const outcomes = await Promise.all(
+    ["the first new one", "the second new one"].map((next) =>
+      outcomeOf(accounts.resetPassword(token, next)),
+    ),
+  );
   expect(outcomes.sort()).toEqual(["done", "invalid_token"]);
-  expect(await outcomeOf(accounts.reset(token, "a third new one"))).toBe("invalid_token");
+  expect(await outcomeOf(accounts.resetPassword(token, "a third new one"))).toBe("invalid_token");
 });
 
-test("a reset token lives for an hour, and dies earlier with a change of password", async () => {
-  const { email, caller } = await account();
-  const [old, older] = [(await accounts.startReset(email))!, (await accounts.startReset(email))!];
-  await accounts.changePassword(caller, { currentPassword: password, newPassword: "changed by hand" });
-  expect(await outcomeOf(accounts.reset(old.token, "quite a new password"))).toBe("invalid_token");
-  expect(await outcomeOf(accounts.reset(older.token, "quite a new password"))).toBe("invalid_token");
-  const late = (await accounts.startReset(email))!;
-  clock.advance(accounts.resetSeconds);
-  expect(await outcomeOf(accounts.reset(late.token, "quite a new password"))).toBe("invalid_token");
+test("a reset token expires after an hour, or when the password changes", async () => {
+  const { email, caller } = await createAccount();
+  const [old, older] = [
+    (await accounts.createResetToken(email))!,
+    (await accounts.createResetToken(email))!,
+  ];
+  await accounts.changePassword(caller, {
+    currentPassword: password,
+    newPassword: "changed by hand",
+  });
+  expect(await outcomeOf(accounts.resetPassword(old.token, "quite a new password"))).toBe(
+    "invalid_token",
+  );
+  expect(await outcomeOf(accounts.resetPassword(older.token, "quite a new password"))).toBe(
+    "invalid_token",
+  );
+  const late = (await accounts.createResetToken(email))!;
+  clock.advanceClock(accounts.resetTtlSeconds);
+  expect(await outcomeOf(accounts.resetPassword(late.token, "quite a new password"))).toBe(
+    "invalid_token",
+  );
 });
 
-test("nobody but a user can start a reset, and the token is stored as a hash only", async () => {
-  expect(await accounts.startReset(freshEmail())).toBeUndefined();
-  const { email } = await account();
-  const { token, name } = (await accounts.startReset(email))!;
+test("only an existing user can start a reset, and the token is stored as a hash only", async () => {
+  expect(await accounts.createResetToken(uniqueEmail())).toBeUndefined();
+  const { email } = await createAccount();
+  const { token, name } = (await accounts.createResetToken(email))!;
   expect(name).toBe("Ada");
   expect(JSON.stringify(await get(keys.resetToken(sha256(token))))).not.toContain(token);
 });
 
-test("a login with the old password cannot slip in behind a reset", async () => {
-  const { email, caller } = await account();
-  const { token } = (await accounts.startReset(email))!;
-  const logins = Array.from({ length: 6 }, () => loggedIn({ email, password }, address).catch(() => undefined));
-  await accounts.reset(token, "quite a new password");
+test("a login with the old password that is concurrent with a reset opens no session", async () => {
+  const { email, caller } = await createAccount();
+  const { token } = (await accounts.createResetToken(email))!;
+  const logins = Array.from({ length: 6 }, () =>
+    login({ email, password }, address).catch(() => undefined),
+  );
+  await accounts.resetPassword(token, "quite a new password");
   const opened = await Promise.all(logins);
   const left = await Promise.all(opened.flatMap((one) => (one ? [alive(one.token)] : [])));
   expect(left).not.toContain(true);
-  expect(await queryAll(ranges.sessionsOf(caller.orgId, caller.userId), { consistent: true })).toEqual([]);
+  expect(
+    await queryAll(ranges.userSessions(caller.orgId, caller.userId), { consistent: true }),
+  ).toEqual([]);
 });
 
-test("more sessions than one call can delete are ended together", async () => {
-  const { caller } = await account();
-  const opened = Array.from({ length: 60 }, () => sessions.opening(caller));
+test("a reset ends more sessions than one call can delete", async () => {
+  const { caller } = await createAccount();
+  const opened = Array.from({ length: 60 }, () => sessions.prepareSession(caller));
   await Promise.all(opened.map(({ writes }) => write(...writes)));
-  await sessions.endAll(caller, caller.sessionHash);
-  expect(await queryAll<{ sk: string }>(ranges.sessionsOf(caller.orgId, caller.userId), { consistent: true })).toMatchObject([
-    { sk: caller.sessionHash },
-  ]);
+  await sessions.endAllSessions(caller, caller.sessionHash);
+  expect(
+    await queryAll<{ sk: string }>(ranges.userSessions(caller.orgId, caller.userId), {
+      consistent: true,
+    }),
+  ).toMatchObject([{ sk: caller.sessionHash }]);
   expect((await Promise.all(opened.map(({ token }) => alive(token)))).filter(Boolean)).toEqual([]);
+});
+
+test("a busy organization's requests are counted in advance, and no more than its limit", async () => {
+  const { caller } = await createAccount();
+  clock.advanceClock(60 - (clock.epochSeconds() % 60));
+  limits.enforce({ orgId: caller.orgId, plan: "enterprise" }, "send", 1);
+  const numbers: number[] = [];
+  const { usage } = await measureUnits(async () => {
+    while (numbers.length < 100) numbers.push(await limits.countRequest(caller.orgId, "send"));
+  });
+  expect(numbers).toEqual(numbers.map((_, i) => i + 1));
+  expect(usage.writeUnits).toBeLessThan(20);
+  expect(await limits.readCount(caller.orgId, "send")).toBe(100);
+});
+
+test("a revoked API key stops within five seconds in a process that did not revoke it", async () => {
+  const { caller } = await createAccount();
+  const { key } = await apiKeys.create(caller, apiKeys.NewApiKey.parse({ name: "Shop" }));
+  const credentials = { headers: { authorization: `Bearer ${key}` }, cookies: {} };
+  const { result, usage } = await measureUnits(async () => {
+    await authenticate(credentials, "POST");
+    return authenticate(credentials, "POST");
+  });
+  expect(result).toMatchObject({ orgId: caller.orgId, scopes: ["*"] });
+  expect(usage).toMatchObject({ readUnits: 1, calls: 1 });
+  await write(remove(keys.apiKey(sha256(key))));
+  clock.advanceClock(5);
+  await expect(authenticate(credentials, "POST")).rejects.toMatchObject({
+    kind: "unauthenticated",
+  });
 });

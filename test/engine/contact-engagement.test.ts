@@ -1,20 +1,41 @@
 import { describe, expect, test } from "vitest";
-import { type Engaged, engaged, type Sent } from "../../shared/domain/contacts/engagement.ts";
-import { maxCampaigns } from "../../shared/domain/contacts/facts.ts";
-import * as contacts from "../../shared/domain/contacts.ts";
-import * as suppressions from "../../shared/domain/suppressions.ts";
-import { insertMany, queryAll } from "../../shared/doors/table.ts";
+import { DynamoDbClient } from "../../shared/adapters/dynamodb/client.ts";
+import { BatchGetCommand } from "../../shared/adapters/dynamodb/commands.ts";
+import { get, insertMany, queryAll } from "../../shared/adapters/dynamodb/table.ts";
+import * as pages from "../../shared/domain/audience/contacts/contact-listing.ts";
+import * as contacts from "../../shared/domain/audience/contacts/contacts.ts";
+import {
+  type EngagementEvent,
+  type RecordedSend,
+  recordEngagement,
+} from "../../shared/domain/audience/contacts/engagement.ts";
+import { maxCampaignsPerContact } from "../../shared/domain/audience/contacts/segment-attributes.ts";
+import * as suppressions from "../../shared/domain/audience/suppressions/suppressions.ts";
 import * as ids from "../../shared/ids.ts";
 import { keys, ranges } from "../../shared/keys.ts";
-import type { InboundEvent } from "../../shared/queues.ts";
-import { type Audience, audience, create, handedOver as sent } from "../support/audience.ts";
-import { armed, atEveryStep } from "../support/killer.ts";
-import { eventOf, message, taken, work } from "../support/sent-mail.ts";
+import type { QueuedEvent } from "../../shared/queues.ts";
+import {
+  createContact,
+  createTestSite,
+  recordHandOver as sent,
+  type TestSite,
+} from "../support/contacts.ts";
+import { crashAtSomeSteps, interceptClients } from "../support/crash-injection.ts";
+import {
+  applyMessages,
+  createEvent,
+  createEventMessage,
+  sentItem,
+} from "../support/delivery-events.ts";
 
-armed();
+interceptClients();
 
 const at = (minute: number) => new Date(Date.UTC(2026, 10, 21, 8, minute)).toISOString();
-const open = ({ siteId }: Audience, key: number, more: Partial<Engaged> = {}): Engaged => ({
+const open = (
+  { siteId }: TestSite,
+  key: number,
+  more: Partial<EngagementEvent> = {},
+): EngagementEvent => ({
   siteId,
   toEmail: "Ann@x.com",
   type: "open",
@@ -22,51 +43,107 @@ const open = ({ siteId }: Audience, key: number, more: Partial<Engaged> = {}): E
   at: at(key % 60),
   ...more,
 });
-const mail = ({ siteId }: Audience, id: number): Sent => ({ siteId, toEmail: "ann@x.com", id, sentAt: at(id % 60) });
+const mail = ({ siteId }: TestSite, id: number): RecordedSend => ({
+  siteId,
+  toEmail: "ann@x.com",
+  id,
+  sentAt: at(id % 60),
+});
 
-describe("what people do", () => {
-  test("is counted once however often it is told, with its latest time", async () => {
-    const shop = await audience();
-    const { id } = await create(shop, "ann@x.com");
+/** Runs `work` while eventually consistent reads of many items return these items. */
+async function withStaleReads(items: object[], work: () => Promise<unknown>): Promise<void> {
+  const { prototype } = DynamoDbClient;
+  const { send } = prototype;
+  prototype.send = async function (this: unknown, ...args: never[]) {
+    const [command] = args as unknown as [BatchGetCommand];
+    const [[table, request] = []] =
+      command instanceof BatchGetCommand ? Object.entries(command.input.RequestItems ?? {}) : [];
+    if (table === undefined || request?.ConsistentRead) return Reflect.apply(send, this, args);
+    return { Responses: { [table]: items } };
+  } as typeof send;
+  await work().finally(() => {
+    prototype.send = send;
+  });
+}
+
+describe("opens and clicks", () => {
+  test("are counted once although the contact is read stale, or not at all", async () => {
+    const shop = await createTestSite();
+    const { id: contactId } = await createContact(shop, "ann@x.com");
+    const stale = await get<object>(keys.contact(shop.orgId, shop.siteId, "ann@x.com"));
+    await recordEngagement(shop.orgId, [open(shop, 1, { contactId })]);
+    await withStaleReads([stale!], () =>
+      recordEngagement(
+        shop.orgId,
+        [1, 2].map((key) => open(shop, key, { contactId })),
+      ),
+    );
+    await withStaleReads([], () =>
+      recordEngagement(
+        shop.orgId,
+        [2, 3].map((key) => open(shop, key, { contactId })),
+      ),
+    );
+    expect(await contacts.find(shop.caller, contactId)).toMatchObject({
+      openCount: 3,
+      lastOpenedAt: at(3),
+    });
+  });
+
+  test("are counted once although they are repeated, with the latest time", async () => {
+    const shop = await createTestSite();
+    const { id } = await createContact(shop, "ann@x.com");
     await Promise.all([
-      engaged(shop.orgId, [open(shop, 1), open(shop, 5), open(shop, 5)]),
-      engaged(shop.orgId, [open(shop, 5), open(shop, 2, { type: "click" })]),
+      recordEngagement(shop.orgId, [open(shop, 1), open(shop, 5), open(shop, 5)]),
+      recordEngagement(shop.orgId, [open(shop, 5), open(shop, 2, { type: "click" })]),
     ]);
-    await engaged(shop.orgId, [open(shop, 1), open(shop, 2, { type: "click" })]);
-    expect(await contacts.find(shop.caller, id)).toMatchObject({ openCount: 2, lastOpenedAt: at(5), clickCount: 1, lastClickedAt: at(2) });
+    await recordEngagement(shop.orgId, [open(shop, 1), open(shop, 2, { type: "click" })]);
+    expect(await contacts.find(shop.caller, id)).toMatchObject({
+      openCount: 2,
+      lastOpenedAt: at(5),
+      clickCount: 1,
+      lastClickedAt: at(2),
+    });
   });
 
-  test("finds a contact that has another address by now, and nobody where there is none", async () => {
-    const shop = await audience();
-    const { id } = await create(shop, "ann@x.com");
+  test("count for a contact whose address has changed, and are ignored without a contact", async () => {
+    const shop = await createTestSite();
+    const { id } = await createContact(shop, "ann@x.com");
     await contacts.change(shop.caller, id, { email: "bea@x.com" });
-    await engaged(shop.orgId, [open(shop, 1), open(shop, 2, { contactId: id }), open(shop, 3, { toEmail: "none@x.com" })]);
-    expect(await contacts.find(shop.caller, id)).toMatchObject({ openCount: 1, lastOpenedAt: at(2) });
+    await recordEngagement(shop.orgId, [
+      open(shop, 1),
+      open(shop, 2, { contactId: id }),
+      open(shop, 3, { toEmail: "none@x.com" }),
+    ]);
+    expect(await contacts.find(shop.caller, id)).toMatchObject({
+      openCount: 1,
+      lastOpenedAt: at(2),
+    });
   });
 
-  test("loses no change that is made at the same time", async () => {
-    const shop = await audience();
-    const { id } = await create(shop, "ann@x.com");
+  test("lose no concurrent change of the contact", async () => {
+    const shop = await createTestSite();
+    const { id } = await createContact(shop, "ann@x.com");
     await Promise.all([
-      ...Array.from({ length: 5 }, (_, i) => engaged(shop.orgId, [open(shop, i + 1)])),
+      ...Array.from({ length: 5 }, (_, i) => recordEngagement(shop.orgId, [open(shop, i + 1)])),
       contacts.change(shop.caller, id, { firstName: "Ann" }),
     ]);
     expect(await contacts.find(shop.caller, id)).toMatchObject({ openCount: 5, firstName: "Ann" });
   });
 });
 
-describe("mail that was handed over", () => {
-  test("is counted once, dead at any step and told again", async () => {
-    await atEveryStep(async (kill) => {
-      const shop = await audience();
-      const { id } = await create(shop, "ann@x.com");
+describe("sent mail", () => {
+  test("is counted once when it is repeated after a crash at any point", async () => {
+    await crashAtSomeSteps(async (kill) => {
+      const shop = await createTestSite();
+      const { id } = await createContact(shop, "ann@x.com");
       const sends = Array.from({ length: 40 }, (_, i) => mail(shop, i + 1));
       await sent(shop.orgId, sends.slice(0, 10));
       await kill(() => sent(shop.orgId, sends));
       await sent(shop.orgId, sends.slice(20));
       expect((await contacts.find(shop.caller, id)).sendCount).toBeOneOf([30, 40]);
       await sent(shop.orgId, sends);
-      const contact = await contacts.item(shop.caller, id);
+      const contact = await contacts.findItem(shop.caller, id);
       expect(contact.lastSentAt).toBe(at(40));
       const lines = await queryAll<{ ids: number[] }>(ranges.contactLog(shop.orgId, id, "SENDS|"));
       const all = new Set([...lines.flatMap((line) => line.ids), ...contact.sendIds!]);
@@ -74,43 +151,43 @@ describe("mail that was handed over", () => {
     });
   });
 
-  test("of ever so many campaigns the latest are remembered", async () => {
-    const shop = await audience();
-    const { id } = await create(shop, "ann@x.com");
-    for (let from = 1; from <= maxCampaigns + 20; from += 20)
+  test("the contact stores its latest campaigns only", async () => {
+    const shop = await createTestSite();
+    const { id } = await createContact(shop, "ann@x.com");
+    for (let from = 1; from <= maxCampaignsPerContact + 20; from += 20)
       await sent(
         shop.orgId,
         Array.from({ length: 20 }, (_, i) => ({ ...mail(shop, from + i), campaignId: from + i })),
       );
-    const { sentCampaigns, sendCount } = await contacts.item(shop.caller, id);
-    expect([sentCampaigns!.size, sentCampaigns!.has(1), sentCampaigns!.has(maxCampaigns + 20), sendCount]).toEqual([
-      maxCampaigns,
-      false,
-      true,
-      maxCampaigns + 20,
-    ]);
+    const { sentCampaigns, sendCount } = await contacts.findItem(shop.caller, id);
+    expect([
+      sentCampaigns!.size,
+      sentCampaigns!.has(1),
+      sentCampaigns!.has(maxCampaignsPerContact + 20),
+      sendCount,
+    ]).toEqual([maxCampaignsPerContact, false, true, maxCampaignsPerContact + 20]);
   });
 });
 
 describe("events of providers", () => {
-  async function mailed({ orgId, siteId }: Audience): Promise<number> {
-    const id = await ids.takeSend();
-    await insertMany([{ address: keys.send(orgId, id), item: taken(id, siteId, "ann@x.com") }]);
+  async function mailed({ orgId, siteId }: TestSite): Promise<number> {
+    const id = await ids.nextSendId();
+    await insertMany([{ key: keys.send(orgId, id), item: sentItem(id, siteId, "ann@x.com") }]);
     return id;
   }
-  const told = ({ orgId }: Audience, sendId: number, types: InboundEvent["type"][]) =>
-    message(
+  const told = ({ orgId }: TestSite, sendId: number, types: QueuedEvent["type"][]) =>
+    createEventMessage(
       orgId,
-      types.map((type, i) => eventOf(sendId, type, 60 * (i + 1), { email: "ann@x.com" })),
+      types.map((type, i) => createEvent(sendId, type, 60 * (i + 1), { email: "ann@x.com" })),
     );
 
-  test("move the counts of a contact once, dead at any step and delivered again", async () => {
-    await atEveryStep(async (kill) => {
-      const shop = await audience();
-      const { id } = await create(shop, "ann@x.com");
+  test("count once when they are delivered again after a crash at any point", async () => {
+    await crashAtSomeSteps(async (kill) => {
+      const shop = await createTestSite();
+      const { id } = await createContact(shop, "ann@x.com");
       const events = await told(shop, await mailed(shop), ["open", "open", "click"]);
-      await kill(() => work(events));
-      await work(events);
+      await kill(() => applyMessages(events));
+      await applyMessages(events);
       expect(await contacts.find(shop.caller, id)).toMatchObject({
         openCount: 2,
         clickCount: 1,
@@ -120,21 +197,27 @@ describe("events of providers", () => {
     });
   });
 
-  test("make a contact unsubscribed in the site that wrote, and suppress an address without one", async () => {
-    const shop = await audience();
-    const { id } = await create(shop, "ann@x.com");
-    await work(await told(shop, await mailed(shop), ["unsubscribe"]));
+  test("unsubscribe an address in the site that sent the mail, with or without a contact", async () => {
+    const shop = await createTestSite();
+    const { id } = await createContact(shop, "ann@x.com");
+    await applyMessages(await told(shop, await mailed(shop), ["unsubscribe"]));
     expect(await contacts.find(shop.caller, id)).toMatchObject({ status: "unsubscribed" });
     expect(await suppressions.find(shop.orgId, "ann@x.com")).toBeUndefined();
     await contacts.remove(shop.caller, id);
-    await work(await told(shop, await mailed(shop), ["unsubscribe"]));
-    expect(await suppressions.find(shop.orgId, "ann@x.com")).toMatchObject({ reason: "unsubscribe" });
+    await applyMessages(await told(shop, await mailed(shop), ["unsubscribe"]));
+    expect(await suppressions.find(shop.orgId, "ann@x.com")).toBeUndefined();
+    const { items } = await pages.list(
+      shop.caller,
+      { limit: 50 },
+      { siteId: shop.siteId, search: "ann@x.com" },
+    );
+    expect(items).toMatchObject([{ email: "ann@x.com", status: "unsubscribed" }]);
   });
 
   test("suppress a contact whose mail bounced", async () => {
-    const shop = await audience();
-    const { id } = await create(shop, "ann@x.com", { status: "pending" });
-    await work(await told(shop, await mailed(shop), ["bounce"]));
+    const shop = await createTestSite();
+    const { id } = await createContact(shop, "ann@x.com", { status: "pending" });
+    await applyMessages(await told(shop, await mailed(shop), ["bounce"]));
     expect(await contacts.find(shop.caller, id)).toMatchObject({ status: "suppressed" });
   });
 });

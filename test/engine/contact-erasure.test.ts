@@ -1,34 +1,43 @@
-import { BatchExecuteStatementCommand, PutCommand } from "@aws-sdk/lib-dynamodb";
 import { afterEach, expect, test } from "vitest";
-import * as activities from "../../shared/domain/contacts/activities.ts";
-import { erase, erasedEmail } from "../../shared/domain/contacts/erasure.ts";
-import { dossier } from "../../shared/domain/contacts/person.ts";
-import * as scores from "../../shared/domain/contacts/scores.ts";
-import * as contacts from "../../shared/domain/contacts.ts";
-import * as chunks from "../../shared/domain/sending/chunks.ts";
-import * as sends from "../../shared/domain/sends.ts";
-import * as suppressionPages from "../../shared/domain/suppression-pages.ts";
-import * as suppressions from "../../shared/domain/suppressions.ts";
-import { get, insertMany, queryAll, update, write } from "../../shared/doors/table.ts";
+import {
+  BatchExecuteStatementCommand,
+  UpdateCommand,
+} from "../../shared/adapters/dynamodb/commands.ts";
+import { get, insertMany, queryAll, update, write } from "../../shared/adapters/dynamodb/table.ts";
+import * as contacts from "../../shared/domain/audience/contacts/contacts.ts";
+import * as scores from "../../shared/domain/audience/scoring/lead-scores.ts";
+import * as suppressionPages from "../../shared/domain/audience/suppressions/suppression-pages.ts";
+import * as suppressions from "../../shared/domain/audience/suppressions/suppressions.ts";
+import * as activities from "../../shared/domain/audience/tracking/activities.ts";
+import { findDetail } from "../../shared/domain/delivery-events/send-detail.ts";
+import { erase, erasedEmail } from "../../shared/domain/privacy/erasure.ts";
+import { getPersonalData } from "../../shared/domain/privacy/personal-data.ts";
+import * as chunks from "../../shared/domain/sending/bulk/chunks.ts";
 import * as ids from "../../shared/ids.ts";
 import { keys, ranges, sha256 } from "../../shared/keys.ts";
-import { type Audience, audience, create, person, handedOver as sent } from "../support/audience.ts";
-import { heldUp, letGo } from "../support/held-up.ts";
-import { armed, atEveryStep } from "../support/killer.ts";
+import {
+  createContact,
+  createTestSite,
+  newContact,
+  recordHandOver as sent,
+  type TestSite,
+} from "../support/contacts.ts";
+import { crashAtSomeSteps, interceptClients } from "../support/crash-injection.ts";
+import { pauseCall, restoreClient } from "../support/pause-dynamodb-call.ts";
 
 const inside = 20;
 
-armed();
-afterEach(letGo);
+interceptClients();
+afterEach(restoreClient);
 
 const at = (minute: number) => new Date(Date.UTC(2026, 10, 21, 8, minute)).toISOString();
 const secrets = ["ann@x.com", "Ann", "192.0.2.7", "Firefox", "private"];
 
 /** Ann with a batch of mail that she opened, and Bob beside her in the same chunk. */
-async function history(shop: Audience) {
+async function history(shop: TestSite) {
   const { orgId, siteId } = shop;
-  const ann = await create(shop, "Ann@x.com", { firstName: "Ann" });
-  const block = await ids.takeBlock();
+  const ann = await createContact(shop, "Ann@x.com", { firstName: "Ann" });
+  const block = await ids.nextSendBlock();
   const head: chunks.ChunkHead = {
     siteId,
     sendingConfigId: 5,
@@ -39,11 +48,17 @@ async function history(shop: Audience) {
     variables: {},
     createdAt: at(0),
   };
-  const lines: chunks.Line[] = [
-    { i: 0, to: "ann@x.com", name: "Ann", variables: { name: "Ann" }, metadata: { note: "private" } },
+  const lines: chunks.ChunkRecipient[] = [
+    {
+      i: 0,
+      to: "ann@x.com",
+      name: "Ann",
+      variables: { name: "Ann" },
+      metadata: { note: "private" },
+    },
     { i: 1, to: "bob@x.com", name: "Bob", variables: { name: "Bob" } },
   ];
-  await insertMany(await chunks.items(orgId, block, head, lines));
+  await insertMany(await chunks.buildChunkItems({ orgId, block }, head, lines));
   const open = (i: number) => ({
     id: 100 + i,
     type: "open" as const,
@@ -55,7 +70,7 @@ async function history(shop: Audience) {
     run: "r",
   });
   const send = {
-    ...chunks.sendOf(head, block, lines[0]!),
+    ...chunks.toSendItem(head, block, lines[0]!),
     contactId: ann.id,
     status: "delivered" as const,
     // As many as lie inside a send; the next stands beside it.
@@ -64,55 +79,72 @@ async function history(shop: Audience) {
     sentAt: at(0),
   };
   await insertMany([
-    { address: keys.send(orgId, send.id), item: send },
-    { address: keys.sendEvent(orgId, send.id, `open open-${inside + 1}`), item: { ...open(inside + 1), delta: { opened: 1 } } },
-    { address: keys.singleContent(orgId, send.id), item: { text: "Hi Ann" } },
+    { key: keys.send(orgId, send.id), item: send },
+    {
+      key: keys.overflowEvent(orgId, send.id, `open open-${inside + 1}`),
+      item: { ...open(inside + 1), delta: { opened: 1 } },
+    },
+    { key: keys.singleContent(orgId, send.id), item: { text: "Hi Ann" } },
   ]);
   await sent(orgId, [send]);
   return { ann, send, block };
 }
 
-test("a person's data are handed out whole: contact, score, events, mail", async () => {
-  const shop = await audience();
+test("the export of a person's data has the contact, score log, events and sends", async () => {
+  const shop = await createTestSite();
   const { ann, send } = await history(shop);
-  await scores.change(shop.caller, ann.id, { delta: 5, reason: "fair" });
-  await activities.record(shop.orgId, ann.id, {
-    id: 1,
-    at: at(5),
-    type: "custom",
-    name: "bought",
-    properties: '{"total":3}',
-    source: "api",
-  });
-  await activities.record(shop.orgId, ann.id, {
-    id: 2,
-    at: at(6),
-    type: "page_view",
-    name: "page_view",
-    url: "https://x.com/",
-    source: "tracking",
-  });
-  expect(await dossier(shop.caller, ann.id)).toMatchObject({
+  await scores.changeByHand(shop.caller, ann.id, { delta: 5, reason: "fair" });
+  await activities.recordActivity(
+    shop.orgId,
+    { id: ann.id },
+    {
+      id: 1,
+      at: at(5),
+      type: "custom",
+      name: "bought",
+      properties: '{"total":3}',
+      source: "api",
+    },
+  );
+  await activities.recordActivity(
+    shop.orgId,
+    { id: ann.id },
+    {
+      id: 2,
+      at: at(6),
+      type: "page_view",
+      name: "page_view",
+      url: "https://x.com/",
+      source: "tracking",
+    },
+  );
+  expect(await getPersonalData(shop.caller, ann.id)).toMatchObject({
     contact: { id: ann.id, email: "Ann@x.com", score: 5, sendCount: 1, lastSentAt: at(0) },
     scoreLog: [{ delta: 5, reason: "fair" }],
     customEvents: [{ name: "bought", properties: { total: 3 }, source: "api", createdAt: at(5) }],
     pageViews: [{ url: "https://x.com/", source: "tracking" }],
-    sends: [{ id: send.id, subject: "Hi Ann", events: Array.from({ length: inside + 1 }, () => ({ type: "open" })) }],
+    sends: [
+      {
+        id: send.id,
+        subject: "Hi Ann",
+        events: Array.from({ length: inside + 1 }, () => ({ type: "open" })),
+      },
+    ],
     complete: true,
   });
 });
 
-test("dead at any step of erasing, doing it again ends it, and nothing tells who it was", async () => {
-  const shop = await audience();
-  await atEveryStep(async (kill) => {
+test("after a crash at any point, a repeated erasure completes, and no personal data is left", async () => {
+  const shop = await createTestSite();
+  await crashAtSomeSteps(async (kill) => {
     const { ann, send, block } = await history(shop);
-    await scores.change(shop.caller, ann.id, { delta: 5 });
+    await scores.changeByHand(shop.caller, ann.id, { delta: 5 });
     await kill(() => erase(shop.caller, ann.id));
     await erase(shop.caller, ann.id).catch((error) => expect(error.kind).toBe("missing"));
     const left = [
-      await sends.detail(shop.caller, send.id),
-      await queryAll(ranges.sendEvents(shop.orgId, send.id)),
-      await chunks.read(shop.orgId, block, 0),
+      await findDetail(shop.caller, send.id),
+      await queryAll(ranges.overflowEvents(shop.orgId, send.id)),
+      await chunks.getChunk(shop.orgId, block, 0),
       await queryAll(ranges.contactLog(shop.orgId, ann.id, "")),
       await get(keys.singleContent(shop.orgId, send.id)),
     ];
@@ -125,49 +157,69 @@ test("dead at any step of erasing, doing it again ends it, and nothing tells who
       status: "delivered",
       events: Array.from({ length: inside + 1 }, () => ({ type: "open" })),
     });
-    expect(left[2]).toMatchObject({ lines: [{ to: erasedEmail }, { to: "bob@x.com", name: "Bob" }] });
+    expect(left[2]).toMatchObject({
+      lines: [{ to: erasedEmail }, { to: "bob@x.com", name: "Bob" }],
+    });
     await suppressions.remove(shop.orgId, "ann@x.com");
   });
 }, 60_000);
 
-test("what happens to a mail while its recipient is erased stays, and tells no more than the rest", async () => {
-  const shop = await audience();
+test("events that arrive during the erasure are stored without personal data", async () => {
+  const shop = await createTestSite();
   const { ann, send } = await history(shop);
   const address = keys.send(shop.orgId, send.id);
-  const blanking = heldUp(BatchExecuteStatementCommand, ({ input }) => JSON.stringify(input).includes(erasedEmail));
+  const blanking = pauseCall(BatchExecuteStatementCommand, ({ input }) =>
+    JSON.stringify(input).includes(erasedEmail),
+  );
   const erasing = erase(shop.caller, ann.id);
   await blanking.reached;
-  await write(update(address, { set: { openedAt: at(30), events: [{ ...send.events[0], at: at(30) }] }, add: { v: 1 } }));
+  await write(
+    update(address, {
+      set: { openedAt: at(30), events: [{ ...send.events[0], at: at(30) }] },
+      add: { v: 1 },
+    }),
+  );
   blanking.release();
   await erasing;
   const left = await get<{ events: object[] }>(address);
-  expect(left).toMatchObject({ openedAt: at(30), toEmail: erasedEmail, events: [{ type: "open", at: at(30) }] });
+  expect(left).toMatchObject({
+    openedAt: at(30),
+    toEmail: erasedEmail,
+    events: [{ type: "open", at: at(30) }],
+  });
   for (const secret of secrets) expect(JSON.stringify(left)).not.toContain(secret);
 });
 
-test("two who stand in one chunk and are erased at the same moment are both gone from it", async () => {
-  const shop = await audience();
+test("two recipients of one chunk can be erased concurrently", async () => {
+  const shop = await createTestSite();
   const { ann, send, block } = await history(shop);
-  const bob = await create(shop, "bob@x.com");
+  const bob = await createContact(shop, "bob@x.com");
   await sent(shop.orgId, [{ ...send, id: send.id + 1, toEmail: "bob@x.com", contactId: bob.id }]);
   const { pk } = keys.chunk(shop.orgId, block, 0);
-  const blanking = heldUp(PutCommand, ({ input }) => input.Item?.pk === pk);
+  const blanking = pauseCall(UpdateCommand, ({ input }) => input.Key?.pk === pk);
   const erasing = erase(shop.caller, ann.id);
   await blanking.reached;
   await erase(shop.caller, bob.id);
   blanking.release();
   await erasing;
-  expect((await chunks.read(shop.orgId, block, 0))!.lines.map(({ to }) => to)).toEqual([erasedEmail, erasedEmail]);
+  expect((await chunks.getChunk(shop.orgId, block, 0))!.lines.map(({ to }) => to)).toEqual([
+    erasedEmail,
+    erasedEmail,
+  ]);
 });
 
-test("of the address a hash is left on the suppression list, and keeps mail away from whoever comes with it", async () => {
-  const shop = await audience();
+test("the suppression list keeps a hash of the erased address, which blocks later mail to it", async () => {
+  const shop = await createTestSite();
   await suppressions.suppress(shop.orgId, {
-    ...suppressions.NewSuppression.parse({ email: "ann@x.com", reason: "bounce", detail: "ann@x.com unknown" }),
+    ...suppressions.NewSuppression.parse({
+      email: "ann@x.com",
+      reason: "bounce",
+      detail: "ann@x.com unknown",
+    }),
     source: "test",
   });
-  const bob = await create(shop, "bob@x.com");
-  const ann = await create(shop, "ann@x.com");
+  const bob = await createContact(shop, "bob@x.com");
+  const ann = await createContact(shop, "ann@x.com");
   for (const { id } of [ann, bob]) await erase(shop.caller, id);
   const { items, pagination } = await suppressionPages.list(shop.orgId, { limit: 10 });
   expect(pagination.total).toBe(2);
@@ -177,10 +229,19 @@ test("of the address a hash is left on the suppression list, and keeps mail away
       [`sha256:${sha256("bob@x.com")}`, "manual", null],
     ].toSorted(),
   );
-  expect((await suppressionPages.all(shop.orgId, { limit: 10, maxBytes: 1e6 })).items).toHaveLength(2);
-  expect(await suppressions.among(shop.orgId, ["BOB@x.com", "cy@x.com"], "transactional")).toEqual(new Set(["bob@x.com"]));
-  const again = await contacts.create(shop.caller, { siteId: shop.siteId, ...person("Bob@x.com") });
+  expect(
+    (await suppressionPages.readAll(shop.orgId, { limit: 10, maxBytes: 1e6 })).items,
+  ).toHaveLength(2);
+  expect(
+    await suppressions.filterSuppressed(shop.orgId, ["BOB@x.com", "cy@x.com"], {
+      purpose: "transactional",
+    }),
+  ).toEqual(new Set(["bob@x.com"]));
+  const again = await contacts.create(shop.caller, {
+    siteId: shop.siteId,
+    ...newContact("Bob@x.com"),
+  });
   expect(again.status).toBe("suppressed");
   await suppressions.remove(shop.orgId, "bob@x.com");
-  expect(await suppressions.counts(shop.orgId)).toMatchObject({ bounce: 1, manual: 0 });
+  expect(await suppressions.getCounts(shop.orgId)).toMatchObject({ bounce: 1, manual: 0 });
 });

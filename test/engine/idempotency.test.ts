@@ -1,62 +1,90 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
-import { expect, test, vi } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import * as z from "zod";
 import { account as accountGroup } from "../../functions/http/account.ts";
 import { sites as sitesGroup } from "../../functions/http/sites.ts";
+import { DynamoDbClient } from "../../shared/adapters/dynamodb/client.ts";
+import { get, put, update, write } from "../../shared/adapters/dynamodb/table.ts";
 import * as clock from "../../shared/clock.ts";
-import * as apiKeys from "../../shared/domain/api-keys.ts";
-import * as sites from "../../shared/domain/sites.ts";
-import { get, put, update, write } from "../../shared/doors/table.ts";
-import { limited, missing, unavailable } from "../../shared/errors.ts";
-import { sessionCookie } from "../../shared/http/authenticate.ts";
+import * as apiKeys from "../../shared/domain/identity/api-keys.ts";
+import * as sites from "../../shared/domain/identity/sites.ts";
+import {
+  conflict,
+  forbidden,
+  invalid,
+  limited,
+  missing,
+  Problem,
+  tooLarge,
+  unavailable,
+  unsupported,
+} from "../../shared/errors.ts";
+import { sessionCookieName } from "../../shared/http/authenticate.ts";
+import { routeGroup } from "../../shared/http/dispatch.ts";
 import { route } from "../../shared/http/route.ts";
-import { group } from "../../shared/http/serve.ts";
 import * as ids from "../../shared/ids.ts";
 import { keys } from "../../shared/keys.ts";
-import { account } from "../support/callers.ts";
-import { ask } from "../support/events.ts";
+import { createAccount } from "../support/accounts.ts";
+import { invokeRoute } from "../support/lambda-requests.ts";
 
-const as = (token: string, key: string) => ({ cookies: [`${sessionCookie}=${token}`], headers: { "idempotency-key": key } });
+const as = (token: string, key: string) => ({
+  cookies: [`${sessionCookieName}=${token}`],
+  headers: { "idempotency-key": key },
+});
 
 /** As if the function had died after its writes and before it could note its answer. */
 const forget = (orgId: number, key: string, more: { lease?: number } = {}) =>
   write(update(keys.idempotency(orgId, key), { set: more, remove: ["answer"] }));
 
-test("a request that died is made again under the same id, once the first can no longer be alive", async () => {
-  const { token, caller } = await account();
+test("a repeated request gets the same id after the lease of a crashed first request has expired", async () => {
+  const { token, caller } = await createAccount();
   const asked = { ...as(token, "one site"), body: { name: "Shop" } };
-  const first = await ask<{ id: number }>(sitesGroup, "POST /sites", asked);
+  const first = await invokeRoute<{ id: number }>(sitesGroup, "POST /sites", asked);
   expect(first.status).toBe(201);
   await forget(caller.orgId, "one site");
-  expect((await ask(sitesGroup, "POST /sites", asked)).body.code).toBe("idempotency_in_progress");
-  clock.advance(36);
-  const again = await ask<{ id: number }>(sitesGroup, "POST /sites", asked);
+  expect((await invokeRoute(sitesGroup, "POST /sites", asked)).body.code).toBe(
+    "idempotency_in_progress",
+  );
+  clock.advanceClock(36);
+  const again = await invokeRoute<{ id: number }>(sitesGroup, "POST /sites", asked);
   expect(again).toMatchObject({ status: 201, body: { data: { id: first.body.data.id } } });
   expect(again.headers).not.toHaveProperty("idempotent-replayed");
-  expect(await sites.visible(caller)).toEqual([first.body.data.id]);
-  expect(await sites.resolve(caller)).toBe(first.body.data.id);
+  expect(await sites.listVisibleSiteIds(caller)).toEqual([first.body.data.id]);
+  expect(await sites.resolveSiteId(caller)).toBe(first.body.data.id);
 });
 
-test("of many that would take over, one does", async () => {
-  const { token, caller } = await account();
+test("only one of many repeated requests takes over", async () => {
+  const { token, caller } = await createAccount();
   const asked = { ...as(token, "race"), body: { name: "Shop" } };
-  await ask(sitesGroup, "POST /sites", asked);
+  await invokeRoute(sitesGroup, "POST /sites", asked);
   await forget(caller.orgId, "race", { lease: 0 });
-  const outcomes = await Promise.all(Array.from({ length: 5 }, () => ask<{ id: number }>(sitesGroup, "POST /sites", asked)));
-  const worked = outcomes.filter(({ status, headers }) => status === 201 && !headers["idempotent-replayed"]);
+  const outcomes = await Promise.all(
+    Array.from({ length: 5 }, () => invokeRoute<{ id: number }>(sitesGroup, "POST /sites", asked)),
+  );
+  const worked = outcomes.filter(
+    ({ status, headers }) => status === 201 && !headers["idempotent-replayed"],
+  );
   expect(worked).toHaveLength(1);
-  expect(await sites.visible(caller)).toHaveLength(1);
+  expect(await sites.listVisibleSiteIds(caller)).toHaveLength(1);
 });
 
-test("an API key whose creation died gets a key that works, and the one nobody saw works no more", async () => {
-  const { token, caller } = await account();
+test("after a crash while creating an API key, the repeated request returns a working key and the first key stops working", async () => {
+  const { token, caller } = await createAccount();
   const asked = { ...as(token, "one key"), body: { name: "CI" } };
-  const first = await ask<{ id: number; key: string }>(accountGroup, "POST /api-keys", asked);
+  const first = await invokeRoute<{ id: number; key: string }>(
+    accountGroup,
+    "POST /api-keys",
+    asked,
+  );
   await forget(caller.orgId, "one key", { lease: 0 });
-  const again = await ask<{ id: number; key: string; prefix: string }>(accountGroup, "POST /api-keys", asked);
+  const again = await invokeRoute<{ id: number; key: string; prefix: string }>(
+    accountGroup,
+    "POST /api-keys",
+    asked,
+  );
   expect(again.body.data.id).toBe(first.body.data.id);
-  const me = (key: string) => ask(accountGroup, "GET /auth/me", { headers: { authorization: `Bearer ${key}` } });
+  const me = (key: string) =>
+    invokeRoute(accountGroup, "GET /auth/me", { headers: { authorization: `Bearer ${key}` } });
   expect((await me(first.body.data.key)).status).toBe(401);
   expect((await me(again.body.data.key)).status).toBe(200);
   const { items } = await apiKeys.list(caller, { limit: 50 });
@@ -66,70 +94,88 @@ test("an API key whose creation died gets a key that works, and the one nobody s
 test.each([
   [503, () => unavailable("had")],
   [429, () => limited("had")],
-])("after a %i the same request may run again at once, under the ids it had taken", async (status, refusal) => {
-  const { token } = await account();
-  let runs = 0;
-  let had: number[] = [];
-  const flaky = group("flaky", [
-    route("POST /flaky", "Fails the first time", {
-      returns: z.object({ ids: z.array(z.int()) }),
-      handle: async () => {
-        const taken = [await ids.take("FLAKY"), await ids.take("FLAKY")];
-        if (++runs === 1) {
-          had = taken;
-          throw refusal();
-        }
-        return { ids: [...taken, await ids.take("FLAKY")] };
-      },
-    }),
-  ]);
-  const failed = await ask(flaky, "POST /flaky", { ...as(token, "flaky"), body: {} });
-  expect(failed.status).toBe(status);
-  const done = await ask<{ ids: number[] }>(flaky, "POST /flaky", { ...as(token, "flaky"), body: {} });
-  expect(done.body.data.ids.slice(0, 2)).toEqual(had);
-  expect(new Set(done.body.data.ids).size).toBe(3);
-  const replay = await ask<{ ids: number[] }>(flaky, "POST /flaky", { ...as(token, "flaky"), body: {} });
-  expect(replay).toMatchObject({ headers: { "idempotent-replayed": "true" }, body: done.body });
-  expect(runs).toBe(2);
-});
+])(
+  "after a %i the same request may run again at once, under the ids it had taken",
+  async (status, refusal) => {
+    const { token } = await createAccount();
+    let runs = 0;
+    let had: number[] = [];
+    const flaky = routeGroup("flaky", [
+      route("POST /flaky", "Fails the first time", {
+        returns: z.object({ ids: z.array(z.int()) }),
+        handle: async () => {
+          const taken = [await ids.nextId("FLAKY"), await ids.nextId("FLAKY")];
+          if (++runs === 1) {
+            had = taken;
+            throw refusal();
+          }
+          return { ids: [...taken, await ids.nextId("FLAKY")] };
+        },
+      }),
+    ]);
+    const failed = await invokeRoute(flaky, "POST /flaky", { ...as(token, "flaky"), body: {} });
+    expect(failed.status).toBe(status);
+    const done = await invokeRoute<{ ids: number[] }>(flaky, "POST /flaky", {
+      ...as(token, "flaky"),
+      body: {},
+    });
+    expect(done.body.data.ids.slice(0, 2)).toEqual(had);
+    expect(new Set(done.body.data.ids).size).toBe(3);
+    const replay = await invokeRoute<{ ids: number[] }>(flaky, "POST /flaky", {
+      ...as(token, "flaky"),
+      body: {},
+    });
+    expect(replay).toMatchObject({ headers: { "idempotent-replayed": "true" }, body: done.body });
+    expect(runs).toBe(2);
+  },
+);
 
-test("a key is kept for 24 hours and free afterwards", async () => {
-  const { token, caller } = await account();
+test("an idempotency key expires after 24 hours", async () => {
+  const { token, caller } = await createAccount();
   const asked = { ...as(token, "daily"), body: { name: "Shop" } };
-  const first = await ask<{ id: number }>(sitesGroup, "POST /sites", asked);
-  clock.advance(24 * 3600 - 60);
-  expect((await ask(sitesGroup, "POST /sites", asked)).headers["idempotent-replayed"]).toBe("true");
-  clock.advance(61);
-  const next = await ask<{ id: number }>(sitesGroup, "POST /sites", asked);
+  const first = await invokeRoute<{ id: number }>(sitesGroup, "POST /sites", asked);
+  clock.advanceClock(24 * 3600 - 60);
+  expect((await invokeRoute(sitesGroup, "POST /sites", asked)).headers["idempotent-replayed"]).toBe(
+    "true",
+  );
+  clock.advanceClock(61);
+  const next = await invokeRoute<{ id: number }>(sitesGroup, "POST /sites", asked);
   expect(next.status).toBe(201);
-  expect(await sites.visible(caller)).toEqual([first.body.data.id, next.body.data.id]);
+  expect(await sites.listVisibleSiteIds(caller)).toEqual([first.body.data.id, next.body.data.id]);
 });
 
-test("what was answered when there still was what it named is repeated for 24 hours, and then refused", async () => {
-  const { token } = await account();
+test("a stored response is replayed for 24 hours, even if the record was deleted meanwhile", async () => {
+  const { token } = await createAccount();
   let there = true;
-  const gone = group("gone", [
+  const gone = routeGroup("gone", [
     route("POST /gone", "Names what may be gone", {
       returns: z.object({ done: z.boolean() }),
-      prepare: async () => {
+      handle: async () => {
         if (!there) throw missing("It is gone");
+        return { done: true };
       },
-      handle: async () => ({ done: true }),
     }),
   ]);
-  const again = async () => (await ask(gone, "POST /gone", { ...as(token, "gone"), body: {} })).status;
+  const again = async () =>
+    (await invokeRoute(gone, "POST /gone", { ...as(token, "gone"), body: {} })).status;
   expect(await again()).toBe(200);
   there = false;
   expect(await again()).toBe(200);
-  clock.advance(24 * 3600 + 1);
+  clock.advanceClock(24 * 3600 + 1);
   expect(await again()).toBe(404);
 });
 
-test("a key bound to one site never gets the answer that a key of another site was given", async () => {
-  const { caller } = await account();
-  const [one, two] = await Promise.all(["One", "Two"].map((name) => sites.create(caller, sites.NewSite.parse({ name }))));
-  const bound = await Promise.all([one!, two!].map(({ id }) => apiKeys.create(caller, apiKeys.NewApiKey.parse({ name: "k", siteId: id }))));
-  const echo = group("echo", [
+test("an API key bound to one site never gets the stored response of a key of another site", async () => {
+  const { caller } = await createAccount();
+  const [one, two] = await Promise.all(
+    ["One", "Two"].map((name) => sites.create(caller, sites.NewSite.parse({ name }))),
+  );
+  const bound = await Promise.all(
+    [one!, two!].map(({ id }) =>
+      apiKeys.create(caller, apiKeys.NewApiKey.parse({ name: "k", siteId: id })),
+    ),
+  );
+  const echo = routeGroup("echo", [
     route("POST /echo", "Tells the caller's site", {
       level: "site",
       returns: z.object({ siteId: z.int().optional() }),
@@ -138,7 +184,10 @@ test("a key bound to one site never gets the answer that a key of another site w
   ]);
   const answers = await Promise.all(
     bound.map(({ key }) =>
-      ask<{ siteId: number }>(echo, "POST /echo", { headers: { authorization: `Bearer ${key}`, "idempotency-key": "order-1" }, body: {} }),
+      invokeRoute<{ siteId: number }>(echo, "POST /echo", {
+        headers: { authorization: `Bearer ${key}`, "idempotency-key": "order-1" },
+        body: {},
+      }),
     ),
   );
   expect(answers.map(({ status }) => status).sort()).toEqual([200, 409]);
@@ -147,28 +196,124 @@ test("a key bound to one site never gets the answer that a key of another site w
   expect(answers[1 - winner]!.body.code).toBe("idempotency_mismatch");
 });
 
-test("ids that a request takes side by side are all remembered, each in its place, however long a write takes", async () => {
-  const { caller } = await account();
-  const address = keys.idempotency(caller.orgId, "side by side");
-  await write(put(address, {}));
+test("ids that a request allocates in parallel are all recorded in the order of the calls", async () => {
+  const { caller } = await createAccount();
+  const key = keys.idempotency(caller.orgId, "side by side");
+  await write(put(key, {}));
   // The first two calls, whatever they are, take longer than all others.
-  const { send } = DynamoDBDocumentClient.prototype;
+  const { send } = DynamoDbClient.prototype;
   let calls = 0;
-  const slow = vi.spyOn(DynamoDBDocumentClient.prototype, "send").mockImplementation(async function (this: unknown, ...given) {
+  const slow = vi.spyOn(DynamoDbClient.prototype, "send").mockImplementation(async function (
+    this: unknown,
+    ...given
+  ) {
     if (++calls <= 2) await sleep(30 * (3 - calls));
     return (send as (...all: unknown[]) => Promise<never>).apply(this, given);
   });
-  const takeAll = (taken: ids.Memory["taken"]) =>
-    ids.remembering({ address, taken }, () => Promise.all([ids.take("A"), ids.take("A"), ids.take("B"), ids.take("C")]));
+  const takeAll = (taken: ids.ReservedIds["taken"]) =>
+    ids.withReservedIds({ key, taken }, () =>
+      Promise.all([ids.nextId("A"), ids.nextId("A"), ids.nextId("B"), ids.nextId("C")]),
+    );
   const first = await takeAll({}).finally(() => slow.mockRestore());
-  const { taken } = (await get<ids.Memory>(address))!;
+  const { taken } = (await get<ids.ReservedIds>(key))!;
   expect(taken).toEqual({ A: first.slice(0, 2), B: [first[2]], C: [first[3]] });
   expect(await takeAll(taken)).toEqual(first);
 });
 
-test("ids are not noted on what was removed meanwhile: it would come back", async () => {
-  const { caller } = await account();
-  const address = keys.submission(caller.orgId, 1, "removed");
-  await expect(ids.remembering({ address, taken: {} }, () => ids.takeSend())).rejects.toThrow();
-  expect(await get(address)).toBeUndefined();
+test("recording ids does not create a deleted item again", async () => {
+  const { caller } = await createAccount();
+  const key = keys.submission(caller.orgId, 1, "removed");
+  await expect(ids.withReservedIds({ key, taken: {} }, () => ids.nextSendId())).rejects.toThrow();
+  expect(await get(key)).toBeUndefined();
+});
+
+describe("stored responses", () => {
+  const answering = (answer: () => Promise<{ runs: number }>, more: { preview?: true } = {}) =>
+    routeGroup("answering", [
+      route("POST /answering", "Answers as told", {
+        body: z.object({ name: z.string().optional() }),
+        returns: z.object({ runs: z.int() }),
+        ...more,
+        handle: answer,
+      }),
+    ]);
+  const asked = (token: string, name: string) => ({ ...as(token, "stored"), body: { name } });
+
+  test.each([
+    [400, () => invalid("wrong")],
+    [403, () => forbidden("not yours")],
+    [413, () => tooLarge("too large")],
+    [415, () => unsupported("what is it")],
+  ])("a %i is not, and a mended request keeps the key", async (status, problem) => {
+    const { token } = await createAccount();
+    let runs = 0;
+    const one = answering(async () => {
+      if (++runs === 1) throw problem();
+      return { runs };
+    });
+    expect((await invokeRoute(one, "POST /answering", asked(token, "wrong"))).status).toBe(status);
+    expect(await invokeRoute(one, "POST /answering", asked(token, "mended"))).toMatchObject({
+      status: 200,
+      body: { data: { runs: 2 } },
+    });
+    expect(
+      (await invokeRoute(one, "POST /answering", asked(token, "mended"))).headers[
+        "idempotent-replayed"
+      ],
+    ).toBe("true");
+  });
+
+  test.each([
+    [402, () => new Problem("unpaid", "no credits")],
+    [404, () => missing("not there")],
+    [409, () => conflict("taken")],
+  ])("a %i is", async (status, problem) => {
+    const { token } = await createAccount();
+    let runs = 0;
+    const one = answering(async () => {
+      runs++;
+      throw problem();
+    });
+    for (const replayed of [undefined, "true"]) {
+      const answer = await invokeRoute(one, "POST /answering", asked(token, "x"));
+      expect([answer.status, answer.headers["idempotent-replayed"]]).toEqual([status, replayed]);
+    }
+    expect(runs).toBe(1);
+  });
+
+  test("a preview is not stored", async () => {
+    const { token } = await createAccount();
+    let runs = 0;
+    const one = answering(async () => ({ runs: ++runs }), { preview: true });
+    for (const name of ["a", "a", "b"])
+      await invokeRoute(one, "POST /answering", asked(token, name));
+    expect(runs).toBe(3);
+  });
+});
+
+test("two multipart requests with different boundaries are the same request", async () => {
+  const { token } = await createAccount();
+  let runs = 0;
+  const one = routeGroup("uploading", [
+    route("POST /uploading", "Takes a form", {
+      rawBodyTypes: { "multipart/form-data": z.object({}) },
+      returns: z.object({ runs: z.int() }),
+      handle: async () => ({ runs: ++runs }),
+    }),
+  ]);
+  const attempt = async (text: string) => {
+    const form = new FormData();
+    form.set("siteId", "1");
+    form.set("file", new Blob([text], { type: "text/csv" }), "people.csv");
+    const request = new Request("http://localhost", { method: "POST", body: form });
+    const { headers, cookies } = as(token, "form");
+    return invokeRoute(one, "POST /uploading", {
+      cookies,
+      headers: { ...headers, "content-type": request.headers.get("content-type")! },
+      raw: Buffer.from(await request.arrayBuffer()),
+    });
+  };
+  const [first, again] = [await attempt("email\na@x.com"), await attempt("email\na@x.com")];
+  expect([first.status, again.headers["idempotent-replayed"], runs]).toEqual([200, "true", 1]);
+  expect((await attempt("email\nb@x.com")).body.code).toBe("idempotency_mismatch");
 });

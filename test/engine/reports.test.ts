@@ -1,110 +1,140 @@
-import { UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { worker as drain } from "../../functions/queue/drain.ts";
 import { worker as report } from "../../functions/queue/report.ts";
 import { worker as send } from "../../functions/queue/send.ts";
+import { UpdateCommand } from "../../shared/adapters/dynamodb/commands.ts";
+import { put, update, write, writeMany } from "../../shared/adapters/dynamodb/table.ts";
 import * as clock from "../../shared/clock.ts";
-import type { ContactItem } from "../../shared/domain/contacts/contact.ts";
-import { newItem } from "../../shared/domain/contacts/items.ts";
-import * as days from "../../shared/domain/days.ts";
-import * as inline from "../../shared/domain/exports/inline.ts";
-import * as organizations from "../../shared/domain/organizations.ts";
-import * as schedules from "../../shared/domain/report-schedules.ts";
-import * as reportedContacts from "../../shared/domain/reports/contacts.ts";
-import * as mailing from "../../shared/domain/reports/mailing.ts";
-import * as reportedSequences from "../../shared/domain/reports/sequences.ts";
-import * as sendingConfigs from "../../shared/domain/sending-configs.ts";
-import * as sends from "../../shared/domain/sends.ts";
-import type { EnrollmentItem } from "../../shared/domain/sequences/enrollment.ts";
-import * as sequenceRecords from "../../shared/domain/sequences/record.ts";
-import * as sequences from "../../shared/domain/sequences.ts";
-import * as suppressions from "../../shared/domain/suppressions.ts";
-import { put, update, write, writeMany } from "../../shared/doors/table.ts";
-import { takeContacts } from "../../shared/ids.ts";
-import { keys, shards } from "../../shared/keys.ts";
-import { type Audience, audience, person } from "../support/audience.ts";
-import { heldUp, letGo } from "../support/held-up.ts";
-import { atSomeSteps } from "../support/killer.ts";
-import * as mailroom from "../support/mailroom.ts";
+import * as reportedContacts from "../../shared/domain/analytics/contact-reports.ts";
+import * as inline from "../../shared/domain/analytics/exports/inline-export.ts";
+import * as schedules from "../../shared/domain/analytics/report-schedules.ts";
+import * as mailing from "../../shared/domain/analytics/send-report.ts";
+import * as reportedSequences from "../../shared/domain/analytics/sequence-reports.ts";
+import type { ContactItem } from "../../shared/domain/audience/contacts/contact-schema.ts";
+import { createItem } from "../../shared/domain/audience/contacts/contact-writes.ts";
+import * as suppressions from "../../shared/domain/audience/suppressions/suppressions.ts";
+import type { EnrollmentItem } from "../../shared/domain/automation/enrollment-schema.ts";
+import * as sequenceRecords from "../../shared/domain/automation/sequence-schema.ts";
+import * as sequences from "../../shared/domain/automation/sequences.ts";
+import { findDetail } from "../../shared/domain/delivery-events/send-detail.ts";
+import * as organizations from "../../shared/domain/identity/organizations.ts";
+import * as sites from "../../shared/domain/identity/sites.ts";
+import * as sendingConfigs from "../../shared/domain/senders/sending-configs.ts";
+import * as days from "../../shared/domain/sending/daily-counters.ts";
+import * as sends from "../../shared/domain/sending/sends.ts";
+import { nextContactIds } from "../../shared/ids.ts";
+import { emailShards, keys } from "../../shared/keys.ts";
+import { createTestSite, newContact, type TestSite } from "../support/contacts.ts";
+import { interruptedAtSomeSteps, interruptions } from "../support/crash-injection.ts";
+import { pauseCall, restoreClient } from "../support/pause-dynamodb-call.ts";
+import * as mailroom from "../support/sending.ts";
 import * as virtual from "../support/virtual-queues.ts";
 
-beforeAll(virtual.opened);
-beforeEach(() => void virtual.waiting.splice(0));
+beforeAll(virtual.useVirtualQueues);
+beforeEach(() => void virtual.pendingMessages.splice(0));
 const workers = [drain, report, send];
 
-async function sender(): Promise<mailroom.Sender> {
-  const from = await mailroom.sender("postmark");
-  await sendingConfigs.noteVerified(from.caller, await sendingConfigs.find(from.caller, from.configId), true);
+async function sender(): Promise<mailroom.TestSender> {
+  const from = await mailroom.createSender("postmark");
+  await sendingConfigs.setVerified(
+    from.caller,
+    await sendingConfigs.find(from.caller, from.configId),
+    true,
+  );
   return from;
 }
-// The clock is everybody's: what is left would be due in the next test.
+// Tests share the clock, so schedules that are left would be due in the next test.
 const made: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
-  letGo();
+  restoreClient();
   for (const undo of made.splice(0)) await undo();
 });
-async function schedule(from: mailroom.Sender, fields: object = {}) {
-  const wanted = { siteId: from.siteId, frequency: "daily", recipient: "team@shop.example", ...fields };
+async function schedule(from: mailroom.TestSender, fields: object = {}) {
+  const wanted = {
+    siteId: from.siteId,
+    frequency: "daily",
+    recipient: "team@shop.example",
+    ...fields,
+  };
   const one = await schedules.create(from.caller, schedules.NewReportSchedule.parse(wanted));
   made.push(() => schedules.remove(from.caller, one.id).catch(() => {}));
   return one;
 }
-const find = (from: mailroom.Sender, { id }: { id: number }) => schedules.find(from.caller, id);
-/** To the next time and a little past it. */
-const untilDue = async (from: mailroom.Sender, one: { id: number }, late = 60) => {
+const find = (from: mailroom.TestSender, { id }: { id: number }) => schedules.find(from.caller, id);
+/** Moves the clock just past the next due time. */
+const untilDue = async (from: mailroom.TestSender, one: { id: number }, late = 60) => {
   const { nextAt } = await find(from, one);
-  clock.advance((Date.parse(nextAt!) - clock.now().getTime()) / 1000 + late);
+  clock.advanceClock((Date.parse(nextAt!) - clock.now().getTime()) / 1000 + late);
 };
-const subjects = ({ provider }: mailroom.Sender) => provider.mails.map(({ subject }) => subject);
+const subjects = ({ provider }: mailroom.TestSender) =>
+  provider.mails.map(({ subject }) => subject);
 
 describe("a scheduled report", () => {
-  test("is mailed once on each day, as a recorded send through the organization's own provider", async () => {
+  test("is mailed once per day through the organization's own provider, and does not count as a send of the site", async () => {
     const from = await sender();
     const one = await schedule(from);
     for (let n = 1; n <= 3; n++) {
       await untilDue(from, one);
-      await virtual.settle(workers);
+      await virtual.runWorkers(workers);
       expect(from.provider.mails).toHaveLength(n);
     }
     const [mail] = from.provider.mails;
-    const listed = await mailroom.listed(from);
-    expect(mail).toMatchObject({ to: "team@shop.example", subject: "Shop: your day, nothing was sent", trackOpens: false });
-    expect(listed).toHaveLength(3);
-    expect(await find(from, one)).toMatchObject({ lastSendId: listed[0]!.id, lastError: null });
-    // Of the second day the first mail is told.
-    expect(subjects(from)[1]).toMatch(/^Shop: your day, 1 sent/);
+    expect(mail).toMatchObject({
+      to: "team@shop.example",
+      subject: "Shop: daily report, nothing was sent",
+      trackOpens: false,
+    });
+    const { lastSendId, lastError } = await find(from, one);
+    expect(lastError).toBeNull();
+    expect(await findDetail(from.caller, lastSendId!)).toMatchObject({
+      status: "sent",
+      toEmail: "team@shop.example",
+    });
+    expect(await sends.list(from.caller, { limit: 10 }, {})).toMatchObject({
+      sends: [],
+      pagination: { total: 0 },
+    });
+    expect(subjects(from)).toEqual(Array(3).fill("Shop: daily report, nothing was sent"));
+    await sites.remove(from.caller, from.siteId);
     expect(mail!.html).toContain("Contacts now");
     expect(mail!.text).toContain(`/api/v1/reports/schedules/${one.id}`);
     await from.provider.stop();
   });
 
-  test("whoever dies over it at any step, is mailed once", async () => {
-    const from = await sender();
-    const one = await schedule(from);
-    let mailed = 0;
-    const steps = await atSomeSteps(3, async (kill) => {
-      // Some days late, so that it is of another day than it was to be.
-      await untilDue(from, one, 3 * 86_400);
-      await kill(() => mailing.run(from.caller.orgId, one.id));
-      clock.advance(600);
-      await virtual.settle(workers, { forSeconds: 900 });
-      expect(from.provider.mails).toHaveLength(++mailed);
-    });
-    expect(steps.length).toBeGreaterThan(20);
-    const all = await mailroom.listed(from);
-    expect(new Set(all.map(({ id }) => id)).size).toBe(mailed);
-    await from.provider.stop();
-  }, 240_000);
+  test.each(interruptions)(
+    "is mailed once when its worker %s at any step",
+    async (how) => {
+      const from = await sender();
+      const one = await schedule(from);
+      let mailed = 0;
+      const steps = await interruptedAtSomeSteps(how, async (interrupt) => {
+        // Some days late, so that it covers another day.
+        await untilDue(from, one, 3 * 86_400);
+        await interrupt(
+          () => mailing.sendDueReport(from.caller.orgId, one.id),
+          async () => {
+            clock.advanceClock(600);
+            await virtual.runWorkers(workers, { forSeconds: 900 });
+          },
+        );
+        expect(from.provider.mails).toHaveLength(++mailed);
+      });
+      expect(steps.length).toBeGreaterThan(20);
+      await from.provider.stop();
+    },
+    240_000,
+  );
 
-  test("taken up by many at once is one mail", async () => {
+  test("is mailed once by concurrent workers", async () => {
     const from = await sender();
     const one = await schedule(from);
     await untilDue(from, one);
-    await Promise.all(Array.from({ length: 6 }, () => mailing.run(from.caller.orgId, one.id)));
-    await mailing.run(from.caller.orgId, one.id);
-    await virtual.settle(workers);
+    await Promise.all(
+      Array.from({ length: 6 }, () => mailing.sendDueReport(from.caller.orgId, one.id)),
+    );
+    await mailing.sendDueReport(from.caller.orgId, one.id);
+    await virtual.runWorkers(workers);
     expect(from.provider.mails).toHaveLength(1);
-    expect(await mailroom.listed(from)).toHaveLength(1);
     await from.provider.stop();
   });
 
@@ -113,79 +143,95 @@ describe("a scheduled report", () => {
     ["daily", 21, 1],
     ["weekly", 21, 7],
     ["monthly", 95, 31],
-  ])("%s, after a stop of %d days, is mailed once and of the latest days", async (frequency, stoppedDays, oldestDays) => {
-    const from = await sender();
-    const one = await schedule(from, { frequency });
-    await untilDue(from, one, stoppedDays * 86_400);
-    await virtual.settle(workers);
-    expect(subjects(from)).toHaveLength(1);
-    const { lastSendId, nextAt } = await find(from, one);
-    const { metadata } = await sends.detail(from.caller, lastSendId!);
-    const before = clock.now().getTime() - Date.parse(`${(metadata as { to: string }).to}T24:00:00Z`);
-    expect(before / 86_400_000).toBeLessThan(oldestDays + 1);
-    expect(Date.parse(nextAt!)).toBeGreaterThan(clock.now().getTime());
-    await from.provider.stop();
-  });
+  ])(
+    "%s, after a stop of %d days, is mailed once and of the latest days",
+    async (frequency, stoppedDays, oldestDays) => {
+      const from = await sender();
+      const one = await schedule(from, { frequency });
+      await untilDue(from, one, stoppedDays * 86_400);
+      await virtual.runWorkers(workers);
+      expect(subjects(from)).toHaveLength(1);
+      const { lastSendId, nextAt } = await find(from, one);
+      const { metadata } = await findDetail(from.caller, lastSendId!);
+      const before =
+        clock.now().getTime() - Date.parse(`${(metadata as { to: string }).to}T24:00:00Z`);
+      expect(before / 86_400_000).toBeLessThan(oldestDays + 1);
+      expect(Date.parse(nextAt!)).toBeGreaterThan(clock.now().getTime());
+      await from.provider.stop();
+    },
+  );
 
-  test("comes at seven where the organization is, on Mondays or on the first", async () => {
+  test("is mailed at 7:00 in the organization's time zone, on Mondays or on the first", async () => {
     const from = await sender();
     await organizations.change(from.caller, { timezone: "Asia/Tokyo" });
     const at = async (frequency: string) => new Date((await schedule(from, { frequency })).nextAt!);
     const [weekly, monthly] = [await at("weekly"), await at("monthly")];
     // 22:00 in UTC, the day before.
-    expect([weekly, monthly].map((when) => when.toISOString().slice(11, 16))).toEqual(["22:00", "22:00"]);
+    expect([weekly, monthly].map((when) => when.toISOString().slice(11, 16))).toEqual([
+      "22:00",
+      "22:00",
+    ]);
     expect(weekly.getUTCDay()).toBe(0);
     expect(new Date(monthly.getTime() + 86_400_000).getUTCDate()).toBe(1);
     await from.provider.stop();
   });
 
-  test("without a verified sending config says so, and waits for the next", async () => {
-    const from = await mailroom.sender("postmark");
+  test("without a verified sending config stores the error and waits for the next due date", async () => {
+    const from = await mailroom.createSender("postmark");
     const one = await schedule(from);
     await untilDue(from, one);
-    await virtual.settle(workers);
-    expect(await find(from, one)).toMatchObject({ lastError: expect.stringContaining("no verified sending config"), lastSentAt: null });
+    await virtual.runWorkers(workers);
+    expect(await find(from, one)).toMatchObject({
+      lastError: expect.stringContaining("no verified sending config"),
+      lastSentAt: null,
+    });
     expect(Date.parse((await find(from, one)).nextAt!)).toBeGreaterThan(clock.now().getTime());
     await from.provider.stop();
   });
 
-  test("to a suppressed address is not mailed, and says so", async () => {
+  test("to a suppressed address is not mailed and stores the error", async () => {
     const from = await sender();
-    await suppressions.suppress(from.caller.orgId, { email: "team@shop.example", reason: "manual", source: "test" });
+    await suppressions.suppress(from.caller.orgId, {
+      email: "team@shop.example",
+      reason: "manual",
+      source: "test",
+    });
     const one = await schedule(from);
     await untilDue(from, one);
-    await virtual.settle(workers);
+    await virtual.runWorkers(workers);
     expect(from.provider.mails).toEqual([]);
-    expect(await find(from, one)).toMatchObject({ lastError: "The recipient is on the suppression list" });
+    expect(await find(from, one)).toMatchObject({
+      lastError: "The recipient is on the suppression list",
+    });
     await from.provider.stop();
   });
 
-  test("that is not active, or deleted, is not mailed; active again it makes up for nothing", async () => {
+  test("is not mailed while inactive or deleted, and missed reports are not mailed later", async () => {
     const from = await sender();
     const [paused, gone] = [await schedule(from), await schedule(from)];
     await schedules.change(from.caller, paused.id, { active: false });
     expect(await find(from, paused)).toMatchObject({ active: false, nextAt: null });
     await schedules.remove(from.caller, gone.id);
-    clock.advance(3 * 86_400);
-    await virtual.settle(workers);
+    clock.advanceClock(3 * 86_400);
+    await virtual.runWorkers(workers);
     expect(from.provider.mails).toEqual([]);
     await schedules.change(from.caller, paused.id, { active: true });
-    await virtual.settle(workers);
+    await virtual.runWorkers(workers);
     expect(from.provider.mails).toEqual([]);
     await untilDue(from, paused);
-    await virtual.settle(workers);
+    await virtual.runWorkers(workers);
     expect(from.provider.mails).toHaveLength(1);
     await from.provider.stop();
   });
 
-  test("mailed at another interval begins anew, and not twice for one day, wherever the organization has moved to", async () => {
+  test("with a changed frequency starts over and is mailed at most once per day in any time zone", async () => {
     const from = await sender();
     await organizations.change(from.caller, { timezone: "Asia/Tokyo" });
     const one = await schedule(from);
     await untilDue(from, one);
-    await virtual.settle(workers);
+    await virtual.runWorkers(workers);
     const { lastOn } = await find(from, one);
-    // There the morning of that day is yet to come.
+    // The morning of that day is still to come there.
     await organizations.change(from.caller, { timezone: "America/Los_Angeles" });
     await schedules.change(from.caller, one.id, { frequency: "monthly" });
     expect((await find(from, one)).dueOn).toMatch(/-01$/);
@@ -196,68 +242,98 @@ describe("a scheduled report", () => {
     await from.provider.stop();
   });
 
-  test.each<[string, mails: number, (from: mailroom.Sender, id: number) => Promise<unknown>]>([
+  test.each<[string, mails: number, (from: mailroom.TestSender, id: number) => Promise<unknown>]>([
     ["switched off", 1, (from, id) => schedules.change(from.caller, id, { active: false })],
-    ["given another interval", 1, (from, id) => schedules.change(from.caller, id, { frequency: "monthly" })],
+    [
+      "given another interval",
+      1,
+      (from, id) => schedules.change(from.caller, id, { frequency: "monthly" }),
+    ],
     [
       "mailed by others, and the day after too",
       2,
       async (from, id) => {
-        await mailing.run(from.caller.orgId, id);
+        await mailing.sendDueReport(from.caller.orgId, id);
         await untilDue(from, { id });
-        await mailing.run(from.caller.orgId, id);
+        await mailing.sendDueReport(from.caller.orgId, id);
       },
     ],
-  ])("%s while somebody mails it, stays so", async (_, mails, meanwhile) => {
+  ])("that is %s while it is mailed stays so", async (_, mails, meanwhile) => {
     const from = await sender();
     const one = await schedule(from);
     await untilDue(from, one);
-    const ending = heldUp(
+    const ending = pauseCall(
       UpdateCommand,
-      ({ input }) => input.UpdateExpression!.includes("REMOVE") && /REPORT/.test(JSON.stringify(input.Key)),
+      ({ input }) =>
+        input.UpdateExpression!.includes("REMOVE") && /REPORT/.test(JSON.stringify(input.Key)),
     );
-    const slow = mailing.run(from.caller.orgId, one.id);
+    const slow = mailing.sendDueReport(from.caller.orgId, one.id);
     await ending.reached;
     await meanwhile(from, one.id);
     const changed = await find(from, one);
     ending.release();
     await slow;
     expect(await find(from, one)).toEqual(changed);
-    await virtual.settle(workers);
+    await virtual.runWorkers(workers);
     expect(from.provider.mails).toHaveLength(mails);
     await from.provider.stop();
   });
 
-  test("names campaigns and sites as they are called, whatever they are called", async () => {
+  test("shows any names of campaigns and sites unchanged", async () => {
     const from = await sender();
     const nasty = `{{ email }} {% if %} <b>"&`;
-    await write(update(keys.record(from.caller.orgId, "SITE", from.siteId), { set: { name: nasty } }));
-    const date = await organizations.today(from.caller.orgId);
-    const counts = { sent: 1000, delivered: 700, bouncedHard: 150, "reason.hard.blocked": 150, complained: 4 };
-    await write(...days.counting(from.caller.orgId, from.siteId, date, 1, [{ configId: from.configId, counts }]));
+    await write(
+      update(keys.record(from.caller.orgId, "SITE", from.siteId), { set: { name: nasty } }),
+    );
+    const date = await organizations.getToday(from.caller.orgId);
+    const counts = {
+      sent: 1000,
+      delivered: 700,
+      bouncedHard: 150,
+      "reason.hard.blocked": 150,
+      complained: 4,
+    };
+    await write(
+      ...days.dayCounterWrites(from.caller.orgId, { siteId: from.siteId, date, shardSeed: 1 }, [
+        { configId: from.configId, counts },
+      ]),
+    );
     const one = await schedule(from);
     await untilDue(from, one);
-    await virtual.settle(workers);
+    await virtual.runWorkers(workers);
     const [mail] = from.provider.mails;
-    expect(mail!.subject).toBe(`${nasty}: your day, 1,000 sent, 0 % opened`);
+    expect(mail!.subject).toBe(`${nasty}: daily report, 1,000 sent, 0 % opened`);
     expect(mail!.html).toContain("{{ email }} {% if %} &lt;b&gt;&quot;&amp;");
     expect(mail!.html).toContain("15 % of the mails bounced (150).");
     await from.provider.stop();
   });
 });
 
-/** Contacts as they are stored, with whatever the report asks for. */
-async function people({ orgId, siteId }: Audience, all: Partial<ContactItem>[]): Promise<ContactItem[]> {
-  const ids = await takeContacts(all.length);
+/** Stored contacts with random values for the fields of the reports. */
+async function people(
+  { orgId, siteId }: TestSite,
+  all: Partial<ContactItem>[],
+): Promise<ContactItem[]> {
+  const ids = await nextContactIds(all.length);
   const items = all.map((more, i) => {
-    const { siteId: _, tags: __, lists: ___, ...fields } = person(`p${String(i).padStart(5, "0")}@x.com`);
-    return { ...newItem(fields, { orgId, siteId, id: ids[i]!, tags: [], lists: [], suppressed: false }), ...more } as ContactItem;
+    const {
+      siteId: _,
+      tags: __,
+      lists: ___,
+      ...fields
+    } = newContact(`p${String(i).padStart(5, "0")}@x.com`);
+    return {
+      ...createItem(fields, { orgId, siteId, id: ids[i]!, tags: [], lists: [], suppressed: false }),
+      ...more,
+    } as ContactItem;
   });
   await writeMany(items.map((item) => put(item, item)));
   return items;
 }
 
-const everyPage = async <T>(list: (cursor: string | undefined) => Promise<{ rows: T[]; next: string | null }>): Promise<T[]> => {
+const everyPage = async <T>(
+  list: (cursor: string | undefined) => Promise<{ rows: T[]; next: string | null }>,
+): Promise<T[]> => {
   const rows: T[] = [];
   for (let cursor: string | undefined, more = true; more; ) {
     const page = await list(cursor);
@@ -268,13 +344,21 @@ const everyPage = async <T>(list: (cursor: string | undefined) => Promise<{ rows
   return rows;
 };
 
-const makeSequence = ({ caller, siteId }: Audience, name: string) =>
+const makeSequence = ({ caller, siteId }: TestSite, name: string) =>
   sequences.create(caller, sequenceRecords.NewSequence.parse({ siteId, name }));
 
 describe("a report of contacts", () => {
-  test("is exactly those whom its rule means, over all pages, and as CSV", async () => {
-    const shop = await audience();
-    const [a, b] = [await makeSequence(shop, "A"), await makeSequence(shop, "=B")];
+  test("lists exactly the matching contacts, in pages and as CSV", async () => {
+    const shop = await createTestSite();
+    const [a, b, paused] = [
+      await makeSequence(shop, "A"),
+      await makeSequence(shop, "=B"),
+      await makeSequence(shop, "Paused"),
+    ];
+    const activate = (id: number) =>
+      write(update(keys.record(shop.orgId, "SEQUENCE", id), { set: { status: "active" } }));
+    await activate(a.id);
+    await activate(b.id);
     const statuses = ["subscribed", "unsubscribed", "pending", "suppressed"] as const;
     const all = await people(
       shop,
@@ -283,24 +367,35 @@ describe("a report of contacts", () => {
         ...(i % 3 && { sendCount: i % 9 }),
         ...(i % 5 === 0 && { openCount: i % 2 }),
         ...(i % 11 === 0 && { clickCount: 1 }),
-        ...(i % 4 && { sequences: new Set(i % 8 === 1 ? [a.id, b.id] : [a.id]) }),
+        ...(i % 4 && {
+          sequences: new Set(i % 8 === 1 ? [a.id, b.id] : [i % 8 === 2 ? paused.id : a.id]),
+        }),
       })),
     );
     const rules: Record<reportedContacts.ContactReport, (one: ContactItem) => boolean> = {
       "multi-sequence": ({ sequences: some }) => (some?.size ?? 0) > 1,
       "unengaged-contacts": ({ status, sendCount = 0, openCount = 0, clickCount = 0 }) =>
         status === "subscribed" && sendCount >= 5 && !openCount && !clickCount,
-      "no-sequences": ({ status, sequences: some }) => status === "subscribed" && !some,
+      "no-sequences": ({ status, sequences: some }) =>
+        status === "subscribed" && (!some || some.has(paused.id)),
     };
     for (const name of reportedContacts.contactReports) {
       const wanted = all.filter(rules[name]).map(({ email }) => email);
       expect(wanted.length).toBeGreaterThan(20);
       const rows = await everyPage(async (cursor) => {
-        const { contacts, pagination } = await reportedContacts.list(shop.caller, name, shop.siteId, { limit: 7, cursor });
+        const { contacts, pagination } = await reportedContacts.list(
+          shop.caller,
+          { limit: 7, cursor },
+          { report: name, siteId: shop.siteId },
+        );
         return { rows: contacts, next: pagination.nextCursor };
       });
       expect(rows.map(({ email }) => email)).toEqual(wanted.toSorted());
-      const csv = (await inline.text(shop.caller, { type: name, format: "csv", filter: { siteId: shop.siteId } }))!;
+      const csv = (await inline.exportInline(shop.caller, {
+        type: name,
+        format: "csv",
+        filter: { siteId: shop.siteId },
+      }))!;
       expect(
         csv
           .trim()
@@ -320,15 +415,19 @@ describe("a report of contacts", () => {
 });
 
 describe("a report of sequences", () => {
-  test("names every enrollment that is stalled, and no other, page by page and as CSV", async () => {
-    const shop = await audience();
-    const made = [await makeSequence(shop, "A"), await makeSequence(shop, "B"), await makeSequence(shop, "Empty")];
-    const hours = (n: number) => clock.after(-n * 3600).toISOString();
+  test("lists exactly the stalled enrollments, in pages and as CSV", async () => {
+    const shop = await createTestSite();
+    const made = [
+      await makeSequence(shop, "A"),
+      await makeSequence(shop, "B"),
+      await makeSequence(shop, "Empty"),
+    ];
+    const hours = (n: number) => clock.addSeconds(-n * 3600).toISOString();
     const items = made.slice(0, 2).flatMap(({ id: sequenceId }, s) =>
       Array.from({ length: 120 }, (_, i) => {
-        const [contactId, home] = [1000 + i, shards[(i * 7) % 16]!];
+        const [contactId, home] = [1000 + i, emailShards[(i * 7) % 16]!];
         const item: EnrollmentItem = {
-          ...keys.enrollment(shop.orgId, sequenceId, home, contactId),
+          ...keys.enrollment(shop.orgId, sequenceId, { shard: home, contactId }),
           id: s * 1000 + i,
           orgId: shop.orgId,
           siteId: shop.siteId,
@@ -347,36 +446,82 @@ describe("a report of sequences", () => {
     );
     await writeMany(items.map((item) => put(item, item)));
     for (const { id } of made.slice(0, 2)) {
-      await write(update(keys.sequenceCount(shop.orgId, id, 3), { add: { active: 120, completed: 4, cancelled: 1 } }));
-      await write(update(keys.stepCount(shop.orgId, id, 9, 3), { add: { reached: 77 } }));
+      await write(
+        update(keys.sequenceCount(shop.orgId, id, 3), {
+          add: { active: 120, completed: 4, cancelled: 1 },
+        }),
+      );
+      await write(
+        update(keys.stepCount(shop.orgId, id, { stepId: 9, shard: 3 }), { add: { reached: 77 } }),
+      );
     }
     const rows = await everyPage(async (cursor) => {
-      const { enrollments, pagination } = await reportedSequences.listStalled(shop.caller, shop.siteId, { limit: 9, cursor });
+      const { enrollments, pagination } = await reportedSequences.listStalled(
+        shop.caller,
+        shop.siteId,
+        { limit: 9, cursor },
+      );
       return { rows: enrollments, next: pagination.nextCursor };
     });
     const wanted = items.filter((_, i) => i % 2).map(({ id }) => id);
     expect(rows.map(({ enrollmentId }) => enrollmentId).toSorted((a, b) => a - b)).toEqual(wanted);
     expect(new Set(rows.map(({ why }) => why))).toEqual(new Set(["sequence_not_active"]));
-    expect(rows[0]).toMatchObject({ sequenceName: "B", contactId: 1119, stalledHours: 143, nextRunAt: null });
-    await write(update(keys.record(shop.orgId, "SEQUENCE", made[1]!.id), { set: { status: "active" } }));
-    const { enrollments } = await reportedSequences.listStalled(shop.caller, shop.siteId, { limit: 50 });
+    expect(rows[0]).toMatchObject({
+      sequenceName: "B",
+      contactId: 1119,
+      stalledHours: 143,
+      nextRunAt: null,
+    });
+    await write(
+      update(keys.record(shop.orgId, "SEQUENCE", made[1]!.id), { set: { status: "active" } }),
+    );
+    const { enrollments } = await reportedSequences.listStalled(shop.caller, shop.siteId, {
+      limit: 50,
+    });
     expect(new Set(enrollments.map(({ why }) => why))).toEqual(new Set(["waiting", "overdue"]));
-    const csv = (await inline.text(shop.caller, { type: "stalled-enrollments", format: "csv", filter: { siteId: shop.siteId } }))!;
+    const csv = (await inline.exportInline(shop.caller, {
+      type: "stalled-enrollments",
+      format: "csv",
+      filter: { siteId: shop.siteId },
+    }))!;
     const lines = csv.trim().split("\n").slice(1);
-    expect(lines.map((line) => Number(line.split(",")[0]))).toEqual(rows.map(({ enrollmentId }) => enrollmentId));
-    const second = await reportedSequences.listStalled(shop.caller, shop.siteId, { limit: 9, page: 2 });
-    expect(second.enrollments.map(({ enrollmentId }) => enrollmentId)).toEqual(rows.slice(9, 18).map(({ enrollmentId }) => enrollmentId));
-    expect((await reportedSequences.funnel(shop.caller, shop.siteId, { limit: 50 })).sequences).toMatchObject([
+    expect(lines.map((line) => Number(line.split(",")[0]))).toEqual(
+      rows.map(({ enrollmentId }) => enrollmentId),
+    );
+    const second = await reportedSequences.listStalled(shop.caller, shop.siteId, {
+      limit: 9,
+      page: 2,
+    });
+    expect(second.enrollments.map(({ enrollmentId }) => enrollmentId)).toEqual(
+      rows.slice(9, 18).map(({ enrollmentId }) => enrollmentId),
+    );
+    expect(
+      (await reportedSequences.listFunnels(shop.caller, shop.siteId, { limit: 50 })).sequences,
+    ).toMatchObject([
       { name: "Empty", active: 0, total: 0, completionRate: 0 },
-      { name: "B", active: 120, completed: 4, cancelled: 1, failed: 0, total: 125, completionRate: 0.8 },
+      {
+        name: "B",
+        active: 120,
+        completed: 4,
+        cancelled: 1,
+        failed: 0,
+        total: 125,
+        completionRate: 0.8,
+      },
       { name: "A", active: 120 },
     ]);
   });
 
-  test("of a site without sequences is empty, and as CSV a header", async () => {
-    const shop = await audience();
-    expect((await reportedSequences.listStalled(shop.caller, shop.siteId, { limit: 50 })).enrollments).toEqual([]);
-    const csv = await inline.text(shop.caller, { type: "stalled-enrollments", format: "csv", filter: { siteId: shop.siteId } });
+  test("of a site without sequences is empty, and a header as CSV", async () => {
+    const shop = await createTestSite();
+    expect(
+      (await reportedSequences.listStalled(shop.caller, shop.siteId, { limit: 50 })).enrollments,
+    ).toEqual([]);
+    const csv = await inline.exportInline(shop.caller, {
+      type: "stalled-enrollments",
+      format: "csv",
+      filter: { siteId: shop.siteId },
+    });
     expect(csv!.trim().split("\n")).toHaveLength(1);
   });
 });

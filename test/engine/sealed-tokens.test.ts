@@ -1,43 +1,50 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { opened, type Purpose, sealer } from "../../shared/domain/sealed-tokens.ts";
+import { createSealer, openToken, type TokenPurpose } from "../../shared/kernel/sealed-tokens.ts";
 
-const purposes: Purpose[] = ["unsubscribe", "confirm", "visitor"];
+const purposes: TokenPurpose[] = ["unsubscribe", "confirm", "visitor"];
 const purpose = fc.constantFrom(...purposes);
 const content = fc.array(fc.oneof(fc.maxSafeNat(), fc.string({ maxLength: 60 })), { maxLength: 6 });
 const emailIn = (email: string) => [1, 2, 3, email, 4];
 
-test("what was sealed comes back whole, for its purpose and for no other; the same makes the same token", async () => {
+test("a token opens only for its purpose, and equal content gives an equal token", async () => {
   await fc.assert(
     fc.asyncProperty(purpose, content, async (one, said) => {
-      const seal = await sealer(one);
+      const seal = await createSealer(one);
       const token = seal(said);
       expect(token).toMatch(/^[\w-]+$/);
       expect(seal(said)).toBe(token);
-      for (const other of purposes) expect(await opened(other, token)).toEqual(other === one ? said : undefined);
+      for (const other of purposes)
+        expect(await openToken(other, token)).toEqual(other === one ? said : undefined);
     }),
   );
 });
 
-test("a token that was changed anywhere, cut or made up opens nothing", async () => {
+test("rejects a token that was altered, truncated or forged", async () => {
   await fc.assert(
-    fc.asyncProperty(purpose, content, fc.nat(), fc.integer({ min: 1, max: 255 }), async (one, said, place, by) => {
-      const token = (await sealer(one))(said);
-      const bytes = Buffer.from(token, "base64url");
-      bytes[place % bytes.length]! ^= by;
-      expect(await opened(one, bytes.toString("base64url"))).toBeUndefined();
-      expect(await opened(one, token.slice(0, place % (token.length - 2)))).toBeUndefined();
-    }),
+    fc.asyncProperty(
+      purpose,
+      content,
+      fc.nat(),
+      fc.integer({ min: 1, max: 255 }),
+      async (one, said, place, by) => {
+        const token = (await createSealer(one))(said);
+        const bytes = Buffer.from(token, "base64url");
+        bytes[place % bytes.length]! ^= by;
+        expect(await openToken(one, bytes.toString("base64url"))).toBeUndefined();
+        expect(await openToken(one, token.slice(0, place % (token.length - 2)))).toBeUndefined();
+      },
+    ),
   );
   await fc.assert(
     fc.asyncProperty(fc.oneof(fc.string(), fc.base64String({ maxLength: 2000 })), async (made) => {
-      expect(await opened("unsubscribe", made)).toBeUndefined();
+      expect(await openToken("unsubscribe", made)).toBeUndefined();
     }),
   );
 });
 
-test("a token tells nothing: not the address, hardly its length, and two of one person are not alike", async () => {
-  const seal = await sealer("unsubscribe");
+test("a token hides the address and its exact length", async () => {
+  const seal = await createSealer("unsubscribe");
   const [short, long] = [seal(emailIn("a@b.example")), seal(emailIn("somebody@b.example"))];
   expect(short.length).toBe(long.length);
   expect(Buffer.from(long, "base64url").toString("latin1")).not.toContain("somebody");
@@ -46,9 +53,11 @@ test("a token tells nothing: not the address, hardly its length, and two of one 
   expect(alike).toBeLessThan(short.length / 4);
 });
 
-test("the longest address fits; what could not be opened again is not sealed", async () => {
-  const seal = await sealer("unsubscribe");
-  const most = emailIn(`${"x".repeat(250)}@b.example`).map((part) => (typeof part === "number" ? Number.MAX_SAFE_INTEGER : part));
-  expect(await opened("unsubscribe", seal(most))).toEqual(most);
+test("seals the longest address, and refuses content that would be too long to open", async () => {
+  const seal = await createSealer("unsubscribe");
+  const most = emailIn(`${"x".repeat(250)}@b.example`).map((part) =>
+    typeof part === "number" ? Number.MAX_SAFE_INTEGER : part,
+  );
+  expect(await openToken("unsubscribe", seal(most))).toEqual(most);
   expect(() => seal(["x".repeat(600)])).toThrow("too long");
 });

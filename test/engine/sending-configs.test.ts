@@ -1,23 +1,28 @@
+import { generateKeyPairSync } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import type { Sandbox } from "../../infra/local/sandbox/index.ts";
+import type { Sandbox } from "../../infra/local/sandbox/sandbox.ts";
+import { get, put, remove, write } from "../../shared/adapters/dynamodb/table.ts";
+import * as vault from "../../shared/adapters/kms/encryption.ts";
 import type { Caller } from "../../shared/caller.ts";
-import { verify } from "../../shared/domain/sending/verify.ts";
-import * as sendingConfigs from "../../shared/domain/sending-configs.ts";
-import { get, put, remove, write } from "../../shared/doors/table.ts";
-import * as vault from "../../shared/doors/vault.ts";
+import { getInboundConfig } from "../../shared/domain/delivery-events/receive-webhook.ts";
+import * as sites from "../../shared/domain/identity/sites.ts";
+import * as sendingConfigs from "../../shared/domain/senders/sending-configs.ts";
+import { verifyConfig } from "../../shared/domain/senders/verify-config.ts";
+import { loadIntake } from "../../shared/domain/sending/intake/intake.ts";
+import { SingleMessage } from "../../shared/domain/sending/intake/message.ts";
 import { keys } from "../../shared/keys.ts";
-import { providerKeys } from "../../shared/providers/keys.ts";
-import { account as signedUp } from "../support/callers.ts";
-import * as sandboxes from "../support/sandbox.ts";
+import { providerKeys } from "../../shared/providers/provider-keys.ts";
+import { createAccount as signedUp } from "../support/accounts.ts";
+import * as sandboxes from "../support/provider-sandbox.ts";
 
 let sandbox: Sandbox;
-let accountKeys: Awaited<ReturnType<typeof sandboxes.account>>;
+let accountKeys: Awaited<ReturnType<typeof sandboxes.createAccount>>;
 let caller: Caller;
 let ownEmail: string;
 beforeAll(async () => {
-  sandbox = await sandboxes.started();
-  sandboxes.pointTo(sandbox);
-  accountKeys = await sandboxes.account(sandbox);
+  sandbox = await sandboxes.startSandbox();
+  sandboxes.useSandbox(sandbox);
+  accountKeys = await sandboxes.createAccount(sandbox);
 });
 afterAll(() => sandbox.stop());
 beforeEach(async () => {
@@ -34,90 +39,197 @@ const add = (fields: object = {}, who: Caller = caller) =>
       ...fields,
     }),
   );
-const verified = async (fields: object = {}) => (await verify(caller, (await add(fields)).id, "someone@pennymail.test")).config;
-const change = (id: number, changes: object) => sendingConfigs.update(caller, id, sendingConfigs.SendingConfigChanges.parse(changes));
-const owner = async (email: string) => (await sendingConfigs.forSender(caller, email)).id;
+const verified = async (fields: object = {}) =>
+  (await verifyConfig(caller, (await add(fields)).id, "someone@pennymail.test")).config;
+const change = (id: number, changes: object) =>
+  sendingConfigs.update(caller, id, sendingConfigs.SendingConfigChanges.parse(changes));
+const owner = async (email: string) => (await sendingConfigs.findForSender(caller, email)).id;
 const noConfig = { kind: "invalid", code: "no_sending_config" };
 
-test.each(providerKeys)("%s: with good credentials a real test mail goes out and the config is verified", async (key) => {
-  const config = await add({ provider: key, credentials: accountKeys[key]!.credentials, fromName: "Ada's Shop" });
-  expect(config).toMatchObject({ verified: false, verifiedAt: null });
-  const to = `tester-${key}-${config.id}@pennymail.test`;
-  const outcome = await verify(caller, config.id, to);
-  expect(outcome).toMatchObject({ sentTo: to, config: { verified: true, verifiedAt: expect.any(String) } });
-  const [mail, ...others] = await sandboxes.mailTo(sandbox, to);
-  expect(others).toEqual([]);
-  expect(mail).toMatchObject({ provider: key, from: { email: "shop@pennymail.test", name: "Ada's Shop" } });
-  expect(mail!.text).toContain(`sending config ${config.id}`);
+test.each(providerKeys)(
+  "%s: with valid credentials sends a test mail and verifies the config",
+  async (key) => {
+    const config = await add({
+      provider: key,
+      credentials: accountKeys[key]!.credentials,
+      fromName: "Ada's Shop",
+    });
+    expect(config).toMatchObject({ verified: false, verifiedAt: null });
+    const to = `tester-${key}-${config.id}@pennymail.test`;
+    const outcome = await verifyConfig(caller, config.id, to);
+    expect(outcome).toMatchObject({
+      sentTo: to,
+      config: { verified: true, verifiedAt: expect.any(String) },
+    });
+    const [mail, ...others] = await sandboxes.listMailTo(sandbox, to);
+    expect(others).toEqual([]);
+    expect(mail).toMatchObject({
+      provider: key,
+      from: { email: "shop@pennymail.test", name: "Ada's Shop" },
+    });
+    expect(mail!.text).toContain(`sending config ${config.id}`);
+  },
+);
+
+test.each(providerKeys)(
+  "%s: with invalid credentials returns the provider's message without the credentials",
+  async (key) => {
+    const good = accountKeys[key]!.credentials;
+    const secretName = key === "ses" ? "secretAccessKey" : "apiKey";
+    const bad = good[secretName]!.replace(/.{6}$/, (end) =>
+      [...end].map((c) => (c === "a" ? "b" : "a")).join(""),
+    );
+    const config = await add({ provider: key, credentials: { ...good, [secretName]: bad } });
+    const error = await verifyConfig(caller, config.id).catch(
+      (thrown: unknown) => thrown as { message: string },
+    );
+    expect(error).toMatchObject({ kind: "invalid", code: "provider_refused" });
+    expect(error).toHaveProperty("message", expect.not.stringContaining(bad));
+    expect((error as { message: string }).message.length).toBeLessThanOrEqual(300);
+    expect(await sendingConfigs.find(caller, config.id)).toMatchObject({ verified: false });
+  },
+);
+
+test("sends the test mail to the caller's own address by default", async () => {
+  expect(await verifyConfig(caller, (await add()).id)).toMatchObject({ sentTo: ownEmail });
+  expect(await sandboxes.listMailTo(sandbox, ownEmail)).toHaveLength(1);
 });
 
-test.each(providerKeys)("%s: with bad credentials it is refused in the provider's words, which do not hold them", async (key) => {
-  const good = accountKeys[key]!.credentials;
-  const secretName = key === "ses" ? "secretAccessKey" : "apiKey";
-  const bad = good[secretName]!.replace(/.{6}$/, (end) => [...end].map((c) => (c === "a" ? "b" : "a")).join(""));
-  const config = await add({ provider: key, credentials: { ...good, [secretName]: bad } });
-  const error = await verify(caller, config.id).catch((thrown: unknown) => thrown as { message: string });
-  expect(error).toMatchObject({ kind: "invalid", code: "provider_refused" });
-  expect(error).toHaveProperty("message", expect.not.stringContaining(bad));
-  expect((error as { message: string }).message.length).toBeLessThanOrEqual(300);
-  expect(await sendingConfigs.find(caller, config.id)).toMatchObject({ verified: false });
+test("a config without fromEmail sends only mail that sets its own sender", async () => {
+  const config = await add({ fromEmail: undefined });
+  expect(config).toMatchObject({ fromEmail: null, verified: false });
+  await expect(verifyConfig(caller, config.id)).rejects.toMatchObject({
+    kind: "invalid",
+    details: [{ path: "fromEmail" }],
+  });
+  await expect(sendingConfigs.findWithSender(caller, config.id)).rejects.toMatchObject({
+    details: [{ path: "sendingConfigId" }],
+  });
+  expect(sendingConfigs.labelOf(config)).toBeNull();
+  const { id: siteId } = await sites.create(caller, sites.NewSite.parse({ name: "Shop" }));
+  const message = SingleMessage.parse({
+    to: "a@example.com",
+    sendingConfigId: config.id,
+    subject: "s",
+    html: "h",
+    siteId,
+  });
+  await expect(loadIntake(caller, message, { emails: [] })).rejects.toMatchObject({
+    details: [{ path: "fromEmail" }],
+  });
+  expect(
+    (await loadIntake(caller, { ...message, fromEmail: "me@example.com" }, { emails: [] })).config
+      .id,
+  ).toBe(config.id);
+  expect(await change(config.id, { fromEmail: "shop@example.com" })).toMatchObject({
+    fromEmail: "shop@example.com",
+  });
 });
 
-test("without an address the test mail goes to the caller's own", async () => {
-  expect(await verify(caller, (await add()).id)).toMatchObject({ sentTo: ownEmail });
-  expect(await sandboxes.mailTo(sandbox, ownEmail)).toHaveLength(1);
+test("a changed webhookSecret takes effect at once", async () => {
+  const config = await add({ webhookSecret: "first" });
+  expect(await getInboundConfig(config.id)).toMatchObject({ secret: "first" });
+  await change(config.id, { webhookSecret: "second" });
+  expect(await getInboundConfig(config.id)).toMatchObject({ secret: "second" });
+  await change(config.id, { webhookSecret: null });
+  expect(await getInboundConfig(config.id)).not.toHaveProperty("secret");
 });
 
-test("when the provider has trouble nothing is known that was not known before", async () => {
+test("accepts any webhookSecret, with a warning if it is weak or unusable", () => {
+  const { publicKey } = generateKeyPairSync("ec", { namedCurve: "prime256v1" });
+  const key = publicKey.export({ format: "der", type: "spki" }).toString("base64");
+  const warned = (provider: string, secret?: string | null) =>
+    sendingConfigs.secretWarnings(provider, secret);
+  expect([
+    warned("postmark", "s".repeat(12)),
+    warned("postmark", null),
+    warned("ses"),
+    warned("sendgrid", key),
+  ]).toEqual([[], [], [], []]);
+  expect(warned("postmark", "short")).toEqual([expect.stringContaining("12 characters")]);
+  expect(warned("sendgrid", "s".repeat(40))).toEqual([expect.stringContaining("verification key")]);
+});
+
+test("a provider error during a test mail does not change the config", async () => {
   const config = await verified();
-  const flaky = verify(caller, config.id, `flaky+500-${config.id}@simulator.pennymail.test`);
+  const flaky = verifyConfig(caller, config.id, `flaky+503-${config.id}@simulator.pennymail.test`);
   await expect(flaky).rejects.toMatchObject({ kind: "upstream" });
   const url = process.env.PROVIDER_URL_POSTMARK;
   process.env.PROVIDER_URL_POSTMARK = "http://127.0.0.1:9";
-  await expect(verify(caller, config.id)).rejects.toMatchObject({ kind: "upstream" });
+  await expect(verifyConfig(caller, config.id)).rejects.toMatchObject({ kind: "upstream" });
   process.env.PROVIDER_URL_POSTMARK = url;
   expect(await sendingConfigs.find(caller, config.id)).toMatchObject({ verified: true });
 });
 
-test("a recipient who is refused leaves a verified config verified; an account that is refused does not", async () => {
+test("a refused recipient leaves a config verified; a refused account does not", async () => {
   const config = await verified();
-  const rejected = verify(caller, config.id, `rejected+${config.id}@simulator.pennymail.test`);
+  const rejected = verifyConfig(
+    caller,
+    config.id,
+    `rejected+${config.id}@simulator.pennymail.test`,
+  );
   await expect(rejected).rejects.toMatchObject({ code: "provider_refused" });
   expect(await sendingConfigs.find(caller, config.id)).toMatchObject({ verified: true });
   // The token was good when it was verified and is withdrawn now.
   const stored = {
     ...config,
-    sealedCredentials: await vault.seal('{"apiKey":"withdrawn"}', { orgId: `${caller.orgId}`, configId: `${config.id}` }),
+    sealedCredentials: await vault.encrypt('{"apiKey":"withdrawn"}', {
+      orgId: `${caller.orgId}`,
+      configId: `${config.id}`,
+    }),
   };
   await write(put(keys.record(caller.orgId, "CONFIG", config.id), stored));
-  await expect(verify(caller, config.id)).rejects.toMatchObject({ code: "provider_refused" });
-  expect(await sendingConfigs.find(caller, config.id)).toMatchObject({ verified: false, verifiedAt: null });
+  await expect(verifyConfig(caller, config.id)).rejects.toMatchObject({ code: "provider_refused" });
+  expect(await sendingConfigs.find(caller, config.id)).toMatchObject({
+    verified: false,
+    verifiedAt: null,
+  });
 });
 
-test("what a test mail showed does not hold for credentials that came while it was on its way", async () => {
+test("the result of a test mail does not count for credentials that changed since", async () => {
   const config = await add();
   await change(config.id, { fromEmail: "other@pennymail.test" });
-  await expect(sendingConfigs.noteVerified(caller, config, true)).rejects.toMatchObject({ kind: "conflict" });
-  expect(await sendingConfigs.find(caller, config.id)).toMatchObject({ verified: false, fromEmail: "other@pennymail.test" });
+  await expect(sendingConfigs.setVerified(caller, config, true)).rejects.toMatchObject({
+    kind: "conflict",
+  });
+  expect(await sendingConfigs.find(caller, config.id)).toMatchObject({
+    verified: false,
+    fromEmail: "other@pennymail.test",
+  });
 });
 
-test("new credentials, another provider and another address must be verified again; a new name and pace need not", async () => {
+test("changes of credentials, provider or address need a new verification; changes of name or rate do not", async () => {
   const { id } = await verified();
-  expect(await change(id, { fromName: "Shop", ratePerSecond: 5, webhookSecret: "a-secret-of-ours" })).toMatchObject({
+  expect(
+    await change(id, { fromName: "Shop", ratePerSecond: 5, webhookSecret: "a-secret-of-ours" }),
+  ).toMatchObject({
     verified: true,
     ratePerSecond: 5,
   });
-  expect(await change(id, { fromEmail: "new@pennymail.test" })).toMatchObject({ verified: false, verifiedAt: null });
-  await verify(caller, id);
-  expect(await change(id, { credentials: accountKeys.postmark!.credentials })).toMatchObject({ verified: false });
-  await verify(caller, id);
-  await expect(change(id, { provider: "resend" })).rejects.toMatchObject({ details: [{ path: "credentials" }] });
-  const moved = await change(id, { provider: "resend", credentials: accountKeys.resend!.credentials });
+  expect(await change(id, { fromEmail: "new@pennymail.test" })).toMatchObject({
+    verified: false,
+    verifiedAt: null,
+  });
+  await verifyConfig(caller, id);
+  expect(await change(id, { credentials: accountKeys.postmark!.credentials })).toMatchObject({
+    verified: false,
+  });
+  await verifyConfig(caller, id);
+  await expect(change(id, { provider: "resend" })).rejects.toMatchObject({
+    details: [{ path: "credentials" }],
+  });
+  const moved = await change(id, {
+    provider: "resend",
+    credentials: accountKeys.resend!.credentials,
+  });
   expect(moved).toMatchObject({ provider: "resend", verified: false });
-  expect(await get(keys.inboundConfig(id))).toMatchObject({ orgId: caller.orgId, provider: "resend" });
+  expect(await get(keys.inboundConfig(id))).toMatchObject({
+    orgId: caller.orgId,
+    provider: "resend",
+  });
 });
 
-test("of two changes of the credentials at once one wins whole", async () => {
+test("one of two simultaneous changes of the credentials succeeds completely", async () => {
   const { id } = await add();
   const [one, two] = [accountKeys.resend!.credentials, accountKeys.postmark!.credentials];
   const outcomes = await Promise.allSettled([
@@ -126,33 +238,53 @@ test("of two changes of the credentials at once one wins whole", async () => {
   ]);
   expect(outcomes.some(({ status }) => status === "fulfilled")).toBe(true);
   const config = await sendingConfigs.find(caller, id);
-  expect(await sendingConfigs.credentials(caller.orgId, config)).toEqual(config.provider === "resend" ? one : two);
+  expect(await sendingConfigs.decryptCredentials(caller.orgId, config)).toEqual(
+    config.provider === "resend" ? one : two,
+  );
   expect(await get(keys.inboundConfig(id))).toMatchObject({ provider: config.provider });
 });
 
-test("secrets are stored sealed, and open for their own config of their own organization only", async () => {
+test("stores secrets encrypted, readable only for their config and organization", async () => {
   const secret = "whsec-very-secret";
   const config = await add({ webhookSecret: secret });
   const item = JSON.stringify(await get(keys.record(caller.orgId, "CONFIG", config.id)));
-  for (const hidden of [secret, accountKeys.postmark!.credentials.apiKey!]) expect(item).not.toContain(hidden);
-  expect(await sendingConfigs.credentials(caller.orgId, config)).toEqual(accountKeys.postmark!.credentials);
-  expect(await sendingConfigs.webhookSecret(caller.orgId, config)).toBe(secret);
-  await expect(sendingConfigs.credentials(caller.orgId + 1, config)).rejects.toThrow();
-  await expect(sendingConfigs.credentials(caller.orgId, { ...config, id: config.id + 1 })).rejects.toThrow();
+  for (const hidden of [secret, accountKeys.postmark!.credentials.apiKey!])
+    expect(item).not.toContain(hidden);
+  expect(await sendingConfigs.decryptCredentials(caller.orgId, config)).toEqual(
+    accountKeys.postmark!.credentials,
+  );
+  expect(await sendingConfigs.decryptWebhookSecret(caller.orgId, config)).toBe(secret);
+  await expect(sendingConfigs.decryptCredentials(caller.orgId + 1, config)).rejects.toThrow();
+  await expect(
+    sendingConfigs.decryptCredentials(caller.orgId, { ...config, id: config.id + 1 }),
+  ).rejects.toThrow();
   const cleared = await change(config.id, { webhookSecret: null });
-  expect(await sendingConfigs.webhookSecret(caller.orgId, cleared)).toBeUndefined();
+  expect(await sendingConfigs.decryptWebhookSecret(caller.orgId, cleared)).toBeUndefined();
 });
 
-test("credentials that fill what can be sealed are taken, one byte more is not", async () => {
-  const ses = { accessKeyId: "A", secretAccessKey: "s".repeat(2000), sessionToken: "", region: "us-east-1" };
+test("accepts credentials of the maximum size, and rejects one byte more", async () => {
+  const ses = {
+    accessKeyId: "A",
+    secretAccessKey: "s".repeat(2000),
+    sessionToken: "",
+    region: "us-east-1",
+  };
   const room = 4096 - JSON.stringify(ses).length;
   const filled = { ...ses, sessionToken: "t".repeat(room) };
-  await expect(add({ provider: "ses", credentials: filled })).resolves.toMatchObject({ provider: "ses" });
-  const over = add({ provider: "ses", credentials: { ...filled, sessionToken: "t".repeat(room + 1) } });
-  await expect(over).rejects.toMatchObject({ code: "limit_exceeded", details: [{ path: "credentials" }] });
+  await expect(add({ provider: "ses", credentials: filled })).resolves.toMatchObject({
+    provider: "ses",
+  });
+  const over = add({
+    provider: "ses",
+    credentials: { ...filled, sessionToken: "t".repeat(room + 1) },
+  });
+  await expect(over).rejects.toMatchObject({
+    code: "limit_exceeded",
+    details: [{ path: "credentials" }],
+  });
 });
 
-test("a sender is found by its address, then by its verified domain; verified before unverified, newer before older", async () => {
+test("finds a config by address, then by verified domain; verified ones first, then the newest", async () => {
   await expect(owner("shop@one.test")).rejects.toMatchObject(noConfig);
   const unverified = await add({ fromEmail: "Shop@One.test" });
   expect(await owner("shop@ONE.test")).toBe(unverified.id);
@@ -171,27 +303,29 @@ test("a sender is found by its address, then by its verified domain; verified be
   expect(await owner("other@one.test")).toBe(own.id);
 });
 
-test("another organization's config is nobody's sender here", async () => {
+test("does not find the config of another organization", async () => {
   const { id } = await verified();
   const { caller: stranger } = await signedUp();
-  await expect(sendingConfigs.forSender(stranger, "shop@pennymail.test")).rejects.toMatchObject(noConfig);
+  await expect(sendingConfigs.findForSender(stranger, "shop@pennymail.test")).rejects.toMatchObject(
+    noConfig,
+  );
   await expect(sendingConfigs.find(stranger, id)).rejects.toMatchObject({ kind: "missing" });
   await expect(sendingConfigs.remove(stranger, id)).rejects.toMatchObject({ kind: "missing" });
 });
 
-test("mail that names no config goes through the oldest verified one", async () => {
+test("the default is the oldest verified config", async () => {
   await add();
-  await expect(sendingConfigs.defaultConfig(caller.orgId)).rejects.toMatchObject(noConfig);
+  await expect(sendingConfigs.findDefault(caller.orgId)).rejects.toMatchObject(noConfig);
   const first = await verified();
   await verified();
-  expect((await sendingConfigs.defaultConfig(caller.orgId)).id).toBe(first.id);
+  expect((await sendingConfigs.findDefault(caller.orgId)).id).toBe(first.id);
 });
 
-test("a config that mail waits for stays; a removed one is gone from outside too", async () => {
+test("a config with waiting mail cannot be deleted; webhooks of a deleted one get 404", async () => {
   const { id } = await add();
-  await write(put(keys.waiting(caller.orgId, id, "1#2#3"), { block: 1 }));
+  await write(put(keys.queuedChunk(caller.orgId, id, "1#2#3"), { block: 1 }));
   await expect(sendingConfigs.remove(caller, id)).rejects.toMatchObject({ kind: "conflict" });
-  await write(remove(keys.waiting(caller.orgId, id, "1#2#3")));
+  await write(remove(keys.queuedChunk(caller.orgId, id, "1#2#3")));
   await sendingConfigs.remove(caller, id);
   await expect(sendingConfigs.find(caller, id)).rejects.toMatchObject({ kind: "missing" });
   expect(await get(keys.inboundConfig(id))).toBeUndefined();

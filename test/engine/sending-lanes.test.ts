@@ -1,82 +1,104 @@
 // Lanes: one runner at a time, at the provider's pace, and no mail forgotten in them.
-import { TransactWriteCommand } from "@aws-sdk/lib-dynamodb";
-import { afterEach, beforeAll, beforeEach, expect, test, vi } from "vitest";
+
+import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import { TransactWriteCommand } from "../../shared/adapters/dynamodb/commands.ts";
+import { get, put, query, write } from "../../shared/adapters/dynamodb/table.ts";
 import * as clock from "../../shared/clock.ts";
-import * as due from "../../shared/domain/sending/due.ts";
-import * as laneRunner from "../../shared/domain/sending/lane-runner.ts";
-import * as lanes from "../../shared/domain/sending/lanes.ts";
-import * as singles from "../../shared/domain/sending/singles.ts";
-import * as sends from "../../shared/domain/sends.ts";
-import { get, query } from "../../shared/doors/table.ts";
+import { findDetail } from "../../shared/domain/delivery-events/send-detail.ts";
+import * as due from "../../shared/domain/due-work.ts";
+import * as sendingConfigs from "../../shared/domain/senders/sending-configs.ts";
+import * as chunks from "../../shared/domain/sending/bulk/chunks.ts";
+import * as laneRunner from "../../shared/domain/sending/bulk/lane-runner.ts";
+import * as lanes from "../../shared/domain/sending/bulk/lanes.ts";
+import * as sends from "../../shared/domain/sending/sends.ts";
+import * as singles from "../../shared/domain/sending/single-sends.ts";
+import * as ids from "../../shared/ids.ts";
+import { compress } from "../../shared/kernel/compressed-values.ts";
 import { keys, ranges } from "../../shared/keys.ts";
 import { queues } from "../../shared/queues.ts";
-import { heldUp, letGo } from "../support/held-up.ts";
-import { killed } from "../support/killer.ts";
-import * as mailroom from "../support/mailroom.ts";
+import { runUntilCrash } from "../support/crash-injection.ts";
+import { startFakeProvider } from "../support/fake-provider.ts";
+import { pauseCall, restoreClient } from "../support/pause-dynamodb-call.ts";
+import * as mailroom from "../support/sending.ts";
 
 vi.setConfig({ testTimeout: 60_000 });
-beforeAll(mailroom.opened);
-beforeEach(() => mailroom.messages.splice(0));
-const open: mailroom.Sender[] = [];
+beforeAll(mailroom.useOwnTableAndQueues);
+beforeEach(() => mailroom.pendingMessages.splice(0));
+const open: mailroom.TestSender[] = [];
 afterEach(async () => {
-  letGo();
+  restoreClient();
   for (const { provider } of open.splice(0)) await provider.stop();
 });
 
-async function sender(...args: Parameters<typeof mailroom.sender>): Promise<mailroom.Sender> {
-  const from = await mailroom.sender(...args);
+async function sender(
+  ...args: Parameters<typeof mailroom.createSender>
+): Promise<mailroom.TestSender> {
+  const from = await mailroom.createSender(...args);
   open.push(from);
   return from;
 }
 
-const batch = async (from: mailroom.Sender, n: number) =>
-  (await mailroom.sendBatch(from, mailroom.recipients(n))).results.map(({ id }) => id!);
-const run = ({ caller, configId }: mailroom.Sender) => mailroom.runLane(caller.orgId, configId);
-const lane = ({ caller, configId }: mailroom.Sender) => get<Record<string, number>>(keys.lane(caller.orgId, configId));
+const batch = async (from: mailroom.TestSender, n: number) =>
+  (await mailroom.sendBatch(from, mailroom.uniqueRecipients(n))).results.map(({ id }) => id!);
+const run = ({ caller, configId }: mailroom.TestSender) => mailroom.runLane(caller.orgId, configId);
+const lane = ({ caller, configId }: mailroom.TestSender) =>
+  get<Record<string, number>>(keys.lane(caller.orgId, configId));
 /** Seconds until the next message may be received. */
-const nextIn = () => Math.round((Math.min(...mailroom.messages.map(({ visibleAt }) => visibleAt)) - clock.now().getTime()) / 1000);
+const nextIn = () =>
+  Math.round(
+    (Math.min(...mailroom.pendingMessages.map(({ visibleAt }) => visibleAt)) -
+      clock.now().getTime()) /
+      1000,
+  );
 
 test("two runners at once: one works, the other goes away", async () => {
   const from = await sender("postmark");
-  from.provider.slowMs = 20;
+  from.provider.latencyMs = 20;
   const ids = await batch(from, 250);
   await Promise.all([run(from), run(from), run(from)]);
   expect(from.provider.calls.map(({ recipients }) => recipients).sort()).toEqual([100, 100, 50]);
-  expect(await mailroom.balanced(from, ids)).toEqual({ sent: 250 });
+  expect(await mailroom.expectBalanced(from, ids)).toEqual({ sent: 250 });
 });
 
 test("a batch that arrives after the runner has looked and before it has left is not forgotten", async () => {
   const from = await sender("postmark");
   const ids = await batch(from, 2);
   const arrive = async () => ids.push(...(await batch(from, 3)));
-  await mailroom.whenLookedInto(
+  await mailroom.whenLaneIsRead(
     (items) => items.length === 0,
     arrive,
     () => run(from),
   );
-  expect(await mailroom.balanced(from, ids)).toEqual({ sent: 5 });
+  expect(await mailroom.expectBalanced(from, ids)).toEqual({ sent: 5 });
 });
 
 test("a runner that is told to wind up leaves the rest to the queue at once", async () => {
   const from = await sender("postmark");
   const ids = await batch(from, 3);
-  laneRunner.windUp(true);
-  mailroom.messages.length = 0;
+  laneRunner.setStopping(true);
+  mailroom.pendingMessages.length = 0;
   await run(from);
-  laneRunner.windUp(false);
+  laneRunner.setStopping(false);
   expect(from.provider.calls).toEqual([]);
-  expect(mailroom.messages).toHaveLength(1);
-  await mailroom.settle();
-  expect(await mailroom.balanced(from, ids)).toEqual({ sent: 3 });
+  expect(mailroom.pendingMessages).toHaveLength(1);
+  await mailroom.runWorkers();
+  expect(await mailroom.expectBalanced(from, ids)).toEqual({ sent: 3 });
 });
 
 /** No mail came before its turn, each for so many mails; later it may come on a busy machine. */
-function paced({ provider }: mailroom.Sender, ratePerSecond: number, startedMs: number, mailsToTurn = 1) {
+function paced(
+  { provider }: mailroom.TestSender,
+  ratePerSecond: number,
+  startedMs: number,
+  mailsToTurn = 1,
+) {
   let before = 0;
   for (const { at, recipients } of provider.calls) {
     const turns = Math.floor(before / mailsToTurn);
     // Our clock counts whole milliseconds.
-    expect(at - startedMs).toBeGreaterThanOrEqual(((turns * mailsToTurn) / ratePerSecond) * 1000 - 2);
+    expect(at - startedMs).toBeGreaterThanOrEqual(
+      ((turns * mailsToTurn) / ratePerSecond) * 1000 - 2,
+    );
     before += recipients;
   }
 }
@@ -84,32 +106,37 @@ function paced({ provider }: mailroom.Sender, ratePerSecond: number, startedMs: 
 test.each([
   ["postmark", 20, 60, 3],
   ["ses", 20, 30, 30],
-] as const)("%s is given no more mails a second than the config says", async (key, ratePerSecond, n, calls) => {
-  const from = await sender(key, { ratePerSecond });
-  const ids = await batch(from, n);
-  const startedMs = clock.now().getTime();
-  await mailroom.settle();
-  expect(from.provider.calls).toHaveLength(calls);
-  paced(from, ratePerSecond, startedMs, ratePerSecond);
-  expect(await mailroom.balanced(from, ids)).toEqual({ sent: n });
-});
+] as const)(
+  "%s is given no more mails a second than the config says",
+  async (key, ratePerSecond, n, calls) => {
+    const from = await sender(key, { ratePerSecond });
+    const ids = await batch(from, n);
+    const startedMs = clock.now().getTime();
+    await mailroom.runWorkers();
+    expect(from.provider.calls).toHaveLength(calls);
+    paced(from, ratePerSecond, startedMs, ratePerSecond);
+    expect(await mailroom.expectBalanced(from, ids)).toEqual({ sent: n });
+  },
+);
 
 test("single sends come at the same pace, and each takes its turn once however many wait", async () => {
   const from = await sender("postmark", { ratePerSecond: 10 });
-  const sent = await Promise.all(mailroom.recipients(40).map((one) => mailroom.send(from, one)));
+  const sent = await Promise.all(
+    mailroom.uniqueRecipients(40).map((one) => mailroom.send(from, one)),
+  );
   const startedMs = clock.now().getTime();
-  await Promise.all(sent.map(({ id }) => singles.deliver(from.caller.orgId, id)));
+  await Promise.all(sent.map(({ id }) => singles.handOverSingle(from.caller.orgId, id)));
   const early = from.provider.calls.length;
   // Two seconds are slept through; a busy machine comes late for its turns, and gets further.
   expect(early).toBeGreaterThan(15);
   paced(from, 10, startedMs);
   const started = clock.now().getTime();
-  mailroom.messages.splice(0, 40);
-  expect(mailroom.messages).toHaveLength(40 - early);
-  await mailroom.settle();
+  mailroom.pendingMessages.splice(0, 40);
+  expect(mailroom.pendingMessages).toHaveLength(40 - early);
+  await mailroom.runWorkers();
   expect(clock.now().getTime() - started).toBeLessThan(8000);
   expect(
-    await mailroom.balanced(
+    await mailroom.expectBalanced(
       from,
       sent.map(({ id }) => id),
     ),
@@ -118,12 +145,14 @@ test("single sends come at the same pace, and each takes its turn once however m
 
 test("a pace of minutes is kept as well, by sends that wait further ahead than a message can", async () => {
   const from = await sender("ses", { ratePerSecond: 0.01 });
-  const sent = await Promise.all(mailroom.recipients(12).map((one) => mailroom.send(from, one)));
+  const sent = await Promise.all(
+    mailroom.uniqueRecipients(12).map((one) => mailroom.send(from, one)),
+  );
   const startedMs = clock.now().getTime();
-  await mailroom.settle();
+  await mailroom.runWorkers();
   paced(from, 0.01, startedMs);
   expect(
-    await mailroom.balanced(
+    await mailroom.expectBalanced(
       from,
       sent.map(({ id }) => id),
     ),
@@ -136,56 +165,59 @@ test("a single send does not wait behind a batch", async () => {
   const running = run(from);
   await clock.sleep(300);
   const { id } = await mailroom.send(from, { to: "reset@example.com" });
-  await singles.deliver(from.caller.orgId, id);
+  await singles.handOverSingle(from.caller.orgId, id);
   const place = from.provider.mails.findIndex(({ sendId }) => sendId === id);
   expect(place).toBeGreaterThan(0);
   expect(place).toBeLessThan(25);
   await running;
-  await mailroom.settle();
-  expect(await mailroom.balanced(from, [...ids, id])).toEqual({ sent: 31 });
+  await mailroom.runWorkers();
+  expect(await mailroom.expectBalanced(from, [...ids, id])).toEqual({ sent: 31 });
 });
 
 test("a provider that asks for a pause gets it from everyone, and nothing is lost", async () => {
   const from = await sender("postmark");
-  from.provider.trouble = ({ n }) => (n === 1 ? { status: 429, headers: { "retry-after": "30" } } : undefined);
+  from.provider.faultFor = ({ n }) =>
+    n === 1 ? { status: 429, headers: { "retry-after": "30" } } : undefined;
   const ids = await batch(from, 3);
-  mailroom.messages.length = 0;
+  mailroom.pendingMessages.length = 0;
   await run(from);
   expect(nextIn()).toBe(30);
   await run(from);
   const { id } = await mailroom.send(from, { to: "one@example.com" });
-  mailroom.messages.length = 0;
-  await singles.deliver(from.caller.orgId, id);
+  mailroom.pendingMessages.length = 0;
+  await singles.handOverSingle(from.caller.orgId, id);
   expect(nextIn()).toBe(30);
   expect(from.provider.calls).toHaveLength(1);
-  await mailroom.settle();
-  expect(await mailroom.balanced(from, [...ids, id])).toEqual({ sent: 4 });
+  await mailroom.runWorkers();
+  expect(await mailroom.expectBalanced(from, [...ids, id])).toEqual({ sent: 4 });
 });
 
 test("a pause of unheard-of length is cut to an hour", async () => {
   const from = await sender("postmark");
-  from.provider.trouble = ({ n }) => (n === 1 ? { status: 429, headers: { "retry-after": "999999999999999" } } : undefined);
+  from.provider.faultFor = ({ n }) =>
+    n === 1 ? { status: 429, headers: { "retry-after": "999999999999999" } } : undefined;
   const ids = await batch(from, 3);
-  await mailroom.settle({ forSeconds: 4000 });
-  expect(await mailroom.balanced(from, ids)).toEqual({ sent: 3 });
+  await mailroom.runWorkers({ forSeconds: 4000 });
+  expect(await mailroom.expectBalanced(from, ids)).toEqual({ sent: 3 });
 });
 
 test("a provider that fails is asked after 1, 2, 4 and 8 seconds, then once a minute, until it takes mail again", async () => {
   const from = await sender("postmark");
   let failing = true;
-  from.provider.trouble = () => (failing ? { status: 500 } : undefined);
+  from.provider.faultFor = () =>
+    failing ? { status: 503, headers: { "retry-after": "1" } } : undefined;
   const ids = await batch(from, 3);
   const pauses: number[] = [];
   for (let n = 0; n < 7; n++) {
-    mailroom.messages.length = 0;
+    mailroom.pendingMessages.length = 0;
     await run(from);
     pauses.push(nextIn());
-    clock.advance(nextIn());
+    clock.advanceClock(nextIn());
   }
   expect(pauses).toEqual([1, 2, 4, 8, 60, 60, 60]);
   failing = false;
-  await mailroom.settle();
-  expect(await mailroom.balanced(from, ids)).toEqual({ sent: 3 });
+  await mailroom.runWorkers();
+  expect(await mailroom.expectBalanced(from, ids)).toEqual({ sent: 3 });
   expect(await lane(from)).not.toHaveProperty("faults");
   expect(await lane(from)).not.toHaveProperty("heldSince");
 });
@@ -193,81 +225,259 @@ test("a provider that fails is asked after 1, 2, 4 and 8 seconds, then once a mi
 test("five single sends that fail in a row open the breaker for all, and one that succeeds closes it", async () => {
   const from = await sender("postmark");
   let failing = true;
-  from.provider.trouble = () => (failing ? { status: 503 } : undefined);
-  const sent = await Promise.all(mailroom.recipients(6).map((one) => mailroom.send(from, one)));
-  for (const { id } of sent) await singles.deliver(from.caller.orgId, id);
+  from.provider.faultFor = () =>
+    failing ? { status: 503, headers: { "retry-after": "1" } } : undefined;
+  const sent = await Promise.all(
+    mailroom.uniqueRecipients(6).map((one) => mailroom.send(from, one)),
+  );
+  for (const { id } of sent) await singles.handOverSingle(from.caller.orgId, id);
   expect(from.provider.calls).toHaveLength(5);
   failing = false;
-  await mailroom.settle();
+  await mailroom.runWorkers();
   expect(await lane(from)).not.toHaveProperty("faults");
   expect(
-    await mailroom.balanced(
+    await mailroom.expectBalanced(
       from,
       sent.map(({ id }) => id),
     ),
   ).toEqual({ sent: 6 });
 });
 
+describe("a fallback", () => {
+  const failure = { status: 503, headers: { "retry-after": "1" } };
+
+  // The other tests work with the same due index.
+  afterEach(async () => {
+    for (const { provider } of open) provider.faultFor = () => undefined;
+    await mailroom.runWorkers();
+  });
+
+  /** Postmark with Resend as its fallback, which has another sender. */
+  async function senderWithFallback() {
+    const from = await sender("postmark");
+    const fallbackProvider = await startFakeProvider("resend");
+    open.push({ ...from, provider: fallbackProvider });
+    const fallback = await sendingConfigs.create(
+      from.caller,
+      sendingConfigs.NewSendingConfig.parse({
+        provider: "resend",
+        credentials: { apiKey: "re_token" },
+        fromEmail: "spare@example.org",
+      }),
+    );
+    const own = await sendingConfigs.find(from.caller, from.configId);
+    for (const config of [own, fallback])
+      await sendingConfigs.setVerified(from.caller, config, true);
+    await change(from, from.configId, { fallbackConfigId: fallback.id });
+    return { from, fallback: { ...from, configId: fallback.id, provider: fallbackProvider } };
+  }
+  const change = ({ caller }: mailroom.TestSender, id: number, changes: object) =>
+    sendingConfigs.update(caller, id, sendingConfigs.SendingConfigChanges.parse(changes));
+
+  const sendOne = (from: mailroom.TestSender, fields: object = {}) =>
+    mailroom.send(from, { ...mailroom.uniqueRecipients(1)[0]!, ...fields });
+  const handOver = ({ caller }: mailroom.TestSender, id: number) =>
+    singles.handOverSingle(caller.orgId, id);
+
+  /** Returns the sends that failed. They wait for their own config. */
+  async function openBreaker(from: mailroom.TestSender): Promise<number[]> {
+    const ids: number[] = [];
+    for (let n = 0; n < 5; n++) ids.push((await sendOne(from)).id);
+    for (const id of ids) await handOver(from, id);
+    return ids;
+  }
+  const sentWith = async ({ caller }: mailroom.TestSender, id: number) => {
+    const { sendingConfigId, fromEmail } = await findDetail(caller, id);
+    return [sendingConfigId, fromEmail];
+  };
+  const mailedBy = ({ provider }: mailroom.TestSender) =>
+    provider.mails.map(({ sendId }) => sendId);
+
+  test("takes new mail while the breaker is open, and accepted mail stays", async () => {
+    const { from, fallback } = await senderWithFallback();
+    const before = await sendOne(from);
+    expect(before.warnings).toEqual([]);
+    expect(await sentWith(from, before.id)).toEqual([from.configId, "shop@example.com"]);
+    from.provider.faultFor = () => failure;
+    const waiting = [before.id, ...(await openBreaker(from))];
+
+    const single = await sendOne(from);
+    const named = await sendOne(from, { fromEmail: "me@example.com" });
+    const batched = await mailroom.sendBatch(from, mailroom.uniqueRecipients(2));
+    const warning = `The provider of sending config ${from.configId} fails, so its fallback takes this mail: sending config ${fallback.configId}`;
+    for (const { warnings } of [single, named, batched]) expect(warnings).toEqual([warning]);
+    expect(await sentWith(from, single.id)).toEqual([fallback.configId, "spare@example.org"]);
+    expect(await sentWith(from, named.id)).toEqual([fallback.configId, "me@example.com"]);
+    const moved = [single.id, named.id, ...batched.results.map(({ id }) => id!)];
+    for (const id of moved.slice(2))
+      expect(await sentWith(from, id)).toEqual([fallback.configId, "spare@example.org"]);
+    const later = new Date(clock.now().getTime() + 3_600_000).toISOString();
+    const scheduled = await sendOne(from, { scheduledAt: later });
+    expect(await sentWith(from, scheduled.id)).toEqual([from.configId, "shop@example.com"]);
+
+    from.provider.faultFor = () => undefined;
+    await mailroom.runWorkers();
+    const closed = await sendOne(from);
+    expect(await sentWith(from, closed.id)).toEqual([from.configId, "shop@example.com"]);
+    await mailroom.runWorkers();
+    const own = [...waiting, scheduled.id, closed.id];
+    expect(mailedBy(from).sort()).toEqual(own.sort());
+    expect(mailedBy(fallback).sort()).toEqual(moved.sort());
+    for (const id of [...own, ...moved])
+      expect(await findDetail(from.caller, id)).toMatchObject({ status: "sent" });
+  });
+
+  test("gets the next mail only while the pause lasts, so that its own provider is tried again", async () => {
+    const { from, fallback } = await senderWithFallback();
+    from.provider.faultFor = () => failure;
+    await openBreaker(from);
+    expect(await sentWith(from, (await sendOne(from)).id)).toContain(fallback.configId);
+    clock.advanceClock(61);
+    expect(await sentWith(from, (await sendOne(from)).id)).toContain(from.configId);
+  });
+
+  test("does not get a mail that its own provider may already have", async () => {
+    const { from, fallback } = await senderWithFallback();
+    let lost = 1;
+    from.provider.faultFor = () => (lost-- > 0 ? "lost" : failure);
+    const doubtful = await sendOne(from);
+    await handOver(from, doubtful.id);
+    await openBreaker(from);
+    expect(await sentWith(from, (await sendOne(from)).id)).toContain(fallback.configId);
+    from.provider.faultFor = () => undefined;
+    await mailroom.runWorkers();
+    expect(mailedBy(fallback)).not.toContain(doubtful.id);
+    expect(mailedBy(from).filter((id) => id === doubtful.id)).toHaveLength(1);
+    expect(await sentWith(from, doubtful.id)).toEqual([from.configId, "shop@example.com"]);
+  });
+
+  test.each<[string, (pair: Awaited<ReturnType<typeof senderWithFallback>>) => Promise<unknown>]>([
+    [
+      "is broken too, although it has a fallback of its own",
+      async ({ from, fallback }) => {
+        const third = await sendingConfigs.create(
+          from.caller,
+          sendingConfigs.NewSendingConfig.parse({
+            provider: "ses",
+            credentials: { accessKeyId: "AKIA", secretAccessKey: "secret", region: "us-east-1" },
+            fromEmail: "third@example.net",
+          }),
+        );
+        await sendingConfigs.setVerified(from.caller, third, true);
+        await change(from, fallback.configId, { fallbackConfigId: third.id });
+        fallback.provider.faultFor = () => failure;
+        await openBreaker(fallback);
+      },
+    ],
+    [
+      "is not verified",
+      ({ from, fallback }) => change(from, fallback.configId, { fromEmail: "new@example.org" }),
+    ],
+    ["was deleted", ({ from, fallback }) => sendingConfigs.remove(from.caller, fallback.configId)],
+    [
+      "was removed from the config",
+      ({ from }) => change(from, from.configId, { fallbackConfigId: null }),
+    ],
+  ])("that %s takes nothing: new mail waits for its own config", async (_, breakFallback) => {
+    const pair = await senderWithFallback();
+    const { from } = pair;
+    from.provider.faultFor = () => failure;
+    await openBreaker(from);
+    await breakFallback(pair);
+    const { id } = await sendOne(from);
+    expect(await sentWith(from, id)).toEqual([from.configId, "shop@example.com"]);
+  });
+
+  test("is not used when the provider only asks for a pause", async () => {
+    const { from } = await senderWithFallback();
+    from.provider.faultFor = () => ({ status: 429, headers: { "retry-after": "30" } });
+    await openBreaker(from);
+    expect(await sentWith(from, (await sendOne(from)).id)).toContain(from.configId);
+  });
+
+  test("a repeated request that now has another config replaces the content left behind", async () => {
+    const { from, fallback } = await senderWithFallback();
+    from.provider.faultFor = () => failure;
+    await openBreaker(from);
+    const id = await ids.nextSendId();
+    const html = Array.from({ length: 400 }, () => crypto.randomUUID()).join(" ");
+    const leftBehind = await compress(keys.singleContent(from.caller.orgId, id + 1), {});
+    await write(put(keys.singleContent(from.caller.orgId, id + 1), leftBehind));
+    const repeated = await sendOne(from, { html });
+    expect(repeated.id).toBe(id + 1);
+    await handOver(from, repeated.id);
+    expect(fallback.provider.mails).toMatchObject([{ sendId: repeated.id, html }]);
+  });
+});
+
 test("a provider that does not answer is not asked again and again: the rest of the lane waits", async () => {
   const from = await sender("postmark");
   let failing = true;
-  from.provider.trouble = () => (failing ? "lost" : undefined);
+  from.provider.faultFor = () => (failing ? "lost" : undefined);
   const ids = await batch(from, 500);
-  mailroom.messages.length = 0;
+  mailroom.pendingMessages.length = 0;
   await run(from);
   expect(from.provider.calls.length).toBeLessThan(5);
   failing = false;
-  await mailroom.settle();
-  expect(await mailroom.balanced(from, ids)).toEqual({ uncertain: 400, sent: 100 });
+  await mailroom.runWorkers();
+  expect(await mailroom.expectBalanced(from, ids)).toEqual({ uncertain: 400, sent: 100 });
 });
 
-test.each(["postmark", "resend"] as const)("mail that %s has not taken for 24 hours is given up", async (key) => {
-  const from = await sender(key);
-  from.provider.trouble = () => ({ status: 503, headers: { "retry-after": "3600" } });
-  const ids = await batch(from, 3);
-  const { id } = await mailroom.send(from, { to: "one@example.com" });
-  await mailroom.settle({ forSeconds: 100 });
-  clock.advance(23 * 3600);
-  await mailroom.settle({ forSeconds: 1000 });
-  expect((await mailroom.listed(from)).map(({ status }) => status)).not.toContain("failed");
-  await mailroom.settle();
-  expect(await mailroom.balanced(from, [...ids, id])).toEqual({ failed: 4 });
-  for (const { error } of await mailroom.listed(from)) expect(error).toMatch(/^Gave up after 24 hours: /);
+test.each(["postmark", "resend"] as const)(
+  "mail that %s has not taken for 24 hours is given up",
+  async (key) => {
+    const from = await sender(key);
+    from.provider.faultFor = () => ({ status: 503, headers: { "retry-after": "3600" } });
+    const ids = await batch(from, 3);
+    const { id } = await mailroom.send(from, { to: "one@example.com" });
+    await mailroom.runWorkers({ forSeconds: 100 });
+    clock.advanceClock(23 * 3600);
+    await mailroom.runWorkers({ forSeconds: 1000 });
+    expect((await mailroom.listAllSends(from)).map(({ status }) => status)).not.toContain("failed");
+    await mailroom.runWorkers();
+    expect(await mailroom.expectBalanced(from, [...ids, id])).toEqual({ failed: 4 });
+    for (const { error } of await mailroom.listAllSends(from))
+      expect(error).toMatch(/^The mail could not be sent within 24 hours: /);
 
-  // Mail that comes then is not given up for what others have waited.
-  from.provider.trouble = () => undefined;
-  const later = await batch(from, 2);
-  await mailroom.settle();
-  expect(await mailroom.balanced(from, later)).toEqual({ failed: 4, sent: 2 });
-});
+    // Mail that comes then is not given up for what others have waited.
+    from.provider.faultFor = () => undefined;
+    const later = await batch(from, 2);
+    await mailroom.runWorkers();
+    expect(await mailroom.expectBalanced(from, later)).toEqual({ failed: 4, sent: 2 });
+  },
+);
 
 test("an error of ours gives the lane back for a tick, and sends no message that would multiply", async () => {
   const from = await sender("postmark");
   const ids = await batch(from, 2);
-  mailroom.messages.length = 0;
+  mailroom.pendingMessages.length = 0;
   const { orgId } = from.caller;
-  const failing = laneRunner.run(orgId, from.configId, async () => {
+  const failing = laneRunner.runLane(orgId, from.configId, async () => {
     throw new Error("out of order");
   });
   await expect(failing).rejects.toThrow("out of order");
-  expect(mailroom.messages).toEqual([]);
-  clock.advance(95);
+  expect(mailroom.pendingMessages).toEqual([]);
+  clock.advanceClock(95);
   for (const shard of [0, 1, 2, 3]) await due.drain("LANE", shard);
-  expect(mailroom.messages).toHaveLength(1);
-  await mailroom.settle();
-  expect(await mailroom.balanced(from, ids)).toEqual({ sent: 2 });
+  expect(mailroom.pendingMessages).toHaveLength(1);
+  await mailroom.runWorkers();
+  expect(await mailroom.expectBalanced(from, ids)).toEqual({ sent: 2 });
 });
 
 test("ticks that overlap bring each send on its way once, however many are due", async () => {
   const from = await sender("postmark");
-  const sent = await Promise.all(mailroom.recipients(130).map((one) => mailroom.send(from, one)));
-  mailroom.messages.length = 0;
-  clock.advance(300);
+  const sent = await Promise.all(
+    mailroom.uniqueRecipients(130).map((one) => mailroom.send(from, one)),
+  );
+  mailroom.pendingMessages.length = 0;
+  clock.advanceClock(300);
   await Promise.all([0, 1, 2, 3, 0, 1, 2, 3].map((shard) => due.drain("SEND", shard)));
-  expect(mailroom.messages.map(({ body }) => body.sendId).sort()).toEqual(sent.map(({ id }) => id).sort());
-  await mailroom.settle();
+  expect(mailroom.pendingMessages.map(({ body }) => body.sendId).sort()).toEqual(
+    sent.map(({ id }) => id).sort(),
+  );
+  await mailroom.runWorkers();
   expect(
-    await mailroom.balanced(
+    await mailroom.expectBalanced(
       from,
       sent.map(({ id }) => id),
     ),
@@ -276,25 +486,25 @@ test("ticks that overlap bring each send on its way once, however many are due",
 
 test("one send delivered by two workers at once goes out once", async () => {
   const from = await sender("ses");
-  from.provider.slowMs = 20;
+  from.provider.latencyMs = 20;
   const { id } = await mailroom.send(from, { to: "one@example.com" });
-  const deliver = () => singles.deliver(from.caller.orgId, id);
+  const deliver = () => singles.handOverSingle(from.caller.orgId, id);
   await Promise.all([deliver(), deliver(), deliver()]);
   await deliver();
-  await mailroom.settle();
+  await mailroom.runWorkers();
   expect(from.provider.calls).toHaveLength(1);
-  expect(await mailroom.balanced(from, [id])).toEqual({ sent: 1 });
+  expect(await mailroom.expectBalanced(from, [id])).toEqual({ sent: 1 });
 });
 
-const claimedMeanwhile = async (from: mailroom.Sender) => {
-  from.provider.trouble = () => "lost";
+const claimedMeanwhile = async (from: mailroom.TestSender) => {
+  from.provider.faultFor = () => "lost";
   await run(from);
-  from.provider.trouble = () => undefined;
+  from.provider.faultFor = () => undefined;
 };
-const cancelledMeanwhile = async (from: mailroom.Sender, ids: number[]) => {
+const cancelledMeanwhile = async (from: mailroom.TestSender, ids: number[]) => {
   // A request that is a little behind: it sees the chunk as still to come.
-  clock.advance(-2);
-  await sends.cancel(from.caller, ids[0]!).finally(() => clock.advance(2));
+  clock.advanceClock(-2);
+  await sends.cancel(from.caller, ids[0]!).finally(() => clock.advanceClock(2));
 };
 
 test.each([
@@ -302,19 +512,23 @@ test.each([
   ["a line of it was cancelled", cancelledMeanwhile, { cancelled: 1, sent: 1 }],
 ])("a chunk is not set aside as it was before %s", async (_, meanwhile, end) => {
   const from = await sender("resend");
-  const { results } = await mailroom.sendBatch(from, mailroom.recipients(2), { scheduledAt: clock.after(60).toISOString() });
+  const { results } = await mailroom.sendBatch(from, mailroom.uniqueRecipients(2), {
+    scheduledAt: clock.addSeconds(60).toISOString(),
+  });
   const ids = results.map(({ id }) => id!);
-  clock.advance(61);
+  clock.advanceClock(61);
   const { orgId } = from.caller;
-  const { items } = await query<lanes.Waiting>(ranges.waiting(orgId, from.configId), { consistent: true });
-  const holding = heldUp(TransactWriteCommand);
-  const aside = lanes.setAside(orgId, from.configId, items[0]!, 600);
+  const { items } = await query<lanes.QueuedChunk>(ranges.queuedChunks(orgId, from.configId), {
+    consistent: true,
+  });
+  const holding = pauseCall(TransactWriteCommand);
+  const aside = lanes.postponeChunk({ orgId, configId: from.configId }, items[0]!, 600);
   await holding.reached;
   await meanwhile(from, ids);
   holding.release();
   expect(await aside).toBe(false);
-  await mailroom.settle();
-  expect(await mailroom.balanced(from, ids)).toEqual(end);
+  await mailroom.runWorkers();
+  expect(await mailroom.expectBalanced(from, ids)).toEqual(end);
   expect(from.provider.mails).toHaveLength(end.sent);
 });
 
@@ -323,11 +537,15 @@ test("a runner whose lease is over takes nothing from the one who has the lane n
   const ids = await batch(from, 2);
   const { orgId } = from.caller;
   const [looked, told] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-  const others = { done: false, moved: false, wait: { why: "turn" as const, seconds: 1 } };
+  const others = {
+    done: false,
+    hasProgress: false,
+    delay: { reason: "turn" as const, seconds: 1 },
+  };
   let second: Promise<void> | undefined;
-  await laneRunner.run(orgId, from.configId, async () => {
-    clock.advance(queues.lane.timeoutSeconds * 2);
-    second = laneRunner.run(orgId, from.configId, async () => {
+  await laneRunner.runLane(orgId, from.configId, async () => {
+    clock.advanceClock(queues.lane.timeoutSeconds * 2);
+    second = laneRunner.runLane(orgId, from.configId, async () => {
       looked.resolve();
       await told.promise;
       return others;
@@ -339,42 +557,80 @@ test("a runner whose lease is over takes nothing from the one who has the lane n
   told.resolve();
   await second;
   expect(await lane(from)).not.toHaveProperty("owner");
-  await mailroom.settle();
-  expect(await mailroom.balanced(from, ids)).toEqual({ sent: 2 });
+  await mailroom.runWorkers();
+  expect(await mailroom.expectBalanced(from, ids)).toEqual({ sent: 2 });
 });
 
 test("batches of callers go one after the other", async () => {
   const from = await sender("postmark");
-  from.provider.slowMs = 50;
+  from.provider.latencyMs = 50;
   const ids = [...(await batch(from, 1)), ...(await batch(from, 1)), ...(await batch(from, 1))];
   await run(from);
   expect(from.provider.mails.map(({ sendId }) => sendId)).toEqual(ids);
-  expect(from.provider.busiest).toBe(1);
+  expect(from.provider.maxConcurrentCalls).toBe(1);
 });
 
 test("of two who take up the send of one who died, one asks the provider", async () => {
   const from = await sender("resend");
   const { id } = await mailroom.send(from, { to: "one@example.com" });
   const { orgId } = from.caller;
-  const status = async () => (await sends.detail(from.caller, id)).status;
-  for (let steps = 1; (await status()) !== "sending"; steps++) await killed(steps, "after", () => singles.deliver(orgId, id));
-  clock.advance(queues.send.timeoutSeconds * 2 + 90);
-  from.provider.slowMs = 50;
+  const status = async () => (await findDetail(from.caller, id)).status;
+  for (let steps = 1; (await status()) !== "sending"; steps++)
+    await runUntilCrash(steps, "after", () => singles.handOverSingle(orgId, id));
+  clock.advanceClock(queues.send.timeoutSeconds * 2 + 90);
+  from.provider.latencyMs = 50;
   const { length } = from.provider.calls;
-  await Promise.all([singles.deliver(orgId, id), singles.deliver(orgId, id)]);
+  await Promise.all([singles.handOverSingle(orgId, id), singles.handOverSingle(orgId, id)]);
   expect(from.provider.calls).toHaveLength(length + 1);
-  await mailroom.settle();
-  expect(await mailroom.balanced(from, [id])).toEqual({ sent: 1 });
+  await mailroom.runWorkers();
+  expect(await mailroom.expectBalanced(from, [id])).toEqual({ sent: 1 });
 });
 
 test("a send that somebody is handing over is left alone", async () => {
   const from = await sender("postmark");
-  from.provider.slowMs = 100;
+  from.provider.latencyMs = 100;
   const { id } = await mailroom.send(from, { to: "one@example.com" });
-  const deliver = () => singles.deliver(from.caller.orgId, id);
+  const deliver = () => singles.handOverSingle(from.caller.orgId, id);
   const first = deliver();
   while (!from.provider.calls.length) await clock.sleep(5);
   await deliver();
   await first;
-  expect(await mailroom.balanced(from, [id])).toEqual({ sent: 1 });
+  expect(await mailroom.expectBalanced(from, [id])).toEqual({ sent: 1 });
+});
+
+describe("what cannot be stored or handed over stops no lane", () => {
+  test("a value that the table cannot hold, accepted before values were checked: all are sent, and those behind", async () => {
+    const from = await sender("postmark");
+    const { orgId } = from.caller;
+    const { batchId, results } = await mailroom.sendBatch(from, mailroom.uniqueRecipients(3));
+    const { head, lines } = (await chunks.getChunk(orgId, batchId, 0))!;
+    const poisoned = lines.map((line) =>
+      line.i === 1 ? { ...line, metadata: { n: 2 ** 53 } } : line,
+    );
+    const [item] = await chunks.buildChunkItems({ orgId, block: batchId }, head, poisoned);
+    await write(put(item!.key, item!.item));
+    const ids = [...results.map(({ id }) => id!), ...(await batch(from, 2))];
+    await run(from);
+    expect(await mailroom.expectBalanced(from, ids)).toEqual({ sent: 5 });
+  });
+
+  test("a chunk that fails three times without progress lets those behind it pass, and goes when it can", async () => {
+    const from = await sender("postmark");
+    const { orgId } = from.caller;
+    const { batchId, results } = await mailroom.sendBatch(from, mailroom.uniqueRecipients(3));
+    const address = keys.chunk(orgId, batchId, 0);
+    const whole = await get<{ gz: Uint8Array }>(address);
+    await write(put(address, { ...whole!, gz: new Uint8Array([1, 2, 3]) }));
+    clock.advanceClock(1);
+    const behind = await batch(from, 2);
+    for (const _ of [1, 2]) await expect(run(from)).rejects.toThrow();
+    expect(from.provider.mails).toEqual([]);
+    await run(from);
+    expect(from.provider.mails.map(({ sendId }) => sendId).toSorted()).toEqual(behind.toSorted());
+    await write(put(address, whole!));
+    await mailroom.runWorkers();
+    expect(
+      await mailroom.expectBalanced(from, [...results.map(({ id }) => id!), ...behind]),
+    ).toEqual({ sent: 5 });
+  });
 });

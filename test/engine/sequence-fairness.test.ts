@@ -1,54 +1,81 @@
 // Very many who fall due at once, of one organization, beside few of another.
-import { QueryCommand, TransactWriteCommand } from "@aws-sdk/lib-dynamodb";
-import { afterEach, beforeAll, expect, test } from "vitest";
-import * as clock from "../../shared/clock.ts";
-import { newItem } from "../../shared/domain/contacts/items.ts";
-import * as due from "../../shared/domain/sequences/due.ts";
-import * as enrollment from "../../shared/domain/sequences/enrollment.ts";
-import * as enrollments from "../../shared/domain/sequences/enrollments.ts";
-import { cohortsOf, dueAt, mostTogether } from "../../shared/domain/sequences/waiting.ts";
-import { getMany, put, writeMany } from "../../shared/doors/table.ts";
-import { shelves } from "../../shared/keys.ts";
-import { chunked } from "../../shared/parallel.ts";
-import { person } from "../support/audience.ts";
-import { heldUp, letGo } from "../support/held-up.ts";
-import { opened, people, type Shop, sequence, shop } from "../support/travellers.ts";
-import { waiting } from "../support/virtual-queues.ts";
 
-beforeAll(opened);
-afterEach(letGo);
+import { afterEach, beforeAll, expect, test } from "vitest";
+import { QueryCommand, TransactWriteCommand } from "../../shared/adapters/dynamodb/commands.ts";
+import { getMany, put, writeMany } from "../../shared/adapters/dynamodb/table.ts";
+import * as clock from "../../shared/clock.ts";
+import { createItem } from "../../shared/domain/audience/contacts/contact-writes.ts";
+import {
+  assignCohorts,
+  dueIndexAttributes,
+  maxAdvanceBatch,
+} from "../../shared/domain/automation/cohorts.ts";
+import * as due from "../../shared/domain/automation/due-enrollments.ts";
+import * as enrollment from "../../shared/domain/automation/enrollment-schema.ts";
+import * as enrollments from "../../shared/domain/automation/enrollments.ts";
+import { splitIntoBatches } from "../../shared/kernel/parallel.ts";
+import { indexes } from "../../shared/keys.ts";
+import { newContact } from "../support/contacts.ts";
+import { pauseCall, restoreClient } from "../support/pause-dynamodb-call.ts";
+import {
+  createContacts,
+  createSequence,
+  createSequenceSender,
+  type SequenceSender,
+  useVirtualQueues,
+} from "../support/sequences.ts";
+import { pendingMessages } from "../support/virtual-queues.ts";
+
+beforeAll(useVirtualQueues);
+afterEach(restoreClient);
 
 const shard = 7;
-const { pk } = shelves.dueEnrollments(shard);
+const { pk } = indexes.dueEnrollments(shard);
 
-/** `n` people in a sequence of waits, all due now and all in one shard: as if 64 times as many were due. */
-async function crowdedIn(one: Shop, n: number): Promise<enrollment.EnrollmentItem[]> {
-  const { id: sequenceId } = await sequence(one, [60, 60]);
+/**
+ * `n` people in a sequence of waits, all due now and all in one shard: as if 64 times as many were
+ * due.
+ */
+async function crowdedIn(one: SequenceSender, n: number): Promise<enrollment.EnrollmentItem[]> {
+  const { id: sequenceId } = await createSequence(one, [60, 60]);
   const at = clock.now().toISOString();
   const ids: number[] = [];
-  for (let id = 1_000_000; ids.length < n; id++) if (dueAt({ orgId: one.orgId, sequenceId, contactId: id }, at).duepk === pk) ids.push(id);
+  for (let id = 1_000_000; ids.length < n; id++)
+    if (dueIndexAttributes({ orgId: one.orgId, sequenceId, contactId: id }, at).duepk === pk)
+      ids.push(id);
   const contacts = ids.map((id) => {
-    const { siteId: _, tags: __, lists: ___, ...fields } = person(`p${id}@example.com`);
-    const item = newItem(fields, { orgId: one.orgId, siteId: one.siteId, id, tags: [], lists: [], suppressed: false });
+    const { siteId: _, tags: __, lists: ___, ...fields } = newContact(`p${id}@example.com`);
+    const item = createItem(fields, {
+      orgId: one.orgId,
+      siteId: one.siteId,
+      id,
+      tags: [],
+      lists: [],
+      suppressed: false,
+    });
     return { ...item, sequences: new Set([sequenceId]) };
   });
-  const items = contacts.map((contact, i) => enrollment.begun(contact, sequenceId, i));
+  const items = contacts.map((contact, i) =>
+    enrollment.newEnrollment(contact, { sequenceId, serial: i }),
+  );
   await writeMany([...contacts, ...items].map((item) => put(item, item)));
   return items;
 }
 
 const moved = async (items: enrollment.EnrollmentItem[]): Promise<number> =>
-  (await getMany<enrollment.EnrollmentItem>(items, { consistent: true })).filter((item) => item!.v > 1).length;
+  (await getMany<enrollment.EnrollmentItem>(items, { consistent: true })).filter(
+    (item) => item!.v > 1,
+  ).length;
 
-test("2,000 of one organization and a few of another: they go on among each other, not one after the other", async () => {
-  const [big, small] = [await shop(), await shop()];
+test("enrollments of two organizations advance alternately, though one has 2,000", async () => {
+  const [big, small] = [await createSequenceSender(), await createSequenceSender()];
   const [many, few] = [await crowdedIn(big, 2000), await crowdedIn(small, 40)];
   // The sixth page: a fifth is done.
-  const paging = heldUp(QueryCommand, 6);
-  const draining = due.drain(shard);
+  const paging = pauseCall(QueryCommand, 6);
+  const draining = due.drainShard(shard);
   await paging.reached;
   const [ofMany, ofFew] = [await moved(many), await moved(few)];
-  expect(ofMany + ofFew).toBe(5 * mostTogether);
+  expect(ofMany + ofFew).toBe(5 * maxAdvanceBatch);
   expect(ofFew).toBeGreaterThan(0);
   paging.release();
   await draining;
@@ -58,21 +85,27 @@ test("2,000 of one organization and a few of another: they go on among each othe
 
 /** The same people, by threes in cohorts; `place`: among those of the minute. */
 async function asCohorts(items: enrollment.EnrollmentItem[], place: string): Promise<void> {
-  const cohorts = chunked(items, 3).map((three) => {
-    const cohort = cohortsOf(three.map((item) => ({ item, at: item.at }))).get(three[0]!)!;
+  const cohorts = splitIntoBatches(items, 3).map((three) => {
+    const cohort = assignCohorts(three.map((item) => ({ item, at: item.at }))).get(three[0]!)!;
     return { ...cohort, duepk: pk, duesk: `${three[0]!.at.slice(0, 17)}00.000Z#${place}` };
   });
-  const unlisted = items.map(({ duepk: _, duesk: __, ...item }: enrollment.EnrollmentItem & { duepk?: string; duesk?: string }) => item);
+  const unlisted = items.map(
+    ({
+      duepk: _,
+      duesk: __,
+      ...item
+    }: enrollment.EnrollmentItem & { duepk?: string; duesk?: string }) => item,
+  );
   await writeMany([...cohorts, ...unlisted].map((item) => put(item, item)));
 }
 
-test("a cohort of one organization does not wait until the many of another are through", async () => {
-  const [big, small] = [await shop(), await shop()];
+test("a cohort of one organization does not wait for the many of another", async () => {
+  const [big, small] = [await createSequenceSender(), await createSequenceSender()];
   const [many, few] = [await crowdedIn(big, 90), await crowdedIn(small, 3)];
   await asCohorts(many, "0000");
   await asCohorts(few, "ffff");
-  const moving = heldUp(TransactWriteCommand, 3);
-  const draining = due.drain(shard);
+  const moving = pauseCall(TransactWriteCommand, 3);
+  const draining = due.drainShard(shard);
   await moving.reached;
   expect([(await moved(many)) < 90, await moved(few)]).toEqual([true, 3]);
   moving.release();
@@ -81,11 +114,13 @@ test("a cohort of one organization does not wait until the many of another are t
   for (const { provider } of [big, small]) await provider.stop();
 }, 120_000);
 
-test("who is enrolled by hand is brought on by messages of the organization's own group", async () => {
-  const one = await shop();
-  const { id } = await sequence(one, [60]);
-  waiting.splice(0);
-  await enrollments.enroll(one.caller, id, await people(one, 2));
-  expect(waiting.filter(({ queue }) => queue.includes("advance")).map(({ group }) => group)).toEqual([String(one.orgId)]);
+test("enrollments by hand advance through messages of the organization's own group", async () => {
+  const one = await createSequenceSender();
+  const { id } = await createSequence(one, [60]);
+  pendingMessages.splice(0);
+  await enrollments.enroll(one.caller, id, { contactIds: await createContacts(one, 2) });
+  expect(
+    pendingMessages.filter(({ queue }) => queue.includes("advance")).map(({ groupId }) => groupId),
+  ).toEqual([String(one.orgId)]);
   await one.provider.stop();
 });

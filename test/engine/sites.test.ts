@@ -1,93 +1,119 @@
 import { expect, test } from "vitest";
+import { measureUnits } from "../../shared/adapters/dynamodb/capacity.ts";
+import { get, write } from "../../shared/adapters/dynamodb/table.ts";
 import type { Caller } from "../../shared/caller.ts";
-import * as allowance from "../../shared/domain/allowance.ts";
-import * as apiKeys from "../../shared/domain/api-keys.ts";
-import * as feed from "../../shared/domain/sending/feed.ts";
-import * as sites from "../../shared/domain/sites.ts";
-import { metered } from "../../shared/doors/meter.ts";
-import { get, write } from "../../shared/doors/table.ts";
+import * as allowance from "../../shared/domain/billing/quota.ts";
+import * as apiKeys from "../../shared/domain/identity/api-keys.ts";
+import {
+  countSends,
+  countSiteSendsWrite,
+  requireNoSendsWrites,
+} from "../../shared/domain/identity/site-send-counts.ts";
+import * as sites from "../../shared/domain/identity/sites.ts";
 import { missing } from "../../shared/errors.ts";
 import { keys, sha256 } from "../../shared/keys.ts";
-import { account } from "../support/callers.ts";
+import { createAccount } from "../support/accounts.ts";
 
-const make = async (caller: Caller, name: string) => sites.create(caller, sites.NewSite.parse({ name }));
+const make = async (caller: Caller, name: string) =>
+  sites.create(caller, sites.NewSite.parse({ name }));
 const newKey = (siteId: number | null) => apiKeys.NewApiKey.parse({ name: "key", siteId });
-const readUnits = async (work: () => Promise<unknown>) => (await metered(work)).usage.readUnits;
+const readUnits = async (work: () => Promise<unknown>) =>
+  (await measureUnits(work)).usage.readUnits;
 
-test("a missing siteId is the organization's only site, and needed when there are none or two", async () => {
-  const { caller } = await account();
-  await expect(sites.resolve(caller)).rejects.toMatchObject({ kind: "invalid", details: [{ path: "siteId" }] });
+test("siteId defaults to the organization's only site and is required otherwise", async () => {
+  const { caller } = await createAccount();
+  await expect(sites.resolveSiteId(caller)).rejects.toMatchObject({
+    kind: "invalid",
+    details: [{ path: "siteId" }],
+  });
   const one = await make(caller, "One");
-  expect(await sites.resolve(caller)).toBe(one.id);
+  expect(await sites.resolveSiteId(caller)).toBe(one.id);
   const two = await make(caller, "Two");
-  await expect(sites.resolve(caller)).rejects.toMatchObject({ kind: "invalid" });
+  await expect(sites.resolveSiteId(caller)).rejects.toMatchObject({ kind: "invalid" });
   await sites.remove(caller, one.id);
-  expect(await sites.resolve(caller)).toBe(two.id);
+  expect(await sites.resolveSiteId(caller)).toBe(two.id);
 });
 
-test("sites made and deleted side by side leave the only one known", async () => {
-  const { caller } = await account();
+test("concurrent creations and deletions leave the only site resolvable", async () => {
+  const { caller } = await createAccount();
   const made = await Promise.all(["a", "b", "c", "d"].map((name) => make(caller, name)));
   const [kept, ...others] = made;
   await Promise.all(others.map(({ id }) => sites.remove(caller, id)));
-  expect(await sites.resolve(caller)).toBe(kept!.id);
-  expect(await sites.visible(caller)).toEqual([kept!.id]);
+  expect(await sites.resolveSiteId(caller)).toBe(kept!.id);
+  expect(await sites.listVisibleSiteIds(caller)).toEqual([kept!.id]);
 });
 
-test("finding the site costs a bound key nothing and everyone else half a unit", async () => {
-  const { caller } = await account();
+test("resolving the site costs a bound key nothing and other callers half a read unit", async () => {
+  const { caller } = await createAccount();
   const { id } = await make(caller, "One");
   const bound = { ...caller, siteId: id };
-  expect(await readUnits(() => sites.resolve(bound))).toBe(0);
-  expect(await readUnits(() => sites.resolve(bound, id))).toBe(0);
-  expect(await readUnits(() => sites.resolve(caller))).toBe(0.5);
-  expect(await readUnits(() => sites.resolve(caller, id))).toBe(0.5);
+  expect(await readUnits(() => sites.resolveSiteId(bound))).toBe(0);
+  expect(await readUnits(() => sites.resolveSiteId(bound, id))).toBe(0);
+  expect(await readUnits(() => sites.resolveSiteId(caller))).toBe(0.5);
+  expect(await readUnits(() => sites.resolveSiteId(caller, id))).toBe(0.5);
 });
 
-test("a site of another organization does not exist, one of the same is forbidden to a bound key", async () => {
-  const [{ caller }, { caller: stranger }] = await Promise.all([account(), account()]);
-  const [own, other, foreign] = await Promise.all([make(caller, "Own"), make(caller, "Other"), make(stranger, "Foreign")]);
+test("a site of another organization is a 404, another site of the organization is a 403 for a bound key", async () => {
+  const [{ caller }, { caller: stranger }] = await Promise.all([createAccount(), createAccount()]);
+  const [own, other, foreign] = await Promise.all([
+    make(caller, "Own"),
+    make(caller, "Other"),
+    make(stranger, "Foreign"),
+  ]);
   const bound = { ...caller, siteId: own.id };
-  for (const ask of [sites.resolve, sites.visible, sites.find] as ((who: Caller, id: number) => Promise<unknown>)[]) {
+  for (const ask of [sites.resolveSiteId, sites.listVisibleSiteIds, sites.find] as ((
+    who: Caller,
+    id: number,
+  ) => Promise<unknown>)[]) {
     await expect(ask(caller, foreign.id)).rejects.toMatchObject({ kind: "missing" });
     await expect(ask(bound, foreign.id)).rejects.toMatchObject({ kind: "missing" });
-    await expect(ask(bound, other.id)).rejects.toMatchObject({ kind: "forbidden", code: "site_forbidden" });
+    await expect(ask(bound, other.id)).rejects.toMatchObject({
+      kind: "forbidden",
+      code: "site_forbidden",
+    });
   }
-  expect(await sites.visible(bound)).toEqual([own.id]);
-  expect(await sites.visible(caller)).toEqual([own.id, other.id].sort((a, b) => a - b));
+  expect(await sites.listVisibleSiteIds(bound)).toEqual([own.id]);
+  expect(await sites.listVisibleSiteIds(caller)).toEqual([own.id, other.id].sort((a, b) => a - b));
 });
 
-test("a site with sends stays, and so do its keys", async () => {
-  const { caller } = await account();
+test("a site with sends cannot be deleted and keeps its keys", async () => {
+  const { caller } = await createAccount();
   const { id } = await make(caller, "One");
   const { key } = await apiKeys.create(caller, newKey(id));
-  await write(feed.counting(caller.orgId, { siteId: id, n: 1 }));
-  await expect(sites.remove(caller, id)).rejects.toMatchObject({ kind: "conflict", code: "site_has_sends" });
+  await write(countSiteSendsWrite(caller.orgId, { siteId: id, n: 1 }));
+  await expect(sites.remove(caller, id)).rejects.toMatchObject({
+    kind: "conflict",
+    code: "site_has_sends",
+  });
   expect(await sites.find(caller, id)).toMatchObject({ name: "One" });
   expect(await get(keys.apiKey(sha256(key)))).toMatchObject({ siteId: id });
 });
 
-test("sends of the 32 first sites are counted on the account, those of further ones beside it, and all in one sum", async () => {
-  const { caller } = await account();
+test("counts the sends of 32 sites on the billing account and those of more sites in items of their own", async () => {
+  const { caller } = await createAccount();
+  const charge = (order: Omit<allowance.MailOrder, "orgId">) =>
+    allowance.chargeMails({ orgId: caller.orgId, ...order }, ({ writes }) => write(...writes));
   const siteIds = Array.from({ length: 40 }, (_, i) => i + 1);
   for (const siteId of [...siteIds, ...siteIds.toReversed()])
-    await allowance.spend(caller.orgId, 2, `s${siteId}`, ({ writes }) => write(...writes), { listed: { siteId, n: 2 } });
-  expect(await feed.total(caller.orgId, siteIds)).toBe(160);
-  expect(await feed.total(caller.orgId, [40])).toBe(4);
-  const item = (await get<object>(keys.account(caller.orgId)))!;
+    await charge({ n: 2, reference: `s${siteId}`, siteSends: { siteId, n: 2 } });
+  expect(await countSends(caller.orgId, siteIds)).toBe(160);
+  expect(await countSends(caller.orgId, [40])).toBe(4);
+  const item = (await get<object>(keys.quotaAndCredits(caller.orgId)))!;
   expect(Object.keys(item).filter((name) => name.startsWith("sends."))).toHaveLength(32);
   for (const siteId of [1, 40]) {
-    await expect(feed.checkNone(caller.orgId, siteId, missing("none"))).rejects.toMatchObject({ kind: "missing" });
-    await write(feed.counting(caller.orgId, { siteId, n: -4 }));
-    const checks = await feed.checkNone(caller.orgId, siteId, missing("none"));
+    await expect(requireNoSendsWrites(caller.orgId, siteId, missing("none"))).rejects.toMatchObject(
+      { kind: "missing" },
+    );
+    await write(countSiteSendsWrite(caller.orgId, { siteId, n: -4 }));
+    const checks = await requireNoSendsWrites(caller.orgId, siteId, missing("none"));
     await write(...checks);
-    await allowance.spend(caller.orgId, 1, `late${siteId}`, ({ writes }) => write(...writes), { listed: { siteId, n: 1 } });
+    await charge({ n: 1, reference: `late${siteId}`, siteSends: { siteId, n: 1 } });
     await expect(write(...checks)).rejects.toMatchObject({ kind: "missing" });
   }
 });
 
-test("a site goes with the keys bound to it and leaves all others", async () => {
-  const { caller } = await account();
+test("deleting a site deletes the keys bound to it and no others", async () => {
+  const { caller } = await createAccount();
   const [gone, kept] = [await make(caller, "Gone"), await make(caller, "Kept")];
   const [bound, elsewhere, free] = [
     await apiKeys.create(caller, newKey(gone.id)),
@@ -101,9 +127,11 @@ test("a site goes with the keys bound to it and leaves all others", async () => 
   expect(pagination.total).toBe(2);
 });
 
-test("a key cannot be bound to a site that is not there", async () => {
-  const [{ caller }, { caller: stranger }] = await Promise.all([account(), account()]);
+test("a key cannot be bound to an unknown site", async () => {
+  const [{ caller }, { caller: stranger }] = await Promise.all([createAccount(), createAccount()]);
   const foreign = await make(stranger, "Foreign");
-  await expect(apiKeys.create(caller, newKey(foreign.id))).rejects.toMatchObject({ kind: "missing" });
+  await expect(apiKeys.create(caller, newKey(foreign.id))).rejects.toMatchObject({
+    kind: "missing",
+  });
   expect((await apiKeys.list(caller, { limit: 50 })).pagination.total).toBe(0);
 });

@@ -1,15 +1,18 @@
-// Stock photos against a Pexels of our own, which looks at what it is asked.
+// Stock photos against a fake Pexels that checks the requests.
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { stockPhotos } from "../../functions/http/stock-photos.ts";
-import type { SavedPhoto, StockPhoto } from "../../shared/domain/stock-photos.ts";
-import { sessionCookie } from "../../shared/http/authenticate.ts";
-import { type Account, account } from "../support/callers.ts";
-import { ask, event } from "../support/events.ts";
+import type { SavedPhoto, StockPhoto } from "../../shared/domain/content/stock-photos.ts";
+import { sessionCookieName } from "../../shared/http/authenticate.ts";
+import { createAccount, type TestAccount } from "../support/accounts.ts";
+import { createLambdaEvent, invokeRoute } from "../support/lambda-requests.ts";
 
 const jpeg = Buffer.from([0xff, 0xd8, 0xff, 0xe0, ...Buffer.from("a photo of Ada")]);
-const theirs = (id: number, large2x = `https://images.pexels.com/photos/${id}/p.jpeg?auto=compress&w=1880`) => ({
+const theirs = (
+  id: number,
+  large2x = `https://images.pexels.com/photos/${id}/p.jpeg?auto=compress&w=1880`,
+) => ({
   id,
   width: 3066,
   height: 3968,
@@ -39,7 +42,7 @@ const json =
   (body: unknown, status = 200) =>
   (_: IncomingMessage, response: ServerResponse) =>
     response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body));
-/** A photo's page, and its bytes. */
+/** A photo at Pexels and its bytes. */
 const photo =
   (body: object, bytes: Uint8Array, status = 200) =>
   (request: IncomingMessage, response: ServerResponse) =>
@@ -47,9 +50,9 @@ const photo =
       ? json(body)(request, response)
       : response.writeHead(status, { "content-type": "image/webp" }).end(bytes);
 
-let ada: Account;
+let ada: TestAccount;
 beforeAll(async () => {
-  ada = await account();
+  ada = await createAccount();
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
 });
 const set = () => {
@@ -63,18 +66,35 @@ afterEach(() => {
 });
 afterAll(() => server.close());
 
-const as = ({ token }: Account) => ({ cookies: [`${sessionCookie}=${token}`] });
+const as = ({ token }: TestAccount) => ({ cookies: [`${sessionCookieName}=${token}`] });
 const search = (query: Record<string, string>) =>
-  ask<{ photos: StockPhoto[]; pagination: object }>(stockPhotos, "GET /stock-photos", { ...as(ada), query });
-const save = (id: unknown, who = ada) => ask<SavedPhoto>(stockPhotos, "POST /stock-photos/save", { ...as(who), body: { id } });
+  invokeRoute<{ photos: StockPhoto[]; pagination: object }>(stockPhotos, "GET /stock-photos", {
+    ...as(ada),
+    query,
+  });
+const save = (id: unknown, who = ada) =>
+  invokeRoute<SavedPhoto>(stockPhotos, "POST /stock-photos/save", { ...as(who), body: { id } });
 const shown = (path: string) => {
   const [orgId = "", name = ""] = path.split("/").slice(-2);
-  return stockPhotos.handler(event("GET /photos/:orgId/:name", { params: { orgId, name } }));
+  return stockPhotos.handler(
+    createLambdaEvent("GET /photos/:orgId/:name", { params: { orgId, name } }),
+  );
 };
 
-test("a search is asked as Pexels wants it, and answered in our words", async () => {
-  answer = json({ page: 2, per_page: 5, total_results: 12, photos: [theirs(3573351)], next_page: "…" });
-  const { status, body } = await search({ q: "grünes büro", page: "2", per_page: "5", orientation: "landscape" });
+test("a search sends Pexels' parameters and returns our fields", async () => {
+  answer = json({
+    page: 2,
+    per_page: 5,
+    total_results: 12,
+    photos: [theirs(3573351)],
+    next_page: "…",
+  });
+  const { status, body } = await search({
+    q: "grünes büro",
+    page: "2",
+    per_page: "5",
+    orientation: "landscape",
+  });
   expect(status).toBe(200);
   expect(asked).toEqual([
     {
@@ -102,30 +122,44 @@ test("a search is asked as Pexels wants it, and answered in our words", async ()
   });
 });
 
-test("without words the photos of the day are asked for", async () => {
+test("without a query the curated photos are requested", async () => {
   answer = json({ page: 1, per_page: 15, photos: [] });
-  expect((await search({ q: "  ", orientation: "square" })).body.data.pagination).toMatchObject({ total: null, totalPages: null });
+  expect((await search({ q: "  ", orientation: "square" })).body.data.pagination).toMatchObject({
+    total: null,
+    totalPages: null,
+  });
   expect(asked[0]!.path).toBe("GET /v1/curated?page=1&per_page=15");
 });
 
-test.each([{ per_page: "81" }, { per_page: "0" }, { page: "0" }, { orientation: "round" }, { q: "x".repeat(201) }])(
-  "%j is refused",
-  async (query) => {
-    expect((await search(query)).status).toBe(400);
-    expect(asked).toEqual([]);
-  },
-);
+test.each([
+  { per_page: "81" },
+  { per_page: "0" },
+  { page: "0" },
+  { orientation: "round" },
+  { q: "x".repeat(201) },
+])("rejects the query %j", async (query) => {
+  expect((await search(query)).status).toBe(400);
+  expect(asked).toEqual([]);
+});
 
-test("a photo is saved where anybody with its address can see it, for good", async () => {
+test("a saved photo is public and permanent", async () => {
   answer = photo(theirs(7), jpeg);
   const { status, body } = await save(7);
   expect([status, body.error]).toEqual([201, undefined]);
-  expect(asked.map(({ path }) => path)).toEqual(["GET /v1/photos/7", "GET /photos/7/p.jpeg?auto=compress&w=1880"]);
-  // The key is for the API, and nobody else's.
-  expect(asked[1]).toMatchObject({ authorization: undefined, accept: "image/jpeg, image/png, image/gif" });
+  expect(asked.map(({ path }) => path)).toEqual([
+    "GET /v1/photos/7",
+    "GET /photos/7/p.jpeg?auto=compress&w=1880",
+  ]);
+  // The API key is only sent to the API.
+  expect(asked[1]).toMatchObject({
+    authorization: undefined,
+    accept: "image/jpeg, image/png, image/gif",
+  });
   expect(body.data).toMatchObject({
     id: "7",
-    url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:3000\/api\/v1\/photos\/\d+\/7-[0-9a-f]{40}\.jpg$/),
+    url: expect.stringMatching(
+      /^http:\/\/127\.0\.0\.1:3000\/api\/v1\/photos\/\d+\/7-[0-9a-f]{40}\.jpg$/,
+    ),
     contentType: "image/jpeg",
     size: jpeg.length,
     attribution: "Photo by Lukas R. on Pexels",
@@ -138,21 +172,30 @@ test("a photo is saved where anybody with its address can see it, for good", asy
   ]);
   expect(isBase64Encoded && Buffer.from(bytes, "base64")).toEqual(jpeg);
   expect((await save("7")).body.data.url).toBe(body.data.url);
-  const bob = await account();
+  const bob = await createAccount();
   expect((await save("7", bob)).body.data.url).not.toBe(body.data.url);
 });
 
-test("a photo that was not saved, or is asked for in another way, is not there", async () => {
+test("an unknown photo or another path is a 404", async () => {
   answer = photo(theirs(8), jpeg);
   const { url } = (await save(8)).body.data;
-  const paths = [url.replace("/8-", "/9-"), url.replace(".jpg", ".png"), `1/${encodeURIComponent("../uploads/x")}`, "1/x.jpg", "x/y.jpg"];
+  const paths = [
+    url.replace("/8-", "/9-"),
+    url.replace(".jpg", ".png"),
+    `1/${encodeURIComponent("../uploads/x")}`,
+    "1/x.jpg",
+    "x/y.jpg",
+  ];
   for (const path of paths) expect([path, (await shown(path)).statusCode]).toEqual([path, 404]);
 });
 
-test.each([0, -1, 1.5, "7/../8", "https://evil.example/x.jpg", "", null, "1".repeat(16)])("%j is no id of a photo", async (id) => {
-  expect((await save(id)).status).toBe(400);
-  expect(asked).toEqual([]);
-});
+test.each([0, -1, 1.5, "7/../8", "https://evil.example/x.jpg", "", null, "1".repeat(16)])(
+  "%j is no id of a photo",
+  async (id) => {
+    expect((await save(id)).status).toBe(400);
+    expect(asked).toEqual([]);
+  },
+);
 
 test.each([
   "http://images.pexels.com/photos/1/p.jpeg",
@@ -161,7 +204,7 @@ test.each([
   "https://169.254.169.254/latest",
   "file:///etc/passwd",
   "nonsense",
-])("%s is not downloaded, whoever names it", async (place) => {
+])("%s is not downloaded", async (place) => {
   answer = photo(theirs(1, place), jpeg);
   expect(await save(1)).toMatchObject({ status: 502, body: { code: "upstream" } });
   expect(asked).toHaveLength(1);
@@ -173,7 +216,7 @@ test.each<[string, Uint8Array, number]>([
   ["nothing", Buffer.alloc(0), 200],
   ["more than fits", Buffer.concat([jpeg, Buffer.alloc(4_000_000)]), 200],
   ["a refusal", jpeg, 403],
-])("%s in place of a photo is not kept", async (_, bytes, status) => {
+])("%s instead of a photo is not saved", async (_, bytes, status) => {
   answer = photo(theirs(2), bytes, status);
   expect(await save(2)).toMatchObject({ status: 502 });
 });
@@ -186,7 +229,7 @@ test.each([
   [429, 503, "unavailable"],
   [500, 502, "upstream"],
   [302, 502, "upstream"],
-])("their %i is our %i, in our words", async (status, ours, code) => {
+])("status %i from Pexels becomes %i with our own message", async (status, ours, code) => {
   answer = json({ error: "their secret words" }, status);
   const told = await save(3);
   expect(told).toMatchObject({ status: ours, body: { code } });
@@ -197,14 +240,17 @@ test.each<[string, typeof answer]>([
   ["no JSON", (_, response) => response.end("<html>")],
   ["another JSON", json({ hello: "world" })],
   ["a cut connection", ({ socket }) => socket.destroy()],
-])("%s is a failure of theirs", async (_, trouble) => {
+])("%s is a 502", async (_, trouble) => {
   answer = trouble;
   expect(await search({ q: "x" })).toMatchObject({ status: 502, body: { code: "upstream" } });
 });
 
-test("without a key both say which setting is missing", async () => {
+test("without a key both endpoints name the missing setting", async () => {
   delete process.env.PEXELS_API_KEY;
   for (const told of [await search({ q: "x" }), await save(1)])
-    expect(told).toMatchObject({ status: 503, body: { code: "unavailable", error: expect.stringContaining("PEXELS_API_KEY") } });
+    expect(told).toMatchObject({
+      status: 503,
+      body: { code: "unavailable", error: expect.stringContaining("PEXELS_API_KEY") },
+    });
   expect(asked).toEqual([]);
 });

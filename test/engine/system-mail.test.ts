@@ -3,26 +3,29 @@ import type { AddressInfo } from "node:net";
 import type { SQSEvent } from "aws-lambda";
 import { afterAll, afterEach, beforeAll, expect, onTestFinished, test } from "vitest";
 import { worker } from "../../functions/queue/system-mail.ts";
-import { startKms } from "../../infra/local/kms.ts";
-import type { Sandbox } from "../../infra/local/sandbox/index.ts";
-import * as accounts from "../../shared/domain/accounts.ts";
-import * as sendingConfigs from "../../shared/domain/sending-configs.ts";
-import * as signups from "../../shared/domain/signups.ts";
-import * as suppressions from "../../shared/domain/suppressions.ts";
-import * as systemMail from "../../shared/domain/system-mail.ts";
-import { account as signedUp } from "../support/callers.ts";
-import * as sandboxes from "../support/sandbox.ts";
+import { startKmsAndSecrets } from "../../infra/local/engines/kms-and-secrets.ts";
+import type { Sandbox } from "../../infra/local/sandbox/sandbox.ts";
+import * as suppressions from "../../shared/domain/audience/suppressions/suppressions.ts";
+import * as accounts from "../../shared/domain/identity/accounts.ts";
+import * as signups from "../../shared/domain/identity/signup.ts";
+import * as sendingConfigs from "../../shared/domain/senders/sending-configs.ts";
+import * as systemMail from "../../shared/domain/sending/system-mail.ts";
+import { createAccount as signedUp } from "../support/accounts.ts";
+import * as sandboxes from "../support/provider-sandbox.ts";
 
 let sandbox: Sandbox;
 let environment: typeof process.env;
 let vault: { endpoint: string; stop(): Promise<void> };
 beforeAll(async () => {
-  sandbox = await sandboxes.started();
-  sandboxes.pointTo(sandbox);
-  vault = await startKms({ keyFile: undefined, secrets: { ...sandbox.secrets, broken: "SG.secret-but-no-json", partial: "{}" } });
+  sandbox = await sandboxes.startSandbox();
+  sandboxes.useSandbox(sandbox);
+  vault = await startKmsAndSecrets({
+    keyFile: undefined,
+    secrets: { ...sandbox.secrets, broken: "SG.secret-but-no-json", partial: "{}" },
+  });
   Object.assign(process.env, {
     AWS_ENDPOINT_URL_SECRETS_MANAGER: vault.endpoint,
-    SYSTEM_SENDER: sandbox.systemSender,
+    SYSTEM_SENDER: sandbox.systemSenderSetting,
     SYSTEM_SENDER_SECRET: "system-sender",
   });
   environment = { ...process.env };
@@ -33,11 +36,11 @@ afterAll(async () => {
 });
 afterEach(() => void Object.assign(process.env, environment));
 
-const reset = (email: string) => systemMail.deliver({ mail: "password_reset", email });
-const inbox = (email: string) => sandboxes.mailTo(sandbox, email);
+const reset = (email: string) => systemMail.sendSystemMail({ mail: "password_reset", email });
+const inbox = (email: string) => sandboxes.listMailTo(sandbox, email);
 const join = async (local: string) => {
   const email = `${local}-${crypto.randomUUID()}@simulator.pennymail.test`;
-  await signups.signup({ email, password: "the old horse", name: "Ada" });
+  await signups.signUp({ email, password: "the old horse", name: "Ada" });
   return email;
 };
 
@@ -47,17 +50,37 @@ test("a reset mail brings a link and a token that sets a new password", async ()
   await reset(email);
   const [mail, ...others] = await inbox(email);
   expect(others).toEqual([]);
-  expect(mail).toMatchObject({ provider: "postmark", from: { email: "no-reply@pennymail.test", name: "Pennymail" } });
+  expect(mail).toMatchObject({
+    provider: "postmark",
+    from: { email: "no-reply@pennymail.test", name: "Pennymail" },
+  });
   expect(mail!.tracksClicks).toBe(false);
-  const [, token = ""] = /^http:\/\/127\.0\.0\.1:3000\/reset-password\?token=([0-9A-Za-z]+)$/m.exec(mail!.text!) ?? [];
+  const [, token = ""] =
+    /^http:\/\/127\.0\.0\.1:3000\/reset-password\?token=([0-9A-Za-z]+)$/m.exec(mail!.text!) ?? [];
   expect(mail!.html).toContain(`href="http://127.0.0.1:3000/reset-password?token=${token}"`);
-  await accounts.reset(token, "a much newer horse");
-  await expect(accounts.login({ email, password: "a much newer horse" }, "192.0.2.7")).resolves.toBeDefined();
+  await accounts.resetPassword(token, "a much newer horse");
+  await expect(
+    accounts.logIn({ email, password: "a much newer horse" }, "192.0.2.7"),
+  ).resolves.toBeDefined();
+});
+
+test("a reset mail goes to the stored address, however the given one is written", async () => {
+  const email = await join("Kim");
+  await reset(email.replace("Kim", "\u212Aim"));
+  await reset(email.toUpperCase());
+  expect(
+    (await sandboxes.listMailTo(sandbox, email.replace("Kim", "\u212Aim"))).filter(({ to }) =>
+      JSON.stringify(to).includes("\u212A"),
+    ),
+  ).toEqual([]);
+  const mails = await inbox(email);
+  expect(mails.length).toBeGreaterThan(0);
+  expect(JSON.stringify(mails.map(({ to }) => to))).not.toContain(email.toUpperCase());
 });
 
 test("a name cannot bring markup into the mail", async () => {
   const email = `user-${crypto.randomUUID()}@example.com`;
-  await signups.signup({ email, password: "the old horse", name: '<img src="x">' });
+  await signups.signUp({ email, password: "the old horse", name: '<img src="x">' });
   await reset(email);
   const [mail] = await inbox(email);
   expect(mail!.html).toContain("Hello &lt;img src=&quot;x&quot;&gt;");
@@ -71,12 +94,19 @@ test("who has no account gets no mail", async () => {
 
 test("a sending config can be the system sender, whoever it belongs to", async () => {
   const [{ caller }, { email }] = [await signedUp(), await signedUp()];
-  const { credentials } = (await sandboxes.account(sandbox)).resend!;
-  const given = { provider: "resend", credentials, fromEmail: "desk@pennymail.test", fromName: "The Desk" };
+  const { credentials } = (await sandboxes.createAccount(sandbox)).resend!;
+  const given = {
+    provider: "resend",
+    credentials,
+    fromEmail: "desk@pennymail.test",
+    fromName: "The Desk",
+  };
   const config = await sendingConfigs.create(caller, sendingConfigs.NewSendingConfig.parse(given));
   process.env.SYSTEM_SENDER = String(config.id);
   await reset(email);
-  expect(await inbox(email)).toMatchObject([{ provider: "resend", from: { email: "desk@pennymail.test", name: "The Desk" } }]);
+  expect(await inbox(email)).toMatchObject([
+    { provider: "resend", from: { email: "desk@pennymail.test", name: "The Desk" } },
+  ]);
 });
 
 test.each([
@@ -85,8 +115,8 @@ test.each([
   ["SYSTEM_SENDER", "pigeon:desk@pennymail.test", "SYSTEM_SENDER must be"],
   ["SYSTEM_SENDER", "postmark:nobody", "SYSTEM_SENDER must be"],
   ["SYSTEM_SENDER_SECRET", "", "The setting SYSTEM_SENDER_SECRET is missing"],
-  ["SYSTEM_SENDER_SECRET", "broken", "does not hold the credentials of Postmark"],
-  ["SYSTEM_SENDER_SECRET", "partial", "does not hold the credentials of Postmark"],
+  ["SYSTEM_SENDER_SECRET", "broken", "does not contain the credentials of Postmark"],
+  ["SYSTEM_SENDER_SECRET", "partial", "does not contain the credentials of Postmark"],
 ])("with %s=%s the mail waits, and the error names the setting", async (name, value, words) => {
   const { email } = await signedUp();
   process.env[name] = value;
@@ -98,13 +128,19 @@ test.each([
 
 const message = (email: string): SQSEvent => ({
   Records: [
-    { messageId: "1", body: JSON.stringify({ mail: "password_reset", email }), attributes: { ApproximateReceiveCount: "1" } } as never,
+    {
+      messageId: "1",
+      body: JSON.stringify({ mail: "password_reset", email }),
+      attributes: { ApproximateReceiveCount: "1" },
+    } as never,
   ],
 });
 
 test("what the provider did not take now goes back to the queue, and arrives once", async () => {
-  const email = await join("flaky+500");
-  expect(await worker.handler(message(email))).toEqual({ batchItemFailures: [{ itemIdentifier: "1" }] });
+  const email = await join("flaky+503");
+  expect(await worker.handler(message(email))).toEqual({
+    batchItemFailures: [{ itemIdentifier: "1" }],
+  });
   expect(await inbox(email)).toEqual([]);
   expect(await worker.handler(message(email))).toEqual({ batchItemFailures: [] });
   expect(await inbox(email)).toHaveLength(1);

@@ -1,42 +1,53 @@
 import { randomBytes } from "node:crypto";
 import { describe, expect, test } from "vitest";
+import { measureUnits } from "../../shared/adapters/dynamodb/capacity.ts";
+import { get, queryAll, update, write } from "../../shared/adapters/dynamodb/table.ts";
 import type { Caller } from "../../shared/caller.ts";
 import { epochSeconds } from "../../shared/clock.ts";
-import * as sites from "../../shared/domain/sites.ts";
-import * as folders from "../../shared/domain/template-folders.ts";
-import * as templates from "../../shared/domain/templates.ts";
-import { metered } from "../../shared/doors/meter.ts";
-import { get, queryAll, update, write } from "../../shared/doors/table.ts";
+import * as folders from "../../shared/domain/content/template-folders.ts";
+import * as templates from "../../shared/domain/content/templates.ts";
+import * as sites from "../../shared/domain/identity/sites.ts";
+import { deletedSites } from "../../shared/kernel/site-access.ts";
 import { keys, ranges } from "../../shared/keys.ts";
-import { account } from "../support/callers.ts";
+import { createAccount } from "../support/accounts.ts";
 
 const oneSite = async (): Promise<Caller> => {
-  const { caller } = await account();
+  const { caller } = await createAccount();
   await sites.create(caller, sites.NewSite.parse({ name: "Shop" }));
   return caller;
 };
 const make = (caller: Caller, fields: object = {}) =>
-  templates.create(caller, templates.NewTemplate.parse({ name: "T", subject: "Hello", html: "<p>Hello {{ name }}</p>", ...fields }));
-const makeFolder = (caller: Caller, name = "F") => folders.create(caller, folders.NewFolder.parse({ name }));
+  templates.create(
+    caller,
+    templates.NewTemplate.parse({
+      name: "T",
+      subject: "Hello",
+      html: "<p>Hello {{ name }}</p>",
+      ...fields,
+    }),
+  );
+const makeFolder = (caller: Caller, name = "F") =>
+  folders.create(caller, folders.NewTemplateFolder.parse({ name }));
 const itemOf = ({ orgId }: Caller, id: number, version: number) =>
-  get<{ expires?: number; blob?: string }>(keys.body(orgId, "TEMPLATE", id, version));
-const count = async (caller: Caller) => (await templates.list(caller, { limit: 1 })).pagination.total;
+  get<{ expires?: number; blob?: string }>(keys.recordBody(orgId, "TEMPLATE", { id, version }));
+const count = async (caller: Caller) =>
+  (await templates.list(caller, { limit: 1 })).pagination.total;
 
-/** What gzip cannot make smaller than three quarters. */
+/** Text that gzip compresses to about three quarters. */
 const noise = (length: number): string => randomBytes(length).toString("base64").slice(0, length);
 
 describe("versions", () => {
-  test("mail accepted with a version gets it after a change and after a delete", async () => {
+  test("mail is sent with the version it was accepted with, also after a change or a deletion", async () => {
     const caller = await oneSite();
     const { id, version } = await make(caller, { html: "old" });
     expect(version).toBe(1);
     const changed = await templates.change(caller, id, { html: "new" });
     expect(changed.version).toBe(2);
     await templates.remove(caller, id);
-    expect((await templates.body(caller.orgId, id, 1)).html).toBe("old");
-    expect((await templates.body(caller.orgId, id, 2)).html).toBe("new");
+    expect((await templates.readBody(caller.orgId, id, 1)).html).toBe("old");
+    expect((await templates.readBody(caller.orgId, id, 2)).html).toBe("new");
   });
-  test("a replaced version expires after a month and more, the current one does not", async () => {
+  test("a replaced version expires after 35 days, and the current one never", async () => {
     const caller = await oneSite();
     const { id } = await make(caller);
     await templates.change(caller, id, { subject: "Bye" });
@@ -46,15 +57,20 @@ describe("versions", () => {
     await templates.remove(caller, id);
     expect((await itemOf(caller, id, 2))!.expires).toBeGreaterThan(epochSeconds());
   });
-  test("a new name, folder or the same words again make no new version", async () => {
+  test("a new name, a new folder or an unchanged body makes no new version", async () => {
     const caller = await oneSite();
     const { id, html, designJson } = await make(caller, { designJson: { b: 1, a: [2] } });
     const folder = await makeFolder(caller);
     await templates.change(caller, id, { name: "U", folderId: folder.id });
     await templates.change(caller, id, { html, designJson });
-    expect(await templates.find(caller, id)).toMatchObject({ name: "U", folderId: folder.id, version: 1, designJson: { b: 1, a: [2] } });
+    expect(await templates.find(caller, id)).toMatchObject({
+      name: "U",
+      folderId: folder.id,
+      version: 1,
+      designJson: { b: 1, a: [2] },
+    });
   });
-  test("changes side by side all count, each on top of the other", async () => {
+  test("concurrent changes are all applied", async () => {
     const caller = await oneSite();
     const { id } = await make(caller);
     await Promise.all([
@@ -63,79 +79,105 @@ describe("versions", () => {
       templates.change(caller, id, { subject: "s" }),
       templates.change(caller, id, { designJson: { d: 1 } }),
     ]);
-    expect(await templates.find(caller, id)).toMatchObject({ html: "h", text: "t", subject: "s", designJson: { d: 1 }, version: 5 });
+    expect(await templates.find(caller, id)).toMatchObject({
+      html: "h",
+      text: "t",
+      subject: "s",
+      designJson: { d: 1 },
+      version: 5,
+    });
   });
-  test("a change meets a delete: either is whole", async () => {
+  test("a concurrent change and deletion leave no partial state", async () => {
     const caller = await oneSite();
     const { id } = await make(caller);
-    const [changed] = await Promise.allSettled([templates.change(caller, id, { html: "x" }), templates.remove(caller, id)]);
+    const [changed] = await Promise.allSettled([
+      templates.change(caller, id, { html: "x" }),
+      templates.remove(caller, id),
+    ]);
     if (changed.status === "rejected") expect(changed.reason).toMatchObject({ kind: "missing" });
     await expect(templates.find(caller, id)).rejects.toMatchObject({ kind: "missing" });
     expect(await count(caller)).toBe(0);
-    const left = (await Promise.all([1, 2].map((version) => itemOf(caller, id, version)))).filter((item) => item !== undefined);
+    const left = (await Promise.all([1, 2].map((version) => itemOf(caller, id, version)))).filter(
+      (item) => item !== undefined,
+    );
     expect(left.map(({ expires }) => typeof expires)).toEqual(left.map(() => "number"));
   });
 });
 
 describe("bodies", () => {
-  test("one too big for an item comes back whole from object storage, a small one from the item", async () => {
+  test("are stored in the item if small, else in S3", async () => {
     const caller = await oneSite();
     const html = noise(900_000);
     const [big, small] = [await make(caller, { html }), await make(caller)];
-    expect((await itemOf(caller, big.id, 1))!.blob).toMatch(new RegExp(`^templates/${caller.orgId}/`));
+    expect((await itemOf(caller, big.id, 1))!.blob).toMatch(
+      new RegExp(`^templates/${caller.orgId}/`),
+    );
     expect((await itemOf(caller, small.id, 1))!.blob).toBeUndefined();
     expect((await templates.find(caller, big.id)).html === html).toBe(true);
   });
-  test("lists and sends never pay for them", async () => {
+  test("are not read by lists and sends", async () => {
     const caller = await oneSite();
     const { id } = await make(caller, { html: noise(150_000) });
-    const listed = await metered(() => templates.list(caller, { limit: 50 }));
+    // A request knows it from the organization's item.
+    await deletedSites(caller.orgId);
+    const listed = await measureUnits(() => templates.list(caller, { limit: 50 }));
     expect(listed.usage.readUnits).toBeLessThanOrEqual(1);
     expect(listed.result.items[0]).not.toHaveProperty("html");
-    const found = await metered(() => templates.findMeta(caller, id));
+    const found = await measureUnits(() => templates.findMeta(caller, id));
     expect(found.usage.readUnits).toBe(0.5);
     expect(found.result).toMatchObject({ id, version: 1, variables: [] });
   });
-  test("are read once in a process", async () => {
+  test("are read once per process", async () => {
     const caller = await oneSite();
     const { id } = await make(caller);
-    await templates.body(caller.orgId, id, 1);
-    const again = await metered(() => templates.body(caller.orgId, id, 1));
+    await templates.readBody(caller.orgId, id, 1);
+    const again = await measureUnits(() => templates.readBody(caller.orgId, id, 1));
     expect(again.usage.readUnits).toBe(0);
     expect(again.result.html).toBe("<p>Hello {{ name }}</p>");
   });
-  test("of a version that is gone are missing", async () => {
+  test("of an expired version are a 404", async () => {
     const caller = await oneSite();
     const { id } = await make(caller);
-    await expect(templates.body(caller.orgId, id, 7)).rejects.toMatchObject({ kind: "missing" });
-    await expect(templates.body(caller.orgId + 1_000_000, id, 1)).rejects.toMatchObject({ kind: "missing" });
+    await expect(templates.readBody(caller.orgId, id, 7)).rejects.toMatchObject({
+      kind: "missing",
+    });
+    await expect(templates.readBody(caller.orgId + 1_000_000, id, 1)).rejects.toMatchObject({
+      kind: "missing",
+    });
   });
 });
 
 describe("folders", () => {
-  test("a deleted folder leaves its templates unfiled, all of them, and no others", async () => {
+  test("a deleted folder unfiles exactly its own templates", async () => {
     const caller = await oneSite();
     const [gone, kept] = [await makeFolder(caller, "gone"), await makeFolder(caller, "kept")];
-    const filed = await Promise.all(Array.from({ length: 40 }, () => make(caller, { folderId: gone.id })));
+    const filed = await Promise.all(
+      Array.from({ length: 40 }, () => make(caller, { folderId: gone.id })),
+    );
     const other = await make(caller, { folderId: kept.id });
     await folders.remove(caller, gone.id);
     const { items } = await templates.list(caller, { limit: 100 });
     expect(items).toHaveLength(41);
-    expect(items.filter(({ folderId }) => folderId !== null).map(({ id }) => id)).toEqual([other.id]);
+    expect(items.filter(({ folderId }) => folderId !== null).map(({ id }) => id)).toEqual([
+      other.id,
+    ]);
     expect((await templates.find(caller, filed[0]!.id)).version).toBe(1);
     await expect(folders.remove(caller, gone.id)).rejects.toMatchObject({ kind: "missing" });
     expect((await folders.list(caller, { limit: 50 })).pagination.total).toBe(1);
   });
-  test("a delete that died halfway is finished by the next, and meanwhile nothing can be filed there", async () => {
+  test("a repeated request finishes an interrupted deletion, and meanwhile no template can be added", async () => {
     const caller = await oneSite();
     const folder = await makeFolder(caller);
     const { id } = await make(caller, { folderId: folder.id });
     await write(update(keys.record(caller.orgId, "FOLDER", folder.id), { set: { closing: true } }));
-    await expect(make(caller, { folderId: folder.id })).rejects.toMatchObject({ kind: "missing", details: [{ path: "folderId" }] });
+    await expect(make(caller, { folderId: folder.id })).rejects.toMatchObject({
+      kind: "missing",
+      details: [{ path: "folderId" }],
+    });
     await folders.remove(caller, folder.id);
     expect((await templates.find(caller, id)).folderId).toBeNull();
   });
-  test("templates filed while their folder is deleted are not left in a folder that is gone", async () => {
+  test("templates added during the deletion of a folder do not stay in it", async () => {
     const caller = await oneSite();
     const folder = await makeFolder(caller);
     const all = await Promise.all(Array.from({ length: 8 }, () => make(caller)));
@@ -147,8 +189,8 @@ describe("folders", () => {
     const { items } = await templates.list(caller, { limit: 100 });
     expect(items.map(({ folderId }) => folderId)).toEqual(all.map(() => null));
   });
-  test("a template goes only into folders of its own site or of all sites", async () => {
-    const { caller } = await account();
+  test("a template can only be in a folder of its own site or of all sites", async () => {
+    const { caller } = await createAccount();
     const [one, two] = [
       await sites.create(caller, sites.NewSite.parse({ name: "1" })),
       await sites.create(caller, sites.NewSite.parse({ name: "2" })),
@@ -158,13 +200,16 @@ describe("folders", () => {
     const own = await folders.create(caller, { name: "own", siteId: one.id });
     const { id } = await make(caller, { siteId: one.id, folderId: own.id });
     await templates.change(caller, id, { folderId: shared.id });
-    await expect(make(caller, { siteId: two.id, folderId: own.id })).rejects.toMatchObject({ kind: "missing" });
-    const listed = async (siteId: number) => (await folders.list(caller, { siteId, limit: 50 })).items.map(({ name }) => name).sort();
+    await expect(make(caller, { siteId: two.id, folderId: own.id })).rejects.toMatchObject({
+      kind: "missing",
+    });
+    const listed = async (siteId: number) =>
+      (await folders.list(caller, { siteId, limit: 50 })).items.map(({ name }) => name).sort();
     expect([await listed(one.id), await listed(two.id)]).toEqual([["F", "own"], ["F"]]);
   });
 });
 
-test("a refused folder leaves nothing behind", async () => {
+test("a rejected folder creates no template", async () => {
   const caller = await oneSite();
   await expect(make(caller, { folderId: 999_999_999 })).rejects.toMatchObject({ kind: "missing" });
   expect(await count(caller)).toBe(0);

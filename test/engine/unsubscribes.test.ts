@@ -1,41 +1,71 @@
 import { describe, expect, test } from "vitest";
-import type { ContactItem } from "../../shared/domain/contacts/contact.ts";
-import * as scores from "../../shared/domain/contacts/scores.ts";
-import * as contacts from "../../shared/domain/contacts.ts";
-import * as history from "../../shared/domain/events/history.ts";
-import * as rules from "../../shared/domain/scoring-rules.ts";
-import * as sends from "../../shared/domain/sends.ts";
-import * as sites from "../../shared/domain/sites.ts";
-import * as suppressions from "../../shared/domain/suppressions.ts";
-import { tokens } from "../../shared/domain/unsubscribe-tokens.ts";
-import * as unsubscribes from "../../shared/domain/unsubscribes.ts";
-import { insertMany } from "../../shared/doors/table.ts";
+import { get, insertMany } from "../../shared/adapters/dynamodb/table.ts";
+import type { ContactItem } from "../../shared/domain/audience/contacts/contact-schema.ts";
+import * as contacts from "../../shared/domain/audience/contacts/contacts.ts";
+import { createTokenMaker } from "../../shared/domain/audience/contacts/link-tokens.ts";
+import * as scores from "../../shared/domain/audience/scoring/lead-scores.ts";
+import * as rules from "../../shared/domain/audience/scoring/scoring-rules.ts";
+import * as suppressions from "../../shared/domain/audience/suppressions/suppressions.ts";
+import { findDetail } from "../../shared/domain/delivery-events/send-detail.ts";
+import * as history from "../../shared/domain/delivery-events/send-history.ts";
+import * as unsubscribes from "../../shared/domain/delivery-events/unsubscribes.ts";
+import * as sites from "../../shared/domain/identity/sites.ts";
+import { erase } from "../../shared/domain/privacy/erasure.ts";
 import { keys } from "../../shared/keys.ts";
-import { person } from "../support/audience.ts";
-import { armed, atSomeSteps } from "../support/killer.ts";
-import { counters, eventOf, message, sentMail, work } from "../support/sent-mail.ts";
+import { newContact } from "../support/contacts.ts";
+import { crashAtSomeSteps, interceptClients } from "../support/crash-injection.ts";
+import {
+  applyMessages,
+  createEvent,
+  createEventMessage,
+  createSentMails,
+  readDayCounters,
+} from "../support/delivery-events.ts";
 
-armed();
+interceptClients();
 
 /** A reader of `n` mails, each with a link of its own. */
 async function reader(n = 1, known = true) {
-  const mail = await sentMail(0);
+  const mail = await createSentMails(0);
   const { caller, orgId, siteId } = mail;
   const email = `ann${orgId}@example.com`;
-  await rules.create(caller, rules.NewScoringRule.parse({ siteId, name: "Left", trigger: "unsubscribe", points: -10 }));
-  const contact = known ? await contacts.create(caller, { siteId, ...person(email) }) : undefined;
+  await rules.create(
+    caller,
+    rules.NewScoringRule.parse({ siteId, name: "Left", trigger: "unsubscribe", points: -10 }),
+  );
+  const contact = known
+    ? await contacts.create(caller, { siteId, ...newContact(email) })
+    : undefined;
   const base = orgId * 100_000;
   const sendIds = Array.from({ length: n }, (_, i) => base + i);
-  const sent = sendIds.map((id) => ({ ...mail.item(id), toEmail: email, contactId: contact?.id ?? null }));
-  await insertMany(sent.map((item) => ({ address: keys.send(orgId, item.id), item })));
-  const seal = await tokens();
-  const tokenOf = (sendId?: number) => seal({ orgId, siteId, contactId: contact?.id, email, sendId });
-  const item = (): Promise<ContactItem> => contacts.item(caller, contact!.id);
-  const state = async (token = tokenOf()) => (await unsubscribes.find(token)).state;
-  const eventsOf = async (sendId: number) => (await sends.detail(caller, sendId)).events.map(({ type }) => type);
-  const told = async () => (await history.list(caller, { limit: 100 }, {})).events.length;
-  const counted = async () => (await counters(orgId, siteId)).totals;
-  return { ...mail, email, contact: contact!, sendIds, tokenOf, links: sendIds.map(tokenOf), item, state, eventsOf, told, counted };
+  const sent = sendIds.map((id) => ({
+    ...mail.item(id),
+    toEmail: email,
+    contactId: contact?.id ?? null,
+  }));
+  await insertMany(sent.map((item) => ({ key: keys.send(orgId, item.id), item })));
+  const seal = await createTokenMaker("unsubscribe");
+  const tokenOf = (sendId?: number) =>
+    seal({ orgId, siteId, contactId: contact?.id, email, sendId });
+  const item = (): Promise<ContactItem> => contacts.findItem(caller, contact!.id);
+  const state = async (token = tokenOf()) => (await unsubscribes.findStatus(token)).state;
+  const eventsOf = async (sendId: number) =>
+    (await findDetail(caller, sendId)).events.map(({ type }) => type);
+  const told = async () => (await history.listEvents(caller, { limit: 100 }, {})).events.length;
+  const counted = async () => (await readDayCounters(orgId, siteId)).totals;
+  return {
+    ...mail,
+    email,
+    contact: contact!,
+    sendIds,
+    tokenOf,
+    links: sendIds.map(tokenOf),
+    item,
+    state,
+    eventsOf,
+    told,
+    counted,
+  };
 }
 
 test("who leaves by a link has left, the mail tells so, and rules are met, once", async () => {
@@ -45,15 +75,17 @@ test("who leaves by a link has left, the mail tells so, and rules are met, once"
   expect(await item()).toMatchObject({ status: "unsubscribed", score: -10 });
   expect(await eventsOf(sendIds[0]!)).toEqual(["unsubscribe"]);
   expect(await told()).toBe(1);
-  expect((await sends.detail(caller, sendIds[0]!)).events).toMatchObject([{ ipAddress: "192.0.2.7", providerEventId: "link" }]);
-  expect((await scores.log(caller, contact.id, { limit: 10 })).log).toHaveLength(1);
+  expect((await findDetail(caller, sendIds[0]!)).events).toMatchObject([
+    { ipAddress: "192.0.2.7", providerEventId: "link" },
+  ]);
+  expect((await scores.listLog(caller, contact.id, { limit: 10 })).log).toHaveLength(1);
   expect(await state(links[0])).toBe("unsubscribed");
 });
 
 test("looking at the page changes nothing", async () => {
   const { links, item, eventsOf, sendIds } = await reader();
   const before = await item();
-  for (let n = 0; n < 3; n++) await unsubscribes.find(links[0]!);
+  for (let n = 0; n < 3; n++) await unsubscribes.findStatus(links[0]!);
   expect(await item()).toEqual(before);
   expect(await eventsOf(sendIds[0]!)).toEqual([]);
 });
@@ -75,21 +107,24 @@ test("who has left leaves no second mail; who came back may leave again, by the 
 test.each([
   ["unsubscribe", unsubscribes.unsubscribe, "unsubscribed"],
   ["resubscribe", unsubscribes.resubscribe, "subscribed"],
-] as const)("dead at any step, and done again, %s is whole and counted once", async (name, act, status) => {
-  await atSomeSteps(3, async (kill) => {
-    const { links, item, eventsOf, sendIds, told, counted } = await reader();
-    if (name === "resubscribe") await unsubscribes.unsubscribe(links[0]!);
-    await kill(() => act(links[0]!));
-    await act(links[0]!);
-    expect(await item()).toMatchObject({ status, score: -10 });
-    expect([await eventsOf(sendIds[0]!), await told()]).toEqual([["unsubscribe"], 1]);
-    expect(await counted()).toMatchObject({ all: 1, unsubscribe: 1 });
-  });
-});
+] as const)(
+  "dead at any step, and done again, %s is whole and counted once",
+  async (name, act, status) => {
+    await crashAtSomeSteps(async (kill) => {
+      const { links, item, eventsOf, sendIds, told, counted } = await reader();
+      if (name === "resubscribe") await unsubscribes.unsubscribe(links[0]!);
+      await kill(() => act(links[0]!));
+      await act(links[0]!);
+      expect(await item()).toMatchObject({ status, score: -10 });
+      expect([await eventsOf(sendIds[0]!), await told()]).toEqual([["unsubscribe"], 1]);
+      expect(await counted()).toMatchObject({ all: 1, unsubscribe: 1 });
+    });
+  },
+);
 
 test("clicks that race make one event and one score", async () => {
   const { links, item, eventsOf, sendIds, counted } = await reader();
-  await Promise.all(Array.from({ length: 5 }, () => unsubscribes.unsubscribe(links[0]!)));
+  await Promise.all(Array.from({ length: 30 }, () => unsubscribes.unsubscribe(links[0]!)));
   expect(await item()).toMatchObject({ status: "unsubscribed", score: -10 });
   expect(await eventsOf(sendIds[0]!)).toEqual(["unsubscribe"]);
   expect(await counted()).toMatchObject({ all: 1, unsubscribe: 1 });
@@ -99,7 +134,10 @@ test("a link without a mail, or of a mail that is gone, unsubscribes all the sam
   const { tokenOf, item, email, orgId, state } = await reader();
   for (const token of [tokenOf(), tokenOf(orgId * 100_000 + 999)]) {
     await unsubscribes.unsubscribe(token);
-    expect([(await item()).status, await suppressions.find(orgId, email)]).toEqual(["unsubscribed", undefined]);
+    expect([(await item()).status, await suppressions.find(orgId, email)]).toEqual([
+      "unsubscribed",
+      undefined,
+    ]);
     await unsubscribes.resubscribe(token);
     expect(await state(token)).toBe("subscribed");
   }
@@ -108,55 +146,118 @@ test("a link without a mail, or of a mail that is gone, unsubscribes all the sam
 test("a link lives on when the address has changed, and when the contact was deleted and came again", async () => {
   const { links, caller, contact, email, siteId, item, state } = await reader();
   await contacts.change(caller, contact.id, { email: `new-${email}` });
-  expect((await unsubscribes.find(links[0]!)).email).toBe(`new-${email}`);
+  expect((await unsubscribes.findStatus(links[0]!)).email).toBe(`new-${email}`);
   await unsubscribes.unsubscribe(links[0]!);
   expect((await item()).status).toBe("unsubscribed");
   await contacts.remove(caller, contact.id);
-  const again = await contacts.create(caller, { siteId, ...person(email) });
+  const again = await contacts.create(caller, { siteId, ...newContact(email) });
   expect(await state(links[0])).toBe("subscribed");
   await unsubscribes.unsubscribe(links[0]!);
   expect((await contacts.find(caller, again.id)).status).toBe("unsubscribed");
 });
 
+const contactOf = (orgId: number, siteId: number, email: string) =>
+  get<ContactItem>(keys.contact(orgId, siteId, email));
+
 describe("an address without a contact", () => {
   test("is kept from marketing, and comes back", async () => {
-    const { links, orgId, email, state, eventsOf, sendIds } = await reader(1, false);
+    const { links, orgId, siteId, email, state, eventsOf, sendIds } = await reader(1, false);
     expect(await state(links[0])).toBe("subscribed");
     for (let n = 0; n < 2; n++) await unsubscribes.unsubscribe(links[0]!);
-    expect(await suppressions.find(orgId, email)).toMatchObject({ reason: "unsubscribe", source: "unsubscribe link" });
-    expect([await state(links[0]), await eventsOf(sendIds[0]!)]).toEqual(["unsubscribed", ["unsubscribe"]]);
+    expect(await suppressions.find(orgId, email)).toBeUndefined();
+    expect([await state(links[0]), await eventsOf(sendIds[0]!)]).toEqual([
+      "unsubscribed",
+      ["unsubscribe"],
+    ]);
+    expect(await contactOf(orgId, siteId, email)).toMatchObject({
+      status: "unsubscribed",
+      source: "unsubscribe link",
+    });
     for (let n = 0; n < 2; n++) await unsubscribes.resubscribe(links[0]!);
-    expect([await state(links[0]), await suppressions.find(orgId, email)]).toEqual(["subscribed", undefined]);
+    expect([await state(links[0]), await suppressions.find(orgId, email)]).toEqual([
+      "subscribed",
+      undefined,
+    ]);
   });
 
-  test("whose contact is made after it left comes back as that contact", async () => {
-    const { links, caller, siteId, email, state } = await reader(1, false);
+  test("leaves one site only, and every site by a wish of its own", async () => {
+    const { links, caller, orgId, email, state } = await reader(1, false);
+    const other = await sites.create(caller, sites.NewSite.parse({ name: "Other" }));
+    const there = await contacts.create(caller, { siteId: other.id, ...newContact(email) });
+    await Promise.all([unsubscribes.unsubscribe(links[0]!), unsubscribes.unsubscribe(links[0]!)]);
+    expect((await contacts.find(caller, there.id)).status).toBe("subscribed");
+    await unsubscribes.unsubscribeFromEverything(links[0]!);
+    expect(await suppressions.find(orgId, email)).toMatchObject({
+      reason: "unsubscribe",
+      source: "unsubscribe link",
+    });
+    expect((await contacts.find(caller, there.id)).status).toBe("suppressed");
+    expect(await unsubscribes.findStatus(links[0]!)).toMatchObject({
+      state: "unsubscribed",
+      everything: true,
+    });
+    await unsubscribes.resubscribe(links[0]!);
+    expect([(await contacts.find(caller, there.id)).status, await state(links[0])]).toEqual([
+      "subscribed",
+      "subscribed",
+    ]);
+  });
+
+  test("that was erased is not kept again", async () => {
+    const { links, caller, orgId, siteId, email, contact, state } = await reader();
+    await erase(caller, contact.id);
     await unsubscribes.unsubscribe(links[0]!);
-    const made = await contacts.create(caller, { siteId, ...person(email) });
+    expect([await contactOf(orgId, siteId, email), await state(links[0])]).toEqual([
+      undefined,
+      "suppressed",
+    ]);
+  });
+
+  test("whose contact is made after it left everything comes back as that contact", async () => {
+    const { links, caller, siteId, email, state } = await reader(1, false);
+    await suppressions.suppress(caller.orgId, {
+      email,
+      reason: "unsubscribe",
+      detail: null,
+      source: "test",
+    });
+    const made = await contacts.create(caller, { siteId, ...newContact(email) });
     expect([made.status, await state(links[0])]).toEqual(["suppressed", "unsubscribed"]);
     await unsubscribes.resubscribe(links[0]!);
-    expect([(await contacts.find(caller, made.id)).status, await state(links[0])]).toEqual(["subscribed", "subscribed"]);
+    expect([(await contacts.find(caller, made.id)).status, await state(links[0])]).toEqual([
+      "subscribed",
+      "subscribed",
+    ]);
   });
 });
 
 test("who bounced stays suppressed whatever it clicks, and the wish is kept for when it is not", async () => {
   const { links, orgId, email, state, item, sendIds } = await reader();
-  await work(await message(orgId, [eventOf(sendIds[0]!, "bounce", 1, { email })]));
+  await applyMessages(
+    await createEventMessage(orgId, [createEvent(sendIds[0]!, "bounce", 1, { email })]),
+  );
   expect([await state(links[0]), (await item()).status]).toEqual(["suppressed", "suppressed"]);
   await unsubscribes.unsubscribe(links[0]!);
   await unsubscribes.resubscribe(links[0]!);
-  expect([await state(links[0]), (await suppressions.find(orgId, email))?.reason]).toEqual(["suppressed", "bounce"]);
+  expect([await state(links[0]), (await suppressions.find(orgId, email))?.reason]).toEqual([
+    "suppressed",
+    "bounce",
+  ]);
   await unsubscribes.unsubscribe(links[0]!);
   await suppressions.remove(orgId, email);
   expect([await state(links[0]), (await item()).status]).toEqual(["unsubscribed", "unsubscribed"]);
 });
 
 test("a token that is not ours, or of a site that is gone, is a 404 for everything", async () => {
-  const { caller } = await sentMail(0);
+  const { caller } = await createSentMails(0);
   const site = await sites.create(caller, sites.NewSite.parse({ name: "Gone" }));
-  const gone = (await tokens())({ orgId: caller.orgId, siteId: site.id, email: "ann@example.com" });
+  const gone = (await createTokenMaker("unsubscribe"))({
+    orgId: caller.orgId,
+    siteId: site.id,
+    email: "ann@example.com",
+  });
   await sites.remove(caller, site.id);
   for (const token of [gone, "made-up", "x".repeat(500)])
-    for (const act of [unsubscribes.find, unsubscribes.unsubscribe, unsubscribes.resubscribe])
+    for (const act of [unsubscribes.findStatus, unsubscribes.unsubscribe, unsubscribes.resubscribe])
       await expect(act(token)).rejects.toMatchObject({ kind: "missing" });
 });

@@ -1,33 +1,67 @@
 import { expect, inject, test } from "vitest";
-import { ask, cookieOf, freshEmail, mailTo, must, password, signedUp } from "../support/client.ts";
+import {
+  expectStatus,
+  password,
+  request,
+  sessionCookie,
+  signedUp,
+  uniqueEmail,
+  waitForMail,
+} from "../support/api-client.ts";
 
-const cookiePattern = /^__Host-session=[0-9A-Za-z]{32,}; HttpOnly; Secure; SameSite=Lax; Path=\/; Max-Age=604800$/;
-const login = (email: string, given = password, headers = {}) => ask("POST", "/auth/login", { email, password: given }, { headers });
-const me = (cookie: string) => ask("GET", "/auth/me", undefined, { headers: { cookie } });
+const cookiePattern =
+  /^__Host-session=[0-9A-Za-z]{32,}; HttpOnly; Secure; SameSite=Lax; Path=\/; Max-Age=604800$/;
+const login = (email: string, given = password, headers = {}) =>
+  request("POST", "/auth/login", { email, password: given }, { headers });
+const me = (cookie: string) => request("GET", "/auth/me", undefined, { headers: { cookie } });
 
 test("signup makes a user and an organization, and logs in", async () => {
-  const email = freshEmail();
-  const answer = await ask("POST", "/auth/signup", { email, password, name: "Ada", organizationName: "Engines Ltd" });
+  const email = uniqueEmail();
+  const answer = await request("POST", "/auth/signup", {
+    email,
+    password,
+    name: "Ada",
+    organizationName: "Engines Ltd",
+  });
   expect(answer).toMatchObject({
     status: 201,
     cookies: [expect.stringMatching(cookiePattern)],
     body: {
       data: {
-        user: { id: expect.any(Number), email, name: "Ada", createdAt: expect.stringMatching(/^\d{4}-.*\.\d{3}Z$/) },
-        organization: { id: expect.any(Number), name: "Engines Ltd", plan: expect.any(String), timezone: "UTC" },
+        user: {
+          id: expect.any(Number),
+          email,
+          name: "Ada",
+          createdAt: expect.stringMatching(/^\d{4}-.*\.\d{3}Z$/),
+        },
+        organization: {
+          id: expect.any(Number),
+          name: "Engines Ltd",
+          plan: expect.any(String),
+          timezone: "UTC",
+        },
       },
     },
   });
   expect(answer.text).not.toContain("scrypt");
-  const { body } = await me(cookieOf(answer));
-  expect(body).toEqual({ data: { ...(answer.body.data as object), auth: { kind: "session", siteId: null, scopes: ["*"] } } });
+  const { body } = await me(sessionCookie(answer));
+  expect(body).toEqual({
+    data: {
+      ...(answer.body.data as object),
+      auth: { kind: "session", siteId: null, scopes: ["*"] },
+    },
+  });
 });
 
 test("an email signs up once, however it is written", async () => {
-  const email = freshEmail();
-  must(201, await ask("POST", "/auth/signup", { email, password }));
-  const again = await ask("POST", "/auth/signup", { email: email.toUpperCase(), password });
-  expect(again).toMatchObject({ status: 409, cookies: [], body: { code: "email_taken", details: [{ path: "email" }] } });
+  const email = uniqueEmail();
+  expectStatus(201, await request("POST", "/auth/signup", { email, password }));
+  const again = await request("POST", "/auth/signup", { email: email.toUpperCase(), password });
+  expect(again).toMatchObject({
+    status: 409,
+    cookies: [],
+    body: { code: "email_taken", details: [{ path: "email" }] },
+  });
 });
 
 test.each([
@@ -40,18 +74,29 @@ test.each([
   ["name", { email: "ada@example.com", password, name: 7 }],
   ["organizationName", { email: "ada@example.com", password, organizationName: "" }],
 ])("signup refuses a bad %s and names it", async (path, body) => {
-  const answer = await ask("POST", "/auth/signup", body);
-  expect(answer).toMatchObject({ status: 400, cookies: [], body: { code: "validation_failed", details: [{ path }] } });
+  const answer = await request("POST", "/auth/signup", body);
+  expect(answer).toMatchObject({
+    status: 400,
+    cookies: [],
+    body: { code: "validation_failed", details: [{ path }] },
+  });
   expect(answer.body.error).toContain(path);
 });
 
 test("every login is a session of its own, whatever cookie comes along", async () => {
   const { email, cookie } = await signedUp();
   const brought = "__Host-session=chosenByAnAttacker00000000000000000";
-  const [first, second] = [await login(email, password, { cookie: brought }), await login(email, password, { cookie })];
-  const cookies = [first, second].map(cookieOf);
+  const [first, second] = [
+    await login(email, password, { cookie: brought }),
+    await login(email, password, { cookie }),
+  ];
+  const cookies = [first, second].map(sessionCookie);
   expect(new Set([cookie, brought, ...cookies]).size).toBe(4);
-  expect(first).toMatchObject({ status: 200, cookies: [expect.stringMatching(cookiePattern)], body: { data: { user: { email } } } });
+  expect(first).toMatchObject({
+    status: 200,
+    cookies: [expect.stringMatching(cookiePattern)],
+    body: { data: { user: { email } } },
+  });
   for (const one of [cookie, ...cookies]) expect((await me(one)).status).toBe(200);
   expect((await me(brought)).status).toBe(401);
 });
@@ -63,7 +108,10 @@ test("the email of a login may be written in any case", async () => {
 
 test("an unknown email and a wrong password get the same answer", async () => {
   const { email } = await signedUp();
-  const [wrong, unknown] = [await login(email, "not the password"), await login(freshEmail(), "not the password")];
+  const [wrong, unknown] = [
+    await login(email, "not the password"),
+    await login(uniqueEmail(), "not the password"),
+  ];
   for (const answer of [wrong, unknown]) {
     const { requestId, ...rest } = answer.body;
     expect(rest).toEqual({ error: "Unauthorized", code: "unauthorized" });
@@ -72,11 +120,16 @@ test("an unknown email and a wrong password get the same answer", async () => {
 });
 
 test("after ten failures an account waits, and the answer says how long", async () => {
-  const email = freshEmail();
-  const failures = await Promise.all(Array.from({ length: 10 }, () => login(email, "not the password")));
+  const email = uniqueEmail();
+  const failures = await Promise.all(
+    Array.from({ length: 10 }, () => login(email, "not the password")),
+  );
   expect(failures.map(({ status }) => status)).toEqual(Array(10).fill(401));
   const refused = await login(email);
-  expect(refused).toMatchObject({ status: 429, body: { code: "rate_limited", limit: 10, resetAt: expect.any(Number) } });
+  expect(refused).toMatchObject({
+    status: 429,
+    body: { code: "rate_limited", limit: 10, resetAt: expect.any(Number) },
+  });
   expect(refused.body.retryAfter).toBeGreaterThan(0);
   expect(refused.body.retryAfter).toBeLessThanOrEqual(900);
   expect(refused.headers.get("retry-after")).toBe(String(refused.body.retryAfter));
@@ -84,8 +137,8 @@ test("after ten failures an account waits, and the answer says how long", async 
 
 test("logout ends this session, clears the cookie, and leaves the others", async () => {
   const { email, cookie } = await signedUp();
-  const other = cookieOf(await login(email));
-  const answer = await ask("POST", "/auth/logout", undefined, { headers: { cookie } });
+  const other = sessionCookie(await login(email));
+  const answer = await request("POST", "/auth/logout", undefined, { headers: { cookie } });
   expect(answer.status).toBe(200);
   expect(answer.cookies).toEqual([expect.stringMatching(/^__Host-session=; .*Max-Age=0$/)]);
   expect((await me(cookie)).status).toBe(401);
@@ -96,7 +149,11 @@ test("an API key learns who it is", async () => {
   const { call, newKey, siteId, orgId, email } = await signedUp();
   const key = await newKey({ siteId, scopes: ["auth:read", "sites:read"] });
   expect((await call("GET", "/auth/me", undefined, { as: { key } })).body).toMatchObject({
-    data: { user: { email }, organization: { id: orgId }, auth: { kind: "api_key", siteId, scopes: ["auth:read", "sites:read"] } },
+    data: {
+      user: { email },
+      organization: { id: orgId },
+      auth: { kind: "api_key", siteId, scopes: ["auth:read", "sites:read"] },
+    },
   });
 });
 
@@ -108,51 +165,89 @@ test.each([
   ["another scheme", { authorization: "Basic YTpi" }],
   ["a bare prefix", { authorization: "Bearer pm_live_" }],
 ])("%s is Unauthorized", async (_, headers) => {
-  const answer = await ask("GET", "/auth/me", undefined, { headers });
-  expect(answer).toMatchObject({ status: 401, body: { error: "Unauthorized", code: "unauthorized", requestId: expect.any(String) } });
+  const answer = await request("GET", "/auth/me", undefined, { headers });
+  expect(answer).toMatchObject({
+    status: 401,
+    body: { error: "Unauthorized", code: "unauthorized", requestId: expect.any(String) },
+  });
 });
 
 test("a bad API key is not saved by a good session beside it", async () => {
   const { cookie } = await signedUp();
-  expect((await ask("GET", "/auth/me", undefined, { headers: { cookie, authorization: "Bearer nonsense" } })).status).toBe(401);
+  expect(
+    (
+      await request("GET", "/auth/me", undefined, {
+        headers: { cookie, authorization: "Bearer nonsense" },
+      })
+    ).status,
+  ).toBe(401);
 });
 
 test("forgot-password says the same of everyone", async () => {
   const { email } = await signedUp();
-  const answers = await Promise.all([email, freshEmail()].map((one) => ask("POST", "/auth/forgot-password", { email: one })));
-  for (const answer of answers) expect(answer).toMatchObject({ status: 200, body: { data: { sent: true } } });
-  expect((await ask("POST", "/auth/forgot-password", { email: "nobody" })).body.details).toMatchObject([{ path: "email" }]);
+  const answers = await Promise.all(
+    [email, uniqueEmail()].map((one) => request("POST", "/auth/forgot-password", { email: one })),
+  );
+  for (const answer of answers)
+    expect(answer).toMatchObject({ status: 200, body: { data: { sent: true } } });
+  expect(
+    (await request("POST", "/auth/forgot-password", { email: "nobody" })).body.details,
+  ).toMatchObject([{ path: "email" }]);
 });
 
 test("who forgot the password sets a new one with the mailed token, once, and every session is over", async () => {
   const { email, cookie } = await signedUp();
-  must(200, await ask("POST", "/auth/forgot-password", { email: email.toUpperCase() }));
-  const { text } = await mailTo(email);
+  expectStatus(200, await request("POST", "/auth/forgot-password", { email: email.toUpperCase() }));
+  const { text } = await waitForMail(email);
   const [, token = ""] = /token=([0-9A-Za-z]{32,})/.exec(text ?? "") ?? [];
-  const reset = (next: string) => ask("POST", "/auth/reset-password", { token, password: next });
+  const reset = (next: string) =>
+    request("POST", "/auth/reset-password", { token, password: next });
   const done = await reset("quite a new password");
   expect(done).toMatchObject({ status: 200, cookies: [], body: { data: { reset: true } } });
   expect((await me(cookie)).status).toBe(401);
   expect((await login(email)).status).toBe(401);
   expect((await login(email, "quite a new password")).status).toBe(200);
-  expect(await reset("yet another password")).toMatchObject({ status: 400, body: { code: "invalid_token" } });
+  expect(await reset("yet another password")).toMatchObject({
+    status: 400,
+    body: { code: "invalid_token" },
+  });
 });
 
 test("a made-up reset token resets nothing", async () => {
-  const answer = await ask("POST", "/auth/reset-password", { token: "made-up", password: "quite a new password" });
-  expect(answer).toMatchObject({ status: 400, body: { code: "invalid_token", details: [{ path: "token" }] } });
-  const weak = await ask("POST", "/auth/reset-password", { token: "made-up", password: "12345678" });
-  expect(weak).toMatchObject({ status: 400, body: { code: "validation_failed", details: [{ path: "password" }] } });
+  const answer = await request("POST", "/auth/reset-password", {
+    token: "made-up",
+    password: "quite a new password",
+  });
+  expect(answer).toMatchObject({
+    status: 400,
+    body: { code: "invalid_token", details: [{ path: "token" }] },
+  });
+  const weak = await request("POST", "/auth/reset-password", {
+    token: "made-up",
+    password: "12345678",
+  });
+  expect(weak).toMatchObject({
+    status: 400,
+    body: { code: "validation_failed", details: [{ path: "password" }] },
+  });
 });
 
 test("settings show user and organization, and change name and time zone one by one", async () => {
   const { call, email, orgId } = await signedUp();
   const renamed = await call("PUT", "/settings/org", { name: "Engines Ltd" });
-  expect(renamed).toMatchObject({ status: 200, body: { data: { id: orgId, name: "Engines Ltd", timezone: "UTC" } } });
-  must(200, await call("PUT", "/settings/org", { timezone: "Europe/Berlin" }));
+  expect(renamed).toMatchObject({
+    status: 200,
+    body: { data: { id: orgId, name: "Engines Ltd", timezone: "UTC" } },
+  });
+  expectStatus(200, await call("PUT", "/settings/org", { timezone: "Europe/Berlin" }));
   expect(await call("GET", "/settings")).toMatchObject({
     status: 200,
-    body: { data: { user: { email }, organization: { id: orgId, name: "Engines Ltd", timezone: "Europe/Berlin" } } },
+    body: {
+      data: {
+        user: { email },
+        organization: { id: orgId, name: "Engines Ltd", timezone: "Europe/Berlin" },
+      },
+    },
   });
 });
 
@@ -163,14 +258,22 @@ test.each([
   ["name", { name: "two\nlines" }],
 ])("the organization's settings refuse a bad %s", async (path, body) => {
   const { call } = await signedUp();
-  expect(await call("PUT", "/settings/org", body)).toMatchObject({ status: 400, body: { details: [{ path }] } });
+  expect(await call("PUT", "/settings/org", body)).toMatchObject({
+    status: 400,
+    body: { details: [{ path }] },
+  });
 });
 
 test("the password changes with the current one only, and ends the other sessions", async () => {
   const { email, cookie, call } = await signedUp();
-  const other = cookieOf(await login(email));
+  const other = sessionCookie(await login(email));
   const change = (currentPassword: string) =>
-    call("PUT", "/settings/password", { currentPassword, newPassword: "another horse altogether" }, { as: "session" });
+    call(
+      "PUT",
+      "/settings/password",
+      { currentPassword, newPassword: "another horse altogether" },
+      { as: "session" },
+    );
   expect(await change("not the password")).toMatchObject({
     status: 400,
     body: { code: "wrong_password", details: [{ path: "currentPassword" }] },
@@ -188,7 +291,12 @@ test("an API key changes no password and ends no session", async () => {
     ["PUT", "/settings/password"],
     ["POST", "/auth/logout"],
   ] as const)
-    expect(await call(method, path, { currentPassword: password, newPassword: "another horse altogether" })).toMatchObject({
+    expect(
+      await call(method, path, {
+        currentPassword: password,
+        newPassword: "another horse altogether",
+      }),
+    ).toMatchObject({
       status: 403,
       body: { code: "session_required" },
     });
@@ -197,12 +305,32 @@ test("an API key changes no password and ends no session", async () => {
 test("a page of another origin can do nothing with a session that its visitor has", async () => {
   const { call } = await signedUp();
   for (const origin of ["https://evil.example", "null"])
-    expect(await call("POST", "/sites", { name: "Trap" }, { as: "session", headers: { origin } })).toMatchObject({
+    expect(
+      await call("POST", "/sites", { name: "Trap" }, { as: "session", headers: { origin } }),
+    ).toMatchObject({
       status: 403,
       body: { code: "origin_forbidden" },
     });
-  expect((await call("GET", "/sites", undefined, { as: "session", headers: { origin: "https://evil.example" } })).status).toBe(200);
-  expect((await call("POST", "/sites", { name: "By key" }, { headers: { origin: "https://evil.example" } })).status).toBe(201);
+  expect(
+    (
+      await call("GET", "/sites", undefined, {
+        as: "session",
+        headers: { origin: "https://evil.example" },
+      })
+    ).status,
+  ).toBe(200);
+  expect(
+    (
+      await call(
+        "POST",
+        "/sites",
+        { name: "By key" },
+        { headers: { origin: "https://evil.example" } },
+      )
+    ).status,
+  ).toBe(201);
   const own = { origin: new URL(inject("baseUrl")).origin };
-  expect((await call("POST", "/sites", { name: "Ours" }, { as: "session", headers: own })).status).toBe(201);
+  expect(
+    (await call("POST", "/sites", { name: "Ours" }, { as: "session", headers: own })).status,
+  ).toBe(201);
 });

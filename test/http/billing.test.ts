@@ -1,35 +1,87 @@
-// Plans and billing as customers see them; Stripe itself is played by test/support/stripe (see test/engine/billing.test.ts for what it tells).
+// Plans and billing as customers see them; Stripe itself is played by test/support/stripe (see
+// test/engine/billing.test.ts for what it tells).
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
-import { ask, type Client, must, signedUp } from "../support/client.ts";
-import { type Running, started } from "../support/launch.ts";
-import { type FakeStripe, fakeStripe, secretKey, webhookSecret } from "../support/stripe/fake.ts";
+import {
+  expectStatus,
+  nextMinute,
+  request,
+  signedUp,
+  type TestClient,
+} from "../support/api-client.ts";
+import { type RunningTestService, startServiceProcess } from "../support/service-process.ts";
+import {
+  type FakeStripe,
+  secretKey,
+  startFakeStripe,
+  webhookSecret,
+} from "../support/stripe/fake-stripe.ts";
 
 const session = { as: "session" } as const;
 const shared = { service: inject("baseUrl") };
 
 describe("without Stripe", () => {
-  test("the five plans are there, with limits and prices", async () => {
+  test("the five plans are listed with limits and prices", async () => {
     const client = await signedUp();
-    const { plans } = must(
+    const { plans } = expectStatus(
       200,
-      await client.call<{ plans: { key: string; priceCents: number; limits: object; features: string[] }[] }>("GET", "/plans"),
+      await client.call<{
+        plans: { key: string; priceCents: number; limits: object; features: string[] }[];
+      }>("GET", "/plans"),
     ).body.data;
     expect(plans.map(({ key, priceCents, limits }) => ({ key, priceCents, ...limits }))).toEqual([
-      { key: "free", priceCents: 0, mailsPerMonth: 3_000, generalPerMinute: 100, sendPerMinute: 20 },
-      { key: "starter", priceCents: 1_500, mailsPerMonth: 25_000, generalPerMinute: 500, sendPerMinute: 100 },
-      { key: "growth", priceCents: 4_900, mailsPerMonth: 100_000, generalPerMinute: 2_000, sendPerMinute: 500 },
-      { key: "business", priceCents: 14_900, mailsPerMonth: 500_000, generalPerMinute: 5_000, sendPerMinute: 1_000 },
-      { key: "enterprise", priceCents: 49_900, mailsPerMonth: 2_500_000, generalPerMinute: 10_000, sendPerMinute: 2_000 },
+      {
+        key: "free",
+        priceCents: 0,
+        mailsPerMonth: 3_000,
+        generalPerMinute: 100,
+        sendPerMinute: 20,
+      },
+      {
+        key: "starter",
+        priceCents: 1_500,
+        mailsPerMonth: 25_000,
+        generalPerMinute: 500,
+        sendPerMinute: 100,
+      },
+      {
+        key: "growth",
+        priceCents: 4_900,
+        mailsPerMonth: 100_000,
+        generalPerMinute: 2_000,
+        sendPerMinute: 500,
+      },
+      {
+        key: "business",
+        priceCents: 14_900,
+        mailsPerMonth: 500_000,
+        generalPerMinute: 5_000,
+        sendPerMinute: 1_000,
+      },
+      {
+        key: "enterprise",
+        priceCents: 49_900,
+        mailsPerMonth: 2_500_000,
+        generalPerMinute: 10_000,
+        sendPerMinute: 2_000,
+      },
     ]);
     for (const { features } of plans) expect(features.length).toBeGreaterThan(2);
   });
 
-  test("a new organization has used nothing, and nothing to its credit", async () => {
+  test("a new organization has no usage and no credits", async () => {
     const client = await signedUp();
     const mails = { accepted: 0, included: 3000, remaining: 3000, beyond: 0 };
-    const period = { start: expect.stringMatching(/-01T00:00:00.000Z$/), end: expect.stringMatching(/-01T00:00:00.000Z$/) };
+    const period = {
+      start: expect.stringMatching(/-01T00:00:00.000Z$/),
+      end: expect.stringMatching(/-01T00:00:00.000Z$/),
+    };
     const answers = {
-      "/plans/current": { plan: expect.objectContaining({ key: "free" }), period, mails, subscription: null },
+      "/plans/current": {
+        plan: expect.objectContaining({ key: "free" }),
+        period,
+        mails,
+        subscription: null,
+      },
       "/plans/usage": {
         plan: "free",
         period,
@@ -37,35 +89,54 @@ describe("without Stripe", () => {
         requests: { general: expect.any(Object), send: expect.objectContaining({ used: 0 }) },
       },
       "/billing/usage": { period, mails, chargedCents: 0, balance: { credits: 0, cents: 0 } },
-      "/billing/subscription": { plan: expect.objectContaining({ key: "free" }), subscription: null, invoices: [] },
+      "/billing/subscription": {
+        plan: expect.objectContaining({ key: "free" }),
+        subscription: null,
+        invoices: [],
+      },
       "/billing/credits": { packages: expect.any(Array), balance: { credits: 0, cents: 0 } },
     };
-    for (const [path, data] of Object.entries(answers)) expect([path, (await client.call("GET", path)).body.data]).toEqual([path, data]);
+    for (const [path, data] of Object.entries(answers))
+      expect([path, (await client.call("GET", path)).body.data]).toEqual([path, data]);
   });
 
-  test("what costs money needs a session, and then names the setting that is missing", async () => {
+  test("payments need a session, and the error names the missing setting", async () => {
     const client = await signedUp();
     for (const [path, body] of [
       ["/billing/checkout", { plan: "starter" }],
       ["/billing/credits", { packageId: "credits_10000" }],
       ["/billing/portal", {}],
     ] as const) {
-      expect([path, (await client.call("POST", path, body)).body.code]).toEqual([path, "session_required"]);
+      expect([path, (await client.call("POST", path, body)).body.code]).toEqual([
+        path,
+        "session_required",
+      ]);
       const { status, body: told } = await client.call("POST", path, body, session);
-      expect([path, status, told.error]).toEqual([path, 503, expect.stringContaining("STRIPE_SECRET_KEY")]);
+      expect([path, status, told.error]).toEqual([
+        path,
+        503,
+        expect.stringContaining("STRIPE_SECRET_KEY"),
+      ]);
     }
-    expect((await client.call("POST", "/plans/change", { plan: "starter" })).body.code).toBe("session_required");
+    expect((await client.call("POST", "/plans/change", { plan: "starter" })).body.code).toBe(
+      "session_required",
+    );
     expect((await client.call("POST", "/plans/cancel", {})).body.code).toBe("session_required");
   });
 
-  test("a bound key sees plans, and nothing of the money", async () => {
+  test("a bound key can read plans, but no billing data", async () => {
     const client = await signedUp();
     const key = await client.newKey({ siteId: client.siteId });
-    const status = async (path: string) => (await client.call("GET", path, undefined, { as: { key } })).status;
-    expect(await Promise.all(["/plans", "/plans/current", "/plans/usage"].map(status))).toEqual([200, 200, 200]);
-    expect(await Promise.all(["/billing/usage", "/billing/credits", "/org/health", "/org/branding"].map(status))).toEqual([
-      403, 403, 403, 403,
+    const status = async (path: string) =>
+      (await client.call("GET", path, undefined, { as: { key } })).status;
+    expect(await Promise.all(["/plans", "/plans/current", "/plans/usage"].map(status))).toEqual([
+      200, 200, 200,
     ]);
+    expect(
+      await Promise.all(
+        ["/billing/usage", "/billing/credits", "/org/health", "/org/branding"].map(status),
+      ),
+    ).toEqual([403, 403, 403, 403]);
   });
 
   test.each([
@@ -82,57 +153,94 @@ describe("without Stripe", () => {
     expect([answer.status, answer.body.details?.[0]?.path]).toEqual([400, field]);
   });
 
-  test("branding and health are told and changed", async () => {
+  test("the branding footer and the trust level can be read; the footer can be changed", async () => {
     const client = await signedUp();
     expect((await client.call("PUT", "/org/branding", { enabled: "yes" })).status).toBe(400);
-    const on = must(200, await client.call<{ footer: { html: string; text: string } }>("PUT", "/org/branding", { enabled: true })).body
-      .data;
+    const on = expectStatus(
+      200,
+      await client.call<{ footer: { html: string; text: string } }>("PUT", "/org/branding", {
+        enabled: true,
+      }),
+    ).body.data;
     expect(on).toMatchObject({ enabled: true, discountPercent: 15, centsPerMail: 0.085 });
     expect(on.footer.text).toContain("Sent with Pennymail: http");
     expect((await client.call("GET", "/org/branding")).body.data).toEqual(on);
     const other = await signedUp();
-    expect((await other.call("GET", "/org/branding")).body.data).toMatchObject({ enabled: false, centsPerMail: 0.1 });
+    expect((await other.call("GET", "/org/branding")).body.data).toMatchObject({
+      enabled: false,
+      centsPerMail: 0.1,
+    });
     expect((await client.call("GET", "/org/health")).body.data).toMatchObject({
       trust: { level: "new" },
-      limits: { plan: "free", windowSeconds: 60, general: { limit: 100 }, send: { limit: 20, used: 0 } },
+      limits: {
+        plan: "free",
+        windowSeconds: 60,
+        general: { limit: 100 },
+        send: { limit: 20, used: 0 },
+      },
     });
   });
 
-  test("nobody but Stripe tells of payments", async () => {
-    const { status, body } = await ask("POST", "/billing/webhooks", { type: "invoice.paid" }, shared);
+  test("a webhook event without Stripe's signature is rejected", async () => {
+    const { status, body } = await request(
+      "POST",
+      "/billing/webhooks",
+      { type: "invoice.paid" },
+      shared,
+    );
     expect([status, body.error]).toEqual([503, expect.stringContaining("STRIPE_")]);
   });
 });
 
 describe("with Stripe", () => {
   let stripe: FakeStripe;
-  let service: Running;
-  let client: Client;
+  let service: RunningTestService;
+  let client: TestClient;
   beforeAll(async () => {
-    stripe = await fakeStripe();
-    const settings = { STRIPE_URL: stripe.url, STRIPE_SECRET_KEY: secretKey, STRIPE_WEBHOOK_SECRET: webhookSecret };
-    service = await started({ ...settings, ADDRESS_LIMIT_PER_MINUTE: "1000000" });
+    stripe = await startFakeStripe();
+    const settings = {
+      STRIPE_URL: stripe.url,
+      STRIPE_SECRET_KEY: secretKey,
+      STRIPE_WEBHOOK_SECRET: webhookSecret,
+    };
+    service = await startServiceProcess({ ...settings, ADDRESS_LIMIT_PER_MINUTE: "1000000" });
     client = await signedUp({ service: service.url });
   });
   afterAll(async () => {
     await service.stop();
     stripe.stop();
   });
-  const hear = async (events: Parameters<FakeStripe["call"]>[0][]) => {
+  const hear = async (events: Parameters<FakeStripe["toWebhookCall"]>[0][]) => {
     for (const event of events) {
-      const { raw, headers } = stripe.call(event);
-      must(200, await ask("POST", "/billing/webhooks", undefined, { raw, headers, service: service.url }));
+      const { raw, headers } = stripe.toWebhookCall(event);
+      expectStatus(
+        200,
+        await request("POST", "/billing/webhooks", undefined, {
+          raw,
+          headers,
+          service: service.url,
+        }),
+      );
     }
   };
   const post = <T>(path: string, body: object = {}, headers: Record<string, string> = {}) =>
     client.call<T>("POST", path, body, { ...session, headers });
 
-  test("a plan is bought, changed and given up; credits pay for what lies beyond it", async () => {
-    const page = must(201, await post<{ sessionId: string }>("/billing/checkout", { plan: "starter" })).body.data;
+  test("a plan is bought, changed and cancelled; credits pay for mail beyond it", async () => {
+    const page = expectStatus(
+      201,
+      await post<{ sessionId: string }>("/billing/checkout", { plan: "starter" }),
+    ).body.data;
     await hear(stripe.pay(page.sessionId));
-    expect((await client.call("GET", "/rate-limit")).body.data).toMatchObject({ plan: "starter", general: { limit: 500 } });
+    expect((await client.call("GET", "/rate-limit")).body.data).toMatchObject({
+      plan: "starter",
+      general: { limit: 500 },
+    });
     const change = { plan: "growth", confirm: true };
-    const first = must(200, await post("/plans/change", change, { "idempotency-key": "change-1" }));
+    const first = expectStatus(
+      200,
+      await post("/plans/change", change, { "idempotency-key": "change-1" }),
+    );
     const again = await post("/plans/change", change, { "idempotency-key": "change-1" });
     expect(again.body.data).toEqual(first.body.data);
     expect(again.headers.get("idempotent-replayed")).toBe("true");
@@ -141,20 +249,63 @@ describe("with Stripe", () => {
       subscription: { plan: "growth" },
     });
 
-    const credits = must(201, await post<{ sessionId: string }>("/billing/credits", { packageId: "credits_50000" })).body.data;
+    const credits = expectStatus(
+      201,
+      await post<{ sessionId: string }>("/billing/credits", { packageId: "credits_50000" }),
+    ).body.data;
     await hear(stripe.pay(credits.sessionId));
-    expect((await client.call("GET", "/billing/usage")).body.data).toMatchObject({ balance: { credits: 50_000, cents: 5_000 } });
+    expect((await client.call("GET", "/billing/usage")).body.data).toMatchObject({
+      balance: { credits: 50_000, cents: 5_000 },
+    });
 
-    expect(must(201, await post<{ url: string }>("/billing/portal")).body.data.url).toContain(stripe.url);
-    const { invoices } = must(200, await client.call<{ invoices: object[] }>("GET", "/billing/subscription")).body.data;
+    expect(
+      expectStatus(201, await post<{ url: string }>("/billing/portal")).body.data.url,
+    ).toContain(stripe.url);
+    const { invoices } = expectStatus(
+      200,
+      await client.call<{ invoices: object[] }>("GET", "/billing/subscription"),
+    ).body.data;
     expect(invoices).toHaveLength(2);
-    expect(must(200, await post("/plans/cancel")).body.data).toMatchObject({ cancelAtPeriodEnd: true });
+    expect(expectStatus(200, await post("/plans/cancel")).body.data).toMatchObject({
+      cancelAtPeriodEnd: true,
+    });
   });
 
-  test("mail beyond the plan and the credits is refused with 402, and stores nothing", async () => {
+  test("an upgrade raises the rate limit at once, also for an organization that just got 429", async () => {
+    const one = await signedUp({ service: service.url });
+    const sites = async (n: number) => {
+      const answers = await Promise.all(Array.from({ length: n }, () => one.call("GET", "/sites")));
+      return answers.map(({ status, headers }) =>
+        [status, headers.get("x-ratelimit-limit")].join(" "),
+      );
+    };
+    const page = expectStatus(
+      201,
+      await one.call<{ sessionId: string }>(
+        "POST",
+        "/billing/checkout",
+        { plan: "starter" },
+        session,
+      ),
+    ).body.data;
+    await nextMinute(service.url);
+    const before = await sites(120);
+    expect(before.filter((answer) => answer === "429 100")).toHaveLength(20);
+    await hear(stripe.pay(page.sessionId));
+    expect(new Set(await sites(20))).toEqual(new Set(["200 500"]));
+  });
+
+  test("mail beyond the plan and credits is a 402 and stores nothing", async () => {
     const poor = await signedUp({ service: service.url });
-    const sendingConfig = { provider: "postmark", credentials: { apiKey: "x" }, fromEmail: "us@shop.example" };
-    const { id } = must(201, await poor.call<{ id: number }>("POST", "/sending-configs", sendingConfig)).body.data;
+    const sendingConfig = {
+      provider: "postmark",
+      credentials: { apiKey: "x" },
+      fromEmail: "us@shop.example",
+    };
+    const { id } = expectStatus(
+      201,
+      await poor.call<{ id: number }>("POST", "/sending-configs", sendingConfig),
+    ).body.data;
     const batch = (n: number, word: string) => ({
       sendingConfigId: id,
       subject: "Hi",
@@ -162,17 +313,34 @@ describe("with Stripe", () => {
       scheduledAt: new Date(Date.now() + 24 * 3600 * 1000).toISOString(),
       recipients: Array.from({ length: n }, (_, i) => ({ to: `${word}${i}@example.com` })),
     });
-    for (const word of ["a", "b", "c"]) must(202, await poor.call("POST", "/send/batch", batch(1000, word)));
+    for (const word of ["a", "b", "c"])
+      expectStatus(202, await poor.call("POST", "/send/batch", batch(1000, word)));
     const refused = await poor.call("POST", "/send/batch", batch(1, "d"));
     expect([refused.status, refused.body.code]).toEqual([402, "payment_required"]);
     expect(refused.body.error).toContain("POST /billing/credits");
-    const { pagination } = must(200, await poor.call<{ pagination: { total: number } }>("GET", "/sends?limit=1")).body.data;
+    const { pagination } = expectStatus(
+      200,
+      await poor.call<{ pagination: { total: number } }>("GET", "/sends?limit=1"),
+    ).body.data;
     expect(pagination.total).toBe(3000);
-    expect((await poor.call("GET", "/plans/usage")).body.data).toMatchObject({ mails: { accepted: 3000, remaining: 0, beyond: 0 } });
-    const page = await poor.call<{ sessionId: string }>("POST", "/billing/credits", { packageId: "credits_10000" }, session);
+    expect((await poor.call("GET", "/plans/usage")).body.data).toMatchObject({
+      mails: { accepted: 3000, remaining: 0, beyond: 0 },
+    });
+    const page = await poor.call<{ sessionId: string }>(
+      "POST",
+      "/billing/credits",
+      { packageId: "credits_10000" },
+      session,
+    );
     await hear(stripe.pay(page.body.data.sessionId));
-    const sent = must(202, await poor.call<{ results: { id: number }[] }>("POST", "/send/batch", batch(1, "e"))).body.data;
-    expect((await poor.call("GET", `/sends/${sent.results[0]!.id}`)).body.data).toMatchObject({ cost: 0.1, status: "scheduled" });
+    const sent = expectStatus(
+      202,
+      await poor.call<{ results: { id: number }[] }>("POST", "/send/batch", batch(1, "e")),
+    ).body.data;
+    expect((await poor.call("GET", `/sends/${sent.results[0]!.id}`)).body.data).toMatchObject({
+      cost: 0.1,
+      status: "scheduled",
+    });
     expect((await poor.call("GET", "/billing/usage")).body.data).toMatchObject({
       chargedCents: 0.1,
       balance: { credits: 9_999 },

@@ -1,5 +1,5 @@
 import { expect, inject, test } from "vitest";
-import { type Client, mailTo, must, signedUp } from "../support/client.ts";
+import { expectStatus, signedUp, type TestClient, waitForMail } from "../support/api-client.ts";
 
 interface Campaign {
   id: number;
@@ -21,7 +21,7 @@ interface Variant {
 }
 type Listed = { campaigns: Campaign[]; pagination: { total: number | null } };
 
-interface Shop extends Client {
+interface Shop extends TestClient {
   templateId: number;
   listId: number;
   configId: number;
@@ -29,8 +29,13 @@ interface Shop extends Client {
 
 async function shop(): Promise<Shop> {
   const client = await signedUp();
-  const made = async (path: string, body: object) => must(201, await client.call<{ id: number }>("POST", path, body)).body.data.id;
-  const templateId = await made("/templates", { name: "News", subject: "News, {{ firstName }}", html: "<p>Hello {{ firstName }}</p>" });
+  const made = async (path: string, body: object) =>
+    expectStatus(201, await client.call<{ id: number }>("POST", path, body)).body.data.id;
+  const templateId = await made("/templates", {
+    name: "News",
+    subject: "News, {{ firstName }}",
+    html: "<p>Hello {{ firstName }}</p>",
+  });
   const listId = await made("/lists", { name: "News" });
   const configId = await made("/sending-configs", {
     provider: "postmark",
@@ -44,44 +49,98 @@ async function shop(): Promise<Shop> {
 /** The mail provider that the local runner brings along takes these. */
 async function sandboxCredentials(): Promise<object> {
   const answer = await fetch(`${inject("baseUrl")}/_local/sandbox`);
-  const { data } = (await answer.json()) as { data: { providers: Record<string, { credentials: object }> } };
+  const { data } = (await answer.json()) as {
+    data: { providers: Record<string, { credentials: object }> };
+  };
   return data.providers.postmark!.credentials;
 }
 
-const full = ({ templateId, listId, configId }: Shop) => ({ name: "Spring", templateId, listId, sendingConfigId: configId });
-const make = async (client: Client, body: object = { name: "Spring" }) =>
-  must(201, await client.call<Campaign>("POST", "/campaigns", body)).body.data;
+const full = ({ templateId, listId, configId }: Shop) => ({
+  name: "Spring",
+  templateId,
+  listId,
+  sendingConfigId: configId,
+});
+const make = async (client: TestClient, body: object = { name: "Spring" }) =>
+  expectStatus(201, await client.call<Campaign>("POST", "/campaigns", body)).body.data;
 
-test("a campaign is made as a draft with what is known by then, and changed field by field", async () => {
+test("a campaign is created as an incomplete draft and changed field by field", async () => {
   const client = await shop();
   const made = await make(client);
-  const empty = { subject: null, templateId: null, listId: null, tagId: null, segmentId: null, sendingConfigId: null, abTest: null };
-  const none = { statusReason: null, scheduledAt: null, sendLate: false, startedAt: null, finishedAt: null, winner: null };
-  const stamps = { createdAt: expect.stringMatching(/^\d{4}-.*\.\d{3}Z$/), updatedAt: expect.any(String) };
-  expect(made).toEqual({ id: expect.any(Number), siteId: client.siteId, name: "Spring", ...empty, status: "draft", ...none, ...stamps });
+  const empty = {
+    subject: null,
+    templateId: null,
+    listId: null,
+    tagId: null,
+    segmentId: null,
+    sendingConfigId: null,
+    abTest: null,
+  };
+  const none = {
+    statusReason: null,
+    scheduledAt: null,
+    sendLate: false,
+    startedAt: null,
+    finishedAt: null,
+    winner: null,
+  };
+  const stamps = {
+    createdAt: expect.stringMatching(/^\d{4}-.*\.\d{3}Z$/),
+    updatedAt: expect.any(String),
+  };
+  expect(made).toEqual({
+    id: expect.any(Number),
+    siteId: client.siteId,
+    name: "Spring",
+    ...empty,
+    status: "draft",
+    ...none,
+    ...stamps,
+  });
   const abTest = { testPercent: 20, metric: "click_rate", durationMinutes: 60 };
-  const changed = await client.call<Campaign>("PUT", `/campaigns/${made.id}`, { ...full(client), abTest });
+  const changed = await client.call<Campaign>("PUT", `/campaigns/${made.id}`, {
+    ...full(client),
+    abTest,
+  });
   expect(changed).toMatchObject({ status: 200, body: { data: { ...full(client), abTest } } });
-  const detail = must(200, await client.call<Campaign>("GET", `/campaigns/${made.id}`)).body.data;
-  expect(detail).toMatchObject({ sendingConfigLabel: "Shop <shop@shop.example>", variants: [], stats: { recipients: 0, openRate: 0 } });
+  const detail = expectStatus(200, await client.call<Campaign>("GET", `/campaigns/${made.id}`)).body
+    .data;
+  expect(detail).toMatchObject({
+    sendingConfigLabel: "Shop <shop@shop.example>",
+    variants: [],
+    stats: { recipients: 0, openRate: 0 },
+  });
   expect(Object.keys(detail).toSorted()).toEqual(
     [...Object.keys(made), "accounting", "sendingConfigLabel", "stats", "variants"].toSorted(),
   );
-  expect((await client.call("DELETE", `/campaigns/${made.id}`)).body.data).toEqual({ id: made.id, deleted: true });
-  for (const method of ["GET", "DELETE"]) expect((await client.call(method, `/campaigns/${made.id}`)).status).toBe(404);
+  expect((await client.call("DELETE", `/campaigns/${made.id}`)).body.data).toEqual({
+    id: made.id,
+    deleted: true,
+  });
+  for (const method of ["GET", "DELETE"])
+    expect((await client.call(method, `/campaigns/${made.id}`)).status).toBe(404);
 });
 
 test("campaigns are listed newest first, by site and by status", async () => {
   const client = await shop();
   const first = await make(client, full(client));
   const second = await make(client);
-  must(200, await client.call("POST", `/campaigns/${first.id}/schedule`, { scheduledAt: "2027-06-01T09:00:00+02:00" }));
+  expectStatus(
+    200,
+    await client.call("POST", `/campaigns/${first.id}/schedule`, {
+      scheduledAt: "2027-06-01T09:00:00+02:00",
+    }),
+  );
   const ids = async (query = "") =>
-    must(200, await client.call<Listed>("GET", `/campaigns${query}`)).body.data.campaigns.map(({ id }) => id);
+    expectStatus(
+      200,
+      await client.call<Listed>("GET", `/campaigns${query}`),
+    ).body.data.campaigns.map(({ id }) => id);
   expect(await ids()).toEqual([second.id, first.id]);
   expect(await ids("?status=scheduled")).toEqual([first.id]);
   expect(await ids(`?siteId=${client.siteId}&status=draft`)).toEqual([second.id]);
-  const scheduled = must(200, await client.call<Campaign>("GET", `/campaigns/${first.id}`)).body.data;
+  const scheduled = expectStatus(200, await client.call<Campaign>("GET", `/campaigns/${first.id}`))
+    .body.data;
   expect(scheduled.scheduledAt).toBe("2027-06-01T07:00:00.000Z");
 });
 
@@ -90,29 +149,55 @@ test.each([
   ["subject", { subject: "{{ broken" }],
   ["abTest.testPercent", { abTest: { testPercent: 0, metric: "open_rate", durationMinutes: 10 } }],
   ["abTest.metric", { abTest: { testPercent: 10, metric: "luck", durationMinutes: 10 } }],
-  ["abTest.durationMinutes", { abTest: { testPercent: 10, metric: "open_rate", durationMinutes: 100_000 } }],
+  [
+    "abTest.durationMinutes",
+    { abTest: { testPercent: 10, metric: "open_rate", durationMinutes: 100_000 } },
+  ],
 ])("a campaign with a bad %s is refused, also as a change", async (path, bad) => {
   const client = await signedUp();
   const refused = { status: 400, body: { details: [{ path }] } };
-  expect(await client.call("POST", "/campaigns", { name: "Spring", ...bad })).toMatchObject(refused);
+  expect(await client.call("POST", "/campaigns", { name: "Spring", ...bad })).toMatchObject(
+    refused,
+  );
   const { id } = await make(client);
   expect(await client.call("PUT", `/campaigns/${id}`, bad)).toMatchObject(refused);
 });
 
-test("what it names must be there, and of its site", async () => {
+test("references must exist and belong to the campaign's site", async () => {
   const [client, other] = [await shop(), await shop()];
-  const blog = must(201, await client.call<{ id: number }>("POST", "/sites", { name: "Blog" })).body.data.id;
+  const blog = expectStatus(
+    201,
+    await client.call<{ id: number }>("POST", "/sites", { name: "Blog" }),
+  ).body.data.id;
   for (const field of ["templateId", "listId"] as const) {
-    expect(await client.call("POST", "/campaigns", { siteId: client.siteId, name: "x", [field]: other[field] })).toMatchObject({
+    expect(
+      await client.call("POST", "/campaigns", {
+        siteId: client.siteId,
+        name: "x",
+        [field]: other[field],
+      }),
+    ).toMatchObject({
       status: 404,
     });
-    const misplaced = await client.call("POST", "/campaigns", { siteId: blog, name: "x", [field]: client[field] });
+    const misplaced = await client.call("POST", "/campaigns", {
+      siteId: blog,
+      name: "x",
+      [field]: client[field],
+    });
     expect(misplaced).toMatchObject({ status: 400, body: { details: [{ path: field }] } });
   }
-  expect((await client.call("POST", "/campaigns", { siteId: blog, name: "x", sendingConfigId: other.configId })).status).toBe(404);
+  expect(
+    (
+      await client.call("POST", "/campaigns", {
+        siteId: blog,
+        name: "x",
+        sendingConfigId: other.configId,
+      })
+    ).status,
+  ).toBe(404);
 });
 
-test("it is not sent, scheduled or tried without what it needs, and the answer names it", async () => {
+test("sending, scheduling and testing an incomplete campaign are refused with the missing field", async () => {
   const client = await shop();
   const scheduledAt = "2027-06-01T09:00:00Z";
   for (const [path, lack] of [
@@ -123,59 +208,120 @@ test("it is not sent, scheduled or tried without what it needs, and the answer n
     ["abTest", { abTest: { testPercent: 50, metric: "open_rate", durationMinutes: 60 } }],
   ] as const) {
     const { id } = await make(client, { ...full(client), ...lack });
-    for (const [action, body] of [["send"], ["schedule", { scheduledAt }], ["preview"], ["test", { emails: ["a@example.com"] }]] as const)
-      expect(await client.call("POST", `/campaigns/${id}/${action}`, body)).toMatchObject({ status: 400, body: { details: [{ path }] } });
+    for (const [action, body] of [
+      ["send"],
+      ["schedule", { scheduledAt }],
+      ["preview"],
+      ["test", { emails: ["a@example.com"] }],
+    ] as const)
+      expect(await client.call("POST", `/campaigns/${id}/${action}`, body)).toMatchObject({
+        status: 400,
+        body: { details: [{ path }] },
+      });
   }
   const { id } = await make(client, full(client));
   for (const unfit of ["2029-01-01T00:00:00Z", "2020-01-01T00:00:00Z"])
-    expect(await client.call("POST", `/campaigns/${id}/schedule`, { scheduledAt: unfit })).toMatchObject({
+    expect(
+      await client.call("POST", `/campaigns/${id}/schedule`, { scheduledAt: unfit }),
+    ).toMatchObject({
       status: 400,
       body: { error: expect.stringContaining("scheduledAt"), details: [{ path: "scheduledAt" }] },
     });
-  must(200, await client.call("POST", `/campaigns/${id}/schedule`, { scheduledAt }));
+  expectStatus(200, await client.call("POST", `/campaigns/${id}/schedule`, { scheduledAt }));
   // A scheduled one stays fit to be sent.
-  expect((await client.call("PUT", `/campaigns/${id}`, { sendingConfigId: null })).status).toBe(400);
+  expect((await client.call("PUT", `/campaigns/${id}`, { sendingConfigId: null })).status).toBe(
+    400,
+  );
   for (const action of ["pause", "resume"])
-    expect(await client.call("POST", `/campaigns/${id}/${action}`)).toMatchObject({ status: 409, body: { code: "campaign_status" } });
+    expect(await client.call("POST", `/campaigns/${id}/${action}`)).toMatchObject({
+      status: 409,
+      body: { code: "campaign_status" },
+    });
   for (let n = 0; n < 2; n++)
-    expect((await client.call("POST", `/campaigns/${id}/cancel`)).body.data).toMatchObject({ status: "cancelled" });
+    expect((await client.call("POST", `/campaigns/${id}/cancel`)).body.data).toMatchObject({
+      status: "cancelled",
+    });
   expect((await client.call("POST", `/campaigns/${id}/send`)).status).toBe(409);
 });
 
-test("variants are made, changed and deleted; with the last one the A/B test goes", async () => {
+test("variants are created, changed and deleted; deleting the last one removes the A/B test", async () => {
   const client = await shop();
   const abTest = { testPercent: 50, metric: "open_rate", durationMinutes: 60 };
   const { id } = await make(client, { ...full(client), abTest });
-  const add = async (body: object) => must(201, await client.call<Variant>("POST", `/campaigns/${id}/variants`, body)).body.data;
-  const [a, b] = [await add({ subject: "A?" }), await add({ html: "<p>{{ firstName }}</p>", subject: "B!", weight: 100 })];
-  expect([a.name, b.name, a.weight, a.hasHtml, b.hasHtml, b.html]).toEqual(["A", "B", 50, false, true, "<p>{{ firstName }}</p>"]);
+  const add = async (body: object) =>
+    expectStatus(201, await client.call<Variant>("POST", `/campaigns/${id}/variants`, body)).body
+      .data;
+  const [a, b] = [
+    await add({ subject: "A?" }),
+    await add({ html: "<p>{{ firstName }}</p>", subject: "B!", weight: 100 }),
+  ];
+  expect([a.name, b.name, a.weight, a.hasHtml, b.hasHtml, b.html]).toEqual([
+    "A",
+    "B",
+    50,
+    false,
+    true,
+    "<p>{{ firstName }}</p>",
+  ]);
   const path = `/campaigns/${id}/variants/${b.id}`;
-  const changed = must(200, await client.call<Variant>("PUT", path, { html: "<b>{{ firstName }}</b>", weight: 60 })).body.data;
-  expect(changed).toMatchObject({ html: "<b>{{ firstName }}</b>", weight: 60, recipients: 0, openRate: 0, isWinner: false });
-  const bare = must(200, await client.call<Variant>("PUT", path, { templateId: client.templateId })).body.data;
+  const changed = expectStatus(
+    200,
+    await client.call<Variant>("PUT", path, { html: "<b>{{ firstName }}</b>", weight: 60 }),
+  ).body.data;
+  expect(changed).toMatchObject({
+    html: "<b>{{ firstName }}</b>",
+    weight: 60,
+    recipients: 0,
+    openRate: 0,
+    isWinner: false,
+  });
+  const bare = expectStatus(
+    200,
+    await client.call<Variant>("PUT", path, { templateId: client.templateId }),
+  ).body.data;
   expect(bare).toMatchObject({ html: null, hasHtml: false, templateId: client.templateId });
-  const listed = must(200, await client.call<{ variants: Variant[] }>("GET", `/campaigns/${id}/variants`)).body.data.variants;
+  const listed = expectStatus(
+    200,
+    await client.call<{ variants: Variant[] }>("GET", `/campaigns/${id}/variants`),
+  ).body.data.variants;
   expect(listed.map((one) => one.id)).toEqual([a.id, b.id]);
-  expect(await client.call("POST", `/campaigns/${id}/variants`, { html: "{% if %}" })).toMatchObject({
+  expect(
+    await client.call("POST", `/campaigns/${id}/variants`, { html: "{% if %}" }),
+  ).toMatchObject({
     status: 400,
     body: { details: [{ path: "html" }] },
   });
-  expect((await client.call("POST", `/campaigns/${id}/variants`, { html: "<p></p>", templateId: client.templateId })).status).toBe(400);
-  must(200, await client.call("DELETE", path));
+  expect(
+    (
+      await client.call("POST", `/campaigns/${id}/variants`, {
+        html: "<p></p>",
+        templateId: client.templateId,
+      })
+    ).status,
+  ).toBe(400);
+  expectStatus(200, await client.call("DELETE", path));
   expect((await client.call("GET", path)).status).toBe(404);
   // One alone is no test.
-  expect(await client.call("POST", `/campaigns/${id}/send`)).toMatchObject({ status: 400, body: { details: [{ path: "abTest" }] } });
-  must(200, await client.call("DELETE", `/campaigns/${id}/variants/${a.id}`));
-  expect(must(200, await client.call<Campaign>("GET", `/campaigns/${id}`)).body.data).toMatchObject({ abTest: null, variants: [] });
+  expect(await client.call("POST", `/campaigns/${id}/send`)).toMatchObject({
+    status: 400,
+    body: { details: [{ path: "abTest" }] },
+  });
+  expectStatus(200, await client.call("DELETE", `/campaigns/${id}/variants/${a.id}`));
+  expect(
+    expectStatus(200, await client.call<Campaign>("GET", `/campaigns/${id}`)).body.data,
+  ).toMatchObject({ abTest: null, variants: [] });
   for (let n = 0; n < 10; n++) await add({});
-  expect(await client.call("POST", `/campaigns/${id}/variants`, {})).toMatchObject({ status: 409, body: { code: "too_many_variants" } });
+  expect(await client.call("POST", `/campaigns/${id}/variants`, {})).toMatchObject({
+    status: 409,
+    body: { code: "too_many_variants" },
+  });
 });
 
-test("sent, everybody on the list has it; the preview told so, and a proof came before", async () => {
+test("a campaign is previewed, tested with a proof, and sent to the whole list", async () => {
   const client = await shop();
   const addresses = Array.from({ length: 3 }, (_, i) => `p${i}-${crypto.randomUUID()}@example.com`);
   for (const [i, email] of addresses.entries())
-    must(
+    expectStatus(
       201,
       await client.call("POST", "/contacts", {
         email,
@@ -185,28 +331,42 @@ test("sent, everybody on the list has it; the preview told so, and a proof came 
       }),
     );
   const { id } = await make(client, full(client));
-  const { data, warnings } = must(200, await client.call<Record<string, unknown>>("POST", `/campaigns/${id}/preview`)).body;
-  expect(warnings).toEqual([expect.stringMatching(/^No postal address is known/)]);
-  const [link = ""] = /http[^"]*\/unsubscribe\/preview/.exec((data.samples as { html: string }[])[0]!.html) ?? [];
+  const { data, warnings } = expectStatus(
+    200,
+    await client.call<Record<string, unknown>>("POST", `/campaigns/${id}/preview`),
+  ).body;
+  expect(warnings).toEqual([expect.stringMatching(/^Marketing mail must show a postal address/)]);
+  const [link = ""] =
+    /http[^"]*\/unsubscribe\/preview/.exec((data.samples as { html: string }[])[0]!.html) ?? [];
   const page = await fetch(link, { headers: { accept: "text/html" } });
-  expect([page.status, page.headers.get("content-type")]).toEqual([404, "text/html; charset=utf-8"]);
+  expect([page.status, page.headers.get("content-type")]).toEqual([
+    404,
+    "text/html; charset=utf-8",
+  ]);
   expect(data).toMatchObject({ candidates: 3, wouldReceive: 2, unsubscribed: 1, exact: true });
   expect(data.samples).toHaveLength(2);
   const proof = `boss-${crypto.randomUUID()}@example.com`;
-  must(202, await client.call("POST", `/campaigns/${id}/test`, { emails: [proof] }));
-  expect((await mailTo(proof)).subject).toMatch(/^\[Test\] News, P[01]$/);
-  expect(must(200, await client.call<Campaign>("POST", `/campaigns/${id}/send`)).body.data.status).toBe("sending");
+  expectStatus(202, await client.call("POST", `/campaigns/${id}/test`, { emails: [proof] }));
+  expect((await waitForMail(proof)).subject).toMatch(/^\[Test\] News, P[01]$/);
+  expect(
+    expectStatus(200, await client.call<Campaign>("POST", `/campaigns/${id}/send`)).body.data
+      .status,
+  ).toBe("sending");
   expect((await client.call("POST", `/campaigns/${id}/send`)).status).toBe(409);
-  const mail = await mailTo(addresses[0]!);
+  const mail = await waitForMail(addresses[0]!);
   expect(mail).toMatchObject({ subject: "News, P0" });
   expect(mail.html).toContain("/api/v1/unsubscribe/");
   const until = Date.now() + 20_000;
-  let told = must(200, await client.call<Campaign>("GET", `/campaigns/${id}`)).body.data;
+  let told = expectStatus(200, await client.call<Campaign>("GET", `/campaigns/${id}`)).body.data;
   while (told.status !== "sent" && Date.now() < until) {
     await new Promise((resolve) => setTimeout(resolve, 250));
-    told = must(200, await client.call<Campaign>("GET", `/campaigns/${id}`)).body.data;
+    told = expectStatus(200, await client.call<Campaign>("GET", `/campaigns/${id}`)).body.data;
   }
-  expect(told).toMatchObject({ status: "sent", accounting: { candidates: 3, accepted: 2, unsubscribed: 1 }, stats: { recipients: 2 } });
+  expect(told).toMatchObject({
+    status: "sent",
+    accounting: { candidates: 3, accepted: 2, unsubscribed: 1 },
+    stats: { recipients: 2 },
+  });
 });
 
 test("sending and scheduling count against the send limit", async () => {
@@ -214,22 +374,34 @@ test("sending and scheduling count against the send limit", async () => {
   const { id } = await make(client, full(client));
   const answers = [];
   for (let n = 0; n < 21; n++)
-    answers.push(await client.call("POST", `/campaigns/${id}/schedule`, { scheduledAt: "2027-06-01T09:00:00Z" }));
+    answers.push(
+      await client.call("POST", `/campaigns/${id}/schedule`, {
+        scheduledAt: "2027-06-01T09:00:00Z",
+      }),
+    );
   expect(answers.slice(0, 20).map(({ status }) => status)).toEqual(Array(20).fill(200));
   expect(answers[20]).toMatchObject({ status: 429, body: { code: "rate_limited", limit: 20 } });
 });
 
-test("a key bound to another site sees nothing of it", async () => {
+test("an API key of another site sees no campaign", async () => {
   const client = await shop();
   const { id } = await make(client, full(client));
-  const blog = must(201, await client.call<{ id: number }>("POST", "/sites", { name: "Blog" })).body.data.id;
+  const blog = expectStatus(
+    201,
+    await client.call<{ id: number }>("POST", "/sites", { name: "Blog" }),
+  ).body.data.id;
   const key = await client.newKey({ siteId: blog });
-  expect((await client.call<Listed>("GET", "/campaigns", undefined, { as: { key } })).body.data.campaigns).toEqual([]);
+  expect(
+    (await client.call<Listed>("GET", "/campaigns", undefined, { as: { key } })).body.data
+      .campaigns,
+  ).toEqual([]);
   for (const [method, action] of [
     ["GET", ""],
     ["POST", "/send"],
     ["POST", "/cancel"],
     ["DELETE", ""],
   ] as const)
-    expect((await client.call(method, `/campaigns/${id}${action}`, undefined, { as: { key } })).status).toBe(403);
+    expect(
+      (await client.call(method, `/campaigns/${id}${action}`, undefined, { as: { key } })).status,
+    ).toBe(403);
 });

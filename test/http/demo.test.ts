@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, describe, expect, inject, test } from "vitest";
-import { ask } from "../support/client.ts";
+import { request } from "../support/api-client.ts";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), "demo-"));
@@ -23,8 +23,11 @@ const demo = (...args: string[]): Promise<Ran> => ran(args);
 
 const ran = (args: string[], env: NodeJS.ProcessEnv = {}): Promise<Ran> =>
   new Promise((resolve) => {
-    execFile(process.execPath, ["bin/demo.ts", ...args], { cwd: root, env: { ...process.env, ...env } }, (error, output, complaint) =>
-      resolve({ code: Number(error?.code ?? 0), output, complaint }),
+    execFile(
+      process.execPath,
+      ["bin/demo.ts", ...args],
+      { cwd: root, env: { ...process.env, ...env } },
+      (error, output, complaint) => resolve({ code: Number(error?.code ?? 0), output, complaint }),
     );
   });
 
@@ -41,17 +44,23 @@ describe.skipIf(new URL(inject("baseUrl")).hostname !== "127.0.0.1")("npm run de
     expect({ code, complaint }).toEqual({ code: 0, complaint: "" });
     expect(output).toContain("12 mails arrived");
     expect(output).toContain("Welcome, Grace  grace@example.com");
-    expect(output).toMatch(/1 refused by the provider\n\s+rejected\+nobody@simulator\.pennymail\.test/);
+    expect(output).toMatch(
+      /1 refused by the provider\n\s+rejected\+nobody@simulator\.pennymail\.test/,
+    );
     const [key] = /pm_live_[0-9A-Za-z]{40,}/.exec(output) ?? [];
     const as = { headers: { authorization: `Bearer ${key}` } };
-    const sends = await ask<{ pagination: { total: number } }>("GET", "/sends", undefined, as);
+    const sends = await request<{ pagination: { total: number } }>("GET", "/sends", undefined, as);
     expect(sends.body.data.pagination.total).toBe(13);
     // A file may have more people than the free plan has mails.
-    expect(JSON.stringify((await ask("GET", "/plans/current", undefined, as)).body)).toContain('"growth"');
+    expect(JSON.stringify((await request("GET", "/plans/current", undefined, as)).body)).toContain(
+      '"growth"',
+    );
   });
 
   test("sends to the people of any CSV file, and tells whom the service would not take", async () => {
-    const file = csv("Email,Nick name\nann@example.net,Annie\nann@example.net,Annie\nsøren@example.com,S\n");
+    const file = csv(
+      "Email,Nick name\nann@example.net,Annie\nann@example.net,Annie\nsøren@example.com,S\n",
+    );
     const { code, output } = await demo("--url", inject("baseUrl"), "--csv", file);
     expect(code).toBe(0);
     expect(output).toContain("email, nickName");
@@ -62,25 +71,30 @@ describe.skipIf(new URL(inject("baseUrl")).hostname !== "127.0.0.1")("npm run de
 
   test("asks where npm start listens with the same HOST and PORT", async () => {
     const { complaint } = await ran([], { HOST: "localhost", PORT: "1" });
-    expect(complaint).toContain("Nothing answers at http://localhost:1 ");
+    expect(complaint).toContain("No service responds at http://localhost:1 ");
   });
 
-  test("tells in one line what is wrong, and makes nothing", async () => {
-    const nothing = createServer((_, response) => response.writeHead(404).end("{}")).listen(0, "127.0.0.1");
+  test("tells in one line what is wrong, above how it is called if an option is not known, and makes nothing", async () => {
+    const nothing = createServer((_, response) => response.writeHead(404).end("{}")).listen(
+      0,
+      "127.0.0.1",
+    );
     await new Promise((resolve) => nothing.once("listening", resolve));
     const deployed = `http://127.0.0.1:${(nothing.address() as AddressInfo).port}`;
     const wrong: [string[], string][] = [
-      [["--url", "http://127.0.0.1:1"], "Nothing answers at http://127.0.0.1:1"],
+      [["--url", "http://127.0.0.1:1"], "No service responds at http://127.0.0.1:1"],
       [["--url", deployed], "has no provider sandbox"],
       [["--url", "nonsense"], "--url must be an address"],
       [["--what"], "Unknown option '--what'"],
-      [["--csv", join(folder, "none.csv")], "There is no file"],
+      [["--csv", join(folder, "none.csv")], "does not exist"],
       [["--csv", csv("name\nAda\n")], "has no column named email"],
     ];
     for (const [args, why] of wrong) {
       const { code, output, complaint } = await demo("--url", inject("baseUrl"), ...args);
       expect(complaint).toContain(why);
-      expect(complaint.trimEnd().split("\n")).toHaveLength(1);
+      const [line, usage] = complaint.trimEnd().split(/\n(?=Usage: )/);
+      expect(line!.split("\n")).toHaveLength(1);
+      expect(usage !== undefined).toBe(why.startsWith("Unknown option"));
       expect({ code, output }).toEqual({ code: 1, output: "" });
     }
     nothing.close();

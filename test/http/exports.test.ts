@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
-import { type Client, must, signedUp } from "../support/client.ts";
+import { expectStatus, signedUp, type TestClient } from "../support/api-client.ts";
 
 interface Export {
   id: number;
@@ -10,47 +10,63 @@ interface Export {
   downloadUrl: string | null;
 }
 
-const save = async ({ call }: Client, contacts: object[]) => must(200, await call("POST", "/contacts/bulk", { contacts }));
-async function completed({ call }: Client, id: number): Promise<Export> {
+const save = async ({ call }: TestClient, contacts: object[]) =>
+  expectStatus(200, await call("POST", "/contacts/bulk", { contacts }));
+async function completed({ call }: TestClient, id: number): Promise<Export> {
   for (let waited = 0; waited < 10_000; waited += 50) {
-    const { data } = must(200, await call<Export>("GET", `/exports/${id}`)).body;
+    const { data } = expectStatus(200, await call<Export>("GET", `/exports/${id}`)).body;
     if (data.status === "completed" || data.status === "failed") return data;
     await sleep(50);
   }
   throw new Error("The export did not end");
 }
 
-test("contacts are exported as CSV or JSON, by any filter", async () => {
+test("contacts are exported as CSV or JSON with any filter", async () => {
   const client = await signedUp();
   await save(client, [
     { email: "ann@example.com", firstName: "Ann", tags: ["vip"], customFields: { plan: "pro" } },
     { email: "bob@example.com", firstName: "=1+1", status: "unsubscribed" },
   ]);
-  const csv = must(200, await client.call("GET", "/contacts/export"));
+  const csv = expectStatus(200, await client.call("GET", "/contacts/export"));
   expect(csv.headers.get("content-type")).toBe("text/csv; charset=utf-8");
   expect(csv.headers.get("content-disposition")).toBe('attachment; filename="contacts.csv"');
   const [header, ...lines] = csv.text.trim().split("\n");
   expect(header).toMatch(/^id,email,firstName,.*,tags,lists,.*,customFields\.plan$/);
   expect(lines).toHaveLength(2);
   expect(lines.find((line) => line.includes("bob@"))).toContain("'=1+1");
-  const json = must(
+  const json = expectStatus(
     200,
-    await client.call<{ contacts: { email: string; tags: object[] }[] }>("GET", "/contacts/export?format=json&search=ann"),
+    await client.call<{ contacts: { email: string; tags: object[] }[] }>(
+      "GET",
+      "/contacts/export?format=json&search=ann",
+    ),
   );
-  expect(json.body.data.contacts).toMatchObject([{ email: "ann@example.com", tags: [{ name: "vip" }] }]);
-  const left = must(200, await client.call("GET", `/contacts/export?siteId=${client.siteId}&status=unsubscribed`));
+  expect(json.body.data.contacts).toMatchObject([
+    { email: "ann@example.com", tags: [{ name: "vip" }] },
+  ]);
+  const left = expectStatus(
+    200,
+    await client.call("GET", `/contacts/export?siteId=${client.siteId}&status=unsubscribed`),
+  );
   expect(left.text.trim().split("\n")).toHaveLength(2);
   expect((await client.call("GET", "/contacts/export?format=xml")).status).toBe(400);
   expect((await client.call("GET", "/contacts/export?tagId=99999999")).status).toBe(404);
 });
 
-test("an export to a file is ready after a while, and may be downloaded without a credential", async () => {
+test("a file export becomes ready and can be downloaded without a credential", async () => {
   const client = await signedUp();
   await save(
     client,
     Array.from({ length: 30 }, (_, i) => ({ email: `p${i}@example.com` })),
   );
-  const begun = must(202, await client.call<Export>("POST", "/exports", { type: "contacts", format: "json", search: "p1" })).body.data;
+  const begun = expectStatus(
+    202,
+    await client.call<Export>("POST", "/exports", {
+      type: "contacts",
+      format: "json",
+      search: "p1",
+    }),
+  ).body.data;
   expect(begun).toMatchObject({ status: "queued", progress: 0, downloadUrl: null });
   const done = await completed(client, begun.id);
   expect(done).toMatchObject({ status: "completed", progress: 100, rows: 11 });
@@ -59,28 +75,38 @@ test("an export to a file is ready after a while, and may be downloaded without 
   expect(((await file.json()) as { data: { contacts: object[] } }).data.contacts).toHaveLength(11);
 });
 
-test("of another site or organization it is not seen", async () => {
+test("an export is invisible to other sites and organizations", async () => {
   const [client, other] = await Promise.all([signedUp(), signedUp()]);
-  const { id } = must(202, await client.call<Export>("POST", "/exports", { type: "contacts" })).body.data;
+  const { id } = expectStatus(
+    202,
+    await client.call<Export>("POST", "/exports", { type: "contacts" }),
+  ).body.data;
   expect((await other.call("GET", `/exports/${id}`)).status).toBe(404);
-  const site = must(201, await client.call<{ id: number }>("POST", "/sites", { name: "Other" })).body.data.id;
+  const site = expectStatus(
+    201,
+    await client.call<{ id: number }>("POST", "/sites", { name: "Other" }),
+  ).body.data.id;
   const as = { key: await client.newKey({ siteId: site }) };
   expect((await client.call("GET", `/exports/${id}`, undefined, { as })).status).toBe(403);
-  expect((await client.call("POST", "/exports", { type: "contacts", siteId: client.siteId }, { as })).status).toBe(403);
+  expect(
+    (await client.call("POST", "/exports", { type: "contacts", siteId: client.siteId }, { as }))
+      .status,
+  ).toBe(403);
   expect((await client.call("POST", "/exports", { type: "sites" })).status).toBe(400);
 });
 
-test("a suppression list longer than one answer becomes a file", async () => {
+test("a suppression list too long for one response becomes a file", async () => {
   const client = await signedUp();
   const emails = Array.from({ length: 10_001 }, (_, i) => `s${i}@example.com`);
-  must(200, await client.call("POST", "/suppressions/import", { emails: emails.slice(1) }));
+  expectStatus(200, await client.call("POST", "/suppressions/import", { emails: emails.slice(1) }));
   expect(
-    must(200, await client.call("GET", "/suppressions/export"))
+    expectStatus(200, await client.call("GET", "/suppressions/export"))
       .text.trim()
       .split("\n"),
   ).toHaveLength(10_001);
-  must(201, await client.call("POST", "/suppressions", { email: emails[0] }));
-  const begun = must(202, await client.call<Export>("GET", "/suppressions/export")).body.data;
+  expectStatus(201, await client.call("POST", "/suppressions", { email: emails[0] }));
+  const begun = expectStatus(202, await client.call<Export>("GET", "/suppressions/export")).body
+    .data;
   const done = await completed(client, begun.id);
   expect(done).toMatchObject({ status: "completed", rows: 10_001 });
   const text = await (await fetch(done.downloadUrl!)).text();

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
-import { type Client, must, signedUp } from "../support/client.ts";
+import { expectStatus, signedUp, type TestClient } from "../support/api-client.ts";
 
 interface Import {
   id: number;
@@ -17,9 +17,9 @@ interface Import {
 const csv = "email,firstName,Plan\nann@example.com,Ann,pro\nbob@example.com,Bob,\nnobody,Eve,\n";
 const asCsv = { "content-type": "text/csv" };
 
-async function completed({ call }: Client, id: number): Promise<Import> {
+async function completed({ call }: TestClient, id: number): Promise<Import> {
   for (let waited = 0; waited < 15_000; waited += 50) {
-    const { data } = must(200, await call<Import>("GET", `/imports/${id}`)).body;
+    const { data } = expectStatus(200, await call<Import>("GET", `/imports/${id}`)).body;
     if (data.status === "completed" || data.status === "failed") return data;
     await sleep(50);
   }
@@ -31,15 +31,32 @@ async function form(fields: Record<string, string>, file: string | undefined, na
   for (const [field, value] of Object.entries(fields)) data.append(field, value);
   if (file !== undefined) data.append("file", new Blob([file], { type: "text/csv" }), name);
   const request = new Response(data);
-  return { raw: new Uint8Array(await request.arrayBuffer()), headers: { "content-type": request.headers.get("content-type")! } };
+  return {
+    raw: new Uint8Array(await request.arrayBuffer()),
+    headers: { "content-type": request.headers.get("content-type")! },
+  };
 }
 
 describe("a file", () => {
-  test("raw, with its options in the query, becomes contacts", async () => {
+  test("as a raw body, with options in the query, creates contacts", async () => {
     const client = await signedUp();
-    const list = must(201, await client.call<{ id: number }>("POST", "/lists", { name: "News" })).body.data;
-    const query = new URLSearchParams({ tags: "vip, early", lists: String(list.id), mapping: '{"plan":"ignore"}', unknown: "x" });
-    const begun = must(202, await client.call<Import>("POST", `/imports/upload?${query}`, undefined, { raw: csv, headers: asCsv }));
+    const list = expectStatus(
+      201,
+      await client.call<{ id: number }>("POST", "/lists", { name: "News" }),
+    ).body.data;
+    const query = new URLSearchParams({
+      tags: "vip, early",
+      lists: String(list.id),
+      mapping: '{"plan":"ignore"}',
+      unknown: "x",
+    });
+    const begun = expectStatus(
+      202,
+      await client.call<Import>("POST", `/imports/upload?${query}`, undefined, {
+        raw: csv,
+        headers: asCsv,
+      }),
+    );
     expect(begun.body.data).toMatchObject({
       status: "queued",
       progress: 0,
@@ -59,25 +76,41 @@ describe("a file", () => {
       mapping: { email: "email", firstName: "firstName", Plan: "ignore" },
       errors: [{ row: 4, email: "nobody", message: "email: must be one valid email address" }],
     });
-    const { contacts } = must(
+    const { contacts } = expectStatus(
       200,
-      await client.call<{ contacts: { email: string; tags: object[]; customFields: object }[] }>("GET", `/contacts?listId=${list.id}`),
+      await client.call<{ contacts: { email: string; tags: object[]; customFields: object }[] }>(
+        "GET",
+        `/contacts?listId=${list.id}`,
+      ),
     ).body.data;
     expect(contacts).toHaveLength(2);
     expect(contacts[0]!.tags).toHaveLength(2);
     expect(contacts[0]!.customFields).toEqual({});
-    const listed = must(200, await client.call<{ imports: Import[] }>("GET", `/imports?siteId=${client.siteId}`)).body.data;
+    const listed = expectStatus(
+      200,
+      await client.call<{ imports: Import[] }>("GET", `/imports?siteId=${client.siteId}`),
+    ).body.data;
     expect(listed).toMatchObject({ imports: [{ id: done.id, errors: [{ row: 4 }] }] });
   });
 
-  test("in a form, with its options as fields", async () => {
+  test("in a multipart form, with options as fields", async () => {
     const client = await signedUp();
     await client.call("POST", "/contacts", { email: "ann@example.com", firstName: "Anna" });
     const given = await form(
-      { siteId: String(client.siteId), mode: "create", resubscribe: "false", delimiter: "semicolon", tags: '["a, b"]', encoding: "" },
+      {
+        siteId: String(client.siteId),
+        mode: "create",
+        resubscribe: "false",
+        delimiter: "semicolon",
+        tags: '["a, b"]',
+        encoding: "",
+      },
       csv.replaceAll(",", ";"),
     );
-    const { id } = must(202, await client.call<Import>("POST", "/imports/upload", undefined, given)).body.data;
+    const { id } = expectStatus(
+      202,
+      await client.call<Import>("POST", "/imports/upload", undefined, given),
+    ).body.data;
     expect(await completed(client, id)).toMatchObject({
       filename: "people.csv",
       mode: "create",
@@ -89,67 +122,125 @@ describe("a file", () => {
     });
   });
 
-  test("too large for a request is put where it is told, and named", async () => {
+  test("that is too large for a request is uploaded first and named in the request", async () => {
     const client = await signedUp();
     const size = Buffer.byteLength(csv);
     const wanted = { filename: "big.csv", type: "text/csv", size, purpose: "import" };
-    const { uploadId, uploadUrl } = must(201, await client.call<{ uploadId: string; uploadUrl: string }>("POST", "/attachments", wanted))
-      .body.data;
+    const { uploadId, uploadUrl } = expectStatus(
+      201,
+      await client.call<{ uploadId: string; uploadUrl: string }>("POST", "/attachments", wanted),
+    ).body.data;
     const early = await client.call("POST", "/imports/upload", { uploadId });
-    expect([early.status, early.body.error]).toEqual([400, "uploadId names no finished upload"]);
-    expect((await fetch(uploadUrl, { method: "PUT", body: csv, headers: { "content-type": "text/csv" } })).status).toBe(200);
-    const begun = must(202, await client.call<Import>("POST", "/imports/upload", { uploadId, tags: ["vip"], colour: "red" }));
+    expect([early.status, early.body.error]).toEqual([
+      400,
+      "uploadId does not name a finished upload: PUT the file to its uploadUrl first",
+    ]);
+    expect(
+      (
+        await fetch(uploadUrl, {
+          method: "PUT",
+          body: csv,
+          headers: { "content-type": "text/csv" },
+        })
+      ).status,
+    ).toBe(200);
+    const begun = expectStatus(
+      202,
+      await client.call<Import>("POST", "/imports/upload", {
+        uploadId,
+        tags: ["vip"],
+        colour: "red",
+      }),
+    );
     expect(begun.body.warnings).toEqual(["Ignored fields: colour"]);
-    expect(await completed(client, begun.body.data.id)).toMatchObject({ filename: "big.csv", size, created: 2, failed: 1 });
+    expect(await completed(client, begun.body.data.id)).toMatchObject({
+      filename: "big.csv",
+      size,
+      created: 2,
+      failed: 1,
+    });
     const stranger = await signedUp();
     expect((await stranger.call("POST", "/imports/upload", { uploadId })).status).toBe(400);
-    expect((await client.call("POST", "/attachments", { ...wanted, size: 2 ** 30 })).status).toBe(201);
-    expect((await client.call("POST", "/attachments", { ...wanted, size: 2 ** 30 + 1 })).status).toBe(400);
-    expect((await client.call("POST", "/attachments", { ...wanted, size: 11_000_000, purpose: "attachment" })).body.error).toBe(
-      "size: an attachment may have at most 10 MB",
+    expect((await client.call("POST", "/attachments", { ...wanted, size: 2 ** 30 })).status).toBe(
+      201,
     );
+    expect(
+      (await client.call("POST", "/attachments", { ...wanted, size: 2 ** 30 + 1 })).status,
+    ).toBe(400);
+    expect(
+      (
+        await client.call("POST", "/attachments", {
+          ...wanted,
+          size: 11_000_000,
+          purpose: "attachment",
+        })
+      ).body.error,
+    ).toBe("size: must be at most 10 MB for an attachment");
   });
 
-  test("without an address fails, and says so", async () => {
+  test("without an email column fails with an error message", async () => {
     const client = await signedUp();
-    const { id } = must(202, await client.call<Import>("POST", "/imports/upload", undefined, { raw: "name\nAnn\n", headers: asCsv })).body
-      .data;
+    const { id } = expectStatus(
+      202,
+      await client.call<Import>("POST", "/imports/upload", undefined, {
+        raw: "name\nAnn\n",
+        headers: asCsv,
+      }),
+    ).body.data;
     expect(await completed(client, id)).toMatchObject({
       status: "failed",
-      error: "No column is the email address: name it in mapping. The columns are: name",
+      error:
+        "No column was recognized as the email address: set it in mapping. The columns are: name",
     });
   });
 });
 
-test("errors of rows are a file of their own, whose cells no spreadsheet runs", async () => {
+test("row errors can be downloaded as CSV without formulas", async () => {
   const client = await signedUp();
-  const { id } = must(
+  const { id } = expectStatus(
     202,
-    await client.call<Import>("POST", "/imports/upload", undefined, { raw: "email\nok@example.com\n=1+1\n", headers: asCsv }),
+    await client.call<Import>("POST", "/imports/upload", undefined, {
+      raw: "email\nok@example.com\n=1+1\n",
+      headers: asCsv,
+    }),
   ).body.data;
   await completed(client, id);
-  const file = must(200, await client.call("GET", `/imports/${id}/errors`));
+  const file = expectStatus(200, await client.call("GET", `/imports/${id}/errors`));
   expect(file.text).toBe("row,email,message\n3,'=1+1,email: must be one valid email address\n");
   expect(file.headers.get("content-type")).toBe("text/csv; charset=utf-8");
-  expect(file.headers.get("content-disposition")).toBe(`attachment; filename="import-${id}-errors.csv"`);
+  expect(file.headers.get("content-disposition")).toBe(
+    `attachment; filename="import-${id}-errors.csv"`,
+  );
   expect((await client.call("GET", `/imports/${id}/errors?cursor=x`)).status).toBe(400);
 });
 
-test("made again with the same Idempotency-Key it is the same import", async () => {
+test("requests with the same Idempotency-Key create one import", async () => {
   const client = await signedUp();
   const once = { raw: csv, headers: { ...asCsv, "idempotency-key": "one" } };
   const [first, second] = [
     await client.call<Import>("POST", "/imports/upload", undefined, once),
     await client.call<Import>("POST", "/imports/upload", undefined, once),
   ];
-  expect(must(202, second).body.data.id).toBe(must(202, first).body.data.id);
+  expect(expectStatus(202, second).body.data.id).toBe(expectStatus(202, first).body.data.id);
 });
 
 test.for([
   ["nothing", { raw: "", headers: asCsv }, "", 400, "The file is empty"],
-  ["another type", { raw: csv, headers: { "content-type": "image/png" } }, "", 415, "The Content-Type must be one of"],
+  [
+    "another type",
+    { raw: csv, headers: { "content-type": "image/png" } },
+    "",
+    415,
+    "The Content-Type must be one of",
+  ],
   ["an unknown mode", { raw: csv, headers: asCsv }, "?mode=replace", 400, "mode: "],
-  ["a mapping that is no JSON", { raw: csv, headers: asCsv }, "?mapping=x", 400, "mapping is not valid JSON"],
+  [
+    "a mapping that is no JSON",
+    { raw: csv, headers: asCsv },
+    "?mapping=x",
+    400,
+    "mapping is not valid JSON",
+  ],
   [
     "a mapping to what is no field",
     { raw: csv, headers: asCsv },
@@ -157,9 +248,21 @@ test.for([
     400,
     "mapping.a: must be one of email, ",
   ],
-  ["a list that is not there", { raw: csv, headers: asCsv }, "?lists=99999999", 404, "There is no such list"],
+  [
+    "a list that is not there",
+    { raw: csv, headers: asCsv },
+    "?lists=99999999",
+    404,
+    "The list does not exist",
+  ],
   ["a delimiter we do not know", { raw: csv, headers: asCsv }, "?delimiter=x", 400, "delimiter: "],
-  ["no upload", { raw: "{}", headers: { "content-type": "application/json" } }, "", 400, "uploadId is required"],
+  [
+    "no upload",
+    { raw: "{}", headers: { "content-type": "application/json" } },
+    "",
+    400,
+    "uploadId is required",
+  ],
   [
     "a form that is none",
     { raw: "x", headers: { "content-type": "multipart/form-data; boundary=y" } },
@@ -171,34 +274,67 @@ test.for([
   const client = await signedUp();
   const answer = await client.call("POST", `/imports/upload${query}`, undefined, options);
   expect([answer.status, answer.body.error]).toEqual([status, expect.stringContaining(error)]);
-  expect(must(200, await client.call<{ imports: Import[] }>("GET", "/imports")).body.data.imports).toEqual([]);
+  expect(
+    expectStatus(200, await client.call<{ imports: Import[] }>("GET", "/imports")).body.data
+      .imports,
+  ).toEqual([]);
 });
 
-test("a form without a file is refused", async () => {
+test("a form without a file is rejected", async () => {
   const client = await signedUp();
-  const answer = await client.call("POST", "/imports/upload", undefined, await form({ mode: "create" }, undefined));
-  expect([answer.status, answer.body.error]).toEqual([400, "file is required: the CSV, as a file of the form"]);
+  const answer = await client.call(
+    "POST",
+    "/imports/upload",
+    undefined,
+    await form({ mode: "create" }, undefined),
+  );
+  expect([answer.status, answer.body.error]).toEqual([
+    400,
+    "file is required: send the CSV as the file of the form",
+  ]);
 });
 
-test("of another site or organization it is not seen, and a bound key imports into its own", async () => {
+test("imports of other sites and organizations are not visible; a bound key imports into its own site", async () => {
   const [client, other] = await Promise.all([signedUp(), signedUp()]);
-  const { id } = must(202, await client.call<Import>("POST", "/imports/upload", undefined, { raw: csv, headers: asCsv })).body.data;
-  const site = must(201, await client.call<{ id: number }>("POST", "/sites", { name: "Other" })).body.data.id;
+  const { id } = expectStatus(
+    202,
+    await client.call<Import>("POST", "/imports/upload", undefined, { raw: csv, headers: asCsv }),
+  ).body.data;
+  const site = expectStatus(
+    201,
+    await client.call<{ id: number }>("POST", "/sites", { name: "Other" }),
+  ).body.data.id;
   const as = { key: await client.newKey({ siteId: site }) };
   for (const path of [`/imports/${id}`, `/imports/${id}/errors`]) {
     expect((await other.call("GET", path)).status).toBe(404);
     expect((await client.call("GET", path, undefined, { as })).status).toBe(403);
   }
-  expect((await client.call("POST", `/imports/upload?siteId=${client.siteId}`, undefined, { raw: csv, headers: asCsv, as })).status).toBe(
-    403,
-  );
-  const own = must(
+  expect(
+    (
+      await client.call("POST", `/imports/upload?siteId=${client.siteId}`, undefined, {
+        raw: csv,
+        headers: asCsv,
+        as,
+      })
+    ).status,
+  ).toBe(403);
+  const own = expectStatus(
     202,
-    await client.call<Import & { siteId: number }>("POST", "/imports/upload?resubscribe=true", undefined, { raw: csv, headers: asCsv, as }),
+    await client.call<Import & { siteId: number }>(
+      "POST",
+      "/imports/upload?resubscribe=true",
+      undefined,
+      { raw: csv, headers: asCsv, as },
+    ),
   );
   expect(own.body.data.siteId).toBe(site);
-  expect(own.body.warnings).toEqual(["A key that is bound to a site takes no address off the suppression list"]);
-  const { imports } = must(200, await client.call<{ imports: Import[] }>("GET", "/imports", undefined, { as })).body.data;
+  expect(own.body.warnings).toEqual([
+    "resubscribe does not remove addresses from the suppression list: this API key is bound to one site",
+  ]);
+  const { imports } = expectStatus(
+    200,
+    await client.call<{ imports: Import[] }>("GET", "/imports", undefined, { as }),
+  ).body.data;
   expect(imports.map((one) => one.id)).toEqual([own.body.data.id]);
   await completed(client, own.body.data.id);
 });

@@ -1,12 +1,16 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type Client, must } from "../support/client.ts";
-import { contractProviders } from "../support/contract-providers.ts";
-import { names } from "../support/fates.ts";
-import { calls, mandrillSignature, secrets } from "../support/notices.ts";
-import type { Received } from "../support/receiver.ts";
-import { type Config, type Relay, relay } from "../support/relay.ts";
-import type { Keys } from "../support/sandbox.ts";
+import { expectStatus, type TestClient } from "../support/api-client.ts";
+import { eventNamesByProvider } from "../support/provider-event-names.ts";
+import { providerKeysInOrder } from "../support/provider-keys.ts";
+import type { ProviderKeys } from "../support/provider-sandbox.ts";
+import {
+  mandrillSignatureHeader,
+  signByProvider,
+  webhookSecrets,
+} from "../support/signed-provider-webhooks.ts";
+import type { ReceivedWebhook } from "../support/webhook-receiver.ts";
+import { type RelayedConfig, startRelay, type WebhookRelay } from "../support/webhook-relay.ts";
 
 interface Event {
   id: number;
@@ -20,12 +24,12 @@ interface Send {
   events: Event[];
 }
 
-let there: Relay;
-let client: Client;
-let other: Client;
-let account: Record<string, Keys>;
+let there: WebhookRelay;
+let client: TestClient;
+let other: TestClient;
+let account: Record<string, ProviderKeys>;
 beforeAll(async () => {
-  there = await relay({ LOG_LEVEL: "DEBUG" });
+  there = await startRelay({ LOG_LEVEL: "DEBUG" });
   [client, other, account] = await Promise.all([there.client(), there.client(), there.account()]);
 });
 afterAll(() => there.stop());
@@ -34,9 +38,10 @@ afterAll(() => there.stop());
 const forged: Record<string, number> = { mailgun: 406 };
 const forgedStatus = (key: string) => forged[key] ?? 401;
 
-const sendOf = async ({ call }: Client, id: number) => must(200, await call<Send>("GET", `/sends/${id}`)).body.data;
+const sendOf = async ({ call }: TestClient, id: number) =>
+  expectStatus(200, await call<Send>("GET", `/sends/${id}`)).body.data;
 
-async function heard(who: Client, id: number, n = 1): Promise<Send> {
+async function heard(who: TestClient, id: number, n = 1): Promise<Send> {
   for (let waited = 0; waited < 10_000; waited += 50) {
     const send = await sendOf(who, id);
     if (send.events.length >= n) return send;
@@ -45,13 +50,14 @@ async function heard(who: Client, id: number, n = 1): Promise<Send> {
   throw new Error(`Send ${id} was never told of ${n} events`);
 }
 
-const total = async ({ call }: Client): Promise<number> =>
-  must(200, await call<{ pagination: { total: number } }>("GET", "/events?limit=1")).body.data.pagination.total;
+const total = async ({ call }: TestClient): Promise<number> =>
+  expectStatus(200, await call<{ pagination: { total: number } }>("GET", "/events?limit=1")).body
+    .data.pagination.total;
 
 /** Looked at once all that is queued has been worked off. */
 const inTheEnd: (() => Promise<void>)[] = [];
 
-const withConfig = ({ url }: Received, id: number | string | undefined): URL => {
+const withConfig = ({ url }: ReceivedWebhook, id: number | string | undefined): URL => {
   const copy = new URL(url);
   copy.searchParams.delete("config_id");
   if (id !== undefined) copy.searchParams.set("config_id", String(id));
@@ -59,13 +65,24 @@ const withConfig = ({ url }: Received, id: number | string | undefined): URL => 
 };
 
 /** The same call as its provider would make it for another sending config of the same account. */
-function passFor(call: Received, { id, key, webhookSecret }: Config, secret = webhookSecret): Promise<number> {
+function passFor(
+  call: ReceivedWebhook,
+  { id, key, webhookSecret }: RelayedConfig,
+  secret = webhookSecret,
+): Promise<number> {
   const url = withConfig(call, id);
-  return there.pass(call, { url, headers: key === "mandrill" ? mandrillSignature(url.href, call.body, secret) : {} });
+  return there.forward(call, {
+    url,
+    headers: key === "mandrill" ? mandrillSignatureHeader(url.href, call.body, secret) : {},
+  });
 }
 
 /** One byte of what the provider proves: in its body or signature, or in the secret of the URL. */
-function flipped({ url, headers, body }: Received): { url?: URL; body?: string; headers?: Record<string, string> } {
+function flipped({ url, headers, body }: ReceivedWebhook): {
+  url?: URL;
+  body?: string;
+  headers?: Record<string, string>;
+} {
   const secret = url.searchParams.get("secret");
   const flip = (text: string) => text.slice(0, -1) + (text.endsWith("0") ? "1" : "0");
   if (secret !== null) {
@@ -76,58 +93,100 @@ function flipped({ url, headers, body }: Received): { url?: URL; body?: string; 
   const token = headers["x-messagesystems-webhook-token"];
   if (token !== undefined) return { headers: { "x-messagesystems-webhook-token": flip(token) } };
   return {
-    body: body.includes('"signature"') ? body.replace(/("signature":\s*"\w{63})(\w)/, (_, head, last) => head + flip(last)) : `${body} `,
+    body: body.includes('"signature"')
+      ? body.replace(/("signature":\s*"\w{63})(\w)/, (_, head, last) => head + flip(last))
+      : `${body} `,
   };
 }
 
-describe.concurrent.each(contractProviders)("POST /webhooks/%s", (key) => {
-  const name = (kind: string) => new RegExp(names[key]![kind]!.split(" ")[0]!);
+describe.concurrent.each(providerKeysInOrder)("POST /webhooks/%s", (key) => {
+  const name = (kind: string) => new RegExp(eventNamesByProvider[key]![kind]!.split(" ")[0]!);
 
   test("counts what its provider tells of a send, once however often it comes, and only what is proven", async () => {
-    const config = await there.configured(client, key, account[key]!);
-    const { id, call } = await there.told(client, config, `${key}-good@example.net`, name("delivered"));
-    expect(await there.pass(call, flipped(call))).toBe(forgedStatus(key));
-    expect(await Promise.all([1, 2, 3].map(() => there.pass(call)))).toEqual([200, 200, 200]);
+    const config = await there.createConfig(client, key, account[key]!);
+    const { id, call } = await there.sendAndAwaitEvent(
+      client,
+      config,
+      `${key}-good@example.net`,
+      name("delivered"),
+    );
+    expect(await there.forward(call, flipped(call))).toBe(forgedStatus(key));
+    expect(await Promise.all([1, 2, 3].map(() => there.forward(call)))).toEqual([200, 200, 200]);
     const send = await heard(client, id);
-    expect(await there.pass(call)).toBe(200);
+    expect(await there.forward(call)).toBe(200);
     inTheEnd.push(async () => expect(await sendOf(client, id)).toEqual(send));
-    expect(send).toMatchObject({ status: "delivered", events: [{ sendId: id, type: "delivered", provider: key }] });
-    const { events } = must(200, await client.call<{ events: Event[] }>("GET", "/events?limit=100")).body.data;
+    expect(send).toMatchObject({
+      status: "delivered",
+      events: [{ sendId: id, type: "delivered", provider: key }],
+    });
+    const { events } = expectStatus(
+      200,
+      await client.call<{ events: Event[] }>("GET", "/events?limit=100"),
+    ).body.data;
     expect(events.filter(({ sendId }) => sendId === id)).toEqual(send.events);
   });
 
   test("answers 404 to unknown configs and to those of other providers, and 400 where none is named", async () => {
-    const stranger = contractProviders[(contractProviders.indexOf(key) + 1) % contractProviders.length]!;
+    const stranger =
+      providerKeysInOrder[(providerKeysInOrder.indexOf(key) + 1) % providerKeysInOrder.length]!;
     const [config, strange] = await Promise.all([
-      there.configured(client, key, account[key]!),
-      there.configured(client, stranger, account[stranger]!),
+      there.createConfig(client, key, account[key]!),
+      there.createConfig(client, stranger, account[stranger]!),
     ]);
-    const { call } = await there.told(client, config, `${key}-lost@example.net`, name("delivered"));
+    const { call } = await there.sendAndAwaitEvent(
+      client,
+      config,
+      `${key}-lost@example.net`,
+      name("delivered"),
+    );
     expect(await passFor(call, { ...config, id: 999_999_999 })).toBe(404);
     expect(await passFor(call, { ...config, id: strange.id })).toBe(404);
-    expect(await there.pass(call, { url: withConfig(call, undefined) })).toBe(400);
-    expect(await there.pass(call, { url: withConfig(call, "seven") })).toBe(400);
+    expect(await there.forward(call, { url: withConfig(call, undefined) })).toBe(400);
+    expect(await there.forward(call, { url: withConfig(call, "seven") })).toBe(400);
   });
 
   test("takes nothing as proven for a config without a secret, or with another one", async () => {
     const [config, secretless, another] = await Promise.all([
-      there.configured(client, key, account[key]!),
-      there.configured(client, key, account[key]!, null),
-      there.configured(client, key, account[key]!, key === "resend" ? "whsec_YW5vdGhlcg==" : "another secret"),
+      there.createConfig(client, key, account[key]!),
+      there.createConfig(client, key, account[key]!, null),
+      there.createConfig(
+        client,
+        key,
+        account[key]!,
+        key === "resend" ? "whsec_YW5vdGhlcg==" : "another secret",
+      ),
     ]);
-    const { id, call } = await there.told(client, config, `${key}-forged@example.net`, name("delivered"));
+    const { id, call } = await there.sendAndAwaitEvent(
+      client,
+      config,
+      `${key}-forged@example.net`,
+      name("delivered"),
+    );
     expect(await passFor(call, secretless, config.webhookSecret)).toBe(forgedStatus(key));
     expect(await passFor(call, another, config.webhookSecret)).toBe(forgedStatus(key));
     const bare = new URL(call.url);
     bare.searchParams.delete("secret");
-    const unsigned = Object.fromEntries(Object.keys(call.headers).flatMap((name) => (/signature|token/.test(name) ? [[name, ""]] : [])));
-    if (key !== "mailgun") expect(await there.pass(call, { url: bare, headers: unsigned })).toBe(forgedStatus(key));
+    const unsigned = Object.fromEntries(
+      Object.keys(call.headers).flatMap((name) =>
+        /signature|token/.test(name) ? [[name, ""]] : [],
+      ),
+    );
+    if (key !== "mailgun")
+      expect(await there.forward(call, { url: bare, headers: unsigned })).toBe(forgedStatus(key));
     inTheEnd.push(async () => expect(await sendOf(client, id)).toMatchObject({ events: [] }));
   });
 
   test("changes nothing of another organization's send, however well it is proven", async () => {
-    const [config, theirs] = await Promise.all([there.configured(client, key, account[key]!), there.configured(other, key, account[key]!)]);
-    const { id, call } = await there.told(client, config, `bounced+${key}@simulator.pennymail.test`, name("bounced"));
+    const [config, theirs] = await Promise.all([
+      there.createConfig(client, key, account[key]!),
+      there.createConfig(other, key, account[key]!),
+    ]);
+    const { id, call } = await there.sendAndAwaitEvent(
+      client,
+      config,
+      `bounced+${key}@simulator.pennymail.test`,
+      name("bounced"),
+    );
     expect(await passFor(call, theirs)).toBe(200);
     inTheEnd.push(async () => {
       expect(await sendOf(client, id)).toMatchObject({ status: "sent", events: [] });
@@ -136,7 +195,9 @@ describe.concurrent.each(contractProviders)("POST /webhooks/%s", (key) => {
   });
 
   test("answers HEAD with 200: providers try a URL before they use it", async () => {
-    const answer = await fetch(`${there.service.url}/api/v1/webhooks/${key}?config_id=1`, { method: "HEAD" });
+    const answer = await fetch(`${there.service.url}/api/v1/webhooks/${key}?config_id=1`, {
+      method: "HEAD",
+    });
     expect(answer.status).toBe(200);
     expect(await answer.text()).toBe("");
   });
@@ -145,15 +206,15 @@ describe.concurrent.each(contractProviders)("POST /webhooks/%s", (key) => {
 test("SES is heard once its topic's subscription was confirmed, and from no other topic", async () => {
   const strangers = await there.account();
   const [config, strange] = await Promise.all([
-    there.configured(client, "ses", account.ses!),
-    there.configured(client, "ses", strangers.ses!),
+    there.createConfig(client, "ses", account.ses!),
+    there.createConfig(client, "ses", strangers.ses!),
   ]);
   // The sandbox posts events to confirmed subscriptions only.
-  const mine = await there.told(client, config, "topic@example.net", /Delivery/);
-  const theirs = await there.told(client, strange, "topic@example.net", /Delivery/);
-  expect(await there.pass(mine.call)).toBe(200);
-  expect(await there.pass(theirs.call, { url: config.hook })).toBe(401);
-  expect(await there.pass(theirs.call)).toBe(200);
+  const mine = await there.sendAndAwaitEvent(client, config, "topic@example.net", /Delivery/);
+  const theirs = await there.sendAndAwaitEvent(client, strange, "topic@example.net", /Delivery/);
+  expect(await there.forward(mine.call)).toBe(200);
+  expect(await there.forward(theirs.call, { url: config.webhookUrl })).toBe(401);
+  expect(await there.forward(theirs.call)).toBe(200);
 });
 
 describe("a call with several events", () => {
@@ -164,42 +225,83 @@ describe("a call with several events", () => {
   const bodyOf: Record<string, (rows: unknown[]) => string> = {
     mandrill: (rows) => new URLSearchParams({ mandrill_events: json(rows) }).toString(),
   };
-  const nonsense = [null, 7, "delivered", [], {}, { event: "delivered" }, { event: "constructor", email: 1, msys: { message_event: [] } }];
+  const nonsense = [
+    null,
+    7,
+    "delivered",
+    [],
+    {},
+    { event: "delivered" },
+    { event: "constructor", email: 1, msys: { message_event: [] } },
+  ];
 
   test.concurrent.each(["sendgrid", "sparkpost", "brevo", "mailjet", "mandrill"])(
     "of %s keeps the good ones among bad ones",
     async (key) => {
       // SendGrid's are signed over the body: here by a key of ours.
-      const secret = key === "sendgrid" ? secrets.sendgrid! : account[key]!.webhookSecret;
-      const config = await there.configured(client, key, account[key]!, secret);
+      const secret = key === "sendgrid" ? webhookSecrets.sendgrid! : account[key]!.webhookSecret;
+      const config = await there.createConfig(client, key, account[key]!, secret);
       const told = await Promise.all(
-        [1, 2].map((n) => there.told(client, config, `${key}-batch${n}@example.net`, new RegExp(names[key]!.delivered!))),
+        [1, 2].map((n) =>
+          there.sendAndAwaitEvent(
+            client,
+            config,
+            `${key}-batch${n}@example.net`,
+            new RegExp(eventNamesByProvider[key]!.delivered!),
+          ),
+        ),
       );
-      const rows = told.flatMap(({ call: { body } }) => (rowsOf[key] ?? ((text) => [JSON.parse(text)].flat()))(body));
-      const mixed = [...nonsense.slice(0, 3), rows[0], ...nonsense.slice(3), ...rows.slice(1), null];
+      const rows = told.flatMap(({ call: { body } }) =>
+        (rowsOf[key] ?? ((text) => [JSON.parse(text)].flat()))(body),
+      );
+      const mixed = [
+        ...nonsense.slice(0, 3),
+        rows[0],
+        ...nonsense.slice(3),
+        ...rows.slice(1),
+        null,
+      ];
       const body = (bodyOf[key] ?? json)(mixed);
       const { call } = told[0]!;
       const signatures: Record<string, () => Record<string, string>> = {
-        mandrill: () => mandrillSignature(call.url.href, body, secret),
-        sendgrid: () => calls.sendgrid!(mixed, new Date()).headers as Record<string, string>,
+        mandrill: () => mandrillSignatureHeader(call.url.href, body, secret),
+        sendgrid: () =>
+          signByProvider.sendgrid!(mixed, new Date()).headers as Record<string, string>,
       };
-      expect(await there.pass(call, { body, headers: signatures[key]?.() ?? {} })).toBe(200);
-      for (const { id } of told) expect(await heard(client, id)).toMatchObject({ status: "delivered", events: [{ type: "delivered" }] });
+      expect(await there.forward(call, { body, headers: signatures[key]?.() ?? {} })).toBe(200);
+      for (const { id } of told)
+        expect(await heard(client, id)).toMatchObject({
+          status: "delivered",
+          events: [{ type: "delivered" }],
+        });
     },
   );
 });
 
 test("nothing else comes of all that once it is worked off", async () => {
   const settled = await fetch(`${there.service.url}/_local/settle`, { method: "POST", body: "{}" });
-  expect(await settled.json()).toMatchObject({ data: { dead: 0 } });
-  expect(inTheEnd).toHaveLength(3 * contractProviders.length);
+  expect(await settled.json()).toMatchObject({ data: { deadLetters: 0 } });
+  expect(inTheEnd).toHaveLength(3 * providerKeysInOrder.length);
   for (const look of inTheEnd) await look();
 });
 
 test("no secret and no query string ever reaches a log, at any level and whatever the answer", () => {
   const output = there.service.output();
-  expect(contractProviders.filter((key) => !output.includes(`POST /api/v1/webhooks/${key}`))).toEqual([]);
-  const known = [...Object.values(account).map(({ webhookSecret }) => webhookSecret), secrets.sendgrid!, "another secret", "whsec_"];
-  const wanted = [...known, ...known.map(encodeURIComponent), "secret=", "config_id=", "@example.net"];
+  expect(
+    providerKeysInOrder.filter((key) => !output.includes(`POST /api/v1/webhooks/${key}`)),
+  ).toEqual([]);
+  const known = [
+    ...Object.values(account).map(({ webhookSecret }) => webhookSecret),
+    webhookSecrets.sendgrid!,
+    "another secret",
+    "whsec_",
+  ];
+  const wanted = [
+    ...known,
+    ...known.map(encodeURIComponent),
+    "secret=",
+    "config_id=",
+    "@example.net",
+  ];
   expect(wanted.filter((text) => output.includes(text))).toEqual([]);
 });

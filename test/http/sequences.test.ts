@@ -1,5 +1,5 @@
 import { describe, expect, inject, test } from "vitest";
-import { type Client, mailTo, must, signedUp } from "../support/client.ts";
+import { expectStatus, signedUp, type TestClient, waitForMail } from "../support/api-client.ts";
 
 interface Sequence {
   id: number;
@@ -20,26 +20,35 @@ interface Enrollment {
 }
 type Entered = { enrolled: number; unchanged: number; failed: object[]; enrollments: Enrollment[] };
 
-const make = async ({ call }: Client, body: object = { name: "Welcome" }) =>
-  must(201, await call<Sequence>("POST", "/sequences", body)).body.data;
-const contact = async ({ call }: Client, email: string) =>
-  must(201, await call<{ id: number }>("POST", "/contacts", { email })).body.data.id;
-const template = async ({ call }: Client, subject: string) =>
-  must(201, await call<{ id: number }>("POST", "/templates", { name: subject, subject, html: `<p>${subject}</p>` })).body.data.id;
+const make = async ({ call }: TestClient, body: object = { name: "Welcome" }) =>
+  expectStatus(201, await call<Sequence>("POST", "/sequences", body)).body.data;
+const contact = async ({ call }: TestClient, email: string) =>
+  expectStatus(201, await call<{ id: number }>("POST", "/contacts", { email })).body.data.id;
+const template = async ({ call }: TestClient, subject: string) =>
+  expectStatus(
+    201,
+    await call<{ id: number }>("POST", "/templates", {
+      name: subject,
+      subject,
+      html: `<p>${subject}</p>`,
+    }),
+  ).body.data.id;
 /** At the provider that the local runner plays. */
-async function config({ call }: Client): Promise<number> {
+async function config({ call }: TestClient): Promise<number> {
   const sandbox = (await (await fetch(`${inject("baseUrl")}/_local/sandbox`)).json()) as {
     data: { providers: Record<string, { credentials: object }> };
   };
   const { credentials } = sandbox.data.providers.resend!;
   const given = { provider: "resend", fromEmail: "hi@shop.example", credentials };
-  return must(201, await call<{ id: number }>("POST", "/sending-configs", given)).body.data.id;
+  return expectStatus(201, await call<{ id: number }>("POST", "/sending-configs", given)).body.data
+    .id;
 }
-const add = async ({ call }: Client, id: number, body: object) =>
-  must(201, await call<{ steps: Step[] }>("POST", `/sequences/${id}/steps`, body)).body.data.steps;
+const add = async ({ call }: TestClient, id: number, body: object) =>
+  expectStatus(201, await call<{ steps: Step[] }>("POST", `/sequences/${id}/steps`, body)).body.data
+    .steps;
 
 describe("records", () => {
-  test("a sequence is made, changed, listed and deleted", async () => {
+  test("a sequence is created, changed, listed and deleted", async () => {
     const client = await signedUp();
     const made = await make(client, { name: "Welcome" });
     expect(made).toEqual({
@@ -64,31 +73,57 @@ describe("records", () => {
       autoBcc: "boss@shop.example",
       sendWindow: { days: [1, 2], from: "09:00", until: "17:00", timezone: "Europe/Berlin" },
     };
-    const changed = must(200, await client.call<Sequence>("PUT", `/sequences/${made.id}`, changes)).body.data;
+    const changed = expectStatus(
+      200,
+      await client.call<Sequence>("PUT", `/sequences/${made.id}`, changes),
+    ).body.data;
     expect(changed).toMatchObject(changes);
-    expect(must(200, await client.call<Sequence>("GET", `/sequences/${made.id}`)).body.data).toEqual(changed);
+    expect(
+      expectStatus(200, await client.call<Sequence>("GET", `/sequences/${made.id}`)).body.data,
+    ).toEqual(changed);
     await make(client, { name: "Second" });
-    const listed = must(200, await client.call<{ sequences: Sequence[] }>("GET", `/sequences?siteId=${client.siteId}`)).body.data.sequences;
+    const listed = expectStatus(
+      200,
+      await client.call<{ sequences: Sequence[] }>("GET", `/sequences?siteId=${client.siteId}`),
+    ).body.data.sequences;
     expect(listed.map(({ name }) => name)).toEqual(["Second", "Hello"]);
-    expect((await client.call("DELETE", `/sequences/${made.id}`)).body.data).toEqual({ id: made.id, deleted: true });
+    expect((await client.call("DELETE", `/sequences/${made.id}`)).body.data).toEqual({
+      id: made.id,
+      deleted: true,
+    });
     for (const path of ["", "/detail", "/steps", "/enrollments"])
       expect((await client.call("GET", `/sequences/${made.id}${path}`)).status).toBe(404);
   });
 
-  test("it becomes active only when all of it is there", async () => {
+  test("a sequence becomes active only when it is complete", async () => {
     const client = await signedUp();
     const { id } = await make(client);
     const activate = () => client.call("PUT", `/sequences/${id}`, { status: "active" });
-    expect(await activate()).toMatchObject({ status: 400, body: { error: "The sequence cannot be active: there are no steps" } });
+    expect(await activate()).toMatchObject({
+      status: 400,
+      body: { error: "The sequence cannot be active: the sequence has no steps" },
+    });
     const [first] = await add(client, id, { type: "email" });
-    expect(await activate()).toMatchObject({ status: 400, body: { error: "The sequence cannot be active: step 1: templateId is needed" } });
+    expect(await activate()).toMatchObject({
+      status: 400,
+      body: { error: "The sequence cannot be active: step 1: templateId is needed" },
+    });
     const templateId = await template(client, "Hi");
-    must(200, await client.call("PUT", `/sequences/${id}/steps/${first!.id}`, { templateId }));
+    expectStatus(
+      200,
+      await client.call("PUT", `/sequences/${id}/steps/${first!.id}`, { templateId }),
+    );
     expect(await activate()).toMatchObject({ status: 400, body: { code: "no_sending_config" } });
     const sendingConfigId = await config(client);
-    must(200, await client.call("PUT", `/sequences/${id}`, { sendingConfigId, triggerType: "list_join" }));
-    expect(await activate()).toMatchObject({ status: 400, body: { details: [{ path: "triggerConfig.listId" }] } });
-    must(200, await client.call("PUT", `/sequences/${id}`, { triggerType: "manual" }));
+    expectStatus(
+      200,
+      await client.call("PUT", `/sequences/${id}`, { sendingConfigId, triggerType: "list_join" }),
+    );
+    expect(await activate()).toMatchObject({
+      status: 400,
+      body: { details: [{ path: "triggerConfig.listId" }] },
+    });
+    expectStatus(200, await client.call("PUT", `/sequences/${id}`, { triggerType: "manual" }));
     expect(await activate()).toMatchObject({ status: 200, body: { data: { status: "active" } } });
     const bad = { templateId: null };
     expect((await client.call("PUT", `/sequences/${id}/steps/${first!.id}`, bad)).status).toBe(400);
@@ -104,7 +139,10 @@ describe("records", () => {
     ["sendWindow.timezone", { name: "x", sendWindow: { timezone: "Mars/Base" } }],
   ])("a bad %s is refused", async (path, body) => {
     const client = await signedUp();
-    expect(await client.call("POST", "/sequences", body)).toMatchObject({ status: 400, body: { details: [{ path }] } });
+    expect(await client.call("POST", "/sequences", body)).toMatchObject({
+      status: 400,
+      body: { details: [{ path }] },
+    });
   });
 });
 
@@ -114,16 +152,45 @@ describe("steps", () => {
     const { id } = await make(client);
     const delays = Array.from({ length: 200 }, () => ({ type: "delay", delayMinutes: 5 }));
     expect(await add(client, id, { steps: delays })).toHaveLength(200);
-    expect((await client.call("POST", `/sequences/${id}/steps`, { steps: [...delays, delays[0]] })).status).toBe(400);
-    const steps = must(200, await client.call<{ steps: Step[] }>("GET", `/sequences/${id}/steps`)).body.data.steps;
+    expect(
+      (await client.call("POST", `/sequences/${id}/steps`, { steps: [...delays, delays[0]] }))
+        .status,
+    ).toBe(400);
+    const steps = expectStatus(
+      200,
+      await client.call<{ steps: Step[] }>("GET", `/sequences/${id}/steps`),
+    ).body.data.steps;
     expect(steps.map(({ stepOrder }) => stepOrder)).toEqual(delays.map((_, i) => i + 1));
     const [first, second] = steps;
-    const changed = await client.call("PUT", `/sequences/${id}/steps/${first!.id}`, { delayMinutes: 60 });
-    expect(changed).toMatchObject({ status: 200, body: { data: { id: first!.id, delayMinutes: 60, stepOrder: 1 } } });
-    expect((await client.call("DELETE", `/sequences/${id}/steps/${second!.id}`)).body.data).toEqual({ id: second!.id, deleted: true });
+    const changed = await client.call("PUT", `/sequences/${id}/steps/${first!.id}`, {
+      delayMinutes: 60,
+    });
+    expect(changed).toMatchObject({
+      status: 200,
+      body: { data: { id: first!.id, delayMinutes: 60, stepOrder: 1 } },
+    });
+    expect((await client.call("DELETE", `/sequences/${id}/steps/${second!.id}`)).body.data).toEqual(
+      { id: second!.id, deleted: true },
+    );
     expect((await client.call("DELETE", `/sequences/${id}/steps/${second!.id}`)).status).toBe(404);
-    expect((await client.call("POST", `/sequences/${id}/steps`, { type: "delay", stepOrder: 1, delayMinutes: 1 })).status).toBe(400);
-    must(201, await client.call("POST", `/sequences/${id}/steps`, { type: "delay", stepOrder: 1, delayMinutes: 1, insert: true }));
+    expect(
+      (
+        await client.call("POST", `/sequences/${id}/steps`, {
+          type: "delay",
+          stepOrder: 1,
+          delayMinutes: 1,
+        })
+      ).status,
+    ).toBe(400);
+    expectStatus(
+      201,
+      await client.call("POST", `/sequences/${id}/steps`, {
+        type: "delay",
+        stepOrder: 1,
+        delayMinutes: 1,
+        insert: true,
+      }),
+    );
   });
 
   test.each([
@@ -134,18 +201,26 @@ describe("steps", () => {
     ["nextStepOrder", { type: "delay", stepOrder: 3, nextStepOrder: 3 }],
     [
       "conditionConfig.conditions.0.field",
-      { type: "condition", conditionConfig: { match: "all", conditions: [{ field: "moon", operator: "exists" }] } },
+      {
+        type: "condition",
+        conditionConfig: { match: "all", conditions: [{ field: "moon", operator: "exists" }] },
+      },
     ],
-    ["conditionConfig", { type: "condition", conditionConfig: { field: "step.7.opened", operator: "exists" } }],
+    [
+      "conditionConfig",
+      { type: "condition", conditionConfig: { field: "step.7.opened", operator: "exists" } },
+    ],
   ])("a bad %s is refused", async (path, body) => {
     const client = await signedUp();
     const { id } = await make(client);
     const refused = await client.call("POST", `/sequences/${id}/steps`, body);
     expect(refused).toMatchObject({ status: 400, body: { details: [{ path }] } });
-    expect((await client.call<{ steps: Step[] }>("GET", `/sequences/${id}/steps`)).body.data.steps).toEqual([]);
+    expect(
+      (await client.call<{ steps: Step[] }>("GET", `/sequences/${id}/steps`)).body.data.steps,
+    ).toEqual([]);
   });
 
-  test("segments know no steps", async () => {
+  test("segment rules cannot refer to steps", async () => {
     const client = await signedUp();
     const rules = { match: "all", conditions: [{ field: "step.1.opened", operator: "exists" }] };
     expect((await client.call("POST", "/segments", { name: "x", rules })).status).toBe(400);
@@ -153,41 +228,84 @@ describe("steps", () => {
 });
 
 describe("enrollments", () => {
-  test("people are enrolled once, listed, and cancelled by either id", async () => {
+  test("contacts are enrolled once, listed, and cancelled by contact id or enrollment id", async () => {
     const client = await signedUp();
     const { id } = await make(client);
     await add(client, id, { type: "delay", delayMinutes: 60 });
-    must(200, await client.call("PUT", `/sequences/${id}`, { status: "active" }));
-    const [ann, bob, cid] = [await contact(client, "ann@x.com"), await contact(client, "bob@x.com"), await contact(client, "cid@x.com")];
+    expectStatus(200, await client.call("PUT", `/sequences/${id}`, { status: "active" }));
+    const [ann, bob, cid] = [
+      await contact(client, "ann@x.com"),
+      await contact(client, "bob@x.com"),
+      await contact(client, "cid@x.com"),
+    ];
     const body = { contactIds: [ann, bob, 999_999_999] };
-    const entered = must(200, await client.call<Entered>("POST", `/sequences/${id}/enroll`, body)).body.data;
-    expect(entered).toMatchObject({ enrolled: 2, unchanged: 0, failed: [{ contactId: 999_999_999, error: "There is no such contact" }] });
-    expect(must(201, await client.call<Entered>("POST", `/sequences/${id}/enrollments`, { contactId: cid })).body.data).toMatchObject({
+    const entered = expectStatus(
+      200,
+      await client.call<Entered>("POST", `/sequences/${id}/enroll`, body),
+    ).body.data;
+    expect(entered).toMatchObject({
+      enrolled: 2,
+      unchanged: 0,
+      failed: [{ contactId: 999_999_999, error: "The contact does not exist" }],
+    });
+    expect(
+      expectStatus(
+        201,
+        await client.call<Entered>("POST", `/sequences/${id}/enrollments`, { contactId: cid }),
+      ).body.data,
+    ).toMatchObject({
       enrolled: 1,
     });
-    expect(must(200, await client.call<Entered>("POST", `/sequences/${id}/enroll`, { contactIds: [ann] })).body.data).toMatchObject({
+    expect(
+      expectStatus(
+        200,
+        await client.call<Entered>("POST", `/sequences/${id}/enroll`, { contactIds: [ann] }),
+      ).body.data,
+    ).toMatchObject({
       unchanged: 1,
     });
     const of = async (query = "") =>
-      must(
+      expectStatus(
         200,
-        await client.call<{ enrollments: Enrollment[]; pagination: { total: number; nextCursor: string } }>(
-          "GET",
-          `/sequences/${id}/enrollments${query}`,
-        ),
+        await client.call<{
+          enrollments: Enrollment[];
+          pagination: { total: number; nextCursor: string };
+        }>("GET", `/sequences/${id}/enrollments${query}`),
       ).body.data;
     expect((await of()).enrollments.map(({ contactId }) => contactId)).toEqual([cid, bob, ann]);
     const page = await of("?limit=2");
     expect(page.pagination.total).toBe(3);
-    expect((await of(`?limit=2&cursor=${page.pagination.nextCursor}`)).enrollments.map(({ contactId }) => contactId)).toEqual([ann]);
+    expect(
+      (await of(`?limit=2&cursor=${page.pagination.nextCursor}`)).enrollments.map(
+        ({ contactId }) => contactId,
+      ),
+    ).toEqual([ann]);
     const { id: enrollmentId } = entered.enrollments.find(({ contactId }) => contactId === ann)!;
-    const cancelled = await client.call<Enrollment>("DELETE", `/sequences/${id}/enrollments?enrollmentId=${enrollmentId}`);
-    expect(cancelled).toMatchObject({ status: 200, body: { data: { id: enrollmentId, contactId: ann, status: "cancelled" } } });
-    must(200, await client.call("DELETE", `/sequences/${id}/enrollments`, { contactId: bob }));
-    expect((await client.call("DELETE", `/sequences/${id}/enrollments`, { contactId: bob })).status).toBe(404);
+    const cancelled = await client.call<Enrollment>(
+      "DELETE",
+      `/sequences/${id}/enrollments?enrollmentId=${enrollmentId}`,
+    );
+    expect(cancelled).toMatchObject({
+      status: 200,
+      body: { data: { id: enrollmentId, contactId: ann, status: "cancelled" } },
+    });
+    expectStatus(
+      200,
+      await client.call("DELETE", `/sequences/${id}/enrollments`, { contactId: bob }),
+    );
+    expect(
+      (await client.call("DELETE", `/sequences/${id}/enrollments`, { contactId: bob })).status,
+    ).toBe(404);
     expect((await client.call("DELETE", `/sequences/${id}/enrollments`)).status).toBe(400);
-    expect((await of("?status=cancelled")).enrollments.map(({ contactId }) => contactId)).toEqual([bob, ann]);
-    expect((await of()).enrollments.map(({ status }) => status)).toEqual(["active", "cancelled", "cancelled"]);
+    expect((await of("?status=cancelled")).enrollments.map(({ contactId }) => contactId)).toEqual([
+      bob,
+      ann,
+    ]);
+    expect((await of()).enrollments.map(({ status }) => status)).toEqual([
+      "active",
+      "cancelled",
+      "cancelled",
+    ]);
     const { body: detail } = await client.call("GET", `/sequences/${id}/detail`);
     expect(detail.data).toMatchObject({
       stats: { active: 1, completed: 0, cancelled: 2, failed: 0 },
@@ -195,12 +313,20 @@ describe("enrollments", () => {
     });
   });
 
-  test("a tag starts a sequence, whose mail comes; startAtStep skips the steps before", async () => {
+  test("a tag starts a sequence and its mail is sent; startAtStep skips earlier steps", async () => {
     const client = await signedUp();
     const sendingConfigId = await config(client);
-    const { id } = await make(client, { name: "VIP", triggerType: "tag_add", triggerConfig: { tagName: "vip" }, sendingConfigId });
+    const { id } = await make(client, {
+      name: "VIP",
+      triggerType: "tag_add",
+      triggerConfig: { tagName: "vip" },
+      sendingConfigId,
+    });
     const word = crypto.randomUUID().slice(0, 8);
-    const [first, second] = [await template(client, `First ${word}`), await template(client, `Second ${word}`)];
+    const [first, second] = [
+      await template(client, `First ${word}`),
+      await template(client, `Second ${word}`),
+    ];
     await add(client, id, {
       steps: [
         { type: "email", templateId: first },
@@ -208,42 +334,69 @@ describe("enrollments", () => {
         { type: "email", templateId: second },
       ],
     });
-    must(200, await client.call("PUT", `/sequences/${id}`, { status: "active" }));
+    expectStatus(200, await client.call("PUT", `/sequences/${id}`, { status: "active" }));
     const [ann, bob] = [`ann-${word}@example.com`, `bob-${word}@example.com`];
-    must(200, await client.call("POST", `/contacts/${await contact(client, ann)}/tags`, { name: "VIP" }));
-    expect((await mailTo(ann)).subject).toBe(`First ${word}`);
+    expectStatus(
+      200,
+      await client.call("POST", `/contacts/${await contact(client, ann)}/tags`, { name: "VIP" }),
+    );
+    expect((await waitForMail(ann)).subject).toBe(`First ${word}`);
     const late = { contactIds: [await contact(client, bob)], startAtStep: 3 };
-    must(200, await client.call("POST", `/sequences/${id}/enroll`, late));
-    const mail = await mailTo(bob);
+    expectStatus(200, await client.call("POST", `/sequences/${id}/enroll`, late));
+    const mail = await waitForMail(bob);
     expect(mail.subject).toBe(`Second ${word}`);
     expect(mail.headers).toMatchObject({ "List-Unsubscribe-Post": "List-Unsubscribe=One-Click" });
-    expect((await client.call("POST", `/sequences/${id}/enroll`, { ...late, startAtStep: 9 })).status).toBe(400);
+    expect(
+      (await client.call("POST", `/sequences/${id}/enroll`, { ...late, startAtStep: 9 })).status,
+    ).toBe(400);
   });
 
-  test("an archived sequence takes nobody; of another site nobody is taken", async () => {
+  test("an archived sequence and contacts of another site are refused", async () => {
     const client = await signedUp();
     const { id } = await make(client);
-    const blog = must(201, await client.call<{ id: number }>("POST", "/sites", { name: "Blog" })).body.data.id;
-    const stranger = must(201, await client.call<{ id: number }>("POST", "/contacts", { siteId: blog, email: "x@x.com" })).body.data.id;
-    const entered = must(200, await client.call<Entered>("POST", `/sequences/${id}/enroll`, { contactIds: [stranger] })).body.data;
-    expect(entered.failed).toEqual([{ contactId: stranger, error: "The contact belongs to another site" }]);
-    must(200, await client.call("PUT", `/sequences/${id}`, { status: "archived" }));
-    expect(await client.call("POST", `/sequences/${id}/enroll`, { contactIds: [stranger] })).toMatchObject({
+    const blog = expectStatus(
+      201,
+      await client.call<{ id: number }>("POST", "/sites", { name: "Blog" }),
+    ).body.data.id;
+    const stranger = expectStatus(
+      201,
+      await client.call<{ id: number }>("POST", "/contacts", { siteId: blog, email: "x@x.com" }),
+    ).body.data.id;
+    const entered = expectStatus(
+      200,
+      await client.call<Entered>("POST", `/sequences/${id}/enroll`, { contactIds: [stranger] }),
+    ).body.data;
+    expect(entered.failed).toEqual([
+      { contactId: stranger, error: "The contact belongs to another site" },
+    ]);
+    expectStatus(200, await client.call("PUT", `/sequences/${id}`, { status: "archived" }));
+    expect(
+      await client.call("POST", `/sequences/${id}/enroll`, { contactIds: [stranger] }),
+    ).toMatchObject({
       status: 409,
       body: { code: "sequence_archived" },
     });
     const bound = await client.newKey({ siteId: blog });
-    expect((await client.call("GET", `/sequences/${id}`, undefined, { as: { key: bound } })).status).toBe(403);
+    expect(
+      (await client.call("GET", `/sequences/${id}`, undefined, { as: { key: bound } })).status,
+    ).toBe(403);
   });
 });
 
 describe("the webhook", () => {
   const tell = async (url: string, body: unknown) => {
-    const response = await fetch(url, { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body) });
-    return { status: response.status, body: (await response.json()) as { data: Record<string, unknown> } };
+    const response = await fetch(url, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify(body),
+    });
+    return {
+      status: response.status,
+      body: (await response.json()) as { data: Record<string, unknown> },
+    };
   };
 
-  test("enrolls, making the contact, and cancels; who knows the secret needs nothing else, and after rotation it opens nothing", async () => {
+  test("creates and enrolls a contact, and cancels, with its secret alone until the secret is rotated", async () => {
     const client = await signedUp();
     const { id, webhookUrl } = await make(client);
     await add(client, id, { type: "delay", delayMinutes: 60 });
@@ -251,12 +404,18 @@ describe("the webhook", () => {
     const first = await tell(webhookUrl, { ...ann, action: "enroll" });
     expect(first).toEqual({
       status: 200,
-      body: { data: { action: "enroll", contactId: expect.any(Number), changed: true, reason: null } },
+      body: {
+        data: { action: "enroll", contactId: expect.any(Number), changed: true, reason: null },
+      },
     });
     expect(await tell(webhookUrl, ann)).toMatchObject({ body: { data: { changed: false } } });
     const { contactId } = first.body.data;
-    const found = must(200, await client.call("GET", `/contacts/${contactId}`)).body.data;
-    expect(found).toMatchObject({ email: "Ann@x.com", firstName: "Ann", customFields: { plan: "pro" } });
+    const found = expectStatus(200, await client.call("GET", `/contacts/${contactId}`)).body.data;
+    expect(found).toMatchObject({
+      email: "Ann@x.com",
+      firstName: "Ann",
+      customFields: { plan: "pro" },
+    });
     expect(await tell(webhookUrl, { email: "ann@x.com", action: "cancel" })).toMatchObject({
       body: { data: { contactId, changed: true } },
     });
@@ -268,17 +427,25 @@ describe("the webhook", () => {
       body: { data: { contactId: null, changed: false } },
     });
     expect((await tell(webhookUrl, { email: "nobody" })).status).toBe(400);
-    must(200, await client.call("PUT", `/contacts/${contactId}`, { status: "unsubscribed" }));
+    expectStatus(
+      200,
+      await client.call("PUT", `/contacts/${contactId}`, { status: "unsubscribed" }),
+    );
     expect(await tell(webhookUrl, ann)).toMatchObject({
       status: 200,
       body: { data: { changed: false, reason: "The contact is unsubscribed" } },
     });
-    const rotated = must(200, await client.call<Sequence>("POST", `/sequences/${id}/webhook/rotate`)).body.data.webhookUrl;
+    const rotated = expectStatus(
+      200,
+      await client.call<Sequence>("POST", `/sequences/${id}/webhook/rotate`),
+    ).body.data.webhookUrl;
     expect(rotated).not.toBe(webhookUrl);
     expect((await tell(webhookUrl, ann)).status).toBe(404);
-    expect((await tell(`${rotated.slice(0, -1)}${rotated.endsWith("A") ? "B" : "A"}`, ann)).status).toBe(404);
+    expect(
+      (await tell(`${rotated.slice(0, -1)}${rotated.endsWith("A") ? "B" : "A"}`, ann)).status,
+    ).toBe(404);
     expect((await tell(rotated, ann)).status).toBe(200);
-    must(200, await client.call("DELETE", `/sequences/${id}`));
+    expectStatus(200, await client.call("DELETE", `/sequences/${id}`));
     expect((await tell(rotated, ann)).status).toBe(404);
   });
 });
@@ -290,17 +457,14 @@ describe("playbooks", () => {
     templates: { id: number; subject: string }[];
   }
 
-  test("are listed for anybody, and each makes a draft that can be active at once", async () => {
+  test("are listed for every caller, and each creates a draft that can be activated at once", async () => {
     const client = await signedUp();
     const sendingConfigId = await config(client);
-    const { playbooks } = must(
+    const { playbooks } = expectStatus(
       200,
-      await client.call<{ playbooks: { id: number; key: string; emails: number; steps: object[] }[] }>(
-        "GET",
-        "/sequences/playbooks",
-        undefined,
-        { as: "nobody" },
-      ),
+      await client.call<{
+        playbooks: { id: number; key: string; emails: number; steps: object[] }[];
+      }>("GET", "/sequences/playbooks", undefined, { as: "nobody" }),
     ).body.data;
     expect(playbooks.map(({ key }) => key)).toEqual([
       "welcome",
@@ -313,32 +477,54 @@ describe("playbooks", () => {
       "event-follow-up",
     ]);
     for (const { id, emails, steps } of playbooks) {
-      const made = must(
+      const made = expectStatus(
         201,
-        await client.call<Made>("POST", `/sequences/playbooks/${id}/create`, { sendingConfigId, url: "https://shop.example/it's" }),
+        await client.call<Made>("POST", `/sequences/playbooks/${id}/create`, {
+          sendingConfigId,
+          url: "https://shop.example/it's",
+        }),
       ).body.data;
-      expect([made.templates.length, made.steps.length, made.sequence.status]).toEqual([emails, steps.length, "draft"]);
+      expect([made.templates.length, made.steps.length, made.sequence.status]).toEqual([
+        emails,
+        steps.length,
+        "draft",
+      ]);
       for (const { id: templateId } of made.templates) {
         const variables = { firstName: "Ann <3", email: "a@x.com" };
-        const { subject, html, text } = must(
+        const { subject, html, text } = expectStatus(
           200,
-          await client.call<{ subject: string; html: string; text: string }>("POST", `/templates/${templateId}/render`, { variables }),
+          await client.call<{ subject: string; html: string; text: string }>(
+            "POST",
+            `/templates/${templateId}/render`,
+            { variables },
+          ),
         ).body.data;
         expect(`${subject}${html}${text}`).not.toMatch(/\[\[|\]\]|\{\{|\{%|undefined/);
         expect(html).toContain("Ann &lt;3");
         expect(html).toContain("The team at Shop");
         expect(text).toContain("The team at Shop");
       }
-      must(200, await client.call("PUT", `/sequences/${made.sequence.id}`, { status: "active" }));
+      expectStatus(
+        200,
+        await client.call("PUT", `/sequences/${made.sequence.id}`, { status: "active" }),
+      );
     }
     expect((await client.call("POST", "/sequences/playbooks/99/create", {})).status).toBe(404);
   });
 
-  test("without a domain or url it says where the buttons lead", async () => {
+  test("without a domain or URL warn where the buttons lead", async () => {
     const client = await signedUp();
-    const made = must(201, await client.call<Made>("POST", "/sequences/playbooks/1/create", { companyName: "A & B {{ x }}" }));
+    const made = expectStatus(
+      201,
+      await client.call<Made>("POST", "/sequences/playbooks/1/create", {
+        companyName: "A & B {{ x }}",
+      }),
+    );
     expect(made.body.warnings?.join()).toContain("https://example.com");
-    const { html } = must(200, await client.call<{ html: string }>("GET", `/templates/${made.body.data.templates[0]!.id}`)).body.data;
+    const { html } = expectStatus(
+      200,
+      await client.call<{ html: string }>("GET", `/templates/${made.body.data.templates[0]!.id}`),
+    ).body.data;
     expect(html).toContain("The team at A &amp; B  x");
   });
 });

@@ -1,5 +1,5 @@
 import { beforeAll, expect, test } from "vitest";
-import { type Client, must, signedUp } from "../support/client.ts";
+import { expectStatus, signedUp, type TestClient } from "../support/api-client.ts";
 
 interface Entry {
   email: string;
@@ -21,19 +21,24 @@ interface Imported {
 }
 
 /** Of all that is refused. */
-let refusing: Client;
+let refusing: TestClient;
 beforeAll(async () => {
   refusing = await signedUp();
 });
 
-const add = ({ call }: Client, email: string, fields: object = {}) => call<Entry>("POST", "/suppressions", { email, ...fields });
-const list = ({ call }: Client, query = "") => call<Listed>("GET", `/suppressions?${query}`);
-const upload = ({ call }: Client, raw: string, type = "text/csv") =>
-  call<Imported>("POST", "/suppressions/import", undefined, { raw, headers: { "content-type": type } });
-const check = ({ call }: Client, email: string) => call<{ suppressed: boolean }>("GET", `/suppressions/check/${encodeURIComponent(email)}`);
+const add = ({ call }: TestClient, email: string, fields: object = {}) =>
+  call<Entry>("POST", "/suppressions", { email, ...fields });
+const list = ({ call }: TestClient, query = "") => call<Listed>("GET", `/suppressions?${query}`);
+const upload = ({ call }: TestClient, raw: string, type = "text/csv") =>
+  call<Imported>("POST", "/suppressions/import", undefined, {
+    raw,
+    headers: { "content-type": type },
+  });
+const check = ({ call }: TestClient, email: string) =>
+  call<{ suppressed: boolean }>("GET", `/suppressions/check/${encodeURIComponent(email)}`);
 const emails = (entries: Entry[]) => entries.map(({ email }) => email);
 
-test("an address is suppressed, shown, checked and let go again", async () => {
+test("an address is suppressed, read, checked and removed", async () => {
   const client = await signedUp();
   const added = await add(client, "Ada@Example.com", { detail: "asked by phone" });
   const entry = {
@@ -49,10 +54,20 @@ test("an address is suppressed, shown, checked and let go again", async () => {
     suppressions: [added.body.data],
     pagination: { page: 1, limit: 50, total: 1, totalPages: 1, nextCursor: null },
   });
-  expect((await check(client, "ADA@example.com")).body.data).toEqual({ ...entry, suppressed: true, marketingOnly: false });
+  expect((await check(client, "ADA@example.com")).body.data).toEqual({
+    ...entry,
+    suppressed: true,
+    marketingOnly: false,
+  });
 
-  const removed = await client.call("DELETE", `/suppressions/${encodeURIComponent("ADA@example.com")}`);
-  expect([removed.status, removed.body.data]).toEqual([200, { id: "ada@example.com", deleted: true }]);
+  const removed = await client.call(
+    "DELETE",
+    `/suppressions/${encodeURIComponent("ADA@example.com")}`,
+  );
+  expect([removed.status, removed.body.data]).toEqual([
+    200,
+    { id: "ada@example.com", deleted: true },
+  ]);
   expect((await check(client, "ada@example.com")).body.data).toEqual({
     email: "ada@example.com",
     suppressed: false,
@@ -66,23 +81,33 @@ test("an address is suppressed, shown, checked and let go again", async () => {
   expect((await list(client)).body.data.pagination.total).toBe(0);
 });
 
-test("addresses with a plus are named in the path like all others", async () => {
+test("addresses with a plus work in the path", async () => {
   const client = await signedUp();
-  must(201, await add(client, "ada+news@example.com"));
+  expectStatus(201, await add(client, "ada+news@example.com"));
   expect((await check(client, "ada+news@example.com")).body.data.suppressed).toBe(true);
-  expect((await client.call("GET", "/suppressions/check/ada+news@example.com")).body.data).toMatchObject({ suppressed: true });
+  expect(
+    (await client.call("GET", "/suppressions/check/ada+news@example.com")).body.data,
+  ).toMatchObject({ suppressed: true });
   expect((await client.call("DELETE", "/suppressions/ada%2Bnews%40example.com")).status).toBe(200);
   expect((await check(client, "ada+news@example.com")).body.data.suppressed).toBe(false);
 });
 
-test("suppressing an address again changes nothing, and says so; an unsubscribe is raised to a full block", async () => {
+test("suppressing an address again changes nothing, except that unsubscribe becomes a full block", async () => {
   const client = await signedUp();
-  const first = must(201, await add(client, "a@example.com", { reason: "unsubscribe" }));
-  expect((await check(client, "a@example.com")).body.data).toMatchObject({ reason: "unsubscribe", marketingOnly: true });
-  const raised = must(201, await add(client, "a@example.com", { reason: "spam_report" }));
-  expect(raised.body).toMatchObject({ data: { reason: "spam_report", createdAt: first.body.data.createdAt } });
+  const first = expectStatus(201, await add(client, "a@example.com", { reason: "unsubscribe" }));
+  expect((await check(client, "a@example.com")).body.data).toMatchObject({
+    reason: "unsubscribe",
+    marketingOnly: true,
+  });
+  const raised = expectStatus(201, await add(client, "a@example.com", { reason: "spam_report" }));
+  expect(raised.body).toMatchObject({
+    data: { reason: "spam_report", createdAt: first.body.data.createdAt },
+  });
   expect(raised.body.warnings).toBeUndefined();
-  const again = must(201, await add(client, "A@example.com", { reason: "unsubscribe", detail: "new" }));
+  const again = expectStatus(
+    201,
+    await add(client, "A@example.com", { reason: "unsubscribe", detail: "new" }),
+  );
   expect(again.body.data).toEqual(raised.body.data);
   expect(again.body.warnings).toEqual([expect.stringContaining("already")]);
   expect((await list(client)).body.data.pagination.total).toBe(1);
@@ -99,27 +124,34 @@ test.each([
   [{ email: "a@example.com", detail: "x".repeat(301) }, "detail"],
 ])("%j is refused, and %s named", async (body, path) => {
   const refused = await refusing.call("POST", "/suppressions", body);
-  expect([refused.status, refused.body.code, refused.body.details?.[0]?.path]).toEqual([400, "validation_failed", path]);
+  expect([refused.status, refused.body.code, refused.body.details?.[0]?.path]).toEqual([
+    400,
+    "validation_failed",
+    path,
+  ]);
 });
 
-test("an address that is none is not checked", async () => {
+test("an invalid address is rejected by the check", async () => {
   const client = await signedUp();
   const refused = await check(client, "nobody");
   expect([refused.status, refused.body.details?.[0]?.path]).toEqual([400, "email"]);
-  expect(must(201, await add(client, "a@example.com", { detail: "x".repeat(300) })).body.data.detail).toHaveLength(300);
+  expect(
+    expectStatus(201, await add(client, "a@example.com", { detail: "x".repeat(300) })).body.data
+      .detail,
+  ).toHaveLength(300);
 });
 
-test("the list is paged newest first, by number and by cursor, whole and by reason", async () => {
+test("the list is newest first, in pages by number and by cursor, complete or by reason", async () => {
   const client = await signedUp();
   const csv = Array.from({ length: 8 }, (_, i) => `bulk${i}@example.com`).join("\n");
-  must(200, await upload(client, csv));
-  for (const name of ["one", "two"]) must(201, await add(client, `${name}@example.com`));
+  expectStatus(200, await upload(client, csv));
+  for (const name of ["one", "two"]) expectStatus(201, await add(client, `${name}@example.com`));
   const first = (await list(client, "limit=4")).body.data;
   expect(emails(first.suppressions).slice(0, 2)).toEqual(["two@example.com", "one@example.com"]);
   expect(first.pagination).toMatchObject({ total: 10, totalPages: 3 });
   const seen = emails(first.suppressions);
   for (let cursor = first.pagination.nextCursor; cursor; ) {
-    const next = must(200, await list(client, `limit=4&cursor=${cursor}`)).body.data;
+    const next = expectStatus(200, await list(client, `limit=4&cursor=${cursor}`)).body.data;
     seen.push(...emails(next.suppressions));
     cursor = next.pagination.nextCursor;
   }
@@ -134,16 +166,21 @@ test("the list is paged newest first, by number and by cursor, whole and by reas
   expect((await list(client, "page=101&limit=100")).body.error).toContain("cursor");
 });
 
-test("a list is imported as CSV or JSON, and the answer tells of every row", async () => {
+test("a list is imported as CSV or JSON, and the response counts every row", async () => {
   const client = await signedUp();
-  const csv = await upload(client, "Email,Reason\nc1@example.com,bounce\nc2@example.com,\nnobody,\nC1@example.com,\n");
+  const csv = await upload(
+    client,
+    "Email,Reason\nc1@example.com,bounce\nc2@example.com,\nnobody,\nC1@example.com,\n",
+  );
   expect(csv.body.data).toEqual({
     imported: 2,
     skipped: 1,
     failed: 1,
     errors: [{ row: 4, message: "email must be one valid email address" }],
   });
-  const plain = await client.call("POST", "/suppressions/import", { emails: ["c2@example.com", "j1@example.com"] });
+  const plain = await client.call("POST", "/suppressions/import", {
+    emails: ["c2@example.com", "j1@example.com"],
+  });
   expect(plain.body.data).toMatchObject({ imported: 1, skipped: 1, failed: 0 });
   const rich = await client.call("POST", "/suppressions/import", {
     suppressions: [{ email: "j2@example.com", reason: "spam_report", detail: "d" }],
@@ -165,48 +202,74 @@ test.each([
   ["application/json", "null", { code: "validation_failed" }, 400],
   ["application/json", '{"emails":"a@example.com"}', { code: "validation_failed" }, 400],
   ["text/plain", "a@example.com", { code: "unsupported_media_type" }, 415],
-  ["text/csv", Array.from({ length: 10_001 }, (_, i) => `a${i}@example.com`).join("\n"), { code: "limit_exceeded" }, 400],
+  [
+    "text/csv",
+    Array.from({ length: 10_001 }, (_, i) => `a${i}@example.com`).join("\n"),
+    { code: "limit_exceeded" },
+    400,
+  ],
 ])("an import of %s %.20j is answered %j", async (type, raw, told, status) => {
   const answer = await upload(refusing, raw, type);
   expect(answer.status).toBe(status);
   expect({ ...answer.body, ...(answer.body.data as object) }).toMatchObject(told);
 });
 
-test("the list is exported as CSV or JSON, whole or in parts", async () => {
+test("the list is exported as CSV or JSON, complete or in parts", async () => {
   const client = await signedUp();
-  must(201, await add(client, "+plus@example.com", { detail: '=1+1, "quoted"' }));
-  must(200, await upload(client, "a@example.com\nb@example.com\n"));
+  expectStatus(201, await add(client, "+plus@example.com", { detail: '=1+1, "quoted"' }));
+  expectStatus(200, await upload(client, "a@example.com\nb@example.com\n"));
   const csv = await client.call("GET", "/suppressions/export?format=csv");
   expect(csv.headers.get("content-type")).toBe("text/csv; charset=utf-8");
   expect(csv.headers.get("content-disposition")).toBe('attachment; filename="suppressions.csv"');
   const [header, ...lines] = csv.text.trim().split("\n");
   expect(header).toBe("email,reason,detail,source,createdAt,updatedAt");
   expect(lines).toHaveLength(3);
-  expect(lines.find((line) => line.includes("plus"))).toMatch(/^'\+plus@example\.com,manual,"'=1\+1, ""quoted""",api,20/);
+  expect(lines.find((line) => line.includes("plus"))).toMatch(
+    /^'\+plus@example\.com,manual,"'=1\+1, ""quoted""",api,20/,
+  );
 
-  const json = await client.call<{ suppressions: Entry[]; nextCursor: string | null }>("GET", "/suppressions/export?format=json");
+  const json = await client.call<{ suppressions: Entry[]; nextCursor: string | null }>(
+    "GET",
+    "/suppressions/export?format=json",
+  );
   expect(json.headers.get("content-type")).toBe("application/json; charset=utf-8");
   expect(json.body.data.nextCursor).toBeNull();
-  expect(emails(json.body.data.suppressions).toSorted()).toEqual(["+plus@example.com", "a@example.com", "b@example.com"]);
-  expect(Object.keys(json.body.data.suppressions[0]!)).toEqual(["email", "reason", "detail", "source", "createdAt", "updatedAt"]);
+  expect(emails(json.body.data.suppressions).toSorted()).toEqual([
+    "+plus@example.com",
+    "a@example.com",
+    "b@example.com",
+  ]);
+  expect(Object.keys(json.body.data.suppressions[0]!)).toEqual([
+    "email",
+    "reason",
+    "detail",
+    "source",
+    "createdAt",
+    "updatedAt",
+  ]);
 
-  const part = await client.call<{ suppressions: Entry[] }>("GET", "/suppressions/export?format=json&limit=2");
+  const part = await client.call<{ suppressions: Entry[] }>(
+    "GET",
+    "/suppressions/export?format=json&limit=2",
+  );
   const rest = await client.call<{ suppressions: Entry[] }>(
     "GET",
     `/suppressions/export?format=json&limit=2&cursor=${part.headers.get("x-next-cursor")}`,
   );
-  expect([...emails(part.body.data.suppressions), ...emails(rest.body.data.suppressions)].toSorted()).toEqual(
-    emails(json.body.data.suppressions).toSorted(),
-  );
+  expect(
+    [...emails(part.body.data.suppressions), ...emails(rest.body.data.suppressions)].toSorted(),
+  ).toEqual(emails(json.body.data.suppressions).toSorted());
   expect(rest.headers.get("x-next-cursor")).toBeNull();
-  expect((await client.call("GET", "/suppressions/export?reason=manual")).text.trim().split("\n")).toHaveLength(2);
+  expect(
+    (await client.call("GET", "/suppressions/export?reason=manual")).text.trim().split("\n"),
+  ).toHaveLength(2);
   expect((await client.call("GET", "/suppressions/export?limit=10001")).status).toBe(400);
   expect((await client.call("GET", "/suppressions/export?format=xml")).status).toBe(400);
 });
 
 test("a site-bound key reads the list and cannot change it", async () => {
   const client = await signedUp();
-  must(201, await add(client, "a@example.com"));
+  expectStatus(201, await add(client, "a@example.com"));
   const as = { key: await client.newKey({ siteId: client.siteId }) };
   for (const path of ["/suppressions", "/suppressions/check/a@example.com", "/suppressions/export"])
     expect((await client.call("GET", path, undefined, { as })).status, path).toBe(200);
@@ -221,9 +284,28 @@ test("a site-bound key reads the list and cannot change it", async () => {
   expect((await check(client, "a@example.com")).body.data.suppressed).toBe(true);
 });
 
-test("what one organization suppresses is nothing to another", async () => {
+test("a site-bound key cannot suppress an address in all sites by erasing a contact", async () => {
+  const client = await signedUp();
+  const contact = await client.call<{ id: number }>("POST", "/contacts", {
+    email: "a@example.com",
+  });
+  const as = { key: await client.newKey({ siteId: client.siteId }) };
+  const refused = await client.call(
+    "DELETE",
+    `/contacts/${contact.body.data.id}?erase=true`,
+    undefined,
+    { as },
+  );
+  expect([refused.status, refused.body.code]).toEqual([403, "site_forbidden"]);
+  expect((await check(client, "a@example.com")).body.data.suppressed).toBe(false);
+  expect(
+    (await client.call("DELETE", `/contacts/${contact.body.data.id}`, undefined, { as })).status,
+  ).toBe(200);
+});
+
+test("suppressions of one organization do not apply to another", async () => {
   const [one, other] = [await signedUp(), await signedUp()];
-  must(201, await add(one, "a@example.com"));
+  expectStatus(201, await add(one, "a@example.com"));
   expect((await check(other, "a@example.com")).body.data.suppressed).toBe(false);
   expect((await list(other)).body.data.suppressions).toEqual([]);
   expect((await other.call("DELETE", "/suppressions/a@example.com")).status).toBe(404);

@@ -1,12 +1,13 @@
-// A customer's program in TypeScript: types generated from the document that the service hands out, read strictly, and run.
+// A customer's program in TypeScript: types generated from the document that the service hands out,
+// read strictly, and run.
 import { execFile } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import openapiTypescript from "openapi-typescript";
 import { expect, inject, test } from "vitest";
-import { ask, freshEmail } from "../support/client.ts";
-import { schemaChecker } from "../support/openapi.ts";
+import { request, uniqueEmail } from "../support/api-client.ts";
+import { schemaChecker } from "../support/openapi-document.ts";
 
 const root = join(import.meta.dirname, "../..");
 const folder = join(root, "test/typed");
@@ -20,20 +21,36 @@ interface Journey {
 test.skipIf(new URL(inject("baseUrl")).hostname !== "127.0.0.1")(
   "a client generated from the document compiles strictly, and goes from signing up to a campaign that is sent",
   async () => {
-    const document = JSON.parse((await ask("GET", "/openapi.json")).text);
+    const document = JSON.parse((await request("GET", "/openapi.json")).text);
     mkdirSync(join(folder, "generated"), { recursive: true });
     writeFileSync(join(folder, "generated/api.ts"), await openapiTypescript(document));
-    await run(process.execPath, [join(root, "node_modules/typescript/bin/tsc"), "-p", folder]).catch(({ stdout }: { stdout: string }) => {
+    await run(process.execPath, [
+      join(root, "node_modules/typescript/bin/tsc"),
+      "-p",
+      folder,
+    ]).catch(({ stdout }: { stdout: string }) => {
       throw new Error(stdout);
     });
 
-    const { travel }: Journey = await import(join(folder, "journey.ts"));
+    const { travel }: Journey = await import(join(folder, "customer-program.ts"));
     const answer = await fetch(`${inject("baseUrl")}/_local/sandbox`);
-    const { data } = (await answer.json()) as { data: { providers: Record<string, { credentials: object; webhookSecret: string }> } };
-    const recipient = freshEmail();
-    const told = await travel({ baseUrl: inject("baseUrl"), email: freshEmail(), recipient, ...data.providers.postmark });
+    const { data } = (await answer.json()) as {
+      data: { providers: Record<string, { credentials: object; webhookSecret: string }> };
+    };
+    const recipient = uniqueEmail();
+    const told = await travel({
+      baseUrl: inject("baseUrl"),
+      email: uniqueEmail(),
+      recipient,
+      ...data.providers.postmark,
+    });
     expect(told).toMatchObject({
-      send: { toEmail: recipient, subject: "Hello Ann", status: "delivered", events: [{ type: "delivered" }] },
+      send: {
+        toEmail: recipient,
+        subject: "Hello Ann",
+        status: "delivered",
+        events: [{ type: "delivered" }],
+      },
       events: [{ type: "delivered", toEmail: recipient }],
       campaign: {
         name: "Spring sale",
@@ -46,6 +63,8 @@ test.skipIf(new URL(inject("baseUrl")).hostname !== "127.0.0.1")(
     const check = schemaChecker(document);
     const named = { send: "SendDetail", campaign: "CampaignDetail", refusal: "Problem" } as const;
     for (const [name, id] of Object.entries(named))
-      expect(check({ $ref: `#/components/schemas/${id}` }, told[name as keyof typeof named])).toEqual([]);
+      expect(
+        check({ $ref: `#/components/schemas/${id}` }, told[name as keyof typeof named]),
+      ).toEqual([]);
   },
 );

@@ -1,29 +1,36 @@
 // The way out of marketing mail, from the mail itself: header, footer, page.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { Service } from "../../infra/local/service.ts";
-import { must } from "../support/client.ts";
-import { type Endpoint, endpoint } from "../support/endpoint.ts";
-import { headerOf, opened, reader } from "../support/newsletters.ts";
+import type { LocalService } from "../../infra/local/service.ts";
+import { expectStatus } from "../support/api-client.ts";
+import { type CustomerEndpoint, startCustomerEndpoint } from "../support/customer-endpoint.ts";
+import { findHeader, sendNewsletter, startNewsletterService } from "../support/newsletters.ts";
 
-let service: Service;
+let service: LocalService;
 beforeAll(async () => {
-  service = await opened();
+  service = await startNewsletterService();
 });
 afterAll(() => service.stop());
 
 const form = "application/x-www-form-urlencoded";
 const body = "List-Unsubscribe=One-Click";
-const post = (url: string, headers: Record<string, string> = { "content-type": form }, said: string | null = body) =>
-  fetch(url, { method: "POST", headers, body: said, redirect: "manual" });
+const post = (
+  url: string,
+  headers: Record<string, string> = { "content-type": form },
+  said: string | null = body,
+) => fetch(url, { method: "POST", headers, body: said, redirect: "manual" });
 
-describe.each(["resend", "mandrill"] as const)("mail by way of %s", (provider) => {
-  test("says how to leave, to programs and to people, and names the sender", async () => {
-    const { mail, page, oneClick } = await reader(service, { provider });
-    expect(oneClick).toMatch(new RegExp(`^${service.url}/api/v1/unsubscribe\\?token=[\\w-]+$`));
-    expect(headerOf(mail, "list-unsubscribe-post")).toBe(body);
-    expect(page).toMatch(new RegExp(`^${service.url}/api/v1/unsubscribe/[\\w-]+$`));
-    expect(mail.text).toMatch(/^Hello Ann\n+-+\nSøren & Sons\n1 High Street\nLondon\nUnsubscribe: /);
-    expect(mail.html).toContain(`Søren &amp; Sons<br>1 High Street<br>London<br><a href="${page}"`);
+describe.each(["resend", "mandrill"] as const)("mail through %s", (provider) => {
+  test("has List-Unsubscribe headers, an unsubscribe link and the sender", async () => {
+    const { mail, unsubscribePageUrl, oneClickUrl } = await sendNewsletter(service, { provider });
+    expect(oneClickUrl).toMatch(new RegExp(`^${service.url}/api/v1/unsubscribe\\?token=[\\w-]+$`));
+    expect(findHeader(mail, "list-unsubscribe-post")).toBe(body);
+    expect(unsubscribePageUrl).toMatch(new RegExp(`^${service.url}/api/v1/unsubscribe/[\\w-]+$`));
+    expect(mail.text).toMatch(
+      /^Hello Ann\n+-+\nSøren & Sons\n1 High Street\nLondon\nUnsubscribe: /,
+    );
+    expect(mail.html).toContain(
+      `Søren &amp; Sons<br>1 High Street<br>London<br><a href="${unsubscribePageUrl}"`,
+    );
   });
 });
 
@@ -40,39 +47,58 @@ describe("one click", () => {
     ["as plain text", { "content-type": "text/plain" }, body],
     ["as JSON that is none", { "content-type": "application/json" }, body],
     ["without a body", {}, null],
-  ])("%s unsubscribes at once, without a cookie, a page or a redirect, and may come again", async (_, headers, said) => {
-    const { oneClick, status } = await reader(service);
-    for (let n = 0; n < 2; n++) {
-      const answer = await post(oneClick, headers, said);
-      expect([answer.status, await answer.json()]).toEqual([200, { data: { unsubscribed: true } }]);
-      expect([answer.headers.get("set-cookie"), answer.headers.get("access-control-allow-origin")]).toEqual([null, "*"]);
-      expect(await status()).toBe("unsubscribed");
-    }
-  });
+  ])(
+    "%s unsubscribes at once, without a cookie, a page or a redirect, and may come again",
+    async (_, headers, said) => {
+      const { oneClickUrl, status } = await sendNewsletter(service);
+      for (let n = 0; n < 2; n++) {
+        const answer = await post(oneClickUrl, headers, said);
+        expect([answer.status, await answer.json()]).toEqual([
+          200,
+          { data: { unsubscribed: true } },
+        ]);
+        expect([
+          answer.headers.get("set-cookie"),
+          answer.headers.get("access-control-allow-origin"),
+        ]).toEqual([null, "*"]);
+        expect(await status()).toBe("unsubscribed");
+      }
+    },
+  );
 
-  test("only of a POST: whoever looks at the link changes nothing", async () => {
-    const { oneClick, page, status } = await reader(service);
-    const looked = [await fetch(oneClick), await fetch(oneClick, { method: "HEAD" }), await fetch(page, { method: "HEAD" })];
+  test("unsubscribes with POST only; GET changes nothing", async () => {
+    const { oneClickUrl, unsubscribePageUrl, status } = await sendNewsletter(service);
+    const looked = [
+      await fetch(oneClickUrl),
+      await fetch(oneClickUrl, { method: "HEAD" }),
+      await fetch(unsubscribePageUrl, { method: "HEAD" }),
+    ];
     expect(looked.map(({ status: one }) => one)).toEqual([405, 405, 200]);
-    for (let n = 0; n < 3; n++) expect((await fetch(page)).status).toBe(200);
+    for (let n = 0; n < 3; n++) expect((await fetch(unsubscribePageUrl)).status).toBe(200);
     expect(await status()).toBe("subscribed");
   });
 
-  test("of a token that is missing, made up, cut, or meant for something else is refused", async () => {
-    const { oneClick, mail, status } = await reader(service, { html: "<p>[{{ contactToken }}]</p>" });
+  test("refuses a token that is missing, forged, truncated or of another purpose", async () => {
+    const { oneClickUrl, mail, status } = await sendNewsletter(service, {
+      html: "<p>[{{ contactToken }}]</p>",
+    });
     const [, contactToken] = /\[([\w-]+)\]/.exec(mail.html ?? "")!;
-    const at = oneClick.split("=")[0]!;
+    const at = oneClickUrl.split("=")[0]!;
     const answers = await Promise.all(
-      ["made-up", oneClick.split("=")[1]!.slice(0, -8), contactToken].map((token) => post(`${at}=${token}`)),
+      ["made-up", oneClickUrl.split("=")[1]!.slice(0, -8), contactToken].map((token) =>
+        post(`${at}=${token}`),
+      ),
     );
-    for (const answer of answers) expect([answer.status, await answer.json()]).toMatchObject([404, { code: "not_found" }]);
+    for (const answer of answers)
+      expect([answer.status, await answer.json()]).toMatchObject([404, { code: "not_found" }]);
     expect((await post(at.split("?")[0]!)).status).toBe(400);
     expect(await status()).toBe("subscribed");
   });
 });
 
 describe("the page", () => {
-  const page = (url: string, init: RequestInit = {}) => fetch(url, { headers: { "accept-language": "en" }, ...init });
+  const page = (url: string, init: RequestInit = {}) =>
+    fetch(url, { headers: { "accept-language": "en" }, ...init });
 
   test.each([
     ["de-AT,de;q=0.9,en;q=0.5", "de", "Abmelden?"],
@@ -81,30 +107,33 @@ describe("the page", () => {
     ["xx, en;q=0.1", "en", "Unsubscribe?"],
     ["", "en", "Unsubscribe?"],
   ])("asks in the language of %s", async (wish, language, title) => {
-    const { page: link, email } = await reader(service);
+    const { unsubscribePageUrl: link, email } = await sendNewsletter(service);
     const answer = await page(link, { headers: { "accept-language": wish } });
     const text = await answer.text();
-    expect([answer.status, answer.headers.get("content-type"), answer.headers.get("content-language")]).toEqual([
-      200,
-      "text/html; charset=utf-8",
-      language,
-    ]);
+    expect([
+      answer.status,
+      answer.headers.get("content-type"),
+      answer.headers.get("content-language"),
+    ]).toEqual([200, "text/html; charset=utf-8", language]);
     expect(text).toContain(`<html lang="${language}">`);
     for (const part of [title, email, "Søren &amp; Sons"]) expect(text).toContain(part);
   });
 
-  test("keeps itself to itself: no cookie, no cache, no script, no frame, no referrer", async () => {
-    const { page: link } = await reader(service);
+  test("has no cookie, cache, script, frame or referrer", async () => {
+    const { unsubscribePageUrl: link } = await sendNewsletter(service);
     const { headers } = await page(link);
     expect(headers.get("set-cookie")).toBeNull();
     expect(headers.get("cache-control")).toBe("no-store");
     expect(headers.get("referrer-policy")).toBe("no-referrer");
-    expect(headers.get("content-security-policy")).toMatch(/default-src 'none'.*frame-ancestors 'none'/);
+    expect(headers.get("content-security-policy")).toMatch(
+      /default-src 'none'.*frame-ancestors 'none'/,
+    );
   });
 
-  test("unsubscribes by its form, and subscribes again", async () => {
-    const { page: link, status } = await reader(service);
-    const sent = async (said: string) => (await page(link, { method: "POST", headers: { "content-type": form }, body: said })).text();
+  test("unsubscribes and resubscribes with its form", async () => {
+    const { unsubscribePageUrl: link, status } = await sendNewsletter(service);
+    const sent = async (said: string) =>
+      (await page(link, { method: "POST", headers: { "content-type": form }, body: said })).text();
     expect(await sent("")).toContain("You are unsubscribed");
     expect(await status()).toBe("unsubscribed");
     expect(await (await page(link)).text()).toContain("You are unsubscribed");
@@ -114,44 +143,61 @@ describe("the page", () => {
     expect(await sent("action=unsubscribe&more=1")).toContain("You are unsubscribed");
   });
 
-  test("says that a suppressed address gets nothing, and offers nothing", async () => {
-    const { page: link, client, email, status } = await reader(service);
-    must(201, await client.call("POST", "/suppressions", { email }));
+  test("says that a suppressed address gets no mail, and offers no action", async () => {
+    const { unsubscribePageUrl: link, client, email, status } = await sendNewsletter(service);
+    expectStatus(201, await client.call("POST", "/suppressions", { email }));
     const text = await (await page(link)).text();
-    expect(text).toContain("No mail goes to this address");
+    expect(text).toContain("This address does not receive emails");
     expect(text).not.toContain("<button");
-    expect(await (await page(link, { method: "POST" })).text()).toContain("No mail goes to this address");
+    expect(await (await page(link, { method: "POST" })).text()).toContain(
+      "This address does not receive emails",
+    );
     expect(await status()).toBe("suppressed");
   });
 
-  test("is a page too where the link is none, and changes nothing", async () => {
+  test("is an error page for an invalid link", async () => {
     for (const method of ["GET", "POST"]) {
       const answer = await page(`${service.url}/api/v1/unsubscribe/made-up`, { method });
-      expect([answer.status, answer.headers.get("content-type")]).toEqual([404, "text/html; charset=utf-8"]);
+      expect([answer.status, answer.headers.get("content-type")]).toEqual([
+        404,
+        "text/html; charset=utf-8",
+      ]);
       expect(await answer.text()).toContain("This link does not work");
     }
   });
 
-  test("answers programs in JSON, from any origin", async () => {
-    const { page: link, email, status } = await reader(service);
+  test("responds with JSON to programs of any origin", async () => {
+    const { unsubscribePageUrl: link, email, status } = await sendNewsletter(service);
     const json = { accept: "application/json" };
-    const told = (state: string) => ({ data: { email, siteName: "Søren & Sons", state } });
+    const told = (state: string) => ({
+      data: { email, siteName: "Søren & Sons", state, everything: false },
+    });
     const asked = await page(link, { headers: json });
-    expect([asked.headers.get("content-type"), asked.headers.get("access-control-allow-origin")]).toEqual([
-      "application/json; charset=utf-8",
-      "*",
-    ]);
+    expect([
+      asked.headers.get("content-type"),
+      asked.headers.get("access-control-allow-origin"),
+    ]).toEqual(["application/json; charset=utf-8", "*"]);
     expect(await asked.json()).toEqual(told("subscribed"));
     const said = (fields: unknown) =>
-      page(link, { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(fields) });
+      page(link, {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify(fields),
+      });
     expect(await (await said({})).json()).toEqual(told("unsubscribed"));
     expect(await (await said({ action: "resubscribe" })).json()).toEqual(told("subscribed"));
     expect(await (await said({ action: "unsubscribe" })).json()).toEqual(told("unsubscribed"));
     expect(await status()).toBe("unsubscribed");
-    const preflight = await fetch(link, { method: "OPTIONS", headers: { origin: "https://shop.example" } });
+    const preflight = await fetch(link, {
+      method: "OPTIONS",
+      headers: { origin: "https://shop.example" },
+    });
     expect(preflight.headers.get("access-control-allow-headers")).toContain("content-type");
     const missing = await page(`${service.url}/api/v1/unsubscribe/made-up`, { headers: json });
-    expect([missing.status, await missing.json()]).toMatchObject([404, { code: "not_found", error: "This link is not valid" }]);
+    expect([missing.status, await missing.json()]).toMatchObject([
+      404,
+      { code: "not_found", error: "This link is not valid" },
+    ]);
   });
 
   test.each<[number, string, string, string]>([
@@ -160,45 +206,74 @@ describe("the page", () => {
     [400, form, "action=delete", "validation_failed"],
     [413, form, `a=${"x".repeat(17_000)}`, "payload_too_large"],
   ])("answers %i to what it cannot understand: %s", async (wanted, type, said, code) => {
-    const { page: link, status } = await reader(service);
-    const answer = await page(link, { method: "POST", headers: { "content-type": type }, body: said });
+    const { unsubscribePageUrl: link, status } = await sendNewsletter(service);
+    const answer = await page(link, {
+      method: "POST",
+      headers: { "content-type": type },
+      body: said,
+    });
     expect([answer.status, await answer.json()]).toMatchObject([wanted, { code }]);
     expect(await status()).toBe("subscribed");
   });
 });
 
-test("a page of the organization's own gets the token, and one click goes to us all the same", async () => {
+test("a custom page gets the token, and one click still goes to the service", async () => {
   const compliance = { unsubscribeUrl: "https://shop.example/bye?from=mail&x=1" };
-  const { mail, page, oneClick, status } = await reader(service, { compliance });
-  const token = new URL(page).searchParams.get("token")!;
-  expect(page).toBe(`https://shop.example/bye?from=mail&x=1&token=${token}`);
-  expect(mail.html).toContain(`href="${page.replaceAll("&", "&amp;")}"`);
-  expect(new URL(oneClick).searchParams.get("token")).toBe(token);
-  expect((await post(oneClick)).status).toBe(200);
+  const { mail, unsubscribePageUrl, oneClickUrl, status } = await sendNewsletter(service, {
+    compliance,
+  });
+  const token = new URL(unsubscribePageUrl).searchParams.get("token")!;
+  expect(unsubscribePageUrl).toBe(`https://shop.example/bye?from=mail&x=1&token=${token}`);
+  expect(mail.html).toContain(`href="${unsubscribePageUrl.replaceAll("&", "&amp;")}"`);
+  expect(new URL(oneClickUrl).searchParams.get("token")).toBe(token);
+  expect((await post(oneClickUrl)).status).toBe(200);
   expect(await status()).toBe("unsubscribed");
 });
 
-test("marketing mail without an address is refused where the organization wants none of it", async () => {
-  const { client } = await reader(service);
-  must(200, await client.call("PUT", "/compliance", { enabled: true }));
-  const { marketingOf } = await import("../../shared/domain/sending/marketing.ts");
+test("marketing mail without a physical address is refused if the organization requires one", async () => {
+  const { client } = await sendNewsletter(service);
+  expectStatus(200, await client.call("PUT", "/compliance", { enabled: true }));
+  const { requireMarketingSender } = await import(
+    "../../shared/domain/sending/rendering/marketing-mail.ts"
+  );
   const site = { id: 1, name: "Shop", companyName: null, physicalAddress: " " } as never;
-  await expect(marketingOf(client.orgId, site)).rejects.toMatchObject({ kind: "invalid", code: "physical_address_missing" });
-  must(200, await client.call("PUT", "/compliance", { physicalAddress: "2 Low Street" }));
-  expect(await marketingOf(client.orgId, site)).toMatchObject({ companyName: "Shop", physicalAddress: "2 Low Street" });
+  await expect(requireMarketingSender(client.orgId, site)).rejects.toMatchObject({
+    kind: "invalid",
+    code: "physical_address_missing",
+  });
+  expectStatus(200, await client.call("PUT", "/compliance", { physicalAddress: "2 Low Street" }));
+  expect(await requireMarketingSender(client.orgId, site)).toMatchObject({
+    companyName: "Shop",
+    physicalAddress: "2 Low Street",
+  });
 });
 
-test("who leaves is told of in the send, in the events and to the endpoints, once", async () => {
-  const there: Endpoint = await endpoint();
-  const { client, oneClick, page, sendId, contactId, email } = await reader(service);
-  must(201, await client.call("POST", "/webhooks", { url: there.url, events: ["unsubscribe"] }));
-  await post(oneClick);
-  await post(page);
-  const { events } = must(200, await client.call<{ events: object[] }>("GET", `/sends/${sendId}`)).body.data;
+test("an unsubscribe is recorded once in the send, the events and the webhooks", async () => {
+  const there: CustomerEndpoint = await startCustomerEndpoint();
+  const { client, oneClickUrl, unsubscribePageUrl, sendId, contactId, email } =
+    await sendNewsletter(service);
+  expectStatus(
+    201,
+    await client.call("POST", "/webhooks", { url: there.url, events: ["unsubscribe"] }),
+  );
+  await post(oneClickUrl);
+  await post(unsubscribePageUrl);
+  const { events } = expectStatus(
+    200,
+    await client.call<{ events: object[] }>("GET", `/sends/${sendId}`),
+  ).body.data;
   expect(events.filter((one) => "type" in one && one.type === "unsubscribe")).toHaveLength(1);
-  const listed = must(200, await client.call<{ events: object[] }>("GET", "/events?type=unsubscribe")).body.data.events;
+  const listed = expectStatus(
+    200,
+    await client.call<{ events: object[] }>("GET", "/events?type=unsubscribe"),
+  ).body.data.events;
   expect(listed).toMatchObject([{ sendId, toEmail: email, type: "unsubscribe" }]);
-  await expect.poll(() => there.heard.length, { timeout: 10_000 }).toBe(1);
-  expect(JSON.parse(there.heard[0]!.body)).toMatchObject({ event: "unsubscribe", sendId, contactId, email });
+  await expect.poll(() => there.deliveries.length, { timeout: 10_000 }).toBe(1);
+  expect(JSON.parse(there.deliveries[0]!.body)).toMatchObject({
+    event: "unsubscribe",
+    sendId,
+    contactId,
+    email,
+  });
   there.close();
 });

@@ -1,7 +1,19 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type Answer, type Client, mailTo, must, signedUp } from "../support/client.ts";
-import { type Endpoint, endpoint, genuine, genuineByStandard, whsecOf } from "../support/endpoint.ts";
-import { type Running, started } from "../support/launch.ts";
+import {
+  expectStatus,
+  signedUp,
+  type TestClient,
+  type TestResponse,
+  waitForMail,
+} from "../support/api-client.ts";
+import {
+  type CustomerEndpoint,
+  hasStandardSignature,
+  hasValidSignature,
+  startCustomerEndpoint,
+  toWhsec,
+} from "../support/customer-endpoint.ts";
+import { type RunningTestService, startServiceProcess } from "../support/service-process.ts";
 
 interface Webhook {
   id: number;
@@ -36,23 +48,38 @@ interface Tested {
   error: string | null;
 }
 
-const types = ["delivered", "open", "click", "bounce", "spam_report", "unsubscribe", "dropped", "deferred"];
+const types = [
+  "delivered",
+  "open",
+  "click",
+  "bounce",
+  "spam_report",
+  "unsubscribe",
+  "dropped",
+  "deferred",
+];
 const url = "https://shop.example/hooks/mail";
 
-const add = ({ call }: Client, fields: object = {}) => call<Webhook>("POST", "/webhooks", { url, events: ["bounce"], ...fields });
-const added = async (client: Client, fields: object = {}) => must(201, await add(client, fields)).body.data;
-const change = ({ call }: Client, id: number, changes: object) => call<Webhook>("PUT", `/webhooks/${id}`, changes);
-const refusedFor = ({ status, body }: Answer<unknown>) => [status, body.details?.[0]?.path];
+const add = ({ call }: TestClient, fields: object = {}) =>
+  call<Webhook>("POST", "/webhooks", { url, events: ["bounce"], ...fields });
+const added = async (client: TestClient, fields: object = {}) =>
+  expectStatus(201, await add(client, fields)).body.data;
+const change = ({ call }: TestClient, id: number, changes: object) =>
+  call<Webhook>("PUT", `/webhooks/${id}`, changes);
+const refusedFor = ({ status, body }: TestResponse<unknown>) => [status, body.details?.[0]?.path];
 
 /** Of all that is refused. */
-let refused: Client;
+let refused: TestClient;
 beforeAll(async () => {
   refused = await signedUp();
 });
 
-test("an endpoint is created, shown, listed, changed and deleted; its secret is told on creation only", async () => {
+test("an endpoint is created, returned, listed, changed and deleted; only its creation returns the secret", async () => {
   const client = await signedUp();
-  const { secret, ...created } = await added(client, { events: ["bounce", "open"], description: "CRM" });
+  const { secret, ...created } = await added(client, {
+    events: ["bounce", "open"],
+    description: "CRM",
+  });
   expect(secret).toMatch(/^[0-9a-f]{64}$/);
   expect(created).toEqual({
     id: expect.any(Number),
@@ -67,15 +94,30 @@ test("an endpoint is created, shown, listed, changed and deleted; its secret is 
     updatedAt: expect.stringMatching(/\.\d{3}Z$/),
   });
   expect((await client.call("GET", `/webhooks/${created.id}`)).body.data).toEqual(created);
-  const second = await added(client);
-  const { webhooks, pagination } = must(200, await client.call<{ webhooks: Webhook[]; pagination: object }>("GET", "/webhooks")).body.data;
+  const second = await added(client, { url: `${url}/second` });
+  const { webhooks, pagination } = expectStatus(
+    200,
+    await client.call<{ webhooks: Webhook[]; pagination: object }>("GET", "/webhooks"),
+  ).body.data;
   expect(webhooks.map(({ id }) => id)).toEqual([second.id, created.id]);
   expect(webhooks[1]).toEqual(created);
   expect(pagination).toEqual({ page: 1, limit: 50, total: 2, totalPages: 1, nextCursor: null });
 
-  const changed = must(200, await change(client, created.id, { events: ["click"], active: false, description: null })).body.data;
-  expect(changed).toEqual({ ...created, events: ["click"], active: false, description: null, updatedAt: changed.updatedAt });
-  expect((await client.call("DELETE", `/webhooks/${created.id}`)).body.data).toEqual({ id: created.id, deleted: true });
+  const changed = expectStatus(
+    200,
+    await change(client, created.id, { events: ["click"], active: false, description: null }),
+  ).body.data;
+  expect(changed).toEqual({
+    ...created,
+    events: ["click"],
+    active: false,
+    description: null,
+    updatedAt: changed.updatedAt,
+  });
+  expect((await client.call("DELETE", `/webhooks/${created.id}`)).body.data).toEqual({
+    id: created.id,
+    deleted: true,
+  });
   expect((await client.call("GET", `/webhooks/${created.id}`)).status).toBe(404);
   expect((await client.call("DELETE", `/webhooks/${created.id}`)).status).toBe(404);
 });
@@ -101,39 +143,58 @@ test.each([
   ["description", "two\nlines"],
 ])("%s %.40j is refused, and the field is named", async (field, value) => {
   expect(refusedFor(await add(refused, { [field]: value }))).toEqual([400, field]);
-  expect((await refused.call<{ webhooks: Webhook[] }>("GET", "/webhooks")).body.data.webhooks).toEqual([]);
+  expect(
+    (await refused.call<{ webhooks: Webhook[] }>("GET", "/webhooks")).body.data.webhooks,
+  ).toEqual([]);
 });
 
-test("an unknown event type is refused by its place, and what must be there is missed", async () => {
+test("an unknown event type and a missing field are refused with their paths", async () => {
   const unknown = await add(refused, { events: ["bounce", "opened"] });
   expect(refusedFor(unknown)).toEqual([400, "events.1"]);
   expect(unknown.body.error).toBe(`events.1: must be one of: ${types.join(", ")}`);
-  for (const field of ["url", "events"]) expect(refusedFor(await add(refused, { [field]: undefined }))).toEqual([400, field]);
+  for (const field of ["url", "events"])
+    expect(refusedFor(await add(refused, { [field]: undefined }))).toEqual([400, field]);
 });
 
-test("everything up to its limit is taken; a type named twice is kept once", async () => {
+test("values up to their limits are accepted; a repeated event type is stored once", async () => {
   const client = await signedUp();
   const longest = `https://shop.example/${"x".repeat(2027)}`;
-  const made = await added(client, { url: longest, events: [...types, ...types], description: "x".repeat(500) });
+  const made = await added(client, {
+    url: longest,
+    events: [...types, ...types],
+    description: "x".repeat(500),
+  });
   expect(made).toMatchObject({ url: longest, events: types, description: "x".repeat(500) });
   expect(refusedFor(await change(client, made.id, { url: `${longest}x` }))).toEqual([400, "url"]);
   expect(refusedFor(await change(client, made.id, { events: [] }))).toEqual([400, "events"]);
   expect(refusedFor(await change(client, made.id, { active: "yes" }))).toEqual([400, "active"]);
-  expect((await client.call("GET", `/webhooks/${made.id}`)).body.data).toMatchObject({ url: longest, events: types, active: true });
+  expect((await client.call("GET", `/webhooks/${made.id}`)).body.data).toMatchObject({
+    url: longest,
+    events: types,
+    active: true,
+  });
 });
 
-test("a creation repeated with its Idempotency-Key makes one endpoint, and its secret is not told again", async () => {
+test("a creation repeated with its Idempotency-Key creates one endpoint and does not return the secret again", async () => {
   const client = await signedUp();
-  const once = () => client.call<Webhook>("POST", "/webhooks", { url, events: ["bounce"] }, { headers: { "idempotency-key": "once" } });
-  const first = must(201, await once()).body.data;
-  const again = must(201, await once());
+  const once = () =>
+    client.call<Webhook>(
+      "POST",
+      "/webhooks",
+      { url, events: ["bounce"] },
+      { headers: { "idempotency-key": "once" } },
+    );
+  const first = expectStatus(201, await once()).body.data;
+  const again = expectStatus(201, await once());
   expect(again.headers.get("idempotent-replayed")).toBe("true");
   const { secret: _, ...rest } = first;
   expect(again.body.data).toEqual(rest);
-  expect((await client.call<{ webhooks: Webhook[] }>("GET", "/webhooks")).body.data.webhooks).toHaveLength(1);
+  expect(
+    (await client.call<{ webhooks: Webhook[] }>("GET", "/webhooks")).body.data.webhooks,
+  ).toHaveLength(1);
 });
 
-test("nobody else can see, change, call or rotate an endpoint", async () => {
+test("another organization cannot read, change, test or rotate an endpoint", async () => {
   const [owner, stranger] = await Promise.all([signedUp(), signedUp()]);
   const { id } = await added(owner);
   const asked: [string, string, object?][] = [
@@ -145,19 +206,28 @@ test("nobody else can see, change, call or rotate an endpoint", async () => {
     ["POST", `/webhooks/${id}/test`, {}],
     ["POST", `/webhooks/${id}/rotate-secret`],
   ];
-  for (const [method, path, body] of asked) expect([path, (await stranger.call(method, path, body)).status]).toEqual([path, 404]);
+  for (const [method, path, body] of asked)
+    expect([path, (await stranger.call(method, path, body)).status]).toEqual([path, 404]);
   const bound = await owner.newKey({ siteId: owner.siteId });
   for (const [method, path, body] of asked) {
     const { status, body: answer } = await owner.call(method, path, body, { as: { key: bound } });
     expect([path, status, answer.code]).toEqual([path, 403, "site_forbidden"]);
   }
   const reading = await owner.newKey({ scopes: ["webhooks:read"] });
-  expect((await owner.call("GET", `/webhooks/${id}`, undefined, { as: { key: reading } })).status).toBe(200);
-  expect((await owner.call("POST", `/webhooks/${id}/rotate-secret`, undefined, { as: { key: reading } })).body.code).toBe("scope_missing");
-  expect((await owner.call("GET", `/webhooks/${id}`)).body.data).toMatchObject({ active: true, previousSecretUntil: null });
+  expect(
+    (await owner.call("GET", `/webhooks/${id}`, undefined, { as: { key: reading } })).status,
+  ).toBe(200);
+  expect(
+    (await owner.call("POST", `/webhooks/${id}/rotate-secret`, undefined, { as: { key: reading } }))
+      .body.code,
+  ).toBe("scope_missing");
+  expect((await owner.call("GET", `/webhooks/${id}`)).body.data).toMatchObject({
+    active: true,
+    previousSecretUntil: null,
+  });
 });
 
-test("an endpoint that heard nothing yet has no deliveries, and none to deliver again", async () => {
+test("a new endpoint has no deliveries and none to redeliver", async () => {
   const client = await signedUp();
   const { id } = await added(client);
   expect((await client.call("GET", `/webhooks/${id}/deliveries?status=dead`)).body.data).toEqual({
@@ -166,69 +236,132 @@ test("an endpoint that heard nothing yet has no deliveries, and none to deliver 
   });
   expect((await client.call("POST", `/webhooks/${id}/deliveries/123/redeliver`)).status).toBe(404);
   expect((await client.call("POST", `/webhooks/${id}/deliveries/x/redeliver`)).status).toBe(404);
-  expect(refusedFor(await client.call("GET", `/webhooks/${id}/deliveries?status=lost`))).toEqual([400, "status"]);
-  expect(refusedFor(await client.call("GET", `/webhooks/${id}/deliveries?limit=101`))).toEqual([400, "limit"]);
-  expect(refusedFor(await client.call("GET", `/webhooks/${id}/deliveries?cursor=abc!`))).toEqual([400, "cursor"]);
+  expect(refusedFor(await client.call("GET", `/webhooks/${id}/deliveries?status=lost`))).toEqual([
+    400,
+    "status",
+  ]);
+  expect(refusedFor(await client.call("GET", `/webhooks/${id}/deliveries?limit=101`))).toEqual([
+    400,
+    "limit",
+  ]);
+  expect(refusedFor(await client.call("GET", `/webhooks/${id}/deliveries?cursor=abc!`))).toEqual([
+    400,
+    "cursor",
+  ]);
 });
 
 /** A service on this machine, which may call endpoints of this machine. */
-let service: Running;
-const open: Endpoint[] = [];
+let service: RunningTestService;
+const open: CustomerEndpoint[] = [];
 beforeAll(async () => {
-  service = await started();
+  service = await startServiceProcess();
 });
 afterAll(async () => {
   for (const one of open) one.close();
   await service.stop();
 });
 
-async function listening(answer: Endpoint["answer"] = 200, fields: object = {}) {
-  const there = await endpoint(answer);
+async function listening(answer: CustomerEndpoint["answer"] = 200, fields: object = {}) {
+  const there = await startCustomerEndpoint(answer);
   open.push(there);
   const client = await signedUp({ service: service.url });
   return { there, client, ...(await added(client, { url: there.url, events: types, ...fields })) };
 }
 
-test("a test calls the endpoint as every event does, and tells how it answered", async () => {
+test("a test calls the endpoint like an event and returns its response", async () => {
   const { there, client, id, secret } = await listening(204, { events: ["click", "bounce"] });
-  const trying = async (body: object = {}) => (await client.call<Tested>("POST", `/webhooks/${id}/test`, body)).body.data;
-  expect(await trying()).toEqual({ event: "click", delivered: true, responseStatus: 204, latencyMs: expect.any(Number), error: null });
-  must(200, await change(client, id, { active: false }));
-  expect(await trying({ event: "spam_report" })).toMatchObject({ event: "spam_report", delivered: true });
+  const trying = async (body: object = {}) =>
+    (await client.call<Tested>("POST", `/webhooks/${id}/test`, body)).body.data;
+  expect(await trying()).toEqual({
+    event: "click",
+    delivered: true,
+    responseStatus: 204,
+    latencyMs: expect.any(Number),
+    error: null,
+  });
+  expectStatus(200, await change(client, id, { active: false }));
+  expect(await trying({ event: "spam_report" })).toMatchObject({
+    event: "spam_report",
+    delivered: true,
+  });
   there.answer = 503;
-  expect(await trying()).toMatchObject({ delivered: false, responseStatus: 503, error: "The endpoint answered 503" });
+  expect(await trying()).toMatchObject({
+    delivered: false,
+    responseStatus: 503,
+    error: "The endpoint responded with status 503",
+  });
   there.close();
-  expect(await trying()).toMatchObject({ delivered: false, responseStatus: null, error: expect.stringContaining("ECONNREFUSED") });
-  expect(there.heard.map(({ event }) => event.event)).toEqual(["click", "spam_report", "click"]);
-  expect(new Set(there.heard.map(({ headers }) => headers["webhook-id"])).size).toBe(3);
-  for (const heard of there.heard) {
-    expect(Object.keys(heard.event)).toEqual(["event", "sendId", "contactId", "email", "timestamp"]);
-    expect([genuine(heard, secret), genuineByStandard(heard, whsecOf(secret))]).toEqual([true, true]);
+  expect(await trying()).toMatchObject({
+    delivered: false,
+    responseStatus: null,
+    error: expect.stringContaining("ECONNREFUSED"),
+  });
+  expect(there.deliveries.map(({ event }) => event.event)).toEqual([
+    "click",
+    "spam_report",
+    "click",
+  ]);
+  expect(new Set(there.deliveries.map(({ headers }) => headers["webhook-id"])).size).toBe(3);
+  for (const heard of there.deliveries) {
+    expect(Object.keys(heard.event)).toEqual([
+      "event",
+      "sendId",
+      "contactId",
+      "email",
+      "timestamp",
+    ]);
+    expect([
+      hasValidSignature(heard, secret),
+      hasStandardSignature(heard, toWhsec(secret)),
+    ]).toEqual([true, true]);
   }
-  expect((await client.call<Listed>("GET", `/webhooks/${id}/deliveries`)).body.data.deliveries).toEqual([]);
-  expect(refusedFor(await client.call("POST", `/webhooks/${id}/test`, { event: "sent" }))).toEqual([400, "event"]);
+  expect(
+    (await client.call<Listed>("GET", `/webhooks/${id}/deliveries`)).body.data.deliveries,
+  ).toEqual([]);
+  expect(refusedFor(await client.call("POST", `/webhooks/${id}/test`, { event: "sent" }))).toEqual([
+    400,
+    "event",
+  ]);
 });
 
-test("after a rotation both secrets prove a call", async () => {
+test("after a rotation, both secrets verify a call", async () => {
   const { there, client, id, secret: old } = await listening();
-  const { secret, previousSecretUntil } = must(200, await client.call<Webhook>("POST", `/webhooks/${id}/rotate-secret`)).body.data;
+  const { secret, previousSecretUntil } = expectStatus(
+    200,
+    await client.call<Webhook>("POST", `/webhooks/${id}/rotate-secret`),
+  ).body.data;
   expect(secret).toMatch(/^[0-9a-f]{64}$/);
   expect(Date.parse(previousSecretUntil!) - Date.now()).toBeGreaterThan(23 * 3600_000);
   await client.call("POST", `/webhooks/${id}/test`, {});
-  const [heard] = there.heard;
-  expect([genuine(heard!, secret), genuine(heard!, old, "x-webhook-signature-previous")]).toEqual([true, true]);
-  expect([genuineByStandard(heard!, whsecOf(secret)), genuineByStandard(heard!, whsecOf(old))]).toEqual([true, true]);
+  const [heard] = there.deliveries;
+  expect([
+    hasValidSignature(heard!, secret),
+    hasValidSignature(heard!, old, "x-webhook-signature-previous"),
+  ]).toEqual([true, true]);
+  expect([
+    hasStandardSignature(heard!, toWhsec(secret)),
+    hasStandardSignature(heard!, toWhsec(old)),
+  ]).toEqual([true, true]);
   expect((await client.call("GET", `/webhooks/${id}`)).text).not.toContain(secret);
 });
 
 /** A sending config at the sandbox's Postmark, which tells its events by itself. */
-async function sending({ call }: Client): Promise<void> {
-  const answer = await fetch(`${service.url}/_local/sandbox`, { headers: { accept: "application/json" } });
+async function sending({ call }: TestClient): Promise<void> {
+  const answer = await fetch(`${service.url}/_local/sandbox`, {
+    headers: { accept: "application/json" },
+  });
   const { data } = (await answer.json()) as { data: { providers: Record<string, object> } };
-  must(201, await call("POST", "/sending-configs", { provider: "postmark", fromEmail: "me@pennymail.test", ...data.providers.postmark }));
+  expectStatus(
+    201,
+    await call("POST", "/sending-configs", {
+      provider: "postmark",
+      fromEmail: "me@pennymail.test",
+      ...data.providers.postmark,
+    }),
+  );
 }
-const mailed = async ({ call }: Client, recipients: string[]) =>
-  must(
+const mailed = async ({ call }: TestClient, recipients: string[]) =>
+  expectStatus(
     202,
     await call<{ results: { id: number }[] }>("POST", "/send/batch", {
       fromEmail: "me@pennymail.test",
@@ -239,13 +372,21 @@ const mailed = async ({ call }: Client, recipients: string[]) =>
   ).body.data.results.map(({ id }) => id);
 const settled = () => fetch(`${service.url}/_local/settle`, { method: "POST" });
 
-test("what happens to a mail is told to the endpoint, and each telling can be looked up, page by page, and made again", async () => {
-  const { there, client, id, secret } = await listening(({ event }) => (event.event === "bounce" ? 500 : 200));
+test("events of a mail are delivered, listed in pages, and can be redelivered", async () => {
+  const { there, client, id, secret } = await listening(({ event }) =>
+    event.event === "bounce" ? 500 : 200,
+  );
   await sending(client);
-  const sendIds = await mailed(client, ["delivered+1", "delivered+2", "delivered+3", "bounced+1", "bounced+2"]);
-  await expect.poll(() => there.heard.length, { timeout: 10_000 }).toBeGreaterThanOrEqual(5);
+  const sendIds = await mailed(client, [
+    "delivered+1",
+    "delivered+2",
+    "delivered+3",
+    "bounced+1",
+    "bounced+2",
+  ]);
+  await expect.poll(() => there.deliveries.length, { timeout: 10_000 }).toBeGreaterThanOrEqual(5);
   await settled();
-  const told = there.heard.filter(({ event }) => event.event === "delivered");
+  const told = there.deliveries.filter(({ event }) => event.event === "delivered");
   expect(told.map(({ event }) => event.sendId).toSorted()).toEqual(sendIds.slice(0, 3));
   expect(told[0]!.event).toEqual({
     event: "delivered",
@@ -254,16 +395,20 @@ test("what happens to a mail is told to the endpoint, and each telling can be lo
     email: expect.stringContaining("delivered+"),
     timestamp: expect.stringMatching(/\.\d{3}Z$/),
   });
-  for (const heard of there.heard) expect(genuine(heard, secret)).toBe(true);
+  for (const heard of there.deliveries) expect(hasValidSignature(heard, secret)).toBe(true);
 
-  const list = async (query = "") => must(200, await client.call<Listed>("GET", `/webhooks/${id}/deliveries?${query}`)).body.data;
+  const list = async (query = "") =>
+    expectStatus(200, await client.call<Listed>("GET", `/webhooks/${id}/deliveries?${query}`)).body
+      .data;
   const all = (await list()).deliveries;
   expect(all).toHaveLength(5);
   expect(all.filter(({ event }) => event === "delivered")).toMatchObject(
     Array(3).fill({ status: "delivered", attempts: 1, responseStatus: 200 }),
   );
   const failing = all.filter(({ event }) => event === "bounce");
-  expect(failing).toMatchObject(Array(2).fill({ status: "pending", responseStatus: 500, nextAttemptAt: expect.any(String) }));
+  expect(failing).toMatchObject(
+    Array(2).fill({ status: "pending", responseStatus: 500, nextAttemptAt: expect.any(String) }),
+  );
   expect((await list("status=pending")).deliveries).toEqual(failing);
   expect((await list("status=dead")).deliveries).toEqual([]);
 
@@ -280,26 +425,41 @@ test("what happens to a mail is told to the endpoint, and each telling can be lo
   there.answer = 200;
   const [one, other] = [failing[0]!, all.find(({ event }) => event === "delivered")!];
   for (const { id: deliveryId } of [one, other]) {
-    const answer = await client.call<Delivery>("POST", `/webhooks/${id}/deliveries/${deliveryId}/redeliver`);
-    expect([answer.status, answer.body.data.id, answer.body.data.status]).toEqual([202, deliveryId, "pending"]);
+    const answer = await client.call<Delivery>(
+      "POST",
+      `/webhooks/${id}/deliveries/${deliveryId}/redeliver`,
+    );
+    expect([answer.status, answer.body.data.id, answer.body.data.status]).toEqual([
+      202,
+      deliveryId,
+      "pending",
+    ]);
   }
-  const statusOf = async (deliveryId: number) => (await list()).deliveries.find((delivery) => delivery.id === deliveryId)!.status;
+  const statusOf = async (deliveryId: number) =>
+    (await list()).deliveries.find((delivery) => delivery.id === deliveryId)!.status;
   await expect.poll(() => statusOf(one.id), { timeout: 5000 }).toBe("delivered");
   await expect.poll(() => statusOf(other.id), { timeout: 5000 }).toBe("delivered");
   const idsOf = (sendId: number) =>
-    new Set(there.heard.filter(({ event }) => event.sendId === sendId).map(({ headers }) => headers["webhook-id"]));
+    new Set(
+      there.deliveries
+        .filter(({ event }) => event.sendId === sendId)
+        .map(({ headers }) => headers["webhook-id"]),
+    );
   expect([idsOf(one.sendId).size, idsOf(other.sendId).size]).toEqual([1, 1]);
 });
 
-test("an endpoint that is gone is set inactive, and its owner gets a mail that says why", async () => {
+test("410 Gone sets an endpoint inactive, and its owner gets a mail with the reason", async () => {
   const { client, id } = await listening(410);
   await sending(client);
   await mailed(client, ["delivered+gone"]);
-  const { subject, text } = await mailTo(client.email, service.url);
-  expect(subject).toBe("A webhook endpoint of yours was set inactive");
-  expect(text).toContain("It answered 410 Gone");
-  expect((await client.call("GET", `/webhooks/${id}`)).body.data).toMatchObject({ active: false, inactiveReason: "It answered 410 Gone" });
-  expect((await client.call<Listed>("GET", `/webhooks/${id}/deliveries`)).body.data.deliveries).toMatchObject([
-    { status: "dead", attempts: 1 },
-  ]);
+  const { subject, text } = await waitForMail(client.email, service.url);
+  expect(subject).toBe("Your webhook endpoint was deactivated");
+  expect(text).toContain("The endpoint responded with 410 Gone");
+  expect((await client.call("GET", `/webhooks/${id}`)).body.data).toMatchObject({
+    active: false,
+    inactiveReason: "The endpoint responded with 410 Gone",
+  });
+  expect(
+    (await client.call<Listed>("GET", `/webhooks/${id}/deliveries`)).body.data.deliveries,
+  ).toMatchObject([{ status: "dead", attempts: 1 }]);
 });

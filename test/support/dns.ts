@@ -10,21 +10,21 @@ export interface Dns {
 }
 
 /** Answers to each question in turn, the last for good; none: the question is never answered. */
-export type Answers = Record<string, string[][]>;
+export type AnswersInTurn = Record<string, string[][]>;
 
 const types: Record<number, string> = { 1: "A", 28: "AAAA" };
 
 /** `answers` are by `<type> <name>`; what is not there has no address. */
-export async function dns(answers: Answers): Promise<Dns> {
+export async function startDnsServer(answers: AnswersInTurn): Promise<Dns> {
   const asked: string[] = [];
   const socket = createSocket("udp4");
   socket.on("message", (query, { port, address }) => {
     const { name, type, end } = question(query);
     const key = `${types[type]} ${name}`;
-    const turn = asked.filter((one) => one === key).length;
+    const timesAsked = asked.filter((one) => one === key).length;
     asked.push(key);
-    const turns = answers[key] ?? [[]];
-    const addresses = turns[Math.min(turn, turns.length - 1)];
+    const answersInTurn = answers[key] ?? [[]];
+    const addresses = answersInTurn[Math.min(timesAsked, answersInTurn.length - 1)];
     if (addresses) socket.send(response(query.subarray(0, end), type, addresses), port, address);
   });
   await new Promise<void>((resolve) => socket.bind(0, "127.0.0.1", resolve));
@@ -49,7 +49,11 @@ function response(asked: Buffer, type: number, addresses: string[]): Buffer {
   header.writeUInt16BE(0x8180, 2); // an answer, without error
   header.writeUInt16BE(addresses.length, 6);
   header.writeUInt32BE(0, 8);
-  return Buffer.concat([header, asked.subarray(headerBytes), ...addresses.map((address) => record(type, bytesOf(address)))]);
+  return Buffer.concat([
+    header,
+    asked.subarray(headerBytes),
+    ...addresses.map((address) => record(type, bytesOf(address))),
+  ]);
 }
 
 function record(type: number, address: Buffer): Buffer {
@@ -67,5 +71,7 @@ function bytesOf(address: string): Buffer {
   const groups = (text: string) => (text ? text.split(":") : []);
   const [head, tail] = [groups(left), groups(right)];
   const all = [...head, ...Array(8 - head.length - tail.length).fill("0"), ...tail];
-  return Buffer.from(all.flatMap((group) => [Number.parseInt(group, 16) >> 8, Number.parseInt(group, 16) & 255]));
+  return Buffer.from(
+    all.flatMap((group) => [Number.parseInt(group, 16) >> 8, Number.parseInt(group, 16) & 255]),
+  );
 }

@@ -1,6 +1,7 @@
 import type { TestProject } from "vitest/node";
-import { startDynamoDbLocal } from "../../infra/local/dynamodb.ts";
-import { enginesFor } from "./engine.ts";
+import { startDynamoDbLocal } from "../../infra/local/engines/dynamodb.ts";
+import { provideEngines } from "./setup/engines.ts";
 
 /** The same engines, but for Amazon's DynamoDB Local. */
-export default (project: TestProject): Promise<() => Promise<void>> => enginesFor(project, startDynamoDbLocal);
+export default (project: TestProject): Promise<() => Promise<void>> =>
+  provideEngines(project, startDynamoDbLocal);

@@ -1,10 +1,11 @@
-// A mail provider of a test's own: what it accepted it remembers by send id, and it fails on demand. It speaks just enough of the
-// APIs of Postmark (batch of distinct mails, no keys), Resend (the same, with keys) and SES (one mail at a time).
+// A mail provider of a test's own: what it accepted it remembers by send id, and it fails on
+// demand. It speaks just enough of the APIs of Postmark (batch of distinct mails, no keys), Resend
+// (the same, with keys) and SES (one mail at a time).
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import * as clock from "../../shared/clock.ts";
 
-export interface Mail {
+export interface FakeProviderMail {
   sendId: number;
   to: string;
   bcc: string | undefined;
@@ -18,7 +19,7 @@ export interface Mail {
   call: number;
 }
 
-interface Call {
+interface FakeProviderCall {
   n: number;
   /** On our clock (ms since 1970). */
   at: number;
@@ -27,67 +28,93 @@ interface Call {
 }
 
 /**
- * A status, perhaps with headers or a body; `reset` takes no mail and cuts the connection. All others take the mails: `lost` cuts the
- * connection too, `half` in the middle of the answer, `garbled` ends the answer there as if it were whole.
+ * A status, perhaps with headers or a body; `reset` takes no mail and cuts the connection. All
+ * others take the mails: `lost` cuts the connection too, `half` in the middle of the answer,
+ * `garbled` ends the answer there as if it were whole.
  */
-export type Trouble = { status: number; headers?: Record<string, string>; body?: unknown } | "reset" | "lost" | "half" | "garbled";
+export type ProviderFault =
+  | { status: number; headers?: Record<string, string>; body?: unknown }
+  | "reset"
+  | "lost"
+  | "half"
+  | "garbled";
 
 export interface FakeProvider {
-  mails: Mail[];
-  calls: Call[];
+  mails: FakeProviderMail[];
+  calls: FakeProviderCall[];
   /** The most calls that were being answered at once. */
-  busiest: number;
+  maxConcurrentCalls: number;
   /** Asked before each call is answered; undefined lets it pass. */
-  trouble: (call: Call) => Trouble | undefined;
+  faultFor: (call: FakeProviderCall) => ProviderFault | undefined;
   /** Asked for each mail of a call. */
-  refuses: (to: string) => boolean;
+  isRefused: (to: string) => boolean;
   /** Milliseconds that each answer takes. */
-  slowMs: number;
+  latencyMs: number;
   stop(): Promise<void>;
 }
 
-type Body = Record<string, unknown>;
+type JsonObject = Record<string, unknown>;
 
-interface Dialect {
-  mail(message: Body): Omit<Mail, "call">;
+interface ProviderDialect {
+  mail(message: JsonObject): Omit<FakeProviderMail, "call">;
   /** What is answered when these were taken, undefined standing for a mail that was refused. */
   answer(ids: (string | undefined)[], single: boolean): { status: number; body: unknown };
 }
 
 /** Starts it and sends the adapter of this key there. */
-export async function fakeProvider(key: "postmark" | "resend" | "ses"): Promise<FakeProvider> {
-  const provider: FakeProvider = { mails: [], calls: [], busiest: 0, trouble: () => undefined, refuses: () => false, slowMs: 0, stop };
-  const answered = new Map<string, { status: number; body: unknown; question: string }>();
+export async function startFakeProvider(key: "postmark" | "resend" | "ses"): Promise<FakeProvider> {
+  const provider: FakeProvider = {
+    mails: [],
+    calls: [],
+    maxConcurrentCalls: 0,
+    faultFor: () => undefined,
+    isRefused: () => false,
+    latencyMs: 0,
+    stop,
+  };
+  const answersByKey = new Map<string, { status: number; body: unknown; question: string }>();
   let busy = 0;
   const server = createServer((request, response) => {
-    provider.busiest = Math.max(provider.busiest, ++busy);
+    provider.maxConcurrentCalls = Math.max(provider.maxConcurrentCalls, ++busy);
     void serve(request, response).finally(() => busy--);
   });
 
   async function serve(request: IncomingMessage, response: ServerResponse) {
     const body: unknown = JSON.parse(await textOf(request));
-    const messages = [body].flat() as Body[];
+    const messages = [body].flat() as JsonObject[];
     const idempotencyKey = request.headers["idempotency-key"] as string | undefined;
-    const call: Call = { n: provider.calls.length + 1, at: clock.now().getTime(), recipients: messages.length, key: idempotencyKey };
+    const call: FakeProviderCall = {
+      n: provider.calls.length + 1,
+      at: clock.now().getTime(),
+      recipients: messages.length,
+      key: idempotencyKey,
+    };
     provider.calls.push(call);
-    if (provider.slowMs) await new Promise((resolve) => setTimeout(resolve, provider.slowMs));
-    const trouble = provider.trouble(call);
-    const question = `${request.url} ${JSON.stringify(body)}`;
-    const known = answered.get(String(idempotencyKey));
+    if (provider.latencyMs) await new Promise((resolve) => setTimeout(resolve, provider.latencyMs));
+    const trouble = provider.faultFor(call);
+    const requestText = `${request.url} ${JSON.stringify(body)}`;
+    const storedAnswer = answersByKey.get(String(idempotencyKey));
     if (trouble === "reset") return request.socket.destroy();
     // What was taken under a key is not called invalid later.
-    if (typeof trouble === "object" && !(known && trouble.status === 400)) return reply(response, trouble);
-    if (known && known.question !== question) return reply(response, { status: 409, body: { name: "invalid_idempotent_request" } });
-    const answer = known ?? { ...accept(messages, call, !Array.isArray(body)), question };
-    if (idempotencyKey !== undefined) answered.set(idempotencyKey, answer);
+    if (typeof trouble === "object" && !(storedAnswer && trouble.status === 400))
+      return reply(response, trouble);
+    if (storedAnswer && storedAnswer.question !== requestText)
+      return reply(response, { status: 409, body: { name: "invalid_idempotent_request" } });
+    const answer = storedAnswer ?? {
+      ...acceptMails(messages, call, !Array.isArray(body)),
+      question: requestText,
+    };
+    if (idempotencyKey !== undefined) answersByKey.set(idempotencyKey, answer);
     if (trouble === "lost") return request.socket.destroy();
-    return trouble === "half" || trouble === "garbled" ? cut(response, answer.body, trouble) : reply(response, answer);
+    return trouble === "half" || trouble === "garbled"
+      ? truncateResponse(response, answer.body, trouble)
+      : reply(response, answer);
   }
 
-  function accept(messages: Body[], call: Call, single: boolean) {
+  function acceptMails(messages: JsonObject[], call: FakeProviderCall, single: boolean) {
     const ids = messages.map((message) => {
       const mail = { ...dialects[key].mail(message), call: call.n };
-      if (provider.refuses(mail.to)) return undefined;
+      if (provider.isRefused(mail.to)) return undefined;
       provider.mails.push(mail);
       return `m-${mail.sendId}`;
     });
@@ -100,18 +127,27 @@ export async function fakeProvider(key: "postmark" | "resend" | "ses"): Promise<
   }
 
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  process.env[`PROVIDER_URL_${key.toUpperCase()}`] = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  process.env[`PROVIDER_URL_${key.toUpperCase()}`] =
+    `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   return provider;
 }
 
-function reply(response: ServerResponse, { status, headers = {}, body = { message: `status ${status}` } }: Exclude<Trouble, string>) {
-  response.writeHead(status, { "content-type": "application/json", ...headers }).end(JSON.stringify(body));
+function reply(
+  response: ServerResponse,
+  { status, headers = {}, body = { message: `status ${status}` } }: Exclude<ProviderFault, string>,
+) {
+  response
+    .writeHead(status, { "content-type": "application/json", ...headers })
+    .end(JSON.stringify(body));
 }
 
-function cut(response: ServerResponse, body: unknown, how: "half" | "garbled") {
+function truncateResponse(response: ServerResponse, body: unknown, how: "half" | "garbled") {
   const text = JSON.stringify(body);
   const half = text.slice(0, text.length / 2);
-  response.writeHead(200, { "content-type": "application/json", "content-length": (how === "half" ? text : half).length });
+  response.writeHead(200, {
+    "content-type": "application/json",
+    "content-length": (how === "half" ? text : half).length,
+  });
   if (how === "garbled") response.end(half);
   else response.write(half, () => setTimeout(() => response.destroy(), 5));
 }
@@ -124,16 +160,16 @@ async function textOf(request: IncomingMessage): Promise<string> {
 
 const address = (mailbox: string): string => /<(.*)>/.exec(mailbox)?.[1] ?? mailbox;
 
-const dialects: Record<"postmark" | "resend" | "ses", Dialect> = {
+const dialects: Record<"postmark" | "resend" | "ses", ProviderDialect> = {
   postmark: {
     mail: (message) => ({
-      sendId: Number((message.Metadata as Body).sendId),
+      sendId: Number((message.Metadata as JsonObject).sendId),
       to: address(String(message.To)),
       bcc: message.Bcc as string | undefined,
       subject: String(message.Subject),
       html: String(message.HtmlBody ?? ""),
       text: String(message.TextBody ?? ""),
-      attachments: ((message.Attachments ?? []) as Body[]).map(({ Name, Content }) => ({
+      attachments: ((message.Attachments ?? []) as JsonObject[]).map(({ Name, Content }) => ({
         filename: String(Name),
         content: String(Content),
       })),
@@ -141,8 +177,14 @@ const dialects: Record<"postmark" | "resend" | "ses", Dialect> = {
       trackClicks: message.TrackLinks === undefined ? undefined : message.TrackLinks !== "None",
     }),
     answer: (ids, single) => {
-      const results = ids.map((id) => (id ? { ErrorCode: 0, Message: "OK", MessageID: id } : { ErrorCode: 300, Message: "Invalid 'To'" }));
-      return single ? { status: ids[0] ? 200 : 422, body: results[0] } : { status: 200, body: results };
+      const results = ids.map((id) =>
+        id
+          ? { ErrorCode: 0, Message: "OK", MessageID: id }
+          : { ErrorCode: 300, Message: "Invalid 'To'" },
+      );
+      return single
+        ? { status: ids[0] ? 200 : 422, body: results[0] }
+        : { status: 200, body: results };
     },
   },
   resend: {
@@ -153,12 +195,14 @@ const dialects: Record<"postmark" | "resend" | "ses", Dialect> = {
       subject: String(message.subject),
       html: String(message.html ?? ""),
       text: String(message.text ?? ""),
-      attachments: (message.attachments ?? []) as Mail["attachments"],
+      attachments: (message.attachments ?? []) as FakeProviderMail["attachments"],
       trackOpens: undefined,
       trackClicks: undefined,
     }),
     answer: (ids, single) => {
-      const errors = ids.flatMap((id, index) => (id ? [] : [{ index, message: "Invalid `to` field" }]));
+      const errors = ids.flatMap((id, index) =>
+        id ? [] : [{ index, message: "Invalid `to` field" }],
+      );
       if (single)
         return ids[0]
           ? { status: 200, body: { id: ids[0] } }
@@ -185,11 +229,17 @@ const dialects: Record<"postmark" | "resend" | "ses", Dialect> = {
         subject: Subject.Data,
         html: Body.Html?.Data ?? "",
         text: Body.Text?.Data ?? "",
-        attachments: Attachments.map(({ FileName, RawContent }) => ({ filename: FileName, content: RawContent })),
+        attachments: Attachments.map(({ FileName, RawContent }) => ({
+          filename: FileName,
+          content: RawContent,
+        })),
         trackOpens: undefined,
         trackClicks: undefined,
       };
     },
-    answer: ([id]) => (id ? { status: 200, body: { MessageId: id } } : { status: 400, body: { message: "Invalid address" } }),
+    answer: ([id]) =>
+      id
+        ? { status: 200, body: { MessageId: id } }
+        : { status: 400, body: { message: "Invalid address" } },
   },
 };

@@ -1,5 +1,5 @@
 /** By the name of a field: records of which kind it names. */
-export const namedBy: Record<string, string> = {
+export const kindByFieldName: Record<string, string> = {
   siteId: "sites",
   contactId: "contacts",
   listId: "lists",

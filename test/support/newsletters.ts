@@ -1,33 +1,41 @@
-// Marketing mail as its readers get it, from a service of this process's own: with the sandbox for a provider, and with its domain at
-// hand, so that a mail goes out whatever the interface has for it.
+// Marketing mail as its readers get it, from a service of this process's own: with the sandbox for
+// a provider, and with its domain at hand, so that a mail goes out whatever the interface has for
+// it.
 import "./quick-passwords.ts";
-import { type Service, startService } from "../../infra/local/service.ts";
+import { type LocalService, startLocalService } from "../../infra/local/service.ts";
+import { write } from "../../shared/adapters/dynamodb/table.ts";
 import { now } from "../../shared/clock.ts";
-import * as contacts from "../../shared/domain/contacts.ts";
-import * as lanes from "../../shared/domain/sending/lanes.ts";
-import * as sendingConfigs from "../../shared/domain/sending-configs.ts";
-import * as sites from "../../shared/domain/sites.ts";
-import { write } from "../../shared/doors/table.ts";
-import { type Client, type Mail, mailTo, must, signedUp } from "./client.ts";
-import { staged } from "./staged.ts";
+import * as contacts from "../../shared/domain/audience/contacts/contacts.ts";
+import * as sites from "../../shared/domain/identity/sites.ts";
+import * as sendingConfigs from "../../shared/domain/senders/sending-configs.ts";
+import * as lanes from "../../shared/domain/sending/bulk/lanes.ts";
+import {
+  expectStatus,
+  type ReceivedMail,
+  signedUp,
+  type TestClient,
+  waitForMail,
+} from "./api-client.ts";
+import { stageMail } from "./staged.ts";
 
-export const opened = (): Promise<Service> => startService({ PORT: "0", DATA_DIR: ":memory:", LOG_LEVEL: "ERROR" });
+export const startNewsletterService = (): Promise<LocalService> =>
+  startLocalService({ PORT: "0", DATA_DIR: ":memory:", LOG_LEVEL: "ERROR" });
 
-export interface Reader {
-  client: Client;
+export interface NewsletterReader {
+  client: TestClient;
   email: string;
   contactId: number;
   sendId: number;
-  mail: Mail;
+  mail: ReceivedMail;
   /** Of the footer. */
-  page: string;
+  unsubscribePageUrl: string;
   /** Of the header. */
-  oneClick: string;
+  oneClickUrl: string;
   /** As the owner sees the contact. */
   status(): Promise<string>;
 }
 
-export interface News {
+export interface NewsletterOptions {
   email?: string;
   html?: string;
   provider?: "resend" | "mandrill";
@@ -37,39 +45,81 @@ export interface News {
 let readers = 0;
 
 /** Somebody who got a newsletter of a site called Søren & Sons. */
-export async function reader({ url: service }: Service, { email, html, provider = "resend", compliance }: News = {}): Promise<Reader> {
+export async function sendNewsletter(
+  { url: service }: LocalService,
+  { email, html, provider = "resend", compliance }: NewsletterOptions = {},
+): Promise<NewsletterReader> {
   const client = await signedUp({ service });
   const { call, siteId, orgId } = client;
   const to = email ?? `ann${++readers}@example.com`;
-  must(200, await call("PUT", `/sites/${siteId}`, { companyName: "Søren & Sons", physicalAddress: "1 High Street\nLondon" }));
-  if (compliance) must(200, await call("PUT", "/compliance", compliance));
-  const { id: contactId } = must(201, await call<{ id: number }>("POST", "/contacts", { email: to, firstName: "Ann" })).body.data;
-  const configId = await configured(client, service, provider);
-  const who = { orgId };
+  expectStatus(
+    200,
+    await call("PUT", `/sites/${siteId}`, {
+      companyName: "Søren & Sons",
+      physicalAddress: "1 High Street\nLondon",
+    }),
+  );
+  if (compliance) expectStatus(200, await call("PUT", "/compliance", compliance));
+  const { id: contactId } = expectStatus(
+    201,
+    await call<{ id: number }>("POST", "/contacts", { email: to, firstName: "Ann" }),
+  ).body.data;
+  const configId = await createSendingConfig(client, service, provider);
+  const owner = { orgId };
   const [site, config, item] = await Promise.all([
-    sites.find(who, siteId),
-    sendingConfigs.find(who, configId),
-    contacts.item(who, contactId),
+    sites.find(owner, siteId),
+    sendingConfigs.find(owner, configId),
+    contacts.findItem(owner, contactId),
   ]);
   const source = { kind: "campaign" as const, id: orgId };
-  const shot = { orgId, site, config, source, subject: "News", html: html ?? "<p>Hello {{ firstName }}</p>", at: now() };
-  const { sendIds, writes } = await staged(shot, [item]);
+  const mailing = {
+    orgId,
+    site,
+    config,
+    source,
+    subject: "News",
+    html: html ?? "<p>Hello {{ firstName }}</p>",
+    startedAt: now(),
+  };
+  const { sendIds, writes } = await stageMail(mailing, [item]);
   await write(...writes);
-  await lanes.arrived(orgId, configId);
-  const mail = await mailTo(to, service);
-  const [, page = ""] = /Unsubscribe: (\S+)/.exec(mail.text ?? "") ?? [];
-  const [, oneClick = ""] = /^<(.*)>$/.exec(headerOf(mail, "list-unsubscribe")) ?? [];
-  const status = async () => must(200, await call<{ status: string }>("GET", `/contacts/${contactId}`)).body.data.status;
-  return { client, email: to, contactId, sendId: sendIds.get(contactId)!, mail, page, oneClick, status };
+  await lanes.announceArrival(orgId, configId);
+  const mail = await waitForMail(to, service);
+  const [, unsubscribePageUrl = ""] = /Unsubscribe: (\S+)/.exec(mail.text ?? "") ?? [];
+  const [, oneClickUrl = ""] = /^<(.*)>$/.exec(findHeader(mail, "list-unsubscribe")) ?? [];
+  const status = async () =>
+    expectStatus(200, await call<{ status: string }>("GET", `/contacts/${contactId}`)).body.data
+      .status;
+  return {
+    client,
+    email: to,
+    contactId,
+    sendId: sendIds.get(contactId)!,
+    mail,
+    unsubscribePageUrl,
+    oneClickUrl,
+    status,
+  };
 }
 
-export const headerOf = ({ headers }: Mail, name: string): string =>
+export const findHeader = ({ headers }: ReceivedMail, name: string): string =>
   Object.entries(headers).find(([one]) => one.toLowerCase() === name)?.[1] ?? "";
 
-async function configured({ call }: Client, service: string, provider: string): Promise<number> {
-  const sandbox = (await (await fetch(`${service}/_local/sandbox`, { headers: { accept: "application/json" } })).json()) as {
+async function createSendingConfig(
+  { call }: TestClient,
+  service: string,
+  provider: string,
+): Promise<number> {
+  const sandbox = (await (
+    await fetch(`${service}/_local/sandbox`, { headers: { accept: "application/json" } })
+  ).json()) as {
     data: { providers: Record<string, object> };
   };
-  const fields = { provider, fromEmail: "news@pennymail.test", ...sandbox.data.providers[provider] };
-  return must(201, await call<{ id: number }>("POST", "/sending-configs", fields)).body.data.id;
+  const fields = {
+    provider,
+    fromEmail: "news@pennymail.test",
+    ...sandbox.data.providers[provider],
+  };
+  return expectStatus(201, await call<{ id: number }>("POST", "/sending-configs", fields)).body.data
+    .id;
 }

@@ -1,14 +1,19 @@
-// Random rules and contacts, and what rules mean in the plainest words: the engine has to agree with it.
+// Random rules and contacts, and what rules mean in the plainest words: the engine has to agree
+// with it.
 import fc from "fast-check";
-import type { ContactItem } from "../../shared/domain/contacts/contact.ts";
-import type { Condition, Rules } from "../../shared/domain/segments/grammar.ts";
-import type { Operator, Scalar } from "../../shared/domain/segments/operators.ts";
+import type { ContactItem } from "../../shared/domain/audience/contacts/contact-schema.ts";
+import type { Operator, Scalar } from "../../shared/domain/audience/segments/rule-operators.ts";
+import type {
+  SegmentCondition,
+  SegmentRules,
+} from "../../shared/domain/audience/segments/segment-rules.ts";
 
-export const time = new Date("2026-06-15T12:00:00.000Z");
-export const livingTags = [1, 2, 3];
-export const deadTag = 9;
+export const evaluationTime = new Date("2026-06-15T12:00:00.000Z");
+export const existingTags = [1, 2, 3];
+export const deletedTag = 9;
 
-// Few of each, so that rules and contacts meet; with letters that are two when lower, or lower in two ways.
+// Few of each, so that rules and contacts meet; with letters that are two when lower, or lower in
+// two ways.
 const words = [
   "Ann",
   "ann",
@@ -38,55 +43,82 @@ const instants = [
   "2026-07-01T00:00:00.000Z",
 ];
 const instant = fc.constantFrom(...instants);
-const days = fc.constantFrom("2026-06-10", "2026-06-15", "2025-01-01", "2026-06-10T23:59:59.999Z", "2026-06-11T02:00:00+02:00");
-const custom = fc.oneof(word, count, fc.boolean(), fc.constant(null), days, fc.constantFrom("", "tomorrow", "2026-02-30"));
+const days = fc.constantFrom(
+  "2026-06-10",
+  "2026-06-15",
+  "2025-01-01",
+  "2026-06-10T23:59:59.999Z",
+  "2026-06-11T02:00:00+02:00",
+);
+const custom = fc.oneof(
+  word,
+  count,
+  fc.boolean(),
+  fc.constant(null),
+  days,
+  fc.constantFrom("", "tomorrow", "2026-02-30"),
+);
 
-const some = <T>(one: fc.Arbitrary<T>) => fc.option(one, { nil: undefined });
-const ids = (from: number[]) => some(fc.uniqueArray(fc.constantFrom(...from), { minLength: 1 }).map((all) => new Set(all)));
+const optional = <T>(one: fc.Arbitrary<T>) => fc.option(one, { nil: undefined });
+const ids = (from: number[]) =>
+  optional(fc.uniqueArray(fc.constantFrom(...from), { minLength: 1 }).map((all) => new Set(all)));
 
 /** What a contact may carry beside its address and id. */
-export const facts: fc.Arbitrary<Partial<ContactItem>> = fc
+export const contactFields: fc.Arbitrary<Partial<ContactItem>> = fc
   .record({
-    firstName: some(fc.oneof(word, fc.constant(""))),
-    company: some(word),
+    firstName: optional(fc.oneof(word, fc.constant(""))),
+    company: optional(word),
     status: fc.constantFrom("subscribed" as const, "unsubscribed" as const),
-    score: some(count),
-    openCount: some(fc.constantFrom(0, 1, 5)),
-    lastOpenedAt: some(instant),
+    score: optional(count),
+    openCount: optional(fc.constantFrom(0, 1, 5)),
+    lastOpenedAt: optional(instant),
     createdAt: instant,
-    customFields: some(fc.record({ a: custom, "b.c": custom }, { requiredKeys: [] })),
-    tags: fc.oneof(ids([...livingTags, deadTag]), fc.constant(new Set([deadTag]))),
+    customFields: optional(fc.record({ a: custom, "b.c": custom }, { requiredKeys: [] })),
+    tags: fc.oneof(ids([...existingTags, deletedTag]), fc.constant(new Set([deletedTag]))),
     forms: ids([4]),
     openedCampaigns: ids([5, 6]),
-    "event.bought": some(fc.constantFrom(1, 5)),
+    "event.bought": optional(fc.constantFrom(1, 5)),
   })
-  .map((given) => Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) as Partial<ContactItem>);
+  .map(
+    (given) =>
+      Object.fromEntries(
+        Object.entries(given).filter(([, value]) => value !== undefined),
+      ) as Partial<ContactItem>,
+  );
 
-const many = <T>(one: fc.Arbitrary<T>) => fc.array(one, { minLength: 1, maxLength: 3 });
-type Ways = [operators: Operator[], value: fc.Arbitrary<unknown>][];
+const oneToThree = <T>(one: fc.Arbitrary<T>) => fc.array(one, { minLength: 1, maxLength: 3 });
+type OperatorCases = [operators: Operator[], value: fc.Arbitrary<unknown>][];
 const none = fc.constant(undefined);
-const existence: Ways[number] = [["exists", "notExists"], none];
-const textWays: Ways = [
+const existence: OperatorCases[number] = [["exists", "notExists"], none];
+const textWays: OperatorCases = [
   [["equals", "notEquals", "contains", "notContains", "startsWith", "endsWith"], word],
-  [["in", "notIn"], many(word)],
+  [["in", "notIn"], oneToThree(word)],
   existence,
 ];
-const numberWays: Ways = [[["equals", "notEquals", "greaterThan", "lessThan"], count], [["in", "notIn"], many(count)], existence];
-const timeWays: Ways = [
+const numberWays: OperatorCases = [
+  [["equals", "notEquals", "greaterThan", "lessThan"], count],
+  [["in", "notIn"], oneToThree(count)],
+  existence,
+];
+const timeWays: OperatorCases = [
   [["equals", "notEquals", "before", "after"], days],
   [["inLastDays", "notInLastDays"], fc.constantFrom(1, 5.5, 400)],
   existence,
 ];
 const scalar = fc.oneof(word, count, fc.boolean());
-const tag = fc.constantFrom(1, 2, deadTag, "One", "none");
-const flagWays: Ways = [[["equals", "notEquals"], fc.boolean()], existence];
+const tag = fc.constantFrom(1, 2, deletedTag, "One", "none");
+const flagWays: OperatorCases = [[["equals", "notEquals"], fc.boolean()], existence];
 const emailEnd = fc.constantFrom("@x.com", "COM", "x.com.br", "a", "1@x.com");
 
-const ways: Record<string, Ways> = {
+const operatorCases: Record<string, OperatorCases> = {
   email: [[["endsWith"], emailEnd], ...textWays],
   firstName: textWays,
   company: textWays,
-  status: [[["equals", "notEquals"], fc.constant("subscribed")], [["in", "notIn"], fc.constant(["unsubscribed", "pending"])], existence],
+  status: [
+    [["equals", "notEquals"], fc.constant("subscribed")],
+    [["in", "notIn"], fc.constant(["unsubscribed", "pending"])],
+    existence,
+  ],
   id: numberWays,
   score: numberWays,
   openCount: numberWays,
@@ -96,33 +128,51 @@ const ways: Record<string, Ways> = {
   "customFields.a": [
     ...textWays,
     [["greaterThan", "lessThan"], count],
-    ...timeWays.slice(0, 2).map(([ops, value]): Ways[number] => [ops.filter((op) => !/quals/.test(op)), value]),
+    ...timeWays
+      .slice(0, 2)
+      .map(([ops, value]): OperatorCases[number] => [ops.filter((op) => !/quals/.test(op)), value]),
     [["equals", "notEquals"], scalar],
-    [["in", "notIn"], many(scalar)],
+    [["in", "notIn"], oneToThree(scalar)],
   ],
   "customFields.b.c": [[["equals", "contains"], word]],
-  tag: [[["exists"], none], [["equals", "notEquals", "contains", "notContains"], tag], [["in", "notIn"], many(tag)], existence],
+  tag: [
+    [["exists"], none],
+    [["equals", "notEquals", "contains", "notContains"], tag],
+    [["in", "notIn"], oneToThree(tag)],
+    existence,
+  ],
   "form.4": flagWays,
   "campaign.5.opened": flagWays,
   "campaign.5.sent": flagWays,
 };
 
-const condition: fc.Arbitrary<Condition> = fc.oneof(
-  ...Object.entries(ways).flatMap(([field, each]) =>
+const condition: fc.Arbitrary<SegmentCondition> = fc.oneof(
+  ...Object.entries(operatorCases).flatMap(([field, each]) =>
     each.map(([operators, values]) =>
       fc
         .record({ operator: fc.constantFrom(...operators), value: values })
-        .map(({ operator, value }) => ({ field, operator, ...(value !== undefined && { value }) }) as Condition),
+        .map(
+          ({ operator, value }) =>
+            ({ field, operator, ...(value !== undefined && { value }) }) as SegmentCondition,
+        ),
     ),
   ),
 );
 
 /** Nested up to three deep; the outermost may be empty. */
-export const rules: fc.Arbitrary<Rules> = nested(3, 0);
-function nested(depth: number, minLength: number): fc.Arbitrary<Rules> {
-  const node: fc.Arbitrary<Condition | Rules> =
-    depth > 1 ? fc.oneof({ arbitrary: condition, weight: 3 }, { arbitrary: nested(depth - 1, 1), weight: 1 }) : condition;
-  return fc.record({ match: fc.constantFrom("all" as const, "any" as const), conditions: fc.array(node, { minLength, maxLength: 4 }) });
+export const rules: fc.Arbitrary<SegmentRules> = nestedRules(3, 0);
+function nestedRules(depth: number, minLength: number): fc.Arbitrary<SegmentRules> {
+  const node: fc.Arbitrary<SegmentCondition | SegmentRules> =
+    depth > 1
+      ? fc.oneof(
+          { arbitrary: condition, weight: 3 },
+          { arbitrary: nestedRules(depth - 1, 1), weight: 1 },
+        )
+      : condition;
+  return fc.record({
+    match: fc.constantFrom("all" as const, "any" as const),
+    conditions: fc.array(node, { minLength, maxLength: 4 }),
+  });
 }
 
 const lower = (value: unknown): string =>
@@ -130,50 +180,73 @@ const lower = (value: unknown): string =>
     .map((char) => char.toLowerCase())
     .join("")
     .replaceAll("ς", "σ");
-const isPlain = (value: unknown): value is Scalar => ["string", "number", "boolean"].includes(typeof value);
+const isPlain = (value: unknown): value is Scalar =>
+  ["string", "number", "boolean"].includes(typeof value);
 const tagIds: Record<string, number> = { One: 1, "1": 1, "2": 2, "3": 3 };
 
 /** Who belongs, said naively. */
-export function belongs(contact: ContactItem, node: Rules | Condition): boolean {
+export function matchesNaively(
+  contact: ContactItem,
+  node: SegmentRules | SegmentCondition,
+): boolean {
   if ("conditions" in node) {
     if (!node.conditions.length) return true;
     return node.match === "all"
-      ? !node.conditions.some((one) => !belongs(contact, one))
-      : node.conditions.some((one) => belongs(contact, one));
+      ? !node.conditions.some((one) => !matchesNaively(contact, one))
+      : node.conditions.some((one) => matchesNaively(contact, one));
   }
   const { field, operator, value } = node;
-  const opposite = { notEquals: "equals", notContains: "contains", notInLastDays: "inLastDays", notExists: "exists", notIn: "in" }[
-    operator as string
-  ];
-  if (opposite) return !belongs(contact, { ...node, operator: opposite as Operator });
-  if (operator === "in") return (value as Scalar[]).some((one) => belongs(contact, { field, operator: "equals", value: one }));
-  if (field === "tag") return tagHolds([...(contact.tags ?? [])], operator, value);
+  const opposite = {
+    notEquals: "equals",
+    notContains: "contains",
+    notInLastDays: "inLastDays",
+    notExists: "exists",
+    notIn: "in",
+  }[operator as string];
+  if (opposite) return !matchesNaively(contact, { ...node, operator: opposite as Operator });
+  if (operator === "in")
+    return (value as Scalar[]).some((one) =>
+      matchesNaively(contact, { field, operator: "equals", value: one }),
+    );
+  if (field === "tag") return tagMatches([...(contact.tags ?? [])], operator, value);
   if (field === "form.4") return (contact.forms?.has(4) ?? false) === (value ?? true);
   if (field.startsWith("campaign.5"))
-    return ((field.endsWith("opened") ? contact.openedCampaigns : contact.sentCampaigns)?.has(5) ?? false) === (value ?? true);
+    return (
+      ((field.endsWith("opened") ? contact.openedCampaigns : contact.sentCampaigns)?.has(5) ??
+        false) === (value ?? true)
+    );
   const own = contact as unknown as Record<string, unknown>;
   const actual = field.startsWith("customFields.")
     ? contact.customFields?.[field.slice(13)]
     : (own[field] ?? (/score|Count|event/.test(field) ? 0 : undefined));
-  return simple(actual, field, operator, value);
+  return compareScalar(actual, field, operator, value);
 }
 
-const tagHolds = (carried: number[], operator: Operator, value: unknown): boolean =>
-  operator === "exists" ? carried.some((id) => id !== deadTag) : carried.includes(tagIds[String(value)] ?? -1);
+const tagMatches = (carried: number[], operator: Operator, value: unknown): boolean =>
+  operator === "exists"
+    ? carried.some((id) => id !== deletedTag)
+    : carried.includes(tagIds[String(value)] ?? -1);
 
-const span = (text: unknown): [number, number] | undefined => {
-  if (typeof text !== "string" || !/^\d{4}-\d\d-\d\d/.test(text) || text === "2026-02-30") return undefined;
+const dayRange = (text: unknown): [number, number] | undefined => {
+  if (typeof text !== "string" || !/^\d{4}-\d\d-\d\d/.test(text) || text === "2026-02-30")
+    return undefined;
   const from = Date.parse(text);
   return [from, text.length === 10 ? from + 86_400_000 - 1 : from];
 };
 
-function simple(actual: unknown, field: string, operator: Operator, value: unknown): boolean {
-  const when = span(actual);
-  const asked = span(value);
-  const texts = typeof actual === "string" ? ([lower(actual), lower(value)] as const) : undefined;
-  const ago = (time.getTime() - (when?.[0] ?? Number.NaN)) / 86_400_000;
+function compareScalar(
+  actual: unknown,
+  field: string,
+  operator: Operator,
+  value: unknown,
+): boolean {
+  const when = dayRange(actual);
+  const asked = dayRange(value);
+  const texts = isPlain(actual) ? ([lower(actual), lower(value)] as const) : undefined;
+  const ago = (evaluationTime.getTime() - (when?.[0] ?? Number.NaN)) / 86_400_000;
   const answers: Partial<Record<Operator, () => boolean>> = {
-    exists: () => isPlain(actual) && actual !== "" && !(actual === 0 && !field.startsWith("custom")),
+    exists: () =>
+      isPlain(actual) && actual !== "" && !(actual === 0 && !field.startsWith("custom")),
     equals: () =>
       field.endsWith("At")
         ? when !== undefined && when[0] >= asked![0] && when[0] <= asked![1]

@@ -1,15 +1,31 @@
 // Marketing mail of one source put on its way by hand.
-import type { ContactItem } from "../../shared/domain/contacts/contact.ts";
-import * as feed from "../../shared/domain/sending/feed.ts";
-import type { Tallies } from "../../shared/domain/sending/sources.ts";
-import { type Mailshot, type Staged, stagedTogether } from "../../shared/domain/sending/staging.ts";
+import type { ContactItem } from "../../shared/domain/audience/contacts/contact-schema.ts";
+import { countSiteSendsWrite } from "../../shared/domain/identity/site-send-counts.ts";
+import {
+  type MarketingMessage,
+  type StagedChunks,
+  stageChunks,
+} from "../../shared/domain/sending/intake/stage-chunks.ts";
+import type { SourceCounts } from "../../shared/domain/sending/mail-sources.ts";
 
 /** `tallies`: what else is to be counted with it. */
-export async function staged(
-  shot: Mailshot,
+export async function stageMail(
+  mailshot: MarketingMessage,
   contacts: ContactItem[],
-  { held = false, tallies = {} }: { held?: boolean; tallies?: Tallies } = {},
-): Promise<Staged> {
-  const { sendIds, writes } = await stagedTogether([{ shot, contacts, held }], [{ source: shot.source, tallies }]);
-  return { sendIds, writes: [...writes, feed.counting(shot.orgId, { siteId: shot.site.id, n: contacts.length })] };
+  {
+    held: isSuspended = false,
+    tallies: counts = {},
+  }: { held?: boolean; tallies?: SourceCounts } = {},
+): Promise<StagedChunks> {
+  const { sendIds, writes } = await stageChunks(
+    [{ message: mailshot, contacts, isSuspended }],
+    [{ source: mailshot.source, counts }],
+  );
+  return {
+    sendIds,
+    writes: [
+      ...writes,
+      countSiteSendsWrite(mailshot.orgId, { siteId: mailshot.site.id, n: contacts.length }),
+    ],
+  };
 }

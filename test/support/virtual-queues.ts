@@ -1,106 +1,141 @@
-// Workers on queues that a test runs itself, and on a table of its own, so that it may move the clock as far as it likes and kill
-// whom it likes. For tests in engine/.
+// Workers on queues that a test runs itself, and on a table of its own, so that it may move the
+// clock as far as it likes and kill whom it likes. For tests in engine/.
 import { randomUUID } from "node:crypto";
-import { DynamoDBClient, ScanCommand } from "@aws-sdk/client-dynamodb";
-import type { SendMessageBatchCommand } from "@aws-sdk/client-sqs";
+import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import type { SQSRecord } from "aws-lambda";
-import { createTable } from "../../infra/local/table.ts";
+import { createTable } from "../../infra/local/engines/table.ts";
+import {
+  ChangeMessageVisibilityBatchCommand,
+  type SendMessageBatchCommand,
+} from "../../shared/adapters/sqs/client.ts";
 import * as clock from "../../shared/clock.ts";
-import type { Worker } from "../../shared/consume.ts";
-import * as due from "../../shared/domain/sending/due.ts";
-import { chunked, inParallel } from "../../shared/parallel.ts";
-import { armed, type Fate } from "./killer.ts";
+import { inParallel, splitIntoBatches } from "../../shared/kernel/parallel.ts";
+import type { QueueWorker } from "../../shared/kernel/queue-worker.ts";
+import { type CrashResult, interceptClients } from "./crash-injection.ts";
+import { type DueEntry, enqueueDueWork, firstDueTime, readDueIndex } from "./due-index.ts";
 
-export interface Message {
+export interface VirtualMessage {
   id: string;
   queue: string;
-  group: string | undefined;
+  groupId: string | undefined;
   body: string;
   /** ms since 1970, by our clock. */
   visibleAt: number;
   receives: number;
 }
 /** What no worker has done yet. */
-export const waiting: Message[] = [];
+export const pendingMessages: VirtualMessage[] = [];
 /** What was given up, as often as its queue allows. */
-export const dead: Message[] = [];
+export const deadLetters: VirtualMessage[] = [];
 
 /** For `beforeAll`. */
-export async function opened(): Promise<void> {
+export async function useVirtualQueues(): Promise<void> {
   process.env.TABLE_NAME = `virtual-${randomUUID()}`;
   await createTable(new DynamoDBClient({}), process.env.TABLE_NAME);
-  armed(take as never);
+  interceptClients(enqueueMessages as never);
 }
 
-async function take(command: unknown): Promise<object> {
+/** By message: when workers asked for it to come back. */
+const returning = new Map<string, number>();
+
+async function enqueueMessages(command: unknown): Promise<object> {
+  if (command instanceof ChangeMessageVisibilityBatchCommand) {
+    for (const { ReceiptHandle = "", VisibilityTimeout = 0 } of command.input.Entries ?? [])
+      returning.set(ReceiptHandle, clock.now().getTime() + VisibilityTimeout * 1000);
+    return {};
+  }
   const { QueueUrl = "", Entries = [] } = (command as SendMessageBatchCommand).input;
-  for (const { MessageBody: body = "", DelaySeconds = 0, MessageGroupId: group } of Entries) {
+  for (const { MessageBody: body = "", DelaySeconds = 0, MessageGroupId: groupId } of Entries) {
     const visibleAt = clock.now().getTime() + DelaySeconds * 1000;
-    waiting.push({ id: randomUUID(), queue: QueueUrl.split("/").at(-1)!, group, body, visibleAt, receives: 0 });
+    pendingMessages.push({
+      id: randomUUID(),
+      queue: QueueUrl.split("/").at(-1)!,
+      groupId,
+      body,
+      visibleAt,
+      receives: 0,
+    });
   }
   return {};
 }
 
-interface Settling {
+interface WorkerRunOptions {
   /** How far the clock is moved. */
   forSeconds?: number;
   /** Does the work of one batch, or dies over it. */
-  kill?(work: () => Promise<unknown>): Promise<Partial<Fate> | unknown>;
-  /** Finds what is due. */
-  tick?(): Promise<void>;
+  crashHook?(work: () => Promise<unknown>): Promise<Partial<CrashResult> | unknown>;
+  /** Enqueues what is due. */
+  runSchedules?(entries: DueEntry[]): Promise<void>;
 }
 
-/** Works until these workers have nothing left to do for the time, moving the clock to whatever comes next. */
-export async function settle(
-  workers: Worker[],
-  { forSeconds = 0, kill = (work) => work(), tick = due.drainAll }: Settling = {},
+/**
+ * Works until these workers have nothing left to do for the time, moving the clock to whatever
+ * comes next.
+ */
+export async function runWorkers(
+  workers: QueueWorker[],
+  {
+    forSeconds = 0,
+    crashHook = (work) => work(),
+    runSchedules = enqueueDueWork,
+  }: WorkerRunOptions = {},
 ): Promise<void> {
-  const until = clock.after(forSeconds).getTime();
+  const until = clock.addSeconds(forSeconds).getTime();
   const names = new Set(workers.map(({ queue }) => queue.name));
   for (let rounds = 0; rounds < 1000; rounds++) {
     const now = clock.now().getTime();
-    const theirs = waiting.filter(({ queue }) => names.has(queue));
-    const visible = theirs.filter(({ visibleAt }) => visibleAt <= now);
-    await Promise.all(workers.map((worker) => work(worker, visible, kill)));
+    const ownMessages = pendingMessages.filter(({ queue }) => names.has(queue));
+    const visible = ownMessages.filter(({ visibleAt }) => visibleAt <= now);
+    await Promise.all(workers.map((worker) => runBatches(worker, visible, crashHook)));
     if (visible.length) continue;
-    const next = Math.min(...theirs.map(({ visibleAt }) => visibleAt), await firstDue());
+    const dueEntries = await readDueIndex();
+    // A day that is over can wait: nobody moves the clock for it.
+    const nextDueAt = firstDueTime(dueEntries.filter(({ duepk }) => !/^DUE#DAY#/.test(duepk)));
+    const next = Math.min(...ownMessages.map(({ visibleAt }) => visibleAt), nextDueAt);
     if (next > Math.max(until, now)) {
-      if (until > now) clock.advance((until - now) / 1000);
+      if (until > now) clock.advanceClock((until - now) / 1000);
       return;
     }
-    if (next > now) clock.advance((next - now) / 1000 + 0.001);
-    if ((await firstDue()) <= clock.now().getTime()) await tick();
+    if (next > now) clock.advanceClock((next - now) / 1000 + 0.001);
+    if (nextDueAt <= clock.now().getTime()) await runSchedules(dueEntries);
   }
   throw new Error("The workers do not come to rest");
 }
 
-async function work({ queue, handler }: Worker, visible: Message[], kill: NonNullable<Settling["kill"]>): Promise<void> {
-  const batches = chunked(
+async function runBatches(
+  { queue, handler }: QueueWorker,
+  visible: VirtualMessage[],
+  kill: NonNullable<WorkerRunOptions["crashHook"]>,
+): Promise<void> {
+  const batches = splitIntoBatches(
     visible.filter((message) => message.queue === queue.name),
     queue.batch,
   );
   await inParallel(queue.concurrency, batches, async (batch) => {
-    for (const message of batch) waiting.splice(waiting.indexOf(message), 1);
+    for (const message of batch) pendingMessages.splice(pendingMessages.indexOf(message), 1);
     let failed = batch.map(({ id }) => id);
     const fate = await kill(async () => {
-      const { batchItemFailures } = await handler({ Records: batch.map(recordOf) });
+      const { batchItemFailures } = await handler({ Records: batch.map(toSqsRecord) });
       failed = batchItemFailures.map(({ itemIdentifier }) => itemIdentifier);
     });
     // The dead cannot tell what they had done.
-    const again = (fate as Partial<Fate> | undefined)?.died ? batch : batch.filter(({ id }) => failed.includes(id));
+    const again = (fate as Partial<CrashResult> | undefined)?.crashed
+      ? batch
+      : batch.filter(({ id }) => failed.includes(id));
     for (const message of again) {
-      const retried = { ...message, receives: message.receives + 1, visibleAt: clock.now().getTime() + 6000 * queue.timeoutSeconds };
-      (retried.receives < queue.attempts ? waiting : dead).push(retried);
+      const visibleAt =
+        returning.get(message.id) ?? clock.now().getTime() + 6000 * queue.timeoutSeconds;
+      returning.delete(message.id);
+      const retried = { ...message, receives: message.receives + 1, visibleAt };
+      (retried.receives < queue.attempts ? pendingMessages : deadLetters).push(retried);
     }
   });
 }
 
-const recordOf = ({ id, body, receives }: Message): SQSRecord =>
-  ({ messageId: id, body, attributes: { ApproximateReceiveCount: String(receives + 1) } }) as SQSRecord;
-
-async function firstDue(): Promise<number> {
-  const { Items = [] } = await new DynamoDBClient({}).send(new ScanCommand({ TableName: process.env.TABLE_NAME, IndexName: "due" }));
-  // A day that is over can wait: nobody moves the clock for it.
-  const pressing = Items.filter(({ duepk }) => !duepk!.S!.startsWith("DUE#DAY#"));
-  return Math.min(...pressing.map(({ duesk }) => Date.parse(duesk!.S!.slice(0, 24))));
-}
+const toSqsRecord = ({ id, body, receives }: VirtualMessage): SQSRecord =>
+  ({
+    messageId: id,
+    receiptHandle: id,
+    body,
+    attributes: { ApproximateReceiveCount: String(receives + 1) },
+  }) as SQSRecord;

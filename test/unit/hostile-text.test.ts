@@ -1,8 +1,8 @@
 // Texts of a megabyte made to take for ever: who gives one must not hold up the mail of others.
 import { expect, test } from "vitest";
-import { columnsOf } from "../../shared/domain/imports/columns.ts";
-import { languageOfHtml } from "../../shared/pages/mail-words.ts";
-import { plainText } from "../../shared/plain-text.ts";
+import { mapColumns } from "../../shared/domain/audience/imports/column-mapping.ts";
+import { htmlToText } from "../../shared/email/plain-text.ts";
+import { detectHtmlLanguage } from "../../shared/email/wording/email-footer.ts";
 
 const megabyte = (piece: string) => piece.repeat(Math.ceil(1_000_000 / piece.length));
 
@@ -14,30 +14,47 @@ function soon<T>(work: () => T): T {
   return result;
 }
 
-test.each(["<div>", "<div></span>", "<ol><li>", "<table><tr><td>", "<b>", "<", "<style>", "<!--", "data:", " ", "\n"])(
-  "html of nothing but %j is soon text",
-  (piece) => {
-    expect(soon(() => plainText(`Hello ${megabyte(piece)}`))).toContain("Hello");
-    expect(soon(() => plainText(`Hello ${megabyte(piece).slice(0, 190_000)}`))).toContain("Hello");
-  },
-);
+test.each([
+  "<div>",
+  "<div></span>",
+  "<ol><li>",
+  "<table><tr><td>",
+  "<b>",
+  "<",
+  "<style>",
+  "<!--",
+  "data:",
+  " ",
+  "\n",
+])("html of nothing but %j is soon text", (piece) => {
+  expect(soon(() => htmlToText(`Hello ${megabyte(piece)}`))).toContain("Hello");
+  expect(soon(() => htmlToText(`Hello ${megabyte(piece).slice(0, 190_000)}`))).toContain("Hello");
+});
 
-test("html of more than mail programs show loses its tags, and keeps its words and paragraphs", () => {
+test("very long HTML loses its tags and keeps its words and paragraphs", () => {
   const html = `<title>T</title><style>p > a {}</style><p>Hello <b>you</b> &amp; me</p><br><p>Bye${" ".repeat(9)}now</p>${megabyte("<br>")}`;
-  expect(plainText(html)).toBe("Hello you & me\n\nBye now");
+  expect(htmlToText(html)).toBe("Hello you & me\n\nBye now");
 });
 
-test("pictures inside html do not make it long", () => {
+test("embedded images do not count as long HTML", () => {
   const picture = `<img src="data:image/png;base64,${megabyte("A")}">`;
-  expect(plainText(`<a href="https://shop.example/">Shop</a>${picture}`)).toBe("Shop [https://shop.example/]");
+  expect(htmlToText(`<a href="https://shop.example/">Shop</a>${picture}`)).toBe(
+    "Shop [https://shop.example/]",
+  );
 });
 
-test("the language of html is told by its first tag alone", () => {
-  expect(soon(() => languageOfHtml(megabyte("<html ")))).toBe("en");
-  expect(languageOfHtml(`<!doctype html>\n<html dir="ltr"\n lang='de-AT'>${megabyte("<html lang=fr>")}`)).toBe("de");
+test("reads the language of HTML only from its first tag", () => {
+  expect(soon(() => detectHtmlLanguage(megabyte("<html ")))).toBe("en");
+  expect(
+    detectHtmlLanguage(
+      `<!doctype html>\n<html dir="ltr"\n lang='de-AT'>${megabyte("<html lang=fr>")}`,
+    ),
+  ).toBe("de");
 });
 
-test("a cell of a megabyte is soon seen to be no address", () => {
+test("quickly refuses a cell of a megabyte as an address", () => {
   const cell = `a@${megabyte(".")} b`;
-  expect(() => soon(() => columnsOf(["x", "y"], [[cell, "z"]]))).toThrow("No column is the email address");
+  expect(() => soon(() => mapColumns(["x", "y"], [[cell, "z"]]))).toThrow(
+    "No column was recognized as the email address",
+  );
 });

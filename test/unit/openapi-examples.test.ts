@@ -1,13 +1,17 @@
 // The examples of the document against its own schemas, by a validator that is not ours.
 import { describe, expect, test } from "vitest";
-import { document } from "../../functions/http/interface.ts";
-import { answers as answersOf } from "../../shared/http/examples/answers.ts";
-import { world as examples } from "../../shared/http/examples.ts";
-import { needs } from "../support/example-needs.ts";
-import { operationsOf, schemaChecker } from "../support/openapi.ts";
+import { getOpenApiDocument } from "../../functions/openapi-document.ts";
+import { responseOverrides as answersOf } from "../../shared/http/openapi/examples/operation-overrides.ts";
+import {
+  schemaExamples as examples,
+  fullExample,
+  minimalExample,
+} from "../../shared/http/openapi/examples.ts";
+import { listOperations, schemaChecker } from "../support/openapi-document.ts";
+import { exampleSetups } from "../support/openapi-example-setup.ts";
 
-const api = await document();
-const operations = operationsOf(api);
+const api = await getOpenApiDocument();
+const operations = listOperations(api);
 const check = schemaChecker(api);
 
 const answers = operations.flatMap(({ key, responses }) =>
@@ -19,14 +23,14 @@ const answers = operations.flatMap(({ key, responses }) =>
 
 describe("the examples of the OpenAPI document", () => {
   test.each(answers.map((one) => [one.name, one] as const))(
-    "%s answers as its schema says, and nothing beside",
+    "%s has an example that matches its schema",
     (_, { schema, example }) => {
       expect(example).toBeDefined();
       expect(check(schema, example)).toEqual([]);
     },
   );
 
-  test("are looked at closely: a field too many, too few or of another type is found", () => {
+  test("are checked strictly: extra, missing and mistyped fields fail", () => {
     const schema = { $ref: "#/components/schemas/Tag" };
     const { example } = answers.find(({ name }) => name === "POST /api/v1/tags 201")!;
     const { data } = example as { data: Record<string, unknown> };
@@ -34,47 +38,60 @@ describe("the examples of the OpenAPI document", () => {
     expect(check(schema, { ...data, colour: "red" })[0]).toContain("colour");
     expect(check(schema, { ...data, contactCount: "1" })[0]).toContain("contactCount");
     expect(check(schema, { ...data, name: undefined })[0]).toContain("name");
-    const entry = { delta: 5, reason: null, rule: { id: 1, name: "Prices", colour: "red" }, createdAt: "2026-12-01T09:00:00.000Z" };
+    const entry = {
+      delta: 5,
+      reason: null,
+      rule: { id: 1, name: "Prices", colour: "red" },
+      createdAt: "2026-12-01T09:00:00.000Z",
+    };
     expect(check({ $ref: "#/components/schemas/ScoreEntry" }, entry)[0]).toContain("colour");
   });
 
-  test("are all of something: nothing is kept that the document has no more", () => {
+  test("belong to an operation or schema of the document", () => {
     const ids = operations.map(({ operationId }) => operationId);
     expect(Object.keys(examples).filter((id) => !(id in api.components.schemas))).toEqual([]);
-    expect([...Object.keys(answersOf), ...Object.keys(needs)].filter((id) => !ids.includes(id))).toEqual([]);
+    expect(
+      [...Object.keys(answersOf), ...Object.keys(exampleSetups)].filter((id) => !ids.includes(id)),
+    ).toEqual([]);
   });
 
-  test("stand beside schemas that say something, but for what providers send", () => {
+  test("have schemas with content, except for provider requests", () => {
     const media = operations.flatMap(({ key, requestBody, responses }) =>
       [requestBody, ...Object.values(responses)]
         .flatMap((one) => (one && "content" in one ? Object.values(one.content ?? {}) : []))
         .map((one) => ({ key, ...one })),
     );
     expect(media.length).toBeGreaterThan(400);
-    const silent = media.filter(({ schema }) => Object.keys(schema).length === 0).map(({ key }) => key);
+    const silent = media
+      .filter(({ schema }) => Object.keys(schema).length === 0)
+      .map(({ key }) => key);
     expect(silent.filter((key) => !/^POST \/api\/v1\/webhooks\/[a-z0-9]+$/.test(key))).toEqual([]);
   });
 
-  test("of problems are told for every status that is usual", () => {
+  test("of errors exist for every common status", () => {
     for (const [name, { content }] of Object.entries(api.components.responses)) {
       const { schema, example } = content!["application/json"]!;
       expect([name, example && check(schema, example)]).toEqual([name, []]);
     }
   });
 
-  test("are no fillers", () => {
-    const texts = answers.filter(({ example }) => JSON.stringify(example).includes('"string"')).map(({ name }) => name);
+  test("are not placeholders", () => {
+    const texts = answers
+      .filter(({ example }) => JSON.stringify(example).includes('"string"'))
+      .map(({ name }) => name);
     expect(texts).toEqual([]);
   });
 
-  test("are there for every parameter in a path and every one that must be given", () => {
+  test("exist for every path parameter and required parameter", () => {
     const lacking = operations.flatMap(({ key, parameters }) =>
-      parameters.filter((one) => "in" in one && one.required && one.example === undefined).map((one) => `${key} ${JSON.stringify(one)}`),
+      parameters
+        .filter((one) => "in" in one && one.required && one.example === undefined)
+        .map((one) => `${key} ${JSON.stringify(one)}`),
     );
     expect(lacking).toEqual([]);
   });
 
-  test("of parameters and bodies fit their schemas", () => {
+  test("of parameters and bodies match their schemas", () => {
     for (const { key, parameters, requestBody } of operations) {
       for (const one of parameters)
         if ("schema" in one && one.example !== undefined)
@@ -82,5 +99,27 @@ describe("the examples of the OpenAPI document", () => {
       for (const { schema, example } of Object.values(requestBody?.content ?? {}))
         if (example !== undefined) expect([key, check(schema, example)]).toEqual([key, []]);
     }
+  });
+});
+
+describe("examples of a schema", () => {
+  test("stop at a schema that contains itself", () => {
+    const rules = { $ref: "#/components/schemas/Rules" };
+    const properties = {
+      match: { enum: ["all", "any"] },
+      inner: { type: "array", items: rules },
+    };
+    const components = { Rules: { type: "object", properties } };
+    expect(fullExample(rules, components)).toEqual({ match: "all", inner: [{}] });
+  });
+
+  test("have the required fields in a request and all fields in a response", () => {
+    const schema = {
+      type: "object",
+      properties: { email: { type: "string" }, name: { type: "string" } },
+      required: ["email"],
+    };
+    expect(minimalExample(schema, {})).toEqual({ email: "ada@example.com" });
+    expect(fullExample(schema, {})).toEqual({ email: "ada@example.com", name: "My shop" });
   });
 });

@@ -1,24 +1,33 @@
-// What one provider alone does, beside what test/unit/providers.test.ts demands of all ten.
+// What one provider alone does, beside what test/unit/provider-conformance.test.ts demands of all
+// ten.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { brevo } from "../../shared/providers/brevo.ts";
 import { mailjet } from "../../shared/providers/mailjet.ts";
 import { mandrill } from "../../shared/providers/mandrill.ts";
-import type { Mailing, Outcome, Provider } from "../../shared/providers/provider.ts";
+import type {
+  HandOverOutcome,
+  Mailing,
+  ProviderAdapter,
+} from "../../shared/providers/provider-adapter.ts";
 import { resend } from "../../shared/providers/resend.ts";
 import { smtp2go } from "../../shared/providers/smtp2go.ts";
-import * as brevoWire from "../support/wires/brevo.ts";
-import * as mailjetWire from "../support/wires/mailjet.ts";
-import * as mandrillWire from "../support/wires/mandrill.ts";
-import * as resendWire from "../support/wires/resend.ts";
-import { listen, type Outside, type Reply } from "../support/wires/server.ts";
-import * as smtp2goWire from "../support/wires/smtp2go.ts";
-import { json } from "../support/wires/wire.ts";
+import * as brevoWire from "../support/provider-apis/brevo.ts";
+import * as mailjetWire from "../support/provider-apis/mailjet.ts";
+import * as mandrillWire from "../support/provider-apis/mandrill.ts";
+import { jsonReply } from "../support/provider-apis/provider-api.ts";
+import {
+  type CannedReply,
+  type RecordingServer,
+  startRecordingServer,
+} from "../support/provider-apis/recording-server.ts";
+import * as resendWire from "../support/provider-apis/resend.ts";
+import * as smtp2goWire from "../support/provider-apis/smtp2go.ts";
 
 const wires = { ...brevoWire, ...mailjetWire, ...mandrillWire, ...resendWire, ...smtp2goWire };
 
-let outside: Outside;
+let outside: RecordingServer;
 beforeAll(async () => {
-  outside = await listen();
+  outside = await startRecordingServer();
 });
 afterAll(() => outside.close());
 beforeEach(() => {
@@ -26,7 +35,12 @@ beforeEach(() => {
 });
 
 const people = (count: number): Mailing["recipients"] =>
-  Array.from({ length: count }, (_, n) => ({ sendId: n + 1, to: { email: `p${n}@example.net` }, values: [`value ${n}`], headers: {} }));
+  Array.from({ length: count }, (_, n) => ({
+    sendId: n + 1,
+    to: { email: `p${n}@example.net` },
+    values: [`value ${n}`],
+    headers: {},
+  }));
 
 const mailing = (count: number, changes: Partial<Mailing> = {}): Mailing => ({
   from: { email: "news@example.com" },
@@ -40,50 +54,89 @@ const mailing = (count: number, changes: Partial<Mailing> = {}): Mailing => ({
   ...changes,
 });
 
-function send(provider: Provider, reply: Reply, sent: Mailing = mailing(1), idempotencyKey = "key-1"): Promise<Outcome[]> {
+function send(
+  provider: ProviderAdapter,
+  reply: CannedReply,
+  sent: Mailing = mailing(1),
+  more: { idempotencyKey?: string; repeated?: boolean } = {},
+): Promise<HandOverOutcome[]> {
   process.env[`PROVIDER_URL_${provider.key.toUpperCase()}`] = outside.origin;
-  outside.answer(reply);
+  outside.setReply(reply);
   const { credentials } = wires[provider.key as keyof typeof wires];
-  return provider.send({ mailing: sent, credentials: provider.credentials.parse(credentials), idempotencyKey });
+  return provider.send({
+    mailing: sent,
+    credentials: provider.credentials.parse(credentials),
+    idempotencyKey: "key-1",
+    ...more,
+  });
 }
 const said = (n = 0) => JSON.parse(outside.requests[n]!.body.toString());
 
 describe("Brevo", () => {
-  const duplicate = json(400, { code: "duplicate_parameter", message: "The idempotency key was already used" });
-
-  it("told that it has seen the key, counts the mails as accepted, with ids unknown", async () => {
-    expect(await send(brevo, duplicate, mailing(2))).toEqual([{ status: "accepted" }, { status: "accepted" }]);
+  const duplicate = jsonReply(400, {
+    code: "duplicate_parameter",
+    message: "The idempotency key was already used",
   });
 
-  it("gets one UUID for one key, and another for another", async () => {
-    for (const key of ["key-1", "key-1", "key-2"]) await send(brevo, duplicate, mailing(1), key);
+  it("treats a known key on a repeated attempt as accepted, with unknown ids", async () => {
+    expect(await send(brevo, duplicate, mailing(2), { repeated: true })).toEqual([
+      { status: "accepted" },
+      { status: "accepted" },
+    ]);
+  });
+
+  it("never treats a known key on a first attempt as accepted", async () => {
+    expect(await send(brevo, duplicate, mailing(1))).toMatchObject([
+      { status: "refused", error: expect.stringContaining("already used") },
+    ]);
+    // Each recipient is then tried with a key of its own.
+    expect(await send(brevo, duplicate, mailing(2))).toMatchObject([
+      { status: "held", why: "batch" },
+      { status: "held", why: "batch" },
+    ]);
+  });
+
+  it("gets a distinct UUID for each key", async () => {
+    for (const idempotencyKey of ["key-1", "key-1", "key-2"])
+      await send(brevo, duplicate, mailing(1), { idempotencyKey });
     const keys = [0, 1, 2].map((n) => said(n).headers.idempotencyKey);
     expect(keys[0]).toBe(keys[1]);
     expect(keys[2]).not.toBe(keys[0]);
   });
 
-  it("refuses a type of attachment that it does not take, without being asked", async () => {
-    const attachments = ["ok.PDF", "run.exe"].map((filename) => ({ filename, type: "application/octet-stream", content: "AAAA" }));
+  it("refuses an unsupported type of attachment without a call", async () => {
+    const attachments = ["ok.PDF", "run.exe"].map((filename) => ({
+      filename,
+      type: "application/octet-stream",
+      content: "AAAA",
+    }));
     const [outcome] = await send(brevo, wires.brevo.success(1), mailing(1, { attachments }));
     expect(outcome).toEqual({ status: "refused", error: expect.stringContaining('"run.exe"') });
     expect(outside.requests).toEqual([]);
   });
 
-  it("gets a text as HTML where there is no HTML, with nothing in it taken for a tag", async () => {
-    await send(brevo, wires.brevo.success(1), mailing(1, { html: undefined, text: ["a < b & c\nd"] }));
-    expect(said()).toMatchObject({ textContent: "a < b & c\nd", htmlContent: "a &#60; b &#38; c<br>\nd" });
+  it("gets text without HTML as escaped HTML", async () => {
+    await send(
+      brevo,
+      wires.brevo.success(1),
+      mailing(1, { html: undefined, text: ["a < b & c\nd"] }),
+    );
+    expect(said()).toMatchObject({
+      textContent: "a < b & c\nd",
+      htmlContent: "a &#60; b &#38; c<br>\nd",
+    });
   });
 
-  it("never gives one recipient's content to another who has none", () => {
+  it("never gives one recipient's content to another without content", () => {
     const blank = mailing(2);
     blank.recipients[1]!.values = [""];
-    expect(brevo.batch!.takes(blank)).toBe(true);
-    expect(brevo.batch!.takes({ ...blank, html: [0] })).toBe(false);
-    expect(brevo.batch!.takes({ ...blank, text: [0] })).toBe(false);
-    expect(brevo.batch!.takes({ ...blank, subject: [0] })).toBe(false);
+    expect(brevo.batch!.supports(blank)).toBe(true);
+    expect(brevo.batch!.supports({ ...blank, html: [0] })).toBe(false);
+    expect(brevo.batch!.supports({ ...blank, text: [0] })).toBe(false);
+    expect(brevo.batch!.supports({ ...blank, subject: [0] })).toBe(false);
   });
 
-  it("is told content that is alike only once", async () => {
+  it("gets equal content only once", async () => {
     await send(brevo, wires.brevo.success(2), mailing(2, { html: ["<p>alike</p>"] }));
     expect(said().messageVersions.map((version: object) => Object.keys(version).sort())).toEqual([
       ["headers", "to"],
@@ -91,36 +144,80 @@ describe("Brevo", () => {
     ]);
   });
 
-  it("gets names of at most 70 characters, and headers in ASCII", async () => {
+  it("gets names of at most 70 characters", async () => {
     await send(
       brevo,
       wires.brevo.success(1),
-      mailing(1, { from: { email: "a@example.com", name: "é".repeat(80) }, headers: { "X-A": "é" } }),
+      mailing(1, { from: { email: "a@example.com", name: "é".repeat(80) } }),
     );
-    expect(said()).toMatchObject({ sender: { name: "é".repeat(70) }, headers: { "X-A": "=?UTF-8?B?w6k=?=" } });
+    expect(said()).toMatchObject({ sender: { name: "é".repeat(70) } });
+  });
+
+  it.each([
+    ["Shop, Inc.", "Shop, Inc."],
+    ["Müller Söhne", "Müller Söhne"],
+    ["Müller, Söhne", "=?UTF-8?B?TcO8bGxlciwgU8O2aG5l?="],
+    [`Müller, ${"é".repeat(30)} (Shop)`, `Müller ${"é".repeat(30)} Shop`],
+  ])("gets the name %s in a form that it does not drop", async (name, sent) => {
+    await send(
+      brevo,
+      wires.brevo.success(1),
+      mailing(1, { from: { email: "a@example.com", name } }),
+    );
+    expect(said().sender.name).toBe(sent);
+  });
+
+  it("refuses header values outside ASCII without a call", async () => {
+    const [outcome] = await send(
+      brevo,
+      wires.brevo.success(1),
+      mailing(1, { headers: { "X-A": "é" } }),
+    );
+    expect(outcome).toEqual({
+      status: "refused",
+      error: "Brevo takes only ASCII in header values",
+    });
+    expect(outside.requests).toEqual([]);
   });
 });
 
 describe("Mailjet", () => {
-  it("telling of another number of mails than it was given, leaves all of them uncertain", async () => {
-    const outcomes = await send(mailjet, json(400, { Messages: [{ Status: "success", To: [{ MessageUUID: "u" }] }] }), mailing(2));
+  it("leaves all mails uncertain if the number of results differs", async () => {
+    const outcomes = await send(
+      mailjet,
+      jsonReply(400, { Messages: [{ Status: "success", To: [{ MessageUUID: "u" }] }] }),
+      mailing(2),
+    );
     expect(outcomes.map(({ status }) => status)).toEqual(["uncertain", "uncertain"]);
   });
 
-  it("gets no tracking switches for a mail without HTML, which it would refuse", async () => {
-    await send(mailjet, wires.mailjet.success(1), mailing(1, { html: undefined, trackOpens: false, trackClicks: false }));
+  it("gets no tracking options for a mail without HTML, which it would refuse", async () => {
+    await send(
+      mailjet,
+      wires.mailjet.success(1),
+      mailing(1, { html: undefined, trackOpens: false, trackClicks: false }),
+    );
     expect(Object.keys(said().Messages[0])).not.toContain("TrackOpens");
     expect(Object.keys(said().Messages[0])).not.toContain("TrackClicks");
   });
 });
 
 describe("Mandrill", () => {
-  const result = (n: number, status: string, more: object = {}) => ({ email: `P${n}@example.net`, status, _id: `id${n}`, ...more });
+  const result = (n: number, status: string, more: object = {}) => ({
+    email: `P${n}@example.net`,
+    status,
+    _id: `id${n}`,
+    ...more,
+  });
 
-  it("knows a refused mail in a good answer, and an account that may not send for this domain", async () => {
+  it("reports a refused mail in a 200 response, and an account without permission for the domain", async () => {
     const outcomes = await send(
       mandrill,
-      json(200, [result(2, "rejected", { reject_reason: "unsigned" }), result(1, "invalid"), result(0, "queued", { queued_reason: "x" })]),
+      jsonReply(200, [
+        result(2, "rejected", { reject_reason: "unsigned" }),
+        result(1, "invalid"),
+        result(0, "queued", { queued_reason: "x" }),
+      ]),
       mailing(3),
     );
     expect(outcomes).toEqual([
@@ -130,34 +227,59 @@ describe("Mandrill", () => {
     ]);
   });
 
-  it("leaves a mail uncertain of which it tells nothing", async () => {
-    const outcomes = await send(mandrill, json(200, [result(0, "sent")]), mailing(2));
+  it("leaves a mail without a result uncertain", async () => {
+    const outcomes = await send(mandrill, jsonReply(200, [result(0, "sent")]), mailing(2));
     expect(outcomes.map(({ status }) => status)).toEqual(["accepted", "uncertain"]);
   });
 
   it.each([
     [
       "recipients have headers",
-      mailing(2, { recipients: people(2).map((to) => ({ ...to, headers: { "List-Unsubscribe": "<https://e.co>" } })) }),
+      mailing(2, {
+        recipients: people(2).map((to) => ({
+          ...to,
+          headers: { "List-Unsubscribe": "<https://e.co>" },
+        })),
+      }),
     ],
-    ["an address comes twice", mailing(2, { recipients: people(2).map((to, n) => ({ ...to, to: { email: n ? "A@e.co" : "a@e.co" } })) })],
+    [
+      "an address comes twice",
+      mailing(2, {
+        recipients: people(2).map((to, n) => ({ ...to, to: { email: n ? "A@e.co" : "a@e.co" } })),
+      }),
+    ],
     ["the text has a merge tag", mailing(2, { text: ["*|FNAME|*"] })],
-    ["text and value would make one", mailing(2, { text: ["*", 0], recipients: people(2).map((to) => ({ ...to, values: ["|FNAME|*"] })) })],
+    [
+      "text and value would make one",
+      mailing(2, {
+        text: ["*", 0],
+        recipients: people(2).map((to) => ({ ...to, values: ["|FNAME|*"] })),
+      }),
+    ],
   ])("does not take a batch in which %s", (_, batch) => {
-    expect(mandrill.batch!.takes(mailing(2))).toBe(true);
-    expect(mandrill.batch!.takes(batch)).toBe(false);
+    expect(mandrill.batch!.supports(mailing(2))).toBe(true);
+    expect(mandrill.batch!.supports(batch)).toBe(false);
   });
 });
 
 describe("Resend", () => {
-  it("told that a key was used for other mails, never asks for each alone", async () => {
-    const reply = json(409, { statusCode: 409, name: "invalid_idempotent_request", message: "Same key, other payload" });
+  it("does not send singly if a key was used for other mails", async () => {
+    const reply = jsonReply(409, {
+      statusCode: 409,
+      name: "invalid_idempotent_request",
+      message: "Same key, other payload",
+    });
     const refused = { status: "refused", error: "Same key, other payload" };
     expect(await send(resend, reply, mailing(2))).toEqual([refused, refused]);
+    const uncertain = { ...refused, status: "uncertain" };
+    expect(await send(resend, reply, mailing(2), { repeated: true })).toEqual([
+      uncertain,
+      uncertain,
+    ]);
   });
 
-  it("counts mails as accepted without ids when the ids do not add up", async () => {
-    const reply = json(200, { data: [{ id: "a" }], errors: [{ index: 1, message: "bad" }] });
+  it("treats mails as accepted without ids if the number of ids differs", async () => {
+    const reply = jsonReply(200, { data: [{ id: "a" }], errors: [{ index: 1, message: "bad" }] });
     expect(await send(resend, reply, mailing(3))).toEqual([
       { status: "accepted" },
       { status: "refused", error: "bad" },
@@ -165,12 +287,26 @@ describe("Resend", () => {
     ]);
   });
 
-  it("takes no attachments in a batch", () => {
-    expect(resend.batch!.takes(mailing(2))).toBe(true);
-    expect(resend.batch!.takes(mailing(2, { attachments: [{ filename: "a.txt", type: "text/plain", content: "AAAA" }] }))).toBe(false);
+  it("gets no content type for a file of unknown type, and none with parameters", async () => {
+    const file = { filename: "a.txt", content: "AAAA" };
+    const attachments = ["application/octet-stream", "text/plain; charset=utf-8"].map((type) => ({
+      ...file,
+      type,
+    }));
+    await send(resend, wires.resend.success(1), mailing(1, { attachments }));
+    expect(said().attachments).toEqual([file, { ...file, content_type: "text/plain" }]);
   });
 
-  it("gets tags in the characters it takes", async () => {
+  it("supports no attachments in a batch", () => {
+    expect(resend.batch!.supports(mailing(2))).toBe(true);
+    expect(
+      resend.batch!.supports(
+        mailing(2, { attachments: [{ filename: "a.txt", type: "text/plain", content: "AAAA" }] }),
+      ),
+    ).toBe(false);
+  });
+
+  it("gets tags with only the characters it supports", async () => {
     await send(resend, wires.resend.success(1), mailing(1, { tags: ["spring sale!", "é"] }));
     expect(said().tags.slice(1)).toEqual([
       { name: "tag_1", value: "spring_sale_" },
@@ -180,13 +316,17 @@ describe("Resend", () => {
 });
 
 describe("SMTP2GO", () => {
-  it("knows a failed mail in a good answer", async () => {
+  it("reports a failed mail in a 200 response", async () => {
     const data = { succeeded: 0, failed: 1, failures: ["550 blocked"], email_id: "x" };
-    expect(await send(smtp2go, json(200, { data }))).toEqual([{ status: "refused", error: "550 blocked" }]);
+    expect(await send(smtp2go, jsonReply(200, { data }))).toEqual([
+      { status: "refused", error: "550 blocked" },
+    ]);
   });
 
-  it("needs no count of mails in a good answer, only their ids", async () => {
-    expect(await send(smtp2go, json(200, { data: { email_id: "x" } }))).toEqual([{ status: "accepted", messageId: "x" }]);
+  it("needs only the ids of the mails in a 200 response", async () => {
+    expect(await send(smtp2go, jsonReply(200, { data: { email_id: "x" } }))).toEqual([
+      { status: "accepted", messageId: "x" },
+    ]);
   });
 
   it("names the field that was refused", async () => {
@@ -195,6 +335,8 @@ describe("SMTP2GO", () => {
       error_code: "E_ApiResponseCodes.NON_VALIDATING_IN_PAYLOAD",
       field_validation_errors: { fieldname: "to", message: "no address" },
     };
-    expect(await send(smtp2go, json(400, { data }))).toEqual([{ status: "refused", error: "Invalid: to: no address" }]);
+    expect(await send(smtp2go, jsonReply(400, { data }))).toEqual([
+      { status: "refused", error: "Invalid: to: no address" },
+    ]);
   });
 });

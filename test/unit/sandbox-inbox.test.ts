@@ -1,51 +1,73 @@
 // The sandbox's own pages and their JSON: what arrived, and which accounts there are.
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { openInbox } from "../../infra/local/sandbox/inbox.ts";
-import type { Sandbox } from "../../infra/local/sandbox/index.ts";
-import { provider as lookup } from "../../shared/providers/index.ts";
-import { account, type Captured, handOver, local, mailing, mailTo, pointTo, recipient, started } from "../support/sandbox.ts";
+import type { Sandbox } from "../../infra/local/sandbox/sandbox.ts";
+import { getProvider as lookup } from "../../shared/providers/registry.ts";
+import {
+  callLocalPage,
+  createAccount,
+  handOver,
+  type InboxEntry,
+  listMailTo,
+  mailing,
+  recipient,
+  startSandbox,
+  useSandbox,
+} from "../support/provider-sandbox.ts";
 
 let sandbox: Sandbox;
 beforeAll(async () => {
-  sandbox = await started();
-  pointTo(sandbox);
+  sandbox = await startSandbox();
+  useSandbox(sandbox);
 });
 afterAll(() => sandbox.stop());
 
-const list = async (query: string) => (await local(sandbox, `/_local/inbox?${query}`)).json().data;
-const subjects = async (query: string) => (await list(query)).mails.map(({ subject }: Captured) => subject);
+const list = async (query: string) =>
+  (await callLocalPage(sandbox, `/_local/inbox?${query}`)).json().data;
+const subjects = async (query: string) =>
+  (await list(query)).mails.map(({ subject }: InboxEntry) => subject);
 
-async function received(...changes: (Parameters<typeof mailing>[1] & { to?: string })[]): Promise<void> {
-  await local(sandbox, "/_local/inbox", { method: "DELETE" });
-  const { credentials } = (await account(sandbox)).postmark!;
+async function received(
+  ...changes: (Parameters<typeof mailing>[1] & { to?: string })[]
+): Promise<void> {
+  await callLocalPage(sandbox, "/_local/inbox", { method: "DELETE" });
+  const { credentials } = (await createAccount(sandbox)).postmark!;
   for (const { to = "reader@example.net", ...change } of changes)
     await handOver(lookup("postmark")!, credentials, mailing([recipient(to)], change));
 }
 
-const numbered = (count: number) => Array.from({ length: count }, (_, n) => ({ subject: [`Mail ${n}`] }));
+const numbered = (count: number) =>
+  Array.from({ length: count }, (_, n) => ({ subject: [`Mail ${n}`] }));
 
-it("lists the newest first, page by page, each mail once", async () => {
+it("lists mails newest first, page by page, each mail once", async () => {
   await received(...numbered(5));
   const first = await list("limit=2");
   expect(first.pagination).toMatchObject({ limit: 2, total: 5 });
   const second = await list(`limit=2&cursor=${first.pagination.nextCursor}`);
   const third = await list(`limit=2&cursor=${second.pagination.nextCursor}`);
-  const all = [first, second, third].flatMap(({ mails }) => mails.map(({ subject }: Captured) => subject));
+  const all = [first, second, third].flatMap(({ mails }) =>
+    mails.map(({ subject }: InboxEntry) => subject),
+  );
   expect(all).toEqual(["Mail 4", "Mail 3", "Mail 2", "Mail 1", "Mail 0"]);
   expect(third.pagination.nextCursor).toBeNull();
 });
 
-it("tells only what came after a mail already seen", async () => {
+it("lists only mails after a given id", async () => {
   await received(...numbered(3));
   const { mails } = await list("");
   expect(await subjects(`after=${mails[1].id}`)).toEqual(["Mail 2"]);
   expect(await subjects(`after=${mails[0].id}`)).toEqual([]);
 });
 
-it("finds by whole address, by part of a subject, and by anything a person would search for", async () => {
+it("filters by whole address and part of the subject, and searches names, addresses and bodies", async () => {
   await received(
     { to: "joann@example.net", subject: ["Order 17"] },
-    { to: "ann@example.net", subject: ["Invoice (7)"], text: ["your code is 4711"], html: undefined },
+    {
+      to: "ann@example.net",
+      subject: ["Invoice (7)"],
+      text: ["your code is 4711"],
+      html: undefined,
+    },
   );
   expect(await subjects("to=ANN@example.net")).toEqual(["Invoice (7)"]);
   expect(await subjects("subject=order")).toEqual(["Order 17"]);
@@ -56,74 +78,99 @@ it("finds by whole address, by part of a subject, and by anything a person would
   expect(await subjects("search=nothing+like+this")).toEqual([]);
 });
 
-it("is emptied, and takes new mail after that", async () => {
+it("accepts new mail after it was emptied", async () => {
   await received(...numbered(2));
-  expect((await local(sandbox, "/_local/inbox", { method: "DELETE" })).json().data).toEqual({ deleted: 2 });
+  expect((await callLocalPage(sandbox, "/_local/inbox", { method: "DELETE" })).json().data).toEqual(
+    { deleted: 2 },
+  );
   expect((await list("")).pagination.total).toBe(0);
 });
 
-it("shows a mail's html where no script of it can run", async () => {
+it("shows the HTML of a mail in a frame that runs no scripts", async () => {
   await received({
     html: ["<script>alert(1)</script><a href='https://x.example'>x</a><img src='cid:logo.png'>"],
     attachments: [{ filename: "logo.png", type: "image/png", content: "aGk=" }],
   });
-  const [mail] = await mailTo(sandbox, "reader@example.net");
-  const { headers, text } = await local(sandbox, `/_local/inbox/${mail!.id}/html`);
+  const [mail] = await listMailTo(sandbox, "reader@example.net");
+  const { headers, text } = await callLocalPage(sandbox, `/_local/inbox/${mail!.id}/html`);
   expect(headers["content-security-policy"]).toMatch(/default-src 'none'.*sandbox/);
   expect(headers["content-security-policy"]).not.toContain("script");
   expect(text).toContain('<base target="_blank">');
   expect(text).toContain(`src='/_local/inbox/${mail!.id}/attachments/0'`);
 });
 
-it("hands out attachments as downloads, never as a page", async () => {
+it("serves attachments as downloads, never as a page", async () => {
   await received({ attachments: [{ filename: 'evil".html', type: "text/html", content: "aGk=" }] });
-  const [mail] = await mailTo(sandbox, "reader@example.net");
-  const { headers } = await local(sandbox, mail!.attachments[0]!.url);
-  expect(headers).toMatchObject({ "content-type": "application/octet-stream", "x-content-type-options": "nosniff" });
+  const [mail] = await listMailTo(sandbox, "reader@example.net");
+  const { headers } = await callLocalPage(sandbox, mail!.attachments[0]!.url);
+  expect(headers).toMatchObject({
+    "content-type": "application/octet-stream",
+    "x-content-type-options": "nosniff",
+  });
   expect(headers["content-disposition"]).toBe("attachment; filename*=UTF-8''evil%22.html");
 });
 
-it("answers with pages to a browser and with JSON to programs", async () => {
+it("responds with pages to browsers and with JSON to programs", async () => {
   for (const path of ["/_local/inbox", "/_local/inbox/1", "/_local/sandbox"]) {
-    const page = await local(sandbox, path, { accept: "text/html,*/*" });
+    const page = await callLocalPage(sandbox, path, { accept: "text/html,*/*" });
     expect(page.headers["content-type"]).toBe("text/html; charset=utf-8");
     expect(page.headers["content-security-policy"]).toContain("script-src 'self'");
-    expect((await local(sandbox, path)).headers["content-type"]).toBe("application/json");
+    expect((await callLocalPage(sandbox, path)).headers["content-type"]).toBe("application/json");
   }
 });
 
-it("has every asset its pages name", async () => {
+it("serves every asset that its pages use", async () => {
   for (const path of ["/_local/inbox", "/_local/sandbox"]) {
-    const { text } = await local(sandbox, path, { accept: "text/html" });
-    const assets = [...text.matchAll(/(?:src|href)="(\/_local\/[^"]+\.(?:js|css))"/g)].map(([, asset]) => asset!);
+    const { text } = await callLocalPage(sandbox, path, { accept: "text/html" });
+    const assets = [...text.matchAll(/(?:src|href)="(\/_local\/[^"]+\.(?:js|css))"/g)].map(
+      ([, asset]) => asset!,
+    );
     expect(assets.length).toBeGreaterThan(1);
-    for (const asset of assets) expect((await local(sandbox, asset)).status).toBe(200);
+    for (const asset of assets) expect((await callLocalPage(sandbox, asset)).status).toBe(200);
   }
 });
 
-it("opens a fresh account each time, and shows a known one again", async () => {
-  const [one, two] = [await local(sandbox, "/_local/sandbox"), await local(sandbox, "/_local/sandbox")].map((answer) => answer.json().data);
+it("creates a new account each time, and shows an existing one by id", async () => {
+  const [one, two] = [
+    await callLocalPage(sandbox, "/_local/sandbox"),
+    await callLocalPage(sandbox, "/_local/sandbox"),
+  ].map((answer) => answer.json().data);
   expect(one.account).not.toBe(two.account);
-  expect(one.providers.sendgrid.credentials.apiKey).not.toBe(two.providers.sendgrid.credentials.apiKey);
-  expect((await local(sandbox, `/_local/sandbox?account=${one.account}`)).json().data).toEqual(one);
-  expect((await local(sandbox, "/_local/sandbox?account=0123456789abcdef")).status).toBe(404);
+  expect(one.providers.sendgrid.credentials.apiKey).not.toBe(
+    two.providers.sendgrid.credentials.apiKey,
+  );
+  expect(
+    (await callLocalPage(sandbox, `/_local/sandbox?account=${one.account}`)).json().data,
+  ).toEqual(one);
+  expect((await callLocalPage(sandbox, "/_local/sandbox?account=0123456789abcdef")).status).toBe(
+    404,
+  );
 });
 
-it("gives mail to our own users a sender that works", async () => {
-  const [key, from] = sandbox.systemSender.split(":");
+it("provides working credentials for the system sender", async () => {
+  const [key, from] = sandbox.systemSenderSetting.split(":");
   const [credentials] = Object.values(sandbox.secrets).map((secret) => JSON.parse(secret));
-  const [outcome] = await handOver(lookup(key!)!, credentials, mailing([recipient("user@example.net")], { from: { email: from! } }));
+  const [outcome] = await handOver(
+    lookup(key!)!,
+    credentials,
+    mailing([recipient("user@example.net")], { from: { email: from! } }),
+  );
   expect(outcome).toMatchObject({ status: "accepted" });
 });
 
-it("leaves other paths to others, and says when there is nothing", async () => {
-  const request = { method: "GET", query: new URLSearchParams(), headers: {}, body: Buffer.alloc(0) };
-  expect(await sandbox.local({ ...request, path: "/_local/clock" })).toBeUndefined();
-  expect((await local(sandbox, "/_local/inbox/999999")).status).toBe(404);
-  expect((await local(sandbox, "/_local/inbox/nonsense")).status).toBe(404);
+it("ignores other paths, and responds with 404 to unknown mails", async () => {
+  const request = {
+    method: "GET",
+    query: new URLSearchParams(),
+    headers: {},
+    body: Buffer.alloc(0),
+  };
+  expect(await sandbox.handleLocalRequest({ ...request, path: "/_local/clock" })).toBeUndefined();
+  expect((await callLocalPage(sandbox, "/_local/inbox/999999")).status).toBe(404);
+  expect((await callLocalPage(sandbox, "/_local/inbox/nonsense")).status).toBe(404);
 });
 
-it("counts all, keeps the newest ten thousand, and lets go of the oldest content first", () => {
+it("counts all mails, keeps the newest 10,000, and discards the oldest content first", () => {
   const inbox = openInbox();
   const draft = {
     messageId: "m",
@@ -136,8 +183,14 @@ it("counts all, keeps the newest ten thousand, and lets go of the oldest content
     tracksClicks: true,
   };
   const big = () => ({ subject: "big", html: "x".repeat(10_000_000), attachments: [] });
-  const mails = Array.from({ length: 14 }, () => inbox.add({ ...draft, content: big() }, "brevo", "a"));
-  expect(mails.map(({ content }) => content.forgotten ?? false)).toEqual([true, true, ...Array(12).fill(false)]);
+  const mails = Array.from({ length: 14 }, () =>
+    inbox.add({ ...draft, content: big() }, "brevo", "a"),
+  );
+  expect(mails.map(({ content }) => content.discarded ?? false)).toEqual([
+    true,
+    true,
+    ...Array(12).fill(false),
+  ]);
   const shared = { subject: "small", text: "hello", attachments: [] };
   for (let n = 0; n < 13_000; n++) inbox.add({ ...draft, content: shared }, "brevo", "a");
   expect(inbox.count()).toBe(13_014);

@@ -1,37 +1,53 @@
-// What the provider sandbox says back: each provider's own events, genuinely signed, to the webhook URL of the sending config.
+// What the provider sandbox says back: each provider's own events, genuinely signed, to the webhook
+// URL of the sending config.
 import { describe, expect, it } from "vitest";
-import { providers } from "../../shared/providers/index.ts";
-import { opened } from "../support/console.ts";
-import { courses, names } from "../support/fates.ts";
-import { events, genuine } from "../support/receiver.ts";
-import { account, handOver, mailing, recipient, simulated } from "../support/sandbox.ts";
+import { providers } from "../../shared/providers/registry.ts";
+import { eventNamesByProvider, expectedEvents } from "../support/provider-event-names.ts";
+import {
+  createAccount,
+  handOver,
+  mailing,
+  recipient,
+  simulatedAddress,
+} from "../support/provider-sandbox.ts";
+import { openSandboxConsole } from "../support/sandbox-console.ts";
+import { isGenuine, readEvents } from "../support/webhook-receiver.ts";
 
-const told = await opened();
+const sandboxConsole = await openSandboxConsole();
 
 describe.each(providers)("$name", (provider) => {
   const { key } = provider;
 
-  it("tells what happens to each of the simulated recipients, in its own events, signed so that they verify", async () => {
-    const { credentials, webhookSecret } = await told.configured(key);
-    for (const fate of Object.keys(courses)) {
-      const [outcome] = await handOver(provider, credentials, mailing([recipient(simulated(fate))]), `${key} ${fate}`);
+  it("posts its own signed events for each simulator address", async () => {
+    const { credentials, webhookSecret } = await sandboxConsole.createConfig(key);
+    for (const fate of Object.keys(expectedEvents)) {
+      const [outcome] = await handOver(
+        provider,
+        credentials,
+        mailing([recipient(simulatedAddress(fate))]),
+        `${key} ${fate}`,
+      );
       expect(outcome).toMatchObject({ status: "accepted" });
     }
-    await told.sandbox.settle();
-    for (const [fate, kinds] of Object.entries(courses)) {
-      const expected = kinds.map((kind) => names[key]![kind]).filter(Boolean);
+    await sandboxConsole.sandbox.flushWebhooks();
+    for (const [fate, kinds] of Object.entries(expectedEvents)) {
+      const expected = kinds.map((kind) => eventNamesByProvider[key]![kind]).filter(Boolean);
       // Calls go side by side: they may arrive in any order.
-      expect([fate, told.namesTo(key, simulated(fate)).toSorted()]).toEqual([fate, [...expected].sort()]);
+      expect([fate, sandboxConsole.eventNamesFor(key, simulatedAddress(fate)).toSorted()]).toEqual([
+        fate,
+        [...expected].sort(),
+      ]);
     }
-    for (const one of told.receiving.received) expect(await genuine[key]!(one, webhookSecret, told.sandbox.snsUrl)).toBe(true);
+    for (const one of sandboxConsole.receiver.received)
+      expect(await isGenuine[key]!(one, webhookSecret, sandboxConsole.sandbox.snsUrl)).toBe(true);
   });
 
-  it("names the send, the mail and the clicked link in its events", async () => {
-    const { credentials } = await told.configured(key);
+  it("includes the send, the mail and the clicked link in its events", async () => {
+    const { credentials } = await sandboxConsole.createConfig(key);
     const to = recipient(`clicked+${key}@simulator.pennymail.test`);
     const [outcome] = await handOver(provider, credentials, mailing([to]), `${key} names`);
-    await told.sandbox.settle();
-    const said = told.receiving.received.flatMap(events[key]!);
+    await sandboxConsole.sandbox.flushWebhooks();
+    const said = sandboxConsole.receiver.received.flatMap(readEvents[key]!);
     for (const event of said) {
       expect(JSON.stringify(event)).toContain(String(to.sendId));
       expect(JSON.stringify(event)).toContain((outcome as { messageId: string }).messageId);
@@ -39,13 +55,18 @@ describe.each(providers)("$name", (provider) => {
     expect(JSON.stringify(said)).toContain("https://shop.example/?a=1&b=2");
   });
 
-  it("signs with the account's own secret: that of another account does not verify", async () => {
-    const { credentials, webhookSecret } = await told.configured(key);
-    await handOver(provider, credentials, mailing([recipient("someone@example.net")]), `${key} forged`);
-    await told.sandbox.settle();
-    const one = told.receiving.received.at(-1)!;
-    expect(await genuine[key]!(one, webhookSecret, told.sandbox.snsUrl)).toBe(true);
-    const elsewhere = (await account(told.sandbox))[key]!.webhookSecret;
-    expect(await genuine[key]!(one, elsewhere, told.sandbox.snsUrl)).toBe(false);
+  it("signs with the secret of the account", async () => {
+    const { credentials, webhookSecret } = await sandboxConsole.createConfig(key);
+    await handOver(
+      provider,
+      credentials,
+      mailing([recipient("someone@example.net")]),
+      `${key} forged`,
+    );
+    await sandboxConsole.sandbox.flushWebhooks();
+    const one = sandboxConsole.receiver.received.at(-1)!;
+    expect(await isGenuine[key]!(one, webhookSecret, sandboxConsole.sandbox.snsUrl)).toBe(true);
+    const elsewhere = (await createAccount(sandboxConsole.sandbox))[key]!.webhookSecret;
+    expect(await isGenuine[key]!(one, elsewhere, sandboxConsole.sandbox.snsUrl)).toBe(false);
   });
 });

@@ -1,15 +1,24 @@
 import { describe, expect, test } from "vitest";
-import { GivenRules, GivenStepRules, maxBytes, maxConditions, maxDepth, type Rules } from "../../shared/domain/segments/grammar.ts";
+import {
+  maxBytes,
+  maxConditions,
+  maxDepth,
+  type SegmentRules,
+  SegmentRulesInput,
+  StepRulesInput,
+} from "../../shared/domain/audience/segments/segment-rules.ts";
 
 const given = (rules: unknown) => {
-  const { success, error, data } = GivenRules.safeParse(rules);
+  const { success, error, data } = SegmentRulesInput.safeParse(rules);
   return success ? data : error.issues.map(({ path, message }) => [path.join("."), message]);
 };
-const one = (field: string, operator: string, value?: unknown) => given({ match: "all", conditions: [{ field, operator, value }] });
+const one = (field: string, operator: string, value?: unknown) =>
+  given({ match: "all", conditions: [{ field, operator, value }] });
 const good = { field: "score", operator: "greaterThan", value: 5 };
-const nested = (depth: number): Rules => ({ match: "all", conditions: [depth > 1 ? nested(depth - 1) : good] }) as Rules;
+const nested = (depth: number): SegmentRules =>
+  ({ match: "all", conditions: [depth > 1 ? nested(depth - 1) : good] }) as SegmentRules;
 
-describe("rules that fit are taken as they are", () => {
+describe("valid rules are accepted unchanged", () => {
   const conditions: [string, string, unknown?][] = [
     ["email", "endsWith", "@example.com"],
     ["firstName", "in", ["Ann", "Bob"]],
@@ -35,30 +44,33 @@ describe("rules that fit are taken as they are", () => {
     });
   });
 
-  test("no conditions at all are everyone", () => {
+  test("rules without conditions match all contacts", () => {
     expect(given({ match: "any", conditions: [] })).toEqual({ match: "any", conditions: [] });
   });
 });
 
-test("who names a field that is not there is told which there are, the most like it first", () => {
-  const said = (field: string, schema = GivenRules) =>
-    schema.safeParse({ match: "all", conditions: [{ field, operator: "exists" }] }).error!.issues[0]!.message;
-  expect(said("fristName")).toMatch(/^there is no field fristName: there are firstName, .* \(the most like it first\)$/);
-  expect(said("customfield.plan")).toMatch(/: there are customFields\.<key>, /);
-  expect(said("tagz")).toMatch(/: there are tags?, tags?, .*campaign\.<id>\.opened/);
+test("the error for an unknown field lists the known fields, the most similar first", () => {
+  const said = (field: string, schema = SegmentRulesInput) =>
+    schema.safeParse({ match: "all", conditions: [{ field, operator: "exists" }] }).error!
+      .issues[0]!.message;
+  expect(said("fristName")).toMatch(
+    /^unknown field fristName; known fields, the closest first: firstName, /,
+  );
+  expect(said("customfield.plan")).toMatch(/: customFields\.<key>, /);
+  expect(said("tagz")).toMatch(/: tags?, tags?, .*campaign\.<id>\.opened/);
   expect(said("stap.1.opened")).not.toContain("step.");
-  expect(said("stap.1.opened", GivenStepRules)).toMatch(/: there are step\.<number>\.opened, /);
-  expect(said("x".repeat(5000), GivenStepRules).length).toBeLessThan(500);
+  expect(said("stap.1.opened", StepRulesInput)).toMatch(/: step\.<number>\.opened, /);
+  expect(said("x".repeat(5000), StepRulesInput).length).toBeLessThan(500);
 });
 
-describe("rules that do not fit are refused where they do not", () => {
+describe("invalid rules are rejected with the path of the error", () => {
   const refused: [string, string, unknown, string, string][] = [
-    ["shoeSize", "equals", 1, "field", "there is no field shoeSize"],
-    ["constructor", "equals", 1, "field", "there is no field constructor"],
-    ["__proto__.x", "equals", 1, "field", "there is no field"],
-    ["customFields.", "exists", undefined, "field", "there is no field"],
-    ["form.x", "exists", undefined, "field", "there is no field"],
-    ["campaign.5.bounced", "exists", undefined, "field", "there is no field"],
+    ["shoeSize", "equals", 1, "field", "unknown field shoeSize"],
+    ["constructor", "equals", 1, "field", "unknown field constructor"],
+    ["__proto__.x", "equals", 1, "field", "unknown field"],
+    ["customFields.", "exists", undefined, "field", "unknown field"],
+    ["form.x", "exists", undefined, "field", "unknown field"],
+    ["campaign.5.bounced", "exists", undefined, "field", "unknown field"],
     ["firstName", "greaterThan", 1, "operator", "must be one of equals, notEquals, contains"],
     ["score", "contains", "1", "operator", "must be one of equals"],
     ["createdAt", "lessThan", 1, "operator", "before"],
@@ -68,13 +80,13 @@ describe("rules that do not fit are refused where they do not", () => {
     ["score", "greaterThan", "5", "value", "must be a number"],
     ["score", "greaterThan", undefined, "value", "must be a number"],
     ["score", "equals", 1e300, "value", "must be a number"],
-    ["firstName", "equals", 5, "value", "must be a text"],
+    ["firstName", "equals", 5, "value", "must be a string"],
     ["firstName", "equals", "", "value", "1 to 2000"],
     ["firstName", "equals", "x".repeat(2001), "value", "1 to 2000"],
     ["firstName", "in", "Ann", "value", "array of 1 to 100"],
     ["firstName", "in", [], "value", "array of 1 to 100"],
     ["firstName", "in", Array(101).fill("x"), "value", "array of 1 to 100"],
-    ["firstName", "in", ["Ann", 5], "value", "each must be a text"],
+    ["firstName", "in", ["Ann", 5], "value", "each value must be a string"],
     ["firstName", "exists", true, "value", "must not be given"],
     ["status", "equals", "gone", "value", "must be one of subscribed"],
     ["createdAt", "before", "2026-02-30", "value", "must be a date"],
@@ -85,16 +97,21 @@ describe("rules that do not fit are refused where they do not", () => {
     ["createdAt", "inLastDays", 36_501, "value", "at most 36500"],
     ["tag", "equals", -1, "value", "an id or a name"],
     ["form.4", "equals", "yes", "value", "true or false"],
-    ["customFields.x", "equals", { a: 1 }, "value", "must be a text"],
+    ["customFields.x", "equals", { a: 1 }, "value", "must be a string"],
     ["customFields.x", "greaterThan", "5", "value", "must be a number"],
   ];
   test.for(refused)("%s %s %o", ([field, operator, value, at, message]) => {
-    expect(one(field, operator, value)).toEqual([[`conditions.0.${at}`, expect.stringContaining(message)]]);
+    expect(one(field, operator, value)).toEqual([
+      [`conditions.0.${at}`, expect.stringContaining(message)],
+    ]);
   });
 
-  test("at the place where they stand, however deep, and all of them at once", () => {
+  test("all errors are reported at once, with their paths at any depth", () => {
     const bad = { field: "score", operator: "contains", value: 1 };
-    const rules = { match: "all", conditions: [good, { match: "some", conditions: [good, bad] }, 7, { field: 3 }] };
+    const rules = {
+      match: "all",
+      conditions: [good, { match: "some", conditions: [good, bad] }, 7, { field: 3 }],
+    };
     expect(given(rules)).toEqual([
       ["conditions.1.match", "must be all or any"],
       ["conditions.1.conditions.1.operator", expect.any(String)],
@@ -103,28 +120,44 @@ describe("rules that do not fit are refused where they do not", () => {
     ]);
   });
 
-  test.for([undefined, null, 7, "all", [], {}, { match: "all" }, { match: "all", conditions: {} }])("no rules: %o", (rules) => {
-    expect(given(rules)).toHaveLength(rules && typeof rules === "object" && !Array.isArray(rules) && !("match" in rules) ? 2 : 1);
-  });
+  test.for([undefined, null, 7, "all", [], {}, { match: "all" }, { match: "all", conditions: {} }])(
+    "no rules: %o",
+    (rules) => {
+      expect(given(rules)).toHaveLength(
+        rules && typeof rules === "object" && !Array.isArray(rules) && !("match" in rules) ? 2 : 1,
+      );
+    },
+  );
 });
 
 describe("bounds", () => {
   test(`${maxDepth} levels are taken, one more is not`, () => {
     expect(given(nested(maxDepth))).toEqual(nested(maxDepth));
-    expect(given(nested(maxDepth + 1))).toEqual([[expect.stringMatching(/^(conditions\.0\.?){5}$/), expect.stringContaining("5 levels")]]);
+    expect(given(nested(maxDepth + 1))).toEqual([
+      [expect.stringMatching(/^(conditions\.0\.?){5}$/), expect.stringContaining("5 levels")],
+    ]);
   });
 
   test(`${maxConditions} conditions are taken in all, one more is not`, () => {
-    const rules = (n: number) => ({ match: "all", conditions: [good, { match: "any", conditions: Array(n - 1).fill(good) }] });
+    const rules = (n: number) => ({
+      match: "all",
+      conditions: [good, { match: "any", conditions: Array(n - 1).fill(good) }],
+    });
     expect(given(rules(maxConditions))).toEqual(rules(maxConditions));
-    expect(given(rules(maxConditions + 1))).toEqual([["conditions.1.conditions", "must be at most 100 in all"]]);
+    expect(given(rules(maxConditions + 1))).toEqual([
+      ["conditions.1.conditions", "must have at most 100 conditions in total"],
+    ]);
   });
 
   test(`${maxBytes} bytes are taken, one more is not`, () => {
     const long = (bytes: number) => {
       const rules = {
         match: "all",
-        conditions: Array.from({ length: 11 }, () => ({ field: "company", operator: "equals", value: "x".repeat(1750) })),
+        conditions: Array.from({ length: 11 }, () => ({
+          field: "company",
+          operator: "equals",
+          value: "x".repeat(1750),
+        })),
       };
       rules.conditions[0]!.value += "x".repeat(bytes - JSON.stringify(rules).length);
       return rules;
@@ -136,7 +169,7 @@ describe("bounds", () => {
     expect(given(most)).toEqual([["", expect.stringContaining("20,000 bytes")]]);
   });
 
-  test("nested rules must say something", () => {
+  test("nested rules need a condition", () => {
     expect(given({ match: "all", conditions: [{ match: "any", conditions: [] }] })).toEqual([
       ["conditions.0.conditions", "must have at least one condition"],
     ]);

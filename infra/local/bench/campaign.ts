@@ -1,18 +1,37 @@
-// A campaign to everybody of a site, named by list, by tag and by segment: from the request that sends it until the provider has the
-// last mail, through the real workers.
+// A campaign to every contact of a site, by list, by tag and by segment: from the request that
+// sends it until the provider has the last mail.
 import * as clock from "../../../shared/clock.ts";
-import { cpuRow, since } from "./mails.ts";
-import type { Cost } from "./process.ts";
-import { atMost, balance, number, perSecond, progress, type Row } from "./report.ts";
-import { eachSize, type Populated } from "./segments.ts";
-import type { Measured, Spent } from "./service.ts";
+import { cpuRow, measure, noUnits } from "./measure.ts";
+import type { MeasuredUnits } from "./measured-service.ts";
+import type { BenchOrganization } from "./organizations.ts";
+import {
+  atMost,
+  type BenchRow,
+  equalRow,
+  formatNumber,
+  formatPerSecond,
+  showProgress,
+} from "./report.ts";
+import { forEachSize, type SeededSite } from "./seeded-site.ts";
 
-const aims = { fanOut: { writes: 0.1, reads: 1 }, lane: { writes: 2.1, reads: 2.6 } };
+interface UnitLimit {
+  purpose: string;
+  writes: number;
+  reads: number;
+}
 
-export const run = (sizes: number[]): Promise<Row[]> => eachSize(sizes, { all: true }, ofSize);
+/** By worker: the most units per recipient. */
+const unitLimits: Record<string, UnitLimit> = {
+  "fan-out": { purpose: "fan-out", writes: 0.1, reads: 0.2 },
+  lane: { purpose: "hand-over", writes: 1.2, reads: 0.6 },
+  campaigns: { purpose: "monitoring", writes: 0.05, reads: 0.05 },
+};
 
-async function ofSize(scene: Populated, size: number): Promise<Row[]> {
-  const { caller, listId, tagId, row } = scene;
+export const run = (sizes: number[]): Promise<BenchRow[]> =>
+  forEachSize(sizes, { all: true }, measureSize);
+
+async function measureSize(site: SeededSite, size: number): Promise<BenchRow[]> {
+  const { caller, listId, tagId, row } = site;
   const rules = {
     match: "all",
     conditions: [
@@ -20,102 +39,102 @@ async function ofSize(scene: Populated, size: number): Promise<Row[]> {
       { field: "customFields.seats", operator: "lessThan", value: 100 },
     ],
   };
-  const segment = await caller.call<{ id: number }>("POST", "/segments", { name: "Everyone", rules });
-  const audiences = { list: { listId }, tag: { tagId }, segment: { segmentId: segment.data.id } };
-  const rows: Row[] = [row];
+  const segmentId = await caller.create("/segments", { name: "Everyone", rules });
+  const audiences = { list: { listId }, tag: { tagId }, segment: { segmentId } };
+  const rows: BenchRow[] = [row];
   for (const [name, audience] of Object.entries(audiences))
-    rows.push(...(await oneCampaign(scene, `${number(size)} by ${name}`, audience, size)));
+    rows.push(...(await campaignRows(site, `${formatNumber(size)} by ${name}`, audience)));
   return rows;
 }
 
-interface Run {
-  /** Until everybody was let into the lane, and until the provider had all of it. */
+interface CampaignRun {
+  /** Until every recipient was queued in a lane. */
   fannedOutSeconds: number;
-  seconds: number;
-  memory: { before: number; most: number };
-  cost: Cost;
-  spent: Record<string, Spent>;
-  accounting: Record<string, number>;
+  memory: { before: number; peak: number };
 }
 
-async function oneCampaign(scene: Populated, how: string, audience: object, size: number): Promise<Row[]> {
-  const { seconds, fannedOutSeconds, memory, cost, spent, accounting } = await sent(scene, how, audience, size);
+async function campaignRows(
+  site: SeededSite,
+  label: string,
+  audience: object,
+): Promise<BenchRow[]> {
+  const { service, caller } = site;
+  const size = site.contactIds.length;
+  const { configId: sendingConfigId, templateId } = caller;
+  const campaign = { name: "News", templateId, sendingConfigId, ...audience };
+  const id = await caller.create("/campaigns", campaign);
+  const run = await measure(service, () => sendCampaign(site, id, label), 1);
+  const { seconds, cpu, units } = run;
+  const { fannedOutSeconds, memory } = run.result;
+  const accounting = await fetchAccounting(caller, id);
   return [
     {
-      what: `${how}: handed over`,
-      value: perSecond(size / seconds),
-      note: `in ${number(seconds)} s; all were let into the lane after ${number(fannedOutSeconds)} s`,
+      what: `${label}: handed over`,
+      value: formatPerSecond(size / seconds),
+      note:
+        `in ${formatNumber(seconds)} s; ` +
+        `all queued in the lane after ${formatNumber(fannedOutSeconds)} s`,
     },
-    cpuRow(how, "recipient", cost, size),
-    balance(`${how}: sent, as the campaign counts`, (accounting.sent ?? 0) + (accounting.delivered ?? 0), size),
-    unitRow(how, "to reach", spent["fan-out"], size, aims.fanOut),
-    unitRow(how, "to hand over", spent.lane, size, aims.lane),
-    unitRow(how, "to watch", spent.campaigns, size, { writes: 0.05, reads: 0.05 }),
+    cpuRow(label, cpu, { unit: "recipient", count: size }),
+    equalRow(`${label}: sent, as the campaign counts`, {
+      value: (accounting.sent ?? 0) + (accounting.delivered ?? 0),
+      expected: size,
+    }),
+    ...Object.entries(unitLimits).map(([worker, limit]) =>
+      unitRow(`${label}: write units per recipient for ${limit.purpose}`, {
+        units: units[worker] ?? noUnits,
+        size,
+        limit,
+      }),
+    ),
     {
-      what: `${how}: memory`,
-      value: `${megabytes(memory.most)}`,
-      note: `at most, before ${megabytes(memory.before)}: all workers together, and the queues`,
+      what: `${label}: memory`,
+      value: megabytes(memory.peak),
+      note: `peak of all workers and queues; ${megabytes(memory.before)} before the start`,
     },
   ];
 }
 
-const megabytes = (bytes: number): string => `${number(bytes / 1e6)} MB`;
+const megabytes = (bytes: number): string => `${formatNumber(bytes / 1e6)} MB`;
 
-const none: Spent = { times: 0, readUnits: 0, writeUnits: 0 };
-
-function unitRow(how: string, what: string, spent: Spent = none, size: number, aim: { writes: number; reads: number }): Row {
-  const [writes, reads] = [spent.writeUnits / size, spent.readUnits / size];
+function unitRow(
+  what: string,
+  { units, size, limit }: { units: MeasuredUnits; size: number; limit: UnitLimit },
+): BenchRow {
+  const [writes, reads] = [units.writeUnits / size, units.readUnits / size];
   return {
-    what: `${how}: write units per recipient ${what}`,
-    value: number(writes),
-    aim: atMost(aim.writes, writes),
-    note: `and ${number(reads)} read units (at most ${aim.reads}), in ${number(spent.times)} runs`,
+    what,
+    value: formatNumber(writes),
+    aim: atMost(limit.writes, writes),
+    note:
+      `and ${formatNumber(reads)} read units (at most ${limit.reads}), ` +
+      `in ${formatNumber(units.runs)} runs`,
   };
 }
 
-async function sent(
-  { service, caller: { call, configId, templateId } }: Populated,
-  how: string,
-  audience: object,
-  size: number,
-): Promise<Run> {
-  const body = { name: "News", templateId, sendingConfigId: configId, ...audience };
-  const { id } = (await call<{ id: number }>("POST", "/campaigns", body)).data;
-  await service.quiet(0.5);
-  service.spent();
-  const [before, costBefore] = [await service.ask("memory"), await service.ask("cost")];
-  const target = service.sandbox.stats().accepted + size;
-  const began = performance.now();
-  await call("POST", `/campaigns/${id}/send`);
-  let [most, fannedOutSeconds] = [before, 0];
-  for (let left = size; left > 0; left = target - service.sandbox.stats().accepted) {
-    progress(how, size - left, size);
+async function sendCampaign(
+  { service, caller, contactIds }: SeededSite,
+  id: number,
+  label: string,
+): Promise<CampaignRun> {
+  const { sandbox } = service;
+  const size = contactIds.length;
+  const before = await service.query("memory");
+  const target = sandbox.stats().accepted + size;
+  const startedAt = performance.now();
+  await caller.call("POST", `/campaigns/${id}/send`);
+  let [peak, fannedOutSeconds] = [before, 0];
+  for (let left = size; left > 0; left = target - sandbox.stats().accepted) {
+    showProgress(label, size - left, size);
     await clock.sleep(200);
-    most = Math.max(most, await service.ask("memory"));
-    fannedOutSeconds ||= await fannedOut(call, id, size, began);
+    peak = Math.max(peak, await service.query("memory"));
+    const { accepted = 0 } = await fetchAccounting(caller, id);
+    if (accepted >= size) fannedOutSeconds ||= (performance.now() - startedAt) / 1000;
   }
-  const seconds = (performance.now() - began) / 1000;
-  await service.quiet(1);
-  const { accounting } = await detail(call, id);
-  const cost = since(costBefore, await service.ask("cost"));
-  return { seconds, fannedOutSeconds, memory: { before, most }, cost, spent: await settledSpent(service), accounting };
+  return { fannedOutSeconds, memory: { before, peak } };
 }
 
-/** Log lines may come after the last call they tell of. */
-async function settledSpent(service: Measured): Promise<Record<string, Spent>> {
-  await clock.sleep(200);
-  return service.spent();
-}
-
-interface Detail {
-  accounting: Record<string, number>;
-}
-
-const detail = async (call: Populated["caller"]["call"], id: number): Promise<Detail> =>
-  (await call<Detail>("GET", `/campaigns/${id}`)).data;
-
-/** Seconds; 0 when it is not done. */
-async function fannedOut(call: Populated["caller"]["call"], id: number, size: number, began: number): Promise<number> {
-  const { accounting } = await detail(call, id);
-  return (accounting.accepted ?? 0) >= size ? (performance.now() - began) / 1000 : 0;
+async function fetchAccounting({ call }: BenchOrganization, id: number) {
+  const { data } = await call<{ accounting: Record<string, number> }>("GET", `/campaigns/${id}`);
+  return data.accounting;
 }

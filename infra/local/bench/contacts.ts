@@ -1,34 +1,51 @@
-// Contacts made one by one, a hundred to a request, and from files; and what a file ten times as long asks of memory.
+// Creates contacts one by one, 100 per request and from files, and compares the memory of a short
+// and a long file.
 import * as clock from "../../../shared/clock.ts";
-import { type Organization, organizations } from "./callers.ts";
-import { atMost, number, perSecond, progress, type Row } from "./report.ts";
-import { type Measured, measured, type Spent } from "./service.ts";
+import { type Measurement, measure } from "./measure.ts";
+import { type MeasuredService, startMeasuredService } from "./measured-service.ts";
+import { type BenchOrganization, createOrganizations } from "./organizations.ts";
+import { atMost, type BenchRow, formatNumber, formatPerSecond, showProgress } from "./report.ts";
 
 const callers = 8;
 const singlesEach = 100;
 const bulksEach = 10;
 const perBulk = 100;
 
-/** `sizes` are those of files. */
-export async function run(sizes: number[]): Promise<Row[]> {
-  const service = await measured();
+/** `sizes` are numbers of rows in a file. */
+export async function run(sizes: number[]): Promise<BenchRow[]> {
+  const service = await startMeasuredService();
   try {
-    const all = await organizations(service, callers);
+    const all = await createOrganizations(service, callers);
     const one = all[0]!;
-    const singles = await timed(service, callers * singlesEach, () => Promise.all(all.map(singly)));
-    const bulk = await timed(service, callers * bulksEach * perBulk, () => Promise.all(all.map(inBulk)));
-    const { id } = (await one.call<{ id: number }>("POST", "/lists", { name: "News" })).data;
-    const files: Imported[] = [];
-    for (const size of sizes) files.push(await imported(service, one, "", fileOf(size)));
+    const singles = await measureContacts(service, callers * singlesEach, () =>
+      Promise.all(all.map(createOneByOne)),
+    );
+    const bulk = await measureContacts(service, callers * bulksEach * perBulk, () =>
+      Promise.all(all.map(createInBulk)),
+    );
+    const listId = await one.create("/lists", { name: "News" });
+    const files: ImportRun[] = [];
+    for (const size of sizes) files.push(await importFile(service, one, { file: createCsv(size) }));
     const first = files[0]!;
-    const grouped = await imported(service, one, `?tags=all&lists=${id}`, fileOf(first.file.rows));
-    const again = await imported(service, one, "", first.file);
+    const grouped = await importFile(service, one, {
+      query: `?tags=all&lists=${listId}`,
+      file: createCsv(first.file.rows),
+    });
+    const again = await importFile(service, one, { file: first.file });
     return [
-      ...rowsOf("one by one", singles, "POST /api/v1/contacts", 7.5),
-      ...rowsOf("in bulk", bulk, "POST /api/v1/contacts/bulk", 5),
-      ...files.flatMap((each) => rowsOf(`from a file of ${number(each.file.rows)}`, each.timed, "import", 4.2)),
-      ...rowsOf("from a file, with a tag and a list", grouped.timed, "import", 6.4),
-      ...rowsOf("from the same file again", again.timed, "import", 0.1),
+      ...toRows("one by one", singles, { name: "POST /api/v1/contacts", maxWrites: 7.5 }),
+      ...toRows("in bulk", bulk, { name: "POST /api/v1/contacts/bulk", maxWrites: 5 }),
+      ...files.flatMap(({ file, run }) =>
+        toRows(`from a file of ${formatNumber(file.rows)}`, run, {
+          name: "jobs",
+          maxWrites: 4.2,
+        }),
+      ),
+      ...toRows("from a file, with a tag and a list", grouped.run, {
+        name: "jobs",
+        maxWrites: 6.4,
+      }),
+      ...toRows("from the same file again", again.run, { name: "jobs", maxWrites: 0.1 }),
       ...files.slice(1).map((each) => memoryRow(first, each)),
     ];
   } finally {
@@ -36,26 +53,17 @@ export async function run(sizes: number[]): Promise<Row[]> {
   }
 }
 
-interface Timed {
+interface ContactRun extends Measurement {
   contacts: number;
-  seconds: number;
-  spent: Record<string, Spent>;
-  /** CPU time of the service, milliseconds. */
-  cpu: number;
 }
 
-async function timed(service: Measured, contacts: number, work: () => Promise<unknown>): Promise<Timed> {
-  await service.quiet();
-  service.spent();
-  const before = await service.ask("cost");
-  const began = performance.now();
-  await work();
-  const seconds = (performance.now() - began) / 1000;
-  await service.quiet();
-  return { contacts, seconds, spent: service.spent(), cpu: (await service.ask("cost")).cpu - before.cpu };
-}
+const measureContacts = async (
+  service: MeasuredService,
+  contacts: number,
+  work: () => Promise<unknown>,
+): Promise<ContactRun> => ({ contacts, ...(await measure(service, work)) });
 
-let people = 0;
+let nextPerson = 0;
 const person = (i: number) => ({
   email: `person${i}@mail${i % 40}.example`,
   firstName: `Ada ${i}`,
@@ -63,33 +71,35 @@ const person = (i: number) => ({
   company: `Mill ${i % 1000}`,
 });
 
-async function singly({ call }: Organization) {
-  for (let i = 0; i < singlesEach; i++) await call("POST", "/contacts", person(people++));
+async function createOneByOne({ call }: BenchOrganization) {
+  for (let i = 0; i < singlesEach; i++) await call("POST", "/contacts", person(nextPerson++));
 }
 
-async function inBulk({ call }: Organization) {
+async function createInBulk({ call }: BenchOrganization) {
   for (let i = 0; i < bulksEach; i++)
-    await call("POST", "/contacts/bulk", { contacts: Array.from({ length: perBulk }, () => person(people++)) });
+    await call("POST", "/contacts/bulk", {
+      contacts: Array.from({ length: perBulk }, () => person(nextPerson++)),
+    });
 }
 
-interface File {
+interface CsvFile {
   rows: number;
   text: string;
 }
 
-function fileOf(rows: number): File {
-  const lines = Array.from({ length: rows }, () => Object.values(person(people++)).join(","));
+function createCsv(rows: number): CsvFile {
+  const lines = Array.from({ length: rows }, () => Object.values(person(nextPerson++)).join(","));
   return { rows, text: `email,firstName,lastName,company\n${lines.join("\n")}\n` };
 }
 
-interface Imported {
-  timed: Timed;
-  file: File;
-  /** The most that was in use while it was worked on, beyond what was before; bytes. */
+interface ImportRun {
+  run: ContactRun;
+  file: CsvFile;
+  /** Peak bytes in use during the import, beyond those before it. */
   memory: number;
 }
 
-interface Progress {
+interface ImportProgress {
   id: number;
   status: string;
   processed: number;
@@ -97,46 +107,67 @@ interface Progress {
   updated: number;
 }
 
-async function imported(service: Measured, { call }: Organization, query: string, file: File): Promise<Imported> {
+async function importFile(
+  service: MeasuredService,
+  { call, request }: BenchOrganization,
+  { query = "", file }: { query?: string; file: CsvFile },
+): Promise<ImportRun> {
   const { rows, text } = file;
-  await service.quiet();
-  // The object store of one machine holds the file in memory.
-  const before = (await service.ask("live")) + text.length;
+  await service.waitUntilIdle();
+  // The local object store holds the file in memory.
+  const before = (await service.query("heapInUse")) + text.length;
   let memory = 0;
-  const result = await timed(service, rows, async () => {
-    const { id } = (await call<Progress>("POST", `/imports/upload${query}`, text, { "content-type": "text/csv" })).data;
+  const run = await measureContacts(service, rows, async () => {
+    const { id } = (
+      await request<ImportProgress>({
+        method: "POST",
+        path: `/imports/upload${query}`,
+        body: text,
+        headers: { "content-type": "text/csv" },
+      })
+    ).data;
     for (let status = ""; status !== "completed"; ) {
-      const { data } = await call<Progress>("GET", `/imports/${id}`);
+      const { data } = await call<ImportProgress>("GET", `/imports/${id}`);
       ({ status } = data);
       if (status === "failed") throw new Error(`The import failed: ${JSON.stringify(data)}`);
-      memory = Math.max(memory, (await service.ask("live")) - before);
-      progress(`a file of ${number(rows)} contacts`, data.processed, rows);
+      memory = Math.max(memory, (await service.query("heapInUse")) - before);
+      showProgress(`a file of ${formatNumber(rows)} contacts`, data.processed, rows);
       await clock.sleep(300);
     }
   });
-  return { timed: result, memory, file };
+  return { run, memory, file };
 }
 
-const rowsOf = (how: string, { contacts, seconds, spent, cpu }: Timed, name: string, aim: number): Row[] => {
-  const { readUnits = 0, writeUnits = 0 } = spent[name] ?? {};
+const toRows = (
+  label: string,
+  { contacts, seconds, units, cpu }: ContactRun,
+  /** `name` is the route or worker whose units count. */
+  { name, maxWrites }: { name: string; maxWrites: number },
+): BenchRow[] => {
+  const { readUnits = 0, writeUnits = 0 } = units[name] ?? {};
   return [
     {
-      what: how,
-      value: perSecond(contacts / seconds),
-      note: `${number(contacts)} contacts in ${number(seconds)} s, ${number(cpu / contacts)} ms of CPU each`,
+      what: label,
+      value: formatPerSecond(contacts / seconds),
+      note:
+        `${formatNumber(contacts)} contacts in ${formatNumber(seconds)} s, ` +
+        `${formatNumber(cpu.cpu / contacts)} ms of CPU each`,
     },
     {
-      what: `${how}: write units per contact`,
-      value: number(writeUnits / contacts),
-      aim: atMost(aim, writeUnits / contacts),
-      note: `${number(readUnits / contacts)} read units`,
+      what: `${label}: write units per contact`,
+      value: formatNumber(writeUnits / contacts),
+      aim: atMost(maxWrites, writeUnits / contacts),
+      note: `${formatNumber(readUnits / contacts)} read units`,
     },
   ];
 };
 
-const memoryRow = (short: Imported, long: Imported): Row => ({
-  what: `memory: a file of ${number(long.file.rows)} to one of ${number(short.file.rows)}`,
-  value: number(long.memory / short.memory),
+/** The memory of a long import in relation to a short one. */
+const memoryRow = (short: ImportRun, long: ImportRun): BenchRow => ({
+  what: `memory: ${formatNumber(long.file.rows)} rows against ${formatNumber(short.file.rows)}`,
+  value: formatNumber(long.memory / short.memory),
   aim: atMost(2, long.memory / short.memory),
-  note: `at most ${number(long.memory / 1e6)} MB in use to ${number(short.memory / 1e6)} MB`,
+  note:
+    `${formatNumber(long.memory / 1e6)} MB against ${formatNumber(short.memory / 1e6)} MB at ` +
+    "most",
 });

@@ -1,103 +1,127 @@
-// Very many enrollments of one sequence that fall due in the same minute: at a wait, at a mail, and at the end.
-import { chunked, inParallel } from "../../../shared/parallel.ts";
-import type { Organization } from "./callers.ts";
-import { cpuRow, since } from "./mails.ts";
-import type { Cost } from "./process.ts";
-import { atMost, balance, number, perSecond, progress, type Row } from "./report.ts";
-import { eachSize, type Populated } from "./segments.ts";
-import type { Measured, Spent } from "./service.ts";
+// Enrollments of one sequence that fall due in the same minute: at a wait, at a mail, and at the
+// end.
+import { inParallel, splitIntoBatches } from "../../../shared/kernel/parallel.ts";
+import { cpuRow, type Measurement, measure } from "./measure.ts";
+import type { MeasuredUnits } from "./measured-service.ts";
+import {
+  atMost,
+  type BenchRow,
+  equalRow,
+  formatNumber,
+  formatPerSecond,
+  showProgress,
+} from "./report.ts";
+import { forEachSize, type SeededSite } from "./seeded-site.ts";
 
-export const run = (sizes: number[]): Promise<Row[]> => eachSize(sizes, { all: true }, ofSize);
+export const run = (sizes: number[]): Promise<BenchRow[]> =>
+  forEachSize(sizes, { all: true }, measureSize);
 
-/** Each wait ends all together: everybody is in within one of them. */
+/** All contacts enroll within one wait, so all of them are due together. */
 const waitMinutes = 60;
 
-async function ofSize(scene: Populated, size: number): Promise<Row[]> {
-  const { caller, service, contactIds } = scene;
-  const { id } = (await caller.call<{ id: number }>("POST", "/sequences", { name: "Way", sendingConfigId: caller.configId })).data;
+async function measureSize(site: SeededSite, size: number): Promise<BenchRow[]> {
+  const { caller, service } = site;
+  const { configId: sendingConfigId, templateId } = caller;
+  const id = await caller.create("/sequences", { name: "Welcome", sendingConfigId });
   const wait = { type: "delay", delayMinutes: waitMinutes };
-  const steps = [wait, wait, { type: "email", templateId: caller.templateId }, wait];
+  const steps = [wait, wait, { type: "email", templateId }, wait];
   await caller.call("POST", `/sequences/${id}/steps`, { steps });
   await caller.call("PUT", `/sequences/${id}`, { status: "active" });
-  const enrolled = await enroll(service, caller, id, contactIds);
-  const how = number(size);
-  const waited = await fallDue(service, caller, id, size, ({ steps: [, second] }) => second!.stats.reached);
-  const mailed = await fallDue(service, caller, id, size, ({ steps: [, , third] }) => third!.stats.sent);
-  const ended = await fallDue(service, caller, id, size, ({ stats }) => stats.completed);
+  const enrolled = await enrollAll(site, id);
+  const waited = await runDueSteps(site, id, ({ steps: [, second] }) => second!.stats.reached);
+  const mailed = await runDueSteps(site, id, ({ steps: [, , third] }) => third!.stats.sent);
+  const ended = await runDueSteps(site, id, ({ stats }) => stats.completed);
+  const label = formatNumber(size);
   return [
-    { what: `${how}: enrolled, 100 to a call`, value: perSecond(size / enrolled.seconds), note: unitsOf(enrolled.spent, size) },
-    ...rowsOf(`${how}: a wait`, size, waited, 3),
-    ...rowsOf(`${how}: a mail`, size, mailed, 5.1),
-    balance(`${how}: mails at the provider`, service.sandbox.stats().accepted, size),
-    ...rowsOf(`${how}: the end`, size, ended, 6),
+    {
+      what: `${label}: enrolled, 100 per call`,
+      value: formatPerSecond(size / enrolled.seconds),
+      note: formatUnits(enrolled.units, size),
+    },
+    ...toRows(`${label}: a wait`, waited, { size, maxWrites: 3 }),
+    ...toRows(`${label}: a mail`, mailed, { size, maxWrites: 5.1 }),
+    equalRow(`${label}: mails at the provider`, {
+      value: service.sandbox.stats().accepted,
+      expected: size,
+    }),
+    ...toRows(`${label}: the end`, ended, { size, maxWrites: 6 }),
   ];
 }
 
-interface Passed {
-  seconds: number;
-  cost: Cost;
-  spent: Record<string, Spent>;
-}
+const enrollAll = (
+  { service, caller, contactIds }: SeededSite,
+  sequenceId: number,
+): Promise<Measurement> =>
+  measure(
+    service,
+    async () => {
+      let done = 0;
+      await inParallel(4, splitIntoBatches(contactIds, 100), async (batch) => {
+        await caller.call("POST", `/sequences/${sequenceId}/enroll`, { contactIds: batch });
+        done += batch.length;
+        showProgress("enrolling contacts", done, contactIds.length);
+      });
+    },
+    1,
+  );
 
-async function enroll(service: Measured, { call }: Organization, sequenceId: number, contactIds: number[]): Promise<Passed> {
-  await service.quiet(0.5);
-  service.spent();
-  const before = await service.ask("cost");
-  const began = performance.now();
-  let done = 0;
-  await inParallel(4, chunked(contactIds, 100), async (some) => {
-    await call("POST", `/sequences/${sequenceId}/enroll`, { contactIds: some });
-    done += some.length;
-    progress("contacts are enrolled", done, contactIds.length);
-  });
-  const seconds = (performance.now() - began) / 1000;
-  await service.quiet(1);
-  return { seconds, cost: since(before, await service.ask("cost")), spent: service.spent() };
-}
-
-interface Detail {
+interface SequenceTotals {
   steps: { stats: { reached: number; sent: number } }[];
   stats: { completed: number };
 }
 
-/** Lets the wait pass, and what is due be done. `done`: for how many it is. */
-async function fallDue(
-  { url, ...service }: Measured,
-  { call }: Organization,
-  id: number,
-  size: number,
-  done: (detail: Detail) => number,
-): Promise<Passed> {
-  const local = (path: string, body: object) => fetch(`${url}/_local/${path}`, { method: "POST", body: JSON.stringify(body) });
-  await local("clock", { advanceSeconds: (waitMinutes + 2) * 60 });
-  service.spent();
-  const before = await service.ask("cost");
-  const began = performance.now();
-  for (let n = 0; n < size; progress("what is due is done", n, size)) {
-    await local("settle", { waitSeconds: 0, maxWaitedSeconds: 1, limitSeconds: 2 });
-    n = done((await call<Detail>("GET", `/sequences/${id}/detail`)).data);
-  }
-  const seconds = (performance.now() - began) / 1000;
-  await service.quiet(1);
-  return { seconds, cost: since(before, await service.ask("cost")), spent: service.spent() };
+/** Ends the wait and runs the due steps, until `countDone` returns the number of contacts. */
+async function runDueSteps(
+  { service, caller, contactIds }: SeededSite,
+  sequenceId: number,
+  countDone: (detail: SequenceTotals) => number,
+): Promise<Measurement> {
+  const post = (path: string, body: object) =>
+    fetch(`${service.url}/_local/${path}`, { method: "POST", body: JSON.stringify(body) });
+  const path = `/sequences/${sequenceId}/detail`;
+  const size = contactIds.length;
+  const work = async () => {
+    await post("clock", { advanceSeconds: (waitMinutes + 2) * 60 });
+    for (let done = 0; done < size; showProgress("running due steps", done, size)) {
+      await post("settle", { waitSeconds: 0, maxWaitedSeconds: 1, limitSeconds: 2 });
+      done = countDone((await caller.call<SequenceTotals>("GET", path)).data);
+    }
+  };
+  return measure(service, work, 1);
 }
 
-const rowsOf = (what: string, size: number, { seconds, cost, spent }: Passed, aim: number): Row[] => {
-  const writes = sum(spent, "writeUnits") / size;
+const toRows = (
+  what: string,
+  { seconds, cpu, units }: Measurement,
+  { size, maxWrites }: { size: number; maxWrites: number },
+): BenchRow[] => {
+  const writes = sumUnits(units, "writeUnits") / size;
   return [
-    { what: `${what}: steps`, value: perSecond(size / seconds), note: `in ${number(seconds)} s` },
-    cpuRow(what, "step", cost, size),
-    { what: `${what}: write units per step`, value: number(writes), aim: atMost(aim, writes), note: unitsOf(spent, size) },
+    {
+      what: `${what}: steps`,
+      value: formatPerSecond(size / seconds),
+      note: `in ${formatNumber(seconds)} s`,
+    },
+    cpuRow(what, cpu, { unit: "step", count: size }),
+    {
+      what: `${what}: write units per step`,
+      value: formatNumber(writes),
+      aim: atMost(maxWrites, writes),
+      note: formatUnits(units, size),
+    },
   ];
 };
 
 const workers = ["advance", "lane"];
 
-const sum = (spent: Record<string, Spent>, unit: "readUnits" | "writeUnits"): number =>
-  workers.reduce((total, name) => total + (spent[name]?.[unit] ?? 0), 0);
+const sumUnits = (units: Record<string, MeasuredUnits>, unit: "readUnits" | "writeUnits"): number =>
+  workers.reduce((total, name) => total + (units[name]?.[unit] ?? 0), 0);
 
-const unitsOf = (spent: Record<string, Spent>, size: number): string =>
-  Object.entries(spent)
+const formatUnits = (units: Record<string, MeasuredUnits>, size: number): string =>
+  Object.entries(units)
     .filter(([name]) => !name.startsWith("GET "))
-    .map(([name, { readUnits, writeUnits }]) => `${name} ${number(writeUnits / size)} W, ${number(readUnits / size)} R`)
+    .map(
+      ([name, { readUnits, writeUnits }]) =>
+        `${name} ${formatNumber(writeUnits / size)} W, ${formatNumber(readUnits / size)} R`,
+    )
     .join("; ");

@@ -1,39 +1,45 @@
-// What the demo shows while it works: one line that fills on a terminal, a line now and then elsewhere.
+// The progress of the demo: a bar on a terminal, and a line per quarter elsewhere.
 import { styleText } from "node:util";
 
-export interface Progress {
-  /** A step is done. */
-  done(what: string): void;
-  /** So many of all. */
-  moved(what: string, done: number, all: number): void;
+export interface DemoProgress {
+  /** Writes a line for a finished step. */
+  finishStep(what: string): void;
+  /** Shows that `done` of `all` are done. */
+  update(what: string, done: number, all: number): void;
 }
 
 const width = 30;
 
-export function progress({ isTTY, write }: { isTTY: boolean; write(text: string): void }): Progress {
-  let open = false;
+export function createProgress({
+  isTTY,
+  write,
+}: {
+  isTTY: boolean;
+  write(text: string): void;
+}): DemoProgress {
+  let lineOpen = false;
   let quarter = -1;
   const onTerminal = (what: string, done: number, all: number) => {
     const filled = Math.floor((width * done) / all);
-    write(
-      `\r\x1b[2K  ${styleText("cyan", "━".repeat(filled))}${styleText("dim", "━".repeat(width - filled))} ${figure(done)} of ${figure(all)} ${what}`,
-    );
-    open = true;
+    const bar =
+      styleText("cyan", "━".repeat(filled)) + styleText("dim", "━".repeat(width - filled));
+    write(`\r\x1b[2K  ${bar} ${formatCount(done)} of ${formatCount(all)} ${what}`);
+    lineOpen = true;
   };
   const inLines = (what: string, done: number, all: number) => {
-    const reached = Math.floor((4 * done) / all);
-    if (reached === quarter) return;
-    quarter = reached;
-    write(`  ${figure(done)} of ${figure(all)} ${what}\n`);
+    const quarterReached = Math.floor((4 * done) / all);
+    if (quarterReached === quarter) return;
+    quarter = quarterReached;
+    write(`  ${formatCount(done)} of ${formatCount(all)} ${what}\n`);
   };
   return {
-    done(what) {
-      write(`${open ? "\r\x1b[2K" : ""}${isTTY ? styleText("green", "✓") : "-"} ${what}\n`);
-      open = false;
+    finishStep(what) {
+      write(`${lineOpen ? "\r\x1b[2K" : ""}${isTTY ? styleText("green", "✓") : "-"} ${what}\n`);
+      lineOpen = false;
       quarter = -1;
     },
-    moved: isTTY ? onTerminal : inLines,
+    update: isTTY ? onTerminal : inLines,
   };
 }
 
-export const figure = (n: number): string => n.toLocaleString("en-US");
+export const formatCount = (n: number): string => n.toLocaleString("en-US");

@@ -1,17 +1,17 @@
-// What arrived. The newest mails are kept whole, older ones as a line, and all are counted.
+// Keeps received mails: the newest ones with their content, older ones without, and a count of all.
 import { readFileSync } from "node:fs";
 import * as clock from "../../../shared/clock.ts";
-import type { Content, Draft, Mail, Part } from "./contract.ts";
-import { replace } from "./root.ts";
+import { writeAtomically } from "./root-keys.ts";
+import type { AcceptedMail, CapturedContent, CapturedMail, ContentPart } from "./types.ts";
 
 const maxMails = 10_000;
-/** Characters of content kept, what the recipients of one call share counted once. */
-const maxContent = 128_000_000;
-const maxSearched = 8_000_000;
+/** The limit of stored content. Content that the recipients of one call share counts once. */
+const maxContentChars = 128_000_000;
+const maxSearchedChars = 8_000_000;
 const maxSaved = 200;
 
-export interface Filter {
-  /** A whole address. */
+export interface InboxFilter {
+  /** A full address. */
   to?: string | undefined;
   /** Part of the subject. */
   subject?: string | undefined;
@@ -24,115 +24,147 @@ export interface Filter {
   limit: number;
 }
 
-export type Inbox = ReturnType<typeof openInbox>;
+export type SandboxInbox = ReturnType<typeof openInbox>;
 
-/** `file` undefined: nothing is kept over a restart. */
+/** Without `file`, a restart loses the mails. */
 export function openInbox(file?: string) {
-  const saved = file ? read(file) : { nextId: 1, mails: [] };
-  let mails: Mail[] = saved.mails;
+  const saved = file ? loadInbox(file) : { nextId: 1, mails: [] };
+  let mails: CapturedMail[] = saved.mails;
   let nextId = saved.nextId;
   let count = mails.length;
-  /** Mails with content, oldest first, as far as they hold some of their own. */
-  let holders: { content: Content; size: number }[] = [];
-  let held = 0;
+  /** The stored contents, oldest first. */
+  let retained: { content: CapturedContent; size: number }[] = [];
+  let retainedChars = 0;
 
-  function keep(content: Content): void {
-    if (holders.at(-1)?.content === content) return;
+  function retainContent(content: CapturedContent): void {
+    if (retained.at(-1)?.content === content) return;
     const size = sizeOf(content);
-    held += size;
-    holders.push({ content, size });
+    retainedChars += size;
+    retained.push({ content, size });
     let dropped = 0;
-    while (held > maxContent && dropped < holders.length - 1) {
-      const oldest = holders[dropped++]!;
-      held -= oldest.size;
-      forget(oldest.content);
+    while (retainedChars > maxContentChars && dropped < retained.length - 1) {
+      const oldest = retained[dropped++]!;
+      retainedChars -= oldest.size;
+      discardContent(oldest.content);
     }
-    if (dropped) holders.splice(0, dropped);
+    if (dropped) retained.splice(0, dropped);
   }
 
   return {
-    add(draft: Draft, provider: string, account: string): Mail {
-      const mail: Mail = { ...draft, id: nextId++, at: clock.now(), provider, account, posted: [] };
+    add(draft: AcceptedMail, provider: string, account: string): CapturedMail {
+      const mail: CapturedMail = {
+        ...draft,
+        id: nextId++,
+        at: clock.now(),
+        provider,
+        account,
+        webhookAttempts: [],
+      };
       mails.push(mail);
       count++;
-      keep(mail.content);
+      retainContent(mail.content);
       if (mails.length > maxMails * 1.2) mails = mails.slice(-maxMails);
       return mail;
     },
-    find: (id: number): Mail | undefined => mails.find((mail) => mail.id === id),
+    find: (id: number): CapturedMail | undefined => mails.find((mail) => mail.id === id),
+    filter: (matches: (mail: CapturedMail) => boolean): CapturedMail[] => mails.filter(matches),
     /** Newest first. */
-    list: (filter: Filter): Mail[] => matching(mails, filter),
-    /** Captured since the inbox was last emptied, the forgotten ones too. */
+    list: (filter: InboxFilter): CapturedMail[] => filterMails(mails, filter),
+    /** Counts all mails since the inbox was last emptied, including discarded ones. */
     count: (): number => count,
-    /** What a page may have missed since it last looked. */
     newestId: (): number => nextId - 1,
     empty(): void {
-      [mails, holders, held, count] = [[], [], 0, 0];
+      [mails, retained, retainedChars, count] = [[], [], 0, 0];
     },
     save(): void {
-      if (file) replace(file, JSON.stringify({ nextId, mails: mails.slice(-maxSaved).map(whole) }));
+      if (file)
+        writeAtomically(
+          file,
+          JSON.stringify({ nextId, mails: mails.slice(-maxSaved).map(toStoredMail) }),
+        );
     },
   };
 }
 
-/** A part of the content as the recipient sees it. */
-export const rendered = ({ content, fill }: Mail, part: Part): string | undefined => {
+/** Renders a part of the content for the recipient. */
+export const renderPart = (
+  { content, fill }: AcceptedMail,
+  part: ContentPart,
+): string | undefined => {
   const text = content[part];
   return text === undefined || !fill ? text : fill(text, part);
 };
 
-function matching(mails: Mail[], { to, subject, search, before = Infinity, after = 0, limit }: Filter): Mail[] {
-  const found: Mail[] = [];
+function filterMails(
+  mails: CapturedMail[],
+  { to, subject, search, before = Infinity, after = 0, limit }: InboxFilter,
+): CapturedMail[] {
+  const found: CapturedMail[] = [];
   const address = to?.toLowerCase();
-  const inSubject = subject && sought(subject);
-  const inAll = search && finder(sought(search));
+  const inSubject = subject && toPattern(subject);
+  const matchesSearch = search && createSearch(toPattern(search));
   for (let index = mails.length - 1; index >= 0 && found.length < limit; index--) {
     const mail = mails[index]!;
     if (mail.id <= after) break;
     if (mail.id >= before) continue;
     if (address && mail.to.email.toLowerCase() !== address) continue;
-    if (inSubject && !inSubject.test(rendered(mail, "subject") ?? "")) continue;
-    if (!inAll || inAll(mail)) found.push(mail);
+    if (inSubject && !inSubject.test(renderPart(mail, "subject") ?? "")) continue;
+    if (!matchesSearch || matchesSearch(mail)) found.push(mail);
   }
   return found;
 }
 
-/** Bodies are searched until enough of them was read, so that a search stays quick whatever the inbox holds. */
-function finder(pattern: RegExp): (mail: Mail) => boolean {
+/** Stops searching bodies after a number of characters, so that a search stays fast. */
+function createSearch(pattern: RegExp): (mail: CapturedMail) => boolean {
   let searched = 0;
   return (mail) => {
-    const line = `${mail.to.name ?? ""} ${mail.to.email} ${mail.from.name ?? ""} ${mail.from.email} ${rendered(mail, "subject")}`;
-    if (pattern.test(line)) return true;
-    if (searched > maxSearched) return false;
-    const body = `${rendered(mail, "text") ?? ""}\n${rendered(mail, "html") ?? ""}`;
+    const addresses = [mail.to, mail.from].map(({ name = "", email }) => `${name} ${email}`);
+    if (pattern.test(`${addresses.join(" ")} ${renderPart(mail, "subject")}`)) return true;
+    if (searched > maxSearchedChars) return false;
+    const body = `${renderPart(mail, "text") ?? ""}\n${renderPart(mail, "html") ?? ""}`;
     searched += body.length;
     return pattern.test(body);
   };
 }
 
-const sought = (text: string) => new RegExp(text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"), "i");
-const sizeOf = ({ html = "", text = "", attachments }: Content) =>
+const toPattern = (text: string) => new RegExp(text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"), "i");
+const sizeOf = ({ html = "", text = "", attachments }: CapturedContent) =>
   html.length + text.length + attachments.reduce((sum, { content }) => sum + content.length, 0);
 
-function forget(content: Content): void {
+function discardContent(content: CapturedContent): void {
   content.html = content.text = undefined;
   content.attachments = [];
-  content.forgotten = true;
+  content.discarded = true;
 }
 
-/** A mail that can be written down: values filled in. */
-function whole(mail: Mail): Mail {
-  const { content, fill, ...rest } = mail;
-  const parts = { subject: rendered(mail, "subject") ?? "", html: rendered(mail, "html"), text: rendered(mail, "text") };
-  return { ...rest, content: { ...parts, attachments: sizeOf(content) < 1_000_000 ? content.attachments : [] } };
+/** Renders the content, so that the mail can be stored as JSON. */
+export function toRendered<D extends AcceptedMail>(mail: D): Omit<D, "fill"> {
+  const { fill, ...rest } = mail;
+  const parts = {
+    subject: renderPart(mail, "subject") ?? "",
+    html: renderPart(mail, "html"),
+    text: renderPart(mail, "text"),
+  };
+  return { ...rest, content: { ...parts, attachments: mail.content.attachments } };
 }
 
-function read(file: string): { nextId: number; mails: Mail[] } {
+function toStoredMail(mail: CapturedMail) {
+  const attachments = sizeOf(mail.content) < 1_000_000 ? mail.content.attachments : [];
+  return toRendered({ ...mail, content: { ...mail.content, attachments } });
+}
+
+function loadInbox(file: string): { nextId: number; mails: CapturedMail[] } {
   try {
-    const saved = JSON.parse(readFileSync(file, "utf8")) as { nextId: number; mails: Mail[] };
-    return { nextId: saved.nextId, mails: saved.mails.map((mail) => ({ ...mail, at: new Date(mail.at) })) };
+    const saved = JSON.parse(readFileSync(file, "utf8")) as {
+      nextId: number;
+      mails: CapturedMail[];
+    };
+    return {
+      nextId: saved.nextId,
+      mails: saved.mails.map((mail) => ({ ...mail, at: new Date(mail.at) })),
+    };
   } catch {
-    // The inbox is a convenience: a broken or missing file is an empty inbox.
+    // A broken or missing file is treated as an empty inbox.
     return { nextId: 1, mails: [] };
   }
 }

@@ -1,150 +1,229 @@
-// What an organization has with Stripe: a customer, and perhaps a subscription. Stripe has the last word, so that what it tells is only
-// a reason to look there again: whoever looked last is right, in whatever order the news came.
+// An organization's customer and subscription at Stripe. Stripe is the source of truth. A webhook
+// only triggers a fresh read of the subscription, and the newest read wins, so the order of
+// webhooks does not matter.
 import * as z from "zod";
+import { absent, all, any, atMost, equals, exists } from "../../adapters/dynamodb/conditions.ts";
+import { get, transact, update, type Write, write } from "../../adapters/dynamodb/table.ts";
+import {
+  callStripe,
+  type Stripe,
+  idempotencyKey as stripeIdempotencyKey,
+} from "../../adapters/stripe/stripe.ts";
 import type { Caller } from "../../caller.ts";
 import { now } from "../../clock.ts";
-import { absent, all, any, atMost, equals, exists } from "../../conditions.ts";
-import { config } from "../../config.ts";
-import { asked, ours, type Stripe } from "../../doors/stripe.ts";
-import { claim, get, update, type Write, write } from "../../doors/table.ts";
-import { conflict, missing, type Problem, unavailable } from "../../errors.ts";
+import { conflict, missing, type Problem } from "../../errors.ts";
+import * as log from "../../kernel/log.ts";
+import { retryOnConflict } from "../../kernel/retry-on-conflict.ts";
 import { keys } from "../../keys.ts";
-import * as log from "../../log.ts";
-import { type PlanKey, planKeys, plans } from "../../plans.ts";
-import * as prices from "./prices.ts";
+import { defaultPlan, type PlanKey, planKeys } from "../../plans.ts";
+import * as prices from "./stripe-prices.ts";
 
 export const Subscription = z
   .object({
-    status: z.string().describe("Stripe's word: trialing, active, past_due, unpaid, incomplete, incomplete_expired, paused or canceled"),
+    status: z
+      .string()
+      .describe(
+        "Status as given by Stripe: `trialing`, `active`, `past_due`, `unpaid`, `incomplete`, `incomplete_expired`, `paused` or `canceled`.",
+      ),
     plan: z.enum(planKeys),
     currentPeriodStart: z.string(),
     currentPeriodEnd: z.string(),
-    cancelAtPeriodEnd: z.boolean().describe("It was cancelled and ends with its period"),
+    cancelAtPeriodEnd: z
+      .boolean()
+      .describe("Whether the subscription ends with the current period."),
   })
   .meta({ id: "Subscription" });
 export type Subscription = z.output<typeof Subscription>;
 
-/** As it is stored. */
-interface Billing extends Partial<Subscription> {
+/** The stored item. */
+interface BillingRecord extends Partial<Subscription> {
   customerId?: string;
+  /** The previous customer, which was deleted at Stripe. */
+  formerCustomerId?: string;
   subscriptionId?: string;
-  /** What of the subscription is paid for, at Stripe. */
+  /** Id of the subscription's item at Stripe. */
   itemId?: string;
-  /** When it was made (seconds since 1970). */
+  /** When the subscription was created (Unix seconds). */
   made?: number;
-  /** When we last asked for it (ISO 8601). */
+  /** When the subscription was last retrieved from Stripe (ISO 8601). */
   seenAt?: string;
 }
 
-/** One that gives its plan, and can be changed. */
-export interface Live extends Subscription {
+/** A subscription that grants its plan and can be changed. */
+export interface LiveSubscription extends Subscription {
   customerId: string;
   subscriptionId: string;
   itemId: string;
 }
 
 const liveStatuses = ["active", "trialing", "past_due"];
-const isLive = ({ status = "" }: { status?: string | undefined }): boolean => liveStatuses.includes(status);
+const isLive = ({ status = "" }: { status?: string | undefined }): boolean =>
+  liveStatuses.includes(status);
 
-const stored = async (orgId: number): Promise<Billing> => (await get<Billing>(keys.billing(orgId))) ?? {};
+const getBilling = async (orgId: number): Promise<BillingRecord> =>
+  (await get<BillingRecord>(keys.stripeBilling(orgId))) ?? {};
 
-export async function find(orgId: number): Promise<{ customerId: string | undefined; subscription: Subscription | undefined }> {
-  const billing = await stored(orgId);
-  return { customerId: billing.customerId, subscription: billing.subscriptionId ? Subscription.parse(billing) : undefined };
+export async function getSubscription(
+  orgId: number,
+): Promise<{ customerId: string | undefined; subscription: Subscription | undefined }> {
+  const billing = await getBilling(orgId);
+  return {
+    customerId: billing.customerId,
+    subscription: billing.subscriptionId ? Subscription.parse(billing) : undefined,
+  };
 }
 
-export async function live(orgId: number): Promise<Live | undefined> {
-  const billing = await stored(orgId);
-  return isLive(billing) ? (billing as Live) : undefined;
+export async function getLiveSubscription(orgId: number): Promise<LiveSubscription | undefined> {
+  const billing = await getBilling(orgId);
+  return isLive(billing) ? (billing as LiveSubscription) : undefined;
 }
 
-/** The customer at Stripe that the organization is; made when it is first needed. */
-export async function customer({ orgId, userId }: Caller): Promise<string> {
-  const known = await stored(orgId);
+export async function findOrCreateCustomer({ orgId, userId }: Caller): Promise<string> {
+  const known = await getBilling(orgId);
   if (known.customerId) return known.customerId;
   const user = await get<{ email: string }>(keys.member(orgId, userId));
   const fields = { ...(user && { email: user.email }), metadata: { orgId: String(orgId) } };
-  // Of two that ask at once, one is remembered. The other pays for nothing.
-  const { id } = await asked((stripe) => stripe.customers.create(fields, { idempotencyKey: ours(`org-${orgId}-user-${userId}-customer`) }));
-  if (await claim(update(keys.billing(orgId), { set: { customerId: id } }, { if: absent("customerId") }))) return id;
-  return (await stored(orgId)).customerId!;
+  // Without the former customer in the idempotency key, Stripe would return the deleted customer
+  // again.
+  const former = known.formerCustomerId ? `-after-${known.formerCustomerId}` : "";
+  const idempotencyKey = stripeIdempotencyKey(`org-${orgId}-user-${userId}-customer${former}`);
+  // Of two concurrent requests, only one stores its customer. The other customer is never used.
+  const { id } = await callStripe((stripe) => stripe.customers.create(fields, { idempotencyKey }));
+  const isStored = await transact(
+    update(keys.stripeBilling(orgId), { set: { customerId: id } }, { if: absent("customerId") }),
+  );
+  return isStored ? id : (await getBilling(orgId)).customerId!;
 }
 
-/** Looks at a subscription, and brings plan and period in line with it. */
-export async function sync(orgId: number, subscriptionId: string): Promise<void> {
-  const seenAt = now().toISOString();
-  await apply(orgId, await asked((stripe) => stripe.subscriptions.retrieve(subscriptionId)), seenAt);
+/** Retrieves the subscription and applies its plan and period. */
+export async function syncFromStripe(orgId: number, subscriptionId: string): Promise<void> {
+  const fetchedAt = now().toISOString();
+  const subscription = await callStripe((stripe) => stripe.subscriptions.retrieve(subscriptionId));
+  await applyFromStripe(orgId, subscription, fetchedAt);
 }
 
-/** The same with a subscription as Stripe has just given it; `seenAt`: when it was asked for. */
-export async function apply(orgId: number, given: Stripe.Subscription, seenAt: string): Promise<void> {
-  for (let attempt = 1; attempt <= 10; attempt++) {
-    const current = await stored(orgId);
-    if (!concerns(orgId, current, given) || (current.seenAt ?? "") > seenAt) return;
-    if (await claim(...applying(orgId, current, given, seenAt))) return;
-  }
-  throw unavailable("The subscription is being changed by somebody else: try again");
+/** `fetchedAt` is the time just before the request to Stripe. */
+export async function applyFromStripe(
+  orgId: number,
+  stripeSubscription: Stripe.Subscription,
+  fetchedAt: string,
+): Promise<void> {
+  await retryOnConflict("The subscription", async () => {
+    const current = await getBilling(orgId);
+    if (!isRelevant(orgId, current, stripeSubscription) || (current.seenAt ?? "") > fetchedAt)
+      return;
+    await write(...applyWrites(orgId, current, { stripeSubscription, fetchedAt }));
+  });
 }
 
-/** Another customer is of another installation that shares the account; of two subscriptions the younger counts while it lives. */
-function concerns(orgId: number, current: Billing, given: Stripe.Subscription): boolean {
-  if (current.customerId !== idOf(given.customer)) return false;
-  if (!current.subscriptionId || current.subscriptionId === given.id || !isLive(current)) return true;
-  if (isLive(given))
-    log.failure("who pays twice?", new Error(`The subscriptions ${current.subscriptionId} and ${given.id} both live`), { orgId });
-  return isLive(given) && given.created > (current.made ?? 0);
+/**
+ * False for a customer of another installation that shares the Stripe account. Of two live
+ * subscriptions, only the younger one is relevant.
+ */
+function isRelevant(
+  orgId: number,
+  current: BillingRecord,
+  stripeSubscription: Stripe.Subscription,
+): boolean {
+  if (current.customerId !== stripeIdOf(stripeSubscription.customer)) return false;
+  if (
+    !current.subscriptionId ||
+    current.subscriptionId === stripeSubscription.id ||
+    !isLive(current)
+  )
+    return true;
+  if (!isLive(stripeSubscription)) return false;
+  const message = `The subscriptions ${current.subscriptionId} and ${stripeSubscription.id} are both live`;
+  log.error("organization has two subscriptions", new Error(message), { orgId });
+  return stripeSubscription.created > (current.made ?? 0);
 }
 
-function applying(orgId: number, current: Billing, given: Stripe.Subscription, seenAt: string): Write[] {
-  const item = given.items.data[0];
-  const plan = prices.planOf(given);
-  if (!item || !plan) throw conflict(`The subscription ${given.id} is for none of our plans`);
+function applyWrites(
+  orgId: number,
+  current: BillingRecord,
+  { stripeSubscription, fetchedAt }: { stripeSubscription: Stripe.Subscription; fetchedAt: string },
+): Write[] {
+  const item = stripeSubscription.items.data[0];
+  const plan = prices.planOfSubscription(stripeSubscription);
+  if (!item || !plan)
+    throw conflict(`The subscription ${stripeSubscription.id} is not for any of our plans`);
   const set = {
-    subscriptionId: given.id,
-    status: given.status,
+    subscriptionId: stripeSubscription.id,
+    status: stripeSubscription.status,
     plan,
     currentPeriodStart: isoOf(item.current_period_start),
     currentPeriodEnd: isoOf(item.current_period_end),
-    cancelAtPeriodEnd: given.cancel_at_period_end || given.cancel_at !== null,
+    cancelAtPeriodEnd:
+      stripeSubscription.cancel_at_period_end || stripeSubscription.cancel_at !== null,
     itemId: item.id,
-    made: given.created,
-    seenAt,
+    made: stripeSubscription.created,
+    seenAt: fetchedAt,
   };
-  const unchanged = current.subscriptionId === undefined ? absent("subscriptionId") : equals("subscriptionId", current.subscriptionId);
-  const as = current.status === undefined ? absent("status") : equals("status", current.status);
-  const fresher = all(equals("customerId", current.customerId), unchanged, as, any(absent("seenAt"), atMost("seenAt", seenAt)));
-  const remembered = update(keys.billing(orgId), { set }, { if: fresher });
-  // The first payment is not made yet: what was, stays.
-  if (given.status === "incomplete") return [remembered];
-  const anchored = update(keys.account(orgId), { set: { anchor: isoOf(given.billing_cycle_anchor) } });
-  if (isLive(given)) return [remembered, moving(orgId, plan), anchored];
-  // Whoever had nothing that lived may have a plan from the operator: it stays.
-  return isLive(current) ? [remembered, moving(orgId, planWithout())] : [remembered];
+  const idUnchanged =
+    current.subscriptionId === undefined
+      ? absent("subscriptionId")
+      : equals("subscriptionId", current.subscriptionId);
+  const statusUnchanged =
+    current.status === undefined ? absent("status") : equals("status", current.status);
+  const isNewer = all(
+    equals("customerId", current.customerId),
+    idUnchanged,
+    statusUnchanged,
+    any(absent("seenAt"), atMost("seenAt", fetchedAt)),
+  );
+  const billingWrite = update(keys.stripeBilling(orgId), { set }, { if: isNewer });
+  // Before the first payment, the plan stays as it is.
+  if (stripeSubscription.status === "incomplete") return [billingWrite];
+  const anchorWrite = update(keys.quotaAndCredits(orgId), {
+    set: { anchor: isoOf(stripeSubscription.billing_cycle_anchor) },
+  });
+  if (isLive(stripeSubscription)) return [billingWrite, setPlanWrite(orgId, plan), anchorWrite];
+  // An organization without a live subscription may have a plan from the operator, which stays.
+  return isLive(current) ? [billingWrite, setPlanWrite(orgId, fallbackPlan())] : [billingWrite];
 }
 
-const moving = (orgId: number, plan: PlanKey, otherwise?: Problem): Write =>
-  update(keys.organization(orgId), { set: { plan, updatedAt: now().toISOString() } }, { if: exists, ...(otherwise && { otherwise }) });
+const setPlanWrite = (orgId: number, plan: PlanKey, orThrow?: Problem): Write =>
+  update(
+    keys.organization(orgId),
+    { set: { plan, updatedAt: now().toISOString() } },
+    { if: exists, ...(orThrow && { orThrow }) },
+  );
 
-/** A plan that nobody pays for, from the operator. 409 where a subscription says what the plan is. */
-export async function give(orgId: number, plan: PlanKey): Promise<void> {
-  if (await live(orgId)) throw conflict("The organization has a subscription, which says what its plan is");
-  await write(moving(orgId, plan, missing("There is no such organization")));
+/** Sets a plan granted by the operator. Throws 409 if a subscription determines the plan. */
+export async function setUnpaidPlan(orgId: number, plan: PlanKey): Promise<void> {
+  if (await getLiveSubscription(orgId))
+    throw conflict(
+      "The organization's plan comes from its subscription: cancel the subscription before you give it another plan",
+    );
+  await write(setPlanWrite(orgId, plan, missing("The organization does not exist")));
 }
 
-/** The plan of those who have no subscription. */
-const planWithout = (): PlanKey => (Object.hasOwn(plans, config.defaultPlan) ? (config.defaultPlan as PlanKey) : "free");
-
-/** The customer was deleted at Stripe, and with it whatever it had. */
-export async function forget(orgId: number, customerId: string): Promise<void> {
-  const gone = ["customerId", ...Object.keys(Subscription.shape), "subscriptionId", "itemId", "made", "seenAt"];
-  const lived = await live(orgId);
-  const forgotten = update(keys.billing(orgId), { remove: gone }, { if: equals("customerId", customerId) });
-  await claim(forgotten, ...(lived ? [moving(orgId, planWithout())] : []));
+/** Forgets a customer that was deleted at Stripe, together with its subscription. */
+export async function forgetCustomer(orgId: number, customerId: string): Promise<void> {
+  const attributes = [
+    "customerId",
+    ...Object.keys(Subscription.shape),
+    "subscriptionId",
+    "itemId",
+    "made",
+    "seenAt",
+  ];
+  const hadSubscription = await getLiveSubscription(orgId);
+  const set = { formerCustomerId: customerId };
+  const billingWrite = update(
+    keys.stripeBilling(orgId),
+    { set, remove: attributes },
+    { if: equals("customerId", customerId) },
+  );
+  await transact(billingWrite, ...(hadSubscription ? [setPlanWrite(orgId, fallbackPlan())] : []));
 }
+
+const fallbackPlan = (): PlanKey => defaultPlan() ?? "free";
 
 export const isCustomer = async (orgId: number, customerId: string | undefined): Promise<boolean> =>
-  customerId !== undefined && (await stored(orgId)).customerId === customerId;
+  customerId !== undefined && (await getBilling(orgId)).customerId === customerId;
 
-export const idOf = (reference: string | { id: string } | null | undefined): string | undefined =>
-  typeof reference === "string" ? reference : reference?.id;
+export const stripeIdOf = (
+  reference: string | { id: string } | null | undefined,
+): string | undefined => (typeof reference === "string" ? reference : reference?.id);
 const isoOf = (seconds: number): string => new Date(seconds * 1000).toISOString();

@@ -1,28 +1,33 @@
-// Proofs: single mails that read as a campaign will, to people who are to judge it. They are counted for nobody but the plan.
+// Proofs: test mails of a campaign to people who review it. They use the quota, but do not count in
+// the campaign's statistics.
 import * as z from "zod";
+import { get } from "../../adapters/dynamodb/table.ts";
 import type { Caller } from "../../caller.ts";
-import { get } from "../../doors/table.ts";
-import { canonical, EmailAddress } from "../../email.ts";
 import { invalid, missing } from "../../errors.ts";
+import { EmailAddress, normalizeEmail } from "../../kernel/email-fields.ts";
+import { inParallel } from "../../kernel/parallel.ts";
 import { keys } from "../../keys.ts";
-import { inParallel } from "../../parallel.ts";
-import * as plans from "../broadcasts/plan.ts";
-import * as campaigns from "../campaigns.ts";
-import type { ContactItem } from "../contacts/contact.ts";
-import * as reader from "../contacts/reader.ts";
-import { gather } from "../sending/accept.ts";
-import { single } from "../sending/accept-single.ts";
-import type { SingleMessage } from "../sending/message.ts";
-import type { StoredCampaign } from "./campaign.ts";
-import { planOf } from "./plan.ts";
-import { renderer } from "./preview.ts";
+import * as reader from "../audience/contacts/contact-reader.ts";
+import type { ContactItem } from "../audience/contacts/contact-schema.ts";
+import { acceptSingle } from "../sending/intake/accept-single.ts";
+import { loadIntake } from "../sending/intake/intake.ts";
+import type { SingleMessage } from "../sending/intake/message.ts";
+import { buildCampaignPlan } from "./campaign-plan.ts";
+import { createSampleRenderer } from "./campaign-preview.ts";
+import type { StoredCampaign } from "./campaign-schema.ts";
+import * as campaigns from "./campaigns.ts";
+import * as plans from "./engine/broadcast-plan.ts";
 
-const mostEmails = 10;
+const maxEmails = 10;
 
 export const ProofRequest = z
   .object({
-    emails: z.array(EmailAddress).min(1).max(mostEmails),
-    variantId: z.int().positive().optional().describe("Absent: each address gets every variant"),
+    emails: z.array(EmailAddress).min(1).max(maxEmails).describe("1 to 10 email addresses."),
+    variantId: z
+      .int()
+      .positive()
+      .optional()
+      .describe("Variant to send. If omitted, each address gets every variant."),
   })
   .meta({ examples: [{ emails: ["ada@example.com"] }] });
 export type ProofRequest = z.output<typeof ProofRequest>;
@@ -33,56 +38,71 @@ export const Proofs = z.object({
       email: z.string(),
       variantId: z.int().nullable(),
       sendId: z.int(),
-      status: z.enum(["queued", "scheduled", "failed"]).describe("`failed`: the address is suppressed"),
+      status: z
+        .enum(["queued", "scheduled", "failed"])
+        .describe("`failed`: the email address is suppressed."),
     }),
   ),
 });
 export type Proofs = z.output<typeof Proofs>;
 
 /**
- * Each reads as it would to the contact of that address, else to one of the audience. The link to unsubscribe leads nowhere. Throws
- * 400 that names what is missing to send it.
+ * Renders each proof for the contact with that address, or else for a contact of the audience. The
+ * unsubscribe links do not work. Throws 400 that names what the campaign is missing.
  */
-export async function send(caller: Caller, id: number, { emails, variantId }: ProofRequest): Promise<Proofs> {
-  const campaign = await campaigns.item(caller, id);
-  const plan = await planOf(campaign);
-  const parts = variantId === undefined ? plan.parts : plan.parts.filter((part) => part.id === variantId);
-  if (!parts.length) throw missing("There is no such variant of this campaign");
-  const [render, standIn] = await Promise.all([renderer(campaign, plan), anybody(campaign, plan)]);
-  const distinct = [...new Map(emails.map((email) => [canonical(email), email])).values()];
+export async function sendProofs(
+  caller: Caller,
+  id: number,
+  { emails, variantId }: ProofRequest,
+): Promise<Proofs> {
+  const campaign = await campaigns.findStored(caller, id);
+  const plan = await buildCampaignPlan(campaign);
+  const parts =
+    variantId === undefined ? plan.parts : plan.parts.filter((part) => part.id === variantId);
+  if (!parts.length) throw missing("The variant does not exist");
+  const [render, fallbackContact] = await Promise.all([
+    createSampleRenderer(campaign, plan),
+    pickAudienceContact(campaign, plan),
+  ]);
+  const distinct = [...new Map(emails.map((email) => [normalizeEmail(email), email])).values()];
   const wanted = distinct.flatMap((email) => parts.map((part) => ({ email, part })));
-  const read = await inParallel(4, wanted, async ({ email, part }) => {
-    const contact = (await get<ContactItem>(keys.contact(caller.orgId, campaign.siteId, canonical(email)))) ?? standIn;
+  const renderedProofs = await inParallel(4, wanted, async ({ email, part }) => {
+    const contact =
+      (await get<ContactItem>(
+        keys.contact(caller.orgId, campaign.siteId, normalizeEmail(email)),
+      )) ?? fallbackContact;
     return render(contact, part);
   });
-  const broken = read.find(({ error }) => error !== null);
-  if (broken) throw invalid(`It cannot be rendered for ${broken.email}: ${broken.error}`);
-  // One after the other: ids are taken in the same order when the request is made again.
+  const failedProof = renderedProofs.find(({ error }) => error !== null);
+  if (failedProof)
+    throw invalid(`The campaign cannot be rendered for ${failedProof.email}: ${failedProof.error}`);
+  // One after the other, so that a repeated request uses the same ids in the same order.
   const proofs: Proofs["proofs"] = [];
   for (const [i, { email, part }] of wanted.entries()) {
-    const message = messageOf(campaign, email, plan.configId, read[i]!);
-    const { id: sendId, status } = await single(caller, message, await gather(caller, message, [email]));
+    const message = {
+      ...toProofMessage(campaign, renderedProofs[i]!),
+      to: email,
+      sendingConfigId: plan.configId,
+    };
+    const { id: sendId, status } = await acceptSingle(caller, message, {
+      context: await loadIntake(caller, message, { emails: [email] }),
+    });
     proofs.push({ email, variantId: part.id ?? null, sendId, status });
   }
   return { proofs };
 }
 
-/** What is rendered already stands in variables, so that nothing of it is taken for Liquid again. */
-function messageOf(
+/** The rendered text is passed in variables, so that it is not parsed as Liquid again. */
+function toProofMessage(
   { siteId, name }: StoredCampaign,
-  to: string,
-  sendingConfigId: number,
-  said: { subject: string; html: string | null; text: string },
-): SingleMessage {
-  const { html, ...rest } = said;
+  { subject, html, text }: { subject: string; html: string | null; text: string },
+): Omit<SingleMessage, "to" | "sendingConfigId"> {
   return {
-    to,
     siteId,
-    sendingConfigId,
     subject: "[Test] {{ proof.subject }}",
     ...(html !== null && { html: "{{ proof.html | raw }}" }),
     text: "{{ proof.text }}",
-    variables: { proof: { subject: rest.subject, html, text: rest.text } },
+    variables: { proof: { subject, html, text } },
     headers: {},
     tags: [],
     metadata: { proofOf: name },
@@ -90,7 +110,17 @@ function messageOf(
   };
 }
 
-async function anybody(campaign: StoredCampaign, plan: plans.Plan): Promise<ContactItem> {
-  const { items } = await reader.page(campaign.orgId, campaign.siteId, { limit: 1 }, await plans.wantedOf(campaign.orgId, plan));
-  return items[0] ?? ({ id: 0, email: "ada@example.com", firstName: "Ada", lastName: "Lovelace" } as ContactItem);
+async function pickAudienceContact(
+  campaign: StoredCampaign,
+  plan: plans.BroadcastPlan,
+): Promise<ContactItem> {
+  const { items } = await reader.readSitePage(
+    campaign,
+    { limit: 1 },
+    await plans.buildContactQuery(campaign.orgId, plan),
+  );
+  return (
+    items[0] ??
+    ({ id: 0, email: "ada@example.com", firstName: "Ada", lastName: "Lovelace" } as ContactItem)
+  );
 }

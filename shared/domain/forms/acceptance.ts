@@ -1,48 +1,75 @@
-// A submission that holds: it needed no confirmation, or has it. The contact is written in one transaction with the note that it was,
-// so that nobody is subscribed twice over; what follows is safe to repeat, and is repeated until it is done.
-import { absent, all, equals, exists } from "../../conditions.ts";
-import { claim, get, Unmet, update, type Write, write } from "../../doors/table.ts";
-import { canonical } from "../../email.ts";
-import { Problem, unlessMissing } from "../../errors.ts";
-import { keys, off } from "../../keys.ts";
-import type { ContactItem } from "../contacts/contact.ts";
-import * as groups from "../contacts/groups.ts";
-import * as items from "../contacts/items.ts";
-import * as members from "../contacts/members.ts";
-import * as standing from "../contacts/standing.ts";
-import * as contacts from "../contacts.ts";
-import * as organizations from "../organizations.ts";
-import * as scoring from "../scoring.ts";
-import type { SequenceItem } from "../sequences/record.ts";
-import * as triggers from "../sequences/triggers.ts";
-import * as suppressions from "../suppressions.ts";
-import type { FormItem } from "./form.ts";
+// Applies accepted submissions: those that needed no confirmation or have it. One transaction
+// writes the contact and marks the submission as applied, so a submission changes the contact only
+// once. The follow-ups are idempotent and are retried until they are done.
+import { absent, all, equals, exists } from "../../adapters/dynamodb/conditions.ts";
+import {
+  ConditionFailed,
+  get,
+  getMany,
+  transact,
+  update,
+  type Write,
+  write,
+} from "../../adapters/dynamodb/table.ts";
+import { Problem, undefinedIfMissing } from "../../errors.ts";
+import { normalizeEmail } from "../../kernel/email-fields.ts";
+import { retryOnConflict } from "../../kernel/retry-on-conflict.ts";
+import { indexAttributeNames, keys } from "../../keys.ts";
+import type { ContactItem } from "../audience/contacts/contact-schema.ts";
+import * as contactStatus from "../audience/contacts/contact-status.ts";
+import * as contactWrites from "../audience/contacts/contact-writes.ts";
+import * as contacts from "../audience/contacts/contacts.ts";
+import * as fieldNames from "../audience/contacts/field-names.ts";
+import type { ReactionWrites } from "../audience/contacts/reactions.ts";
+import * as groupMembers from "../audience/groups/group-members.ts";
+import * as groups from "../audience/groups/groups.ts";
+import * as scoring from "../audience/scoring/scoring.ts";
+import * as suppressions from "../audience/suppressions/suppressions.ts";
+import type { SequenceItem } from "../automation/sequence-schema.ts";
+import * as triggers from "../automation/triggers.ts";
+import * as organizations from "../identity/organizations.ts";
+import type { FormValue } from "./form-entry.ts";
+import type { FormItem } from "./form-schema.ts";
 import * as submissions from "./submissions.ts";
-import type { Value } from "./values.ts";
 
 type Submission = submissions.SubmissionItem;
 
-/** All that an accepted submission brings about, exactly once. */
-export async function accept(form: FormItem, submission: Submission): Promise<void> {
+/** Applies an accepted submission exactly once. Idempotent. */
+export async function acceptSubmission(form: FormItem, submission: Submission): Promise<void> {
   const { orgId, email } = submission;
-  // By their own hand: who presses the button in their mail wants mail again.
-  if (isConfirmed(submission) && !submission.applied) await suppressions.welcomeBack(orgId, email);
-  const contact = await applied(form, submission);
+  // A confirmation proves that the owner of the email address wants mail again.
+  if (isConfirmed(submission) && !submission.applied)
+    await suppressions.removeIfUnsubscribed(orgId, email);
+  const contact = await writeContact(form, submission);
   if (contact) {
-    await standing.follow(orgId, [contact]);
-    // A list, or the contact itself, may have been deleted meanwhile.
-    await happened(form, submission, contact).catch(unlessMissing);
+    await contactStatus.syncWithSuppressions(orgId, [contact]);
+    // The list or the contact may have been deleted in between.
+    await applyFollowUps(form, submission, contact).catch(undefinedIfMissing);
   }
-  await finish(submission);
+  await finishSubmission(submission);
 }
 
-/** What follows on a submission that holds; each step is safe to repeat. The sequences it starts began with the contact. */
-async function happened(form: FormItem, submission: Submission, { id: contactId, siteId }: ContactItem): Promise<void> {
+/**
+ * Tags, list and points. Each step is idempotent. Sequences were started in the transaction of the
+ * contact.
+ */
+async function applyFollowUps(
+  form: FormItem,
+  submission: Submission,
+  { id: contactId, siteId }: ContactItem,
+): Promise<void> {
   const { orgId } = form;
-  const tags = await groups.tagsNamed({ orgId }, siteId, form.tags);
-  for (const [name, id] of tags) await scoring.applyTag({ orgId }, contactId, { id, name });
-  if (form.listId !== null) await members.add({ orgId }, "LIST", form.listId, [contactId]).catch(unlessMissing);
-  await scoring.happened(
+  const tags = await groups.getOrCreateTags({ orgId }, siteId, form.tags);
+  const storedTags = await getMany<groups.Group>(
+    [...new Set(tags.values())].map((id) => keys.record(orgId, "TAG", id)),
+  );
+  // A tag that was deleted in between is undefined.
+  for (const tag of storedTags) if (tag) await scoring.applyTag({ orgId }, contactId, tag);
+  if (form.listId !== null)
+    await groupMembers
+      .addMembers({ orgId }, { kind: "LIST", id: form.listId }, [contactId])
+      .catch(undefinedIfMissing);
+  await scoring.scoreEvent(
     orgId,
     { id: contactId, siteId },
     {
@@ -54,125 +81,225 @@ async function happened(form: FormItem, submission: Submission, { id: contactId,
   );
 }
 
-/** Nothing is left to be done, unless it was confirmed meanwhile. */
-export const finish = (submission: Submission, set: Partial<Submission> = {}): Promise<boolean> =>
-  claim(update(submission, { set, remove: [...off("due"), "taken"] }, { if: all(exists, equals("status", submission.status)) }));
+/** Removes the submission from the due index. Fails if its status has changed in between. */
+export const finishSubmission = (
+  submission: Submission,
+  set: Partial<Submission> = {},
+): Promise<boolean> =>
+  transact(
+    update(
+      submission,
+      { set, remove: [...indexAttributeNames("due"), "taken"] },
+      { if: all(exists, equals("status", submission.status)) },
+    ),
+  );
 
 const isConfirmed = ({ confirmedAt }: Submission): boolean => confirmedAt !== undefined;
-const mostTries = 8;
 
-/** The contact as it was written; undefined when it is gone since. */
-async function applied(form: FormItem, submission: Submission): Promise<ContactItem | undefined> {
-  for (let tries = 1; ; tries++) {
-    if (submission.applied) return (await contacts.byIds(submission.orgId, [submission.contactId!], { consistent: true }))[0];
-    const current = await contactAt(submission);
-    const met = current ? filled(current, submission) : await fresh(submission, form, "subscribed");
-    const [date, starts] = await Promise.all([organizations.today(form.orgId), sequencesOf(form)]);
-    const begun = await triggers.startedBy(met, { formId: form.id, starts }, roomForSequences);
-    const contact = { ...met, ...entering(met, begun) };
-    const storing = current ? items.changing(current, contact, neverTaken) : items.inserting(contact, date);
+/** Returns the contact as written. Undefined when it was deleted after an earlier attempt. */
+async function writeContact(
+  form: FormItem,
+  submission: Submission,
+): Promise<ContactItem | undefined> {
+  if (submission.applied) {
+    const ids = [submission.contactId!];
+    return (await contacts.getByIds(submission.orgId, ids, { consistent: true }))[0];
+  }
+  return retryOnConflict("The contact", async () => {
+    const current = await getContact(submission);
+    const merged = current
+      ? await mergeIntoContact(current, submission)
+      : await createContactItem(submission, form, "subscribed");
+    const [date, starts] = await Promise.all([
+      organizations.getToday(form.orgId),
+      getSequenceIds(form),
+    ]);
+    const reaction = await triggers.reactToContactChange(
+      merged,
+      { formId: form.id, starts, oncePerDay: true },
+      maxSequenceWrites,
+    );
+    const contact = { ...merged, ...sequencesOf(merged, reaction) };
+    const saveWrites = current
+      ? contactWrites.changeWrites(current, contact, unexpectedConflict)
+      : contactWrites.insertWrites(contact, date);
     try {
-      await write(noting(submission, contact, { applied: true }), submissions.logging(submission, contact.id), ...storing, ...begun.writes);
-      await triggers.started(begun);
+      await write(
+        contactIdWrite(submission, contact, { applied: true }),
+        submissions.logWrite(submission, contact.id),
+        ...saveWrites,
+        ...reaction.writes,
+      );
+      await reaction.afterCommit();
       return contact;
     } catch (error) {
-      if (!(error instanceof Unmet)) throw error;
-      // Somebody else is at it too.
-      if (error.index === 0) return contactAt(submission);
-      if (tries >= mostTries) throw error;
+      // Another worker applied the submission.
+      if (error instanceof ConditionFailed && error.index === 0) return getContact(submission);
+      throw error;
     }
-  }
+  });
 }
 
-const contactAt = ({ orgId, siteId, email }: Submission): Promise<ContactItem | undefined> =>
-  get<ContactItem>(keys.contact(orgId, siteId, canonical(email)));
+const getContact = ({ orgId, siteId, email }: Submission): Promise<ContactItem | undefined> =>
+  get<ContactItem>(keys.contact(orgId, siteId, normalizeEmail(email)));
 
-const noting = (submission: Submission, { id: contactId }: ContactItem, set: Partial<Submission>): Write =>
+const contactIdWrite = (
+  submission: Submission,
+  { id: contactId }: ContactItem,
+  set: Partial<Submission>,
+): Write =>
   update(submission, { set: { ...set, contactId } }, { if: all(exists, absent("applied")) });
 
-// Of the 100 writes of a transaction.
-const roomForSequences = 90;
+// A transaction takes 100 writes; up to 10 are for the contact and the submission.
+const maxSequenceWrites = 90;
 
-/** The form's own, as long as there is such a one. */
-async function sequencesOf({ orgId, sequenceId }: FormItem): Promise<number[]> {
-  const sequence = sequenceId === null ? undefined : await get<SequenceItem>(keys.record(orgId, "SEQUENCE", sequenceId));
+/** The sequence of the form, unless it was deleted or archived. */
+async function getSequenceIds({ orgId, sequenceId }: FormItem): Promise<number[]> {
+  const sequence =
+    sequenceId === null
+      ? undefined
+      : await get<SequenceItem>(keys.record(orgId, "SEQUENCE", sequenceId));
   return sequence && sequence.status !== "archived" ? [sequence.id] : [];
 }
 
-const entering = (contact: ContactItem, begun: triggers.Begun): Pick<ContactItem, "sequences"> => {
-  const { sequences } = begun.of(contact).add;
+const sequencesOf = (
+  contact: ContactItem,
+  reaction: ReactionWrites,
+): Pick<ContactItem, "sequences"> => {
+  const { sequences } = reaction.forContact(contact).add;
   return sequences ? { sequences: new Set([...(contact.sequences ?? []), ...sequences]) } : {};
 };
 
 /**
- * Before the confirmation there is somebody to confirm: whoever is new is a contact that waits, whoever is known stays as they are.
- * Answers with the submission as it then is.
+ * Links a submission that waits for its confirmation to a contact. A new contact is `pending`; an
+ * existing one does not change. Returns the submission with its contact id.
  */
-export async function meet(form: FormItem, submission: Submission): Promise<Submission> {
-  for (let tries = 1; submission.contactId === undefined; tries++) {
-    const current = await contactAt(submission);
-    const contact = current ?? (await fresh(submission, form, "pending"));
-    const storing = current ? [] : items.inserting(contact, await organizations.today(form.orgId));
+export async function ensureContact(form: FormItem, submission: Submission): Promise<Submission> {
+  if (submission.contactId !== undefined) return submission;
+  return retryOnConflict("The contact", async () => {
+    const current = await getContact(submission);
+    const contact = current ?? (await createContactItem(submission, form, "pending"));
+    const insertWrites = current
+      ? []
+      : contactWrites.insertWrites(contact, await organizations.getToday(form.orgId));
     try {
-      await write(noting(submission, contact, {}), submissions.logging(submission, contact.id), ...storing);
-      await standing.follow(submission.orgId, [contact]);
+      await write(
+        contactIdWrite(submission, contact, {}),
+        submissions.logWrite(submission, contact.id),
+        ...insertWrites,
+      );
+      await contactStatus.syncWithSuppressions(submission.orgId, [contact]);
       return { ...submission, contactId: contact.id };
     } catch (error) {
-      if (!(error instanceof Unmet)) throw error;
-      // It was confirmed meanwhile, or is gone.
-      if (error.index === 0) return submission;
-      if (tries >= mostTries) throw error;
+      // The submission was applied or deleted in between.
+      if (error instanceof ConditionFailed && error.index === 0) return submission;
+      throw error;
     }
-  }
-  return submission;
+  });
 }
 
-async function fresh(submission: Submission, form: FormItem, status: "pending" | "subscribed"): Promise<ContactItem> {
+async function createContactItem(
+  submission: Submission,
+  form: FormItem,
+  status: "pending" | "subscribed",
+): Promise<ContactItem> {
   const { orgId, siteId, email, freshContactId: id } = submission;
-  const suppressed = (await suppressions.among(orgId, [email], "marketing")).has(canonical(email));
-  const fields = { email, ...ofContact(submission), source: `form: ${form.name}`.slice(0, 200), status };
-  const item = items.newItem(fields, { orgId, siteId, id, tags: [], lists: [], suppressed });
+  const suppressed = (
+    await suppressions.filterSuppressed(orgId, [email], { purpose: "marketing" })
+  ).has(normalizeEmail(email));
+  const fields = {
+    email,
+    ...(await contactValuesOf(submission)),
+    source: `form: ${form.name}`.slice(0, 200),
+    status,
+  };
+  const item = contactWrites.createItem(fields, {
+    orgId,
+    siteId,
+    id,
+    tags: [],
+    lists: [],
+    suppressed,
+  });
   const contact = status === "pending" ? item : { ...item, forms: new Set([form.id]) };
-  await write(items.pointing(contact));
+  await write(contactWrites.pointerWrite(contact));
   return contact;
 }
 
-/** What a known contact gets of it. Anybody may type any address: without a confirmation only what is empty is filled, and who has left stays away. */
-function filled(current: ContactItem, submission: Submission): ContactItem {
+/**
+ * Merges a submission into an existing contact. Anyone can enter any email address, so a submission
+ * without confirmation only fills empty fields and does not change the status.
+ */
+async function mergeIntoContact(
+  current: ContactItem,
+  submission: Submission,
+): Promise<ContactItem> {
   const confirmed = isConfirmed(submission);
-  const given = ofContact(submission);
-  const isFree = (known: unknown) => confirmed || known === undefined || known === null || known === "";
-  const { customFields = {}, ...texts } = given;
+  const { customFields = {}, ...texts } = await contactValuesOf(submission);
+  const mayChange = (value: unknown) =>
+    confirmed || value === undefined || value === null || value === "";
+  const currentFields = new Map(
+    Object.entries(current.customFields ?? {}).map(([name, value]) => [name.toLowerCase(), value]),
+  );
   const changes = {
-    ...Object.fromEntries(Object.entries(texts).filter(([name]) => isFree(current[name as "firstName"]))),
-    customFields: Object.fromEntries(Object.entries(customFields).filter(([name]) => isFree(current.customFields?.[name]))),
+    ...Object.fromEntries(
+      Object.entries(texts).filter(([name]) => mayChange(current[name as "firstName"])),
+    ),
+    customFields: Object.fromEntries(
+      Object.entries(customFields).filter(([name]) =>
+        mayChange(currentFields.get(name.toLowerCase())),
+      ),
+    ),
     ...(confirmed && { status: "subscribed" as const }),
   };
-  return { ...changed(current, changes), forms: new Set([...(current.forms ?? []), submission.formId]) };
+  return {
+    ...applyFormChanges(current, changes),
+    forms: new Set([...(current.forms ?? []), submission.formId]),
+  };
 }
 
-// The address stays what it is.
-const neverTaken = new Problem("conflict", "The site has a contact with this email");
+// The email address does not change, so this conflict cannot happen.
+const unexpectedConflict = new Problem(
+  "conflict",
+  "The site already has a contact with this email",
+);
 
-/** Where there is no room for more custom fields, the submission alone keeps them. */
-function changed(current: ContactItem, { customFields, ...changes }: Parameters<typeof items.changed>[1]): ContactItem {
+/** If the contact has no room for more custom fields, only the submission keeps them. */
+function applyFormChanges(
+  current: ContactItem,
+  { customFields, ...changes }: Parameters<typeof contactWrites.applyChanges>[1],
+): ContactItem {
   try {
-    return items.changed(current, { ...changes, customFields });
+    return contactWrites.applyChanges(current, { ...changes, customFields });
   } catch (error) {
     if (!(error instanceof Problem && error.kind === "invalid")) throw error;
-    return items.changed(current, changes);
+    return contactWrites.applyChanges(current, changes);
   }
 }
 
-type Given = { [Name in (typeof submissions.contactFields)[number]]?: string } & { customFields?: Record<string, Value> };
+type ContactValues = { [Name in (typeof submissions.contactFields)[number]]?: string } & {
+  customFields?: Record<string, FormValue>;
+};
 
-/** An empty box says nothing: it empties no field, and unticks nothing. */
-function ofContact({ fields }: Submission): Given {
-  const own = new Set<string>(submissions.contactFields);
-  const said = Object.entries(fields).filter(([, value]) => value !== "" && value !== false);
-  const customFields = Object.fromEntries(said.filter(([name]) => !own.has(name)));
+/**
+ * Leaves out empty inputs and unticked checkboxes, so that they do not clear a field of the
+ * contact.
+ */
+async function contactValuesOf({ orgId, siteId, fields }: Submission): Promise<ContactValues> {
+  const standardFields = new Set<string>(submissions.contactFields);
+  const filledFields = Object.entries(fields).filter(
+    ([, value]) => value !== "" && value !== false,
+  );
+  const customFields = Object.fromEntries(
+    filledFields.filter(([name]) => !standardFields.has(name)),
+  );
+  const [spelled] = await fieldNames.spelled(orgId, siteId, [{ customFields }]);
   return {
-    ...Object.fromEntries(said.filter(([name]) => own.has(name)).map(([name, value]) => [name, String(value).slice(0, 200)])),
-    ...(Object.keys(customFields).length && { customFields }),
+    ...Object.fromEntries(
+      filledFields
+        .filter(([name]) => standardFields.has(name))
+        .map(([name, value]) => [name, String(value).slice(0, 200)]),
+    ),
+    ...(Object.keys(customFields).length && spelled),
   };
 }

@@ -1,53 +1,66 @@
-// The mail that asks to confirm: a send of the site like any other, listed and recorded.
+// The confirmation email of double opt-in. It is a normal send of the site.
+
+import { get } from "../../adapters/dynamodb/table.ts";
 import { config } from "../../config.ts";
-import { get } from "../../doors/table.ts";
+import { renderSimpleEmail } from "../../email/simple-email.ts";
+import { confirmationEmailWording } from "../../email/wording/confirmation-email.ts";
+import type { Language } from "../../email/wording/email-footer.ts";
 import { Problem } from "../../errors.ts";
 import * as ids from "../../ids.ts";
 import { keys } from "../../keys.ts";
-import { confirmMailWords } from "../../pages/confirm-mail-words.ts";
-import { letter } from "../../pages/letters.ts";
-import type { Language } from "../../pages/mail-words.ts";
-import { gather } from "../sending/accept.ts";
-import { single } from "../sending/accept-single.ts";
-import type { SingleMessage } from "../sending/message.ts";
-import * as sendingConfigs from "../sending-configs.ts";
-import { nameOf, type Site } from "../sites.ts";
-import * as confirmations from "./confirmations.ts";
+import { displayNameOf, type Site } from "../identity/sites.ts";
+import * as sendingConfigs from "../senders/sending-configs.ts";
+import { acceptSingle } from "../sending/intake/accept-single.ts";
+import { loadIntake } from "../sending/intake/intake.ts";
+import type { SingleMessage } from "../sending/intake/message.ts";
+import * as confirmations from "./double-opt-in.ts";
 import type { SubmissionItem } from "./submissions.ts";
 
-/** What became of it, for the submission to tell. */
-export type Asked = Pick<SubmissionItem, "confirmationSendId" | "error">;
+/** Fields for the submission. */
+export type ConfirmationMailResult = Pick<SubmissionItem, "confirmationSendId" | "error">;
 
-const limited = "A mail that asks this address to confirm went within the hour";
+const limitError =
+  "No confirmation email was sent: one was already sent to this address within the last hour";
 
-/** Accepts the mail once, however often it is tried: a try after a death takes the send id of the first. */
-export async function ask(submission: SubmissionItem): Promise<Asked> {
-  if (!(await confirmations.mayAsk(submission))) return { error: limited };
+/** Idempotent: a retry after a crash uses the send id of the first attempt. */
+export async function sendConfirmationMail(
+  submission: SubmissionItem,
+): Promise<ConfirmationMailResult> {
+  if (!(await confirmations.reserveMailSlot(submission))) return { error: limitError };
   try {
-    const memory = { address: submission, taken: { ...submission.taken } };
-    return { confirmationSendId: await ids.remembering(memory, () => send(submission)) };
+    const reserved = { key: submission, taken: { ...submission.taken } };
+    return {
+      confirmationSendId: await ids.withReservedIds(reserved, () => acceptMail(submission)),
+    };
   } catch (error) {
-    // No sending config is verified any more, or the credits are used up: waiting does not mend it.
-    if (error instanceof Problem && ["invalid", "missing", "unpaid"].includes(error.kind)) return { error: error.message };
+    // A retry does not help, for example without a verified sending config or without credits.
+    if (error instanceof Problem && ["invalid", "missing", "unpaid"].includes(error.kind))
+      return { error: error.message };
     throw error;
   }
 }
 
-async function send(submission: SubmissionItem): Promise<number> {
+async function acceptMail(submission: SubmissionItem): Promise<number> {
   const { orgId, siteId, email, formId, id, contactId } = submission;
   const [sender, site, token] = await Promise.all([
-    sendingConfigs.defaultConfig(orgId),
+    sendingConfigs.findDefault(orgId),
     get<Site>(keys.record(orgId, "SITE", siteId)),
-    confirmations.tokenOf(submission),
+    confirmations.createToken(submission),
   ]);
-  const siteName = site ? nameOf(site) : (sender.fromName ?? sender.fromEmail);
+  const siteName = site
+    ? displayNameOf(site)
+    : (sender.fromName ?? sendingConfigs.senderOf(sender).email);
   const message: SingleMessage = {
     to: email,
     siteId,
     sendingConfigId: sender.id,
     fromName: sender.fromName ?? siteName.slice(0, 100),
-    ...worded(siteName, submission.language as Language, `${config.publicUrl}/api/v1/forms/confirm/${token}`),
-    // A link that is counted leads somewhere else first.
+    ...composeContent(
+      siteName,
+      submission.language as Language,
+      `${config.publicUrl}/api/v1/forms/confirm/${token}`,
+    ),
+    // Click tracking would replace the confirmation link with a redirect.
     trackOpens: false,
     trackClicks: false,
     metadata: { formId, submissionId: id },
@@ -57,13 +70,24 @@ async function send(submission: SubmissionItem): Promise<number> {
     secure: false,
     secureExpiresInDays: 30,
   };
-  return (await single({ orgId }, message, await gather({ orgId }, message, [email], { contactId }))).id;
+  return (
+    await acceptSingle({ orgId }, message, {
+      context: await loadIntake({ orgId }, message, {
+        emails: [email],
+        contactId,
+        canFailOver: true,
+      }),
+    })
+  ).id;
 }
 
-/** As values: what a site is called must not be read as Liquid. */
-function worded(siteName: string, language: Language, link: string) {
-  const { subject, hello, ask: asking, confirm, ignore } = confirmMailWords[language];
-  const blocks = [hello, asking(siteName), { link, label: confirm }, { small: ignore }];
-  const variables = { subject: subject(siteName), ...letter({ sender: siteName, lang: language, blocks }) };
+/** Passes all texts as variables, so that the site's name is not read as Liquid. */
+function composeContent(siteName: string, language: Language, link: string) {
+  const { subject, greeting, intro, confirm, ignoreNote } = confirmationEmailWording[language];
+  const blocks = [greeting, intro(siteName), { link, label: confirm }, { note: ignoreNote }];
+  const variables = {
+    subject: subject(siteName),
+    ...renderSimpleEmail({ sender: siteName, lang: language, blocks }),
+  };
   return { subject: "{{ subject }}", html: "{{ html | raw }}", text: "{{ text }}", variables };
 }

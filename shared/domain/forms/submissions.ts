@@ -1,24 +1,52 @@
-// What was submitted to a form: stored with its count before anything is done about it, and with the evidence of consent.
+// Submissions of forms, with the evidence of consent. A submission and its count are stored before
+// it is processed.
 import * as z from "zod";
-import { after, epochSeconds, now } from "../../clock.ts";
-import { any, atMost, exists, isNew } from "../../conditions.ts";
-import { enqueue } from "../../doors/queue.ts";
-import { get, put, query, remove as removal, Unmet, update, type Write, write } from "../../doors/table.ts";
-import { canonical } from "../../email.ts";
+import { any, atMost, exists, isNew } from "../../adapters/dynamodb/conditions.ts";
+import {
+  ConditionFailed,
+  get,
+  put,
+  query,
+  remove as removeWrite,
+  update,
+  type Write,
+  write,
+} from "../../adapters/dynamodb/table.ts";
+import { enqueue } from "../../adapters/sqs/enqueue.ts";
+import { addSeconds, epochSeconds, now } from "../../clock.ts";
 import * as ids from "../../ids.ts";
-import { type Address, dueShard, emailShard, keys, on, ranges, shelves, sortable } from "../../keys.ts";
-import { decodeCursor, type PageRequest, pagination, skipped } from "../../paging.ts";
+import { normalizeEmail } from "../../kernel/email-fields.ts";
+import {
+  countSkipped,
+  type PageRequest,
+  positionOf,
+  positionParts,
+  toPagination,
+} from "../../kernel/paging.ts";
+import * as counters from "../../kernel/sharded-counters.ts";
+import {
+  dueShardOf,
+  emailShardOf,
+  indexAttributes,
+  indexes,
+  type Key,
+  keys,
+  ranges,
+  zeroPad,
+} from "../../keys.ts";
 import { queues } from "../../queues.ts";
-import * as counters from "../counters.ts";
-import type { Entered, Value } from "./values.ts";
+import type { FormEntry, FormValue } from "./form-entry.ts";
 
 const Consent = z.object({
   at: z.string(),
   ip: z.string().nullable(),
   userAgent: z.string().nullable(),
-  page: z.string().nullable().describe("The page that the form was on, as the browser told"),
-  formVersion: z.int().describe("What the form said: GET /forms/:id?version="),
-  confirmedAt: z.string().nullable().describe("When the button behind the mailed link was pressed"),
+  page: z
+    .string()
+    .nullable()
+    .describe("URL of the page that the form was on, as sent by the browser."),
+  formVersion: z.int().describe("Version of the form that was shown: see GET /forms/:id?version=."),
+  confirmedAt: z.string().nullable().describe("When the submission was confirmed, or `null`."),
   confirmedIp: z.string().nullable(),
   confirmedUserAgent: z.string().nullable(),
 });
@@ -27,28 +55,33 @@ export const Submission = z
   .object({
     id: z.int(),
     formId: z.int(),
-    contactId: z.int().nullable(),
+    contactId: z.int().nullable().describe("Contact of the submission. `null` until there is one."),
     email: z.string(),
     fields: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])),
-    status: z.enum(["pending", "accepted"]).describe("`pending`: waits to be confirmed; nothing was done for it yet"),
+    status: z
+      .enum(["pending", "accepted"])
+      .describe(
+        "`pending`: waits for confirmation by email; nothing has been applied yet. " +
+          "`accepted`: applied.",
+      ),
     consent: Consent,
-    confirmationSendId: z.int().nullable().describe("The mail that asks to confirm"),
-    error: z.string().nullable().describe("Why no such mail was sent"),
+    confirmationSendId: z.int().nullable().describe("Send of the confirmation email, or `null`."),
+    error: z.string().nullable().describe("Why no confirmation email was sent, or `null`."),
     createdAt: z.string(),
   })
   .meta({ id: "FormSubmission" });
 export type Submission = z.output<typeof Submission>;
 
-/** Of a contact: taken whether or not the form asks for them. */
+/** Fields of a contact. They are accepted even if the form does not ask for them. */
 export const contactFields = ["firstName", "lastName", "phone", "company"] as const;
 
-export interface SubmissionItem extends Address {
+export interface SubmissionItem extends Key {
   id: number;
   orgId: number;
   siteId: number;
   formId: number;
   email: string;
-  fields: Record<string, Value>;
+  fields: Record<string, FormValue>;
   extra: Record<string, string>;
   status: Submission["status"];
   createdAt: string;
@@ -56,33 +89,33 @@ export interface SubmissionItem extends Address {
   userAgent?: string | undefined;
   page?: string | undefined;
   formVersion: number;
-  /** In which it was read, and so in which it is answered. */
+  /** Language of the form as shown, used for the response and the confirmation email. */
   language: string;
   confirmedAt?: string;
   confirmedIp?: string;
   confirmedUserAgent?: string;
   contactId?: number;
-  /** Of the contact that is made if there is none. */
+  /** Contact id reserved in case the contact does not exist yet. */
   freshContactId: number;
-  /** The contact has it. */
+  /** The contact was written. */
   applied?: boolean;
   confirmationSendId?: number;
   error?: string;
-  /** Ids it took on its way, so that who takes it up again takes the same. */
+  /** Reserved ids, so that a retry uses the same ones. */
   taken?: Record<string, number[]>;
-  /** Something is still to be done. */
+  /** Set while something is left to do. */
   duesk?: string;
 }
 
-/** Who submits, and how it was asked. */
-export interface Circumstances {
+/** Evidence of consent from the request. */
+export interface SubmissionContext {
   ip: string;
   userAgent?: string | undefined;
   page?: string | undefined;
   language: string;
 }
 
-interface Asked {
+interface SubmittedForm {
   orgId: number;
   id: number;
   siteId: number;
@@ -90,72 +123,113 @@ interface Asked {
   doubleOptIn: boolean;
 }
 
-/** The same from the same person within so long is the same: pressed twice, or loaded again. */
-const sameSeconds = 300;
-const graceSeconds = 90;
-const [maxAgent, maxPage] = [300, 500];
+/** An identical submission within this time is a duplicate, such as a double click or a reload. */
+const duplicateSeconds = 300;
+const retryAfterSeconds = 90;
+const maxUserAgent = 300;
+const maxPage = 500;
 
-/** Stored and counted, at once or not at all. What was submitted just before is found again. */
-export async function store(form: Asked, { email, fields, extra }: Entered, asked: Circumstances): Promise<SubmissionItem> {
+/**
+ * Stores and counts the submission in one transaction. Returns the earlier submission for a
+ * duplicate.
+ */
+export async function storeSubmission(
+  form: SubmittedForm,
+  { email, fields, extra }: FormEntry,
+  context: SubmissionContext,
+): Promise<SubmissionItem> {
   const { orgId, id: formId, siteId, version: formVersion, doubleOptIn } = form;
-  const [id, [freshContactId = 0], createdAt] = [await ids.takeActivity(), await ids.takeContacts(1), now().toISOString()];
-  const place = `${createdAt}#${sortable(id)}`;
+  const id = await ids.nextActivityId();
+  const [freshContactId = 0] = await ids.nextContactIds(1);
+  const createdAt = now().toISOString();
+  const sortKey = `${createdAt}#${zeroPad(id)}`;
   const item: SubmissionItem = {
-    ...keys.submission(orgId, formId, place),
-    ...{ id, orgId, siteId, formId, email, fields, extra, formVersion, freshContactId, createdAt },
+    ...keys.submission(orgId, formId, sortKey),
+    id,
+    orgId,
+    siteId,
+    formId,
+    email,
+    fields,
+    extra,
+    formVersion,
+    freshContactId,
+    createdAt,
     status: doubleOptIn ? "pending" : "accepted",
-    ip: asked.ip,
-    userAgent: asked.userAgent?.slice(0, maxAgent),
-    page: asked.page?.slice(0, maxPage),
-    language: asked.language,
-    ...dueSoon(id),
+    ip: context.ip,
+    userAgent: context.userAgent?.slice(0, maxUserAgent),
+    page: context.page?.slice(0, maxPage),
+    language: context.language,
+    ...dueIndexAttributes(id),
   };
-  const latest = keys.latestSubmission(orgId, formId, JSON.stringify([canonical(email), fields, extra, formVersion, doubleOptIn]));
-  const until = epochSeconds() + sameSeconds;
+  const latestKey = keys.latestSubmission(
+    orgId,
+    formId,
+    JSON.stringify([normalizeEmail(email), fields, extra, formVersion, doubleOptIn]),
+  );
+  const until = epochSeconds() + duplicateSeconds;
   try {
     await write(
-      put(latest, { place, until, expires: until }, { if: any(isNew, atMost("until", epochSeconds())) }),
-      put(item, item, { new: true }),
-      counted(item, 1),
+      put(
+        latestKey,
+        { place: sortKey, until, expires: until },
+        { if: any(isNew, atMost("until", epochSeconds())) },
+      ),
+      put(item, item, { ifAbsent: true }),
+      countWrite(item, 1),
     );
     return item;
   } catch (error) {
-    if (!(error instanceof Unmet)) throw error;
-    const earlier = await get<{ place: string }>(latest);
+    if (!(error instanceof ConditionFailed)) throw error;
+    const earlier = await get<{ place: string }>(latestKey);
     return (earlier && (await find(orgId, formId, earlier.place))) ?? item;
   }
 }
 
-/** For who is to look after it should nobody else come. */
-export const dueSoon = (id: number) => on(shelves.due("SUBMISSION", dueShard(id)), after(graceSeconds).toISOString());
+/** Due a little later, in case the request that stored the submission crashes. */
+export const dueIndexAttributes = (id: number) =>
+  indexAttributes(
+    indexes.due("SUBMISSION", dueShardOf(id)),
+    addSeconds(retryAfterSeconds).toISOString(),
+  );
 
-const counted = ({ orgId, formId, email }: SubmissionItem, by: number): Write =>
-  update(keys.submissionCount(orgId, formId, emailShard(email)), { add: { count: by } });
+const countWrite = ({ orgId, formId, email }: SubmissionItem, by: number): Write =>
+  update(keys.submissionCount(orgId, formId, emailShardOf(email)), { add: { count: by } });
 
-export const find = (orgId: number, formId: number, place: string): Promise<SubmissionItem | undefined> =>
-  get<SubmissionItem>(keys.submission(orgId, formId, place));
+export const find = (
+  orgId: number,
+  formId: number,
+  sortKey: string,
+): Promise<SubmissionItem | undefined> =>
+  get<SubmissionItem>(keys.submission(orgId, formId, sortKey));
 
-export const takeUpSoon = (orgId: number, formId: number, place: string): Promise<void> =>
-  enqueue(queues.submission, [{ orgId, formId, place }], { group: orgId });
+export const enqueueSubmission = (orgId: number, formId: number, sortKey: string): Promise<void> =>
+  enqueue(queues.submission, [{ orgId, formId, place: sortKey }], { group: orgId });
 
-export const count = (orgId: number, formId: number): Promise<number> => counters.total(ranges.submissionCounts(orgId, formId));
+export const count = (orgId: number, formId: number): Promise<number> =>
+  counters.sumShards(ranges.submissionCounts(orgId, formId));
+
+const positionPattern = new RegExp(`^${positionParts.time}#${positionParts.id}$`);
 
 /** Newest first. */
 export async function list(orgId: number, formId: number, request: PageRequest) {
-  const skip = skipped(request);
+  const skip = countSkipped(request);
   const [page, total] = await Promise.all([
     query<SubmissionItem>(ranges.submissions(orgId, formId), {
       newestFirst: true,
       limit: skip + request.limit,
-      after: decodeCursor(request.cursor),
+      after: positionOf(request, positionPattern),
     }),
     count(orgId, formId),
   ]);
   const items = page.items.slice(skip);
-  return { items: items.map(told), pagination: pagination(request, total, items.length ? page.next : undefined) };
+  return {
+    items: items.map(toApi),
+    pagination: toPagination(request, total, items.length ? page.next : undefined),
+  };
 }
 
-export const told = (item: SubmissionItem): Submission => ({
+export const toApi = (item: SubmissionItem): Submission => ({
   id: item.id,
   formId: item.formId,
   contactId: item.contactId ?? null,
@@ -177,21 +251,27 @@ export const told = (item: SubmissionItem): Submission => ({
   createdAt: item.createdAt,
 });
 
-/** With its count; one that is gone is left so. */
+/** Deletes a submission and its count. Does nothing if it is already deleted. */
 export async function remove(item: SubmissionItem): Promise<void> {
   try {
-    await write(removal(item, { if: exists }), counted(item, -1));
+    await write(removeWrite(item, { if: exists }), countWrite(item, -1));
   } catch (error) {
-    if (!(error instanceof Unmet)) throw error;
+    if (!(error instanceof ConditionFailed)) throw error;
   }
 }
 
-/** Lines of a contact's log that name what it submitted begin so. */
+/** Sort key prefix of submissions in the contact log. */
 export const logPrefix = "FORM|";
-export interface LogLine {
+export interface SubmissionLogItem {
   formId: number;
   place: string;
 }
-/** In the log of its contact; safe to repeat. */
-export const logging = ({ orgId, formId, sk: place }: SubmissionItem, contactId: number): Write =>
-  put(keys.contactLog(orgId, contactId, `${logPrefix}${place}|${formId}`), { formId, place } satisfies LogLine);
+/** Names the submission in the log of its contact. Idempotent. */
+export const logWrite = (
+  { orgId, formId, sk: sortKey }: SubmissionItem,
+  contactId: number,
+): Write =>
+  put(keys.contactLog(orgId, contactId, `${logPrefix}${sortKey}|${formId}`), {
+    formId,
+    place: sortKey,
+  } satisfies SubmissionLogItem);

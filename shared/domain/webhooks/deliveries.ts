@@ -1,66 +1,94 @@
-// Deliveries as callers see them: what each event came to at an endpoint, and telling it again.
+// Deliveries in the API: list them, redeliver one, and send a test event.
 import { randomUUID } from "node:crypto";
 import * as z from "zod";
-import type { Caller } from "../../caller.ts";
+import type { CallerScope } from "../../caller.ts";
 import { now } from "../../clock.ts";
 import { conflict, missing } from "../../errors.ts";
-import { decodeCursor, type PageRequest, pagination, skipped } from "../../paging.ts";
-import { type EventType, eventTypes } from "../../providers/inbound/inbound.ts";
-import { find as findWebhook, secrets } from "../webhooks.ts";
-import { type Outcome, post } from "./calls.ts";
-import { deliveryId, placeOf } from "./page-numbers.ts";
-import * as pages from "./pages.ts";
-import { again, deliveryStatuses, type Row } from "./rows.ts";
+import { countSkipped, type PageRequest, positionOf, toPagination } from "../../kernel/paging.ts";
+import { type EventType, eventTypes } from "../../providers/inbound/inbound-adapter.ts";
+import { type DeliveryAttempt, deliverEvent } from "./deliver-event.ts";
+import * as log from "./delivery-log.ts";
+import { type DeliveryRow, deliveryStatuses, resetSchedule } from "./delivery-row.ts";
+import { decryptSecrets, find as findWebhook } from "./webhooks.ts";
 
-type Who = Pick<Caller, "orgId" | "siteId">;
-
-export const Status = z.enum(deliveryStatuses);
+export const DeliveryStatus = z.enum(deliveryStatuses);
 
 export const Delivery = z
   .object({
-    id: z.int().describe("Unique at its endpoint"),
-    eventId: z.int(),
+    id: z.int().describe("Id of the delivery. Unique within its endpoint."),
+    eventId: z.int().describe("Id of the event, as in GET /events."),
     event: z.enum(eventTypes),
-    sendId: z.int(),
-    status: Status.describe("`pending`: it will be tried (again); `dead`: given up, and can be delivered again"),
-    attempts: z.int(),
-    responseStatus: z.int().nullable().describe("HTTP status of the last answer; null without one"),
-    latencyMs: z.int().nullable().describe("Of the last attempt"),
-    error: z.string().nullable().describe("Why the last attempt failed"),
+    sendId: z.int().describe("Send that the event belongs to."),
+    status: DeliveryStatus.describe(
+      "`pending`: waits for its first attempt or a retry. `delivered`: the endpoint " +
+        "confirmed it. `dead`: all attempts failed; it can be redelivered.",
+    ),
+    attempts: z.int().describe("Number of attempts so far."),
+    responseStatus: z
+      .int()
+      .nullable()
+      .describe("HTTP status of the latest response. `null` if there was none."),
+    latencyMs: z.int().nullable().describe("Duration of the latest attempt in milliseconds."),
+    error: z.string().nullable().describe("Why the latest attempt failed, or `null`."),
     lastAttemptAt: z.string().nullable(),
-    nextAttemptAt: z.string().nullable(),
+    nextAttemptAt: z
+      .string()
+      .nullable()
+      .describe("When the next attempt is due. `null` if none is."),
   })
   .meta({ id: "WebhookDelivery" });
 export type Delivery = z.output<typeof Delivery>;
 
-/** Newest first; of the last 30 days. */
-export async function list(who: Who, webhookId: number, request: PageRequest, status?: Row["status"]) {
-  await findWebhook(who, webhookId);
-  const wanted = skipped(request) + request.limit;
+/** Lists deliveries of the last 30 days, newest first. */
+export async function list(
+  caller: CallerScope,
+  request: PageRequest,
+  { webhookId, status }: { webhookId: number; status?: DeliveryRow["status"] | undefined },
+) {
+  await findWebhook(caller, webhookId);
+  const end = countSkipped(request) + request.limit;
   const found: Delivery[] = [];
-  for await (const delivery of newestFirst(who.orgId, webhookId, lastOf(request), status)) if (found.push(delivery) > wanted) break;
-  const deliveries = found.slice(wanted - request.limit, wanted);
+  const before = deliveryIdFromCursor(request);
+  for await (const delivery of readDeliveries(caller.orgId, webhookId, { before, status }))
+    if (found.push(delivery) > end) break;
+  const deliveries = found.slice(end - request.limit, end);
   const last = deliveries.at(-1);
-  return { deliveries, pagination: pagination(request, null, found.length > wanted && last ? String(last.id) : undefined) };
+  return {
+    deliveries,
+    pagination: toPagination(
+      request,
+      null,
+      found.length > end && last ? String(last.id) : undefined,
+    ),
+  };
 }
 
-/** The delivery that the last page ended with. */
-function lastOf({ cursor }: PageRequest): number | undefined {
-  const place = decodeCursor(cursor);
-  return place === undefined ? undefined : Number(place) || 0;
+/** The last delivery of the previous page. */
+function deliveryIdFromCursor(request: PageRequest): number | undefined {
+  const id = positionOf(request, /^\d{1,16}$/);
+  return id === undefined ? undefined : Number(id);
 }
 
-async function* newestFirst(orgId: number, webhookId: number, last: number | undefined, status?: Row["status"]): AsyncGenerator<Delivery> {
-  const below = last === undefined ? undefined : placeOf(last).page + 1;
-  for await (const page of pages.newestFirst(orgId, webhookId, below, status))
+async function* readDeliveries(
+  orgId: number,
+  webhookId: number,
+  { before, status }: { before: number | undefined; status: DeliveryRow["status"] | undefined },
+): AsyncGenerator<Delivery> {
+  const below = before === undefined ? undefined : log.parseDeliveryId(before).page + 1;
+  for await (const page of log.readPages(orgId, webhookId, { below, status }))
     for (const [i, row] of [...page.rows.entries()].toReversed()) {
-      const delivery = shown(page, i, row);
-      if ((last === undefined || delivery.id < last) && (!status || row.status === status)) yield delivery;
+      const delivery = toApi(page, i, row);
+      if ((before === undefined || delivery.id < before) && (!status || row.status === status))
+        yield delivery;
     }
 }
 
-const shown = (page: pages.Page, place: number, { event, ...row }: Row): Delivery => ({
-  id: deliveryId(page.number, place),
+const toApi = (
+  page: log.DeliveryPage,
+  rowIndex: number,
+  { event, ...row }: DeliveryRow,
+): Delivery => ({
+  id: log.deliveryId(page.number, rowIndex),
   eventId: event.id,
   event: event.event,
   sendId: event.sendId,
@@ -73,33 +101,59 @@ const shown = (page: pages.Page, place: number, { event, ...row }: Row): Deliver
   nextAttemptAt: row.nextAt ?? null,
 });
 
-/** Tells the endpoint again, now, with all retries before it and under the same webhook-id. 409 when the endpoint is inactive. */
-export async function redeliver(who: Who, webhookId: number, id: number): Promise<Delivery> {
-  const webhook = await findWebhook(who, webhookId);
-  const { page: number, row: place } = placeOf(id);
-  const page = await pages.find(who.orgId, webhookId, number);
-  if (!page?.rows[place]) throw missing("There is no such delivery");
-  if (!webhook.active) throw conflict("The endpoint is inactive: set it active first");
-  const stored = await pages.store(page, (rows) => rows.map((row, i) => (i === place ? again(row) : row)));
-  return shown(stored, place, stored.rows[place]!);
+/**
+ * Delivers an event again, now, with all retries and the same webhook-id. 409 if the endpoint is
+ * inactive.
+ */
+export async function redeliver(
+  caller: CallerScope,
+  webhookId: number,
+  id: number,
+): Promise<Delivery> {
+  const webhook = await findWebhook(caller, webhookId);
+  const { page: number, row: rowIndex } = log.parseDeliveryId(id);
+  const page = await log.getPage(caller.orgId, webhookId, number);
+  if (!page?.rows[rowIndex]) throw missing("Delivery not found");
+  if (!webhook.active) throw conflict("The endpoint is inactive: set active to true first");
+  const stored = await log.updatePage(page, (rows) =>
+    rows.map((row, i) => (i === rowIndex ? resetSchedule(row) : row)),
+  );
+  return toApi(stored, rowIndex, stored.rows[rowIndex]!);
 }
 
-export const Tested = z.object({
+export const WebhookTestResult = z.object({
   event: z.enum(eventTypes),
-  delivered: z.boolean(),
-  responseStatus: z.int().nullable().describe("null: no answer came"),
-  latencyMs: z.int(),
+  delivered: z.boolean().describe("Whether the endpoint responded with 2xx in time."),
+  responseStatus: z
+    .int()
+    .nullable()
+    .describe("HTTP status of the response. `null` if there was none."),
+  latencyMs: z.int().describe("Duration of the call in milliseconds."),
   error: z.string().nullable(),
 });
 
-/** Calls the endpoint once with a made-up event, active or not; not listed, and nothing depends on how it goes. */
-export async function test(who: Who, webhookId: number, event?: EventType): Promise<z.output<typeof Tested>> {
-  const webhook = await findWebhook(who, webhookId);
+/**
+ * Calls the endpoint once with a sample event, even if it is inactive. The call is not listed and
+ * does not change its health.
+ */
+export async function sendTestEvent(
+  caller: CallerScope,
+  webhookId: number,
+  event?: EventType,
+): Promise<z.output<typeof WebhookTestResult>> {
+  const webhook = await findWebhook(caller, webhookId);
   const type = event ?? webhook.events[0]!;
   const timestamp = now().toISOString();
-  const sample = { id: 0, event: type, sendId: 0, contactId: 0, email: "test@example.com", timestamp };
-  const { timedOut: _, ...outcome }: Outcome = await post(
-    { ...webhook, secrets: await secrets(who.orgId, webhook) },
+  const sample = {
+    id: 0,
+    event: type,
+    sendId: 0,
+    contactId: 0,
+    email: "test@example.com",
+    timestamp,
+  };
+  const { timedOut: _, ...outcome }: DeliveryAttempt = await deliverEvent(
+    { ...webhook, secrets: await decryptSecrets(caller.orgId, webhook) },
     sample,
     `test ${randomUUID()}`,
   );

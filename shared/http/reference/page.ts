@@ -1,94 +1,116 @@
-// The API reference as one page of html and css, made from the OpenAPI document: no script, nothing from elsewhere.
-import { type Html, html } from "../html.ts";
-import type { openapi } from "../openapi.ts";
+// The page of the API reference. Scalar (github.com/scalar/scalar) renders the OpenAPI document.
+import { createHash } from "node:crypto";
+import { html } from "../../kernel/html.ts";
 import { basePath } from "../route.ts";
-import { type Endpoint, endpoint } from "./endpoint.ts";
-import { chapters, introduction, type Place } from "./introduction.ts";
-import { find, mentions, summary } from "./search.ts";
-import { style } from "./style.ts";
 
-export type Document = ReturnType<typeof openapi>;
+/** The name changes with the version of the package, so that browsers can keep the script. */
+export const scriptName = "scalar-1.72.1.js";
 
-interface Asked extends Place {
-  /** Words to find; absent: everything. */
-  search?: string | undefined;
+const hiddenLanguages =
+  "c clojure csharp dart fsharp go http java julia kotlin node objc ocaml php powershell r ruby " +
+  "rust swift";
+
+// Darker greys and colours on white, lighter ones on black: the default ones have too little
+// contrast. Scalar focuses the section of a link, which needs no frame.
+const customCss = `
+.light-mode { --scalar-color-2: #616161; --scalar-color-3: #666; --scalar-color-green: #00784b;
+  --scalar-color-blue: #006bad; --scalar-color-orange: #b34700; --scalar-color-red: #c80000 }
+.dark-mode { --scalar-color-3: #999; --scalar-color-red: #ff6b6b }
+section:focus-visible { outline: none }`;
+
+const options = {
+  url: `${basePath}/openapi.json`,
+  defaultHttpClient: { targetKey: "shell", clientKey: "curl" },
+  hiddenClients: {
+    ...Object.fromEntries(hiddenLanguages.split(" ").map((language) => [language, true])),
+    shell: ["httpie", "wget"],
+    js: ["axios", "jquery", "ofetch", "xhr"],
+    python: ["aiohttp", "httpx_async", "httpx_sync", "python3"],
+  },
+  authentication: { preferredSecurityScheme: "apiKey" },
+  documentDownloadType: "direct",
+  hideModels: true,
+  customCss,
+  // Nothing is loaded from or sent to another host.
+  withDefaultFonts: false,
+  telemetry: false,
+  proxyUrl: "",
+  agent: { disabled: true },
+  mcp: { disabled: true },
+  hideClientButton: true,
+  showDeveloperTools: "never",
+};
+
+// Requests go to the origin of the page, also if the service has several. Links to older versions
+// of the page name an operation, a group or a guide: #sendEmail, #group-sends, #errors.
+// The observer adds the names and tab stops that the markup of Scalar lacks.
+const startScript = `
+const options = ${JSON.stringify(options)};
+async function findNewHash(id) {
+  if (id.startsWith("group-")) return id.replace("group-", "#tag/");
+  const { paths } = await (await window.fetch(options.url)).json();
+  const operations = Object.values(paths).flatMap((methods) => Object.values(methods));
+  const operation = operations.find(({ operationId }) => operationId === id);
+  return operation ? "#tag/" + operation.tags[0] + "/" + id : "#description/" + id;
 }
+function mendMarkup() {
+  const each = (selector, mend) => document.querySelectorAll(selector).forEach(mend);
+  each("code.custom-scroll:not([tabindex])", (code) => { code.tabIndex = 0; });
+  each(".scalar-code-copy:not([aria-label])", (button) => { button.ariaLabel = "Copy"; });
+  each(".show-more[aria-label^='Show all ']", (button) => {
+    button.ariaLabel = button.ariaLabel.replace("Show all", button.innerText.trim() + ":");
+  });
+  each(".response-card[role=region]", (card) => { card.role = "group"; });
+}
+async function start() {
+  const [, id] = /^#([\\w-]+)$/.exec(location.hash) ?? [];
+  if (id) history.replaceState(null, "", await findNewHash(id));
+  new MutationObserver(mendMarkup).observe(document.body, { childList: true, subtree: true });
+  Scalar.createApiReference("#reference", {
+    ...options,
+    servers: [{ url: location.origin }],
+    generateOperationSlug: ({ operationId }) => operationId,
+  });
+}
+start();
+`;
 
-/** The whole page; or with `search` what has all its words, endpoints that have them in their names opened. */
-export function page(document: Document, { search = "", ...place }: Asked): string {
-  const words = search.toLowerCase().split(/\s+/).filter(Boolean);
-  const all = { chapters: chapters(place), endpoints: endpointsOf(document) };
-  const found = words.length ? find(words, all, document) : undefined;
-  const groups = grouped(document, found ? found.named : all.endpoints);
-  const shown = groups.map(({ name, endpoints }) => section(name, endpoints, document, place.origin, found !== undefined));
-  const main = found
-    ? html`${summary(search, found)}${shown}${mentions(found)}`
-    : html`<h1>Pennymail API</h1>${introduction(place.origin, all.chapters)}${shown}`;
-  return html`<!doctype html>
+const startScriptHash = createHash("sha256").update(startScript).digest("base64");
+
+export const referencePolicy = [
+  "default-src 'none'",
+  `script-src 'self' 'sha256-${startScriptHash}'`,
+  "style-src 'unsafe-inline'",
+  "img-src 'self' data:",
+  "font-src 'self' data:",
+  "connect-src 'self'",
+  "form-action 'self'",
+  "frame-ancestors 'none'",
+  "base-uri 'none'",
+].join("; ");
+
+const icon =
+  "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 " +
+  "16'%3E%3Crect y='2' width='16' height='12' rx='2' fill='%239a4a22'/%3E%3Cpath d='M1 4l7 5 " +
+  "7-5' fill='none' stroke='white' stroke-width='1.5'/%3E%3C/svg%3E";
+
+export const referencePage = html`<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
-<title>${words.length > 0 && `${search} · `}Pennymail API reference</title>
+<title>Pennymail API reference</title>
 <link rel="icon" href="${icon}">
-<style>${style}</style>
+<link rel="preload" href="${options.url}" as="fetch" crossorigin>
+<noscript><style>#reference { display: none }</style></noscript>
 </head>
 <body>
-<a class="skip" href="#main">Skip to content</a>
-<header>
-<a class="brand" href="${basePath}/docs">Pennymail <span>API v1</span></a>
-<search><form action="${basePath}/docs"><label for="q">Find endpoints, fields and words</label><input id="q" name="q" type="search" value="${search}" maxlength="100" placeholder="Search" autocomplete="off"><button>Find</button></form></search>
-<a class="machine" href="${basePath}/openapi.json">openapi.json</a>
-</header>
-<div class="frame">
-<nav aria-label="Contents">${words.length ? html`<p><a href="${basePath}/docs">All endpoints</a></p>` : contents("Basics", all.chapters)}
-${contents(
-  "Endpoints",
-  groups.map(({ name, endpoints }) => ({ id: anchor(name), title: titleOf(name), count: endpoints.length })),
-)}</nav>
-<main id="main" tabindex="-1">
-${main}
-</main>
-</div>
+<noscript>This page needs JavaScript; the <a href="${options.url}">OpenAPI document</a> has the same
+content.</noscript>
+<div id="reference">Loading the API reference…</div>
+<script src="${basePath}/docs/${scriptName}"></script>
+<script>${{ html: startScript }}</script>
 </body>
 </html>
 `.html;
-}
-
-const icon =
-  "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E%3Crect y='2' width='16' height='12' rx='2' fill='%239a4a22'/%3E%3Cpath d='M1 4l7 5 7-5' fill='none' stroke='white' stroke-width='1.5'/%3E%3C/svg%3E";
-
-interface Group {
-  name: string;
-  endpoints: Endpoint[];
-}
-
-const endpointsOf = ({ paths }: Document): Endpoint[] =>
-  Object.entries(paths).flatMap(([path, methods]) =>
-    Object.entries(methods).map(([method, operation]) => ({ method: method.toUpperCase(), path, operation })),
-  );
-
-/** In the document's order. */
-function grouped({ tags }: Document, endpoints: Endpoint[]): Group[] {
-  const of = Map.groupBy(endpoints, ({ operation }) => operation.tags[0]!);
-  return tags.flatMap(({ name }) => (of.has(name) ? [{ name, endpoints: of.get(name)! }] : []));
-}
-
-const anchor = (group: string): string => `group-${group}`;
-const titleOf = (group: string): string => (group === "mfa" ? "MFA" : group.charAt(0).toUpperCase() + group.slice(1).replaceAll("-", " "));
-
-const section = (name: string, endpoints: Endpoint[], document: Document, origin: string, open: boolean): Html =>
-  html`<section aria-labelledby="${anchor(name)}">
-<h2 id="${anchor(name)}">${titleOf(name)}</h2>
-${endpoints.map((one) => endpoint(one, document, origin, open))}
-</section>
-`;
-
-const contents = (title: string, entries: { id: string; title: string; count?: number }[]): Html | undefined =>
-  entries.length === 0
-    ? undefined
-    : html`<p class="part">${title}</p><ul>${entries.map(
-        ({ id, title, count }) =>
-          html`<li><a href="#${id}">${title}${count !== undefined && html` <span class="count">${count}</span>`}</a></li>`,
-      )}</ul>`;

@@ -1,40 +1,50 @@
-// Brevo transactional webhooks (developers.brevo.com/docs/transactional-webhooks): one event per call, or an array where batching
-// is on; no signature, no event ids, and nothing of the recipient's client.
-import type { Inbound, ProviderEvent } from "./inbound.ts";
-import { entry, event, type Fields, fields, type Happening, hashed, json, rows, time } from "./reading.ts";
-import { secretInUrl } from "./signatures.ts";
+// Brevo transactional webhooks (developers.brevo.com/docs/transactional-webhooks): one event per
+// request, or an array if batching is on. No signature, no event ids, no data about the recipient's
+// client.
+import type { InboundAdapter, ProviderEvent } from "./inbound-adapter.ts";
+import {
+  asIsoTime,
+  asObject,
+  asObjects,
+  type EventDetails,
+  hashedEventId,
+  ownValue,
+  parseJson,
+  toProviderEvents,
+  type UntrustedJson,
+} from "./normalize.ts";
+import { hasUrlSecret } from "./signatures.ts";
 
-export const brevo: Inbound = {
-  proof: "secret",
-  genuine: secretInUrl,
-  read: ({ rawBody }) => ({ events: rows(json(rawBody)).flatMap(eventOf) }),
-  // 5xx is final here as well: only silence and 429 are followed by another try.
-  statuses: { forged: 401, busy: 429 },
+export const brevo: InboundAdapter = {
+  verify: hasUrlSecret,
+  readEvents: ({ rawBody }) => ({ events: asObjects(parseJson(rawBody)).flatMap(toEvents) }),
+  // Brevo retries only after a timeout or 429; even a 5xx is final.
+  statuses: { rejected: 401, retryLater: 429 },
 };
 
-function eventOf(row: Fields): ProviderEvent[] {
-  const happening = entry(kinds, row.event)?.(row);
-  if (!happening) return [];
+function toEvents(row: UntrustedJson): ProviderEvent[] {
+  const details = ownValue(detailsByKind, row.event)?.(row);
+  if (!details) return [];
   const { email, link, "message-id": messageId } = row;
-  return event({
-    ...happening,
+  return toProviderEvents({
+    ...details,
     email,
-    sendId: fields(json(row["X-Mailin-custom"])).sendId,
+    sendId: asObject(parseJson(row["X-Mailin-custom"])).sendId,
     messageId,
-    eventId: hashed(row.event, messageId, email, row.ts_epoch ?? row.ts_event, link),
-    // Never `date`: it is in the time zone of the account.
-    at: [row.ts_epoch, row.s_epoch, row.ts_event, row.ts].map(time).find(Boolean),
+    eventId: hashedEventId(row.event, messageId, email, row.ts_epoch ?? row.ts_event, link),
+    // `date` is in the time zone of the account, so it is not used.
+    at: [row.ts_epoch, row.s_epoch, row.ts_event, row.ts].map(asIsoTime).find(Boolean),
   });
 }
 
-const opened = (): Happening => ({ type: "open" });
-/** A mail program's proxy (Apple's, for one) fetched the pixel. */
-const prefetched = (): Happening => ({ type: "open", automated: true });
-const complained = (): Happening => ({ type: "spam_report" });
-const unsubscribed = (): Happening => ({ type: "unsubscribe" });
-const dropped = ({ reason }: Fields): Happening => ({ type: "dropped", reason });
+const opened = (): EventDetails => ({ type: "open" });
+/** The proxy of a mail program, such as Apple's, fetched the tracking pixel. */
+const prefetched = (): EventDetails => ({ type: "open", automated: true });
+const complained = (): EventDetails => ({ type: "spam_report" });
+const unsubscribed = (): EventDetails => ({ type: "unsubscribe" });
+const dropped = ({ reason }: UntrustedJson): EventDetails => ({ type: "dropped", reason });
 
-const kinds: Record<string, (row: Fields) => Happening> = {
+const detailsByKind: Record<string, (row: UntrustedJson) => EventDetails> = {
   delivered: () => ({ type: "delivered" }),
   opened,
   unique_opened: opened,

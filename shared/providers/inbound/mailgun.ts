@@ -1,65 +1,86 @@
-// Mailgun webhooks (documentation.mailgun.com, webhook payloads and securing webhooks): one event per call. The signature covers a
-// time and a token, not the event: whoever saw one unused token could put any event beside it, so each token is good for one use.
+// Mailgun webhooks (documentation.mailgun.com, webhook payloads and securing webhooks): one event
+// per request. The signature covers a time and a token, not the event. A seen token could be sent
+// with any event, so each token is valid for one body.
 import { createHmac } from "node:crypto";
-import type { Inbound, ProviderEvent } from "./inbound.ts";
-import { entry, event, type Fields, fields, firstText, type Happening, json, text, time } from "./reading.ts";
-import { same } from "./signatures.ts";
+import type { InboundAdapter, ProviderEvent } from "./inbound-adapter.ts";
+import {
+  asIsoTime,
+  asObject,
+  asText,
+  type EventDetails,
+  firstText,
+  ownValue,
+  parseJson,
+  toProviderEvents,
+  type UntrustedJson,
+} from "./normalize.ts";
+import { equalsSecret } from "./signatures.ts";
 
-export const mailgun: Inbound = {
-  proof: "signature",
-  genuine({ rawBody }, secret, now) {
-    const { timestamp, token, given } = signatureOf(fields(json(rawBody)));
+export const mailgun: InboundAdapter = {
+  verify({ rawBody }, secret, { now }) {
+    const { timestamp, token, signatures } = signatureOf(asObject(parseJson(rawBody)));
     if (!secret || !token || !/^\d{1,12}$/.test(timestamp)) return false;
     if (Math.abs(now.getTime() / 1000 - Number(timestamp)) > windowSeconds) return false;
     const expected = createHmac("sha256", secret).update(`${timestamp}${token}`).digest("hex");
-    return given.some((one) => same(one, expected));
+    return signatures.some((signature) => equalsSecret(signature, expected));
   },
-  read({ rawBody }) {
-    const body = fields(json(rawBody));
+  readEvents({ rawBody }) {
+    const body = asObject(parseJson(rawBody));
     const { token, timestamp } = signatureOf(body);
-    return token ? { events: eventOf(fields(body["event-data"]), token, timestamp), onceToken: token } : { events: [] };
+    return token
+      ? { events: toEvents(asObject(body["event-data"]), token, timestamp), nonce: token }
+      : { events: [] };
   },
-  // 406 is the one answer that ends the repeats.
-  statuses: { forged: 406, busy: 503 },
+  // 406 is the only status that ends the retries.
+  statuses: { rejected: 406, retryLater: 503 },
 };
 
-/** Repeats go on for 8 hours and carry the first signature. */
+/** Retries continue for 8 hours and carry the first signature. */
 const windowSeconds = 24 * 3600;
 
-function signatureOf(body: Fields) {
-  const { timestamp, token, signature, "parent-signature": parent } = fields(body.signature);
+function signatureOf(body: UntrustedJson) {
+  const { timestamp, token, signature, "parent-signature": parent } = asObject(body.signature);
   return {
-    timestamp: typeof timestamp === "string" || typeof timestamp === "number" ? String(timestamp) : "",
+    timestamp:
+      typeof timestamp === "string" || typeof timestamp === "number" ? String(timestamp) : "",
     token: typeof token === "string" && /^[\w-]{1,200}$/.test(token) ? token : undefined,
-    // A subaccount's events are signed with its own key and, as the parent, with the account's.
-    given: [signature, parent].filter((one) => typeof one === "string"),
+    // Events of a subaccount are signed with its own key and with the key of the parent account.
+    signatures: [signature, parent].filter((one) => typeof one === "string"),
   };
 }
 
-function eventOf(row: Fields, token: string, signedAt: string): ProviderEvent[] {
-  const happening = entry(kinds, row.event)?.(row);
-  if (!happening) return [];
-  const headers = fields(fields(row.message).headers);
-  return event({
-    ...happening,
+function toEvents(row: UntrustedJson, token: string, signedAt: string): ProviderEvent[] {
+  const details = ownValue(detailsByKind, row.event)?.(row);
+  if (!details) return [];
+  const headers = asObject(asObject(row.message).headers);
+  const at = asIsoTime(row.timestamp) ?? asIsoTime(signedAt);
+  return toProviderEvents({
+    ...details,
     email: row.recipient ?? headers.to,
-    sendId: fields(row["user-variables"]).sendId,
-    messageId: text(headers["message-id"])?.replace(/^<|>$/g, ""),
-    eventId: token,
-    at: time(row.timestamp) ?? time(signedAt),
+    sendId: asObject(row["user-variables"]).sendId,
+    messageId: asText(headers["message-id"])?.replace(/^<|>$/g, ""),
+    // Mailgun's ids are unique within a day. The token is one per webhook, not per event.
+    eventId: asText(row.id) ? `${row.id}|${at?.slice(0, 10)}` : token,
+    at,
   });
 }
 
-function client(row: Fields) {
-  const { "user-agent": userAgent, bot } = fields(row["client-info"]);
-  return { userAgent, ip: row.ip, automated: text(bot) !== undefined };
+function client(row: UntrustedJson) {
+  const { "user-agent": userAgent, bot } = asObject(row["client-info"]);
+  return { userAgent, ip: row.ip, automated: asText(bot) !== undefined };
 }
 
-const rejected = (row: Fields): Happening => ({ type: "dropped", reason: firstText(fields(row.reject).reason, reasonOf(row)) });
+const rejected = (row: UntrustedJson): EventDetails => ({
+  type: "dropped",
+  reason: firstText(asObject(row.reject).reason, reasonOf(row)),
+});
 
-const kinds: Record<string, (row: Fields) => Happening> = {
+const detailsByKind: Record<string, (row: UntrustedJson) => EventDetails> = {
   delivered: () => ({ type: "delivered" }),
-  failed: (row) => ({ ...(row.severity === "permanent" ? failure(row) : { type: "deferred" }), reason: reasonOf(row) }),
+  failed: (row) => ({
+    ...(row.severity === "permanent" ? failureDetails(row) : { type: "deferred" }),
+    reason: reasonOf(row),
+  }),
   rejected,
   blocked: rejected,
   opened: (row) => ({ type: "open", ...client(row) }),
@@ -68,26 +89,33 @@ const kinds: Record<string, (row: Fields) => Happening> = {
   complained: () => ({ type: "spam_report" }),
 };
 
-function reasonOf(row: Fields): string | undefined {
-  const { message, description } = fields(row["delivery-status"]);
+function reasonOf(row: UntrustedJson): string | undefined {
+  const { message, description } = asObject(row["delivery-status"]);
   return firstText(message, description, row.reason);
 }
 
-/** Permanent failures that never left Mailgun, since the address is on one of its lists. */
-const listed = new Set<unknown>(["suppress-bounce", "suppress-unsubscribe", "suppress-complaint"]);
-const listedCodes = new Set([605, 606, 607, 625]);
+/** Permanent failures of addresses on a suppression list of Mailgun; the mails were never sent. */
+const suppressedReasons = new Set<unknown>([
+  "suppress-bounce",
+  "suppress-unsubscribe",
+  "suppress-complaint",
+]);
+const suppressedCodes = new Set([605, 606, 607, 625]);
 const noSuchMailbox = /^(?:5\d\d[ -])?5\.(?:1\.\d|2\.1(?!\d)|4\.4(?!\d))/;
 const bounceTypes: Record<string, "hard" | "soft"> = { hard: "hard", soft: "soft" };
 
-function failure(row: Fields): Happening {
-  const status = fields(row["delivery-status"]);
+function failureDetails(row: UntrustedJson): EventDetails {
+  const status = asObject(row["delivery-status"]);
   const code = Number(status.code);
-  if (listed.has(row.reason) || listedCodes.has(code)) return { type: "dropped" };
-  const told = entry(bounceTypes, status["bounce-type"]);
-  if (told) return { type: "bounce", bounceType: told };
-  // Retries used up: the mailbox may well exist.
+  if (suppressedReasons.has(row.reason) || suppressedCodes.has(code)) return { type: "dropped" };
+  const bounceType = ownValue(bounceTypes, status["bounce-type"]);
+  if (bounceType) return { type: "bounce", bounceType };
+  // Mailgun gave up after its retries; the mailbox may exist.
   if (row.reason === "old" || code === 602) return { type: "bounce", bounceType: "soft" };
-  const unknown = [status["enhanced-code"], status.message].some((value) => noSuchMailbox.test(text(value) ?? ""));
-  const hard = unknown || row.reason === "bounce" || fields(row.flags)["is-delayed-bounce"] === true;
+  const unknown = [status["enhanced-code"], status.message].some((value) =>
+    noSuchMailbox.test(asText(value) ?? ""),
+  );
+  const hard =
+    unknown || row.reason === "bounce" || asObject(row.flags)["is-delayed-bounce"] === true;
   return { type: "bounce", bounceType: hard ? "hard" : "soft" };
 }

@@ -1,64 +1,95 @@
-// Postmark webhooks (postmarkapp.com/developer/webhooks): one event per call, no signature. Its probes carry the secret as any call.
-import type { Inbound, ProviderEvent, Reading } from "./inbound.ts";
-import { entry, event, type Fields, fields, firstText, type Happening, json, text, time } from "./reading.ts";
-import { secretInUrl } from "./signatures.ts";
+// Postmark webhooks (postmarkapp.com/developer/webhooks): one event per request, no
+// signature. Test requests carry the secret too.
+import type { InboundAdapter, ParsedRequest, ProviderEvent } from "./inbound-adapter.ts";
+import {
+  asIsoTime,
+  asObject,
+  type EventDetails,
+  firstText,
+  ownValue,
+  parseJson,
+  toProviderEvents,
+  type UntrustedJson,
+} from "./normalize.ts";
+import { hasUrlSecret } from "./signatures.ts";
 
-export const postmark: Inbound = {
-  proof: "secret",
-  genuine: secretInUrl,
-  read: ({ headers, rawBody }): Reading => ({ events: eventsOf(fields(json(rawBody)), headers["x-pm-webhook-trace-id"]) }),
-  // Any 4xx but 408 and 429 is final.
-  statuses: { forged: 401, busy: 503 },
+export const postmark: InboundAdapter = {
+  verify: hasUrlSecret,
+  readEvents: ({ rawBody }): ParsedRequest => ({ events: toEvents(asObject(parseJson(rawBody))) }),
+  // Any 4xx except 408 and 429 is final.
+  statuses: { rejected: 401, retryLater: 503 },
 };
 
-/** `trace` is the same on every try. */
-function eventsOf(row: Fields, trace: string | undefined): ProviderEvent[] {
-  const kind = entry(kinds, row.RecordType);
-  const happening = kind?.happening(row);
-  if (!kind || !happening) return [];
+/**
+ * X-PM-Webhook-Trace-Id differs per webhook: two sending configs of one account would get an event
+ * under two ids.
+ */
+function toEvents(row: UntrustedJson): ProviderEvent[] {
+  const kind = ownValue(kindsByType, row.RecordType);
+  const details = kind?.details(row);
+  if (!kind || !details) return [];
   const [email, at] = [row[kind.email], row[kind.time]];
-  const parts = [row.RecordType, row.MessageID, email, at, ...(happening.url === undefined ? [] : [happening.url])];
-  return event({
-    ...happening,
+  const parts = [
+    row.RecordType,
+    row.MessageID,
     email,
-    sendId: fields(row.Metadata).sendId,
+    at,
+    ...(details.url === undefined ? [] : [details.url]),
+  ];
+  return toProviderEvents({
+    ...details,
+    email,
+    sendId: asObject(row.Metadata).sendId,
     messageId: row.MessageID,
-    eventId: text(trace) ?? parts.map((part) => (typeof part === "string" ? part : "")).join("|"),
-    at: time(at),
+    eventId: parts.map((part) => (typeof part === "string" ? part : "")).join("|"),
+    at: asIsoTime(at),
   });
 }
 
-interface Kind {
-  /** Names of the fields. */
+interface PostmarkKind {
+  /** Names of the payload's fields. */
   email: string;
   time: string;
-  happening(row: Fields): Happening | undefined;
+  details(row: UntrustedJson): EventDetails | undefined;
 }
 
-const client = ({ UserAgent, Geo }: Fields) => ({ userAgent: UserAgent, ip: fields(Geo).IP });
+const client = ({ UserAgent, Geo }: UntrustedJson) => ({
+  userAgent: UserAgent,
+  ip: asObject(Geo).IP,
+});
 
-const kinds: Record<string, Kind> = {
-  Delivery: { email: "Recipient", time: "DeliveredAt", happening: () => ({ type: "delivered" }) },
-  Open: { email: "Recipient", time: "ReceivedAt", happening: (row) => ({ type: "open", ...client(row) }) },
-  Click: { email: "Recipient", time: "ReceivedAt", happening: (row) => ({ type: "click", url: row.OriginalLink, ...client(row) }) },
-  Bounce: { email: "Email", time: "BouncedAt", happening: bounce },
-  SpamComplaint: { email: "Email", time: "BouncedAt", happening: () => ({ type: "spam_report" }) },
-  // Other reasons are told by a Bounce or SpamComplaint of their own.
+const kindsByType: Record<string, PostmarkKind> = {
+  Delivery: { email: "Recipient", time: "DeliveredAt", details: () => ({ type: "delivered" }) },
+  Open: {
+    email: "Recipient",
+    time: "ReceivedAt",
+    details: (row) => ({ type: "open", ...client(row) }),
+  },
+  Click: {
+    email: "Recipient",
+    time: "ReceivedAt",
+    details: (row) => ({ type: "click", url: row.OriginalLink, ...client(row) }),
+  },
+  Bounce: { email: "Email", time: "BouncedAt", details: bounce },
+  SpamComplaint: { email: "Email", time: "BouncedAt", details: () => ({ type: "spam_report" }) },
+  // Postmark reports other reasons by a Bounce or SpamComplaint event.
   SubscriptionChange: {
     email: "Recipient",
     time: "ChangedAt",
-    happening: ({ SuppressSending, SuppressionReason }) =>
-      SuppressSending === true && SuppressionReason === "ManualSuppression" ? { type: "unsubscribe" } : undefined,
+    details: ({ SuppressSending, SuppressionReason }) =>
+      SuppressSending === true && SuppressionReason === "ManualSuppression"
+        ? { type: "unsubscribe" }
+        : undefined,
   },
 };
 
-const hard: Happening = { type: "bounce", bounceType: "hard" };
-const soft: Happening = { type: "bounce", bounceType: "soft" };
-const deferred: Happening = { type: "deferred" };
-const dropped: Happening = { type: "dropped" };
+const hard: EventDetails = { type: "bounce", bounceType: "hard" };
+const soft: EventDetails = { type: "bounce", bounceType: "soft" };
+const deferred: EventDetails = { type: "deferred" };
+const dropped: EventDetails = { type: "dropped" };
 
-/** By `Type`; null is no event of ours. The numbers of `TypeCode` differ between Postmark's own pages. */
-const bounces: Record<string, Happening | null> = {
+/** By `Type`; null is ignored. Postmark's own pages disagree about the numbers of `TypeCode`. */
+const bounceDetails: Record<string, EventDetails | null> = {
   HardBounce: hard,
   BadEmailAddress: hard,
   SoftBounce: soft,
@@ -83,11 +114,13 @@ const bounces: Record<string, Happening | null> = {
   InboundError: null,
 };
 
-const reasoned = new Set(["bounce", "deferred", "dropped"]);
+const typesWithReason = new Set(["bounce", "deferred", "dropped"]);
 
-function bounce({ Type, Inactive, Details, Description }: Fields): Happening | undefined {
-  const known = entry(bounces, Type);
+function bounce({ Type, Inactive, Details, Description }: UntrustedJson): EventDetails | undefined {
+  const known = ownValue(bounceDetails, Type);
   if (known === null) return undefined;
-  const happening = known ?? (Inactive === true ? hard : soft);
-  return reasoned.has(happening.type) ? { ...happening, reason: firstText(Details, Description) } : happening;
+  const details = known ?? (Inactive === true ? hard : soft);
+  return typesWithReason.has(details.type)
+    ? { ...details, reason: firstText(Details, Description) }
+    : details;
 }

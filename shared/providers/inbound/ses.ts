@@ -1,58 +1,104 @@
-// Amazon SES events through SNS (docs.aws.amazon.com/ses, event publishing and notification contents). Both formats are read: the
-// published events of a configuration set, which carry our tags, and the older notifications of an identity, which do not.
-import type { Inbound, ProviderEvent } from "./inbound.ts";
-import { entry, event, type Fields, fields, firstText, type Happening, headerIn, json, list, rows, text, time } from "./reading.ts";
-import { same } from "./signatures.ts";
+// Amazon SES events through SNS (docs.aws.amazon.com/ses, event publishing and notification
+// contents).
+// Reads both formats: events of a configuration set, which carry our tags, and the older
+// notifications of an identity, which do not.
+import type { InboundAdapter, ProviderEvent } from "./inbound-adapter.ts";
+import {
+  asArray,
+  asIsoTime,
+  asObject,
+  asObjects,
+  asText,
+  type EventDetails,
+  firstText,
+  hashedEventId,
+  headerValue,
+  ownValue,
+  parseJson,
+  toProviderEvents,
+  type UntrustedJson,
+} from "./normalize.ts";
+import { equalsSecret } from "./signatures.ts";
 import * as sns from "./sns.ts";
 
-export const ses: Inbound = {
-  proof: "secret",
-  async genuine(notice, secret, now, certificate) {
-    const message = same(notice.querySecret, secret) ? sns.message(notice) : undefined;
-    return message !== undefined && sns.genuine(message, now, certificate);
+export const ses: InboundAdapter = {
+  async verify(request, secret, { now, fetchCertificate }) {
+    const message = equalsSecret(request.querySecret, secret)
+      ? sns.parseSnsMessage(request)
+      : undefined;
+    return message !== undefined && sns.isSignedBySns(message, now, fetchCertificate);
   },
-  read(notice) {
-    const message = sns.message(notice);
-    const source = message?.TopicArn;
-    if (!message || !source) return { events: [] };
-    const confirm = message.Type === "SubscriptionConfirmation" ? sns.subscribeUrl(message) : undefined;
-    // An UnsubscribeConfirmation carries a SubscribeURL too: opening it would subscribe again.
-    const events = message.Type === "Notification" ? eventsOf(message) : [];
-    return { events, source, ...(confirm && { confirm }) };
+  readEvents(request) {
+    const message = sns.parseSnsMessage(request);
+    const snsTopic = message?.TopicArn;
+    if (!message || !snsTopic) return { events: [] };
+    const subscribeUrl =
+      message.Type === "SubscriptionConfirmation" ? sns.subscribeUrl(message) : undefined;
+    // An UnsubscribeConfirmation has a SubscribeURL too, but opening it would subscribe again.
+    const events = message.Type === "Notification" ? toEvents(message) : [];
+    return { events, snsTopic, ...(subscribeUrl && { subscribeUrl }) };
   },
-  // SNS gives up on any 4xx.
-  statuses: { forged: 401, busy: 503 },
+  // SNS gives up after any 4xx.
+  statuses: { rejected: 401, retryLater: 503 },
 };
 
-function eventsOf(message: sns.Message): ProviderEvent[] {
-  const told = fields(json(message.Message));
-  const mail = fields(told.mail);
-  const kind = entry(kinds, told.eventType ?? told.notificationType);
+function toEvents(message: sns.SnsEnvelope): ProviderEvent[] {
+  const event = asObject(parseJson(message.Message));
+  const mail = asObject(event.mail);
+  const kind = ownValue(kindsByType, event.eventType ?? event.notificationType);
   if (!kind) return [];
-  const detail = fields(told[kind.field]);
-  return kind.happenings(detail, list(mail.destination)).flatMap((happening) =>
-    event({
-      ...happening,
-      sendId: list(fields(mail.tags).sendId)[0] ?? headerIn(mail.headers, "x-send-id"),
+  const detail = asObject(event[kind.field]);
+  return kind.toDetails(detail, asArray(mail.destination)).flatMap((details) =>
+    toProviderEvents({
+      ...details,
+      sendId: asArray(asObject(mail.tags).sendId)[0] ?? headerValue(mail.headers, "x-send-id"),
       messageId: mail.messageId,
-      eventId: typeof happening.email === "string" ? `${message.MessageId}|${happening.email}` : undefined,
-      at: time(detail.timestamp) ?? time(message.Timestamp),
+      eventId: fingerprint(message, { mail, detail, details }),
+      at: asIsoTime(detail.timestamp) ?? asIsoTime(message.Timestamp),
     }),
   );
 }
 
-interface Kind {
-  /** Under which the details are found. */
-  field: string;
-  happenings(detail: Fields, destination: unknown[]): (Happening & { email: unknown })[];
+interface EventParts {
+  mail: UntrustedJson;
+  detail: UntrustedJson;
+  details: EventDetails & { email: unknown };
 }
 
-const kinds: Record<string, Kind> = {
-  Delivery: { field: "delivery", happenings: ({ recipients }) => list(recipients).map((email) => ({ type: "delivered", email })) },
+/**
+ * SES events have no ids, and SNS gives each copy of an event its own MessageId: per topic, and per
+ * format. Bounces and complaints have a feedbackId; other events differ by time, link and client.
+ */
+function fingerprint(message: sns.SnsEnvelope, { mail, detail, details }: EventParts): string {
+  const { type, email, url, ip, userAgent } = details;
+  const which = asText(detail.feedbackId) ?? detail.timestamp;
+  return hashedEventId(
+    type,
+    asText(mail.messageId) ?? message.MessageId,
+    email,
+    which,
+    url,
+    ip,
+    userAgent,
+  );
+}
+
+interface SesKind {
+  /** Name of the field with the details. */
+  field: string;
+  toDetails(detail: UntrustedJson, destination: unknown[]): (EventDetails & { email: unknown })[];
+}
+
+const kindsByType: Record<string, SesKind> = {
+  Delivery: {
+    field: "delivery",
+    toDetails: ({ recipients }) =>
+      asArray(recipients).map((email) => ({ type: "delivered", email })),
+  },
   DeliveryDelay: {
     field: "deliveryDelay",
-    happenings: ({ delayedRecipients, delayType }) =>
-      rows(delayedRecipients).map(({ emailAddress: email, diagnosticCode, status }) => ({
+    toDetails: ({ delayedRecipients, delayType }) =>
+      asObjects(delayedRecipients).map(({ emailAddress: email, diagnosticCode, status }) => ({
         type: "deferred",
         email,
         reason: firstText(diagnosticCode, status, delayType),
@@ -60,37 +106,63 @@ const kinds: Record<string, Kind> = {
   },
   Bounce: {
     field: "bounce",
-    happenings: (detail) =>
-      rows(detail.bouncedRecipients).map(({ emailAddress: email, diagnosticCode, status }) => ({
-        ...bounce(detail),
-        email,
-        reason: firstText(diagnosticCode, status, [detail.bounceType, detail.bounceSubType].filter(text).join(": ")),
-      })),
+    toDetails: (detail) =>
+      asObjects(detail.bouncedRecipients).map(
+        ({ emailAddress: email, diagnosticCode, status }) => ({
+          ...bounce(detail),
+          email,
+          reason: firstText(
+            diagnosticCode,
+            status,
+            [detail.bounceType, detail.bounceSubType].filter(asText).join(": "),
+          ),
+        }),
+      ),
   },
   Complaint: {
     field: "complaint",
-    happenings: (detail) => {
-      const happening = complaint(detail);
-      return happening ? rows(detail.complainedRecipients).map(({ emailAddress: email }) => ({ ...happening, email })) : [];
+    toDetails: (detail) => {
+      const details = complaint(detail);
+      return details
+        ? asObjects(detail.complainedRecipients).map(({ emailAddress: email }) => ({
+            ...details,
+            email,
+          }))
+        : [];
     },
   },
-  Reject: { field: "reject", happenings: ({ reason }, to) => to.map((email) => ({ type: "dropped", email, reason })) },
+  Reject: {
+    field: "reject",
+    toDetails: ({ reason }, to) => to.map((email) => ({ type: "dropped", email, reason })),
+  },
   "Rendering Failure": {
     field: "failure",
-    happenings: ({ errorMessage, templateName }, to) =>
-      to.map((email) => ({ type: "dropped", email, reason: firstText(errorMessage, templateName) })),
+    toDetails: ({ errorMessage, templateName }, to) =>
+      to.map((email) => ({
+        type: "dropped",
+        email,
+        reason: firstText(errorMessage, templateName),
+      })),
   },
-  // Of a mail to several nobody knows who it was. Ours have one recipient.
-  Open: { field: "open", happenings: ({ ipAddress: ip, userAgent }, [email]) => [{ type: "open", email, ip, userAgent }] },
+  // A mail to several recipients would not tell who opened it. Our mails have one recipient.
+  Open: {
+    field: "open",
+    toDetails: ({ ipAddress: ip, userAgent }, [email]) => [{ type: "open", email, ip, userAgent }],
+  },
   Click: {
     field: "click",
-    happenings: ({ ipAddress: ip, userAgent, link }, [email]) => [{ type: "click", email, ip, userAgent, url: link }],
+    toDetails: ({ ipAddress: ip, userAgent, link }, [email]) => [
+      { type: "click", email, ip, userAgent, url: link },
+    ],
   },
-  Subscription: { field: "subscription", happenings: (detail, [email]) => (leaves(detail) ? [{ type: "unsubscribe", email }] : []) },
+  Subscription: {
+    field: "subscription",
+    toDetails: (detail, [email]) => (hasOptedOut(detail) ? [{ type: "unsubscribe", email }] : []),
+  },
 };
 
-/** Permanent "bounces" that never left Amazon, since the address is on one of its lists. */
-const listed = new Set<unknown>([
+/** Permanent "bounces" of addresses on a suppression list of Amazon; the mails were never sent. */
+const suppressedSubtypes = new Set<unknown>([
   "Suppressed",
   "OnAccountSuppressionList",
   "OnTenantSuppressionList",
@@ -98,19 +170,29 @@ const listed = new Set<unknown>([
   "UnsubscribedRecipient",
 ]);
 
-function bounce({ bounceType, bounceSubType }: Fields): Happening {
+function bounce({ bounceType, bounceSubType }: UntrustedJson): EventDetails {
   if (bounceType !== "Permanent") return { type: "bounce", bounceType: "soft" };
-  return listed.has(bounceSubType) ? { type: "dropped" } : { type: "bounce", bounceType: "hard" };
+  return suppressedSubtypes.has(bounceSubType)
+    ? { type: "dropped" }
+    : { type: "bounce", bounceType: "hard" };
 }
 
-function complaint({ complaintFeedbackType, complaintSubType }: Fields): Happening | undefined {
+function complaint({
+  complaintFeedbackType,
+  complaintSubType,
+}: UntrustedJson): EventDetails | undefined {
   if (complaintFeedbackType === "not-spam") return undefined;
-  return listed.has(complaintSubType) ? { type: "dropped", reason: complaintSubType } : { type: "spam_report" };
+  return suppressedSubtypes.has(complaintSubType)
+    ? { type: "dropped", reason: complaintSubType }
+    : { type: "spam_report" };
 }
 
-/** Whether someone has left the last of the topics. */
-function leaves({ newTopicPreferences }: Fields): boolean {
-  const { unsubscribeAll, topicSubscriptionStatus } = fields(newTopicPreferences);
-  const topics = rows(topicSubscriptionStatus);
-  return unsubscribeAll === true || (topics.length > 0 && topics.every(({ subscriptionStatus }) => subscriptionStatus === "OptOut"));
+/** Whether the recipient has unsubscribed from all topics. */
+function hasOptedOut({ newTopicPreferences }: UntrustedJson): boolean {
+  const { unsubscribeAll, topicSubscriptionStatus } = asObject(newTopicPreferences);
+  const topics = asObjects(topicSubscriptionStatus);
+  return (
+    unsubscribeAll === true ||
+    (topics.length > 0 && topics.every(({ subscriptionStatus }) => subscriptionStatus === "OptOut"))
+  );
 }

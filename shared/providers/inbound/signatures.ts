@@ -1,22 +1,29 @@
-// How a call's proof is compared: in a time that tells nothing, and never true where there is nothing to compare.
+// Compares secrets and signatures in constant time. An absent or empty value never matches.
 import { createHash, type KeyObject, timingSafeEqual, verify } from "node:crypto";
-import type { Notice } from "./inbound.ts";
+import type { InboundRequest } from "./inbound-adapter.ts";
 
-/** Whether both texts are the same; an empty or absent one is the same as none. */
-export const same = (given: string | undefined, expected: string): boolean =>
-  Boolean(given) && Boolean(expected) && timingSafeEqual(digest(given!), digest(expected));
+/** Whether both texts are equal and not empty. */
+export const equalsSecret = (actual: string | undefined, expected: string): boolean =>
+  Boolean(actual) && Boolean(expected) && timingSafeEqual(digest(actual!), digest(expected));
 
-/** For providers that do not sign: `secret=` of the URL is the config's. */
-export const secretInUrl = ({ querySecret }: Notice, secret: string): boolean => same(querySecret, secret);
+/** Whether the URL contains the config's secret, for providers that do not sign. */
+export const hasUrlSecret = ({ querySecret }: InboundRequest, secret: string): boolean =>
+  equalsSecret(querySecret, secret);
 
-/** The bytes; undefined unless it is base64 as any encoder writes it, so that one signature has one spelling. */
-export function decoded(base64: string | undefined): Buffer | undefined {
+/**
+ * Returns undefined for base64 that is not canonical, so that a signature has only one spelling.
+ */
+export function decodeBase64(base64: string | undefined): Buffer | undefined {
   const bytes = Buffer.from(base64 ?? "", "base64");
   return bytes.length > 0 && bytes.toString("base64") === base64 ? bytes : undefined;
 }
 
-/** Whether the key's owner signed the data. False, not an error, for a signature or key that makes no sense. */
-export function verified(algorithm: "sha1" | "sha256", data: Buffer, key: KeyObject, signature: Buffer): boolean {
+/** Verifies a signature. Returns false for a malformed signature or key. */
+export function verifySignature(
+  algorithm: "sha1" | "sha256",
+  { data, signature }: { data: Buffer; signature: Buffer },
+  key: KeyObject,
+): boolean {
   try {
     return verify(algorithm, data, key, signature);
   } catch {

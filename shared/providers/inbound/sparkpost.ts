@@ -1,18 +1,31 @@
-// SparkPost event webhooks (developers.sparkpost.com/api/webhooks): an array of events, nothing signed. The token comes in the
-// header that webhooks of old have, in our own X-Webhook-Token as a custom header, or as the password of Basic authentication.
-import type { Inbound, Notice, ProviderEvent } from "./inbound.ts";
-import { entry, event, type Fields, fields, firstText, type Happening, json, rows, text, time } from "./reading.ts";
-import { same } from "./signatures.ts";
+// SparkPost event webhooks (developers.sparkpost.com/api/webhooks): an array of events
+// without signature. The token is in the header of older webhooks, in the custom header
+// X-Webhook-Token, or the password of Basic authentication.
+import type { InboundAdapter, InboundRequest, ProviderEvent } from "./inbound-adapter.ts";
+import {
+  asIsoTime,
+  asObject,
+  asObjects,
+  asText,
+  type EventDetails,
+  firstText,
+  ownValue,
+  parseJson,
+  toProviderEvents,
+  type UntrustedJson,
+} from "./normalize.ts";
+import { equalsSecret } from "./signatures.ts";
 
-export const sparkpost: Inbound = {
-  proof: "signature",
-  genuine: ({ headers }, secret) =>
-    [headers["x-messagesystems-webhook-token"], headers["x-webhook-token"], password(headers.authorization)].some((given) =>
-      same(given, secret),
-    ),
-  read: ({ rawBody }) => ({ events: rows(json(rawBody)).flatMap(eventOf) }),
-  probe: isPing,
-  statuses: { forged: 401, busy: 503 },
+export const sparkpost: InboundAdapter = {
+  verify: ({ headers }, secret) =>
+    [
+      headers["x-messagesystems-webhook-token"],
+      headers["x-webhook-token"],
+      password(headers.authorization),
+    ].some((given) => equalsSecret(given, secret)),
+  readEvents: ({ rawBody }) => ({ events: asObjects(parseJson(rawBody)).flatMap(toEvents) }),
+  isProbe: isPing,
+  statuses: { rejected: 401, retryLater: 503 },
 };
 
 function password(authorization: string | undefined): string | undefined {
@@ -21,45 +34,53 @@ function password(authorization: string | undefined): string | undefined {
   return credentials.includes(":") ? credentials.slice(credentials.indexOf(":") + 1) : undefined;
 }
 
-/** What is sent when a webhook is made or tested: an array of no events. */
-function isPing({ rawBody }: Notice): boolean {
+/** SparkPost sends an empty array when a webhook is created or tested. */
+function isPing({ rawBody }: InboundRequest): boolean {
   if (rawBody.length > 100) return false;
-  const body = json(rawBody);
-  return Array.isArray(body) && rows(body).length === body.length && body.every((row) => JSON.stringify(row) === '{"msys":{}}');
+  const body = parseJson(rawBody);
+  return (
+    Array.isArray(body) &&
+    asObjects(body).length === body.length &&
+    body.every((row) => JSON.stringify(row) === '{"msys":{}}')
+  );
 }
 
-/** The name of the class that wraps an event tells less than its `type`. */
-function eventOf(row: Fields): ProviderEvent[] {
-  const [told] = rows(Object.values(fields(row.msys)));
-  const happening = told && entry(kinds, told.type)?.(told);
-  if (!told || !happening) return [];
-  return event({
-    ...happening,
-    email: text(told.raw_rcpt_to) ?? told.rcpt_to,
-    sendId: fields(told.rcpt_meta).sendId,
-    messageId: told.transmission_id,
-    // SparkPost's own samples use one event_id for all types.
-    eventId: typeof told.event_id === "string" ? `${told.event_id}|${told.type}` : undefined,
-    at: time(told.timestamp),
+/** The name of the wrapper object is less specific than the `type` of the event. */
+function toEvents(row: UntrustedJson): ProviderEvent[] {
+  const [event] = asObjects(Object.values(asObject(row.msys)));
+  const details = event && ownValue(detailsByKind, event.type)?.(event);
+  if (!event || !details) return [];
+  return toProviderEvents({
+    ...details,
+    email: asText(event.raw_rcpt_to) ?? event.rcpt_to,
+    sendId: asObject(event.rcpt_meta).sendId,
+    messageId: event.transmission_id,
+    // SparkPost's samples use the same event_id for events of different types.
+    eventId: typeof event.event_id === "string" ? `${event.event_id}|${event.type}` : undefined,
+    at: asIsoTime(event.timestamp),
   });
 }
 
-const reason = (told: Fields) => ({ reason: firstText(told.raw_reason, told.reason) });
-const client = (told: Fields) => ({
-  userAgent: told.user_agent,
-  ip: told.ip_address,
-  automated: fields(told.user_agent_parsed).is_prefetched === true,
+const reason = (event: UntrustedJson) => ({ reason: firstText(event.raw_reason, event.reason) });
+const client = (event: UntrustedJson) => ({
+  userAgent: event.user_agent,
+  ip: event.ip_address,
+  automated: asObject(event.user_agent_parsed).is_prefetched === true,
 });
 
-const opened = (told: Fields): Happening => ({ type: "open", ...client(told) });
-const clicked = (told: Fields): Happening => ({ type: "click", url: told.target_link_url, ...client(told) });
-const dropped = (told: Fields): Happening => ({ type: "dropped", ...reason(told) });
-const unsubscribed = (): Happening => ({ type: "unsubscribe" });
+const opened = (event: UntrustedJson): EventDetails => ({ type: "open", ...client(event) });
+const clicked = (event: UntrustedJson): EventDetails => ({
+  type: "click",
+  url: event.target_link_url,
+  ...client(event),
+});
+const dropped = (event: UntrustedJson): EventDetails => ({ type: "dropped", ...reason(event) });
+const unsubscribed = (): EventDetails => ({ type: "unsubscribe" });
 
-// initial_open is a second pixel in the same mail: every view that it tells of is told by `open` too.
-const kinds: Record<string, (told: Fields) => Happening | undefined> = {
+// `initial_open` is a second pixel in the same mail: `open` reports every view that it reports.
+const detailsByKind: Record<string, (event: UntrustedJson) => EventDetails | undefined> = {
   delivery: () => ({ type: "delivered" }),
-  delay: (told) => ({ type: "deferred", ...reason(told) }),
+  delay: (event) => ({ type: "deferred", ...reason(event) }),
   bounce,
   out_of_band: bounce,
   policy_rejection: dropped,
@@ -74,12 +95,20 @@ const kinds: Record<string, (told: Fields) => Happening | undefined> = {
   link_unsubscribe: unsubscribed,
 };
 
-const hard = (told: Fields): Happening => ({ type: "bounce", bounceType: "hard", ...reason(told) });
-const soft = (told: Fields): Happening => ({ type: "bounce", bounceType: "soft", ...reason(told) });
+const hard = (event: UntrustedJson): EventDetails => ({
+  type: "bounce",
+  bounceType: "hard",
+  ...reason(event),
+});
+const soft = (event: UntrustedJson): EventDetails => ({
+  type: "bounce",
+  bounceType: "soft",
+  ...reason(event),
+});
 const ignored = () => undefined;
 
-/** Bounce classification codes; all others are soft. */
-const classes: Record<string, (told: Fields) => Happening | undefined> = {
+/** Bounce classification codes. All others are soft bounces. */
+const detailsByBounceClass: Record<string, (event: UntrustedJson) => EventDetails | undefined> = {
   "10": hard,
   "30": hard,
   "25": dropped,
@@ -91,6 +120,6 @@ const classes: Record<string, (told: Fields) => Happening | undefined> = {
   "100": ignored,
 };
 
-function bounce(told: Fields): Happening | undefined {
-  return (entry(classes, told.bounce_class) ?? soft)(told);
+function bounce(event: UntrustedJson): EventDetails | undefined {
+  return (ownValue(detailsByBounceClass, event.bounce_class) ?? soft)(event);
 }

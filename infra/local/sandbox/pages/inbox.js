@@ -1,4 +1,4 @@
-// The inbox page: a list that refreshes itself, a search, and one open mail.
+// The inbox page: a list that refreshes itself, a search field and the open mail.
 import { element, make, root, show, showEvents, timeOf } from "/_local/inbox/mail.js";
 
 const pollMs = 2000;
@@ -13,7 +13,10 @@ async function ask(path, options) {
   return answer.data;
 }
 
-const pageOf = (more) => ask(`${root}?${new URLSearchParams({ limit: "50", search: element("search").value.trim(), ...more })}`);
+const pageOf = (more) =>
+  ask(
+    `${root}?${new URLSearchParams({ limit: "50", search: element("search").value.trim(), ...more })}`,
+  );
 
 async function showList() {
   const { mails, pagination } = await pageOf({});
@@ -30,7 +33,7 @@ async function showOlder() {
   more(pagination);
 }
 
-/** New mails come in on top, without moving what is being read. */
+/** Adds new mails at the top and keeps the scroll position. */
 async function poll() {
   if (!document.hidden) await refresh().catch(() => say("The sandbox does not answer"));
   setTimeout(poll, pollMs);
@@ -44,7 +47,8 @@ async function refresh() {
     say(mails.length === 1 ? `New mail: ${mails[0].subject}` : `${mails.length} new mails`);
   }
   if (mails.length === 50) return showList();
-  if (mails.length && !element("search").value.trim()) count((await pageOf({ limit: "1" })).pagination.total);
+  if (mails.length && !element("search").value.trim())
+    count((await pageOf({ limit: "1" })).pagination.total);
   mark();
   if (opened && !element("part-events").hidden) showEvents((await ask(`${root}/${opened}`)).events);
 }
@@ -55,7 +59,8 @@ function more({ nextCursor }) {
 }
 
 function count(total) {
-  element("count").textContent = total === null ? "" : total === 1 ? "1 mail" : `${total.toLocaleString("en")} mails`;
+  element("count").textContent =
+    total === null ? "" : total === 1 ? "1 mail" : `${total.toLocaleString("en")} mails`;
 }
 
 function mark() {
@@ -81,7 +86,16 @@ function row(mail) {
   const link = make(
     "a",
     "",
-    make("span", "first", make("span", "", `${mail.copyOf ? "Copy to" : "To"} ${mail.to.name ?? mail.to.email}`), time),
+    make(
+      "span",
+      "first",
+      make(
+        "span",
+        "",
+        `${mail.copy ? mail.copy[0].toUpperCase() + mail.copy.slice(1) : "To"} ${mail.to.name ?? mail.to.email}`,
+      ),
+      time,
+    ),
     make("span", "subject", mail.subject || "(no subject)"),
     make("span", "preview", mail.preview),
   );

@@ -1,4 +1,4 @@
-// One open mail of the inbox page, part by part.
+// Shows the open mail of the inbox page.
 export const element = (id) => document.getElementById(id);
 export const root = "/_local/inbox";
 
@@ -7,17 +7,30 @@ export function show(mail) {
   document.title = `${mail.subject} · Pennymail sandbox`;
   const facts = {
     From: named(mail.from),
-    To: named(mail.to),
+    To: list(mail.shown.to),
+    Cc: list(mail.shown.cc),
+    [mail.copy === "bcc" ? "Bcc" : "Copy for"]: mail.copy ? named(mail.to) : "",
     Date: new Date(mail.at).toLocaleString(),
     Via: `${mail.provider}, account ${mail.account}`,
   };
-  element("facts").replaceChildren(...Object.entries(facts).flatMap(([name, value]) => [make("dt", "", name), make("dd", "", value)]));
+  const known = Object.entries(facts).filter(([, value]) => value);
+  element("facts").replaceChildren(
+    ...known.flatMap(([name, value]) => [make("dt", "", name), make("dd", "", value)]),
+  );
   const gone = mail.forgotten ? "This mail is too old: its content is no longer kept." : undefined;
-  element("part-html").replaceChildren(mail.html ? frame(mail) : note(gone ?? "This mail has no HTML part."));
-  element("part-text").replaceChildren(mail.text ? make("pre", "", mail.text) : note(gone ?? "This mail has no text part."));
+  element("part-html").replaceChildren(
+    mail.html ? frame(mail) : note(gone ?? "This mail has no HTML part."),
+  );
+  element("part-text").replaceChildren(
+    mail.text ? make("pre", "", mail.text) : note(gone ?? "This mail has no text part."),
+  );
   element("part-headers").replaceChildren(table(["Header", "Value"], headers(mail)));
-  element("part-attachments").replaceChildren(mail.attachments.length ? files(mail) : note(gone ?? "No files are attached."));
-  element("tab-attachments").textContent = mail.attachments.length ? `Files (${mail.attachments.length})` : "Files";
+  element("part-attachments").replaceChildren(
+    mail.attachments.length ? files(mail) : note(gone ?? "No files are attached."),
+  );
+  element("tab-attachments").textContent = mail.attachments.length
+    ? `Files (${mail.attachments.length})`
+    : "Files";
   showEvents(mail.events);
   choose(mail.html ? "html" : "text");
 }
@@ -35,8 +48,9 @@ function frame(mail) {
 function headers(mail) {
   const own = {
     From: named(mail.from),
-    To: named(mail.copyOf ?? mail.to),
-    Bcc: mail.copyOf ? named(mail.to) : undefined,
+    To: list(mail.shown.to),
+    Cc: list(mail.shown.cc),
+    Bcc: mail.copy === "bcc" ? named(mail.to) : undefined,
     "Reply-To": mail.replyTo,
     Subject: mail.subject,
     "Message-ID": mail.messageId,
@@ -61,13 +75,18 @@ function files(mail) {
 }
 
 export function showEvents(list) {
-  const none = note("No webhook was posted for this mail. Make a sending config with this account's credentials, and its events go there.");
+  const none = note(
+    "No webhook was posted for this mail. " +
+      "Create a sending config with this account's credentials to receive its events.",
+  );
   const rows = list.map(({ kind, at, status }) => [
     kind,
     timeOf(at, { second: "2-digit" }),
     make("span", status >= 200 && status < 300 ? "good" : "bad", answered(status)),
   ]);
-  element("part-events").replaceChildren(list.length ? table(["Event", "Time", "Webhook"], rows) : none);
+  element("part-events").replaceChildren(
+    list.length ? table(["Event", "Time", "Webhook"], rows) : none,
+  );
 }
 
 const answered = (status) => (status ? `answered ${status}` : "no answer yet");
@@ -101,7 +120,7 @@ export function make(tag, className, ...content) {
   return made;
 }
 
-/** Without the day where it is today's: the service's clock may have been moved by weeks. */
+/** Omits the date of today. The clock of the service can be weeks ahead. */
 export function timeOf(iso, more = {}) {
   const at = new Date(iso);
   const today = new Date();
@@ -110,6 +129,7 @@ export function timeOf(iso, more = {}) {
   return at.toLocaleString([], { ...year, ...day, hour: "2-digit", minute: "2-digit", ...more });
 }
 
+const list = (mailboxes) => mailboxes.map(named).join(", ");
 const named = ({ name, email }) => (name ? `${name} <${email}>` : email);
 
 element("tabs").addEventListener("click", ({ target }) => choose(target.id.slice("tab-".length)));
@@ -122,5 +142,5 @@ element("tabs").addEventListener("keydown", ({ key }) => {
   tab.focus();
 });
 
-// A panel of text alone can be reached by keyboard too.
+// Makes a panel without controls reachable by keyboard.
 for (const panel of document.querySelectorAll('[role="tabpanel"]')) panel.tabIndex = 0;

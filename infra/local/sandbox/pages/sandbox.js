@@ -1,4 +1,4 @@
-// Copies the body of a sending config.
+// Copies the body of a sending config to the clipboard.
 document.addEventListener("click", async ({ target }) => {
   const button = target.closest("button[data-copies]");
   if (!button) return;

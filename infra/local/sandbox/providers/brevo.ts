@@ -1,182 +1,280 @@
-// Brevo: POST /v3/smtp/email, single and with messageVersions (developers.brevo.com/reference/send-transac-email).
+// Brevo: POST /v3/smtp/email, single and with messageVersions
+// (developers.brevo.com/reference/send-transac-email), and its transactional webhooks.
 import { randomInt } from "node:crypto";
 import * as z from "zod";
 import * as clock from "../../../../shared/clock.ts";
-import { valid } from "../addresses.ts";
-import { badAttachment, broken, headersFault } from "../checks.ts";
-import { type Account, type Answer, type Call, type Content, type Draft, type MailProvider, Refused } from "../contract.ts";
-import { withCopies } from "../copies.ts";
-import { webhook } from "../events/brevo.ts";
-import { read, strings } from "../shapes.ts";
-import { byParams } from "../templates.ts";
+import { decodeEncodedWords } from "../addresses.ts";
+import { renderPart } from "../inbox.ts";
+import { renderBrevoParams } from "../merge-syntax.ts";
+import {
+  checkMail,
+  headerNames,
+  type MailFault,
+  type MailInput,
+  type MailRules,
+  NamedAddress,
+  ok,
+  parseBody,
+  readTime,
+  refuse,
+  stringRecord,
+  toAcceptedMails,
+  unsupported,
+} from "../request-reader.ts";
+import type {
+  CapturedContent,
+  Mailbox,
+  SandboxCall,
+  SandboxProvider,
+  SandboxResponse,
+  WebhookProfile,
+} from "../types.ts";
+import { jsonPost, querySecret } from "../webhook-format.ts";
 
-const Mailbox = z.object({ email: z.string(), name: z.string().max(70).optional() });
-const Params = z.record(z.string(), z.unknown());
-const Version = z.object({
-  to: z.array(Mailbox).min(1).max(99),
-  bcc: z.array(Mailbox).max(99).optional(),
-  replyTo: Mailbox.optional(),
-  subject: z.string().optional(),
-  htmlContent: z.string().optional(),
-  textContent: z.string().optional(),
-  params: Params.optional(),
-  headers: strings.optional(),
-});
-const Body = z.object({
-  sender: Mailbox,
-  to: z.array(Mailbox).min(1).max(99).optional(),
-  bcc: z.array(Mailbox).max(99).optional(),
-  replyTo: Mailbox.optional(),
+const Address = NamedAddress.transform(
+  ({ email, name }): Mailbox => (name ? { email, name: decodeEncodedWords(name) } : { email }),
+);
+const Addresses = z.array(Address).min(1).max(99);
+/** Fields of the whole call, which each version can replace. */
+const versionFields = {
+  cc: Addresses.optional(),
+  bcc: Addresses.optional(),
+  replyTo: Address.optional(),
   subject: z.string().min(1).optional(),
   htmlContent: z.string().min(1).optional(),
   textContent: z.string().optional(),
-  headers: strings.optional(),
-  params: Params.optional(),
-  attachment: z.array(z.object({ name: z.string(), content: z.string() })).optional(),
-  tags: z.array(z.string()).optional(),
-  messageVersions: z.array(Version).min(1).max(1000).optional(),
+  params: z.record(z.string(), z.unknown()).optional(),
+  headers: stringRecord.optional(),
+};
+const BrevoVersion = z.object({ to: Addresses, ...versionFields });
+const BrevoBody = z.object({
+  templateId: unsupported,
+  sender: Address,
+  to: Addresses.optional(),
+  ...versionFields,
+  attachment: z.array(z.object({ name: z.string(), content: z.string() })).default([]),
+  tags: z.array(z.string()).default([]),
+  scheduledAt: z.string().optional(),
+  batchId: z.string().optional(),
+  messageVersions: z.array(BrevoVersion).min(1).max(1000).optional(),
 });
-type Body = z.output<typeof Body>;
-type Version = z.output<typeof Version>;
+type BrevoBody = z.output<typeof BrevoBody>;
+type BrevoVersion = z.output<typeof BrevoVersion>;
 
-export const brevo: MailProvider = {
+/** Any fault refuses the whole call. */
+const rules: MailRules = {
+  maxRecipients: 297,
+  refusedFor: "invalid or rejected",
+  needsSubject: true,
+  asciiHeaders: true,
+  maxScheduleDays: 3,
+  reservedHeaders: headerNames(
+    "from to cc bcc subject reply-to content-type mime-version date message-id",
+  ),
+  toResponse: (fault, detail) => invalidParameter(faultMessages[fault](detail)),
+};
+const faultMessages: Record<MailFault, (detail: string) => string> = {
+  sender: () => "valid sender email required",
+  unverifiedSender: () =>
+    "Sending has been rejected because the sender you used is not valid. Validate your " +
+    "sender or authenticate your domain",
+  recipient: () => "email is not valid in to",
+  recipientCount: (detail) => detail,
+  noContent: () => "htmlContent is missing",
+  subject: (detail) => `subject ${detail}`,
+  header: (detail) => detail,
+  attachment: (name) => `attachment content of ${name} is not valid base64`,
+  time: () => "scheduledAt is not a valid date within the next 72 hours",
+};
+
+const webhook: WebhookProfile = {
+  deriveSecret: querySecret("brevo"),
+  events: {
+    accepted: ["request", () => ({ reason: "sent" })],
+    delivered: ["delivered", () => ({ reason: "sent" })],
+    deferred: [
+      "deferred",
+      () => ({ reason: "421-4.7.28 Our system has detected an unusual rate of unsolicited mail" }),
+    ],
+    bounced: [
+      "hard_bounce",
+      () => ({ reason: "550-5.1.1 The email account that you tried to reach does not exist." }),
+    ],
+    softbounced: [
+      "soft_bounce",
+      () => ({ reason: "452-4.2.2 The email account that you tried to reach is over quota" }),
+    ],
+    dropped: ["blocked", () => ({ reason: "blocked : due to unsubscribed user" })],
+    opened: ["unique_opened", () => ({ link: "" })],
+    clicked: ["click", ({ url }) => ({ link: url })],
+    complained: ["spam"],
+    unsubscribed: ["unsubscribed", () => ({ is_returnpath: true })],
+  },
+  toEvent: ({ mail, at }, name, fields) => ({
+    id: 814119,
+    email: mail.to.email,
+    "message-id": mail.messageId,
+    date: at.toISOString().slice(0, 19).replace("T", " "),
+    tags: mail.tags,
+    tag: JSON.stringify(mail.tags),
+    event: name,
+    subject: renderPart(mail, "subject"),
+    sending_ip: "203.0.113.22",
+    ts_event: clock.epochSeconds(at),
+    ts: clock.epochSeconds(at),
+    ts_epoch: at.getTime(),
+    ...mail.metadata,
+    ...fields,
+  }),
+  eventsPerPost: 1,
+  buildPost: ([event]) => jsonPost(event, { "user-agent": "SendinBlue Webhook" }),
+  shouldRetry: (status) => status === 0 || status === 429,
+};
+
+export const brevo: SandboxProvider = {
   key: "brevo",
   name: "Brevo",
-  keyPattern: /^xkeysib-([0-9a-f]{16})[0-9a-f]{48}-\w{16}$/,
-  credentials: (account) => ({ apiKey: `xkeysib-${account.id}${account.hex("brevo key", 48)}-${account.hex("brevo key end", 16)}` }),
-  authenticate(request, owner) {
-    const account = owner(request.headers["api-key"]);
-    if (!account) throw new Refused(fault(401, "unauthorized", "Key not found"));
-    return account;
+  accountIdPattern: /^xkeysib-([0-9a-f]{16})[0-9a-f]{48}-\w{16}$/,
+  credentials: (account) => ({
+    apiKey: `xkeysib-${account.id}${account.deriveHex("brevo key", 48)}-${account.deriveHex("brevo key end", 16)}`,
+  }),
+  readKey: ({ headers }) => headers["api-key"],
+  routes: {
+    "POST /v3/smtp/email": send,
+    "GET /v3/smtp/emailStatus/:id": readStatus,
+    "DELETE /v3/smtp/email/:id": ({ cancel, params: [id = ""] }) =>
+      cancel(id) ? { status: 204 } : notFound(id),
+    "GET /v3/account": ok({
+      email: "you@pennymail.test",
+      companyName: "Pennymail sandbox",
+      plan: [{ type: "free", creditsType: "sendLimit", credits: 300 }],
+    }),
+    "GET /v3/senders": ok({ senders: [] }),
   },
-  routes: [
-    [/^POST \/v3\/smtp\/email$/, send],
-    [
-      /^GET \/v3\/account$/,
-      () => ({
-        status: 200,
-        body: {
-          email: "you@pennymail.test",
-          companyName: "Pennymail sandbox",
-          plan: [{ type: "free", creditsType: "sendLimit", credits: 300 }],
-        },
-      }),
-    ],
-    [/^GET \/v3\/senders$/, () => ({ status: 200, body: { senders: [] } })],
-  ],
   maxBytes: 40 * 1024 * 1024,
   errors: {
-    notFound: fault(404, "document_not_found", "Route not found"),
-    malformed: fault(400, "bad_request", "Input must be a valid JSON object"),
-    tooLarge: fault(413, "request_entity_too_large", "Request entity too large"),
-    busy: (status) => (status === 429 ? tooMany : fault(500, "internal_server_error", "Internal server error")),
+    unauthorized: errorResponse(401, "unauthorized", "Key not found"),
+    notFound,
+    malformed: errorResponse(400, "bad_request", "Input must be a valid JSON object"),
+    tooLarge: errorResponse(413, "request_entity_too_large", "Request entity too large"),
+    rateLimited: () => ({
+      ...errorResponse(429, "too_many_requests", "Too many requests have been sent"),
+      headers: {
+        "x-sib-ratelimit-limit": "1000",
+        "x-sib-ratelimit-remaining": "0",
+        "x-sib-ratelimit-reset": "1",
+      },
+    }),
+    outage: errorResponse(503, "internal_server_error", "Internal server error"),
   },
   webhook,
 };
 
-function send(call: Call): Answer {
-  const body = read(Body, call.json(), (path, message) => fault(400, "invalid_parameter", `${path}: ${message}`));
-  const { idempotencyKey, "X-Sib-Sandbox": sandbox, ...headers } = body.headers ?? {};
-  const versions = body.messageVersions ?? (body.to ? [{ to: body.to, bcc: body.bcc, params: body.params }] : []);
-  check(body, headers, versions, call);
+function send(call: SandboxCall): SandboxResponse {
+  const body = parseBody(BrevoBody, call.json(), (path, message) =>
+    invalidParameter(`${path}: ${message}`),
+  );
+  if (!body.htmlContent)
+    return errorResponse(
+      400,
+      "missing_parameter",
+      "Either of htmlContent or templateId is required",
+    );
+  const versions = body.messageVersions ?? (body.to ? [{ to: body.to }] : []);
+  if (!versions.length) return errorResponse(400, "missing_parameter", "to is missing");
+  checkFileNames(body);
+  const { idempotencyKey, "X-Sib-Sandbox": sandboxMode, ...headers } = body.headers ?? {};
   const content = contentOf(body, {});
-  const drafts = versions.map((version) => letters(body, headers, version, content));
-  const used = idempotencyKey ? usedKey(call.account, idempotencyKey) : undefined;
-  if (used?.()) throw new Refused(fault(400, "duplicate_parameter", "Another request with the same idempotencyKey was already processed"));
-  if (sandbox !== "drop") call.submit(drafts.flat());
-  if (used) used(true);
+  const mails = versions.map((version) => toMailInput({ ...body, headers }, version, content));
+  for (const mail of mails) checkMail(mail, rules, call);
+  const idempotencyName = `${call.account.id} ${idempotencyKey}`;
+  if (idempotencyKey && wasUsed(idempotencyName))
+    return errorResponse(
+      400,
+      "duplicate_parameter",
+      "Another request with the same idempotencyKey was already processed",
+    );
+  const drafts = mails.map((mail) => toAcceptedMails(mail, createMessageId()));
+  if (sandboxMode !== "drop") call.accept(drafts.flat(), mails[0]?.due, body.batchId);
+  if (idempotencyKey) usedIdempotencyKeys.set(idempotencyName, clock.epochSeconds());
   const messageIds = drafts.map(([first]) => first!.messageId);
-  return { status: 201, body: body.messageVersions ? { messageIds } : { messageId: messageIds[0] } };
-}
-
-/** Any one fault refuses the whole call. */
-function check(body: Body, headers: Record<string, string>, versions: Version[], call: Call): void {
-  const refuse = (message: string, code = "invalid_parameter") => {
-    throw new Refused(fault(400, code, message));
+  return {
+    status: 201,
+    body: body.messageVersions ? { messageIds } : { messageId: messageIds[0] },
   };
-  if (!valid(body.sender.email)) refuse("valid sender email required");
-  if (!call.mayUse(body.sender.email))
-    refuse("Sending has been rejected because the sender you used is not valid. Validate your sender or authenticate your domain");
-  if (!versions.length) refuse("to is missing", "missing_parameter");
-  if (!body.subject && versions.some(({ subject }) => !subject)) refuse("subject is missing", "missing_parameter");
-  if (!body.htmlContent) refuse("Either of htmlContent or templateId is required", "missing_parameter");
-  if (versions.reduce((sum, { to, bcc = [] }) => sum + to.length + bcc.length, 0) > 2000)
-    refuse("messageVersions has more than 2000 recipients", "out_of_range");
-  if (versions.reduce((sum, { params }) => sum + (params ? JSON.stringify(params).length : 0), 0) > 1_000_000)
-    refuse("params exceed 1000KB", "out_of_range");
-  const bad = badAttachment((body.attachment ?? []).map(({ name, content }) => ({ filename: name, type: "", content })));
-  if (bad) refuse(`attachment content of ${bad.filename} is not valid base64`);
-  const unknown = (body.attachment ?? []).find(({ name }) => !extensions.has(name.split(".").at(-1)?.toLowerCase() ?? ""));
-  if (unknown) refuse(`Unsupported file format: ${unknown.name}`);
-  for (const { to, bcc = [], subject, headers: own } of versions) {
-    if ([...to, ...bcc].some(({ email }) => !valid(email) || call.rejects(email))) refuse("email is not valid in to");
-    if (broken(subject ?? body.subject ?? "")) refuse("subject is not valid");
-    const all = { ...headers, ...own };
-    const wrong =
-      headersFault(all, reserved) ??
-      (Object.values(all).every((value) => /^[\x20-\x7e]*$/.test(value)) ? undefined : "headers must be ASCII");
-    if (wrong) refuse(wrong);
-  }
 }
 
-function letters(body: Body, headers: Record<string, string>, version: Version, common: Content): Draft[] {
-  const own = version.subject ?? version.htmlContent ?? version.textContent;
-  const messageId = `<${clock.now().toISOString().replace(/\D/g, "").slice(0, 12)}.${randomInt(1e10, 1e11)}@smtp-relay.mailin.fr>`;
-  const content = own === undefined ? common : contentOf(body, version);
-  const all = titled({ ...headers, ...version.headers });
-  const custom = all["X-Mailin-Custom"];
-  const drafts = version.to.map((to) => ({
-    messageId,
+function toMailInput(body: BrevoBody, version: BrevoVersion, common: CapturedContent): MailInput {
+  const hasOwnContent = version.subject ?? version.htmlContent ?? version.textContent;
+  const headers = titleCaseNames({ ...body.headers, ...version.headers });
+  const custom = headers["X-Mailin-Custom"];
+  return {
     from: body.sender,
-    to,
+    to: version.to,
+    cc: version.cc ?? body.cc,
+    bcc: version.bcc ?? body.bcc,
     replyTo: (version.replyTo ?? body.replyTo)?.email,
-    content,
-    fill: byParams(version.params ?? body.params ?? {}),
-    headers: all,
-    tags: body.tags ?? [],
+    content: hasOwnContent === undefined ? common : contentOf(body, version),
+    fill: renderBrevoParams(version.params ?? body.params ?? {}),
+    headers,
+    tags: body.tags,
     metadata: custom === undefined ? {} : { "X-Mailin-custom": custom },
-    tracksOpens: true,
-    tracksClicks: true,
-  }));
-  return withCopies(drafts, version.bcc ?? []);
+    due: readTime(body.scheduledAt),
+  };
 }
 
-const contentOf = (body: Body, { subject, htmlContent, textContent }: Partial<Version>): Content => ({
-  subject: subject ?? body.subject ?? "",
-  html: htmlContent ?? body.htmlContent,
-  text: textContent ?? body.textContent,
-  attachments: (body.attachment ?? []).map(({ name, content }) => ({ filename: name, type: "application/octet-stream", content })),
+const contentOf = (body: BrevoBody, version: Partial<BrevoVersion>): CapturedContent => ({
+  subject: version.subject ?? body.subject ?? "",
+  html: version.htmlContent ?? body.htmlContent,
+  text: version.textContent ?? body.textContent,
+  attachments: body.attachment.map(({ name, content }) => ({
+    filename: name,
+    type: "application/octet-stream",
+    content,
+  })),
 });
 
 /** Brevo writes header names in title case. */
-const titled = (headers: Record<string, string>) =>
+const titleCaseNames = (headers: Record<string, string>) =>
   Object.fromEntries(
-    Object.entries(headers).map(([name, value]) => [name.toLowerCase().replace(/(^|-)[a-z]/g, (letter) => letter.toUpperCase()), value]),
+    Object.entries(headers).map(([name, value]) => [
+      name.toLowerCase().replace(/(^|-)[a-z]/g, (letter) => letter.toUpperCase()),
+      value,
+    ]),
   );
 
-const keys = new Map<string, number>();
+const createMessageId = () =>
+  `<${clock.now().toISOString().replace(/\D/g, "").slice(0, 12)}.${randomInt(1e10, 1e11)}@smtp-relay.mailin.fr>`;
 
-/** Whether an idempotency key was used in the last 30 minutes; called with true, it is from now on. */
-function usedKey(account: Account, key: string): (now?: true) => boolean {
-  const name = `${account.hex("brevo keys", 32)} ${key}`;
-  return (now) => {
-    if (keys.size > 50_000) keys.clear();
-    if (now) keys.set(name, clock.epochSeconds());
-    return clock.epochSeconds() - (keys.get(name) ?? 0) < 1800;
-  };
+function readStatus({ scheduled, sent, params: [id = ""] }: SandboxCall): SandboxResponse {
+  const [waiting] = scheduled(id);
+  if (waiting) return ok({ scheduledAt: waiting.due.toISOString(), status: "queued" });
+  const [mail] = sent(id);
+  return mail ? ok({ createdAt: mail.at.toISOString(), status: "processed" }) : notFound(id);
 }
 
-const extensions = new Set(
-  "xlsx xls ods docx docm doc csv pdf txt gif jpg jpeg png tif tiff rtf bmp cgm css shtml html htm zip xml ppt pptx tar ez ics mobi msg pub eps odt mp3 m4a m4v wma ogg flac wav aif aifc aiff mp4 mov avi mkv mpeg mpg wmv pkpass xlsm".split(
-    " ",
-  ),
-);
-const reserved = new Set("from to cc bcc subject reply-to content-type mime-version date message-id".split(" "));
-const tooMany: Answer = {
-  ...fault(429, "too_many_requests", "Too many requests have been sent"),
-  headers: { "x-sib-ratelimit-limit": "1000", "x-sib-ratelimit-remaining": "0", "x-sib-ratelimit-reset": "1" },
-};
+const usedIdempotencyKeys = new Map<string, number>();
 
-function fault(status: number, code: string, message: string): Answer {
+/** In the last 30 minutes. */
+function wasUsed(name: string): boolean {
+  if (usedIdempotencyKeys.size > 50_000) usedIdempotencyKeys.clear();
+  return clock.epochSeconds() - (usedIdempotencyKeys.get(name) ?? 0) < 1800;
+}
+
+const fileExtensions =
+  /\.(xlsx?|xlsm|ods|docx|doc[ms]?|csv|pdf|txt|gif|jpe?g|png|tiff?|rtf|bmp|cgm|css|s?html|htm|zip|xml|pptx?|tar|ez|ics|mobi|msg|pub|eps|odt|mp[34]|m4[av]|wma|ogg|flac|wav|aif[fc]?|mov|avi|mkv|mpe?g|wmv|pkpass)$/i;
+
+function checkFileNames({ attachment }: BrevoBody): void {
+  const unknown = attachment.find(({ name }) => !fileExtensions.test(name));
+  if (unknown) refuse(invalidParameter(`Unsupported file format: ${unknown.name}`));
+}
+
+function notFound(what: string): SandboxResponse {
+  return errorResponse(404, "document_not_found", `Not found: ${what}`);
+}
+
+const invalidParameter = (message: string) => errorResponse(400, "invalid_parameter", message);
+
+function errorResponse(status: number, code: string, message: string): SandboxResponse {
   return { status, body: { code, message } };
 }

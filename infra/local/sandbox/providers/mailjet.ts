@@ -1,22 +1,56 @@
-// Mailjet Send API v3.1 (dev.mailjet.com/email/guides/send-api-v31).
-import { randomUUID } from "node:crypto";
+// Mailjet Send API v3.1 (dev.mailjet.com/email/guides/send-api-v31), and its grouped Event API
+// (guides/webhooks).
+import { createHash, randomUUID } from "node:crypto";
 import * as z from "zod";
-import { same } from "../accounts.ts";
-import { valid } from "../addresses.ts";
-import { badAttachment, broken, decodedSize, headersFault } from "../checks.ts";
-import { type Account, type Answer, type Call, type Draft, type MailProvider, Refused } from "../contract.ts";
-import { withCopies } from "../copies.ts";
-import { messageNumber, webhook, written } from "../events/mailjet.ts";
-import { read, strings } from "../shapes.ts";
+import * as clock from "../../../../shared/clock.ts";
+import { equalInConstantTime } from "../accounts.ts";
+import {
+  basicCredentials,
+  type Copy,
+  checkMail,
+  copyKind,
+  headerNames,
+  type MailFault,
+  type MailInput,
+  type MailRules,
+  ok,
+  parseBody,
+  refuse,
+  stringRecord,
+  toAcceptedMails,
+  unsupported,
+} from "../request-reader.ts";
+import {
+  type AcceptedMail,
+  type SandboxAccount,
+  type SandboxCall,
+  type SandboxProvider,
+  SandboxRefusal,
+  type SandboxResponse,
+  type SimulatedEvent,
+  type WebhookProfile,
+} from "../types.ts";
+import { jsonPost, querySecret } from "../webhook-format.ts";
 
-const Mailbox = z.strictObject({ Email: z.string(), Name: z.string().optional() });
+const Address = z
+  .strictObject({ Email: z.string(), Name: z.string().optional() })
+  .transform(({ Email, Name }) => (Name ? { email: Email, name: Name } : { email: Email }));
+const fileFields = { ContentType: z.string(), Filename: z.string(), Base64Content: z.string() };
 const Tracking = z.enum(["account_default", "disabled", "enabled"]).optional();
-const Message = z.strictObject({
-  From: Mailbox,
-  To: z.array(Mailbox).min(1).max(50),
-  Bcc: z.array(Mailbox).max(49).optional(),
-  ReplyTo: Mailbox.optional(),
-  Subject: z.string().max(255).optional(),
+const Copies = z.array(Address).max(49).default([]);
+const MailjetMessage = z.strictObject({
+  TemplateID: unsupported,
+  TemplateLanguage: unsupported,
+  Variables: unsupported,
+  URLTags: unsupported,
+  Sender: unsupported,
+  Priority: z.int().optional(),
+  From: Address,
+  To: z.array(Address).min(1).max(50),
+  Cc: Copies,
+  Bcc: Copies,
+  ReplyTo: Address.optional(),
+  Subject: z.string().max(255).default(""),
   TextPart: z.string().optional(),
   HTMLPart: z.string().optional(),
   CustomID: z.string().optional(),
@@ -24,168 +58,293 @@ const Message = z.strictObject({
   CustomCampaign: z.string().optional(),
   TrackOpens: Tracking,
   TrackClicks: Tracking,
-  Headers: strings.optional(),
-  Attachments: z.array(z.strictObject({ ContentType: z.string(), Filename: z.string(), Base64Content: z.string() })).optional(),
+  Headers: stringRecord.default({}),
+  Attachments: z.array(z.strictObject(fileFields)).default([]),
+  InlinedAttachments: z
+    .array(z.strictObject({ ...fileFields, ContentID: z.string().optional() }))
+    .default([]),
 });
-const Body = z.strictObject({ Messages: z.array(z.unknown()).min(1).max(50), SandboxMode: z.boolean().optional() });
-type Message = z.output<typeof Message>;
+const MailjetBody = z.strictObject({
+  Globals: unsupported,
+  Messages: z.array(z.unknown()).min(1).max(50),
+  SandboxMode: z.boolean().optional(),
+});
+type MailjetMessage = z.output<typeof MailjetMessage>;
 
-export const mailjet: MailProvider = {
+/** A fault refuses its message only. */
+const rules: MailRules = {
+  maxRecipients: 50,
+  refusedFor: "invalid or rejected",
+  reservedHeaders: headerNames(
+    "from sender subject to cc bcc reply-to return-path delivered-to dkim-signature " +
+      "domainkey-status received received-spf authentication-results date message-id list-id " +
+      "user-agent x-mailer x-feedback-id x-csa-complaints",
+  ),
+  toResponse: (fault, detail, index) => messageError(...faults[fault](detail, index)),
+};
+type MessageError = [code: string, message: string, field: string, status?: number];
+const faults: Record<MailFault, (detail: string, index: number) => MessageError> = {
+  sender: (email) => ["mj-0013", `"${email}" is an invalid email address.`, "From.Email"],
+  unverifiedSender: (email) => [
+    "send-0008",
+    `"${email}" is not an authorized sender email address for your account.`,
+    "From",
+    403,
+  ],
+  recipient: (email, index) => [
+    "mj-0013",
+    `"${email}" is an invalid email address.`,
+    `To[${index}].Email`,
+  ],
+  recipientCount: () => ["send-0002", "A message may have at most 50 recipients.", "To"],
+  noContent: () => [
+    "send-0003",
+    'At least "HTMLPart", "TextPart" or "TemplateID" must be provided.',
+    "HTMLPart",
+  ],
+  subject: (detail) => ["mj-0004", `Type mismatch: the subject ${detail}.`, "Subject"],
+  header: (detail) => [
+    "send-0011",
+    `Header cannot be customized using the "Headers" collection: ${detail}`,
+    "Headers",
+  ],
+  attachment: () => ["mj-0004", "Type mismatch. Expected base64 content.", "Attachments"],
+  time: () => ["mj-0003", "Mailjet does not schedule messages.", "Messages"],
+};
+
+const webhook: WebhookProfile = {
+  deriveSecret: querySecret("mailjet"),
+  events: {
+    delivered: [
+      "sent",
+      ({ mail }) => ({
+        smtp_reply: "250 2.0.0 OK - pennymail sandbox",
+        mj_message_id: numericMessageId(mail.messageId),
+      }),
+    ],
+    deferred: bounce(false, "domain", "greylisted", "451 4.7.1 Greylisted, try again later"),
+    bounced: bounce(
+      true,
+      "recipient",
+      "user unknown",
+      "550 5.1.1 Recipient address rejected: User unknown",
+    ),
+    softbounced: bounce(false, "recipient", "quota exceeded", "452 4.2.2 Mailbox full"),
+    dropped: ["blocked", () => ({ error_related_to: "mailjet", error: "preblocked", comment: "" })],
+    opened: ["open", () => clientFields],
+    clicked: ["click", ({ url }) => ({ ...clientFields, url })],
+    complained: ["spam", () => ({ source: "JMRPP" })],
+    unsubscribed: ["unsub", () => ({ ...clientFields, mj_list_id: 0 })],
+  },
+  toEvent: ({ mail, at }, name, fields) => ({
+    event: name,
+    time: clock.epochSeconds(at),
+    MessageID: numericMessageId(mail.messageId),
+    Message_GUID: mail.messageId,
+    email: mail.to.email,
+    mj_campaign_id: 0,
+    mj_contact_id: createHash("sha256").update(mail.to.email).digest().readUInt16BE(),
+    customcampaign: mail.tags[0] ?? "",
+    ...mail.metadata,
+    ...fields,
+  }),
+  eventsPerPost: 500,
+  buildPost: (events) => jsonPost(stringifyNumericId(events), { "user-agent": "Mailjet-API" }),
+};
+
+function bounce(
+  hard: boolean,
+  ...[relatedTo, error, comment]: [string, string, string]
+): [name: string, fields: (event: SimulatedEvent) => object] {
+  const fields = { blocked: false, hard_bounce: hard, error_related_to: relatedTo, error, comment };
+  return ["bounce", () => fields];
+}
+
+const clientFields = {
+  ip: "203.0.113.9",
+  geo: "FR",
+  agent: "Mozilla/5.0 (Windows NT 10.0; Win64; x64) Chrome/131.0.0.0 Safari/537.36",
+};
+
+export const mailjet: SandboxProvider = {
   key: "mailjet",
   name: "Mailjet",
-  keyPattern: /^([0-9a-f]{16})[0-9a-f]{16}$/,
-  credentials: (account) => ({ apiKey: account.id + account.hex("mailjet key", 16), secretKey: secretKey(account) }),
-  authenticate(request, owner) {
-    const [key, secret = ""] = Buffer.from(/^Basic (.+)$/i.exec(request.headers.authorization ?? "")?.[1] ?? "", "base64")
-      .toString()
-      .split(":");
-    const account = owner(key);
-    if (!account || !same(secret, secretKey(account)))
-      throw new Refused(
-        fault(
-          401,
-          "mj-0015",
-          "API key authentication/authorization failure. You may be unauthorized to access the API or your API key may be expired. Visit API keys management section to check your keys.",
-        ),
-      );
-    return account;
+  accountIdPattern: /^([0-9a-f]{16})[0-9a-f]{16}$/,
+  credentials: (account) => ({
+    apiKey: account.id + account.deriveHex("mailjet key", 16),
+    secretKey: secretKey(account),
+  }),
+  readKey: (request) => basicCredentials(request)[0],
+  verify(request, account) {
+    const [, secret = ""] = basicCredentials(request);
+    if (!equalInConstantTime(secret, secretKey(account))) refuse(mailjet.errors.unauthorized);
   },
-  routes: [
-    [/^POST \/v3\.1\/send$/, send],
-    [
-      /^GET \/v3\/REST\/sender$/,
-      () => ({ status: 200, body: { Count: 1, Data: [{ Email: "*@pennymail.test", Status: "Active", DNSID: 1 }], Total: 1 } }),
-    ],
-  ],
+  routes: {
+    "POST /v3.1/send": send,
+    "GET /v3/REST/message/:id": readMessage,
+    "GET /v3/REST/sender": ok({
+      Count: 1,
+      Data: [{ Email: "*@pennymail.test", Status: "Active", DNSID: 1 }],
+      Total: 1,
+    }),
+  },
   maxBytes: 60 * 1024 * 1024,
   errors: {
-    notFound: fault(404, "mj-0004", "Resource not found"),
-    malformed: fault(400, "mj-0002", "Malformed JSON, please review the syntax and properties types."),
-    tooLarge: fault(413, "mj-0007", "Request entity too large"),
-    busy: (status) =>
-      status === 429
-        ? { status, headers: { "content-type": "text/html" }, body: "Rate limit exceeded" }
-        : fault(500, "mj-0000", "Internal server error"),
+    unauthorized: errorResponse(
+      401,
+      "mj-0015",
+      "API key authentication/authorization failure. You may be unauthorized to access the " +
+        "API or your API key may be expired. Visit API keys management section to check your " +
+        "keys.",
+    ),
+    notFound: (what) => errorResponse(404, "mj-0004", `Resource not found: ${what}`),
+    malformed: errorResponse(
+      400,
+      "mj-0002",
+      "Malformed JSON, please review the syntax and properties types.",
+    ),
+    tooLarge: errorResponse(413, "mj-0007", "Request entity too large"),
+    rateLimited: () => ({
+      status: 429,
+      headers: { "content-type": "text/html" },
+      body: "Rate limit exceeded",
+    }),
+    outage: errorResponse(503, "mj-0000", "Internal server error"),
   },
   webhook,
 };
 
-/** Each message has a result of its own; the status is that of the first refused one, though the others were sent. */
-function send(call: Call): Answer {
-  const body = read(Body, call.json(), (path, message) => fault(400, "mj-0003", `${message}: ${path}`));
-  const results = body.Messages.map((message) => judged(message, call));
-  const drafts = results.flatMap((result) => result.drafts ?? []);
-  if (!body.SandboxMode) call.submit(drafts);
-  const wrong = results.find(({ errors }) => errors);
+interface MessageResult {
+  drafts: AcceptedMail[];
+  customId?: string | undefined;
+  refusal?: SandboxResponse;
+}
+
+/**
+ * Each message has a result of its own. The status is that of the first refused one, even if others
+ * were sent.
+ */
+function send(call: SandboxCall): SandboxResponse {
+  const body = parseBody(MailjetBody, call.json(), (path, message) =>
+    errorResponse(400, "mj-0003", `${message}: ${path}`),
+  );
+  const results = body.Messages.map((message) => processMessage(message, call));
+  if (!body.SandboxMode) call.accept(results.flatMap(({ drafts }) => drafts));
   return {
-    status: wrong?.errors?.[0]?.StatusCode ?? 200,
+    status: results.find(({ refusal }) => refusal)?.refusal?.status ?? 200,
     headers: { "content-type": "application/json" },
-    body: written({ Messages: results.map(told) }),
+    body: stringifyNumericId({ Messages: results.map(toApiResult) }),
   };
 }
 
-interface Judged {
-  drafts?: Draft[];
-  customId?: string | undefined;
-  errors?: Fault[];
-}
-interface Fault {
-  ErrorIdentifier: string;
-  ErrorCode: string;
-  StatusCode: number;
-  ErrorMessage: string;
-  ErrorRelatedTo: string[];
-}
-
-class Wrong extends Error {
-  readonly fault: Fault;
-  constructor(code: string, message: string, field: string, status = 400) {
-    super(message);
-    this.fault = { ErrorIdentifier: randomUUID(), ErrorCode: code, StatusCode: status, ErrorMessage: message, ErrorRelatedTo: [field] };
-  }
-}
-
-function judged(value: unknown, call: Call): Judged {
-  const { success, data: message, error } = Message.safeParse(value);
-  if (!success) {
-    const { path, message: text } = error.issues[0]!;
-    return { errors: [new Wrong("mj-0003", text, path.join(".")).fault] };
-  }
+function processMessage(value: unknown, call: SandboxCall): MessageResult {
   try {
-    check(message, call);
-    return { drafts: letters(message), customId: message.CustomID };
-  } catch (wrong) {
-    if (wrong instanceof Wrong) return { errors: [wrong.fault] };
-    throw wrong;
+    const message = parseBody(MailjetMessage, value, (path, text) =>
+      messageError("mj-0003", text, path),
+    );
+    const mail = toMailInput(message);
+    checkMail(mail, rules, call);
+    const own = Object.keys(message.Headers).find((name) => /^x-(mailjet|mj)-/i.test(name));
+    if (own) refuse(messageError(...faults.header(own, 0)));
+    const drafts = toAcceptedMails(mail, "");
+    return {
+      drafts: drafts.map((draft) => ({ ...draft, messageId: randomUUID() })),
+      customId: message.CustomID,
+    };
+  } catch (error) {
+    if (error instanceof SandboxRefusal) return { drafts: [], refusal: error.response };
+    throw error;
   }
 }
 
-function check(message: Message, call: Call): void {
-  const bad = message.To.findIndex(({ Email }) => !valid(Email) || call.rejects(Email));
-  if (bad >= 0) throw new Wrong("mj-0013", `"${message.To[bad]!.Email}" is an invalid email address.`, `To[${bad}].Email`);
-  const copy = (message.Bcc ?? []).find(({ Email }) => !valid(Email) || call.rejects(Email));
-  if (copy) throw new Wrong("mj-0013", `"${copy.Email}" is an invalid email address.`, "Bcc");
-  if (!valid(message.From.Email)) throw new Wrong("mj-0013", `"${message.From.Email}" is an invalid email address.`, "From.Email");
-  if (!call.mayUse(message.From.Email)) {
-    const text = `"${message.From.Email}" is not an authorized sender email address for your account.`;
-    throw new Wrong("send-0008", text, "From", 403);
-  }
-  if (!message.TextPart && !message.HTMLPart)
-    throw new Wrong("send-0003", 'At least "HTMLPart", "TextPart" or "TemplateID" must be provided.', "HTMLPart");
-  if (broken(message.Subject ?? "")) throw new Wrong("mj-0004", "Type mismatch: the subject contains a line break.", "Subject");
-  const wrong =
-    headersFault(message.Headers ?? {}, reserved) ?? Object.keys(message.Headers ?? {}).find((name) => /^x-(mailjet|mj)-/i.test(name));
-  if (wrong) throw new Wrong("send-0011", `Header cannot be customized using the "Headers" collection: ${wrong}`, "Headers");
-  const files = filesOf(message);
-  if (badAttachment(files)) throw new Wrong("mj-0004", "Type mismatch. Expected base64 content.", "Attachments");
-  if (files.reduce((sum, { content }) => sum + decodedSize(content), 0) > 15 * 1024 * 1024)
-    throw new Wrong("send-0004", "Attachments exceed 15 MB.", "Attachments");
-  const tracked = [message.TrackOpens, message.TrackClicks].some((value) => value === "enabled");
-  if (tracked && !message.HTMLPart) throw new Wrong("send-0003", "Tracking needs an HTMLPart.", "TrackOpens");
+const toMailInput = (message: MailjetMessage): MailInput => ({
+  from: message.From,
+  to: message.To,
+  cc: message.Cc,
+  bcc: message.Bcc,
+  replyTo: message.ReplyTo?.email,
+  content: {
+    subject: message.Subject,
+    html: message.HTMLPart,
+    text: message.TextPart,
+    attachments: [...message.Attachments, ...message.InlinedAttachments].map(
+      ({ Filename, ContentType, Base64Content }) => ({
+        filename: Filename,
+        type: ContentType,
+        content: Base64Content,
+      }),
+    ),
+  },
+  headers: message.Headers,
+  tags: message.CustomCampaign ? [message.CustomCampaign] : [],
+  metadata: { CustomID: message.CustomID ?? "", Payload: message.EventPayload ?? "" },
+  tracksOpens: message.TrackOpens !== "disabled",
+  tracksClicks: message.TrackClicks !== "disabled",
+});
+
+function toApiResult({ drafts, customId, refusal }: MessageResult): object {
+  if (refusal) return { Status: "error", Errors: [refusal.body] };
+  const resultsFor = (kind: Copy | undefined) =>
+    drafts
+      .filter((draft) => copyKind(draft) === kind)
+      .map(({ to, messageId }) => ({
+        Email: to.email,
+        MessageUUID: messageId,
+        MessageID: numericMessageId(messageId),
+        MessageHref: `https://api.mailjet.com/v3/REST/message/${numericMessageId(messageId)}`,
+      }));
+  return {
+    Status: "success",
+    ...(customId !== undefined && { CustomID: customId }),
+    To: resultsFor(undefined),
+    Cc: resultsFor("cc"),
+    Bcc: resultsFor("bcc"),
+  };
 }
 
-function letters(message: Message): Draft[] {
-  const content = { subject: message.Subject ?? "", html: message.HTMLPart, text: message.TextPart, attachments: filesOf(message) };
-  const drafts = message.To.map((to) => ({
-    messageId: randomUUID(),
-    from: mailbox(message.From),
-    to: mailbox(to),
-    replyTo: message.ReplyTo?.Email,
-    content,
-    headers: { ...message.Headers },
-    tags: message.CustomCampaign ? [message.CustomCampaign] : [],
-    metadata: { CustomID: message.CustomID ?? "", Payload: message.EventPayload ?? "" },
-    tracksOpens: message.TrackOpens !== "disabled",
-    tracksClicks: message.TrackClicks !== "disabled",
-  }));
-  return withCopies(drafts, (message.Bcc ?? []).map(mailbox)).map((draft) =>
-    draft.copyOf ? { ...draft, messageId: randomUUID() } : draft,
+function readMessage({ sent, params: [number = ""] }: SandboxCall): SandboxResponse {
+  const [mail] = sent(({ messageId }) => numericMessageId(messageId) === number);
+  if (!mail) return mailjet.errors.notFound(`message ${number}`);
+  const data = {
+    MessageID: number,
+    UUID: mail.messageId,
+    ArrivedAt: mail.at.toISOString(),
+    Status: "sent",
+    Subject: "",
+  };
+  const body = stringifyNumericId({ Count: 1, Data: [data], Total: 1 });
+  return {
+    status: 200,
+    headers: { "content-type": "application/json" },
+    body: body.replace('"MessageID"', '"ID"'),
+  };
+}
+
+/** Mailjet's second id of a mail. It has more digits than a JavaScript number holds. */
+const numericMessageId = (uuid: string): string =>
+  String(
+    (createHash("sha256").update(uuid).digest().readBigUInt64BE() >> 8n) + 288_230_376_151_711_744n,
   );
+
+/** JSON with MessageID as a number. */
+const stringifyNumericId = (value: unknown): string =>
+  JSON.stringify(value).replace(/"MessageID":"(\d+)"/g, '"MessageID":$1');
+
+const secretKey = (account: SandboxAccount) => account.deriveHex("mailjet secret", 32);
+
+function errorResponse(status: number, code: string, message: string): SandboxResponse {
+  return {
+    status,
+    body: {
+      ErrorIdentifier: randomUUID(),
+      ErrorCode: code,
+      ErrorMessage: message,
+      StatusCode: status,
+    },
+  };
 }
 
-function told({ drafts, errors, customId }: Judged): object {
-  if (!drafts) return { Status: "error", Errors: errors };
-  const told = drafts.map(({ to, copyOf, messageId }) => ({
-    copyOf,
-    Email: to.email,
-    MessageUUID: messageId,
-    MessageID: messageNumber(messageId),
-    MessageHref: `https://api.mailjet.com/v3/REST/message/${messageNumber(messageId)}`,
-  }));
-  const some = (copies: boolean) => told.filter(({ copyOf }) => Boolean(copyOf) === copies).map(({ copyOf: _, ...one }) => one);
-  return { Status: "success", ...(customId !== undefined && { CustomID: customId }), To: some(false), Cc: [], Bcc: some(true) };
-}
-
-const filesOf = ({ Attachments = [] }: Message) =>
-  Attachments.map((one) => ({ filename: one.Filename, type: one.ContentType, content: one.Base64Content }));
-const mailbox = ({ Email, Name }: { Email: string; Name?: string | undefined }) => (Name ? { email: Email, name: Name } : { email: Email });
-const secretKey = (account: Account) => account.hex("mailjet secret", 32);
-const reserved = new Set(
-  "from sender subject to cc bcc reply-to return-path delivered-to dkim-signature domainkey-status received received-spf authentication-results date message-id list-id user-agent x-mailer x-feedback-id x-csa-complaints".split(
-    " ",
-  ),
-);
-
-function fault(status: number, code: string, message: string): Answer {
-  return { status, body: { ErrorIdentifier: randomUUID(), ErrorCode: code, ErrorMessage: message, StatusCode: status } };
+function messageError(...[code, message, field, status = 400]: MessageError): SandboxResponse {
+  const { body } = errorResponse(status, code, message);
+  return { status, body: { ...(body as object), ErrorRelatedTo: [field] } };
 }

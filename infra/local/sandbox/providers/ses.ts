@@ -1,183 +1,499 @@
 // Amazon SES API v2 (docs.aws.amazon.com/ses, API reference): SendEmail, SendBulkEmail, GetAccount.
+// Its events come over SNS (event-publishing-retrieving-sns-contents).
 import { randomUUID } from "node:crypto";
-import type * as z from "zod";
-import { mailbox } from "../addresses.ts";
-import { badAttachment, broken, headersFault } from "../checks.ts";
-import { type Account, type Answer, type Call, type Content, type Draft, type MailProvider, type Part, Refused } from "../contract.ts";
-import { withCopies } from "../copies.ts";
-import { webhook } from "../events/ses.ts";
-import { named, read } from "../shapes.ts";
-import { authorization, signatureFault } from "../sigv4.ts";
-import { byBraces, unfit } from "../templates.ts";
-import type { Topics } from "../topics.ts";
-import { type Attachments, Bulk, type Common, type Destination, Single, type Tags } from "./ses-shapes.ts";
+import * as z from "zod";
+import * as clock from "../../../../shared/clock.ts";
+import { isValidEmail, readMailbox } from "../addresses.ts";
+import { renderPart } from "../inbox.ts";
+import { findUnrenderable, renderHandlebars } from "../merge-syntax.ts";
+import {
+  checkMail,
+  headerNames,
+  type MailFault,
+  type MailInput,
+  type MailRules,
+  ok,
+  parseBody,
+  refuse,
+  toAcceptedMails,
+  toRecord,
+  unsupported,
+} from "../request-reader.ts";
+import { findSignatureError, parseAuthorization } from "../sigv4.ts";
+import { awsAccountNumber, type SnsTopics } from "../sns.ts";
+import {
+  type AcceptedMail,
+  type CapturedContent,
+  type ContentPart,
+  type SandboxAccount,
+  type SandboxCall,
+  type SandboxProvider,
+  SandboxRefusal,
+  type SandboxResponse,
+  type SimulatedEvent,
+  type WebhookProfile,
+} from "../types.ts";
 
-export const ses = (topics: Topics): MailProvider => ({
+const tagText = z.string().regex(/^[\w-]{1,256}$/);
+const Tags = z.array(z.object({ Name: tagText, Value: tagText })).max(50);
+const Headers = z
+  .array(z.object({ Name: z.string().min(1).max(126), Value: z.string().min(1).max(995) }))
+  .max(15)
+  .optional();
+const Text = z.object({ Data: z.string() });
+const Addresses = z.array(z.string().transform(readMailbox)).default([]);
+const Destination = z.object({
+  ToAddresses: Addresses,
+  CcAddresses: Addresses,
+  BccAddresses: Addresses,
+});
+const TrackingSwitch = z.enum(["ENABLED", "DISABLED"]).optional();
+const Attachments = z
+  .array(
+    z.object({ FileName: z.string(), ContentType: z.string().optional(), RawContent: z.string() }),
+  )
+  .default([]);
+const TemplateData = z.string().optional();
+const commonFields = {
+  FromEmailAddress: z
+    .string()
+    .regex(/^[\x20-\x7e]*$/, "Local address contains control or whitespace"),
+  ReplyToAddresses: z.array(z.string()).optional(),
+  ConfigurationSetName: z.string().optional(),
+  ConfigurationOverrides: z
+    .object({
+      Tracking: z
+        .object({ OpenTrackingEnabled: TrackingSwitch, ClickTrackingEnabled: TrackingSwitch })
+        .optional(),
+    })
+    .optional(),
+};
+const CommonFields = z.object(commonFields);
+const Template = z.object({
+  TemplateName: unsupported,
+  TemplateArn: unsupported,
+  TemplateContent: z.object({
+    Subject: z.string().default(""),
+    Text: z.string().optional(),
+    Html: z.string().optional(),
+  }),
+  TemplateData,
+  Headers,
+  Attachments,
+});
+const SendEmailBody = z.object({
+  ...commonFields,
+  Destination,
+  EmailTags: Tags.default([]),
+  Content: z.object({
+    Raw: unsupported,
+    Simple: z
+      .object({
+        Subject: Text,
+        Body: z.object({ Text: Text.optional(), Html: Text.optional() }),
+        Headers,
+        Attachments,
+      })
+      .optional(),
+    Template: Template.optional(),
+  }),
+});
+const SendBulkEmailBody = z.object({
+  ...commonFields,
+  DefaultEmailTags: Tags.default([]),
+  DefaultContent: z.object({ Template }),
+  BulkEmailEntries: z
+    .array(
+      z.object({
+        Destination,
+        ReplacementTags: Tags.optional(),
+        ReplacementHeaders: Headers,
+        ReplacementEmailContent: z
+          .object({
+            ReplacementTemplate: z.object({ ReplacementTemplateData: TemplateData }).optional(),
+          })
+          .optional(),
+      }),
+    )
+    .min(1)
+    .max(50),
+});
+
+/** In bulk, a fault refuses its entry only. */
+const rules: MailRules = {
+  maxRecipients: 50,
+  refusedFor: "invalid or rejected",
+  asciiHeaders: true,
+  reservedHeaders: headerNames(
+    "from to cc bcc subject reply-to date message-id mime-version content-type " +
+      "content-transfer-encoding return-path sender",
+  ),
+  toResponse: (fault, detail) => errorResponse(400, ...faults[fault](detail)),
+};
+type SesError = [type: string, message: string];
+const invalid = (message: string): SesError => ["BadRequestException", message];
+const faults: Record<MailFault, (detail: string) => SesError> = {
+  sender: () => invalid("FromEmailAddress: Missing final '@domain'"),
+  unverifiedSender: (email) => [
+    "MessageRejected",
+    "Email address is not verified. The following identities failed the check in region " +
+      `US-EAST-1: ${email}`,
+  ],
+  recipient: (email) =>
+    isValidEmail(email)
+      ? ["MessageRejected", "Address blacklisted."]
+      : invalid("Destination: Missing final '@domain'"),
+  recipientCount: (detail) => invalid(`Destination: ${detail}`),
+  noContent: () => invalid("Content: Missing required field"),
+  subject: (detail) => invalid(`Content.Simple.Subject: Invalid subject: it ${detail}`),
+  header: (detail) => invalid(`Headers: ${detail}`),
+  attachment: () => invalid("Attachments: RawContent is not valid base64"),
+  time: () => invalid("SES does not schedule messages"),
+};
+
+const createWebhook = (topics: SnsTopics): WebhookProfile => ({
+  deriveSecret: (account) => account.deriveHex("ses query secret", 32),
+  events: {
+    accepted: ["Send"],
+    delivered: [
+      "Delivery",
+      ({ mail, at }) => ({
+        timestamp: at.toISOString(),
+        processingTimeMillis: at.getTime() - mail.at.getTime(),
+        recipients: [mail.to.email],
+        smtpResponse: "250 2.6.0 Message received",
+        reportingMTA: "a8-70.smtp-out.amazonses.com",
+        remoteMtaIp: "192.0.2.4",
+      }),
+    ],
+    deferred: [
+      "DeliveryDelay",
+      ({ mail, at }) => ({
+        timestamp: at.toISOString(),
+        delayType: "TransientCommunicationFailure",
+        expirationTime: clock.addSeconds(14 * 3600, at).toISOString(),
+        delayedRecipients: [
+          {
+            emailAddress: mail.to.email,
+            status: "4.4.1",
+            diagnosticCode: "smtp; 421 4.4.1 Unable to connect to remote host",
+          },
+        ],
+      }),
+    ],
+    bounced: bounce("Permanent", "General", "5.1.1", "smtp; 550 5.1.1 user unknown"),
+    softbounced: bounce("Transient", "MailboxFull", "4.2.2", "smtp; 452 4.2.2 Mailbox full"),
+    dropped: bounce(
+      "Permanent",
+      "OnAccountSuppressionList",
+      "5.1.1",
+      "Amazon SES did not send the message to this address because it is on the suppression " +
+        "list for your account. For more information about removing addresses from the " +
+        "suppression list, see the Amazon SES Developer Guide.",
+    ),
+    complained: [
+      "Complaint",
+      ({ mail, at, id }) => ({
+        feedbackId: feedbackId(id),
+        complaintSubType: null,
+        complainedRecipients: [{ emailAddress: mail.to.email }],
+        timestamp: at.toISOString(),
+        userAgent: "Pennymail Sandbox Feedback Loop",
+        complaintFeedbackType: "abuse",
+        arrivalDate: at.toISOString(),
+      }),
+    ],
+    opened: ["Open", ({ at }) => ({ ...clientFields, timestamp: at.toISOString() })],
+    clicked: [
+      "Click",
+      ({ at, url }) => ({
+        ...clientFields,
+        timestamp: at.toISOString(),
+        link: url,
+        linkTags: null,
+      }),
+    ],
+    unsubscribed: [
+      "Subscription",
+      ({ at }) => ({
+        contactList: "pennymail",
+        timestamp: at.toISOString(),
+        source: "UnsubscribeHeader",
+        newTopicPreferences: { unsubscribeAll: true, topicSubscriptionStatus: [] },
+        oldTopicPreferences: { unsubscribeAll: false, topicSubscriptionStatus: [] },
+      }),
+    ],
+    unrenderable: [
+      "Rendering Failure",
+      ({ mail }) => ({ errorMessage: mail.renderError, templateName: "" }),
+    ],
+  },
+  /** The details stand under the name of the event in camel case. */
+  toEvent: ({ mail }, eventType, details) => ({
+    eventType,
+    mail: {
+      timestamp: mail.at.toISOString(),
+      source: mail.from.email,
+      sourceArn: `arn:aws:ses:us-east-1:123456789012:identity/${mail.from.email}`,
+      messageId: mail.messageId,
+      destination: [...new Set([...(mail.shown?.to ?? []), mail.to].map(({ email }) => email))],
+      headersTruncated: false,
+      headers: Object.entries(mail.headers).map(([name, value]) => ({ name, value })),
+      commonHeaders: {
+        from: [mail.from.email],
+        to: [mail.to.email],
+        messageId: mail.messageId,
+        subject: renderPart(mail, "subject"),
+      },
+      tags: mail.metadata,
+    },
+    [eventType === "Rendering Failure"
+      ? "failure"
+      : eventType.charAt(0).toLowerCase() + eventType.slice(1)]: details,
+  }),
+  eventsPerPost: 1,
+  buildPost([event = {}], _target, account) {
+    const { mail, ...rest } = event as { mail?: object };
+    const sendingAccountId = awsAccountNumber(account);
+    return topics.createNotification(account, { ...rest, mail: { ...mail, sendingAccountId } });
+  },
+  shouldRetry: (status) => status === 0 || status >= 500 || status === 429,
+});
+
+const clientFields = {
+  ipAddress: "203.0.113.9",
+  userAgent: "Mozilla/5.0 (iPhone; CPU iPhone OS 17_3 like Mac OS X)",
+};
+
+const feedbackId = (id: string) => `0100018f-${id}-000000`;
+
+function bounce(
+  ...[bounceType, bounceSubType, status, diagnosticCode]: [string, string, string, string]
+): [name: string, details: (event: SimulatedEvent) => object] {
+  return [
+    "Bounce",
+    ({ mail, at, id }) => ({
+      feedbackId: feedbackId(id),
+      bounceType,
+      bounceSubType,
+      bouncedRecipients: [
+        { emailAddress: mail.to.email, action: "failed", status, diagnosticCode },
+      ],
+      timestamp: at.toISOString(),
+      reportingMTA: "dns; amazonses.com",
+    }),
+  ];
+}
+
+const configurationSet = "pennymail-events";
+
+export const createSes = (topics: SnsTopics): SandboxProvider => ({
   key: "ses",
   name: "Amazon SES",
-  keyPattern: /^AKIA([0-9A-F]{16})$/,
+  accountIdPattern: /^AKIA([0-9A-F]{16})$/,
   credentials: (account) => ({
     accessKeyId: `AKIA${account.id.toUpperCase()}`,
     secretAccessKey: secretKey(account),
     region: "us-east-1",
     configurationSet,
   }),
-  authenticate(request, owner) {
-    const auth = authorization(request.headers.authorization);
-    if (!auth) throw new Refused(fault(403, "MissingAuthenticationTokenException", "Missing Authentication Token"));
-    const account = owner(auth.accessKeyId);
-    if (!account) throw new Refused(fault(403, "UnrecognizedClientException", "The security token included in the request is invalid."));
-    const wrong = signatureFault(request, auth, secretKey(account));
-    if (wrong) throw new Refused(fault(403, "SignatureDoesNotMatch", wrong));
-    return account;
+  readKey({ headers }) {
+    const authorization = parseAuthorization(headers.authorization);
+    if (authorization) return authorization.accessKeyId;
+    const type = "MissingAuthenticationTokenException";
+    return refuse(errorResponse(403, type, "Missing Authentication Token"));
   },
-  routes: [
-    [/^POST \/v2\/email\/outbound-emails$/, single],
-    [/^POST \/v2\/email\/outbound-bulk-emails$/, bulk],
-    [/^GET \/v2\/email\/account$/, () => ({ status: 200, body: accountState })],
-    [/^GET \/v2\/email\/identities\/([^/]+)$/, ({ params: [name = ""] }) => ({ status: 200, body: identity(name) })],
-  ],
+  verify(request, account) {
+    const authorization = parseAuthorization(request.headers.authorization)!;
+    const error = findSignatureError(request, authorization, secretKey(account));
+    if (error) refuse(errorResponse(403, "SignatureDoesNotMatch", error));
+  },
+  routes: {
+    "POST /v2/email/outbound-emails": sendOne,
+    "POST /v2/email/outbound-bulk-emails": sendBulk,
+    "GET /v2/email/account": ok({
+      DedicatedIpAutoWarmupEnabled: true,
+      EnforcementStatus: "HEALTHY",
+      ProductionAccessEnabled: true,
+      SendingEnabled: true,
+      SendQuota: { Max24HourSend: 50_000, MaxSendRate: 14, SentLast24Hours: 0 },
+    }),
+    "GET /v2/email/identities/:identity": ({ isVerifiedSender, params: [identity = ""] }) =>
+      ok({
+        IdentityType: identity.includes("@") ? "EMAIL_ADDRESS" : "DOMAIN",
+        VerifiedForSendingStatus: isVerifiedSender(`any@${identity}`),
+      }),
+  },
   maxBytes: 40 * 1024 * 1024,
   errors: {
-    notFound: fault(404, "UnknownOperationException", "Unknown operation"),
-    malformed: fault(400, "SerializationException", "Request body is not valid JSON"),
-    tooLarge: fault(413, "RequestEntityTooLarge", "Request is too long."),
-    busy: (status) =>
-      status === 429
-        ? fault(429, "TooManyRequestsException", "Maximum sending rate exceeded.")
-        : fault(500, "InternalServiceErrorException", "The request processing has failed because of an unknown error."),
+    unauthorized: errorResponse(
+      403,
+      "UnrecognizedClientException",
+      "The security token included in the request is invalid.",
+    ),
+    notFound: (what) => errorResponse(404, "NotFoundException", `Unknown operation: ${what}`),
+    malformed: errorResponse(400, "SerializationException", "Request body is not valid JSON"),
+    tooLarge: errorResponse(413, "RequestEntityTooLarge", "Request is too long."),
+    rateLimited: () =>
+      errorResponse(429, "TooManyRequestsException", "Maximum sending rate exceeded."),
+    outage: errorResponse(
+      503,
+      "ServiceUnavailable",
+      "The request has failed due to a temporary failure of the server.",
+    ),
   },
-  webhook: webhook(topics),
+  webhook: createWebhook(topics),
 });
 
-function single(call: Call): Answer {
-  const body = read(Single, call.json(), badRequest);
-  const { Subject, Body, Headers: headers, Attachments: attachments } = body.Content.Simple;
-  if (!Body.Html && !Body.Text) throw new Refused(badRequest("Content.Simple.Body", "Missing required field"));
-  const content = { subject: Subject.Data, html: Body.Html?.Data, text: Body.Text?.Data, attachments: files(attachments) };
-  const drafts = letters(body, body.Destination, content, named(headers, name, value), body.EmailTags);
-  const wrong = faultIn(body, content, drafts, call);
-  if (wrong) throw new Refused(wrong);
-  if (drafts.some(({ to }) => call.rejects(to.email))) throw new Refused(fault(400, "MessageRejected", blacklisted));
-  call.submit(drafts);
-  return { status: 200, body: { MessageId: drafts[0]!.messageId } };
-}
-
-function bulk(call: Call): Answer {
-  const body = read(Bulk, call.json(), badRequest);
-  const { TemplateContent: template, TemplateData, Headers: common, Attachments: attachments } = body.DefaultContent.Template;
-  const content = { subject: template.Subject ?? "", html: template.Html, text: template.Text, attachments: files(attachments) };
-  const defaults = values(TemplateData);
-  const results = body.BulkEmailEntries.map((entry) => {
-    const own = { ...defaults, ...values(entry.ReplacementEmailContent?.ReplacementTemplate?.ReplacementTemplateData) };
-    const headers = { ...named(common, name, value), ...named(entry.ReplacementHeaders, name, value) };
-    const drafts = letters(body, entry.Destination, content, headers, entry.ReplacementTags ?? body.DefaultEmailTags);
-    const wrong = faultIn(body, content, drafts, call);
-    const missing = (["subject", "html", "text"] as Part[]).map((part) => unfit(content[part] ?? "", own)).find(Boolean);
-    const unrenderable = missing && `Attribute '${missing}' is not present in the rendering data.`;
-    return { wrong, drafts: drafts.map((draft) => ({ ...draft, fill: byBraces(own, { escapes: false }), unrenderable })) };
-  });
-  const good = results.filter(({ wrong, drafts }) => !wrong && !drafts.some(({ to }) => call.rejects(to.email)));
-  call.submit(good.flatMap(({ drafts }) => drafts));
-  return {
-    status: 200,
-    body: { BulkEmailEntryResults: results.map((one) => (good.includes(one) ? success(one.drafts) : failure(one.wrong))) },
+function sendOne(call: SandboxCall): SandboxResponse {
+  const body = parseBody(SendEmailBody, call.json(), badRequest);
+  const { Simple, Template } = body.Content;
+  const content = Simple
+    ? {
+        subject: Simple.Subject.Data,
+        html: Simple.Body.Html?.Data,
+        text: Simple.Body.Text?.Data,
+        attachments: toAttachments(Simple.Attachments),
+      }
+    : toTemplateContent(Template);
+  const mail = {
+    ...toMailInput(body, body.Destination, body.EmailTags),
+    content,
+    headers: toRecord((Simple ?? Template)?.Headers, "Name", "Value"),
   };
+  const drafts = checkAndConvert(mail, body, call);
+  const accepted = Template
+    ? addTemplateData(drafts, parseTemplateData(Template.TemplateData))
+    : drafts;
+  call.accept(accepted);
+  return ok({ MessageId: accepted[0]!.messageId });
 }
 
-const success = (drafts: Draft[]) => ({ Status: "SUCCESS", MessageId: drafts[0]!.messageId });
-const failure = (wrong = fault(400, "MessageRejected", blacklisted)) => ({
-  Status: bulkStatuses[wrong.headers?.["x-amzn-errortype"] ?? ""],
-  Error: (wrong.body as { message: string }).message,
-});
+function sendBulk(call: SandboxCall): SandboxResponse {
+  const body = parseBody(SendBulkEmailBody, call.json(), badRequest);
+  const { Template } = body.DefaultContent;
+  const content = toTemplateContent(Template);
+  const results = body.BulkEmailEntries.map((entry) => {
+    const mail = {
+      ...toMailInput(body, entry.Destination, entry.ReplacementTags ?? body.DefaultEmailTags),
+      content,
+      headers: {
+        ...toRecord(Template.Headers, "Name", "Value"),
+        ...toRecord(entry.ReplacementHeaders, "Name", "Value"),
+      },
+    };
+    const replacement = entry.ReplacementEmailContent?.ReplacementTemplate;
+    const data = {
+      ...parseTemplateData(Template.TemplateData),
+      ...parseTemplateData(replacement?.ReplacementTemplateData),
+    };
+    try {
+      return { drafts: addTemplateData(checkAndConvert(mail, body, call), data) };
+    } catch (error) {
+      if (error instanceof SandboxRefusal) return { drafts: [], refusal: error.response };
+      throw error;
+    }
+  });
+  call.accept(results.flatMap(({ drafts }) => drafts));
+  return ok({
+    BulkEmailEntryResults: results.map(({ drafts: [first], refusal }) =>
+      first ? { Status: "SUCCESS", MessageId: first.messageId } : toFailedEntry(refusal!),
+    ),
+  });
+}
+
 const bulkStatuses: Record<string, string> = {
   NotFoundException: "CONFIGURATION_SET_NOT_FOUND",
   MessageRejected: "MESSAGE_REJECTED",
   BadRequestException: "INVALID_PARAMETER",
 };
+const toFailedEntry = ({ headers, body }: SandboxResponse) => ({
+  Status: bulkStatuses[headers?.["x-amzn-errortype"] ?? ""],
+  Error: (body as { message: string }).message,
+});
 
-function letters(
-  body: Common,
-  { ToAddresses, BccAddresses = [] }: Destination,
-  content: Content,
-  headers: Record<string, string>,
-  tags: z.output<typeof Tags> = [],
-): Draft[] {
-  const messageId = `0100018f${randomUUID().slice(8)}-000000`;
-  const { OpenTrackingEnabled: opens, ClickTrackingEnabled: clicks } = body.ConfigurationOverrides?.Tracking ?? {};
-  const mailboxOf = (address: string) => mailbox(address) ?? { email: "" };
-  const drafts = ToAddresses.map((address) => ({
-    messageId,
-    from: mailbox(body.FromEmailAddress) ?? { email: "" },
-    to: mailboxOf(address),
+function toMailInput(
+  body: z.output<typeof CommonFields>,
+  { ToAddresses, CcAddresses, BccAddresses }: z.output<typeof Destination>,
+  tags: z.output<typeof Tags>,
+): Omit<MailInput, "content"> {
+  const { OpenTrackingEnabled, ClickTrackingEnabled } = body.ConfigurationOverrides?.Tracking ?? {};
+  return {
+    from: readMailbox(body.FromEmailAddress),
+    to: ToAddresses,
+    cc: CcAddresses,
+    bcc: BccAddresses,
     replyTo: body.ReplyToAddresses?.join(", "),
-    content,
-    headers,
-    tags: [],
     metadata: {
       "ses:configuration-set": [body.ConfigurationSetName ?? ""],
       ...Object.fromEntries(tags.map((tag) => [tag.Name, [tag.Value]])),
     },
-    tracksOpens: opens !== "DISABLED",
-    tracksClicks: clicks !== "DISABLED",
-    silent: body.ConfigurationSetName === undefined,
-  }));
-  return withCopies(drafts, BccAddresses.map(mailboxOf));
+    tracksOpens: OpenTrackingEnabled !== "DISABLED",
+    tracksClicks: ClickTrackingEnabled !== "DISABLED",
+    withoutEvents: body.ConfigurationSetName === undefined,
+  };
 }
 
-function faultIn(body: Common, content: Content, drafts: Draft[], call: Call): Answer | undefined {
-  const { from, headers } = drafts[0]!;
-  const set = body.ConfigurationSetName;
-  if (set !== undefined && set !== configurationSet) return fault(404, "NotFoundException", `Configuration set <${set}> does not exist.`);
-  if (!/^[\x20-\x7e]*$/.test(body.FromEmailAddress)) return badRequest("FromEmailAddress", "Local address contains control or whitespace");
-  if (!from.email || drafts.some(({ to }) => !to.email)) return badRequest("Destination", "Missing final '@domain'");
-  if (!call.mayUse(from.email)) return fault(400, "MessageRejected", unverified(from.email));
-  if (broken(content.subject)) return badRequest("Content.Simple.Subject", "Invalid subject: it contains a line break");
-  const wrong =
-    headersFault(headers, reserved) ??
-    (Object.values(headers).some((one) => !/^[\x20-\x7e]*$/.test(one)) ? "Header value is not ASCII" : undefined);
-  if (wrong) return badRequest("Headers", wrong);
-  return badAttachment(content.attachments) && badRequest("Attachments", "RawContent is not valid base64");
+function checkAndConvert(
+  mail: MailInput,
+  { ConfigurationSetName: set }: z.output<typeof CommonFields>,
+  call: SandboxCall,
+): AcceptedMail[] {
+  if (set !== undefined && set !== configurationSet) {
+    const message = `Configuration set <${set}> does not exist.`;
+    refuse(errorResponse(404, "NotFoundException", message));
+  }
+  checkMail(mail, rules, call);
+  return toAcceptedMails(mail, `0100018f${randomUUID().slice(8)}-000000`);
 }
 
-const configurationSet = "pennymail-events";
-const secretKey = (account: Account) => account.bytes("ses secret key", 30).toString("base64");
-const reserved = new Set(
-  "from to cc bcc subject reply-to date message-id mime-version content-type content-transfer-encoding return-path sender".split(" "),
-);
-const name = ({ Name }: { Name: string }) => Name;
-const value = ({ Value }: { Value: string }) => Value;
-const files = (list: z.output<typeof Attachments> = []) =>
+/** SES fills in a template after it accepted the call, and reports missing values with an event. */
+function addTemplateData(drafts: AcceptedMail[], data: Record<string, unknown>): AcceptedMail[] {
+  const parts: ContentPart[] = ["subject", "html", "text"];
+  return drafts.map((draft) => {
+    const missing = parts
+      .map((part) => findUnrenderable(draft.content[part] ?? "", data))
+      .find(Boolean);
+    return {
+      ...draft,
+      fill: renderHandlebars(data, { escapes: false }),
+      renderError: missing && `Attribute '${missing}' is not present in the rendering data.`,
+    };
+  });
+}
+
+const toTemplateContent = (template?: z.output<typeof Template>): CapturedContent => ({
+  subject: template?.TemplateContent.Subject ?? "",
+  html: template?.TemplateContent.Html,
+  text: template?.TemplateContent.Text,
+  attachments: toAttachments(template?.Attachments ?? []),
+});
+
+const toAttachments = (list: z.output<typeof Attachments>) =>
   list.map(({ FileName, ContentType = "application/octet-stream", RawContent }) => ({
     filename: FileName,
     type: ContentType,
     content: RawContent,
   }));
 
-function values(json = "{}"): Record<string, unknown> {
+function parseTemplateData(json = "{}"): Record<string, unknown> {
   try {
     return JSON.parse(json) as Record<string, unknown>;
   } catch {
-    throw new Refused(badRequest("TemplateData", "Template data is not valid JSON"));
+    return refuse(badRequest("TemplateData", "Template data is not valid JSON"));
   }
 }
 
-function fault(status: number, type: string, message: string): Answer {
-  return { status, headers: { "x-amzn-errortype": type, "x-amzn-requestid": randomUUID() }, body: { message } };
-}
-const badRequest = (path: string, message: string) => fault(400, "BadRequestException", `${path}: ${message}`);
-const blacklisted = "Address blacklisted.";
-const unverified = (email: string) =>
-  `Email address is not verified. The following identities failed the check in region US-EAST-1: ${email}`;
+const secretKey = (account: SandboxAccount) =>
+  account.deriveBytes("ses secret key", 30).toString("base64");
 
-const accountState = {
-  DedicatedIpAutoWarmupEnabled: true,
-  EnforcementStatus: "HEALTHY",
-  ProductionAccessEnabled: true,
-  SendingEnabled: true,
-  SendQuota: { Max24HourSend: 50_000, MaxSendRate: 14, SentLast24Hours: 0 },
-};
-const identity = (email: string) => ({
-  IdentityType: email.includes("@") ? "EMAIL_ADDRESS" : "DOMAIN",
-  VerifiedForSendingStatus: email !== "unverified.pennymail.test",
-});
+function errorResponse(status: number, ...[type, message]: SesError): SandboxResponse {
+  return {
+    status,
+    headers: { "x-amzn-errortype": type, "x-amzn-requestid": randomUUID() },
+    body: { message },
+  };
+}
+
+const badRequest = (path: string, message: string) =>
+  errorResponse(400, "BadRequestException", `${path}: ${message}`);

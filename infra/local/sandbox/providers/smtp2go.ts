@@ -1,159 +1,288 @@
-// SMTP2GO: POST /v3/email/send and /v3/email/batch (developers.smtp2go.com).
-import { randomBytes, randomUUID } from "node:crypto";
+// SMTP2GO: POST /v3/email/send and /v3/email/batch, and its JSON webhooks (developers.smtp2go.com).
+import { createHash, randomBytes, randomUUID } from "node:crypto";
 import * as z from "zod";
-import { mailbox } from "../addresses.ts";
-import { badAttachment, broken, headersFault } from "../checks.ts";
-import { type Answer, type Call, type Draft, type Mailbox, type MailProvider, Refused, type Request } from "../contract.ts";
-import { withCopies } from "../copies.ts";
-import { parsed } from "../desk.ts";
-import { webhook } from "../events/smtp2go.ts";
-import { named, read } from "../shapes.ts";
+import * as clock from "../../../../shared/clock.ts";
+import { readMailbox } from "../addresses.ts";
+import { renderPart } from "../inbox.ts";
+import {
+  acceptByTime,
+  checkMail,
+  headerNames,
+  type MailFault,
+  type MailInput,
+  type MailRules,
+  ok,
+  parseBody,
+  parseJson,
+  readTime,
+  toAcceptedMails,
+  toRecord,
+  unsupported,
+} from "../request-reader.ts";
+import type {
+  AcceptedMail,
+  SandboxCall,
+  SandboxProvider,
+  SandboxRequest,
+  SandboxResponse,
+  WebhookProfile,
+} from "../types.ts";
+import { formatMailbox, jsonPost, querySecret } from "../webhook-format.ts";
 
-const Email = z.object({
+const Files = z
+  .array(z.object({ filename: z.string(), fileblob: z.string(), mimetype: z.string().optional() }))
+  .default([]);
+const Addresses = z.array(z.string()).max(100);
+const Smtp2goEmail = z.object({
+  template_id: unsupported,
   sender: z.string(),
-  to: z.array(z.string()).min(1).max(100),
-  bcc: z.array(z.string()).max(100).optional(),
-  subject: z.string().optional(),
+  to: Addresses.min(1),
+  cc: Addresses.default([]),
+  bcc: Addresses.default([]),
+  schedule: z.union([z.string(), z.number()]).optional(),
+  subject: z.string().default(""),
   html_body: z.string().optional(),
   text_body: z.string().optional(),
   custom_headers: z.array(z.object({ header: z.string(), value: z.string() })).optional(),
-  attachments: z.array(z.object({ filename: z.string(), fileblob: z.string(), mimetype: z.string().optional() })).optional(),
+  attachments: Files,
+  inlines: Files,
 });
-const Batch = z.object({ emails: z.array(z.unknown()).min(1).max(100) });
-const Keyed = z.object({ api_key: z.string() });
-type Email = z.output<typeof Email>;
+const Smtp2goBatch = z.object({ emails: z.array(z.unknown()).min(1).max(100) });
+const invalidPayload = "NON_VALIDATING_IN_PAYLOAD";
+const KeyBody = z.object({ api_key: z.string() });
 
-const errors: MailProvider["errors"] = {
-  notFound: fault(404, "NOT_FOUND", "The requested endpoint does not exist"),
-  malformed: fault(400, "NON_VALIDATING_IN_PAYLOAD", "The request body is not valid JSON"),
-  tooLarge: fault(413, "NON_VALIDATING_IN_PAYLOAD", "The request body is too large"),
-  busy: (status) =>
-    status === 429 ? fault(429, "RATE_LIMIT_EXCEEDED", "You have exceeded the rate limit") : fault(500, "INTERNAL_ERROR", "Internal error"),
+/** An invalid address refuses the call; the result counts rejected recipients. */
+const rules: MailRules = {
+  maxRecipients: 300,
+  refusedFor: "invalid",
+  needsSubject: true,
+  maxScheduleDays: 3,
+  reservedHeaders: headerNames(
+    "content-type content-transfer-encoding mime-version from to subject",
+  ),
+  toResponse: (fault, detail) =>
+    fault === "unverifiedSender"
+      ? errorResponse(
+          400,
+          "API_EXCEPTION",
+          `The sender domain or email address has not been verified: ${detail}`,
+        )
+      : invalidField(...faults[fault](detail)),
+};
+const faults: Record<MailFault, (detail: string) => [field: string, message: string]> = {
+  sender: () => ["sender", "The sender email address is not valid"],
+  unverifiedSender: (email) => ["sender", email],
+  recipient: (email) => ["to", `The email address is not valid: ${email}`],
+  recipientCount: (detail) => ["to", detail],
+  noContent: () => ["text_body", "Either text_body or html_body is required"],
+  subject: (detail) => ["subject", `The subject ${detail}`],
+  header: (detail) => ["custom_headers", detail],
+  attachment: () => ["attachments", "The fileblob is not valid base64"],
+  time: (days) => [
+    "schedule",
+    `The schedule must be in the future and within the next ${days} days`,
+  ],
 };
 
-export const smtp2go: MailProvider = {
+const webhook: WebhookProfile = {
+  deriveSecret: querySecret("smtp2go"),
+  events: {
+    accepted: ["processed", ({ mail }) => ({ recipients: [mail.to.email] })],
+    delivered: [
+      "delivered",
+      () => ({
+        ...remoteHost,
+        context: "Unavailable",
+        message: "250 2.0.0 Ok: queued as 4f7f4b3tWbzKy",
+      }),
+    ],
+    bounced: [
+      "bounce",
+      ({ mail }) => ({
+        ...remoteHost,
+        bounce: "hard",
+        context: `RCPT TO:<${mail.to.email}>`,
+        message: "550 5.1.1 User unknown",
+      }),
+    ],
+    softbounced: [
+      "bounce",
+      () => ({ ...remoteHost, bounce: "soft", context: "DATA", message: "452 4.2.2 Mailbox full" }),
+    ],
+    dropped: ["reject", () => ({ context: "Recipient is on the suppression list", message: "" })],
+    opened: ["open", () => ({ ...clientFields, "read-secs": 4, client: "Gmail" })],
+    clicked: ["click", ({ url }) => ({ ...clientFields, url })],
+    complained: ["spam"],
+    unsubscribed: ["unsubscribe", () => clientFields],
+  },
+  toEvent({ kind, mail, at, id }, name, fields) {
+    // The webhook is set up to echo this header.
+    const sendId = Object.entries(mail.headers).find(
+      ([header]) => header.toLowerCase() === "x-send-id",
+    )?.[1];
+    const subject = renderPart(mail, "subject");
+    const messageId = `<${mail.messageId}@pennymail.test>`;
+    return {
+      event: name,
+      time: at.toISOString().replace(/\.\d+/, ""),
+      sendtime: mail.at.toISOString().replace("Z", "000+00:00"),
+      email_id: mail.messageId,
+      id: createHash("md5").update(id).digest("hex"),
+      sender: mail.from.email,
+      from: formatMailbox(mail.from),
+      from_address: mail.from.email,
+      from_name: mail.from.name ?? "",
+      auth: "api-sandbox",
+      srchost: "203.0.113.22",
+      "message-id": messageId,
+      "Message-Id": messageId,
+      subject,
+      Subject: subject,
+      ...(sendId !== undefined && { "X-Send-Id": sendId }),
+      ...(kind !== "accepted" && { rcpt: mail.to.email }),
+      ...fields,
+    };
+  },
+  eventsPerPost: 1,
+  buildPost: ([event]) => jsonPost(event, { "user-agent": "SMTP2GO-Webhook" }),
+};
+
+const remoteHost = { host: "mx.pennymail.test [198.51.100.25]" };
+const clientFields = {
+  srchost: "203.0.113.9",
+  "user-agent": "Mozilla/5.0 (Windows NT 10.0; Win64; x64) Chrome/131.0.0.0 Safari/537.36",
+};
+
+export const smtp2go: SandboxProvider = {
   key: "smtp2go",
   name: "SMTP2GO",
-  keyPattern: /^api-([0-9A-F]{16})[0-9A-F]{16}$/,
-  credentials: (account) => ({ apiKey: `api-${(account.id + account.hex("smtp2go key", 16)).toUpperCase()}` }),
-  authenticate(request, owner) {
-    const account = owner(request.headers["x-smtp2go-api-key"] ?? keyIn(request));
-    if (!account) throw new Refused(fault(401, "AUTHENTICATION_FAILED", "The API key you provided is not valid"));
-    return account;
+  accountIdPattern: /^api-([0-9A-F]{16})[0-9A-F]{16}$/,
+  credentials: (account) => ({
+    apiKey: `api-${(account.id + account.deriveHex("smtp2go key", 16)).toUpperCase()}`,
+  }),
+  readKey: (request) => request.headers["x-smtp2go-api-key"] ?? readKeyFromBody(request),
+  routes: {
+    "POST /v3/email/send": sendOne,
+    "POST /v3/email/batch": sendBatch,
+    "POST /v3/api_keys/permissions": () => okWithId(["/email/send", "/email/batch"]),
   },
-  routes: [
-    [/^POST \/v3\/email\/send$/, single],
-    [/^POST \/v3\/email\/batch$/, batch],
-    [
-      /^POST \/v3\/api_keys\/permissions$/,
-      () => ({ status: 200, body: { request_id: randomUUID(), data: ["/email/send", "/email/batch"] } }),
-    ],
-  ],
   maxBytes: 50 * 1024 * 1024,
-  errors,
+  errors: {
+    unauthorized: errorResponse(
+      401,
+      "AUTHENTICATION_FAILED",
+      "The API key you provided is not valid",
+    ),
+    notFound: (what) =>
+      errorResponse(404, "NOT_FOUND", `The requested endpoint does not exist: ${what}`),
+    malformed: errorResponse(400, invalidPayload, "The request body is not valid JSON"),
+    tooLarge: errorResponse(413, invalidPayload, "The request body is too large"),
+    rateLimited: () =>
+      errorResponse(429, "RATE_LIMIT_EXCEEDED", "You have exceeded the rate limit"),
+    outage: errorResponse(503, "INTERNAL_ERROR", "Internal error"),
+  },
   webhook,
 };
 
-function keyIn(request: Request): string | undefined {
+function readKeyFromBody(request: SandboxRequest): string | undefined {
   if (!request.body.length) return undefined;
-  const { success, data } = Keyed.safeParse(parsed(request, { errors }));
-  return success ? data.api_key : undefined;
+  return KeyBody.safeParse(parseJson(request, smtp2go.errors.malformed)).data?.api_key;
 }
 
-function single(call: Call): Answer {
-  const { drafts, refused, emailId } = letters(read(Email, call.json(), invalid), call);
-  call.submit(drafts);
-  return { status: 200, body: { request_id: randomUUID(), data: result(drafts, refused, emailId) } };
+interface EmailResult {
+  id: string;
+  due: Date | undefined;
+  drafts: AcceptedMail[];
+  rejected: string[];
 }
 
-function batch(call: Call): Answer {
-  const { emails } = read(Batch, call.json(), invalid);
-  const all = emails.map((email, index) =>
-    letters(
-      read(Email, email, (path, message) => invalid(`emails.${index}.${path}`, message)),
-      call,
-    ),
+function sendOne(call: SandboxCall): SandboxResponse {
+  const result = processEmail(call.json(), "", call);
+  acceptByTime([result], call);
+  return okWithId(toApiResult(result));
+}
+
+function sendBatch(call: SandboxCall): SandboxResponse {
+  const { emails } = parseBody(Smtp2goBatch, call.json(), invalidField);
+  const results = emails.map((email, index) => processEmail(email, `emails.${index}.`, call));
+  acceptByTime(results, call);
+  return okWithId(
+    results.map((result) => (result.rejected.length ? toApiResult(result) : idOf(result))),
   );
-  call.submit(all.flatMap(({ drafts }) => drafts));
-  const data = all.map(({ drafts, refused, emailId }) => (refused.length ? result(drafts, refused, emailId) : { email_id: emailId }));
-  return { status: 200, body: { request_id: randomUUID(), data } };
 }
 
-/** Counts by recipient; a mail nobody gets has no id. */
-const result = (drafts: Draft[], refused: string[], emailId: string) => ({
-  succeeded: drafts.length,
-  failed: refused.length,
-  failures: refused.map((address) => `Unable to send to ${address}: the recipient was rejected`),
-  ...(drafts.length && { email_id: emailId }),
+/** `place` is the path of the email in a batch. */
+function processEmail(value: unknown, place: string, call: SandboxCall): EmailResult {
+  const email = parseBody(Smtp2goEmail, value, (path, message) =>
+    invalidField(place + path, message),
+  );
+  const headers = toRecord(email.custom_headers, "header", "value");
+  const mail: MailInput = {
+    from: readMailbox(email.sender),
+    to: email.to.map(readMailbox),
+    cc: email.cc.map(readMailbox),
+    bcc: email.bcc.map(readMailbox),
+    content: {
+      subject: email.subject,
+      html: email.html_body,
+      text: email.text_body,
+      attachments: [...email.attachments, ...email.inlines].map(
+        ({ filename, mimetype = "application/octet-stream", fileblob }) => ({
+          filename,
+          type: mimetype,
+          content: fileblob,
+        }),
+      ),
+    },
+    headers,
+    due: readTime(email.schedule),
+  };
+  checkMail(mail, rules, call);
+  const { "Reply-To": replyTo, ...otherHeaders } = headers;
+  const id = createEmailId();
+  const all = toAcceptedMails({ ...mail, replyTo, headers: otherHeaders }, id);
+  return {
+    id,
+    due: mail.due,
+    drafts: all.filter(({ to }) => !call.isRejected(to.email)),
+    rejected: all.map(({ to }) => to.email).filter(call.isRejected),
+  };
+}
+
+const createEmailId = () =>
+  `1${randomBytes(4).toString("hex").slice(0, 5)}-${randomBytes(6).toString("hex").slice(0, 11)}-${randomBytes(2).toString("hex").toUpperCase()}`;
+
+const idOf = ({ id, due }: EmailResult) =>
+  due && due > clock.now() ? { schedule_id: id } : { email_id: id };
+
+/** Counts recipients. A mail without an accepted recipient has no id. */
+const toApiResult = (result: EmailResult) => ({
+  succeeded: result.drafts.length,
+  failed: result.rejected.length,
+  failures: result.rejected.map(
+    (address) => `Unable to send to ${address}: the recipient was rejected`,
+  ),
+  ...(result.drafts.length && idOf(result)),
 });
 
-function letters(email: Email, call: Call): { drafts: Draft[]; refused: string[]; emailId: string } {
-  const from = mailbox(email.sender);
-  if (!from) throw new Refused(invalid("sender", "The sender email address is not valid"));
-  const [to, bcc] = [email.to, email.bcc ?? []].map((list) => list.map((address) => mailbox(address))) as [
-    (Mailbox | undefined)[],
-    (Mailbox | undefined)[],
-  ];
-  const headers = named(
-    email.custom_headers,
-    ({ header }) => header,
-    ({ value }) => value,
-  );
-  const attachments = (email.attachments ?? []).map(({ filename, mimetype = "application/octet-stream", fileblob }) => ({
-    filename,
-    type: mimetype,
-    content: fileblob,
-  }));
-  check(email, from.email, headers, attachments, call);
-  const bad = to.indexOf(undefined);
-  if (bcc.includes(undefined)) throw new Refused(invalid("bcc", `The email address is not valid: ${email.bcc}`));
-  if (bad >= 0) throw new Refused(invalid("to", `The email address is not valid: ${email.to[bad]}`));
-  const emailId = `1${randomBytes(4).toString("hex").slice(0, 5)}-${randomBytes(6).toString("hex").slice(0, 11)}-${randomBytes(2).toString("hex").toUpperCase()}`;
-  const { "Reply-To": replyTo, ...rest } = headers;
-  const content = { subject: email.subject ?? "", html: email.html_body, text: email.text_body, attachments };
-  const [recipients, copies] = [to, bcc].map((list) => list.filter((one) => one !== undefined)) as [Mailbox[], Mailbox[]];
-  const drafts = recipients.map((one) => ({
-    messageId: emailId,
-    from,
-    to: one,
-    replyTo,
-    content,
-    headers: rest,
-    tags: [],
-    metadata: {},
-    tracksOpens: true,
-    tracksClicks: true,
-  }));
-  const all = withCopies(drafts, copies);
-  const refused = all.map(({ to }) => to.email).filter(call.rejects);
-  return { drafts: all.filter(({ to }) => !call.rejects(to.email)), refused, emailId };
-}
+const okWithId = (data: unknown) => ok({ request_id: randomUUID(), data });
 
-function check(
-  email: Email,
-  from: string,
-  headers: Record<string, string>,
-  attachments: Draft["content"]["attachments"],
-  call: Call,
-): void {
-  const refuse = (field: string, message: string) => {
-    throw new Refused(invalid(field, message));
+function errorResponse(
+  status: number,
+  code: string,
+  error: string,
+  field?: { fieldname: string; message: string },
+): SandboxResponse {
+  const data = {
+    error,
+    error_code: `E_ApiResponseCodes.${code}`,
+    ...(field && { field_validation_errors: field }),
   };
-  if (!call.mayUse(from))
-    throw new Refused(fault(400, "API_EXCEPTION", `The sender domain or email address has not been verified: ${from}`));
-  if (!email.subject) refuse("subject", "The subject is required");
-  if (broken(email.subject ?? "")) refuse("subject", "The subject contains a line break");
-  if (!email.html_body && !email.text_body) refuse("text_body", "Either text_body or html_body is required");
-  const wrong = headersFault(headers, reserved);
-  if (wrong) refuse("custom_headers", wrong);
-  if (badAttachment(attachments)) refuse("attachments", "The fileblob is not valid base64");
-}
-
-const reserved = new Set("content-type content-transfer-encoding mime-version from to subject".split(" "));
-
-function fault(status: number, code: string, error: string, field?: { fieldname: string; message: string }): Answer {
-  const data = { error, error_code: `E_ApiResponseCodes.${code}`, ...(field && { field_validation_errors: field }) };
   return { status, body: { request_id: randomUUID(), data } };
 }
-const invalid = (fieldname: string, message: string) =>
-  fault(400, "NON_VALIDATING_IN_PAYLOAD", "An error occurred while validating the payload", { fieldname, message });
+
+const invalidField = (fieldname: string, message: string) =>
+  errorResponse(400, invalidPayload, "An error occurred while validating the payload", {
+    fieldname,
+    message,
+  });

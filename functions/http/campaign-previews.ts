@@ -1,0 +1,42 @@
+import * as previews from "../../shared/domain/campaigns/campaign-preview.ts";
+import * as proofs from "../../shared/domain/campaigns/proofs.ts";
+import { routeGroup } from "../../shared/http/dispatch.ts";
+import { route } from "../../shared/http/route.ts";
+
+// Separate from the other campaign routes, because rendering and sending would make their bundle
+// too large.
+const notSendable = "The campaign is not complete: the message names what is missing.";
+
+export const campaignPreviews = routeGroup("campaign-previews", [
+  route("POST /campaigns/:id/preview", "Preview a campaign", {
+    description:
+      "Counts who would receive the campaign now and who would not, and renders up to ten " +
+      "sample emails. Sends nothing.",
+    level: "site",
+    preview: true,
+    returns: previews.CampaignPreview,
+    errors: { 400: notSendable },
+    handle: async ({ caller, params, reply }) => {
+      const { warnings, ...preview } = await previews.preview(caller, params.id);
+      reply.warnings.push(...warnings);
+      return preview;
+    },
+  }),
+  route("POST /campaigns/:id/test", "Send test emails of a campaign", {
+    operationId: "sendCampaignProofs",
+    description:
+      "Sends proofs to up to ten email addresses. Proofs do not count in the stats of the " +
+      "campaign.",
+    level: "site",
+    body: proofs.ProofRequest,
+    status: 202,
+    returns: proofs.Proofs,
+    errors: {
+      400: notSendable,
+      402: "The plan's emails and the credits are used up.",
+      404: "The campaign or the variant does not exist.",
+    },
+    handle: ({ caller, params, body }) => proofs.sendProofs(caller, params.id, body),
+  }),
+]);
+export const { handler } = campaignPreviews;

@@ -1,0 +1,107 @@
+// Pages at the root: the home page and the password reset.
+import * as z from "zod";
+import { config } from "../../shared/config.ts";
+import * as accounts from "../../shared/domain/identity/accounts.ts";
+import { NewPassword } from "../../shared/domain/identity/passwords.ts";
+import { type Language, preferredLanguage } from "../../shared/email/wording/subscriber-pages.ts";
+import { Problem, tooLarge } from "../../shared/errors.ts";
+import { routeGroup } from "../../shared/http/dispatch.ts";
+import { route } from "../../shared/http/route.ts";
+import { EmailAddress } from "../../shared/kernel/email-fields.ts";
+import { renderErrorPage } from "../../shared/pages/error-page.ts";
+import { renderHomePage } from "../../shared/pages/home-page.ts";
+import * as resetPassword from "../../shared/pages/password-reset-pages.ts";
+
+const pageRoute = {
+  auth: "public",
+  atRoot: true,
+  returns: z.string(),
+  contentType: "text/html; charset=utf-8",
+} as const;
+const resetFormTypes = {
+  "application/x-www-form-urlencoded": z
+    .object({
+      token: z
+        .string()
+        .max(200)
+        .optional()
+        .describe("Token of the emailed link. Give it together with `password`."),
+      password: NewPassword.optional().describe("New password."),
+      email: EmailAddress.optional().describe(
+        "Email address to send a new link to, without `token`.",
+      ),
+    })
+    .meta({
+      examples: [{ token: "V2hhdCB0aGUgbWFpbCBsaW5rcyB0bw", password: "a long pass phrase" }],
+    }),
+};
+const maxBytes = 4096;
+
+export const publicPages = routeGroup({ name: "public-pages", errorPage: renderErrorPage }, [
+  route("GET /", "Get the home page", {
+    operationId: "getHomePage",
+    ...pageRoute,
+    answersHead: true,
+    handle: async () => renderHomePage(config.homeLinks),
+  }),
+  route("GET /reset-password", "Get the password reset page", {
+    operationId: "getPasswordResetPage",
+    description: "The page behind the link of a reset email. Opening it does not use up the token.",
+    ...pageRoute,
+    rateLimit: "address",
+    query: z.object({
+      token: z.string().max(200).optional().describe("Token of the emailed link."),
+    }),
+    handle: async ({ query: { token }, request }) => {
+      const language = preferredLanguage(request.headers["accept-language"]);
+      if (token === undefined) return resetPassword.renderResetRequestPage(language, "ask");
+      return (await accounts.isResetTokenValid(token))
+        ? resetPassword.renderNewPasswordPage(language, token)
+        : resetPassword.renderResetRequestPage(language, "invalid");
+    },
+  }),
+  route("POST /reset-password", "Submit the password reset page", {
+    operationId: "submitPasswordResetPage",
+    description:
+      "Called by the forms of that page, with `token` and `password` to set a new password, " +
+      "or with `email` to request another link.",
+    ...pageRoute,
+    rateLimit: "address",
+    rawBodyTypes: resetFormTypes,
+    errors: { 413: "The form is larger than 4 KB." },
+    handle: async ({ request }) => {
+      if (request.rawBody.length > maxBytes) throw tooLarge("The form is larger than 4 KB");
+      const fields = new URLSearchParams(request.rawBody.toString("utf8"));
+      const language = preferredLanguage(request.headers["accept-language"]);
+      return fields.has("token")
+        ? handleResetForm(language, fields)
+        : handleRequestForm(language, fields);
+    },
+  }),
+]);
+export const { handler } = publicPages;
+
+async function handleResetForm(language: Language, fields: URLSearchParams): Promise<string> {
+  const token = (fields.get("token") ?? "").slice(0, 200);
+  const { success, data, error } = NewPassword.safeParse(fields.get("password") ?? "");
+  if (!success) {
+    const common = error.issues.every(({ code }) => code === "custom");
+    return resetPassword.renderNewPasswordPage(language, token, common ? "common" : "tooShort");
+  }
+  try {
+    await accounts.resetPassword(token, data);
+  } catch (error) {
+    if (error instanceof Problem && error.code === "invalid_token")
+      return resetPassword.renderResetRequestPage(language, "invalid");
+    throw error;
+  }
+  return resetPassword.renderPasswordSetPage(language);
+}
+
+/** The response is the same whether or not the user exists. */
+async function handleRequestForm(language: Language, fields: URLSearchParams): Promise<string> {
+  const { success, data } = EmailAddress.safeParse(fields.get("email") ?? "");
+  if (!success) return resetPassword.renderResetRequestPage(language, "ask", true);
+  await accounts.requestPasswordReset(data);
+  return resetPassword.renderLinkSentPage(language);
+}

@@ -1,0 +1,28 @@
+import "../../shared/domain/reactions.ts";
+import * as exports from "../../shared/domain/analytics/exports/exports.ts";
+import * as deadGroups from "../../shared/domain/audience/groups/deleted-groups.ts";
+import * as imports from "../../shared/domain/audience/imports/run-import.ts";
+import * as deletedForms from "../../shared/domain/forms/deleted-forms.ts";
+import * as siteErasure from "../../shared/domain/privacy/site-erasure.ts";
+import * as domainChecks from "../../shared/domain/senders/domains/check-domain.ts";
+import { handleEach } from "../../shared/kernel/queue-worker.ts";
+import { type Job, queues } from "../../shared/queues.ts";
+
+const cleanups = {
+  LIST: (orgId: number, id: number) => deadGroups.cleanUp(orgId, "LIST", id),
+  TAG: (orgId: number, id: number) => deadGroups.cleanUp(orgId, "TAG", id),
+  FORM: deletedForms.cleanUp,
+  SITE: siteErasure.erase,
+};
+
+const jobs: { [Name in Job["job"]]: (job: Extract<Job, { job: Name }>) => Promise<void> } = {
+  sweep: ({ orgId, kind, groupId }) => cleanups[kind](orgId, groupId),
+  export: ({ orgId, exportId }) => exports.runExport(orgId, exportId),
+  import: ({ orgId, importId }) => imports.runImport(orgId, importId),
+  "check-domain": ({ orgId, domainId }) => domainChecks.checkDomain(orgId, domainId),
+};
+
+export const worker = handleEach(queues.jobs, (job) =>
+  (jobs[job.job] as (job: Job) => Promise<void>)(job),
+);
+export const { handler } = worker;

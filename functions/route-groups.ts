@@ -1,0 +1,79 @@
+// All routes by group. CDK, the local runner, the OpenAPI document and the tests read this list.
+import type { RouteGroup } from "../shared/http/dispatch.ts";
+import { account } from "./http/account.ts";
+import { analytics } from "./http/analytics.ts";
+import { billing } from "./http/billing.ts";
+import { campaignPreviews } from "./http/campaign-previews.ts";
+import { campaigns } from "./http/campaigns.ts";
+import { compliance } from "./http/compliance.ts";
+import { contacts } from "./http/contacts.ts";
+import { customEvents } from "./http/custom-events.ts";
+import { domains } from "./http/domains.ts";
+import { events } from "./http/events.ts";
+import { exports } from "./http/exports.ts";
+import { forms } from "./http/forms.ts";
+import { health } from "./http/health.ts";
+import { holidays } from "./http/holidays.ts";
+import { imports } from "./http/imports.ts";
+import { lists } from "./http/lists.ts";
+import { mfa } from "./http/mfa.ts";
+import { organization } from "./http/organization.ts";
+import { playbooks } from "./http/playbooks.ts";
+import { providerWebhooks } from "./http/provider-webhooks.ts";
+import { publicForms } from "./http/public-forms.ts";
+import { publicPages } from "./http/public-pages.ts";
+import { reference } from "./http/reference.ts";
+import { scoring } from "./http/scoring.ts";
+import { secureMessages } from "./http/secure-messages.ts";
+import { segments } from "./http/segments.ts";
+import { send } from "./http/send.ts";
+import { sendingConfigs } from "./http/sending-configs.ts";
+import { sequences } from "./http/sequences.ts";
+import { sites } from "./http/sites.ts";
+import { stockPhotos } from "./http/stock-photos.ts";
+import { suppressions } from "./http/suppressions.ts";
+import { tags } from "./http/tags.ts";
+import { templates } from "./http/templates.ts";
+import { tracking } from "./http/tracking.ts";
+import { validation } from "./http/validation.ts";
+import { webhooks } from "./http/webhooks.ts";
+
+export const groups: RouteGroup[] = [
+  account,
+  mfa,
+  sites,
+  contacts,
+  lists,
+  tags,
+  segments,
+  templates,
+  holidays,
+  campaigns,
+  campaignPreviews,
+  sequences,
+  playbooks,
+  forms,
+  publicForms,
+  scoring,
+  send,
+  validation,
+  events,
+  customEvents,
+  suppressions,
+  secureMessages,
+  exports,
+  analytics,
+  imports,
+  sendingConfigs,
+  domains,
+  organization,
+  billing,
+  compliance,
+  webhooks,
+  stockPhotos,
+  tracking,
+  providerWebhooks,
+  health,
+  reference,
+  publicPages,
+];

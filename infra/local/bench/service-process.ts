@@ -1,0 +1,100 @@
+// The measured service, which runs in a separate process. It starts like `npm start`, sends mail to
+// the sandbox of the parent process, and responds to queries over IPC.
+import { readFileSync } from "node:fs";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
+import { workers } from "../../../functions/queue-workers.ts";
+import { groups } from "../../../functions/route-groups.ts";
+import { type LocalService, startLocalService } from "../service.ts";
+import { setTracing, traceWork, watchHttpClients } from "./call-trace.ts";
+import { insertContacts, insertHistory } from "./seed.ts";
+
+/** CPU time in milliseconds since the process started. */
+export interface CpuTime {
+  cpu: number;
+  /** CPU time of the DynamoDB engine. Undefined if the system does not report it. */
+  engineCpu: number | undefined;
+}
+
+let service: LocalService | undefined;
+
+const queries = {
+  cpuTime: async (): Promise<CpuTime> => {
+    const { user, system } = process.cpuUsage();
+    return { cpu: (user + system) / 1000, engineCpu: childCpuMs() };
+  },
+  /** Bytes in memory: gateway, workers and queues, without the engine. */
+  memory: async () => process.memoryUsage.rss(),
+  /** Bytes in use after a garbage collection. */
+  heapInUse: async (): Promise<number> => {
+    setFlagsFromString("--expose-gc");
+    runInNewContext("gc")();
+    const { heapUsed, arrayBuffers } = process.memoryUsage();
+    return heapUsed + arrayBuffers;
+  },
+  setTracing: async (on: boolean) => setTracing(on),
+  insertContacts,
+  insertHistory,
+  stop: async () => service?.stop(),
+};
+
+export type BenchQueries = typeof queries;
+export interface BenchQuery {
+  id: number;
+  query: keyof BenchQueries;
+  input: unknown;
+}
+export type BenchReply = { id: number; answer: unknown } | { id: number; error: string };
+
+if (import.meta.main) await main();
+
+async function main() {
+  watchHttpClients();
+  for (const group of groups) {
+    const { handler } = group;
+    group.handler = (event, context) =>
+      traceWork(`${event.requestContext.http.method} ${event.rawPath}`, () =>
+        handler(event, context),
+      );
+  }
+  for (const worker of workers) {
+    const { handler } = worker;
+    worker.handler = (event) => traceWork(worker.queue.name, () => handler(event));
+  }
+  service = await startLocalService(process.env);
+  process.on("message", (query: BenchQuery) => void answerQuery(query));
+  process.on("disconnect", () => process.exit());
+  process.send!({ id: 0, answer: service.url } satisfies BenchReply);
+}
+
+async function answerQuery({ id, query, input }: BenchQuery) {
+  const reply: BenchReply = await queries[query](input as never).then(
+    (answer) => ({ id, answer }),
+    (error: unknown) => ({ id, error: String(error) }),
+  );
+  process.send!(reply, () => {
+    if (query === "stop") process.exit();
+  });
+}
+
+/** Reads /proc, which exists on Linux only. */
+function childCpuMs(): number | undefined {
+  try {
+    return cpuTicksOfChildren(process.pid) * 10;
+  } catch {
+    return undefined;
+  }
+}
+
+const cpuTicksOfChildren = (pid: number): number =>
+  readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8")
+    .split(" ")
+    .filter(Boolean)
+    .reduce((sum, child) => sum + cpuTicks(child) + cpuTicksOfChildren(Number(child)), 0);
+
+// The process name is in brackets and can contain spaces. Of the fields after it, the 12th is user
+// time and the 13th is system time.
+const cpuTicks = (pid: string): number => {
+  const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ").at(-1)!.split(" ");
+  return Number(fields[11]) + Number(fields[12]);
+};

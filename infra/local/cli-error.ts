@@ -1,0 +1,2 @@
+/** An error that the person at the terminal can fix. The message is one sentence. */
+export class CliError extends Error {}

@@ -1,0 +1,89 @@
+// Checks the settings of `npm start`, and those that a service with SANDBOX=off needs to send real
+// mail.
+import { BlockList, isIP, isIPv4 } from "node:net";
+import { isLoopbackIp } from "../../shared/kernel/ip-addresses.ts";
+import { planKeys } from "../../shared/plans.ts";
+import { CliError } from "./cli-error.ts";
+
+export type ServiceSettings = Record<string, string | undefined>;
+
+/** Settings with a fixed set of values. */
+const choices: Record<string, readonly string[]> = {
+  SANDBOX: ["on", "off"],
+  ALLOW_LOOPBACK_WEBHOOKS: ["on", "off"],
+  SIGNUP: ["open", "first", "off"],
+  DEFAULT_PLAN: planKeys,
+  LOG_FORMAT: ["json", "text"],
+};
+
+/** Whether mail goes to the sandbox's inbox instead of a provider. */
+export const usesSandbox = ({ SANDBOX }: ServiceSettings): boolean => SANDBOX !== "off";
+
+/** Throws CliError for the first invalid setting. */
+export function checkSettings(settings: ServiceSettings): void {
+  for (const [name, words] of Object.entries(choices)) checkChoice(name, settings[name], words);
+  // A service with webhooks to loopback is a test that nothing reaches from outside.
+  if (!usesSandbox(settings) && settings.ALLOW_LOOPBACK_WEBHOOKS !== "on")
+    checkPublicUrl(settings.PUBLIC_URL);
+}
+
+function checkChoice(name: string, value: string | undefined, words: readonly string[]) {
+  if (!value || words.includes(value)) return;
+  throw new CliError(
+    `${name} must be ${words.slice(0, -1).join(", ")} or ${words.at(-1)}, not ${value}`,
+  );
+}
+
+function checkPublicUrl(value: string | undefined) {
+  const url = URL.parse(value ?? "");
+  const isWeb = url?.protocol === "https:" || url?.protocol === "http:";
+  if (url && isWeb && !isThisMachine(url.hostname.replace(/^\[(.*)\]$/, "$1"))) return;
+  const given = value ? `, not ${value}` : "";
+  throw new CliError(
+    "PUBLIC_URL must be the address at which recipients and providers reach this service, " +
+      `such as https://mail.example.com${given}. ` +
+      "With SANDBOX=off real mail goes out, with links to that address.",
+  );
+}
+
+const isThisMachine = (host: string): boolean =>
+  host === "0.0.0.0" || host === "::" || /(^|\.)localhost$/.test(host) || isLoopbackIp(host);
+
+/**
+ * The reverse proxies whose X-Forwarded-For names the client: TRUSTED_PROXIES, by default those on
+ * this machine.
+ */
+export function trustedProxies(settings: ServiceSettings): BlockList {
+  const proxies = new BlockList();
+  const text = settings.TRUSTED_PROXIES ?? (usesSandbox(settings) ? "" : "127.0.0.1, ::1");
+  for (const range of text.split(",").map((part) => part.trim()))
+    if (range) addRange(proxies, range);
+  return proxies;
+}
+
+function addRange(proxies: BlockList, range: string) {
+  const [address = "", bits] = range.split("/");
+  const family = familyOf(address);
+  const most = family === "ipv4" ? 32 : 128;
+  const length = Number(bits ?? most);
+  if (!isIP(address) || !Number.isInteger(length) || length < 0 || length > most)
+    throw new CliError(
+      "TRUSTED_PROXIES must be addresses or networks such as 10.0.0.0/8, separated by " +
+        `commas, not ${range}`,
+    );
+  proxies.addSubnet(address, length, family);
+}
+
+const familyOf = (address: string) => (isIPv4(address) ? "ipv4" : "ipv6");
+
+/**
+ * The last address of X-Forwarded-For that is not a trusted proxy, or the address of the
+ * connection.
+ */
+export function clientAddress(connected: string, forwardedFor: string, proxies: BlockList): string {
+  const hops = [...forwardedFor.split(",").map((hop) => hop.trim()), connected].filter((hop) =>
+    isIP(hop),
+  );
+  const isProxy = (hop: string) => proxies.check(hop, familyOf(hop));
+  return hops.findLast((hop) => !isProxy(hop)) ?? connected;
+}

@@ -1,0 +1,104 @@
+// Reads everything of an organization through the public API and writes it to a folder.
+import { now } from "../../../shared/clock.ts";
+import { type ApiTarget, callApi } from "../api-client.ts";
+import type { DemoProgress } from "../demo/progress.ts";
+import { type ExportManifest, type Fields, type Row, writeManifest, writeRows } from "./files.ts";
+import { kinds } from "./kinds.ts";
+
+interface Pagination {
+  total: number | null;
+  nextCursor: string | null;
+}
+
+/** Reads every page of a list and reports the progress. */
+export async function* pagesOf<T = Row>(
+  caller: ApiTarget,
+  [path, listed]: [path: `/${string}`, listed: string],
+  onProgress: (rows: number, all: number) => void = () => {},
+): AsyncGenerator<T[]> {
+  let cursor: string | null = null;
+  let rows = 0;
+  do {
+    const at: string = cursor === null ? "" : `&cursor=${encodeURIComponent(cursor)}`;
+    const page: Fields = await callApi<Fields>(caller, `GET ${path}?limit=100${at}`);
+    const { total, nextCursor } = page.pagination as Pagination;
+    const some = page[listed] as T[];
+    rows += some.length;
+    onProgress(rows, Math.max(rows, total ?? 0));
+    yield some;
+    cursor = nextCursor;
+  } while (cursor !== null);
+}
+
+type Complete = (caller: ApiTarget, row: Row) => Promise<Fields>;
+
+/** Reads the parts of a record that have their own endpoints. */
+const parts: Record<string, Complete> = {
+  sequences: (caller, { id }) => callApi(caller, `GET /sequences/${id}/steps`),
+  campaigns: async (caller, { id }) => {
+    const { variants } = await callApi<{ variants: Row[] }>(
+      caller,
+      `GET /campaigns/${id}/variants`,
+    );
+    const each = variants.map((one) =>
+      callApi<Fields>(caller, `GET /campaigns/${id}/variants/${one.id}`),
+    );
+    return { variants: await Promise.all(each) };
+  },
+};
+
+/** Removes the fields that only this installation can use. */
+const toPortable = ({
+  webhookUrl: _,
+  webhookSecretSet: __,
+  credentialsSet: ___,
+  pageUrl: ____,
+  ...row
+}: Fields): Fields => row;
+
+async function* readCompletePages(
+  caller: ApiTarget,
+  kind: { name: string; listed: string; detailed?: true },
+  progress: DemoProgress,
+) {
+  const onProgress = (rows: number, all: number) =>
+    progress.update(kind.name, rows, Math.max(all, 1));
+  for await (const page of pagesOf(caller, [`/${kind.name}`, kind.listed], onProgress)) {
+    const rows: Fields[] = [];
+    for (const row of page) {
+      const record = kind.detailed
+        ? await callApi<Fields>(caller, `GET /${kind.name}/${row.id}`)
+        : row;
+      rows.push(toPortable({ ...record, ...(await parts[kind.name]?.(caller, row)) }));
+    }
+    yield rows;
+  }
+}
+
+const others: { name: string; listed: string }[] = [
+  { name: "sending-configs", listed: "sendingConfigs" },
+  { name: "suppressions", listed: "suppressions" },
+  { name: "contacts", listed: "contacts" },
+];
+
+/** Writes the manifest last, so a folder with a manifest is complete. */
+export async function exportAll(
+  caller: ApiTarget,
+  folder: string,
+  progress: DemoProgress,
+): Promise<ExportManifest> {
+  const rows: ExportManifest["rows"] = {};
+  for (const kind of [...kinds, ...others]) {
+    rows[kind.name] = await writeRows(folder, kind.name, readCompletePages(caller, kind, progress));
+    progress.finishStep(`${kind.name}: ${rows[kind.name]}`);
+  }
+  const manifest: ExportManifest = {
+    format: "pennymail",
+    version: 1,
+    url: caller.url,
+    exportedAt: now().toISOString(),
+    rows,
+  };
+  writeManifest(folder, manifest);
+  return manifest;
+}

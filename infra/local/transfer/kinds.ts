@@ -1,0 +1,154 @@
+// The kinds of records in an export, and the request that creates each of them on another
+// installation.
+import type { Fields, Row } from "./files.ts";
+
+/** Returns the id on the other installation, or undefined if the record does not exist there. */
+export type NewId = (kind: KindName, id: number) => number | undefined;
+
+export interface Kind {
+  /** The name of the file and of the path in the API. */
+  name: KindName;
+  /** The field of a list response that holds the records. */
+  listed: string;
+  /** The list omits fields that only GET by id returns. */
+  detailed?: true;
+  /** Fields that the import copies unchanged. */
+  copied: string[];
+  /** Fields that contain the id of another record. */
+  references?: Record<string, KindName>;
+  /** Fields that the import sets only when it creates the record. */
+  onlyNew?: string[];
+  /** The API has no endpoint to change it. */
+  fixed?: true;
+}
+
+export type KindName =
+  | "sites"
+  | "sending-configs"
+  | "tags"
+  | "lists"
+  | "template-folders"
+  | "templates"
+  | "forms"
+  | "segments"
+  | "sequences"
+  | "campaigns";
+
+/**
+ * In the order of the import: a record follows the records that it refers to. Forms and segments
+ * are an exception, so the import updates them again at the end.
+ */
+export const kinds: Kind[] = [
+  {
+    name: "sites",
+    listed: "sites",
+    copied: ["name", "domain", "autoBcc", "sendFrequencyCapDays", "companyName", "physicalAddress"],
+  },
+  { name: "tags", listed: "tags", copied: ["name"], fixed: true },
+  { name: "lists", listed: "lists", copied: ["name", "description"] },
+  { name: "template-folders", listed: "templateFolders", copied: ["name"], fixed: true },
+  {
+    name: "templates",
+    listed: "templates",
+    detailed: true,
+    copied: ["name", "subject", "html", "text", "designJson"],
+    references: { folderId: "template-folders" },
+  },
+  {
+    name: "forms",
+    listed: "forms",
+    detailed: true,
+    copied: ["name", "tags", "doubleOptIn", "redirectUrl", "designJson"],
+    references: { listId: "lists", sequenceId: "sequences" },
+    onlyNew: ["status"],
+  },
+  { name: "segments", listed: "segments", copied: ["name", "description", "rules"] },
+  {
+    name: "sequences",
+    listed: "sequences",
+    copied: ["name", "triggerType", "triggerConfig", "autoBcc", "sendWindow"],
+    references: { sendingConfigId: "sending-configs" },
+  },
+  {
+    name: "campaigns",
+    listed: "campaigns",
+    copied: ["name", "subject", "abTest"],
+    references: {
+      templateId: "templates",
+      listId: "lists",
+      tagId: "tags",
+      segmentId: "segments",
+      sendingConfigId: "sending-configs",
+    },
+  },
+];
+
+export const kindNamed = (name: KindName): Kind => kinds.find((kind) => kind.name === name)!;
+
+/**
+ * The fields of a record with the ids of the other installation. A reference to a missing record
+ * becomes null.
+ */
+export function fieldsOf({ copied, references = {} }: Kind, row: Row, newId: NewId): Fields {
+  const refer = (name: string, kind: KindName) => {
+    const id = row[name];
+    return [name, typeof id === "number" ? (newId(kind, id) ?? null) : null];
+  };
+  return {
+    ...Object.fromEntries(
+      copied
+        .filter((name) => row[name] !== undefined)
+        .map((name) => [name, translated(name, row[name], newId)]),
+    ),
+    ...Object.fromEntries(Object.entries(references).map(([name, kind]) => refer(name, kind))),
+  };
+}
+
+const triggerReferences: Record<string, KindName> = {
+  tagId: "tags",
+  listId: "lists",
+  formId: "forms",
+};
+
+function translated(name: string, value: unknown, newId: NewId): unknown {
+  if (name === "rules") return rulesWith(value, newId);
+  if (name !== "triggerConfig" || typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, one]) => {
+      const kind = triggerReferences[key];
+      return [key, kind ? (newId(kind, Number(one)) ?? one) : one];
+    }),
+  );
+}
+
+const ruleReferences: Record<string, KindName> = {
+  tag: "tags",
+  tags: "tags",
+  list: "lists",
+  lists: "lists",
+  siteId: "sites",
+};
+
+/** The rules of a segment or condition with the ids of the other installation. */
+export function rulesWith(node: unknown, newId: NewId): unknown {
+  if (typeof node !== "object" || node === null) return node;
+  const { conditions, field, value, ...rest } = node as Fields;
+  if (Array.isArray(conditions))
+    return { ...rest, conditions: conditions.map((one) => rulesWith(one, newId)) };
+  const kind = ruleReferences[String(field)];
+  const idOf = (one: unknown) =>
+    kind && typeof one === "number" ? (newId(kind, one) ?? one) : one;
+  const mapped = Array.isArray(value) ? value.map(idOf) : idOf(value);
+  return {
+    ...rest,
+    field: fieldWith(String(field), newId),
+    ...(value !== undefined && { value: mapped }),
+  };
+}
+
+/** Replaces the id in `form.7` and `campaign.7.opened`. */
+function fieldWith(field: string, newId: NewId): string {
+  const [what = "", id = "", ...rest] = field.split(".");
+  const kind = ({ form: "forms", campaign: "campaigns" } as const)[what];
+  return kind ? [what, newId(kind, Number(id)) ?? id, ...rest].join(".") : field;
+}

@@ -1,0 +1,125 @@
+// Batch calls. The items of a batch succeed or fail independently.
+
+import { config } from "../../config.ts";
+import { inParallel, splitIntoBatches } from "../../kernel/parallel.ts";
+import type { Key } from "../../keys.ts";
+import {
+  backOff,
+  documentClient,
+  type Item,
+  keyOf,
+  recordCapacity,
+  retryableErrors,
+  returnCapacity,
+} from "./client.ts";
+import { BatchExecuteStatementCommand, BatchWriteCommand } from "./commands.ts";
+import type { Write } from "./writes.ts";
+
+/**
+ * Makes independent puts and removes without conditions, 25 per call, in parallel. Safe to repeat.
+ */
+export async function writeMany(writes: Write[]): Promise<void> {
+  await inParallel(4, splitIntoBatches(writes, 25), writeBatch);
+}
+
+async function writeBatch(writes: Write[]) {
+  let remaining = writes.map(({ item }) =>
+    item.Put
+      ? { PutRequest: { Item: item.Put.Item } }
+      : { DeleteRequest: { Key: item.Delete!.Key } },
+  ) as Item[];
+  for (let attempt = 0; remaining.length; attempt++) {
+    if (attempt) await backOff(attempt, "BatchWriteItem");
+    const { UnprocessedItems, ConsumedCapacity } = await documentClient().send(
+      new BatchWriteCommand({
+        RequestItems: { [config.table]: remaining as never },
+        ...returnCapacity,
+      }),
+    );
+    recordCapacity("BatchWriteItem", ConsumedCapacity, "write");
+    remaining = (UnprocessedItems?.[config.table] ?? []) as Item[];
+  }
+}
+
+/**
+ * Stores each item unless one with its key exists, 25 per call, in parallel. Returns for each
+ * whether it was stored.
+ */
+export async function insertMany(items: { key: Key; item: object }[]): Promise<boolean[]> {
+  const outcomes = await inParallel(4, splitIntoBatches(items, 25), insertBatch);
+  return outcomes.flat();
+}
+
+const insertBatch = (items: { key: Key; item: object }[]): Promise<boolean[]> =>
+  executeStatements(
+    items.map(({ key, item }) => insertStatement({ ...item, ...keyOf(key) })),
+    "DuplicateItem",
+  );
+
+// PartiQL needs the attribute names in the statement. Only values can be parameters.
+function insertStatement(item: object) {
+  const attributes = Object.entries(item).filter(([, value]) => value !== undefined);
+  const shape = attributes.map(([name]) => `'${name.replaceAll("'", "''")}': ?`).join(", ");
+  return {
+    Statement: `INSERT INTO "${config.table}" VALUE {${shape}}`,
+    Parameters: attributes.map(([, value]) => value),
+  };
+}
+
+// The response is 200 even if statements failed, so the result of each statement is checked.
+async function executeStatements(
+  statements: { Statement: string; Parameters: unknown[] }[],
+  conditionErrorCode: string,
+): Promise<boolean[]> {
+  const outcomes: (boolean | undefined)[] = statements.map(() => undefined);
+  for (let attempt = 0; outcomes.includes(undefined); attempt++) {
+    if (attempt) await backOff(attempt, "BatchExecuteStatement");
+    const pending = outcomes.flatMap((outcome, i) => (outcome === undefined ? [i] : []));
+    const { Responses = [], ConsumedCapacity } = await documentClient().send(
+      new BatchExecuteStatementCommand({
+        Statements: pending.map((i) => statements[i]!),
+        ...returnCapacity,
+      }),
+    );
+    recordCapacity("BatchExecuteStatement", ConsumedCapacity, "write");
+    for (const [n, i] of pending.entries())
+      outcomes[i] = toOutcome(Responses[n]?.Error, conditionErrorCode);
+  }
+  return outcomes.map(Boolean);
+}
+
+export interface ConditionalUpdate {
+  key: Key;
+  set: Item;
+  /** The update requires that this attribute still has this value. */
+  ifEquals: readonly [attribute: string, value: string | number];
+}
+
+/**
+ * Updates existing items, each on its own condition, 25 per call, in parallel. Returns for each
+ * whether it was updated.
+ */
+export async function updateMany(updates: ConditionalUpdate[]): Promise<boolean[]> {
+  const outcomes = await inParallel(4, splitIntoBatches(updates, 25), (batch) =>
+    executeStatements(batch.map(updateStatement), "ConditionalCheckFailed"),
+  );
+  return outcomes.flat();
+}
+
+function updateStatement({ key, set, ifEquals: [attribute, value] }: ConditionalUpdate) {
+  const sets = Object.entries(set).filter(([, value]) => value !== undefined);
+  return {
+    Statement: `UPDATE "${config.table}" SET ${sets.map(([name]) => `"${name}"=?`).join(config.assignmentSeparator)} WHERE pk=? AND sk=? AND "${attribute}"=?`,
+    Parameters: [...sets.map(([, newValue]) => newValue), key.pk, key.sk, value],
+  };
+}
+
+function toOutcome(
+  error: { Code?: string | undefined; Message?: string | undefined } | undefined,
+  conditionErrorCode: string,
+): boolean | undefined {
+  if (!error) return true;
+  if (error.Code === conditionErrorCode) return false;
+  if (retryableErrors.has(error.Code ?? "")) return undefined;
+  throw new Error(`A statement failed: ${error.Code} ${error.Message}`);
+}

@@ -1,0 +1,202 @@
+// Reads of one item, many items or a partition.
+
+import { config } from "../../config.ts";
+import { splitIntoBatches } from "../../kernel/parallel.ts";
+import type { Key, KeyRange } from "../../keys.ts";
+import {
+  backOff,
+  documentClient,
+  type Item,
+  keyText,
+  recordCapacity,
+  returnCapacity,
+} from "./client.ts";
+import { BatchGetCommand, GetCommand, QueryCommand } from "./commands.ts";
+import { type Condition, createExpressionBuilder } from "./conditions.ts";
+
+/** Strongly consistent by default; an eventually consistent read costs half. */
+export async function get<T>(key: Key, { consistent = true } = {}): Promise<T | undefined> {
+  const { Item, ConsumedCapacity } = await documentClient().send(
+    new GetCommand({
+      TableName: config.table,
+      Key: key,
+      ConsistentRead: consistent,
+      ...returnCapacity,
+    }),
+  );
+  recordCapacity("GetItem", ConsumedCapacity, "read");
+  return Item as T | undefined;
+}
+
+/**
+ * Returns the items in the order of the keys, undefined for missing ones. Eventually consistent by
+ * default; 100 per call, in parallel.
+ */
+export async function getMany<T>(
+  itemKeys: Key[],
+  { consistent = false } = {},
+): Promise<(T | undefined)[]> {
+  const found = new Map<string, T>();
+  const distinct = [...new Map(itemKeys.map((key) => [keyText(key), key])).values()];
+  await Promise.all(
+    splitIntoBatches(distinct, 100).map((batch) => getBatch(batch, consistent, found)),
+  );
+  return itemKeys.map((key) => found.get(keyText(key)));
+}
+
+async function getBatch<T>(batch: Key[], consistent: boolean, found: Map<string, T>) {
+  let remaining: Record<string, unknown>[] = batch.map(({ pk, sk }) => ({ pk, sk }));
+  for (let attempt = 0; remaining.length; attempt++) {
+    if (attempt) await backOff(attempt, "BatchGetItem");
+    const { Responses, UnprocessedKeys, ConsumedCapacity } = await documentClient().send(
+      new BatchGetCommand({
+        RequestItems: { [config.table]: { Keys: remaining, ConsistentRead: consistent } },
+        ...returnCapacity,
+      }),
+    );
+    recordCapacity("BatchGetItem", ConsumedCapacity, "read");
+    for (const item of Responses?.[config.table] ?? [])
+      found.set(keyText(item as unknown as Key), item as T);
+    remaining = UnprocessedKeys?.[config.table]?.Keys ?? [];
+  }
+}
+
+export interface QueryOptions {
+  limit?: number;
+  /** `next` of the previous page. */
+  after?: string | undefined;
+  /** Only smaller sort keys. Cannot be combined with a prefix. */
+  below?: string | undefined;
+  newestFirst?: boolean;
+  filter?: Condition | undefined;
+  /** The attributes to return. The read costs the same. */
+  attributes?: string[] | undefined;
+  consistent?: boolean;
+}
+export interface QueryPage<T> {
+  items: T[];
+  /** The position after which the next page begins. Absent on the last page. */
+  next?: string;
+}
+
+/** One page of a key range. With a filter, a page can be short or empty and still have a `next`. */
+export async function query<T>(
+  range: KeyRange,
+  {
+    limit = 50,
+    after,
+    below,
+    newestFirst = false,
+    filter,
+    attributes,
+    consistent = false,
+  }: QueryOptions = {},
+): Promise<QueryPage<T>> {
+  const { sortKeyName, condition, names, values } = keyExpressions(range, {
+    filter,
+    below,
+    attributes,
+  });
+  const { Items, LastEvaluatedKey, ConsumedCapacity } = await documentClient().send(
+    new QueryCommand({
+      TableName: config.table,
+      IndexName: range.index,
+      Limit: limit,
+      ScanIndexForward: !newestFirst,
+      ConsistentRead: consistent,
+      KeyConditionExpression: condition.key,
+      FilterExpression: condition.filter,
+      ProjectionExpression: condition.projection,
+      ExpressionAttributeNames: names,
+      ExpressionAttributeValues: values,
+      ExclusiveStartKey: after === undefined ? undefined : toStartKey(range, after),
+      ...returnCapacity,
+    }),
+  );
+  recordCapacity("Query", ConsumedCapacity, "read");
+  return {
+    items: (Items ?? []) as T[],
+    ...(LastEvaluatedKey && { next: cursorFrom(range, LastEvaluatedKey, sortKeyName) }),
+  };
+}
+
+/** Every item of a small key range. */
+export async function queryAll<T>(
+  range: KeyRange,
+  options: Omit<QueryOptions, "after" | "limit"> = {},
+): Promise<T[]> {
+  const items: T[] = [];
+  let after: string | undefined;
+  do {
+    const page = await query<T>(range, { ...options, limit: 1000, after });
+    items.push(...page.items);
+    after = page.next;
+  } while (after !== undefined);
+  return items;
+}
+
+/**
+ * The number of items that match the filter. Reads the whole key range, 1 MB per call, but
+ * transfers no items.
+ */
+export async function count(
+  range: KeyRange,
+  { filter, consistent = false }: Pick<QueryOptions, "filter" | "consistent"> = {},
+): Promise<number> {
+  const { condition, names, values } = keyExpressions(range, { filter });
+  let total = 0;
+  let start: Item | undefined;
+  do {
+    const { Count, LastEvaluatedKey, ConsumedCapacity } = await documentClient().send(
+      new QueryCommand({
+        TableName: config.table,
+        IndexName: range.index,
+        Select: "COUNT",
+        ConsistentRead: consistent,
+        KeyConditionExpression: condition.key,
+        FilterExpression: condition.filter,
+        ExpressionAttributeNames: names,
+        ExpressionAttributeValues: values,
+        ExclusiveStartKey: start,
+        ...returnCapacity,
+      }),
+    );
+    recordCapacity("Query", ConsumedCapacity, "read");
+    total += Count ?? 0;
+    start = LastEvaluatedKey;
+  } while (start);
+  return total;
+}
+
+function keyExpressions(
+  range: KeyRange,
+  { filter, below, attributes }: Pick<QueryOptions, "filter" | "below" | "attributes">,
+) {
+  const expression = createExpressionBuilder();
+  const sortKeyName = range.index ? `${range.index}sk` : "sk";
+  const key = `${expression.builder.name(range.index ? `${range.index}pk` : "pk")} = ${expression.builder.value(range.pk)}`;
+  const prefix =
+    range.prefix === undefined
+      ? ""
+      : ` AND begins_with(${expression.builder.name(sortKeyName)}, ${expression.builder.value(range.prefix)})`;
+  const upperBound =
+    below === undefined
+      ? ""
+      : ` AND ${expression.builder.name(sortKeyName)} < ${expression.builder.value(below)}`;
+  const condition = {
+    key: key + prefix + upperBound,
+    filter: filter?.(expression.builder),
+    projection: attributes?.map(expression.builder.name).join(", "),
+  };
+  return { sortKeyName, condition, names: expression.names, values: expression.values };
+}
+
+// A position in an index also needs the key of the item in the table.
+const cursorFrom = (range: KeyRange, last: Item, sortKeyName: string) =>
+  range.index ? JSON.stringify([last[sortKeyName], last.pk, last.sk]) : String(last[sortKeyName]);
+
+function toStartKey(range: KeyRange, after: string): Item {
+  if (!range.index) return { pk: range.pk, sk: after };
+  const [sort, pk, sk] = JSON.parse(after) as [string, string, string];
+  return { [`${range.index}pk`]: range.pk, [`${range.index}sk`]: sort, pk, sk };
+}

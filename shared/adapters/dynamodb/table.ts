@@ -1,0 +1,14 @@
+// The DynamoDB adapter. Other files import only this module and conditions.ts.
+export { insertMany, updateMany, writeMany } from "./batches.ts";
+export { getTogether } from "./joined-reads.ts";
+export { count, get, getMany, type QueryPage, query, queryAll } from "./reads.ts";
+export { ConditionFailed, claimAtOnce, transact, updateReturning, write } from "./transactions.ts";
+export {
+  checkCondition,
+  type ItemChanges,
+  put,
+  remove,
+  update,
+  updateExisting,
+  type Write,
+} from "./writes.ts";

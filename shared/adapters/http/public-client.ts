@@ -1,0 +1,195 @@
+// HTTP requests to URLs from customers and other outsiders. They connect only to public IP
+// addresses, have a time limit and follow no redirect.
+import http from "node:http";
+import https from "node:https";
+import { isIPv4, type LookupFunction } from "node:net";
+import { isConnectableIp } from "../../kernel/ip-addresses.ts";
+import { findUrlFault } from "../../kernel/public-urls.ts";
+import * as dns from "../dns/host-addresses.ts";
+import { readText } from "./client.ts";
+import { errorCodeOf, NoResponse, NotPublicUrl } from "./no-response.ts";
+
+export interface PublicPostRequest {
+  url: string;
+  headers: Record<string, string>;
+  body: string;
+  timeoutSeconds: number;
+  /** Also allows this machine, for the local runner. */
+  allowLoopback: boolean;
+}
+
+/**
+ * POSTs to a URL of a customer. Resolves the host once, requires that every address is public, and
+ * connects to one of these addresses; TLS and the Host header use the name. Returns only the
+ * status. Throws only `NoResponse`.
+ */
+export async function postToPublicUrl(post: PublicPostRequest): Promise<{ status: number }> {
+  const fault = findUrlFault(post.url, post.allowLoopback);
+  if (fault) throw new NoResponse(false, new NotPublicUrl(`The URL ${fault}`));
+  const deadline = performance.now() + post.timeoutSeconds * 1000;
+  return postOnce(post, deadline).catch((error: NoResponse & { reusedDeadConnection?: true }) => {
+    // The server had closed an idle connection. That only becomes known when it is used again.
+    if (!error.reusedDeadConnection) throw error;
+    return postOnce(post, deadline);
+  });
+}
+
+export interface PublicGetRequest {
+  url: string;
+  headers?: Record<string, string>;
+  timeoutSeconds: number;
+  maxBytes: number;
+  allowLoopback: boolean;
+  signal?: AbortSignal | undefined;
+}
+
+/**
+ * GETs an outside URL, such as the target of a redirect, with the checks of `postToPublicUrl`.
+ * Throws only `NoResponse`.
+ */
+export async function getFromPublicUrl(
+  read: PublicGetRequest,
+): Promise<{ status: number; location: string | undefined; text: string }> {
+  const fault = findUrlFault(read.url, read.allowLoopback);
+  if (fault) throw new NoResponse(false, new NotPublicUrl(`The URL ${fault}`));
+  const { request: send } = protocols[new URL(read.url).protocol as keyof typeof protocols];
+  const signals = [
+    AbortSignal.timeout(Math.ceil(read.timeoutSeconds * 1000)),
+    ...(read.signal ? [read.signal] : []),
+  ];
+  return new Promise((resolve, reject) => {
+    const fail = (error: unknown) => reject(new NoResponse(true, error));
+    const options = {
+      headers: read.headers ?? {},
+      agent: false as const,
+      lookup: createPublicLookup(read.allowLoopback),
+      signal: AbortSignal.any(signals),
+    };
+    const request = send(read.url, options, (response) => {
+      response.on("error", fail);
+      readText({ body: response }, read.maxBytes)
+        .then((text) =>
+          resolve({ status: response.statusCode!, location: response.headers.location, text }),
+        )
+        .catch((error: unknown) => {
+          request.destroy();
+          fail(error);
+        });
+    });
+    request.on("error", fail);
+    request.end();
+  });
+}
+
+/**
+ * Keeps connections open, so that one serves many requests to an endpoint. It stays at the address
+ * that was checked.
+ */
+function keepAliveAgent<A extends http.Agent>(
+  Agent: new (options: http.AgentOptions) => A,
+): () => A {
+  let agent: A | undefined;
+  return () => {
+    agent ??= new Agent({ keepAlive: true, timeout: 30_000 });
+    return agent;
+  };
+}
+const protocols = {
+  "https:": {
+    request: https.request,
+    agent: keepAliveAgent(https.Agent),
+    connected: "secureConnect",
+  },
+  "http:": { request: http.request, agent: keepAliveAgent(http.Agent), connected: "connect" },
+};
+
+function postOnce(
+  { url, headers, body, allowLoopback }: PublicPostRequest,
+  deadline: number,
+): Promise<{ status: number }> {
+  const {
+    request: send,
+    agent,
+    connected,
+  } = protocols[new URL(url).protocol as keyof typeof protocols];
+  const lookup = createPublicLookup(allowLoopback);
+  return new Promise((resolve, reject) => {
+    let mayHaveArrived = false;
+    const request = send(url, {
+      method: "POST",
+      headers: { ...headers, "content-length": Buffer.byteLength(body) },
+      agent: agent(),
+      lookup,
+    });
+    const timer = setTimeout(
+      () => request.destroy(new DOMException("No response in time", "TimeoutError")),
+      deadline - performance.now(),
+    );
+    request.once("close", () => clearTimeout(timer));
+    request.once("socket", (socket) => {
+      if (request.reusedSocket) mayHaveArrived = true;
+      else
+        socket.once(connected, () => {
+          mayHaveArrived = true;
+        });
+    });
+    request.once("response", (response) => {
+      clearTimeout(timer);
+      discardBody(response);
+      resolve({ status: response.statusCode! });
+    });
+    request.on("error", (error) => {
+      const isDeadConnection =
+        request.reusedSocket && /^(ECONNRESET|EPIPE)$/.test(errorCodeOf(error));
+      reject(
+        Object.assign(
+          new NoResponse(mayHaveArrived, error),
+          isDeadConnection && { reusedDeadConnection: true },
+        ),
+      );
+    });
+    request.end(body);
+  });
+}
+
+const maxDiscardedBytes = 64_000;
+const maxDiscardMs = 1000;
+
+/**
+ * Reads and drops the rest of a response, so that its connection can be reused. Closes the
+ * connection if that takes too long.
+ */
+function discardBody(response: http.IncomingMessage) {
+  let remainingBytes = maxDiscardedBytes;
+  const timer = setTimeout(() => response.destroy(), maxDiscardMs).unref();
+  response.on("data", (part: Buffer) => {
+    remainingBytes -= part.length;
+    if (remainingBytes < 0) response.destroy();
+  });
+  response.on("error", () => {});
+  response.once("close", () => clearTimeout(timer));
+}
+
+const createPublicLookup =
+  (allowLoopback: boolean): LookupFunction =>
+  (host, { all }, done) => {
+    resolvePublicHost(host, allowLoopback).then(
+      (addresses) => {
+        const entries = addresses.map((address) => ({ address, family: isIPv4(address) ? 4 : 6 }));
+        if (all) done(null, entries);
+        else done(null, entries[0]!.address, entries[0]!.family);
+      },
+      (error: Error) => done(error, ""),
+    );
+  };
+
+async function resolvePublicHost(host: string, allowLoopback: boolean): Promise<string[]> {
+  // findUrlFault refuses this name unless loopback is allowed.
+  if (host === "localhost") return ["127.0.0.1", "::1"];
+  const addresses = await dns.resolveHost(host);
+  if (!addresses.length)
+    throw new NotPublicUrl("The URL's host name does not resolve to an address");
+  if (!addresses.every((address) => isConnectableIp(address, allowLoopback)))
+    throw new NotPublicUrl("The URL's host name resolves to an address that is not public");
+  return addresses;
+}

@@ -1,0 +1,143 @@
+// Reports about contacts. They filter by the current state of contacts, not by their history.
+import * as z from "zod";
+import {
+  absent,
+  all,
+  any,
+  atLeast,
+  type Condition,
+  equals,
+  not,
+  present,
+  sizeBelow,
+} from "../../adapters/dynamodb/conditions.ts";
+import { getMany } from "../../adapters/dynamodb/table.ts";
+import type { CallerScope } from "../../caller.ts";
+import { type PageRequest, toPagination } from "../../kernel/paging.ts";
+import { keys } from "../../keys.ts";
+import * as reader from "../audience/contacts/contact-reader.ts";
+import { type ContactItem, contactStatuses } from "../audience/contacts/contact-schema.ts";
+import { activeIds } from "../automation/sequence-schema.ts";
+import * as sites from "../identity/sites.ts";
+
+export const ReportedContact = z
+  .object({
+    contactId: z.int(),
+    email: z.string(),
+    firstName: z.string().nullable(),
+    lastName: z.string().nullable(),
+    status: z.enum(contactStatuses),
+    score: z.number(),
+    sendCount: z.int(),
+    openCount: z.int(),
+    clickCount: z.int(),
+    lastSentAt: z.string().nullable(),
+    sequences: z
+      .array(z.object({ id: z.int(), name: z.string() }))
+      .describe(
+        "Sequences in which the contact has an active enrollment, whether or not the " +
+          "sequence is active.",
+      ),
+    createdAt: z.string(),
+  })
+  .meta({ id: "ReportedContact" });
+export type ReportedContact = z.output<typeof ReportedContact>;
+
+export const contactReports = ["multi-sequence", "unengaged-contacts", "no-sequences"] as const;
+export type ContactReport = (typeof contactReports)[number];
+
+/** A contact is unengaged after this many sends without an open or click. */
+const minSends = 5;
+
+const isZero = (count: string): Condition => any(absent(count), equals(count, 0));
+
+const subscribed = equals("status", "subscribed");
+const filters: Record<ContactReport, Condition> = {
+  "multi-sequence": all(present("sequences"), not(sizeBelow("sequences", 2))),
+  "unengaged-contacts": all(
+    subscribed,
+    atLeast("sendCount", minSends),
+    isZero("openCount"),
+    isZero("clickCount"),
+  ),
+  "no-sequences": subscribed,
+};
+
+export async function contactQueryFor(
+  orgId: number,
+  siteId: number,
+  report: ContactReport,
+): Promise<reader.ContactQuery> {
+  const filter = filters[report];
+  if (report !== "no-sequences") return { filter };
+  const active = await activeIds(orgId, siteId);
+  return { filter, test: ({ sequences }) => !active.some((id) => sequences?.has(id)) };
+}
+
+/**
+ * Ordered by address. A page can be short although more follow, if the filter skipped very many
+ * contacts.
+ */
+export async function list(
+  caller: CallerScope,
+  request: PageRequest,
+  { report, siteId: requestedSiteId }: { report: ContactReport; siteId: number | undefined },
+) {
+  const { orgId } = caller;
+  const siteId = await sites.resolveSiteId(caller, requestedSiteId);
+  const filter = await contactQueryFor(orgId, siteId, report);
+  const { items, next } = await reader.readSitePage({ orgId, siteId }, request, filter);
+  return {
+    contacts: await toReportedContacts(orgId, items),
+    pagination: toPagination(request, null, next),
+  };
+}
+
+export async function toReportedContacts(
+  orgId: number,
+  items: ContactItem[],
+): Promise<ReportedContact[]> {
+  const names = await getSequenceNames(
+    orgId,
+    items.flatMap(({ sequences }) => [...(sequences ?? [])]),
+  );
+  return items.map((item) => ({
+    contactId: item.id,
+    email: item.email,
+    firstName: item.firstName ?? null,
+    lastName: item.lastName ?? null,
+    status: item.status,
+    score: item.score ?? 0,
+    sendCount: item.sendCount ?? 0,
+    openCount: item.openCount ?? 0,
+    clickCount: item.clickCount ?? 0,
+    lastSentAt: item.lastSentAt ?? null,
+    sequences: [...(item.sequences ?? [])]
+      .toSorted((a, b) => a - b)
+      .map((id) => ({ id, name: names.get(id) ?? "" })),
+    createdAt: item.createdAt,
+  }));
+}
+
+async function getSequenceNames(orgId: number, ids: number[]): Promise<Map<number, string>> {
+  const distinct = [...new Set(ids)];
+  const found = await getMany<{ id: number; name: string }>(
+    distinct.map((id) => keys.record(orgId, "SEQUENCE", id)),
+  );
+  return new Map(found.flatMap((sequence) => (sequence ? [[sequence.id, sequence.name]] : [])));
+}
+
+export const contactReportColumns = [
+  "contactId",
+  "email",
+  "firstName",
+  "lastName",
+  "status",
+  "score",
+  "sendCount",
+  "openCount",
+  "clickCount",
+  "lastSentAt",
+  "sequences",
+  "createdAt",
+] as const satisfies (keyof ReportedContact)[];

@@ -1,0 +1,36 @@
+// Exports that fit into one response.
+import type { Caller } from "../../../caller.ts";
+import { inParallel } from "../../../kernel/parallel.ts";
+import { type ExportTable, formatTable } from "../../../kernel/table-export.ts";
+import { emailShards } from "../../../keys.ts";
+import type { ExportRequest } from "./exports.ts";
+import { type ExportSource, exportSources } from "./sources.ts";
+
+const maxRows = 10_000;
+
+/**
+ * The export as text, in the order of lists. Undefined if it has too many rows for one response.
+ */
+export async function exportInline(
+  { orgId }: Pick<Caller, "orgId">,
+  { type, format, filter, bom }: ExportRequest,
+): Promise<string | undefined> {
+  const source = await exportSources[type](orgId, filter);
+  const items = await readAll(source);
+  if (!items) return undefined;
+  const shape: ExportTable = source.tableFor([...new Set(source.customFieldsOf(items))]);
+  return formatTable({ format, shape, rows: await source.toRows(items), bom });
+}
+
+async function readAll(source: ExportSource): Promise<unknown[] | undefined> {
+  const found: unknown[][] = emailShards.map(() => []);
+  let rowCount = 0;
+  await inParallel(8, emailShards, async (shard, i) => {
+    for await (const { items } of source.readPages(shard, undefined)) {
+      rowCount += items.length;
+      if (rowCount > maxRows) return;
+      found[i]!.push(...items);
+    }
+  });
+  return rowCount > maxRows ? undefined : found.flat().sort(source.compare);
+}

@@ -1,0 +1,99 @@
+// Mail health of an organization, from the daily totals of the last 30 days.
+import * as z from "zod";
+import { get } from "../../adapters/dynamodb/table.ts";
+import type { Caller } from "../../caller.ts";
+import { formatPercent, rate } from "../../kernel/rates.ts";
+import { addUp } from "../../kernel/sharded-counters.ts";
+import { keys } from "../../keys.ts";
+import * as organizations from "../identity/organizations.ts";
+import * as sites from "../identity/sites.ts";
+import * as days from "./daily-totals.ts";
+import { toMetrics } from "./mail-metrics.ts";
+import { periodEndingOn } from "./periods.ts";
+
+export const trustLevels = ["new", "good", "watch", "poor"] as const;
+
+/**
+ * Mailbox providers throttle senders from about `watch`, and reject their mail from about `poor`.
+ */
+const trustThresholds = {
+  watch: { hardBounces: 0.05, complaints: 0.001 },
+  poor: { hardBounces: 0.1, complaints: 0.005 },
+};
+const minSent = 100;
+const describeThreshold = (level: keyof typeof trustThresholds): string =>
+  `at least ${formatPercent(trustThresholds[level].hardBounces)} hard bounces or ` +
+  `${formatPercent(trustThresholds[level].complaints)} complaints`;
+
+const trustRule =
+  `Over the last 30 days. new: fewer than ${minSent} emails were sent; poor: ` +
+  `${describeThreshold("poor")}; watch: ${describeThreshold("watch")}; good: otherwise. The ` +
+  "level is information only: no email is held back for it.";
+
+const Rate = z.number().describe("Rate from 0 to 1.");
+export const MailHealth = z.object({
+  from: z.string().describe("First of the 30 days, in the organization's time zone."),
+  to: z.string(),
+  sent: z.int().describe("Emails accepted by a provider."),
+  delivered: z.int(),
+  bouncedHard: z.int(),
+  bouncedSoft: z.int(),
+  dropped: z.int().describe("Emails that the provider dropped without trying to deliver them."),
+  complained: z.int(),
+  unsubscribed: z.int(),
+  bounceRate: Rate.describe("Hard and soft bounces divided by sent, from 0 to 1."),
+  hardBounceRate: Rate,
+  complaintRate: Rate.describe("Complaints divided by delivered, from 0 to 1."),
+  trust: z.object({
+    level: z
+      .enum(trustLevels)
+      .describe(
+        "`new`: fewer than 100 emails in 30 days. `good`, `watch` and `poor`: by hard " +
+          "bounces and complaints, see `rule`.",
+      ),
+    rule: z.string().describe("How the level is decided, in English."),
+  }),
+  unmatchedEvents: z.int().describe("Provider events that matched no send, since the beginning."),
+});
+export type MailHealth = z.output<typeof MailHealth>;
+
+export async function getHealth(caller: Caller): Promise<MailHealth> {
+  const { orgId } = caller;
+  const [siteIds, to, unmatched] = await Promise.all([
+    sites.listVisibleSiteIds(caller),
+    organizations.getToday(orgId),
+    get<{ count: number }>(keys.droppedEventCount(orgId), { consistent: false }),
+  ]);
+  const span = periodEndingOn("30d", to);
+  const totals = addUp([...(await days.getTotalsByDate(orgId, siteIds, span)).values()]);
+  const { sent, delivered, complained, unsubscribed } = toMetrics(totals);
+  const { bouncedHard = 0, bouncedSoft = 0, dropped = 0 } = totals;
+  const counts = { sent, delivered, bouncedHard, bouncedSoft, dropped, complained, unsubscribed };
+  return { ...span, ...counts, ...rateTrust(counts), unmatchedEvents: unmatched?.count ?? 0 };
+}
+
+type HealthCounts = Pick<
+  MailHealth,
+  "sent" | "delivered" | "bouncedHard" | "bouncedSoft" | "complained"
+>;
+
+export function rateTrust({ sent, delivered, bouncedHard, bouncedSoft, complained }: HealthCounts) {
+  const hardBounceRate = rate(bouncedHard, sent);
+  const complaintRate = rate(complained, delivered);
+  const level = sent < minSent ? "new" : trustLevelOf(hardBounceRate, complaintRate);
+  return {
+    bounceRate: rate(bouncedHard + bouncedSoft, sent),
+    hardBounceRate,
+    complaintRate,
+    trust: { level, rule: trustRule },
+  };
+}
+
+function trustLevelOf(hardBounceRate: number, complaintRate: number): (typeof trustLevels)[number] {
+  const reached = (["poor", "watch"] as const).find(
+    (level) =>
+      hardBounceRate >= trustThresholds[level].hardBounces ||
+      complaintRate >= trustThresholds[level].complaints,
+  );
+  return reached ?? "good";
+}

@@ -1,0 +1,279 @@
+// Renders a report mail, as HTML and as plain text. The HTML uses tables and background colours
+// only, which every mail client shows.
+import { type Html, html } from "../../kernel/html.ts";
+import { formatPercent } from "../../kernel/rates.ts";
+import type { ReportFrequency } from "./report-dates.ts";
+import type { ReportDigest } from "./report-digest.ts";
+
+export interface ScheduleReference {
+  id: number;
+  /** The URL of the schedule in the API. */
+  url: string;
+}
+
+const frequencyWording: Record<ReportFrequency, { title: string; past: string; when: string }> = {
+  daily: { title: "Daily report", past: "the day before", when: "every day" },
+  weekly: { title: "Weekly report", past: "the week before", when: "every Monday" },
+  monthly: {
+    title: "Monthly report",
+    past: "the month before",
+    when: "on the first of every month",
+  },
+};
+
+export const renderReportEmail = (
+  digest: ReportDigest,
+  about: ScheduleReference,
+): { subject: string; html: string; text: string } => ({
+  subject: reportSubject(digest),
+  html: reportHtml(digest, about).html,
+  text: reportText(digest, about),
+});
+
+const formatCount = (n: number): string => n.toLocaleString("en");
+
+function reportSubject({ siteName, frequency, metrics }: ReportDigest): string {
+  const { sent, delivered, openRate } = metrics;
+  const text =
+    sent || delivered
+      ? `${formatCount(sent)} sent, ${formatPercent(openRate)} opened`
+      : "nothing was sent";
+  return `${siteName}: ${frequencyWording[frequency].title.toLowerCase()}, ${text}`;
+}
+
+const dateFormat = (options: Intl.DateTimeFormatOptions) =>
+  new Intl.DateTimeFormat("en-GB", { timeZone: "UTC", ...options });
+const noonUtc = (date: string): Date => new Date(`${date}T12:00:00Z`);
+
+const formatSpan: Record<ReportFrequency, (span: ReportDigest["range"]) => string> = {
+  daily: ({ from }) =>
+    dateFormat({ weekday: "long", day: "numeric", month: "long", year: "numeric" }).format(
+      noonUtc(from),
+    ),
+  weekly: ({ from, to }) =>
+    dateFormat({ day: "numeric", month: "long", year: "numeric" }).formatRange(
+      noonUtc(from),
+      noonUtc(to),
+    ),
+  monthly: ({ from }) => dateFormat({ month: "long", year: "numeric" }).format(noonUtc(from)),
+};
+
+interface ReportFigure {
+  name: string;
+  value: string;
+  /** For example `98 % of those sent`. */
+  share?: string;
+  change: string;
+  /** Whether the change is an improvement. Undefined: neither better nor worse. */
+  good?: boolean | undefined;
+}
+
+function reportFigures({ metrics, change, contacts, frequency }: ReportDigest): ReportFigure[] {
+  const { past } = frequencyWording[frequency];
+  const more = (by: number | null): string => {
+    if (by === null) return `none ${past}`;
+    if (Math.abs(by) < 0.0005) return `the same as ${past}`;
+    return `${formatPercent(Math.abs(by))} ${by > 0 ? "more" : "fewer"}`;
+  };
+  const points = (by: number | null): string => {
+    if (by === null) return "";
+    if (Math.abs(by) < 0.00005) return `the same as ${past}`;
+    return `${Number((Math.abs(by) * 100).toFixed(2))} points ${by > 0 ? "up" : "down"}`;
+  };
+  const better = (by: number | null, up = true): boolean | undefined =>
+    by === null || Math.abs(by) < 0.00005 ? undefined : by > 0 === up;
+  return [
+    {
+      name: "Sent",
+      value: formatCount(metrics.sent),
+      change: metrics.sent || change.sent !== null ? more(change.sent) : "nothing sent yet",
+    },
+    {
+      name: "Delivered",
+      value: formatCount(metrics.delivered),
+      share: `${formatPercent(metrics.deliveryRate)} of those sent`,
+      change: points(change.deliveryRate),
+      good: better(change.deliveryRate),
+    },
+    {
+      name: "Opened by people",
+      value: formatCount(metrics.opened),
+      share: `${formatPercent(metrics.openRate)} of those delivered`,
+      change: points(change.openRate),
+      good: better(change.openRate),
+    },
+    {
+      name: "Clicked",
+      value: formatCount(metrics.clicked),
+      share: `${formatPercent(metrics.clickRate)} of those delivered`,
+      change: points(change.clickRate),
+      good: better(change.clickRate),
+    },
+    {
+      name: "Bounced",
+      value: formatCount(metrics.bounced),
+      share: `${formatPercent(metrics.bounceRate)} of those sent`,
+      change: points(change.bounceRate),
+      good: better(change.bounceRate, false),
+    },
+    {
+      name: "Reported as spam",
+      value: formatCount(metrics.complained),
+      share: `${formatPercent(metrics.complaintRate)} of those delivered`,
+      change: points(change.complaintRate),
+      good: better(change.complaintRate, false),
+    },
+    {
+      name: "Unsubscribed",
+      value: formatCount(metrics.unsubscribed),
+      change: more(change.unsubscribed),
+    },
+    {
+      name: "Contacts now",
+      value: formatCount(contacts.total),
+      change: contacts.change === null ? "" : more(contacts.change),
+    },
+  ];
+}
+
+const colours = {
+  text: "#26211b",
+  muted: "#635a50",
+  line: "#e4dcd0",
+  strong: "#8f431d",
+  light: "#e0b393",
+  good: "#1f6b3a",
+  bad: "#a3281e",
+};
+
+const reportHtml = (digest: ReportDigest, about: ScheduleReference): Html => {
+  const { siteName, frequency, range, warnings } = digest;
+  return html`<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light only"><title>${siteName}: ${formatSpan[frequency](range)}</title></head><body style="margin:0;background:#faf7f2;color:${colours.text}"><div style="display:none;max-height:0;overflow:hidden">${preheader(digest)}</div><table role="presentation" width="100%" cellpadding="0" cellspacing="0" border="0" bgcolor="#faf7f2"><tr><td align="center" style="padding:24px 12px"><table role="presentation" width="100%" cellpadding="0" cellspacing="0" border="0" style="max-width:600px;font:16px/1.5 system-ui,-apple-system,'Segoe UI',Arial,sans-serif;color:${colours.text}"><tr><td style="padding:0 4px 16px"><p style="margin:0;font-weight:700">${siteName}</p><h1 style="margin:4px 0 0;font-size:26px;line-height:1.25">${frequencyWording[frequency].title}</h1><p style="margin:4px 0 0;color:${colours.muted}">${formatSpan[frequency](range)}</p></td></tr>${warnings.length > 0 && card(warningsHtml(warnings))}${card(figuresTable(reportFigures(digest), frequencyWording[frequency].past), "padding:8px 12px")}${card(dayChart(digest))}${card(campaignsTable(digest))}<tr><td style="padding:12px 4px;color:${colours.muted};font-size:13px;line-height:1.5">${recipientNote(digest)}<br><br>${adminNote(about)} <a href="${about.url}" style="color:${colours.muted};word-break:break-all">${about.url}</a></td></tr></table></td></tr></table></body></html>`;
+};
+
+const recipientNote = ({ siteName, frequency }: ReportDigest): string =>
+  "Events count on the day they were reported. You get this report " +
+  `${frequencyWording[frequency].when} because someone scheduled it for this address. To ` +
+  `change or stop it, ask the person who manages email for ${siteName}.`;
+
+/** For the person who manages email. */
+const adminNote = ({ id }: ScheduleReference): string =>
+  `For that person: change report schedule ${id} with PUT, or delete it with DELETE, at`;
+
+const card = (content: Html, style = "padding:20px"): Html =>
+  html`<tr><td style="padding:0 0 16px"><table role="presentation" width="100%" cellpadding="0" cellspacing="0" border="0" bgcolor="#ffffff" style="background:#ffffff;border:1px solid ${colours.line};border-radius:8px"><tr><td style="${style}">${content}</td></tr></table></td></tr>`;
+
+const heading = (text: string): Html =>
+  html`<h2 style="margin:0 0 12px;font-size:17px;line-height:1.3">${text}</h2>`;
+
+const preheader = ({ metrics }: ReportDigest): string =>
+  `${formatCount(metrics.delivered)} delivered, ${formatCount(metrics.opened)} opened, ` +
+  `${formatCount(metrics.clicked)} clicked.`;
+
+const warningsHtml = (warnings: string[]): Html =>
+  html`${heading("Needs attention")}<ul style="margin:0;padding:0 0 0 20px">${warnings.map((text) => html`<li style="margin:0 0 8px;color:${colours.bad}">${text}</li>`)}</ul>`;
+
+function trendColour(improved: boolean | undefined): string {
+  if (improved === undefined) return colours.muted;
+  return improved ? colours.good : colours.bad;
+}
+
+/** Two figures per row, on a phone too. */
+function figuresTable(figures: ReportFigure[], previousPeriod: string): Html {
+  const rows = figures.flatMap((figure, i) => (i % 2 ? [] : [[figure, figures[i + 1]!]]));
+  return html`<table role="presentation" width="100%" cellpadding="0" cellspacing="0" border="0">${rows.map(
+    (row, i) =>
+      html`<tr>${row.map(
+        ({ name, value, share, change, good: improved }) =>
+          html`<td width="50%" valign="top" style="padding:12px 8px;${i ? `border-top:1px solid ${colours.line}` : ""}"><span style="font-size:14px;color:${colours.muted}">${name}</span><br><strong style="font-size:24px;line-height:1.3">${value}</strong>${share !== undefined && html`<br><span style="font-size:14px">${share}</span>`}${change !== "" && html`<br><span style="font-size:13px;color:${trendColour(improved)}">${change}</span>`}</td>`,
+      )}</tr>`,
+  )}</table><p style="margin:4px 8px 8px;font-size:13px;color:${colours.muted}">Changes are against ${previousPeriod}.</p>`;
+}
+
+const chartHeight = 96;
+
+/** A bar for each day shows the delivered mails; its dark part shows the opened ones. */
+function dayChart({ chart }: ReportDigest): Html {
+  const maxCount = Math.max(
+    1,
+    ...chart.map(({ delivered, opened }) => Math.max(delivered, opened)),
+  );
+  const barHeight = (n: number): number =>
+    n > 0 ? Math.max(2, Math.round((n / maxCount) * chartHeight)) : 0;
+  const bars = chart.map(({ delivered, opened }) => {
+    const [whole, dark] = [barHeight(Math.max(delivered, opened)), barHeight(opened)];
+    return html`<td valign="bottom" align="center" style="padding:0 1px;height:${chartHeight}px">${bar(whole - dark, colours.light)}${bar(dark, colours.strong)}${whole === 0 && bar(1, colours.line)}</td>`;
+  });
+  const text =
+    `Delivered and opened mails by day, from ${chart[0]!.date} to ${chart.at(-1)!.date}; at ` +
+    `most ${formatCount(maxCount)} on a day`;
+  return html`${heading("Day by day")}<p style="margin:0 0 12px;font-size:13px;color:${colours.muted}"><span style="color:${colours.light}">&#9632;</span> delivered &nbsp; <span style="color:${colours.strong}">&#9632;</span> opened &nbsp; highest: ${formatCount(maxCount)}</p><table role="img" aria-label="${text}" width="100%" cellpadding="0" cellspacing="0" border="0" style="table-layout:fixed"><tr>${bars}</tr><tr>${chartLabels(chart)}</tr></table>`;
+}
+
+const bar = (height: number, colour: string): Html | false =>
+  height > 0 &&
+  html`<table role="presentation" width="100%" cellpadding="0" cellspacing="0" border="0"><tr><td height="${height}" bgcolor="${colour}" style="height:${height}px;background:${colour};font-size:0;line-height:0">&nbsp;</td></tr></table>`;
+
+// A month has no room for a label on each day.
+function chartLabels(chart: ReportDigest["chart"]): Html[] {
+  const every = chart.length > 10 ? 7 : 1;
+  const shown = chart.filter((_, i) => i % every === 0 && (every === 1 || chart.length - i >= 5));
+  const label = dateFormat(every > 1 ? { day: "numeric", month: "short" } : { weekday: "short" });
+  return shown.map(({ date }, i) => {
+    const wide = i === shown.length - 1 ? chart.length - i * every : every;
+    return html`<td colspan="${wide}" align="${every > 1 ? "left" : "center"}" style="padding:4px 0 0;font-size:12px;color:${colours.muted};white-space:nowrap;overflow:hidden">${label.format(noonUtc(date))}</td>`;
+  });
+}
+
+function campaignsTable({ campaigns }: ReportDigest): Html {
+  if (!campaigns.length)
+    return html`${heading("Campaigns")}<p style="margin:0;color:${colours.muted}">No campaign was started in this period.</p>`;
+  const cell = `padding:8px 0 8px 8px;border-top:1px solid ${colours.line};font-size:14px`;
+  const head = `padding:0 0 8px 8px;font-size:13px;font-weight:400;color:${colours.muted}`;
+  return html`${heading("Campaigns")}<table width="100%" cellpadding="0" cellspacing="0" border="0"><tr><th align="left" style="${head};padding-left:0">Name</th><th align="right" style="${head}">Delivered</th><th align="right" style="${head}">Opened</th><th align="right" style="${head}">Clicked</th></tr>${campaigns.map(
+    ({ name, stats }) =>
+      html`<tr><td style="${cell};padding-left:0;word-break:break-word">${name}</td><td align="right" valign="top" style="${cell}">${formatCount(stats.delivered)}</td><td align="right" valign="top" style="${cell}">${formatPercent(stats.openRate)}</td><td align="right" valign="top" style="${cell}">${formatPercent(stats.clickRate)}</td></tr>`,
+  )}</table>`;
+}
+
+function reportText(digest: ReportDigest, about: ScheduleReference): string {
+  const { siteName, frequency, range, warnings, chart, campaigns } = digest;
+  const maxCount = Math.max(1, ...chart.map(({ delivered }) => delivered));
+  const line = ({ name, value, share, change }: ReportFigure): string =>
+    `${name}: ` +
+    `${[value, ...(share === undefined ? [] : [share]), ...(change ? [change] : [])].join(", ")}`;
+  const sections = [
+    [
+      `${siteName}: ${frequencyWording[frequency].title.toLowerCase()}`,
+      formatSpan[frequency](range),
+    ],
+    ...(warnings.length ? [["Needs attention", ...warnings.map((text) => `- ${text}`)]] : []),
+    [
+      ...reportFigures(digest).map(line),
+      `(changes are against ${frequencyWording[frequency].past})`,
+    ],
+    [
+      "Delivered and opened, day by day",
+      ...chart.map(({ date, delivered, opened }) => {
+        const text =
+          `${date}  ` +
+          `${"#".repeat(Math.min(30, Math.round((delivered / maxCount) * 30))).padEnd(30)}`;
+        return `${text}  ${formatCount(delivered)}, ${formatCount(opened)} opened`;
+      }),
+    ],
+    [
+      "Campaigns",
+      ...(campaigns.length
+        ? campaigns.map(
+            ({ name, stats }) =>
+              `- ${name}: ${formatCount(stats.delivered)} delivered, ` +
+              `${formatPercent(stats.openRate)} opened, ${formatPercent(stats.clickRate)} ` +
+              "clicked",
+          )
+        : ["No campaign was started in this period."]),
+    ],
+    [recipientNote(digest)],
+    [adminNote(about), about.url],
+  ];
+  return `${sections.map((lines) => lines.join("\n")).join("\n\n")}\n`;
+}

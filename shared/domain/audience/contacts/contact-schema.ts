@@ -1,0 +1,317 @@
+// Schemas of contacts: in the API and in storage.
+import * as z from "zod";
+import { EmailAddress, singleLineText } from "../../../kernel/email-fields.ts";
+import { isReservedName } from "../../../kernel/json.ts";
+import { StoredNumber, storable } from "../../../kernel/stored-json.ts";
+import type { GroupKind } from "../../../keys.ts";
+import { Timezone } from "../../identity/organizations.ts";
+
+export const contactStatuses = ["subscribed", "unsubscribed", "pending", "suppressed"] as const;
+export type ContactStatus = (typeof contactStatuses)[number];
+
+const text = singleLineText(200).nullable();
+const maxCustomFields = 100;
+export const CustomFields = z
+  .record(
+    singleLineText(100)
+      .min(1)
+      .refine((name) => !isReservedName(name), "is reserved"),
+    z.union([z.string().max(2000), StoredNumber, z.boolean(), z.null()]),
+  )
+  .refine(
+    (fields) => Object.keys(fields).length <= maxCustomFields,
+    `must have at most ${maxCustomFields} fields`,
+  )
+  .check(storable(20_000));
+
+const fields = {
+  firstName: text.describe("First name, or `null`. Templates read it as `firstName`."),
+  lastName: text.describe("Last name, or `null`. Templates read it as `lastName`."),
+  phone: text.describe("Phone number as free text, or `null`."),
+  company: text.describe("Company of the contact, or `null`."),
+  timezone: Timezone.nullable().describe(
+    "IANA time zone of the contact, such as `Europe/Berlin`. Send windows of sequences use it. `null`: the time zone of the window or the organization.",
+  ),
+  customFields: CustomFields.describe(
+    "Your own fields: up to 100 names of up to 100 characters, each with a string of up to 2,000 characters, a number, a boolean or `null`. At most 20,000 bytes of JSON. Templates and segments read them as `customFields.<name>`.",
+  ),
+  source: text.describe(
+    "Where the contact came from, as free text. If none is given, imports set `import` and forms set `form: <name>`.",
+  ),
+};
+
+const Named = z.object({ id: z.int(), name: z.string() });
+
+export const Contact = z
+  .object({
+    id: z.int(),
+    siteId: z
+      .int()
+      .describe(
+        "Site that the contact belongs to. The same email address on two sites is two contacts.",
+      ),
+    email: z.string().describe("Email address as it was given. Unique in its site, ignoring case."),
+    ...fields,
+    status: z
+      .enum(contactStatuses)
+      .describe(
+        "`subscribed`: receives marketing email. `unsubscribed` and `pending` (not confirmed yet): receives none. `suppressed`: the email address is on the suppression list.",
+      ),
+    tags: z.array(Named).describe("Tags of the contact, lowest id first."),
+    lists: z.array(Named).describe("Lists that the contact is on, lowest id first."),
+    score: z
+      .number()
+      .describe(
+        "Lead score: the sum of all points from scoring rules and manual changes. 0 at first.",
+      ),
+    sendCount: z.int().describe("Number of emails handed to a provider for this contact."),
+    openCount: z
+      .int()
+      .describe(
+        "Number of opens by the contact, repeated ones included. Opens by machines are not counted.",
+      ),
+    clickCount: z
+      .int()
+      .describe(
+        "Number of clicks by the contact, repeated ones included. Clicks by machines are not counted.",
+      ),
+    lastSentAt: z
+      .string()
+      .nullable()
+      .describe("When the latest email was handed to a provider. `null`: never."),
+    lastOpenedAt: z
+      .string()
+      .nullable()
+      .describe("When the contact last opened an email. `null`: never."),
+    lastClickedAt: z
+      .string()
+      .nullable()
+      .describe("When the contact last clicked a link in an email. `null`: never."),
+    createdAt: z.string(),
+    updatedAt: z.string(),
+  })
+  .meta({ id: "Contact" });
+export type Contact = z.output<typeof Contact>;
+
+const maxGroupsAtOnce = 20;
+export const GroupName = singleLineText(100).trim().min(1);
+
+/** Input for a new contact, or for a row of an upsert. */
+const inputFields = {
+  ...z.object(fields).partial().shape,
+  status: z
+    .enum(["subscribed", "unsubscribed", "pending"])
+    .optional()
+    .describe(
+      "Status of the new contact. Defaults to `subscribed`. For an update by POST /contacts/bulk: the status stays if none is given.",
+    ),
+  tags: z
+    .array(GroupName)
+    .max(maxGroupsAtOnce)
+    .default([])
+    .describe(
+      "Names of up to 20 tags. A tag that does not exist yet is created. Tags and lists start the sequences that they trigger (in an import: with `startSequences`). Only POST /contacts/:id/tags gives points.",
+    ),
+  lists: z
+    .array(z.int().positive())
+    .max(maxGroupsAtOnce)
+    .default([])
+    .describe("Ids of up to 20 lists of the site."),
+};
+
+export const NewContact = z
+  .object({
+    siteId: z
+      .int()
+      .positive()
+      .optional()
+      .describe(
+        "Site of the contact. Defaults to the site of the API key, else to the organization's only site.",
+      ),
+    email: EmailAddress,
+    ...inputFields,
+  })
+  .meta({
+    examples: [
+      {
+        email: "ann@example.com",
+        firstName: "Ann",
+        tags: ["customer"],
+        customFields: { plan: "pro" },
+      },
+    ],
+  });
+export type NewContact = z.output<typeof NewContact>;
+
+/** A row of a bulk request or an import. */
+export const ContactRow = z.object({ email: EmailAddress, ...inputFields });
+export type ContactRow = z.output<typeof ContactRow>;
+
+export const ContactChanges = z
+  .object({
+    email: EmailAddress,
+    ...fields,
+    customFields: CustomFields.nullable().describe(
+      "Custom fields to change. Fields that are not named stay; a field set to `null` is removed. `null` removes all of them.",
+    ),
+    status: z
+      .enum(["subscribed", "unsubscribed", "pending"])
+      .describe(
+        "New status. For a suppressed contact, it applies once the suppression is removed.",
+      ),
+  })
+  .partial()
+  .meta({ examples: [{ firstName: "Ann", customFields: { plan: "team" } }] });
+export type ContactChanges = z.output<typeof ContactChanges>;
+
+/**
+ * The stored contact. Empty fields are left out; tags and lists are sets of ids, so that a query
+ * can filter by them.
+ */
+export interface ContactItem {
+  pk: string;
+  sk: string;
+  id: number;
+  orgId: number;
+  siteId: number;
+  email: string;
+  firstName?: string | null;
+  lastName?: string | null;
+  phone?: string | null;
+  company?: string | null;
+  timezone?: string | null;
+  customFields?: Record<string, string | number | boolean | null>;
+  source?: string | null;
+  status: ContactStatus;
+  /** Status that takes effect when the suppression is removed. */
+  unsuppressed?: ContactStatus;
+  tags?: Set<number>;
+  lists?: Set<number>;
+  /** Sequences with an active enrollment. */
+  sequences?: Set<number>;
+  /** Membership shard, set once the email has changed. */
+  home?: string;
+  /** When the email last changed (ISO 8601), and the shards of the earlier emails. */
+  movedAt?: string;
+  movedFrom?: string[];
+  score?: number;
+  sendCount?: number;
+  openCount?: number;
+  clickCount?: number;
+  lastSentAt?: string;
+  /** For the frequency cap. */
+  lastMarketingAt?: string;
+  lastOpenedAt?: string;
+  lastClickedAt?: string;
+  /**
+   * For search: lower-case email, a line break and the name. The line break marks the end of the
+   * email.
+   */
+  search: string;
+  /**
+   * Case-folded texts of fields that differ from their case-folded form, by field name or
+   * `customFields.<key>`.
+   */
+  folded?: Record<string, string> | undefined;
+  /** The number of custom events by name. `eventNames` lists the names that are counted. */
+  [eventCount: `event.${string}`]: number;
+  eventNames?: Set<string>;
+  /**
+   * Number of its custom events. Absent on contacts stored before it was kept, until their events
+   * are listed.
+   */
+  customEvents?: number;
+  /** Forms it submitted. */
+  forms?: Set<number>;
+  /** Its latest campaigns. */
+  sentCampaigns?: Set<number>;
+  openedCampaigns?: Set<number>;
+  clickedCampaigns?: Set<number>;
+  /** Its latest sends; older ones are in its log. */
+  sendIds?: number[];
+  /** Events that were counted last. */
+  counted?: number[];
+  /** Version: every write raises it, also writes that do not change `updatedAt`. */
+  v?: number;
+  createdAt: string;
+  updatedAt: string;
+}
+
+/** The attribute that holds the lists or tags. */
+export const groupAttribute = (kind: GroupKind) => (kind === "TAG" ? "tags" : "lists");
+
+type SearchableFields = Pick<ContactItem, "email" | (typeof textFields)[number] | "customFields">;
+export const textFields = [
+  "email",
+  "firstName",
+  "lastName",
+  "phone",
+  "company",
+  "timezone",
+  "source",
+] as const;
+
+/**
+ * Lower case for comparison. Works character by character, so a part of a text folds the same as
+ * within the text.
+ */
+export const caseFold = (text: string): string => text.toLowerCase().replaceAll("ς", "σ");
+
+/** Attributes for search and comparison, computed on every change of a field. */
+export function searchAttributes(
+  fields: SearchableFields,
+): Pick<ContactItem, "search"> & { folded: Record<string, string> | undefined } {
+  const texts = [
+    ...textFields.map((field) => [field, fields[field]]),
+    ...Object.entries(fields.customFields ?? {}).map(([key, value]) => [
+      `customFields.${key}`,
+      value,
+    ]),
+  ] as [string, unknown][];
+  const folded = texts.flatMap(([field, text]) =>
+    typeof text === "string" && caseFold(text) !== text ? [[field, caseFold(text)]] : [],
+  );
+  return {
+    search: searchText(fields),
+    folded: folded.length ? Object.fromEntries(folded) : undefined,
+  };
+}
+
+const searchText = ({ email, firstName, lastName }: SearchableFields): string =>
+  `${email}\n${[firstName, lastName].filter(Boolean).join(" ")}`.toLowerCase();
+
+export const toApi = (
+  item: ContactItem,
+  names: { tags: Map<number, string>; lists: Map<number, string> },
+): Contact => ({
+  id: item.id,
+  siteId: item.siteId,
+  email: item.email,
+  firstName: item.firstName ?? null,
+  lastName: item.lastName ?? null,
+  phone: item.phone ?? null,
+  company: item.company ?? null,
+  timezone: item.timezone ?? null,
+  customFields: item.customFields ?? {},
+  source: item.source ?? null,
+  status: item.status,
+  tags: toNamedGroups(item.tags, names.tags),
+  lists: toNamedGroups(item.lists, names.lists),
+  score: item.score ?? 0,
+  sendCount: item.sendCount ?? 0,
+  openCount: item.openCount ?? 0,
+  clickCount: item.clickCount ?? 0,
+  lastSentAt: item.lastSentAt ?? null,
+  lastOpenedAt: item.lastOpenedAt ?? null,
+  lastClickedAt: item.lastClickedAt ?? null,
+  createdAt: item.createdAt,
+  updatedAt: item.updatedAt,
+});
+
+/**
+ * Leaves out deleted groups: the name is gone at once, the id is removed from the contact later.
+ */
+const toNamedGroups = (ids: Set<number> | undefined, names: Map<number, string>) =>
+  [...(ids ?? [])]
+    .sort((a, b) => a - b)
+    .flatMap((id) => (names.has(id) ? [{ id, name: names.get(id)! }] : []));

@@ -1,0 +1,118 @@
+// Keeps the status of contacts in line with the suppression list: a suppressed email address makes
+// its contacts `suppressed` in every site.
+// Code that writes the list reads the contacts afterwards, and code that writes contacts reads the
+// list, so one of the two sees both.
+import { exists, isNew } from "../../../adapters/dynamodb/conditions.ts";
+import {
+  checkCondition,
+  get,
+  getMany,
+  queryAll,
+  update,
+  type Write,
+  write,
+} from "../../../adapters/dynamodb/table.ts";
+import { normalizeEmail } from "../../../kernel/email-fields.ts";
+import { inParallel, splitIntoBatches } from "../../../kernel/parallel.ts";
+import { retryInTurn } from "../../../kernel/retry-on-conflict.ts";
+import { keys, ranges } from "../../../keys.ts";
+import type { ContactItem } from "./contact-schema.ts";
+import { bumpVersion, lineOf, unchangedCondition } from "./contact-writes.ts";
+import * as departures from "./departures.ts";
+
+/** The contacts with these email addresses, in all sites of the organization. */
+export async function getContactsByEmail(orgId: number, emails: string[]): Promise<ContactItem[]> {
+  const sites = await queryAll<{ id: number }>(ranges.records(orgId, "SITE"));
+  const contactKeys = emails.flatMap((email) =>
+    sites.map(({ id }) => keys.contact(orgId, id, normalizeEmail(email))),
+  );
+  const found = await getMany<ContactItem>(contactKeys, { consistent: true });
+  return found.flatMap((contact) => contact ?? []);
+}
+
+/** Sets the status of contacts by the suppression list. Idempotent. */
+export async function syncWithSuppressions(orgId: number, contacts: ContactItem[]): Promise<void> {
+  for (const batch of splitIntoBatches(contacts, 500)) {
+    const suppressions = await getMany(
+      batch.map(({ sk }) => keys.suppression(orgId, sk)),
+      { consistent: true },
+    );
+    await inParallel(8, batch, (contact, i) => syncContact(contact, suppressions[i] !== undefined));
+  }
+}
+
+const syncContact = (contact: ContactItem, isSuppressed: boolean): Promise<void> =>
+  inTurn(contact, async (isFirst) => {
+    const current = isFirst ? contact : await readAgain(contact);
+    const suppressed = isFirst ? isSuppressed : (await get(suppressionKey(contact))) !== undefined;
+    if (!current || (current.status === "suppressed") === suppressed) return;
+    // The suppression has logged the address. Mail to an earlier address is found by the contact.
+    const departed = suppressed && current.movedAt ? { contactIds: [current.id] } : {};
+    await departures.commitDepartures(current.orgId, departed, (logWrites) =>
+      write(
+        checkCondition(suppressionKey(current), suppressed ? exists : isNew),
+        (suppressed ? suppressContactWrite : restoreContactWrite)(current),
+        ...logWrites,
+      ),
+    );
+  });
+
+const inTurn = <T>(
+  { orgId, id }: ContactItem,
+  attempt: (isFirst: boolean) => Promise<T>,
+): Promise<T> => retryInTurn(lineOf(orgId, id), "The contact", attempt);
+
+/** Undefined when the contact was deleted or has another email address. */
+async function readAgain(contact: ContactItem): Promise<ContactItem | undefined> {
+  const current = await get<ContactItem>({ pk: contact.pk, sk: contact.sk });
+  return current?.id === contact.id ? current : undefined;
+}
+
+const suppressionKey = ({ orgId, sk }: ContactItem) => keys.suppression(orgId, sk);
+
+const suppressContactWrite = (contact: ContactItem): Write =>
+  update(
+    contact,
+    { set: { status: "suppressed", unsuppressed: contact.status, ...bumpVersion(contact) } },
+    { if: unchangedCondition(contact) },
+  );
+
+/** For the transaction that removes the suppression. */
+export const restoreContactWrite = (contact: ContactItem): Write =>
+  update(
+    contact,
+    {
+      set: { status: contact.unsuppressed ?? "subscribed", ...bumpVersion(contact) },
+      remove: ["unsuppressed"],
+    },
+    { if: unchangedCondition(contact) },
+  );
+
+/**
+ * Sets the subscription of a contact in its site. On a suppressed contact the status takes effect
+ * when the suppression is removed. Returns false when the contact is gone. All unsubscribes by link
+ * or by provider event call this, also again when the event is repeated.
+ */
+export const setSubscription = (
+  contact: ContactItem,
+  status: "subscribed" | "unsubscribed",
+): Promise<boolean> =>
+  inTurn(contact, async (isFirst) => {
+    const current = isFirst ? contact : await readAgain(contact);
+    if (!current) return false;
+    const field = current.status === "suppressed" ? "unsuppressed" : "status";
+    const departed = status === "unsubscribed" ? { contactIds: [current.id] } : {};
+    if (current[field] === status) {
+      if (departed.contactIds) await departures.logDepartures(current.orgId, departed);
+      return true;
+    }
+    const change = update(
+      current,
+      { set: { [field]: status, ...bumpVersion(current) } },
+      { if: unchangedCondition(current) },
+    );
+    await departures.commitDepartures(current.orgId, departed, (logWrites) =>
+      write(change, ...logWrites),
+    );
+    return true;
+  });

@@ -1,0 +1,321 @@
+// Contacts. The key is the email address in a site, so the address is unique; a pointer finds a
+// contact by id.
+
+import {
+  ConditionFailed,
+  get,
+  getMany,
+  query,
+  remove as removeItem,
+  type Write,
+  write,
+  writeMany,
+} from "../../../adapters/dynamodb/table.ts";
+import type { CallerScope } from "../../../caller.ts";
+import { conflict, missing } from "../../../errors.ts";
+import * as ids from "../../../ids.ts";
+import { normalizeEmail } from "../../../kernel/email-fields.ts";
+import { retryInTurn } from "../../../kernel/retry-on-conflict.ts";
+import { deletedSites, permitSite } from "../../../kernel/site-access.ts";
+import { type GroupKind, type Key, keys, ranges } from "../../../keys.ts";
+import * as organizations from "../../identity/organizations.ts";
+import * as sites from "../../identity/sites.ts";
+import * as groups from "../groups/groups.ts";
+import * as memberships from "../groups/membership-writes.ts";
+import * as suppressions from "../suppressions/suppressions.ts";
+import {
+  type Contact,
+  type ContactChanges,
+  type ContactItem,
+  groupAttribute,
+  toApi as itemToApi,
+  type NewContact,
+} from "./contact-schema.ts";
+import * as contactStatus from "./contact-status.ts";
+import * as contactWrites from "./contact-writes.ts";
+import * as departures from "./departures.ts";
+import * as fieldNames from "./field-names.ts";
+import { contactReactions } from "./reactions.ts";
+
+const emailTaken = () =>
+  conflict("The site already has a contact with this email", { code: "email_exists" });
+const notFound = () => missing("The contact does not exist");
+
+/**
+ * 409 `email_exists` when the email is taken. A suppressed email address gives a suppressed
+ * contact.
+ */
+export async function create(
+  caller: CallerScope,
+  { siteId: requestedSiteId, tags, lists, ...fields }: NewContact,
+): Promise<Contact> {
+  const siteId = await sites.resolveSiteId(caller, requestedSiteId);
+  const { orgId } = caller;
+  const [date, listIds, suppressed, [id = 0], existing] = await Promise.all([
+    organizations.getToday(orgId),
+    groups.checkLists(caller, siteId, lists),
+    suppressions.filterSuppressed(orgId, [fields.email], { purpose: "marketing" }),
+    ids.nextContactIds(1),
+    get<ContactItem>(keys.contact(orgId, siteId, normalizeEmail(fields.email))),
+  ]);
+  // A retry after a crash has the same id and finds its own contact.
+  if (existing && existing.id !== id) throw emailTaken();
+  // After all checks, so that a rejected request creates no tags.
+  const tagIds = await groups.getOrCreateTags(caller, siteId, tags);
+  const context = {
+    orgId,
+    siteId,
+    id,
+    tags: [...new Set(tagIds.values())],
+    lists: listIds,
+    suppressed: suppressed.size > 0,
+  };
+  const [spelled] = await fieldNames.spelled(orgId, siteId, [fields]);
+  const item = contactWrites.createItem(spelled!, context);
+  await write(contactWrites.pointerWrite(item));
+  await insert(item, date);
+  // A request that suppressed the address in between may not have found the contact.
+  await contactStatus.syncWithSuppressions(orgId, [item]);
+  return find(caller, id);
+}
+
+/**
+ * Creates an unsubscribed contact for an email address without one, so that a later import does not
+ * subscribe it. Creates nothing for a suppressed address, such as that of an erased contact.
+ */
+export async function leaveSite(
+  orgId: number,
+  { siteId, email, source }: { siteId: number; email: string; source: string },
+): Promise<void> {
+  if (await suppressions.find(orgId, email)) return;
+  try {
+    await create({ orgId }, { siteId, email, source, status: "unsubscribed", tags: [], lists: [] });
+  } catch (error) {
+    // Another click or an import created the contact in between.
+    const existing = await get<ContactItem>(keys.contact(orgId, siteId, normalizeEmail(email)));
+    if (!existing) throw error;
+    await contactStatus.setSubscription(existing, "unsubscribed");
+  }
+}
+
+/** Stores a new contact and enrolls it in the sequences that its lists and tags trigger. */
+async function insert(item: ContactItem, date: string): Promise<void> {
+  const joined = contactWrites.membershipsOf(item);
+  const startsOf = await contactReactions().startsOf(item.orgId, joined);
+  const reaction = await contactReactions().startEnrollments(
+    [{ contact: item, sequenceIds: startsOf(joined) }],
+    maxTransactionWrites - contactWrites.insertWrites(item, date).length,
+  );
+  const { sequences } = reaction.forContact(item).add;
+  try {
+    await write(
+      ...contactWrites.insertWrites({ ...item, ...(sequences && { sequences }) }, date),
+      ...reaction.writes,
+    );
+    await reaction.afterCommit();
+  } catch (error) {
+    if (!(error instanceof ConditionFailed)) throw error;
+    const existing = await get<ContactItem>({ pk: item.pk, sk: item.sk });
+    // A retry after a crash has the same id and finds its own contact.
+    if (existing?.id !== item.id) throw emailTaken();
+  }
+}
+
+const maxTransactionWrites = 100;
+
+/** Throws 404, and 403 for an API key of another site. */
+export async function findItem(caller: CallerScope, id: number): Promise<ContactItem> {
+  const [contact] = await getByIds(caller.orgId, [id], { consistent: true });
+  if (!contact) throw notFound();
+  await permitSite(caller, contact.siteId, notFound());
+  return contact;
+}
+
+interface ContactPointer {
+  siteId: number;
+  email: string;
+}
+const keyOf = (orgId: number, { siteId, email }: ContactPointer): Key =>
+  keys.contact(orgId, siteId, email);
+
+export const find = async (caller: CallerScope, id: number): Promise<Contact> =>
+  toApi(caller.orgId, await findItem(caller, id));
+
+/** Adds the names of tags and lists. */
+export const toApi = async (orgId: number, item: ContactItem): Promise<Contact> =>
+  (await toApiAll(orgId, [item]))[0]!;
+
+export async function toApiAll(orgId: number, items: ContactItem[]): Promise<Contact[]> {
+  const idsIn = (kind: GroupKind) =>
+    items.flatMap((item) => [...(item[groupAttribute(kind)] ?? [])]);
+  const [tags, lists] = await Promise.all([
+    groups.getNames(orgId, "TAG", idsIn("TAG")),
+    groups.getNames(orgId, "LIST", idsIn("LIST")),
+  ]);
+  return items.map((item) => itemToApi(item, { tags, lists }));
+}
+
+// Two changes of the email between the reads can leave the pointer as it was, so an unchanged
+// pointer counts only after these rounds.
+const minRounds = 4;
+
+/** Contacts of any site, in the order of the ids. Leaves out ids without a contact. */
+export async function getByIds(
+  orgId: number,
+  contactIds: number[],
+  { consistent = false } = {},
+): Promise<ContactItem[]> {
+  const found = new Map<number, ContactItem>();
+  const lastEmail = new Map<number, string>();
+  let pending = [...new Set(contactIds)];
+  for (let round = 1; pending.length; round++) {
+    const readOptions = { consistent: consistent || round > 1 };
+    const [pointers, deleted] = await Promise.all([
+      getMany<ContactPointer>(
+        pending.map((id) => keys.contactPointer(orgId, id)),
+        readOptions,
+      ),
+      deletedSites(orgId),
+    ]);
+    // If a pointer leads to no contact, the email changed between the two reads. If the pointer
+    // does not change either, there is no contact.
+    const pointed = pending.flatMap((id, i) => {
+      const pointer = pointers[i];
+      if (!pointer || deleted.has(pointer.siteId)) return [];
+      return round <= minRounds || pointer.email !== lastEmail.get(id) ? [{ id, ...pointer }] : [];
+    });
+    const items = await getMany<ContactItem>(
+      pointed.map((pointer) => keyOf(orgId, pointer)),
+      readOptions,
+    );
+    for (const item of items) if (item) found.set(item.id, item);
+    for (const { id, email } of pointed) lastEmail.set(id, email);
+    pending = pointed.flatMap(({ id }) => (found.has(id) ? [] : [id]));
+  }
+  return contactIds.flatMap((id) => found.get(id) ?? []);
+}
+
+/**
+ * Retries when the contact changes between the read and the write. `alreadyRead` saves the first
+ * read.
+ */
+export const changeWithRetry = <T>(
+  caller: CallerScope,
+  { id, alreadyRead }: { id: number; alreadyRead?: ContactItem | undefined },
+  attempt: (current: ContactItem) => Promise<T>,
+): Promise<T> =>
+  retryInTurn(contactWrites.lineOf(caller.orgId, id), "The contact", async (isFirst) =>
+    attempt((isFirst && alreadyRead) || (await findItem(caller, id))),
+  );
+
+/** A new email address moves the contact to another key, in one transaction. 409 `email_exists`. */
+export async function change(
+  caller: CallerScope,
+  id: number,
+  changes: ContactChanges,
+): Promise<Contact> {
+  const [before, after] = await changeWithRetry(caller, { id }, async (current) => {
+    const [spelled] = await fieldNames.spelled(current.orgId, current.siteId, [changes]);
+    const next = contactWrites.applyChanges(current, spelled!);
+    const departed = departures.isDeparture(current, next) ? { contactIds: [id] } : {};
+    await departures.commitDepartures(caller.orgId, departed, (logWrites) =>
+      write(...contactWrites.changeWrites(current, next, emailTaken()), ...logWrites),
+    );
+    return [current, next];
+  });
+  if (before!.sk === after!.sk) return toApi(caller.orgId, after!);
+  await contactStatus.syncWithSuppressions(caller.orgId, [after!]);
+  return find(caller, id);
+}
+
+// Each membership takes two writes, and a transaction takes 100.
+const maxMembershipsPerWrite = 45;
+
+/**
+ * Removes the contact with its memberships, enrollments and log. Its sends and a suppression stay.
+ * Idempotent, also after a crash.
+ */
+export const remove = (caller: CallerScope, id: number): Promise<void> =>
+  changeWithRetry(caller, { id }, async (current) => {
+    if (current.sequences?.size) {
+      await contactReactions().leaveSequences(current);
+      return remove(caller, id);
+    }
+    const surplus = contactWrites.membershipsOf(current).slice(maxMembershipsPerWrite);
+    if (surplus.length) {
+      await write(
+        ...contactWrites.leaveGroupsWrites(current, surplus.slice(0, maxMembershipsPerWrite)),
+      );
+      return remove(caller, id);
+    }
+    const [date] = await Promise.all([
+      organizations.getToday(caller.orgId),
+      deleteLog(caller.orgId, id),
+    ]);
+    await departures.commitDepartures(caller.orgId, { contactIds: [id] }, (logWrites) =>
+      write(...contactWrites.removeWrites(current, date), ...logWrites),
+    );
+  });
+
+async function deleteLog(orgId: number, id: number): Promise<void> {
+  let after: string | undefined;
+  do {
+    const page = await query<Key>(ranges.contactLog(orgId, id, ""), { limit: 1000, after });
+    await writeMany(page.items.map((entry) => removeItem(entry)));
+    after = page.next;
+  } while (after !== undefined);
+}
+
+/** Changes in the same transaction as a new membership. */
+export interface JoinEffects {
+  points: number;
+  /** Score log entries for the points. */
+  logWrites: Write[];
+  /** Sequences that it triggers. */
+  startsSequences?: Set<number> | undefined;
+}
+
+// A transaction takes 100 writes; the contact, its membership and the count take three.
+const maxExtraWrites = maxTransactionWrites - 3;
+
+interface ContactMembership extends memberships.Membership {
+  contactId: number;
+}
+
+/** Idempotent. `applied` is false when the contact was a member already. */
+export const addToGroup = (
+  caller: CallerScope,
+  { contactId, kind, group }: ContactMembership,
+  getEffects: (contact: ContactItem) => Promise<JoinEffects> = async () => ({
+    points: 0,
+    logWrites: [],
+  }),
+): Promise<{ applied: boolean; contact: ContactItem }> =>
+  changeWithRetry(caller, { id: contactId }, async (contact) => {
+    const applied = !contact[groupAttribute(kind)]?.has(group);
+    if (!applied) return { applied, contact };
+    const { points, logWrites, startsSequences } = await getEffects(contact);
+    const reaction = await contactReactions().contactChanged(
+      contact,
+      { starts: startsSequences, points },
+      maxExtraWrites - logWrites.length,
+    );
+    await write(
+      ...memberships.addMembersWrites({ kind, group }, [contact], { points, reaction }),
+      ...logWrites,
+      ...reaction.writes,
+    );
+    await reaction.afterCommit();
+    return { applied, contact };
+  });
+
+/** Idempotent. Returns whether the contact was a member. */
+export const removeFromGroup = (
+  caller: CallerScope,
+  { contactId, kind, group }: ContactMembership,
+): Promise<boolean> =>
+  changeWithRetry(caller, { id: contactId }, async (contact) => {
+    const isMember = contact[groupAttribute(kind)]?.has(group) ?? false;
+    if (isMember) await write(...memberships.removeMembersWrites({ kind, group }, [contact]));
+    return isMember;
+  });

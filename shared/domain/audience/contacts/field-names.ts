@@ -1,0 +1,137 @@
+// The custom fields of a site: two spellings that differ only in letter case are one field. The
+// first spelling that the site saw is the name under which later writes store the field.
+import { absent, all, atMost, present } from "../../../adapters/dynamodb/conditions.ts";
+import { get, put, transact, update } from "../../../adapters/dynamodb/table.ts";
+import { keys } from "../../../keys.ts";
+import * as reader from "./contact-reader.ts";
+import type { ContactItem } from "./contact-schema.ts";
+
+type Fields = NonNullable<ContactItem["customFields"]>;
+type FieldName = `f.${string}`;
+
+/** One item per site. */
+interface Stored {
+  /**
+   * By the name in lower case: its spellings, the one that is used first. Only contacts from before
+   * this item have the others.
+   */
+  [name: FieldName]: string[] | undefined;
+  count: number;
+}
+
+/** Fields beyond it keep the spelling that each write gives them. */
+const mostNames = 500;
+const sampleSize = 500;
+const keepMs = 3000;
+
+interface Known {
+  item: Stored;
+  /** On the clock of `performance`, in milliseconds. */
+  until: number;
+}
+const known = new Map<string, Known>();
+const mostSites = 2000;
+
+const nameOf = (field: string): FieldName => `f.${field.toLowerCase()}`;
+const isOpen = (item: Stored, field: string): boolean =>
+  item.count < mostNames && item[nameOf(field)] === undefined;
+
+/**
+ * The given custom fields under the names that the site has for them. A name that is new to the
+ * site is noted.
+ */
+export async function spelled<T extends { customFields?: Fields | null | undefined }>(
+  orgId: number,
+  siteId: number,
+  rows: T[],
+): Promise<T[]> {
+  // A value of null removes a field: it names none.
+  const given = [
+    ...new Set(
+      rows.flatMap(({ customFields }) =>
+        Object.entries(customFields ?? {}).flatMap(([name, value]) =>
+          value === null ? [] : [name],
+        ),
+      ),
+    ),
+  ];
+  if (!given.length) return rows;
+  const item = await noted(orgId, siteId, given);
+  return rows.map((row) =>
+    row.customFields ? { ...row, customFields: renamed(item, row.customFields) } : row,
+  );
+}
+
+const renamed = (item: Stored, fields: Fields): Fields =>
+  Object.fromEntries(
+    Object.entries(fields).map(([name, value]) => [item[nameOf(name)]?.[0] ?? name, value]),
+  );
+
+/** All spellings of a field that contacts of the site may have, the one that is used first. */
+export async function spellings(
+  orgId: number,
+  siteId: number,
+): Promise<(field: string) => string[]> {
+  const kept = known.get(`${orgId} ${siteId}`);
+  const item = kept && kept.until > performance.now() ? kept.item : await load(orgId, siteId);
+  return (field) => item[nameOf(field)] ?? [field];
+}
+
+async function noted(orgId: number, siteId: number, fields: string[]): Promise<Stored> {
+  // A noted spelling never changes, so the process can trust what it once read.
+  const kept = known.get(`${orgId} ${siteId}`)?.item;
+  if (kept && !fields.some((field) => isOpen(kept, field))) return kept;
+  for (;;) {
+    const item = await load(orgId, siteId);
+    const field = fields.find((one) => isOpen(item, one));
+    if (field === undefined) return item;
+    const fresh = new Map<FieldName, string[]>();
+    for (const one of fields)
+      if (isOpen(item, one) && !fresh.has(nameOf(one))) fresh.set(nameOf(one), [one]);
+    const some = [...fresh].slice(0, Math.min(mostAtOnce, mostNames - item.count));
+    await transact(
+      update(
+        keys.fieldNames(orgId, siteId),
+        { set: Object.fromEntries(some), add: { count: some.length } },
+        {
+          if: all(
+            present("count"),
+            atMost("count", mostNames - some.length),
+            ...some.map(([name]) => absent(name)),
+          ),
+        },
+      ),
+    );
+  }
+}
+
+/** An expression holds 4 KB. */
+const mostAtOnce = 50;
+
+async function load(orgId: number, siteId: number): Promise<Stored> {
+  const address = keys.fieldNames(orgId, siteId);
+  let item = await get<Stored>(address);
+  if (!item) {
+    const first = await sampled(orgId, siteId);
+    item = (await transact(put(address, first, { ifAbsent: true })))
+      ? first
+      : ((await get<Stored>(address)) ?? first);
+  }
+  if (known.size >= mostSites) known.clear();
+  known.set(`${orgId} ${siteId}`, { item, until: performance.now() + keepMs });
+  return item;
+}
+
+/**
+ * For sites that are older than this item. Reads a sample of the contacts; the most frequent
+ * spelling becomes the name.
+ */
+async function sampled(orgId: number, siteId: number): Promise<Stored> {
+  const { items } = await reader.readSitePage({ orgId, siteId }, { limit: sampleSize }, {});
+  const names = items.flatMap(({ customFields }) => Object.keys(customFields ?? {}));
+  const byFrequency = [...Map.groupBy(names, (name) => name).values()]
+    .sort((a, b) => b.length - a.length)
+    .map(([name]) => name!);
+  const byName = [...Map.groupBy(byFrequency, nameOf)].slice(0, mostNames);
+  return { ...Object.fromEntries(byName), count: byName.length };
+}

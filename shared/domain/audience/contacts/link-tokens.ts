@@ -1,0 +1,44 @@
+// Link tokens: sealed text in the links of an email that says which contact of which site it was
+// sent to. They never expire. An unsubscribe token unsubscribes; a visitor token identifies a
+// visitor to website tracking. Neither works in place of the other.
+import * as sealed from "../../../kernel/sealed-tokens.ts";
+
+export type LinkTokenKind = "unsubscribe" | "visitor";
+
+export interface LinkSubject {
+  orgId: number;
+  siteId: number;
+  /** Set when the mail went to a contact, whose email address may have changed since. */
+  contactId?: number | undefined;
+  email: string;
+  /** The send that the link was in. Only unsubscribe tokens contain it. */
+  sendId?: number | undefined;
+}
+
+/** Returns a synchronous, deterministic function, for code that needs many tokens. */
+export async function createTokenMaker(
+  kind: LinkTokenKind,
+): Promise<(subject: LinkSubject) => string> {
+  const seal = await sealed.createSealer(kind);
+  return ({ orgId, siteId, contactId = 0, email, sendId = 0 }) => {
+    const content = [orgId, siteId, contactId, email];
+    return seal(kind === "unsubscribe" ? [...content, sendId] : content);
+  };
+}
+
+/** Undefined for a token that is not valid. */
+export async function openToken(
+  kind: LinkTokenKind,
+  token: string,
+): Promise<LinkSubject | undefined> {
+  const content = await sealed.openToken(kind, token);
+  if (!content) return undefined;
+  const [orgId, siteId, contactId, email, sendId] = content as [
+    number,
+    number,
+    number,
+    string,
+    number?,
+  ];
+  return { orgId, siteId, email, ...(contactId && { contactId }), ...(sendId && { sendId }) };
+}

@@ -1,0 +1,43 @@
+// Import options. This file does not import the CSV parser, so HTTP functions stay small.
+import * as z from "zod";
+
+export const encodings = ["utf-8", "utf-16le", "utf-16be", "windows-1252"] as const;
+export type Encoding = (typeof encodings)[number];
+export const delimiters = [",", ";", "\t", "|"] as const;
+export type Delimiter = (typeof delimiters)[number];
+export const importModes = ["upsert", "create", "update"] as const;
+
+export const importFields = [
+  "email",
+  "firstName",
+  "lastName",
+  "fullName",
+  "phone",
+  "company",
+  "timezone",
+  "status",
+  "tags",
+  "source",
+  "customFields",
+  "unsubscribedAt",
+  "bouncedAt",
+  "ignore",
+] as const;
+export const ImportField = z.union(
+  [z.enum(importFields), z.templateLiteral(["customFields.", z.string().min(1).max(100)])],
+  {
+    error: `must be one of ${importFields.join(", ")}, or customFields.<key>`,
+  },
+);
+export type ImportField = (typeof importFields)[number] | `customFields.${string}`;
+
+export interface ImportColumn {
+  header: string;
+  field: ImportField;
+  /** Every cell stays text, even if it looks like a number. */
+  text?: true;
+}
+
+/** Whether the column is a custom field with the header that our exports write. */
+export const isExported = ({ header, field }: ImportColumn): boolean =>
+  header === field && field.startsWith("customFields.");

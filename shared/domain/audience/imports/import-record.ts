@@ -1,0 +1,191 @@
+// The schemas and stored items of imports.
+import * as z from "zod";
+import { singleLineText } from "../../../kernel/email-fields.ts";
+import type { Leased } from "../../../kernel/lease.ts";
+import type * as records from "../../../kernel/records.ts";
+import { GroupName } from "../contacts/contact-schema.ts";
+import type { FilePosition } from "./csv-rows.ts";
+import {
+  delimiters,
+  encodings,
+  type ImportColumn,
+  ImportField,
+  importFields,
+  importModes,
+} from "./import-options.ts";
+
+const Id = z.int().positive();
+const contactStatus = z.enum(["subscribed", "unsubscribed", "pending"]);
+
+export const NewImport = z.object({
+  siteId: Id.optional(),
+  mapping: z
+    .record(z.string().trim().min(1).max(200), ImportField)
+    .refine((mapping) => Object.keys(mapping).length <= 1000, "must have at most 1,000 columns")
+    .default({})
+    .describe(
+      `Field of each column, by its header: ${importFields.join(", ")} or customFields.<key>. A column that is not named here is recognized by its header (in English, German, French, Spanish, Italian, Portuguese or Dutch). Any other column becomes a custom field with the name of its header, in the letter case that the site's contacts already use. In custom fields, plain numbers, true and false are read as such: 42, -1.5, but not 007. A column stays text if one of its values has a leading zero, a plus sign or 16 digits, or if its field has only text values in the site. customFields reads a JSON object. A value in unsubscribedAt sets the contact to unsubscribed; one in bouncedAt suppresses the address.`,
+    ),
+  tags: z
+    .array(GroupName)
+    .max(20)
+    .default([])
+    .describe("Names of tags to apply to every contact of the file. They do not change scores."),
+  lists: z
+    .array(Id)
+    .max(20)
+    .default([])
+    .describe("Ids of lists that every contact of the file joins."),
+  startSequences: z
+    .boolean()
+    .default(false)
+    .describe("Whether the applied tags and joined lists start sequences that they trigger."),
+  mode: z
+    .enum(importModes)
+    .default("upsert")
+    .describe(
+      "`upsert`: creates new contacts and updates existing ones. `create`: skips existing contacts. `update`: skips new ones.",
+    ),
+  resubscribe: z
+    .boolean()
+    .default(false)
+    .describe(
+      "Whether to subscribe unsubscribed contacts again and to remove their addresses from the suppression list. With false, contacts that unsubscribed stay unsubscribed. A key that is bound to a site removes no suppressions.",
+    ),
+  status: contactStatus
+    .default("subscribed")
+    .describe(
+      "Status of created contacts if the file has none. Existing contacts keep theirs. A row with the status suppressed (cleaned, bounced, blocklisted) adds its address to the suppression list; with a key that is bound to a site, it sets the contact to unsubscribed instead.",
+    ),
+  delimiter: z
+    .enum(delimiters)
+    .optional()
+    .describe("Character between cells. Detected if omitted."),
+  encoding: z
+    .enum(encodings)
+    .optional()
+    .describe("Character encoding of the file. Detected if omitted."),
+  filename: singleLineText(200).optional(),
+});
+export type NewImport = z.output<typeof NewImport>;
+
+export const ImportRowError = z.object({
+  row: z
+    .int()
+    .describe("Row number as in a spreadsheet: the header is row 1, and blank rows count."),
+  email: z.string(),
+  message: z.string(),
+});
+export type ImportRowError = z.output<typeof ImportRowError>;
+
+export const Import = z
+  .object({
+    id: z.int(),
+    siteId: z.int(),
+    filename: z.string().nullable().describe("Name of the file, or `null`."),
+    size: z.int().describe("Size of the file in bytes."),
+    status: z.enum(["queued", "running", "completed", "failed"]),
+    error: z
+      .string()
+      .nullable()
+      .describe(
+        "Why the import as a whole failed, or `null`. Rows that are counted below were imported.",
+      ),
+    progress: z.int().describe("Progress in per cent."),
+    total: z
+      .int()
+      .nullable()
+      .describe("Number of rows without the header and blank rows. `null` until they are counted."),
+    processed: z.int().describe("created + updated + skipped + failed."),
+    created: z.int(),
+    updated: z
+      .int()
+      .describe(
+        "Rows that updated a contact. If an address is in the file several times, the last row wins.",
+      ),
+    skipped: z.int().describe("Rows skipped because of `mode`."),
+    failed: z.int().describe("Rows that are not valid: see `errors`."),
+    mode: z.enum(importModes),
+    resubscribe: z.boolean(),
+    contactStatus,
+    tags: z.array(z.string()),
+    lists: z.array(z.int()),
+    startSequences: z.boolean(),
+    delimiter: z.enum(delimiters).nullable(),
+    encoding: z.enum(encodings).nullable(),
+    mapping: z
+      .record(z.string(), z.string())
+      .nullable()
+      .describe(
+        "Field that each column was read as. `null` until the header is read. Pass it as `mapping` to import again in the same way.",
+      ),
+    errors: z
+      .array(ImportRowError)
+      .describe("The first 100 row errors. For all of them use GET /imports/:id/errors."),
+    createdAt: z.string(),
+    updatedAt: z.string(),
+  })
+  .meta({ id: "Import" });
+export type Import = z.output<typeof Import>;
+
+/** The part that does not change, except for `columns`, which the scan sets once. */
+export interface ImportRecord extends records.StoredRecord {
+  orgId: number;
+  siteId: number;
+  filename: string | null;
+  /** Key of the file in S3. */
+  blob: string;
+  size: number;
+  wish: Omit<NewImport, "siteId" | "filename" | "startSequences"> &
+    Partial<Pick<NewImport, "startSequences">>;
+  /** Whether an API key bound to the site created the import. */
+  bound: boolean;
+  columns?: ImportColumn[];
+}
+
+/** The part that changes. It is an item of its own, because it is small and written often. */
+export interface ImportProgress extends ImportCounts, Leased {
+  orgId: number;
+  id: number;
+  status: Import["status"];
+  error?: string;
+  updatedAt: string;
+  /** The format, as detected. */
+  look?: {
+    tag: string;
+    encoding?: ImportRecord["wish"]["encoding"];
+    delimiter: NonNullable<ImportRecord["wish"]["delimiter"]>;
+    cr: boolean;
+    start: FilePosition;
+  };
+  /** Progress of the scan. */
+  survey?: {
+    place: FilePosition;
+    rows: number;
+    utf8: boolean;
+    /** Start of the first row below the header. */
+    body?: FilePosition;
+    /** Indexes of the columns with identifiers, which stay text. */
+    identifiers?: number[];
+  };
+  total?: number;
+  /** First of the reserved contact ids, one per row. */
+  firstId?: number;
+  /** End of the stored rows. */
+  place?: FilePosition;
+}
+export interface ImportCounts {
+  processed: number;
+  created: number;
+  updated: number;
+  skipped: number;
+  failed: number;
+}
+
+export const zeroCounts: ImportCounts = {
+  processed: 0,
+  created: 0,
+  updated: 0,
+  skipped: 0,
+  failed: 0,
+};

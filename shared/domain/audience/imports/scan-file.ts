@@ -1,0 +1,151 @@
+// Scans an import's file: format, number of rows and columns. A file that cannot be read fails
+// before any contact changes.
+
+import { update } from "../../../adapters/dynamodb/table.ts";
+import { now } from "../../../clock.ts";
+import { invalid } from "../../../errors.ts";
+import * as ids from "../../../ids.ts";
+import type { JobOutcome } from "../../../kernel/leased-job.ts";
+import { keys } from "../../../keys.ts";
+import * as reader from "../contacts/contact-reader.ts";
+import * as fieldNames from "../contacts/field-names.ts";
+import { mapColumns } from "./column-mapping.ts";
+import { readRows } from "./csv-rows.ts";
+import { createUtf8Checker, sniffFormat } from "./format-sniffer.ts";
+import { csvFormat, type ImportJob, saveProgress, sourceFile } from "./import-job.ts";
+import { type ImportColumn, isExported } from "./import-options.ts";
+import type { ImportProgress, ImportRecord } from "./import-record.ts";
+import { readFrom, readHead } from "./stored-file.ts";
+
+const headBytes = 256 * 1024;
+
+export async function detectFormat(job: ImportJob): Promise<JobOutcome> {
+  if (job.run.look) return "done";
+  const { bytes, etag } = await readHead(job.record, headBytes);
+  const look = { tag: etag, ...sniffFormat(bytes, job.record.wish) };
+  return (await saveProgress(job, { look })) ? "done" : "lost";
+}
+
+/**
+ * Counts the rows, which says how many contact ids to reserve, and decides whether a file without a
+ * mark is UTF-8.
+ */
+export async function countRows(job: ImportJob): Promise<JobOutcome> {
+  if (job.run.total !== undefined) return "done";
+  const survey = { ...(job.run.survey ?? { place: job.run.look!.start, rows: 0, utf8: true }) };
+  const utf8 = createUtf8Checker();
+  let isAtEnd = true;
+  const identifiers = new Set(survey.identifiers);
+  for await (const { end: place, cells } of readRows(
+    observeBytes(readFrom(sourceFile(job), survey.place.bytes), utf8.add),
+    survey.place,
+    csvFormat(job),
+  )) {
+    if (survey.body) {
+      survey.rows++;
+      for (const [i, cell] of cells.entries()) if (isIdentifier(cell)) identifiers.add(i);
+    } else survey.body = place;
+    survey.place = place;
+    if (survey.rows % 1000 === 0 && now() >= job.until) {
+      isAtEnd = false;
+      break;
+    }
+  }
+  survey.identifiers = [...identifiers];
+  survey.utf8 &&= utf8.valid(isAtEnd);
+  if (!isAtEnd) return (await saveProgress(job, { survey })) ? "paused" : "lost";
+  return finishScan(job, survey);
+}
+
+async function* observeBytes(
+  blocks: AsyncIterable<Uint8Array>,
+  observe: (block: Uint8Array) => void,
+): AsyncGenerator<Uint8Array> {
+  for await (const block of blocks) {
+    observe(block);
+    yield block;
+  }
+}
+
+async function finishScan(
+  job: ImportJob,
+  { rows, utf8, body, identifiers = [] }: NonNullable<ImportProgress["survey"]>,
+): Promise<JobOutcome> {
+  const { record, run } = job;
+  if (!body)
+    throw invalid(
+      "The file is empty: its first row must name the columns, and one of them must be email",
+    );
+  const format = {
+    ...run.look!,
+    encoding: run.look!.encoding ?? (utf8 ? ("utf-8" as const) : ("windows-1252" as const)),
+  };
+  const [header = [], ...rowSample] = await readFirstRows({
+    ...job,
+    run: { ...run, look: format },
+  });
+  const { keys: customFieldKeys, texts } = await sampleCustomFields(record);
+  const columns = mapColumns(header, rowSample, {
+    mapping: record.wish.mapping,
+    customFieldKeys,
+  }).map((column, i): ImportColumn => {
+    const isText = identifiers.includes(i) || texts.has(column.field);
+    return isText && !isExported(column) ? { ...column, text: true } : column;
+  });
+  const firstId = rows ? await ids.nextId("CONTACT", rows) : 1;
+  const columnsWrite = update(keys.record(record.orgId, "IMPORT", record.id), { set: { columns } });
+  const saved = await saveProgress(
+    job,
+    { look: format, total: rows, firstId, place: body },
+    columnsWrite,
+  );
+  if (saved) record.columns = columns;
+  return saved ? "done" : "lost";
+}
+
+const sampledContacts = 500;
+
+/**
+ * Custom fields of some contacts of the site: their keys, most frequent first, and the fields whose
+ * values are all texts.
+ */
+async function sampleCustomFields({
+  orgId,
+  siteId,
+}: ImportRecord): Promise<{ keys: string[]; texts: Set<string> }> {
+  const [{ items }, spellings] = await Promise.all([
+    reader.readSitePage({ orgId, siteId }, { limit: sampledContacts }, {}),
+    fieldNames.spellings(orgId, siteId),
+  ]);
+  const values = items.flatMap(({ customFields }) => Object.entries(customFields ?? {}));
+  const byFrequency = [...Map.groupBy(values, ([key]) => spellings(key)[0]!)].sort(
+    ([, a], [, b]) => b.length - a.length,
+  );
+  const texts = byFrequency.filter(([, entries]) =>
+    entries.every(([, value]) => typeof value === "string"),
+  );
+  return {
+    keys: byFrequency.map(([key]) => key),
+    texts: new Set(texts.map(([key]) => `customFields.${key}`)),
+  };
+}
+
+/** Whether it is a zip code, phone number or card number, which would lose digits as a number. */
+const isIdentifier = (cell: string): boolean =>
+  /^\s*(?:0\d|\+\d|\d{16})/.test(cell) && /^[\s+\d]*$/.test(cell);
+
+const sampledRows = 20;
+
+async function readFirstRows(job: ImportJob): Promise<string[][]> {
+  const { start } = job.run.look!;
+  const rows: string[][] = [];
+  for await (const { cells } of readRows(
+    readFrom(sourceFile(job), start.bytes),
+    start,
+    csvFormat(job),
+  )) {
+    rows.push(cells);
+    if (rows.length > sampledRows) break;
+  }
+  return rows;
+}

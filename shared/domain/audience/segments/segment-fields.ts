@@ -1,0 +1,135 @@
+// The fields that rules can name, and the attribute of each.
+import type { AttributePath } from "../../../adapters/dynamodb/conditions.ts";
+import { editDistance } from "../../../kernel/edit-distance.ts";
+import { groupAttribute, textFields } from "../contacts/contact-schema.ts";
+import {
+  type CampaignInteraction,
+  campaignAttribute,
+  campaignInteractions,
+  eventCountAttribute,
+} from "../contacts/segment-attributes.ts";
+import { type Operator, operatorsByKind, type SegmentFieldKind } from "./rule-operators.ts";
+
+export interface SegmentField {
+  kind: SegmentFieldKind;
+  operators: Operator[];
+  attribute: AttributePath;
+  /** Key of its text in the attribute `folded`. */
+  foldedKey?: string;
+  /** Spellings of a custom field in the contacts of the site, if there are several. */
+  spellings?: string[];
+  /** For forms, campaigns and steps: the id that the set must contain. */
+  setMember?: number;
+  group?: "TAG" | "LIST";
+}
+
+const field = (
+  kind: SegmentFieldKind,
+  attribute: AttributePath,
+  more: Partial<SegmentField> = {},
+): SegmentField => ({
+  kind,
+  operators: operatorsByKind[kind],
+  attribute,
+  ...more,
+});
+
+const numberFields = ["score", "sendCount", "openCount", "clickCount"];
+const timeFields = ["createdAt", "updatedAt", "lastSentAt", "lastOpenedAt", "lastClickedAt"];
+const tag = field("group", groupAttribute("TAG"), { group: "TAG" });
+const list = field("group", groupAttribute("LIST"), { group: "LIST" });
+
+const plainFields = new Map<string, SegmentField>([
+  ...textFields.map((name): [string, SegmentField] => [
+    name,
+    field("text", name, { foldedKey: name }),
+  ]),
+  ...numberFields.map((name): [string, SegmentField] => [name, field("number", name)]),
+  ...timeFields.map((name): [string, SegmentField] => [name, field("time", name)]),
+  ["status", field("status", "status")],
+  ["id", field("id", "id")],
+  ["siteId", field("id", "siteId")],
+  ["tag", tag],
+  ["tags", tag],
+  ["list", list],
+  ["lists", list],
+]);
+
+const maxName = 100;
+type FieldParser = (rest: string) => SegmentField | undefined;
+const prefixParsers: Record<string, FieldParser | undefined> = {
+  customFields: (key) =>
+    ifNameFits(key, field("custom", ["customFields", key], { foldedKey: `customFields.${key}` })),
+  event: (name) => ifNameFits(name, field("number", eventCountAttribute(name))),
+  form: (id) => (isId(id) ? field("flag", "forms", { setMember: Number(id) }) : undefined),
+  campaign: (rest) => {
+    const [id = "", fact = "", ...more] = rest.split(".");
+    const known =
+      isId(id) && !more.length && (campaignInteractions as readonly string[]).includes(fact);
+    return known
+      ? field("flag", campaignAttribute(fact as CampaignInteraction), { setMember: Number(id) })
+      : undefined;
+  },
+  step: (rest) => {
+    const [order = "", fact = "", ...more] = rest.split(".");
+    const attribute = isId(order) && !more.length ? stepAttributes[fact] : undefined;
+    return attribute ? field("flag", attribute, { setMember: Number(order) }) : undefined;
+  },
+};
+
+/**
+ * Attributes for step conditions, added to the contact for the test: orders of the steps whose mail
+ * was opened or clicked.
+ */
+export interface StepEngagement {
+  openedSteps: Set<number>;
+  clickedSteps: Set<number>;
+}
+const stepAttributes: Record<string, keyof StepEngagement | undefined> = {
+  opened: "openedSteps",
+  clicked: "clickedSteps",
+};
+export const isStepField = (name: string): boolean => name.startsWith("step.");
+
+const ifNameFits = (name: string, one: SegmentField): SegmentField | undefined =>
+  name.length >= 1 && name.length <= maxName ? one : undefined;
+const isId = (text: string): boolean =>
+  /^[1-9]\d{0,15}$/.test(text) && Number.isSafeInteger(Number(text));
+
+const patterns = [
+  "customFields.<key>",
+  "event.<name>",
+  "form.<id>",
+  ...campaignInteractions.map((fact) => `campaign.<id>.${fact}`),
+];
+const stepPatterns = Object.keys(stepAttributes).map((fact) => `step.<number>.${fact}`);
+
+/** All field names, most similar to `name` first. */
+export function suggestFieldNames(name: string, { ofSteps }: { ofSteps: boolean }): string[] {
+  const head = (text: string) => text.slice(0, maxName).split(".", 1)[0]!.toLowerCase();
+  const off = (one: string) => editDistance(head(name), head(one), maxName);
+  return [...plainFields.keys(), ...patterns, ...(ofSteps ? stepPatterns : [])].sort(
+    (a, b) => off(a) - off(b),
+  );
+}
+
+/** A custom field with the spellings that contacts of the site use, the preferred one first. */
+export function spelledField(
+  field: SegmentField,
+  spellingsOf: (name: string) => string[],
+): SegmentField {
+  if (field.kind !== "custom") return field;
+  const spellings = spellingsOf(field.attribute[1]!);
+  const spelled = parseField(`customFields.${spellings[0]}`) ?? field;
+  return spellings.length > 1 ? { ...spelled, spellings } : spelled;
+}
+
+/** Undefined for an unknown field. */
+export function parseField(name: string): SegmentField | undefined {
+  const dot = name.indexOf(".");
+  if (dot < 0) return plainFields.get(name);
+  const prefix = name.slice(0, dot);
+  return Object.hasOwn(prefixParsers, prefix)
+    ? prefixParsers[prefix]!(name.slice(dot + 1))
+    : undefined;
+}

@@ -1,0 +1,258 @@
+// Segments: stored rules that select contacts. Membership is not stored, so every result is current
+// and exact.
+import * as z from "zod";
+import { updateReturning, write } from "../../../adapters/dynamodb/table.ts";
+import type { CallerScope, SiteRef } from "../../../caller.ts";
+import { now } from "../../../clock.ts";
+import { missing } from "../../../errors.ts";
+import { singleLineText } from "../../../kernel/email-fields.ts";
+import { type PageRequest, type Pagination, toPagination } from "../../../kernel/paging.ts";
+import * as records from "../../../kernel/records.ts";
+import type { GroupKind } from "../../../keys.ts";
+import * as sites from "../../identity/sites.ts";
+import * as reader from "../contacts/contact-reader.ts";
+import { type Contact, groupAttribute } from "../contacts/contact-schema.ts";
+import * as contacts from "../contacts/contacts.ts";
+import * as fieldNames from "../contacts/field-names.ts";
+import * as deletedGroups from "../groups/deleted-groups.ts";
+import { getGroupIds, withGroupIds } from "./group-ids.ts";
+import {
+  type CompiledRules,
+  compileRules,
+  type RuleExplanation,
+  toContactQuery,
+} from "./rule-compiler.ts";
+import type { ContactTest, GroupLookup, RuleContext } from "./rule-tests.ts";
+import { parseField } from "./segment-fields.ts";
+import {
+  isRules,
+  type SegmentCondition,
+  SegmentRules,
+  SegmentRulesInput,
+} from "./segment-rules.ts";
+
+const fields = {
+  name: singleLineText(200).trim().min(1).describe("Name of the segment."),
+  description: singleLineText(500).nullable().describe("Note for yourself, or `null`."),
+};
+
+export const Segment = z
+  .object({
+    id: z.int(),
+    siteId: z.int(),
+    ...fields,
+    rules: SegmentRules,
+    createdAt: z.string(),
+    updatedAt: z.string(),
+  })
+  .meta({ id: "Segment" });
+export type Segment = z.output<typeof Segment> & records.StoredRecord;
+
+const examples = [
+  {
+    name: "Customers who read us",
+    rules: {
+      match: "all",
+      conditions: [
+        { field: "tag", operator: "equals", value: "customer" },
+        { field: "lastOpenedAt", operator: "inLastDays", value: 30 },
+      ],
+    },
+  },
+];
+export const NewSegment = z
+  .object({
+    siteId: z.int().positive().optional(),
+    name: fields.name,
+    description: fields.description.default(null),
+    rules: SegmentRulesInput,
+  })
+  .meta({ examples });
+export type NewSegment = z.output<typeof NewSegment>;
+export const SegmentChanges = z
+  .object({ ...fields, rules: SegmentRulesInput.optional() })
+  .partial()
+  .meta({ examples: [{ description: "For the letter on Fridays" }] });
+export type SegmentChanges = z.output<typeof SegmentChanges>;
+
+export async function create(
+  caller: CallerScope,
+  { siteId: given, ...segment }: NewSegment,
+): Promise<Segment> {
+  const siteId = await sites.resolveSiteId(caller, given);
+  const rules = await withGroupIds({ orgId: caller.orgId, siteId }, segment.rules);
+  const stamp = await records.newRecordFields("SEGMENT");
+  return records.insert<Segment>("SEGMENT", caller, {
+    record: { ...stamp, siteId, ...segment, rules },
+  });
+}
+
+export const find = (caller: CallerScope, id: number): Promise<Segment> =>
+  records.find<Segment>("SEGMENT", caller, id);
+
+export async function list(
+  caller: CallerScope,
+  request: PageRequest,
+  siteId: number | undefined,
+): Promise<{ items: Segment[]; pagination: Pagination }> {
+  return records.list<Segment>("SEGMENT", caller, {
+    ...request,
+    siteId: await sites.siteFilter(caller, siteId),
+  });
+}
+
+export async function change(
+  caller: CallerScope,
+  id: number,
+  changes: SegmentChanges,
+): Promise<Segment> {
+  const { siteId } = await find(caller, id);
+  const rules =
+    changes.rules && (await withGroupIds({ orgId: caller.orgId, siteId }, changes.rules));
+  const changed = await updateReturning<Segment>(
+    records.updateWrite("SEGMENT", caller, { id, set: { ...changes, ...(rules && { rules }) } }),
+  );
+  if (!changed) throw missing("The segment does not exist");
+  return changed;
+}
+
+export async function remove(caller: CallerScope, id: number): Promise<void> {
+  await write(...records.removeWrites("SEGMENT", caller, await find(caller, id)));
+}
+
+async function compileSegment(
+  caller: CallerScope,
+  id: number,
+): Promise<CompiledRules & { siteId: number }> {
+  const { siteId, rules } = await find(caller, id);
+  return { ...(await compileForSite({ orgId: caller.orgId, siteId }, rules)), siteId };
+}
+
+/** The query for contact-reader.ts. Relative times in the rules count from `at`. */
+export const queryForRules = async (
+  site: SiteRef,
+  rules: SegmentRules,
+  at = now(),
+): Promise<reader.ContactQuery> => toContactQuery(await compileForSite(site, rules, at));
+
+/** A function that tests contacts against the rules, as of now. */
+export async function createMatcher(
+  orgId: number,
+  siteId: number,
+  rules: SegmentRules,
+): Promise<ContactTest> {
+  return (await compileForSite({ orgId, siteId }, rules)).test;
+}
+
+/** Counts the contacts that match the segment, or other rules in its site. */
+export async function count(
+  caller: CallerScope,
+  id: number,
+  rules?: SegmentRules,
+): Promise<number> {
+  const { siteId, rules: own } = await find(caller, id);
+  const given = rules && (await withGroupIds({ orgId: caller.orgId, siteId }, rules));
+  return countMatching(caller.orgId, siteId, given ?? own);
+}
+
+/** Counts the contacts that match rules that are not stored. */
+export async function countPreview(
+  caller: CallerScope,
+  { siteId: given, rules }: { siteId?: number | undefined; rules: SegmentRules },
+): Promise<number> {
+  const siteId = await sites.resolveSiteId(caller, given);
+  return countMatching(
+    caller.orgId,
+    siteId,
+    await withGroupIds({ orgId: caller.orgId, siteId }, rules),
+  );
+}
+
+export const countMatching = async (
+  orgId: number,
+  siteId: number,
+  rules: SegmentRules,
+): Promise<number> =>
+  reader.countContacts({ orgId, siteId }, await queryForRules({ orgId, siteId }, rules));
+
+/** In email order. */
+export async function members(
+  caller: CallerScope,
+  id: number,
+  request: PageRequest,
+): Promise<{ items: Contact[]; pagination: Pagination }> {
+  const segment = await compileSegment(caller, id);
+  const { items, next } = await reader.readSitePage(
+    { orgId: caller.orgId, siteId: segment.siteId },
+    request,
+    toContactQuery(segment),
+  );
+  return {
+    items: await contacts.toApiAll(caller.orgId, items),
+    pagination: toPagination(request, null, next),
+  };
+}
+
+/** Tells which conditions a contact meets. Throws 404 for a contact of another site. */
+export async function explain(
+  caller: CallerScope,
+  id: number,
+  contactId: number,
+): Promise<RuleExplanation> {
+  // One after the other, so that the error is the same when both do not exist.
+  const segment = await compileSegment(caller, id);
+  const contact = await contacts.findItem(caller, contactId);
+  if (contact.siteId !== segment.siteId)
+    throw missing("The contact does not exist in the segment's site");
+  return addGroupNames(segment.explain(contact), await contacts.toApi(caller.orgId, contact));
+}
+
+/** Adds the names of the contact's tags and lists. */
+function addGroupNames(node: RuleExplanation, contact: Contact): RuleExplanation {
+  const { conditions, actual, field } = node;
+  if (conditions)
+    return { ...node, conditions: conditions.map((one) => addGroupNames(one, contact)) };
+  if (!Array.isArray(actual)) return node;
+  const named = contact[groupAttribute(parseField(field!)!.group!)];
+  return {
+    ...node,
+    actualNames: actual.flatMap((id) => named.find((one) => one.id === id)?.name ?? []),
+  };
+}
+
+async function compileForSite(
+  site: SiteRef,
+  rules: SegmentRules,
+  at = now(),
+): Promise<CompiledRules> {
+  const hasCustom = conditionsOf(rules).some(({ field }) => parseField(field)!.kind === "custom");
+  const [TAG, LIST, spellings] = await Promise.all([
+    resolveGroups(site, "TAG", rules),
+    resolveGroups(site, "LIST", rules),
+    hasCustom ? fieldNames.spellings(site.orgId, site.siteId) : undefined,
+  ]);
+  const context: RuleContext = { now: at, groups: { TAG, LIST }, ...(spellings && { spellings }) };
+  return compileRules(rules, context);
+}
+
+/**
+ * Resolves the lists or tags that rules name by id or name. One that does not exist in the site has
+ * no members.
+ */
+async function resolveGroups(
+  site: SiteRef,
+  kind: GroupKind,
+  rules: SegmentRules,
+): Promise<GroupLookup> {
+  const conditions = conditionsOf(rules).filter(({ field }) => parseField(field)!.group === kind);
+  if (!conditions.length) return { idOf: () => undefined, deletedIds: new Set() };
+  const values = conditions.flatMap(({ value }) => (value === undefined ? [] : [value].flat()));
+  const ids = await getGroupIds(site, kind, values);
+  return {
+    idOf: (value) => ids.get(value),
+    deletedIds: await deletedGroups.getDeletedIds(site.orgId, kind),
+  };
+}
+
+const conditionsOf = (node: SegmentCondition | SegmentRules): SegmentCondition[] =>
+  isRules(node) ? node.conditions.flatMap(conditionsOf) : [node];

@@ -1,0 +1,134 @@
+// Lists suppressions: newest first across the 16 shards, and in the order of their hashes for
+// exports.
+import { equals } from "../../../adapters/dynamodb/conditions.ts";
+import { getMany, query } from "../../../adapters/dynamodb/table.ts";
+import { maxReadAhead, readNewestFirst } from "../../../kernel/newest-first.ts";
+import {
+  countSkipped,
+  type PageRequest,
+  type Pagination,
+  positionOf,
+  positionParts,
+  toPagination,
+} from "../../../kernel/paging.ts";
+import { emailShards, indexes, type Key, ranges } from "../../../keys.ts";
+import { getCounts, type Suppression, type SuppressionReason } from "./suppressions.ts";
+
+/** Newest first, with the exact total. Entries added in between do not shift later pages. */
+export async function list(
+  orgId: number,
+  { reason, ...request }: PageRequest & { reason?: SuppressionReason | undefined },
+): Promise<{ items: Suppression[]; pagination: Pagination }> {
+  const byReason = await getCounts(orgId);
+  const totalOfAll = Object.values(byReason).reduce((sum, one) => sum + one, 0);
+  const total = reason ? byReason[reason] : totalOfAll;
+  const { items, next } = await collectNewest(orgId, request, {
+    reason,
+    readAheadFactor: totalOfAll / Math.max(total, 1),
+  });
+  return { items, pagination: toPagination(request, total, next) };
+}
+
+interface SuppressionIndexEntry {
+  newsk: string;
+  pk: string;
+  sk: string;
+}
+const cursorOf = ({ newsk }: SuppressionIndexEntry): string =>
+  newsk.slice(0, newsk.lastIndexOf("#"));
+const timeAndHashPattern = new RegExp(`^${positionParts.time}#[0-9a-f]{64}$`);
+const reasonOf = ({ newsk }: SuppressionIndexEntry): string =>
+  newsk.slice(newsk.lastIndexOf("#") + 1);
+
+interface ReasonFilter {
+  reason: SuppressionReason | undefined;
+  /** Number of entries to read for each entry with the reason. */
+  readAheadFactor: number;
+}
+
+async function collectNewest(
+  orgId: number,
+  request: PageRequest,
+  { reason, readAheadFactor }: ReasonFilter,
+) {
+  const skip = countSkipped(request);
+  const wanted = skip + request.limit;
+  const found: SuppressionIndexEntry[] = [];
+  const size = Math.min(
+    maxReadAhead,
+    Math.ceil((wanted * readAheadFactor * 1.25) / emailShards.length) + 4,
+  );
+  const collections = emailShards.map((shard) => indexes.newSuppressions(orgId, shard));
+  for await (const place of readNewestFirst<SuppressionIndexEntry>(
+    collections,
+    ({ newsk }) => newsk,
+    {
+      below: positionOf(request, timeAndHashPattern),
+      size,
+    },
+  )) {
+    if (!reason || reasonOf(place) === reason) found.push(place);
+    if (found.length > wanted) break;
+  }
+  const places = found.slice(skip, wanted);
+  const items = await getMany<Suppression>(places.map(({ pk, sk }) => ({ pk, sk })));
+  const last = places.at(-1);
+  return {
+    // The index lags behind: it may still list removed entries and old reasons.
+    items: items.filter(
+      (item) => item !== undefined && (!reason || item.reason === reason),
+    ) as Suppression[],
+    next: found.length > wanted && last ? cursorOf(last) : undefined,
+  };
+}
+
+/**
+ * Up to `limit` entries and about `maxBytes`, in the order of their hashes. This is the cheapest
+ * way to read all. No `next` at the end.
+ */
+export async function readAll(
+  orgId: number,
+  {
+    reason,
+    limit,
+    cursor,
+    maxBytes,
+  }: {
+    reason?: SuppressionReason | undefined;
+    limit: number;
+    cursor?: string | undefined;
+    maxBytes: number;
+  },
+): Promise<{ items: Suppression[]; next?: string }> {
+  const items: Suppression[] = [];
+  let place = positionOf({ cursor }, /^[0-9a-f]{64}$/);
+  let bytes = 0;
+  for (const shard of emailShards.slice(place ? emailShards.indexOf(place[0]!) : 0)) {
+    const after = place?.startsWith(shard) ? place : undefined;
+    for await (const item of readShard(orgId, shard, { after, reason })) {
+      if (items.length === limit || bytes > maxBytes) return { items, next: place! };
+      items.push(item);
+      bytes += Buffer.byteLength(JSON.stringify(item));
+      place = item.sk;
+    }
+  }
+  return { items };
+}
+
+async function* readShard(
+  orgId: number,
+  shard: string,
+  start: { after: string | undefined; reason: SuppressionReason | undefined },
+): AsyncGenerator<Suppression & Key> {
+  const { reason } = start;
+  let { after } = start;
+  do {
+    const page = await query<Suppression & Key>(ranges.suppressions(orgId, shard), {
+      limit: maxReadAhead,
+      after,
+      filter: reason && equals("reason", reason),
+    });
+    yield* page.items;
+    after = page.next;
+  } while (after !== undefined);
+}

@@ -1,0 +1,330 @@
+// The suppression list: email addresses that the organization must not mail. The transaction that
+// changes an entry also changes the count of its reason.
+import { randomInt } from "node:crypto";
+import * as z from "zod";
+import { equals, isNew } from "../../../adapters/dynamodb/conditions.ts";
+import {
+  get,
+  getMany,
+  getTogether,
+  put,
+  queryAll,
+  remove as removeItem,
+  update,
+  type Write,
+  write,
+} from "../../../adapters/dynamodb/table.ts";
+import { now } from "../../../clock.ts";
+import { missing, undefinedIfMissing } from "../../../errors.ts";
+import { EmailAddress, normalizeEmail, singleLineText } from "../../../kernel/email-fields.ts";
+import { retryInTurn } from "../../../kernel/retry-on-conflict.ts";
+import {
+  emailShardOf,
+  emailShards,
+  indexAttributes,
+  indexes,
+  keys,
+  ranges,
+  sha256,
+} from "../../../keys.ts";
+import * as contactStatus from "../contacts/contact-status.ts";
+import * as departures from "../contacts/departures.ts";
+
+const reasons = ["bounce", "spam_report", "unsubscribe", "manual", "import"] as const;
+export const SuppressionReason = z.enum(reasons);
+export type SuppressionReason = z.output<typeof SuppressionReason>;
+
+export const Suppression = z
+  .object({
+    email: z
+      .string()
+      .describe(
+        "Email address in lower case. For an erased contact: `sha256:` and the hash of the address.",
+      ),
+    reason: SuppressionReason.describe(
+      "Why it is suppressed. `unsubscribe` blocks marketing email only; every other reason blocks all email.",
+    ),
+    detail: z
+      .string()
+      .nullable()
+      .describe("Further explanation, such as the bounce message, or `null`."),
+    source: z
+      .string()
+      .nullable()
+      .describe("Who added it: `api`, `session`, `import`, or the provider that reported it."),
+    createdAt: z.string(),
+    updatedAt: z.string(),
+  })
+  .meta({ id: "Suppression" });
+export type Suppression = z.output<typeof Suppression>;
+
+export const maxDetailLength = 300;
+export const NewSuppression = z
+  .object({
+    email: EmailAddress,
+    reason: SuppressionReason.default("manual").describe(
+      "Why the address is suppressed. `unsubscribe` blocks marketing email only; every other reason blocks all email.",
+    ),
+    detail: singleLineText(maxDetailLength).nullish(),
+  })
+  .meta({ examples: [{ email: "ada@example.com", reason: "manual", detail: "asked by phone" }] });
+/** `source` is at most 50 characters. */
+export type NewSuppression = z.output<typeof NewSuppression> & { source: string };
+
+type MailPurpose = "transactional" | "marketing";
+
+/** The email addresses, in lower case, that must not get mail for this purpose. */
+export async function filterSuppressed(
+  orgId: number,
+  emails: string[],
+  { purpose, consistent = false }: { purpose: MailPurpose; consistent?: boolean },
+): Promise<Set<string>> {
+  const found =
+    emails.length === 1 && !consistent
+      ? [await getTogether<Suppression>(keyOf(orgId, emails[0]!))]
+      : await getMany<Suppression>(
+          emails.map((email) => keyOf(orgId, email)),
+          { consistent },
+        );
+  return new Set(
+    emails.filter((_, i) => found[i] && blocks(found[i].reason, purpose)).map(normalizeEmail),
+  );
+}
+
+// A look-up costs half a read unit. Entries that are read in order cost a tenth of that, or less.
+const entriesPerLookup = 10;
+
+/**
+ * Returns a function that filters marketing recipients like `filterSuppressed`, for a caller that
+ * asks for most addresses of a shard. It reads the list of the shard once, as soon as that costs
+ * less than the addresses that were asked for.
+ */
+export function createMarketingLookup(
+  orgId: number,
+  shard: string | undefined,
+): (emails: string[]) => Promise<Set<string>> {
+  let asked = 0;
+  let listSize: Promise<number> | undefined;
+  let listed: Promise<Set<string>> | undefined;
+  return async (emails) => {
+    asked += emails.length;
+    if (shard === undefined || !emails.length)
+      return filterSuppressed(orgId, emails, { purpose: "marketing" });
+    listSize ??= getShardSize(orgId);
+    if (asked * entriesPerLookup < (await listSize))
+      return filterSuppressed(orgId, emails, { purpose: "marketing" });
+    listed ??= listSuppressedHashes(orgId, shard);
+    const hashes = await listed;
+    return new Set(emails.map(normalizeEmail).filter((email) => hashes.has(sha256(email))));
+  };
+}
+
+const getShardSize = async (orgId: number): Promise<number> => {
+  const counts = Object.values(await getCounts(orgId));
+  return counts.reduce((sum, n) => sum + n, 0) / emailShards.length;
+};
+
+/** Hashes of the addresses. Every reason blocks marketing mail. */
+async function listSuppressedHashes(orgId: number, shard: string): Promise<Set<string>> {
+  const entries = await queryAll<{ sk: string }>(ranges.suppressions(orgId, shard), {
+    attributes: ["sk"],
+  });
+  return new Set(entries.map(({ sk }) => sk));
+}
+
+/** An unsubscribe blocks marketing mail only: a receipt still arrives. */
+const blocks = (reason: SuppressionReason, purpose: MailPurpose): boolean =>
+  reason !== "unsubscribe" || purpose === "marketing";
+
+export const find = (orgId: number, email: string): Promise<Suppression | undefined> =>
+  get<Suppression>(keyOf(orgId, email));
+
+/**
+ * Suppresses an email address. An existing entry stays as it is, but a reason that blocks all mail
+ * replaces `unsubscribe`. `added` is false when nothing was written.
+ */
+export const suppress = (
+  orgId: number,
+  wanted: NewSuppression,
+): Promise<{ suppression: Suppression; added: boolean }> =>
+  changeWithRetry(orgId, wanted.email, async () => {
+    const step = { wanted, current: await find(orgId, wanted.email) };
+    const at = now();
+    if (needsWrite(step)) await commitSuppressions(orgId, [step], at);
+    else await departures.logDepartures(orgId, { emails: [wanted.email] });
+    await syncContacts(orgId, [wanted.email]);
+    return needsWrite(step)
+      ? { suppression: toSuppression(step, at), added: true }
+      : { suppression: step.current!, added: false };
+  });
+
+/**
+ * Updates the contacts of the addresses. Call it after the list has changed. Idempotent: after a
+ * crash, a retry completes it.
+ */
+export const syncContacts = async (orgId: number, emails: string[]): Promise<void> =>
+  contactStatus.syncWithSuppressions(orgId, await contactStatus.getContactsByEmail(orgId, emails));
+
+/** The entry to write, and the current one as read. */
+export interface SuppressionChange {
+  wanted: NewSuppression;
+  current: Suppression | undefined;
+}
+
+/**
+ * Takes each address at most once, and at most 94 addresses. Throws `ConditionFailed` when
+ * `current` has changed: read again.
+ */
+export async function commitSuppressions(
+  orgId: number,
+  steps: SuppressionChange[],
+  at = now(),
+): Promise<void> {
+  const changed = steps.filter(needsWrite);
+  const emails = changed.map(({ wanted }) => wanted.email);
+  await departures.commitDepartures(orgId, { emails }, (logWrites) =>
+    write(...suppressWrites(orgId, changed, at), ...logWrites),
+  );
+}
+
+function suppressWrites(orgId: number, changed: SuppressionChange[], at: Date): Write[] {
+  const moves = new Map<SuppressionReason, number>();
+  const countReason = (reason: SuppressionReason, by: number) =>
+    moves.set(reason, (moves.get(reason) ?? 0) + by);
+  for (const { wanted, current } of changed) {
+    countReason(wanted.reason, 1);
+    if (current) countReason(current.reason, -1);
+  }
+  return [
+    ...changed.map((step) => itemWrite(orgId, step, { indexed: toSuppression(step, at) })),
+    ...[...moves].map(([reason, by]) => countWrite(orgId, reason, by)),
+  ];
+}
+
+/** False when the current entry already blocks as much as the wanted one. */
+export const needsWrite = ({ wanted, current }: SuppressionChange): boolean =>
+  !current || (current.reason === "unsubscribe" && wanted.reason !== "unsubscribe");
+
+/**
+ * Removes the suppression and restores the status of the contacts. 404 when the address is not
+ * suppressed.
+ */
+export const remove = (orgId: number, email: string): Promise<void> =>
+  changeWithRetry(orgId, email, async () => {
+    const [current, contacts] = await Promise.all([
+      find(orgId, email),
+      contactStatus.getContactsByEmail(orgId, [email]),
+    ]);
+    if (!current) throw missing("This address is not suppressed");
+    const suppressed = contacts.filter(({ status }) => status === "suppressed");
+    const removeWrite = removeItem(keyOf(orgId, email), { if: equals("reason", current.reason) });
+    await write(
+      removeWrite,
+      countWrite(orgId, current.reason, -1),
+      ...suppressed.slice(0, maxContactsPerWrite).map(contactStatus.restoreContactWrite),
+    );
+    await contactStatus.syncWithSuppressions(orgId, contacts);
+  });
+
+/**
+ * For a person who subscribes again: removes a suppression with the reason `unsubscribe`. Any other
+ * suppression stays.
+ */
+export async function removeIfUnsubscribed(orgId: number, email: string): Promise<void> {
+  const current = await find(orgId, email);
+  if (current?.reason !== "unsubscribe") return;
+  await remove(orgId, email).catch(undefinedIfMissing);
+}
+
+/** Suppresses an address for all mail and stores only its hash. */
+export const suppressByHash = (orgId: number, email: string): Promise<void> =>
+  changeWithRetry(orgId, email, async () => {
+    const current = await find(orgId, email);
+    const step = {
+      wanted: { email, reason: "manual" as const, detail: null, source: "erasure" },
+      current,
+    };
+    const at = now();
+    const next = needsWrite(step) ? toSuppression(step, at) : current!;
+    const counting = [
+      countWrite(orgId, next.reason, 1),
+      ...(current ? [countWrite(orgId, current.reason, -1)] : []),
+    ];
+    await departures.commitDepartures(orgId, { emails: [email] }, (logWrites) =>
+      write(
+        itemWrite(orgId, step, { indexed: next, stored: toHashOnly(next) }),
+        ...(next.reason === current?.reason ? [] : counting),
+        ...logWrites,
+      ),
+    );
+    await syncContacts(orgId, [email]);
+  });
+
+const toHashOnly = ({ email, ...rest }: Suppression): Suppression => ({
+  ...rest,
+  email: email.startsWith("sha256:") ? email : `sha256:${sha256(normalizeEmail(email))}`,
+  detail: null,
+});
+
+// Fits into a transaction. If the organization has more sites with this address, their contacts
+// follow a moment later.
+const maxContactsPerWrite = 90;
+
+/** Number of entries by reason. */
+export async function getCounts(orgId: number): Promise<Record<SuppressionReason, number>> {
+  const counters = await queryAll<{ sk: string; count: number }>(ranges.suppressionCounts(orgId));
+  const counts = { bounce: 0, spam_report: 0, unsubscribe: 0, manual: 0, import: 0 };
+  // The first counter of a reason had no shard.
+  for (const { sk, count } of counters) counts[sk.split("#")[0] as SuppressionReason] += count;
+  return counts;
+}
+
+export const keyOf = (orgId: number, email: string) =>
+  keys.suppression(orgId, normalizeEmail(email));
+
+// Bounces of a large campaign are suppressed in parallel, and transactions on one counter would
+// conflict. Any shard can take a change, because only the sum is read.
+const countShards = 8;
+
+const countWrite = (orgId: number, reason: SuppressionReason, by: number): Write =>
+  update(keys.suppressionCount(orgId, reason, randomInt(countShards)), { add: { count: by } });
+
+const changeWithRetry = <T>(orgId: number, email: string, attempt: () => Promise<T>): Promise<T> =>
+  retryInTurn(`suppression ${orgId} ${normalizeEmail(email)}`, "The suppression", attempt);
+
+function toSuppression(
+  { wanted: { email, reason, detail, source }, current }: SuppressionChange,
+  at: Date,
+): Suppression {
+  const updatedAt = at.toISOString();
+  return {
+    email: normalizeEmail(email),
+    reason,
+    detail: detail ?? null,
+    source,
+    createdAt: current?.createdAt ?? updatedAt,
+    updatedAt,
+  };
+}
+
+function itemWrite(
+  orgId: number,
+  step: SuppressionChange,
+  { indexed, stored = indexed }: { indexed: Suppression; stored?: Suppression },
+): Write {
+  const unchanged = step.current ? equals("reason", step.current.reason) : isNew;
+  const email = normalizeEmail(step.wanted.email);
+  return put(
+    keyOf(orgId, email),
+    { ...stored, ...newestIndexAttributes(orgId, { ...indexed, email }) },
+    { if: unchanged },
+  );
+}
+
+// The sort key contains the reason, so a list of one reason does not read the items of other
+// reasons.
+const newestIndexAttributes = (orgId: number, { email, reason, createdAt }: Suppression) =>
+  indexAttributes(
+    indexes.newSuppressions(orgId, emailShardOf(email)),
+    `${createdAt}#${sha256(email)}#${reason}`,
+  );

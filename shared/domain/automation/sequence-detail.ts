@@ -1,0 +1,103 @@
+// A sequence with its steps, its enrollments and its statistics.
+import * as z from "zod";
+import type { CallerScope } from "../../caller.ts";
+import * as sources from "../sending/mail-sources.ts";
+import { countHandedOver } from "../sending/mailing-stats.ts";
+import { Enrollment } from "./enrollment-schema.ts";
+import * as enrollmentPages from "./enrollments.ts";
+import { findItem, Sequence, toApi } from "./sequence-schema.ts";
+import * as graphStore from "./step-graph-store.ts";
+import { SequenceStep } from "./step-schema.ts";
+
+const StepStats = z.object({
+  reached: z.int().describe("Enrollments that reached the step."),
+  waiting: z.int().describe("Enrollments that are at the step now."),
+  sent: z
+    .int()
+    .describe("For `email` steps: emails that the provider accepted, with any later outcome."),
+  delivered: z.int(),
+  opened: z.int().describe("Number of contacts that opened the email."),
+  clicked: z.int().describe("Number of contacts that clicked a link in the email."),
+  bounced: z.int(),
+  unsubscribed: z.int(),
+  failed: z.int(),
+});
+
+export const SequenceDetail = Sequence.extend({
+  steps: z.array(SequenceStep.extend({ stats: StepStats }).meta({ id: "SequenceStepDetail" })),
+  enrollments: z
+    .array(Enrollment)
+    .describe(
+      "Up to 50 enrollments, active ones first. For all of them use GET " +
+        "/sequences/:id/enrollments.",
+    ),
+  stats: z.object({
+    active: z.int().describe("Enrollments that are active now."),
+    completed: z.int().describe("Enrollments that reached the end."),
+    cancelled: z.int(),
+    failed: z.int(),
+    mails: z
+      .object({
+        candidates: z.int(),
+        accepted: z.int(),
+        queued: z.int(),
+        sending: z.int(),
+        sent: z.int(),
+        delivered: z.int(),
+        failed: z.int(),
+        uncertain: z.int(),
+        cancelled: z.int(),
+        suppressed: z.int(),
+        unsubscribed: z.int(),
+        capped: z.int(),
+      })
+      .describe("Where each email of the sequence is now, as in the accounting of a campaign."),
+  }),
+}).meta({ id: "SequenceDetail" });
+export type SequenceDetail = z.output<typeof SequenceDetail>;
+
+export async function getDetail(
+  { orgId, siteId }: CallerScope,
+  id: number,
+): Promise<SequenceDetail> {
+  const sequence = await findItem({ orgId, siteId }, id);
+  const graphRead = graphStore.getGraph(orgId, sequence);
+  const [
+    { steps },
+    { byStatus: enrollmentCounts, steps: stepCounts },
+    mails,
+    { items: enrollments },
+    sequenceForApi,
+  ] = await Promise.all([
+    graphRead,
+    enrollmentPages.getCounts(orgId, id),
+    sources.getSourceTotals(orgId, { kind: "sequence", id }),
+    graphRead.then((graph) =>
+      enrollmentPages.readPage(orgId, { sequence, graph, request: { limit: 50 } }),
+    ),
+    toApi(orgId, sequence),
+  ]);
+  const statsOf = (step: SequenceStep) => {
+    const { reached, left } = stepCounts.get(step.id) ?? { reached: 0, left: 0 };
+    return { reached, waiting: reached - left, ...toMailStats(mails.parts.get(step.id)) };
+  };
+  return {
+    ...sequenceForApi,
+    steps: steps.map((step) => ({ ...step, stats: statsOf(step) })),
+    enrollments,
+    stats: { ...(enrollmentCounts satisfies enrollmentPages.EnrollmentCounts), mails: mails.all },
+  };
+}
+
+function toMailStats(mails: sources.SourceTotals | undefined) {
+  const events = mails?.events ?? {};
+  return {
+    sent: mails ? countHandedOver(mails) : 0,
+    delivered: mails?.delivered ?? 0,
+    opened: events.uniqueOpened ?? 0,
+    clicked: events.uniqueClicked ?? 0,
+    bounced: (events.bouncedHard ?? 0) + (events.bouncedSoft ?? 0),
+    unsubscribed: events.unsubscribed ?? 0,
+    failed: mails?.failed ?? 0,
+  };
+}

@@ -1,0 +1,184 @@
+// The mail of enrollment runs: what it is made of, and the writes that stage it in the transaction
+// of its enrollments.
+import { randomUUID } from "node:crypto";
+import type { Write } from "../../adapters/dynamodb/table.ts";
+import { enqueue } from "../../adapters/sqs/enqueue.ts";
+import { now } from "../../clock.ts";
+import { Problem } from "../../errors.ts";
+import { queues } from "../../queues.ts";
+import * as quota from "../billing/quota.ts";
+import type { TemplateMeta } from "../content/templates.ts";
+import type * as sites from "../identity/sites.ts";
+import * as sendingConfigs from "../senders/sending-configs.ts";
+import {
+  allocateCharges,
+  type MarketingMessage,
+  stageChunks,
+} from "../sending/intake/stage-chunks.ts";
+import {
+  addSourceCountWrites,
+  type MailSource,
+  type SourceCountChange,
+} from "../sending/mail-sources.ts";
+import { requireMarketingSender } from "../sending/rendering/marketing-mail.ts";
+import { type EnrollmentTransition, isEnd } from "./enrollment-transition.ts";
+import type { SequenceItem } from "./sequence-schema.ts";
+import type { EnrollmentRun } from "./step-runner.ts";
+import type { SequenceStep } from "./step-schema.ts";
+import { getTemplates } from "./steps.ts";
+import { commitGroup } from "./transition-commits.ts";
+
+export interface MailContext {
+  site: sites.Site;
+  /** Undefined when no run sends mail. */
+  config: sendingConfigs.SendingConfig | undefined;
+  templates: Map<number, TemplateMeta>;
+  bcc: string | undefined;
+}
+
+/** Throws 404 or 400 when a template, the sending config or the postal address is missing. */
+export async function loadMailContext(
+  orgId: number,
+  {
+    sequence: { sendingConfigId, autoBcc },
+    site,
+    runs,
+  }: { sequence: SequenceItem; site: sites.Site; runs: EnrollmentRun[] },
+): Promise<MailContext> {
+  const templateIds = [...new Set(runs.flatMap(({ mailStep }) => mailStep?.templateId ?? []))];
+  const common = { site, bcc: autoBcc ?? undefined };
+  if (!templateIds.length) return { ...common, config: undefined, templates: new Map() };
+  const [config, templates] = await Promise.all([
+    sendingConfigId === null
+      ? sendingConfigs.findDefault(orgId)
+      : sendingConfigs.find({ orgId }, sendingConfigId),
+    getTemplates(orgId, templateIds),
+    requireMarketingSender(orgId, site),
+  ]);
+  const missingId = templateIds.find((id) => !templates.has(id));
+  if (missingId !== undefined)
+    throw new Problem("missing", `Template ${missingId} no longer exists`);
+  return { ...common, config, templates };
+}
+
+interface SequenceMailSender {
+  orgId: number;
+  /** The sequence. */
+  id: number;
+  mailContext: MailContext;
+}
+
+/** Throws 402 when neither the plan nor the credits cover the mails. */
+export async function commitGroupWithMails(
+  sender: SequenceMailSender,
+  runs: EnrollmentRun[],
+): Promise<EnrollmentTransition[] | undefined> {
+  const { orgId, id, mailContext } = sender;
+  const mailCount = runs.filter(({ mailStep }) => mailStep).length;
+  if (!mailCount) return commitGroup(...(await prepareGroup(sender, runs, undefined)));
+  const commitCharged = async ({ writes: chargeWrites, cost }: quota.MailCharge) => {
+    const [transitions, mailWrites] = await prepareGroup(sender, runs, cost);
+    return commitGroup(transitions, [...mailWrites, ...chargeWrites]);
+  };
+  const order = {
+    orgId,
+    n: mailCount,
+    reference: `sequence:${id}:${randomUUID()}`,
+    siteSends: { siteId: mailContext.site.id, n: mailCount },
+  };
+  return quota.chargeMails(order, commitCharged);
+}
+
+/** Stores the chunks of the mail. Nothing sends them before the returned writes are committed. */
+async function prepareGroup(
+  sender: SequenceMailSender,
+  runs: EnrollmentRun[],
+  cost: quota.MailCost | undefined,
+): Promise<[EnrollmentTransition[], Write[]]> {
+  const { orgId, id } = sender;
+  const startedAt = now();
+  const runsWithMail = runs.filter(({ mailStep }) => mailStep);
+  const runsByStep = Map.groupBy(runsWithMail, ({ mailStep }) => mailStep!);
+  const batches = [...runsByStep].map(([step, stepRuns]) => ({
+    message: toMessage(sender, step, startedAt),
+    contacts: stepRuns.map(({ contact }) => contact!),
+    isSuspended: false,
+  }));
+  const counted: SourceCountChange[] = runs.flatMap(({ mailStep, cappedSteps }) => [
+    ...(mailStep ? [{ source: sourceOf(id, mailStep), counts: { candidates: 1 } }] : []),
+    ...cappedSteps.map((step) => ({
+      source: sourceOf(id, step),
+      counts: { candidates: 1, capped: 1 },
+    })),
+  ]);
+  // Contacts over the frequency cap are counted even when no contact of the group gets mail.
+  const { sendIds, writes } = batches.length
+    ? await stageChunks(allocateCharges(batches, cost), counted)
+    : {
+        sendIds: new Map<number, number>(),
+        writes: addSourceCountWrites(orgId, runs[0]?.transition.enrollment.contactId ?? 0, counted),
+      };
+  const transitions = runs.map(({ transition, mailStep }) =>
+    mailStep
+      ? withSendId(transition, mailStep, sendIds.get(transition.enrollment.contactId)!)
+      : transition,
+  );
+  return [transitions, writes];
+}
+
+function withSendId(
+  transition: EnrollmentTransition,
+  step: SequenceStep,
+  sendId: number,
+): EnrollmentTransition {
+  const { enrollment, to } = transition;
+  return isEnd(to)
+    ? transition
+    : { ...transition, to: { ...to, sends: { ...enrollment.sends, [step.id]: sendId } } };
+}
+
+const sourceOf = (id: number, step: SequenceStep): MailSource => ({
+  kind: "sequence",
+  id,
+  part: step.id,
+});
+
+function toMessage(
+  { orgId, id, mailContext: { site, bcc, config, templates } }: SequenceMailSender,
+  step: SequenceStep,
+  startedAt: Date,
+): MarketingMessage {
+  const { version, subject } = templates.get(step.templateId!)!;
+  return {
+    orgId,
+    site,
+    bcc,
+    config: config!,
+    source: sourceOf(id, step),
+    template: { id: step.templateId!, version, subject },
+    startedAt,
+  };
+}
+
+// One wake-up covers all commits of the next 30 seconds: it is delayed by twice the worker timeout,
+// so those workers have ended when it arrives.
+const wakeUpValidSeconds = 30;
+const wakeUpDelaySeconds = 2 * queues.advance.timeoutSeconds;
+const wakeUpUntil = new Map<string, number>();
+
+/**
+ * Enqueues a delayed wake-up of the lane. Call it before the commit: if the worker crashes between
+ * the commit and
+ * `lanes.announceArrival`, the message still starts the lane.
+ */
+export async function enqueueLaneWakeUp(orgId: number, configId: number): Promise<void> {
+  const lane = `${orgId}/${configId}`;
+  const ms = now().getTime();
+  if ((wakeUpUntil.get(lane) ?? 0) > ms) return;
+  await enqueue(queues.advance, [{ work: "lane", orgId, configId }], {
+    group: orgId,
+    delaySeconds: wakeUpDelaySeconds,
+  });
+  if (wakeUpUntil.size > 1000) wakeUpUntil.clear();
+  wakeUpUntil.set(lane, ms + wakeUpValidSeconds * 1000);
+}

@@ -1,0 +1,125 @@
+// A step of a sequence: an email, a delay or a condition.
+import * as z from "zod";
+import { SegmentRules, StepRulesInput } from "../audience/segments/segment-rules.ts";
+
+export const stepTypes = ["email", "delay", "condition"] as const;
+export type StepType = (typeof stepTypes)[number];
+
+const Id = z.int().positive();
+const maxOrder = 1_000_000;
+const Order = z.int().min(1).max(maxOrder);
+const maxDelayMinutes = 2 * 365 * 24 * 60;
+
+const branchField = (what: string) =>
+  Order.nullable()
+    .optional()
+    .describe(
+      `${what} Must be greater than the step's own \`stepOrder\`. If omitted: the next step ` +
+        "in order. `null`: the sequence ends here.",
+    );
+
+const branchFields = {
+  nextStepOrder: branchField("For `email` and `delay`: `stepOrder` of the following step."),
+  trueBranchStepOrder: branchField(
+    "For `condition`: `stepOrder` of the following step if the condition holds.",
+  ),
+  falseBranchStepOrder: branchField(
+    "For `condition`: `stepOrder` of the following step if the condition does not hold.",
+  ),
+};
+
+export const SequenceStep = z
+  .object({
+    id: z.int(),
+    stepOrder: z.int().describe("Position of the step in its sequence, from 1. Gaps are allowed."),
+    type: z
+      .enum(stepTypes)
+      .describe("`email` sends an email, `delay` waits, `condition` branches."),
+    templateId: z.int().nullable(),
+    delayMinutes: z.int().nullable(),
+    conditionConfig: SegmentRules.nullable(),
+    ...branchFields,
+    createdAt: z.string(),
+    updatedAt: z.string(),
+  })
+  .meta({ id: "SequenceStep" });
+export type SequenceStep = z.output<typeof SequenceStep>;
+
+const inputFields = {
+  templateId: Id.nullable().describe(
+    "For `email`: the template. Required before the sequence can be active.",
+  ),
+  delayMinutes: z
+    .int()
+    .min(0)
+    .max(maxDelayMinutes)
+    .nullable()
+    .describe("For `delay`: minutes to wait, up to two years (1,051,200)."),
+  conditionConfig: StepRulesInput.nullable().describe(
+    "For `condition`: segment rules, tested when the contact reaches the step. Also takes " +
+      "`step.<order>.opened` and `step.<order>.clicked`: whether the contact opened or clicked " +
+      "the email of that step.",
+  ),
+  ...branchFields,
+};
+
+export const NewSequenceStep = z.object({
+  type: z.enum(stepTypes),
+  stepOrder: Order.optional().describe("Position of the step. Defaults to after the last step."),
+  templateId: inputFields.templateId.optional(),
+  delayMinutes: inputFields.delayMinutes.optional(),
+  conditionConfig: inputFields.conditionConfig.optional(),
+  ...branchFields,
+});
+export type NewSequenceStep = z.output<typeof NewSequenceStep>;
+
+const maxStepsPerRequest = 200;
+export const AddStepsRequest = z
+  .object({
+    steps: z
+      .array(NewSequenceStep)
+      .min(1)
+      .max(maxStepsPerRequest)
+      .optional()
+      .describe("1 to 200 steps. Or give the fields of one step directly in the body."),
+    insert: z
+      .boolean()
+      .optional()
+      .describe(
+        "What happens if a `stepOrder` is taken. `true`: the steps from there on move up. " +
+          "`false`: the request fails.",
+      ),
+    ...NewSequenceStep.partial().shape,
+  })
+  .refine(({ steps, type }) => (steps === undefined) !== (type === undefined), {
+    message: "give steps, or the fields of one step",
+    path: ["steps"],
+  })
+  .meta({
+    examples: [
+      {
+        steps: [
+          { stepOrder: 1, type: "email", templateId: 1 },
+          { stepOrder: 2, type: "delay", delayMinutes: 4320 },
+          {
+            stepOrder: 3,
+            type: "condition",
+            conditionConfig: {
+              match: "all",
+              conditions: [{ field: "step.1.opened", operator: "exists" }],
+            },
+            trueBranchStepOrder: null,
+            falseBranchStepOrder: 4,
+          },
+          { stepOrder: 4, type: "email", templateId: 2 },
+        ],
+      },
+    ],
+  });
+export type AddStepsRequest = z.output<typeof AddStepsRequest>;
+
+export const SequenceStepChanges = z
+  .object({ type: z.enum(stepTypes), ...inputFields })
+  .partial()
+  .meta({ examples: [{ delayMinutes: 1440 }] });
+export type SequenceStepChanges = z.output<typeof SequenceStepChanges>;

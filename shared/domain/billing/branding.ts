@@ -1,0 +1,58 @@
+// The branding footer. While it is on, mails beyond the plan are cheaper.
+import * as z from "zod";
+import { get, update, updateReturning } from "../../adapters/dynamodb/table.ts";
+import type { Caller } from "../../caller.ts";
+import { config } from "../../config.ts";
+import { renderBrandingHtml, renderBrandingText } from "../../email/branding-footer.ts";
+import { keys } from "../../keys.ts";
+import { brandingDiscountPercent, mailPriceInMillicents } from "../../plans.ts";
+import { millicentsPerCent } from "./credits.ts";
+import type { BillingAccount } from "./quota.ts";
+
+export const Branding = z
+  .object({
+    enabled: z
+      .boolean()
+      .describe(
+        "Whether emails accepted from now on end with the footer, transactional ones included.",
+      ),
+    discountPercent: z
+      .int()
+      .describe("Discount in per cent on emails beyond the plan, while the footer is on."),
+    centsPerMail: z.number().describe("Current price of an email beyond the plan, in US cents."),
+    footer: z
+      .object({ html: z.string(), text: z.string() })
+      .describe("Footer in English. Emails in German, French or Spanish get it in their language."),
+  })
+  .meta({ id: "Branding" });
+export type Branding = z.output<typeof Branding>;
+
+export const BrandingChange = z
+  .object({ enabled: z.boolean() })
+  .meta({ examples: [{ enabled: true }] });
+
+export const getBranding = async (orgId: number): Promise<Branding> =>
+  toApi(await get<BillingAccount>(keys.quotaAndCredits(orgId)));
+
+export const change = async (
+  { orgId }: Pick<Caller, "orgId">,
+  { enabled }: z.output<typeof BrandingChange>,
+): Promise<Branding> =>
+  toApi(
+    await updateReturning<BillingAccount>(
+      update(keys.quotaAndCredits(orgId), { set: { branded: enabled } }),
+    ),
+  );
+
+function toApi({ branded = false }: BillingAccount = {}): Branding {
+  const footer = {
+    html: renderBrandingHtml(config.brandingUrl, "en"),
+    text: renderBrandingText(config.brandingUrl, "en"),
+  };
+  return {
+    enabled: branded,
+    discountPercent: brandingDiscountPercent,
+    centsPerMail: mailPriceInMillicents(branded) / millicentsPerCent,
+    footer,
+  };
+}

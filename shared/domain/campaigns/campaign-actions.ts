@@ -1,0 +1,129 @@
+// Actions on a campaign: send now, schedule, pause, resume and cancel.
+
+import { all, equals, oneOf } from "../../adapters/dynamodb/conditions.ts";
+import { ConditionFailed, transact } from "../../adapters/dynamodb/table.ts";
+import { maxDelaySeconds } from "../../adapters/sqs/enqueue.ts";
+import type { CallerScope } from "../../caller.ts";
+import { now } from "../../clock.ts";
+import { invalid } from "../../errors.ts";
+import * as ids from "../../ids.ts";
+import { retryOnConflict } from "../../kernel/retry-on-conflict.ts";
+import * as allowance from "../billing/quota.ts";
+import * as plans from "./campaign-plan.ts";
+import {
+  type Campaign,
+  type CampaignSchedule,
+  type StoredCampaign,
+  toApi,
+} from "./campaign-schema.ts";
+import * as campaigns from "./campaigns.ts";
+import * as broadcasts from "./engine/broadcast.ts";
+import { startBroadcast } from "./engine/start-broadcast.ts";
+import * as states from "./engine/transitions.ts";
+
+const startableStatuses: broadcasts.BroadcastStatus[] = ["draft", "scheduled", "held"];
+
+/**
+ * Throws 400 that names what is missing, 402 when quota and credits do not cover one mail, and 409
+ * when it was already started.
+ */
+export async function sendNow(who: CallerScope, id: number): Promise<Campaign> {
+  const startRequestId = await ids.nextId("START");
+  return changeStatus(who, id, async (current) => {
+    // An earlier try of this request started it.
+    if (current.start === startRequestId) return true;
+    campaigns.requireStatus(current, startableStatuses, "sent");
+    const [plan, quota] = await Promise.all([
+      plans.buildCampaignPlan(current),
+      allowance.getQuota(who.orgId),
+    ]);
+    await allowance.requireAffordable(who.orgId, 1, quota);
+    return startBroadcast(current, plan, startRequestId);
+  });
+}
+
+const maxScheduleAheadDays = 365;
+// Allows for the duration of the request and for clocks that differ.
+const pastToleranceSeconds = 60;
+
+const invalidSchedule = (message: string) =>
+  invalid(`scheduledAt ${message}`, { details: [{ path: "scheduledAt", message }] });
+
+/** Also reschedules a scheduled or held campaign. */
+export async function schedule(
+  who: CallerScope,
+  id: number,
+  { scheduledAt, sendLate }: CampaignSchedule,
+): Promise<Campaign> {
+  const time = new Date(scheduledAt);
+  const aheadSeconds = (time.getTime() - now().getTime()) / 1000;
+  if (aheadSeconds < -pastToleranceSeconds)
+    throw invalidSchedule("must not be in the past: to send now, use POST /campaigns/:id/send");
+  const waitSeconds = Math.max(0, aheadSeconds);
+  if (waitSeconds > maxScheduleAheadDays * 24 * 3600)
+    throw invalidSchedule(`may be at most ${maxScheduleAheadDays} days ahead`);
+  // A time of up to one minute ago means now and does not count as late.
+  const at = waitSeconds > 0 ? time : now();
+  return changeStatus(who, id, async (current) => {
+    campaigns.requireStatus(current, startableStatuses, "scheduled");
+    await plans.buildCampaignPlan(current);
+    const fitsMessageDelay = waitSeconds <= maxDelaySeconds;
+    const due = broadcasts.broadcastDueAttributes(
+      id,
+      new Date(at.getTime() + (fitsMessageDelay ? broadcasts.graceSeconds * 1000 : 0)),
+    );
+    const set = {
+      status: "scheduled",
+      scheduledAt: at.toISOString(),
+      sendLate,
+      revision: current.revision + 1,
+      ...due,
+    };
+    const rule = {
+      if: all(equals("revision", current.revision), oneOf("status", startableStatuses)),
+    };
+    const done = await transact(
+      broadcasts.updateWrite(current, { set, remove: ["statusReason"] }, rule),
+    );
+    if (done && fitsMessageDelay) await broadcasts.enqueuePoll(current, waitSeconds);
+    return done;
+  });
+}
+
+/** While it is sending, the hand-over stops within seconds. A repeated cancel succeeds. */
+export const cancel = (who: CallerScope, id: number): Promise<Campaign> =>
+  changeStatus(who, id, async (current) => {
+    if (current.status === "cancelled") return true;
+    campaigns.requireStatus(
+      current,
+      ["draft", "scheduled", "held", "sending", "paused"],
+      "cancelled",
+    );
+    return states.cancel(current);
+  });
+
+export const pause = (who: CallerScope, id: number): Promise<Campaign> =>
+  changeStatus(who, id, async (current) => {
+    campaigns.requireStatus(current, ["sending"], "paused");
+    return states.pause(current);
+  });
+
+export const resume = (who: CallerScope, id: number): Promise<Campaign> =>
+  changeStatus(who, id, async (current) => {
+    campaigns.requireStatus(current, ["paused"], "resumed");
+    return states.resume(current);
+  });
+
+/**
+ * Reads the campaign and makes the attempt; does both again when another request changed the
+ * campaign in between.
+ */
+const changeStatus = (
+  who: CallerScope,
+  id: number,
+  attempt: (current: StoredCampaign) => Promise<boolean>,
+): Promise<Campaign> =>
+  retryOnConflict("The campaign", async () => {
+    if (!(await attempt(await campaigns.findStored(who, id)))) throw new ConditionFailed(0);
+    return toApi(await campaigns.findStored(who, id));
+  });

@@ -1,0 +1,156 @@
+// Builds the plan of a campaign: content, audience and sending config. Scheduling builds it as a
+// check; the start builds and stores it.
+
+import { get, put, remove, type Write } from "../../adapters/dynamodb/table.ts";
+import { now } from "../../clock.ts";
+import { invalid, missing, Problem } from "../../errors.ts";
+import { type CompressedValue, compress, decompress } from "../../kernel/compressed-values.ts";
+import { keys } from "../../keys.ts";
+import * as segments from "../audience/segments/segments.ts";
+import * as templates from "../content/templates.ts";
+import * as sites from "../identity/sites.ts";
+import * as sendingConfigs from "../senders/sending-configs.ts";
+import { requireMarketingSender } from "../sending/rendering/marketing-mail.ts";
+import type { StoredCampaign, StoredVariant } from "./campaign-schema.ts";
+import type { BroadcastAudience, BroadcastPart, BroadcastPlan } from "./engine/broadcast-plan.ts";
+
+/** Throws 400 that names what is missing. */
+export async function buildCampaignPlan(
+  campaign: StoredCampaign,
+  at = now(),
+): Promise<BroadcastPlan> {
+  const { orgId, siteId, sendingConfigId, abTest, variants } = campaign;
+  const who = { orgId };
+  if (sendingConfigId === null)
+    throw fieldMissing("sendingConfigId", "sendingConfigId is required to send a campaign");
+  if (abTest && variants.length < 2)
+    throw fieldMissing(
+      "abTest",
+      "An A/B test needs at least two variants: add them with POST /campaigns/:id/variants, " +
+        "or set abTest to null",
+    );
+  const [audience, parts] = await Promise.all([
+    findAudience(campaign),
+    buildParts(campaign),
+    requireReference("sendingConfigId", sendingConfigs.find(who, sendingConfigId)),
+    sites.find(who, siteId).then((site) => requireMarketingSender(orgId, site)),
+  ]);
+  return {
+    siteId,
+    configId: sendingConfigId,
+    audience,
+    parts,
+    at: at.toISOString(),
+    ...(abTest && { test: abTest }),
+  };
+}
+
+async function findAudience({
+  orgId,
+  siteId,
+  listId,
+  tagId,
+  segmentId,
+}: StoredCampaign): Promise<BroadcastAudience> {
+  const named = Object.entries({ listId, tagId, segmentId }).filter(([, id]) => id !== null);
+  if (named.length !== 1) {
+    const has = named.length ? `, not ${named.map(([name]) => name).join(" and ")} together` : "";
+    throw fieldMissing(
+      "listId",
+      `A campaign needs exactly one of listId, tagId and segmentId to be sent${has}`,
+    );
+  }
+  const who = { orgId };
+  if (listId !== null)
+    return { listId: (await requireGroup(orgId, { kind: "LIST", id: listId, path: "listId" })).id };
+  if (tagId !== null)
+    return { tagId: (await requireGroup(orgId, { kind: "TAG", id: tagId, path: "tagId" })).id };
+  const { rules } = await requireReference("segmentId", segments.find(who, segmentId!));
+  return { siteId, rules };
+}
+
+async function requireGroup(
+  orgId: number,
+  { kind, id, path }: { kind: "LIST" | "TAG"; id: number; path: string },
+): Promise<{ id: number }> {
+  const group = await get<{ id: number }>(keys.record(orgId, kind, id));
+  if (!group) throw fieldMissing(path, `${path} refers to something that no longer exists`);
+  return group;
+}
+
+/** One part for each variant, or a single one. */
+async function buildParts(campaign: StoredCampaign): Promise<BroadcastPart[]> {
+  const { variants } = campaign;
+  if (!variants.length) return [await buildPart(campaign, undefined)];
+  return Promise.all(variants.map((variant) => buildPart(campaign, variant)));
+}
+
+async function buildPart(
+  campaign: StoredCampaign,
+  variant: StoredVariant | undefined,
+): Promise<BroadcastPart> {
+  const ofVariant = variant ? ` of variant ${variant.id}` : "";
+  const subject = variant?.subject ?? campaign.subject ?? undefined;
+  const shared = { id: variant?.id, weight: variant?.weight ?? 1, subject };
+  if (variant?.htmlVersion) {
+    if (!subject)
+      throw fieldMissing(
+        "subject",
+        `The html${ofVariant} needs a subject: set one on the variant or on the campaign`,
+      );
+    return { ...shared, htmlVersion: variant.htmlVersion };
+  }
+  const templateId = variant?.templateId ?? campaign.templateId;
+  if (templateId === null)
+    throw fieldMissing(
+      "templateId",
+      "A campaign needs a templateId to be sent, or variants with a templateId or " +
+        `html${ofVariant && `: the content${ofVariant} is missing`}`,
+    );
+  const { version, subject: templateSubject } = await requireReference(
+    "templateId",
+    templates.findMeta({ orgId: campaign.orgId }, templateId),
+  );
+  return { ...shared, template: { id: templateId, version, subject: templateSubject } };
+}
+
+async function requireReference<T>(path: string, lookup: Promise<T>): Promise<T> {
+  try {
+    return await lookup;
+  } catch (error) {
+    if (error instanceof Problem && error.kind === "missing")
+      throw fieldMissing(path, `${path} refers to something that no longer exists`);
+    throw error;
+  }
+}
+
+const fieldMissing = (path: string, message: string): Problem =>
+  invalid(message, { details: [{ path, message }] });
+
+// The html of a variant is an item of its own, so that the list of campaigns reads small records.
+const variantHtmlKey = (orgId: number, variantId: number, version: number) =>
+  keys.recordBody(orgId, "CAMPAIGN", { id: variantId, version });
+
+export async function storeHtmlWrite(
+  orgId: number,
+  { variantId, version }: { variantId: number; version: number },
+  html: string,
+): Promise<Write> {
+  const key = variantHtmlKey(orgId, variantId, version);
+  return put(key, await compress(key, { html }, "templates"));
+}
+
+export const deleteHtmlWrites = (
+  orgId: number,
+  { id, htmlVersion }: Pick<StoredVariant, "id" | "htmlVersion">,
+): Write[] => (htmlVersion ? [remove(variantHtmlKey(orgId, id, htmlVersion))] : []);
+
+export async function findVariantHtml(
+  orgId: number,
+  variantId: number,
+  version: number,
+): Promise<string> {
+  const item = await get<CompressedValue>(variantHtmlKey(orgId, variantId, version));
+  if (!item) throw missing("The html of this variant is no longer stored");
+  return (await decompress<{ html: string }>(item)).html;
+}

@@ -1,0 +1,326 @@
+// Preview of a campaign: how many contacts would get it now, and rendered samples.
+
+import * as z from "zod";
+import {
+  all,
+  type Condition,
+  equals,
+  greaterThan,
+  not,
+  oneOf,
+} from "../../adapters/dynamodb/conditions.ts";
+import type { CallerScope } from "../../caller.ts";
+import { addSeconds, now } from "../../clock.ts";
+import { config } from "../../config.ts";
+import * as liquid from "../../email/liquid.ts";
+import { inParallel } from "../../kernel/parallel.ts";
+import { emailShards } from "../../keys.ts";
+import { fillMergeText } from "../../providers/provider-adapter.ts";
+import * as reader from "../audience/contacts/contact-reader.ts";
+import type { ContactItem } from "../audience/contacts/contact-schema.ts";
+import * as suppressions from "../audience/suppressions/suppressions.ts";
+import * as sites from "../identity/sites.ts";
+import { getExclusionReason } from "../sending/eligibility.ts";
+import * as staging from "../sending/intake/stage-chunks.ts";
+import { compose, mergeVariables } from "../sending/rendering/compose.ts";
+import { loadMailParts, type MailParts } from "../sending/rendering/mail-content.ts";
+import { requireMarketingSender } from "../sending/rendering/marketing-mail.ts";
+import { buildCampaignPlan } from "./campaign-plan.ts";
+import type { StoredCampaign } from "./campaign-schema.ts";
+import * as campaigns from "./campaigns.ts";
+import * as plans from "./engine/broadcast-plan.ts";
+import { createPartMessageBuilder } from "./engine/part-messages.ts";
+
+const n = z.int();
+const PreviewSample = z.object({
+  contactId: n,
+  email: z.string(),
+  variantId: n
+    .nullable()
+    .describe(
+      "Variant that was rendered. `null`: the campaign has no variants, or the contact would " +
+        "wait for the winner and the first variant is shown.",
+    ),
+  subject: z.string(),
+  html: z.string().nullable(),
+  text: z.string(),
+  missingVariables: z
+    .array(z.string())
+    .describe("Variables that have no value for this contact and so rendered empty."),
+  error: z
+    .string()
+    .nullable()
+    .describe("Why the email cannot be rendered for this contact. Its send would fail."),
+});
+type PreviewSample = z.output<typeof PreviewSample>;
+
+const maxSamples = 10;
+/** Up to this number, every candidate is checked against the suppression list. */
+const maxExactCandidates = 10_000;
+
+export const CampaignPreview = z
+  .object({
+    candidates: n.describe("Contacts in the audience."),
+    wouldReceive: n.describe("Contacts who would get the campaign now."),
+    suppressed: n,
+    unsubscribed: n.describe(
+      "Candidates not sent to because they unsubscribed or have not confirmed yet.",
+    ),
+    capped: n,
+    exact: z
+      .boolean()
+      .describe(
+        `false above ${maxExactCandidates.toLocaleString("en")} candidates: then only the ` +
+          "status of each contact is checked, which can lag behind new suppressions.",
+      ),
+    samples: z
+      .array(PreviewSample)
+      .describe("Up to ten rendered emails. Their unsubscribe links do not work."),
+  })
+  .meta({ id: "CampaignPreview" });
+export type CampaignPreview = z.output<typeof CampaignPreview>;
+
+type PreviewCounts = Pick<
+  CampaignPreview,
+  "candidates" | "wouldReceive" | "suppressed" | "unsubscribed" | "capped"
+>;
+
+/** Throws 400 that names what the campaign is missing. */
+export async function preview(
+  who: CallerScope,
+  id: number,
+): Promise<CampaignPreview & { warnings: string[] }> {
+  const campaign = await campaigns.findStored(who, id);
+  const plan = await buildCampaignPlan(campaign);
+  const [contactQuery, site] = await Promise.all([
+    plans.buildContactQuery(who.orgId, plan),
+    sites.find(who, campaign.siteId),
+  ]);
+  const query: PreviewQuery = {
+    ...plan,
+    orgId: who.orgId,
+    contactQuery,
+    capDays: site.sendFrequencyCapDays ?? 0,
+  };
+  const [counts, samples, { physicalAddress }] = await Promise.all([
+    countRecipients(query),
+    renderSamples(campaign, query),
+    requireMarketingSender(who.orgId, site),
+  ]);
+  return {
+    ...counts,
+    samples,
+    warnings: [
+      ...listVariableWarnings(samples),
+      ...(physicalAddress ? [] : [missingAddressWarning]),
+    ],
+  };
+}
+
+const missingAddressWarning =
+  "Marketing mail must show a postal address in many countries: set physicalAddress on the " +
+  "site or with PUT /compliance";
+
+function listVariableWarnings(samples: PreviewSample[]): string[] {
+  const names = new Set(samples.flatMap(({ missingVariables }) => missingVariables));
+  if (!names.size) return [];
+  const n = samples.filter(({ missingVariables }) => missingVariables.length).length;
+  return [
+    `These variables have no value in ${n} of ${samples.length} samples: ` +
+      `${[...names].slice(0, 20).join(", ")}`,
+  ];
+}
+
+async function countRecipients(
+  query: PreviewQuery,
+): Promise<PreviewCounts & Pick<CampaignPreview, "exact">> {
+  const candidates = await reader.countContacts(query, query.contactQuery);
+  const exact = candidates <= maxExactCandidates;
+  return { ...(await (exact ? countExactly(query) : countByStatus(query, candidates))), exact };
+}
+
+interface PreviewQuery extends plans.BroadcastPlan {
+  orgId: number;
+  contactQuery: reader.ContactQuery;
+  capDays: number;
+}
+
+async function countExactly({
+  orgId,
+  siteId,
+  contactQuery,
+  capDays,
+}: PreviewQuery): Promise<PreviewCounts> {
+  const counts: PreviewCounts = {
+    candidates: 0,
+    wouldReceive: 0,
+    suppressed: 0,
+    unsubscribed: 0,
+    capped: 0,
+  };
+  await inParallel(emailShards.length, emailShards, async (shard) => {
+    for await (const { items } of reader.readShard({ orgId, siteId }, shard, contactQuery)) {
+      const reasons = await listExclusionReasons(orgId, items, capDays);
+      counts.candidates += items.length;
+      for (const reason of reasons) counts[(reason ?? "wouldReceive") as keyof PreviewCounts]++;
+    }
+  });
+  return counts;
+}
+
+async function listExclusionReasons(orgId: number, items: ContactItem[], capDays: number) {
+  const suppressed = await suppressions.filterSuppressed(
+    orgId,
+    items.map(({ email }) => email),
+    { purpose: "marketing" },
+  );
+  return items.map((contact) => getExclusionReason(contact, suppressed, capDays));
+}
+
+/** Counts by the stored status of the contacts, without reading them out. */
+async function countByStatus(
+  { orgId, siteId, contactQuery, capDays }: PreviewQuery,
+  candidates: number,
+): Promise<PreviewCounts> {
+  const count = (condition: Condition) =>
+    reader.countContacts(
+      { orgId, siteId },
+      {
+        ...contactQuery,
+        filter: contactQuery.filter ? all(contactQuery.filter, condition) : condition,
+      },
+    );
+  const recentlyMailed = greaterThan(
+    "lastMarketingAt",
+    addSeconds(-capDays * 24 * 3600).toISOString(),
+  );
+  const [suppressed, unsubscribed, capped] = await Promise.all([
+    count(equals("status", "suppressed")),
+    count(not(oneOf("status", ["suppressed", "subscribed"]))),
+    capDays ? count(all(equals("status", "subscribed"), recentlyMailed)) : 0,
+  ]);
+  return {
+    candidates,
+    wouldReceive: candidates - suppressed - unsubscribed - capped,
+    suppressed,
+    unsubscribed,
+    capped,
+  };
+}
+
+// Keeps the response below the limit of API Gateway.
+const maxSampleBytes = 4_000_000;
+
+async function renderSamples(
+  campaign: StoredCampaign,
+  query: PreviewQuery,
+): Promise<PreviewSample[]> {
+  const { orgId, siteId, contactQuery, capDays } = query;
+  const found: ContactItem[] = [];
+  let cursor: string | undefined;
+  for (let pages = 0; pages < 10 && found.length < maxSamples; pages++) {
+    const { items, next } = await reader.readSitePage(
+      { orgId, siteId },
+      { limit: 50, ...(cursor && { cursor }) },
+      contactQuery,
+    );
+    const reasons = await listExclusionReasons(orgId, items, capDays);
+    found.push(...items.filter((_, i) => !reasons[i]));
+    if (next === undefined) break;
+    cursor = next;
+  }
+  const render = await createSampleRenderer(campaign, query);
+  const samples: PreviewSample[] = [];
+  let bytes = 0;
+  for (const contact of found.slice(0, maxSamples)) {
+    const sample = await render(contact, plans.assignPart(campaign, query, contact.id));
+    bytes += Buffer.byteLength(sample.html ?? "") + Buffer.byteLength(sample.text);
+    if (bytes > maxSampleBytes) break;
+    samples.push(sample);
+  }
+  return samples;
+}
+
+/** Returns a function that renders a part of the plan for a contact. */
+export async function createSampleRenderer(
+  { orgId, id }: StoredCampaign,
+  plan: plans.BroadcastPlan,
+) {
+  const buildMessage = await createPartMessageBuilder({ orgId, kind: "campaign", id }, plan);
+  const pool = liquid.newPool();
+  return async (
+    contact: ContactItem,
+    part: plans.BroadcastPart | undefined,
+  ): Promise<PreviewSample> => {
+    const budget = new liquid.Budget({ pool });
+    const content = await staging.buildMarketingContent({
+      ...(await buildMessage(part)),
+      startedAt: now(),
+    });
+    const parts = await loadMailParts(orgId, content);
+    // This page explains that the link of a preview does not work.
+    const inactiveLink = `${config.publicUrl}/api/v1/unsubscribe/preview`;
+    const linksOf = () => ({
+      unsubscribePage: inactiveLink,
+      oneClickUnsubscribe: inactiveLink,
+      contactToken: () => "preview",
+    });
+    const { common, renderRecipient } = compose(
+      content,
+      { ...parts, ...(parts.marketing && { marketing: { ...parts.marketing, linksOf } }) },
+      [],
+    );
+    const who = { contactId: contact.id, email: contact.email, variantId: part?.id ?? null };
+    try {
+      const { name, variables } = staging.toChunkRecipient(contact, 0);
+      const one = renderRecipient(
+        { sendId: 0, to: contact.email, name, variables, contactId: contact.id },
+        budget,
+      );
+      const text = fillMergeText(common.text ?? [], one);
+      const missingVariables = listMissingVariables(
+        parts,
+        mergeVariables(content, { to: contact.email, name, variables }),
+        content.at,
+      );
+      const html = common.html ? fillMergeText(common.html, one) : null;
+      return {
+        ...who,
+        subject: fillMergeText(common.subject, one),
+        html,
+        text,
+        missingVariables,
+        error: null,
+      };
+    } catch (error) {
+      return {
+        ...who,
+        subject: "",
+        html: null,
+        text: "",
+        missingVariables: [],
+        error: (error as Error).message,
+      };
+    }
+  };
+}
+
+/** Uses the same names as the preview of a template. */
+function listMissingVariables(
+  { subject, html, text }: MailParts,
+  variables: liquid.LiquidVariables,
+  at: string,
+): string[] {
+  const parts = Object.entries({ subject, html, text }).flatMap(([field, source]) =>
+    source ? [{ field, source }] : [],
+  );
+  const missing = parts.flatMap(
+    ({ field, source }) =>
+      liquid.render(liquid.compile(source, { escape: field === "html", field }), variables, {
+        now: new Date(at),
+      }).missing,
+  );
+  return [...new Set(missing)].filter((name) => !builtInVariables.has(name));
+}
+
+const builtInVariables = new Set(["unsubscribeUrl", "contactToken"]);

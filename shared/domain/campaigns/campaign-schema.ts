@@ -1,0 +1,331 @@
+// Schemas of campaigns and their variants, in the API and as stored.
+
+import * as z from "zod";
+import { singleLineText } from "../../kernel/email-fields.ts";
+import { rate } from "../../kernel/rates.ts";
+import * as bodies from "../content/template-bodies.ts";
+import type { SourceTotals } from "../sending/mail-sources.ts";
+import { MailingAccounting, MailingStats } from "../sending/mailing-stats.ts";
+import type { Broadcast, BroadcastStatus } from "./engine/broadcast.ts";
+
+export const broadcastStatuses = [
+  "draft",
+  "scheduled",
+  "held",
+  "sending",
+  "paused",
+  "sent",
+  "cancelled",
+  "failed",
+] as const satisfies BroadcastStatus[];
+
+const id = z.int().positive();
+export const maxVariants = 10;
+
+export const AbTest = z
+  .object({
+    testPercent: z
+      .int()
+      .min(1)
+      .max(100)
+      .describe(
+        "Percentage of the audience that gets the variants, by their weights. The rest waits " +
+          "for the winner. Each contact is assigned at random, so the shares of a small " +
+          "audience can be uneven.",
+      ),
+    metric: z
+      .enum(["open_rate", "click_rate"])
+      .describe("Rate that decides: opens or clicks by people, divided by delivered emails."),
+    durationMinutes: z
+      .int()
+      .min(1)
+      .max(7 * 24 * 60)
+      .describe(
+        "Minutes from the hand-over of the test emails until the winner is picked. At most 7 days.",
+      ),
+  })
+  .meta({ id: "AbTest" });
+export type AbTest = z.output<typeof AbTest>;
+
+const fields = {
+  name: singleLineText(200).trim().min(1).describe("Name of the campaign."),
+  subject: singleLineText(998)
+    .min(1)
+    .nullable()
+    .describe("Subject line, with Liquid. `null`: the subject of the template."),
+  templateId: id
+    .nullable()
+    .describe(
+      "Template of the email. Required to send, unless each variant has a `templateId` or `html`.",
+    ),
+  listId: id
+    .nullable()
+    .describe(
+      "Sends to the contacts on this list. Give exactly one of `listId`, `tagId` and " +
+        "`segmentId` before you send.",
+    ),
+  tagId: id
+    .nullable()
+    .describe(
+      "Sends to the contacts with this tag. Give exactly one of `listId`, `tagId` and " +
+        "`segmentId` before you send.",
+    ),
+  segmentId: id
+    .nullable()
+    .describe(
+      "Sends to the contacts that match this segment when sending starts. Give exactly one " +
+        "of `listId`, `tagId` and `segmentId` before you send.",
+    ),
+  sendingConfigId: id.nullable().describe("Sending config to send with. Required to send."),
+  abTest: AbTest.nullable().describe(
+    "A/B test: part of the audience gets the variants, the rest gets the winner. Needs at " +
+      "least two variants. `null`: every variant is sent at once, by weight.",
+  ),
+};
+
+const AbTestWinner = z.object({
+  variantId: z.int(),
+  reason: z
+    .enum(["best", "tie", "no_data"])
+    .describe(
+      "`best`: it had the best rate. `tie`: several variants had the best rate. `no_data`: " +
+        "there were no opens or clicks. In the last two cases, the variant with the highest " +
+        "weight wins, then the oldest.",
+    ),
+  decidedAt: z.string(),
+  results: z
+    .array(
+      z.object({
+        variantId: z.int(),
+        delivered: z.int().describe("Test emails delivered."),
+        opened: z.int().describe("Recipients who opened."),
+        clicked: z.int().describe("Recipients who clicked."),
+        rate: z.number().describe("Value of the metric, from 0 to 1."),
+      }),
+    )
+    .default([])
+    .describe(
+      "Metrics used to pick the winner, as they were then. The stats of the variants also " +
+        "count contacts who got the winner later.",
+    ),
+});
+export type AbTestWinner = z.output<typeof AbTestWinner>;
+
+export const Campaign = z
+  .object({
+    id: z.int(),
+    siteId: z.int(),
+    ...fields,
+    status: z
+      .enum(broadcastStatuses)
+      .describe(
+        "`draft`: not scheduled. `scheduled`: waits for `scheduledAt`. `held`: more than an " +
+          "hour late, waits for you to schedule or send it. `sending`: being sent. `paused`: " +
+          "stopped until it is resumed. `sent`: no email is queued or sending any more. " +
+          "`cancelled`: stopped for good. `failed`: could not start or continue.",
+      ),
+    statusReason: z
+      .string()
+      .nullable()
+      .describe("Why the campaign is held, paused or failed. `null` otherwise."),
+    scheduledAt: z
+      .string()
+      .nullable()
+      .describe("When sending starts. `null` if it was never scheduled."),
+    sendLate: z
+      .boolean()
+      .describe("Whether it is sent however late it is, for example after an outage."),
+    startedAt: z.string().nullable().describe("When sending started, or `null`."),
+    finishedAt: z
+      .string()
+      .nullable()
+      .describe("When the service noted that it was sent, cancelled or failed."),
+    winner: AbTestWinner.nullable().describe("Winner of the A/B test. `null` until it is picked."),
+    createdAt: z.string(),
+    updatedAt: z.string(),
+  })
+  .meta({ id: "Campaign" });
+export type Campaign = z.output<typeof Campaign>;
+
+export const NewCampaign = z
+  .object({
+    siteId: id.optional(),
+    name: fields.name,
+    subject: fields.subject.default(null),
+    templateId: fields.templateId.default(null),
+    listId: fields.listId.default(null),
+    tagId: fields.tagId.default(null),
+    segmentId: fields.segmentId.default(null),
+    sendingConfigId: fields.sendingConfigId.default(null),
+    abTest: fields.abTest.default(null),
+  })
+  .meta({ examples: [{ name: "Spring sale", templateId: 1, listId: 1, sendingConfigId: 1 }] });
+export type NewCampaign = z.output<typeof NewCampaign>;
+
+export const CampaignChanges = z
+  .object(fields)
+  .partial()
+  .meta({ examples: [{ name: "Spring sale, second try", segmentId: 1, listId: null }] });
+export type CampaignChanges = z.output<typeof CampaignChanges>;
+
+export const CampaignSchedule = z
+  .object({
+    scheduledAt: z.iso
+      .datetime({ offset: true })
+      .describe(
+        "When sending starts, within a minute. At most 365 days ahead. A time of up to one " +
+          "minute ago means now; an earlier time is an error.",
+      ),
+    sendLate: z
+      .boolean()
+      .default(false)
+      .describe(
+        "What happens after an outage of more than an hour. `true`: the campaign is sent " +
+          "late. `false`: it gets the status `held`.",
+      ),
+  })
+  .meta({ examples: [{ scheduledAt: "2027-03-20T09:00:00+01:00" }] });
+export type CampaignSchedule = z.output<typeof CampaignSchedule>;
+
+const variantFields = {
+  name: singleLineText(100).trim().min(1).describe("Name of the variant."),
+  subject: fields.subject.describe(
+    "Subject line, with Liquid. `null`: the subject of the campaign, else of the template.",
+  ),
+  templateId: id
+    .nullable()
+    .describe("Template of the variant. `null`: the template of the campaign."),
+  html: bodies.bodyFields.html.describe(
+    "HTML with Liquid, instead of a template. Then a subject is required, here or on the campaign.",
+  ),
+  weight: z
+    .int()
+    .min(1)
+    .max(1000)
+    .describe("Share of the variant relative to the weights of the others."),
+};
+
+/** Its html is a separate item, with the version `htmlVersion`. */
+export interface StoredVariant {
+  id: number;
+  name: string;
+  subject: string | null;
+  templateId: number | null;
+  htmlVersion?: number;
+  weight: number;
+  createdAt: string;
+  updatedAt: string;
+}
+
+export const CampaignVariant = z
+  .object({
+    id: z.int(),
+    campaignId: z.int(),
+    ...variantFields,
+    hasHtml: z.boolean(),
+    html: variantFields.html
+      .optional()
+      .describe("HTML of the variant. Returned by GET /campaigns/:id/variants/:variantId only."),
+    recipients: z.int().describe("Emails accepted for this variant."),
+    delivered: z.int(),
+    opened: z.int().describe("Recipients who opened."),
+    clicked: z.int().describe("Recipients who clicked."),
+    openRate: z.number().describe("opened / delivered, from 0 to 1."),
+    clickRate: z.number().describe("opened / delivered, from 0 to 1."),
+    isWinner: z.boolean().describe("Whether the variant won the A/B test."),
+    createdAt: z.string(),
+    updatedAt: z.string(),
+  })
+  .meta({ id: "CampaignVariant" });
+export type CampaignVariant = z.output<typeof CampaignVariant>;
+
+const htmlOrTemplateError = {
+  error: "exactly one of templateId and html is required",
+  path: ["html"],
+};
+const hasOneContent = ({
+  templateId,
+  html,
+}: {
+  templateId?: number | null | undefined;
+  html?: string | null | undefined;
+}) => !templateId || !html;
+
+export const NewVariant = z
+  .object({
+    name: variantFields.name
+      .optional()
+      .describe("Name of the variant. Defaults to A, B, C and so on."),
+    subject: variantFields.subject.default(null),
+    templateId: variantFields.templateId.default(null),
+    html: variantFields.html.default(null),
+    weight: variantFields.weight.default(50),
+  })
+  .refine(hasOneContent, htmlOrTemplateError)
+  .meta({ examples: [{ subject: "Last days of the sale, {{ firstName }}" }] });
+export type NewVariant = z.output<typeof NewVariant>;
+
+export const VariantChanges = z
+  .object(variantFields)
+  .partial()
+  .refine(hasOneContent, htmlOrTemplateError)
+  .meta({ examples: [{ weight: 80 }] });
+export type VariantChanges = z.output<typeof VariantChanges>;
+
+export const CampaignDetail = Campaign.extend({
+  sendingConfigLabel: z
+    .string()
+    .nullable()
+    .describe("Name and email address of the sender. `null` without a sending config."),
+  stats: MailingStats,
+  accounting: MailingAccounting,
+  variants: z.array(CampaignVariant),
+}).meta({ id: "CampaignDetail" });
+export type CampaignDetail = z.output<typeof CampaignDetail>;
+
+export interface StoredCampaign extends Broadcast {
+  subject: string | null;
+  templateId: number | null;
+  listId: number | null;
+  tagId: number | null;
+  segmentId: number | null;
+  sendingConfigId: number | null;
+  abTest: AbTest | null;
+  status: BroadcastStatus;
+  variants: StoredVariant[];
+  sendLate?: boolean;
+}
+
+export const toApi = (item: StoredCampaign): Campaign => ({
+  ...item,
+  statusReason: item.statusReason ?? null,
+  scheduledAt: item.scheduledAt ?? null,
+  sendLate: item.sendLate ?? false,
+  startedAt: item.startedAt ?? null,
+  finishedAt: item.finishedAt ?? null,
+  winner: item.winner ?? null,
+});
+
+export function toApiVariant(
+  { id: campaignId, winner }: StoredCampaign,
+  { htmlVersion, ...variant }: StoredVariant,
+  numbers: SourceTotals | undefined,
+): CampaignVariant {
+  const {
+    delivered = 0,
+    uniqueOpened: opened = 0,
+    uniqueClicked: clicked = 0,
+  } = numbers?.events ?? {};
+  return {
+    ...variant,
+    campaignId,
+    hasHtml: htmlVersion !== undefined,
+    recipients: numbers?.accepted ?? 0,
+    delivered,
+    opened,
+    clicked,
+    openRate: rate(opened, delivered),
+    clickRate: rate(clicked, delivered),
+    isWinner: winner?.variantId === variant.id,
+  };
+}

@@ -1,0 +1,95 @@
+// Deletes what a deleted campaign or holiday leaves behind, in the background. A run deletes what
+// it finds, so that after a crash the next run continues with the rest.
+
+import { exists } from "../../../adapters/dynamodb/conditions.ts";
+import {
+  get,
+  put,
+  query,
+  queryAll,
+  remove,
+  transact,
+  update,
+  type Write,
+  writeMany,
+} from "../../../adapters/dynamodb/table.ts";
+import { addSeconds, now } from "../../../clock.ts";
+import { inParallel } from "../../../kernel/parallel.ts";
+import { idsPerBlock, type Key, keys, ranges } from "../../../keys.ts";
+import { queues } from "../../../queues.ts";
+import * as feed from "../../sending/send-feed.ts";
+import { type BroadcastRef, broadcastDueAttributes, enqueuePoll } from "./broadcast.ts";
+import * as log from "./fan-out-log.ts";
+
+interface CleanupItem extends BroadcastRef {
+  diedAt: string;
+}
+
+const cleanupKey = (ref: BroadcastRef): Key => keys.deletedFanOut(ref.orgId, ref);
+
+/** For the transaction that deletes the record. */
+export const createCleanupWrite = ({ orgId, kind, id }: BroadcastRef): Write =>
+  put(cleanupKey({ orgId, kind, id }), {
+    orgId,
+    kind,
+    id,
+    diedAt: now().toISOString(),
+    ...broadcastDueAttributes(id, addSeconds(60)),
+  } satisfies CleanupItem);
+
+const workSeconds = queues.campaigns.timeoutSeconds - 40;
+
+/** Deletes the sends of a holiday too. Those of a campaign stay in the list of sends. */
+export async function cleanUpBroadcast(ref: BroadcastRef): Promise<void> {
+  const item = await get<CleanupItem>(cleanupKey(ref));
+  if (!item) return;
+  const until = addSeconds(workSeconds);
+  await transact(
+    update(
+      cleanupKey(ref),
+      { set: broadcastDueAttributes(ref.id, addSeconds(2 * queues.campaigns.timeoutSeconds)) },
+      { if: exists },
+    ),
+  );
+  for (;;) {
+    const { items } = await log.listLogEntries(ref);
+    if (!items.length) break;
+    if (now() >= until) return enqueuePoll(ref);
+    if (ref.kind === "holiday")
+      for (const entry of items)
+        await inParallel(4, entry.blocks, (block) => deleteChunkSends(ref.orgId, entry, block));
+    await writeMany(items.map((entry) => remove(entry)));
+  }
+  const [cursors, counters] = await Promise.all([
+    queryAll<Key>(ranges.fanOutCursors(ref.orgId, ref)),
+    queryAll<Key>(ranges.sourceCounts(ref.orgId, ref)),
+  ]);
+  await writeMany(
+    [...cursors, ...counters, keys.fanOutPlan(ref.orgId, ref)].map((key) => remove(key)),
+  );
+  await transact(remove(cleanupKey(ref)));
+}
+
+/**
+ * Removes the sends of one chunk from the feed, and then deletes the chunk before their items, so
+ * that no event inserts them again.
+ */
+async function deleteChunkSends(
+  orgId: number,
+  { siteId, at }: log.FanOutLogEntry,
+  [block, n]: [number, number],
+): Promise<void> {
+  const first = block * idsPerBlock;
+  await transact(...feed.removeFromFeedWrites(orgId, { siteId, at, firstId: first, count: n }));
+  await removeAll(ranges.blockItems(orgId, block));
+  const hundreds = Array.from({ length: Math.ceil(n / 100) }, (_, i) => first / 100 + i);
+  await inParallel(4, hundreds, (hundred) => removeAll(ranges.sendPartition(orgId, hundred)));
+}
+
+async function removeAll(range: ReturnType<typeof ranges.blockItems>): Promise<void> {
+  for (;;) {
+    const { items } = await query<Key>(range, { limit: 200, consistent: true });
+    if (!items.length) return;
+    await writeMany(items.map((item) => remove(item)));
+  }
+}

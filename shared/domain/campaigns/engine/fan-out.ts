@@ -1,0 +1,169 @@
+// Fan-out: reads the audience of a campaign or holiday shard by shard, excludes contacts who may
+// not get mail, and adds chunks to the lane.
+// Cursor, chunks, feed entries and counters change in one transaction. After a crash at any point,
+// the next worker still reaches each contact exactly once.
+
+import { ConditionFailed, write } from "../../../adapters/dynamodb/table.ts";
+import { addSeconds, now } from "../../../clock.ts";
+import { Problem, undefinedIfMissing } from "../../../errors.ts";
+import { queues } from "../../../queues.ts";
+import * as allowance from "../../billing/quota.ts";
+import * as lanes from "../../sending/bulk/lanes.ts";
+import * as staging from "../../sending/intake/stage-chunks.ts";
+import * as sources from "../../sending/mail-sources.ts";
+import { loadLiquidParts } from "../../sending/rendering/mail-content.ts";
+import {
+  createVariableFilter,
+  type VariableFilter,
+} from "../../sending/rendering/variable-filter.ts";
+import { type BroadcastRef, enqueueFanOut, enqueuePoll, sourceOf } from "./broadcast.ts";
+import * as plans from "./broadcast-plan.ts";
+import * as cursors from "./fan-out-cursors.ts";
+import * as log from "./fan-out-log.ts";
+import { createPartMessageBuilder } from "./part-messages.ts";
+import * as batches from "./read-audience.ts";
+import * as states from "./transitions.ts";
+
+const workSeconds = queues.fanOut.timeoutSeconds - 60;
+
+/**
+ * Fans out one shard until it is done or stopped, or the time is up. Safe to repeat. Does nothing
+ * while another worker has the shard.
+ */
+export async function runFanOut(key: BroadcastRef, shard: string): Promise<void> {
+  const until = addSeconds(workSeconds);
+  const broadcast = await states.getBroadcast(key);
+  if (broadcast?.status !== "sending") return;
+  const cursor = await cursors.acquireCursor(key, shard);
+  if (!cursor) return;
+  try {
+    await fanOutShard({ key, plan: await plans.getPlan(key), until }, cursor);
+  } catch (error) {
+    // A retry does not help when, for example, the sending config was deleted or the credits are
+    // used up.
+    if (!(error instanceof Problem) || ["upstream", "limited", "unavailable"].includes(error.kind))
+      throw error;
+    await (error.kind === "unpaid" ? states.pauseOrCancel : states.failBroadcast)(
+      broadcast,
+      error.message,
+    );
+  }
+}
+
+export interface FanOutJob {
+  key: BroadcastRef;
+  plan: plans.BroadcastPlan;
+  until: Date;
+}
+
+async function fanOutShard(job: FanOutJob, initialCursor: cursors.FanOutCursor): Promise<void> {
+  const { key, plan, until } = job;
+  const buildMessage = await createPartMessageBuilder(key, plan);
+  const variableFilter = await loadVariableFilter(job, buildMessage);
+  let cursor = initialCursor;
+  // An earlier worker may have crashed after the commit and before it marked the lane as due.
+  if (cursor.n) await lanes.announceArrival(key.orgId, plan.configId);
+  try {
+    for await (const batch of batches.readAudience(job, cursor)) {
+      if ((await sources.getSourceState(key.orgId, sourceOf(key))) !== "going") break;
+      if (!(await commitBatch(job, { cursor, batch }, { buildMessage, variableFilter }))) return;
+      cursor = cursors.toAdvancedCursor(cursor, batch.nextPosition);
+      if (batch.contactsByPart.size) await lanes.announceArrival(key.orgId, plan.configId);
+      if (now() >= until) break;
+    }
+  } catch (error) {
+    await cursors.releaseCursor(key, cursor);
+    throw error;
+  }
+  if (cursor.done) return reportShardDone(key);
+  await cursors.releaseCursor(key, cursor);
+  if (now() >= until) await enqueueFanOut(key, [cursor.shard]);
+}
+
+/**
+ * A hold-out can get the content of any part later. Undefined when a template was deleted: the
+ * hand-over reports that.
+ */
+async function loadVariableFilter(
+  { key, plan }: FanOutJob,
+  buildMessage: PartMessageBuilder,
+): Promise<VariableFilter | undefined> {
+  const mails = plan.parts.map(async (part) =>
+    loadLiquidParts(key.orgId, await buildMessage(part)).catch(undefinedIfMissing),
+  );
+  const loaded = (await Promise.all(mails)).filter((mail) => mail !== undefined);
+  return loaded.length === mails.length ? createVariableFilter(loaded) : undefined;
+}
+
+/**
+ * The worker that finishes the last shard wakes the broadcast at once, so that the next step does
+ * not wait for the next poll. Moved contacts are read after all other shards.
+ */
+async function reportShardDone(key: BroadcastRef): Promise<void> {
+  const open = (await cursors.listCursors(key)).filter(({ done }) => !done);
+  if (open.every(({ shard }) => shard === cursors.movedShard)) await enqueuePoll(key);
+}
+
+type PartMessageBuilder = Awaited<ReturnType<typeof createPartMessageBuilder>>;
+
+interface ReadBatch {
+  cursor: cursors.FanOutCursor;
+  batch: batches.AudienceBatch;
+}
+
+/** False when another worker advanced the cursor. Throws 402. */
+async function commitBatch(
+  job: FanOutJob,
+  { cursor, batch }: ReadBatch,
+  {
+    buildMessage,
+    variableFilter,
+  }: { buildMessage: PartMessageBuilder; variableFilter: VariableFilter | undefined },
+): Promise<boolean> {
+  const { key } = job;
+  const drafts: staging.ChunkDraft[] = await Promise.all(
+    [...batch.contactsByPart].map(async ([part, contacts]) => ({
+      message: await buildMessage(part),
+      contacts,
+      isSuspended: part === undefined,
+      readAt: batch.readAt,
+      variableFilter,
+    })),
+  );
+  const n = drafts.reduce((sum, { contacts }) => sum + contacts.length, 0);
+  const reference = `${key.kind}:${key.id}:${cursor.shard}:${cursor.n}`;
+  try {
+    const siteSends = { siteId: job.plan.siteId, n };
+    if (n)
+      await allowance.chargeMails({ orgId: key.orgId, n, reference, siteSends }, (spending) =>
+        writeBatch(job, { cursor, batch, drafts }, spending),
+      );
+    else await writeBatch(job, { cursor, batch, drafts: [] }, { writes: [], cost: undefined });
+    return true;
+  } catch (error) {
+    if (error instanceof ConditionFailed) return false;
+    throw error;
+  }
+}
+
+async function writeBatch(
+  { key, plan }: FanOutJob,
+  { cursor, batch, drafts }: ReadBatch & { drafts: staging.ChunkDraft[] },
+  { writes: paymentWrites, cost }: allowance.MailCharge,
+): Promise<void> {
+  const source = sourceOf(key);
+  const countChanges = [...batch.countsByPart].map(([part, counts]) => ({
+    source: part?.id === undefined ? source : { ...source, part: part.id },
+    counts,
+  }));
+  const { blocks, writes } = drafts.length
+    ? await staging.stageChunks(staging.allocateCharges(drafts, cost), countChanges)
+    : { blocks: [], writes: sources.addSourceCountWrites(key.orgId, cursor.n, countChanges) };
+  const sizes = drafts.map(({ contacts }, i): [number, number] => [blocks[i]!, contacts.length]);
+  await write(
+    cursors.advanceCursorWrite(key, cursor, batch.nextPosition),
+    ...writes,
+    ...log.fanOutLogWrites(key, cursor, { siteId: plan.siteId, at: plan.at, blocks: sizes }),
+    ...paymentWrites,
+  );
+}

@@ -1,0 +1,82 @@
+// Moved contacts. A contact whose address changes during the fan-out changes its shard, so it could
+// be read twice or never. All shards skip moved contacts; they are read last, and those who already
+// have the mail are left out.
+
+import { query, queryAll } from "../../../adapters/dynamodb/table.ts";
+import { addSeconds } from "../../../clock.ts";
+import { splitIntoBatches } from "../../../kernel/parallel.ts";
+import { emailShardOf, ranges, zeroPad } from "../../../keys.ts";
+import type * as reader from "../../audience/contacts/contact-reader.ts";
+import type { ContactItem } from "../../audience/contacts/contact-schema.ts";
+import type { EmailChange } from "../../audience/contacts/contact-writes.ts";
+import * as contacts from "../../audience/contacts/contacts.ts";
+import type { BroadcastRef } from "./broadcast.ts";
+import type { BroadcastPlan } from "./broadcast-plan.ts";
+import * as log from "./fan-out-log.ts";
+
+// Allows for clocks that differ.
+const marginSeconds = 60;
+const windowStartOf = ({ at }: Pick<BroadcastPlan, "at">): string =>
+  addSeconds(-marginSeconds, new Date(at)).toISOString();
+
+export const hasMoved = (plan: Pick<BroadcastPlan, "at">, { movedAt }: ContactItem): boolean =>
+  (movedAt ?? "") >= windowStartOf(plan);
+
+/** The position is the id, so that a contact that moves again keeps it. */
+export const positionOf = ({ id }: Pick<ContactItem, "id">): string => zeroPad(id);
+
+const groupSize = 50;
+
+interface Page {
+  items: ContactItem[];
+  next?: string;
+}
+
+/** The moved contacts of the audience who got no mail at any of their addresses. */
+export async function* readMovedContacts(
+  key: BroadcastRef,
+  plan: BroadcastPlan,
+  { after: start = "", ...contactQuery }: reader.ContactQuery & { after?: string | undefined },
+): AsyncGenerator<Page> {
+  const moves = await queryAll<EmailChange>(ranges.emailChanges(key.orgId, plan.siteId), {
+    consistent: true,
+  });
+  const recent = new Set(moves.flatMap(({ id, at }) => (at >= windowStartOf(plan) ? [id] : [])));
+  const groups = splitIntoBatches(
+    [...recent].sort((a, b) => a - b).filter((id) => positionOf({ id }) > start),
+    groupSize,
+  );
+  const known = new Map<string, Promise<Set<number>>>();
+  const getReachedIn = (shard: string) => {
+    const reached = known.get(shard) ?? log.listReachedContactIds(key, shard);
+    known.set(shard, reached);
+    return reached;
+  };
+  const isUnreached = async (contact: ContactItem): Promise<boolean> => {
+    const emailShards = new Set([...(contact.movedFrom ?? []), emailShardOf(contact.sk)]);
+    const reached = await Promise.all([...emailShards].map(getReachedIn));
+    return (
+      !reached.some((ids) => ids.has(contact.id)) &&
+      isInAudience(key.orgId, contact, { siteId: plan.siteId, ...contactQuery })
+    );
+  };
+  for (const [i, ids] of groups.entries()) {
+    const moved = await contacts.getByIds(key.orgId, ids, { consistent: true });
+    const unreached = await Promise.all(moved.map(isUnreached));
+    yield {
+      items: moved.filter((_, k) => unreached[k]),
+      ...(i < groups.length - 1 && { next: positionOf({ id: ids.at(-1)! }) }),
+    };
+  }
+}
+
+async function isInAudience(
+  orgId: number,
+  { sk, id }: ContactItem,
+  { siteId, filter, test }: reader.ContactQuery & { siteId: number },
+): Promise<boolean> {
+  const range = { ...ranges.contacts(orgId, siteId, emailShardOf(sk)), prefix: sk };
+  const { items } = await query<ContactItem>(range, { filter, consistent: true, limit: 100 });
+  const found = items.find((item) => item.id === id);
+  return found !== undefined && (test?.(found) ?? true);
+}

@@ -1,0 +1,243 @@
+// Runs a campaign or holiday: each poll looks at its status and does the next step. While it waits,
+// it sends itself a delayed message. Only one chain of such messages is valid, and the due index
+// restarts a chain that breaks.
+
+import { absent, all, type Condition, equals } from "../../../adapters/dynamodb/conditions.ts";
+import { transact, update, updateReturning } from "../../../adapters/dynamodb/table.ts";
+import { enqueue, maxDelaySeconds } from "../../../adapters/sqs/enqueue.ts";
+import { addSeconds, now } from "../../../clock.ts";
+import { Problem } from "../../../errors.ts";
+import { indexAttributeNames } from "../../../keys.ts";
+import { queues } from "../../../queues.ts";
+import * as held from "../../sending/bulk/suspended-chunks.ts";
+import * as sources from "../../sending/mail-sources.ts";
+import { isSettled } from "../../sending/mailing-stats.ts";
+import { createReleaseRule, pickWinner } from "./ab-test.ts";
+import { checkBounceRates } from "./bounce-alarm.ts";
+import {
+  type Broadcast,
+  type BroadcastRef,
+  type BroadcastStatus,
+  broadcastDueAttributes,
+  enqueueFanOut,
+  enqueuePoll,
+  graceSeconds,
+  recordKey,
+  sourceOf,
+} from "./broadcast.ts";
+import { broadcastKinds } from "./broadcast-kinds.ts";
+import * as plans from "./broadcast-plan.ts";
+import * as remains from "./cleanup.ts";
+import * as cursors from "./fan-out-cursors.ts";
+import { isImpossible, recount } from "./recount.ts";
+import { startBroadcast } from "./start-broadcast.ts";
+import * as states from "./transitions.ts";
+
+/** A message of an older chain does nothing. */
+export async function pollBroadcast(key: BroadcastRef, chainNumber?: number): Promise<void> {
+  const broadcast = await states.getBroadcast(key);
+  if (!broadcast) return remains.cleanUpBroadcast(key);
+  if (chainNumber !== undefined && broadcast.beat !== chainNumber) return;
+  await actionByStatus[broadcast.status](broadcast);
+}
+
+const stopPolling = async (broadcast: Broadcast): Promise<void> => {
+  await transact(
+    update(
+      recordKey(broadcast),
+      { remove: indexAttributeNames("due") },
+      { if: equals("status", broadcast.status) },
+    ),
+  );
+};
+
+const actionByStatus: Record<BroadcastStatus, (broadcast: Broadcast) => Promise<void>> = {
+  draft: stopPolling,
+  scheduled: startIfDue,
+  held: stopPolling,
+  sending: continueSending,
+  paused: stopPolling,
+  sent: stopPolling,
+  cancelled: finishStopping,
+  failed: finishStopping,
+};
+
+async function startIfDue(broadcast: Broadcast): Promise<void> {
+  const { getStartTime, getLateAction, buildPlan } = broadcastKinds[broadcast.kind];
+  const at = await getStartTime(broadcast);
+  const waitSeconds = (at.getTime() - now().getTime()) / 1000;
+  if (waitSeconds > 0) return waitUntil(broadcast, at, waitSeconds <= maxDelaySeconds);
+  const lateAction = await getLateAction(broadcast, at);
+  if (lateAction) return void (await lateAction());
+  try {
+    // When it changed in the meantime, that change has sent a poll message of its own.
+    await startBroadcast(broadcast, await buildPlan(broadcast));
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error;
+    await states.failBroadcast(broadcast, error.message);
+  }
+}
+
+/** With `soon`, a delayed message polls on time; the due index may be a minute late. */
+async function waitUntil(broadcast: Broadcast, until: Date, soon: boolean): Promise<void> {
+  const waiting = update(
+    recordKey(broadcast),
+    { set: broadcastDueAttributes(broadcast.id, addSeconds(soon ? graceSeconds : 0, until)) },
+    { if: unchangedCondition(broadcast) },
+  );
+  if ((await transact(waiting)) && soon)
+    await enqueuePoll(broadcast, (until.getTime() - now().getTime()) / 1000);
+}
+
+const unchangedCondition = ({ revision, status }: Broadcast): Condition =>
+  all(equals("revision", revision), equals("status", status));
+
+/**
+ * Starts the next message of this chain and ends all others. Undefined when the status has changed.
+ */
+const advanceChain = (broadcast: Broadcast, delaySeconds: number): Promise<Broadcast | undefined> =>
+  updateReturning<Broadcast>(
+    update(
+      recordKey(broadcast),
+      {
+        add: { beat: 1 },
+        set: broadcastDueAttributes(broadcast.id, addSeconds(delaySeconds + graceSeconds)),
+      },
+      {
+        if: all(
+          equals("status", broadcast.status),
+          broadcast.beat === undefined ? absent("beat") : equals("beat", broadcast.beat),
+        ),
+      },
+    ),
+  );
+
+/** The delay grows with the time since `since`. */
+async function schedulePoll(
+  broadcast: Broadcast,
+  since: string,
+  maxSeconds: number,
+): Promise<void> {
+  const ageSeconds = (now().getTime() - Date.parse(since)) / 1000;
+  const delaySeconds = Math.round(Math.min(maxSeconds, Math.max(10, ageSeconds / 20)));
+  const next = await advanceChain(broadcast, delaySeconds);
+  const { orgId, kind, id } = broadcast;
+  if (next)
+    await enqueue(queues.campaigns, [{ orgId, kind, id, beat: next.beat }], {
+      group: orgId,
+      delaySeconds,
+    });
+}
+
+async function continueSending(broadcast: Broadcast): Promise<void> {
+  const { orgId } = broadcast;
+  const [plan, progress] = await Promise.all([
+    plans.getPlan(broadcast),
+    cursors.listCursors(broadcast),
+  ]);
+  const isFanOutDone = progress.every(({ done }) => done);
+  if (!isFanOutDone) await requeueIdleShards(broadcast, progress);
+  await held.releaseChunks(
+    orgId,
+    { source: sourceOf(broadcast), configId: plan.configId },
+    createReleaseRule(broadcast, plan),
+  );
+  const { all: numbers, parts } = await sources.getSourceTotals(orgId, sourceOf(broadcast));
+  if (isFanOutDone && isImpossible(numbers)) await recount(broadcast, plan.configId);
+  const alarmReason = checkBounceRates(states.toBounceCounts(numbers), broadcast.watchedFrom);
+  if (alarmReason) return states.pauseOrCancel(broadcast, alarmReason);
+  if (isFanOutDone && isSettled(numbers)) return void (await states.finish(broadcast));
+  const isTestSent =
+    plan.test &&
+    !broadcast.winner &&
+    isFanOutDone &&
+    plan.parts.every(({ id }) => isSettled(parts.get(id!) ?? zeroTotals));
+  if (isTestSent) return decideTest(broadcast, plan, parts);
+  await schedulePoll(broadcast, broadcast.startedAt!, 60);
+}
+
+const zeroTotals = {
+  accepted: 0,
+  sent: 0,
+  delivered: 0,
+  failed: 0,
+  uncertain: 0,
+  cancelled: 0,
+} as sources.SourceTotals;
+
+/**
+ * A shard without a worker may still wait in the queue, so it is enqueued again at most once a
+ * minute.
+ */
+const requeueSeconds = 60;
+
+async function requeueIdleShards(
+  broadcast: Broadcast,
+  progress: cursors.FanOutCursor[],
+): Promise<void> {
+  const others = progress.filter(({ shard }) => shard !== cursors.movedShard);
+  const what = others.every(({ done }) => done) ? "late" : "all";
+  const free = progress.filter(
+    (cursor) => cursors.isFree(cursor) && (what === "late" || cursor.shard !== cursors.movedShard),
+  );
+  const { nudged } = broadcast;
+  if (
+    !free.length ||
+    (nudged?.what === what && nudged.at > addSeconds(-requeueSeconds).toISOString())
+  )
+    return;
+  await transact(
+    update(
+      recordKey(broadcast),
+      { set: { nudged: { what, at: now().toISOString() } } },
+      { if: equals("status", "sending") },
+    ),
+  );
+  await enqueueFanOut(
+    broadcast,
+    free.map(({ shard }) => shard),
+  );
+}
+
+/**
+ * After the test mails are handed over: waits for the end of the test, then picks the winner and
+ * continues.
+ */
+async function decideTest(
+  broadcast: Broadcast,
+  plan: plans.BroadcastPlan,
+  parts: Map<number, sources.SourceTotals>,
+): Promise<void> {
+  const testedAt = broadcast.testedAt ?? now().toISOString();
+  const decidesAt = addSeconds(plan.test!.durationMinutes * 60, new Date(testedAt));
+  const set = (changes: Partial<Broadcast>, rule: Condition) =>
+    transact(
+      update(
+        recordKey(broadcast),
+        { set: { ...changes } },
+        { if: all(unchangedCondition(broadcast), rule) },
+      ),
+    );
+  if (!broadcast.testedAt) await set({ testedAt }, absent("testedAt"));
+  if (now() < decidesAt)
+    return waitUntil(
+      broadcast,
+      decidesAt,
+      decidesAt.getTime() - now().getTime() <= maxDelaySeconds * 1000,
+    );
+  await set({ winner: pickWinner(plan.parts, parts, plan.test!.metric) }, absent("winner"));
+  const decided = await states.getBroadcast(broadcast);
+  if (decided?.status === "sending") await continueSending(decided);
+}
+
+/** Stops the fan-out and cancels queued mail. Mail that is being handed over is settled first. */
+async function finishStopping(broadcast: Broadcast): Promise<void> {
+  if (broadcast.finishedAt) return stopPolling(broadcast);
+  const { configId } = await plans.getPlan(broadcast);
+  await cursors.stopCursors(broadcast);
+  await held.cancelChunks(broadcast.orgId, { source: sourceOf(broadcast), configId });
+  const { all: numbers } = await sources.getSourceTotals(broadcast.orgId, sourceOf(broadcast));
+  if (isImpossible(numbers)) await recount(broadcast, configId);
+  if (isSettled(numbers)) return void (await states.markStopped(broadcast));
+  await schedulePoll(broadcast, broadcast.updatedAt, 300);
+}

@@ -1,0 +1,155 @@
+// Reads the audience of one shard in batches: the contacts who get a mail, by part, and the counts
+// of those who do not, by reason.
+import { now } from "../../../clock.ts";
+import { splitIntoBatches } from "../../../kernel/parallel.ts";
+import * as reader from "../../audience/contacts/contact-reader.ts";
+import type { ContactItem } from "../../audience/contacts/contact-schema.ts";
+import * as suppressions from "../../audience/suppressions/suppressions.ts";
+import * as sites from "../../identity/sites.ts";
+import { getExclusionReason } from "../../sending/eligibility.ts";
+import { maxChunkRecipients } from "../../sending/intake/stage-chunks.ts";
+import type { SourceCounts } from "../../sending/mail-sources.ts";
+import type { BroadcastRef } from "./broadcast.ts";
+import * as plans from "./broadcast-plan.ts";
+import { type FanOutCursor, movedShard } from "./fan-out-cursors.ts";
+import * as moves from "./moved-contacts.ts";
+
+export interface AudienceBatch {
+  contactsByPart: Map<plans.BroadcastPart | undefined, ContactItem[]>;
+  countsByPart: Map<plans.BroadcastPart | undefined, SourceCounts>;
+  /** When the contacts and the suppression list began to be read (ISO 8601). */
+  readAt: string;
+  /** Undefined at the end of the shard. */
+  nextPosition: string | undefined;
+}
+
+interface AudienceQuery {
+  key: BroadcastRef;
+  plan: plans.BroadcastPlan;
+}
+
+// With many parts it takes long to fill a chunk. These limits keep the work that a crash would
+// repeat small.
+const maxBatchContacts = 2000;
+const maxPagesPerBatch = 20;
+const suppressionPageSize = 500;
+
+/** Continues at the cursor. The last batch has no `nextPosition`. */
+export async function* readAudience(
+  { key, plan }: AudienceQuery,
+  { shard, after }: FanOutCursor,
+): AsyncGenerator<AudienceBatch> {
+  const { orgId } = key;
+  const readAt = now().toISOString();
+  const [contactQuery, site] = await Promise.all([
+    plans.buildContactQuery(orgId, plan),
+    sites.find({ orgId }, plan.siteId),
+  ]);
+  const capDays = site.sendFrequencyCapDays ?? 0;
+  const pages =
+    shard === movedShard
+      ? moves.readMovedContacts(key, plan, { ...contactQuery, after })
+      : scanUnmoved(
+          { orgId, plan, shard },
+          { ...contactQuery, after, projection: listAttributes(contactQuery) },
+        );
+  const suppressionLookup = suppressions.createMarketingLookup(
+    orgId,
+    shard === movedShard ? undefined : shard,
+  );
+  let [batch, last] = [empty(), ""];
+  let read = 0;
+  for await (const { items, next } of pages) {
+    for (const group of splitIntoBatches(items, suppressionPageSize)) {
+      const suppressed = await suppressionLookup(listSubscribedEmails(group));
+      for (const contact of group) {
+        if (isFull(batch)) {
+          yield { ...batch, readAt, nextPosition: last };
+          batch = empty();
+        }
+        addContact(batch, contact, {
+          part: plans.assignPart(key, plan, contact.id),
+          reason: getExclusionReason(contact, suppressed, capDays),
+        });
+        last = shard === movedShard ? moves.positionOf(contact) : contact.sk;
+      }
+    }
+    if (next === undefined) break;
+    if (++read % maxPagesPerBatch) continue;
+    yield { ...batch, readAt, nextPosition: next };
+    batch = empty();
+  }
+  yield { ...batch, readAt, nextPosition: undefined };
+}
+
+/** What the fan-out, `getExclusionReason` and `toChunkRecipient` read. */
+const recipientAttributes = [
+  "sk",
+  "id",
+  "email",
+  "status",
+  "movedAt",
+  "lastMarketingAt",
+  "firstName",
+  "lastName",
+  "phone",
+  "company",
+  "timezone",
+  "customFields",
+];
+
+/** Undefined: all attributes. */
+function listAttributes({ test, attributes }: reader.ContactQuery): string[] | undefined {
+  if (test && !attributes) return undefined;
+  return [...new Set([...recipientAttributes, ...(attributes ?? [])])];
+}
+
+/** Skips contacts whose address changed since the start: they are read after all shards. */
+async function* scanUnmoved(
+  { orgId, plan, shard }: { orgId: number; plan: plans.BroadcastPlan; shard: string },
+  contactQuery: Parameters<typeof reader.readShard>[2],
+) {
+  for await (const page of reader.readShard({ orgId, siteId: plan.siteId }, shard, contactQuery))
+    yield { ...page, items: page.items.filter((contact) => !moves.hasMoved(plan, contact)) };
+}
+
+const empty = (): Omit<AudienceBatch, "readAt"> => ({
+  contactsByPart: new Map(),
+  countsByPart: new Map(),
+  nextPosition: undefined,
+});
+
+const isFull = ({ contactsByPart }: Pick<AudienceBatch, "contactsByPart">): boolean => {
+  const sizes = [...contactsByPart.values()].map(({ length }) => length);
+  return (
+    sizes.some((n) => n >= maxChunkRecipients) ||
+    sizes.reduce((sum, n) => sum + n, 0) >= maxBatchContacts
+  );
+};
+
+function addContact(
+  { contactsByPart, countsByPart }: Pick<AudienceBatch, "contactsByPart" | "countsByPart">,
+  contact: ContactItem,
+  {
+    part,
+    reason,
+  }: {
+    part: plans.BroadcastPart | undefined;
+    reason: ReturnType<typeof getExclusionReason>;
+  },
+): void {
+  const sum = countsByPart.get(part) ?? {};
+  countsByPart.set(part, {
+    ...sum,
+    candidates: (sum.candidates ?? 0) + 1,
+    ...(reason && { [reason]: (sum[reason] ?? 0) + 1 }),
+  });
+  if (reason) return;
+  const partContacts = contactsByPart.get(part) ?? [];
+  partContacts.push(contact);
+  contactsByPart.set(part, partContacts);
+}
+
+/** Other contacts are left out anyway. */
+const listSubscribedEmails = (contacts: ContactItem[]): string[] =>
+  contacts.filter(({ status }) => status === "subscribed").map(({ email }) => email);

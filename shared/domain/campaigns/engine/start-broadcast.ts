@@ -1,0 +1,59 @@
+// Starts a broadcast in one transaction: sets the status, stores the plan and creates a cursor for
+// each shard.
+
+import { all, equals, oneOf } from "../../../adapters/dynamodb/conditions.ts";
+import { transact } from "../../../adapters/dynamodb/table.ts";
+import { now } from "../../../clock.ts";
+import { emailShards } from "../../../keys.ts";
+import * as sources from "../../sending/mail-sources.ts";
+import {
+  type Broadcast,
+  dueSoonAttributes,
+  enqueueFanOut,
+  enqueuePoll,
+  sourceOf,
+  updateWrite,
+} from "./broadcast.ts";
+import * as plans from "./broadcast-plan.ts";
+import * as cursors from "./fan-out-cursors.ts";
+
+const firstPollSeconds = 5;
+
+/**
+ * `start` is the id of the request, if any. False when the broadcast changed since it was read, or
+ * was already started.
+ */
+export async function startBroadcast(
+  broadcast: Broadcast,
+  plan: plans.BroadcastPlan,
+  start?: number,
+): Promise<boolean> {
+  const set = {
+    status: "sending",
+    startedAt: plan.at,
+    start,
+    nudged: { what: "all", at: now().toISOString() },
+    ...dueSoonAttributes(broadcast.id),
+  };
+  const isStarted = await transact(
+    updateWrite(
+      broadcast,
+      { set, add: { revision: 1 }, remove: ["statusReason"] },
+      {
+        if: all(
+          equals("revision", broadcast.revision),
+          oneOf("status", ["draft", "scheduled", "held"]),
+        ),
+      },
+    ),
+    await plans.storePlanWrite(broadcast, plan),
+    ...cursors.createCursorWrites(broadcast),
+    sources.setSourceStateWrite(broadcast.orgId, sourceOf(broadcast), "going"),
+  );
+  if (isStarted)
+    await Promise.all([
+      enqueueFanOut(broadcast, emailShards),
+      enqueuePoll(broadcast, firstPollSeconds),
+    ]);
+  return isStarted;
+}

@@ -1,0 +1,55 @@
+// When the mail of a holiday is sent, with which content and through which sending config.
+import { get } from "../../adapters/dynamodb/table.ts";
+import { now } from "../../clock.ts";
+import { instantOf } from "../../kernel/time-zones.ts";
+import { keys } from "../../keys.ts";
+import { activeIds } from "../automation/sequence-schema.ts";
+import * as templates from "../content/templates.ts";
+import type { Organization } from "../identity/organizations.ts";
+import * as sites from "../identity/sites.ts";
+import * as sendingConfigs from "../senders/sending-configs.ts";
+import { requireMarketingSender } from "../sending/rendering/marketing-mail.ts";
+import type { BroadcastPlan } from "./engine/broadcast-plan.ts";
+import type { StoredHoliday } from "./holiday-schema.ts";
+
+/** In the morning, when people read their mail. */
+const startHour = 9;
+
+/**
+ * When sending starts on a date such as 2026-12-24, and when that day ends, in the organization's
+ * timezone.
+ */
+export async function getHolidayTimes(
+  orgId: number,
+  date: string,
+): Promise<{ startsAt: Date; endsAt: Date }> {
+  const organization = await get<Organization>(keys.organization(orgId));
+  const timezone = organization?.timezone ?? "UTC";
+  return { startsAt: instantOf(date, startHour, timezone), endsAt: instantOf(date, 24, timezone) };
+}
+
+/** The audience is every contact in an active sequence of the site. Throws 400 and 404. */
+export async function buildHolidayPlan({
+  orgId,
+  siteId,
+  templateId,
+  sendingConfigId,
+}: StoredHoliday): Promise<BroadcastPlan> {
+  const who = { orgId };
+  const [template, config, sequenceIds] = await Promise.all([
+    templates.findMeta(who, templateId),
+    sendingConfigId === null
+      ? sendingConfigs.findDefault(orgId)
+      : sendingConfigs.find(who, sendingConfigId),
+    activeIds(orgId, siteId),
+    sites.find(who, siteId).then((site) => requireMarketingSender(orgId, site)),
+  ]);
+  const { id, version, subject } = template;
+  return {
+    siteId,
+    configId: config.id,
+    audience: { enrolled: true, sequenceIds },
+    parts: [{ weight: 1, template: { id, version, subject } }],
+    at: now().toISOString(),
+  };
+}

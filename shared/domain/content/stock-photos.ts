@@ -1,0 +1,213 @@
+// Searches stock photos at Pexels (www.pexels.com/api/documentation) and saves them in S3 for use
+// in mails.
+import { createHash } from "node:crypto";
+import * as z from "zod";
+import { download, request, type WebResponse } from "../../adapters/http/client.ts";
+import { NoResponse } from "../../adapters/http/no-response.ts";
+import * as blobs from "../../adapters/s3/objects.ts";
+import type { Caller } from "../../caller.ts";
+import { config } from "../../config.ts";
+import { invalid, missing, type Problem, unavailable, upstream } from "../../errors.ts";
+
+/** Image formats that every mail client shows, with the first bytes of their files. */
+const imageFormats = {
+  jpg: { type: "image/jpeg", signature: [0xff, 0xd8, 0xff] },
+  png: { type: "image/png", signature: [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a] },
+  gif: { type: "image/gif", signature: [0x47, 0x49, 0x46, 0x38] },
+};
+type ImageFormat = keyof typeof imageFormats;
+
+const detectImageFormat = (bytes: Uint8Array): ImageFormat | undefined =>
+  (Object.keys(imageFormats) as ImageFormat[]).find((name) =>
+    imageFormats[name].signature.every((byte, i) => bytes[i] === byte),
+  );
+
+export const orientations = ["landscape", "portrait", "square"] as const;
+
+export const StockPhoto = z
+  .object({
+    id: z.string().describe("Id for POST /stock-photos/save."),
+    provider: z.literal("pexels"),
+    width: z.int(),
+    height: z.int(),
+    alt: z.string(),
+    url: z.string().describe("Preview image at Pexels, at most 940 x 650 pixels."),
+    thumbUrl: z.string(),
+    photographer: z.string(),
+    photographerUrl: z.string(),
+    sourceUrl: z.string().describe("Page of the photo at Pexels."),
+  })
+  .meta({ id: "StockPhoto" });
+export type StockPhoto = z.output<typeof StockPhoto>;
+
+export const SavedPhoto = z
+  .object({
+    id: z.string(),
+    url: z.string().describe("Permanent public URL, for the `src` of an image in an email."),
+    contentType: z.string(),
+    size: z.int().describe("Size of the file in bytes."),
+    width: z
+      .int()
+      .describe("Width of the original. The saved image is at most 1880 x 1300 pixels."),
+    height: z.int(),
+    alt: z.string(),
+    photographer: z.string(),
+    photographerUrl: z.string(),
+    sourceUrl: z.string(),
+    attribution: z
+      .string()
+      .describe("Credit line. Pexels asks to name the photographer where possible."),
+  })
+  .meta({ id: "SavedPhoto" });
+export type SavedPhoto = z.output<typeof SavedPhoto>;
+
+const PexelsPhoto = z.object({
+  id: z.int().positive(),
+  width: z.int(),
+  height: z.int(),
+  url: z.string(),
+  photographer: z.string(),
+  photographer_url: z.string(),
+  alt: z.string().nullish(),
+  src: z.object({ large2x: z.string(), large: z.string(), medium: z.string() }),
+});
+type PexelsPhoto = z.output<typeof PexelsPhoto>;
+const PexelsPage = z.object({ total_results: z.int().optional(), photos: z.array(PexelsPhoto) });
+
+export interface PhotoSearch {
+  q?: string | undefined;
+  page: number;
+  perPage: number;
+  orientation?: (typeof orientations)[number] | undefined;
+}
+
+/**
+ * Without `q`, returns the photos that Pexels curates, in any orientation. `total` is null if
+ * Pexels does not return it.
+ */
+export async function search({
+  q = "",
+  page,
+  perPage,
+  orientation,
+}: PhotoSearch): Promise<{ photos: StockPhoto[]; total: number | null }> {
+  const words = q.trim();
+  const query = new URLSearchParams({
+    ...(words && { query: words }),
+    page: String(page),
+    per_page: String(perPage),
+    ...(words && orientation && { orientation }),
+  });
+  const { photos, total_results: total } = parseResponse(
+    PexelsPage,
+    await requestPexels(`/v1/${words ? "search" : "curated"}?${query}`),
+  );
+  return { photos: photos.map(toStockPhoto), total: total ?? null };
+}
+
+const toStockPhoto = ({ id, width, height, alt, src, ...rest }: PexelsPhoto): StockPhoto => ({
+  id: String(id),
+  provider: "pexels",
+  width,
+  height,
+  alt: alt ?? "",
+  url: src.large,
+  thumbUrl: src.medium,
+  photographer: rest.photographer,
+  photographerUrl: rest.photographer_url,
+  sourceUrl: rest.url,
+});
+
+/** A Lambda response can have at most 6 MB, and the photo is base64 in it. */
+const maxBytes = 4_000_000;
+
+/** Copies the photo to S3. Saving it again gives the same file. Throws 404 for an unknown id. */
+export async function save({ orgId }: Pick<Caller, "orgId">, id: string): Promise<SavedPhoto> {
+  const photo = parseResponse(PexelsPhoto, await requestPexels(`/v1/photos/${id}`));
+  const { bytes, format } = await downloadImage(photo.src.large2x);
+  const name = `${photo.id}-${createHash("sha256").update(bytes).digest("hex").slice(0, 40)}.${format}`;
+  await blobs.put(blobKeyOf(orgId, name), bytes, imageFormats[format].type);
+  const { provider: _, url: __, thumbUrl: ___, ...details } = toStockPhoto(photo);
+  return {
+    ...details,
+    url: `${config.publicUrl}/api/v1/photos/${orgId}/${name}`,
+    contentType: imageFormats[format].type,
+    size: bytes.length,
+    attribution: `Photo by ${photo.photographer} on Pexels`,
+  };
+}
+
+const blobKeyOf = (orgId: number, name: string): string => `photos/${orgId}/${name}`;
+
+const savedNamePattern = /^\d{1,15}-[0-9a-f]{40}\.(jpg|png|gif)$/;
+
+/** Reads a saved photo. Needs no credential, because recipients' mail clients load it. */
+export async function readPhoto(
+  orgId: number,
+  name: string,
+): Promise<{ bytes: Uint8Array; type: string }> {
+  const [, format] = savedNamePattern.exec(name) ?? [];
+  const bytes = format && (await blobs.get(blobKeyOf(orgId, name), maxBytes));
+  if (!bytes) throw missing("The photo does not exist");
+  return { bytes, type: imageFormats[format as ImageFormat].type };
+}
+
+const pexelsOrigin = "https://api.pexels.com";
+const imageHost = "images.pexels.com";
+
+/** Errors never contain text from Pexels. */
+async function requestPexels(path: string): Promise<WebResponse> {
+  const key = config.pexelsApiKey;
+  if (!key) throw unavailable("Stock photos are not configured: set PEXELS_API_KEY");
+  const response = await request({
+    url: `${config.pexelsUrl ?? pexelsOrigin}${path}`,
+    headers: { authorization: key, accept: "application/json" },
+  }).catch(throwUnavailable);
+  if (response.status === 200) return response;
+  throw (problemByStatus[response.status] ?? pexelsFailed)();
+}
+
+const pexelsFailed = () => upstream("Pexels is not available: try again later");
+const pexelsKeyRefused = () => unavailable("Pexels rejected the key in the setting PEXELS_API_KEY");
+const problemByStatus: Record<number, () => Problem> = {
+  400: () =>
+    invalid("Pexels rejected the search: change q or its filters", { code: "provider_refused" }),
+  401: pexelsKeyRefused,
+  403: pexelsKeyRefused,
+  404: () => missing("The photo does not exist"),
+  429: () =>
+    unavailable("The quota at Pexels is used up: try again in an hour", {
+      bodyFields: { retryAfter: 3600 },
+    }),
+};
+
+function throwUnavailable(error: unknown): never {
+  if (error instanceof NoResponse) throw pexelsFailed();
+  throw error;
+}
+
+function parseResponse<T extends z.ZodType>(schema: T, { text }: WebResponse): z.output<T> {
+  try {
+    return schema.parse(JSON.parse(text));
+  } catch {
+    throw pexelsFailed();
+  }
+}
+
+/** Only downloads from Pexels' own host, and only files with the content of an image. */
+async function downloadImage(url: string): Promise<{ bytes: Uint8Array; format: ImageFormat }> {
+  const from = URL.parse(url);
+  if (from?.protocol !== "https:" || from.host !== imageHost)
+    throw upstream("Pexels returned a photo URL that is not on images.pexels.com");
+  const source =
+    config.pexelsUrl === undefined
+      ? from.href
+      : `${config.pexelsUrl}${from.pathname}${from.search}`;
+  const { status, bytes } = await download(source, maxBytes, {
+    accept: "image/jpeg, image/png, image/gif",
+  }).catch(throwUnavailable);
+  if (status !== 200) throw pexelsFailed();
+  const format = detectImageFormat(bytes);
+  if (!format) throw upstream("The photo from Pexels is not a JPEG, PNG or GIF");
+  return { bytes, format };
+}

@@ -1,0 +1,292 @@
+// Templates: a small record for lists and sends, and one body item per version.
+import * as z from "zod";
+import { all, allEqual, contains, equals } from "../../adapters/dynamodb/conditions.ts";
+import { update, type Write, write } from "../../adapters/dynamodb/table.ts";
+import type { CallerScope } from "../../caller.ts";
+import { now } from "../../clock.ts";
+import * as liquid from "../../email/liquid.ts";
+import { htmlToText } from "../../email/plain-text.ts";
+import { Problem } from "../../errors.ts";
+import * as ids from "../../ids.ts";
+import { singleLineText, toSingleLine } from "../../kernel/email-fields.ts";
+import type { PageRequest, Pagination } from "../../kernel/paging.ts";
+import * as records from "../../kernel/records.ts";
+import { retryOnConflict } from "../../kernel/retry-on-conflict.ts";
+import { keys } from "../../keys.ts";
+import * as sites from "../identity/sites.ts";
+import * as bodies from "./template-bodies.ts";
+import * as folders from "./template-folders.ts";
+
+const name = singleLineText(200).trim().min(1);
+const folderId = z.int().positive().nullable();
+const { subject, html, text, designJson } = bodies.bodyFields;
+
+export const TemplateMeta = z
+  .object({
+    id: z.int(),
+    siteId: z.int(),
+    name: z.string(),
+    subject: z.string().describe("Subject line, with Liquid."),
+    folderId: z.int().nullable().describe("Folder of the template, or `null`."),
+    version: z
+      .int()
+      .describe(
+        "Rises by 1 with each change of `subject`, `html`, `text` or `designJson`. Email is sent with the version it was accepted with.",
+      ),
+    variables: z
+      .array(z.string())
+      .describe("Variables that the template reads, such as `firstName` or `order.total`."),
+    createdAt: z.string(),
+    updatedAt: z.string(),
+  })
+  .meta({ id: "TemplateMeta" });
+export type TemplateMeta = z.output<typeof TemplateMeta>;
+export const Template = TemplateMeta.extend({
+  html: z.string().nullable(),
+  text: z.string().nullable(),
+  designJson: z.unknown(),
+}).meta({
+  id: "Template",
+});
+export type Template = z.output<typeof Template>;
+
+export const NewTemplate = z
+  .object({
+    siteId: z.int().positive().optional(),
+    name,
+    subject,
+    html: html.default(null),
+    text: text.default(null),
+    designJson: designJson.default(null),
+    folderId: folderId.default(null),
+  })
+  .meta({
+    examples: [
+      {
+        name: "Welcome",
+        subject: "Welcome, {{ firstName }}",
+        html: "<p>Hello {{ firstName | default: 'there' }}</p>",
+      },
+    ],
+  });
+export type NewTemplate = z.output<typeof NewTemplate>;
+export const TemplateChanges = z
+  .object({ name, subject, html, text, designJson, folderId })
+  .partial()
+  .meta({ examples: [{ subject: "Welcome to the shop, {{ firstName }}" }] });
+export type TemplateChanges = z.output<typeof TemplateChanges>;
+
+interface TemplateFilter {
+  siteId?: number | undefined;
+  /** "none": unfiled */
+  folderId?: number | "none" | undefined;
+  /** Part of the name, in any case. */
+  search?: string | undefined;
+}
+
+interface StoredTemplate extends TemplateMeta, bodies.TemplateVariables {
+  /** Lower-cased name. */
+  search: string;
+}
+
+export async function create(
+  caller: CallerScope,
+  { siteId: requestedSiteId, name, folderId, ...body }: NewTemplate,
+): Promise<Template> {
+  const variables = bodies.parseVariables(body);
+  const siteId = await sites.resolveSiteId(caller, requestedSiteId);
+  const stamp = await records.newRecordFields("TEMPLATE");
+  const meta: StoredTemplate = {
+    ...stamp,
+    siteId,
+    name,
+    subject: body.subject,
+    folderId,
+    version: 1,
+    ...variables,
+    search: toSearchText(name),
+  };
+  const version = { orgId: caller.orgId, id: meta.id, version: 1 };
+  const bodyWrite = await bodies.storeBodyWrite(version, body);
+  return {
+    ...(await records.insert("TEMPLATE", caller, {
+      record: meta,
+      extraWrites: [bodyWrite, ...folderChecks(caller, meta)],
+    })),
+    ...body,
+  };
+}
+
+/** Writes for several templates of one site, as part of a larger transaction. */
+export async function insertWrites(
+  caller: CallerScope,
+  siteId: number,
+  inputs: Pick<NewTemplate, "name" | "subject" | "html" | "text">[],
+): Promise<{ templates: TemplateMeta[]; writes: Write[] }> {
+  const firstId = await ids.nextId("TEMPLATE", inputs.length);
+  const at = new Date(await ids.requestTime()).toISOString();
+  const newTemplates = inputs.map((input, i) => {
+    const { name, subject } = input;
+    const body = { ...input, designJson: null };
+    const template: StoredTemplate = {
+      ...{ id: firstId + i, siteId, name, subject, folderId: null },
+      ...{ version: 1, createdAt: at, updatedAt: at },
+      ...bodies.parseVariables(body),
+      search: toSearchText(name),
+    };
+    return { template, body };
+  });
+  const templates = newTemplates.map(({ template }) => template);
+  const bodyWrites = await Promise.all(
+    newTemplates.map(({ template: { id }, body }) =>
+      bodies.storeBodyWrite({ orgId: caller.orgId, id, version: 1 }, body),
+    ),
+  );
+  return {
+    templates,
+    writes: [...records.insertWrites("TEMPLATE", caller, templates), ...bodyWrites],
+  };
+}
+
+const toSearchText = (name: string): string => name.toLowerCase();
+const folderChecks = (
+  caller: CallerScope,
+  { folderId, siteId }: Pick<TemplateMeta, "folderId" | "siteId">,
+): Write[] => (folderId === null ? [] : [folders.usableFolderCheck(caller, folderId, siteId)]);
+
+/** Newest first, without bodies. */
+export async function list(
+  caller: CallerScope,
+  { siteId, folderId, search, ...request }: PageRequest & TemplateFilter,
+): Promise<{ items: TemplateMeta[]; pagination: Pagination }> {
+  const siteAndFolder = allEqual({ folderId: folderId === "none" ? null : folderId });
+  const nameFilter = search === undefined ? undefined : contains("search", toSearchText(search));
+  const filter =
+    siteAndFolder && nameFilter ? all(siteAndFolder, nameFilter) : (siteAndFolder ?? nameFilter);
+  return records.list<TemplateMeta>("TEMPLATE", caller, {
+    ...request,
+    siteId: await sites.siteFilter(caller, siteId),
+    filter,
+  });
+}
+
+/**
+ * For sending: takes half a read unit. A template that was just created takes a second, consistent
+ * read.
+ */
+export async function findMeta(
+  caller: CallerScope,
+  id: number,
+): Promise<TemplateMeta & bodies.TemplateVariables> {
+  try {
+    return await records.findEventually<StoredTemplate>("TEMPLATE", caller, id);
+  } catch (error) {
+    if (error instanceof Problem && error.kind === "missing")
+      return records.find<StoredTemplate>("TEMPLATE", caller, id);
+    throw error;
+  }
+}
+
+export const readBody = bodies.findBody;
+
+export async function find(caller: CallerScope, id: number): Promise<Template> {
+  const meta = await records.find<TemplateMeta>("TEMPLATE", caller, id);
+  return { ...meta, ...(await readBody(caller.orgId, id, meta.version)) };
+}
+
+export const change = (
+  caller: CallerScope,
+  id: number,
+  changes: TemplateChanges,
+): Promise<Template> =>
+  retryOnConflict("The template", async () => {
+    const { html, text, designJson, ...meta } = await find(caller, id);
+    const before = { subject: meta.subject, html, text, designJson };
+    const { name = meta.name, folderId = meta.folderId, ...content } = changes;
+    // A JSON body has no undefined values, so the cast is safe.
+    const after: bodies.TemplateBody = { ...before, ...(content as Partial<bodies.TemplateBody>) };
+    const isNewVersion = JSON.stringify(after) !== JSON.stringify(before);
+    const version = meta.version + (isNewVersion ? 1 : 0);
+    const variables = isNewVersion
+      ? { optional: [], blankBody: false, ...bodies.parseVariables(after) }
+      : {};
+    const set = {
+      name,
+      search: toSearchText(name),
+      subject: after.subject,
+      folderId,
+      version,
+      ...variables,
+      updatedAt: now().toISOString(),
+    };
+    await write(
+      update(
+        keys.record(caller.orgId, "TEMPLATE", id),
+        { set },
+        { if: equals("version", meta.version) },
+      ),
+      ...(changes.folderId === undefined ? [] : folderChecks(caller, { ...meta, folderId })),
+      ...(isNewVersion
+        ? [
+            await bodies.storeBodyWrite({ orgId: caller.orgId, id, version }, after),
+            bodies.expireBodyWrite(caller.orgId, id, meta.version),
+          ]
+        : []),
+    );
+    return { ...meta, ...set, ...after };
+  });
+
+/** Mail that was accepted with the template is still sent. */
+export const remove = (caller: CallerScope, id: number): Promise<void> =>
+  retryOnConflict("The template", async () => {
+    const { siteId, version } = await records.find<TemplateMeta>("TEMPLATE", caller, id);
+    await write(
+      ...records.removeWrites("TEMPLATE", caller, {
+        id,
+        siteId,
+        condition: { if: equals("version", version) },
+      }),
+      bodies.expireBodyWrite(caller.orgId, id, version),
+    );
+  });
+
+export const RenderedTemplate = z.object({
+  subject: z.string(),
+  html: z.string().nullable(),
+  text: z.string().describe("Plain text part. Made from `html` if the template has no text."),
+  missingVariables: z
+    .array(z.string())
+    .describe(
+      "Variables that were read and not given, and so rendered empty. Not listed: variables with a `default` filter or read only in a condition, and `email`, `name`, `unsubscribeUrl` and `contactToken`.",
+    ),
+});
+export type RenderedTemplate = z.output<typeof RenderedTemplate>;
+
+/** Variables that the service provides. */
+const builtInVariables = new Set(["email", "name", "unsubscribeUrl", "contactToken"]);
+
+export async function render(
+  caller: CallerScope,
+  id: number,
+  variables: liquid.LiquidVariables,
+): Promise<RenderedTemplate> {
+  const { subject, html, text } = await find(caller, id);
+  const renderTime = { now: now(), budget: new liquid.Budget() };
+  const missingVariables = new Set<string>();
+  const renderPart = (field: string, source: string) => {
+    const { text, missing } = liquid.render(
+      liquid.compile(source, { escape: field === "html", field }),
+      variables,
+      renderTime,
+    );
+    for (const name of missing) if (!builtInVariables.has(name)) missingVariables.add(name);
+    return text;
+  };
+  const renderedHtml = html === null ? null : renderPart("html", html);
+  return {
+    subject: toSingleLine(renderPart("subject", subject)),
+    html: renderedHtml,
+    text: text === null ? htmlToText(renderedHtml ?? "") : renderPart("text", text),
+    missingVariables: [...missingVariables],
+  };
+}

@@ -1,0 +1,165 @@
+// Reactions of other areas to delivery events. Each reaction is safe to repeat: when a run stops
+// before its commit, the run that takes its events over repeats the reactions.
+import { domainOf, normalizeEmail } from "../../kernel/email-fields.ts";
+import { inParallel } from "../../kernel/parallel.ts";
+import type { EventType } from "../../providers/inbound/inbound-adapter.ts";
+import * as contactStatus from "../audience/contacts/contact-status.ts";
+import { leaveSite } from "../audience/contacts/contacts.ts";
+import * as engagement from "../audience/contacts/engagement.ts";
+import { type ScoringEvent, scoreEvents } from "../audience/scoring/scoring.ts";
+import type { ScoringTrigger } from "../audience/scoring/scoring-rules.ts";
+import * as suppressions from "../audience/suppressions/suppressions.ts";
+import * as slowDomains from "../sending/bulk/slow-domains.ts";
+import { enqueueEvents } from "../webhooks/enqueue-events.ts";
+import { eventKey, isAutomatedEvent, type SendUpdate } from "./send-events.ts";
+import type { SendEvent } from "./send-outcome.ts";
+
+type EventReaction = (orgId: number, updates: SendUpdate[]) => Promise<void>;
+
+const flatMapEvents = <T>(
+  updates: SendUpdate[],
+  toItems: (event: SendEvent, update: SendUpdate) => T[],
+): T[] =>
+  updates.flatMap((update) => update.countedEvents.flatMap((event) => toItems(event, update)));
+
+const suppressionReasons: Partial<Record<EventType, suppressions.SuppressionReason>> = {
+  bounce: "bounce",
+  spam_report: "spam_report",
+  unsubscribe: "unsubscribe",
+};
+
+/** What a provider reports about an address. */
+export interface AddressReport {
+  email: string;
+  type: EventType;
+  detail?: string | undefined;
+  provider: string;
+}
+
+/**
+ * Suppresses the addresses. A bounce, hard or soft, or a complaint stops all mail to the address;
+ * an unsubscribe stops marketing mail only.
+ */
+export async function suppressRecipients(orgId: number, reports: AddressReport[]): Promise<void> {
+  const newSuppressions = reports.flatMap(({ email, type, detail, provider }) => {
+    const reason = suppressionReasons[type];
+    if (!reason) return [];
+    const text = detail?.replace(/\s+/g, " ").slice(0, suppressions.maxDetailLength) ?? null;
+    return [{ email, reason, detail: text, source: provider }];
+  });
+  // Reports on the same address run one after the other: in parallel they would only conflict.
+  const byAddress = Map.groupBy(newSuppressions, ({ email }) => normalizeEmail(email));
+  await inParallel(8, [...byAddress.values()], async (ofAddress) => {
+    for (const suppression of ofAddress) await suppressions.suppress(orgId, suppression);
+  });
+}
+
+const suppressOnBounceOrComplaint: EventReaction = (orgId, updates) =>
+  suppressRecipients(
+    orgId,
+    flatMapEvents(updates, ({ type, data }, { send, provider }) =>
+      type === "unsubscribe" ? [] : [{ email: send.toEmail, type, detail: data?.reason, provider }],
+    ),
+  );
+
+/** An unsubscribe holds for the site that sent the mail, and for no other. */
+const unsubscribeContacts: EventReaction = async (orgId, updates) => {
+  const unsubscribes = flatMapEvents(updates, ({ type }, update) =>
+    type === "unsubscribe" ? [update] : [],
+  );
+  const contacts = await engagement.getAddressees(
+    orgId,
+    unsubscribes.map(({ send }) => send),
+  );
+  await inParallel(8, unsubscribes, async ({ send, provider: source }, i) => {
+    const { siteId, toEmail: email } = send;
+    const contact = contacts[i];
+    if (contact && (await contactStatus.setSubscription(contact, "unsubscribed"))) return;
+    await leaveSite(orgId, { siteId, email, source });
+  });
+};
+
+/**
+ * Unsubscribes an address from every site: an unsubscribe event without a send names no site. An
+ * address without a contact is suppressed for marketing.
+ */
+export async function leaveEverywhere(orgId: number, reports: AddressReport[]): Promise<void> {
+  const byAddress = Map.groupBy(reports, ({ email }) => normalizeEmail(email));
+  await inParallel(8, [...byAddress.values()], async ([report]) => {
+    const contacts = await contactStatus.getContactsByEmail(orgId, [report!.email]);
+    const unsubscribed = await inParallel(8, contacts, (contact) =>
+      contactStatus.setSubscription(contact, "unsubscribed"),
+    );
+    if (!unsubscribed.includes(true)) await suppressRecipients(orgId, [report!]);
+  });
+}
+
+const recordEngagement: EventReaction = (orgId, updates) =>
+  engagement.recordEngagement(
+    orgId,
+    flatMapEvents(updates, (event, { send }) => {
+      const { type } = event;
+      if ((type !== "open" && type !== "click") || isAutomatedEvent(event, send)) return [];
+      const { siteId, contactId, toEmail, campaignId } = send;
+      return [{ siteId, contactId, toEmail, campaignId, key: event.id, type, at: event.at }];
+    }),
+  );
+
+const forwardToWebhooks: EventReaction = (orgId, updates) =>
+  enqueueEvents(
+    orgId,
+    flatMapEvents(updates, (event, { send }) => [
+      {
+        id: event.id,
+        event: event.type,
+        sendId: send.id,
+        contactId: send.contactId ?? null,
+        email: send.toEmail,
+        timestamp: event.at,
+      },
+    ]),
+  );
+
+const scoringTriggers: Partial<Record<EventType, ScoringTrigger>> = {
+  open: "email_open",
+  click: "email_click",
+  unsubscribe: "unsubscribe",
+  bounce: "bounce",
+};
+
+const scoreContacts: EventReaction = async (orgId, updates) => {
+  const scored = flatMapEvents(updates, (event, { send }) => {
+    const trigger = scoringTriggers[event.type];
+    if (!trigger || isAutomatedEvent(event, send)) return [];
+    const happening: ScoringEvent = {
+      trigger,
+      key: `send ${send.id} ${eventKey(event)}`,
+      at: event.at,
+      facts: { url: event.data?.url, campaignId: send.campaignId ?? undefined },
+    };
+    return [
+      { siteId: send.siteId, contactId: send.contactId, email: send.toEmail, event: happening },
+    ];
+  });
+  for (const [siteId, ofSite] of Map.groupBy(scored, (event) => event.siteId))
+    await scoreEvents(orgId, siteId, ofSite);
+};
+
+const noteDeferrals: EventReaction = (orgId, updates) =>
+  slowDomains.recordDeferrals(
+    orgId,
+    flatMapEvents(updates, ({ type }, { send }) =>
+      type === "deferred"
+        ? [{ configId: send.sendingConfigId, domain: domainOf(send.toEmail) }]
+        : [],
+    ),
+  );
+
+export const eventReactions: EventReaction[] = [
+  suppressOnBounceOrComplaint,
+  unsubscribeContacts,
+  recordEngagement,
+  noteDeferrals,
+  forwardToWebhooks,
+  scoreContacts,
+];

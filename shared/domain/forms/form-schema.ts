@@ -1,0 +1,100 @@
+// Schemas of forms: in the API and in storage.
+import * as z from "zod";
+import { singleLineText } from "../../kernel/email-fields.ts";
+import { GroupName } from "../audience/contacts/contact-schema.ts";
+import { DesignJson } from "./form-design.ts";
+
+const maxTags = 20;
+const id = z.int().positive();
+const fields = {
+  name: singleLineText(200).trim().min(1),
+  status: z
+    .enum(["draft", "active", "inactive"])
+    .describe(
+      "`active`: takes submissions. `draft` and `inactive`: refuses them, and its page says " +
+        "that the form is closed.",
+    ),
+  sequenceId: id
+    .nullable()
+    .describe("Sequence of the same site that a submission enrolls the contact in, or `null`."),
+  listId: id
+    .nullable()
+    .describe("List of the same site that a submission adds the contact to, or `null`."),
+  tags: z
+    .array(GroupName)
+    .max(maxTags)
+    .describe(
+      "Names of tags that a submission gives to the contact. A tag that does not exist yet " +
+        "is created.",
+    ),
+  doubleOptIn: z
+    .boolean()
+    .describe(
+      "Whether the contact must confirm by email. Until then the submission is `pending`: " +
+        "the contact gets no tags, list, sequence or points. The confirmation is sent with the " +
+        "organization's oldest verified sending config.",
+    ),
+  redirectUrl: z
+    // The origin becomes part of the Content-Security-Policy header, so the host must not contain
+    // its separators.
+    .url({ protocol: /^https?$/, hostname: /^[\w.:[\]-]+$/, error: "must be an http(s) URL" })
+    .max(2000)
+    .nullable()
+    .describe("URL to redirect the browser to after a submission, or `null`."),
+};
+
+export const FormMeta = z
+  .object({
+    id: z.int(),
+    siteId: z.int(),
+    ...fields,
+    version: z
+      .int()
+      .describe(
+        "Rises by 1 with each change of `name` or `designJson`. Each submission records the " +
+          "version that was shown.",
+      ),
+    submissionCount: z.int().describe("Number of stored submissions, confirmed or not."),
+    pageUrl: z.string().describe("URL of the hosted page of the form."),
+    createdAt: z.string(),
+    updatedAt: z.string(),
+  })
+  .meta({ id: "FormMeta" });
+export type FormMeta = z.output<typeof FormMeta>;
+export const Form = FormMeta.extend({
+  designJson: DesignJson.nullable().describe(
+    "Title, fields and texts of the form. `null`: the default form, which asks for `email` " +
+      "and `firstName`.",
+  ),
+}).meta({
+  id: "Form",
+});
+export type Form = z.output<typeof Form>;
+
+const designJson = DesignJson.nullable();
+export const NewForm = z
+  .object({
+    siteId: id.optional(),
+    ...fields,
+    status: fields.status.default("active"),
+    sequenceId: fields.sequenceId.default(null),
+    listId: fields.listId.default(null),
+    tags: fields.tags.default([]),
+    doubleOptIn: fields.doubleOptIn.default(false),
+    redirectUrl: fields.redirectUrl.default(null),
+    designJson: designJson.default(null),
+  })
+  .meta({ examples: [{ name: "Newsletter", tags: ["newsletter"], doubleOptIn: true }] });
+export type NewForm = z.output<typeof NewForm>;
+export const FormChanges = z
+  .object({ ...fields, designJson })
+  .partial()
+  .meta({ examples: [{ status: "inactive" }] });
+export type FormChanges = z.output<typeof FormChanges>;
+
+/** The stored record. Its design is stored apart, by version. */
+export interface FormItem extends Omit<FormMeta, "submissionCount" | "pageUrl"> {
+  orgId: number;
+  /** Optimistic lock: every change raises it, and writes compare it. */
+  edits: number;
+}

@@ -1,0 +1,164 @@
+// API keys. Only the response to the creation has the key itself. Its SHA-256 is the DynamoDB key
+// that requests look up.
+import * as z from "zod";
+import { equals, exists } from "../../adapters/dynamodb/conditions.ts";
+import {
+  checkCondition,
+  put,
+  queryAll,
+  remove as removal,
+  transact,
+  write,
+} from "../../adapters/dynamodb/table.ts";
+import type { Caller } from "../../caller.ts";
+import { missing } from "../../errors.ts";
+import { randomBase62 } from "../../ids.ts";
+import { forgetApiKey } from "../../kernel/api-key-cache.ts";
+import { singleLineText } from "../../kernel/email-fields.ts";
+import type { PageRequest } from "../../kernel/paging.ts";
+import { inParallel } from "../../kernel/parallel.ts";
+import * as records from "../../kernel/records.ts";
+import { keys, ranges, sha256 } from "../../keys.ts";
+
+/** First path segments that an API key may call. A test compares them with the routes. */
+export const scopeGroups =
+  "analytics api-keys attachments auth billing campaigns compliance contacts dashboard domains events exports forms holidays imports lists org plans providers rate-limit reports scoring secure-messages segments send sender-check sending-configs sends sequences settings sites stock-photos suppressions tags template-folders templates validate webhooks".split(
+    " ",
+  );
+
+const Scope = z
+  .string()
+  .max(100, { abort: true })
+  .regex(/^(\*|[a-z]+(-[a-z]+)*:(read|write))$/, {
+    error: "must be * or a group with :read or :write, such as contacts:read",
+    abort: true,
+  })
+  .refine((scope) => scope === "*" || scopeGroups.includes(scope.split(":")[0]!), {
+    error: ({ input }) => `has an unknown group: ${String(input).split(":")[0]}`,
+  });
+
+export const ApiKey = z
+  .object({
+    id: z.int(),
+    name: z.string().describe("Name to recognize the key by."),
+    prefix: z.string().describe("Visible start of the key: `pm_live_` and 8 characters."),
+    siteId: z
+      .int()
+      .nullable()
+      .describe("The only site that the key can access. `null`: all sites of the organization."),
+    scopes: z
+      .array(z.string())
+      .describe(
+        "What the key may do: `*` for everything, or scopes such as `contacts:read` and `send:write`.",
+      ),
+    createdAt: z.string(),
+    updatedAt: z.string(),
+    lastUsedAt: z
+      .string()
+      .nullable()
+      .describe("When the key was last used, to the minute. `null`: never."),
+  })
+  .meta({ id: "ApiKey" });
+export type ApiKey = z.output<typeof ApiKey>;
+
+export const NewApiKey = z
+  .object({
+    name: singleLineText(200).trim().min(1),
+    siteId: z
+      .int()
+      .positive()
+      .nullable()
+      .default(null)
+      .describe("Binds the key to one site. `null`: the key can access all sites."),
+    scopes: z
+      .array(Scope)
+      .min(1)
+      .max(100)
+      .default(["*"])
+      .describe(
+        `\`*\`, or \`<group>:read\` and \`<group>:write\`; the group is a path's first segment: ${scopeGroups.join(", ")}`,
+      ),
+  })
+  .meta({ examples: [{ name: "Shop server", scopes: ["send:write", "sends:read"] }] });
+export type NewApiKey = z.output<typeof NewApiKey>;
+
+type StoredApiKey = ApiKey & { hash: string };
+
+/** Throws 404 if the organization has no site `siteId`. */
+export async function create(
+  caller: Caller,
+  { name, siteId, scopes }: NewApiKey,
+): Promise<ApiKey & { key: string }> {
+  const prefix = `pm_live_${randomBase62(8)}`;
+  const key = prefix + randomBase62(40);
+  const record: StoredApiKey = {
+    ...(await records.newRecordFields("APIKEY")),
+    name,
+    prefix,
+    siteId,
+    scopes,
+    lastUsedAt: null,
+    hash: sha256(key),
+  };
+  const { orgId, userId } = caller;
+  const keyLookupWrite = put(keys.apiKey(record.hash), {
+    orgId,
+    userId,
+    keyId: record.id,
+    scopes,
+    ...(siteId !== null && { siteId }),
+  });
+  const siteExistsCheck =
+    siteId === null
+      ? []
+      : [
+          checkCondition(
+            keys.record(orgId, "SITE", siteId),
+            exists,
+            missing("The site does not exist"),
+          ),
+        ];
+  const stored = await records.insert(
+    "APIKEY",
+    { orgId },
+    { record, extraWrites: [keyLookupWrite, ...siteExistsCheck] },
+  );
+  // The stored key comes from an earlier attempt of this request that never answered. Nobody knows
+  // that key, so it is replaced.
+  if (stored.hash !== record.hash) {
+    const changes = { hash: record.hash, prefix };
+    await write(
+      removal(keys.apiKey(stored.hash)),
+      keyLookupWrite,
+      records.updateWrite("APIKEY", caller, { id: record.id, set: changes }),
+    );
+    forgetApiKey(stored.hash);
+  }
+  return { ...record, key };
+}
+
+export const list = (caller: Caller, request: PageRequest) =>
+  records.list<ApiKey>("APIKEY", caller, request);
+
+export async function remove(caller: Pick<Caller, "orgId">, id: number): Promise<void> {
+  const { hash, siteId } = await records.find<StoredApiKey>("APIKEY", caller, id);
+  await write(
+    ...records.removeWrites("APIKEY", caller, { id, siteId }),
+    removal(keys.apiKey(hash)),
+  );
+  forgetApiKey(hash);
+}
+
+export async function removeForSite(caller: Pick<Caller, "orgId">, siteId: number): Promise<void> {
+  const siteKeys = await queryAll<StoredApiKey>(ranges.records(caller.orgId, "APIKEY"), {
+    filter: equals("siteId", siteId),
+    consistent: true,
+  });
+  await inParallel(4, siteKeys, async ({ id, hash }) => {
+    await transact(
+      ...records.removeWrites("APIKEY", caller, { id, siteId, condition: { if: exists } }),
+      removal(keys.apiKey(hash)),
+    );
+    forgetApiKey(hash);
+  });
+}

@@ -1,0 +1,123 @@
+// Limits password guessing: after too many failures in one window, every login to the account or
+// from the client key has to wait.
+
+import { exists } from "../../adapters/dynamodb/conditions.ts";
+import { remove, transact, update, updateReturning, write } from "../../adapters/dynamodb/table.ts";
+import { epochSeconds } from "../../clock.ts";
+import { config } from "../../config.ts";
+import { limited } from "../../errors.ts";
+import { networkOf } from "../../kernel/ip-addresses.ts";
+import { type Key, keys } from "../../keys.ts";
+
+const defaultWindowSeconds = 15 * 60;
+
+interface AttemptLimit {
+  name: string;
+  /** Failures allowed in one window. */
+  limit: number;
+  /** Length of the window; 15 minutes by default. */
+  seconds?: number;
+}
+export const accountLimit = (email: string): AttemptLimit => ({
+  name: `login to ${email.toLowerCase()}`,
+  limit: 10,
+});
+/** A separate limit for codes. A password reset clears the account limit but not this one. */
+export const codeLimit = (email: string): AttemptLimit => ({
+  name: `codes of ${email.toLowerCase()}`,
+  limit: 10,
+});
+export const clientLimit = (address: string): AttemptLimit => ({
+  name: `login from ${networkOf(address)}`,
+  limit: config.loginFailuresPerAddress,
+});
+export const passphraseLimit = (subject: string): AttemptLimit => ({
+  name: `passphrase of ${subject}`,
+  limit: 5,
+  seconds: 3600,
+});
+
+/**
+ * Runs `work`, which returns undefined on failure. Throws 429 with `retryAfter` if a limit is used
+ * up. An attempt is counted before it runs and uncounted if it succeeds, so parallel guesses cannot
+ * exceed the limit.
+ */
+export async function withAttemptLimits<T>(
+  limits: AttemptLimit[],
+  work: () => Promise<T | undefined>,
+): Promise<T | undefined> {
+  const counted: Key[] = [];
+  for (const { name, limit, seconds = defaultWindowSeconds } of limits) {
+    const window = currentWindow(seconds);
+    const key = keys.failureCount(name, window.number);
+    if ((await countAttempt(key, window)) > limit)
+      throw tooManyAttempts(
+        "Too many failed attempts: wait retryAfter seconds, then try again",
+        limit,
+        window,
+      );
+    counted.push(key);
+  }
+  let failed = false;
+  try {
+    const result = await work();
+    failed = result === undefined;
+    return result;
+  } finally {
+    if (!failed)
+      await Promise.all(
+        counted.map((key) => transact(update(key, { add: { failures: -1 } }, { if: exists }))),
+      );
+  }
+}
+
+/** After a password reset, earlier failures no longer count. */
+export const clearFailures = (email: string): Promise<void> =>
+  write(
+    remove(keys.failureCount(accountLimit(email).name, currentWindow(defaultWindowSeconds).number)),
+  );
+
+const maxMailsPerWindow = 5;
+
+/**
+ * Counts one mail of this kind to the address. False if the window's limit is used up, so nobody
+ * can flood a mailbox.
+ */
+export async function tryCountMail(kind: string, email: string): Promise<boolean> {
+  const window = currentWindow(defaultWindowSeconds);
+  const key = keys.failureCount(`${kind} to ${email.toLowerCase()}`, window.number);
+  return (await countAttempt(key, window)) <= maxMailsPerWindow;
+}
+
+/** Like `tryCountMail`, but throws 429. */
+export async function countMail(kind: string, email: string): Promise<void> {
+  if (!(await tryCountMail(kind, email)))
+    throw tooManyAttempts(
+      "Too many mails were requested for this key: wait retryAfter seconds, then try again",
+      maxMailsPerWindow,
+      currentWindow(defaultWindowSeconds),
+    );
+}
+
+interface AttemptWindow {
+  number: number;
+  /** Unix seconds. */
+  end: number;
+}
+
+function currentWindow(seconds: number): AttemptWindow {
+  const number = Math.floor(epochSeconds() / seconds);
+  return { number, end: (number + 1) * seconds };
+}
+
+async function countAttempt(key: Key, { end }: AttemptWindow): Promise<number> {
+  const counter = await updateReturning<{ failures: number }>(
+    update(key, { add: { failures: 1 }, set: { expires: end } }),
+  );
+  return counter?.failures ?? 0;
+}
+
+const tooManyAttempts = (message: string, limit: number, { end }: AttemptWindow) =>
+  limited(message, {
+    bodyFields: { retryAfter: Math.max(1, end - epochSeconds()), limit, resetAt: end },
+  });

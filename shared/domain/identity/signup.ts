@@ -1,0 +1,97 @@
+// Sign-up: creates a user, an organization and a session in one transaction.
+import * as z from "zod";
+import { get, put, update, type Write, write } from "../../adapters/dynamodb/table.ts";
+import { now } from "../../clock.ts";
+import { config } from "../../config.ts";
+import { conflict, forbidden, unavailable } from "../../errors.ts";
+import * as ids from "../../ids.ts";
+import { EmailAddress } from "../../kernel/email-fields.ts";
+import { keys } from "../../keys.ts";
+import { defaultPlan } from "../../plans.ts";
+import { type LoginRecord, type OpenedSession, UserName } from "./accounts.ts";
+import * as organizations from "./organizations.ts";
+import * as passwords from "./passwords.ts";
+import * as sessions from "./sessions.ts";
+
+export const NewAccount = z.object({
+  email: EmailAddress.describe("Email address to log in with."),
+  password: passwords.NewPassword.describe(
+    "8 to 200 characters. The most common passwords are refused.",
+  ),
+  name: UserName.optional().describe("Name of the user."),
+  organizationName: organizations.OrganizationName.optional().describe(
+    "Name of the organization. Defaults to `name`, then to the part of `email` before the @.",
+  ),
+});
+export type NewAccount = z.output<typeof NewAccount>;
+
+/** Throws 409 `email_taken`, or 403 `signup_closed` if the setting SIGNUP does not allow it. */
+export async function signUp({
+  email,
+  password,
+  name = null,
+  organizationName,
+}: NewAccount): Promise<OpenedSession> {
+  const policyWrites = await signupPolicies[signupMode()]();
+  const plan = defaultPlan();
+  if (!plan) throw unavailable("The setting DEFAULT_PLAN is not the name of a plan");
+  const [userId, orgId, hash] = await Promise.all([
+    ids.nextId("USER"),
+    ids.nextId("ORG"),
+    passwords.hashPassword(password),
+  ]);
+  const at = now().toISOString();
+  const stamp = { createdAt: at, updatedAt: at };
+  const user = { id: userId, email, name, ...stamp };
+  const organization = {
+    id: orgId,
+    name: organizationName ?? name ?? email.split("@")[0]!,
+    plan,
+    timezone: "UTC",
+    ...stamp,
+  };
+  const login: LoginRecord = { orgId, userId, name, password: hash, passwordChangedAt: at };
+  const { token, writes } = sessions.prepareSession(login);
+  const emailTaken = conflict("An account with this email already exists", {
+    code: "email_taken",
+    details: [{ path: "email", message: "email is already in use" }],
+  });
+  await write(
+    ...policyWrites,
+    put(keys.user(email), login, { ifAbsent: emailTaken }),
+    organizations.createWrite(organization),
+    put(keys.member(orgId, userId), user, { ifAbsent: true }),
+    ...writes,
+  );
+  return { user, organization, token };
+}
+
+const signupClosed = () =>
+  forbidden("Sign-up is closed on this service", { code: "signup_closed" });
+const getFirstOrganization = () => get(keys.firstSignup());
+
+/**
+ * Writes for the sign-up's transaction. In mode `first`, of two sign-ups at the same time only one
+ * succeeds.
+ */
+const signupPolicies = {
+  open: async (): Promise<Write[]> =>
+    (await getFirstOrganization())
+      ? []
+      : [update(keys.firstSignup(), { setIfAbsent: { createdAt: now().toISOString() } })],
+  first: async (): Promise<Write[]> => {
+    if (await getFirstOrganization()) throw signupClosed();
+    return [
+      put(keys.firstSignup(), { createdAt: now().toISOString() }, { ifAbsent: signupClosed() }),
+    ];
+  },
+  off: async (): Promise<Write[]> => {
+    throw signupClosed();
+  },
+};
+
+function signupMode(): keyof typeof signupPolicies {
+  if (Object.hasOwn(signupPolicies, config.signupMode))
+    return config.signupMode as keyof typeof signupPolicies;
+  throw unavailable("The setting SIGNUP must be open, first or off");
+}

@@ -1,0 +1,279 @@
+import * as z from "zod";
+import { absent, any, exists, sizeBelow } from "../../adapters/dynamodb/conditions.ts";
+import {
+  get,
+  getTogether,
+  put,
+  queryAll,
+  remove as removeWrite,
+  update,
+  updateReturning,
+  type Write,
+  write,
+} from "../../adapters/dynamodb/table.ts";
+import { type Caller, type CallerScope, requireSiteAccess, siteIdRequired } from "../../caller.ts";
+import { conflict, missing, Problem } from "../../errors.ts";
+import { EmailAddress, singleLineText } from "../../kernel/email-fields.ts";
+import { createLruCache } from "../../kernel/lru-cache.ts";
+import {
+  countSkipped,
+  type PageRequest,
+  type Pagination,
+  toPagination,
+} from "../../kernel/paging.ts";
+import * as records from "../../kernel/records.ts";
+import * as counters from "../../kernel/sharded-counters.ts";
+import { cacheDeletion } from "../../kernel/site-access.ts";
+import { keys, ranges } from "../../keys.ts";
+import * as apiKeys from "./api-keys.ts";
+import type { SiteTotals } from "./organizations.ts";
+import { eraseSoon, getErasureProgress, startErasureWrite } from "./site-erasure-job.ts";
+import { requireNoSendsWrites } from "./site-send-counts.ts";
+
+const Domain = z
+  .string()
+  .max(253, { abort: true })
+  .regex(
+    /^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)*[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/i,
+    "must be a domain name such as shop.example",
+  );
+
+const fields = {
+  name: singleLineText(200).trim().min(1).describe("Name of the site."),
+  domain: Domain.nullable().describe(
+    "Domain of the website, such as `shop.example`, without `https://`. Buttons of playbook emails link to it.",
+  ),
+  autoBcc: EmailAddress.nullable().describe(
+    "Email address that gets a blind copy of each email of the site. Secure messages, test emails and confirmation emails are not copied. Copies cost no credits, and their events do not change the send.",
+  ),
+  sendFrequencyCapDays: z
+    .int()
+    .min(0)
+    .max(365)
+    .nullable()
+    .describe(
+      "Minimum number of days between two marketing emails to one contact. One day is 24 hours. `null` or 0: no cap.",
+    ),
+  companyName: singleLineText(200)
+    .nullable()
+    .describe("Company named in the footer of marketing email. Defaults to the name of the site."),
+  physicalAddress: z
+    .string()
+    .max(500)
+    .nullable()
+    .describe(
+      "Postal address in the footer of marketing email (CAN-SPAM). Takes precedence over `physicalAddress` of GET /compliance.",
+    ),
+};
+
+export const Site = z
+  .object({ id: z.int(), ...fields, createdAt: z.string(), updatedAt: z.string() })
+  .meta({ id: "Site" });
+export type Site = z.output<typeof Site>;
+export const SiteChanges = z.object(fields).partial();
+export type SiteChanges = z.output<typeof SiteChanges>;
+export const NewSite = z.object({
+  name: fields.name,
+  domain: fields.domain.default(null),
+  autoBcc: fields.autoBcc.default(null),
+  sendFrequencyCapDays: fields.sendFrequencyCapDays.default(null),
+  companyName: fields.companyName.default(null),
+  physicalAddress: fields.physicalAddress.default(null),
+});
+export type NewSite = z.output<typeof NewSite>;
+
+export async function create(caller: Caller, input: NewSite): Promise<Site> {
+  const site: Site = { ...(await records.newRecordFields("SITE")), ...input };
+  return records.insert("SITE", caller, {
+    record: { ...site, tracked: isTracked },
+    extraWrites: [
+      countSitesWrite(caller, { siteCount: 1, siteSum: site.id }),
+      trackingPointerWrite(caller, site.id),
+    ],
+  });
+}
+
+// Website tracking has no credential. It finds the organization by the site id.
+const trackingPointerWrite = ({ orgId }: CallerScope, id: number): Write =>
+  put(keys.trackingSite(id), { orgId });
+const isTracked = true;
+
+const countSitesWrite = ({ orgId }: CallerScope, add: SiteTotals): Write =>
+  update(keys.organization(orgId), { add: { ...add } });
+
+/**
+ * Throws 404 if the site does not exist, 403 if the caller's key is bound to another
+ * site.
+ */
+export async function find(caller: CallerScope, id: number): Promise<Site> {
+  const site = await records.find<Site & { tracked?: boolean }>("SITE", caller, id);
+  requireSiteAccess(caller, id);
+  // The site is older than website tracking.
+  if (!site.tracked)
+    await write(
+      trackingPointerWrite(caller, id),
+      update(
+        keys.record(caller.orgId, "SITE", id),
+        { set: { tracked: isTracked } },
+        { if: exists, orThrow: missing("The site does not exist") },
+      ),
+    );
+  return site;
+}
+
+/** Newest first. A bound key sees only its own site. */
+export async function list(
+  caller: Caller,
+  request: PageRequest,
+): Promise<{ items: Site[]; pagination: Pagination }> {
+  if (caller.siteId === undefined) return records.list<Site>("SITE", caller, request);
+  const own = await find(caller, caller.siteId);
+  const first = countSkipped(request) === 0 && request.cursor === undefined;
+  return { items: first ? [own] : [], pagination: toPagination(request, 1, undefined) };
+}
+
+export async function change(caller: Caller, id: number, changes: SiteChanges): Promise<Site> {
+  await find(caller, id);
+  const changed = await updateReturning<Site>(
+    records.updateWrite("SITE", caller, { id, set: changes }),
+  );
+  if (!changed) throw missing("The site does not exist");
+  return changed;
+}
+
+/**
+ * Like `find`, but throws 410 with the progress while the records of a deleted site are being
+ * erased.
+ */
+export async function show(caller: CallerScope, id: number): Promise<Site> {
+  try {
+    return await find(caller, id);
+  } catch (error) {
+    const erasing =
+      error instanceof Problem && error.kind === "missing"
+        ? await getErasureProgress(caller.orgId, id)
+        : undefined;
+    if (!erasing) throw error;
+    requireSiteAccess(caller, id);
+    const { contacts, contactsErased, itemsErased } = erasing;
+    const bodyFields = { contacts, contactsErased, itemsErased };
+    throw missing("The site was deleted, and what it owned is being erased", {
+      code: "site_deleted",
+      status: 410,
+      bodyFields,
+    });
+  }
+}
+
+/**
+ * Deletes the site and its API keys. Its records are inaccessible at once; a background job erases
+ * them. Throws 409 `site_has_sends` if the site has sends.
+ */
+export async function remove(caller: Caller, id: number): Promise<void> {
+  const { orgId } = caller;
+  await find(caller, id);
+  const [noSendsChecks, contacts] = await Promise.all([
+    requireNoSendsWrites(orgId, id, siteHasSends()),
+    counters.sumShards(ranges.contactCounts(orgId, id)),
+  ]);
+  // The keys go first, because requests with a bound key do not check that its site exists.
+  await apiKeys.removeForSite(caller, id);
+  await write(
+    ...records.removeWrites("SITE", caller, { id }),
+    update(
+      keys.organization(orgId),
+      { add: { siteCount: -1, siteSum: -id, deletedSites: new Set([id]) } },
+      {
+        if: any(absent("deletedSites"), sizeBelow("deletedSites", maxDeletedSites)),
+        orThrow: tooManyDeletedSites(),
+      },
+    ),
+    removeWrite(keys.trackingSite(id)),
+    startErasureWrite({ orgId, siteId: id }, contacts),
+    ...noSendsChecks,
+  );
+  cacheDeletion(orgId, id);
+  await eraseSoon(orgId, id);
+}
+
+/** Every request reads their ids. */
+const maxDeletedSites = 1000;
+const tooManyDeletedSites = () =>
+  conflict(`${maxDeletedSites} deleted sites are still being erased: try again later`);
+
+const siteHasSends = () =>
+  conflict("The site has sends, so it cannot be deleted", { code: "site_has_sends" });
+
+/**
+ * The site of a request: `siteId`, else the bound key's site, else the organization's only site.
+ * Throws 400 if none applies. Takes no read for a bound key, and otherwise one of half a unit.
+ */
+export async function resolveSiteId(caller: CallerScope, siteId?: number): Promise<number> {
+  if (caller.siteId !== undefined && (siteId === undefined || siteId === caller.siteId))
+    return caller.siteId;
+  if (siteId === undefined) return getOnlySiteId(caller.orgId);
+  if (!(await getSite(caller.orgId, siteId))) throw missing("The site does not exist");
+  requireSiteAccess(caller, siteId);
+  return siteId;
+}
+
+/** Like `resolveSiteId`, but also returns `autoBcc`. Takes half a unit more. */
+export async function resolveSite(
+  { orgId, siteId: keySiteId }: CallerScope,
+  siteId?: number,
+): Promise<Pick<Site, "id" | "autoBcc">> {
+  const knownId = siteId ?? keySiteId;
+  const site = await (knownId === undefined ? getOnlySite(orgId) : getSite(orgId, knownId));
+  if (!site) throw missing("The site does not exist");
+  requireSiteAccess({ siteId: keySiteId }, site.id);
+  return site;
+}
+
+/**
+ * The one site that a list covers: `siteId`, else the bound key's site. Undefined if it covers all
+ * sites.
+ */
+export const siteFilter = async (
+  caller: CallerScope,
+  siteId: number | undefined,
+): Promise<number | undefined> =>
+  siteId === undefined ? caller.siteId : resolveSiteId(caller, siteId);
+
+/** The sites that a list covers: `siteId`, else all that the caller can access, oldest first. */
+export async function listVisibleSiteIds(caller: CallerScope, siteId?: number): Promise<number[]> {
+  if (siteId !== undefined || caller.siteId !== undefined)
+    return [await resolveSiteId(caller, siteId)];
+  const sites = await queryAll<Site>(ranges.records(caller.orgId, "SITE"));
+  return sites.map(({ id }) => id);
+}
+
+// An eventually consistent read can miss a site that was just created, so a consistent read follows
+// before a 404.
+const getSite = async (orgId: number, id: number): Promise<Site | undefined> =>
+  (await getTogether<Site>(keys.record(orgId, "SITE", id))) ??
+  (await get<Site>(keys.record(orgId, "SITE", id)));
+
+/** The id that an organization's only site had last, to read the site together with the totals. */
+const lastOnlySites = createLruCache<number>(10_000);
+
+async function getOnlySite(orgId: number): Promise<Site | undefined> {
+  const expectedId = lastOnlySites.get(String(orgId));
+  const [id, expected] = await Promise.all([
+    getOnlySiteId(orgId),
+    expectedId && getTogether<Site>(keys.record(orgId, "SITE", expectedId)),
+  ]);
+  lastOnlySites.set(String(orgId), id, 1);
+  return expected && expected.id === id ? expected : getSite(orgId, id);
+}
+
+async function getOnlySiteId(orgId: number): Promise<number> {
+  for (const consistent of [false, true]) {
+    const read = consistent ? get : getTogether;
+    const totals = await read<SiteTotals>(keys.organization(orgId));
+    if (totals?.siteCount === 1) return totals.siteSum;
+  }
+  throw siteIdRequired();
+}
+
+/** The name that recipients know: the company's, if there is one. */
+export const displayNameOf = ({ companyName, name }: Site): string => companyName?.trim() || name;

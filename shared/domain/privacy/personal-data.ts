@@ -1,0 +1,136 @@
+// All data stored about one contact, for a data access request and for erasure.
+import * as z from "zod";
+import { getMany, query, queryAll } from "../../adapters/dynamodb/table.ts";
+import type { CallerScope } from "../../caller.ts";
+import { keys, ranges } from "../../keys.ts";
+import { Contact, type ContactItem } from "../audience/contacts/contact-schema.ts";
+import * as contacts from "../audience/contacts/contacts.ts";
+import { sendLogPrefix } from "../audience/contacts/engagement.ts";
+import * as scores from "../audience/scoring/lead-scores.ts";
+import * as activities from "../audience/tracking/activities.ts";
+import { SendDetail } from "../delivery-events/send-detail.ts";
+import * as history from "../delivery-events/send-history.ts";
+import * as submissions from "../forms/submissions.ts";
+import * as reading from "../sending/read-sends.ts";
+import { toApi } from "../sending/sends.ts";
+
+const PersonalActivity = z.object({
+  name: z.string(),
+  url: z.string().nullable(),
+  properties: z.record(z.string(), z.unknown()),
+  source: z.string(),
+  createdAt: z.string(),
+});
+
+export const PersonalData = z
+  .object({
+    contact: Contact,
+    scoreLog: z.array(scores.ScoreEntry),
+    customEvents: z.array(PersonalActivity),
+    pageViews: z.array(PersonalActivity),
+    sends: z.array(SendDetail).describe("Sends to the contact, with their events."),
+    submissions: z.array(submissions.Submission).describe("Form submissions of the contact."),
+    complete: z
+      .boolean()
+      .describe(
+        "false if there are more than 2,000 records of a kind; only 2,000 of each are returned.",
+      ),
+  })
+  .meta({ id: "Person" });
+export type PersonalData = z.output<typeof PersonalData>;
+
+const maxPerKind = 2000;
+
+/** Newest first, at most 2,000 of each kind. Throws 404. */
+export async function getPersonalData(caller: CallerScope, id: number): Promise<PersonalData> {
+  const { orgId } = caller;
+  const contact = await contacts.findItem(caller, id);
+  const [contactForApi, scored, events, views, sendIds, submitted] = await Promise.all([
+    contacts.toApi(orgId, contact),
+    readLog<scores.ScoreLogItem>(orgId, id, scores.logPrefix),
+    readLog<activities.ActivityItem>(orgId, id, activities.customEventLogPrefix),
+    readLog<activities.ActivityItem>(orgId, id, activities.pageViewLogPrefix),
+    getSendIds(orgId, contact),
+    getSubmissions(orgId, id),
+  ]);
+  const wanted = sendIds.toReversed().slice(0, maxPerKind);
+  const items = await reading.getSends(orgId, wanted);
+  const sends = await Promise.all(
+    items
+      .flatMap((item) => (item ? [item] : []))
+      .map(async (item) => ({
+        ...toApi(item),
+        events: await history.listEventsOfSend(orgId, { v: 0, ...item }),
+      })),
+  );
+  return {
+    contact: contactForApi,
+    scoreLog: scored.slice(0, maxPerKind).map(scores.toApi),
+    customEvents: events.slice(0, maxPerKind).map(toActivity),
+    pageViews: views.slice(0, maxPerKind).map(toActivity),
+    sends,
+    submissions: submitted.slice(0, maxPerKind).map(submissions.toApi),
+    complete: [scored, events, views, sendIds, submitted].every(
+      ({ length }) => length <= maxPerKind,
+    ),
+  };
+}
+
+const toActivity = ({
+  name,
+  url,
+  properties,
+  source,
+  at,
+}: activities.ActivityItem): z.output<typeof PersonalActivity> => ({
+  name,
+  url: url ?? null,
+  properties: properties ? (JSON.parse(properties) as Record<string, unknown>) : {},
+  source,
+  createdAt: at,
+});
+
+/**
+ * Newest first. Reads at least one entry beyond the limit, so that the caller can tell that there
+ * are more.
+ */
+async function readLog<T>(orgId: number, id: number, prefix: string): Promise<T[]> {
+  const found: T[] = [];
+  let after: string | undefined;
+  do {
+    const page = await query<T>(ranges.contactLog(orgId, id, prefix), {
+      newestFirst: true,
+      limit: 1000,
+      after,
+    });
+    found.push(...page.items);
+    after = page.next;
+  } while (after !== undefined && found.length <= maxPerKind);
+  return found;
+}
+
+/** Ids of all sends to the contact, oldest first. */
+export async function getSendIds(
+  orgId: number,
+  { id, sendIds = [] }: ContactItem,
+): Promise<number[]> {
+  const older = await queryAll<{ ids: number[] }>(ranges.contactLog(orgId, id, sendLogPrefix));
+  return [...new Set([...older.flatMap(({ ids }) => ids), ...sendIds])];
+}
+
+/** Stored submissions, newest first. */
+async function getSubmissions(
+  orgId: number,
+  contactId: number,
+): Promise<submissions.SubmissionItem[]> {
+  const logged = await readLog<submissions.SubmissionLogItem>(
+    orgId,
+    contactId,
+    submissions.logPrefix,
+  );
+  const found = await getMany<submissions.SubmissionItem>(
+    logged.map(({ formId, place }) => keys.submission(orgId, formId, place)),
+    { consistent: true },
+  );
+  return found.flatMap((one) => one ?? []);
+}

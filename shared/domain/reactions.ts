@@ -1,0 +1,18 @@
+// Who reacts to what happens in a lower area: a changed contact starts sequences, a deleted one
+// leaves them.
+import { installContactReactions } from "./audience/contacts/reactions.ts";
+import { cancelForContact } from "./automation/contact-removal.ts";
+import {
+  hasScoreTrigger,
+  reactToContactChange,
+  startEnrollments,
+  startsOf,
+} from "./automation/triggers.ts";
+
+installContactReactions({
+  startsOf,
+  startEnrollments,
+  contactChanged: reactToContactChange,
+  watchesScores: hasScoreTrigger,
+  leaveSequences: cancelForContact,
+});

@@ -1,0 +1,83 @@
+// The mail providers in the API.
+import * as z from "zod";
+import type { ProviderAdapter as Adapter } from "../../providers/provider-adapter.ts";
+import { providers } from "../../providers/registry.ts";
+
+export const ProviderInfo = z
+  .object({
+    key: z.string().describe("Key of the provider, as in `provider` of a sending config."),
+    name: z.string(),
+    supportsWebhooks: z.boolean(),
+    webhookProof: z
+      .enum(["signature", "secret"])
+      .describe(
+        "How the provider's webhooks are verified. `signature`: by a signature with the `webhookSecret`. `secret`: by `secret=` in the webhook URL.",
+      ),
+    capabilities: z.object({
+      supportsWebhooks: z.boolean(),
+      openTracking: z.boolean().describe("Whether `trackOpens` of an email is supported."),
+      clickTracking: z.boolean().describe("Whether `trackClicks` of an email is supported."),
+      batch: z
+        .boolean()
+        .describe("Whether one request to the provider can carry several recipients."),
+      maxAttachmentBytes: z
+        .int()
+        .describe("Largest total size of the attachments of one email in bytes, decoded."),
+    }),
+    configFields: z
+      .array(
+        z.object({
+          name: z.string(),
+          description: z.string(),
+          required: z.boolean(),
+          options: z.array(z.string()).nullable().describe("Allowed values. `null`: any text."),
+        }),
+      )
+      .describe("Credentials that a sending config of this provider needs."),
+  })
+  .meta({ id: "Provider" });
+export type ProviderInfo = z.output<typeof ProviderInfo>;
+
+/** The first provider is the default. */
+export const listProviders = (): ProviderInfo[] => providers.map(toApi);
+
+const toApi = ({
+  key,
+  name,
+  webhookProof,
+  tracking,
+  batch,
+  maxAttachmentBytes,
+  credentials,
+}: Adapter): ProviderInfo => ({
+  key,
+  name,
+  supportsWebhooks: true,
+  webhookProof,
+  capabilities: {
+    supportsWebhooks: true,
+    openTracking: tracking.opens,
+    clickTracking: tracking.clicks,
+    batch: batch !== undefined,
+    maxAttachmentBytes,
+  },
+  configFields: configFields(credentials),
+});
+
+interface CredentialsSchema {
+  properties?: Record<string, { description?: string; enum?: string[] }>;
+  required?: string[];
+}
+
+function configFields(credentials: z.ZodObject): ProviderInfo["configFields"] {
+  const { properties = {}, required = [] } = z.toJSONSchema(credentials, {
+    io: "input",
+    unrepresentable: "any",
+  }) as CredentialsSchema;
+  return Object.entries(properties).map(([name, { description = "", enum: options }]) => ({
+    name,
+    description,
+    required: required.includes(name),
+    options: options ?? null,
+  }));
+}

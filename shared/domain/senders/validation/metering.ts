@@ -1,0 +1,160 @@
+// Charges for validations and sender checks. The first 100 results of a calendar month (UTC) are
+// free;
+// each further one costs one cent. A result `unknown` is free. One transaction per request updates
+// the monthly usage, the credits and the ledger, and then the response is sent. A retried request
+// is charged once.
+import * as z from "zod";
+import { absent, any, equals } from "../../../adapters/dynamodb/conditions.ts";
+import {
+  ConditionFailed,
+  get,
+  getMany,
+  put,
+  update,
+  type Write,
+  write,
+} from "../../../adapters/dynamodb/table.ts";
+import { epochSeconds, now } from "../../../clock.ts";
+import * as ids from "../../../ids.ts";
+import { retryOnConflict } from "../../../kernel/retry-on-conflict.ts";
+import { keys } from "../../../keys.ts";
+import * as credits from "../../billing/credits.ts";
+import { gatherCredits } from "../../billing/quota.ts";
+
+export const freePerMonth = 100;
+
+export const Usage = z
+  .object({
+    free: z.int().describe("Results of this request that were free."),
+    paid: z.int().describe("Results of this request that were paid with credits."),
+    costCents: z.number().describe("US cents taken from the credits for this request."),
+    freeLeft: z
+      .int()
+      .describe(
+        `Free results left in this calendar month (UTC), of ${freePerMonth}. Shared by validations and sender checks.`,
+      ),
+  })
+  .meta({ id: "ValidationUsage" });
+export type Usage = z.output<typeof Usage>;
+
+interface MonthUsage {
+  free: number;
+  paid: number;
+}
+
+interface MeteredRequest {
+  orgId: number;
+  requestId: number;
+  /** YYYY-MM */
+  month: string;
+}
+
+/**
+ * Does work that yields up to `maxResults` results and charges for the billable ones. Throws 402
+ * before the work if there are not enough credits for all results, and after it if another request
+ * has spent them since; then no result is returned and nothing is charged.
+ */
+export async function withMetering<T>(
+  orgId: number,
+  maxResults: number,
+  work: () => Promise<{ result: T; billable: number }>,
+): Promise<T & { usage: Usage }> {
+  const requestId = await ids.nextId("VALIDATION");
+  const request = { orgId, requestId, month: now().toISOString().slice(0, 7) };
+  await requireCredits(request, maxResults);
+  const { result, billable } = await work();
+  const { free, paid, left } = await recordUsage(request, billable);
+  return { ...result, usage: { free, paid, costCents: paid * centsEach, freeLeft: left } };
+}
+
+const centsEach = 1;
+const splitFreeAndPaid = (billable: number, freeUsed: number): MonthUsage => {
+  const free = Math.min(billable, Math.max(0, freePerMonth - freeUsed));
+  return { free, paid: billable - free };
+};
+
+async function requireCredits(
+  { orgId, requestId, month }: MeteredRequest,
+  maxResults: number,
+): Promise<void> {
+  const usageKeys = [keys.validationMonth(orgId, month), keys.validationCall(orgId, requestId)];
+  const [[used, counted], balance] = await Promise.all([
+    getMany<Partial<MonthUsage>>(usageKeys, { consistent: true }),
+    credits.getBalance(orgId),
+  ]);
+  const { paid } = splitFreeAndPaid(maxResults, used?.free ?? 0);
+  // A retried request was charged at its first attempt.
+  if (!counted && paid * centsEach * credits.millicentsPerCent > balance)
+    throw notEnoughCredits(used?.free ?? 0, maxResults, paid);
+}
+
+function notEnoughCredits(freeUsed: number, maxResults: number, paid: number) {
+  const left = Math.max(0, freePerMonth - freeUsed);
+  const free = left
+    ? `${left} of this month's ${freePerMonth} free validations are left`
+    : `This month's ${freePerMonth} free validations are used up`;
+  const price = paid * centsEach === 1 ? "1 cent" : `${paid * centsEach} cents`;
+  return credits.outOfCredits(
+    `${free}, and ${paidResults(paid, maxResults)} ${price}. There are not enough credits: buy more with POST /billing/credits`,
+  );
+}
+
+function paidResults(paid: number, maxResults: number): string {
+  if (paid < maxResults) return `the other ${paid} of the ${maxResults} cost`;
+  return maxResults === 1 ? "this one costs" : `these ${maxResults} cost`;
+}
+
+const monthTtlSeconds = 400 * 24 * 3600;
+const requestTtlSeconds = 2 * 24 * 3600;
+
+async function recordUsage(
+  request: MeteredRequest,
+  billable: number,
+): Promise<MonthUsage & { left: number }> {
+  const { orgId, requestId, month } = request;
+  return retryOnConflict("The month's count of validations", async () => {
+    const freeUsed = (await get<MonthUsage>(keys.validationMonth(orgId, month)))?.free ?? 0;
+    const usage = splitFreeAndPaid(billable, freeUsed);
+    try {
+      if (usage.paid)
+        await gatherCredits(orgId, usage.paid * centsEach * credits.millicentsPerCent);
+      if (billable) await write(...usageWrites(request, freeUsed, usage));
+      return { ...usage, left: Math.max(0, freePerMonth - freeUsed - usage.free) };
+    } catch (error) {
+      if (!(error instanceof ConditionFailed)) throw error;
+      const charged = await get<MonthUsage>(keys.validationCall(orgId, requestId));
+      if (charged)
+        return {
+          free: charged.free,
+          paid: charged.paid,
+          left: Math.max(0, freePerMonth - freeUsed),
+        };
+      throw error;
+    }
+  });
+}
+
+/** The first write fails if the request has been charged before. */
+const usageWrites = (
+  { orgId, requestId, month }: MeteredRequest,
+  freeUsed: number,
+  { free, paid }: MonthUsage,
+): Write[] => [
+  put(
+    keys.validationCall(orgId, requestId),
+    { free, paid, expires: epochSeconds() + requestTtlSeconds },
+    { ifAbsent: true },
+  ),
+  update(
+    keys.validationMonth(orgId, month),
+    { add: { free, paid }, setIfAbsent: { expires: epochSeconds() + monthTtlSeconds } },
+    { if: freeUsed ? equals("free", freeUsed) : any(absent("free"), equals("free", 0)) },
+  ),
+  ...(paid
+    ? credits.chargeWrites(orgId, {
+        what: "validations",
+        reference: `validations-${requestId}`,
+        amount: paid * centsEach * credits.millicentsPerCent,
+      })
+    : []),
+];

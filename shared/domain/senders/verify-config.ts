@@ -1,0 +1,85 @@
+// Verifies a sending config by sending a test mail.
+
+import { get } from "../../adapters/dynamodb/table.ts";
+import type { Caller } from "../../caller.ts";
+import { invalid, missing, upstream } from "../../errors.ts";
+import { escapeHtml } from "../../kernel/html.ts";
+import { keys } from "../../keys.ts";
+import type { HandOverOutcome } from "../../providers/provider-adapter.ts";
+import { getProvider } from "../../providers/registry.ts";
+import { type DirectMail, renderPlainPage, sendDirectMail } from "./direct-mail.ts";
+import type { SendingConfig } from "./sending-configs.ts";
+import * as sendingConfigs from "./sending-configs.ts";
+
+type VerifyCaller = Pick<Caller, "orgId" | "siteId" | "userId">;
+
+/**
+ * Sends a test mail to `to`, or to the caller's own address. If the provider accepts it, the config
+ * is verified. 400 `provider_refused` with the provider's message if it refuses the mail; 502 if it
+ * does not respond or has a problem, and then `verified` does not change.
+ */
+export async function verifyConfig(
+  caller: VerifyCaller,
+  id: number,
+  to?: string,
+): Promise<{ config: SendingConfig; sentTo: string }> {
+  const config = await sendingConfigs.find(caller, id);
+  const provider = getProvider(config.provider)!;
+  const sentTo = to ?? (await findOwnAddress(caller));
+  const credentials = await sendingConfigs.decryptCredentials(caller.orgId, config);
+  const outcome = await sendDirectMail(
+    provider,
+    credentials,
+    testMail(config, provider.name, sentTo),
+  );
+  await outcomeHandlers[outcome.status](caller, config, outcome as never);
+  return { config: await sendingConfigs.find(caller, id), sentTo };
+}
+
+async function findOwnAddress({ orgId, userId }: VerifyCaller): Promise<string> {
+  const user = await get<{ email: string }>(keys.member(orgId, userId));
+  if (!user) throw missing("The user of this credential no longer exists: give an address in to");
+  return user.email;
+}
+
+type OutcomeHandler<S extends HandOverOutcome["status"]> = (
+  caller: VerifyCaller,
+  config: SendingConfig,
+  outcome: Extract<HandOverOutcome, { status: S }>,
+) => Promise<void>;
+
+const outcomeHandlers: { [S in HandOverOutcome["status"]]: OutcomeHandler<S> } = {
+  accepted: (caller, config) => sendingConfigs.setVerified(caller, config, true),
+  // A refusal because of the recipient says nothing about the account.
+  refused: async (caller, config, { error, config: accountAtFault }) => {
+    if (accountAtFault && config.verified) await sendingConfigs.setVerified(caller, config, false);
+    throw invalid(error, { code: "provider_refused" });
+  },
+  held: async (_, { provider }, { error, heard }) => {
+    if (heard) throw upstream(`It is unknown whether the mail was sent: ${error}`.slice(0, 300));
+    throw upstream(
+      `${getProvider(provider)!.name} did not accept the mail; try again later: ${error}`.slice(
+        0,
+        300,
+      ),
+    );
+  },
+  uncertain: async (_, _config, { error }) => {
+    throw upstream(`It is unknown whether the mail was sent: ${error}`.slice(0, 300));
+  },
+};
+
+function testMail(config: SendingConfig, providerName: string, to: string): DirectMail {
+  const from = sendingConfigs.senderOf(config);
+  const lines = [
+    `This is the test mail of sending config ${config.id}.`,
+    `That you read it means that ${providerName} sends mail from ${from.email} for you.`,
+  ];
+  return {
+    from,
+    to: { email: to },
+    subject: `${from.email} can send mail`,
+    text: `${lines.join("\n\n")}\n`,
+    html: renderPlainPage(...lines.map(escapeHtml)),
+  };
+}

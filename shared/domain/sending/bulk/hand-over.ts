@@ -1,0 +1,438 @@
+// Hands a chunk over to the provider, call by call. Each call is claimed before it is made. The
+// first write after the response is one RESULT item, which is the record of the accepted sends. The
+// other sends are inserted then. After a crash, the next runner continues from what is stored.
+
+import { absent, all, exists } from "../../../adapters/dynamodb/conditions.ts";
+import {
+  getMany,
+  insertMany,
+  remove,
+  transact,
+  update,
+  updateMany,
+  type Write,
+} from "../../../adapters/dynamodb/table.ts";
+import { now } from "../../../clock.ts";
+import * as log from "../../../kernel/log.ts";
+import { inParallel } from "../../../kernel/parallel.ts";
+import { type Key, keys } from "../../../keys.ts";
+import type { HandOverOutcome } from "../../../providers/provider-adapter.ts";
+import * as engagement from "../../audience/contacts/engagement.ts";
+import * as organizations from "../../identity/organizations.ts";
+import * as dailyCounters from "../daily-counters.ts";
+import * as sources from "../mail-sources.ts";
+import { toSendFields } from "../provider-calls/provider-call.ts";
+import type { SendItem } from "../sends.ts";
+import * as calls from "./calls.ts";
+import type { ChunkRecipient } from "./chunks.ts";
+import * as chunks from "./chunks.ts";
+import type { CallResult, LaneRunResult, QueuedChunk } from "./lanes.ts";
+import * as lanes from "./lanes.ts";
+import { type PreparedChunk, prepareChunk } from "./prepared-chunk.ts";
+import * as suspended from "./suspended-chunks.ts";
+
+export interface ChunkHandOver {
+  orgId: number;
+  configId: number;
+  queued: QueuedChunk;
+  runner: lanes.Runner;
+}
+
+/**
+ * Hands over the open calls of a chunk. Removes the chunk from the lane when all calls are settled.
+ */
+export async function handOverChunk({
+  orgId,
+  configId,
+  queued,
+  runner,
+}: ChunkHandOver): Promise<LaneRunResult> {
+  const { source } = queued;
+  const state = source ? await sources.getSourceState(orgId, source) : "going";
+  if (state === "paused") {
+    await suspended.suspendChunk(orgId, queued);
+    return chunkRemoved;
+  }
+  const stored = await prepareChunk(orgId, configId, queued);
+  if (!stored) {
+    await removeExpiredChunk(orgId, queued);
+    return chunkRemoved;
+  }
+  const prepared = { ...stored, runner };
+  if (!queued.callSize) await insertRefusedSends(prepared);
+  const openCalls = prepared.calls.flatMap((recipients, call) => {
+    const isCancelled = state === "cancelled" && !lanes.claimOf(queued, call);
+    return lanes.isSettled(queued, call) || isCancelled ? [] : [{ recipients, call }];
+  });
+  const results = await handOverCalls(prepared, openCalls);
+  const done = results.filter((result) => result.done).length === openCalls.length;
+  if (done) await finishChunk(prepared, results, state);
+  const delay = results.find((result) => result.delay)?.delay;
+  const resumeDelays = results.flatMap(({ resumeAfterSeconds = [] }) => resumeAfterSeconds);
+  const isPostponed =
+    !delay &&
+    results.length === openCalls.length &&
+    resumeDelays.length > 0 &&
+    (await lanes.postponeChunk({ orgId, configId }, queued, Math.min(...resumeDelays)));
+  return {
+    done: done || isPostponed,
+    delay,
+    hasProgress: results.some(({ hasProgress }) => hasProgress),
+  };
+}
+
+const chunkRemoved: LaneRunResult = { done: true, hasProgress: true };
+
+type NumberedResult = LaneRunResult & { call: number };
+
+/**
+ * Makes the calls in parallel, and starts no further ones after a failure, a delay or the end of
+ * the runner's time.
+ */
+async function handOverCalls(
+  prepared: PreparedChunk,
+  openCalls: { recipients: ChunkRecipient[]; call: number }[],
+): Promise<NumberedResult[]> {
+  const { runner, queued } = prepared;
+  const stalledSince = toStalledSince(runner, queued);
+  const results: NumberedResult[] = [];
+  const failures: unknown[] = [];
+  const mustStop = () =>
+    failures.length > 0 ||
+    runner.calls.isStopped() ||
+    results.some(({ delay, done, resumeAfterSeconds }) => delay || !(done || resumeAfterSeconds)) ||
+    !runner.shouldContinue();
+  const most = limitParallelCalls(prepared);
+  const handOverNext = async (recipients: ChunkRecipient[], call: number): Promise<void> => {
+    if (mustStop()) return;
+    try {
+      const result = await handOverCall({ prepared, recipients, call, stalledSince });
+      results.push({ ...result, call });
+      if (result.delay) runner.calls.stop();
+    } catch (error) {
+      failures.push(error);
+    }
+  };
+  // When one call fails, the others still finish: no other runner may take the lane while calls
+  // are in flight.
+  await Promise.all(
+    openCalls.map(({ recipients, call }) =>
+      runner.calls.run(most, () => handOverNext(recipients, call)),
+    ),
+  );
+  if (failures.length) throw failures[0];
+  return results;
+}
+
+/**
+ * The later of the first due time of the chunk and the provider's stall: neither new mail nor a
+ * short outage reaches the retry limit.
+ */
+function toStalledSince(
+  { stalledSince }: lanes.Runner,
+  { since, at }: QueuedChunk,
+): string | undefined {
+  if (!stalledSince) return undefined;
+  const firstDueAt = since ?? at;
+  return stalledSince > firstDueAt ? stalledSince : firstDueAt;
+}
+
+/** As many as start within a second: more do not help when the rate limit is the bottleneck. */
+function limitParallelCalls({ transport, callSize }: PreparedChunk): number {
+  if (!transport) return 1;
+  const { ratePerSecond } = transport.config;
+  const byPace = ratePerSecond ? Math.floor(ratePerSecond / callSize) : Number.POSITIVE_INFINITY;
+  return Math.max(1, Math.min(byPace, transport.limitCalls(callSize)));
+}
+
+async function finishChunk(
+  prepared: PreparedChunk,
+  callResults: NumberedResult[],
+  state: sources.SourceState,
+): Promise<void> {
+  const { orgId, queued } = prepared;
+  const known = new Map(callResults.map(({ call, results = [] }) => [call, results]));
+  const results = await inParallel(4, [...prepared.calls.keys()], async (call) => {
+    const knownResults = known.get(call);
+    if (knownResults) return knownResults;
+    if (lanes.claimOf(queued, call)) return calls.listCallResults(prepared, call);
+    // Settled without a claim: there was no provider to call. Neither settled nor claimed: it was
+    // cancelled.
+    return lanes.isSettled(queued, call)
+      ? [calls.toRefusedResult(prepared, prepared.calls[call]!)]
+      : [];
+  });
+  const cancelWrites =
+    state === "cancelled"
+      ? await suspended.cancelChunkWrites(orgId, queued.source!, queuedKey(queued))
+      : undefined;
+  await closeChunk(prepared, results.flat(), cancelWrites);
+}
+
+/**
+ * Adds the outcomes to the daily counters and removes the chunk from the lane, in one transaction.
+ * `closingWrites` replace the plain removal. After a crash before this transaction, the next runner
+ * does it again.
+ */
+async function closeChunk(
+  { orgId, queued, head, recipients }: PreparedChunk,
+  results: CallResult[],
+  closingWrites: Write[] = [remove(queuedKey(queued), { if: exists })],
+): Promise<void> {
+  const refused = recipients.flatMap(({ error }): HandOverOutcome[] =>
+    error ? [{ status: "refused", error }] : [],
+  );
+  const outcomes = results.flatMap((result) => result.outcomes.map(([, outcome]) => outcome));
+  const counts: dailyCounters.DayCounts = {};
+  for (const outcome of [...refused, ...outcomes]) {
+    const { status } = toSendFields(outcome, head.createdAt);
+    if (status === "sent" || status === "failed" || status === "uncertain")
+      counts[status] = (counts[status] ?? 0) + 1;
+  }
+  const date = await organizations.getToday(orgId);
+  const changes = [{ configId: head.sendingConfigId, counts }];
+  await transact(
+    ...closingWrites,
+    ...dailyCounters.dayCounterWrites(
+      orgId,
+      { siteId: head.siteId, date, shardSeed: queued.block },
+      changes,
+    ),
+  );
+}
+
+/**
+ * The recipients are no longer stored, for example because a campaign was paused for months. The
+ * chunks behind this one must not wait.
+ */
+async function removeExpiredChunk(orgId: number, queued: QueuedChunk): Promise<void> {
+  const { source } = queued;
+  await transact(
+    ...(source
+      ? await suspended.cancelChunkWrites(orgId, source, queued)
+      : [remove(queued, { if: lanes.unchangedCondition(queued) })]),
+  );
+}
+
+const queuedKey = ({ pk, sk }: QueuedChunk): Key => ({ pk, sk });
+
+const insertRefusedSends = ({ orgId, queued, head, recipients }: PreparedChunk) =>
+  insertSends(
+    orgId,
+    recipients
+      .filter(({ error }) => error)
+      .map((recipient) => chunks.toSendItem(head, queued.block, recipient)),
+  );
+
+/**
+ * Returns which sends are new. A send that cannot be stored is stored without its metadata, so that
+ * it does not block the others.
+ */
+async function insertSends(orgId: number, sends: SendItem[]): Promise<boolean[]> {
+  const insert = (some: SendItem[]) =>
+    insertMany(some.map((send) => ({ key: keys.send(orgId, send.id), item: send })));
+  try {
+    return await insert(sends);
+  } catch (error) {
+    const each = await inParallel(4, sends, (send) =>
+      insert([send]).catch((reason: unknown) => {
+        log.error("send stored without its metadata", reason, { orgId, sendId: send.id });
+        return insert([{ ...send, metadata: undefined }]);
+      }),
+    );
+    log.error("sends stored one by one", error, { orgId, sends: sends.length });
+    return each.flat();
+  }
+}
+
+interface OpenCall {
+  prepared: PreparedChunk;
+  recipients: ChunkRecipient[];
+  call: number;
+  stalledSince: string | undefined;
+}
+
+/** Continues one call from where earlier attempts left it. */
+async function handOverCall({
+  prepared,
+  recipients,
+  call,
+  stalledSince,
+}: OpenCall): Promise<LaneRunResult> {
+  const { orgId, queued, source } = prepared;
+  // A campaign that was stopped in the meantime starts no further calls.
+  if (
+    source &&
+    !lanes.claimOf(queued, call) &&
+    (await sources.getSourceState(orgId, source)) !== "going"
+  )
+    return { done: false, hasProgress: false };
+  const progress = await calls.getCallProgress(prepared, recipients, call);
+  const attempt: LaneRunResult = progress.unsettled.length
+    ? await calls.attemptCall(prepared, call, { progress, stalledSince })
+    : { done: true, hasProgress: true, results: [] };
+  if (!attempt.results) return attempt;
+  // A crash may have interrupted the writes after an earlier attempt. They are repeated, and have
+  // no effect where they were made.
+  const results = [...progress.results, ...attempt.results];
+  const counts = await recordSends(prepared, recipients, results);
+  if (!attempt.done) return { ...attempt, results };
+  if (source) await countSettledCall(prepared, source, { recipients, call, counts });
+  else if (prepared.calls.length > 1)
+    await transact(
+      update(queuedKey(queued), { set: { [`d${call}`]: true }, add: { moves: 1 } }, { if: exists }),
+    );
+  return { ...attempt, resumeAfterSeconds: undefined, results };
+}
+
+/** Marks the call as settled and counts its mails for the mail source, in one transaction. */
+async function countSettledCall(
+  { orgId, queued }: PreparedChunk,
+  source: sources.MailSource,
+  {
+    recipients,
+    call,
+    counts,
+  }: { recipients: ChunkRecipient[]; call: number; counts: sources.SourceCounts },
+): Promise<void> {
+  const n = recipients.length;
+  const settle = update(
+    queuedKey(queued),
+    { set: { [`d${call}`]: true }, add: { doneLines: n, moves: 1 } },
+    { if: all(exists, absent(`d${call}`)) },
+  );
+  await transact(
+    settle,
+    ...sources.addSourceCountWrites(orgId, queued.block + call, [
+      { source, counts: { ...counts, ...(lanes.claimOf(queued, call) && { sending: -n }) } },
+    ]),
+  );
+}
+
+interface SettledMail {
+  recipient: ChunkRecipient;
+  outcome: HandOverOutcome;
+  result: CallResult;
+}
+
+/**
+ * Records accepted mails on their contacts, inserts the sends that were not accepted, and returns
+ * what all of them count for the mail source.
+ */
+async function recordSends(
+  prepared: PreparedChunk,
+  recipients: ChunkRecipient[],
+  results: CallResult[],
+): Promise<sources.SourceCounts> {
+  const byIndex = new Map(recipients.map((recipient) => [recipient.i, recipient]));
+  const settled = results.flatMap((result) =>
+    result.outcomes.flatMap(([i, outcome]): SettledMail[] =>
+      outcome.status === "held" ? [] : [{ recipient: byIndex.get(i)!, outcome, result }],
+    ),
+  );
+  const isInResult = ({ outcome, result }: SettledMail) =>
+    outcome.status === "accepted" && result.at !== undefined;
+  const accepted = settled.filter(isInResult);
+  const [counts] = await Promise.all([
+    insertSettledSends(
+      prepared,
+      settled.filter((mail) => !isInResult(mail)),
+    ),
+    recordAcceptedMails(prepared, accepted),
+  ]);
+  return { ...counts, sent: (counts.sent ?? 0) + accepted.length };
+}
+
+/** Counts accepted mails on their contacts. Safe to repeat. */
+async function recordAcceptedMails(
+  { orgId, queued, head, source }: PreparedChunk,
+  mails: SettledMail[],
+): Promise<void> {
+  const sends = mails.flatMap(({ recipient, result: { at, contactIds = {} } }) => {
+    const contactId = recipient.contactId ?? contactIds[recipient.i];
+    return contactId === undefined
+      ? []
+      : [
+          {
+            id: chunks.sendIdOf(queued.block, recipient),
+            siteId: head.siteId,
+            toEmail: recipient.to,
+            contactId,
+            sentAt: at,
+            ...(source && sources.toSourceFields(source)),
+          },
+        ];
+  });
+  const contacts = await engagement.getAddressees(orgId, sends, { consistent: false });
+  await engagement.recordSends(orgId, sends, contacts);
+}
+
+/** Inserts the sends and returns what they count for the mail source. */
+async function insertSettledSends(
+  { orgId, queued, head, transport }: PreparedChunk,
+  settled: SettledMail[],
+): Promise<sources.SourceCounts> {
+  const settledAt = now().toISOString();
+  const sendsWithoutContact = settled.map(({ recipient, outcome }) => ({
+    ...chunks.toSendItem(head, queued.block, recipient),
+    ...(transport && { provider: transport.provider.key }),
+    ...toSendFields(outcome, settledAt),
+  }));
+  const contacts = await engagement.getAddressees(orgId, sendsWithoutContact);
+  const sends = sendsWithoutContact.map((send, i) => ({
+    ...send,
+    contactId: send.contactId ?? contacts[i]?.id,
+  }));
+  const sentSends = sends.filter(({ status }) => status === "sent");
+  const sentContacts = contacts.filter((_, i) => sends[i]!.status === "sent");
+  // Both are safe to repeat, and independent of each other.
+  const [isNew] = await Promise.all([
+    insertSends(orgId, sends),
+    engagement.recordSends(orgId, sentSends, sentContacts),
+  ]);
+  const existing = await getMany<SendItem>(
+    sends.flatMap(({ id }, i) => (isNew[i] ? [] : [keys.send(orgId, id)])),
+    { consistent: true },
+  );
+  const existingById = new Map(existing.flatMap((send) => (send ? [[send.id, send]] : [])));
+  await addProviderFields(
+    orgId,
+    sentSends.filter(({ id }) => existingById.has(id) && !existingById.get(id)!.sentAt),
+  );
+  const counts: sources.SourceCounts = {};
+  for (const [k, { outcome }] of settled.entries()) {
+    const change = toSourceCounts(outcome, existingById.get(sends[k]!.id));
+    for (const [name, n] of Object.entries(change))
+      counts[name as sources.SourceCounter] = (counts[name as sources.SourceCounter] ?? 0) + n;
+  }
+  return counts;
+}
+
+/**
+ * A provider event that arrived first proves that the mail was sent, whatever the response said. A
+ * recipient who was excluded at hand-over is counted under the exclusion reason and no longer as
+ * accepted.
+ */
+function toSourceCounts(
+  outcome: HandOverOutcome,
+  existing: SendItem | undefined,
+): sources.SourceCounts {
+  if (outcome.status === "accepted" || existing?.early) return { sent: 1 };
+  if (outcome.status === "uncertain") return { uncertain: 1 };
+  const reason = outcome.error as sources.ExclusionReason;
+  if (sources.exclusionReasons.includes(reason)) return { accepted: -1, [reason]: 1 };
+  return outcome.error === "cancelled" ? { cancelled: 1 } : { failed: 1 };
+}
+
+/**
+ * For sends that an event inserted first: keeps the state from the event and adds the fields from
+ * the provider's response.
+ */
+const addProviderFields = (orgId: number, sends: SendItem[]) =>
+  updateMany(
+    sends.map(({ id, contactId, provider, providerMessageId, sentAt }) => ({
+      key: keys.send(orgId, id),
+      set: { contactId, provider, providerMessageId, sentAt },
+      ifEquals: ["id", id],
+    })),
+  );

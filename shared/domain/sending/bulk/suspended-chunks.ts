@@ -1,0 +1,139 @@
+// Chunks taken out of their lane, because their campaign or sequence is paused or because they wait
+// for the winner of an A/B test. They are stored with their mail source, so that the chunks behind
+// them in the lane need not wait.
+import { exists } from "../../../adapters/dynamodb/conditions.ts";
+import {
+  get,
+  put,
+  query,
+  remove,
+  transact,
+  update,
+  type Write,
+} from "../../../adapters/dynamodb/table.ts";
+import { inParallel } from "../../../kernel/parallel.ts";
+import { type Key, keys, ranges } from "../../../keys.ts";
+import { addSourceCountWrites, type MailSource } from "../mail-sources.ts";
+import type { QueuedChunk } from "./lanes.ts";
+import * as lanes from "./lanes.ts";
+
+export type SuspendedChunk = QueuedChunk & { configId: number };
+
+/** Moves a chunk out of its lane and keeps the progress of its calls. */
+export async function suspendChunk(orgId: number, queued: QueuedChunk): Promise<void> {
+  const { pk, sk, ...rest } = queued;
+  await transact(
+    remove({ pk, sk }, { if: lanes.unchangedCondition(queued) }),
+    put(keys.suspendedChunk(orgId, queued.source!, sk), rest),
+  );
+}
+
+/**
+ * The change to a chunk on release and further writes for the same transaction. Undefined keeps it
+ * suspended.
+ */
+export type ReleaseRule = (
+  chunk: SuspendedChunk,
+) => Promise<{ change?: Partial<QueuedChunk>; extraWrites?: Write[] } | undefined>;
+
+/**
+ * Moves the suspended chunks of a source back to their lane, by default unchanged. Safe to repeat
+ * and to run in parallel.
+ */
+export async function releaseChunks(
+  orgId: number,
+  { source, configId }: { source: MailSource; configId: number },
+  rule: ReleaseRule = async () => ({}),
+): Promise<void> {
+  await forEachChunk(orgId, source, async (chunk) => {
+    const decision = await rule(chunk);
+    // The condition fails when another worker released the chunk, even if it was suspended again
+    // since.
+    if (decision)
+      await transact(
+        ...releaseWrites(orgId, chunk, decision.change),
+        ...(decision.extraWrites ?? []),
+      );
+  });
+  await lanes.announceArrival(orgId, configId);
+}
+
+const pageSize = 100;
+
+async function forEachChunk(
+  orgId: number,
+  source: MailSource,
+  handle: (chunk: SuspendedChunk) => Promise<void>,
+): Promise<void> {
+  let after: string | undefined;
+  do {
+    const { items, next } = await query<SuspendedChunk>(ranges.suspendedChunks(orgId, source), {
+      limit: pageSize,
+      after,
+      consistent: true,
+    });
+    await inParallel(8, items, handle);
+    after = next;
+  } while (after !== undefined);
+}
+
+const releaseWrites = (
+  orgId: number,
+  { pk, sk, ...rest }: SuspendedChunk,
+  change: Partial<QueuedChunk> = {},
+): Write[] => [
+  remove({ pk, sk }, { if: lanes.unchangedCondition(rest) }),
+  put(lanes.queuedChunkKey(orgId, rest.configId, rest), { ...rest, ...change }),
+];
+
+/**
+ * Cancels the suspended chunks of a source. Chunks with claimed calls go back to the lane, which
+ * settles those. Safe to repeat.
+ */
+export async function cancelChunks(
+  orgId: number,
+  { source, configId }: { source: MailSource; configId: number },
+): Promise<void> {
+  await forEachChunk(orgId, source, async (chunk) => {
+    const writes = lanes.listClaimedCalls(chunk).length
+      ? releaseWrites(orgId, chunk)
+      : await cancelChunkWrites(orgId, chunk.source!, chunk);
+    await transact(...writes);
+  });
+  await lanes.announceArrival(orgId, configId);
+}
+
+/**
+ * Writes that cancel a chunk, in its lane or suspended: mails without a claim become `cancelled`,
+ * claimed but unsettled mails become
+ * `uncertain`.
+ */
+export async function cancelChunkWrites(
+  orgId: number,
+  source: MailSource,
+  { pk, sk }: Key,
+): Promise<Write[]> {
+  const queued = await get<QueuedChunk>({ pk, sk });
+  if (!queued) return [remove({ pk, sk }, { if: exists })];
+  const { block, n, doneLines = 0 } = queued;
+  const chunkKey = keys.chunk(orgId, block, queued.chunk);
+  // The chunk itself expires after 60 days.
+  const isStored = await get(chunkKey, { consistent: false });
+  const uncertain = countUncertain(queued);
+  return [
+    remove({ pk, sk }, { if: lanes.unchangedCondition(queued) }),
+    ...(isStored ? [update(chunkKey, { set: { cancelled: true } }, { if: exists })] : []),
+    ...addSourceCountWrites(orgId, block, [
+      { source, counts: { cancelled: n - doneLines - uncertain, uncertain, sending: -uncertain } },
+    ]),
+  ];
+}
+
+/** Mails of calls that are claimed and not settled. */
+function countUncertain(queued: QueuedChunk): number {
+  const { n, callSize = n } = queued;
+  return lanes
+    .listClaimedCalls(queued)
+    .filter((call) => !lanes.isSettled(queued, call))
+    .reduce((sum, call) => sum + Math.min(callSize, n - call * callSize), 0);
+}

@@ -1,0 +1,74 @@
+// Decides which contacts may get marketing mail. It is checked at staging and again at hand-over.
+
+import { getMany } from "../../adapters/dynamodb/table.ts";
+import { addSeconds } from "../../clock.ts";
+import { normalizeEmail } from "../../kernel/email-fields.ts";
+import { keys } from "../../keys.ts";
+import type { ContactItem } from "../audience/contacts/contact-schema.ts";
+import * as contacts from "../audience/contacts/contacts.ts";
+import * as suppressions from "../audience/suppressions/suppressions.ts";
+import type { ExclusionReason } from "./mail-sources.ts";
+
+/**
+ * Why a contact gets no marketing mail now; undefined if it may. `suppressed` has normalized
+ * addresses. `capDays` 0 means no cap.
+ */
+export function getExclusionReason(
+  contact: ContactItem | undefined,
+  suppressed: Set<string>,
+  capDays = 0,
+): ExclusionReason | undefined {
+  if (!contact) return "unsubscribed";
+  if (contact.status === "suppressed" || suppressed.has(normalizeEmail(contact.email)))
+    return "suppressed";
+  if (contact.status !== "subscribed") return "unsubscribed";
+  const capped =
+    capDays > 0 && (contact.lastMarketingAt ?? "") > addSeconds(-capDays * 24 * 3600).toISOString();
+  return capped ? "capped" : undefined;
+}
+
+interface IntendedRecipient {
+  to: string;
+  contactId?: number | undefined;
+}
+
+/**
+ * In the order given. A contact whose address changed since is still found by its id. A deleted
+ * contact gets no mail.
+ */
+export async function listExclusionReasons(
+  { orgId, siteId, capDays = 0 }: { orgId: number; siteId: number; capDays?: number | undefined },
+  invited: IntendedRecipient[],
+  { consistent = false } = {},
+): Promise<(ExclusionReason | undefined)[]> {
+  const [contactsByAddress, suppressed] = await Promise.all([
+    getMany<ContactItem>(
+      invited.map(({ to }) => keys.contact(orgId, siteId, normalizeEmail(to))),
+      { consistent },
+    ),
+    suppressions.filterSuppressed(
+      orgId,
+      invited.map(({ to }) => to),
+      { purpose: "marketing", consistent },
+    ),
+  ]);
+  const changedAddress = invited.filter(
+    ({ contactId }, i) => contactsByAddress[i]?.id !== contactId,
+  );
+  const contactsById = new Map(
+    (
+      await contacts.getByIds(
+        orgId,
+        changedAddress.flatMap(({ contactId }) => contactId ?? []),
+        { consistent },
+      )
+    ).map((one) => [one.id, one]),
+  );
+  return invited.map(({ contactId, to }, i) => {
+    const contact =
+      contactsByAddress[i]?.id === contactId ? contactsByAddress[i] : contactsById.get(contactId!);
+    return suppressed.has(normalizeEmail(to))
+      ? "suppressed"
+      : getExclusionReason(contact, suppressed, capDays);
+  });
+}

@@ -1,0 +1,308 @@
+import {
+  get,
+  insertMany,
+  put,
+  transact,
+  type Write,
+  write,
+} from "../../../adapters/dynamodb/table.ts";
+import { enqueue, maxDelaySeconds } from "../../../adapters/sqs/enqueue.ts";
+import type { Caller } from "../../../caller.ts";
+import { addSeconds, epochSeconds, now } from "../../../clock.ts";
+import * as liquid from "../../../email/liquid.ts";
+import { invalid } from "../../../errors.ts";
+import * as ids from "../../../ids.ts";
+import { compress } from "../../../kernel/compressed-values.ts";
+import { normalizeEmail } from "../../../kernel/email-fields.ts";
+import { dueShardOf, indexAttributes, indexes, type Key, keys } from "../../../keys.ts";
+import { queues } from "../../../queues.ts";
+import * as quota from "../../billing/quota.ts";
+import * as organizations from "../../identity/organizations.ts";
+import { countSiteSendsWrite } from "../../identity/site-send-counts.ts";
+import * as dailyCounters from "../daily-counters.ts";
+import type { MailContent } from "../rendering/mail-content.ts";
+import type { encryptMessages } from "../secure-messages/encrypt-messages.ts";
+import { noticeVariables } from "../secure-messages/secure-message-item.ts";
+import * as feed from "../send-feed.ts";
+import type { SendItem } from "../sends.ts";
+import * as directHandOver from "./direct-hand-over.ts";
+import {
+  buildContent,
+  contentTtlSeconds,
+  fromOf,
+  type IntakeContext,
+  listIntakeWarnings,
+  parseSchedule,
+  refuse,
+  renderedFlaws,
+  toSharedSendFields,
+} from "./intake.ts";
+import type { SingleMessage } from "./message.ts";
+
+/**
+ * Passed in by callers that accept secure messages, so that the bundles of others do not include
+ * encryption.
+ */
+type EncryptMessages = typeof encryptMessages;
+
+/**
+ * Accepts one mail: stores, lists and charges it, then enqueues it. Returns its id and status. For
+ * a suppressed address it records a send with the status `failed`. After a crash before the
+ * enqueue, the due index finds the send. Throws 402.
+ */
+export async function acceptSingle(
+  { orgId }: Pick<Caller, "orgId">,
+  message: SingleMessage & Pick<SendItem, "system">,
+  { context, encrypt }: { context: IntakeContext; encrypt?: EncryptMessages },
+) {
+  if (message.secure && !encrypt)
+    throw new Error("A secure message must be encrypted before it is accepted");
+  const at = now();
+  const scheduledAt = parseSchedule(message);
+  refuse(renderedFlaws(message, context, at)(message));
+  const isSuppressed = context.suppressed.has(normalizeEmail(message.to));
+  const id = await ids.nextSendId();
+  const acceptedStatus = scheduledAt ? "scheduled" : "queued";
+  const send: SendItem = {
+    id,
+    ...toSharedSendFields(context, message, {
+      from: fromOf(message, context.config),
+      at,
+      scheduledAt,
+    }),
+    contactId: context.contactId,
+    toEmail: message.to,
+    subject: renderSubject(message, context, at),
+    status: isSuppressed ? "failed" : acceptedStatus,
+    error: isSuppressed ? "suppressed" : undefined,
+    metadata: message.metadata,
+    ...(message.system && { system: true }),
+    v: 0,
+  };
+  const { isQueuedNow, delaySeconds, due } = planTiming(scheduledAt, at);
+  const accepted: AcceptedMail = { orgId, send, message, context, due };
+  const stored = await (isSuppressed
+    ? insertSuppressed(orgId, send)
+    : acceptAffordable(accepted, encrypt)
+  ).catch(
+    // An earlier try of the same request may have spent the credits that are missing now.
+    (error: unknown) => findSend(orgId, id, error),
+  );
+  if (isPending(stored) && isQueuedNow)
+    await enqueue(queues.send, [{ orgId, sendId: id }], { group: orgId, delaySeconds });
+  return {
+    id,
+    status: toAcceptedStatus(stored),
+    warnings: isSuppressed
+      ? [suppressedWarning(message.to)]
+      : listIntakeWarnings(context, message, [{ toName: message.toName }]),
+  };
+}
+
+interface AcceptedMail {
+  orgId: number;
+  send: SendItem;
+  message: SingleMessage;
+  context: IntakeContext;
+  /** When the due index finds the send. */
+  due: Date;
+}
+
+async function acceptAffordable(
+  mail: AcceptedMail,
+  encrypt: EncryptMessages | undefined,
+): Promise<SendItem> {
+  await quota.requireAffordable(mail.orgId, 1, mail.context.quota);
+  return mail.message.secure ? storeSecure(mail, encrypt!) : storeAndCharge(mail);
+}
+
+/**
+ * Encrypts the message into a blob and puts a notice in its place. A repeated request must not
+ * restore a revoked message.
+ */
+async function storeSecure(mail: AcceptedMail, encrypt: EncryptMessages): Promise<SendItem> {
+  const { orgId, send } = mail;
+  const existing = await get<SendItem>(keys.send(orgId, send.id));
+  if (existing) return existing;
+  const { to, toName } = mail.message;
+  const { message, context, recipients, writes } = await encrypt({
+    orgId,
+    message: mail.message,
+    context: mail.context,
+    recipients: [{ id: send.id, to, name: toName, variables: {} }],
+    at: new Date(send.createdAt),
+    scheduledAt: send.scheduledAt ?? undefined,
+  });
+  const [{ error, subject } = { subject: "" }] = recipients;
+  if (error) throw invalid(error);
+  const variables = { ...message.variables, [noticeVariables.subject]: subject };
+  const notice = { ...mail, message: { ...message, variables }, context };
+  return storeAndCharge(notice, [
+    ...writes,
+    ...feed.addToSecureFeedWrites(orgId, {
+      siteId: send.siteId,
+      at: send.createdAt,
+      firstId: send.id,
+      count: 1,
+      secureCount: 1,
+    }),
+  ]);
+}
+
+async function storeAndCharge(mail: AcceptedMail, extraWrites: Write[] = []): Promise<SendItem> {
+  const { orgId, send, message, context } = mail;
+  const [parts, direct] = await Promise.all([
+    buildContent(orgId, message, { context, at: new Date(send.createdAt) }),
+    claimForThisProcess(mail),
+    addToFeed(orgId, send),
+  ]);
+  const content = { ...parts, toName: message.toName };
+  if (!direct) return insertAndCharge(mail, content, extraWrites);
+  const { claim } = direct;
+  const claimed = { ...mail, send: { ...send, ...claim }, due: new Date(claim.lease) };
+  try {
+    const stored = await insertAndCharge(claimed, content, extraWrites).catch(
+      // The response may be lost although the send was stored.
+      (error: unknown) => findSend(orgId, send.id, error),
+    );
+    if ((stored as { by?: string }).by === claim.by) direct.start(content);
+    return stored;
+  } finally {
+    direct.cancel();
+  }
+}
+
+/** Throws `error` if the send does not exist. */
+async function findSend(orgId: number, id: number, error: unknown): Promise<SendItem> {
+  const existing = await get<SendItem>(keys.send(orgId, id));
+  if (!existing) throw error;
+  return existing;
+}
+
+async function insertAndCharge(
+  { orgId, send, context, due }: AcceptedMail,
+  content: directHandOver.AcceptedContent,
+  extraWrites: Write[],
+): Promise<SendItem> {
+  const { item, contentItem } = await toStoredItems(orgId, { send, content, due });
+  if (contentItem) await insertContent(orgId, send.id, contentItem);
+  const insertWithPayment = ({ writes, cost }: quota.MailCharge) =>
+    insertSend(orgId, { ...item, charged: cost?.pricePerMail }, [...writes, ...extraWrites]);
+  const siteSends = send.system ? undefined : { siteId: send.siteId, n: 1 };
+  const order = { orgId, n: 1, reference: `send:${send.id}`, siteSends };
+  return quota.chargeMails(order, insertWithPayment, { quota: context.quota, sendId: send.id });
+}
+
+/**
+ * An earlier try of the same request may have left content behind without a send. It is replaced,
+ * because that try may have chosen another sending config.
+ */
+async function insertContent(
+  orgId: number,
+  id: number,
+  { key, item }: { key: Key; item: object },
+): Promise<void> {
+  const [isNew] = await insertMany([{ key, item }]);
+  if (!isNew && !(await get<SendItem>(keys.send(orgId, id)))) await write(put(key, item));
+}
+
+/** Claims a mail that is due now, if this process hands mail over itself. */
+async function claimForThisProcess({ orgId, send, message, context }: AcceptedMail) {
+  const { config, files, timezone } = context;
+  if (timezone === undefined || send.status !== "queued") return undefined;
+  if (send.system || message.secure || files.length) return undefined;
+  return directHandOver.claimDirectly({ orgId, send, config, timezone });
+}
+
+/**
+ * Adds the send to the feed with a plain write before the transaction. The feed then never misses
+ * an accepted send, and a plain write costs half of a transactional one.
+ */
+const addToFeed = async (
+  orgId: number,
+  { siteId, createdAt, id, system }: SendItem,
+): Promise<boolean> =>
+  system ?? transact(feed.addToFeedWrite(orgId, { siteId, at: createdAt, firstId: id, count: 1 }));
+
+/** When an earlier try of the same request inserted the send, that one is returned. */
+async function insertSend(orgId: number, send: SendItem, writes: Write[]): Promise<SendItem> {
+  const key = keys.send(orgId, send.id);
+  const isNew = await transact(put(key, send, { ifAbsent: true }), ...writes);
+  return isNew ? send : (await get<SendItem>(key))!;
+}
+
+/** Counts the send at once, because it has no hand-over that would count it. */
+async function insertSuppressed(orgId: number, send: SendItem): Promise<SendItem> {
+  if (send.system) return insertSend(orgId, send, []);
+  const [date] = await Promise.all([organizations.getToday(orgId), addToFeed(orgId, send)]);
+  const { id, siteId, sendingConfigId: configId } = send;
+  const failed = dailyCounters.dayCounterWrites(orgId, { siteId, date, shardSeed: id }, [
+    { configId, counts: { failed: 1 } },
+  ]);
+  return insertSend(orgId, send, [countSiteSendsWrite(orgId, { siteId, n: 1 }), ...failed]);
+}
+
+const suppressedWarning = (to: string): string =>
+  `${to} is suppressed, so nothing is sent and the send is recorded as failed: GET /suppressions/check/:email shows the reason`;
+
+const isPending = ({ status }: SendItem): boolean => status === "queued" || status === "scheduled";
+
+/** A repeated request may find the mail already sent. It still returns `queued`. */
+const toAcceptedStatus = ({ status }: SendItem): "failed" | "scheduled" | "queued" =>
+  status === "failed" || status === "scheduled" ? status : "queued";
+
+/** Time for the queue to hand the send over, before the due index finds it. */
+const graceSeconds = 120;
+
+// Mail due within 15 minutes uses the delay of the queue. Later mail waits on the due index, which
+// may be a minute late.
+function planTiming(scheduledAt: string | undefined, at: Date) {
+  const delaySeconds = scheduledAt ? Math.ceil((Date.parse(scheduledAt) - at.getTime()) / 1000) : 0;
+  const isQueuedNow = delaySeconds <= maxDelaySeconds;
+  return {
+    isQueuedNow,
+    delaySeconds,
+    due: isQueuedNow ? addSeconds(delaySeconds + graceSeconds, at) : new Date(scheduledAt!),
+  };
+}
+
+// Short content is stored inside the send, which saves an item. A send should stay under 1 KB,
+// because each further KB is paid at every change.
+const maxInlineContentBytes = 350;
+
+async function toStoredItems(
+  orgId: number,
+  {
+    send,
+    content,
+    due,
+  }: { send: SendItem; content: MailContent & { toName?: string | undefined }; due: Date },
+) {
+  const item = {
+    ...send,
+    ...indexAttributes(indexes.due("SEND", dueShardOf(send.id)), due.toISOString()),
+    orgId,
+  };
+  const key = keys.singleContent(orgId, send.id);
+  const body = await compress(key, content);
+  if (body.gz && body.gz.length <= maxInlineContentBytes)
+    return { item: { ...item, content: body } };
+  return {
+    item,
+    contentItem: { key, item: { ...body, expires: epochSeconds() + contentTtlSeconds } },
+  };
+}
+
+/** The rendered subject for lists: one line of at most 300 characters. */
+function renderSubject(message: SingleMessage, { template }: IntakeContext, at: Date): string {
+  const compiled = liquid.compile(message.subject ?? template?.subject ?? "", {
+    escape: false,
+    field: "subject",
+  });
+  const { text } = liquid.render(
+    compiled,
+    { email: message.to, name: message.toName, ...message.variables },
+    { now: at, budget: liquid.Budget.forSubject() },
+  );
+  return text.replace(/\s+/g, " ").slice(0, 300);
+}

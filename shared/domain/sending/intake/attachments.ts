@@ -1,0 +1,142 @@
+// Attachments of a mail: taken from the request or from an upload, kept as blobs until the mail is
+// handed over.
+import { isAscii, isUtf8 } from "node:buffer";
+import { createHash } from "node:crypto";
+import { get } from "../../../adapters/dynamodb/table.ts";
+import * as blobs from "../../../adapters/s3/objects.ts";
+import { epochSeconds } from "../../../clock.ts";
+import { invalid, limitExceeded, missing } from "../../../errors.ts";
+import { checkDeclared, type Upload } from "../../../kernel/uploads.ts";
+import { keys } from "../../../keys.ts";
+import type { Attachment } from "../../../providers/provider-adapter.ts";
+import { typeOf } from "../attachment-types.ts";
+import type { AttachmentInput } from "./message.ts";
+
+export const maxFileBytes = 10 * 1024 * 1024;
+const maxTotalBytes = 25 * 1024 * 1024;
+export const maxImportBytes = 1024 ** 3;
+/** An attachment of accepted mail: `blob` holds its bytes. */
+export interface StoredAttachment {
+  filename: string;
+  type: string;
+  size: number;
+  blob: string;
+}
+
+interface AttachmentFile {
+  filename: string;
+  type: string;
+  size: number;
+  bytes?: Buffer;
+  upload?: Upload;
+}
+
+/** Checks all and stores nothing: 400 when a file is not base64, too big, or not uploaded. */
+export async function validateAttachments(
+  orgId: number,
+  inputs: AttachmentInput[],
+): Promise<AttachmentFile[]> {
+  const files = await Promise.all(
+    inputs.map((input, i) =>
+      input.content === undefined ? findUpload(orgId, input, i) : decodeInline(input, i),
+    ),
+  );
+  const total = files.reduce((sum, { size }) => sum + size, 0);
+  if (total > maxTotalBytes)
+    throw limitExceeded("attachments", "attachments can have at most 25 MB in total");
+  return files;
+}
+
+function decodeInline(
+  { filename, type, content = "" }: AttachmentInput,
+  i: number,
+): AttachmentFile {
+  const path = `attachments.${i}.content`;
+  const text = content.replace(/\s+/g, "");
+  if (text.length % 4 || !/^[A-Za-z0-9+/]*={0,2}$/.test(text))
+    throw invalid(`${path} is not valid base64`, {
+      details: [{ path, message: "is not valid base64" }],
+    });
+  const bytes = Buffer.from(text, "base64");
+  return {
+    filename,
+    type: type ?? typeOf(filename),
+    size: requireFileSize(bytes.length, path),
+    bytes,
+  };
+}
+
+async function findUpload(
+  orgId: number,
+  { filename, type, uploadId = "" }: AttachmentInput,
+  i: number,
+): Promise<AttachmentFile> {
+  const path = `attachments.${i}.uploadId`;
+  const upload = await get<Upload>(keys.upload(orgId, uploadId));
+  const size =
+    upload && upload.expires > epochSeconds() ? await blobs.getSize(upload.blob) : undefined;
+  if (!upload || size === undefined)
+    throw invalid(`${path} does not name a finished upload: PUT the file to its uploadUrl first`, {
+      details: [{ path, message: "does not name a finished upload" }],
+    });
+  checkDeclared(upload, size, path);
+  return { filename, type: type ?? upload.type, size: requireFileSize(size, path), upload };
+}
+
+function requireFileSize(size: number, path: string): number {
+  if (size === 0)
+    throw invalid(`${path}: the file is empty`, {
+      details: [{ path, message: "the file is empty" }],
+    });
+  if (size > maxFileBytes) throw limitExceeded(path, `${path}: a file can have at most 10 MB`);
+  return size;
+}
+
+/** Safe to repeat: the same bytes are the same blob. */
+export const storeAttachments = (
+  orgId: number,
+  files: AttachmentFile[],
+): Promise<StoredAttachment[]> =>
+  Promise.all(
+    files.map(async ({ filename, type, size, bytes, upload }) => {
+      const name = bytes
+        ? createHash("sha256").update(bytes).digest("hex")
+        : upload!.blob.replaceAll("/", "-");
+      const blob = `attachments/${orgId}/${name}`;
+      await (bytes ? blobs.put(blob, bytes, type) : blobs.copy(upload!.blob, blob));
+      return { filename, type, size, blob };
+    }),
+  );
+
+// A worker may have 25 mails in hand, and each of them 25 MB; on its way a file is held several
+// times over.
+const maxMemoryBytes = 60 * 1024 * 1024;
+let reservedBytes = 0;
+
+/** Room in this process for these files, to be given back; undefined when others' fill it. */
+export function reserveMemory(stored: StoredAttachment[]): (() => void) | undefined {
+  const bytes = stored.reduce((sum, { size }) => sum + size, 0);
+  if (bytes > 0 && reservedBytes > 0 && reservedBytes + bytes > maxMemoryBytes) return undefined;
+  reservedBytes += bytes;
+  return () => {
+    reservedBytes -= bytes;
+  };
+}
+
+/** With their bytes, as a provider takes them; throws `missing` when a blob is gone. */
+export const loadAttachments = (stored: StoredAttachment[]): Promise<Attachment[]> =>
+  Promise.all(
+    stored.map(async ({ filename, type, blob }) => {
+      const bytes = await blobs.get(blob);
+      if (!bytes) throw missing("An attachment is no longer stored, so the mail cannot be sent");
+      return {
+        filename,
+        type: withCharset(type, bytes),
+        content: Buffer.from(bytes).toString("base64"),
+      };
+    }),
+  );
+
+/** Text beyond ASCII is unreadable to mail programs that are not told its charset. */
+const withCharset = (type: string, bytes: Uint8Array): string =>
+  /^text\/[^;]*$/i.test(type) && isUtf8(bytes) && !isAscii(bytes) ? `${type}; charset=utf-8` : type;

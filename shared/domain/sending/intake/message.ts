@@ -1,0 +1,324 @@
+// Request schemas of POST /send and POST /send/batch.
+import * as z from "zod";
+import { EmailAddress, emailAddressSchema, singleLineText } from "../../../kernel/email-fields.ts";
+import { StoredNumber, storable, storedObject } from "../../../kernel/stored-json.ts";
+
+/** Previews of templates use it too. */
+export const Variables = storedObject(10_000);
+
+/** Stored with the send and returned with it. It is not sent to the provider. */
+const Metadata = z
+  .record(z.string().max(40), z.union([z.string().max(500), StoredNumber, z.boolean(), z.null()]))
+  .refine((metadata) => Object.keys(metadata).length <= 20, "must have at most 20 fields")
+  .check(storable(1000));
+
+// Headers that the service or the provider sets, or that would change the recipients.
+const reservedHeaders = new Set(
+  "from to cc bcc subject reply-to sender return-path date message-id mime-version content-type content-transfer-encoding dkim-signature received".split(
+    " ",
+  ),
+);
+// Headers with options for a provider. Some return our send id in events.
+const providerHeaders =
+  /^x-(send-id|smtpapi|mailgun-|mailin-|mailjet-|mj-|mc-|mandrill-|pm-|postmark-|msys-|ses-|sib-|smtp2go-|resend-)/i;
+// Headers that misstate the route, the recipients or the format of a mail.
+const misleading =
+  /^(resent-|arc-|content-|dkim-|domainkey-|received|original-|x-envelope-|authentication-results$|x-failed-recipients$|(delivered|errors|apparently|envelope|x-original|x-rcpt)-to$)/i;
+const HeaderName = z
+  .string()
+  .max(100)
+  .regex(/^[!-9;-~]+$/, "must be a header name")
+  .refine(
+    (name) => !reservedHeaders.has(name.toLowerCase()),
+    "is set automatically and cannot be given",
+  )
+  .refine((name) => !misleading.test(name), "is a header that only mail servers set")
+  .refine((name) => !providerHeaders.test(name), "controls a mail provider and cannot be given");
+
+const Headers = z
+  .record(HeaderName, singleLineText(998))
+  .refine((headers) => Object.keys(headers).length <= 20, "must have at most 20 headers");
+
+const Tag = z
+  .string()
+  .regex(/^[\w.-]{1,50}$/, "must be 1 to 50 letters, digits, dots, dashes or underscores");
+
+const maxAttachments = 20;
+
+/** `content` in base64, or the `uploadId` that POST /attachments gave. */
+export const AttachmentInput = z
+  .object({
+    filename: singleLineText(200)
+      .min(1)
+      .refine((name) => !/[\\/]/.test(name), "must not contain slashes"),
+    type: z
+      .string()
+      .max(100, { abort: true })
+      .regex(
+        /^[\w.+-]+\/[\w.+-]+( ?; ?[\w-]+="?[\w.+-]+"?)*$/,
+        "must be a content type such as application/pdf",
+      )
+      .optional()
+      .describe(
+        "Content type, such as `application/pdf`. Defaults to the type of the upload, else to the type of the file name's ending.",
+      ),
+    content: z
+      .string()
+      .optional()
+      .describe("Content of the file in base64. Give either this or `uploadId`."),
+    uploadId: z
+      .string()
+      .max(100)
+      .optional()
+      .describe("Id of a finished upload: see POST /attachments. Give either this or `content`."),
+  })
+  .refine(
+    ({ content, uploadId }) => (content === undefined) !== (uploadId === undefined),
+    "exactly one of content and uploadId is required",
+  );
+export type AttachmentInput = z.output<typeof AttachmentInput>;
+
+const MessageFields = z.object({
+  siteId: z
+    .int()
+    .positive()
+    .optional()
+    .describe(
+      "Site of the email. Defaults to the site of the API key, else to the organization's only site.",
+    ),
+  fromEmail: EmailAddress.optional().describe(
+    "Email address of the sender. Selects the sending config with this `fromEmail`, else a verified one whose domain is verified. Required without `sendingConfigId`.",
+  ),
+  fromName: singleLineText(100)
+    .optional()
+    .describe("Name of the sender. Defaults to `fromName` of the sending config."),
+  sendingConfigId: z
+    .int()
+    .positive()
+    .optional()
+    .describe("Sending config to send with. Required without `fromEmail`."),
+  subject: singleLineText(998)
+    .min(1)
+    .optional()
+    .describe(
+      "Subject line, with Liquid. Required with `html`. With `templateId`, replaces the subject of the template.",
+    ),
+  html: z
+    .string()
+    .min(1)
+    .max(1_000_000)
+    .optional()
+    .describe(
+      "HTML part, with Liquid; values are HTML-escaped. At most 1,000,000 characters. Required without `templateId`, ignored with it.",
+    ),
+  text: z
+    .string()
+    .max(1_000_000)
+    .optional()
+    .describe(
+      "Plain text part, with Liquid. Made from `html` if omitted. Ignored with `templateId`.",
+    ),
+  templateId: z
+    .int()
+    .positive()
+    .optional()
+    .describe("Template of the email. Required without `html`."),
+  variables: Variables.default({}).describe(
+    "Values for the Liquid variables, at most 10,000 bytes of JSON. `email` and `name` of the recipient are always set. Contact fields are not read.",
+  ),
+  replyTo: EmailAddress.optional().describe("Email address that replies go to."),
+  headers: Headers.default({}).describe(
+    "Up to 20 further email headers. Headers that the service or the provider sets are refused.",
+  ),
+  tags: z
+    .array(Tag)
+    .max(10)
+    .default([])
+    .describe("Up to 10 tags for the provider's statistics. They are not tags of contacts."),
+  trackOpens: z
+    .boolean()
+    .optional()
+    .describe(
+      "Whether opens are tracked. Defaults to the setting of the sender's domain (PATCH /domains/:id), else to the setting of the provider account.",
+    ),
+  trackClicks: z
+    .boolean()
+    .optional()
+    .describe(
+      "Whether clicks are tracked. Defaults to the setting of the sender's domain (PATCH /domains/:id), else to the setting of the provider account.",
+    ),
+  secure: z
+    .boolean()
+    .optional()
+    .describe(
+      "Encrypts the content. The recipient gets a notice with a link to a page that shows it. Subject and addresses are not encrypted. Cannot be used with attachments.",
+    ),
+  secureExpiresInDays: z
+    .int()
+    .min(1)
+    .max(365)
+    .optional()
+    .describe(
+      "Days until a secure message expires, counted from when it is due. Defaults to 30. Needs `secure: true`.",
+    ),
+  securePassphrase: z
+    .string()
+    .min(4)
+    .max(200)
+    .optional()
+    .describe(
+      "Passphrase that the page of a secure message asks for, with five attempts per hour. Tell it to the recipient by another channel. Needs `secure: true`.",
+    ),
+  scheduledAt: z.iso
+    .datetime({ offset: true })
+    .optional()
+    .describe(
+      "When to send, at most 30 days ahead. Defaults to now; a time in the past means now.",
+    ),
+  attachments: z
+    .array(AttachmentInput)
+    .max(maxAttachments)
+    .default([])
+    .describe(
+      "Up to 20 files, 10 MB each and 25 MB in total. Give each file as `content` or as `uploadId`.",
+    ),
+});
+
+interface MessageParts {
+  templateId?: number | undefined;
+  html?: string | undefined;
+  subject?: string | undefined;
+}
+const contentRules = {
+  hasContent: ({ templateId, html, subject }: MessageParts) =>
+    (templateId ?? html ?? subject) !== undefined,
+  contentMissing: { error: "is required unless html and subject are given", path: ["templateId"] },
+  hasSubject: ({ templateId, html, subject }: MessageParts) =>
+    templateId !== undefined || html === undefined || subject !== undefined,
+  subjectMissing: { error: "is required when html is given without templateId", path: ["subject"] },
+  hasHtml: ({ templateId, html, subject }: MessageParts) =>
+    templateId !== undefined || subject === undefined || html !== undefined,
+  htmlMissing: {
+    error: "is required when subject is given without templateId",
+    path: ["html"],
+  },
+};
+const hasSender = ({
+  fromEmail,
+  sendingConfigId,
+}: {
+  fromEmail?: string | undefined;
+  sendingConfigId?: number | undefined;
+}) => fromEmail !== undefined || sendingConfigId !== undefined;
+const isPassphraseAllowed = ({
+  secure = false,
+  securePassphrase,
+}: {
+  secure?: boolean | undefined;
+  securePassphrase?: string | undefined;
+}) => secure || securePassphrase === undefined;
+const passphraseNeedsSecure = {
+  error: "is allowed only with secure: true",
+  path: ["securePassphrase"],
+};
+const hasNoSecureAttachments = ({
+  secure,
+  attachments,
+}: {
+  secure?: boolean | undefined;
+  attachments: unknown[];
+}) => !secure || attachments.length === 0;
+const attachmentsNotSecure = {
+  error: "cannot be combined with secure: true",
+  path: ["attachments"],
+};
+const senderMissing = { error: "is required unless sendingConfigId is given", path: ["fromEmail"] };
+
+export const SingleMessage = MessageFields.extend({
+  to: emailAddressSchema("to send to several recipients, use POST /send/batch").describe(
+    "Email address of the recipient.",
+  ),
+  toName: singleLineText(100)
+    .optional()
+    .describe("Name of the recipient. Templates read it as `name`."),
+  metadata: Metadata.optional().describe(
+    "Your own data, stored with the send and returned with it: up to 20 fields and 1,000 bytes of JSON. It is not sent to the provider.",
+  ),
+})
+  .refine(contentRules.hasContent, contentRules.contentMissing)
+  .refine(contentRules.hasSubject, contentRules.subjectMissing)
+  .refine(contentRules.hasHtml, contentRules.htmlMissing)
+  .refine(hasSender, senderMissing)
+  .refine(isPassphraseAllowed, passphraseNeedsSecure)
+  .refine(hasNoSecureAttachments, attachmentsNotSecure)
+  .meta({
+    examples: [
+      {
+        to: "ada@example.com",
+        fromEmail: "hello@shop.example",
+        subject: "Hello {{ firstName }}",
+        html: "<p>Your order is on its way.</p>",
+        variables: { firstName: "Ada" },
+      },
+    ],
+  });
+export type SingleMessage = z.output<typeof SingleMessage>;
+
+/** Recipients of a batch are validated one by one, so that an invalid one is rejected alone. */
+export const BatchRecipient = z
+  .object({
+    to: EmailAddress.optional().describe("Email address of the recipient."),
+    email: EmailAddress.optional().describe("Alias of `to`."),
+    toName: singleLineText(100)
+      .optional()
+      .describe("Name of the recipient. Templates read it as `name`."),
+    variables: Variables.optional().describe(
+      "Values for this recipient. They take precedence over `variables` of the batch.",
+    ),
+    metadata: Metadata.optional().describe("Your own data, stored with this send."),
+    trackOpens: z
+      .boolean()
+      .optional()
+      .describe("Whether opens are tracked. Defaults to `trackOpens` of the batch."),
+    trackClicks: z
+      .boolean()
+      .optional()
+      .describe("Whether clicks are tracked. Defaults to `trackClicks` of the batch."),
+  })
+  .refine(({ to, email }) => to !== undefined || email !== undefined, {
+    error: "is required",
+    path: ["to"],
+  });
+export type BatchRecipient = z.output<typeof BatchRecipient>;
+
+const maxRecipients = 1000;
+
+export const BatchMessage = MessageFields.extend({
+  recipients: z
+    .array(z.looseObject({}).meta({ documentedAs: BatchRecipient }))
+    .min(1)
+    .max(maxRecipients)
+    .describe("1 to 1,000 recipients."),
+})
+  .refine(contentRules.hasContent, contentRules.contentMissing)
+  .refine(contentRules.hasSubject, contentRules.subjectMissing)
+  .refine(contentRules.hasHtml, contentRules.htmlMissing)
+  .refine(hasSender, senderMissing)
+  .refine(isPassphraseAllowed, passphraseNeedsSecure)
+  .refine(hasNoSecureAttachments, attachmentsNotSecure)
+  .meta({
+    examples: [
+      {
+        templateId: 1,
+        fromEmail: "hello@shop.example",
+        recipients: [
+          { to: "ada@example.com", variables: { firstName: "Ada" } },
+          { to: "grace@example.com", variables: { firstName: "Grace" } },
+        ],
+      },
+    ],
+  });
+export type BatchMessage = z.output<typeof BatchMessage>;
+
+/** The fields that single messages and batches share. */
+export type MessageFields = z.output<typeof MessageFields>;

@@ -1,0 +1,233 @@
+// Stores the content and recipients of marketing mail under reserved ids. Nothing is sent until the
+// caller commits the returned writes in one transaction with its own progress (cursor or
+// enrollment). If the worker crashes before that, its reserved ids are skipped.
+
+import { get, insertMany, put, type Write } from "../../../adapters/dynamodb/table.ts";
+import { epochSeconds } from "../../../clock.ts";
+import * as ids from "../../../ids.ts";
+import { compress } from "../../../kernel/compressed-values.ts";
+import { idsPerBlock, keys } from "../../../keys.ts";
+import type { ContactItem } from "../../audience/contacts/contact-schema.ts";
+import type { BillingAccount } from "../../billing/quota.ts";
+import type { Site } from "../../identity/sites.ts";
+import { getTracking } from "../../senders/domains/domains-by-name.ts";
+import { type SendingConfig, senderOf } from "../../senders/sending-configs.ts";
+import * as chunks from "../bulk/chunks.ts";
+import * as lanes from "../bulk/lanes.ts";
+import { addSourceCountWrites, type MailSource, type SourceCountChange } from "../mail-sources.ts";
+import type { MailContent } from "../rendering/mail-content.ts";
+import { requireMarketingSender } from "../rendering/marketing-mail.ts";
+import type { VariableFilter } from "../rendering/variable-filter.ts";
+import * as feed from "../send-feed.ts";
+import { contentTtlSeconds } from "./intake.ts";
+
+/** One mail to many contacts. */
+export interface MarketingMessage {
+  orgId: number;
+  site: Site;
+  config: SendingConfig;
+  source: MailSource;
+  /** The `subject` of the message, if any, replaces that of the template. */
+  template?: { id: number; version: number; subject: string } | undefined;
+  subject?: string | undefined;
+  html?: string | undefined;
+  text?: string | undefined;
+  /** Gets blind copies, instead of the address that the site names. */
+  bcc?: string | undefined;
+  /** The time for Liquid and for lists. All chunks of a campaign have the same. */
+  startedAt: Date;
+}
+
+export interface StagedChunks {
+  /** By contact id. */
+  sendIds: Map<number, number>;
+  /**
+   * Add the chunks to the lane or suspend them, list their sends, and count them as accepted by
+   * their source. The caller adds the writes of
+   * `quota.chargeMails`, and calls `lanes.announceArrival` after the commit, also after a crash.
+   */
+  writes: Write[];
+}
+
+export const maxChunkRecipients = chunks.recipientsPerChunk;
+
+/** A chunk before it is stored. */
+export interface ChunkDraft {
+  message: MarketingMessage;
+  /** At most `maxChunkRecipients`, each at most once. */
+  contacts: ContactItem[];
+  /** The chunk waits outside the lane until `suspendedChunks.releaseChunks`. */
+  isSuspended: boolean;
+  charge?: chunks.ChunkHead["charge"];
+  readAt?: chunks.ChunkHead["readAt"];
+  /** Drops the variables that no part of the broadcast reads. */
+  variableFilter?: VariableFilter | undefined;
+}
+
+/** Sets `charge` on the drafts. The first `includedMails` of all drafts together cost nothing. */
+export function allocateCharges(
+  drafts: ChunkDraft[],
+  cost: { includedMails: number; pricePerMail: number } | undefined,
+): ChunkDraft[] {
+  let allocated = 0;
+  return drafts.map((draft) => {
+    const from = Math.max(0, (cost?.includedMails ?? 0) - allocated);
+    allocated += draft.contacts.length;
+    return cost && from < draft.contacts.length
+      ? { ...draft, charge: { from, each: cost.pricePerMail } }
+      : draft;
+  });
+}
+
+/**
+ * Stages several chunks of one mail source for one transaction. All counts, including
+ * `extraCounts`, go into one write, because a transaction cannot write the same counter twice.
+ * Throws 400 `physical_address_missing`.
+ */
+export async function stageChunks(
+  drafts: ChunkDraft[],
+  extraCounts: SourceCountChange[] = [],
+): Promise<StagedChunks & { blocks: number[] }> {
+  const staged = await Promise.all(drafts.map(stageChunk));
+  const blocks = staged.map(({ block }) => block);
+  const [first] = drafts;
+  if (!first) return { blocks, sendIds: new Map(), writes: [] };
+  const accepted = drafts.map(({ message: { source }, contacts }) => ({
+    source,
+    counts: { accepted: contacts.length },
+  }));
+  return {
+    blocks,
+    sendIds: new Map(staged.flatMap(({ sendIds }) => sendIds)),
+    writes: [
+      ...staged.flatMap(({ writes }) => writes),
+      ...addSourceCountWrites(first.message.orgId, blocks[0]!, [...accepted, ...extraCounts]),
+    ],
+  };
+}
+
+/**
+ * Stores content and recipients under reserved ids. The returned writes add the chunk to the lane
+ * and the feed, and count nothing.
+ */
+async function stageChunk({
+  message,
+  contacts,
+  isSuspended,
+  charge,
+  readAt,
+  variableFilter = (variables) => variables,
+}: ChunkDraft): Promise<{ block: number; sendIds: [number, number][]; writes: Write[] }> {
+  const { orgId, site, config, source, startedAt } = message;
+  const [block, content] = await Promise.all([ids.nextSendBlock(), buildMarketingContent(message)]);
+  const recipients = contacts.map((contact, i) => {
+    const recipient = toChunkRecipient(contact, i);
+    return { ...recipient, variables: variableFilter(recipient.variables ?? {}) };
+  });
+  const key = keys.bulkContent(orgId, block);
+  const expires = epochSeconds() + contentTtlSeconds;
+  const chunkItems = await chunks.buildChunkItems(
+    { orgId, block },
+    { ...toChunkHead(message, block), ...(charge && { charge }), ...(readAt && { readAt }) },
+    recipients,
+  );
+  await insertMany([{ key, item: { ...(await compress(key, content)), expires } }, ...chunkItems]);
+  const queued = {
+    block,
+    chunk: 0,
+    n: recipients.length,
+    siteId: site.id,
+    at: startedAt.toISOString(),
+    source,
+    configId: config.id,
+  };
+  const queuedKey = isSuspended
+    ? keys.suspendedChunk(orgId, source, lanes.laneSortKey(queued))
+    : lanes.queuedChunkKey(orgId, config.id, queued);
+  const feedWrite = feed.addToFeedWrite(orgId, {
+    siteId: site.id,
+    at: startedAt.toISOString(),
+    firstId: block * idsPerBlock,
+    count: recipients.length,
+  });
+  return {
+    block,
+    sendIds: contacts.map((contact, i) => [contact.id, block * idsPerBlock + i]),
+    writes: [put(queuedKey, queued, { ifAbsent: true }), feedWrite],
+  };
+}
+
+export async function buildMarketingContent(message: MarketingMessage): Promise<MailContent> {
+  const { orgId, site, config, template, subject, html, text, startedAt } = message;
+  const [marketing, tracking, account] = await Promise.all([
+    requireMarketingSender(orgId, site),
+    getTracking(orgId, senderOf(config).email),
+    get<BillingAccount>(keys.quotaAndCredits(orgId), { consistent: false }),
+  ]);
+  return {
+    from: senderOf(config),
+    bcc: bccOf(message),
+    headers: {},
+    tags: [],
+    template: template && { id: template.id, version: template.version },
+    subject,
+    ...(!template && { html, text }),
+    variables: {},
+    attachments: [],
+    ...tracking,
+    ...(account?.branded && { branded: true as const }),
+    marketing,
+    at: startedAt.toISOString(),
+  };
+}
+
+const bccOf = ({ bcc, site }: Pick<MarketingMessage, "bcc" | "site">): string | undefined =>
+  bcc ?? site.autoBcc ?? undefined;
+
+export const toChunkHead = (
+  { site, config, source, template, subject, bcc, startedAt }: MarketingMessage,
+  block: number,
+): chunks.ChunkHead => ({
+  siteId: site.id,
+  sendingConfigId: config.id,
+  provider: config.provider,
+  batchId: block,
+  templateId: template?.id,
+  fromEmail: senderOf(config).email,
+  fromName: config.fromName ?? undefined,
+  bcc: bccOf({ bcc, site }),
+  subject: subject ?? template?.subject ?? "",
+  variables: {},
+  createdAt: startedAt.toISOString(),
+  source,
+  capDays: site.sendFrequencyCapDays || undefined,
+});
+
+export const toChunkRecipient = (contact: ContactItem, i: number): chunks.ChunkRecipient => ({
+  i,
+  to: contact.email,
+  contactId: contact.id,
+  name: [contact.firstName, contact.lastName].filter(Boolean).join(" ") || undefined,
+  variables: toContactVariables(contact),
+});
+
+/**
+ * The variables of a marketing template: the contact's fields at staging time. Built-in fields
+ * override custom fields of the same name.
+ */
+const toContactVariables = ({
+  customFields,
+  firstName,
+  lastName,
+  phone,
+  company,
+  timezone,
+}: ContactItem): Record<string, unknown> => ({
+  ...customFields,
+  ...Object.fromEntries(
+    Object.entries({ firstName, lastName, phone, company, timezone }).filter(
+      ([, value]) => value != null,
+    ),
+  ),
+  ...(customFields && { customFields }),
+});

@@ -1,0 +1,194 @@
+// Mail sources: the campaign, sequence or holiday that a marketing mail belongs to. Their counters
+// change in the same transactions as the mail, so they are always exact. A source can be paused or
+// cancelled while its mail is being sent.
+//   candidates = accepted + suppressed + unsubscribed + capped + duplicate + invalid
+//   accepted = queued + sending + sent + delivered + failed + uncertain + cancelled
+import { get, put, queryAll, remove, update, type Write } from "../../adapters/dynamodb/table.ts";
+import { splitIntoBatches } from "../../kernel/parallel.ts";
+import { counterShardOf, keys, ranges, type SourceKind } from "../../keys.ts";
+import type { EventCounts } from "./event-counts.ts";
+import type { SendItem } from "./sends.ts";
+
+export interface MailSource {
+  kind: SourceKind;
+  id: number;
+  /**
+   * Id of the campaign's variant or the sequence's step. It has counters of its own, in addition to
+   * those of the source.
+   */
+  part?: number | undefined;
+}
+
+/** Why a candidate gets no mail. */
+export const exclusionReasons = [
+  "suppressed",
+  "unsubscribed",
+  "capped",
+  "duplicate",
+  "invalid",
+] as const;
+export type ExclusionReason = (typeof exclusionReasons)[number];
+/** States of accepted mail. Mail in none of these is queued. */
+export const mailStates = [
+  "sending",
+  "sent",
+  "delivered",
+  "failed",
+  "uncertain",
+  "cancelled",
+] as const;
+export type MailState = (typeof mailStates)[number];
+export type SourceCounter = "candidates" | "accepted" | ExclusionReason | MailState;
+export type SourceCounts = Partial<Record<SourceCounter, number>>;
+
+export interface SourceTotals extends Record<SourceCounter | "queued", number> {
+  events: EventCounts;
+}
+
+export interface SourceCountChange {
+  source: MailSource;
+  counts: SourceCounts;
+  events?: EventCounts;
+}
+
+// DynamoDB allows an update expression of at most 4 KB.
+const maxCountersPerWrite = 150;
+
+/**
+ * Adds up the changes to the counters of one source, usually in one write. Writes with different
+ * `shardSeed` use different counter shards, so that parallel transactions seldom conflict.
+ */
+export function addSourceCountWrites(
+  orgId: number,
+  shardSeed: number,
+  changes: SourceCountChange[],
+): Write[] {
+  const [first] = changes;
+  const sums = new Map<string, number>();
+  const addTo = (attribute: string, n: number) =>
+    sums.set(attribute, (sums.get(attribute) ?? 0) + n);
+  for (const { source, counts, events = {} } of changes) {
+    const eventCounts = Object.entries(events).map(([event, n]): [string, number] => [
+      eventPrefix + event,
+      n,
+    ]);
+    for (const [name, n] of [...Object.entries(counts), ...eventCounts]) {
+      addTo(name, n);
+      if (source.part !== undefined) addTo(`${partPrefix}${source.part}.${name}`, n);
+    }
+  }
+  const nonZero = [...sums].filter(([, n]) => n);
+  if (!first || !nonZero.length) return [];
+  return splitIntoBatches(nonZero, maxCountersPerWrite).map((group, i) =>
+    update(keys.sourceCount(orgId, first.source, counterShardOf(shardSeed + i)), {
+      add: Object.fromEntries(group),
+    }),
+  );
+}
+
+const [partPrefix, eventPrefix] = ["p", "e."];
+
+/** The totals of the source, and of each part that has counters. */
+export async function getSourceTotals(
+  orgId: number,
+  source: MailSource,
+): Promise<{ all: SourceTotals; parts: Map<number, SourceTotals> }> {
+  const counters = await queryAll<Record<string, unknown>>(ranges.sourceCounts(orgId, source), {
+    consistent: true,
+  });
+  const sums = new Map<string, CounterSums>([["", new Map()]]);
+  for (const counter of counters)
+    for (const [attribute, n] of Object.entries(counter)) {
+      if (typeof n !== "number") continue;
+      const [, part = "", name = ""] = /^(?:p(\d+)\.)?(.+)$/.exec(attribute) ?? [];
+      const sum = sums.get(part) ?? new Map<string, number>();
+      sums.set(part, sum.set(name, (sum.get(name) ?? 0) + n));
+    }
+  const { "": all, ...parts } = Object.fromEntries(
+    [...sums].map(([part, sum]) => [part, toSourceTotals(sum)]),
+  );
+  return {
+    all: all!,
+    parts: new Map(Object.entries(parts).map(([part, sum]) => [Number(part), sum])),
+  };
+}
+
+type CounterSums = Map<string, number>;
+
+/**
+ * A delivery event can arrive before the provider's response. Then `sent` is negative for a moment,
+ * and such mail is no longer `sending`.
+ */
+function toSourceTotals(sum: CounterSums): SourceTotals {
+  const counts = Object.fromEntries(
+    sourceCounters.map((name) => [name, sum.get(name) ?? 0]),
+  ) as Record<SourceCounter, number>;
+  const earlyEvents = Math.max(0, -counts.sent);
+  const corrected = {
+    ...counts,
+    sent: counts.sent + earlyEvents,
+    sending: counts.sending - earlyEvents,
+  };
+  const settled = mailStates.reduce((total, state) => total + corrected[state], 0);
+  const events = [...sum].flatMap(([name, n]) =>
+    name.startsWith(eventPrefix) ? [[name.slice(eventPrefix.length), n]] : [],
+  );
+  return { ...corrected, queued: corrected.accepted - settled, events: Object.fromEntries(events) };
+}
+
+const sourceCounters: SourceCounter[] = [
+  "candidates",
+  "accepted",
+  ...exclusionReasons,
+  ...mailStates,
+];
+
+/**
+ * `paused`: its chunks are suspended until it is resumed. `cancelled`: no further mail is handed
+ * over.
+ */
+export type SourceState = "going" | "paused" | "cancelled";
+
+/** For the transaction that changes the record of the source. */
+export const setSourceStateWrite = (
+  orgId: number,
+  source: MailSource,
+  state: SourceState,
+): Write =>
+  state === "going"
+    ? remove(keys.sourceState(orgId, source))
+    : put(keys.sourceState(orgId, source), { state });
+
+export async function getSourceState(orgId: number, source: MailSource): Promise<SourceState> {
+  return (await get<{ state: SourceState }>(keys.sourceState(orgId, source)))?.state ?? "going";
+}
+
+type SourceFields = Pick<
+  SendItem,
+  "campaignId" | "variantId" | "sequenceId" | "stepId" | "holidayId"
+>;
+
+/** The fields of a send that name its source. */
+export const toSourceFields = ({ kind, id, part }: MailSource): SourceFields =>
+  sourceFieldsByKind[kind](id, part);
+
+const sourceFieldsByKind: Record<
+  SourceKind,
+  (id: number, part: number | undefined) => SourceFields
+> = {
+  campaign: (campaignId, variantId) => ({ campaignId, variantId }),
+  sequence: (sequenceId, stepId) => ({ sequenceId, stepId }),
+  holiday: (holidayId) => ({ holidayId }),
+};
+
+export function sourceOf({
+  campaignId,
+  variantId,
+  sequenceId,
+  stepId,
+  holidayId,
+}: SourceFields): MailSource | undefined {
+  if (campaignId) return { kind: "campaign", id: campaignId, part: variantId ?? undefined };
+  if (sequenceId) return { kind: "sequence", id: sequenceId, part: stepId ?? undefined };
+  return holidayId ? { kind: "holiday", id: holidayId } : undefined;
+}

@@ -1,0 +1,118 @@
+// The content of a mail or of a batch. It is stored once, separately from the sends.
+import { config } from "../../../config.ts";
+import type { Mailbox } from "../../../providers/provider-adapter.ts";
+import * as templates from "../../content/templates.ts";
+import type { StoredAttachment } from "../intake/attachments.ts";
+import type { MessageFields } from "../intake/message.ts";
+import { createLinkBuilder } from "../secure-messages/secure-message-item.ts";
+import {
+  createMarketingLinks,
+  type MarketingLinks,
+  type MarketingSender,
+} from "./marketing-mail.ts";
+
+export interface MailContent {
+  from: Mailbox;
+  replyTo?: string | undefined;
+  /** Gets a blind copy of each mail. */
+  bcc?: string | undefined;
+  headers: Record<string, string>;
+  tags: string[];
+  trackOpens?: boolean | undefined;
+  trackClicks?: boolean | undefined;
+  /** The version at acceptance. */
+  template?: { id: number; version: number } | undefined;
+  /** Replaces the subject of the template, if there is one. */
+  subject?: string | undefined;
+  html?: string | undefined;
+  text?: string | undefined;
+  variables: Record<string, unknown>;
+  attachments: StoredAttachment[];
+  /** Set on marketing mail, which has a footer with an unsubscribe link. */
+  marketing?: MarketingSender | undefined;
+  /** The mail ends with a branding line. */
+  branded?: true | undefined;
+  /** The mail is the notice of a secure message and links to it. */
+  secure?: true | undefined;
+  /**
+   * When it was accepted. Liquid uses this as the current time, so that rendering is deterministic.
+   */
+  at: string;
+}
+
+export interface LiquidSources {
+  subject: string;
+  html?: string | undefined;
+  text?: string | undefined;
+}
+
+/** Input of `compose`, in addition to the content. */
+export interface MailParts extends LiquidSources {
+  marketing?: MarketingLinks | undefined;
+  /** Where the branding footer links to. */
+  brandingUrl?: string | undefined;
+  /** Links to secure messages, by the ids of their sends. */
+  secureLinkOf?: ((sendId: number) => string) | undefined;
+}
+
+export const toMailContent = (
+  message: MessageFields,
+  {
+    from,
+    template,
+    attachments,
+    at,
+  }: {
+    from: Mailbox;
+    template: MailContent["template"];
+    attachments: StoredAttachment[];
+    at: Date;
+  },
+): MailContent => ({
+  from,
+  replyTo: message.replyTo,
+  headers: message.headers,
+  tags: message.tags,
+  trackOpens: message.trackOpens,
+  trackClicks: message.trackClicks,
+  template,
+  subject: message.subject,
+  ...(!template && { html: message.html, text: message.text }),
+  variables: message.variables,
+  attachments,
+  at: at.toISOString(),
+});
+
+/** Loads everything that `compose` needs, so that composing is synchronous. */
+export async function loadMailParts(orgId: number, content: MailContent): Promise<MailParts> {
+  const [parts, marketing, secureLinkOf] = await Promise.all([
+    loadLiquidParts(orgId, content),
+    content.marketing && createMarketingLinks(content.marketing),
+    content.secure && createLinkBuilder(orgId),
+  ]);
+  return {
+    ...parts,
+    ...(marketing && { marketing }),
+    ...(content.branded && { brandingUrl: config.brandingUrl }),
+    ...(secureLinkOf && { secureLinkOf }),
+  };
+}
+
+/** The Liquid sources of a mail, from its template if it has one. */
+export async function loadLiquidParts(
+  orgId: number,
+  {
+    template,
+    subject = "",
+    html,
+    text,
+  }: Pick<MailContent, "template" | "subject" | "html" | "text">,
+): Promise<LiquidSources> {
+  if (!template) return { subject, html, text };
+  const body = await templates.readBody(orgId, template.id, template.version);
+  return {
+    subject: subject || body.subject,
+    html: body.html ?? undefined,
+    text: body.text ?? undefined,
+  };
+}

@@ -1,0 +1,129 @@
+// Lists the sends of a site, newest first, with one entry for each single send or batch. The number
+// of sends is counted on the billing account and its shares, in the write that charges them. Sends
+// that are not charged are counted in items of their own, like those of organizations with so many
+// sites that the billing account would exceed 1 KB.
+import { exists } from "../../adapters/dynamodb/conditions.ts";
+import { get, put, query, remove, update, type Write } from "../../adapters/dynamodb/table.ts";
+import { mergeNewestFirst } from "../../kernel/newest-first.ts";
+import { type PageRequest, positionOf, positionParts } from "../../kernel/paging.ts";
+import * as counters from "../../kernel/sharded-counters.ts";
+import {
+  blockOf,
+  counterShardOf,
+  idsPerBlock,
+  type KeyRange,
+  keys,
+  ranges,
+  zeroPad,
+} from "../../keys.ts";
+import { countSiteSendsWrite } from "../identity/site-send-counts.ts";
+
+interface FeedEntry {
+  sk: string;
+  id: number;
+  n: number;
+}
+
+/**
+ * A send in the feed. `next` is the position after it. `at` is the time of acceptance (ISO 8601),
+ * if known. A single send is listed before it is stored, so readers skip a position without a send,
+ * or whose send was accepted at another time.
+ */
+export interface FeedPosition {
+  id: number;
+  at?: string;
+  next: string;
+}
+
+interface FeedEntryRef {
+  siteId: number;
+  /** Time of acceptance (ISO 8601). */
+  at: string;
+  firstId: number;
+}
+
+/** Sends with consecutive ids from `firstId` on, which share one entry. */
+interface ListedSends extends FeedEntryRef {
+  count: number;
+}
+
+/** Lists `count` sends from `firstId` on. Safe to repeat. */
+export const addToFeedWrite = (orgId: number, { count, ...entry }: ListedSends): Write =>
+  put(feedKey(orgId, entry), { id: entry.firstId, n: count }, { ifAbsent: true });
+
+/** Lists and counts the secure messages among these sends, in the same transaction. */
+export const addToSecureFeedWrites = (
+  orgId: number,
+  { siteId, at, firstId, count, secureCount }: ListedSends & { secureCount: number },
+): Write[] => [
+  put(keys.secureFeed(orgId, siteId, feedSortKey(at, firstId)), { id: firstId, n: count }),
+  update(keys.secureCount(orgId, siteId, counterShardOf(blockOf(firstId))), {
+    add: { count: secureCount },
+  }),
+];
+
+export const isListed = async (orgId: number, entry: FeedEntryRef): Promise<boolean> =>
+  (await get(feedKey(orgId, entry))) !== undefined;
+
+/** Removes the sends from the list and the count, once. */
+export const removeFromFeedWrites = (
+  orgId: number,
+  { siteId, at, firstId, count }: ListedSends,
+): [Write, Write] => [
+  remove(feedKey(orgId, { siteId, at, firstId }), { if: exists }),
+  countSiteSendsWrite(orgId, { siteId, n: -count }),
+];
+
+const feedSortKey = (at: string, firstId: number): string => `${at}#${zeroPad(firstId)}`;
+const feedKey = (orgId: number, { siteId, at, firstId }: FeedEntryRef) =>
+  keys.sendsFeed(orgId, siteId, feedSortKey(at, firstId));
+
+export const countSecureSends = (orgId: number, siteIds: number[]): Promise<number> =>
+  counters.sumShards(...siteIds.map((siteId) => ranges.secureCounts(orgId, siteId)));
+
+/** `<entry>|<number of its sends that were returned>` */
+const positionPattern = new RegExp(`^${positionParts.time}#${positionParts.id}\\|\\d{1,4}$`);
+
+interface FeedSource {
+  orgId: number;
+  siteIds: number[];
+  /** The feed of one site: all sends, or secure messages only. */
+  range?: typeof ranges.sendsFeed;
+}
+
+/** Yields the sends of these sites, newest first, from the position of the cursor on. */
+export async function* readFeed(
+  { orgId, siteIds, range = ranges.sendsFeed }: FeedSource,
+  request: PageRequest,
+): AsyncGenerator<FeedPosition> {
+  const [place, offset] = positionOf(request, positionPattern)?.split("|") ?? [];
+  // The last page can end within an entry, so the entry is read again: "~" sorts after it.
+  const feeds = siteIds.map((siteId) =>
+    readEntries(range(orgId, siteId), place === undefined ? undefined : `${place}~`),
+  );
+  for await (const entry of mergeNewestFirst(feeds)) {
+    const first = entry.sk === place ? Number(offset) : 0;
+    const at = entry.sk.slice(0, entry.sk.indexOf("#"));
+    for (let i = first; i < entry.n; i++)
+      yield { id: entry.id + i, at, next: `${entry.sk}|${i + 1}` };
+  }
+}
+
+/** The sends of a batch have the first `size` ids of its block. */
+export async function* readBatch(
+  batchId: number,
+  size: number,
+  request: PageRequest,
+): AsyncGenerator<FeedPosition> {
+  const from = Number(positionOf(request, /^\d{1,4}$/) ?? 0);
+  for (let i = from; i < size; i++) yield { id: batchId * idsPerBlock + i, next: String(i + 1) };
+}
+
+async function* readEntries(from: KeyRange, start: string | undefined): AsyncGenerator<FeedEntry> {
+  let after = start;
+  do {
+    const page = await query<FeedEntry>(from, { newestFirst: true, limit: 100, after });
+    yield* page.items;
+    after = page.next;
+  } while (after !== undefined);
+}

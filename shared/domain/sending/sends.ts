@@ -1,0 +1,305 @@
+// A send is one email to one recipient. A bulk send is first a line of a chunk; its first delivery
+// event inserts its item.
+import * as z from "zod";
+import { absent, all, equals, exists } from "../../adapters/dynamodb/conditions.ts";
+import { get, put, update, write } from "../../adapters/dynamodb/table.ts";
+import type { Caller } from "../../caller.ts";
+import { now } from "../../clock.ts";
+import { conflict, missing } from "../../errors.ts";
+import { countSkipped, type PageRequest, toPagination } from "../../kernel/paging.ts";
+import { permitSite } from "../../kernel/site-access.ts";
+import { blockOf, indexAttributeNames, keys } from "../../keys.ts";
+import { millicentsPerCent } from "../billing/credits.ts";
+import { countSends } from "../identity/site-send-counts.ts";
+import * as sites from "../identity/sites.ts";
+import * as chunks from "./bulk/chunks.ts";
+import * as lanes from "./bulk/lanes.ts";
+import * as reading from "./read-sends.ts";
+import * as secureMessages from "./secure-messages/erase-messages.ts";
+import * as feed from "./send-feed.ts";
+
+export const sendStatuses = [
+  "scheduled",
+  "queued",
+  "sending",
+  "sent",
+  "delivered",
+  "failed",
+  "uncertain",
+  "cancelled",
+] as const;
+
+export const Send = z
+  .object({
+    id: z.int(),
+    siteId: z.int(),
+    contactId: z
+      .int()
+      .nullable()
+      .describe(
+        "Contact that the email was for, or that had its address in the site when it was " +
+          "sent. `null` without a contact.",
+      ),
+    toEmail: z.string().describe("Email address of the recipient."),
+    fromEmail: z.string(),
+    fromName: z.string().nullable(),
+    subject: z.string().describe("Rendered subject line, at most 300 characters for single sends."),
+    status: z
+      .enum(sendStatuses)
+      .describe(
+        "`scheduled`: waits for `scheduledAt`. `queued`: waits to be handed to the provider. " +
+          "`sending`: being handed over. `sent`: accepted by the provider. `delivered`: " +
+          "accepted by the recipient's server. `failed`: suppressed, refused or bounced, see " +
+          "`error`. `uncertain`: the provider may or may not have accepted it. `cancelled`: " +
+          "cancelled before it was sent.",
+      ),
+    provider: z.string().describe("Email provider, such as `sendgrid`."),
+    sendingConfigId: z.int(),
+    providerMessageId: z
+      .string()
+      .nullable()
+      .describe("Id of the email at the provider, or `null`."),
+    campaignId: z.int().nullable().describe("Campaign that sent the email, or `null`."),
+    variantId: z.int().nullable().describe("Variant of the campaign, or `null`."),
+    sequenceId: z.int().nullable().describe("Sequence that sent the email, or `null`."),
+    stepId: z.int().nullable().describe("Step of the sequence, or `null`."),
+    holidayId: z.int().nullable().describe("Holiday email that the send belongs to, or `null`."),
+    templateId: z.int().nullable(),
+    batchId: z.int().nullable().describe("Batch that the send belongs to, or `null`."),
+    metadata: z
+      .record(z.string(), z.unknown())
+      .nullable()
+      .describe("Your own data given with the send, or `null`."),
+    scheduledAt: z
+      .string()
+      .nullable()
+      .describe("When the email is to be sent, or `null` if it was sent at once."),
+    secure: z
+      .boolean()
+      .describe(
+        "Whether the content is encrypted. The secure message has the same id: see GET " +
+          "/secure-messages/:id.",
+      ),
+    cost: z
+      .number()
+      .describe("US cents taken from the credits. 0 while the plan's included emails last."),
+    error: z.string().nullable().describe("Why the send failed, such as `suppressed`, or `null`."),
+    createdAt: z.string(),
+    sentAt: z.string().nullable().describe("When the provider accepted the email, or `null`."),
+    deliveredAt: z
+      .string()
+      .nullable()
+      .describe("When the recipient's server accepted the email, or `null`."),
+    openedAt: z.string().nullable().describe("When a person first opened the email, or `null`."),
+    clickedAt: z.string().nullable().describe("When a person first clicked a link, or `null`."),
+    updatedAt: z.string().describe("When the status or a time last changed."),
+  })
+  .meta({ id: "Send" });
+export type Send = z.output<typeof Send>;
+
+/**
+ * The stored item. Empty fields are left out, because an item over 1 KB costs more with each
+ * change.
+ */
+export type SendItem = Pick<
+  Send,
+  | "id"
+  | "siteId"
+  | "toEmail"
+  | "fromEmail"
+  | "subject"
+  | "status"
+  | "provider"
+  | "sendingConfigId"
+  | "createdAt"
+> & {
+  [Field in Exclude<keyof Send, "cost">]?: Send[Field] | undefined;
+} & {
+  /** Gets a blind copy. Events of this address do not count for the send. */
+  bcc?: string | undefined;
+  /** Millicents; undefined if the send was free. */
+  charged?: number | undefined;
+  /** Moves with every write of events; see events/timeline-item.ts. */
+  v?: number;
+  /** Mail to a member of the organization. It has an id, but is in no list and no statistics. */
+  system?: true;
+  /** An event inserted it before the provider's response to the hand-over was stored. */
+  early?: true;
+};
+
+export interface SendFilter {
+  siteId?: number | undefined;
+  status?: Send["status"] | undefined;
+  batchId?: number | undefined;
+  contactId?: number | undefined;
+  campaignId?: number | undefined;
+}
+
+const nullableFields = Object.entries(Send.shape)
+  .filter(([, type]) => type instanceof z.ZodNullable)
+  .map(([field]) => field as keyof SendItem);
+
+/**
+ * The latest time stored on a send. Only changes without a time of their own store `updatedAt`. The
+ * name of a run begins with the time when its events were recorded.
+ */
+function lastChange({ createdAt, updatedAt, sentAt, ...item }: SendItem): string {
+  const { events = [] } = item as { events?: { run: string }[] };
+  const times = [createdAt, updatedAt, sentAt, ...events.map(({ run }) => run.split("#")[0])];
+  return times.reduce<string>((last, time) => (time && time > last ? time : last), createdAt);
+}
+
+/**
+ * Sets missing fields to null, and times of events before `sentAt` to `sentAt`, because the clock
+ * of a provider can be behind ours.
+ */
+export const toApi = (item: SendItem): Send =>
+  ({
+    ...item,
+    updatedAt: lastChange(item),
+    secure: item.secure ?? false,
+    cost: (item.charged ?? 0) / millicentsPerCent,
+    ...Object.fromEntries(nullableFields.map((field) => [field, item[field] ?? null])),
+    ...clampToSentAt(item),
+  }) as Send;
+
+function clampToSentAt({ sentAt, deliveredAt, openedAt, clickedAt }: SendItem): Partial<SendItem> {
+  const times = Object.entries({ deliveredAt, openedAt, clickedAt });
+  return Object.fromEntries(
+    times.flatMap(([field, at]) => (sentAt && at && at < sentAt ? [[field, sentAt]] : [])),
+  );
+}
+
+/** Throws 404. */
+const find = async (caller: Caller, id: number): Promise<Send> =>
+  toApi(await findStored(caller, id));
+
+/** A send without an item is read from its chunk. Throws 404. */
+export async function findStored(caller: Caller, id: number): Promise<SendItem> {
+  const item = await reading.getSend(caller.orgId, id);
+  if (!item) throw missing("The send does not exist");
+  await permitSite(caller, item.siteId, missing("The send does not exist"));
+  return item;
+}
+
+/** Newest first, over the sites that the caller may see. */
+export async function list(
+  caller: Caller,
+  request: PageRequest,
+  { siteId, batchId, ...filter }: SendFilter,
+) {
+  const siteIds = await sites.listVisibleSiteIds(caller, siteId);
+  const filtered = Object.values(filter).some((value) => value !== undefined);
+  const places =
+    batchId === undefined
+      ? feed.readFeed({ orgId: caller.orgId, siteIds }, request)
+      : feed.readBatch(batchId, await chunks.getBatchSize(caller.orgId, batchId), request);
+  const [{ sends, next }, total] = await Promise.all([
+    collectPage(caller.orgId, places, {
+      request,
+      isWanted: (send) => siteIds.includes(send.siteId) && matches(send, { batchId, ...filter }),
+      filtered,
+    }),
+    filtered || batchId !== undefined ? null : countSends(caller.orgId, siteIds),
+  ]);
+  return { sends, pagination: toPagination(request, total, next) };
+}
+
+const matches = (send: Send, filter: Omit<SendFilter, "siteId">): boolean =>
+  Object.entries(filter).every(
+    ([field, value]) => value === undefined || send[field as keyof Send] === value,
+  );
+
+// If a filter matches few sends, the page ends early, with a cursor to continue.
+const maxScanned = 2000;
+
+async function collectPage(
+  orgId: number,
+  positions: AsyncIterable<feed.FeedPosition>,
+  {
+    request,
+    isWanted,
+    filtered,
+  }: { request: PageRequest; isWanted: (send: Send) => boolean; filtered: boolean },
+) {
+  // Without a filter, the sends before the page are skipped without reading them.
+  const [skipUnread, skipMatches] = filtered
+    ? [0, countSkipped(request)]
+    : [countSkipped(request), 0];
+  const enough = skipMatches + request.limit + 1;
+  const found: { send: Send; next: string }[] = [];
+  let scanned = 0;
+  let stoppedAt: string | undefined;
+  for await (const some of inGroups(positions, skipUnread, Math.min(100, request.limit + 1))) {
+    const ids = some.map(({ id }) => id);
+    const items = await reading.getSends(orgId, ids);
+    const sends = items.map((item, i) =>
+      item && (some[i]!.at ?? item.createdAt) === item.createdAt ? toApi(item) : undefined,
+    );
+    found.push(
+      ...sends.flatMap((send, i) =>
+        send && isWanted(send) ? [{ send, next: some[i]!.next }] : [],
+      ),
+    );
+    scanned += some.length;
+    if (found.length >= enough) break;
+    stoppedAt = scanned >= maxScanned ? some.at(-1)!.next : undefined;
+    if (stoppedAt) break;
+  }
+  const page = found.slice(skipMatches, skipMatches + request.limit);
+  return {
+    sends: page.map(({ send }) => send),
+    next: found.length >= enough ? page.at(-1)?.next : stoppedAt,
+  };
+}
+
+async function* inGroups<T>(
+  all: AsyncIterable<T>,
+  skip: number,
+  size: number,
+): AsyncGenerator<T[]> {
+  let group: T[] = [];
+  let left = skip;
+  for await (const one of all) {
+    if (left-- > 0) continue;
+    group.push(one);
+    if (group.length < size) continue;
+    yield group;
+    group = [];
+  }
+  if (group.length) yield group;
+}
+
+/** Cancels a scheduled send. Throws 409 if it is no longer scheduled. */
+export async function cancel(caller: Caller, id: number): Promise<Send> {
+  const send = await find(caller, id);
+  const tooLate = conflict(`The send is ${send.status}: only a scheduled send can be cancelled`);
+  if (send.status !== "scheduled") throw tooLate;
+  const address = keys.send(caller.orgId, id);
+  const set = { status: "cancelled" as const, updatedAt: now().toISOString() };
+  const isSecured = send.secure && (await get(keys.secureMessage(caller.orgId, id))) !== undefined;
+  const revoked = isSecured ? [secureMessages.revocation(caller.orgId, id)] : [];
+  if (send.batchId === null) {
+    const cancelled = update(
+      address,
+      { set, remove: indexAttributeNames("due") },
+      { if: equals("status", "scheduled"), orThrow: tooLate },
+    );
+    await write(cancelled, ...revoked);
+  } else {
+    // The send is a line of a chunk. An item replaces it, unless the chunk is being handed over.
+    const laneKey = lanes.queuedChunkKey(caller.orgId, send.sendingConfigId, {
+      block: blockOf(id),
+      chunk: chunks.chunkNumberOf(id),
+      at: send.scheduledAt!,
+    });
+    const untouched = all(exists, absent("callSize"));
+    await write(
+      put(address, { ...send, ...set }, { ifAbsent: tooLate }),
+      update(laneKey, { add: { cancels: 1 } }, { if: untouched, orThrow: tooLate }),
+      ...revoked,
+    );
+  }
+  if (isSecured) await secureMessages.eraseBody(caller.orgId, id);
+  return { ...send, ...set };
+}

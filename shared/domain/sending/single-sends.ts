@@ -1,0 +1,600 @@
+// Hands single sends over to the provider: one claim, one call, one write of the outcome.
+
+import { measureUnits } from "../../adapters/dynamodb/capacity.ts";
+import { absent, all, equals, present } from "../../adapters/dynamodb/conditions.ts";
+import { claimAtOnce, get, transact, update } from "../../adapters/dynamodb/table.ts";
+import { enqueue } from "../../adapters/sqs/enqueue.ts";
+import { addSeconds, epochSeconds, now } from "../../clock.ts";
+import { invalid, missing } from "../../errors.ts";
+import { randomBase62 } from "../../ids.ts";
+import { type CompressedValue, decompress } from "../../kernel/compressed-values.ts";
+import { normalizeEmail } from "../../kernel/email-fields.ts";
+import { endedBy } from "../../kernel/lease.ts";
+import * as log from "../../kernel/log.ts";
+import { dueShardOf, indexAttributeNames, indexAttributes, indexes, keys } from "../../keys.ts";
+import { recipientFlaw } from "../../providers/limits.ts";
+import type {
+  Attachment,
+  HandOverOutcome,
+  Mailing,
+  ProviderAdapter,
+} from "../../providers/provider-adapter.ts";
+import { getProvider as providerOf } from "../../providers/registry.ts";
+import { queues } from "../../queues.ts";
+import * as engagement from "../audience/contacts/engagement.ts";
+import * as suppressions from "../audience/suppressions/suppressions.ts";
+import * as organizations from "../identity/organizations.ts";
+import * as sendingConfigs from "../senders/sending-configs.ts";
+import * as warmUp from "../senders/warm-up.ts";
+import * as dailyCounters from "./daily-counters.ts";
+import * as inFlight from "./in-flight.ts";
+import * as attachments from "./intake/attachments.ts";
+import type { AcceptedSend, DirectHandOver } from "./intake/direct-hand-over.ts";
+import {
+  applyRetryLimit,
+  canRepeatCall,
+  findConfig,
+  type IdempotencyWindow,
+  logCall,
+  mayBeHandedOver,
+  openIdempotencyWindow,
+  sendOneByOne,
+  toDelay,
+  toPermanentMessage,
+  toSendFields,
+  workerDiedOutcome,
+} from "./provider-calls/provider-call.ts";
+import * as limiter from "./provider-calls/rate-limiter.ts";
+import { compose } from "./rendering/compose.ts";
+import { loadMailParts, type MailContent, type MailParts } from "./rendering/mail-content.ts";
+import type { SendItem } from "./sends.ts";
+
+export interface SingleSendItem extends SendItem {
+  content?: CompressedValue;
+  /** Number of claims so far. */
+  attempt?: number;
+  /** Random id of the last claim. */
+  by?: string;
+  /** When the last claim expires (ISO 8601). */
+  lease?: string;
+  firstClaimedAt?: string;
+  /** Of the first call that the provider may have received. */
+  key?: IdempotencyWindow;
+  /** The provider may have the mail, without confirming it. */
+  doubt?: boolean;
+  /** When its reserved slot starts (ISO 8601). */
+  turnAt?: string;
+  duesk?: string;
+  /** The status that is stored, but not yet counted in the statistics and on the contact. */
+  uncounted?: "sent" | "failed" | "uncertain" | "cancelled" | undefined;
+}
+
+type Contacts = Awaited<ReturnType<typeof engagement.getAddressees>>;
+
+type SingleContent = MailContent & { toName?: string | undefined };
+
+const leaseSeconds = queues.send.timeoutSeconds + 90;
+const graceSeconds = 120;
+// A little less than the longest delay of a queue message.
+const maxSlotAheadMs = 890_000;
+const memoryRetrySeconds = 5;
+
+/**
+ * Hands a single send over. Safe to repeat: it leaves a send alone that is settled or that another
+ * worker has claimed.
+ */
+export async function handOverSingle(orgId: number, sendId: number): Promise<void> {
+  const send = await get<SingleSendItem>(keys.send(orgId, sendId));
+  if (!send) return;
+  const entry = await inFlight.enter(orgId, send.sendingConfigId);
+  if (!entry)
+    return enqueue(queues.send, [{ orgId, sendId }], {
+      group: orgId,
+      delaySeconds: memoryRetrySeconds,
+    });
+  try {
+    const current = entry.atOnce ? send : await get<SingleSendItem>(keys.send(orgId, sendId));
+    if (current) await deliverNow(orgId, current);
+  } finally {
+    entry.leave();
+  }
+}
+
+async function deliverNow(orgId: number, send: SingleSendItem): Promise<void> {
+  if (!isDue(send)) {
+    if (send.uncounted) return countOutcome(orgId, send);
+    return isSettledElsewhere(send) ? removeTransient(orgId, send) : undefined;
+  }
+  send.doubt ||= send.status === "sending";
+  const prepared = await prepareSend(orgId, send).catch(toPermanentMessage);
+  if (prepared === undefined) return postpone(orgId, send, { seconds: memoryRetrySeconds });
+  if (typeof prepared === "string")
+    return settleSend(orgId, send, {
+      outcome: send.doubt ? workerDiedOutcome : { status: "refused", error: prepared },
+    });
+  await claimAndCall(orgId, send, prepared).finally(prepared.releaseMemory);
+}
+
+async function claimAndCall(
+  orgId: number,
+  send: SingleSendItem,
+  prepared: PreparedSend,
+): Promise<void> {
+  const { config, contacts, slot, mailing, credentials, provider } = prepared;
+  if (send.doubt && !canRepeatCall(send.key, config))
+    return settleSend(orgId, send, { outcome: workerDiedOutcome, contacts });
+  const { waitSeconds, isReserved } = slot;
+  if (waitSeconds > 0)
+    return postpone(orgId, send, {
+      seconds: waitSeconds,
+      turnAt: isReserved ? addSeconds(waitSeconds).toISOString() : undefined,
+    });
+  const claimed = await claimSend(orgId, send, prepared);
+  if (!claimed) return;
+  await warmUp.countMails(orgId, config, 1);
+  // The lease may have expired while this process was frozen. Then another worker settles the send.
+  if (claimed.lease! <= now().toISOString()) return;
+  const [outcome] = await sendOneByOne(provider, {
+    mailing,
+    credentials,
+    term: claimed.key,
+    repeated: (claimed.attempt ?? 1) > 1,
+  });
+  logCall(orgId, config, [outcome!]);
+  await applyOutcome(orgId, claimed, { ...prepared, callOutcome: outcome! });
+}
+
+/** Hand-overs of this process that no queue message waits for. */
+const directHandOvers = new Set<Promise<void>>();
+
+/** Waits for the direct hand-overs of this process. Returns whether there were any. */
+export async function finishDirectHandOvers(): Promise<boolean> {
+  const hasAny = directHandOvers.size > 0;
+  while (directHandOvers.size) await Promise.all(directHandOvers);
+  return hasAny;
+}
+
+/**
+ * Claims a mail for the process that accepts it; see intake/direct-hand-over.ts. Undefined when it
+ * cannot be handed over at once: then the queue takes it.
+ */
+export async function claimDirectly(accepted: AcceptedSend): Promise<DirectHandOver | undefined> {
+  const { orgId, send, config } = accepted;
+  const provider = providerOf(config.provider);
+  if (!provider || config.ratePerSecond) return undefined;
+  const [lane, key] = await Promise.all([
+    limiter.getRecentState(orgId, config.id),
+    openIdempotencyWindow(provider, config),
+  ]);
+  if (limiter.isPaused(lane)) return undefined;
+  const entry = inFlight.enterAtOnce(orgId, config.id);
+  if (!entry) return undefined;
+  const claim = { ...createClaim(send, provider), key };
+  let hasStarted = false;
+  const start = (content: SingleContent) => {
+    hasStarted = true;
+    const claimed = { ...send, ...claim } as SingleSendItem;
+    const work = deliverDirectly({ ...accepted, content, lane }, claimed)
+      .catch((error: unknown) => log.error("direct hand-over failed", error, { orgId }))
+      .finally(() => {
+        entry.leave();
+        directHandOvers.delete(work);
+      });
+    directHandOvers.add(work);
+  };
+  const cancel = () => {
+    if (!hasStarted) entry.leave();
+  };
+  return { claim, start, cancel };
+}
+
+type DirectMail = AcceptedSend & { content: SingleContent; lane: limiter.LimiterState };
+
+async function deliverDirectly(accepted: DirectMail, claimed: SingleSendItem): Promise<void> {
+  const started = performance.now();
+  const { usage } = await measureUnits(() => callDirectly(accepted, claimed));
+  log.info("message", {
+    queue: queues.send.name,
+    orgId: accepted.orgId,
+    sendId: claimed.id,
+    milliseconds: Math.round(performance.now() - started),
+    readUnits: usage.readUnits,
+    writeUnits: usage.writeUnits,
+  });
+}
+
+async function callDirectly(
+  { orgId, config, content, timezone, lane }: DirectMail,
+  claimed: SingleSendItem,
+): Promise<void> {
+  const parts = await prepareDirectly({ orgId, content, config }, claimed).catch(
+    async (error: unknown) => {
+      // Nothing was handed over yet, so the queue can begin again.
+      await postpone(orgId, claimed, { seconds: memoryRetrySeconds });
+      throw error;
+    },
+  );
+  if (typeof parts === "string")
+    return settleSend(orgId, claimed, { outcome: { status: "refused", error: parts } });
+  if (claimed.lease! <= now().toISOString()) return;
+  // Only the statistics need the contact. If it cannot be read now, it is read when it is counted.
+  const reading = (claimed.system ? Promise.resolve([]) : findContact(orgId, claimed)).catch(
+    () => undefined,
+  );
+  const [outcome] = await sendOneByOne(parts.provider, {
+    mailing: parts.mailing,
+    credentials: parts.credentials,
+    term: claimed.key,
+    repeated: false,
+  });
+  logCall(orgId, config, [outcome!]);
+  const slot = limiter.toFreeSlot(lane);
+  const prepared = { ...parts, config, slot, contacts: await reading, timezone };
+  await applyOutcome(orgId, claimed, { ...prepared, callOutcome: outcome! });
+}
+
+const findContact = (orgId: number, send: SingleSendItem): Promise<Contacts> =>
+  engagement.getAddressees(orgId, [send]);
+
+/** Renders the mail. Returns the message of an error that a retry cannot solve. */
+async function prepareDirectly(
+  { orgId, content, config }: Pick<DirectMail, "orgId" | "content" | "config">,
+  send: SingleSendItem,
+) {
+  try {
+    const [parts, credentials] = await Promise.all([
+      loadMailParts(orgId, content),
+      sendingConfigs.decryptCredentials(orgId, config),
+      warmUp.countMails(orgId, config, 1),
+    ]);
+    const sources = { content, parts, files: [] };
+    return { ...composeMailing(send, sources, config), credentials };
+  } catch (error) {
+    return toPermanentMessage(error);
+  }
+}
+
+function isDue({ status, scheduledAt, lease, turnAt }: SingleSendItem): boolean {
+  const time = now().toISOString();
+  if (status === "scheduled") return (scheduledAt ?? "") <= time;
+  if (status === "queued") return (turnAt ?? "") <= time;
+  return status === "sending" && (lease ?? "") <= endedBy(leaseSeconds).toISOString();
+}
+
+// A provider event can settle the send after its worker crashed. While the lease is valid, the
+// worker is alive and removes the transient attributes itself.
+const isSettledElsewhere = ({ status, duesk, lease }: SingleSendItem): boolean =>
+  duesk !== undefined &&
+  (lease ?? "") <= endedBy(leaseSeconds).toISOString() &&
+  !["scheduled", "queued", "sending"].includes(status);
+
+interface PreparedSend {
+  config: sendingConfigs.SendingConfig;
+  provider: ProviderAdapter;
+  credentials: Record<string, unknown>;
+  mailing: Mailing;
+  slot: limiter.RateSlot;
+  /** The contact with this address, if there is one. Undefined if it is not known yet. */
+  contacts: Contacts | undefined;
+  /** Of the organization, if it is known. */
+  timezone?: string;
+  releaseMemory(): void;
+}
+
+/**
+ * Reads and renders the mail. Undefined while the attachments of others fill the memory. Throws a
+ * Problem when it can never be sent.
+ */
+async function prepareSend(orgId: number, send: SingleSendItem): Promise<PreparedSend | undefined> {
+  const [content, config, contacts, lane, timezone] = await Promise.all([
+    findContent(orgId, send),
+    findConfig(orgId, send.sendingConfigId),
+    send.system ? [] : findContact(orgId, send),
+    limiter.readState(orgId, send.sendingConfigId),
+    organizations.getTimezone(orgId),
+    requireNotSuppressed(orgId, send),
+  ]);
+  const releaseMemory = attachments.reserveMemory(content.attachments);
+  if (!releaseMemory) return undefined;
+  try {
+    const mailing = await buildMailing({ orgId, content, config, lane }, send);
+    return { ...mailing, contacts, timezone, releaseMemory };
+  } catch (error) {
+    releaseMemory();
+    throw error;
+  }
+}
+
+type MailSource = Pick<DirectMail, "orgId" | "content" | "config" | "lane">;
+
+async function buildMailing({ orgId, content, config, lane }: MailSource, send: SingleSendItem) {
+  const [parts, files, credentials, slot] = await Promise.all([
+    loadMailParts(orgId, content),
+    attachments.loadAttachments(content.attachments),
+    sendingConfigs.decryptCredentials(orgId, config),
+    // A send that returns for its reserved slot checks only whether the whole config is paused.
+    config.ratePerSecond && !send.turnAt
+      ? limiter.acquireSlot(orgId, config, { n: 1, maxAheadMs: maxSlotAheadMs })
+      : acquireUnlimitedSlot(orgId, config.id, lane),
+  ]);
+  const { provider, mailing } = composeMailing(send, { content, parts, files }, config);
+  return { config, provider, credentials, mailing, slot };
+}
+
+/** `lane` has just been read. */
+const acquireUnlimitedSlot = async (
+  orgId: number,
+  configId: number,
+  lane: limiter.LimiterState,
+): Promise<limiter.RateSlot> =>
+  limiter.isPaused(lane)
+    ? limiter.acquireSlot(orgId, { id: configId }, { n: 1, maxAheadMs: maxSlotAheadMs })
+    : limiter.toFreeSlot(lane);
+
+/** Throws a Problem when the mail can never be sent. */
+function composeMailing(
+  send: SingleSendItem,
+  { content, parts, files }: { content: SingleContent; parts: MailParts; files: Attachment[] },
+  config: sendingConfigs.SendingConfig,
+) {
+  const { common, renderRecipient } = compose(content, parts, files);
+  const provider = providerOf(config.provider)!;
+  const recipient = renderRecipient({ sendId: send.id, to: send.toEmail, name: content.toName });
+  const flaw = recipientFlaw(provider, common, recipient);
+  if (flaw) throw invalid(flaw);
+  return { provider, mailing: { ...common, recipients: [recipient] } };
+}
+
+async function findContent(orgId: number, { id, content }: SingleSendItem): Promise<SingleContent> {
+  const item = content ?? (await get<CompressedValue>(keys.singleContent(orgId, id)));
+  if (!item) throw missing("The send was never accepted: its content is missing");
+  return decompress<SingleContent>(item);
+}
+
+// Acceptance checks suppressions too, so only mail that has waited is checked again.
+async function requireNotSuppressed(
+  orgId: number,
+  { toEmail, createdAt }: SingleSendItem,
+): Promise<void> {
+  if (epochSeconds() - Date.parse(createdAt) / 1000 < 60) return;
+  if (
+    (await suppressions.filterSuppressed(orgId, [toEmail], { purpose: "transactional" })).has(
+      normalizeEmail(toEmail),
+    )
+  )
+    throw invalid("suppressed");
+}
+
+/** Marks the send as about to be handed over. Undefined when another worker claimed it. */
+async function claimSend(
+  orgId: number,
+  send: SingleSendItem,
+  { provider, config }: PreparedSend,
+): Promise<SingleSendItem | undefined> {
+  const set = {
+    ...createClaim(send, provider),
+    ...(send.doubt ? { doubt: true } : { key: await openIdempotencyWindow(provider, config) }),
+  };
+  const isClaimed = await transact(
+    update(
+      keys.send(orgId, send.id),
+      { set, remove: ["turnAt"] },
+      { if: unchangedCondition(send) },
+    ),
+  );
+  // The SDK repeats a write whose response was lost, and the repeat then fails because of its own
+  // first try.
+  if (!isClaimed && (await get<SingleSendItem>(keys.send(orgId, send.id)))?.by !== set.by)
+    return undefined;
+  const { turnAt: _, ...rest } = send;
+  return { ...rest, ...set } as SingleSendItem;
+}
+
+const createClaim = (send: SingleSendItem, provider: ProviderAdapter) => ({
+  status: "sending" as const,
+  attempt: (send.attempt ?? 0) + 1,
+  by: randomBase62(8),
+  lease: addSeconds(leaseSeconds).toISOString(),
+  firstClaimedAt: send.firstClaimedAt ?? now().toISOString(),
+  provider: provider.key,
+});
+
+/**
+ * After a restore, the provider may have a mail that the table does not know of: the send becomes
+ * `uncertain`.
+ */
+export const markUncertain = (orgId: number, send: SingleSendItem): Promise<boolean> => {
+  const set = {
+    status: "sending" as const,
+    attempt: (send.attempt ?? 0) + 1,
+    by: randomBase62(8),
+    lease: now().toISOString(),
+    doubt: true,
+  };
+  const change = { set, remove: ["key", "turnAt"] };
+  return transact(update(keys.send(orgId, send.id), change, { if: unchangedCondition(send) }));
+};
+
+const unchangedCondition = ({ status, attempt, turnAt }: SingleSendItem) =>
+  all(
+    equals("status", status),
+    attempt === undefined ? absent("attempt") : equals("attempt", attempt),
+    turnAt === undefined ? absent("turnAt") : equals("turnAt", turnAt),
+  );
+
+async function applyOutcome(
+  orgId: number,
+  claimed: SingleSendItem,
+  {
+    config,
+    slot,
+    contacts,
+    timezone,
+    callOutcome,
+  }: Omit<PreparedSend, "releaseMemory"> & { callOutcome: HandOverOutcome },
+): Promise<void> {
+  const send = { ...claimed, doubt: claimed.doubt || mayBeHandedOver(callOutcome) };
+  const outcome = applyRetryLimit(callOutcome, config, {
+    stalledSince: send.firstClaimedAt,
+    maybeHandedOver: send.doubt,
+  });
+  if (outcome.status === "held") {
+    const delay = toDelay(outcome, backOffSeconds(send));
+    await postpone(orgId, send, { seconds: delay.seconds });
+    return limiter.recordHeldSend(orgId, config.id, delay);
+  }
+  await settleSend(orgId, send, { outcome, contacts, timezone });
+  if (outcome.status === "uncertain")
+    await limiter.recordHeldSend(orgId, config.id, { reason: "fault", seconds: 0 });
+  if (outcome.status === "accepted" && slot.isAfterFailure)
+    await limiter.resetBreaker(orgId, config.id);
+}
+
+const backOffSeconds = ({ attempt = 1 }: SingleSendItem): number =>
+  Math.min(2 ** (attempt - 1), 300);
+
+/**
+ * Stores the outcome in a write of its own, so that an error in the statistics cannot lose it, and
+ * then counts it. After a crash in between, the due index finds the send and it is counted.
+ */
+interface Settlement {
+  outcome: HandOverOutcome;
+  contacts?: Contacts | undefined;
+  /** Of the organization, if it is known. */
+  timezone?: string | undefined;
+}
+
+async function settleSend(
+  orgId: number,
+  send: SingleSendItem,
+  { outcome, contacts, timezone }: Settlement,
+): Promise<void> {
+  const key = keys.send(orgId, send.id);
+  const fields = {
+    ...toSendFields(outcome, now().toISOString()),
+    contactId: send.contactId ?? contacts?.[0]?.id,
+  };
+  if (await settleAndCount(orgId, send, { fields, contacts, timezone })) return;
+  const toUncounted = (status: SingleSendItem["uncounted"]) => ({
+    uncounted: send.system ? undefined : status,
+  });
+  const remove = send.system ? transientAttributes : handOverAttributes;
+  const set = { ...fields, ...toUncounted(fields.status as SingleSendItem["uncounted"]) };
+  // Incrementing `v` makes events that were applied to the old state apply again.
+  const isSettled = await transact(
+    update(key, { set, add: { v: 1 }, remove }, { if: unchangedCondition(send) }),
+  );
+  if (isSettled) return countOutcome(orgId, { ...send, ...set }, contacts);
+  // An event settled the send first: add only the other fields from the provider's response.
+  const { status: _, error: __, ...others } = fields;
+  if (send.attempt)
+    await transact(
+      update(
+        key,
+        { set: { ...others, ...toUncounted("sent") }, remove },
+        { if: equals("attempt", send.attempt) },
+      ),
+    );
+  const current = await get<SingleSendItem>(key);
+  if (current) await countOutcome(orgId, current, contacts);
+}
+
+/**
+ * Stores and counts the outcome in one transaction, which costs less than two writes. Returns false
+ * when it did not: the mail has a contact, whose counters need the outcome to be stored first, or
+ * the transaction failed, so that the outcome is stored without it.
+ */
+async function settleAndCount(
+  orgId: number,
+  send: SingleSendItem,
+  { fields, contacts, timezone }: Omit<Settlement, "outcome"> & { fields: Partial<SendItem> },
+): Promise<boolean> {
+  if (send.system || !contacts || contacts[0]) return false;
+  const { siteId, sendingConfigId: configId } = send;
+  const counterChange = { configId, counts: { [fields.status!]: 1 } };
+  try {
+    const date = timezone
+      ? organizations.dateIn(timezone, now())
+      : await organizations.getToday(orgId);
+    const settleWrite = update(
+      keys.send(orgId, send.id),
+      { set: fields, add: { v: 1 }, remove: transientAttributes },
+      { if: unchangedCondition(send) },
+    );
+    return await claimAtOnce(
+      settleWrite,
+      ...dailyCounters.dayCounterWrites(orgId, { siteId, date, shardSeed: send.id }, [
+        counterChange,
+      ]),
+    );
+  } catch {
+    return false;
+  }
+}
+
+/** Counts the outcome once, on the contact and in the daily counters. Safe to repeat. */
+async function countOutcome(
+  orgId: number,
+  send: SingleSendItem,
+  knownContacts?: Contacts,
+): Promise<void> {
+  const { uncounted, siteId, sendingConfigId: configId } = send;
+  if (!uncounted) return;
+  const [date, contacts] = await Promise.all([
+    organizations.getToday(orgId),
+    knownContacts ?? engagement.getAddressees(orgId, [send]),
+  ]);
+  const contactId = send.contactId ?? contacts[0]?.id;
+  if (uncounted === "sent") await engagement.recordSends(orgId, [{ ...send, contactId }], contacts);
+  const counterChange = { configId, counts: { [uncounted]: 1 } };
+  const changes = { set: { contactId }, remove: [...indexAttributeNames("due"), "uncounted"] };
+  await transact(
+    update(keys.send(orgId, send.id), changes, { if: present("uncounted") }),
+    ...dailyCounters.dayCounterWrites(orgId, { siteId, date, shardSeed: send.id }, [counterChange]),
+  );
+}
+
+const removeTransient = async (orgId: number, send: SingleSendItem): Promise<void> => {
+  await transact(
+    update(
+      keys.send(orgId, send.id),
+      { remove: transientAttributes },
+      { if: unchangedCondition(send) },
+    ),
+  );
+};
+
+/** Attributes that are needed only until the provider has responded. */
+const handOverAttributes = [
+  "content",
+  "lease",
+  "attempt",
+  "by",
+  "firstClaimedAt",
+  "key",
+  "doubt",
+  "turnAt",
+];
+const transientAttributes = [...indexAttributeNames("due"), ...handOverAttributes];
+
+/** Returns the send to the queue. With `turnAt`, it comes back for its reserved slot. */
+async function postpone(
+  orgId: number,
+  send: SingleSendItem,
+  { seconds, turnAt }: { seconds: number; turnAt?: string | undefined },
+): Promise<void> {
+  const due = indexAttributes(
+    indexes.due("SEND", dueShardOf(send.id)),
+    addSeconds(seconds + graceSeconds).toISOString(),
+  );
+  const set = { status: "queued", turnAt, ...(send.doubt && { doubt: true }), ...due };
+  const remove = ["lease", ...(turnAt ? [] : ["turnAt"]), ...(send.doubt ? [] : ["key"])];
+  const isPostponed = await transact(
+    update(keys.send(orgId, send.id), { set, remove }, { if: unchangedCondition(send) }),
+  );
+  if (isPostponed)
+    await enqueue(queues.send, [{ orgId, sendId: send.id }], {
+      group: orgId,
+      delaySeconds: seconds,
+    });
+}

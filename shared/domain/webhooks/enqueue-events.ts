@@ -1,0 +1,43 @@
+import { queryAll } from "../../adapters/dynamodb/table.ts";
+import { enqueue } from "../../adapters/sqs/enqueue.ts";
+import { splitIntoBatches } from "../../kernel/parallel.ts";
+import { ranges } from "../../keys.ts";
+import { maxOutgoingEvents, type OutgoingEvent, queues } from "../../queues.ts";
+import { nextPageNumber } from "./delivery-log.ts";
+import type { Webhook } from "./webhooks.ts";
+
+/**
+ * Queues events for every active endpoint that subscribes to their type. Safe to repeat: the
+ * endpoint then receives an event again, under the same webhook-id.
+ */
+export async function enqueueEvents(orgId: number, events: OutgoingEvent[]): Promise<void> {
+  if (!events.length) return;
+  const endpoints = await getActiveEndpoints(orgId);
+  const messages = endpoints.flatMap((endpoint) => {
+    const subscribed = events.filter(({ event }) => endpoint.events.includes(event));
+    return splitIntoBatches(subscribed, maxOutgoingEvents).map((batch) => ({
+      orgId,
+      webhookId: endpoint.id,
+      page: nextPageNumber(),
+      events: batch,
+    }));
+  });
+  await enqueue(queues.forward, messages, { group: ({ webhookId }) => webhookId });
+}
+
+// Other processes see a changed endpoint after this time at the latest.
+const cacheMs = 3000;
+type CachedEndpoint = Pick<Webhook, "id" | "events">;
+const endpointCache = new Map<number, { endpoints: CachedEndpoint[]; until: number }>();
+
+export const clearEndpointCache = (orgId: number): void => void endpointCache.delete(orgId);
+
+async function getActiveEndpoints(orgId: number): Promise<CachedEndpoint[]> {
+  const cached = endpointCache.get(orgId);
+  if (cached && cached.until > performance.now()) return cached.endpoints;
+  const all = await queryAll<Webhook>(ranges.records(orgId, "WEBHOOK"));
+  const endpoints = all.filter(({ active }) => active);
+  if (endpointCache.size >= 1000) endpointCache.clear();
+  endpointCache.set(orgId, { endpoints, until: performance.now() + cacheMs });
+  return endpoints;
+}

@@ -1,0 +1,23 @@
+// "Sent with Pennymail": the last line of mails of organizations that get a discount for it.
+import { escapeHtml } from "../kernel/html.ts";
+import type { MergeText } from "../providers/provider-adapter.ts";
+import { insertBeforeBodyEnd } from "./body-end.ts";
+import { detectHtmlLanguage, emailFooterWording, type Language } from "./wording/email-footer.ts";
+
+export const renderBrandingHtml = (link: string, language: Language): string =>
+  `<div style="max-width:600px;margin:24px auto 0;padding:8px;text-align:center;font:11px/1.6 Arial,sans-serif;color:#595959"><a href="${escapeHtml(link)}" style="color:#595959;text-decoration:underline">${escapeHtml(emailFooterWording[language].sentWith)}</a></div>`;
+
+export const renderBrandingText = (link: string, language: Language): string =>
+  `\n\n${emailFooterWording[language].sentWith}: ${link}\n`;
+
+export const addHtmlBranding = (html: MergeText, link: string): MergeText =>
+  insertBeforeBodyEnd(html, [renderBrandingHtml(link, languageOf(html))]);
+
+/** Uses the language of the HTML part. */
+export const addTextBranding = (text: MergeText, link: string, html: MergeText = []): MergeText => [
+  ...text,
+  renderBrandingText(link, languageOf(html)),
+];
+
+const languageOf = (html: MergeText): Language =>
+  detectHtmlLanguage(html.find((piece) => typeof piece === "string") ?? "");

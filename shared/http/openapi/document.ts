@@ -1,0 +1,243 @@
+import { refusedAddresses } from "../../kernel/email-fields.ts";
+import type { RouteGroup } from "../dispatch.ts";
+import { basePath, type RateLimit, type Route } from "../route.ts";
+import { addExamples } from "./examples.ts";
+import { readGuides } from "./guides.ts";
+import { createSchemaCollector, type JsonSchema, type ToJsonSchema } from "./json-schemas.ts";
+import { operationId, singular } from "./operation-ids.ts";
+import {
+  acceptsIdempotencyKey,
+  commonErrorResponses,
+  deferredResponse,
+  errorResponses,
+  headerObjects,
+  type MediaType,
+  otherStatuses,
+  ProblemBody,
+  type ReferenceObject,
+  type ResponseObject,
+  successResponse,
+} from "./response-objects.ts";
+import { tagDescriptions, tagsByGroup } from "./tags.ts";
+
+export interface Parameter {
+  in: "path" | "query" | "header";
+  name: string;
+  required: boolean;
+  description?: string;
+  schema: JsonSchema;
+  example?: unknown;
+}
+export interface Operation {
+  operationId: string;
+  tags: string[];
+  summary: string;
+  description: string;
+  security: Record<string, string[]>[];
+  parameters: (Parameter | ReferenceObject)[];
+  requestBody?: { required: boolean; content: Record<string, MediaType> };
+  responses: Record<string, ResponseObject | ReferenceObject>;
+  /** Any web page may call it. */
+  "x-cors"?: true;
+  /** HEAD is answered 200. */
+  "x-probed"?: true;
+}
+
+export type OpenApiDocument = ReturnType<typeof createOpenApiDocument>;
+
+/**
+ * OpenAPI 3.1 (spec.openapis.org/oas/v3.1.0), generated from the route objects that serve the
+ * requests.
+ */
+export function createOpenApiDocument(groups: RouteGroup[]) {
+  const { components, schemaOf } = createSchemaCollector();
+  const problem = schemaOf(ProblemBody, "output");
+  const paths = createPaths(groups, schemaOf);
+  const operations = Object.values(paths).flatMap((methods) => Object.values(methods));
+  for (const operation of operations) addExamples(operation, components);
+  return {
+    openapi: "3.1.0",
+    info: {
+      title: "Pennymail",
+      version: "1",
+      description: [introduction, refusedAddresses, readGuides(operations)].join("\n\n"),
+      license: { name: "MIT", identifier: "MIT" },
+    },
+    servers: [{ url: "/" }],
+    tags: createTags(groups),
+    paths,
+    components: {
+      securitySchemes: {
+        apiKey: {
+          type: "http",
+          scheme: "bearer",
+          description: "API key in the header `Authorization: Bearer pm_live_...`.",
+        },
+        session: {
+          type: "apiKey",
+          in: "cookie",
+          name: "__Host-session",
+          description: "Session cookie, set by sign-up and login. Expires after 7 days.",
+        },
+      },
+      schemas: { ...components, Problem: problem },
+      parameters: { IdempotencyKey: idempotencyKeyParameter },
+      headers: headerObjects,
+      responses: commonErrorResponses(),
+    },
+  };
+}
+
+const introduction = "Marketing and transactional email on your own AWS account or on one machine.";
+
+/** Groups of one resource share a tag; the first group describes it. */
+const createTags = (groups: RouteGroup[]) => {
+  const names = groups.filter(({ routes }) => routes.length).map(tagOf);
+  return [...new Set(names)].map((name) => ({
+    name,
+    "x-displayName": displayName(name),
+    ...(tagDescriptions[name] && { description: tagDescriptions[name] }),
+  }));
+};
+const displayName = (tag: string): string =>
+  tag === "mfa" ? "MFA" : tag.charAt(0).toUpperCase() + tag.slice(1).replaceAll("-", " ");
+const tagOf = ({ name }: RouteGroup): string => tagsByGroup[name] ?? name;
+
+function createPaths(
+  groups: RouteGroup[],
+  schemaOf: ToJsonSchema,
+): Record<string, Record<string, Operation>> {
+  const all: Record<string, Record<string, Operation>> = {};
+  for (const group of groups)
+    for (const route of group.routes) {
+      all[route.path] ??= {};
+      all[route.path]![route.method.toLowerCase()] = createOperation(tagOf(group), route, schemaOf);
+    }
+  return all;
+}
+
+const createOperation = (tag: string, route: Route, schemaOf: ToJsonSchema): Operation => ({
+  operationId: operationId(route),
+  tags: [tag],
+  summary: route.summary,
+  description: [
+    route.description,
+    `${accessSentence(route)} ${rateLimitSentences[route.rateLimit]}`,
+  ]
+    .filter(Boolean)
+    .join("\n\n"),
+  security: securityByAuth[route.auth](route),
+  parameters: [
+    ...pathParameters(route),
+    ...queryParameters(route, schemaOf),
+    ...(acceptsIdempotencyKey(route) ? [idempotencyKeyReference] : []),
+  ],
+  ...requestBody(route, schemaOf),
+  responses: {
+    [route.status]: successResponse(route, schemaOf),
+    ...deferredResponse(route, schemaOf),
+    ...otherStatuses(route, schemaOf),
+    ...errorResponses(route),
+  },
+  ...(route.cors && { "x-cors": true as const }),
+  ...(route.answersHead && { "x-probed": true as const }),
+});
+
+const securityByAuth: Record<Route["auth"], (route: Route) => Record<string, string[]>[]> = {
+  public: () => [],
+  session: () => [{ session: [] }],
+  account: ({ scope }) => [{ apiKey: [scope] }, { session: [] }],
+};
+
+const accessSentence = (route: Route): string => accessSentences[route.auth](route);
+const accessSentences: Record<Route["auth"], (route: Route) => string> = {
+  public: () => "Public: no credential needed.",
+  session: () => "Authentication: session only. API keys are refused.",
+  account: ({ scope, level }) =>
+    `Authentication: session, or API key with the scope \`${scope}\`${level === "organization" ? "; keys that are bound to one site are refused" : ""}.`,
+};
+const rateLimitSentences: Record<RateLimit, string> = {
+  general: "Rate limit: general.",
+  send: "Rate limit: send.",
+  address: "Rate limit: per client address.",
+  none: "Rate limit: none.",
+};
+
+const pathParameters = ({ path }: Route): Parameter[] =>
+  [...path.matchAll(/{(\w+)}/g)].map(([, name = ""]) => ({
+    in: "path",
+    name,
+    required: true,
+    ...pathParameterDescription(path, name),
+    schema: /^id$|Id$/.test(name) ? { type: "integer", minimum: 1 } : { type: "string" },
+  }));
+
+/** "Id of the list." for `/lists/{id}` and `/contacts/{id}/lists/{listId}`. */
+function pathParameterDescription(path: string, name: string): { description?: string } {
+  const known = pathParameterDescriptions[name];
+  if (known) return { description: known };
+  if (!/^id$|Id$/.test(name)) return {};
+  const segments = path.split("/");
+  const collection = segments[segments.indexOf(`{${name}}`) - 1] ?? "";
+  return { description: `Id of the ${singular(collection).replaceAll("-", " ")}.` };
+}
+const pathParameterDescriptions: Record<string, string> = {
+  token: "Token of the link in the email.",
+  eventName: "Name of the custom event.",
+  secret: "Secret of the sequence, as in its `webhookUrl`.",
+  email: "Email address.",
+  name: "File name of the photo.",
+  script: "File name of the script.",
+};
+
+function queryParameters({ query }: Route, schemaOf: ToJsonSchema): Parameter[] {
+  if (!query) return [];
+  const { properties = {}, required = [] } = schemaOf(query, "input");
+  return Object.entries(properties).map(([name, { description, ...schema }]) => ({
+    in: "query",
+    name,
+    required: required.includes(name),
+    ...(description !== undefined && { description }),
+    schema,
+  }));
+}
+
+const idempotencyKeyReference = { $ref: "#/components/parameters/IdempotencyKey" };
+const idempotencyKeyParameter: Parameter = {
+  in: "header",
+  name: "Idempotency-Key",
+  required: false,
+  description:
+    "Any text of 1 to 255 characters. For 24 hours, the same request with the same key gets " +
+    "the stored response, and nothing is done twice. Responses with 2xx, 402, 404 and 409 " +
+    "are stored. After 429 and 5xx, send the same request again with the same key; after any " +
+    "other error, correct the request.",
+  schema: { type: "string", minLength: 1, maxLength: 255 },
+};
+
+function requestBody(
+  { body, rawBodyTypes, acceptsTextPlain }: Route,
+  schemaOf: ToJsonSchema,
+): Pick<Operation, "requestBody"> {
+  if (rawBodyTypes) {
+    const types = Object.entries(rawBodyTypes).map(([type, inside]) => [
+      type,
+      { schema: schemaOf(inside, "input") },
+    ]);
+    return { requestBody: { required: true, content: Object.fromEntries(types) } };
+  }
+  if (!body) return {};
+  const schema = schemaOf(body, "input");
+  return {
+    requestBody: {
+      required: Boolean(schema.required?.length),
+      content: {
+        "application/json": { schema },
+        ...(acceptsTextPlain && { "text/plain": { schema } }),
+      },
+    },
+  };
+}
+
+/** Path without the base path: /sites/{id} */
+export const shortPath = (path: string): string => path.replace(basePath, "");

@@ -1,0 +1,285 @@
+// Example records of one shop, by the id of their schema: accounts and audience.
+export const timestamps = {
+  createdAt: "2026-09-14T08:12:40.118Z",
+  updatedAt: "2026-11-30T16:05:02.871Z",
+};
+export const siteId = 1;
+
+const tag = { id: 1, name: "customer" };
+const list = { id: 1, name: "Newsletter" };
+const known = { id: 1, email: "ann@example.com" };
+
+const rules = {
+  match: "all",
+  conditions: [
+    { field: "tag", operator: "equals", value: 1 },
+    { match: "any", conditions: [{ field: "lastOpenedAt", operator: "inLastDays", value: 30 }] },
+  ],
+};
+const Segment = {
+  id: 1,
+  siteId,
+  name: "Active customers",
+  description: "Opened something within a month",
+  rules,
+  ...timestamps,
+};
+
+const SegmentExplanation = {
+  matched: true,
+  match: "all",
+  conditions: [
+    { matched: true, field: "tag", operator: "equals", value: 1, actual: [1] },
+    {
+      matched: true,
+      match: "any",
+      conditions: [
+        {
+          matched: true,
+          field: "lastOpenedAt",
+          operator: "inLastDays",
+          value: 30,
+          actual: "2026-11-30T09:14:27.000Z",
+        },
+      ],
+    },
+  ],
+};
+
+export const Contact = {
+  ...known,
+  siteId,
+  firstName: "Ann",
+  lastName: "Lee",
+  phone: "+44 20 7946 0018",
+  company: "Example Ltd",
+  timezone: "Europe/London",
+  customFields: { plan: "pro" },
+  source: "api",
+  status: "subscribed",
+  tags: [tag],
+  lists: [list],
+  score: 35,
+  sendCount: 12,
+  openCount: 7,
+  clickCount: 3,
+  lastSentAt: "2026-11-30T09:00:04.310Z",
+  lastOpenedAt: "2026-11-30T09:14:27.000Z",
+  lastClickedAt: "2026-11-30T09:15:03.000Z",
+  ...timestamps,
+};
+
+export const ScoreEntry = {
+  delta: 5,
+  reason: null,
+  rule: { id: 1, name: "Looked at prices" },
+  createdAt: "2026-11-30T09:15:40.002Z",
+};
+
+const FormMeta = {
+  id: 1,
+  siteId,
+  name: "Newsletter",
+  status: "active",
+  sequenceId: null,
+  listId: 1,
+  tags: ["newsletter"],
+  doubleOptIn: true,
+  redirectUrl: "https://shop.example/thanks",
+  version: 1,
+  submissionCount: 214,
+  pageUrl: "https://mail.shop.example/api/v1/forms/1/page",
+  ...timestamps,
+};
+
+const FormDesign = {
+  title: "Newsletter",
+  fields: [
+    { name: "email", type: "email", label: "Email", required: true },
+    { name: "firstName", type: "text", label: "First name", required: false },
+    { name: "topic", type: "select", label: "Topic", required: false, options: ["Shoes", "Hats"] },
+  ],
+  submitLabel: "Subscribe",
+};
+
+export const FormSubmission = {
+  id: 1,
+  formId: 1,
+  contactId: 1,
+  email: "ann@example.com",
+  fields: { firstName: "Ann", topic: "Shoes" },
+  status: "accepted",
+  consent: {
+    at: "2026-11-12T18:40:11.530Z",
+    ip: "203.0.113.24",
+    userAgent: "Mozilla/5.0 (iPhone; CPU iPhone OS 18_1 like Mac OS X)",
+    page: "https://shop.example/news",
+    formVersion: 1,
+    confirmedAt: "2026-11-12T18:42:55.208Z",
+    confirmedIp: "203.0.113.24",
+    confirmedUserAgent: "Mozilla/5.0 (iPhone; CPU iPhone OS 18_1 like Mac OS X)",
+  },
+  confirmationSendId: 2,
+  error: null,
+  createdAt: "2026-11-12T18:40:11.530Z",
+};
+
+const occurrence = { url: "https://shop.example/checkout", createdAt: "2026-11-30T09:21:48.664Z" };
+const CustomEvent = {
+  id: 1,
+  siteId,
+  contactId: 1,
+  eventName: "order_placed",
+  properties: { total: 49.9 },
+  source: "tracking",
+  ...occurrence,
+};
+
+const SuppressionOf = {
+  email: "bob@example.com",
+  reason: "bounce",
+  detail: "550 5.1.1 user unknown",
+};
+
+const ApiKey = {
+  id: 1,
+  name: "Shop server",
+  prefix: "pm_live_8f3kQz1x",
+  siteId: null,
+  scopes: ["send:write", "sends:read"],
+  ...timestamps,
+  lastUsedAt: "2026-12-01T08:59:12.440Z",
+};
+
+export const audienceExamples: Record<string, unknown> = {
+  User: { id: 1, email: "ada@example.com", name: "Ada", ...timestamps },
+  Organization: {
+    id: 1,
+    name: "My shop",
+    plan: "starter",
+    timezone: "Europe/London",
+    ...timestamps,
+  },
+  ApiKey,
+  ApiKeyWithKey: {
+    ...ApiKey,
+    lastUsedAt: null,
+    key: "pm_live_8f3kQz1xV0aB7cD2eF4gH6iJ9kL1mN3oP5qR8sT0uW",
+  },
+  Site: {
+    id: 1,
+    name: "My shop",
+    domain: "shop.example",
+    autoBcc: null,
+    sendFrequencyCapDays: 2,
+    companyName: "My shop Ltd",
+    physicalAddress: "1 High Street\nLondon",
+    ...timestamps,
+  },
+  UnsubscribeStanding: {
+    email: "ann@example.com",
+    siteName: "My shop",
+    state: "unsubscribed",
+    everything: false,
+  },
+  Deleted: { id: 1, deleted: true },
+  Contact,
+  ListCandidate: { ...Contact, member: true },
+  ScoreEntry,
+  CustomEvent,
+  FormSubmission,
+  FormMeta,
+  Form: { ...FormMeta, designJson: FormDesign },
+  ScoringRule: {
+    id: 1,
+    siteId,
+    name: "Looked at prices",
+    trigger: "page_view",
+    match: { url: "/pricing" },
+    points: 5,
+    active: true,
+    ...timestamps,
+  },
+  List: { ...list, siteId, description: "Every other Tuesday", contactCount: 1840, ...timestamps },
+  Tag: { ...tag, siteId, contactCount: 612, ...timestamps },
+  Segment,
+  SegmentDetails: { ...Segment, contactCount: 438, countedAt: "2026-12-01T09:00:00.412Z" },
+  SegmentExplanation,
+  Suppression: {
+    ...SuppressionOf,
+    source: "sendgrid",
+    createdAt: timestamps.updatedAt,
+    updatedAt: timestamps.updatedAt,
+  },
+  ReportedContact: {
+    contactId: 1,
+    email: "ann@example.com",
+    firstName: "Ann",
+    lastName: "Lee",
+    status: "subscribed",
+    score: 35,
+    sendCount: 12,
+    openCount: 7,
+    clickCount: 3,
+    lastSentAt: Contact.lastSentAt,
+    sequences: [
+      { id: 1, name: "Welcome" },
+      { id: 2, name: "Win back" },
+    ],
+    createdAt: timestamps.createdAt,
+  },
+  Export: {
+    id: 1,
+    type: "contacts",
+    format: "csv",
+    status: "completed",
+    progress: 100,
+    rows: 18_402,
+    downloadUrl: "https://files.shop.example/exports/1.csv?X-Amz-Signature=2f1e9c1a",
+    error: null,
+    createdAt: "2026-12-01T09:00:00.412Z",
+    updatedAt: "2026-12-01T09:00:07.930Z",
+  },
+  Import: {
+    id: 1,
+    siteId,
+    filename: "customers.csv",
+    size: 48_213,
+    status: "completed",
+    error: null,
+    progress: 100,
+    total: 620,
+    processed: 620,
+    created: 548,
+    updated: 71,
+    skipped: 0,
+    failed: 1,
+    mode: "upsert",
+    resubscribe: false,
+    contactStatus: "subscribed",
+    tags: ["customer"],
+    lists: [1],
+    startSequences: false,
+    delimiter: ",",
+    encoding: "utf-8",
+    mapping: { "E-Mail": "email", Vorname: "firstName" },
+    errors: [{ row: 17, email: "bob@example", message: "email: must be one valid email address" }],
+    createdAt: "2026-12-01T09:00:00.412Z",
+    updatedAt: "2026-12-01T09:00:03.051Z",
+  },
+};
+
+export const contactActivity = {
+  customEvents: [
+    { name: "order_placed", properties: { total: 49.9 }, source: "tracking", ...occurrence },
+  ],
+  pageViews: [
+    {
+      name: "page_view",
+      properties: {},
+      source: "tracking",
+      url: "https://shop.example/pricing",
+      createdAt: "2026-11-30T09:15:40.002Z",
+    },
+  ],
+};

@@ -1,0 +1,273 @@
+// Example records of the same shop: templates, campaigns, sequences and holiday emails.
+import { welcome } from "../../../domain/automation/playbooks/welcome-playbooks.ts";
+import { siteId, timestamps } from "./accounts-and-audience.ts";
+
+const TemplateMeta = {
+  id: 1,
+  siteId,
+  name: "Welcome",
+  subject: "Welcome, {{ firstName }}",
+  folderId: 1,
+  version: 3,
+  variables: ["firstName"],
+  ...timestamps,
+};
+
+export const MailingStats = {
+  recipients: 1794,
+  sent: 1790,
+  delivered: 1771,
+  opened: 652,
+  openedTotal: 988,
+  clicked: 143,
+  clickedTotal: 201,
+  bounced: 19,
+  unsubscribed: 6,
+  complained: 1,
+  failed: 23,
+  openRate: 0.3682,
+  clickRate: 0.0807,
+};
+
+const MailingAccounting = {
+  candidates: 1840,
+  accepted: 1794,
+  suppressed: 12,
+  unsubscribed: 31,
+  capped: 3,
+  duplicate: 0,
+  invalid: 0,
+  queued: 0,
+  sending: 0,
+  sent: 0,
+  delivered: 1771,
+  failed: 23,
+  uncertain: 0,
+  cancelled: 0,
+};
+
+const runTimes = { startedAt: "2026-11-30T09:00:00.208Z", finishedAt: "2026-11-30T09:03:41.977Z" };
+
+export const Campaign = {
+  id: 1,
+  siteId,
+  name: "Spring sale",
+  subject: "Spring sale, {{ firstName }}",
+  templateId: 1,
+  listId: 1,
+  tagId: null,
+  segmentId: null,
+  sendingConfigId: 1,
+  abTest: null,
+  status: "sent",
+  statusReason: null,
+  scheduledAt: "2026-11-30T09:00:00.000Z",
+  sendLate: false,
+  ...runTimes,
+  winner: null,
+  ...timestamps,
+};
+
+const CampaignVariant = {
+  id: 1,
+  campaignId: 1,
+  name: "A",
+  subject: "Last days of the sale, {{ firstName }}",
+  templateId: null,
+  html: null,
+  weight: 50,
+  hasHtml: false,
+  recipients: 897,
+  delivered: 886,
+  opened: 341,
+  clicked: 80,
+  openRate: 0.3849,
+  clickRate: 0.0903,
+  isWinner: false,
+  ...timestamps,
+};
+
+const Sequence = {
+  id: 1,
+  siteId,
+  name: "Welcome",
+  status: "active",
+  triggerType: "tag_add",
+  triggerConfig: { tagName: "customer" },
+  sendingConfigId: 1,
+  autoBcc: null,
+  sendWindow: null,
+  statusReason: null,
+  webhookUrl: "https://mail.shop.example/api/v1/wh/sq/c2VxdWVuY2Ugb25l",
+  ...timestamps,
+};
+
+const SequenceStep = {
+  id: 1,
+  stepOrder: 1,
+  type: "email",
+  templateId: 1,
+  delayMinutes: null,
+  conditionConfig: null,
+  ...timestamps,
+};
+const SequenceStepDetail = {
+  ...SequenceStep,
+  stats: {
+    reached: 96,
+    waiting: 0,
+    sent: 96,
+    delivered: 95,
+    opened: 61,
+    clicked: 22,
+    bounced: 1,
+    unsubscribed: 0,
+    failed: 0,
+  },
+};
+
+const Enrollment = {
+  id: 1,
+  sequenceId: 1,
+  contactId: 1,
+  status: "active",
+  currentStepId: 2,
+  currentStepOrder: 2,
+  nextRunAt: "2026-12-03T09:14:27.000Z",
+  lastProgressAt: "2026-11-30T09:14:27.000Z",
+  completedAt: null,
+  failureReason: null,
+  createdAt: "2026-11-30T09:14:26.513Z",
+};
+
+const Holiday = {
+  id: 1,
+  siteId,
+  name: "Happy new year",
+  date: "2027-01-01",
+  templateId: 1,
+  sendingConfigId: null,
+  status: "scheduled",
+  statusReason: null,
+  startedAt: null,
+  finishedAt: null,
+  ...timestamps,
+};
+const zeros = (counts: object) => Object.fromEntries(Object.keys(counts).map((name) => [name, 0]));
+
+const emptyStepFields = { delayMinutes: null, conditionConfig: null };
+const { steps: _, ...welcoming } = welcome;
+const Playbook = {
+  ...welcoming,
+  emails: 2,
+  days: 2,
+  steps: [
+    {
+      stepOrder: 1,
+      type: "email",
+      subject: "Welcome to My shop{% if firstName %}, {{ firstName }}{% endif %}",
+      ...emptyStepFields,
+    },
+    { stepOrder: 2, type: "delay", subject: null, ...emptyStepFields, delayMinutes: 2880 },
+    { stepOrder: 3, type: "email", subject: "Where most people begin", ...emptyStepFields },
+  ],
+};
+
+export const campaignExamples: Record<string, unknown> = {
+  TemplateFolder: { id: 1, siteId, name: "Newsletters", ...timestamps },
+  TemplateMeta,
+  Template: {
+    ...TemplateMeta,
+    html: "<p>Hello {{ firstName | default: 'there' }}</p>",
+    text: "Hello {{ firstName | default: 'there' }}",
+    designJson: null,
+  },
+  MailingStats,
+  MailingAccounting,
+  Campaign,
+  AbTest: { testPercent: 20, metric: "open_rate", durationMinutes: 240 },
+  CampaignDetail: {
+    ...Campaign,
+    sendingConfigLabel: "My shop <hello@shop.example>",
+    stats: MailingStats,
+    accounting: MailingAccounting,
+    variants: [],
+  },
+  CampaignVariant,
+  CampaignPreview: {
+    candidates: 1840,
+    wouldReceive: 1794,
+    suppressed: 12,
+    unsubscribed: 31,
+    capped: 3,
+    exact: true,
+    samples: [
+      {
+        contactId: 1,
+        email: "ann@example.com",
+        variantId: null,
+        subject: "Spring sale, Ann",
+        html: "<p>Hello Ann</p>",
+        text: "Hello Ann",
+        missingVariables: [],
+        error: null,
+      },
+    ],
+  },
+  Sequence,
+  SequenceStep,
+  SequenceStepDetail,
+  Enrollment,
+  SequenceDetail: {
+    ...Sequence,
+    steps: [SequenceStepDetail],
+    enrollments: [Enrollment],
+    stats: {
+      active: 14,
+      completed: 79,
+      cancelled: 3,
+      failed: 0,
+      mails: {
+        candidates: 96,
+        accepted: 96,
+        queued: 0,
+        sending: 0,
+        sent: 1,
+        delivered: 95,
+        failed: 0,
+        uncertain: 0,
+        cancelled: 0,
+        suppressed: 0,
+        unsubscribed: 0,
+        capped: 0,
+      },
+    },
+  },
+  SequenceFunnel: {
+    sequenceId: 1,
+    name: "Welcome",
+    status: "active",
+    active: 14,
+    completed: 79,
+    cancelled: 3,
+    failed: 0,
+    total: 96,
+    completionRate: 0.8229,
+  },
+  StalledEnrollment: {
+    enrollmentId: 1,
+    sequenceId: 1,
+    sequenceName: "Welcome",
+    contactId: 1,
+    email: "ann@example.com",
+    currentStepId: 2,
+    currentStepOrder: 2,
+    lastProgressAt: "2026-11-29T09:14:27.000Z",
+    stalledHours: 47,
+    nextRunAt: "2026-12-02T09:14:27.000Z",
+    why: "waiting",
+  },
+  Holiday,
+  HolidayDetail: { ...Holiday, stats: zeros(MailingStats), accounting: zeros(MailingAccounting) },
+  Playbook,
+};

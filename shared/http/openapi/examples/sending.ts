@@ -1,0 +1,237 @@
+// Example records of the same shop: sends, events, sending configs and secure messages.
+import {
+  Contact,
+  contactActivity,
+  FormSubmission,
+  ScoreEntry,
+  siteId,
+  timestamps,
+} from "./accounts-and-audience.ts";
+
+const Send = {
+  id: 1,
+  siteId,
+  contactId: 1,
+  toEmail: "ann@example.com",
+  fromEmail: "hello@shop.example",
+  fromName: "My shop",
+  subject: "Hello Ann",
+  status: "delivered",
+  provider: "sendgrid",
+  sendingConfigId: 1,
+  providerMessageId: "14c5d75ce93.dfd.64b469",
+  campaignId: null,
+  variantId: null,
+  sequenceId: null,
+  stepId: null,
+  holidayId: null,
+  templateId: null,
+  batchId: null,
+  metadata: { orderId: "A-1042" },
+  scheduledAt: null,
+  secure: false,
+  cost: 0,
+  error: null,
+  createdAt: "2026-11-30T09:00:02.114Z",
+  sentAt: "2026-11-30T09:00:04.310Z",
+  deliveredAt: "2026-11-30T09:00:06.000Z",
+  openedAt: "2026-11-30T09:14:27.000Z",
+  clickedAt: "2026-11-30T09:15:03.000Z",
+  updatedAt: "2026-11-30T09:15:04.208Z",
+};
+
+const EmailEvent = {
+  id: 1,
+  sendId: 1,
+  toEmail: "ann@example.com",
+  subject: "Hello Ann",
+  type: "click",
+  data: {
+    url: "https://shop.example/spring",
+    userAgent: "Mozilla/5.0 (iPhone; CPU iPhone OS 18_1 like Mac OS X)",
+  },
+  ipAddress: "203.0.113.24",
+  timestamp: "2026-11-30T09:15:03.000Z",
+  provider: "sendgrid",
+  providerEventId: "c2VuZGdyaWQtY2xpY2stMQ",
+  automated: false,
+};
+
+const SendDetail = { ...Send, events: [EmailEvent] };
+
+const pass = (message: string) => ({ result: "pass", message });
+const checks = {
+  syntax: pass("It is well-formed"),
+  mx: pass("mail.example.com takes mail for example.com"),
+  disposable: pass("example.com is not known for disposable mailboxes"),
+  role: pass("It looks like the address of a person"),
+  typo: pass("The domain does not look mistyped"),
+};
+
+export const Validation = {
+  email: "ann@example.com",
+  normalized: "ann@example.com",
+  verdict: "valid",
+  suggestion: null,
+  checks,
+};
+
+export const SenderCheck = {
+  email: "hello@shop.example",
+  domain: "shop.example",
+  verdict: "trusted",
+  sender: null,
+  checks: {
+    syntax: pass("It is well-formed"),
+    knownSender: { result: "unknown", message: "We do not know who shop.example belongs to" },
+    lookalike: { ...pass("It looks like no domain that we know"), resembles: null },
+    spf: {
+      ...pass("It names who may send"),
+      record: "v=spf1 include:sendgrid.net -all",
+      lookups: 1,
+    },
+    dmarc: {
+      ...pass("Forged mail is rejected"),
+      record: "v=DMARC1; p=reject",
+      domain: "shop.example",
+      policy: "reject",
+      dkimAlignment: "relaxed",
+      spfAlignment: "relaxed",
+    },
+    domainAge: {
+      ...pass("Registered 4,210 days ago"),
+      registeredAt: "2015-05-22T00:00:00.000Z",
+      ageDays: 4210,
+    },
+  },
+};
+
+export const SendingConfig = {
+  id: 1,
+  provider: "sendgrid",
+  fromEmail: "hello@shop.example",
+  fromName: "My shop",
+  ratePerSecond: 20,
+  warmUp: null,
+  fallbackConfigId: null,
+  isByok: true,
+  verified: true,
+  verifiedAt: "2026-09-14T08:20:31.006Z",
+  credentialsSet: ["apiKey"],
+  ...timestamps,
+  webhookSecretSet: true,
+  webhookUrl: "https://mail.shop.example/api/v1/webhooks/sendgrid?config_id=1",
+};
+
+const Webhook = {
+  id: 1,
+  url: "https://shop.example/hooks/mail",
+  events: ["delivered", "bounce"],
+  active: true,
+  description: "CRM",
+  inactiveReason: null,
+  failingSince: null,
+  previousSecretUntil: null,
+  ...timestamps,
+};
+const secret = "9f2c4b7e1d8a6053c1e4f7b2a9d80634e5c7b1f2a3d4968071e2c3b4a5f60718";
+
+const Domain = {
+  id: 1,
+  name: "shop.example",
+  status: "verified",
+  statusReason: null,
+  clickTrackingEnabled: true,
+  openTrackingEnabled: true,
+  dkimSelectors: ["s1"],
+  verifiedAt: "2026-09-14T08:30:00.553Z",
+  lastCheckedAt: "2026-12-01T04:10:00.120Z",
+  nextCheckAt: "2026-12-02T04:10:00.120Z",
+  ...timestamps,
+};
+const DnsRecord = {
+  purpose: "ownership",
+  provider: null,
+  type: "TXT",
+  name: "_pennymail.shop.example",
+  value: "pennymail-verification=BOPtmrVl924dnY8vaTtDYlbfAgYIMogZ",
+  required: true,
+  state: "found",
+  found: ["pennymail-verification=BOPtmrVl924dnY8vaTtDYlbfAgYIMogZ"],
+  note: "Proves that the domain is yours: leave it there",
+  link: null,
+};
+
+export const sendingExamples: Record<string, unknown> = {
+  Send,
+  SendDetail,
+  EmailEvent,
+  Person: {
+    contact: Contact,
+    scoreLog: [ScoreEntry],
+    ...contactActivity,
+    sends: [SendDetail],
+    submissions: [FormSubmission],
+    complete: true,
+  },
+  Check: pass("It is well-formed"),
+  Validation,
+  ValidationUsage: { free: 1, paid: 0, costCents: 0, freeLeft: 99 },
+  SenderCheck,
+  SecureMessage: {
+    id: 1,
+    siteId,
+    sendId: 1,
+    toEmail: "ann@example.com",
+    subject: "Your contract",
+    status: "active",
+    hasPassphrase: true,
+    viewCount: 1,
+    firstViewedAt: "2026-11-30T09:14:27.000Z",
+    lastViewedAt: "2026-11-30T09:14:27.000Z",
+    expiresAt: "2026-12-07T09:00:02.114Z",
+    revokedAt: null,
+    createdAt: "2026-11-30T09:00:02.114Z",
+    updatedAt: "2026-11-30T09:14:27.000Z",
+  },
+  Provider: {
+    key: "sendgrid",
+    name: "SendGrid",
+    supportsWebhooks: true,
+    webhookProof: "signature",
+    capabilities: {
+      supportsWebhooks: true,
+      openTracking: true,
+      clickTracking: true,
+      batch: true,
+      maxAttachmentBytes: 20_000_000,
+    },
+    configFields: [
+      {
+        name: "apiKey",
+        description: "API key with the permission Mail Send; begins with SG.",
+        required: true,
+        options: null,
+      },
+    ],
+  },
+  SendingConfig,
+  Webhook,
+  WebhookWithSecret: { ...Webhook, secret },
+  WebhookDelivery: {
+    id: 1,
+    eventId: 1,
+    event: "delivered",
+    sendId: 1,
+    status: "delivered",
+    attempts: 1,
+    responseStatus: 204,
+    latencyMs: 83,
+    error: null,
+    lastAttemptAt: "2026-11-30T09:00:07.219Z",
+    nextAttemptAt: null,
+  },
+  Domain,
+  DnsRecord,
+  DomainDetail: { ...Domain, dnsRecords: [DnsRecord] },
+};

@@ -1,0 +1,45 @@
+// Tags group operations by resource. Most have the name of their route group; some resources have
+// two groups, because each group is a Lambda function of its own.
+
+export const tagsByGroup: Record<string, string> = {
+  "campaign-previews": "campaigns",
+  "public-forms": "forms",
+  playbooks: "sequences",
+};
+
+export const tagDescriptions: Record<string, string> = {
+  account: "Sign-up, login, API keys and account settings.",
+  mfa: "Second factors for logins: authenticator app, codes by email, recovery codes.",
+  sites: "Sites separate contacts, templates, campaigns and sends within an organization.",
+  contacts: "Contacts with custom fields, tags, lists and lead score.",
+  lists: "Lists that contacts are added to by hand, form or import.",
+  tags: "Tags to mark contacts with. A tag can start a sequence.",
+  segments: "Groups of contacts by rules, looked up when they are read or sent to.",
+  templates: "Email templates with Liquid, and folders for them.",
+  holidays: "One email on one day to every contact that is active in a sequence.",
+  campaigns: "One email to a list, tag or segment, with optional A/B test; previews and proofs.",
+  sequences: "Automated series of emails, delays and conditions, and ready-made playbooks.",
+  forms: "Sign-up forms, their submissions and their public endpoints.",
+  scoring: "Rules that give lead score points.",
+  send: "Transactional email: single sends, batches, uploads, and the list of sends.",
+  validation: "Checks of email addresses and senders.",
+  events: "Delivery events of sends.",
+  "custom-events": "Events of contacts that you report.",
+  suppressions: "Email addresses that get no email, or no marketing email.",
+  "secure-messages": "Encrypted emails that are read on a page.",
+  exports: "Export jobs for large files.",
+  analytics: "Dashboard, analytics, reports and scheduled reports.",
+  imports: "Import jobs for contacts.",
+  "sending-configs": "Accounts at email providers that email is sent with.",
+  domains: "Sender domains with their DNS records and tracking settings.",
+  organization: "Rate limits, sending health and branding of the organization.",
+  billing: "Plans, usage, subscription, credits and invoices.",
+  compliance: "CAN-SPAM settings and unsubscribing.",
+  webhooks: "Your endpoints that get email events.",
+  "stock-photos": "Stock photos from Pexels.",
+  tracking: "Website tracking.",
+  "provider-webhooks": "Endpoints that email providers call with delivery events.",
+  health: "Health of the service.",
+  reference: "This documentation.",
+  "public-pages": "Pages for people in a browser.",
+};

@@ -1,0 +1,144 @@
+import type { APIGatewayProxyStructuredResultV2 } from "aws-lambda";
+import { config } from "../config.ts";
+import { Problem, type ProblemKind } from "../errors.ts";
+import type { ApiReply } from "./route.ts";
+
+const statusByKind: Record<ProblemKind, number> = {
+  invalid: 400,
+  unauthenticated: 401,
+  unpaid: 402,
+  forbidden: 403,
+  missing: 404,
+  conflict: 409,
+  tooLarge: 413,
+  unsupported: 415,
+  limited: 429,
+  upstream: 502,
+  unavailable: 503,
+};
+
+/** Our pages load nothing from elsewhere and run no scripts. */
+const pageSecurityHeaders = {
+  "content-security-policy":
+    "default-src 'none'; style-src 'unsafe-inline'; img-src 'self' data:; form-action " +
+    "'self'; frame-ancestors 'none'; base-uri 'none'",
+  "referrer-policy": "no-referrer",
+  "x-frame-options": "DENY",
+};
+
+/**
+ * The content security policy of a page that may be framed, and whose form may redirect to these
+ * origins.
+ */
+export const framablePagePolicy = (origins: string[]): string =>
+  pageSecurityHeaders["content-security-policy"]
+    .replace("form-action 'self'", ["form-action 'self'", ...origins].join(" "))
+    .replace("frame-ancestors 'none'", "frame-ancestors *");
+
+/** Makes browsers use https from now on (RFC 6797). */
+const strictTransportSecurity = { "strict-transport-security": "max-age=31536000" };
+
+export const createReply = (requestId: string): ApiReply => ({
+  headers: {
+    "x-request-id": requestId,
+    "x-content-type-options": "nosniff",
+    "cache-control": "no-store",
+    ...(config.usesHttps && strictTransportSecurity),
+  },
+  cookies: [],
+  warnings: [],
+  sealCursor: () => {
+    throw new Error("The query of this route has no cursor");
+  },
+});
+
+export function jsonResponse(
+  status: number,
+  value: unknown,
+  { headers, cookies, warnings }: ApiReply,
+): APIGatewayProxyStructuredResultV2 {
+  const body = JSON.stringify({ data: value, ...(warnings.length && { warnings }) });
+  return {
+    statusCode: status,
+    headers: { "content-type": "application/json; charset=utf-8", ...headers },
+    ...(cookies.length && { cookies }),
+    body,
+  };
+}
+
+/** A response that is not JSON: text or bytes. */
+export function rawResponse(
+  { status, type }: { status: number; type: string },
+  content: string | Uint8Array,
+  { headers, cookies }: Pick<ApiReply, "headers" | "cookies">,
+): APIGatewayProxyStructuredResultV2 {
+  const securityHeaders = type.startsWith("text/html") ? securityHeadersFor(headers) : {};
+  const body =
+    typeof content === "string"
+      ? { body: content }
+      : { body: Buffer.from(content).toString("base64"), isBase64Encoded: true };
+  return {
+    statusCode: status,
+    headers: { "content-type": type, ...securityHeaders, ...headers },
+    ...(cookies.length && { cookies }),
+    ...body,
+  };
+}
+
+/**
+ * X-Frame-Options allows no exceptions, so it is left out if a page sets its own policy for frames.
+ */
+function securityHeadersFor(headers: Record<string, string>): Record<string, string> {
+  const { "x-frame-options": _, ...rest } = pageSecurityHeaders;
+  return headers["content-security-policy"] ? rest : pageSecurityHeaders;
+}
+
+/** The response to an error. The message of anything but a Problem is hidden. */
+export function errorResponse(
+  error: unknown,
+  requestId: string,
+  { headers }: ApiReply,
+): APIGatewayProxyStructuredResultV2 {
+  const problem = error instanceof Problem ? error : undefined;
+  const body = problem
+    ? {
+        error: problem.message,
+        code: problem.code,
+        requestId,
+        ...(problem.details && { details: problem.details }),
+        ...problem.bodyFields,
+      }
+    : { error: "The request failed because of an internal error", code: "internal", requestId };
+  return {
+    statusCode: problem ? (problem.status ?? statusByKind[problem.kind]) : 500,
+    headers: {
+      "content-type": "application/json; charset=utf-8",
+      ...retryAfterHeader(problem),
+      ...headers,
+    },
+    body: JSON.stringify(body),
+  };
+}
+
+/** 405 for a path that exists with other methods. */
+export function methodNotAllowed(
+  method: string,
+  supported: string[],
+  { headers }: ApiReply,
+): Problem {
+  headers.allow = allowed(supported).join(", ");
+  const message = `This path does not support ${method}, only ${supported.join(", ")}`;
+  return new Problem("missing", message, { code: "method_not_allowed", status: 405 });
+}
+
+/** The methods of a path. HEAD works wherever GET does. */
+export const allowed = (methods: string[]): string[] => [
+  ...methods,
+  ...(methods.includes("GET") ? ["HEAD"] : []),
+  "OPTIONS",
+];
+
+const retryAfterHeader = (problem: Problem | undefined): Record<string, string> =>
+  problem?.bodyFields.retryAfter === undefined
+    ? {}
+    : { "retry-after": String(problem.bodyFields.retryAfter) };

@@ -1,0 +1,53 @@
+// Large values in items of their own, so that lists do not read them and changes of status do not
+// write them again.
+import { createHash } from "node:crypto";
+import { promisify } from "node:util";
+import { gunzip, gzip } from "node:zlib";
+import * as blobs from "../adapters/s3/objects.ts";
+import type { Key } from "../keys.ts";
+
+/** The attributes of an item with a compressed value. */
+export interface CompressedValue {
+  /** The gzipped JSON of a value of up to 200 KB. */
+  gz?: Uint8Array;
+  /** The S3 key of a larger value. */
+  blob?: string;
+}
+
+const [zip, unzip] = [promisify(gzip), promisify(gunzip)];
+// An item can have 400 KB, including its keys and other attributes.
+const maxInlineBytes = 200_000;
+
+/**
+ * Returns a JSON value as attributes for the item with this key: `put(key, { ...record, ...(await
+ * compress(key, value)) })`.
+ * A value over 200 KB is stored in S3 before this returns, so an item never refers to a missing
+ * object. If the item is not written afterwards, the object stays unused. Safe to repeat: the
+ * object key contains a hash of the value. It begins with `kind`, because the lifecycle rules of
+ * the bucket delete bodies and keep templates.
+ */
+export async function compress(
+  key: Key,
+  value: unknown,
+  kind: "bodies" | "templates" = "bodies",
+): Promise<CompressedValue> {
+  const json = JSON.stringify(value);
+  const gz = await zip(json);
+  if (gz.length <= maxInlineBytes) return { gz };
+  const hash = createHash("sha256").update(json).digest("base64url").slice(0, 22);
+  const blob = `${kind}/${key.pk}/${key.sk}/${hash}.json.gz`.replaceAll("#", "/");
+  await blobs.put(blob, gz, "application/gzip");
+  return { blob };
+}
+
+/** Returns the value. Throws if its S3 object no longer exists. */
+export async function decompress<T>({ gz, blob }: CompressedValue): Promise<T> {
+  const bytes = blob === undefined ? gz : await blobs.get(blob);
+  if (!bytes) throw new Error(`The stored body ${blob ?? ""} no longer exists`);
+  return JSON.parse((await unzip(bytes)).toString("utf8")) as T;
+}
+
+/** Deletes the S3 object of an item that is being deleted. */
+export async function deleteCompressed({ blob }: CompressedValue): Promise<void> {
+  if (blob !== undefined) await blobs.remove(blob);
+}

@@ -1,0 +1,36 @@
+// Sweeps over the due index. Its shards hold entries sorted by the time at which they are due. The
+// index only finds entries: the worker decides by the item itself, which it reads consistently.
+import { query } from "../adapters/dynamodb/table.ts";
+import { now } from "../clock.ts";
+import type { IndexRange, Key } from "../keys.ts";
+import { inParallel } from "./parallel.ts";
+
+export type DueEntry = Key & { duesk: string };
+
+/** The shards whose first entry is due. A shard without due work costs 0.5 read units. */
+export async function findDueShards<S>(
+  shards: S[],
+  rangeOf: (shard: S) => IndexRange,
+): Promise<S[]> {
+  const time = now().toISOString();
+  const pages = await inParallel(16, shards, (shard) =>
+    query<DueEntry>(rangeOf(shard), { limit: 1 }),
+  );
+  return shards.filter((_, i) => (pages[i]!.items[0]?.duesk ?? "~") <= time);
+}
+
+/**
+ * Yields the due entries of a shard page by page. Ends at the first entry that is not due yet,
+ * because those behind it are due even later. Reads a page only when the consumer asks for it, so a
+ * worker whose time is up leaves the loop.
+ */
+export async function* readDuePages(range: IndexRange, limit: number): AsyncGenerator<DueEntry[]> {
+  let after: string | undefined;
+  do {
+    const page = await query<DueEntry>(range, { limit, after });
+    const time = now().toISOString();
+    const due = page.items.filter(({ duesk }) => duesk <= time);
+    yield due;
+    after = due.length === page.items.length ? page.next : undefined;
+  } while (after !== undefined);
+}

@@ -1,0 +1,50 @@
+import * as z from "zod";
+
+/**
+ * One mailbox in ASCII of at most 254 characters, without anything that could end a mail header.
+ * `listHint` is added to the error if the caller sends a list.
+ */
+export const emailAddressSchema = (listHint?: string) =>
+  z
+    .string({
+      error: ({ input }) =>
+        listHint && Array.isArray(input) ? `must be one address: ${listHint}` : undefined,
+    })
+    // The length is checked first, because the pattern overflows the stack on a text of megabytes.
+    .max(254, { abort: true })
+    .check(
+      z.email({
+        error: ({ input }) =>
+          `must be one valid email address${isAscii(String(input)) ? "" : asciiHint}`,
+      }),
+    )
+    .refine(
+      (address) => address.lastIndexOf("@") <= 64,
+      "must have at most 64 characters before the @",
+    );
+export const EmailAddress = emailAddressSchema();
+
+const isAscii = (text: string): boolean => /^[ -~]*$/.test(text);
+/** Text of the OpenAPI document. */
+export const refusedAddresses =
+  "Email addresses are one mailbox in ASCII. Refused, although RFC 5321 allows them, are addresses whose part before the @ is quoted, ends with an apostrophe or contains one of `! # $ % & * / = ? ^ { | } ~` or a backtick, and addresses whose domain is an IP address. Write a domain with other letters as `xn--…`.";
+
+const asciiHint = " in ASCII characters; write an international domain in its xn-- form";
+
+/** A display name, subject or header value. */
+export const singleLineText = (max: number) =>
+  z
+    .string()
+    .max(max, { abort: true })
+    .refine((text) => !hasControlCharacter(text), "must be one line, without control characters");
+
+const hasControlCharacter = (text: string): boolean =>
+  [...text].some((char) => char.charCodeAt(0) < 32 || char.charCodeAt(0) === 127);
+
+/** Replaces control characters and line separators by spaces. */
+export const toSingleLine = (text: string): string => text.replace(/[\p{Cc}\u2028\u2029]+/gu, " ");
+
+/** The form in which addresses are compared and stored. */
+export const normalizeEmail = (email: string): string => email.trim().toLowerCase();
+export const domainOf = (email: string): string =>
+  normalizeEmail(email).slice(email.trim().lastIndexOf("@") + 1);

@@ -1,0 +1,47 @@
+import { createLruCache } from "./lru-cache.ts";
+
+const maxCachedZones = 500;
+
+/** Date formats by IANA time zone. They are cached, because creating one takes 0.1 ms. */
+export function createZonedFormats(
+  locale: string,
+  options: Intl.DateTimeFormatOptions,
+): (timeZone: string) => Intl.DateTimeFormat {
+  const formats = createLruCache<Intl.DateTimeFormat>(maxCachedZones);
+  return (timeZone) => {
+    const format =
+      formats.get(timeZone) ?? new Intl.DateTimeFormat(locale, { ...options, timeZone });
+    formats.set(timeZone, format, 1);
+    return format;
+  };
+}
+
+/**
+ * The instant of a local hour. An hour that is skipped when clocks go forward becomes the next one.
+ */
+export function instantOf(date: string, hour: number, timezone: string): Date {
+  const asUtc = Date.parse(`${date}T00:00:00Z`) + hour * 3_600_000;
+  const first = asUtc - getZoneOffsetMs(asUtc, timezone);
+  return new Date(asUtc - getZoneOffsetMs(first, timezone));
+}
+
+const instantFormat = createZonedFormats("en-US", {
+  hourCycle: "h23",
+  year: "numeric",
+  month: "numeric",
+  day: "numeric",
+  hour: "numeric",
+  minute: "numeric",
+  second: "numeric",
+});
+
+/** The difference between local time and UTC. */
+function getZoneOffsetMs(at: number, timeZone: string): number {
+  const parts = Object.fromEntries(
+    instantFormat(timeZone)
+      .formatToParts(at)
+      .map(({ type, value }) => [type, Number(value)]),
+  ) as Record<string, number>;
+  const { year = 0, month = 1, day = 1, hour = 0, minute = 0, second = 0 } = parts;
+  return Date.UTC(year, month - 1, day, hour, minute, second) - Math.floor(at / 1000) * 1000;
+}

@@ -1,0 +1,83 @@
+// The layout of all pages for contacts and users: one column, no script, no external resources,
+// light and dark mode.
+import { type Html, html } from "../kernel/html.ts";
+
+interface PageContent {
+  /** BCP 47 */
+  lang: string;
+  title: string;
+  /** Below the title. */
+  body: Html | Html[];
+  /** A wide column, for long content. */
+  wide?: boolean;
+}
+
+export const renderPage = ({ lang, title, body, wide = false }: PageContent): string =>
+  html`<!doctype html>
+<html lang="${lang}">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta name="robots" content="noindex">
+<title>${title}</title>
+<link rel="icon" href="${icon}">
+<style>${pageStyle}</style>
+</head>
+<body>
+<main${wide && html` class="wide"`}>
+<h1>${title}</h1>
+${body}
+</main>
+</body>
+</html>
+`.html;
+
+const icon =
+  "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 " +
+  "16'%3E%3Crect y='2' width='16' height='12' rx='2' fill='%239a4a22'/%3E%3Cpath d='M1 4l7 5 " +
+  "7-5' fill='none' stroke='white' stroke-width='1.5'/%3E%3C/svg%3E";
+
+/** Contrast is checked in both modes by the browser tests. */
+const pageStyle: Html = {
+  html: `
+:root {
+  color-scheme: light dark;
+  --page: light-dark(#faf7f2, #191714);
+  --sheet: light-dark(#fff, #221f1b);
+  --ink: light-dark(#26211b, #ece6dd);
+  --faint: light-dark(#635a50, #b0a698);
+  --line: light-dark(#8d8275, #7d7367);
+  --accent: light-dark(#8f431d, #f0a27a);
+  --on-accent: light-dark(#fff, #191714);
+  --bad: light-dark(#9a271d, #f79b90);
+  font: 16px / 1.55 system-ui, sans-serif;
+}
+* { box-sizing: border-box; }
+body { margin: 0; padding: 1rem; background: var(--page); color: var(--ink); }
+main { max-width: 30rem; margin: 8vh auto 0; padding: 1.5rem; background: var(--sheet); border-radius: 12px;
+  box-shadow: 0 1px 3px light-dark(#0002, #0008); overflow-wrap: anywhere; }
+main.wide { max-width: 52rem; margin-top: 0; }
+h1 { font-size: 1.5rem; line-height: 1.25; margin: 0 0 .75rem; text-wrap: balance; }
+p { margin: .75rem 0; }
+a { color: var(--accent); }
+ul { padding-left: 1.2rem; }
+li { margin: .5rem 0; }
+form { margin: 1.25rem 0 0; }
+label { display: block; font-weight: 600; margin: 1rem 0 .25rem; }
+input, select, textarea { width: 100%; min-height: 44px; padding: .5rem .75rem; font: inherit; color: inherit; background: var(--page);
+  border: 1px solid var(--line); border-radius: 8px; }
+textarea { min-height: 8rem; }
+label:has([type=checkbox]) { display: flex; gap: .75rem; align-items: start; font-weight: 400; }
+[type=checkbox] { flex: none; width: 24px; min-height: 24px; margin: 0; accent-color: var(--accent); }
+[aria-invalid] { border: 2px solid var(--bad); }
+button { width: 100%; min-height: 44px; margin-top: 1rem; padding: .5rem 1.25rem; font: inherit; font-weight: 600; cursor: pointer;
+  color: var(--on-accent); background: var(--accent); border: 0; border-radius: 8px; }
+button.quiet { color: var(--accent); background: none; border: 2px solid; }
+:focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; }
+.faint { color: var(--faint); font-size: .9rem; }
+.text { white-space: pre-wrap; }
+.bad { color: var(--bad); font-weight: 600; }
+iframe { display: block; width: 100%; height: 75vh; border: 1px solid var(--line); border-radius: 8px; background: #fff; }
+`,
+};

@@ -1,0 +1,88 @@
+// The pages of a secure message. Its HTML comes from the sender, so it is shown in a frame that
+// runs no scripts.
+import type { SecureMessageCover } from "../domain/sending/secure-messages/secure-messages.ts";
+import { secureMessageWording } from "../email/wording/secure-message.ts";
+import type { Language } from "../email/wording/subscriber-pages.ts";
+import { type Html, html } from "../kernel/html.ts";
+import { renderPage } from "./page-layout.ts";
+
+/**
+ * The page before the message is shown. Link scanners see only this page and do not use up the
+ * message.
+ */
+export function renderCoverPage(
+  lang: Language,
+  { sender, subject, expiresAt, needsPassphrase }: SecureMessageCover,
+  refusal?: "wrong" | "tooMany",
+): string {
+  const words = secureMessageWording[lang];
+  const passphrase = html`<label for="passphrase">${words.passphrase}</label>
+<input id="passphrase" name="passphrase" type="password" autocomplete="off" required maxlength="200" aria-describedby="hint"${refusal !== undefined && html` aria-invalid="true"`}>
+<p class="faint" id="hint">${words.passphraseHint}</p>`;
+  const body = html`<p>${words.from(sender)}</p>
+<p><strong>${subject}</strong></p>
+<form method="post">
+${refusal !== undefined && html`<p class="bad" role="alert">${words[refusal]}</p>`}
+${needsPassphrase && passphrase}
+<button>${words.show}</button>
+</form>
+<p class="faint">${words.expiryNote(formatDate(lang, expiresAt))}</p>`;
+  return renderPage({ lang, title: words.title, body });
+}
+
+export function renderMessagePage(
+  lang: Language,
+  { sender, subject, expiresAt }: SecureMessageCover,
+  message: { html?: string | undefined; text?: string | undefined },
+): string {
+  const words = secureMessageWording[lang];
+  const senderLine = html`<p class="faint">${words.sentBy(sender)} ${words.expiryNote(formatDate(lang, expiresAt))}</p>`;
+  const body =
+    message.html === undefined
+      ? html`${senderLine}<p class="text">${message.text ?? ""}</p>`
+      : html`${senderLine}${messageFrame(lang, message.html)}`;
+  return renderPage({ lang, title: subject, body, wide: true });
+}
+
+function messageFrame(lang: Language, inner: string): Html {
+  // Links open in a new tab, without a referrer.
+  const content = `<!doctype html><base target="_blank"><meta name="referrer" content="no-referrer">${inner}`;
+  return html`<iframe title="${secureMessageWording[lang].frameTitle}" style="height:${frameHeight(inner)}" sandbox="allow-popups allow-popups-to-escape-sandbox" referrerpolicy="no-referrer" srcdoc="${content}"></iframe>`;
+}
+
+/**
+ * Estimates the height of the frame, because a frame without scripts cannot report its content's
+ * height. Short texts get about their height on a phone and can be scrolled. Other content gets
+ * most of the window.
+ */
+function frameHeight(html: string): string {
+  const maxHeight = "75vh";
+  if (
+    html.length > 4000 ||
+    /<(img|table|svg|style|link|form|pre)\b|\b(height|margin|padding|font-size)\s*:/i.test(html)
+  )
+    return maxHeight;
+  const blocks = html
+    .split(/<(?:p|br|div|li|h\d|blockquote)\b/i)
+    .map((block) => block.replace(/<[^<>]*>/g, "").trim().length);
+  const lines = blocks.reduce(
+    (sum, length) => sum + (length ? Math.ceil(length / charsPerPhoneLine) + 1 : 0),
+    0,
+  );
+  return `min(${maxHeight}, ${4 + 1.6 * lines}rem)`;
+}
+
+const charsPerPhoneLine = 38;
+
+export function renderExpiredPage(lang: Language): string {
+  const { goneTitle: title, gone } = secureMessageWording[lang];
+  return renderPage({ lang, title, body: html`<p>${gone}</p>` });
+}
+
+export function renderInvalidLinkPage(lang: Language): string {
+  const { invalidTitle: title, invalid: why } = secureMessageWording[lang];
+  return renderPage({ lang, title, body: html`<p>${why}</p>` });
+}
+
+const formatDate = (lang: Language, at: string): string =>
+  new Intl.DateTimeFormat(lang, { dateStyle: "long", timeZone: "UTC" }).format(new Date(at));

@@ -1,0 +1,142 @@
+// The contract of the provider adapters. One file implements it for each provider; one conformance
+// suite tests all ten.
+import type * as z from "zod";
+
+export interface Mailbox {
+  email: string;
+  name?: string | undefined;
+}
+
+export interface Attachment {
+  filename: string;
+  type: string;
+  /** Base64 without line breaks. */
+  content: string;
+}
+
+/**
+ * Text with merge fields: a string is the same for all recipients, a number is an index into each
+ * recipient's `values`. Adapters with a template syntax translate it; the others use
+ * `fillMergeText`.
+ */
+export type MergeText = (string | number)[];
+
+export interface Recipient {
+  sendId: number;
+  to: Mailbox;
+  values: string[];
+  /** Headers of this recipient, such as List-Unsubscribe, in addition to those of the mailing. */
+  headers: Record<string, string>;
+}
+
+/** The content of one provider call: one mail for each of its recipients. */
+export interface Mailing {
+  from: Mailbox;
+  replyTo?: string | undefined;
+  /** Gets a blind copy of each mail; see `bccOf`. */
+  bcc?: string | undefined;
+  subject: MergeText;
+  html?: MergeText | undefined;
+  text?: MergeText | undefined;
+  headers: Record<string, string>;
+  tags: string[];
+  attachments: Attachment[];
+  /** Undefined: as set in the account at the provider. */
+  trackOpens?: boolean | undefined;
+  trackClicks?: boolean | undefined;
+  recipients: Recipient[];
+}
+
+/**
+ * The outcome of handing over one recipient's mail.
+ * - accepted: the provider accepted it. `messageId` is absent if the provider returns none.
+ * - refused: it will never be accepted. `config`: because of the account or credentials.
+ * - held: it is safe to retry. `pace`: rate limit or quota; `fault`: provider error; `batch`: the
+ *   provider refused the whole call without naming the recipient at fault, so retry each one alone
+ *   at once. `heard`: it may have been handed over, so retry only with the same idempotency key and
+ *   the same bytes; without `heard` it was not handed over.
+ * - uncertain: it may or may not have been handed over.
+ * `error` is the provider's message, at most 300 characters, without secrets.
+ */
+export type HandOverOutcome =
+  | { status: "accepted"; messageId?: string | undefined }
+  | { status: "refused"; error: string; config?: true }
+  | {
+      status: "held";
+      why: "pace" | "fault" | "batch";
+      error: string;
+      retryAfterSeconds?: number | undefined;
+      heard?: true;
+    }
+  | { status: "uncertain"; error: string };
+
+export interface ProviderCall<C> {
+  mailing: Mailing;
+  credentials: C;
+  /** The same for every attempt of a mailing. Sent to providers that support idempotency keys. */
+  idempotencyKey: string;
+  /**
+   * An earlier attempt with this key may have reached the provider. Only then "duplicate" is a
+   * success.
+   */
+  repeated?: boolean;
+}
+
+export interface Limits {
+  /** Largest number of headers, without those that have a field of their own. */
+  headers?: number;
+  /** Characters of one header value, encoded. */
+  headerCharacters?: number;
+  /** Total bytes of header names and values. */
+  headerBytes?: number;
+  /** Header values must be ASCII. */
+  asciiHeaders?: true;
+  /** Further header names that a mail may not set, in lower case. */
+  forbiddenHeaders?: Set<string>;
+  subjectCharacters?: number;
+  /** Characters of the sender's name and address together, encoded. */
+  fromCharacters?: number;
+  filenameBytes?: number;
+  /** Allowed file extensions in lower case. Absent: any. */
+  filenameEndings?: Set<string>;
+}
+
+export interface ProviderAdapter<C extends z.ZodObject = z.ZodObject> {
+  key: string;
+  name: string;
+  /**
+   * Schema of a sending config's `credentials`; GET /providers lists its fields with their
+   * descriptions.
+   */
+  credentials: C;
+  /**
+   * How its webhooks are verified: by a signature with `webhookSecret`, or by `secret=` in the URL.
+   */
+  webhookProof: "signature" | "secret";
+  /** Largest total size of the attachments of one mail, decoded. Our own limit is 25 MB. */
+  maxAttachmentBytes: number;
+  /** Other limits of the provider, checked before a mail is accepted. */
+  limits?: Limits;
+  /** Whether tracking can be set per mail. */
+  tracking: { opens: boolean; clicks: boolean };
+  /** How long the provider recognizes an idempotency key. 0: it does not support them. */
+  idempotencySeconds: number;
+  /**
+   * Sending to several recipients in one call. `supports` tells whether this mailing can be sent so
+   * without changes.
+   */
+  batch?: { max: number; supports(mailing: Mailing): boolean };
+  /**
+   * Makes one HTTP request. Returns outcomes in the order of `mailing.recipients`, and provider
+   * errors as outcomes too. More than one recipient needs `batch`.
+   */
+  send(call: ProviderCall<z.output<C>>): Promise<HandOverOutcome[]>;
+}
+
+/** The blind copy of this recipient's mail, unless the recipient has the same address. */
+export const bccOf = ({ bcc }: Mailing, { to }: Recipient): string | undefined =>
+  bcc && bcc.toLowerCase() !== to.email.toLowerCase() ? bcc : undefined;
+
+/** Fills the merge fields with the values of a recipient. */
+export const fillMergeText = (mergeText: MergeText, { values }: Recipient): string =>
+  mergeText.map((part) => (typeof part === "string" ? part : (values[part] ?? ""))).join("");

@@ -1,0 +1,242 @@
+// Makes the HTTP request of an adapter and turns the response into outcomes, one per recipient. The
+// adapter defines URL, headers, body, how to read a success, and what differs from these defaults:
+//   2xx                       as `readOutcomes` reads it; other bodies (a web page): uncertain
+//   3xx                       uncertain
+//   401 402 403               not accepted: refused, config
+//   408                       uncertain
+//   429                       not accepted: held, pace, with Retry-After
+//   other 4xx                 not accepted: refused; with several recipients: held, batch
+//   503 with Retry-After      not accepted: held, fault
+//   other 5xx                 uncertain
+//   no connection             not accepted: held, fault
+//   reset, timeout            uncertain
+// Only responses that the provider documents as "not accepted" are retried. With an idempotency key
+// (`idempotencySeconds` above 0) a request is safe to repeat: `uncertain` becomes `held` and
+// `heard`.
+import * as web from "../adapters/http/client.ts";
+import { NoResponse } from "../adapters/http/no-response.ts";
+import { secondsUntil } from "../clock.ts";
+import { config } from "../config.ts";
+import { parseJson } from "../kernel/json.ts";
+import { commonFlaw } from "./limits.ts";
+import type { HandOverOutcome, Mailing, ProviderAdapter, Recipient } from "./provider-adapter.ts";
+
+/**
+ * Timeout of one request. Shorter than the timeouts of the workers and of API Gateway (30 seconds).
+ */
+const timeoutSeconds = 25;
+
+/** A request to the provider's API, and how to read the response. */
+interface ProviderExchange extends ResponseRules {
+  /** PROVIDER_URL_<KEY> replaces its origin. */
+  url: string;
+  headers: Record<string, string>;
+  /**
+   * Objects are sent as JSON, strings and forms as they are. A string needs a content-type header.
+   */
+  body: string | FormData | object;
+  /** Credentials, in every form in which they are sent, to be removed from error texts. */
+  secrets: string[];
+}
+
+export interface ProviderResponse {
+  status: number;
+  headers: Headers;
+  text: string;
+  /** The parsed body; undefined for invalid JSON. Read it with `safeParse` of a zod schema. */
+  json: unknown;
+}
+
+/**
+ * Why a provider did not accept a mail. `config`: because of the account. `pace`: rate limit or
+ * quota.
+ * `fault`: a provider error that is documented as "not accepted". `uncertain`: it may have been
+ * accepted.
+ */
+export type FailureKind = "refused" | "config" | "pace" | "fault" | "uncertain";
+
+/** How to read the responses of one provider. */
+interface ResponseRules {
+  /**
+   * Reads the outcomes from a response of any status: one per recipient in their order, or one for
+   * all. Returns undefined if the response does not report on mails; then its status decides.
+   */
+  readOutcomes(response: ProviderResponse): HandOverOutcome[] | HandOverOutcome | undefined;
+  /** Reads the error message. Without one the body is used, unless it is HTML. */
+  errorText(response: ProviderResponse): string | undefined;
+  /** Overrides the usual meaning of the status. */
+  failureKind?(response: ProviderResponse, errorText: string): FailureKind | undefined;
+  /** Overrides the Retry-After header. */
+  retryAfterSeconds?(response: ProviderResponse, errorText: string): number | undefined;
+}
+
+type CalledAdapter = Pick<
+  ProviderAdapter,
+  "key" | "name" | "maxAttachmentBytes" | "limits" | "idempotencySeconds" | "batch"
+>;
+
+/**
+ * Makes one HTTP request. Returns provider errors as outcomes. Refuses a mailing that exceeds the
+ * provider's limits without a request.
+ */
+export async function callProvider(
+  provider: CalledAdapter,
+  mailing: Mailing,
+  exchange: ProviderExchange,
+): Promise<HandOverOutcome[]> {
+  if (mailing.recipients.length > (provider.batch?.max ?? 1))
+    throw new Error(`${provider.name} accepts fewer recipients in one call`);
+  const attachments = mailing.attachments.map(({ filename, content }) => ({
+    filename,
+    size: Buffer.byteLength(content, "base64"),
+  }));
+  const flaw = commonFlaw(provider, { ...mailing, attachments });
+  if (flaw) return sameOutcomeForAll(mailing, { status: "refused", error: flaw.message });
+  const outcome = await sendRequest(provider, exchange).then(
+    (response) => outcomeOf(response, { provider, mailing, exchange }),
+    (error: unknown) => outcomeOfNetworkError(provider, error),
+  );
+  return Array.isArray(outcome) ? outcome : sameOutcomeForAll(mailing, outcome);
+}
+
+const sameOutcomeForAll = (mailing: Mailing, outcome: HandOverOutcome): HandOverOutcome[] =>
+  mailing.recipients.map(() => outcome);
+
+/** For adapters that read results per recipient. */
+export const outcomeOfFailure = (
+  failure: FailureKind,
+  error: string,
+  retryAfterSeconds?: number,
+): HandOverOutcome => outcomesByFailure[failure](error, retryAfterSeconds);
+
+/**
+ * Makes an error text safe to show and store: one line of at most 300 characters, without secrets.
+ */
+export function sanitizeError(errorText: string, secrets: string[] = []): string {
+  const line = errorText.replace(/[\p{Cc}\p{Cs}\s\u2028\u2029]+/gu, " ").trim();
+  const safe = secrets
+    .filter(Boolean)
+    .reduce((text, secret) => text.replaceAll(secret, "***"), line);
+  return [...safe].slice(0, 300).join("");
+}
+
+/** Merges the headers. A header of the recipient replaces one of the mailing, ignoring case. */
+export function mergeHeaders(
+  mailing: Mailing,
+  recipient: Pick<Recipient, "headers">,
+): Record<string, string> {
+  const own = new Set(Object.keys(recipient.headers).map((name) => name.toLowerCase()));
+  const common = Object.entries(mailing.headers).filter(([name]) => !own.has(name.toLowerCase()));
+  return { ...Object.fromEntries(common), ...recipient.headers };
+}
+
+/** Removes parameters such as the charset, which some providers do not document. */
+export const bareType = (type: string): string => type.split(";")[0]!.trim();
+
+/** The type of a file whose type is not known. */
+export const unknownType = "application/octet-stream";
+
+const outcomesByFailure: Record<
+  FailureKind,
+  (error: string, retryAfterSeconds?: number) => HandOverOutcome
+> = {
+  refused: (error) => ({ status: "refused", error }),
+  config: (error) => ({ status: "refused", error, config: true }),
+  pace: (error, retryAfterSeconds) => ({ status: "held", why: "pace", error, retryAfterSeconds }),
+  fault: (error, retryAfterSeconds) => ({ status: "held", why: "fault", error, retryAfterSeconds }),
+  uncertain: (error) => ({ status: "uncertain", error }),
+};
+
+async function sendRequest(
+  { key, idempotencySeconds }: CalledAdapter,
+  { url, headers, body }: ProviderExchange,
+): Promise<ProviderResponse> {
+  const isRawBody = typeof body === "string" || body instanceof FormData;
+  // A kept-alive connection may have closed while the Lambda was frozen. Without an idempotency key
+  // a failed request cannot be retried safely, so each request opens a new connection.
+  const connectionHeader = idempotencySeconds === 0 && { connection: "close" };
+  const response = await web.request({
+    method: "POST",
+    url: withConfiguredOrigin(url, config.providerUrl(key)),
+    headers: {
+      accept: "application/json",
+      "user-agent": "Pennymail",
+      ...(!isRawBody && { "content-type": "application/json" }),
+      ...connectionHeader,
+      ...headers,
+    },
+    body: isRawBody ? body : JSON.stringify(body),
+    timeoutSeconds,
+  });
+  return { ...response, json: parseJson(response.text) };
+}
+
+function withConfiguredOrigin(url: string, origin: string | undefined): string {
+  const { pathname, search } = new URL(url);
+  return origin ? new URL(pathname + search, origin).href : url;
+}
+
+interface Call {
+  provider: CalledAdapter;
+  mailing: Mailing;
+  exchange: ProviderExchange;
+}
+
+function outcomeOf(
+  response: ProviderResponse,
+  { provider, mailing, exchange }: Call,
+): HandOverOutcome[] | HandOverOutcome {
+  const outcomes = exchange.readOutcomes(response);
+  if (outcomes) return outcomes;
+  const errorText =
+    exchange.errorText(response) ||
+    unlessHtml(response.text) ||
+    `${provider.name} responded with status ${response.status}`;
+  const failure = exchange.failureKind?.(response, errorText) ?? failureOfStatus(response);
+  const error = sanitizeError(errorText, exchange.secrets);
+  if (failure === "refused" && mailing.recipients.length > 1)
+    return { status: "held", why: "batch", error };
+  if (failure === "uncertain") return repeatable(provider, error);
+  return outcomeOfFailure(
+    failure,
+    error,
+    exchange.retryAfterSeconds?.(response, errorText) ?? retryAfter(response.headers),
+  );
+}
+
+const unlessHtml = (text: string): string => (/^\s*</.test(text) ? "" : text);
+
+const failureByStatus: Record<number, FailureKind> = {
+  401: "config",
+  402: "config",
+  403: "config",
+  408: "uncertain",
+  429: "pace",
+};
+
+function failureOfStatus({ status, headers }: ProviderResponse): FailureKind {
+  if (status === 503 && retryAfter(headers) !== undefined) return "fault";
+  return failureByStatus[status] ?? (status >= 400 && status < 500 ? "refused" : "uncertain");
+}
+
+function retryAfter(headers: Headers): number | undefined {
+  const value = headers.get("retry-after")?.trim();
+  if (!value) return undefined;
+  const seconds = /^\d+$/.test(value) ? Number(value) : secondsUntil(new Date(value));
+  return Number.isNaN(seconds) ? undefined : seconds;
+}
+
+function outcomeOfNetworkError(provider: CalledAdapter, error: unknown): HandOverOutcome {
+  if (!(error instanceof NoResponse)) throw error;
+  if (!error.mayHaveArrived)
+    return outcomeOfFailure("fault", `No connection to ${provider.name} could be made`);
+  return repeatable(provider, `The connection to ${provider.name} was lost before it responded`);
+}
+
+/**
+ * The provider may have accepted the mail. With an idempotency key the request is safe to repeat.
+ */
+const repeatable = ({ idempotencySeconds }: CalledAdapter, error: string): HandOverOutcome =>
+  idempotencySeconds > 0
+    ? { status: "held", why: "fault", error, heard: true }
+    : outcomeOfFailure("uncertain", error);

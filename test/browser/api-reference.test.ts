@@ -1,0 +1,123 @@
+// The API reference in a real browser: search, examples, requests with an API key, phones.
+import type { Browser, BrowserContextOptions, Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
+import { signedUp } from "../support/api-client.ts";
+import {
+  axePageOptions,
+  desk,
+  findAccessibilityIssues,
+  launchBrowser,
+  phone,
+  savePicture,
+  screenVariants,
+  openPage as visit,
+} from "../support/browser-pages.ts";
+
+const origin = inject("baseUrl");
+const docs = `${origin}/api/v1/docs`;
+
+describe.skipIf(!inject("chromium"))("the API reference", () => {
+  let browser: Browser;
+  beforeAll(async () => {
+    browser = await launchBrowser();
+  });
+  afterAll(() => browser?.close());
+
+  const visited = async (hash: string, heading: string, options: BrowserContextOptions = {}) => {
+    const page = await visit(browser, docs + hash, { javaScriptEnabled: true, ...options });
+    page.setDefaultTimeout(60_000);
+    await page.getByRole("heading", { name: heading, exact: true }).first().waitFor();
+    return page;
+  };
+  const sectionOf = (page: Page, heading: string) =>
+    page.locator("section", { has: page.getByRole("heading", { name: heading }) }).last();
+
+  it("finds an operation by search, without a request to another host and without errors", async () => {
+    const page = await (await browser.newContext(desk)).newPage();
+    page.setDefaultTimeout(60_000);
+    const asked: string[] = [];
+    const problems: string[] = [];
+    page.on("request", (request) => asked.push(request.url()));
+    page.on("pageerror", ({ message }) => problems.push(message));
+    page.on("console", (message) => {
+      if (/error|warning/.test(message.type())) problems.push(message.text());
+    });
+    await page.goto(docs);
+    await page.getByRole("heading", { name: "First send" }).waitFor();
+    await page
+      .getByRole("button", { name: /search/i })
+      .first()
+      .click();
+    await page.getByRole("dialog").getByRole("combobox").fill("cancel a scheduled send");
+    await page
+      .getByRole("option", { name: /Cancel a scheduled send/ })
+      .first()
+      .click();
+    await page.getByRole("heading", { name: "Cancel a scheduled send" }).waitFor();
+    await page.waitForURL(`${docs}#tag/send/cancelSend`);
+    const foreign = asked.filter((url) => !/^(data|blob):/.test(url) && !url.startsWith(origin));
+    expect(asked.length).toBeGreaterThan(2);
+    expect(foreign).toEqual([]);
+    expect(problems).toEqual([]);
+    await page.context().close();
+  });
+
+  it("shows examples in curl, JavaScript and Python, and sends a request with an API key", async () => {
+    const { apiKey, siteId } = await signedUp({ service: origin });
+    const page = await visited("#tag/sites/listSites", "List sites");
+    const section = sectionOf(page, "List sites");
+    await section.getByRole("button", { name: /curl/i }).first().click();
+    const names = await page.getByRole("option").allInnerTexts();
+    expect(names.toSorted()).toEqual(["Curl", "Fetch", "Requests"]);
+    await page.keyboard.press("Escape");
+    await section.getByRole("button", { name: /Test Request/ }).click();
+    const client = page.getByRole("dialog").last();
+    await client.getByText("Bearer Token").waitFor();
+    await client.getByLabel("Bearer Token").fill(apiKey);
+    const answered = page.waitForResponse(`${origin}/api/v1/sites**`);
+    await client.getByRole("button", { name: /Send get request/ }).click();
+    const answer = await answered;
+    expect(answer.status()).toBe(200);
+    expect(await answer.json()).toMatchObject({ data: { sites: [{ id: siteId }] } });
+    await page.context().close();
+  });
+
+  it("is as wide as a phone and opens its contents", async () => {
+    const page = await visited("#tag/send/sendEmail", "Send an email", phone);
+    expect(await page.evaluate("document.documentElement.scrollWidth > innerWidth")).toBe(false);
+    await page.getByRole("button", { name: "Open Menu" }).first().click();
+    await page.getByRole("link", { name: "Campaigns" }).first().waitFor();
+    await savePicture(page, "api-reference-phone");
+    await page.context().close();
+  });
+
+  it.each(screenVariants)(
+    "has no accessibility issue in its guides and operations: %s, %s",
+    async (_, colorScheme, size) => {
+      const options = { ...size, ...axePageOptions, colorScheme };
+      const page = await visited("#tag/send/sendEmail", "Send an email", options);
+      expect(await findAccessibilityIssues(page)).toEqual([]);
+      await savePicture(page, `api-reference-${colorScheme}`);
+      await page.context().close();
+    },
+  );
+
+  it.each([
+    ["#cancelSend", "Cancel a scheduled send", "#tag/send/cancelSend"],
+    ["#rate-limits", "Rate limits", "#description/rate-limits"],
+  ])("still opens the link %s of older versions", async (hash, heading, newHash) => {
+    const page = await visited(hash, heading);
+    await page.waitForURL(docs + newHash);
+    await page.context().close();
+  });
+
+  it("links to the OpenAPI document without JavaScript", async () => {
+    const page = await visit(browser, docs);
+    expect(await page.locator("body").innerText()).toBe(
+      "This page needs JavaScript; the OpenAPI document has the same content.",
+    );
+    await page.getByRole("link", { name: "OpenAPI document" }).click();
+    await page.waitForURL(`${origin}/api/v1/openapi.json`);
+    await page.context().close();
+  });
+});

@@ -1,0 +1,109 @@
+// The tracking script in a real browser, in a page of another origin, as a customer would put it
+// there.
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Browser, Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
+import { expectStatus, signedUp, type TestClient } from "../support/api-client.ts";
+import { launchBrowser } from "../support/browser-pages.ts";
+
+describe.skipIf(!inject("chromium"))("the tracking script", () => {
+  let browser: Browser;
+  let shop: Server;
+  let client: TestClient;
+  let origin: string;
+  beforeAll(async () => {
+    client = await signedUp();
+    expectStatus(201, await client.call("POST", "/contacts", { email: "ann@example.com" }));
+    const src = `${inject("baseUrl")}/api/v1/tracking/script?siteId=${client.siteId}`;
+    shop = createServer(({ url = "" }, answer) => {
+      const consent = url.includes("required") ? ' data-consent="required"' : "";
+      answer
+        .setHeader("content-type", "text/html")
+        .end(`<title>Shop</title><script src="${src}"${consent}></script><a href="/bye">on</a>`);
+    });
+    await new Promise<void>((listening) => shop.listen(0, "127.0.0.1", listening));
+    origin = `http://127.0.0.1:${(shop.address() as AddressInfo).port}`;
+    browser = await launchBrowser();
+  });
+  afterAll(async () => {
+    await browser?.close();
+    shop?.close();
+  });
+
+  async function visited(path: string) {
+    const context = await browser.newContext();
+    const page = await context.newPage();
+    const told: string[] = [];
+    page.on("request", (request) => {
+      if (request.method() === "POST") told.push(new URL(request.url()).pathname);
+    });
+    await page.goto(origin + path);
+    const kept = async () => [
+      await context.cookies(),
+      await page.evaluate("JSON.stringify([{...localStorage}, {...sessionStorage}])"),
+    ];
+    return { page, told, kept, close: () => context.close() };
+  }
+
+  async function events(wanted: number): Promise<{ eventName: string; url: string }[]> {
+    for (let waited = 0; ; waited += 50) {
+      const { events: found } = expectStatus(
+        200,
+        await client.call<{ events: { eventName: string; url: string }[] }>(
+          "GET",
+          "/events/custom",
+        ),
+      ).body.data;
+      if (found.length >= wanted || waited > 5000) return found;
+      await sleep(50);
+    }
+  }
+  const run = (page: Page, code: string) => page.evaluate(code);
+
+  it("tracks page views by default, and not after consent was withdrawn", async () => {
+    const { page, told, kept, close } = await visited("/");
+    await page.evaluate('history.pushState({}, "", "/next")');
+    await page.waitForTimeout(200);
+    expect(told).toEqual(["/api/v1/tracking/event", "/api/v1/tracking/event"]);
+    expect(await kept()).toEqual([
+      [],
+      expect.stringMatching(/^\[\{"pennymail_visitor":"[0-9a-f]{32}"\},\{\}\]$/),
+    ]);
+    await run(page, "pennymail.consent(false)");
+    await page.click("a");
+    await page.waitForTimeout(200);
+    expect([told.length, await kept()]).toEqual([2, [[], '[{"pennymail_visitor":"no"},{}]']]);
+    await close();
+  });
+
+  it("stores and sends nothing before consent where consent is required, then sends what waited", async () => {
+    const { page, told, kept, close } = await visited("/?required");
+    await run(
+      page,
+      'pennymail.track("looked", { at: "shoes" }); history.pushState({}, "", "/next")',
+    );
+    await page.waitForTimeout(200);
+    expect([told, await kept()]).toEqual([[], [[], "[{},{}]"]]);
+    await run(page, 'pennymail.consent(); pennymail.identify({ email: "ann@example.com" })');
+    expect(await events(1)).toMatchObject([{ eventName: "looked", url: `${origin}/?required` }]);
+    expect(told).toEqual([...Array(3).fill("/api/v1/tracking/event"), "/api/v1/tracking/identify"]);
+    expect(await kept()).toEqual([
+      [],
+      expect.stringMatching(/^\[\{"pennymail_visitor":"[0-9a-f]{32}"\},\{\}\]$/),
+    ]);
+    await close();
+  });
+
+  it("tells what is done while a page is left, and knows the visitor on the next one", async () => {
+    const { page, close } = await visited("/");
+    await run(page, 'pennymail.identify({ email: "ann@example.com" })');
+    await run(page, 'addEventListener("pagehide", () => pennymail.track("left"))');
+    await page.click("a");
+    await run(page, 'pennymail.track("came")');
+    const names = (await events(3)).map(({ eventName }) => eventName);
+    expect(names.sort()).toEqual(["came", "left", "looked"]);
+    await close();
+  });
+});

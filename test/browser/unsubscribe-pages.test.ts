@@ -1,0 +1,150 @@
+// The way out of marketing mail as people meet it: the link in the footer of a mail, and the page
+// behind it, without script.
+import type { Browser, Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
+import type { LocalService } from "../../infra/local/service.ts";
+import { expectStatus } from "../support/api-client.ts";
+import {
+  axePageOptions,
+  desk,
+  findAccessibilityIssues,
+  launchBrowser,
+  openPage,
+  phone,
+  savePicture,
+  screenVariants,
+} from "../support/browser-pages.ts";
+import {
+  type NewsletterReader,
+  sendNewsletter,
+  startNewsletterService,
+} from "../support/newsletters.ts";
+
+const longEmail = `a-rather-long-name-of-ann@${"mail.".repeat(20)}example.com`;
+
+describe.skipIf(!inject("chromium"))("the page behind an unsubscribe link", () => {
+  let browser: Browser;
+  let service: LocalService;
+  beforeAll(async () => {
+    [browser, service] = await Promise.all([launchBrowser(), startNewsletterService()]);
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await service?.stop();
+  });
+
+  const titled = (page: Page, name: string) =>
+    page.getByRole("heading", { level: 1, name }).waitFor();
+
+  it("unsubscribes and resubscribes by keyboard alone, starting from the mail", async () => {
+    const { mail, status } = await sendNewsletter(service);
+    const page = await openPage(browser, "about:blank");
+    await page.setContent(mail.html!);
+    await page.getByRole("link", { name: "Unsubscribe" }).press("Enter");
+    await titled(page, "Unsubscribe?");
+    expect(await status()).toBe("subscribed");
+    await page.keyboard.press("Tab");
+    await page.keyboard.press("Enter");
+    await titled(page, "You are unsubscribed");
+    expect(await status()).toBe("unsubscribed");
+    await page.reload();
+    await titled(page, "You are unsubscribed");
+    await page.getByRole("button", { name: "Subscribe again" }).click();
+    await titled(page, "Welcome back");
+    expect(await status()).toBe("subscribed");
+    await page.context().close();
+  });
+
+  it("loads no other resources and stores nothing", async () => {
+    const { unsubscribePageUrl: link } = await sendNewsletter(service);
+    const page = await openPage(browser, "about:blank");
+    const asked: string[] = [];
+    page.on("request", (request) => asked.push(request.url()));
+    await page.goto(link);
+    expect(asked.filter((url) => !url.startsWith("data:"))).toEqual([link]);
+    expect(await page.context().cookies()).toEqual([]);
+    await page.context().close();
+  });
+
+  /** Every state, each brought about by what brings it about. */
+  const states: [
+    name: string,
+    lead: (page: Page, one: NewsletterReader) => Promise<unknown>,
+    title: string,
+  ][] = [
+    ["ask", async () => {}, "Abmelden?"],
+    ["out", (page) => page.getByRole("button").click(), "Sie sind abgemeldet"],
+    [
+      "all",
+      async (page) => {
+        await page.getByRole("button").click();
+        await page
+          .getByRole("button", { name: "Von allen E-Mails dieses Absenders abmelden" })
+          .click();
+        await page.getByText("von keiner Website dieses Absenders").waitFor();
+      },
+      "Sie sind abgemeldet",
+    ],
+    [
+      "back",
+      async (page) => {
+        await page.getByRole("button").click();
+        await page.getByRole("button", { name: "Wieder anmelden" }).click();
+      },
+      "Schön, dass Sie wieder da sind",
+    ],
+    [
+      "suppressed",
+      async (page, { client, email }) => {
+        expectStatus(201, await client.call("POST", "/suppressions", { email }));
+        await page.reload();
+      },
+      "Diese Adresse erhält keine E-Mails",
+    ],
+    [
+      "invalid",
+      (page, { unsubscribePageUrl: link }) => page.goto(link.slice(0, -9)),
+      "Dieser Link funktioniert nicht",
+    ],
+  ];
+
+  it.each(screenVariants)(
+    "stands in nobody's way in any of its states: %s, %s",
+    async (place, colorScheme, size) => {
+      for (const [name, lead, title] of states) {
+        const email = `${name}-${place}-${colorScheme}-${longEmail}`;
+        const one = await sendNewsletter(service, { email });
+        const page = await openPage(browser, one.unsubscribePageUrl, {
+          ...size,
+          ...axePageOptions,
+          colorScheme,
+          locale: "de-DE",
+        });
+        await lead(page, one);
+        await titled(page, title);
+        await savePicture(page, `unsubscribe-${name}-${place}-${colorScheme}`);
+        expect([name, await findAccessibilityIssues(page)]).toEqual([name, []]);
+        await page.context().close();
+      }
+    },
+  );
+
+  it.each(Object.entries({ desk, phone }))(
+    "the footer of the mail is as easy to read: %s",
+    async (place, size) => {
+      const html =
+        '<html lang="en"><head><title>News</title></head><body style="background:#222;color:#eee"><h1>News</h1></body></html>';
+      const { mail } = await sendNewsletter(service, { html });
+      const page = await openPage(browser, "about:blank", { ...size, ...axePageOptions });
+      await page.setContent(mail.html!);
+      await savePicture(page, `unsubscribe-footer-${place}`);
+      // A mail is no page of a site: it needs no landmarks.
+      expect(
+        (await findAccessibilityIssues(page)).filter(
+          (one) => !/^(region|landmark|page-has-heading)/.test(one),
+        ),
+      ).toEqual([]);
+      await page.context().close();
+    },
+  );
+});

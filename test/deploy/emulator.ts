@@ -1,0 +1,124 @@
+// ministack, an emulator of AWS that needs Python and no Docker, made stricter by a patch of ours:
+// it then checks API Gateway's Lambda permissions by route ARN and PartiQL by verb.
+import { spawn, spawnSync } from "node:child_process";
+import { createHash } from "node:crypto";
+import { existsSync, mkdirSync, openSync, readFileSync, renameSync, rmSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { dirname, join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+
+const version = "1.5.33";
+const patch = join(import.meta.dirname, `ministack-${version}.diff`);
+/** Where everything that is made for this test lies. */
+export const cache: string = join(import.meta.dirname, "../../node_modules/.cache/test-deploy");
+
+/** Installs the emulator unless it is there. Returns why it cannot, in one sentence. */
+export function install(): string | undefined {
+  const home = homeOfEmulator();
+  if (existsSync(home)) return undefined;
+  if (spawnSync("python3", ["--version"]).status !== 0) return "there is no python3";
+  const making = `${home}.part`;
+  rmSync(making, { recursive: true, force: true });
+  mkdirSync(dirname(home), { recursive: true });
+  if (!ran("python3", ["-m", "venv", making])) return "python3 cannot make a virtual environment";
+  const pip = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--retries", "1"];
+  if (!ran(join(making, "bin/python"), [...pip, `ministack==${version}`]))
+    return `pip cannot install ministack ${version}`;
+  const packages = packagesOf(join(making, "bin/python"));
+  // Without this, git takes the paths as those of the repository around them, and changes nothing.
+  const outside = { ...process.env, GIT_CEILING_DIRECTORIES: dirname(packages) };
+  const applied = spawnSync("git", ["apply", patch], {
+    cwd: packages,
+    env: outside,
+    encoding: "utf8",
+  });
+  if (applied.status !== 0) throw new Error(`${patch} does not fit: ${applied.stderr}`);
+  renameSync(making, home);
+  return undefined;
+}
+
+/** A changed patch makes a new one. */
+function homeOfEmulator(): string {
+  const hash = createHash("sha256").update(readFileSync(patch)).digest("hex").slice(0, 8);
+  return join(cache, `ministack-${version}-${hash}`);
+}
+
+const ran = (command: string, given: string[]): boolean =>
+  spawnSync(command, given, { stdio: "ignore", timeout: 90_000 }).status === 0;
+
+function packagesOf(python: string): string {
+  const code = "import ministack, pathlib; print(pathlib.Path(ministack.__file__).parent.parent)";
+  return spawnSync(python, ["-c", code], { encoding: "utf8" }).stdout.trim();
+}
+
+export interface Emulator {
+  /** Of all services. */
+  endpoint: string;
+  /** For the programs that use it: endpoint, region and the credentials of the account's root. */
+  env: Record<string, string>;
+  /** What it printed so far. */
+  log: string;
+  stop(): Promise<void>;
+}
+
+/** `functions`: variables of every Lambda function beyond those that its deploy sets. */
+export async function startEmulator(
+  folder: string,
+  functions: Record<string, string>,
+): Promise<Emulator> {
+  const port = String(await freePort());
+  const endpoint = `http://127.0.0.1:${port}`;
+  const account = { AWS_ACCESS_KEY_ID: "test", AWS_SECRET_ACCESS_KEY: "test" };
+  const region = { AWS_REGION: "us-east-1", AWS_DEFAULT_REGION: "us-east-1" };
+  const settings = {
+    GATEWAY_PORT: port,
+    MINISTACK_HOST: "localhost",
+    MINISTACK_REGION: "us-east-1",
+    LAMBDA_ACCOUNT_CONCURRENCY: "1000",
+    LOG_LEVEL: "INFO",
+    // Roles, bucket and key policies, and Lambda permissions are enforced.
+    AUTH: "true",
+    AWS_ENDPOINT_URL: endpoint,
+    ...account,
+    ...Object.fromEntries(
+      Object.entries(functions).map(([name, value]) => [`FUNCTIONS_${name}`, value]),
+    ),
+  };
+  const { HOME = "" } = process.env;
+  // Functions run on the `node` of this path.
+  const PATH = `${dirname(process.execPath)}:${process.env.PATH}`;
+  const log = join(folder, "emulator.log");
+  const output = openSync(log, "w");
+  const child = spawn(join(homeOfEmulator(), "bin/python"), ["-m", "ministack"], {
+    cwd: folder,
+    env: { PATH, HOME, ...settings },
+    stdio: ["ignore", output, output],
+  });
+  const ended = new Promise<void>((resolve) => child.once("exit", () => resolve()));
+  const answers = async () => (await fetch(`${endpoint}/_ministack/health`)).ok;
+  for (let waited = 0; !(await answers().catch(() => false)); waited += 100) {
+    if (child.exitCode !== null || waited > 60_000)
+      throw new Error(`The emulator did not start:\n${readFileSync(log, "utf8").slice(-2000)}`);
+    await sleep(100);
+  }
+  return {
+    endpoint,
+    env: { AWS_ENDPOINT_URL: endpoint, AWS_ENDPOINT_URL_LAMBDA: endpoint, ...account, ...region },
+    log,
+    stop: async () => {
+      child.kill("SIGTERM");
+      const killing = setTimeout(() => child.kill("SIGKILL"), 5000);
+      await ended;
+      clearTimeout(killing);
+    },
+  };
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}

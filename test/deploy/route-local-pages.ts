@@ -1,0 +1,26 @@
+// Loaded into the specification's processes (`--import`): fetch finds /_local/* of the stage at
+// LOCAL_PAGES, and the sandbox gets to know of each sending config, as its webhooks need.
+import "./localhost.ts";
+
+const stage = new URL(process.env.BASE_URL!);
+const localPages = process.env.LOCAL_PAGES!;
+const plain = globalThis.fetch;
+const observed = new Set(["POST", "PUT", "DELETE"]);
+
+globalThis.fetch = async (input, init) => {
+  const { origin, pathname, search } = new URL(input instanceof Request ? input.url : input);
+  if (origin !== stage.origin) return plain(input, init);
+  if (pathname.startsWith("/_local/")) return plain(`${localPages}${pathname}${search}`, init);
+  const response = await plain(input, init);
+  const method = init?.method ?? "GET";
+  if (response.ok && observed.has(method) && pathname.startsWith("/api/v1/sending-configs")) {
+    const call = {
+      method,
+      path: pathname,
+      requestBody: init?.body,
+      responseBody: await response.clone().text(),
+    };
+    await plain(`${localPages}/observed`, { method: "POST", body: JSON.stringify(call) });
+  }
+  return response;
+};

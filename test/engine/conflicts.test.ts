@@ -1,0 +1,83 @@
+// DynamoDB as it is on AWS under load: it refuses transactions that meet, throttles, and its
+// answers get lost.
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type ConflictProxy, openConflictProxy } from "../../infra/local/bench/conflict-proxy.ts";
+import { update, write } from "../../shared/adapters/dynamodb/table.ts";
+import * as credits from "../../shared/domain/billing/credits.ts";
+import * as allowance from "../../shared/domain/billing/quota.ts";
+import { keys } from "../../shared/keys.ts";
+import { mailPriceInMillicents, plans } from "../../shared/plans.ts";
+import * as mailroom from "../support/sending.ts";
+
+const seed = 14;
+let proxy: ConflictProxy;
+
+beforeAll(async () => {
+  proxy = await openConflictProxy({ endpoint: process.env.AWS_ENDPOINT_URL_DYNAMODB!, seed });
+  process.env.AWS_ENDPOINT_URL_DYNAMODB = proxy.url;
+  await mailroom.useOwnTableAndQueues();
+});
+afterAll(() => proxy.close());
+
+const sendAtOnce = (from: mailroom.TestSender, n: number) =>
+  Promise.all(
+    Array.from({ length: n }, (_, i) => mailroom.send(from, { to: `r${i}@example.com` })),
+  );
+
+// 200 in `npm run bench -- conflicts`, where the service has a process of its own.
+test("accepts 100 concurrent single sends of one organization and counts them exactly", async () => {
+  const from = await mailroom.createSender("resend");
+  const accepted = await sendAtOnce(from, 100);
+  expect((await allowance.getQuota(from.caller.orgId)).account.mails).toBe(100);
+  await mailroom.runWorkers();
+  expect(
+    await mailroom.expectBalanced(
+      from,
+      accepted.map(({ id }) => id),
+    ),
+  ).toEqual({ sent: 100 });
+  await from.provider.stop();
+});
+
+test("accepts 60 concurrent sends paid by credits and counts them exactly", async () => {
+  const from = await mailroom.createSender("resend");
+  const { orgId } = from.caller;
+  const each = mailPriceInMillicents(false);
+  const { period } = await allowance.getQuota(orgId);
+  await write(
+    update(keys.quotaAndCredits(orgId), {
+      set: { period: period.start, mails: plans.free.mailsPerMonth, charged: 0 },
+    }),
+  );
+  await credits.grant(orgId, { what: "purchase", reference: "p", amount: 10_000 * each });
+  await sendAtOnce(from, 60);
+  const { account } = await allowance.getQuota(orgId);
+  expect(account).toMatchObject({
+    mails: plans.free.mailsPerMonth + 60,
+    charged: 60 * each,
+    balance: 9_940 * each,
+  });
+  await mailroom.runWorkers();
+  await from.provider.stop();
+});
+
+test(`accepts and counts single sends and batches exactly once, despite throttling and lost responses (SEED=${seed})`, async () => {
+  const from = await mailroom.createSender("resend");
+  proxy.set({ throttled: 0.02, lost: 0.03 });
+  const [singles, batches] = await Promise.all([
+    sendAtOnce(from, 40),
+    Promise.all(
+      Array.from({ length: 4 }, () => mailroom.sendBatch(from, mailroom.uniqueRecipients(25))),
+    ),
+  ]);
+  await mailroom.runWorkers();
+  proxy.set({ throttled: 0, lost: 0 });
+  const ids = [
+    ...singles.map(({ id }) => id),
+    ...batches.flatMap(({ results }) => results.map(({ id }) => id!)),
+  ];
+  await mailroom.expectBalanced(from, ids);
+  expect((await allowance.getQuota(from.caller.orgId)).account.mails).toBe(140);
+  expect(proxy.tally.lost).toBeGreaterThan(0);
+  await from.provider.stop();
+});

@@ -1,0 +1,113 @@
+// Many writers of one item at once: all of them succeed, or are told to come again.
+import { expect, test } from "vitest";
+import { equals } from "../../shared/adapters/dynamodb/conditions.ts";
+import { ConditionFailed, get, put, update, write } from "../../shared/adapters/dynamodb/table.ts";
+import * as contacts from "../../shared/domain/audience/contacts/contacts.ts";
+import { upsert } from "../../shared/domain/audience/contacts/upserts.ts";
+import * as listMembers from "../../shared/domain/audience/groups/group-members.ts";
+import * as groups from "../../shared/domain/audience/groups/groups.ts";
+import * as scores from "../../shared/domain/audience/scoring/lead-scores.ts";
+import * as scoring from "../../shared/domain/audience/scoring/scoring.ts";
+import { contended } from "../../shared/errors.ts";
+import { createReply, errorResponse } from "../../shared/http/responses.ts";
+import { retryInTurn, retryOnConflict } from "../../shared/kernel/retry-on-conflict.ts";
+import { keys } from "../../shared/keys.ts";
+import {
+  createContact,
+  createTestSite,
+  newContact,
+  readContactCount,
+  readGroupMembers,
+} from "../support/contacts.ts";
+
+const numbers = (n: number) => Array.from({ length: n }, (_, i) => i);
+const all = <T>(n: number, work: (i: number) => Promise<T>): Promise<T[]> =>
+  Promise.all(numbers(n).map(work));
+
+test("50 parallel changes of one contact all succeed, and none is lost", async () => {
+  const shop = await createTestSite();
+  const { id } = await createContact(shop, "ann@x.com");
+  await all(50, (i) => contacts.change(shop.caller, id, { customFields: { [`field${i}`]: i } }));
+  const { customFields } = await contacts.find(shop.caller, id);
+  expect(customFields).toEqual(Object.fromEntries(numbers(50).map((i) => [`field${i}`, i])));
+});
+
+test("tags, scores, bulk rows and new addresses of one contact, in parallel, all succeed", async () => {
+  const shop = await createTestSite();
+  const { caller, siteId } = shop;
+  const { id } = await createContact(shop, "ann@x.com");
+  const tags = await all(20, (i) => groups.create("TAG", caller, { siteId, name: `t${i}` }));
+  const row = (i: number) => ({ ...newContact("ann@x.com"), customFields: { [`bulk${i}`]: true } });
+  const others = numbers(5).map((i) => newContact(`other${i}@x.com`));
+  const [saved] = await Promise.all([
+    all(20, (i) => upsert({ caller: caller, siteId: siteId }, [...others, row(i)])),
+    all(20, (i) => scoring.applyTag(caller, id, tags[i]!)),
+    all(20, () => scores.changeByHand(caller, id, { delta: 1 })),
+  ]);
+  expect(saved.flat().filter(({ outcome }) => outcome === "failed")).toEqual([]);
+  const contact = await contacts.find(caller, id);
+  expect([contact.tags.length, contact.score, Object.keys(contact.customFields).length]).toEqual([
+    20, 20, 20,
+  ]);
+  expect(await readContactCount(shop)).toBe(6);
+});
+
+test("a contact is found by its id while its address changes, alone and in a list", async () => {
+  const shop = await createTestSite();
+  const { caller, siteId, orgId } = shop;
+  const { id } = await createContact(shop, "ann@x.com");
+  const list = await groups.create("LIST", caller, { siteId, name: "News" });
+  let moves = true;
+  const moving = (async () => {
+    for (let i = 0; moves; i++)
+      await contacts.change(caller, id, { email: i % 2 ? "ann@x.com" : "ann@y.com" });
+  })();
+  for (let n = 0; n < 40; n++) {
+    expect(await contacts.find(caller, id)).toMatchObject({ id });
+    const moved = await (n % 2 ? listMembers.removeMembers : listMembers.addMembers)(
+      caller,
+      { kind: "LIST", id: list.id },
+      [id],
+    );
+    expect(moved).toMatchObject({ changed: 1, failed: [] });
+  }
+  moves = false;
+  await moving;
+  expect(await readGroupMembers(shop, "LIST", list.id)).toEqual({ ids: [], count: 0 });
+  expect(await contacts.getByIds(orgId, [id, id, 4711])).toHaveLength(2);
+});
+
+test("writers in other processes, which know of no line here, all get through", async () => {
+  const address = keys.contactLog(4711, 1, "contention");
+  await write(put(address, { v: 0 }));
+  await all(30, () =>
+    retryOnConflict("The item", async () => {
+      const { v } = (await get<{ v: number }>(address))!;
+      await write(update(address, { set: { v: v + 1 } }, { if: equals("v", v) }));
+    }),
+  );
+  expect(await get(address)).toMatchObject({ v: 30 });
+});
+
+test("contention that outlasts its retries is 503 with Retry-After", async () => {
+  let tries = 0;
+  const losing = retryInTurn("key", "The contact", async () => {
+    tries++;
+    throw new ConditionFailed(0);
+  });
+  const next = retryInTurn("key", "The contact", async (isFirst) => isFirst);
+  await expect(losing).rejects.toEqual(contended("The contact"));
+  expect(tries).toBeGreaterThan(10);
+  // Whoever waited reads again.
+  expect(await next).toBe(false);
+  const answer = errorResponse(contended("The contact"), "r", createReply("r"));
+  expect([answer.statusCode, answer.headers?.["retry-after"]]).toEqual([503, "1"]);
+});
+
+test("work within a line waits for nobody", async () => {
+  const inner = retryInTurn("a", "A", () =>
+    retryInTurn("b", "B", () => retryInTurn("a", "A", async () => "done")),
+  );
+  const outer = retryInTurn("b", "B", () => retryInTurn("a", "A", async () => "done"));
+  expect(await Promise.all([inner, outer])).toEqual(["done", "done"]);
+});

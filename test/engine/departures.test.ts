@@ -1,0 +1,185 @@
+// People who leave while a campaign is on its way: whoever was told that they have left gets no
+// mail that is claimed afterwards.
+import { afterEach, beforeAll, expect, test, vi } from "vitest";
+import { TransactWriteCommand, UpdateCommand } from "../../shared/adapters/dynamodb/commands.ts";
+import { queryAll } from "../../shared/adapters/dynamodb/table.ts";
+import { advanceClock, now } from "../../shared/clock.ts";
+import * as bulkUpsert from "../../shared/domain/audience/contacts/bulk-upsert.ts";
+import type { ContactItem } from "../../shared/domain/audience/contacts/contact-schema.ts";
+import { setSubscription } from "../../shared/domain/audience/contacts/contact-status.ts";
+import * as contacts from "../../shared/domain/audience/contacts/contacts.ts";
+import { createDepartureReader } from "../../shared/domain/audience/contacts/departures.ts";
+import { createTokenMaker } from "../../shared/domain/audience/contacts/link-tokens.ts";
+import * as suppressionImports from "../../shared/domain/audience/suppressions/suppression-imports.ts";
+import * as suppressions from "../../shared/domain/audience/suppressions/suppressions.ts";
+import * as state from "../../shared/domain/campaigns/campaign-actions.ts";
+import { runFanOut } from "../../shared/domain/campaigns/engine/fan-out.ts";
+import {
+  leaveEverywhere,
+  suppressRecipients,
+} from "../../shared/domain/delivery-events/event-reactions.ts";
+import * as unsubscribes from "../../shared/domain/delivery-events/unsubscribes.ts";
+import { erase } from "../../shared/domain/privacy/erasure.ts";
+import { emailShards, ranges } from "../../shared/keys.ts";
+import {
+  type CampaignSender,
+  createCampaignSender,
+  createDraft,
+  expectNoDuplicates,
+  readConsistentNumbers,
+  runWorkers,
+  useVirtualQueues,
+} from "../support/campaigns.ts";
+import { newContact } from "../support/contacts.ts";
+import { pauseCall, restoreClient } from "../support/pause-dynamodb-call.ts";
+
+vi.setConfig({ testTimeout: 120_000 });
+beforeAll(useVirtualQueues);
+afterEach(restoreClient);
+
+type Departure = (sender: CampaignSender, contact: ContactItem) => Promise<unknown>;
+
+const tokenOf = async ({ orgId, siteId, id, email }: ContactItem): Promise<string> =>
+  (await createTokenMaker("unsubscribe"))({ orgId, siteId, contactId: id, email });
+const suppressAs =
+  (reason: suppressions.SuppressionReason): Departure =>
+  ({ caller }, { email }) =>
+    suppressions.suppress(caller.orgId, { email, reason, source: "api" });
+const report = (email: string, type: "bounce" | "spam_report" | "unsubscribe") => [
+  { email, type, provider: "postmark" },
+];
+const upsertOptions = { startSequences: false, resubscribe: false };
+
+const waysToLeave: Record<string, Departure> = {
+  "link in the mail, and one-click": async (_, contact) =>
+    unsubscribes.unsubscribe(await tokenOf(contact)),
+  "link, from everything": async (_, contact) =>
+    unsubscribes.unsubscribeFromEverything(await tokenOf(contact)),
+  "status by the API": ({ caller }, { id }) =>
+    contacts.change(caller, id, { status: "unsubscribed" }),
+  "status back to pending": ({ caller }, { id }) =>
+    contacts.change(caller, id, { status: "pending" }),
+  "bulk upsert and import of contacts": (site, { email }) =>
+    bulkUpsert.save(site, [{ email, status: "unsubscribed" }], upsertOptions),
+  "suppression by the API": suppressAs("manual"),
+  "suppression for marketing": suppressAs("unsubscribe"),
+  "import of suppressions": ({ caller }, { email }) =>
+    suppressionImports.importRows(caller.orgId, [{ row: 1, given: { email } }]),
+  bounce: ({ caller }, { email }) => suppressRecipients(caller.orgId, report(email, "bounce")),
+  complaint: ({ caller }, { email }) =>
+    suppressRecipients(caller.orgId, report(email, "spam_report")),
+  "unsubscribe at the provider": ({ caller }, { email }) =>
+    leaveEverywhere(caller.orgId, report(email, "unsubscribe")),
+  removal: ({ caller }, { id }) => contacts.remove(caller, id),
+  erasure: ({ caller }, { id }) => erase(caller, id),
+  "suppression of the address that the contact has by now": async ({ caller }, contact) => {
+    await contacts.change(caller, contact.id, { email: `new-${contact.email}` });
+    await suppressAs("bounce")({ caller } as CampaignSender, {
+      ...contact,
+      email: `new-${contact.email}`,
+    });
+  },
+  "a suppressed address": async ({ caller }, contact) => {
+    await suppressions.suppress(caller.orgId, {
+      email: `gone-${contact.email}`,
+      reason: "bounce",
+      source: "api",
+    });
+    await contacts.change(caller, contact.id, { email: `gone-${contact.email}` });
+  },
+};
+
+/** A campaign whose recipients all wait in the lane. */
+async function startCampaign(n: number) {
+  const sender = await createCampaignSender();
+  const { caller, siteId, listId } = sender;
+  const word = crypto.randomUUID().slice(0, 8);
+  const people = await Promise.all(
+    Array.from({ length: n }, async (_, i) => {
+      const fields = newContact(`${word}-${i}@example.com`, { lists: [listId] });
+      const { id } = await contacts.create(caller, { siteId, ...fields });
+      return contacts.findItem(caller, id);
+    }),
+  );
+  const { id } = await createDraft(sender);
+  await state.sendNow(sender.caller, id);
+  const key = { orgId: sender.caller.orgId, kind: "campaign" as const, id };
+  for (const shard of emailShards) await runFanOut(key, shard);
+  expect(await readConsistentNumbers(sender, id)).toMatchObject({ accepted: n, queued: n });
+  return { sender, people, id };
+}
+
+test("whichever way people leave after the fan-out, they get no mail; all others do", async () => {
+  const ways = Object.entries(waysToLeave);
+  const { sender, people, id } = await startCampaign(ways.length + 2);
+  for (const [i, [, leave]] of ways.entries()) await leave(sender, people[i]!);
+  await runWorkers({ forSeconds: 600 });
+  const mailed = expectNoDuplicates(sender).map(({ to }) => to);
+  const reached = ways.filter((_, i) => mailed.includes(people[i]!.email)).map(([way]) => way);
+  expect(reached).toEqual([]);
+  expect(mailed.sort()).toEqual(
+    people
+      .slice(ways.length)
+      .map(({ email }) => email)
+      .sort(),
+  );
+  const { sent, accepted, unsubscribed, suppressed } = await readConsistentNumbers(sender, id);
+  expect([sent, accepted, unsubscribed + suppressed]).toEqual([2, 2, ways.length]);
+  await sender.provider.stop();
+});
+
+test("who leaves between the look at the log and the claim gets no mail", async () => {
+  const { sender, people } = await startCampaign(1);
+  const [person] = people as [ContactItem];
+  const claim = pauseCall(UpdateCommand, ({ input }) =>
+    Object.values(input.ExpressionAttributeNames ?? {}).includes("c0"),
+  );
+  const write = pauseCall(TransactWriteCommand, ({ input }) =>
+    (input.TransactItems ?? []).some(({ Update }) =>
+      Object.values(Update?.ExpressionAttributeNames ?? {}).includes("c0"),
+    ),
+  );
+  const running = runWorkers({ forSeconds: 600 });
+  await Promise.race([claim.reached, write.reached]);
+  await unsubscribes.unsubscribe(await tokenOf(person));
+  claim.release();
+  write.release();
+  await running;
+  expect(sender.provider.mails).toEqual([]);
+  await sender.provider.stop();
+});
+
+test("a change whose writer was frozen for minutes is found by those who looked meanwhile", async () => {
+  const { sender, people } = await startCampaign(2);
+  const { orgId } = sender.caller;
+  const [leaver, stayer] = people as [ContactItem, ContactItem];
+  const line = ({ email, id }: ContactItem) => ({ to: email, contactId: id });
+  const lines = [line(leaver), line(stayer)];
+  const readAt = now().toISOString();
+  const reader = createDepartureReader(orgId);
+  const write = pauseCall(TransactWriteCommand);
+  const leaving = setSubscription(leaver, "unsubscribed");
+  await write.reached;
+  advanceClock(300);
+  expect(await reader.filterDeparted(lines, readAt)).toEqual([]);
+  write.release();
+  await leaving;
+  expect(await reader.filterDeparted(lines, readAt)).toEqual([lines[0]]);
+  await sender.provider.stop();
+});
+
+test("readers that ask at the same moment share a look, and each has what was answered before it asked", async () => {
+  const { sender, people } = await startCampaign(6);
+  const reader = createDepartureReader(sender.caller.orgId);
+  const readAt = now().toISOString();
+  const lines = people.map(({ email, id }) => ({ to: email, contactId: id }));
+  const answers = await Promise.all(
+    people.map(async (person, i) => {
+      await setSubscription(person, "unsubscribed");
+      return (await reader.filterDeparted(lines, readAt)).includes(lines[i]!);
+    }),
+  );
+  expect(answers).toEqual(people.map(() => true));
+  expect(await queryAll(ranges.departures(sender.caller.orgId))).toHaveLength(people.length);
+  await sender.provider.stop();
+});

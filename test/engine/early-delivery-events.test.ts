@@ -1,0 +1,165 @@
+// Events that arrive while their mail is being handed over, or after the worker crashed.
+import { setTimeout as sleep } from "node:timers/promises";
+import { beforeAll, describe, expect, test } from "vitest";
+import { get } from "../../shared/adapters/dynamodb/table.ts";
+import * as clock from "../../shared/clock.ts";
+import { findDetail } from "../../shared/domain/delivery-events/send-detail.ts";
+import type * as sends from "../../shared/domain/sending/sends.ts";
+import * as singles from "../../shared/domain/sending/single-sends.ts";
+import { keys } from "../../shared/keys.ts";
+import { crashAtSomeSteps } from "../support/crash-injection.ts";
+import { applyMessages, createEventMessage } from "../support/delivery-events.ts";
+import * as mailroom from "../support/sending.ts";
+
+beforeAll(mailroom.useOwnTableAndQueues);
+
+type Item = Partial<sends.SendItem> & {
+  duepk?: string;
+  lease?: string;
+  attempt?: number;
+  content?: unknown;
+};
+const stored = ({ caller }: mailroom.TestSender, id: number) =>
+  get<Item>(keys.send(caller.orgId, id));
+
+const settled = ["duepk", "lease", "attempt", "content"];
+const leftOn = (item: Item | undefined) =>
+  Object.keys(item ?? {}).filter((name) => settled.includes(name));
+
+const told =
+  (
+    { caller: { orgId } }: mailroom.TestSender,
+    ids: number[],
+    type: "delivered" | "bounce" = "delivered",
+  ) =>
+  async () =>
+    applyMessages(
+      await createEventMessage(
+        orgId,
+        ids.map((id) => ({
+          type,
+          email: "p@example.com",
+          sendId: id,
+          providerEventId: `${type}-${id}`,
+          providerMessageId: `m-${id}`,
+          timestamp: clock.now().toISOString(),
+          data:
+            type === "bounce" ? { bounceType: "hard" as const, reason: "550 no such user" } : {},
+        })),
+      ),
+    );
+
+/** Runs `happen` while `handOver` waits for the response of the provider. */
+async function meanwhile(
+  { provider }: mailroom.TestSender,
+  handOver: () => Promise<unknown>,
+  happen: () => Promise<unknown>,
+) {
+  provider.latencyMs = 300;
+  const calls = provider.calls.length;
+  const running = handOver();
+  while (provider.calls.length === calls) await sleep(5);
+  await happen();
+  await running;
+  provider.latencyMs = 0;
+}
+
+describe.each(["delivered", "bounce"] as const)(
+  "%s event before the provider has responded",
+  (type) => {
+    const status = type === "bounce" ? "failed" : "delivered";
+
+    test("removes a single send from the due index, and the send keeps time and id of its hand-over", async () => {
+      const from = await mailroom.createSender("postmark");
+      const { id } = await mailroom.send(from, { to: mailroom.uniqueRecipients(1)[0]!.to });
+      const { orgId } = from.caller;
+      await meanwhile(from, () => singles.handOverSingle(orgId, id), told(from, [id], type));
+      const item = await stored(from, id);
+      expect(item).toMatchObject({
+        status,
+        providerMessageId: `m-${id}`,
+        sentAt: expect.any(String),
+      });
+      expect(leftOn(item)).toEqual([]);
+      await from.provider.stop();
+    });
+
+    // Sends of a small batch get items at the hand-over.
+    test.each([3, 6])(
+      "leaves %i sends of a batch with time and id of their hand-over",
+      async (n) => {
+        const from = await mailroom.createSender("postmark");
+        const { results } = await mailroom.sendBatch(from, mailroom.uniqueRecipients(n));
+        const ids = results.map((result) => result.id!);
+        await meanwhile(
+          from,
+          () => mailroom.runLane(from.caller.orgId, from.configId),
+          told(from, ids.slice(0, 2), type),
+        );
+        const found = await Promise.all(ids.map((id) => findDetail(from.caller, id)));
+        for (const [i, id] of ids.entries())
+          expect(found[i]).toMatchObject({
+            status: i < 2 ? status : "sent",
+            providerMessageId: `m-${id}`,
+            sentAt: expect.any(String),
+          });
+        await from.provider.stop();
+      },
+    );
+  },
+);
+
+test("a second worker takes nothing while the first one waits for the response", async () => {
+  const from = await mailroom.createSender("postmark");
+  const { id } = await mailroom.send(from, { to: mailroom.uniqueRecipients(1)[0]!.to });
+  const { orgId } = from.caller;
+  await meanwhile(
+    from,
+    () => singles.handOverSingle(orgId, id),
+    async () => {
+      await told(from, [id])();
+      await singles.handOverSingle(orgId, id);
+    },
+  );
+  expect(await stored(from, id)).toMatchObject({ status: "delivered", sentAt: expect.any(String) });
+  expect(leftOn(await stored(from, id))).toEqual([]);
+  await from.provider.stop();
+});
+
+test.each(["postmark", "resend"] as const)(
+  "%s: after a crash at any step an event settles the send and removes it from the due index",
+  async (key) => {
+    const from = await mailroom.createSender(key);
+    const has = (id: number) => from.provider.mails.filter(({ sendId }) => sendId === id).length;
+    await crashAtSomeSteps(async (kill) => {
+      const { id } = await mailroom.send(from, { to: mailroom.uniqueRecipients(1)[0]!.to });
+      mailroom.pendingMessages.length = 0;
+      await kill(() => singles.handOverSingle(from.caller.orgId, id));
+      if (has(id)) await told(from, [id])();
+      await mailroom.runWorkers();
+      if (has(id)) await told(from, [id])();
+      const item = await stored(from, id);
+      expect(has(id)).toBeLessThanOrEqual(1);
+      // Without an idempotency key the call cannot be repeated safely.
+      if (!has(id)) expect(item).toMatchObject({ status: "uncertain" });
+      else expect(item).toMatchObject({ status: "delivered", providerMessageId: `m-${id}` });
+      expect(leftOn(item)).toEqual([]);
+    });
+    await from.provider.stop();
+  },
+);
+
+test("an uncertain send that is delivered after all has no error any more", async () => {
+  const from = await mailroom.createSender("postmark");
+  from.provider.faultFor = () => "lost";
+  const { id } = await mailroom.send(from, { to: mailroom.uniqueRecipients(1)[0]!.to });
+  await mailroom.runWorkers();
+  expect(await stored(from, id)).toMatchObject({ status: "uncertain", error: expect.any(String) });
+  await told(from, [id])();
+  expect(await findDetail(from.caller, id)).toMatchObject({
+    status: "delivered",
+    error: null,
+    providerMessageId: `m-${id}`,
+  });
+  await from.provider.stop();
+});

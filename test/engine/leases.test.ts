@@ -1,0 +1,168 @@
+// Imports and exports under a lease: lost answers, unexpected errors and contention.
+import { parse } from "csv-parse/sync";
+import { afterEach, beforeAll, describe, expect, test } from "vitest";
+import * as exports from "../../shared/domain/analytics/exports/exports.ts";
+import { type Import, NewImport } from "../../shared/domain/audience/imports/import-record.ts";
+import * as imports from "../../shared/domain/audience/imports/imports.ts";
+import * as runs from "../../shared/domain/audience/imports/run-import.ts";
+import * as suppressions from "../../shared/domain/audience/suppressions/suppressions.ts";
+import { conflict, isTransient } from "../../shared/errors.ts";
+import { type FaultHandler, installFaultHooks, setFault } from "../support/adapter-faults.ts";
+import {
+  createTestSite,
+  insertContacts,
+  readContactCount,
+  type TestSite,
+} from "../support/contacts.ts";
+
+beforeAll(installFaultHooks);
+afterEach(() => {
+  for (const door of ["table", "blobs"] as const) setFault(door, undefined);
+});
+
+const rows = (n: number) =>
+  `email,firstName\n${Array.from({ length: n }, (_, i) => `p${i}@x.com,Ann ${i}`).join("\n")}\n`;
+const begin = (shop: TestSite, file: string, options: Partial<NewImport> = {}) =>
+  imports.start(shop.caller, NewImport.parse({ siteId: shop.siteId, ...options }), {
+    bytes: Buffer.from(file),
+  });
+const beginExport = (shop: TestSite) =>
+  exports.start(shop.caller, { type: "contacts", format: "csv", filter: { siteId: shop.siteId } });
+
+async function exportedEmails(shop: TestSite, id: number): Promise<string[]> {
+  const { downloadUrl } = await exports.find(shop.caller, id);
+  const text = await (await fetch(downloadUrl!)).text();
+  return (parse(text, { columns: true }) as { email: string }[]).map(({ email }) => email);
+}
+
+/** The SDK repeats every single-item write, as it does when the answer is lost. */
+const repeated: FaultHandler = async ({ constructor: { name }, input }, go) => {
+  const answer = await go();
+  if (name !== "UpdateCommand" || !input.ConditionExpression) return answer;
+  return go();
+};
+
+describe("when the SDK repeats a write after a lost response", () => {
+  test("an import counts every batch once and stays in its reserved ids", async () => {
+    const shop = await createTestSite();
+    const { id } = await begin(shop, rows(2500));
+    setFault("table", repeated);
+    await runs.runImport(shop.orgId, id);
+    setFault("table", undefined);
+    expect(await imports.find(shop.caller, id)).toMatchObject({
+      status: "completed",
+      total: 2500,
+      processed: 2500,
+      created: 2500,
+      updated: 0,
+      failed: 0,
+    });
+    expect(await readContactCount(shop)).toBe(2500);
+  }, 60_000);
+
+  test("an export recognizes its own lease and ends", async () => {
+    const shop = await createTestSite();
+    await insertContacts(shop, 20);
+    const { id } = await beginExport(shop);
+    setFault("table", repeated);
+    await exports.runExport(shop.orgId, id);
+    setFault("table", undefined);
+    expect(await exports.find(shop.caller, id)).toMatchObject({ status: "completed", rows: 20 });
+    expect(await exportedEmails(shop, id)).toHaveLength(20);
+  });
+});
+
+describe("after an unexpected error", () => {
+  const broken: FaultHandler = async () => {
+    throw new Error("The bucket does not answer");
+  };
+
+  test("an import releases its lease, so the next message continues immediately", async () => {
+    const shop = await createTestSite();
+    const { id } = await begin(shop, rows(3));
+    setFault("blobs", broken);
+    await expect(runs.runImport(shop.orgId, id)).rejects.toThrow("The bucket does not answer");
+    setFault("blobs", undefined);
+    await runs.runImport(shop.orgId, id);
+    expect(await imports.find(shop.caller, id)).toMatchObject({ status: "completed", created: 3 });
+  });
+
+  test("an export releases its lease, so the next message continues immediately", async () => {
+    const shop = await createTestSite();
+    await insertContacts(shop, 3);
+    const { id } = await beginExport(shop);
+    setFault("blobs", broken);
+    await expect(exports.runExport(shop.orgId, id)).rejects.toThrow("The bucket does not answer");
+    setFault("blobs", undefined);
+    await exports.runExport(shop.orgId, id);
+    expect(await exports.find(shop.caller, id)).toMatchObject({ status: "completed", rows: 3 });
+  });
+});
+
+describe("on contention", () => {
+  test("an import does not fail, and the queue delivers its message again", async () => {
+    const shop = await createTestSite();
+    const email = "p1@x.com";
+    const entry = suppressions.NewSuppression.parse({ email, reason: "unsubscribe" });
+    await suppressions.suppress(shop.orgId, { ...entry, source: "test" });
+    const { id } = await begin(shop, rows(3), { resubscribe: true });
+    const removals: FaultHandler = async ({ constructor: { name }, input }, go) => {
+      const isRemoval =
+        name === "TransactWriteCommand" && JSON.stringify(input).includes('"Delete"');
+      if (isRemoval)
+        throw conflict("The suppression list is being changed by too many requests at once");
+      return go();
+    };
+    setFault("table", removals);
+    const error = await runs.runImport(shop.orgId, id).catch((thrown: unknown) => thrown);
+    setFault("table", undefined);
+    expect(error).toMatchObject({ kind: "conflict" });
+    expect(isTransient(error)).toBe(true);
+    expect(await imports.find(shop.caller, id)).toMatchObject({ status: "running", error: null });
+    await runs.runImport(shop.orgId, id);
+    expect(await imports.find(shop.caller, id)).toMatchObject({ status: "completed", created: 3 });
+  });
+
+  test("an export does not fail", async () => {
+    const shop = await createTestSite();
+    await insertContacts(shop, 3);
+    const { id } = await beginExport(shop);
+    setFault("table", async ({ constructor: { name } }, go) => {
+      if (name === "QueryCommand")
+        throw conflict("The contacts are being changed by too many requests at once");
+      return go();
+    });
+    await expect(exports.runExport(shop.orgId, id)).rejects.toMatchObject({ kind: "conflict" });
+    setFault("table", undefined);
+    await exports.runExport(shop.orgId, id);
+    expect(await exports.find(shop.caller, id)).toMatchObject({ status: "completed", rows: 3 });
+  });
+
+  test("a conflict with its own code is final", () => {
+    expect(isTransient(conflict("full", { code: "too_many" }))).toBe(false);
+    expect(isTransient(conflict("busy"))).toBe(true);
+  });
+});
+
+test("a worker that reads an import as running cannot take it after another worker has completed it", async () => {
+  const shop = await createTestSite();
+  const { id } = await begin(shop, rows(3));
+  const [reached, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  let held = false;
+  setFault("table", async ({ constructor: { name } }, go) => {
+    if (name === "UpdateCommand" && !held) {
+      held = true;
+      reached.resolve();
+      await released.promise;
+    }
+    return go();
+  });
+  const slow = runs.runImport(shop.orgId, id);
+  await reached.promise;
+  await runs.runImport(shop.orgId, id);
+  const completed: Import = await imports.find(shop.caller, id);
+  released.resolve();
+  await slow;
+  expect(completed).toMatchObject({ status: "completed" });
+  expect(await imports.find(shop.caller, id)).toEqual(completed);
+});

@@ -1,0 +1,169 @@
+// Every list that takes a site has an exact total for it: compared with what the list shows, page
+// by page.
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { queryAll, remove, writeMany } from "../../shared/adapters/dynamodb/table.ts";
+import * as sites from "../../shared/domain/identity/sites.ts";
+import { sessionCookieName } from "../../shared/http/authenticate.ts";
+import { type Key, ranges } from "../../shared/keys.ts";
+import { createAccount } from "../support/accounts.ts";
+import { invokeRoute, type LambdaAnswer, type LambdaRequest } from "../support/lambda-requests.ts";
+import {
+  createEachKind,
+  findRoute,
+  type IdsByKind,
+  type RouteEntry,
+  type RouteSignature,
+  routeTable,
+} from "../support/one-of-each-record.ts";
+import { useVirtualQueues } from "../support/virtual-queues.ts";
+
+beforeAll(async () => {
+  vi.stubEnv("DEFAULT_PLAN", "enterprise");
+  await useVirtualQueues();
+});
+afterAll(() => {
+  vi.unstubAllEnvs();
+});
+
+interface Listed {
+  pagination?: { total: number | null; nextCursor: string | null };
+}
+
+/**
+ * Reports read all contacts of a site; nothing keeps count of what they find. Custom events are
+ * counted by contact only.
+ */
+const uncounted = [
+  ...["multi-sequence", "stalled-enrollments", "unengaged-contacts", "no-sequences"].map(
+    (name) => `GET /reports/${name}`,
+  ),
+  "GET /events/custom",
+];
+
+const takesSite = ({ route }: RouteEntry): boolean =>
+  "siteId" in ((route.query as { shape?: object } | undefined)?.shape ?? {});
+const lists = routeTable.filter(
+  (entry) =>
+    entry.route.method === "GET" &&
+    !entry.signature.includes(":") &&
+    takesSite(entry) &&
+    !uncounted.includes(entry.signature),
+);
+
+/**
+ * The total that the list tells, and the number of records on all its pages; undefined for what is
+ * no list.
+ */
+async function totals(
+  { group, signature }: RouteEntry,
+  credential: LambdaRequest,
+  query: Record<string, string>,
+) {
+  let found = 0;
+  let total: number | null = null;
+  let cursor: string | null = null;
+  do {
+    const asked: LambdaRequest = {
+      ...credential,
+      query: { ...query, limit: "2", ...(cursor !== null && { cursor }) },
+    };
+    const { status, body }: LambdaAnswer<Listed & Record<string, unknown>> = await invokeRoute(
+      group,
+      signature,
+      asked,
+    );
+    if (status === 400 || !body.data.pagination) return undefined;
+    found += Object.values(body.data).find((value) => Array.isArray(value))!.length;
+    total ??= body.data.pagination.total;
+    cursor = body.data.pagination.nextCursor;
+  } while (cursor !== null);
+  return { total, found };
+}
+
+async function expectExact(
+  credential: LambdaRequest,
+  siteIds: number[],
+): Promise<RouteSignature[]> {
+  const checked: RouteSignature[] = [];
+  for (const entry of lists)
+    for (const siteId of [undefined, ...siteIds]) {
+      const told = await totals(
+        entry,
+        credential,
+        siteId === undefined ? {} : { siteId: String(siteId) },
+      );
+      if (!told) continue;
+      expect([entry.signature, siteId, told.total]).toEqual([entry.signature, siteId, told.found]);
+      checked.push(entry.signature);
+    }
+  return checked;
+}
+
+const deletions: Record<string, RouteSignature> = {
+  lists: "DELETE /lists/:id",
+  tags: "DELETE /tags/:id",
+  segments: "DELETE /segments/:id",
+  campaigns: "DELETE /campaigns/:id",
+  sequences: "DELETE /sequences/:id",
+  holidays: "DELETE /holidays/:id",
+  forms: "DELETE /forms/:id",
+  scoring: "DELETE /scoring/rules/:id",
+  reports: "DELETE /reports/schedules/:id",
+  templates: "DELETE /templates/:id",
+  "template-folders": "DELETE /template-folders/:id",
+  contacts: "DELETE /contacts/:id",
+};
+
+async function deleteAll(credential: LambdaRequest, made: IdsByKind) {
+  for (const [kind, signature] of Object.entries(deletions)) {
+    const { status, body } = await invokeRoute(findRoute(signature).group, signature, {
+      ...credential,
+      params: { id: String(made[kind]) },
+    });
+    expect([signature, status, body.error]).toEqual([signature, 200, undefined]);
+  }
+}
+
+test("lists of a site have exact totals while records are created and deleted", async () => {
+  const { caller, token } = await createAccount();
+  const { orgId } = caller;
+  const credential = { cookies: [`${sessionCookieName}=${token}`] };
+  const first = await createEachKind(credential);
+  const { id: siteId } = await sites.create(caller, sites.NewSite.parse({ name: "Second" }));
+  const ofOrganization = ["sending-configs", "domains", "webhooks", "api-keys"];
+  const second = await createEachKind(
+    credential,
+    siteId,
+    Object.fromEntries(ofOrganization.map((kind) => [kind, first[kind]!])),
+  );
+  const siteIds = [first.sites!, siteId];
+  // Records from before the counter of their site existed.
+  const counters = await Promise.all(
+    [0, ...siteIds].map((id) => queryAll<Key>(ranges.siteRecordCounts(orgId, id))),
+  );
+  await writeMany(counters.flat().map((counter) => remove(counter)));
+
+  const checked = new Set(await expectExact(credential, siteIds));
+  expect(checked.size).toBeGreaterThan(15);
+  for (const signature of [
+    "POST /lists",
+    "POST /tags",
+    "POST /segments",
+    "POST /forms",
+    "POST /campaigns",
+  ] as const) {
+    const body = {
+      name: "Again",
+      siteId,
+      ...(signature === "POST /segments" && { rules: { match: "all", conditions: [] } }),
+    };
+    expect(
+      (await invokeRoute(findRoute(signature).group, signature, { ...credential, body })).status,
+    ).toBe(201);
+  }
+  await expectExact(credential, siteIds);
+  await deleteAll(credential, first);
+  await expectExact(credential, siteIds);
+  await deleteAll(credential, second);
+  await expectExact(credential, siteIds);
+});

@@ -1,0 +1,292 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { networkInterfaces, tmpdir } from "node:os";
+import { join } from "node:path";
+import {
+  DynamoDBClient,
+  GetItemCommand,
+  PutItemCommand,
+  QueryCommand,
+  TransactionCanceledException,
+  TransactWriteItemsCommand,
+} from "@aws-sdk/client-dynamodb";
+import {
+  DecryptCommand,
+  DisableKeyCommand,
+  EnableKeyCommand,
+  EncryptCommand,
+  GenerateDataKeyCommand,
+  KMSClient,
+} from "@aws-sdk/client-kms";
+import { GetObjectCommand, PutObjectCommand, S3Client } from "@aws-sdk/client-s3";
+import { GetSecretValueCommand, SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
+import {
+  DeleteMessageCommand,
+  ReceiveMessageCommand,
+  SendMessageCommand,
+  SQSClient,
+} from "@aws-sdk/client-sqs";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { openDataFolder } from "../../infra/local/data-folder.ts";
+import { type LocalEngines, startEngines } from "../../infra/local/engines/engines.ts";
+import {
+  type LocalQueueSettings,
+  localCredentials,
+  localRegion,
+} from "../../infra/local/engines/sqs-and-s3.ts";
+import { deleteExpiredItems } from "../../infra/local/engines/table.ts";
+
+const work: LocalQueueSettings = { name: "work", attempts: 2, timeoutSeconds: 1 };
+
+let engines: LocalEngines;
+beforeAll(async () => {
+  engines = await startEngines({
+    folder: openDataFolder(":memory:"),
+    queues: [work],
+    secrets: { sender: "shh" },
+  });
+});
+afterAll(() => engines.stop());
+
+const settings = (endpoint: string) => ({
+  endpoint,
+  region: localRegion,
+  credentials: localCredentials,
+});
+const dynamoOf = ({ env }: LocalEngines) =>
+  new DynamoDBClient(settings(env.AWS_ENDPOINT_URL_DYNAMODB!));
+const sqsOf = ({ env }: LocalEngines) => new SQSClient(settings(env.AWS_ENDPOINT_URL_SQS!));
+const s3Of = ({ env }: LocalEngines) =>
+  new S3Client({ ...settings(env.AWS_ENDPOINT_URL_S3!), forcePathStyle: true });
+const kmsOf = ({ env }: LocalEngines) => new KMSClient(settings(env.AWS_ENDPOINT_URL_KMS!));
+const receive = async ({ env }: LocalEngines, WaitTimeSeconds = 0) => {
+  const command = new ReceiveMessageCommand({
+    QueueUrl: env.QUEUE_URL_WORK,
+    WaitTimeSeconds,
+    MessageSystemAttributeNames: ["All"],
+  });
+  return (await sqsOf({ env } as LocalEngines).send(command)).Messages?.[0];
+};
+const say = ({ env }: LocalEngines, MessageBody: string, DelaySeconds = 0) =>
+  sqsOf({ env } as LocalEngines).send(
+    new SendMessageCommand({ QueueUrl: env.QUEUE_URL_WORK, MessageBody, DelaySeconds }),
+  );
+
+const TableName = "pennymail";
+const address = (pk: string) => ({ pk: { S: pk }, sk: { S: "#" } });
+
+test("an item is found by its key, and on an index by that index's keys alone", async () => {
+  const dynamo = dynamoOf(engines);
+  const Item = { ...address("one"), word: { S: "x" }, duepk: { S: "DUE" }, duesk: { S: "2020" } };
+  await dynamo.send(new PutItemCommand({ TableName, Item }));
+  const query = {
+    KeyConditionExpression: "duepk = :p",
+    ExpressionAttributeValues: { ":p": { S: "DUE" } },
+  };
+  const { Items } = await dynamo.send(new QueryCommand({ TableName, IndexName: "due", ...query }));
+  expect(Items).toEqual([{ ...address("one"), duepk: { S: "DUE" }, duesk: { S: "2020" } }]);
+  expect(await engines.countDue()).toBe(1);
+});
+
+test("a transaction is made whole or not at all", async () => {
+  const dynamo = dynamoOf(engines);
+  const first = { Put: { TableName, Item: address("first") } };
+  const refused = {
+    Put: { TableName, Item: address("second"), ConditionExpression: "attribute_exists(pk)" },
+  };
+  const made = dynamo.send(new TransactWriteItemsCommand({ TransactItems: [first, refused] }));
+  await expect(made).rejects.toBeInstanceOf(TransactionCanceledException);
+  const { Item } = await dynamo.send(new GetItemCommand({ TableName, Key: address("first") }));
+  expect(Item).toBeUndefined();
+});
+
+test("the sweep removes what has expired and nothing else", async () => {
+  const dynamo = dynamoOf(engines);
+  await dynamo.send(
+    new PutItemCommand({ TableName, Item: { ...address("old"), expires: { N: "1000" } } }),
+  );
+  await dynamo.send(
+    new PutItemCommand({ TableName, Item: { ...address("fresh"), expires: { N: "99999999999" } } }),
+  );
+  await dynamo.send(new PutItemCommand({ TableName, Item: address("lasting") }));
+  expect(await deleteExpiredItems(dynamo, TableName)).toBe(1);
+  for (const pk of ["fresh", "lasting"])
+    expect(
+      (await dynamo.send(new GetItemCommand({ TableName, Key: address(pk) }))).Item,
+    ).toBeDefined();
+});
+
+test("a sealed text opens only in the context that it was sealed in", async () => {
+  const kms = kmsOf(engines);
+  const KeyId = engines.env.KMS_KEY_ID;
+  const { CiphertextBlob } = await kms.send(
+    new EncryptCommand({
+      KeyId,
+      Plaintext: Buffer.from("secret"),
+      EncryptionContext: { org: "1", what: "config" },
+    }),
+  );
+  const same = await kms.send(
+    new DecryptCommand({ CiphertextBlob, EncryptionContext: { what: "config", org: "1" } }),
+  );
+  expect(Buffer.from(same.Plaintext!).toString()).toBe("secret");
+  const other = kms.send(
+    new DecryptCommand({ CiphertextBlob, EncryptionContext: { org: "2", what: "config" } }),
+  );
+  await expect(other).rejects.toThrow(
+    expect.objectContaining({ name: "InvalidCiphertextException" }),
+  );
+});
+
+test("the vault takes 4,096 bytes and refuses one more", async () => {
+  const kms = kmsOf(engines);
+  const seal = (size: number) =>
+    kms.send(
+      new EncryptCommand({ KeyId: engines.env.KMS_KEY_ID, Plaintext: Buffer.alloc(size, 1) }),
+    );
+  await expect(seal(4096)).resolves.toBeDefined();
+  await expect(seal(4097)).rejects.toThrow("4096");
+});
+
+test("a disabled key opens nothing until it is enabled again", async () => {
+  const kms = kmsOf(engines);
+  const { KMS_KEY_ID: KeyId } = engines.env;
+  const { CiphertextBlob, Plaintext } = await kms.send(
+    new GenerateDataKeyCommand({ KeyId, KeySpec: "AES_256" }),
+  );
+  await kms.send(new DisableKeyCommand({ KeyId }));
+  onTestFinished(() => void kms.send(new EnableKeyCommand({ KeyId })));
+  await expect(kms.send(new DecryptCommand({ CiphertextBlob }))).rejects.toThrow(
+    expect.objectContaining({ name: "DisabledException" }),
+  );
+  await kms.send(new EnableKeyCommand({ KeyId }));
+  expect((await kms.send(new DecryptCommand({ CiphertextBlob }))).Plaintext).toEqual(Plaintext);
+});
+
+test("a secret is told by its name, and an unknown one is said to be unknown", async () => {
+  const secrets = new SecretsManagerClient(settings(engines.env.AWS_ENDPOINT_URL_SECRETS_MANAGER!));
+  expect((await secrets.send(new GetSecretValueCommand({ SecretId: "sender" }))).SecretString).toBe(
+    "shh",
+  );
+  await expect(secrets.send(new GetSecretValueCommand({ SecretId: "none" }))).rejects.toThrow(
+    expect.objectContaining({ name: "ResourceNotFoundException" }),
+  );
+});
+
+test("an object of 25 MB is taken and given back", async () => {
+  const s3 = s3Of(engines);
+  const Body = Buffer.alloc(25_000_000, "mail");
+  await s3.send(
+    new PutObjectCommand({ Bucket: engines.env.BUCKET_NAME, Key: "1/large file", Body }),
+  );
+  const { Body: back } = await s3.send(
+    new GetObjectCommand({ Bucket: engines.env.BUCKET_NAME, Key: "1/large file" }),
+  );
+  expect(Buffer.compare(await back!.transformToByteArray(), Body)).toBe(0);
+});
+
+test("a queue gives up on a message after its attempts", async () => {
+  await say(engines, "hopeless");
+  for (const attempt of ["1", "2"]) {
+    expect((await receive(engines, 5))?.Attributes?.ApproximateReceiveCount).toBe(attempt);
+    const [message] = engines.queues.readState("work").received;
+    await engines.queues.makeVisibleSooner("work", message!, 6);
+  }
+  await expect
+    .poll(() => receive(engines).then(() => engines.queues.readState("work-dead").ready))
+    .toBe(1);
+  expect(engines.queues.readState("work")).toEqual({ ready: 0, delayedMs: [], received: [] });
+});
+
+test("time can be let pass for a delayed message", async () => {
+  await say(engines, "later", 600);
+  expect(await receive(engines)).toBeUndefined();
+  engines.queues.advanceDelayed("work", 500);
+  expect(engines.queues.readState("work").delayedMs[0]).toBeLessThanOrEqual(100_000);
+  expect(await receive(engines)).toBeUndefined();
+  engines.queues.advanceDelayed("work", 100);
+  const message = await receive(engines, 5);
+  expect(message?.Body).toBe("later");
+  await sqsOf(engines).send(
+    new DeleteMessageCommand({
+      QueueUrl: engines.env.QUEUE_URL_WORK,
+      ReceiptHandle: message!.ReceiptHandle,
+    }),
+  );
+});
+
+test("what is stored is offered to this machine alone", async () => {
+  const outside = Object.values(networkInterfaces())
+    .flat()
+    .find((each) => each?.family === "IPv4" && !each.internal)?.address;
+  if (!outside) return;
+  for (const endpoint of Object.entries(engines.env).flatMap(([name, url]) =>
+    name.startsWith("AWS_ENDPOINT") ? [url] : [],
+  )) {
+    await expect(fetch(endpoint), endpoint).resolves.toBeDefined();
+    await expect(fetch(endpoint.replace("127.0.0.1", outside)), endpoint).rejects.toThrow();
+  }
+});
+
+test("a second start finds items, messages, objects and the key; what was in work is offered again at once", async () => {
+  const dataDir = await mkdtemp(join(tmpdir(), "pennymail-"));
+  onTestFinished(() => rm(dataDir, { recursive: true }));
+  const began = await start(dataDir);
+  await dynamoOf(began.engines).send(new PutItemCommand({ TableName, Item: address("kept") }));
+  await s3Of(began.engines).send(
+    new PutObjectCommand({ Bucket: "pennymail", Key: "1/kept", Body: "kept" }),
+  );
+  const { CiphertextBlob } = await kmsOf(began.engines).send(
+    new EncryptCommand({ KeyId: began.engines.env.KMS_KEY_ID, Plaintext: Buffer.from("kept") }),
+  );
+  await say(began.engines, "in work");
+  await say(began.engines, "delayed", 900);
+  await receive(began.engines);
+  await began.stop();
+
+  const again = await start(dataDir);
+  onTestFinished(() => again.stop());
+  expect(
+    (await dynamoOf(again.engines).send(new GetItemCommand({ TableName, Key: address("kept") })))
+      .Item,
+  ).toBeDefined();
+  const object = await s3Of(again.engines).send(
+    new GetObjectCommand({ Bucket: "pennymail", Key: "1/kept" }),
+  );
+  expect(await object.Body!.transformToString()).toBe("kept");
+  const opened = await kmsOf(again.engines).send(new DecryptCommand({ CiphertextBlob }));
+  expect(Buffer.from(opened.Plaintext!).toString()).toBe("kept");
+  expect((await receive(again.engines, 5))?.Body).toBe("in work");
+  expect(again.engines.queues.readState("work").delayedMs).toHaveLength(1);
+});
+
+test("a folder belongs to one service at a time", async () => {
+  const dataDir = await mkdtemp(join(tmpdir(), "pennymail-"));
+  onTestFinished(() => rm(dataDir, { recursive: true }));
+  const folder = openDataFolder(dataDir);
+  expect(() => openDataFolder(dataDir)).toThrow("Another running service uses the folder");
+  folder.close();
+  openDataFolder(dataDir).close();
+});
+
+test("a folder that cannot be made or written is named in one sentence", async () => {
+  expect(() => openDataFolder("/proc/nowhere/deep")).toThrow(
+    /^The folder \/proc\/nowhere\/deep \(DATA_DIR\) cannot be created: .*$/,
+  );
+  expect(() => openDataFolder("/proc")).toThrow(
+    /^The folder \/proc \(DATA_DIR\) cannot be written: .*$/,
+  );
+  const dataDir = await mkdtemp(join(tmpdir(), "pennymail-"));
+  onTestFinished(() => rm(dataDir, { recursive: true }));
+  await writeFile(join(dataDir, "file"), "");
+  expect(() => openDataFolder(join(dataDir, "file"))).toThrow("cannot be written");
+});
+
+async function start(dataDir: string) {
+  const folder = openDataFolder(dataDir);
+  const running = await startEngines({ folder, queues: [work] });
+  const stop = async () => {
+    await running.stop();
+    folder.close();
+  };
+  return { engines: running, stop };
+}

@@ -1,0 +1,314 @@
+import { setTimeout as pause } from "node:timers/promises";
+import { DynamoDBClient, PutItemCommand, UpdateItemCommand } from "@aws-sdk/client-dynamodb";
+import { SendMessageBatchCommand, SendMessageCommand, SQSClient } from "@aws-sdk/client-sqs";
+import type { SQSEvent } from "aws-lambda";
+import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { openDataFolder } from "../../infra/local/data-folder.ts";
+import { type LocalEngines, startEngines } from "../../infra/local/engines/engines.ts";
+import { localCredentials, localRegion } from "../../infra/local/engines/sqs-and-s3.ts";
+import { openMovableClock } from "../../infra/local/movable-clock.ts";
+import {
+  type PolledWorker,
+  type QueuePoller,
+  startPolling,
+} from "../../infra/local/queue-poller.ts";
+import { advanceClock, type LocalRuntime, runUntilIdle } from "../../infra/local/run-until-idle.ts";
+import { type LocalSchedule, startScheduler } from "../../infra/local/scheduler.ts";
+import * as clock from "../../shared/clock.ts";
+
+const names = [
+  "one",
+  "wide",
+  "retried",
+  "failing",
+  "throwing",
+  "paced",
+  "passing",
+  "later",
+  "due",
+  "outside",
+];
+const patience = { waitSeconds: 60, maxWaitedSeconds: 3600, limitSeconds: 10 };
+
+let engines: LocalEngines;
+let client: SQSClient;
+beforeAll(async () => {
+  engines = await startEngines({
+    folder: openDataFolder(":memory:"),
+    queues: names.map((name) => ({ name, attempts: 3, timeoutSeconds: 5 })),
+  });
+  client = new SQSClient({
+    endpoint: engines.queues.endpoint,
+    region: localRegion,
+    credentials: localCredentials,
+  });
+});
+afterAll(async () => {
+  client.destroy();
+  await engines.stop();
+});
+
+const running: QueuePoller[] = [];
+afterEach(async () => {
+  for (const poller of running.splice(0)) await poller.stop();
+});
+
+const say = (name: string, MessageBody: string, DelaySeconds = 0) =>
+  client.send(
+    new SendMessageCommand({ QueueUrl: engines.queues.url(name), MessageBody, DelaySeconds }),
+  );
+const sayMany = (name: string, bodies: string[]) =>
+  client.send(
+    new SendMessageBatchCommand({
+      QueueUrl: engines.queues.url(name),
+      Entries: bodies.map((MessageBody, i) => ({ Id: String(i), MessageBody })),
+    }),
+  );
+
+const reported: unknown[] = [];
+function work(
+  name: string,
+  handler: PolledWorker["handler"],
+  { batch = 10, windowSeconds = 0, concurrency = 2 } = {},
+): QueuePoller {
+  const source = {
+    client,
+    url: engines.queues.url(name),
+    reportError: (error: unknown) => void reported.push(error),
+  };
+  const poller = startPolling(
+    { queue: { name, batch, windowSeconds, concurrency }, handler },
+    source,
+  );
+  running.push(poller);
+  return poller;
+}
+const bodies = ({ Records }: SQSEvent) => Records.map(({ body }) => body);
+const none = { batchItemFailures: [] };
+
+const works = (
+  pollers: QueuePoller[],
+  ticks: LocalSchedule[] = [],
+  flushExternal = async () => false,
+): LocalRuntime => ({
+  queues: engines.queues,
+  pollers,
+  scheduler: startScheduler(ticks, (error) => void reported.push(error)),
+  time: openMovableClock(undefined),
+  dueItems: engines.countDue,
+  flushExternal,
+});
+
+test("messages are handed over once and are gone when they went well", async () => {
+  const seen: string[] = [];
+  const poller = work("one", async (event) => {
+    seen.push(...bodies(event));
+    return none;
+  });
+  await sayMany("one", ["a", "b", "c"]);
+  expect(await runUntilIdle(works([poller]), patience)).toMatchObject({
+    rounds: 1,
+    messages: 3,
+    waitedSeconds: 0,
+    idle: true,
+    deadLetters: 0,
+  });
+  expect(seen.sort()).toEqual(["a", "b", "c"]);
+});
+
+test("no more batches are in work at once than the queue allows, and none is larger", async () => {
+  let [most, now] = [0, 0];
+  const sizes: number[] = [];
+  const poller = work(
+    "wide",
+    async ({ Records }) => {
+      most = Math.max(most, ++now);
+      sizes.push(Records.length);
+      await pause(20);
+      now--;
+      return none;
+    },
+    { batch: 4, windowSeconds: 1, concurrency: 2 },
+  );
+  await sayMany("wide", ["1", "2", "3", "4", "5", "6", "7", "8", "9", "10"]);
+  await runUntilIdle(works([poller]), patience);
+  expect(most).toBeLessThanOrEqual(2);
+  expect(Math.max(...sizes)).toBe(4);
+  expect(sizes.reduce((a, b) => a + b)).toBe(10);
+});
+
+test("of a batch, what the worker names comes back and the rest does not; settling does not wait the time out", async () => {
+  const seen: string[] = [];
+  const poller = work("retried", async ({ Records }) => {
+    seen.push(...Records.map(({ body, attributes }) => body + attributes.ApproximateReceiveCount));
+    const failed = Records.filter(
+      ({ body, attributes }) => body === "bad" && attributes.ApproximateReceiveCount === "1",
+    );
+    return { batchItemFailures: failed.map(({ messageId }) => ({ itemIdentifier: messageId })) };
+  });
+  await sayMany("retried", ["good", "bad"]);
+  const before = clock.now();
+  expect(await runUntilIdle(works([poller]), patience)).toMatchObject({
+    idle: true,
+    deadLetters: 0,
+  });
+  expect(seen.sort()).toEqual(["bad1", "bad2", "good1"]);
+  expect(clock.now().getTime() - before.getTime()).toBeGreaterThanOrEqual(29_000);
+});
+
+test("a worker that throws gets the whole batch again, until the queue gives it up", async () => {
+  let times = 0;
+  const poller = work("throwing", async () => {
+    times++;
+    throw new Error("no");
+  });
+  await say("throwing", "x");
+  expect(await runUntilIdle(works([poller]), patience)).toMatchObject({
+    messages: 3,
+    idle: true,
+    deadLetters: 1,
+  });
+  expect(times).toBe(3);
+  expect(reported).toContainEqual(new Error("no"));
+});
+
+test("a message that is delayed a little is waited for by moving the clock; a long delay is left alone", async () => {
+  const seen: string[] = [];
+  const poller = work("paced", async (event) => {
+    for (const body of bodies(event)) {
+      seen.push(body);
+      if (body === "first") await say("paced", "second", 30);
+    }
+    return none;
+  });
+  await sayMany("paced", ["first"]);
+  await say("paced", "late", 600);
+  const before = clock.now();
+  expect(await runUntilIdle(works([poller]), patience)).toMatchObject({
+    messages: 2,
+    waitedSeconds: 30,
+    idle: true,
+    delayed: 1,
+  });
+  expect(seen).toEqual(["first", "second"]);
+  expect(clock.now().getTime() - before.getTime()).toBeGreaterThanOrEqual(29_000);
+  await advanceClock(works([poller]), 600);
+  expect(await runUntilIdle(works([poller]), patience)).toMatchObject({
+    messages: 1,
+    idle: true,
+    delayed: 0,
+  });
+});
+
+test("when time passes, what waits a little is done when its time has come, and no further than asked", async () => {
+  const seen: number[] = [];
+  const start = clock.now().getTime();
+  const poller = work("passing", async ({ Records }) => {
+    seen.push(Math.round((clock.now().getTime() - start) / 1000));
+    for (const { body } of Records)
+      if (body !== "last") await say("passing", body === "first" ? "second" : "last", 20);
+    return none;
+  });
+  await say("passing", "first", 10);
+  const all = works([poller]);
+  await advanceClock(all, 35);
+  expect(all.time.offsetSeconds()).toBe(35);
+  expect(seen).toEqual([10, 30]);
+  await advanceClock(all, 3600);
+  expect(all.time.offsetSeconds()).toBe(3635);
+  expect(seen).toEqual([10, 30, 50]);
+});
+
+test("work that never ends is given up after the limit, and settling says so", async () => {
+  const poller = work("later", async () => {
+    await say("later", "again", 50);
+    return none;
+  });
+  await say("later", "go");
+  expect(await runUntilIdle(works([poller]), patience)).toMatchObject({ idle: false });
+});
+
+test("ticks run until nothing is due any more, and what no tick takes is told", async () => {
+  const dynamo = new DynamoDBClient({
+    endpoint: engines.env.AWS_ENDPOINT_URL_DYNAMODB!,
+    region: localRegion,
+    credentials: localCredentials,
+  });
+  const key = { pk: { S: "job" }, sk: { S: "#" } };
+  await dynamo.send(
+    new PutItemCommand({
+      TableName: "pennymail",
+      Item: { ...key, duepk: { S: "DUE" }, duesk: { S: "2020-01-01" } },
+    }),
+  );
+  const forsaken = await runUntilIdle(works([]), patience);
+  expect(forsaken).toMatchObject({ idle: false, due: 1 });
+
+  const poller = work("due", async () => {
+    await dynamo.send(
+      new UpdateItemCommand({
+        TableName: "pennymail",
+        Key: key,
+        UpdateExpression: "REMOVE duepk, duesk",
+      }),
+    );
+    return none;
+  });
+  const tick = { name: "t", minutes: 1, handler: async () => void (await say("due", "drain")) };
+  const live = works([poller], [tick]);
+  expect(await runUntilIdle(live, patience)).toMatchObject({
+    rounds: 1,
+    messages: 1,
+    idle: true,
+    due: 0,
+  });
+  await live.scheduler.stop();
+});
+
+test("what happens outside and comes back as a message is settled too", async () => {
+  let webhooks = 2;
+  const outside = async () => {
+    if (!webhooks) return false;
+    webhooks--;
+    await say("outside", "event");
+    return true;
+  };
+  const poller = work("outside", async () => none);
+  expect(await runUntilIdle(works([poller], [], outside), patience)).toMatchObject({
+    messages: 2,
+    idle: true,
+  });
+});
+
+test("a tick that throws is reported and runs again", async () => {
+  let times = 0;
+  const tick = {
+    name: "t",
+    minutes: 1,
+    handler: async () => {
+      times++;
+      throw new Error("scheduled run");
+    },
+  };
+  const ticks = startScheduler([tick], (error) => void reported.push(error));
+  await ticks.runAll();
+  await ticks.runAll();
+  await ticks.stop();
+  expect(times).toBe(2);
+  expect(reported).toContainEqual(new Error("scheduled run"));
+});
+
+test("a poller that stops finishes what it has in work", async () => {
+  let finished = false;
+  const poller = work("failing", async () => {
+    await pause(100);
+    finished = true;
+    return none;
+  });
+  await say("failing", "x");
+  await expect.poll(() => engines.queues.readState("failing").received.length).toBe(1);
+  await pause(20);
+  await poller.stop();
+  expect(finished).toBe(true);
+  expect(engines.queues.readState("failing")).toEqual({ ready: 0, delayedMs: [], received: [] });
+});

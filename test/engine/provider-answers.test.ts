@@ -1,0 +1,229 @@
+// Every provider takes the mail and then answers in every way that leaves this open: nobody gets a
+// mail twice.
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { buffer } from "node:stream/consumers";
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import { get, update, write } from "../../shared/adapters/dynamodb/table.ts";
+import * as sites from "../../shared/domain/identity/sites.ts";
+import * as sendingConfigs from "../../shared/domain/senders/sending-configs.ts";
+import { idempotencyPrefix } from "../../shared/kernel/installation-secrets.ts";
+import { keys } from "../../shared/keys.ts";
+import type { ProviderAdapter } from "../../shared/providers/provider-adapter.ts";
+import { providers } from "../../shared/providers/registry.ts";
+import { createAccount } from "../support/accounts.ts";
+import type { ProviderApi } from "../support/provider-apis/provider-api.ts";
+import type { CannedReply, RecordedRequest } from "../support/provider-apis/recording-server.ts";
+import { sampleOf } from "../support/seeded-random.ts";
+import * as mailroom from "../support/sending.ts";
+
+vi.setConfig({ testTimeout: 120_000 });
+const { timeout } = AbortSignal;
+beforeAll(async () => {
+  await mailroom.useOwnTableAndQueues();
+  // A provider that hangs is given up after a second here; nothing else waits for 25.
+  AbortSignal.timeout = (ms) => timeout.call(AbortSignal, ms === 25_000 ? 1000 : ms);
+});
+afterAll(() => {
+  AbortSignal.timeout = timeout;
+});
+beforeEach(() => mailroom.pendingMessages.splice(0));
+
+const page = "<html><title>Something went wrong</title></html>";
+/** How the stand-in answers after it has accepted the mail. */
+const troubles: Record<string, CannedReply | "reset" | "hang" | "half"> = {
+  "408": { status: 408, body: page },
+  "500": { status: 500, body: '{"message":"Internal error"}' },
+  "502": { status: 502, body: page },
+  "503": { status: 503, body: page },
+  "504": { status: 504, body: page },
+  reset: "reset",
+  hang: "hang",
+  half: "half",
+  html: { status: 200, headers: { "content-type": "text/html" }, body: page },
+};
+
+interface StandIn {
+  /** Send ids in the order in which their mail was accepted. */
+  accepted: number[];
+  requests: { key: string | undefined; body: string }[];
+  /** Asked for each request, counted from 1. */
+  trouble: (
+    n: number,
+  ) => { how: CannedReply | "reset" | "hang" | "half"; accepts: boolean } | undefined;
+  stop(): void;
+}
+
+const keyOf = ({ key }: ProviderAdapter, { headers, body }: RecordedRequest): string | undefined =>
+  key === "brevo" ? JSON.parse(body.toString()).headers.idempotencyKey : headers["idempotency-key"];
+
+/** Mandrill's results name the address. */
+function success(
+  { key }: ProviderAdapter,
+  wire: ProviderApi,
+  mails: { to: { email: string } }[],
+): CannedReply {
+  if (key !== "mandrill") return wire.success(mails.length);
+  return {
+    status: 200,
+    body: JSON.stringify(mails.map(({ to: { email } }) => ({ email, status: "sent", _id: email }))),
+  };
+}
+
+async function standIn(provider: ProviderAdapter, wire: ProviderApi): Promise<StandIn> {
+  const answered = new Map<string, CannedReply>();
+  const server = createServer(async (incoming, response) => {
+    const body = await buffer(incoming);
+    const { method = "", url: path = "", headers } = incoming;
+    const request: RecordedRequest = {
+      method,
+      path,
+      headers: headers as Record<string, string>,
+      body,
+      port: undefined,
+    };
+    const key = keyOf(provider, request);
+    here.requests.push({ key, body: body.toString("base64") });
+    const trouble = here.trouble(here.requests.length);
+    const known = key && answered.get(key);
+    const mails = await wire.readMails(request);
+    const answer = known || success(provider, wire, mails);
+    if (!known && (trouble?.accepts ?? true)) {
+      here.accepted.push(...mails.map(({ sendId }) => Number(sendId)));
+      const duplicate = {
+        status: 400,
+        body: '{"code":"duplicate_parameter","message":"The key was used"}',
+      };
+      if (key) answered.set(key, provider.key === "brevo" ? duplicate : answer);
+    }
+    const how = trouble?.how ?? answer;
+    if (how === "hang") return;
+    if (how === "reset") return incoming.socket.destroy();
+    if (how !== "half") return response.writeHead(how.status, how.headers).end(how.body);
+    const text = answer.body || "{}";
+    response.writeHead(answer.status, { ...answer.headers, "content-length": text.length + 1 });
+    response.write(text.slice(0, text.length / 2), () => setTimeout(() => response.destroy(), 5));
+  });
+  const here: StandIn = {
+    accepted: [],
+    requests: [],
+    trouble: () => undefined,
+    stop: () => {
+      server.closeAllConnections();
+      server.close();
+    },
+  };
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  process.env[`PROVIDER_URL_${provider.key.toUpperCase()}`] =
+    `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return here;
+}
+
+describe.each(providers)("$name", (provider) => {
+  let wire: ProviderApi;
+  beforeAll(async () => {
+    wire = (await import(`../support/provider-apis/${provider.key}.ts`))[provider.key];
+  });
+
+  async function begun(): Promise<{ from: mailroom.TestSender; there: StandIn }> {
+    const there = await standIn(provider, wire);
+    const { caller, token } = await createAccount();
+    const { id: siteId } = await sites.create(caller, sites.NewSite.parse({ name: "Shop" }));
+    const config = {
+      provider: provider.key,
+      credentials: wire.credentials,
+      fromEmail: "shop@example.com",
+      fromName: "Shop",
+    };
+    const { id: configId } = await sendingConfigs.create(
+      caller,
+      sendingConfigs.NewSendingConfig.parse(config),
+    );
+    return { from: { caller, token, siteId, configId, provider: undefined as never }, there };
+  }
+
+  const kinds: [string, (from: mailroom.TestSender) => Promise<number[]>][] = [
+    ["a single mail", async (from) => [(await mailroom.send(from, { to: "one@example.com" })).id]],
+    [
+      "a batch",
+      async (from) =>
+        (await mailroom.sendBatch(from, mailroom.uniqueRecipients(3))).results.map(({ id }) => id!),
+    ],
+  ];
+  const statuses = async (from: mailroom.TestSender) =>
+    (await mailroom.listAllSends(from)).map(({ status }) => status);
+  const keyed = provider.idempotencySeconds > 0;
+
+  describe.each(kinds)("%s", (kind, accept) => {
+    test.each(sampleOf(3, Object.entries(troubles), `${provider.key} ${kind}`))(
+      "accepted and then answered %s arrives once",
+      async (_name, how) => {
+        const { from, there } = await begun();
+        // The first three requests: where the batch goes mail by mail, all of it.
+        there.trouble = (n) => (n <= 3 ? { how, accepts: true } : undefined);
+        const ids = await accept(from);
+        await mailroom.runWorkers();
+        expect(there.accepted.toSorted()).toEqual(ids);
+        expect(await statuses(from)).toEqual(ids.map(() => (keyed ? "sent" : "uncertain")));
+        if (!keyed) expect(there.requests.length).toBeLessThanOrEqual(ids.length);
+        // The same key, the same bytes.
+        const bodies = Map.groupBy(there.requests, ({ key }) => key);
+        if (keyed)
+          for (const some of bodies.values())
+            expect(new Set(some.map(({ body }) => body)).size).toBe(1);
+        there.stop();
+      },
+    );
+
+    test.each([
+      { status: 429, headers: { "retry-after": "1" } },
+      { status: 503, headers: { "retry-after": "1" } },
+    ])(
+      "answered $status with Retry-After was not accepted, and is repeated until it is",
+      async (how) => {
+        const { from, there } = await begun();
+        there.trouble = (n) => (n <= 3 ? { how, accepts: false } : undefined);
+        const ids = await accept(from);
+        await mailroom.runWorkers();
+        expect(there.accepted.toSorted()).toEqual(ids);
+        expect(await statuses(from)).toEqual(ids.map(() => "sent"));
+        there.stop();
+      },
+    );
+  });
+
+  if (provider.key === "resend") {
+    test("keys begin with a random prefix of this installation", async () => {
+      const { from, there } = await begun();
+      const ids = [
+        await mailroom.send(from, { to: "one@example.com" }),
+        await mailroom.send(from, { to: "two@example.com" }),
+      ];
+      await mailroom.sendBatch(from, mailroom.uniqueRecipients(3));
+      await mailroom.runWorkers();
+      const prefix = await idempotencyPrefix();
+      expect(prefix).toMatch(/^pm-[\w-]{16}$/);
+      expect(there.requests.map(({ key }) => key).slice(0, 2)).toEqual(
+        ids.map(({ id }) => `${prefix}-${id}`),
+      );
+      expect(there.requests[2]!.key).toMatch(new RegExp(`^${prefix}-\\d+-0-0-1$`));
+      there.stop();
+    });
+
+    test("a mail that was claimed before installations had prefixes is repeated under its old key", async () => {
+      const { from, there } = await begun();
+      there.trouble = (n) => (n === 1 ? { how: "reset", accepts: false } : undefined);
+      const { id } = await mailroom.send(from, { to: "one@example.com" });
+      await mailroom.runWorkers({ forSeconds: 0 });
+      const send = keys.send(from.caller.orgId, id);
+      const { key } = (await get<{ key: { until: string } }>(send))!;
+      await write(update(send, { set: { key: { revision: 1, until: key.until } } }));
+      await mailroom.runWorkers();
+      expect(there.requests.map((request) => request.key)).toEqual([
+        `${await idempotencyPrefix()}-${id}`,
+        `pm-${id}`,
+      ]);
+      there.stop();
+    });
+  }
+});

@@ -1,0 +1,229 @@
+// A restore of the table, as infra/aws/README.md describes it, on the local engines.
+import { randomUUID } from "node:crypto";
+import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
+import { BatchWriteCommand, DynamoDBDocumentClient, ScanCommand } from "@aws-sdk/lib-dynamodb";
+import { beforeAll, describe, expect, test, vi } from "vitest";
+import { settleRestored } from "../../infra/aws/after-restore.ts";
+import { createTable } from "../../infra/local/engines/table.ts";
+import { DynamoDbClient } from "../../shared/adapters/dynamodb/client.ts";
+import { get } from "../../shared/adapters/dynamodb/table.ts";
+import * as clock from "../../shared/clock.ts";
+import * as sequences from "../../shared/domain/automation/sequences.ts";
+import * as state from "../../shared/domain/campaigns/campaign-actions.ts";
+import { findDetail } from "../../shared/domain/delivery-events/send-detail.ts";
+import { splitIntoBatches } from "../../shared/kernel/parallel.ts";
+import { keys } from "../../shared/keys.ts";
+import {
+  type CampaignSender,
+  createCampaignSender,
+  createDraft,
+  expectNoDuplicates,
+  insertListMembers,
+  readCampaign,
+  runWorkers,
+  useVirtualQueues,
+} from "../support/campaigns.ts";
+import { everything } from "../support/extent.ts";
+import * as mailroom from "../support/sending.ts";
+import { createSequence } from "../support/sequences.ts";
+
+vi.setConfig({ testTimeout: 300_000 });
+beforeAll(async () => {
+  vi.stubEnv("DEFAULT_PLAN", "enterprise");
+  await useVirtualQueues();
+});
+
+type Items = Record<string, unknown>[];
+
+// Not the client that workers use: this one goes on while workers are stopped.
+const documents = DynamoDBDocumentClient.from(new DynamoDBClient({}));
+const direct = <T>(command: unknown): Promise<T> => documents.send(command as never) as Promise<T>;
+
+async function allItems(): Promise<Items> {
+  const items: Items = [];
+  let after: Record<string, unknown> | undefined;
+  do {
+    const page: { Items?: Items; LastEvaluatedKey?: Record<string, unknown> } = await direct(
+      new ScanCommand({
+        TableName: process.env.TABLE_NAME,
+        ConsistentRead: true,
+        ExclusiveStartKey: after,
+      }),
+    );
+    items.push(...(page.Items ?? []));
+    after = page.LastEvaluatedKey;
+  } while (after);
+  return items;
+}
+
+/** A new table with these items, which all workers use from now on. */
+async function restore(items: Items): Promise<string> {
+  const table = `restored-${randomUUID()}`;
+  await createTable(new DynamoDBClient({}), table);
+  for (const some of splitIntoBatches(items, 25))
+    await direct(
+      new BatchWriteCommand({
+        RequestItems: { [table]: some.map((Item) => ({ PutRequest: { Item } })) },
+      }),
+    );
+  process.env.TABLE_NAME = table;
+  return table;
+}
+
+/**
+ * Copies the table at one moment, while the workers are busy. With `thenDie` no worker reaches the
+ * table afterwards.
+ */
+function backup({ thenDie = false } = {}) {
+  const { prototype } = DynamoDbClient;
+  const worker = prototype.send;
+  const open = new Set<Promise<unknown>>();
+  let gate: Promise<unknown> = Promise.resolve();
+  let dead = false;
+  let copied: Promise<Items> | undefined;
+  prototype.send = async function (this: unknown, ...args: never[]) {
+    await gate;
+    if (dead) throw new Error("The table is gone");
+    const call = Reflect.apply(worker, this, args) as Promise<unknown>;
+    open.add(call);
+    return call.finally(() => open.delete(call));
+  } as typeof prototype.send;
+  async function copy(): Promise<Items> {
+    await Promise.allSettled(open);
+    const items = await allItems();
+    dead = thenDie;
+    return items;
+  }
+  return {
+    take: () => {
+      copied ??= copy();
+      gate = copied;
+    },
+    taken: () => copied !== undefined,
+    async end(): Promise<Items> {
+      const items = await copied!;
+      prototype.send = worker;
+      return items;
+    },
+  };
+}
+
+async function batches(from: CampaignSender, n: number): Promise<number[]> {
+  const ids: number[] = [];
+  for (let i = 0; i < n; i++) {
+    const { results } = await mailroom.sendBatch(from, mailroom.uniqueRecipients(1000));
+    ids.push(...results.map(({ id }) => id!));
+  }
+  return ids;
+}
+
+describe("a table restored to a moment while 5,000 mails went out", () => {
+  // 5,000 in `npm run test:all`.
+  const mails = everything ? 5000 : 1000;
+
+  test("at which the workers died: the rest is sent, nothing twice, and what was in flight is uncertain", async () => {
+    const from = await createCampaignSender();
+    const ids = await batches(from, mails / 1000);
+    const copying = backup({ thenDie: true });
+    from.provider.faultFor = () => {
+      if (from.provider.mails.length >= 0.4 * mails) copying.take();
+      return undefined;
+    };
+    await runWorkers().catch(() => undefined);
+    expect(copying.taken()).toBe(true);
+    const before = from.provider.mails.length;
+    expect(before).toBeLessThan(mails);
+    await restore(await copying.end());
+    await runWorkers({ forSeconds: 24 * 3600 });
+    const { sent = 0, uncertain = 0, ...others } = await mailroom.expectBalanced(from, ids);
+    expect(others).toEqual({});
+    expect([sent + uncertain, uncertain > 0]).toEqual([mails, true]);
+    expect(from.provider.mails).toHaveLength(mails);
+    await from.provider.stop();
+  });
+
+  test("after which the workers went on: nothing is sent twice, and what the table does not know of is uncertain", async () => {
+    const from = await createCampaignSender();
+    const ids = await batches(from, mails / 1000);
+    const copying = backup();
+    from.provider.faultFor = () => {
+      if (from.provider.mails.length >= 0.4 * mails) copying.take();
+      return undefined;
+    };
+    await runWorkers();
+    expect(from.provider.mails).toHaveLength(mails);
+    const table = await restore(await copying.end());
+    const { uncertain: marked } = await settleRestored(table, clock.now().toISOString());
+    expect(marked).toBeGreaterThan(0);
+    await runWorkers({ forSeconds: 24 * 3600 });
+    expect(from.provider.mails).toHaveLength(mails);
+    const { sent = 0, uncertain = 0, ...others } = await mailroom.expectBalanced(from, ids);
+    expect(others).toEqual({});
+    expect(sent + uncertain).toBe(mails);
+    expect(Math.min(sent, uncertain)).toBeGreaterThan(0);
+    await from.provider.stop();
+  });
+});
+
+test("after a restore single sends that fell due are uncertain, later ones are sent, and campaigns and sequences are paused", async () => {
+  const from = await createCampaignSender();
+  const { orgId } = from.caller;
+  await insertListMembers(from, 40);
+  const campaign = await createDraft(from);
+  const later = await createDraft(from, { name: "Later" });
+  await state.schedule(from.caller, later.id, {
+    scheduledAt: clock.addSeconds(600).toISOString(),
+    sendLate: false,
+  });
+  const { id: sequenceId } = await createSequence({ ...from, orgId }, [5]);
+  const [queued, due, ahead] = await Promise.all(
+    [undefined, 300, 7200].map(async (seconds) => {
+      const [{ to }] = mailroom.uniqueRecipients(1) as [{ to: string }];
+      const scheduledAt = seconds && clock.addSeconds(seconds).toISOString();
+      return (await mailroom.send(from, { to, ...(scheduledAt && { scheduledAt }) })).id;
+    }),
+  );
+  await state.sendNow(from.caller, campaign.id);
+  const items = await allItems();
+  await runWorkers({ forSeconds: 1800 });
+  const sent = from.provider.mails.length;
+  expect(sent).toBe(40 + 40 + 2);
+  const counter = async () => (await get<{ last: number }>(keys.idCounter("SENDBLOCK")))!.last;
+  const given = await counter();
+
+  const table = await restore(items);
+  const { uncertain, paused } = await settleRestored(table, clock.now().toISOString());
+  expect(uncertain).toBe(2);
+  expect(paused.toSorted()).toEqual(
+    [
+      `campaign ${campaign.id} "News"`,
+      `campaign ${later.id} "Later"`,
+      `sequence ${sequenceId} "Way"`,
+    ].toSorted(),
+  );
+  expect(await counter()).toBeGreaterThan(given);
+  await runWorkers({ forSeconds: 600 });
+  expect(from.provider.mails).toHaveLength(sent);
+  await runWorkers({ forSeconds: 7200 });
+  const status = async (id: number | undefined) => (await findDetail(from.caller, id!)).status;
+  expect(await Promise.all([queued, due, ahead].map(status))).toEqual([
+    "uncertain",
+    "uncertain",
+    "sent",
+  ]);
+  expect(from.provider.mails).toHaveLength(sent + 1);
+  expect(await readCampaign(from, campaign.id)).toMatchObject({
+    status: "paused",
+    statusReason: expect.stringContaining("restored"),
+  });
+  expect((await readCampaign(from, later.id)).status).toBe("held");
+  expect((await sequences.find(from.caller, sequenceId)).status).toBe("paused");
+  expectNoDuplicates({
+    ...from,
+    provider: {
+      ...from.provider,
+      mails: from.provider.mails.filter(({ subject }) => subject === "Hello"),
+    },
+  });
+  await from.provider.stop();
+});

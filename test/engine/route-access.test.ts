@@ -1,0 +1,184 @@
+// Promises that hold for every route there is, whoever adds it: the tests walk the table itself.
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import * as z from "zod";
+import * as apiKeys from "../../shared/domain/identity/api-keys.ts";
+import * as sites from "../../shared/domain/identity/sites.ts";
+import { sessionCookieName } from "../../shared/http/authenticate.ts";
+import { splitIntoBatches } from "../../shared/kernel/parallel.ts";
+import { createAccount } from "../support/accounts.ts";
+import { invokeRoute, type LambdaRequest } from "../support/lambda-requests.ts";
+import {
+  bearerHeader,
+  createEachKind,
+  type IdsByKind,
+  type RouteEntry,
+  routeTable,
+} from "../support/one-of-each-record.ts";
+
+// The others may only ask so often in a minute.
+beforeAll(() => {
+  vi.stubEnv("DEFAULT_PLAN", "enterprise");
+});
+afterAll(() => {
+  vi.unstubAllEnvs();
+});
+
+/**
+ * `id` for every integer in the path, but for a contact, and a query and body that most would take.
+ */
+const asking = (
+  { route }: RouteEntry,
+  id: number,
+  credential: LambdaRequest,
+  { contacts: contact = id, variants: variant = id }: IdsByKind = {},
+): LambdaRequest => {
+  const names = [...route.path.matchAll(/{(\w+)}/g)].map(([, name = ""]) => name);
+  const idOf = (name: string): number => ({ contactId: contact, variantId: variant })[name] ?? id;
+  const params = Object.fromEntries(
+    names.map((name) => [name, /^id$|Id$/.test(name) ? String(idOf(name)) : "x"]),
+  );
+  const given = { contactId: contact, name: "Mine", delta: 1, type: "delay" };
+  Object.assign(given, { scheduledAt: "2027-01-01T00:00:00Z", emails: ["ada@example.net"] });
+  return {
+    ...credential,
+    params,
+    ...(takesWord(route) && { query: { q: "a" } }),
+    ...(route.body && !route.rawBodyTypes && { body: given }),
+  };
+};
+const takesWord = ({ query }: RouteEntry["route"]): boolean =>
+  query instanceof z.ZodObject && "q" in query.shape;
+const withSession = (token: string): LambdaRequest => ({
+  cookies: [`${sessionCookieName}=${token}`],
+});
+
+test("the route table is not empty", () => {
+  expect(routeTable.length).toBeGreaterThan(30);
+});
+
+test("every route that is not public refuses requests without a credential", async () => {
+  for (const entry of routeTable.filter(({ route }) => route.auth !== "public")) {
+    const answer = await invokeRoute(entry.group, entry.signature, asking(entry, 1, {}));
+    expect([entry.signature, answer.status, answer.body.error]).toEqual([
+      entry.signature,
+      401,
+      "Unauthorized",
+    ]);
+  }
+});
+
+test("every organization route refuses site-bound API keys", async () => {
+  const { caller } = await createAccount();
+  const { id: siteId } = await sites.create(caller, sites.NewSite.parse({ name: "Shop" }));
+  const { key } = await apiKeys.create(caller, apiKeys.NewApiKey.parse({ name: "bound", siteId }));
+  for (const entry of routeTable.filter(
+    ({ route }) => route.auth === "account" && route.level === "organization",
+  )) {
+    const { status, body } = await invokeRoute(
+      entry.group,
+      entry.signature,
+      asking(entry, 1, bearerHeader(key)),
+    );
+    expect([entry.signature, status, body.code]).toEqual([entry.signature, 403, "site_forbidden"]);
+  }
+});
+
+test("every session route refuses API keys", async () => {
+  const { caller } = await createAccount();
+  const { key } = await apiKeys.create(caller, apiKeys.NewApiKey.parse({ name: "all" }));
+  for (const entry of routeTable.filter(({ route }) => route.auth === "session")) {
+    const asked = asking(entry, 1, bearerHeader(key));
+    const { status, body } = await invokeRoute(entry.group, entry.signature, asked);
+    expect([entry.signature, status, body.code]).toEqual([
+      entry.signature,
+      403,
+      "session_required",
+    ]);
+  }
+});
+
+const scopes = [
+  ...new Set(
+    routeTable.filter(({ route }) => route.auth === "account").map(({ route }) => route.scope),
+  ),
+];
+
+test("every route refuses an API key without its scope", async () => {
+  // Each account may only ask so often in a minute.
+  for (const some of splitIntoBatches(
+    routeTable.filter(({ route }) => route.auth === "account"),
+    40,
+  )) {
+    const { caller } = await createAccount();
+    const known = new Map<string, string>();
+    for (const entry of some) {
+      const { scope } = entry.route;
+      const others = scopes.filter((one) => one !== scope);
+      const key =
+        known.get(scope) ??
+        (await apiKeys.create(caller, apiKeys.NewApiKey.parse({ name: "others", scopes: others })))
+          .key;
+      known.set(scope, key);
+      const { status, body } = await invokeRoute(
+        entry.group,
+        entry.signature,
+        asking(entry, 1, bearerHeader(key)),
+      );
+      expect([entry.signature, status, body.code]).toEqual([entry.signature, 403, "scope_missing"]);
+    }
+  }
+});
+
+const kindOf = ({ signature }: RouteEntry): string => signature.split("/")[1]!;
+const walked = routeTable.filter(
+  ({ route }) => route.auth !== "public" && route.path.includes("{id}"),
+);
+
+test("records of one organization do not exist for another organization or its keys", async () => {
+  const [owner, stranger] = await Promise.all([createAccount(), createAccount()]);
+  const made = await createEachKind(withSession(owner.token));
+  const { key } = await apiKeys.create(stranger.caller, apiKeys.NewApiKey.parse({ name: "all" }));
+  for (const entry of walked) {
+    const kind = kindOf(entry);
+    expect(Object.keys(made)).toContain(kind);
+    const credentials =
+      entry.route.auth === "session"
+        ? [withSession(stranger.token)]
+        : [withSession(stranger.token), bearerHeader(key)];
+    for (const credential of credentials) {
+      const { status, body } = await invokeRoute(
+        entry.group,
+        entry.signature,
+        asking(entry, made[kind]!, credential, made),
+      );
+      expect([entry.signature, status, body.code]).toEqual([entry.signature, 404, "not_found"]);
+    }
+  }
+  for (const entry of walked.filter(({ route }) => route.method === "GET")) {
+    const { status } = await invokeRoute(
+      entry.group,
+      entry.signature,
+      asking(entry, made[kindOf(entry)]!, withSession(owner.token), made),
+    );
+    expect([entry.signature, status]).toEqual([entry.signature, 200]);
+  }
+});
+
+test("records of one site are refused to a key of another site", async () => {
+  const { caller, token } = await createAccount();
+  const made = await createEachKind(withSession(token));
+  const { id: siteId } = await sites.create(caller, sites.NewSite.parse({ name: "Other shop" }));
+  const { key } = await apiKeys.create(caller, apiKeys.NewApiKey.parse({ name: "bound", siteId }));
+  // Bound keys may read how mail is sent (interface-decisions, section 1).
+  const shared = ["GET /sending-configs/:id"];
+  for (const entry of walked.filter(
+    ({ route, signature }) => route.auth !== "session" && !shared.includes(signature),
+  )) {
+    const { status, body } = await invokeRoute(
+      entry.group,
+      entry.signature,
+      asking(entry, made[kindOf(entry)]!, bearerHeader(key), made),
+    );
+    expect([entry.signature, status, body.code]).toEqual([entry.signature, 403, "site_forbidden"]);
+  }
+});

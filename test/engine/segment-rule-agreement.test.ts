@@ -1,0 +1,177 @@
+// The rules engine against a naive reading of the same rules, on the engine: what DynamoDB is
+// asked, what is asked in code, and both.
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { put, writeMany } from "../../shared/adapters/dynamodb/table.ts";
+import * as reader from "../../shared/domain/audience/contacts/contact-reader.ts";
+import {
+  type ContactItem,
+  searchAttributes,
+} from "../../shared/domain/audience/contacts/contact-schema.ts";
+import {
+  compileRules,
+  toContactQuery,
+} from "../../shared/domain/audience/segments/rule-compiler.ts";
+import type { RuleContext } from "../../shared/domain/audience/segments/rule-tests.ts";
+import {
+  type SegmentRules,
+  SegmentRulesInput,
+} from "../../shared/domain/audience/segments/segment-rules.ts";
+import { emailShards, keys } from "../../shared/keys.ts";
+import { everything } from "../support/extent.ts";
+import {
+  contactFields,
+  deletedTag,
+  evaluationTime,
+  existingTags,
+  matchesNaively,
+  rules,
+} from "../support/segment-rules.ts";
+
+const siteId = 1;
+let orgId = 9_000_000;
+
+const context: RuleContext = {
+  now: evaluationTime,
+  groups: {
+    TAG: {
+      idOf: (value) => (value === "One" ? 1 : existingTags.find((id) => id === value)),
+      deletedIds: new Set([deletedTag]),
+    },
+    LIST: { idOf: () => undefined, deletedIds: new Set() },
+  },
+};
+const nobodyDied: RuleContext = {
+  ...context,
+  groups: { ...context.groups, TAG: { ...context.groups.TAG, deletedIds: new Set() } },
+};
+
+async function stored(people: Partial<ContactItem>[]): Promise<ContactItem[]> {
+  orgId++;
+  const items = people.map((person, i) => {
+    const email = `${i % 2 ? "Ann" : "bob"}${i}@x.com${i % 3 ? "" : ".br"}`;
+    const fields = { email, ...person };
+    return {
+      ...keys.contact(orgId, siteId, email),
+      orgId,
+      siteId,
+      id: i + 1,
+      updatedAt: evaluationTime.toISOString(),
+      ...fields,
+      ...searchAttributes(fields),
+    } as ContactItem;
+  });
+  await writeMany(items.map((item) => put(item, item)));
+  return items;
+}
+
+async function found(wish: reader.ContactQuery): Promise<number[]> {
+  const ids: number[] = [];
+  for (const shard of emailShards)
+    for await (const { items } of reader.readShard({ orgId, siteId }, shard, wish))
+      ids.push(...items.map(({ id }) => id));
+  return ids.sort((a, b) => a - b);
+}
+
+const idsOf = (items: ContactItem[]) => items.map(({ id }) => id);
+
+test("random rules match the same contacts as a naive evaluation", async () => {
+  const people = fc.array(contactFields, { minLength: 30, maxLength: 30 });
+  const crowd = fc.array(rules, { minLength: 10, maxLength: 10 });
+  await fc.assert(
+    fc.asyncProperty(people, crowd, fc.boolean(), async (given, several, died) => {
+      const items = await stored(
+        died ? given : given.map(({ tags, ...rest }) => ({ ...rest, ...living(tags) })),
+      );
+      for (const one of several) {
+        expect(SegmentRulesInput.parse(one)).toEqual(one);
+        const compiled = compileRules(one, died ? context : nobodyDied);
+        const naive = idsOf(items.filter((item) => matchesNaively(item, one)));
+        expect(idsOf(items.filter(compiled.test))).toEqual(naive);
+        expect(items.map((item) => compiled.explain(item).matched)).toEqual(
+          items.map(compiled.test),
+        );
+        expect(await found(toContactQuery(compiled))).toEqual(naive);
+        expect(await reader.countContacts({ orgId, siteId }, toContactQuery(compiled))).toBe(
+          naive.length,
+        );
+        if (!compiled.filterIsExact)
+          expect(await found({ filter: compiled.filter })).toEqual(expect.arrayContaining(naive));
+      }
+    }),
+    { numRuns: everything ? 20 : 5 },
+  );
+}, 120_000);
+
+const living = (tags: Set<number> | undefined): Pick<ContactItem, "tags"> => {
+  const left = [...(tags ?? [])].filter((id) => id !== deletedTag);
+  return left.length ? { tags: new Set(left) } : {};
+};
+
+const condition = (i: number) => ({
+  field: "firstName",
+  operator: "contains" as const,
+  value: `name ${i}`,
+});
+const many: SegmentRules = {
+  match: "all",
+  conditions: [
+    { field: "firstName", operator: "startsWith", value: "n" },
+    { match: "any", conditions: Array.from({ length: 99 }, (_, i) => condition(i)) },
+  ],
+};
+
+test("rules that are too long for one filter are pushed down in part and evaluated in code", async () => {
+  const items = await stored(
+    Array.from({ length: 40 }, (_, i) => ({ firstName: `${i % 2 ? "N" : "M"}ame ${i * 5}` })),
+  );
+  const compiled = compileRules(many, context);
+  expect(compiled.filterIsExact).toBe(false);
+  expect(compiled.filter).toBeDefined();
+  const naive = idsOf(items.filter((item) => matchesNaively(item, many)));
+  expect(naive).toHaveLength(10 + 10);
+  expect(await found(toContactQuery(compiled))).toEqual(naive);
+  expect(await found({ filter: compiled.filter })).toHaveLength(20);
+  const either: SegmentRules = {
+    match: "any",
+    conditions: Array.from({ length: 100 }, (_, i) => condition(i)),
+  };
+  expect(await found(toContactQuery(compileRules(either, context)))).toEqual(
+    idsOf(items.filter((item) => matchesNaively(item, either))),
+  );
+});
+
+test("text operators compare a number or boolean as it is written", async () => {
+  const values = [80331, "80331", "081", 180, true, "Truce", null];
+  const items = await stored(values.map((a) => ({ customFields: { a } })));
+  const having = async (operator: string, value: string) => {
+    const one = SegmentRulesInput.parse({
+      match: "all",
+      conditions: [{ field: "customFields.a", operator, value }],
+    });
+    const ids = await found(toContactQuery(compileRules(one, nobodyDied)));
+    expect(idsOf(items.filter(compileRules(one, nobodyDied).test))).toEqual(ids);
+    return ids.map((id) => values[id - 1]);
+  };
+  expect(await having("startsWith", "80")).toEqual([80331, "80331"]);
+  expect(await having("endsWith", "1")).toEqual([80331, "80331", "081"]);
+  expect(await having("contains", "80")).toEqual([80331, "80331", 180]);
+  expect(await having("startsWith", "TRU")).toEqual([true, "Truce"]);
+  expect(await having("notContains", "8")).toEqual([true, "Truce", null]);
+});
+
+test("all conditions that DynamoDB can evaluate are pushed down", () => {
+  const exact = (field: string, operator: string, value?: unknown) =>
+    compileRules(
+      SegmentRulesInput.parse({ match: "all", conditions: [{ field, operator, value }] }),
+      nobodyDied,
+    ).filterIsExact;
+  expect(exact("email", "endsWith", "@gmail.com")).toBe(true);
+  expect(exact("firstName", "notContains", "Ann")).toBe(true);
+  expect(exact("customFields.plan", "in", ["Pro", 5, true])).toBe(true);
+  expect(exact("tag", "exists")).toBe(true);
+  expect(exact("event.bought", "lessThan", 3)).toBe(true);
+  expect(exact("lastOpenedAt", "notInLastDays", 30)).toBe(true);
+  expect(exact("firstName", "endsWith", "n")).toBe(false);
+  expect(exact("customFields.since", "before", "2026-01-01")).toBe(false);
+});

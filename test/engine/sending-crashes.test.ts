@@ -1,0 +1,478 @@
+// A worker killed between any two steps: nothing is lost, and nobody gets a mail twice.
+
+import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import { send as sendGroup } from "../../functions/http/send.ts";
+import { DynamoDbClient } from "../../shared/adapters/dynamodb/client.ts";
+import { query } from "../../shared/adapters/dynamodb/table.ts";
+import * as clock from "../../shared/clock.ts";
+import { findDetail } from "../../shared/domain/delivery-events/send-detail.ts";
+import * as due from "../../shared/domain/due-work.ts";
+import { installDirectHandOver } from "../../shared/domain/sending/intake/direct-hand-over.ts";
+import * as singles from "../../shared/domain/sending/single-sends.ts";
+import { sessionCookieName } from "../../shared/http/authenticate.ts";
+import { ranges } from "../../shared/keys.ts";
+import { crashAtSomeSteps, pausedAtSomeSteps, runUntilCrash } from "../support/crash-injection.ts";
+import { everything, seed } from "../support/extent.ts";
+import type { ProviderFault } from "../support/fake-provider.ts";
+import { invokeRoute } from "../support/lambda-requests.ts";
+import { sampleOf, seededRandom } from "../support/seeded-random.ts";
+import * as mailroom from "../support/sending.ts";
+
+// Hundreds of workers live and die here, perhaps beside other tests.
+vi.setConfig({ testTimeout: 60_000 });
+beforeAll(mailroom.useOwnTableAndQueues);
+
+const keyed = "resend";
+const unkeyed = "postmark";
+const toOf = (recipients: { to: string }[]) => recipients.map(({ to }) => to);
+const mailsTo = ({ provider }: mailroom.TestSender, addresses: string[]) =>
+  provider.mails.filter(({ to }) => addresses.includes(to)).length;
+
+describe("accepting", () => {
+  test("a single send: it is either not accepted at all, or sent and listed once", async () => {
+    const from = await mailroom.createSender(unkeyed);
+    const steps = await crashAtSomeSteps(async (kill) => {
+      const { to } = mailroom.uniqueRecipients(1)[0]!;
+      let id: number | undefined;
+      await kill(async () => ({ id } = await mailroom.send(from, { to })));
+      await mailroom.runWorkers();
+      await mailroom.expectBalanced(from, id === undefined ? [] : [id]);
+      if (id !== undefined) expect(mailsTo(from, [to])).toBe(1);
+    });
+    expect(steps.length).toBeGreaterThan(10);
+    await from.provider.stop();
+  });
+
+  test("a scheduled send that died before it was listed is listed when its time comes", async () => {
+    const from = await mailroom.createSender(unkeyed);
+    await crashAtSomeSteps(async (kill) => {
+      const scheduledAt = clock.addSeconds(3600).toISOString();
+      await kill(() =>
+        mailroom.send(from, { to: mailroom.uniqueRecipients(1)[0]!.to, scheduledAt }),
+      );
+      await mailroom.runWorkers();
+      await mailroom.expectBalanced(from, []);
+    });
+    await from.provider.stop();
+  });
+
+  test("a batch: all of it is sent, or nothing", async () => {
+    const from = await mailroom.createSender(unkeyed);
+    const steps = await crashAtSomeSteps(async (kill) => {
+      const recipients = mailroom.uniqueRecipients(3);
+      let ids: number[] = [];
+      await kill(async () => {
+        ids = (await mailroom.sendBatch(from, recipients)).results.map(({ id }) => id!);
+      });
+      await mailroom.runWorkers();
+      await mailroom.expectBalanced(from, ids);
+      expect([ids.length, 0, 3]).toContain(mailsTo(from, toOf(recipients)));
+      if (ids.length) expect(mailsTo(from, toOf(recipients))).toBe(3);
+    });
+    expect(steps.length).toBeGreaterThan(10);
+    await from.provider.stop();
+  });
+
+  test.each(sampleOf(1, ["/send", "/send/batch"] as const, "request"))(
+    "POST %s made again under its Idempotency-Key is accepted once",
+    async (path) => {
+      const from = await mailroom.createSender(unkeyed);
+      let n = 0;
+      await crashAtSomeSteps(async (kill) => {
+        const recipients = mailroom.uniqueRecipients(path === "/send" ? 1 : 3);
+        const content = {
+          sendingConfigId: from.configId,
+          subject: "Hello",
+          text: "Hello",
+          html: "<p>Hello</p>",
+        };
+        const body =
+          path === "/send" ? { ...content, to: recipients[0]!.to } : { ...content, recipients };
+        const headers = { "idempotency-key": `${path} ${++n}` };
+        const post = () =>
+          invokeRoute<{ id: number; accepted: number }>(sendGroup, `POST ${path}`, {
+            body,
+            headers,
+            cookies: [`${sessionCookieName}=${from.token}`],
+          });
+        await kill(post);
+        clock.advanceClock(60);
+        if (n % 2) await mailroom.runWorkers();
+        expect(await post()).toMatchObject({ status: 202 });
+        await mailroom.runWorkers();
+        await mailroom.expectBalanced(from, []);
+        expect(mailsTo(from, toOf(recipients))).toBe(recipients.length);
+        expect(
+          (await mailroom.listAllSends(from)).filter(({ toEmail }) =>
+            toOf(recipients).includes(toEmail),
+          ),
+        ).toHaveLength(recipients.length);
+      });
+      await from.provider.stop();
+    },
+  );
+});
+
+describe("handing over", () => {
+  test("a single send at a provider with keys is sent", async () => {
+    const from = await mailroom.createSender(keyed);
+    await crashAtSomeSteps(async (kill) => {
+      const { id } = await mailroom.send(from, { to: mailroom.uniqueRecipients(1)[0]!.to });
+      mailroom.pendingMessages.length = 0;
+      await kill(() => singles.handOverSingle(from.caller.orgId, id));
+      await mailroom.runWorkers();
+      const { sent, ...others } = await mailroom.expectBalanced(from, [id]);
+      expect(others).toEqual({});
+    });
+    await from.provider.stop();
+  });
+
+  test("a single send at a provider without keys is uncertain only when its worker died between claim and result", async () => {
+    const from = await mailroom.createSender(unkeyed);
+    const seen = new Set<string>();
+    await crashAtSomeSteps(async (kill) => {
+      const { id } = await mailroom.send(from, { to: mailroom.uniqueRecipients(1)[0]!.to });
+      mailroom.pendingMessages.length = 0;
+      await kill(() => singles.handOverSingle(from.caller.orgId, id));
+      const left = await findDetail(from.caller, id);
+      await mailroom.runWorkers();
+      await mailroom.expectBalanced(from, [id]);
+      expect((await findDetail(from.caller, id)).status).toBe(
+        left.status === "sending" ? "uncertain" : "sent",
+      );
+      seen.add(left.status);
+    });
+    // A sample of the steps need not meet all of them.
+    if (everything) expect([...seen].sort()).toEqual(["queued", "sending", "sent"]);
+    await from.provider.stop();
+  });
+
+  // Three calls, because each has one setting of tracking; the second has a recipient whom the
+  // provider refuses.
+  const three = () =>
+    mailroom.uniqueRecipients(6).map((one, i) => ({ ...one, trackOpens: i === 2 || i === 3 }));
+
+  test("a lane at a provider with keys: all are sent but the one that was refused", async () => {
+    const from = await mailroom.createSender(keyed);
+    await crashAtSomeSteps(async (kill) => {
+      const recipients = three();
+      from.provider.isRefused = (to) => to === recipients[3]!.to;
+      const { results } = await mailroom.sendBatch(from, recipients);
+      mailroom.pendingMessages.length = 0;
+      await kill(() => mailroom.runLane(from.caller.orgId, from.configId));
+      await mailroom.runWorkers();
+      const ids = results.map(({ id }) => id!);
+      await mailroom.expectBalanced(from, ids);
+      expect(await statuses(from, ids)).toEqual(["sent", "sent", "sent", "failed", "sent", "sent"]);
+    });
+    await from.provider.stop();
+  });
+
+  test("a lane at a provider without keys: only calls that were claimed and have no RESULT are uncertain", async () => {
+    const from = await mailroom.createSender(unkeyed);
+    let uncertain = 0;
+    await crashAtSomeSteps(async (kill) => {
+      const recipients = three();
+      from.provider.isRefused = (to) => to === recipients[3]!.to;
+      const { results, batchId } = await mailroom.sendBatch(from, recipients);
+      mailroom.pendingMessages.length = 0;
+      await kill(() => mailroom.runLane(from.caller.orgId, from.configId));
+      const cutOff = await Promise.all([0, 1, 2].map((call) => isCutOff(from, batchId, call)));
+      await mailroom.runWorkers();
+      const ids = results.map(({ id }) => id!);
+      await mailroom.expectBalanced(from, ids);
+      const usual = ["sent", "sent", "sent", "failed", "sent", "sent"];
+      expect(await statuses(from, ids)).toEqual(
+        usual.map((status, i) => (cutOff[Math.floor(i / 2)] ? "uncertain" : status)),
+      );
+      uncertain += cutOff.filter(Boolean).length;
+    });
+    if (everything) expect(uncertain).toBeGreaterThan(3);
+    await from.provider.stop();
+  });
+
+  const statuses = ({ caller }: mailroom.TestSender, ids: number[]) =>
+    Promise.all(ids.map(async (id) => (await findDetail(caller, id)).status));
+
+  /** Claimed, and not answered as far as anybody knows. */
+  async function isCutOff(
+    { caller: { orgId }, configId }: mailroom.TestSender,
+    block: number,
+    call: number,
+  ): Promise<boolean> {
+    const { items } = await query<Record<string, unknown>>(ranges.queuedChunks(orgId, configId), {
+      consistent: true,
+    });
+    const results = await query(ranges.callResults(orgId, { block, chunk: 0, call }), {
+      consistent: true,
+    });
+    return items.some((item) => item[`c${call}`]) && results.items.length === 0;
+  }
+});
+
+test("a drain that dies leaves what it has not brought on its way to the next", async () => {
+  const from = await mailroom.createSender(unkeyed);
+  await crashAtSomeSteps(async (kill) => {
+    const { id } = await mailroom.send(from, { to: mailroom.uniqueRecipients(1)[0]!.to });
+    const { results } = await mailroom.sendBatch(from, mailroom.uniqueRecipients(2));
+    mailroom.pendingMessages.length = 0;
+    clock.advanceClock(300);
+    await kill(async () => {
+      for (const shard of [0, 1, 2, 3])
+        for (const what of ["SEND", "LANE"] as const) await due.drain(what, shard);
+    });
+    await mailroom.runWorkers();
+    await mailroom.expectBalanced(from, [id, ...results.map(({ id }) => id!)]);
+  });
+  await from.provider.stop();
+});
+
+test("a claim whose answer got lost on the way, and that the SDK repeats, is still one's own", async () => {
+  const from = await mailroom.createSender(unkeyed);
+  const { prototype } = DynamoDbClient;
+  const { send } = prototype;
+  // The second asking finds what the first has done.
+  prototype.send = async function (this: unknown, ...args: never[]) {
+    const [{ input }] = args as unknown as [
+      { input: { ConditionExpression?: string; Key?: unknown } },
+    ];
+    const answer = await Reflect.apply(send, this, args);
+    if (!input.Key || !input.ConditionExpression) return answer;
+    return Reflect.apply(send, this, args);
+  } as typeof send;
+  try {
+    const { id } = await mailroom.send(from, { to: mailroom.uniqueRecipients(1)[0]!.to });
+    await singles.handOverSingle(from.caller.orgId, id);
+    const { results } = await mailroom.sendBatch(from, mailroom.uniqueRecipients(3));
+    await mailroom.runLane(from.caller.orgId, from.configId);
+    expect(from.provider.mails.map(({ sendId }) => sendId)).toEqual([
+      id,
+      ...results.map(({ id }) => id),
+    ]);
+  } finally {
+    prototype.send = send;
+  }
+  await mailroom.runWorkers();
+  expect(await mailroom.expectBalanced(from, [])).toEqual({ sent: 4 });
+  await from.provider.stop();
+});
+
+test("the provider's answer is stored before anything is counted, and counted once when the counters are back", async () => {
+  const from = await mailroom.createSender(unkeyed);
+  const { prototype } = DynamoDbClient;
+  const { send } = prototype;
+  const { id } = await mailroom.send(from, { to: mailroom.uniqueRecipients(1)[0]!.to });
+  mailroom.pendingMessages.length = 0;
+  prototype.send = async function (this: unknown, ...args: never[]) {
+    const [{ input }] = args as unknown as [{ input: { TransactItems?: unknown[] } }];
+    if (input.TransactItems) throw new Error("No counter can be written");
+    return Reflect.apply(send, this, args);
+  } as typeof send;
+  try {
+    await expect(singles.handOverSingle(from.caller.orgId, id)).rejects.toThrow(
+      "No counter can be written",
+    );
+  } finally {
+    prototype.send = send;
+  }
+  expect(await findDetail(from.caller, id)).toMatchObject({ status: "sent" });
+  await Promise.all([
+    singles.handOverSingle(from.caller.orgId, id),
+    singles.handOverSingle(from.caller.orgId, id),
+  ]);
+  await mailroom.runWorkers();
+  expect(await mailroom.expectBalanced(from, [id])).toEqual({ sent: 1 });
+  await from.provider.stop();
+});
+
+// A service on one machine hands over what it accepts without the queue.
+describe("a process that hands over the single sends that it accepts", () => {
+  beforeEach(() => installDirectHandOver(singles.claimDirectly));
+  afterEach(() => installDirectHandOver(undefined));
+
+  const acceptAndHandOver = async (from: mailroom.TestSender, to: string) => {
+    const { id } = await mailroom.send(from, { to });
+    await singles.finishDirectHandOvers();
+    return id;
+  };
+
+  test("needs no queue message, and no call of the table but the outcome's", async () => {
+    const from = await mailroom.createSender(unkeyed);
+    mailroom.pendingMessages.length = 0;
+    const id = await acceptAndHandOver(from, mailroom.uniqueRecipients(1)[0]!.to);
+    expect(mailroom.pendingMessages).toEqual([]);
+    expect(await findDetail(from.caller, id)).toMatchObject({ status: "sent" });
+    expect(await mailroom.expectBalanced(from, [id])).toEqual({ sent: 1 });
+    await from.provider.stop();
+  });
+
+  test.each([keyed, unkeyed] as const)(
+    "loses and repeats nothing at %s when it dies",
+    async (key) => {
+      const from = await mailroom.createSender(key);
+      const steps = await crashAtSomeSteps(async (kill) => {
+        const [{ to } = { to: "" }] = mailroom.uniqueRecipients(1);
+        let id: number | undefined;
+        await kill(async () => {
+          id = await acceptAndHandOver(from, to);
+        });
+        await mailroom.runWorkers();
+        const { sent, uncertain, ...others } = await mailroom.expectBalanced(
+          from,
+          id === undefined ? [] : [id],
+        );
+        expect(others).toEqual({});
+        if (key === keyed) expect(uncertain).toBeUndefined();
+        expect(mailsTo(from, [to])).toBeLessThanOrEqual(1);
+      });
+      expect(steps.length).toBeGreaterThan(10);
+      await from.provider.stop();
+    },
+  );
+
+  test.each([keyed, unkeyed] as const)(
+    "mails nobody twice at %s when it stands still",
+    async (key) => {
+      const from = await mailroom.createSender(key);
+      await pausedAtSomeSteps(
+        () => mailroom.runWorkers(),
+        async (pause) => {
+          const [{ to } = { to: "" }] = mailroom.uniqueRecipients(1);
+          await pause(() => acceptAndHandOver(from, to));
+          await mailroom.runWorkers();
+          await mailroom.expectBalanced(from, []);
+          expect(mailsTo(from, [to])).toBeLessThanOrEqual(1);
+        },
+      );
+      await from.provider.stop();
+    },
+  );
+
+  test.each(["postmark", "resend", "ses"] as const)(
+    "keeps the books balanced when %s fails",
+    async (key) => {
+      const from = await mailroom.createSender(key);
+      const chance = seededRandom(seed);
+      const faults: ProviderFault[] = ["lost", "reset", { status: 500 }, { status: 400 }];
+      faults.push({ status: 429, headers: { "retry-after": "7" } });
+      from.provider.faultFor = () =>
+        chance() < 0.4 ? faults[Math.floor(chance() * faults.length)] : undefined;
+      const accepted: number[] = [];
+      for (let round = 0; round < 12; round++) {
+        const [{ to } = { to: "" }] = mailroom.uniqueRecipients(1);
+        const work = async () => {
+          accepted.push(await acceptAndHandOver(from, to));
+        };
+        await (chance() < 0.4
+          ? runUntilCrash(1 + Math.floor(chance() * 20), "after", work)
+          : work());
+        if (round % 3 === 2) await mailroom.runWorkers({ forSeconds: 300 });
+      }
+      await mailroom.runWorkers();
+      await mailroom.expectBalanced(from, accepted).catch((error) => {
+        throw new Error(`SEED=${seed}: ${error.message}`, { cause: error });
+      });
+      await from.provider.stop();
+    },
+  );
+});
+
+// Every worker may die at any step, any number of times, two may work at once, and the provider
+// fails in all the ways it can.
+test.each(sampleOf(1, ["postmark", "resend", "ses"] as const, "balance"))(
+  "whatever dies and fails at %s, the books balance",
+  async (key) => {
+    const from = await mailroom.createSender(key);
+    const chance = seededRandom(seed);
+    const troubles: ProviderFault[] = [
+      "lost",
+      "reset",
+      { status: 500 },
+      { status: 502 },
+      { status: 429, headers: { "retry-after": "7" } },
+      { status: 400 },
+      { status: 401 },
+    ];
+    from.provider.faultFor = () =>
+      chance() < 0.3 ? troubles[Math.floor(chance() * troubles.length)] : undefined;
+    from.provider.isRefused = () => chance() < 0.05;
+    const accepted: number[] = [];
+    const once = (work: () => Promise<unknown>) =>
+      chance() < 0.5
+        ? runUntilCrash(1 + Math.floor(chance() * 30), chance() < 0.5 ? "before" : "after", work)
+        : work();
+    // A message may be delivered twice.
+    const kill = (work: () => Promise<unknown>) =>
+      chance() < 0.2 ? Promise.all([once(work), once(work)]) : once(work);
+    for (let round = 0; round < 6; round++) {
+      await kill(async () =>
+        accepted.push((await mailroom.send(from, { to: mailroom.uniqueRecipients(1)[0]!.to })).id),
+      );
+      await kill(async () => {
+        const recipients = mailroom
+          .uniqueRecipients(30)
+          .map((one) => ({ ...one, trackOpens: chance() < 0.2 }));
+        accepted.push(...(await mailroom.sendBatch(from, recipients)).results.map(({ id }) => id!));
+      });
+      await mailroom.runWorkers({ forSeconds: 600, kill });
+    }
+    await mailroom.runWorkers({ kill });
+    const counts = await mailroom.expectBalanced(from, accepted).catch((error) => {
+      throw new Error(`SEED=${seed}: ${error.message}`, { cause: error });
+    });
+    expect(counts.sent, `SEED=${seed}`).toBeGreaterThan(0);
+    await from.provider.stop();
+  },
+);
+
+// A laptop is closed, a virtual machine is stopped, a clock leaps: the lease of a worker ends,
+// another one does its work, and then the first goes on where it was.
+describe("a worker that stands still past its lease and then goes on mails nobody twice, and the books balance", () => {
+  const meanwhile = () => mailroom.runWorkers();
+
+  test.each([keyed, unkeyed] as const)("with a single send at %s", async (key) => {
+    const from = await mailroom.createSender(key);
+    const steps = await pausedAtSomeSteps(meanwhile, async (pause) => {
+      const { id } = await mailroom.send(from, { to: mailroom.uniqueRecipients(1)[0]!.to });
+      mailroom.pendingMessages.length = 0;
+      await pause(() => singles.handOverSingle(from.caller.orgId, id));
+      await mailroom.runWorkers();
+      await mailroom.expectBalanced(from, [id]);
+    });
+    expect(steps.length).toBeGreaterThan(10);
+    await from.provider.stop();
+  });
+
+  test.each([keyed, unkeyed] as const)("with the calls of a lane at %s", async (key) => {
+    const from = await mailroom.createSender(key);
+    const steps = await pausedAtSomeSteps(meanwhile, async (pause) => {
+      const recipients = mailroom
+        .uniqueRecipients(6)
+        .map((one, i) => ({ ...one, trackOpens: i === 2 || i === 3 }));
+      const { results } = await mailroom.sendBatch(from, recipients);
+      mailroom.pendingMessages.length = 0;
+      await pause(() => mailroom.runLane(from.caller.orgId, from.configId));
+      await mailroom.runWorkers();
+      const ids = results.map(({ id }) => id!);
+      await mailroom.expectBalanced(from, ids);
+      if (key === keyed) expect(mailsTo(from, toOf(recipients))).toBe(6);
+    });
+    expect(steps.length).toBeGreaterThan(20);
+    await from.provider.stop();
+  });
+
+  test("with a lane at a provider that goes mail by mail", async () => {
+    const from = await mailroom.createSender("ses");
+    await pausedAtSomeSteps(meanwhile, async (pause) => {
+      const { results } = await mailroom.sendBatch(from, mailroom.uniqueRecipients(4));
+      mailroom.pendingMessages.length = 0;
+      await pause(() => mailroom.runLane(from.caller.orgId, from.configId));
+      await mailroom.runWorkers();
+      await mailroom.expectBalanced(
+        from,
+        results.map(({ id }) => id!),
+      );
+    });
+    await from.provider.stop();
+  });
+});

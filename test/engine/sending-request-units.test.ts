@@ -1,0 +1,111 @@
+// What a mail costs in DynamoDB request units: the same on any machine, so a change that makes it
+// dearer fails here.
+import { beforeAll, expect, test } from "vitest";
+import { send as sendGroup } from "../../functions/http/send.ts";
+import { type ConsumedUnits, unitsByOperation } from "../../shared/adapters/dynamodb/capacity.ts";
+import * as templates from "../../shared/domain/content/templates.ts";
+import * as sends from "../../shared/domain/sending/sends.ts";
+import * as singles from "../../shared/domain/sending/single-sends.ts";
+import { sessionCookieName } from "../../shared/http/authenticate.ts";
+import { counterShards } from "../../shared/keys.ts";
+import { invokeRoute } from "../support/lambda-requests.ts";
+import * as mailroom from "../support/sending.ts";
+
+beforeAll(mailroom.useOwnTableAndQueues);
+
+const html = `<h1>Hello {{ name }}</h1>${"<p>Some words that everybody reads.</p>".repeat(200)}<p>{{ code }}</p>`;
+
+// Ids in a row are counted in all shards.
+const warmMails = counterShards.length;
+
+async function setUp() {
+  const from = await mailroom.createSender("postmark");
+  const template = await templates.create(
+    from.caller,
+    templates.NewTemplate.parse({ name: "Hello", subject: "Hello {{ name }}", html }),
+  );
+  const post = <T>(path: "/send" | "/send/batch", body: object) =>
+    invokeRoute<T>(sendGroup, `POST ${path}`, {
+      body,
+      cookies: [`${sessionCookieName}=${from.token}`],
+    });
+  const content = { sendingConfigId: from.configId, siteId: from.siteId, templateId: template.id };
+  // What is read once and kept in the process is not what a mail costs, nor is the place on an
+  // index that a day's counters take.
+  for (let i = 0; i < warmMails; i++) {
+    const warm = await post<{ id: number }>("/send", { ...content, to: `warm${i}@example.com` });
+    await singles.handOverSingle(from.caller.orgId, warm.body.data.id);
+  }
+  return { from, post, content };
+}
+
+const used = (field: keyof ConsumedUnits) =>
+  Object.values(unitsByOperation).reduce((sum, usage) => sum + usage[field], 0);
+
+/** What the whole process uses meanwhile. */
+async function metered<T>(work: () => Promise<T>): Promise<{ result: T; usage: ConsumedUnits }> {
+  const before = {
+    readUnits: used("readUnits"),
+    writeUnits: used("writeUnits"),
+    calls: used("calls"),
+  };
+  const result = await work();
+  const spent = (field: keyof ConsumedUnits) => used(field) - before[field];
+  return {
+    result,
+    usage: {
+      readUnits: spent("readUnits"),
+      writeUnits: spent("writeUnits"),
+      calls: spent("calls"),
+    },
+  };
+}
+
+const told = (what: string, { readUnits, writeUnits, calls }: ConsumedUnits, mails: number) =>
+  console.info(
+    `${what}: ${writeUnits / mails} W, ${readUnits / mails} R, ${calls / mails} calls per mail`,
+  );
+
+test("a batch of 1,000 costs at most 0.15 write and 2.1 read units a mail, from request to provider", async () => {
+  const { from, post, content } = await setUp();
+  const recipients = mailroom
+    .uniqueRecipients(1000)
+    .map((one, i) => ({ ...one, toName: `Name ${i}`, variables: { code: crypto.randomUUID() } }));
+  const accepting = await metered(() =>
+    post<{ accepted: number }>("/send/batch", { ...content, recipients }),
+  );
+  expect(accepting.result).toMatchObject({ status: 202, body: { data: { accepted: 1000 } } });
+  const handingOver = await metered(() => mailroom.runLane(from.caller.orgId, from.configId));
+  told("batch, accepted", accepting.usage, 1000);
+  told("batch, handed over", handingOver.usage, 1000);
+  expect(from.provider.mails).toHaveLength(warmMails + 1000);
+  expect((accepting.usage.writeUnits + handingOver.usage.writeUnits) / 1000).toBeLessThanOrEqual(
+    0.15,
+  );
+  expect((accepting.usage.readUnits + handingOver.usage.readUnits) / 1000).toBeLessThanOrEqual(2.1);
+  const listing = await metered(() => sends.list(from.caller, { limit: 50 }, {}));
+  expect(listing.result.sends).toHaveLength(50);
+  expect(listing.usage.readUnits).toBeLessThanOrEqual(40);
+  await from.provider.stop();
+});
+
+test("a single send by template costs at most 13 write and 9 read units, from request to provider", async () => {
+  const { from, post, content } = await setUp();
+  const accepting = await metered(() =>
+    post<{ id: number }>("/send", {
+      ...content,
+      to: "one@example.com",
+      variables: { name: "Ada" },
+    }),
+  );
+  expect(accepting.result.status).toBe(202);
+  const handingOver = await metered(() =>
+    singles.handOverSingle(from.caller.orgId, accepting.result.body.data.id),
+  );
+  told("single, accepted", accepting.usage, 1);
+  told("single, handed over", handingOver.usage, 1);
+  expect(from.provider.mails).toHaveLength(warmMails + 1);
+  expect(accepting.usage.writeUnits + handingOver.usage.writeUnits).toBeLessThanOrEqual(13);
+  expect(accepting.usage.readUnits + handingOver.usage.readUnits).toBeLessThanOrEqual(9);
+  await from.provider.stop();
+});

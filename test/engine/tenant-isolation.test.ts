@@ -1,0 +1,509 @@
+// Ids inside queries and bodies: those of another organization, or of another site than the key's,
+// are taken by no route.
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import * as z from "zod";
+import * as apiKeys from "../../shared/domain/identity/api-keys.ts";
+import * as sites from "../../shared/domain/identity/sites.ts";
+import { sessionCookieName } from "../../shared/http/authenticate.ts";
+import { createAccount } from "../support/accounts.ts";
+import { invokeRoute, type LambdaRequest } from "../support/lambda-requests.ts";
+import { kindByFieldName } from "../support/named-by.ts";
+import {
+  bearerHeader,
+  createEachKind,
+  findRoute,
+  type IdsByKind,
+  type RouteSignature,
+  routeTable,
+} from "../support/one-of-each-record.ts";
+
+// The others may only ask so often in a minute.
+beforeAll(() => {
+  vi.stubEnv("DEFAULT_PLAN", "enterprise");
+});
+afterAll(() => {
+  vi.unstubAllEnvs();
+});
+
+type Fields = Record<string, unknown>;
+interface Case {
+  /** What is good, with ids of one's own. */
+  body?: Fields;
+  query?: Fields;
+}
+
+const siteOnly = (made: IdsByKind): Case => ({ query: { siteId: made.sites } });
+const mail = (made: IdsByKind) => ({
+  to: "eve@example.net",
+  sendingConfigId: made["sending-configs"],
+  siteId: made.sites,
+});
+const rules = { match: "all", conditions: [] };
+
+/** Requests with ids in them; whoever adds such a field adds it here. */
+const cases: Record<string, (made: IdsByKind) => Case[]> = {
+  "POST /api-keys": (made) => [{ body: { name: "bound", siteId: made.sites } }],
+  "GET /contacts": (made) =>
+    ["tagId", "listId", "segmentId"].map((name) => ({
+      query: { siteId: made.sites, [name]: made[kindByFieldName[name]!] },
+    })),
+  "GET /contacts/export": (made) => [
+    {
+      query: { siteId: made.sites, tagId: made.tags, listId: made.lists, segmentId: made.segments },
+    },
+  ],
+  "POST /exports": (made) => [
+    {
+      body: {
+        type: "contacts",
+        siteId: made.sites,
+        tagId: made.tags,
+        listId: made.lists,
+        segmentId: made.segments,
+      },
+    },
+  ],
+  "POST /contacts": (made) => [
+    { body: { email: "new@example.net", siteId: made.sites, lists: [made.lists] } },
+  ],
+  "POST /contacts/bulk": (made) => [
+    { body: { siteId: made.sites, contacts: [{ email: "new@example.net" }] } },
+  ],
+  "POST /contacts/:id/tags": (made) => [{ body: { tagId: made.tags } }],
+  "GET /lists": (made) => [siteOnly(made)],
+  "POST /lists": (made) => [{ body: { name: "More news", siteId: made.sites } }],
+  "POST /lists/:id/contacts": (made) => [{ body: { contactId: made.contacts } }],
+  "DELETE /lists/:id/contacts": (made) => [
+    { body: { contactId: made.contacts } },
+    { query: { contactId: made.contacts } },
+  ],
+  "GET /tags": (made) => [siteOnly(made)],
+  "POST /tags": (made) => [{ body: { name: "gold", siteId: made.sites } }],
+  "GET /segments": (made) => [siteOnly(made)],
+  "POST /segments": (made) => [{ body: { name: "Everyone", rules, siteId: made.sites } }],
+  "POST /segments/preview-count": (made) => [{ body: { rules, siteId: made.sites } }],
+  "GET /template-folders": (made) => [siteOnly(made)],
+  "POST /template-folders": (made) => [{ body: { name: "More", siteId: made.sites } }],
+  "GET /templates": (made) => [
+    { query: { siteId: made.sites, folderId: made["template-folders"] } },
+  ],
+  "POST /templates": (made) => [
+    {
+      body: {
+        name: "More",
+        subject: "Hi",
+        html: "Hi",
+        siteId: made.sites,
+        folderId: made["template-folders"],
+      },
+    },
+  ],
+  "PUT /templates/:id": (made) => [{ body: { folderId: made["template-folders"] } }],
+  "GET /holidays": (made) => [siteOnly(made)],
+  "POST /holidays": (made) => [
+    {
+      body: {
+        name: "Easter",
+        date: "2099-04-12",
+        templateId: made.templates,
+        sendingConfigId: made["sending-configs"],
+        siteId: made.sites,
+      },
+    },
+  ],
+  "PUT /holidays/:id": (made) => [
+    { body: { templateId: made.templates, sendingConfigId: made["sending-configs"] } },
+  ],
+  "GET /campaigns": (made) => [siteOnly(made)],
+  "POST /campaigns": (made) =>
+    audiences(made).map((audience) => ({
+      body: { name: "Summer", siteId: made.sites, ...audience },
+    })),
+  "PUT /campaigns/:id": (made) => audiences(made).map((audience) => ({ body: audience })),
+  "POST /campaigns/:id/variants": (made) => [{ body: { templateId: made.templates } }],
+  "PUT /campaigns/:id/variants/:variantId": (made) => [{ body: { templateId: made.templates } }],
+  "GET /sequences": (made) => [siteOnly(made)],
+  "POST /sequences": (made) =>
+    triggers(made).map((trigger) => ({ body: { name: "More", siteId: made.sites, ...trigger } })),
+  "PUT /sequences/:id": (made) => triggers(made).map((trigger) => ({ body: trigger })),
+  "POST /sequences/:id/steps": (made) => [
+    { body: { type: "email", templateId: made.templates } },
+    { body: { steps: [{ type: "email", templateId: made.templates }] } },
+  ],
+  "PUT /sequences/:id/steps/:stepId": (made) => [{ body: { templateId: made.templates } }],
+  "POST /sequences/:id/enroll": (made) => [{ body: { contactId: made.contacts } }],
+  "POST /sequences/:id/enrollments": (made) => [{ body: { contactId: made.contacts } }],
+  "DELETE /sequences/:id/enrollments": (made) => [{ body: { contactId: made.contacts } }],
+  "POST /sequences/playbooks/:playbookId/create": (made) => [
+    {
+      body: {
+        siteId: made.sites,
+        sendingConfigId: made["sending-configs"],
+        url: "https://shop.example",
+      },
+    },
+  ],
+  "GET /forms": (made) => [siteOnly(made)],
+  "POST /forms": (made) => [
+    { body: { name: "More", siteId: made.sites, sequenceId: made.sequences, listId: made.lists } },
+  ],
+  "PUT /forms/:id": (made) => [{ body: { sequenceId: made.sequences, listId: made.lists } }],
+  "GET /scoring/rules": (made) => [siteOnly(made)],
+  "POST /scoring/rules": (made) =>
+    matches(made).map((match) => ({
+      body: { name: "More", points: 1, siteId: made.sites, ...match },
+    })),
+  "PUT /scoring/rules/:id": (made) => matches(made).map((match) => ({ body: match })),
+  "POST /send": (made) => [{ body: { ...mail(made), templateId: made.templates } }],
+  "POST /send/batch": (made) => [
+    {
+      body: {
+        ...mail(made),
+        to: undefined,
+        templateId: made.templates,
+        recipients: [{ to: "eve@example.net" }],
+      },
+    },
+  ],
+  "GET /sends": (made) => [
+    siteOnly(made),
+    { query: { contactId: made.contacts } },
+    { query: { campaignId: made.campaigns } },
+  ],
+  "GET /events": (made) => [siteOnly(made)],
+  "POST /events/custom": (made) => [
+    { body: { eventName: "bought", contactId: made.contacts } },
+    { body: { eventName: "bought", email: "ann@example.net", siteId: made.sites } },
+  ],
+  "GET /events/custom": (made) => [siteOnly(made), { query: { contactId: made.contacts } }],
+  "GET /events/custom/names": (made) => [siteOnly(made)],
+  "DELETE /events/custom/names/:eventName": (made) => [siteOnly(made)],
+  "GET /secure-messages": (made) => [siteOnly(made)],
+  "GET /dashboard/overview": (made) => [siteOnly(made)],
+  "GET /analytics/overview": (made) => [siteOnly(made)],
+  "GET /analytics/deliverability": (made) => [siteOnly(made)],
+  "GET /reports/multi-sequence": (made) => [siteOnly(made)],
+  "GET /reports/stalled-enrollments": (made) => [siteOnly(made)],
+  "GET /reports/sequence-funnel": (made) => [siteOnly(made)],
+  "GET /reports/unengaged-contacts": (made) => [siteOnly(made)],
+  "GET /reports/no-sequences": (made) => [siteOnly(made)],
+  "GET /reports/schedules": (made) => [siteOnly(made)],
+  "POST /reports/schedules": (made) => [
+    { body: { frequency: "daily", recipient: "ada@example.net", siteId: made.sites } },
+  ],
+  "GET /imports": (made) => [siteOnly(made)],
+};
+
+const audiences = (made: IdsByKind): Fields[] => [
+  {
+    templateId: made.templates,
+    sendingConfigId: made["sending-configs"],
+    listId: made.lists,
+    tagId: null,
+    segmentId: null,
+  },
+  { listId: null, tagId: made.tags, segmentId: null },
+  { listId: null, tagId: null, segmentId: made.segments },
+];
+const triggers = (made: IdsByKind): Fields[] => [
+  {
+    triggerType: "tag_add",
+    triggerConfig: { tagId: made.tags },
+    sendingConfigId: made["sending-configs"],
+  },
+  { triggerType: "list_join", triggerConfig: { listId: made.lists } },
+  { triggerType: "form_submit", triggerConfig: { formId: made.forms } },
+];
+const matches = (made: IdsByKind): Fields[] => [
+  { trigger: "form_submit", match: { formId: made.forms } },
+  { trigger: "tag_add", match: { tagId: made.tags } },
+  { trigger: "email_open", match: { campaignId: made.campaigns } },
+];
+
+/** Names no record of a kind, or is tried by a test of its own. */
+const otherwise = [
+  "contactIds", // many at once: each that is not there is told of, below
+  "enrollmentId", // below
+  "variantId", // of the campaign in the path, below
+  "batchId", // below
+  "uploadId", // below
+  "tags", // names
+  "packageId",
+  "fallbackConfigId", // another config than the one in the path, in test/http/sending-configs.test.ts
+];
+
+type Schema = {
+  properties?: Record<string, Schema>;
+  items?: Schema;
+  $ref?: string;
+  $defs?: Record<string, Schema>;
+} & Partial<Record<"anyOf" | "oneOf" | "allOf", Schema[]>>;
+
+/** Names of fields that look like ids, however deep. */
+function idsIn(schema: Schema, defs = schema.$defs ?? {}, depth = 0): string[] {
+  if (depth > 12) return [];
+  const found = schema.$ref ? [defs[schema.$ref.split("/").at(-1)!] ?? {}] : [];
+  const inner = [
+    ...found,
+    ...(schema.anyOf ?? []),
+    ...(schema.oneOf ?? []),
+    ...(schema.allOf ?? []),
+    ...(schema.items ? [schema.items] : []),
+  ];
+  const named = Object.entries(schema.properties ?? {});
+  return [
+    ...named.flatMap(([name]) => (/Ids?$|^lists$|^tags$/.test(name) ? [name] : [])),
+    ...[...inner, ...named.map(([, one]) => one)].flatMap((one) => idsIn(one, defs, depth + 1)),
+  ];
+}
+
+const namesIn = (value: unknown): string[] =>
+  typeof value === "object" && value !== null
+    ? Object.entries(value).flatMap(([name, one]) => [
+        ...(Number.isNaN(Number(name)) ? [name] : []),
+        ...namesIn(one),
+      ])
+    : [];
+
+test("every field with an id is tried", () => {
+  const untried = routeTable
+    .filter(({ route }) => route.auth !== "public" && !route.rawBodyTypes)
+    .flatMap(({ route, signature }) => {
+      const wanted = [route.query, route.body].flatMap((one) =>
+        one ? idsIn(z.toJSONSchema(one, { io: "input", unrepresentable: "any" }) as Schema) : [],
+      );
+      const ones: IdsByKind = Object.fromEntries(
+        Object.values(kindByFieldName).map((kind) => [kind, 1]),
+      );
+      const tried = namesIn(cases[signature]?.(ones) ?? []);
+      return [...new Set(wanted)]
+        .filter((name) => !tried.includes(name) && !otherwise.includes(name))
+        .map((name) => `${signature} ${name}`);
+    });
+  expect(untried).toEqual([]);
+});
+
+const withSession = (token: string): LambdaRequest => ({
+  cookies: [`${sessionCookieName}=${token}`],
+});
+
+/**
+ * The same fields with those that name `kind` leading to another record, and how often that was.
+ */
+function led(
+  value: unknown,
+  to: number,
+  kind: string,
+  name = "",
+): { value: unknown; changes: number } {
+  if (Array.isArray(value)) {
+    const all = value.map((one) => led(one, to, kind, name));
+    return {
+      value: all.map((one) => one.value),
+      changes: all.reduce((sum, one) => sum + one.changes, 0),
+    };
+  }
+  if (typeof value === "object" && value !== null) {
+    const all = Object.entries(value).map(([key, one]) => [key, led(one, to, kind, key)] as const);
+    return {
+      value: Object.fromEntries(all.map(([key, one]) => [key, one.value])),
+      changes: all.reduce((sum, [, one]) => sum + one.changes, 0),
+    };
+  }
+  return typeof value === "number" && kindByFieldName[name] === kind
+    ? { value: to, changes: 1 }
+    : { value, changes: 0 };
+}
+
+const texts = (query: Fields): Record<string, string> =>
+  Object.fromEntries(Object.entries(query).map(([name, value]) => [name, String(value)]));
+
+async function tried(
+  signature: RouteSignature,
+  made: IdsByKind,
+  credential: LambdaRequest,
+  { body, query }: Case,
+) {
+  const { group, route } = findRoute(signature);
+  const names = [...route.path.matchAll(/{(\w+)}/g)].map(([, name = ""]) => name);
+  const kind = signature.split("/")[1]!;
+  const idOf = (name: string) =>
+    ({
+      id: made[kind],
+      variantId: made.variants,
+      stepId: made.steps,
+      playbookId: 1,
+      eventName: "bought",
+    })[name];
+  const params = Object.fromEntries(names.map((name) => [name, String(idOf(name))]));
+  return invokeRoute(group, signature, {
+    ...credential,
+    params,
+    ...(body && { body }),
+    ...(query && { query: texts(query) }),
+  });
+}
+
+/** An empty page; or, where many can be named at once, it is told that this one is not there. */
+const isEmpty = (data: unknown): boolean =>
+  Object.values(data ?? {}).some((one) => Array.isArray(one) && one.length === 0);
+const isRefused = (data: unknown): boolean =>
+  (data as { failed?: unknown[]; enrolled?: number }).failed?.length === 1;
+
+async function nothingTaken(
+  credential: LambdaRequest,
+  own: IdsByKind,
+  foreign: IdsByKind,
+  only: (signature: RouteSignature, kind: string) => boolean,
+) {
+  const odd: string[] = [];
+  for (const [signature, given] of Object.entries(cases) as [
+    RouteSignature,
+    (made: IdsByKind) => Case[],
+  ][])
+    for (const one of given(own))
+      for (const kind of new Set(Object.values(kindByFieldName))) {
+        const { value, changes } = led(one, foreign[kind]!, kind);
+        if (!changes || !only(signature, kind)) continue;
+        const { status, body } = await tried(signature, own, credential, value as Case);
+        const nothing = status < 300 && (isRefused(body.data) || (one.query && isEmpty(body.data)));
+        if (![400, 403, 404].includes(status) && !nothing)
+          odd.push(
+            `${signature} ${kind} ${status} ${JSON.stringify(value)} ${JSON.stringify(body).slice(0, 200)}`,
+          );
+      }
+  expect(odd).toEqual([]);
+}
+
+async function steps(credential: LambdaRequest, made: IdsByKind): Promise<number> {
+  const added = await tried("POST /sequences/:id/steps", made, credential, {
+    body: { type: "email", templateId: made.templates },
+  });
+  return (added.body.data as { steps: { id: number }[] }).steps[0]!.id;
+}
+
+test("no id of another organization is taken in a query or a body", async () => {
+  const [owner, stranger] = await Promise.all([createAccount(), createAccount()]);
+  const [own, foreign] = await Promise.all([
+    createEachKind(withSession(owner.token)),
+    createEachKind(withSession(stranger.token)),
+  ]);
+  own.steps = await steps(withSession(owner.token), own);
+  await nothingTaken(withSession(owner.token), own, foreign, () => true);
+  // All is well with ids of one's own, or the above would prove nothing.
+  for (const [signature, given] of Object.entries(cases) as [
+    RouteSignature,
+    (made: IdsByKind) => Case[],
+  ][])
+    for (const one of given(own)) {
+      const { status, body } = await tried(signature, own, withSession(owner.token), one);
+      expect([signature, status, body.error]).toEqual([
+        signature,
+        expect.toBeOneOf([200, 201, 202]),
+        undefined,
+      ]);
+    }
+});
+
+test("no id of another site is taken in a query or a body of a bound key", async () => {
+  const { caller, token } = await createAccount();
+  const own = await createEachKind(withSession(token));
+  own.steps = await steps(withSession(token), own);
+  const { id: siteId } = await sites.create(caller, sites.NewSite.parse({ name: "Other shop" }));
+  const { "sending-configs": config, domains, webhooks } = own;
+  const foreign = await createEachKind(withSession(token), siteId, {
+    "sending-configs": config!,
+    domains: domains!,
+    webhooks: webhooks!,
+  });
+  const { key } = await apiKeys.create(
+    caller,
+    apiKeys.NewApiKey.parse({ name: "bound", siteId: own.sites }),
+  );
+  const ofAccount = (signature: RouteSignature) => findRoute(signature).route.auth === "account";
+  await nothingTaken(
+    bearerHeader(key),
+    own,
+    foreign,
+    (signature, kind) => ofAccount(signature) && kind !== "sending-configs",
+  );
+});
+
+test("of many contacts named at once those of others are not found", async () => {
+  const [owner, stranger] = await Promise.all([createAccount(), createAccount()]);
+  const [own, foreign] = await Promise.all([
+    createEachKind(withSession(owner.token)),
+    createEachKind(withSession(stranger.token)),
+  ]);
+  const contactIds = [own.contacts, foreign.contacts];
+  for (const signature of [
+    "POST /lists/:id/contacts",
+    "POST /sequences/:id/enroll",
+    "POST /sequences/:id/enrollments",
+  ] as const) {
+    const { body } = await tried(signature, own, withSession(owner.token), {
+      body: { contactIds },
+    });
+    const { failed } = body.data as { failed: { contactId: number }[] };
+    expect([signature, failed.map(({ contactId }) => contactId)]).toEqual([
+      signature,
+      [foreign.contacts],
+    ]);
+  }
+  const off = await tried("DELETE /lists/:id/contacts", own, withSession(owner.token), {
+    body: { contactIds },
+  });
+  expect(off.body.data).toMatchObject({ removed: 1 });
+});
+
+test("enrollments, variants, batches and uploads of others are not found", async () => {
+  const [owner, stranger] = await Promise.all([createAccount(), createAccount()]);
+  const [own, foreign] = await Promise.all([
+    createEachKind(withSession(owner.token)),
+    createEachKind(withSession(stranger.token)),
+  ]);
+  const [mine, theirs] = [withSession(owner.token), withSession(stranger.token)];
+  const theirEntry = await tried("POST /sequences/:id/enroll", foreign, theirs, {
+    body: { contactIds: [foreign.contacts] },
+  });
+  const [enrollment] = (theirEntry.body.data as { enrollments: { id: number }[] }).enrollments;
+  const batch = {
+    sendingConfigId: foreign["sending-configs"],
+    subject: "Hi",
+    html: "Hi",
+    recipients: [{ to: "ann@example.net" }],
+  };
+  const { batchId } = (await tried("POST /send/batch", foreign, theirs, { body: batch })).body
+    .data as { batchId: number };
+  const upload = await tried("POST /attachments", foreign, theirs, {
+    body: { filename: "a.csv", type: "text/csv", size: 3, purpose: "import" },
+  });
+  const { uploadId } = upload.body.data as { uploadId: string };
+  const attached = {
+    ...mail(own),
+    subject: "Hi",
+    html: "Hi",
+    attachments: [{ filename: "a.csv", uploadId }],
+  };
+  expect((await tried("PUT /campaigns/:id", own, mine, { body: audiences(own)[0]! })).status).toBe(
+    200,
+  );
+  const answers = await Promise.all([
+    tried("DELETE /sequences/:id/enrollments", own, mine, {
+      body: { enrollmentId: enrollment!.id },
+    }),
+    tried("DELETE /sequences/:id/enrollments", own, mine, {
+      query: { enrollmentId: enrollment!.id },
+    }),
+    tried("POST /campaigns/:id/test", own, mine, {
+      body: { emails: ["ada@example.net"], variantId: foreign.variants },
+    }),
+    tried("POST /send", own, mine, { body: attached }),
+    tried("POST /imports/upload", own, mine, { body: { uploadId } }),
+  ]);
+  expect(answers.map(({ status }) => status)).toEqual([404, 404, 404, 400, 400]);
+  expect(answers[3]!.body.error).toContain("does not name a finished upload");
+  expect(answers[4]!.body.error).toContain("does not name a finished upload");
+  const { body } = await tried("GET /sends", own, mine, { query: { batchId } });
+  expect((body.data as { sends: unknown[] }).sends).toEqual([]);
+});

@@ -1,0 +1,133 @@
+// How fast bulk mail goes beside the pace of its config: a new account warms up, and a domain that
+// defers is waited for.
+import { beforeAll, expect, test } from "vitest";
+import { query, update, write } from "../../shared/adapters/dynamodb/table.ts";
+import * as clock from "../../shared/clock.ts";
+import { findDetail } from "../../shared/domain/delivery-events/send-detail.ts";
+import * as sendingConfigs from "../../shared/domain/senders/sending-configs.ts";
+import { dailyLimit, WarmUp } from "../../shared/domain/senders/warm-up.ts";
+import * as slowDomains from "../../shared/domain/sending/bulk/slow-domains.ts";
+import { keys, ranges } from "../../shared/keys.ts";
+import { applyMessages, createEvent, createEventMessage } from "../support/delivery-events.ts";
+import * as mailroom from "../support/sending.ts";
+
+beforeAll(mailroom.useOwnTableAndQueues);
+
+const day = 24 * 3600;
+
+test("the limit grows by the same factor every day, and ends after the last day", () => {
+  const warming = {
+    firstDayMails: 100,
+    lastDayMails: 1600,
+    days: 5,
+    startedAt: "2026-11-21T15:00:00.000Z",
+  };
+  const limits = Array.from({ length: 7 }, (_, i) =>
+    dailyLimit(warming, new Date(Date.UTC(2026, 10, 20 + i, 3))),
+  );
+  expect(limits).toEqual([undefined, 100, 200, 400, 800, 1600, undefined]);
+  expect(
+    WarmUp.safeParse({ firstDayMails: 10, lastDayMails: 5, days: 3 }).error?.issues[0],
+  ).toMatchObject({ path: ["lastDayMails"] });
+});
+
+test("holds bulk mail above the daily limit for the next days; a single send goes at once and counts", async () => {
+  // Days begin at midnight UTC: no test step crosses it unless it means to.
+  clock.advanceClock(day - ((clock.now().getTime() / 1000) % day) + 6 * 3600);
+  const from = await mailroom.createSender("postmark");
+  await sendingConfigs.update(from.caller, from.configId, {
+    warmUp: { firstDayMails: 4, lastDayMails: 16, days: 3 },
+  });
+  await mailroom.send(from, mailroom.uniqueRecipients(1)[0]!);
+  await mailroom.runWorkers({ forSeconds: 1 });
+  const { results } = await mailroom.sendBatch(from, mailroom.uniqueRecipients(20));
+  await mailroom.runWorkers({ forSeconds: 600 });
+  const today = from.provider.mails.length;
+  expect(today).toBeGreaterThanOrEqual(1);
+  expect(today).toBeLessThanOrEqual(4);
+  const held = results.find(({ id }) => !from.provider.mails.some(({ sendId }) => sendId === id))!;
+  expect(await findDetail(from.caller, held.id!)).toMatchObject({ status: "queued" });
+  await mailroom.send(from, mailroom.uniqueRecipients(1)[0]!);
+  await mailroom.runWorkers({ forSeconds: 1 });
+  expect(from.provider.mails.length).toBe(today + 1);
+  await mailroom.runWorkers({ forSeconds: day });
+  expect(from.provider.mails.length).toBeLessThanOrEqual(today + 1 + 8);
+  expect(from.provider.mails.length).toBeGreaterThan(today + 1);
+  await mailroom.runWorkers({ forSeconds: 4 * day });
+  await mailroom.expectBalanced(
+    from,
+    results.map(({ id }) => id!),
+  );
+  expect(from.provider.mails.length).toBe(22);
+  await from.provider.stop();
+});
+
+test("pauses mail to a domain that defers, while other mail goes on, and sends it once later", async () => {
+  const from = await mailroom.createSender("postmark");
+  const { orgId } = from.caller;
+  const people = (domain: string, n: number) =>
+    mailroom.uniqueRecipients(n).map(({ to }) => ({ to: to.replace("example.com", domain) }));
+  await mailroom.sendBatch(from, people("slow.example", 6));
+  await mailroom.runWorkers();
+  const { results } = await mailroom.sendBatch(from, people("slow.example", 3));
+  const deferrals = from.provider.mails
+    .slice(0, 5)
+    .map(({ sendId }, i) => createEvent(sendId, "deferred", i));
+  await applyMessages(await createEventMessage(orgId, deferrals.slice(0, 4)));
+  expect(slowDomains.getPauseEnd(await laneOf(from), "slow.example")).toBeUndefined();
+  await applyMessages(await createEventMessage(orgId, deferrals.slice(4)));
+  expect(slowDomains.getPauseEnd(await laneOf(from), "slow.example")).toBeGreaterThan(
+    clock.now().getTime(),
+  );
+  const mixed = await mailroom.sendBatch(from, [
+    ...people("slow.example", 2),
+    ...people("quick.example", 2),
+  ]);
+  await mailroom.runWorkers({ forSeconds: 60 });
+  const mailed = () => new Set(from.provider.mails.map(({ sendId }) => sendId));
+  expect(mixed.results.map(({ id }) => mailed().has(id!))).toEqual([false, false, true, true]);
+  expect(results.map(({ id }) => mailed().has(id!))).toEqual([false, false, false]);
+  await mailroom.runWorkers();
+  await mailroom.expectBalanced(
+    from,
+    [...results, ...mixed.results].map(({ id }) => id!),
+  );
+  expect(from.provider.mails.length).toBe(6 + 3 + 4);
+  await from.provider.stop();
+});
+
+test("sends mail to a domain that keeps deferring after a day", async () => {
+  const from = await mailroom.createSender("postmark");
+  const { orgId } = from.caller;
+  const { results } = await mailroom.sendBatch(from, mailroom.uniqueRecipients(2));
+  const hours = 3600;
+  const deferring = () =>
+    write(
+      update(keys.lane(orgId, from.configId), {
+        set: { "slow.example.com": clock.addSeconds(4 * hours).getTime() },
+      }),
+    );
+  for (let waited = 0; waited < 7; waited++) {
+    await deferring();
+    await mailroom.runWorkers({ forSeconds: 3.9 * hours });
+    expect(from.provider.mails).toEqual([]);
+  }
+  await deferring();
+  await mailroom.runWorkers({ forSeconds: hours });
+  expect(from.provider.mails).toHaveLength(2);
+  expect(
+    await mailroom.expectBalanced(
+      from,
+      results.map(({ id }) => id!),
+    ),
+  ).toEqual({ sent: 2 });
+  await from.provider.stop();
+});
+
+async function laneOf({ caller, configId }: mailroom.TestSender): Promise<object> {
+  const { items } = await query<{ sk: string }>({
+    ...ranges.queuedChunks(caller.orgId, configId),
+    prefix: "~LANE",
+  });
+  return items[0]!;
+}

@@ -1,0 +1,306 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { beforeAll, describe, expect, inject, test } from "vitest";
+import { expectStatus, signedUp, type TestClient } from "../support/api-client.ts";
+import { eventNamesByProvider, expectedEvents } from "../support/provider-event-names.ts";
+import { sampleOf } from "../support/seeded-random.ts";
+import type {} from "../support/setup/service.ts";
+
+interface Event {
+  id: number;
+  sendId: number;
+  toEmail: string;
+  subject: string;
+  type: string;
+  data: { url?: string; reason?: string; bounceType?: string; userAgent?: string };
+  timestamp: string;
+  provider: string;
+  providerEventId: string;
+  automated: boolean;
+}
+interface Page {
+  events: Event[];
+  pagination: {
+    page: number;
+    limit: number;
+    total: number;
+    totalPages: number;
+    nextCursor: string | null;
+  };
+}
+interface Detail {
+  id: number;
+  status: string;
+  error: string | null;
+  providerMessageId: string | null;
+  sentAt: string | null;
+  deliveredAt: string | null;
+  openedAt: string | null;
+  clickedAt: string | null;
+  events: Event[];
+}
+type Accounts = Record<string, { credentials: Record<string, string>; webhookSecret: string }>;
+
+const origin = inject("baseUrl").replace(/\/api\/v1$/, "");
+const sandbox = await fetch(`${origin}/_local/sandbox`, {
+  headers: { accept: "application/json" },
+});
+// The sandbox stands in for the providers on a service of one machine only.
+const atHome = sandbox.ok;
+const accounts: Accounts = atHome
+  ? ((await sandbox.json()) as { data: { providers: Accounts } }).data.providers
+  : {};
+
+const pageOf = async ({ call }: TestClient, query = "limit=100"): Promise<Page> =>
+  expectStatus(200, await call<Page>("GET", `/events?${query}`)).body.data;
+
+async function configured({ call }: TestClient, provider: string): Promise<number> {
+  const fields = { provider, fromEmail: "shop@pennymail.test", ...accounts[provider] };
+  return expectStatus(201, await call<{ id: number }>("POST", "/sending-configs", fields)).body.data
+    .id;
+}
+
+const html = '<p>Hello</p><a href="https://shop.example/?a=1">shop</a>';
+async function mailed({ call }: TestClient, to: string, more: object): Promise<number> {
+  const fields = { to, subject: `To ${to}`, html, trackOpens: true, trackClicks: true, ...more };
+  return expectStatus(202, await call<{ id: number }>("POST", "/send", fields)).body.data.id;
+}
+
+/** Reads events until these are there; nothing but looking makes them come. */
+async function shown(client: TestClient, expected: number, seconds = 15): Promise<Event[]> {
+  for (let left = seconds * 10; ; left--) {
+    const { events, pagination } = await pageOf(client);
+    if (pagination.total >= expected && events.length >= expected) return events;
+    if (left === 0)
+      throw new Error(
+        `${pagination.total} of ${expected} events after ${seconds} s: ${events.map(({ type }) => type)}`,
+      );
+    await sleep(100);
+  }
+}
+
+const becomes: Record<string, string> = {
+  delivered: "delivered",
+  deferred: "deferred",
+  bounced: "bounce",
+  softbounced: "bounce",
+  dropped: "dropped",
+  opened: "open",
+  clicked: "click",
+  complained: "spam_report",
+  unsubscribed: "unsubscribe",
+};
+const statusOf = (types: string[]) =>
+  types.includes("bounce") || types.includes("dropped") ? "failed" : "delivered";
+
+const providers = Object.keys(eventNamesByProvider);
+
+describe.runIf(atHome)("with the sandbox", () => {
+  // How long it took is printed: what is asserted must hold on a machine under any load.
+  test("what became of a mail shows by itself, soon after it was sent", async () => {
+    const client = await signedUp();
+    const configs = await Promise.all(providers.map((provider) => configured(client, provider)));
+    const sent = async (sendingConfigId: number, i: number) => {
+      const began = performance.now();
+      const sendId = await mailed(client, "someone@example.net", { sendingConfigId });
+      for (;;) {
+        const { events } = expectStatus(200, await client.call<Detail>("GET", `/sends/${sendId}`))
+          .body.data;
+        if (events.length)
+          expect(events).toMatchObject([
+            { sendId, type: "delivered", provider: providers[i], toEmail: "someone@example.net" },
+          ]);
+        if (events.length) return `${providers[i]} ${Math.round(performance.now() - began)} ms`;
+        await sleep(100);
+      }
+    };
+    // The first of all mails has to wait for what is loaded only then.
+    await sent(configs[0]!, 0);
+    const took = await Promise.all(configs.map(sent));
+    console.log(`From POST /send until GET /sends/:id shows the first event: ${took.join(", ")}`);
+  });
+
+  test.concurrent.each(sampleOf(4, providers, "simulator"))(
+    "a mail by %s to each simulator address shows what became of it, without anyone touching anything",
+    async (provider) => {
+      const typesOf = (fate: string) =>
+        expectedEvents[fate]!.filter(
+          (kind) => becomes[kind] && eventNamesByProvider[provider]![kind],
+        ).map((kind) => becomes[kind]!);
+      const client = await signedUp();
+      const sendingConfigId = await configured(client, provider);
+      const fates = Object.keys(expectedEvents).filter((fate) => typesOf(fate).length);
+      const ids = await Promise.all(
+        fates.map((fate) =>
+          mailed(client, `${fate}@simulator.pennymail.test`, { sendingConfigId }),
+        ),
+      );
+      const all = await shown(client, fates.flatMap(typesOf).length);
+      expect(new Set(all.map(({ id }) => id)).size).toBe(all.length);
+      for (const [i, fate] of fates.entries()) {
+        const detail = expectStatus(200, await client.call<Detail>("GET", `/sends/${ids[i]}`)).body
+          .data;
+        const types = typesOf(fate);
+        expect([fate, detail.events.map(({ type }) => type).sort()]).toEqual([
+          fate,
+          types.toSorted(),
+        ]);
+        expect([fate, detail]).toMatchObject([
+          fate,
+          {
+            status: statusOf(types),
+            error: statusOf(types) === "failed" ? expect.any(String) : null,
+            providerMessageId: expect.any(String),
+            sentAt: expect.any(String),
+            deliveredAt: types.includes("delivered") ? expect.any(String) : null,
+            openedAt: types.includes("open") ? expect.any(String) : null,
+            clickedAt: types.includes("click") ? expect.any(String) : null,
+          },
+        ]);
+        // What GET /events shows is what the send's history says, word for word.
+        expect(
+          all
+            .filter(({ sendId }) => sendId === ids[i])
+            .map(({ id }) => id)
+            .sort(),
+        ).toEqual(detail.events.map(({ id }) => id).sort());
+        expect(all).toEqual(expect.arrayContaining(detail.events));
+        for (const event of detail.events)
+          expect(event).toMatchObject({
+            provider,
+            automated: false,
+            subject: expect.stringMatching(/^To /),
+          });
+      }
+      const of = (fate: string, type: string) =>
+        all.find((event) => event.toEmail.startsWith(`${fate}@`) && event.type === type)!;
+      expect(of("bounced", "bounce").data).toMatchObject({
+        bounceType: "hard",
+        reason: expect.any(String),
+      });
+      expect(of("softbounced", "bounce").data).toMatchObject({ bounceType: "soft" });
+      expect(of("clicked", "click").data.url).toBe("https://shop.example/?a=1");
+
+      const { suppressions } = expectStatus(
+        200,
+        await client.call<{ suppressions: { email: string; reason: string; source: string }[] }>(
+          "GET",
+          "/suppressions",
+        ),
+      ).body.data;
+      const reasons = Object.fromEntries(
+        suppressions.map(({ email, reason }) => [email.split("@")[0], reason]),
+      );
+      expect(reasons).toEqual({
+        bounced: "bounce",
+        softbounced: "bounce",
+        complained: "spam_report",
+      });
+      expect(suppressions.every(({ source }) => source === provider)).toBe(true);
+      const again = await mailed(client, "bounced@simulator.pennymail.test", { sendingConfigId });
+      expect(
+        expectStatus(200, await client.call<Detail>("GET", `/sends/${again}`)).body.data,
+      ).toMatchObject({
+        status: "failed",
+        error: "suppressed",
+      });
+    },
+    40_000,
+  );
+});
+
+describe.runIf(atHome)("GET /events", () => {
+  let client: TestClient;
+  let secondSite: number;
+  const fates = ["delivered", "bounced", "opened", "complained", "deferred"];
+  beforeAll(async () => {
+    client = await signedUp();
+    const sendingConfigId = await configured(client, "postmark");
+    secondSite = expectStatus(
+      201,
+      await client.call<{ id: number }>("POST", "/sites", { name: "Second" }),
+    ).body.data.id;
+    const to = (siteId: number) => (fate: string) =>
+      mailed(client, `${fate}+${siteId}@simulator.pennymail.test`, { sendingConfigId, siteId });
+    await Promise.all([...fates.map(to(client.siteId)), ...fates.slice(0, 2).map(to(secondSite))]);
+    await shown(client, 10);
+  });
+
+  test("is narrowed by type and site, with exact totals", async () => {
+    const opens = await pageOf(client, "type=open");
+    expect(opens.events.map(({ type }) => type)).toEqual(["open"]);
+    expect(opens.pagination.total).toBe(1);
+    const second = await pageOf(client, `siteId=${secondSite}`);
+    expect(second.events.map(({ type }) => type).sort()).toEqual(["bounce", "delivered"]);
+    expect(second.pagination.total).toBe(2);
+    expect((await pageOf(client, `siteId=${secondSite}&type=bounce`)).pagination.total).toBe(1);
+    expect(await pageOf(client, `siteId=${secondSite}&type=click`)).toMatchObject({
+      events: [],
+      pagination: { total: 0, nextCursor: null },
+    });
+  });
+
+  test("pages through every event once, by cursor and by number, and says how many there are", async () => {
+    const all = (await pageOf(client)).events.map(({ id }) => id);
+    expect(all).toHaveLength(10);
+    const seen: number[] = [];
+    for (let cursor: string | null = ""; cursor !== null; ) {
+      const page = await pageOf(
+        client,
+        `limit=3${cursor && `&cursor=${encodeURIComponent(cursor)}`}`,
+      );
+      expect(page.pagination.total).toBe(10);
+      seen.push(...page.events.map(({ id }) => id));
+      cursor = page.pagination.nextCursor;
+    }
+    expect(seen).toEqual(all);
+    const third = await pageOf(client, "limit=4&page=3");
+    expect(third.events.map(({ id }) => id)).toEqual(all.slice(8));
+    expect(third.pagination).toMatchObject({
+      page: 3,
+      limit: 4,
+      total: 10,
+      totalPages: 3,
+      nextCursor: null,
+    });
+  });
+
+  test.each([
+    "limit=0",
+    "limit=101",
+    "page=0",
+    "type=opened",
+    "siteId=x",
+    "limit=100&page=101",
+    "cursor=%25%25",
+  ])("refuses %s", async (query) => {
+    expect((await client.call("GET", `/events?${query}`)).status).toBe(400);
+  });
+
+  test("shows a site-bound key its own site only", async () => {
+    const key = await client.newKey({ siteId: secondSite });
+    const mine = expectStatus(
+      200,
+      await client.call<Page>("GET", "/events", undefined, { as: { key } }),
+    ).body.data;
+    expect(mine.pagination.total).toBe(2);
+    expect(
+      await client.call("GET", `/events?siteId=${client.siteId}`, undefined, { as: { key } }),
+    ).toMatchObject({
+      status: 403,
+      body: { code: "site_forbidden" },
+    });
+    const [foreign] = (await pageOf(client, `siteId=${client.siteId}`)).events;
+    expect(
+      (await client.call("GET", `/sends/${foreign!.sendId}`, undefined, { as: { key } })).status,
+    ).toBe(403);
+  });
+
+  test("shows nothing to another organization", async () => {
+    const other = await signedUp();
+    expect((await pageOf(other)).pagination.total).toBe(0);
+    expect((await other.call("GET", `/events?siteId=${client.siteId}`)).status).toBe(404);
+    const [event] = (await pageOf(client)).events;
+    expect((await other.call("GET", `/sends/${event!.sendId}`)).status).toBe(404);
+    expect((await other.call("GET", "/events", undefined, { as: "nobody" })).status).toBe(401);
+  });
+});

@@ -1,0 +1,315 @@
+// `npm run export-all` and `npm run import-all`: from one installation to another.
+import { execFile } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { expectStatus, signedUp, type TestClient } from "../support/api-client.ts";
+import { type RunningTestService, startServiceProcess } from "../support/service-process.ts";
+
+vi.setConfig({ testTimeout: 180_000, hookTimeout: 120_000 });
+const root = fileURLToPath(new URL("../../", import.meta.url));
+const folder = mkdtempSync(join(tmpdir(), "export-all-"));
+let old: RunningTestService;
+let fresh: RunningTestService;
+beforeAll(async () => {
+  [old, fresh] = await Promise.all([
+    startServiceProcess({ DEFAULT_PLAN: "enterprise" }),
+    startServiceProcess({ DEFAULT_PLAN: "enterprise" }),
+  ]);
+});
+afterAll(async () => {
+  await Promise.all([old?.stop(), fresh?.stop()]);
+  rmSync(folder, { recursive: true });
+});
+
+interface Ran {
+  code: number;
+  output: string;
+  complaint: string;
+}
+
+const ran = (script: string, args: string[], key = ""): Promise<Ran> =>
+  new Promise((resolve) => {
+    const env = { ...process.env, PENNYMAIL_API_KEY: key };
+    execFile(
+      process.execPath,
+      [`bin/${script}.ts`, ...args],
+      { cwd: root, env },
+      (error, output, complaint) => resolve({ code: Number(error?.code ?? 0), output, complaint }),
+    );
+  });
+
+async function good(script: string, args: string[], key: string): Promise<string> {
+  const { code, output, complaint } = await ran(script, args, key);
+  expect({ code, complaint }).toEqual({ code: 0, complaint: "" });
+  return output;
+}
+
+type Fields = Record<string, unknown>;
+const rowsIn = (place: string, kind: string): Fields[] =>
+  readFileSync(join(place, `${kind}.jsonl`), "utf8")
+    .split("\n")
+    .filter(Boolean)
+    .map((line) => JSON.parse(line));
+
+const files = [
+  "sites",
+  "tags",
+  "lists",
+  "template-folders",
+  "templates",
+  "forms",
+  "segments",
+  "sequences",
+  "campaigns",
+  "suppressions",
+  "contacts",
+];
+const counted = new Set([
+  "id",
+  "createdAt",
+  "updatedAt",
+  "version",
+  "contactCount",
+  "score",
+  "source",
+  "campaignId",
+]);
+
+/** An export in which every id is replaced by the name of what it refers to. */
+function comparable(place: string): Record<string, unknown[]> {
+  const names = new Map<string, string>();
+  for (const kind of files)
+    for (const row of rowsIn(place, kind))
+      if (row.id) names.set(`${kind} ${row.id}`, String(row.name ?? row.email));
+  const kindOf: Record<string, string> = {
+    siteId: "sites",
+    folderId: "template-folders",
+    templateId: "templates",
+    listId: "lists",
+    tagId: "tags",
+    segmentId: "segments",
+    sequenceId: "sequences",
+    formId: "forms",
+  };
+  const plain = (value: unknown, name = ""): unknown => {
+    if (Array.isArray(value)) return value.map((one) => plain(one));
+    if (typeof value === "number" && kindOf[name]) return names.get(`${kindOf[name]} ${value}`);
+    if (typeof value === "string" && name === "field")
+      return value.replace(/^form\.(\d+)/, (_, id) => `form.${names.get(`forms ${id}`)}`);
+    if (typeof value !== "object" || value === null) return value;
+    const { field, value: asked } = value as Fields;
+    if (field === "tag" || field === "list")
+      return { ...value, value: names.get(`${field}s ${asked}`) };
+    return Object.fromEntries(
+      Object.entries(value)
+        .filter(([key]) => !counted.has(key))
+        .map(([key, one]) => [key, plain(one, key)]),
+    );
+  };
+  const sorted = (rows: unknown[]) =>
+    rows.toSorted((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1));
+  return Object.fromEntries(
+    files.map((kind) => [kind, sorted(rowsIn(place, kind).map((row) => plain(row)))]),
+  );
+}
+
+const made = async (client: TestClient, path: string, body: unknown): Promise<number> =>
+  expectStatus(201, await client.call<{ id: number }>("POST", path, body)).body.data.id;
+
+/** Something of every kind, with every reference that one kind can have to another. */
+async function furnish(client: TestClient): Promise<void> {
+  const { siteId } = client;
+  const other = await made(client, "/sites", {
+    name: "Other",
+    companyName: "Other Ltd",
+    physicalAddress: "1 Road",
+  });
+  const list = await made(client, "/lists", { siteId, name: "News", description: "Weekly" });
+  const tag = await made(client, "/tags", { siteId, name: "vip" });
+  await made(client, "/tags", { siteId: other, name: "vip" });
+  const folderId = await made(client, "/template-folders", { name: "Mails", siteId });
+  const template = {
+    siteId,
+    folderId,
+    name: "Hello",
+    subject: "Hello {{ firstName }}",
+    html: "<p>Hi</p>",
+    text: "Hi",
+  };
+  const templateId = await made(client, "/templates", { ...template, designJson: { blocks: [1] } });
+  await made(client, "/templates", { ...template, subject: "The second of one name" });
+  const formId = await made(client, "/forms", {
+    siteId,
+    name: "Join",
+    listId: list,
+    tags: ["vip"],
+  });
+  await made(client, "/forms", { siteId: other, name: "Never used" });
+  const segmentId = await made(client, "/segments", {
+    siteId,
+    name: "Fans",
+    rules: {
+      match: "any",
+      conditions: [
+        { field: "tag", operator: "equals", value: tag },
+        {
+          match: "all",
+          conditions: [
+            { field: "list", operator: "equals", value: list },
+            { field: `form.${formId}`, operator: "equals", value: true },
+          ],
+        },
+      ],
+    },
+  });
+  const sequenceId = await made(client, "/sequences", {
+    siteId,
+    name: "Welcome",
+    triggerType: "form_submit",
+    triggerConfig: { formId },
+  });
+  const steps = [
+    { type: "email", templateId },
+    { type: "delay", delayMinutes: 60 },
+    {
+      type: "condition",
+      conditionConfig: {
+        match: "all",
+        conditions: [{ field: "tag", operator: "equals", value: tag }],
+      },
+      trueBranchStepOrder: null,
+      falseBranchStepOrder: 4,
+    },
+    { type: "email", templateId },
+  ];
+  expectStatus(201, await client.call("POST", `/sequences/${sequenceId}/steps`, { steps }));
+  expectStatus(200, await client.call("PUT", `/forms/${formId}`, { sequenceId }));
+  const campaign = { siteId, name: "Spring", subject: "Spring", templateId };
+  const campaignId = await made(client, "/campaigns", { ...campaign, segmentId });
+  expectStatus(
+    201,
+    await client.call("POST", `/campaigns/${campaignId}/variants`, {
+      name: "B",
+      html: "<p>B</p>",
+      weight: 3,
+    }),
+  );
+  await made(client, "/campaigns", { ...campaign, listId: list, name: "By list" });
+  const contacts = Array.from({ length: 150 }, (_, i) => ({
+    email: `p${i}@example.com`,
+    firstName: `P${i}`,
+    customFields: { plan: i % 2 ? "pro" : "free", visits: i },
+    status: ["unsubscribed", "pending"][i % 10] ?? "subscribed",
+    ...(i % 3 === 0 && { tags: ["vip"], lists: [list] }),
+  }));
+  for (const some of [contacts.slice(0, 100), contacts.slice(100)])
+    expectStatus(200, await client.call("POST", "/contacts/bulk", { siteId, contacts: some }));
+  await made(client, "/contacts", {
+    siteId: other,
+    email: "p1@example.com",
+    timezone: "Europe/Berlin",
+  });
+  for (const [email, reason] of [
+    ["p7@example.com", "bounce"],
+    ["stranger@example.com", "spam_report"],
+  ])
+    expectStatus(
+      201,
+      await client.call("POST", "/suppressions", { email, reason, detail: "as reported" }),
+    );
+}
+
+describe("export-all and import-all", () => {
+  test("an organization moved to another installation exports the same there, and a second import makes nothing twice", async () => {
+    const [here, there] = await Promise.all([
+      signedUp({ service: old.url }),
+      signedUp({ service: fresh.url }),
+    ]);
+    await furnish(here);
+    const [first, second, third] = ["first", "second", "third"].map((name) =>
+      join(folder, name),
+    ) as [string, string, string];
+    const output = await good("export-all", ["--out", first, "--url", old.url], here.apiKey);
+    expect(output).toContain("contacts: 151");
+    expect(JSON.parse(readFileSync(join(first, "manifest.json"), "utf8"))).toMatchObject({
+      format: "pennymail",
+      version: 1,
+      rows: { contacts: 151, suppressions: 2, templates: 2, campaigns: 2 },
+    });
+    await good("import-all", ["--in", first, "--url", fresh.url], there.apiKey);
+    await good("export-all", ["--out", second, "--url", fresh.url], there.apiKey);
+    const expected = comparable(first);
+    expect(expected.segments).toHaveLength(1);
+    expect(comparable(second)).toEqual(expected);
+
+    const again = await good("import-all", ["--in", first, "--url", fresh.url], there.apiKey);
+    expect(again).toContain("0 created, ");
+    await good("export-all", ["--out", third, "--url", fresh.url], there.apiKey);
+    expect(comparable(third)).toEqual(expected);
+  });
+
+  test("a template that changed is updated, an active sequence arrives paused, and what was sent arrives as a draft", async () => {
+    const [here, there] = await Promise.all([
+      signedUp({ service: old.url }),
+      signedUp({ service: fresh.url }),
+    ]);
+    const templateId = await made(here, "/templates", { name: "Hello", subject: "One", text: "1" });
+    const sequenceId = await made(here, "/sequences", { name: "Drip" });
+    const steps = [{ type: "delay", delayMinutes: 5 }];
+    expectStatus(201, await here.call("POST", `/sequences/${sequenceId}/steps`, { steps }));
+    expectStatus(200, await here.call("PUT", `/sequences/${sequenceId}`, { status: "active" }));
+    const place = join(folder, "changing");
+    await good("export-all", ["--out", place, "--url", old.url], here.apiKey);
+    await good("import-all", ["--in", place, "--url", fresh.url], there.apiKey);
+    const sequences = await there.call<{ sequences: Fields[] }>("GET", "/sequences");
+    expect(sequences.body.data.sequences).toMatchObject([{ name: "Drip", status: "paused" }]);
+    expectStatus(200, await here.call("PUT", `/templates/${templateId}`, { subject: "Two" }));
+    await good("export-all", ["--out", place, "--url", old.url], here.apiKey);
+    expect(await good("import-all", ["--in", place, "--url", fresh.url], there.apiKey)).toContain(
+      "0 created, 1 updated",
+    );
+    const templates = await there.call<{ templates: Fields[] }>("GET", "/templates");
+    expect(templates.body.data.templates).toMatchObject([{ name: "Hello", subject: "Two" }]);
+  });
+
+  test("exports of Mailchimp and listmonk go to the import of the service", async () => {
+    const there = await signedUp({ service: fresh.url });
+    for (const name of ["mailchimp-subscribed", "mailchimp-unsubscribed", "listmonk"]) {
+      const file = fileURLToPath(new URL(`../fixtures/imports/${name}.csv`, import.meta.url));
+      await good("import-all", ["--in", file, "--url", fresh.url], there.apiKey);
+    }
+    const { contacts } = (await there.call<{ contacts: Fields[] }>("GET", "/contacts?limit=100"))
+      .body.data;
+    const statuses = Object.fromEntries(contacts.map(({ email, status }) => [email, status]));
+    expect(statuses).toMatchObject({
+      "ada@example.com": "subscribed",
+      "left@example.com": "unsubscribed",
+      "john@example.com": "subscribed",
+      "off@example.com": "unsubscribed",
+    });
+  });
+
+  test("a folder without a complete export, a missing key and an unknown option are one sentence", async () => {
+    const empty = mkdtempSync(join(folder, "empty-"));
+    writeFileSync(join(empty, "contacts.jsonl"), "");
+    for (const [script, args, key, why] of [
+      ["import-all", ["--in", empty], "pm_live_x", "no complete export"],
+      ["import-all", ["--in", join(folder, "nowhere")], "pm_live_x", "does not exist"],
+      ["export-all", ["--out", empty], "", "PENNYMAIL_API_KEY"],
+      ["export-all", ["--quickly"], "pm_live_x", "Unknown option '--quickly'"],
+      ["export-all", ["--out", empty, "--url", old.url], "pm_live_wrong", "401"],
+    ] as const) {
+      const { code, complaint } = await ran(script, [...args], key);
+      expect(code, complaint).toBe(1);
+      expect(complaint).toContain(why);
+      expect(complaint).not.toContain("    at ");
+    }
+    expect(await ran("import-all", ["--help"])).toMatchObject({
+      code: 0,
+      output: expect.stringContaining("Usage:"),
+    });
+  });
+});

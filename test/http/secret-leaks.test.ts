@@ -1,0 +1,349 @@
+// Secrets are told once, to whom they belong, and then stand in no answer and in no line of the
+// log; whatever fails, and even where an outside party throws them back at us.
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { text } from "node:stream/consumers";
+import { Secret, TOTP } from "otpauth";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import {
+  expectStatus,
+  request,
+  sessionCookie,
+  type TestRequestOptions,
+  waitForMail,
+} from "../support/api-client.ts";
+import { type RunningTestService, startServiceProcess } from "../support/service-process.ts";
+
+const stripeKey = "sk_test_canary0stripe0key";
+const stripeWebhookSecret = "whsec_canary0stripe0hook";
+const pexelsKey = "canary0pexels0key";
+
+/** Answers every call with a fault that says all it was told. */
+function parrot(): Promise<Server> {
+  const server = createServer(async (request, response) => {
+    const told = JSON.stringify([request.url, request.headers, await text(request)]);
+    const error = { type: "api_error", message: `Invalid key: ${told}` };
+    response.writeHead(request.url?.includes("portal") ? 401 : 500, {
+      "content-type": "application/json",
+    });
+    response.end(JSON.stringify({ error, Message: told, message: told, detail: told }));
+  });
+  return new Promise((resolve) => server.listen(0, "127.0.0.1", () => resolve(server)));
+}
+
+let [echo, service]: [Server?, RunningTestService?] = [];
+let url = "";
+beforeAll(async () => {
+  echo = await parrot();
+  const back = `http://127.0.0.1:${(echo.address() as AddressInfo).port}`;
+  service = await startServiceProcess({
+    ...{ DEFAULT_PLAN: "enterprise", ADDRESS_LIMIT_PER_MINUTE: "100000", LOG_LEVEL: "DEBUG" },
+    ...{
+      STRIPE_SECRET_KEY: stripeKey,
+      STRIPE_WEBHOOK_SECRET: stripeWebhookSecret,
+      STRIPE_URL: back,
+    },
+    ...{ PEXELS_API_KEY: pexelsKey, PEXELS_URL: back, PROVIDER_URL_SENDGRID: back },
+  });
+  url = service.url;
+});
+afterAll(async () => {
+  await service?.stop();
+  echo?.close();
+});
+
+interface Heard {
+  request: string;
+  text: string;
+}
+
+const nowhere = /^$/;
+
+test("returns every secret only once and logs none", async () => {
+  const heard: Heard[] = [];
+  const secrets = new Map<string, { value: string; toldBy: RegExp }>();
+  /** `toldBy`: the requests whose answers may hold it. */
+  const secret = (name: string, value: string, toldBy = nowhere) => {
+    expect([name, value.length > 5]).toEqual([name, true]);
+    secrets.set(name, { value, toldBy });
+    return value;
+  };
+  const say = async <T>(
+    method: string,
+    path: string,
+    body?: unknown,
+    options: TestRequestOptions = {},
+  ) => {
+    const answer = await request<T>(method, path, body, { service: url, ...options });
+    heard.push({
+      request: `${method} ${path.split("?")[0]}`,
+      text: answer.text + JSON.stringify([...answer.headers]),
+    });
+    return answer;
+  };
+  const visit = async (path: string, form?: Record<string, string>) => {
+    const response = await fetch(
+      `${url}${path}`,
+      form && { method: "POST", body: new URLSearchParams(form) },
+    );
+    const said = await response.text();
+    heard.push({
+      request: `${form ? "POST" : "GET"} ${path.split("?")[0]}`,
+      text: said + JSON.stringify([...response.headers]),
+    });
+    return said;
+  };
+  const settle = () => fetch(`${url}/_local/settle`, { method: "POST" });
+
+  // Passwords and sessions.
+  const email = "canaries@example.com";
+  const password = secret("password", "canary0password one");
+  const signup = expectStatus(201, await say("POST", "/auth/signup", { email, password }));
+  const sessionOf = (name: string, cookie: string) =>
+    secret(name, cookie.split("=")[1]!, /^POST \/(auth\/signup|auth\/login|mfa\/verify)$/);
+  const cookie = sessionCookie(signup);
+  sessionOf("session", cookie);
+  const mine = { headers: { cookie } };
+  await say("POST", "/auth/signup", { email, password });
+  await say("POST", "/auth/login", {
+    email,
+    password: secret("is wrong", "canary0password wrong"),
+  });
+  await say("POST", "/auth/login", { email, password: { is: password } });
+  await say("POST", "/auth/login", undefined, {
+    raw: `{"email":"${email}","password":"${password}"`,
+    headers: { "content-type": "application/json" },
+  });
+  await say(
+    "PUT",
+    "/settings/password",
+    { currentPassword: "canary0password wrong", newPassword: password },
+    mine,
+  );
+  const next = secret("next password", "canary0password two");
+  expectStatus(
+    200,
+    await say("PUT", "/settings/password", { currentPassword: password, newPassword: next }, mine),
+  );
+  await say("GET", "/auth/me", undefined, mine);
+  await say("GET", "/settings", undefined, mine);
+
+  // Keys.
+  const key = secret(
+    "API key",
+    expectStatus(201, await say<{ key: string }>("POST", "/api-keys", { name: "CI" }, mine)).body
+      .data.key,
+    /^POST \/api-keys$/,
+  );
+  const byKey = { headers: { authorization: `Bearer ${key}` } };
+  const once = { headers: { ...mine.headers, "idempotency-key": "canary" } };
+  const second = expectStatus(
+    201,
+    await say<{ key: string }>("POST", "/api-keys", { name: "CI" }, once),
+  ).body.data.key;
+  secret("second API key", second);
+  heard.pop();
+  expectStatus(201, await say("POST", "/api-keys", { name: "CI" }, once));
+  await say("GET", "/api-keys", undefined, mine);
+  await say("GET", "/sites", undefined, { headers: { authorization: `Bearer ${key}x` } });
+  await say("GET", `/sites?key=${key}`);
+  await say("POST", "/sites", { name: "Shop" }, byKey);
+
+  // Second factors.
+  const setup = expectStatus(
+    200,
+    await say<{ secret: string }>("POST", "/mfa/totp/setup", undefined, mine),
+  ).body.data;
+  secret("TOTP secret", setup.secret, /^POST \/mfa\/totp\/setup$/);
+  const codeAt = (steps: number) =>
+    new TOTP({ secret: Secret.fromBase32(setup.secret) }).generate({
+      timestamp: Date.now() + steps * 30_000,
+    });
+  await say("POST", "/mfa/totp/verify-setup", { code: "000000" }, mine);
+  const on = expectStatus(
+    200,
+    await say<{ recoveryCodes: string[] }>(
+      "POST",
+      "/mfa/totp/verify-setup",
+      { code: codeAt(0) },
+      mine,
+    ),
+  ).body.data;
+  for (const [i, code] of on.recoveryCodes.entries())
+    secret(`recovery code ${i}`, code, /^POST \/mfa\/totp\/verify-setup$/);
+  await say("POST", "/mfa/email-otp/enable", undefined, mine);
+  await say("GET", "/mfa/status", undefined, mine);
+  const { mfaToken } = expectStatus(
+    200,
+    await say<{ mfaToken: string }>("POST", "/auth/login", { email, password: next }),
+  ).body.data;
+  secret("MFA token", mfaToken, /^POST \/auth\/login$/);
+  await say("POST", "/mfa/verify", { mfaToken, code: "000000" });
+  await say("POST", "/mfa/verify", { mfaToken: `${mfaToken}x`, code: on.recoveryCodes[0] });
+  await say("POST", "/mfa/challenge", { mfaToken });
+  await settle();
+  // Six digits alone may stand anywhere by chance.
+  const mailed = / (\d{6})\b/.exec(`${(await waitForMail(email, url)).text}`)![1]!;
+  await say("POST", "/mfa/verify", { mfaToken, code: "111111" });
+  const through = expectStatus(200, await say("POST", "/mfa/verify", { mfaToken, code: mailed }));
+  sessionOf("session after MFA", sessionCookie(through));
+
+  // Of the one who forgot.
+  await say("POST", "/auth/forgot-password", { email });
+  await settle();
+  const [, token = ""] = /token=([\w-]+)/.exec((await waitForMail(email, url)).text!)!;
+  secret("reset token", token, /^GET \/reset-password$/);
+  await visit(`/reset-password?token=${token}`);
+  await say("POST", "/auth/reset-password", { token, password: "short" });
+  await say("POST", "/auth/reset-password", { token: `${token}x`, password });
+  const third = secret("third password", "canary0password three");
+  await visit("/reset-password", { token: `${token}x`, password: third });
+  await say("POST", "/auth/reset-password", { token, password: third });
+  await say("POST", "/auth/reset-password", { token, password: third });
+
+  // Of others, kept for the customer.
+  const sandbox = (await (await fetch(`${url}/_local/sandbox`)).json()) as {
+    data: { providers: Record<string, { credentials: object }> };
+  };
+  const credential = secret("credential", "canary0credential");
+  const hookSecret = secret("webhookSecret", "canary0hook0secret");
+  const configs: number[] = [];
+  for (const [provider, credentials] of [
+    ["postmark", sandbox.data.providers.postmark!.credentials],
+    ["sendgrid", { apiKey: credential }],
+    ["sendgrid", { wrong: credential }],
+    ["mailgun", { apiKey: credential, domain: "not a domain" }],
+    ["nobody", { apiKey: credential }],
+  ] as const) {
+    const fields = {
+      provider,
+      fromEmail: "from@example.com",
+      credentials,
+      webhookSecret: hookSecret,
+    };
+    const made = await say<{ id: number }>("POST", "/sending-configs", fields, byKey);
+    if (made.status === 201) configs.push(made.body.data.id);
+  }
+  const [config] = configs;
+  for (const id of configs) {
+    await say("POST", `/sending-configs/${id}/verify`, { to: "to@example.com" }, byKey);
+    await say("GET", `/sending-configs/${id}`, undefined, byKey);
+    await say("PUT", `/sending-configs/${id}`, { webhookSecret: `${hookSecret} ` }, byKey);
+    await say(
+      "POST",
+      "/send",
+      { to: "to@example.com", sendingConfigId: id, subject: "Hi", html: "Hi" },
+      byKey,
+    );
+    await say("POST", `/webhooks/sendgrid?config_id=${id}&secret=${hookSecret}x`, [
+      { event: "open" },
+    ]);
+    await say("POST", `/webhooks/postmark?config_id=${id}&secret=${hookSecret}`, {
+      RecordType: "Open",
+    });
+  }
+  await settle();
+  await say("GET", "/sends", undefined, byKey);
+  await say("GET", "/sending-configs", undefined, byKey);
+
+  // Outgoing webhooks, and the URL that starts sequences.
+  const hook = expectStatus(
+    201,
+    await say<{ id: number; secret: string }>(
+      "POST",
+      "/webhooks",
+      { url: "http://127.0.0.1:9/", events: ["open"] },
+      byKey,
+    ),
+  );
+  const { id: hookId } = hook.body.data;
+  secret("endpoint secret", hook.body.data.secret, /^POST \/webhooks$/);
+  const rotated = expectStatus(
+    200,
+    await say<{ secret: string }>("POST", `/webhooks/${hookId}/rotate-secret`, {}, byKey),
+  ).body.data.secret;
+  secret("rotated secret", rotated, /rotate-secret$/);
+  await say("POST", `/webhooks/${hookId}/test`, {}, byKey);
+  for (const path of [`/webhooks/${hookId}`, "/webhooks", `/webhooks/${hookId}/deliveries`])
+    await say("GET", path, undefined, byKey);
+  const { webhookUrl } = expectStatus(
+    201,
+    await say<{ webhookUrl: string }>("POST", "/sequences", { name: "Hook" }, byKey),
+  ).body.data;
+  const sequenceSecret = secret(
+    "sequence secret",
+    webhookUrl.split("/").at(-1)!,
+    /^(GET|POST) \/sequences/,
+  );
+  await say("POST", `/wh/sq/${sequenceSecret}`, { email: "ann@example.com" });
+  await say("POST", `/wh/sq/${sequenceSecret}`, { email: "nobody" });
+  await say("POST", `/wh/sq/${sequenceSecret}x`, { email: "ann@example.com" });
+
+  // Secure messages.
+  const passphrase = secret("passphrase", "canary0passphrase");
+  const words = secret("secure words", "canary0secure0words");
+  const sealed = {
+    to: "reader@example.com",
+    sendingConfigId: config,
+    subject: "Papers",
+    html: words,
+    secure: true,
+    securePassphrase: passphrase,
+  };
+  expectStatus(202, await say("POST", "/send", sealed, byKey));
+  await say("POST", "/send", { ...sealed, secure: false }, byKey);
+  await say("POST", "/send", { ...sealed, html: `${words} {{ x` }, byKey);
+  await settle();
+  const [, secureToken = ""] = /\/secure\/([\w-]+)/.exec(
+    (await waitForMail("reader@example.com", url)).text!,
+  )!;
+  secret("secure token", secureToken);
+  await visit(`/secure/${secureToken}`);
+  await visit(`/secure/${secureToken}`, { passphrase: "wrong" });
+  await visit(`/secure/${secureToken}x`);
+  expect(await visit(`/secure/${secureToken}`, { passphrase })).toContain(words);
+  heard.pop();
+  await say("GET", "/secure-messages", undefined, byKey);
+
+  // Our own, with outside parties that shout them back.
+  for (const [name, value] of Object.entries({ stripeKey, stripeWebhookSecret, pexelsKey }))
+    secret(name, value);
+  const login = { headers: { cookie: sessionCookie(through) } };
+  for (const options of [mine, login]) {
+    await say("POST", "/billing/checkout", { plan: "starter" }, options);
+    await say("POST", "/billing/portal", {}, options);
+    await say("GET", "/billing/subscription", undefined, options);
+  }
+  await say(
+    "POST",
+    "/billing/webhooks",
+    { type: "invoice.paid" },
+    { headers: { "stripe-signature": "t=1,v1=00" } },
+  );
+  expect((await say("GET", "/stock-photos?q=cat", undefined, byKey)).status).toBe(502);
+  await say("POST", "/stock-photos/save", { id: 1 }, byKey);
+
+  const log = service!.output();
+  expect(log).toContain('"message":"request"');
+  const told = [...secrets].flatMap(([name, { value, toldBy }]) => [
+    ...heard
+      .filter(({ request, text: said }) => !toldBy.test(request) && said.includes(value))
+      .map(({ request }) => `${name} in ${request}`),
+    ...(log.includes(value)
+      ? [
+          `${name} in the log: ${log
+            .split("\n")
+            .find((line) => line.includes(value))
+            ?.slice(0, 300)}`,
+        ]
+      : []),
+  ]);
+  expect(told).toEqual([]);
+  // Where it may be told it was, or the above would look for nothing.
+  for (const [name, { value, toldBy }] of secrets)
+    if (toldBy.source !== nowhere.source)
+      expect([
+        name,
+        heard.some(({ request, text: said }) => toldBy.test(request) && said.includes(value)),
+      ]).toEqual([name, true]);
+}, 120_000);

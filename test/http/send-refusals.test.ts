@@ -1,0 +1,423 @@
+// Mail that is refused: every limit at the limit and one past it. What is refused leaves nothing
+// behind.
+import { beforeAll, describe, expect, test } from "vitest";
+import { expectStatus, request, signedUp } from "../support/api-client.ts";
+import {
+  createSendingClient,
+  isLocalService,
+  listInbox,
+  runUntilIdle,
+  type SendingClient,
+  uniqueAddresses,
+} from "../support/sending-client.ts";
+
+const here = await isLocalService();
+const inDays = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString();
+const one = () => uniqueAddresses(1)[0]!;
+/** Never goes out while a test runs. */
+const later = { scheduledAt: inDays(1) };
+
+// Whatever is refused is addressed to this one, who must have nothing in the end.
+const nobody = one();
+let strict: SendingClient;
+let generous: SendingClient;
+beforeAll(async () => {
+  [strict, generous] = await Promise.all([createSendingClient(), createSendingClient()]);
+});
+
+/** JSON of exactly so many bytes. */
+const object = (bytes: number) => ({ word: "x".repeat(bytes - '{"word":""}'.length) });
+const file = (bytes: number) => ({
+  filename: "a.bin",
+  content: Buffer.alloc(bytes, 7).toString("base64"),
+});
+const files = (n: number) =>
+  Array.from({ length: n }, (_, i) => ({ filename: `${i}.txt`, content: "aGVsbG8=" }));
+const headers = (n: number) =>
+  Object.fromEntries(Array.from({ length: n }, (_, i) => [`X-Header-${i}`, "value"]));
+const people = (n: number) => uniqueAddresses(n).map((to) => ({ to }));
+const MB = 1024 * 1024;
+
+type Refusal = [what: string, fields: object, path: string];
+
+const ofContent: Refusal[] = [
+  ["a subject of more than one line", { subject: "Hello\r\nBcc: all@example.com" }, "subject"],
+  ["a subject of 999 characters", { subject: "x".repeat(999) }, "subject"],
+  ["an empty subject", { subject: "" }, "subject"],
+  ["html of more than 1,000,000 characters", { html: "x".repeat(1_000_001) }, "html"],
+  ["text of more than 1,000,000 characters", { text: "x".repeat(1_000_001) }, "text"],
+  ["html without a subject", { subject: undefined }, "subject"],
+  ["a subject without html or a template", { html: undefined }, "html"],
+  ["nothing to say", { html: undefined, subject: undefined }, "templateId"],
+  ["html that does not parse", { html: "<p>\n{{ name" }, "html"],
+  ["a subject that does not parse", { subject: "{% if %}" }, "subject"],
+  ["text that does not parse", { text: "{% nonsense %}" }, "text"],
+  ["neither sender nor sending config", { sendingConfigId: undefined }, "fromEmail"],
+  ["a sender that is no address", { fromEmail: "shop" }, "fromEmail"],
+  ["a sender's name of more than one line", { fromName: "Shop\nBcc: all@example.com" }, "fromName"],
+  ["a reply address with a second one", { replyTo: "a@example.com, b@example.com" }, "replyTo"],
+  [
+    "a header with a second line",
+    { headers: { "X-One": "1\r\nBcc: all@example.com" } },
+    "headers.X-One",
+  ],
+  [
+    "a header name with a second line",
+    { headers: { "X-One\r\nBcc": "all@example.com" } },
+    "headers.X-One\r\nBcc",
+  ],
+  [
+    "a header that only mail servers set",
+    { headers: { "Resent-Bcc": "all@example.com" } },
+    "headers.Resent-Bcc",
+  ],
+  [
+    "a header that says what form the mail has",
+    { headers: { "Content-Disposition": "attachment" } },
+    "headers.Content-Disposition",
+  ],
+  [
+    "a header that says who delivered it",
+    { headers: { "delivered-to": "all@example.com" } },
+    "headers.delivered-to",
+  ],
+  ["a header that we set ourselves", { headers: { bCC: "all@example.com" } }, "headers.bCC"],
+  ["21 headers", { headers: headers(21) }, "headers"],
+  ["a header of 999 characters", { headers: { "X-One": "x".repeat(999) } }, "headers.X-One"],
+  ["variables of more than 10,000 bytes", { variables: object(10_001) }, "variables"],
+  ["variables that are no object", { variables: ["a"] }, "variables"],
+  ["11 tags", { tags: Array(11).fill("tag") }, "tags"],
+  ["a tag with other characters", { tags: ["two words"] }, "tags.0"],
+  ["21 attachments", { attachments: files(21) }, "attachments"],
+  [
+    "an attachment that is not base64",
+    { attachments: [{ filename: "a.txt", content: "not base64!" }] },
+    "attachments.0.content",
+  ],
+  [
+    "an attachment cut off in its base64",
+    { attachments: [{ filename: "a.txt", content: "aGVsbG8" }] },
+    "attachments.0.content",
+  ],
+  [
+    "an attachment with a path for a name",
+    { attachments: [{ filename: "../a.txt", content: "aGVsbG8=" }] },
+    "attachments.0.filename",
+  ],
+  [
+    "an attachment's name of more than one line",
+    { attachments: [{ filename: "a\r\nb", content: "" }] },
+    "attachments.0.filename",
+  ],
+  [
+    "an attachment with neither content nor upload",
+    { attachments: [{ filename: "a.txt" }] },
+    "attachments.0",
+  ],
+  [
+    "an attachment with both",
+    { attachments: [{ filename: "a.txt", content: "", uploadId: "x" }] },
+    "attachments.0",
+  ],
+  [
+    "an attachment of no content type",
+    { attachments: [{ filename: "a", type: "text", content: "" }] },
+    "attachments.0.type",
+  ],
+  [
+    "an upload that never was",
+    { attachments: [{ filename: "a", uploadId: "nothing" }] },
+    "attachments.0.uploadId",
+  ],
+  ["a time that is none", { scheduledAt: "tomorrow" }, "scheduledAt"],
+  ["a time without a zone", { scheduledAt: "2030-01-01T00:00:00" }, "scheduledAt"],
+  ["a time more than 30 days ahead", { scheduledAt: inDays(31) }, "scheduledAt"],
+  ["a passphrase for what is not secure", { securePassphrase: "open sesame" }, "securePassphrase"],
+  ["a tracking flag that is none", { trackOpens: "yes" }, "trackOpens"],
+];
+
+describe("is refused, with the field that is wrong", () => {
+  test.each(ofContent)("%s", async (_, fields, path) => {
+    const { status, body } = await strict.sendBatch([{ to: nobody }], fields);
+    expect([status, body.details?.[0]?.path]).toEqual([400, path]);
+    expect(body.error).toMatch(/\w/);
+  });
+
+  test.each<Refusal>([
+    ["a recipient with a second line", { to: "a@example.com\r\nBcc: all@example.com" }, "to"],
+    ["two recipients in one", { to: "a@example.com, b@example.com" }, "to"],
+    ["no recipient", { to: undefined }, "to"],
+    ["an address of 255 characters", { to: `${"a".repeat(243)}@example.com` }, "to"],
+    ["a recipient's name of more than one line", { toName: "Ada\nBcc: all@example.com" }, "toName"],
+    [
+      "metadata of more than 1,000 bytes",
+      { metadata: { a: "x".repeat(500), b: "x".repeat(500) } },
+      "metadata",
+    ],
+    [
+      "metadata of 21 fields",
+      { metadata: Object.fromEntries(Array.from({ length: 21 }, (_, i) => [i, 1])) },
+      "metadata",
+    ],
+    ["metadata within metadata", { metadata: { a: { b: 1 } } }, "metadata.a"],
+    ["a number that cannot be stored", { metadata: { n: 2 ** 53 } }, "metadata.n"],
+    [
+      "a number too near to 0 to be stored",
+      { variables: { order: [{ n: 5e-324 }] } },
+      "variables.order.0.n",
+    ],
+    ["a template that is no id", { templateId: "one" }, "templateId"],
+  ])("of a single mail: %s", async (_, fields, path) => {
+    const { status, body } = await strict.send({ to: nobody, ...fields });
+    expect([status, body.details?.[0]?.path]).toEqual([400, path]);
+  });
+
+  test("a template that does not parse, with its line", async () => {
+    const { body } = await strict.send({ to: nobody, html: "<p>\n<b>\n{{ name | nonsense }}" });
+    expect(body.error).toMatch(/^html is not valid Liquid \(line 3\)/);
+  });
+
+  test.each([
+    ["no recipients", []],
+    ["recipients that are no list", { to: nobody }],
+    [
+      "recipients that are all invalid",
+      [{ to: "x" }, {}, { to: `${nobody}\r\nBcc: all@example.com` }],
+    ],
+  ])("%s", async (_, recipients) => {
+    const { status, body } = await strict.sendBatch(recipients);
+    expect([status, body.details?.[0]?.path]).toEqual([400, expect.stringMatching(/^recipients/)]);
+  });
+});
+
+test("a recipient with a number that cannot be stored is refused by name, and beside others alone", async () => {
+  const poisoned = { to: nobody, metadata: { n: 2 ** 53 } };
+  const { status, body } = await strict.sendBatch([poisoned]);
+  expect([status, body.details?.[0]?.path]).toEqual([400, "recipients.0.metadata.n"]);
+  const among = await generous.sendBatch([{ to: one() }, poisoned], later);
+  expect(among.body.data).toMatchObject({
+    accepted: 1,
+    rejected: 1,
+    results: [
+      { status: "scheduled" },
+      { status: "rejected", error: expect.stringContaining("metadata.n") },
+    ],
+  });
+});
+
+test("too many is `limit_exceeded`, with the field", async () => {
+  const tooMany: [object, string][] = [
+    [{ recipients: people(1001) }, "recipients"],
+    [{ attachments: files(21) }, "attachments"],
+  ];
+  for (const [fields, path] of tooMany) {
+    const { status, body } = await strict.sendBatch([{ to: nobody }], fields);
+    expect([status, body.code, body.details?.[0]?.path]).toEqual([400, "limit_exceeded", path]);
+  }
+});
+
+test("a file of more than 10 MB is refused, so are files of more than 25 MB together, or than the provider takes", async () => {
+  const tooBig = await strict.send({ to: nobody, attachments: [file(10 * MB + 1)] });
+  expect([tooBig.status, tooBig.body.code, tooBig.body.details?.[0]?.path]).toEqual([
+    400,
+    "limit_exceeded",
+    "attachments.0.content",
+  ]);
+  const tooMuch = await strict.send({
+    to: nobody,
+    attachments: [file(10 * MB), file(10 * MB), file(5 * MB + 1)],
+  });
+  expect([tooMuch.status, tooMuch.body.code, tooMuch.body.details?.[0]?.path]).toEqual([
+    400,
+    "limit_exceeded",
+    "attachments",
+  ]);
+  // Postmark takes 7,000,000 bytes.
+  expect(
+    (await generous.send({ to: one(), ...later, attachments: [file(7_000_001)] })).status,
+  ).toBe(400);
+  expectStatus(202, await generous.send({ to: one(), ...later, attachments: [file(6_999_990)] }));
+  const upload = (size: number) =>
+    strict.call("POST", "/attachments", { filename: "a", type: "text/plain", size });
+  expect([(await upload(10 * MB)).status, (await upload(10 * MB + 1)).status]).toEqual([201, 400]);
+});
+
+test("a body of 40 MB, one that is not JSON and one of another type are refused before they are read", async () => {
+  const raw = async (body: string | Uint8Array<ArrayBuffer>, type = "application/json") => {
+    const options = {
+      raw: body,
+      headers: { authorization: `Bearer ${strict.apiKey}`, "content-type": type },
+    };
+    const { status, body: said } = await request("POST", "/send", {}, options);
+    return [status, said.code];
+  };
+  expect(await raw(`{"to":"${nobody}","html":"${"x".repeat(40 * MB)}"}`)).toEqual([
+    413,
+    "payload_too_large",
+  ]);
+  expect(await raw('{"to":')).toEqual([400, expect.any(String)]);
+  expect(await raw("[]")).toEqual([400, "validation_failed"]);
+  expect(await raw("null")).toEqual([400, expect.any(String)]);
+  expect(await raw("to=a", "application/x-www-form-urlencoded")).toEqual([415, expect.any(String)]);
+});
+
+test("what belongs to another organization, or to nobody, is not found", async () => {
+  const other = await createSendingClient();
+  const template = expectStatus(
+    201,
+    await other.call<{ id: number }>("POST", "/templates", { name: "T", subject: "s", html: "h" }),
+  ).body.data;
+  const foreign = [
+    { templateId: template.id },
+    { sendingConfigId: other.configId },
+    { siteId: other.siteId },
+    { templateId: 999_999_999 },
+  ];
+  for (const fields of foreign) {
+    for (const answer of [
+      await strict.sendBatch([{ to: nobody }], fields),
+      await generous.sendBatch([{ to: nobody }], fields),
+    ])
+      expect([answer.status, answer.body.code], JSON.stringify(fields)).toEqual([404, "not_found"]);
+  }
+});
+
+test("nobody without a key sends", async () => {
+  for (const as of ["nobody", { key: "pm_live_wrong" }] as const) {
+    const { status, body } = await strict.sendBatch([{ to: nobody }], {}, { as });
+    expect([status, body.error]).toEqual([401, "Unauthorized"]);
+  }
+  const { call } = await signedUp();
+  const none = await call("POST", "/send", {
+    to: nobody,
+    fromEmail: "shop@pennymail.test",
+    subject: "s",
+    html: "h",
+  });
+  expect([none.status, none.body.code]).toEqual([400, "no_sending_config"]);
+});
+
+test("nothing of what was refused was stored, listed or sent", async () => {
+  expect(await strict.sends()).toMatchObject({ sends: [], pagination: { total: 0 } });
+  if (!here) return;
+  await runUntilIdle();
+  expect(await strict.sends()).toMatchObject({ sends: [], pagination: { total: 0 } });
+  expect(await listInbox(nobody)).toEqual([]);
+});
+
+test("whatever is exactly at its limit is accepted", async () => {
+  const at: object[] = [
+    { subject: "x".repeat(998) },
+    { html: "x".repeat(1_000_000) },
+    { text: "x".repeat(1_000_000) },
+    { headers: headers(20) },
+    { headers: { "X-One": "x".repeat(998) } },
+    { variables: object(10_000) },
+    { tags: Array(10).fill("t".repeat(50)) },
+    { attachments: files(20) },
+    { scheduledAt: inDays(29.9) },
+    { secure: false },
+  ];
+  for (const fields of at)
+    expectStatus(202, await generous.sendBatch(people(1), { ...later, ...fields }));
+  expectStatus(
+    202,
+    await generous.send({
+      to: one(),
+      ...later,
+      metadata: { a: "x".repeat(485), b: "x".repeat(500) },
+    }),
+  );
+  const { body } = expectStatus(202, await generous.sendBatch(people(1000), later));
+  expect(body.data).toMatchObject({ accepted: 1000, rejected: 0 });
+});
+
+test("a bad recipient of a batch is rejected alone, in the right order", async () => {
+  const good = people(2);
+  const bad = [
+    { to: `${nobody}\r\nBcc: all@example.com` },
+    { to: 7 },
+    { to: one(), variables: object(10_001) },
+    { to: one(), toName: "two\nlines" },
+    { to: one(), metadata: { a: [] } },
+    { to: one(), trackOpens: "yes" },
+    { to: good[0]!.to.toUpperCase() },
+  ];
+  const { body } = expectStatus(202, await generous.sendBatch([good[0], ...bad, good[1]], later));
+  const { accepted, rejected, results } = body.data;
+  expect([accepted, rejected]).toEqual([2, 7]);
+  expect(results.map(({ status }) => status)).toEqual([
+    "scheduled",
+    ...bad.map(() => "rejected"),
+    "scheduled",
+  ]);
+  expect(results.map(({ index }) => index)).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8]);
+  for (const { error } of results.slice(1, 8))
+    expect(error).toMatch(/^(to|variables|toName|metadata|metadata\.a|trackOpens): |^duplicate$/);
+});
+
+test("a variable that inline html reads and nobody gives is warned of too", async () => {
+  const fields = {
+    subject: "{{ greeting }} {{ email }}",
+    html: "{{ order.total }} {{ tip | default: 0 }} {% if vip %}!{% endif %}",
+  };
+  const told = async (variables: object) =>
+    expectStatus(202, await generous.send({ to: one(), ...later, ...fields, variables })).body
+      .warnings ?? [];
+  expect(await told({})).toContainEqual(
+    expect.stringMatching(/have no value: greeting, order.total$/),
+  );
+  expect((await told({ greeting: "Hi", order: { total: 1 } })).join()).not.toContain(
+    "without a value",
+  );
+});
+
+test("a name that nobody gives is warned of, an address is always there", async () => {
+  const fields = {
+    subject: "{{ name }} {{ email }}",
+    html: "{% for one in items %}{{ one.title }}{% endfor %}{{ items.size }}{{ a[b].c }}",
+  };
+  const told = async (more: object) => {
+    const variables = { items: [], a: {}, b: 1 };
+    return (
+      expectStatus(202, await generous.send({ to: one(), ...later, ...fields, variables, ...more }))
+        .body.warnings ?? []
+    ).join();
+  };
+  expect(await told({})).toMatch(/have no value: name$/);
+  for (const more of [{ toName: "Ada" }, { variables: { name: "Ada", items: [], a: {}, b: 1 } }])
+    expect(await told(more)).not.toContain("without a value");
+  const recipients = [{ to: one(), toName: "Ada" }, { to: one() }];
+  const batch = await generous.sendBatch(recipients, {
+    ...later,
+    ...fields,
+    variables: { items: [], a: {}, b: 1 },
+  });
+  expect(expectStatus(202, batch).body.warnings?.join()).toMatch(/have no value: name$/);
+});
+
+test("a missing variable and an unknown field are warned of, and the mail is sent", async () => {
+  const { body: made } = await generous.call<{ id: number }>("POST", "/templates", {
+    name: "T",
+    subject: "For {{ firstName }}",
+    html: "{{ order.total }} {{ order.id }} {{ code }} {{ tip | default: 0 }} {% if vip %}!{% endif %}",
+  });
+  const { warnings } = expectStatus(
+    202,
+    await generous.sendBatch([{ to: one(), variables: { code: 1 } }, { to: one() }], {
+      ...later,
+      templateId: made.data.id,
+      subject: undefined,
+      html: undefined,
+      variables: { order: { id: 1 } },
+      colour: "red",
+    }),
+  ).body;
+  expect(warnings).toEqual(
+    expect.arrayContaining([
+      expect.stringContaining("colour"),
+      expect.stringMatching(/not verified/),
+      expect.stringMatching(/have no value: firstName, order.total, code$/),
+    ]),
+  );
+});

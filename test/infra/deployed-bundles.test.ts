@@ -1,0 +1,176 @@
+// The main job on the bundles themselves: what is deployed does what its source does, with no more
+// settings and rights than it is given.
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterAll, beforeAll, expect, inject, test } from "vitest";
+import { expectStatus, signedUp, type TestClient } from "../support/api-client.ts";
+import { type DeployedBundles, startDeployedBundles } from "../support/deployed-bundles.ts";
+import { createAccount, listMailTo } from "../support/provider-sandbox.ts";
+import type {} from "../support/setup/bundles.ts";
+import {
+  logicalIdOf,
+  referenceText,
+  type SynthesizedStack,
+  synthesizeStack,
+} from "../support/synthesized-stack.ts";
+
+const dist = inject("dist");
+let service: SynthesizedStack;
+let stage: DeployedBundles;
+let client: TestClient;
+beforeAll(async () => {
+  service = synthesizeStack(dist);
+  stage = await startDeployedBundles(dist, service);
+  client = await signedUp({ service: stage.url });
+});
+afterAll(() => stage?.stop());
+
+const from = "me@shop.example";
+
+test("sign up, store credentials, and send single and bulk mail", async () => {
+  const { call } = client;
+  const { credentials } = (await createAccount(stage.sandbox)).postmark!;
+  expectStatus(
+    201,
+    await call("POST", "/sending-configs", {
+      provider: "postmark",
+      credentials,
+      fromEmail: from,
+      fromName: "Me",
+    }),
+  );
+  const html = `<p>Hello {{ name }}</p>${"<p>news</p>".repeat(10)}`;
+  const template = expectStatus(
+    201,
+    await call<{ id: number }>("POST", "/templates", { name: "T", subject: "Hi {{ name }}", html }),
+  ).body.data;
+  const single = expectStatus(
+    202,
+    await call<{ id: number }>("POST", "/send", {
+      to: "ann@example.com",
+      fromEmail: from,
+      subject: "One",
+      html,
+    }),
+  ).body.data;
+  const recipients = ["bob", "cid"].map((name) => ({
+    to: `${name}@example.com`,
+    variables: { name },
+  }));
+  expectStatus(
+    202,
+    await call("POST", "/send/batch", { fromEmail: from, templateId: template.id, recipients }),
+  );
+  await stage.work();
+  await stage.tick("drain-due-work");
+  await stage.work();
+  expect(await listMailTo(stage.sandbox, "ann@example.com")).toMatchObject([
+    { subject: "One", text: expect.stringContaining("Hello") },
+  ]);
+  expect(await listMailTo(stage.sandbox, "bob@example.com")).toMatchObject([
+    { subject: "Hi bob", text: expect.stringContaining("Hello bob") },
+  ]);
+  expect(expectStatus(200, await call("GET", `/sends/${single.id}`)).body.data).toMatchObject({
+    status: "sent",
+  });
+});
+
+test("receive provider events and forward them to the customer's endpoint", async () => {
+  const { call } = client;
+  const told: string[] = [];
+  const endpoint = createServer((request, response) => {
+    request.on("data", (part) => told.push(String(part))).on("end", () => response.end());
+  });
+  await new Promise<void>((listening) => endpoint.listen(0, "127.0.0.1", listening));
+  const url = `http://127.0.0.1:${(endpoint.address() as AddressInfo).port}/hook`;
+  expectStatus(201, await call("POST", "/webhooks", { url, events: ["delivered"] }));
+  const { credentials, webhookSecret } = (await createAccount(stage.sandbox)).postmark!;
+  const config = {
+    provider: "postmark",
+    credentials,
+    webhookSecret,
+    fromEmail: "you@shop.example",
+  };
+  const { text } = expectStatus(201, await call("POST", "/sending-configs", config));
+  const requestBody = Buffer.from(JSON.stringify(config));
+  stage.sandbox.observeApiCall({
+    method: "POST",
+    path: "/api/v1/sending-configs",
+    requestBody,
+    responseBody: text,
+  });
+  const mail = {
+    to: "delivered@simulator.pennymail.test",
+    fromEmail: config.fromEmail,
+    subject: "D",
+    html: "<p>d</p>",
+  };
+  const { id } = expectStatus(202, await call<{ id: number }>("POST", "/send", mail)).body.data;
+  await stage.work();
+  await stage.sandbox.flushWebhooks();
+  await stage.work();
+  endpoint.close();
+  expect(expectStatus(200, await call("GET", `/sends/${id}`)).body.data).toMatchObject({
+    status: "delivered",
+    events: [{ type: "delivered" }],
+  });
+  expect(told.map((body) => JSON.parse(body))).toMatchObject([{ event: "delivered" }]);
+});
+
+test("store large bodies and uploads in the bucket", async () => {
+  const { call } = client;
+  const large = Array.from(
+    { length: 30_000 },
+    (_, i) => `<p>${(i * 2654435761).toString(36)}</p>`,
+  ).join("");
+  const template = expectStatus(
+    201,
+    await call<{ id: number }>("POST", "/templates", { name: "Large", subject: "L", html: large }),
+  ).body.data;
+  expect(
+    expectStatus(200, await call<{ html: string }>("GET", `/templates/${template.id}`)).body.data
+      .html,
+  ).toBe(large);
+  expect(stage.calls).toContainEqual({
+    bundle: "http/templates",
+    action: "s3:PutObject",
+    resource: "",
+  });
+});
+
+test("recognize failed conditions, although SDK error classes are left out of the bundles", async () => {
+  const again = await client.call(
+    "POST",
+    "/auth/signup",
+    { email: client.email, password: client.password },
+    { as: "nobody" },
+  );
+  expect(again).toMatchObject({ status: 409, body: { code: "email_taken" } });
+});
+
+test("no function makes a call that its role forbids", () => {
+  const functions = service.functions();
+  const queueOf = (bundle: string, name: string) =>
+    logicalIdOf(
+      functions.get(bundle)!.Properties.Environment.Variables[
+        `QUEUE_URL_${name.toUpperCase().replaceAll("-", "_")}`
+      ],
+    );
+  const distinct = new Map(stage.calls.map((call) => [JSON.stringify(call), call]));
+  expect(distinct.size).toBeGreaterThan(20);
+  for (const call of distinct.values()) {
+    const { bundle, action, resource: on } = call;
+    expect(functions.has(bundle), JSON.stringify(call)).toBe(true);
+    const resources = service
+      .permissionsOf(bundle)
+      .flatMap(({ actions, resources }) => (actions.includes(action) ? resources : []));
+    const needed = action.startsWith("sqs:") ? `${queueOf(bundle, on)}.Arn` : on;
+    expect(
+      resources.some(
+        (resource) =>
+          referenceText(resource).endsWith(needed) && (on !== "" || !resource.includes("/index/")),
+      ),
+      JSON.stringify(call),
+    ).toBe(true);
+  }
+});

@@ -1,0 +1,44 @@
+import { randomUUID } from "node:crypto";
+import type { Caller } from "../../shared/caller.ts";
+import type { OpenedSession } from "../../shared/domain/identity/accounts.ts";
+import * as accounts from "../../shared/domain/identity/accounts.ts";
+import * as signups from "../../shared/domain/identity/signup.ts";
+import { sha256 } from "../../shared/keys.ts";
+
+export const uniqueEmail = (): string => `user-${randomUUID()}@example.com`;
+export const password = "a horse of one's own";
+
+export interface TestAccount {
+  email: string;
+  password: string;
+  /** Of the session cookie. */
+  token: string;
+  caller: Caller;
+  opened: OpenedSession;
+}
+
+/** An organization of its own, straight from the domain: a user with a session and no site yet. */
+export async function createAccount(): Promise<TestAccount> {
+  const email = uniqueEmail();
+  const opened = await signups.signUp({ email, password, name: "Ada" });
+  const { user, organization, token } = opened;
+  const caller: Caller = {
+    orgId: organization.id,
+    plan: organization.plan,
+    kind: "session",
+    userId: user.id,
+    scopes: ["*"],
+    sessionHash: sha256(token),
+  };
+  return { email, password, token, caller, opened };
+}
+
+/** A login of a user who has no second factor. */
+export async function login(
+  given: { email: string; password: string },
+  address: string,
+): Promise<OpenedSession> {
+  const opened = await accounts.logIn(given, address);
+  if ("mfaRequired" in opened) throw new Error("The login waits for a second factor");
+  return opened;
+}

@@ -1,0 +1,75 @@
+// Doors that fail on demand: what lies behind them refuses, is gone, or answers for a part.
+
+import { S3Client } from "@aws-sdk/client-s3";
+import { DynamoDbClient } from "../../shared/adapters/dynamodb/client.ts";
+import { KmsClient } from "../../shared/adapters/kms/client.ts";
+import { SqsClient } from "../../shared/adapters/sqs/client.ts";
+
+export interface AwsCommand {
+  constructor: { name: string };
+  input: Record<string, unknown>;
+}
+export type AwsSend = (command: AwsCommand, ...rest: never[]) => Promise<unknown>;
+const clients = {
+  table: DynamoDbClient,
+  queue: SqsClient,
+  blobs: S3Client,
+  vault: KmsClient,
+};
+export type FaultyAdapter = keyof typeof clients;
+
+/**
+ * Answers in the place of what lies behind a door; `go` asks it after all, with another command if
+ * one is given.
+ */
+export type FaultHandler = (
+  command: AwsCommand,
+  passThrough: (command?: AwsCommand) => Promise<unknown>,
+) => Promise<unknown>;
+
+const faultsByAdapter = new Map<FaultyAdapter, FaultHandler>();
+
+/** For `beforeAll`, after everything else that takes the place of the clients. */
+export function installFaultHooks(): void {
+  for (const [door, client] of Object.entries(clients) as [
+    FaultyAdapter,
+    { prototype: unknown },
+  ][]) {
+    const prototype = client.prototype as { send: AwsSend };
+    const { send } = prototype;
+    prototype.send = function (this: unknown, command, ...rest) {
+      const go = (other = command) => send.call(this, other, ...rest);
+      return (faultsByAdapter.get(door) ?? ((_, ask) => ask()))(command, go);
+    };
+  }
+  const { fetch } = globalThis;
+  globalThis.fetch = (...request: Parameters<typeof fetch>) => provider(() => fetch(...request));
+}
+
+let provider = (passThrough: () => Promise<Response>): Promise<Response> => passThrough();
+
+/** Stands between us and the providers of mail, until it is called with undefined. */
+export const interceptProviderCalls = (
+  interceptor: typeof provider = (passThrough) => passThrough(),
+): void => {
+  provider = interceptor;
+};
+
+/** Until it is called with undefined. */
+export const setFault = (door: FaultyAdapter, answer: FaultHandler | undefined): void => {
+  if (answer) faultsByAdapter.set(door, answer);
+  else faultsByAdapter.delete(door);
+};
+
+/** Does so for this share of all calls, and lets the others pass. */
+export const failSometimes =
+  (share: number, answer: FaultHandler, chance: () => number): FaultHandler =>
+  (command, passThrough) =>
+    chance() < share ? answer(command, passThrough) : passThrough();
+
+export const timeoutFault: FaultHandler = async ({ constructor: { name } }) => {
+  throw Object.assign(new Error(`${name} could not be sent`), {
+    name: "TimeoutError",
+    $retryable: {},
+  });
+};

@@ -1,0 +1,205 @@
+// A caller of the service, who knows nothing of it but its address. Every test gets an organization
+// of its own.
+import { randomUUID } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
+import { inject } from "vitest";
+import type {} from "./setup/service.ts";
+
+export interface TestResponse<T> {
+  status: number;
+  headers: Headers;
+  /** `Set-Cookie` headers. */
+  cookies: string[];
+  text: string;
+  /** The parsed text, when it is JSON. */
+  body: TestResponseBody<T>;
+}
+
+interface TestResponseBody<T> {
+  data: T;
+  warnings?: string[];
+  error?: string;
+  code?: string;
+  requestId?: string;
+  details?: { path: string; message: string }[];
+  retryAfter?: number;
+  limit?: number;
+  resetAt?: number;
+}
+
+export interface TestRequestOptions {
+  headers?: Record<string, string>;
+  /** Sent as it is, instead of a JSON body. */
+  raw?: string | Uint8Array<ArrayBuffer>;
+  /** Another service than the one of the project. */
+  service?: string;
+}
+
+/** One request without credentials; `path` is relative to /api/v1. */
+export async function request<T = unknown>(
+  method: string,
+  path: string,
+  body?: unknown,
+  options: TestRequestOptions = {},
+): Promise<TestResponse<T>> {
+  const { headers = {}, raw, service = inject("baseUrl") } = options;
+  const response = await fetch(`${apiBaseUrl(service)}${path}`, {
+    method,
+    headers: { ...(body !== undefined && { "content-type": "application/json" }), ...headers },
+    body: raw ?? (body === undefined ? null : JSON.stringify(body)),
+    redirect: "manual",
+  });
+  const text = await response.text();
+  const json = response.headers.get("content-type")?.startsWith("application/json") && text !== "";
+  return {
+    status: response.status,
+    headers: response.headers,
+    cookies: response.headers.getSetCookie(),
+    text,
+    body: json ? JSON.parse(text) : {},
+  };
+}
+
+const apiBaseUrl = (service: string): string =>
+  `${service.replace(/\/+$/, "").replace(/\/api\/v1$/, "")}/api/v1`;
+
+/** The value to send back in a Cookie header. */
+export const sessionCookie = ({ cookies }: TestResponse<unknown>): string =>
+  cookies[0]?.split(";")[0] ?? "";
+
+export interface TestCallOptions extends TestRequestOptions {
+  /**
+   * Whose credential goes along; the API key unless said otherwise. `{ key }` is another API key,
+   * `{ cookie }` another session.
+   */
+  as?: "key" | "session" | "nobody" | { key: string } | { cookie: string };
+}
+
+export interface TestClient {
+  email: string;
+  password: string;
+  /** `__Host-session=...` */
+  cookie: string;
+  apiKey: string;
+  userId: number;
+  orgId: number;
+  siteId: number;
+  /** A request with a credential of this organization. */
+  call<T = unknown>(
+    method: string,
+    path: string,
+    body?: unknown,
+    options?: TestCallOptions,
+  ): Promise<TestResponse<T>>;
+  /** The text of a fresh API key. */
+  newKey(fields?: { siteId?: number; scopes?: string[] }): Promise<string>;
+}
+
+export const password = "a horse of one's own";
+export const uniqueEmail = (): string => `user-${randomUUID()}@example.com`;
+
+interface SignupResult {
+  user: { id: number };
+  organization: { id: number };
+}
+
+/** A new organization with one site, an API key for all of it, and its user's session. */
+export async function signedUp({
+  service,
+}: Pick<TestRequestOptions, "service"> = {}): Promise<TestClient> {
+  const target = service === undefined ? {} : { service };
+  const email = uniqueEmail();
+  const signup = expectStatus(
+    201,
+    await request<SignupResult>("POST", "/auth/signup", { email, password }, target),
+  );
+  const cookie = sessionCookie(signup);
+  let apiKey = "";
+  const credentialHeaders = (as: NonNullable<TestCallOptions["as"]>): Record<string, string> => {
+    if (as === "nobody") return {};
+    if (as === "session") return { cookie };
+    if (as === "key") return { authorization: `Bearer ${apiKey}` };
+    return "key" in as ? { authorization: `Bearer ${as.key}` } : { cookie: as.cookie };
+  };
+  const call = <T>(
+    method: string,
+    path: string,
+    body?: unknown,
+    { as = "key", headers, ...options }: TestCallOptions = {},
+  ) =>
+    request<T>(method, path, body, {
+      ...target,
+      ...options,
+      headers: { ...credentialHeaders(as), ...headers },
+    });
+  const newKey = async (fields = {}) => {
+    const created = await call<{ key: string }>(
+      "POST",
+      "/api-keys",
+      { name: "test", ...fields },
+      { as: "session" },
+    );
+    return expectStatus(201, created).body.data.key;
+  };
+  apiKey = await newKey();
+  const site = expectStatus(201, await call<{ id: number }>("POST", "/sites", { name: "Shop" }));
+  const { user, organization } = signup.body.data;
+  return {
+    email,
+    password,
+    cookie,
+    apiKey,
+    userId: user.id,
+    orgId: organization.id,
+    siteId: site.body.data.id,
+    call,
+    newKey,
+  };
+}
+
+/** The answer, if it has this status; for the steps on the way to what a test is about. */
+export function expectStatus<T>(status: number, answer: TestResponse<T>): TestResponse<T> {
+  if (answer.status !== status)
+    throw new Error(`Expected ${status}, got ${answer.status}: ${answer.text.slice(0, 500)}`);
+  return answer;
+}
+
+export interface ReceivedMail {
+  subject: string;
+  text: string | null;
+  html: string | null;
+  headers: Record<string, string>;
+}
+
+/**
+ * The newest mail that the local runner's inbox holds for this address; waits for it up to 10 s.
+ */
+export async function waitForMail(
+  email: string,
+  service = inject("baseUrl"),
+): Promise<ReceivedMail> {
+  const read = async <T>(path: string) =>
+    ((await (await fetch(`${service}/_local/inbox${path}`)).json()) as { data: T }).data;
+  for (let waited = 0; waited < 10_000; waited += 50) {
+    const [newest] = (await read<{ mails: { id: number }[] }>(`?to=${encodeURIComponent(email)}`))
+      .mails;
+    if (newest) return read<ReceivedMail>(`/${newest.id}`);
+    await sleep(50);
+  }
+  throw new Error(`No mail came for ${email}`);
+}
+
+/**
+ * Moves the clock of a local service to the start of its next minute, when its rate limits start
+ * again.
+ */
+export async function nextMinute(service: string): Promise<void> {
+  const clock = `${service}/_local/clock`;
+  const { data } = (await (await fetch(clock)).json()) as { data: { now: string } };
+  const advanceSeconds = 60 - (Date.parse(data.now) % 60_000) / 1000;
+  await fetch(clock, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ advanceSeconds }),
+  });
+}

@@ -1,0 +1,133 @@
+// Campaigns on their way without Lambdas: the real workers on virtual queues, a provider of a
+// test's own, and the books that must balance whatever happens.
+import { expect } from "vitest";
+import { worker as campaignWorker } from "../../functions/queue/campaigns.ts";
+import { worker as drain } from "../../functions/queue/drain.ts";
+import { worker as fanOut } from "../../functions/queue/fan-out.ts";
+import { worker as lane } from "../../functions/queue/lane.ts";
+import { worker as send } from "../../functions/queue/send.ts";
+import { put, writeMany } from "../../shared/adapters/dynamodb/table.ts";
+import { createItem } from "../../shared/domain/audience/contacts/contact-writes.ts";
+import * as groups from "../../shared/domain/audience/groups/groups.ts";
+import {
+  type Campaign,
+  NewCampaign,
+  NewVariant,
+} from "../../shared/domain/campaigns/campaign-schema.ts";
+import * as campaigns from "../../shared/domain/campaigns/campaigns.ts";
+import * as variants from "../../shared/domain/campaigns/variants.ts";
+import * as templates from "../../shared/domain/content/templates.ts";
+import * as sources from "../../shared/domain/sending/mail-sources.ts";
+import { nextContactIds } from "../../shared/ids.ts";
+import type { QueueWorker } from "../../shared/kernel/queue-worker.ts";
+import type { SourceKind } from "../../shared/keys.ts";
+import { newContact } from "./contacts.ts";
+import type { FakeProviderMail } from "./fake-provider.ts";
+import * as mailroom from "./sending.ts";
+import * as virtual from "./virtual-queues.ts";
+
+const workers: QueueWorker[] = [send, lane, drain, campaignWorker, fanOut];
+export const useVirtualQueues = virtual.useVirtualQueues;
+export const runWorkers = (
+  options: Parameters<typeof virtual.runWorkers>[1] = {},
+  some: QueueWorker[] = workers,
+): Promise<void> => virtual.runWorkers(some, options);
+
+export interface CampaignSender extends mailroom.TestSender {
+  listId: number;
+  templateId: number;
+}
+
+/** An organization with a list, a template and a provider. */
+export async function createCampaignSender(
+  key: "postmark" | "resend" = "postmark",
+  extraFields: { ratePerSecond?: number } = {},
+): Promise<CampaignSender> {
+  const sender = await mailroom.createSender(key, extraFields);
+  const { caller, siteId } = sender;
+  const list = await groups.create("LIST", caller, { siteId, name: "News" });
+  const template = await templates.create(
+    caller,
+    templates.NewTemplate.parse({
+      siteId,
+      name: "News",
+      subject: "News, {{ firstName }}",
+      html: "<p>Hello {{ firstName }}</p>",
+    }),
+  );
+  return { ...sender, listId: list.id, templateId: template.id };
+}
+
+/**
+ * Contacts on the list, without their memberships and counts: for what reads contacts only. Answers
+ * with their ids.
+ */
+export async function insertListMembers(
+  { caller: { orgId }, siteId, listId }: CampaignSender,
+  n: number,
+  extraFields: (i: number) => object = () => ({}),
+): Promise<number[]> {
+  const word = crypto.randomUUID().slice(0, 8);
+  const ids = await nextContactIds(n);
+  const items = ids.map((id, i) => {
+    const {
+      siteId: _,
+      tags: __,
+      lists: ___,
+      ...fields
+    } = newContact(`${word}-${i}@example.com`, { firstName: `P${i}` });
+    return {
+      ...createItem(fields, { orgId, siteId, id, tags: [], lists: [listId], suppressed: false }),
+      ...extraFields(i),
+    };
+  });
+  await writeMany(items.map((item) => put(item, item)));
+  return ids;
+}
+
+export const createDraft = (
+  sender: CampaignSender,
+  fields: Partial<NewCampaign> = {},
+): Promise<Campaign> =>
+  campaigns.create(
+    sender.caller,
+    NewCampaign.parse({
+      siteId: sender.siteId,
+      name: "News",
+      templateId: sender.templateId,
+      listId: sender.listId,
+      sendingConfigId: sender.configId,
+      ...fields,
+    }),
+  );
+
+export const createVariant = (sender: CampaignSender, campaignId: number, fields: object) =>
+  variants.create(sender.caller, campaignId, NewVariant.parse(fields));
+
+export const readCampaign = (sender: CampaignSender, id: number) =>
+  campaigns.findCampaignDetail(sender.caller, id);
+
+/** The numbers of a source, after it was seen that they add up. */
+export async function readConsistentNumbers(
+  { caller: { orgId } }: CampaignSender,
+  id: number,
+  kind: SourceKind = "campaign",
+): Promise<sources.SourceTotals> {
+  const { all, parts } = await sources.getSourceTotals(orgId, { kind, id });
+  for (const one of [all, ...parts.values()]) {
+    const { candidates, accepted, suppressed, unsubscribed, capped, duplicate, invalid } = one;
+    expect(accepted + suppressed + unsubscribed + capped + duplicate + invalid).toBe(candidates);
+    const { queued, sending, sent, delivered, failed, uncertain, cancelled } = one;
+    expect(queued + sending + sent + delivered + failed + uncertain + cancelled).toBe(accepted);
+    for (const n of [queued, sending, sent, delivered, failed, uncertain, cancelled])
+      expect(n).toBeGreaterThanOrEqual(0);
+  }
+  return all;
+}
+
+/** Nobody has a mail twice. */
+export function expectNoDuplicates({ provider }: CampaignSender): FakeProviderMail[] {
+  const addresses = provider.mails.map(({ to }) => to);
+  expect(addresses.length).toBe(new Set(addresses).size);
+  return provider.mails;
+}

@@ -1,0 +1,115 @@
+// Mail that a provider has taken, and messages of what then happened to it, straight at the worker.
+
+import { get, insertMany, queryAll } from "../../shared/adapters/dynamodb/table.ts";
+import type { Caller } from "../../shared/caller.ts";
+import { applyBatch } from "../../shared/domain/delivery-events/apply-events.ts";
+import * as organizations from "../../shared/domain/identity/organizations.ts";
+import * as sites from "../../shared/domain/identity/sites.ts";
+import type { SendItem } from "../../shared/domain/sending/sends.ts";
+import * as ids from "../../shared/ids.ts";
+import type { QueueMessage } from "../../shared/kernel/queue-worker.ts";
+import { keys, ranges } from "../../shared/keys.ts";
+import type { ProviderEventsMessage, QueuedEvent } from "../../shared/queues.ts";
+import { createAccount } from "./accounts.ts";
+
+const start = Date.UTC(2026, 10, 21, 8);
+export const timeAfterStart = (seconds: number) => new Date(start + seconds * 1000).toISOString();
+
+export interface SentMails {
+  caller: Caller;
+  orgId: number;
+  siteId: number;
+  sendIds: number[];
+  item(id: number): SendItem;
+}
+
+/** An organization with a site and `n` sends that a provider has taken. */
+export async function createSentMails(n: number): Promise<SentMails> {
+  const { caller } = await createAccount();
+  const site = await sites.create(caller, sites.NewSite.parse({ name: "Shop" }));
+  const first = await ids.nextSendBlock();
+  const sendIds = Array.from({ length: n }, (_, i) => first * 1000 + i);
+  const item = (id: number) => sentItem(id, site.id, `p${id}@d${id % 3}.example`);
+  await insertMany(sendIds.map((id) => ({ key: keys.send(caller.orgId, id), item: item(id) })));
+  return { caller, orgId: caller.orgId, siteId: site.id, sendIds, item };
+}
+
+/** As it is stored once a provider has it. */
+export const sentItem = (id: number, siteId: number, toEmail: string): SendItem => ({
+  id,
+  siteId,
+  toEmail,
+  fromEmail: "hi@shop.example",
+  subject: "Hi",
+  status: "sent",
+  provider: "postmark",
+  sendingConfigId: 5,
+  createdAt: timeAfterStart(0),
+  v: 0,
+});
+
+let messages = 0;
+/** By a person, unless `more` says otherwise. */
+export const createEvent = (
+  sendId: number,
+  type: QueuedEvent["type"],
+  seconds: number,
+  more: Partial<QueuedEvent> = {},
+): Omit<QueuedEvent, "id"> => ({
+  type,
+  email: `p${sendId}@d${sendId % 3}.example`,
+  sendId,
+  providerEventId: `${type}-${sendId}-${seconds}`,
+  timestamp: timeAfterStart(seconds),
+  data:
+    type === "open"
+      ? { userAgent: "Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) Safari/605" }
+      : {},
+  ...more,
+});
+
+export async function createEventMessage(
+  orgId: number,
+  events: Omit<QueuedEvent, "id">[],
+): Promise<QueueMessage<ProviderEventsMessage>> {
+  const first = await ids.nextEventIds(events.length);
+  const numbered = events.map((event, i) => ({ ...event, id: first + i }));
+  return {
+    messageId: `m${++messages}`,
+    attempt: 1,
+    body: { orgId, provider: "postmark", events: numbered },
+  };
+}
+
+export const applyMessages = async (
+  ...some: QueueMessage<ProviderEventsMessage>[]
+): Promise<void> => {
+  const errors = (await applyBatch(some)).filter((error) => error !== undefined);
+  if (errors.length) throw errors[0];
+};
+
+/** The counters of today, their shards together. */
+export async function readDayCounters(orgId: number, siteId: number) {
+  const date = await organizations.getToday(orgId);
+  const [items, domains, totals] = await Promise.all([
+    queryAll<Record<string, unknown>>(ranges.dayItems(orgId, siteId, date), { consistent: true }),
+    queryAll<Record<string, unknown> & { sk: string }>(
+      ranges.dayDomainCounters(orgId, siteId, date),
+      { consistent: true },
+    ),
+    get<Record<string, number>>(keys.eventTotals(orgId, siteId)),
+  ]);
+  const day = sumItems(items);
+  const byDomain = ["d0.example", "d1.example", "d2.example"].map((domain) =>
+    sumItems(domains.filter(({ sk }) => sk.startsWith(`D#${domain}#`))),
+  );
+  return { day, totals: totals ?? {}, byDomain };
+}
+
+function sumItems(items: Record<string, unknown>[]): Record<string, number> {
+  const sum: Record<string, number> = {};
+  for (const item of items)
+    for (const [name, n] of Object.entries(item))
+      if (typeof n === "number") sum[name] = (sum[name] ?? 0) + n;
+  return sum;
+}

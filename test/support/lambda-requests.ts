@@ -1,0 +1,97 @@
+// What API Gateway (HTTP API, payload format 2.0) hands to a Lambda. For tests of what no caller
+// can see from outside.
+import { randomUUID } from "node:crypto";
+import type { APIGatewayProxyEventV2 } from "aws-lambda";
+import * as clock from "../../shared/clock.ts";
+import type { RouteGroup } from "../../shared/http/dispatch.ts";
+
+export interface LambdaRequest {
+  body?: unknown;
+  /** A body that is sent as it is. */
+  raw?: Buffer;
+  headers?: Record<string, string>;
+  cookies?: string[];
+  /** Path parameters. */
+  params?: Record<string, string>;
+  query?: Record<string, string>;
+  /** Client address. */
+  address?: string;
+}
+
+export interface LambdaAnswer<T> {
+  status: number;
+  headers: Record<string, string>;
+  cookies: string[];
+  body: {
+    data: T;
+    error?: string;
+    code?: string;
+    details?: { path: string; message: string }[];
+    retryAfter?: number;
+  };
+}
+
+/** Asks a group's Lambda; `signature` is as in the route: `POST /auth/login`. */
+export async function invokeRoute<T>(
+  group: RouteGroup,
+  signature: `${string} /${string}`,
+  asked: LambdaRequest = {},
+): Promise<LambdaAnswer<T>> {
+  const {
+    statusCode = 200,
+    headers = {},
+    cookies = [],
+    body = "{}",
+  } = await group.handler(createLambdaEvent(signature, asked));
+  const texts = Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [name, String(value)]),
+  );
+  const isJson = !texts["content-type"] || texts["content-type"].startsWith("application/json");
+  return {
+    status: statusCode,
+    headers: texts,
+    cookies,
+    body: isJson ? JSON.parse(body) : { data: body },
+  };
+}
+
+export function createLambdaEvent(
+  signature: string,
+  { body, raw, headers = {}, cookies, params = {}, query, address = "192.0.2.1" }: LambdaRequest,
+): APIGatewayProxyEventV2 {
+  const [method = "", path = ""] = signature.split(" ");
+  const rawPath = `/api/v1${path.replace(/:(\w+)/g, (_, name: string) => params[name] ?? "")}`;
+  const time = new Date();
+  return {
+    version: "2.0",
+    routeKey: `${method} /api/v1${path.replace(/:(\w+)/g, "{$1}")}`,
+    rawPath,
+    rawQueryString: new URLSearchParams(query).toString(),
+    headers: { ...(body !== undefined && { "content-type": "application/json" }), ...headers },
+    pathParameters: params,
+    isBase64Encoded: raw !== undefined,
+    requestContext: {
+      accountId: "local",
+      apiId: "test",
+      domainName: "127.0.0.1",
+      domainPrefix: "test",
+      http: { method, path: rawPath, protocol: "HTTP/1.1", sourceIp: address, userAgent: "vitest" },
+      requestId: randomUUID(),
+      routeKey: "",
+      stage: "$default",
+      time: time.toISOString(),
+      timeEpoch: time.getTime(),
+    },
+    ...(cookies && { cookies }),
+    ...(query && { queryStringParameters: query }),
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+    ...(raw && { body: raw.toString("base64") }),
+  };
+}
+
+/**
+ * Moves the clock to the start of the next minute, so that a test does not cross a window of the
+ * rate limiter.
+ */
+export const nextMinute = (): void =>
+  clock.advanceClock(60 - (clock.now().getTime() % 60_000) / 1000);

@@ -1,0 +1,144 @@
+// One record of each kind, made over HTTP; whoever adds a kind adds its maker here.
+import { groups } from "../../functions/route-groups.ts";
+import type { RouteGroup } from "../../shared/http/dispatch.ts";
+import { shortPath } from "../../shared/http/openapi/document.ts";
+import type { Route } from "../../shared/http/route.ts";
+import { invokeRoute, type LambdaRequest } from "./lambda-requests.ts";
+
+export type RouteSignature = `${string} /${string}`;
+export interface RouteEntry {
+  group: RouteGroup;
+  route: Route;
+  signature: RouteSignature;
+}
+
+/** The whole route table. */
+export const routeTable: RouteEntry[] = groups.flatMap((group) =>
+  group.routes.map((route) => {
+    const path = shortPath(route.path).replace(/{(\w+)}/g, ":$1");
+    return { group, route, signature: `${route.method} ${path}` as RouteSignature };
+  }),
+);
+
+export const findRoute = (signature: RouteSignature): RouteEntry => {
+  const found = routeTable.find((entry) => entry.signature === signature);
+  if (!found) throw new Error(`There is no route ${signature}`);
+  return found;
+};
+
+/** Ids by kind: the first segment of their path. */
+export type IdsByKind = Record<string, number>;
+
+const recordMakers: Record<
+  string,
+  { signature: RouteSignature; body(made: IdsByKind): object; of?: string }
+> = {
+  sites: { signature: "POST /sites", body: () => ({ name: "Shop" }) },
+  "api-keys": { signature: "POST /api-keys", body: () => ({ name: "CI" }) },
+  "template-folders": { signature: "POST /template-folders", body: () => ({ name: "Folder" }) },
+  contacts: { signature: "POST /contacts", body: () => ({ email: "ann@example.net" }) },
+  lists: { signature: "POST /lists", body: () => ({ name: "News" }) },
+  tags: { signature: "POST /tags", body: () => ({ name: "vip" }) },
+  segments: {
+    signature: "POST /segments",
+    body: () => ({ name: "All", rules: { match: "all", conditions: [] } }),
+  },
+  imports: { signature: "POST /imports/upload", body: () => Buffer.from("email\nann@example.net") },
+  exports: { signature: "POST /exports", body: () => ({ type: "contacts" }) },
+  templates: {
+    signature: "POST /templates",
+    body: () => ({ name: "Hello", subject: "Hi", html: "<p>Hi</p>" }),
+  },
+  "sending-configs": {
+    signature: "POST /sending-configs",
+    body: () => ({
+      provider: "resend",
+      fromEmail: "news@example.com",
+      fromName: "News",
+      credentials: { apiKey: "re_test" },
+    }),
+  },
+  domains: { signature: "POST /domains", body: () => ({ name: "shop.example.com" }) },
+  reports: {
+    signature: "POST /reports/schedules",
+    body: () => ({ frequency: "daily", recipient: "ada@example.net" }),
+  },
+  forms: { signature: "POST /forms", body: () => ({ name: "Newsletter" }) },
+  campaigns: { signature: "POST /campaigns", body: () => ({ name: "Spring" }) },
+  variants: {
+    signature: "POST /campaigns/:id/variants",
+    of: "campaigns",
+    body: () => ({ subject: "Hi" }),
+  },
+  holidays: {
+    signature: "POST /holidays",
+    body: (made) => ({ name: "New year", date: "2099-01-01", templateId: made.templates }),
+  },
+  scoring: {
+    signature: "POST /scoring/rules",
+    body: () => ({ name: "Opened", trigger: "email_open", points: 1 }),
+  },
+  sequences: { signature: "POST /sequences", body: () => ({ name: "Welcome" }) },
+  webhooks: {
+    signature: "POST /webhooks",
+    body: () => ({ url: `https://shop.example/${crypto.randomUUID()}`, events: ["bounce"] }),
+  },
+  sends: {
+    signature: "POST /send",
+    body: (made) => ({
+      to: "ada@example.net",
+      subject: "Hi",
+      html: "<p>Hi</p>",
+      sendingConfigId: made["sending-configs"],
+    }),
+  },
+  "secure-messages": {
+    signature: "POST /send",
+    body: (made) => ({
+      to: "bob@example.net",
+      subject: "Hi",
+      html: "<p>Hi</p>",
+      secure: true,
+      sendingConfigId: made["sending-configs"],
+    }),
+  },
+};
+
+/**
+ * Of a site that it makes first, or of `siteId`; kinds in `made` are there already. Every one must
+ * succeed.
+ */
+export async function createEachKind(
+  credential: LambdaRequest,
+  siteId?: number,
+  made: IdsByKind = {},
+): Promise<IdsByKind> {
+  const all: IdsByKind = { ...made, ...(siteId !== undefined && { sites: siteId }) };
+  for (const [kind, { signature, body, of }] of Object.entries(recordMakers)) {
+    if (all[kind] !== undefined) continue;
+    const { group } = findRoute(signature);
+    const { status, body: told } = await invokeRoute<{ id: number }>(group, signature, {
+      ...credential,
+      ...(of && { params: { id: String(all[of]) } }),
+      ...toRequest(body(all), siteId),
+    });
+    if (status !== 201 && status !== 202)
+      throw new Error(`${signature} answers ${status}: ${told.error}`);
+    all[kind] = told.data.id;
+  }
+  return all;
+}
+
+function toRequest(given: object, siteId: number | undefined): LambdaRequest {
+  const site = siteId === undefined ? {} : { siteId };
+  if (!Buffer.isBuffer(given)) return { body: { ...given, ...site } };
+  return {
+    raw: given,
+    headers: { "content-type": "text/csv" },
+    ...(siteId !== undefined && { query: { siteId: String(siteId) } }),
+  };
+}
+
+export const bearerHeader = (key: string): LambdaRequest => ({
+  headers: { authorization: `Bearer ${key}` },
+});

@@ -1,0 +1,422 @@
+// What the request examples of some operations need before they can succeed: a token of a mail, a
+// code of an app, a state.
+// By operationId; answers what takes the place of parts of the example.
+import { Secret, TOTP } from "otpauth";
+import { expectStatus, password, request, waitForMail } from "./api-client.ts";
+import type { ExampleWorld } from "./openapi-example-world.ts";
+import type { FakeStripe } from "./stripe/fake-stripe.ts";
+
+export interface ExampleOverrides {
+  path?: Record<string, string | number>;
+  query?: Record<string, string | number>;
+  body?: unknown;
+  /** Sent as it is, of this content type. */
+  raw?: { type: string; text: string; headers?: Record<string, string> };
+}
+type ExampleSetup = (world: ExampleWorld, stripe: FakeStripe) => Promise<ExampleOverrides>;
+
+const nothing = {};
+/** It needs this to have been done, and nothing of it. */
+const doFirst =
+  (done: (world: ExampleWorld) => Promise<unknown>): ExampleSetup =>
+  async (world) => {
+    await done(world);
+    return nothing;
+  };
+const withRecord = (kind: string): ExampleSetup => doFirst((world) => world.ensureRecord(kind));
+/** The code by the clock of the service, which earlier examples may have moved. */
+async function totpCode({ service }: ExampleWorld, secret: string): Promise<string> {
+  const answer = await fetch(`${service}/_local/clock`);
+  const { data } = (await answer.json()) as { data: { now: string } };
+  const timestamp = Date.parse(data.now);
+  return new TOTP({ secret: Secret.fromBase32(secret) }).generate({ timestamp });
+}
+
+const setUpTotp = (world: ExampleWorld) =>
+  world.callAndExpect<{ secret: string }>("POST", "/mfa/totp/setup");
+async function enableTotp(world: ExampleWorld): Promise<string> {
+  const { secret } = await setUpTotp(world);
+  const enabled = await world.callAndExpect<{ recoveryCodes: string[] }>(
+    "POST",
+    "/mfa/totp/verify-setup",
+    { code: await totpCode(world, secret) },
+  );
+  return enabled.recoveryCodes[0]!;
+}
+async function startLogin({ email, service }: ExampleWorld): Promise<string> {
+  const answer = await request<{ mfaToken: string }>(
+    "POST",
+    "/auth/login",
+    { email, password },
+    { service },
+  );
+  return expectStatus(200, answer).body.data.mfaToken;
+}
+
+const matchOne = (pattern: RegExp, text: string | null | undefined): string => {
+  const [, found] = pattern.exec(text ?? "") ?? [];
+  if (!found) throw new Error(`${pattern} is not in ${text}`);
+  return found;
+};
+
+/** An address of a world's own, as an inbox is everybody's. */
+const uniqueEmail = () => `ann-${crypto.randomUUID()}@example.com`;
+
+async function resetToken({ email, service }: ExampleWorld): Promise<string> {
+  expectStatus(200, await request("POST", "/auth/forgot-password", { email }, { service }));
+  await fetch(`${service}/_local/settle`, { method: "POST" });
+  return matchOne(/token=([\w-]+)/, (await waitForMail(email, service)).text);
+}
+
+async function secureToken(world: ExampleWorld): Promise<string> {
+  await world.ensureRecord("sending-configs");
+  const to = uniqueEmail();
+  await world.callAndExpect("POST", "/send", {
+    ...(await world.requestExample("POST /api/v1/send")),
+    to,
+    secure: true,
+  });
+  return matchOne(/\/secure\/([\w.-]+)/, (await waitForMail(to, world.service)).text);
+}
+
+async function confirmationToken(world: ExampleWorld): Promise<string> {
+  await world.ensureRecord("sending-configs");
+  const email = uniqueEmail();
+  await world.callAndExpect("POST", `/forms/${await world.ensureRecord("forms")}/submit`, {
+    email,
+  });
+  await world.runUntilIdle();
+  return matchOne(/\/confirm\/([\w.-]+)/, (await waitForMail(email, world.service)).text);
+}
+
+/** Of a campaign's mail. */
+async function unsubscribeToken(world: ExampleWorld): Promise<string> {
+  const email = uniqueEmail();
+  await world.callAndExpect("POST", "/contacts", {
+    email,
+    lists: [await world.ensureRecord("lists")],
+  });
+  await sendCampaign(world);
+  return matchOne(
+    /\/unsubscribe\?token=([\w.-]+)/,
+    (await waitForMail(email, world.service)).headers["List-Unsubscribe"],
+  );
+}
+
+/** The campaign of the example on its way, with whoever is on the list. */
+async function sendCampaign(world: ExampleWorld): Promise<number> {
+  await world.callAndExpect("PUT", "/compliance", {
+    physicalAddress: "1 High Street\nLondon",
+    enabled: true,
+  });
+  const id = await world.ensureRecord("campaigns");
+  await world.callAndExpect("POST", `/campaigns/${id}/send`);
+  await world.runUntilIdle();
+  return id;
+}
+
+/** One that cannot be through yet. */
+async function startSlowCampaign(world: ExampleWorld): Promise<number> {
+  await world.callAndExpect(
+    "PUT",
+    `/sending-configs/${await world.ensureRecord("sending-configs")}`,
+    { ratePerSecond: 0.01 },
+  );
+  const contacts = Array.from({ length: 3 }, () => ({
+    email: uniqueEmail(),
+    lists: [] as number[],
+  }));
+  const listId = await world.ensureRecord("lists");
+  for (const contact of contacts) contact.lists.push(listId);
+  await world.callAndExpect("POST", "/contacts/bulk", { contacts });
+  const id = await world.ensureRecord("campaigns");
+  await world.callAndExpect("PUT", "/compliance", {
+    physicalAddress: "1 High Street\nLondon",
+    enabled: true,
+  });
+  await world.callAndExpect("POST", `/campaigns/${id}/send`);
+  return id;
+}
+
+/** A mail to the contact, of which it is known that it arrived. */
+async function sendAndDeliver(world: ExampleWorld): Promise<number> {
+  await world.ensureRecord("sending-configs");
+  const contactId = await world.ensureRecord("contacts");
+  const { id } = await world.callAndExpect("POST", "/send", {
+    ...(await world.requestExample("POST /api/v1/send")),
+    to: "ann@example.com",
+  });
+  await world.runUntilIdle();
+  for (let tried = 0; tried < 100; tried++) {
+    const { status } = await world.callAndExpect<{ status: string }>("GET", `/sends/${id}`);
+    if (status === "delivered") return contactId;
+    await world.runUntilIdle();
+  }
+  throw new Error("It does not arrive");
+}
+const afterDelivery = doFirst(sendAndDeliver);
+
+async function deliveryOf(world: ExampleWorld): Promise<number> {
+  const id = await world.ensureRecord("webhooks");
+  await sendAndDeliver(world);
+  const { deliveries } = await world.callAndExpect<{ deliveries: { id: number }[] }>(
+    "GET",
+    `/webhooks/${id}/deliveries`,
+  );
+  return deliveries[0]!.id;
+}
+
+const stepId: ExampleSetup = async (world) => {
+  const id = await world.ensureRecord("sequences");
+  const { steps } = await world.callAndExpect<{ steps: { id: number }[] }>(
+    "POST",
+    `/sequences/${id}/steps`,
+    await world.requestExample("POST /api/v1/sequences/{id}/steps"),
+  );
+  return { path: { id, stepId: steps[1]!.id } };
+};
+
+const variantId: ExampleSetup = async (world) => {
+  const id = await world.ensureRecord("campaigns");
+  const example = await world.requestExample("POST /api/v1/campaigns/{id}/variants");
+  return {
+    path: {
+      id,
+      variantId: (await world.callAndExpect("POST", `/campaigns/${id}/variants`, example)).id,
+    },
+  };
+};
+
+const enrolled = doFirst(async (world) => {
+  const id = await world.ensureRecord("sequences");
+  await world.callAndExpect("POST", `/sequences/${id}/enroll`, {
+    contactIds: [await world.ensureRecord("contacts")],
+  });
+});
+
+const subscribed: ExampleSetup = async (world, stripe) => {
+  const { sessionId } = await world.callAndExpect<{ sessionId: string }>(
+    "POST",
+    "/billing/checkout",
+    { plan: "starter" },
+  );
+  for (const event of stripe.pay(sessionId)) {
+    const { raw, headers } = stripe.toWebhookCall(event);
+    expectStatus(
+      200,
+      await request("POST", "/billing/webhooks", undefined, {
+        raw,
+        headers,
+        service: world.service,
+      }),
+    );
+  }
+  return nothing;
+};
+
+const photo = async (world: ExampleWorld): Promise<ExampleOverrides> => {
+  const { url } = await world.callAndExpect<{ url: string }>(
+    "POST",
+    "/stock-photos/save",
+    await world.requestExample("POST /api/v1/stock-photos/save"),
+  );
+  const [, orgId = "", name = ""] = /photos\/(\d+)\/(.+)$/.exec(url) ?? [];
+  return { path: { orgId, name } };
+};
+
+const suppressed = doFirst(async (world) =>
+  world.callAndExpect(
+    "POST",
+    "/suppressions",
+    await world.requestExample("POST /api/v1/suppressions"),
+  ),
+);
+
+const form = (fields: Record<string, string>): ExampleOverrides => ({
+  raw: { type: "application/x-www-form-urlencoded", text: new URLSearchParams(fields).toString() },
+});
+
+export const exampleSetups: Record<string, ExampleSetup> = {
+  signUp: async () => ({ body: { email: uniqueEmail(), password: "a long pass phrase" } }),
+  logIn: async ({ email }) => ({ body: { email, password } }),
+  resetPassword: async (world) => ({
+    body: { token: await resetToken(world), password: "a long pass phrase" },
+  }),
+  changePassword: async () => ({
+    body: { currentPassword: password, newPassword: "a longer pass phrase" },
+  }),
+  getPasswordResetPage: async (world) => ({ query: { token: await resetToken(world) } }),
+  submitPasswordResetPage: async (world) =>
+    form({ token: await resetToken(world), password: "a long pass phrase" }),
+  enableTotp: async (world) => ({
+    body: { code: await totpCode(world, (await setUpTotp(world)).secret) },
+  }),
+  disableTotp: async (world) => ({ body: { code: await enableTotp(world) } }),
+  disableEmailOtp: async (world) => {
+    await world.callAndExpect("POST", "/mfa/email-otp/enable");
+    return { body: { password } };
+  },
+  sendMfaCode: async (world) => {
+    await world.callAndExpect("POST", "/mfa/email-otp/enable");
+    return { body: { mfaToken: await startLogin(world) } };
+  },
+  verifyMfaCode: async (world) => {
+    const code = await enableTotp(world);
+    return { body: { mfaToken: await startLogin(world), code } };
+  },
+  exportContactData: afterDelivery,
+  getContactScore: doFirst(async (world) =>
+    world.callAndExpect("POST", `/contacts/${await world.ensureRecord("contacts")}/score`, {
+      delta: 10,
+      reason: "Came to our stand",
+    }),
+  ),
+  deleteEventsCustomName: doFirst(async (world) =>
+    world.callAndExpect("POST", "/events/custom", {
+      contactId: await world.ensureRecord("contacts"),
+      eventName: "order_placed",
+    }),
+  ),
+  searchContactsForList: withRecord("contacts"),
+  listSegmentContacts: async (world) => {
+    await world.ensureRecord("contacts");
+    const rules = {
+      match: "all",
+      conditions: [{ field: "tag", operator: "equals", value: "customer" }],
+    };
+    return {
+      path: { id: (await world.callAndExpect("POST", "/segments", { name: "All", rules })).id },
+    };
+  },
+  previewCampaign: doFirst(async (world) => {
+    await world.callAndExpect("PUT", "/compliance", {
+      physicalAddress: "1 High Street\nLondon",
+      enabled: true,
+    });
+    await world.callAndExpect("POST", "/contacts", {
+      email: uniqueEmail(),
+      lists: [await world.ensureRecord("lists")],
+    });
+  }),
+  getCampaign: doFirst(unsubscribeToken),
+  listCampaignVariants: variantId,
+  getCampaignVariant: variantId,
+  updateCampaignVariant: variantId,
+  deleteCampaignVariant: variantId,
+  cancelCampaign: async (world) => ({ path: { id: await startSlowCampaign(world) } }),
+  pauseCampaign: async (world) => ({ path: { id: await startSlowCampaign(world) } }),
+  resumeCampaign: async (world) => {
+    const id = await startSlowCampaign(world);
+    await world.callAndExpect("POST", `/campaigns/${id}/pause`);
+    return { path: { id } };
+  },
+  updateSequence: async (world, stripe) => {
+    await world.ensureRecord("sending-configs");
+    return stepId(world, stripe);
+  },
+  listSequenceEnrollments: enrolled,
+  cancelSequenceEnrollment: enrolled,
+  getSequenceDetail: async (world, stripe) => {
+    await stepId(world, stripe);
+    return enrolled(world, stripe);
+  },
+  listSequenceSteps: stepId,
+  updateSequenceStep: stepId,
+  deleteSequenceStep: stepId,
+  triggerSequenceWebhook: async (world) => {
+    const { webhookUrl } = await world.callAndExpect<{ webhookUrl: string }>(
+      "GET",
+      `/sequences/${await world.ensureRecord("sequences")}`,
+    );
+    return { path: { secret: matchOne(/\/wh\/sq\/([\w-]+)$/, webhookUrl) } };
+  },
+  listFormSubmissions: doFirst(confirmationToken),
+  getFormConfirmationPage: async (world) => ({ path: { token: await confirmationToken(world) } }),
+  confirmFormSubmission: async (world) => ({
+    path: { token: await confirmationToken(world) },
+    ...form({}),
+  }),
+  createForm: withRecord("sending-configs"),
+  sendEmail: withRecord("sending-configs"),
+  sendEmailBatch: withRecord("sending-configs"),
+  listSends: afterDelivery,
+  getSend: async (world) => {
+    await sendAndDeliver(world);
+    const { sends } = await world.callAndExpect<{ sends: { id: number }[] }>("GET", "/sends");
+    return { path: { id: sends[0]!.id } };
+  },
+  cancelSend: async (world) => {
+    await world.ensureRecord("sending-configs");
+    const scheduledAt = new Date(Date.now() + 86_400_000).toISOString();
+    return {
+      path: {
+        id: (
+          await world.callAndExpect("POST", "/send", {
+            ...(await world.requestExample("POST /api/v1/send")),
+            scheduledAt,
+          })
+        ).id,
+      },
+    };
+  },
+  listEvents: afterDelivery,
+  listCustomEvents: doFirst(async (world) => {
+    await world.ensureRecord("contacts");
+    await world.callAndExpect(
+      "POST",
+      "/events/custom",
+      await world.requestExample("POST /api/v1/events/custom"),
+    );
+  }),
+  createCustomEvent: withRecord("contacts"),
+  deleteSuppression: suppressed,
+  checkSuppression: suppressed,
+  exportSuppressions: suppressed,
+  listSecureMessages: withRecord("secure-messages"),
+  getSecureMessagePage: async (world) => ({ path: { token: await secureToken(world) } }),
+  viewSecureMessage: async (world) => ({ path: { token: await secureToken(world) }, ...form({}) }),
+  getDashboardOverview: doFirst(sendCampaign),
+  getAnalyticsOverview: afterDelivery,
+  getDeliverability: afterDelivery,
+  listSequenceFunnels: enrolled,
+  listContactsWithoutSequences: withRecord("contacts"),
+  createImport: async (world) => {
+    const text = "email,firstName\nann@example.com,Ann\n";
+    const upload = {
+      filename: "people.csv",
+      type: "text/csv",
+      size: text.length,
+      purpose: "import",
+    };
+    const { uploadId, uploadUrl } = await world.callAndExpect<{
+      uploadId: string;
+      uploadUrl: string;
+    }>("POST", "/attachments", upload);
+    await fetch(uploadUrl, { method: "PUT", headers: { "content-type": "text/csv" }, body: text });
+    return { body: { ...(await world.requestExample("POST /api/v1/imports/upload")), uploadId } };
+  },
+  listImports: withRecord("imports"),
+  changePlan: subscribed,
+  cancelPlan: subscribed,
+  getCurrentPlan: subscribed,
+  getSubscription: subscribed,
+  createPortalSession: subscribed,
+  receiveStripeEvent: async (world, stripe) => {
+    const { sessionId } = await world.callAndExpect<{ sessionId: string }>(
+      "POST",
+      "/billing/checkout",
+      { plan: "starter" },
+    );
+    const { raw, headers } = stripe.toWebhookCall(stripe.pay(sessionId)[0]!);
+    return { raw: { type: "application/json", text: raw.toString(), headers } };
+  },
+  unsubscribeOneClick: async (world) => ({
+    query: { token: await unsubscribeToken(world) },
+    ...form({ "List-Unsubscribe": "One-Click" }),
+  }),
+  getUnsubscribePage: async (world) => ({ path: { token: await unsubscribeToken(world) } }),
+  submitUnsubscribePage: async (world) => ({ path: { token: await unsubscribeToken(world) } }),
+  listWebhookDeliveries: doFirst(deliveryOf),
+  redeliverWebhookDelivery: async (world) => ({ path: { deliveryId: await deliveryOf(world) } }),
+  getSavedPhoto: photo,
+};

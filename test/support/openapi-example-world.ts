@@ -1,0 +1,184 @@
+// An organization in which the examples of the OpenAPI document hold: what an example names by id
+// is made, by the example of its own creation, when it is first named. Ids in examples are 1, 2,
+// ... of their kind.
+import { expectStatus, signedUp, type TestClient, type TestResponse } from "./api-client.ts";
+import { kindByFieldName } from "./named-by.ts";
+import type { DocumentedOperation } from "./openapi-document.ts";
+
+type Fields = Record<string, unknown>;
+interface WithId {
+  id: number;
+}
+
+export interface ExampleWorld extends TestClient {
+  service: string;
+  /** The id of the nth of a kind, such as `templates` or `scoring/rules`. */
+  ensureRecord(kind: string, n?: number): Promise<number>;
+  /**
+   * An example with the ids of this world, and with dates that are as far ahead as in the world of
+   * the examples.
+   */
+  fillIds<T>(example: T): Promise<T>;
+  /** The request example of an operation, filled. */
+  requestExample(key: string): Promise<Fields>;
+  /** A good answer's `data`. */
+  callAndExpect<T = WithId>(method: string, path: string, body?: unknown): Promise<T>;
+  runUntilIdle(): Promise<void>;
+}
+
+const kinds: Record<string, string> = {
+  ...kindByFieldName,
+  contactIds: "contacts",
+  config_id: "sending-configs",
+};
+
+/** When the examples were written. */
+const exampleDay = Date.UTC(2026, 11, 1);
+const dayMs = 86_400_000;
+
+export async function createExampleWorld(
+  operations: DocumentedOperation[],
+  service: string,
+): Promise<ExampleWorld> {
+  const client = await signedUp({ service });
+  const known = new Map<string, Promise<number>>([["sites 1", Promise.resolve(client.siteId)]]);
+  const shift = Math.max(0, Math.floor((Date.now() - exampleDay) / dayMs));
+
+  const self: ExampleWorld = {
+    ...client,
+    service,
+    ensureRecord: (kind, n = 1) => {
+      const name = `${kind} ${n}`;
+      const found = known.get(name) ?? make(kind, n);
+      known.set(name, found);
+      return found;
+    },
+    fillIds: async <T>(example: T) => (await fill(example, "")) as T,
+    requestExample: async (key) => {
+      const example = operations.find((operation) => operation.key === key)!.requestBody?.content[
+        "application/json"
+      ]?.example;
+      return (await self.fillIds(example)) as Fields;
+    },
+    callAndExpect: async <T>(method: string, path: string, body?: unknown) =>
+      dataOf(await client.call<T>(method, path, body, asSession)),
+    runUntilIdle: async () => void (await fetch(`${service}/_local/settle`, { method: "POST" })),
+  };
+
+  async function make(kind: string, n: number): Promise<number> {
+    const maker = makers[kind] ?? createFromExample;
+    const id = await maker(self, kind, n);
+    return id;
+  }
+
+  async function fill(value: unknown, name: string): Promise<unknown> {
+    if (Array.isArray(value)) return mapInSequence(value, (operation) => fill(operation, name));
+    if (typeof value === "number" && kinds[name]) return self.ensureRecord(kinds[name], value);
+    if (typeof value === "string")
+      return value.replace(/^\d{4}-\d\d-\d\d(?=T|$)/, (day) => shiftDate(day, shift));
+    if (typeof value !== "object" || value === null) return value;
+    // Rules that name a tag need it.
+    if ("field" in value && value.field === "tag") await self.ensureRecord("tags");
+    return Object.fromEntries(
+      await mapInSequence(Object.entries(value), async ([key, operation]) => [
+        key,
+        await fill(operation, key),
+      ]),
+    );
+  }
+  return self;
+}
+
+const asSession = { as: "session" } as const;
+const dataOf = <T>(answer: TestResponse<T>): T =>
+  expectStatus(answer.status < 300 ? answer.status : 200, answer).body.data;
+const shiftDate = (day: string, days: number): string =>
+  new Date(Date.parse(day) + days * dayMs).toISOString().slice(0, 10);
+
+async function mapInSequence<T, R>(all: T[], work: (operation: T) => Promise<R>): Promise<R[]> {
+  const results: R[] = [];
+  for (const one of all) results.push(await work(one));
+  return results;
+}
+
+type ExampleMaker = (world: ExampleWorld, kind: string, n: number) => Promise<number>;
+
+const createFromExample: ExampleMaker = async (world, kind) =>
+  (
+    await world.callAndExpect(
+      "POST",
+      `/${kind}`,
+      await world.requestExample(`POST /api/v1/${kind}`),
+    )
+  ).id;
+
+/** A second one of what must be unlike the first. */
+const secondRecordFields = (n: number, unlike: Fields): Fields => (n > 1 ? unlike : {});
+
+const makers: Record<string, ExampleMaker> = {
+  contacts: async (world, kind, n) => {
+    const body = {
+      ...(await world.requestExample("POST /api/v1/contacts")),
+      ...secondRecordFields(n, { email: "bob@example.com" }),
+    };
+    return (await world.callAndExpect("POST", `/${kind}`, body)).id;
+  },
+  // The example of a contact brings it along.
+  tags: async (world) => {
+    const { tag } = await world.callAndExpect<{ tag: WithId }>(
+      "POST",
+      `/contacts/${await world.ensureRecord("contacts")}/tags`,
+      {
+        name: "customer",
+      },
+    );
+    return tag.id;
+  },
+  "sending-configs": async (world) => {
+    const answer = await fetch(`${world.service}/_local/sandbox`);
+    const { data } = (await answer.json()) as { data: { providers: { sendgrid: Fields } } };
+    const { credentials, webhookSecret } = data.providers.sendgrid;
+    const example = await world.requestExample("POST /api/v1/sending-configs");
+    const { id } = await world.callAndExpect("POST", "/sending-configs", {
+      ...example,
+      credentials,
+      webhookSecret,
+    });
+    await world.callAndExpect("POST", `/sending-configs/${id}/verify`, { to: "ada@example.com" });
+    return id;
+  },
+  sends: async (world) => {
+    await world.ensureRecord("sending-configs");
+    return (
+      await world.callAndExpect("POST", "/send", await world.requestExample("POST /api/v1/send"))
+    ).id;
+  },
+  "secure-messages": async (world) => {
+    await world.ensureRecord("sending-configs");
+    return (
+      await world.callAndExpect("POST", "/send", {
+        ...(await world.requestExample("POST /api/v1/send")),
+        secure: true,
+      })
+    ).id;
+  },
+  forms: async (world, kind) => {
+    await world.ensureRecord("sending-configs");
+    const id = await createFromExample(world, kind, 1);
+    await world.callAndExpect("PUT", `/forms/${id}`, { status: "active" });
+    return id;
+  },
+  imports: async (world) => {
+    const { body } = await world.call<WithId>("POST", "/imports/upload", undefined, {
+      raw: "email,firstName\nann@example.com,Ann\nnobody,Bob\n",
+      headers: { "content-type": "text/csv" },
+    });
+    await world.runUntilIdle();
+    return body.data.id;
+  },
+  exports: async (world, kind) => {
+    const id = await createFromExample(world, kind, 1);
+    await world.runUntilIdle();
+    return id;
+  },
+};

@@ -1,0 +1,83 @@
+import { expect } from "vitest";
+import { jsonReply, type ProviderApi } from "./provider-api.ts";
+
+interface SendGridRequest {
+  from: { email: string; name?: string };
+  reply_to?: { email: string };
+  subject: string;
+  personalizations: {
+    to: { email: string; name?: string }[];
+    bcc?: { email: string }[];
+    headers: Record<string, string>;
+    custom_args: Record<string, string>;
+    substitutions?: Record<string, string>;
+  }[];
+  content: { type: string; value: string }[];
+  attachments?: { content: string; filename: string; type: string; disposition: string }[];
+  categories?: string[];
+  tracking_settings: Record<string, { enable: boolean; enable_text?: boolean }>;
+}
+
+const error = (message: string) => ({ errors: [{ message, field: null, help: null }] });
+
+export const sendgrid: ProviderApi = {
+  credentials: { apiKey: "SG.example-key-000000" },
+  secrets: ["SG.example-key-000000"],
+  path: "/v3/mail/send",
+  maxTags: 10,
+  readMails({ headers, body }) {
+    expect(headers.authorization).toBe("Bearer SG.example-key-000000");
+    const said: SendGridRequest = JSON.parse(body.toString());
+    expect(said.content.map(({ type }) => type)).toEqual(
+      ["text/plain", "text/html"].filter((type) => said.content.some((part) => part.type === type)),
+    );
+    return said.personalizations.map(({ to, bcc, headers, custom_args, substitutions = {} }) => {
+      expect(Buffer.byteLength(JSON.stringify(substitutions))).toBeLessThanOrEqual(10_000);
+      const substituted = (text: string) =>
+        Object.entries(substitutions).reduce(
+          (done, [key, value]) => done.replaceAll(key, () => value),
+          text,
+        );
+      const part = (wanted: string) =>
+        said.content
+          .filter(({ type }) => type === wanted)
+          .map(({ value }) => substituted(value))[0];
+      if (headers["List-Unsubscribe"])
+        expect(said.tracking_settings.subscription_tracking).toEqual({ enable: false });
+      return {
+        from: said.from,
+        to: to[0]!,
+        replyTo: said.reply_to?.email,
+        bcc: bcc?.[0]?.email,
+        subject: substituted(said.subject),
+        text: part("text/plain"),
+        html: part("text/html"),
+        headers: Object.fromEntries(
+          Object.entries(headers).map(([name, value]) => [name, substituted(value)]),
+        ),
+        tags: said.categories ?? [],
+        sendId: custom_args.sendId!,
+        attachments: (said.attachments ?? []).map(({ content, filename, type }) => ({
+          content,
+          filename,
+          type,
+        })),
+        trackOpens: said.tracking_settings.open_tracking?.enable,
+        trackClicks: said.tracking_settings.click_tracking?.enable,
+      };
+    });
+  },
+  success: () => ({ status: 202, headers: { "x-message-id": "wrfRRvF7Q0GgwUo2CvDmEA" } }),
+  messageId: () => "wrfRRvF7Q0GgwUo2CvDmEA",
+  invalidMailReply: (words) => jsonReply(400, error(words)),
+  accountErrors: [
+    jsonReply(401, error("The provided authorization grant is invalid, expired, or revoked")),
+    jsonReply(403, error("The from address does not match a verified Sender Identity.")),
+  ],
+  rateLimits: [
+    { reply: jsonReply(401, error("Maximum credits exceeded")), seconds: 3600 },
+    { reply: jsonReply(429, error("too many requests"), { "x-ratelimit-reset": "1" }), seconds: 0 },
+  ],
+  outages: [],
+  doubtful: [jsonReply(500, error("internal error"))],
+};

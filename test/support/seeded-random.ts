@@ -1,0 +1,29 @@
+import { createHash } from "node:crypto";
+import { everything, seed } from "./extent.ts";
+
+/** Numbers from 0 to 1, the same for the same seed. */
+export function seededRandom(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+/**
+ * The chances of one test: the same for the same seed of the run, and others than those of the next
+ * test.
+ */
+export const chancesOf = (name: string): (() => number) =>
+  seededRandom(createHash("sha256").update(`${seed} ${name}`).digest().readInt32BE());
+
+/** `n` of these, which the seed of the run and `name` choose; all of them in `npm run test:all`. */
+export function sampleOf<T>(n: number, all: readonly T[], name: string): T[] {
+  if (everything) return [...all];
+  const chance = chancesOf(name);
+  const first = Math.floor(chance() * all.length);
+  const stride = all.length / n;
+  return Array.from({ length: n }, (_, i) => all[Math.floor(first + i * stride) % all.length]!);
+}

@@ -1,0 +1,111 @@
+// A caller who can send: an organization with a sending config at the sandbox, and a look into the
+// sandbox's inbox.
+import { inject } from "vitest";
+import {
+  expectStatus,
+  signedUp,
+  type TestCallOptions,
+  type TestClient,
+  type TestResponse,
+} from "./api-client.ts";
+import type {} from "./setup/service.ts";
+
+const origin = () => inject("baseUrl").replace(/\/api\/v1$/, "");
+const callLocal = (path: string, init: RequestInit = {}) =>
+  fetch(`${origin()}/_local${path}`, { headers: { accept: "application/json" }, ...init });
+const readLocal = async <T>(path: string): Promise<T> =>
+  ((await (await callLocal(path)).json()) as { data: T }).data;
+
+/** The sandbox stands in for the providers on a service of one machine only. */
+export const isLocalService = async (): Promise<boolean> => (await callLocal("/sandbox")).ok;
+
+export interface AcceptedSend {
+  id: number;
+  status: string;
+}
+export interface AcceptedBatch {
+  batchId: number;
+  accepted: number;
+  rejected: number;
+  results: { index: number; to: string; id: number | null; status: string; error: string | null }[];
+}
+export interface ListedSend {
+  id: number;
+  toEmail: string;
+  subject: string;
+  status: string;
+  error: string | null;
+  batchId: number | null;
+  siteId: number;
+}
+export interface SendPage {
+  sends: ListedSend[];
+  pagination: { page: number; limit: number; total: number | null; nextCursor: string | null };
+}
+
+export interface SendingClient extends TestClient {
+  configId: number;
+  /** POST /send with what the body leaves out. */
+  send(fields: object, options?: TestCallOptions): Promise<TestResponse<AcceptedSend>>;
+  sendBatch(
+    recipients: unknown,
+    fields?: object,
+    options?: TestCallOptions,
+  ): Promise<TestResponse<AcceptedBatch>>;
+  sends(query?: string): Promise<SendPage>;
+}
+
+export const fromEmail = "shop@pennymail.test";
+
+export async function createSendingClient(provider = "postmark"): Promise<SendingClient> {
+  const client = await signedUp();
+  const config = { provider, credentials: { apiKey: "secret-token" }, fromEmail, fromName: "Shop" };
+  if (await isLocalService())
+    config.credentials = (await readLocal<{ providers: Record<string, typeof config> }>("/sandbox"))
+      .providers[provider]!.credentials;
+  const added = expectStatus(
+    201,
+    await client.call<{ id: number }>("POST", "/sending-configs", config),
+  );
+  const configId = added.body.data.id;
+  const content = { sendingConfigId: configId, subject: "Hello", html: "<p>Hello</p>" };
+  return {
+    ...client,
+    configId,
+    send: (fields, options) => client.call("POST", "/send", { ...content, ...fields }, options),
+    sendBatch: (recipients, fields, options) =>
+      client.call("POST", "/send/batch", { ...content, recipients, ...fields }, options),
+    sends: async (query = "") =>
+      expectStatus(200, await client.call<SendPage>("GET", `/sends${query}`)).body.data,
+  };
+}
+
+/** Lets the service finish what is in its queues. */
+export const runUntilIdle = () => callLocal("/settle", { method: "POST" });
+
+export interface InboxMail {
+  id: number;
+  subject: string;
+  from: { email: string; name?: string };
+  html: string | null;
+  text: string | null;
+  headers: Record<string, string>;
+  attachments: { filename: string; url: string }[];
+}
+
+/** What the sandbox took for this address, whole. */
+export async function listInbox(email: string): Promise<InboxMail[]> {
+  const { mails } = await readLocal<{ mails: { id: number }[] }>(
+    `/inbox?to=${encodeURIComponent(email)}`,
+  );
+  return Promise.all(mails.map(({ id }) => readLocal<InboxMail>(`/inbox/${id}`)));
+}
+
+export const downloadBytes = async (path: string): Promise<Buffer> =>
+  Buffer.from(await (await fetch(`${origin()}${path}`)).arrayBuffer());
+
+/** Addresses that no other test writes to. */
+export const uniqueAddresses = (n: number): string[] => {
+  const word = crypto.randomUUID().slice(0, 8);
+  return Array.from({ length: n }, (_, i) => `${word}-${i}@example.com`);
+};

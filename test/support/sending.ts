@@ -1,0 +1,307 @@
+// The sending path without its Lambdas: queues that a test runs dry itself, on a table of its own,
+// so that the clock may be moved as far as it likes; and the books that must balance whatever
+// happened.
+import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
+import { expect } from "vitest";
+import type * as z from "zod";
+import { createTable } from "../../infra/local/engines/table.ts";
+import { DynamoDbClient } from "../../shared/adapters/dynamodb/client.ts";
+import { get, query, queryAll } from "../../shared/adapters/dynamodb/table.ts";
+import type { SendMessageBatchCommand } from "../../shared/adapters/sqs/client.ts";
+import type { Caller } from "../../shared/caller.ts";
+import * as clock from "../../shared/clock.ts";
+import * as due from "../../shared/domain/due-work.ts";
+import { countSends } from "../../shared/domain/identity/site-send-counts.ts";
+import * as sites from "../../shared/domain/identity/sites.ts";
+import * as sendingConfigs from "../../shared/domain/senders/sending-configs.ts";
+import * as laneRunner from "../../shared/domain/sending/bulk/lane-runner.ts";
+import * as batches from "../../shared/domain/sending/intake/accept-batch.ts";
+import { acceptSingle } from "../../shared/domain/sending/intake/accept-single.ts";
+import { loadIntake } from "../../shared/domain/sending/intake/intake.ts";
+import { BatchMessage, SingleMessage } from "../../shared/domain/sending/intake/message.ts";
+import { encryptMessages } from "../../shared/domain/sending/secure-messages/encrypt-messages.ts";
+import * as sends from "../../shared/domain/sending/sends.ts";
+import * as singles from "../../shared/domain/sending/single-sends.ts";
+import { type DueWorkKind, keys, ranges } from "../../shared/keys.ts";
+import { queues } from "../../shared/queues.ts";
+import { createAccount } from "./accounts.ts";
+import { type CrashResult, interceptClients } from "./crash-injection.ts";
+import { enqueueDueWork, firstDueTime, readDueIndex } from "./due-index.ts";
+import { type FakeProvider, startFakeProvider } from "./fake-provider.ts";
+
+interface QueueBody {
+  orgId: number;
+  sendId: number;
+  configId: number;
+  what: DueWorkKind;
+  shard: number;
+}
+
+interface Message {
+  queue: string;
+  body: QueueBody;
+  /** ms since 1970 */
+  visibleAt: number;
+  receives: number;
+}
+export const pendingMessages: Message[] = [];
+
+async function enqueueMessages(command: unknown): Promise<object> {
+  const { QueueUrl = "", Entries = [] } = (command as SendMessageBatchCommand).input;
+  for (const { MessageBody = "{}", DelaySeconds = 0 } of Entries)
+    pendingMessages.push({
+      queue: QueueUrl.split("/").at(-1)!,
+      body: JSON.parse(MessageBody),
+      visibleAt: clock.now().getTime() + DelaySeconds * 1000,
+      receives: 0,
+    });
+  return {};
+}
+
+/** For `beforeAll`: a table for this file alone, and queues of its own. */
+export async function useOwnTableAndQueues(): Promise<void> {
+  process.env.TABLE_NAME = `mailroom-${crypto.randomUUID()}`;
+  await createTable(new DynamoDBClient({}), process.env.TABLE_NAME);
+  interceptClients(enqueueMessages as never);
+}
+
+export interface TestSender {
+  caller: Caller;
+  /** Of the session cookie. */
+  token: string;
+  siteId: number;
+  configId: number;
+  provider: FakeProvider;
+}
+
+const credentials = {
+  postmark: { apiKey: "postmark-token" },
+  resend: { apiKey: "re_token" },
+  ses: { accessKeyId: "AKIA", secretAccessKey: "secret", region: "us-east-1" },
+};
+
+/** An organization with one site and one sending config at a provider of its own. */
+export async function createSender(
+  key: keyof typeof credentials,
+  more: { ratePerSecond?: number } = {},
+): Promise<TestSender> {
+  const provider = await startFakeProvider(key);
+  const { caller, token } = await createAccount();
+  const { id: siteId } = await sites.create(caller, sites.NewSite.parse({ name: "Shop" }));
+  const config = {
+    provider: key,
+    credentials: credentials[key],
+    fromEmail: "shop@example.com",
+    fromName: "Shop",
+    ...more,
+  };
+  const { id: configId } = await sendingConfigs.create(
+    caller,
+    sendingConfigs.NewSendingConfig.parse(config),
+  );
+  return { caller, token, siteId, configId, provider };
+}
+
+/** POST /send without HTTP. */
+export async function send(
+  { caller, configId }: TestSender,
+  fields: Partial<SingleInput> & { to: string },
+) {
+  const message = SingleMessage.parse({
+    sendingConfigId: configId,
+    subject: "Hello",
+    html: "<p>Hello</p>",
+    ...fields,
+  });
+  return acceptSingle(caller, message, {
+    context: await loadIntake(caller, message, { emails: [message.to], canFailOver: true }),
+    encrypt: encryptMessages,
+  });
+}
+
+/** POST /send/batch without HTTP. */
+export async function sendBatch(
+  { caller, configId }: TestSender,
+  recipients: BatchInput["recipients"],
+  fields: Partial<BatchInput> = {},
+) {
+  const message = BatchMessage.parse({
+    sendingConfigId: configId,
+    subject: "Hello",
+    html: "<p>Hello</p>",
+    recipients,
+    ...fields,
+  });
+  const rows = batches.validateRecipients(message);
+  const emails = rows.flatMap(({ recipient }) => recipient?.to ?? []);
+  return batches.acceptBatch(
+    caller,
+    { message, checked: rows },
+    await loadIntake(caller, message, { emails, canFailOver: true }),
+  );
+}
+
+type SingleInput = z.input<typeof SingleMessage>;
+type BatchInput = z.input<typeof BatchMessage>;
+
+/** `n` recipients of whom no other batch knows. */
+export const uniqueRecipients = (n: number): { to: string }[] => {
+  const prefix = crypto.randomUUID().slice(0, 8);
+  return Array.from({ length: n }, (_, i) => ({ to: `${prefix}-${i}@example.com` }));
+};
+
+const workers: Record<string, (body: QueueBody) => Promise<void>> = {
+  send: ({ orgId, sendId }) => singles.handOverSingle(orgId, sendId),
+  lane: ({ orgId, configId }) => runLane(orgId, configId),
+  drain: ({ what, shard }) => due.drain(what, shard),
+};
+
+export const runLane = (orgId: number, configId: number): Promise<void> =>
+  laneRunner.runLane(orgId, configId);
+
+interface Settling {
+  /** So long, and no longer than there is work unless it is given. */
+  forSeconds?: number;
+  /** Does the work of one message, or dies over it. */
+  kill?(work: () => Promise<unknown>): Promise<unknown>;
+}
+
+/** Works until no message is left and nothing is due, moving the clock to whatever comes next. */
+export async function runWorkers({
+  forSeconds,
+  kill: crashHook = (work) => work(),
+}: Settling = {}): Promise<void> {
+  const until =
+    forSeconds === undefined ? Number.POSITIVE_INFINITY : clock.addSeconds(forSeconds).getTime();
+  for (let rounds = 0; rounds < 2000; rounds++) {
+    const now = clock.now().getTime();
+    const visible = pendingMessages.filter(({ visibleAt }) => visibleAt <= now);
+    for (const message of visible) await handleMessage(message, crashHook);
+    if (visible.length) continue;
+    const dueEntries = await readDueIndex();
+    // A day that is over can wait, and so can what expires: nobody moves the clock for it.
+    const nextDueAt = firstDueTime(
+      dueEntries.filter(({ duepk }) => !/^DUE#(DAY|SECURE)#/.test(duepk)),
+    );
+    const next = Math.min(...pendingMessages.map(({ visibleAt }) => visibleAt), nextDueAt);
+    if (next > until) clock.advanceClock((until - now) / 1000);
+    if (next > until || next === Number.POSITIVE_INFINITY) return;
+    if (next > now) clock.advanceClock((next - now) / 1000 + 0.001);
+    if (nextDueAt <= clock.now().getTime()) await enqueueDueWork(dueEntries);
+  }
+  throw new Error("The mailroom does not come to rest");
+}
+
+async function handleMessage(
+  message: Message,
+  crashHook: NonNullable<Settling["kill"]>,
+): Promise<void> {
+  pendingMessages.splice(pendingMessages.indexOf(message), 1);
+  const { attempts, timeoutSeconds } = Object.values(queues).find(
+    ({ name }) => name === message.queue,
+  )!;
+  try {
+    const fate = await crashHook(() => workers[message.queue]!(message.body));
+    if ((fate as Partial<CrashResult> | undefined)?.crashed) throw new Error("The worker died");
+  } catch {
+    const again = {
+      ...message,
+      receives: message.receives + 1,
+      visibleAt: clock.now().getTime() + 6000 * timeoutSeconds,
+    };
+    if (again.receives < attempts) pendingMessages.push(again);
+  }
+}
+
+/**
+ * Does something at the moment when a lane has been looked into, once, and before whoever looked
+ * acts on it.
+ */
+export async function whenLaneIsRead(
+  found: (items: unknown[]) => boolean,
+  work: () => Promise<unknown>,
+  run: () => Promise<unknown>,
+) {
+  const { prototype } = DynamoDbClient;
+  const { send } = prototype;
+  let done = false;
+  prototype.send = async function (this: unknown, ...args: never[]) {
+    const answer = (await Reflect.apply(send, this, args)) as { Items?: unknown[] };
+    const [{ input }] = args as unknown as [
+      { input: { ExpressionAttributeValues?: Record<string, unknown> } },
+    ];
+    const isLane = Object.values(input.ExpressionAttributeValues ?? {}).includes("W#");
+    if (isLane && !done && found(answer.Items ?? [])) {
+      done = true;
+      await work();
+    }
+    return answer;
+  } as typeof send;
+  await run().finally(() => {
+    prototype.send = send;
+  });
+  expect(done).toBe(true);
+}
+
+/** Every send that the organization lists, page by page. */
+export async function listAllSends(
+  { caller }: Pick<TestSender, "caller">,
+  limit = 100,
+): Promise<sends.Send[]> {
+  const all: sends.Send[] = [];
+  let cursor: string | undefined;
+  do {
+    const page = await sends.list(caller, { limit, cursor }, {});
+    all.push(...page.sends);
+    cursor = page.pagination.nextCursor ?? undefined;
+  } while (cursor);
+  return all;
+}
+
+/**
+ * Everything that was accepted has come to an end and is listed and counted once; nobody got a mail
+ * twice; whoever is `sent` got one, whoever `failed` did not; nothing waits and the lane is at
+ * rest.
+ */
+export async function expectBalanced(
+  { caller, siteId, configId, provider }: TestSender,
+  accepted: number[],
+): Promise<Record<string, number>> {
+  const all = await listAllSends({ caller });
+  const ids = all.map(({ id }) => id);
+  expect(new Set(ids).size).toBe(ids.length);
+  expect(ids).toEqual(expect.arrayContaining(accepted));
+  expect(await countSends(caller.orgId, [siteId])).toBe(ids.length);
+  const mailed = provider.mails.map(({ sendId }) => sendId);
+  expect(new Set(mailed).size).toBe(mailed.length);
+  for (const { id, status } of all) {
+    expect(["sent", "failed", "uncertain", "cancelled"]).toContain(status);
+    if (status === "sent") expect(mailed).toContain(id);
+    if (status === "failed" || status === "cancelled") expect(mailed).not.toContain(id);
+  }
+  expect(ids).toEqual(expect.arrayContaining(mailed));
+  const { items } = await query(ranges.queuedChunks(caller.orgId, configId), { consistent: true });
+  expect(items).toEqual([]);
+  const lane = (await get<Record<string, unknown>>(keys.lane(caller.orgId, configId))) ?? {};
+  expect(Object.keys(lane)).not.toEqual(expect.arrayContaining(["duepk"]));
+  expect(Object.keys(lane)).not.toEqual(expect.arrayContaining(["owner"]));
+  const byStatus = Object.fromEntries(
+    Map.groupBy(all, ({ status }) => status)
+      .entries()
+      .map(([status, some]) => [status, some.length]),
+  );
+  const { sent = 0, failed = 0, uncertain = 0 } = byStatus;
+  expect(await sumDayCounters(caller.orgId, siteId)).toMatchObject({ sent, failed, uncertain });
+  return byStatus;
+}
+
+/** All days together. */
+async function sumDayCounters(orgId: number, siteId: number): Promise<Record<string, number>> {
+  const sum: Record<string, number> = { sent: 0, failed: 0, uncertain: 0 };
+  const days = await queryAll<Record<string, unknown>>(ranges.days(orgId, siteId), {
+    consistent: true,
+  });
+  for (const [name, n] of days.flatMap((item) => Object.entries(item)))
+    if (typeof n === "number") sum[name] = (sum[name] ?? 0) + n;
+  return sum;
+}

@@ -1,0 +1,225 @@
+// People in sequences, on queues and a clock of a test's own; and the books that must balance
+// whatever happened.
+import { expect } from "vitest";
+import { worker as advance } from "../../functions/queue/advance.ts";
+import { worker as drain } from "../../functions/queue/drain.ts";
+import { worker as lane } from "../../functions/queue/lane.ts";
+import { getMany, queryAll } from "../../shared/adapters/dynamodb/table.ts";
+import * as clock from "../../shared/clock.ts";
+import * as contacts from "../../shared/domain/audience/contacts/contacts.ts";
+import { type Cohort, memberKeys } from "../../shared/domain/automation/cohorts.ts";
+import type {
+  EnrollmentItem,
+  FinishedEnrollmentItem,
+} from "../../shared/domain/automation/enrollment-schema.ts";
+import * as enrollments from "../../shared/domain/automation/enrollments.ts";
+import {
+  NewSequence,
+  type SequenceChanges,
+} from "../../shared/domain/automation/sequence-schema.ts";
+import * as sequences from "../../shared/domain/automation/sequences.ts";
+import { AddStepsRequest, type SequenceStep } from "../../shared/domain/automation/step-schema.ts";
+import * as steps from "../../shared/domain/automation/steps.ts";
+import * as templates from "../../shared/domain/content/templates.ts";
+import * as sendingConfigs from "../../shared/domain/senders/sending-configs.ts";
+import * as sources from "../../shared/domain/sending/mail-sources.ts";
+import { inParallel } from "../../shared/kernel/parallel.ts";
+import { emailShards, keys, ranges } from "../../shared/keys.ts";
+import { createContact, readAllContacts } from "./contacts.ts";
+import { type DueEntry, enqueueDueEnrollments, enqueueDueWork, readDueIndex } from "./due-index.ts";
+import * as mailroom from "./sending.ts";
+import * as queues from "./virtual-queues.ts";
+
+export const { useVirtualQueues } = queues;
+
+export interface SequenceSender extends mailroom.TestSender {
+  orgId: number;
+}
+
+/** An organization with a verified sending config at a provider of its own. */
+export async function createSequenceSender(
+  key: Parameters<typeof mailroom.createSender>[0] = "postmark",
+): Promise<SequenceSender> {
+  const sender = await mailroom.createSender(key);
+  await sendingConfigs.setVerified(
+    sender.caller,
+    await sendingConfigs.find(sender.caller, sender.configId),
+    true,
+  );
+  return { ...sender, orgId: sender.caller.orgId };
+}
+
+export const createTemplate = async (
+  { caller, siteId }: SequenceSender,
+  subject: string,
+): Promise<number> =>
+  (
+    await templates.create(
+      caller,
+      templates.NewTemplate.parse({ siteId, name: subject, subject, html: `<p>${subject}</p>` }),
+    )
+  ).id;
+
+type StepInput = Record<string, unknown> & { type: string };
+
+/** Active, unless `fields` say otherwise; a step `email: "Subject"` makes its own template. */
+export async function createSequence(
+  sender: SequenceSender,
+  given: (StepInput | string | number)[],
+  fields: SequenceChanges = {},
+) {
+  const made = await sequences.create(
+    sender.caller,
+    NewSequence.parse({ siteId: sender.siteId, name: "Way", ...fields, status: "draft" }),
+  );
+  const whole = await inParallel(1, given, async (step) => {
+    if (typeof step === "number") return { type: "delay", delayMinutes: step };
+    return typeof step === "string"
+      ? { type: "email", templateId: await createTemplate(sender, step) }
+      : step;
+  });
+  const added = whole.length
+    ? await steps.add(sender.caller, made.id, AddStepsRequest.parse({ steps: whole }))
+    : [];
+  const status = fields.status ?? "active";
+  if (status !== "draft") await sequences.change(sender.caller, made.id, { status });
+  return { id: made.id, steps: added };
+}
+
+export async function createContacts(sender: SequenceSender, n: number): Promise<number[]> {
+  const word = crypto.randomUUID().slice(0, 8);
+  const made = await inParallel(8, Array.from({ length: n }), (_, i) =>
+    createContact(sender, `${word}-${i}@example.com`),
+  );
+  return made.map(({ id }) => id);
+}
+
+const workers = [advance, drain, lane];
+
+let lastRunAt = 0;
+
+/**
+ * A minute after the last one, as in life: what a dead worker holds is not asked for again and
+ * again.
+ */
+async function runSchedules(entries: DueEntry[]): Promise<void> {
+  const minuteMs = 60_000;
+  clock.advanceClock(Math.max(0, lastRunAt + minuteMs - clock.now().getTime()) / 1000);
+  lastRunAt = clock.now().getTime();
+  await Promise.all([enqueueDueWork(entries), enqueueDueEnrollments(entries)]);
+}
+
+/** Works until nothing is left to do for the time, moving the clock to whatever comes next. */
+export const runFor = (
+  forSeconds = 0,
+  crashHook?: (work: () => Promise<unknown>) => Promise<unknown>,
+): Promise<void> =>
+  queues.runWorkers(workers, { forSeconds, runSchedules, ...(crashHook && { crashHook }) });
+
+export const minutes = (n: number): number => n * 60;
+export const days = (n: number): number => n * 24 * 3600;
+
+/** Subjects of the mails a contact got, in order. */
+export async function listSubjectsTo(
+  { caller, provider }: SequenceSender,
+  contactId: number,
+): Promise<string[]> {
+  const { email } = await contacts.find(caller, contactId);
+  return provider.mails.filter(({ to }) => to === email).map(({ subject }) => subject);
+}
+
+export interface SequenceBalance {
+  active: EnrollmentItem[];
+  finished: FinishedEnrollmentItem[];
+  counts: enrollments.EnrollmentCounts;
+}
+
+/**
+ * Whoever is inside says so himself, the counters say it too, and so do those of each step; nobody
+ * got a mail twice.
+ */
+export async function expectBalanced(
+  sender: SequenceSender,
+  sequenceId: number,
+  all: SequenceStep[],
+): Promise<SequenceBalance> {
+  const of = async <T>(range: typeof ranges.enrollments) =>
+    (
+      await Promise.all(
+        emailShards.map((home) =>
+          queryAll<T>(range(sender.orgId, sequenceId, home), { consistent: true }),
+        ),
+      )
+    ).flat();
+  const [active, finished] = [
+    await of<EnrollmentItem>(ranges.enrollments),
+    await of<FinishedEnrollmentItem>(ranges.finishedEnrollments),
+  ];
+  const enrolledContacts = (await readAllContacts(sender)).filter((contact) =>
+    (contact as { sequences?: Set<number> }).sequences?.has(sequenceId),
+  );
+  expect(active.map(({ contactId }) => contactId).toSorted()).toEqual(
+    enrolledContacts.map(({ id }) => id).toSorted(),
+  );
+  await expectAllScheduled(sender, sequenceId, active);
+  const { byStatus: counts, steps: passed } = await enrollments.getCounts(sender.orgId, sequenceId);
+  const ended = (status: string) => finished.filter((item) => item.status === status).length;
+  expect(counts).toEqual({
+    active: active.length,
+    completed: ended("completed"),
+    cancelled: ended("cancelled"),
+    failed: ended("failed"),
+  });
+  for (const { id } of all) {
+    const { reached, left } = passed.get(id) ?? { reached: 0, left: 0 };
+    expect([id, reached - left]).toEqual([id, active.filter(({ stepId }) => stepId === id).length]);
+  }
+  const mailed = sender.provider.mails.map(({ to, subject }) => `${to} ${subject}`);
+  expect(mailed.length).toBe(new Set(mailed).size);
+  const { all: mails } = await sources.getSourceTotals(sender.orgId, {
+    kind: "sequence",
+    id: sequenceId,
+  });
+  const { candidates, accepted, suppressed, unsubscribed, capped, duplicate, invalid } = mails;
+  expect(accepted + suppressed + unsubscribed + capped + duplicate + invalid).toBe(candidates);
+  return { active, finished, counts };
+}
+
+/**
+ * Whoever goes on some time is found when that time comes: on the due index, or by a cohort that
+ * stands there.
+ */
+async function expectAllScheduled(
+  { orgId }: SequenceSender,
+  sequenceId: number,
+  active: EnrollmentItem[],
+): Promise<void> {
+  const cohorts = await listDueCohorts(orgId, sequenceId);
+  const placesOf = ({ pk, sk, ...item }: EnrollmentItem & { duesk?: string }) => {
+    const named = cohorts.filter((cohort) =>
+      memberKeys(cohort).some((member) => member.pk === pk && member.sk === sk),
+    );
+    return [
+      item.duesk ?? [],
+      named.filter(({ at }) => at >= item.at).map(({ duesk }) => duesk),
+    ].flat();
+  };
+  const minuteMs = 60_000;
+  for (const item of active.filter(({ held }) => !held))
+    expect(
+      placesOf(item).some(
+        (place) => Math.abs(Date.parse(place.slice(0, 24)) - Date.parse(item.at)) <= minuteMs,
+      ),
+    ).toBe(true);
+}
+
+/** Those on the due index. */
+export async function listDueCohorts(
+  orgId: number,
+  sequenceId: number,
+): Promise<(Cohort & { duesk: string })[]> {
+  const prefix = keys.cohort(orgId, sequenceId, "").pk;
+  const entries = (await readDueIndex()).filter(({ pk }) => pk.startsWith(prefix));
+  const found = await getMany<Cohort & { duesk: string }>(entries, { consistent: true });
+  return found.flatMap((cohort) => cohort ?? []);
+}

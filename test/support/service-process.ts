@@ -1,0 +1,75 @@
+// The service as a process of its own, started as `npm start` starts it.
+import { type ChildProcess, spawn } from "node:child_process";
+import { fileURLToPath } from "node:url";
+
+export interface TestServiceProcess {
+  /** The code it ended with. */
+  exitCode: Promise<number | null>;
+  /** All that it printed so far. */
+  output(): string;
+  kill(signal: NodeJS.Signals): void;
+}
+
+const root = fileURLToPath(new URL("../../", import.meta.url));
+const startCommand = [process.execPath, "bin/start.ts"];
+
+/** In memory and on a free port unless `settings` say otherwise. */
+export function launchProcess(
+  settings: Record<string, string> = {},
+  [command, ...args] = startCommand,
+): TestServiceProcess {
+  const { PATH, HOME, NODE_COMPILE_CACHE, AWS_ENDPOINT_URL_DYNAMODB } = process.env;
+  const env = {
+    PATH,
+    HOME,
+    NODE_COMPILE_CACHE,
+    AWS_ENDPOINT_URL_DYNAMODB,
+    PORT: "0",
+    DATA_DIR: ":memory:",
+    LOG_LEVEL: "ERROR",
+    ...settings,
+  };
+  const child: ChildProcess = spawn(command!, args, {
+    cwd: root,
+    env,
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  let output = "";
+  for (const stream of [child.stdout!, child.stderr!]) {
+    stream.on("data", (chunk: Buffer) => {
+      output += chunk;
+    });
+  }
+  const exitCode = new Promise<number | null>((resolve) => child.once("close", resolve));
+  return { exitCode, output: () => output, kill: (signal) => void child.kill(signal) };
+}
+
+export interface RunningTestService extends TestServiceProcess {
+  /** http://127.0.0.1:port */
+  url: string;
+  /** As one stops it by hand. */
+  stop(): Promise<void>;
+}
+
+const quickPasswords = "--import=./test/support/quick-passwords.ts";
+
+/** `launch` that has said it is ready. */
+export async function startServiceProcess(
+  settings: Record<string, string> = {},
+): Promise<RunningTestService> {
+  const launched = launchProcess({ NODE_OPTIONS: quickPasswords, ...settings });
+  let exited = false;
+  void launched.exitCode.then(() => {
+    exited = true;
+  });
+  while (true) {
+    const [, url] = /^ready (http:\S+)\/api\/v1$/m.exec(launched.output()) ?? [];
+    const stop = async () => {
+      launched.kill("SIGTERM");
+      await launched.exitCode;
+    };
+    if (url) return { ...launched, url, stop };
+    if (exited) throw new Error(`The service did not start:\n${launched.output()}`);
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+}

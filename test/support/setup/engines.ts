@@ -1,0 +1,36 @@
+import type { TestProject } from "vitest/node";
+import { openDataFolder } from "../../../infra/local/data-folder.ts";
+import { startEngines } from "../../../infra/local/engines/engines.ts";
+import { queues } from "../../../shared/queues.ts";
+
+declare module "vitest" {
+  interface ProvidedContext {
+    settings: Record<string, string>;
+  }
+}
+
+/**
+ * One set of engines in memory for all files of the project; settings.ts hands their addresses to
+ * each. AWS_ENDPOINT_URL_DYNAMODB names another DynamoDB.
+ */
+export default (project: TestProject): Promise<() => Promise<void>> =>
+  provideEngines(project, process.env.AWS_ENDPOINT_URL_DYNAMODB);
+
+export async function provideEngines(
+  project: TestProject,
+  dynamoDb: Parameters<typeof startEngines>[0]["dynamoDb"],
+): Promise<() => Promise<void>> {
+  const engines = await startEngines({
+    folder: openDataFolder(":memory:"),
+    queues: Object.values(queues),
+    dynamoDb,
+  });
+  project.provide("settings", {
+    ...engines.env,
+    PUBLIC_URL: "http://127.0.0.1:3000",
+    SIGNUP: "open",
+    LOG_LEVEL: "SILENT",
+    SYSTEM_SENDER: "postmark:no-reply@pennymail.test",
+  });
+  return () => engines.stop();
+}

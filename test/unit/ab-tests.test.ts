@@ -1,0 +1,158 @@
+import { describe, expect, test } from "vitest";
+import { pickWinner } from "../../shared/domain/campaigns/engine/ab-test.ts";
+import { checkBounceRates } from "../../shared/domain/campaigns/engine/bounce-alarm.ts";
+import { assignPart } from "../../shared/domain/campaigns/engine/broadcast-plan.ts";
+import type { SourceTotals } from "../../shared/domain/sending/mail-sources.ts";
+import {
+  countHandedOver,
+  isSettled,
+  toMailingStats,
+} from "../../shared/domain/sending/mailing-stats.ts";
+
+const none: SourceTotals = {
+  candidates: 0,
+  accepted: 0,
+  suppressed: 0,
+  unsubscribed: 0,
+  capped: 0,
+  duplicate: 0,
+  invalid: 0,
+  queued: 0,
+  sending: 0,
+  sent: 0,
+  delivered: 0,
+  failed: 0,
+  uncertain: 0,
+  cancelled: 0,
+  events: {},
+};
+
+describe("who gets which part", () => {
+  const parts = [
+    { id: 1, weight: 30 },
+    { id: 2, weight: 10 },
+  ];
+  const test50 = { testPercent: 20, metric: "open_rate" as const, durationMinutes: 60 };
+  const shares = (key: { kind: "campaign"; id: number }, test?: typeof test50) => {
+    const counts = new Map<number | undefined, number>();
+    for (let contact = 1; contact <= 20_000; contact++) {
+      const id = assignPart(key, { parts, ...(test && { test }) }, contact)?.id;
+      counts.set(id, (counts.get(id) ?? 0) + 1);
+    }
+    return counts;
+  };
+
+  test("is decided by the weights, and always in the same way", () => {
+    const counts = shares({ kind: "campaign", id: 5 });
+    expect(counts.get(1)! / counts.get(2)!).toBeCloseTo(3, 0);
+    expect(counts.has(undefined)).toBe(false);
+    expect(shares({ kind: "campaign", id: 5 })).toEqual(counts);
+  });
+
+  test("the rest of a test waits, whatever the weights", () => {
+    const counts = shares({ kind: "campaign", id: 6 }, test50);
+    expect(counts.get(undefined)! / 20_000).toBeCloseTo(0.8, 1);
+    expect(counts.get(1)! / counts.get(2)!).toBeCloseTo(3, 0);
+  });
+
+  test("two campaigns cut the same people differently", () => {
+    const of = (id: number) =>
+      Array.from(
+        { length: 100 },
+        (_, i) => assignPart({ kind: "campaign", id }, { parts }, i + 1)!.id,
+      );
+    expect(of(7)).not.toEqual(of(8));
+  });
+});
+
+describe("an alarm", () => {
+  test("is raised by more than 5 % bounces or 0.3 % complaints, after five hundred", () => {
+    expect(checkBounceRates({ handedOver: 499, bounced: 400, complained: 99 })).toBeUndefined();
+    expect(checkBounceRates({ handedOver: 1000, bounced: 50, complained: 3 })).toBeUndefined();
+    expect(checkBounceRates({ handedOver: 1000, bounced: 51, complained: 0 })).toMatch(
+      /^5\.1 % of 1000 mails bounced, more than 5 %/,
+    );
+    expect(checkBounceRates({ handedOver: 1000, bounced: 0, complained: 4 })).toMatch(
+      /^0\.4 % of 1000 mails were complained about/,
+    );
+  });
+
+  test("looks at what came since it was resumed", () => {
+    const from = { handedOver: 1000, bounced: 100, complained: 9 };
+    expect(
+      checkBounceRates({ handedOver: 1400, bounced: 140, complained: 9 }, from),
+    ).toBeUndefined();
+    expect(
+      checkBounceRates({ handedOver: 1500, bounced: 120, complained: 9 }, from),
+    ).toBeUndefined();
+    expect(checkBounceRates({ handedOver: 1500, bounced: 130, complained: 9 }, from)).toMatch(
+      /^6 % of 500 mails since it was resumed bounced/,
+    );
+  });
+});
+
+describe("a winner", () => {
+  const parts = [
+    { id: 1, weight: 50 },
+    { id: 2, weight: 50 },
+    { id: 3, weight: 60 },
+  ];
+  const rates = (...opened: number[]) =>
+    new Map(
+      opened.map((n, i) => [
+        i + 1,
+        { ...none, events: { delivered: 100, uniqueOpened: n, uniqueClicked: 100 - n } },
+      ]),
+    );
+
+  test.each([
+    [[30, 20, 10], 1, "best"],
+    [[30, 30, 10], 1, "tie"],
+    [[30, 20, 30], 3, "tie"],
+    [[0, 0, 0], 3, "no_data"],
+  ] as const)("of open rates %j is %i (%s)", (opened, variantId, reason) => {
+    expect(pickWinner(parts, rates(...opened), "open_rate")).toMatchObject({ variantId, reason });
+  });
+
+  test("is of those whom the mail reached, by the metric that was asked for", () => {
+    expect(pickWinner(parts, rates(30, 20, 10), "click_rate").variantId).toBe(3);
+    const reached = rates(30, 20, 10).set(2, {
+      ...none,
+      events: { delivered: 10, uniqueOpened: 9, uniqueClicked: 0 },
+    });
+    expect(pickWinner(parts, reached, "open_rate").variantId).toBe(2);
+    expect(pickWinner(parts, new Map(), "open_rate")).toMatchObject({
+      variantId: 3,
+      reason: "no_data",
+    });
+  });
+});
+
+test("mail that the provider dropped later was handed over, as was mail that bounced", () => {
+  const events = { bouncedHard: 1, bouncedSoft: 2, dropped: 5 };
+  expect(countHandedOver({ ...none, accepted: 500, delivered: 489, failed: 11, events })).toBe(497);
+});
+
+test("what bounced was handed over, what was refused was not", () => {
+  const numbers = {
+    ...none,
+    accepted: 10,
+    sent: 3,
+    delivered: 4,
+    failed: 3,
+    events: { delivered: 5, bouncedHard: 1, bouncedSoft: 1, opened: 9, uniqueOpened: 2 },
+  };
+  expect(countHandedOver(numbers)).toBe(9);
+  expect(isSettled(numbers)).toBe(true);
+  expect(toMailingStats(numbers)).toMatchObject({
+    recipients: 10,
+    sent: 9,
+    delivered: 5,
+    bounced: 2,
+    failed: 3,
+    opened: 2,
+    openedTotal: 9,
+    openRate: 0.4,
+    clickRate: 0,
+  });
+});

@@ -1,0 +1,211 @@
+// What marketing mail carries beside what it says, up to what each of the ten providers is told.
+import fc from "fast-check";
+import { afterAll, beforeAll, describe, expect, it, test } from "vitest";
+import { compose, type MailRecipient } from "../../shared/domain/sending/rendering/compose.ts";
+import type { MailContent, MailParts } from "../../shared/domain/sending/rendering/mail-content.ts";
+import type {
+  MarketingLinks,
+  RecipientLinks,
+} from "../../shared/domain/sending/rendering/marketing-mail.ts";
+import { fillMergeText, type Mailing } from "../../shared/providers/provider-adapter.ts";
+import { providers } from "../../shared/providers/registry.ts";
+import type { DeliveredMail, ProviderApi } from "../support/provider-apis/provider-api.ts";
+import {
+  type RecordingServer,
+  startRecordingServer,
+} from "../support/provider-apis/recording-server.ts";
+
+const base = "https://mail.example.com/api/v1/unsubscribe";
+const linksOf = ({ sendId }: { sendId: number }): RecipientLinks => ({
+  unsubscribePage: `${base}/T${sendId}`,
+  oneClickUnsubscribe: `${base}?token=T${sendId}`,
+  contactToken: () => `V${sendId}`,
+});
+const marketing: MarketingLinks = {
+  orgId: 1,
+  siteId: 2,
+  companyName: "Müller & Söhne",
+  physicalAddress: "1 High <Street>\r\n\n  London ",
+  unsubscribeUrl: null,
+  linksOf,
+};
+const content: MailContent = {
+  from: { email: "news@mg.example.com", name: "Shop" },
+  headers: { "List-Unsubscribe": "<mailto:all@example.com>" },
+  tags: [],
+  variables: {},
+  attachments: [],
+  at: "2026-01-02T03:04:05.678Z",
+};
+const people: MailRecipient[] = [
+  {
+    sendId: 11,
+    to: "ada@example.net",
+    name: "Ada",
+    contactId: 1,
+    variables: { name: "Ada & <Co>" },
+  },
+  {
+    sendId: 12,
+    to: "ben@example.net",
+    contactId: 2,
+    variables: { unsubscribeUrl: "https://evil.example", contactToken: "mine" },
+  },
+];
+const mailing = (wording: MailParts, addressees = people): Mailing => {
+  const { common, renderRecipient } = compose(content, wording, []);
+  return { ...common, recipients: addressees.map((one) => renderRecipient(one)) };
+};
+
+function read(wording: MailParts, n = 0) {
+  const one = mailing(wording);
+  const recipient = one.recipients[n]!;
+  const said = (pieces: Mailing["subject"] | undefined) => fillMergeText(pieces ?? [], recipient);
+  return { html: said(one.html), text: said(one.text), headers: recipient.headers };
+}
+
+describe("the footer", () => {
+  const html = "<html><body><p>Hi {{ name }}</p></BODY ></html>";
+
+  it("is at the end of the body, with company, address and the recipient's link", () => {
+    for (const [n, id] of [11, 12].entries()) {
+      const said = read({ subject: "s", html, marketing }, n).html;
+      expect(said).toMatch(
+        /<p>Hi .*<\/p><div .*Müller &amp; Söhne<br>1 High &lt;Street&gt;<br>London<br><a .*<\/a><\/div><\/BODY ><\/html>$/,
+      );
+      expect(said.split(`href="${base}/T${id}"`)).toHaveLength(2);
+      expect(said).not.toMatch(/evil|T1[12].*T1[12]/);
+    }
+  });
+
+  it.each<[string, Partial<MailParts>]>([
+    ["made from the html", { html }],
+    ["of its own", { html, text: "Hi {{ name }}" }],
+    ["alone", { text: "Hi {{ name }}" }],
+  ])("stands in a text %s", (_, parts) => {
+    const said = read({ subject: "s", ...parts, marketing }).text;
+    expect(said).toBe(
+      `Hi Ada & <Co>\n\n----------\nMüller & Söhne\n1 High <Street>\nLondon\nUnsubscribe: ${base}/T11\n`,
+    );
+  });
+
+  it("has no address line without an address", () => {
+    const said = read({
+      subject: "s",
+      html,
+      marketing: { ...marketing, physicalAddress: null },
+    }).text;
+    expect(said).toContain("----------\nMüller & Söhne\nUnsubscribe: ");
+  });
+
+  it("is in the language of the html", () => {
+    const said = read({
+      subject: "s",
+      html: '<html lang="de-AT"><body>Hallo</body></html>',
+      text: "Hallo",
+      marketing,
+    });
+    expect([said.html, said.text]).toEqual([
+      expect.stringContaining(">Abmelden</a>"),
+      expect.stringContaining("Abmelden: https"),
+    ]);
+  });
+
+  it("is added to a template with an unsubscribe link, and both links are equal", () => {
+    const said = read(
+      { subject: "s", html: '<a href="{{ unsubscribeUrl }}">out</a>', marketing },
+      1,
+    );
+    expect(said.html.split(`${base}/T12`)).toHaveLength(3);
+    expect(said.html).toContain("London");
+  });
+
+  it("is in every mail, whatever its content", () => {
+    const anything = fc.array(
+      fc.oneof(
+        fc.string(),
+        fc.constantFrom("</body>", "<body>", "</html>", "{{ name }}", "{{ raw | raw }}", "<!--"),
+      ),
+    );
+    const words = anything.map((parts) =>
+      parts.join("").replace(/\{(?=[{%])(?!\{ (name|raw))/g, "("),
+    );
+    fc.assert(
+      fc.property(words, fc.option(words, { nil: undefined }), fc.string(), (made, text, raw) => {
+        const wording = { subject: "{{ raw }}", html: made, text, marketing };
+        const one = mailing(wording, [
+          { ...people[0]!, variables: { name: raw, raw } },
+          people[1]!,
+        ]);
+        for (const [n, id] of [11, 12].entries())
+          for (const part of [one.html!, one.text!]) {
+            const said = fillMergeText(part, one.recipients[n]!);
+            expect(said).toContain("London");
+            expect(said).toContain(`${base}/T${id}`);
+          }
+      }),
+    );
+  });
+});
+
+test("a template can use the link and the contact's token, and variables cannot replace them", () => {
+  expect(
+    read({ subject: "s", text: "{{ unsubscribeUrl }} {{ contactToken }}", marketing }, 1).text,
+  ).toMatch(new RegExp(`^${base.replaceAll(".", "\\.")}/T12 V12\n`));
+});
+
+test("transactional mail has no footer", () => {
+  const wording = { subject: "s", html: "<p>{{ unsubscribeUrl }}{{ contactToken }}</p>" };
+  expect(read(wording)).toMatchObject({ html: "<p></p>", text: "", headers: {} });
+});
+
+describe.each(providers)("$name gets", (provider) => {
+  let outside: RecordingServer;
+  let wire: ProviderApi;
+  beforeAll(async () => {
+    wire = (await import(`../support/provider-apis/${provider.key}.ts`))[provider.key];
+    outside = await startRecordingServer();
+    process.env[`PROVIDER_URL_${provider.key.toUpperCase()}`] = outside.origin;
+  });
+  afterAll(() => outside.close());
+
+  async function delivered(sent: Mailing): Promise<DeliveredMail[]> {
+    outside.requests.length = 0;
+    outside.setReply(wire.success(sent.recipients.length));
+    const outcomes = await provider.send({
+      mailing: sent,
+      credentials: provider.credentials.parse(wire.credentials),
+      idempotencyKey: "k",
+    });
+    expect(outcomes.map(({ status }) => status)).toEqual(sent.recipients.map(() => "accepted"));
+    expect(outside.requests).toHaveLength(1);
+    return wire.readMails(outside.requests[0]!);
+  }
+
+  it("each recipient's own link in header and footer, in a batch and singly", async () => {
+    const sent = mailing({ subject: "News", html: "<p>Hi {{ name }}</p>", marketing });
+    const fits = provider.batch?.supports(sent) ?? false;
+    expect(fits).toBe(!["ses", "mandrill"].includes(provider.key));
+    const calls = fits
+      ? [sent]
+      : sent.recipients.map((recipient) => ({ ...sent, recipients: [recipient] }));
+    const mails: DeliveredMail[] = [];
+    for (const call of calls) mails.push(...(await delivered(call)));
+    for (const [n, id] of [11, 12].entries()) {
+      const { headers, html, text, sendId } = mails[n]!;
+      const found = Object.entries(headers).filter(([name]) => /^list-unsubscribe/i.test(name));
+      expect(Object.fromEntries(found.map(([name, value]) => [name.toLowerCase(), value]))).toEqual(
+        {
+          "list-unsubscribe": `<${base}?token=T${id}>`,
+          "list-unsubscribe-post": "List-Unsubscribe=One-Click",
+        },
+      );
+      expect(found).toHaveLength(2);
+      expect([sendId, html, text]).toEqual([
+        String(id),
+        expect.stringContaining(`href="${base}/T${id}"`),
+        expect.stringContaining(`Unsubscribe: ${base}/T${id}`),
+      ]);
+    }
+  });
+});

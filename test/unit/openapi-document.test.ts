@@ -1,0 +1,173 @@
+import { Validator } from "@seriousme/openapi-schema-validator";
+import { describe, expect, test } from "vitest";
+import * as z from "zod";
+import { getOpenApiDocument } from "../../functions/openapi-document.ts";
+import { groups } from "../../functions/route-groups.ts";
+import { routeGroup } from "../../shared/http/dispatch.ts";
+import { createOpenApiDocument } from "../../shared/http/openapi/document.ts";
+import type { JsonSchema } from "../../shared/http/openapi/json-schemas.ts";
+import { route } from "../../shared/http/route.ts";
+
+const api = await getOpenApiDocument();
+const routes = groups.flatMap((one) => one.routes);
+const operations = Object.entries(api.paths).flatMap(([path, methods]) =>
+  Object.entries(methods).map(([method, operation]) => ({
+    key: `${method.toUpperCase()} ${path}`,
+    ...operation,
+  })),
+);
+
+const verbs = (
+  "accept add adjust cancel change check confirm count create delete disable enable enroll explain export get identify " +
+  "import list log pause preview receive redeliver remove render request reset resume revoke rotate save schedule search send sign " +
+  "submit test track trigger unsubscribe update upsert validate verify view"
+).split(" ");
+
+describe("the OpenAPI document", () => {
+  test("is a valid OpenAPI 3.1 document whose references all resolve", async () => {
+    const validator = new Validator();
+    expect(await validator.validate(JSON.parse(JSON.stringify(api)))).toEqual({ valid: true });
+    expect(validator.version).toBe("3.1");
+    for (const [, ref = ""] of JSON.stringify(api).matchAll(/"\$ref":"([^"]+)"/g))
+      expect(at(ref), ref).toBeDefined();
+  });
+
+  test("lists exactly the routes of the service", () => {
+    expect(operations.map(({ key }) => key).sort()).toEqual(routes.map(({ key }) => key).sort());
+  });
+
+  test("lists 402 for every endpoint that accepts email", () => {
+    for (const path of ["/send", "/send/batch", "/campaigns/{id}/send", "/campaigns/{id}/test"])
+      expect(Object.keys(api.paths[`/api/v1${path}`]!.post!.responses), path).toContain("402");
+  });
+
+  test("gives each operation a unique id of verb and noun", () => {
+    const ids = operations.map(({ operationId }) => operationId);
+    expect(ids.filter((id, i) => ids.indexOf(id) !== i)).toEqual([]);
+    for (const id of ids) {
+      expect(id).toMatch(/^[a-z][A-Za-z0-9]+$/);
+      expect(verbs, id).toContain(id.replace(/[A-Z].*/, ""));
+    }
+  });
+
+  test("gives each operation a short summary without a full stop", () => {
+    for (const { key, summary } of operations) {
+      expect(summary.length, key).toBeLessThanOrEqual(60);
+      expect(summary, key).toMatch(/^[A-Z][^.;]+$/);
+    }
+  });
+
+  test("describes each tag and each parameter", () => {
+    const used = new Set(operations.flatMap(({ tags }) => tags));
+    expect(api.tags.map(({ name }) => name).sort()).toEqual([...used].sort());
+    for (const { name, description } of api.tags) expect(description, name).toMatch(/\.$/);
+    for (const { key, parameters } of operations)
+      for (const parameter of parameters)
+        if ("name" in parameter)
+          expect(parameter.description, `${key} ${parameter.name}`).toMatch(/[.`]$/);
+  });
+
+  test("lists one success response and the error response of each operation", () => {
+    for (const { key, responses } of operations) {
+      const good = Object.entries(responses).filter(([status]) => /^2/.test(status));
+      // A second one is 202, for work that takes too long for one request.
+      expect(
+        good.filter(([status]) => good.length === 1 || status !== "202"),
+        key,
+      ).toHaveLength(1);
+      for (const [, answer] of good) expect(answer, key).toHaveProperty("content");
+      expect(responses, key).toHaveProperty("default");
+    }
+  });
+
+  test("lists the rate limit headers of every endpoint that needs a credential", () => {
+    for (const { key, security, responses } of operations) {
+      const [, answer] = Object.entries(responses).find(([status]) => /^2/.test(status))!;
+      expect(
+        Object.keys(answer).includes("headers") &&
+          JSON.stringify(answer).includes("X-RateLimit-Remaining"),
+        key,
+      ).toBe(security.length > 0);
+    }
+  });
+
+  test.each(
+    routes
+      .filter(({ body, rawBodyTypes }) => body && !rawBodyTypes)
+      .map((one) => [one.key, one] as const),
+  )("%s accepts its own example", (key, { body }) => {
+    const { requestBody } = operations.find((one) => one.key === key)!;
+    const { success, error } = body!.safeParse(requestBody!.content["application/json"]!.example);
+    expect(success, error?.message).toBe(true);
+  });
+
+  test("shows the example of a schema that transforms its input", () => {
+    const body = z.object({ id: z.int().transform(String) }).meta({ examples: [{ id: 42 }] });
+    const { paths } = createOpenApiDocument([
+      routeGroup("things", [route("POST /things", "A thing", { body, handle: async () => null })]),
+    ]);
+    expect(
+      paths["/api/v1/things"]!.post!.requestBody!.content["application/json"]!.example,
+    ).toEqual({ id: 42 });
+  });
+
+  test("does not require fields that a repeated response leaves out", () => {
+    const shownOnce = routes.filter(({ fieldsShownOnce }) => fieldsShownOnce.length);
+    expect(shownOnce.length).toBeGreaterThan(4);
+    for (const { key, path, method, status, fieldsShownOnce } of shownOnce) {
+      const answer = api.paths[path]![method.toLowerCase()]!.responses[status] as {
+        content: Record<string, { schema: JsonSchema }>;
+      };
+      const { data } = answer.content["application/json"]!.schema.properties!;
+      const schema = data!.$ref ? (at(data!.$ref) as JsonSchema) : data!;
+      for (const name of fieldsShownOnce) {
+        expect(schema.properties?.[name]?.description, `${key} ${name}`).toContain(
+          "Idempotency-Key",
+        );
+        expect(schema.required ?? [], key).not.toContain(name);
+      }
+    }
+  });
+
+  test("lists a schema with an id once, wherever it is used", () => {
+    const Thing = z.object({ id: z.int() }).meta({ id: "Thing" });
+    const things = route("GET /things", "Things", {
+      returns: z.object({ things: z.array(Thing) }),
+      handle: async () => ({ things: [] }),
+    });
+    const thing = route("GET /things/:id", "A thing", {
+      returns: Thing,
+      handle: async () => ({ id: 1 }),
+    });
+    const { paths, components } = createOpenApiDocument([routeGroup("things", [things, thing])]);
+    expect(components.schemas).toHaveProperty("Thing", {
+      type: "object",
+      properties: { id: { type: "integer" } },
+      required: ["id"],
+    });
+    expect(JSON.stringify(paths).match(/"#\/components\/schemas\/Thing"/g)).toHaveLength(2);
+    expect(paths["/api/v1/things"]!.get!.operationId).toBe("listThings");
+  });
+
+  test("rejects two different schemas with the same id", () => {
+    const one = route("GET /one", "One", {
+      returns: z.object({ a: z.int() }).meta({ id: "Same" }),
+      handle: async () => ({ a: 1 }),
+    });
+    const two = route("GET /two", "Two", {
+      returns: z.object({ b: z.int() }).meta({ id: "Same" }),
+      handle: async () => ({ b: 1 }),
+    });
+    expect(() => createOpenApiDocument([routeGroup("both", [one, two])])).toThrow("id Same");
+  });
+});
+
+function at(ref: string): unknown {
+  return ref
+    .slice(2)
+    .split("/")
+    .reduce<unknown>(
+      (inside, name) => (inside as Record<string, unknown> | undefined)?.[name],
+      api,
+    );
+}

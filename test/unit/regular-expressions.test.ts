@@ -1,0 +1,156 @@
+// Text from outside must not stall the process: no regular expression may take more than linear
+// time.
+import { globSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { createContext, Script } from "node:vm";
+import { expect, test } from "vitest";
+
+const root = join(import.meta.dirname, "../..");
+const files = ["shared", "functions"]
+  .flatMap((folder) => globSync(`${folder}/**/*.ts`, { cwd: root }))
+  .sort();
+
+interface Found {
+  file: string;
+  line: number;
+  source: string;
+  flags: string;
+}
+
+const token = new RegExp(
+  [
+    String.raw`(?<blank>\s+|//[^\n]*|/\*[^]*?\*/)`,
+    String.raw`(?<string>"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*')`,
+    String.raw`(?<word>[\w$#]+)`,
+    String.raw`(?<regex>/(?:[^/\\[\n]|\\.|\[(?:[^\]\\\n]|\\.)*\])+/[a-z]*)`,
+    "(?<other>[^])",
+  ].join("|"),
+  "y",
+);
+const wordsBeforeRegex = new Set(["return", "typeof", "case", "in", "of", "await", "yield"]);
+
+/** Markup in template strings is read as code, and most of it is no expression. */
+function isValid({ source, flags }: Found): boolean {
+  try {
+    return new RegExp(source, flags) instanceof RegExp;
+  } catch {
+    return false;
+  }
+}
+
+/** The regular expressions of a TypeScript file. */
+function regularExpressions(file: string): Found[] {
+  const text = readFileSync(join(root, file), "utf8");
+  const found: Found[] = [];
+  let before = "";
+  for (let at = 0; at < text.length; ) {
+    token.lastIndex = at;
+    const { 0: all, groups = {} } = token.exec(text)!;
+    const isValue = /[\w$)\]"'}]$/.test(before) && !wordsBeforeRegex.has(before);
+    const isRegex = groups.regex !== undefined && !isValue;
+    if (isRegex) {
+      const end = all.lastIndexOf("/");
+      const line = text.slice(0, at).split("\n").length;
+      const one = { file, line, source: all.slice(1, end), flags: all.slice(end + 1) };
+      if (isValid(one)) found.push(one);
+    }
+    if (groups.blank === undefined) before = groups.regex !== undefined && isValue ? "/" : all;
+    at += groups.regex !== undefined && isValue ? 1 : all.length;
+  }
+  return found;
+}
+
+const length = 100_000;
+const basicUnits = [
+  ..."a0 \t\n\r:;.,-_<>&='\"/\\@%()[]{}|+*!é\u0000\u00a0\u0301",
+  "ab",
+  "a.",
+  "a:",
+  "a ",
+  "<a",
+  "=a",
+  "\r\n",
+  "😀",
+];
+
+const manyOf = (unit: string) => unit.repeat(Math.ceil(length / unit.length));
+const basicTexts = basicUnits.flatMap((unit) => [manyOf(unit), `${manyOf(unit)}\u0001`]);
+
+/** Also texts made of what the expression itself names, which it therefore reads far into. */
+function hostileTexts({ source }: Found): string[] {
+  const plain = source
+    .replace(/\\[dDsSwWbBnrtpP](\{\w+\})?|\(\?[:=!<]*/g, " ")
+    .replace(/\\(.)/g, "$1");
+  const [first = "", ...more] = plain.match(/[^\s()[\]{}|*+?^$]+/g) ?? [];
+  const own = new Set([first, ...more.slice(0, 4)].filter(Boolean));
+  return [
+    ...basicTexts,
+    ...basicUnits.map((unit) => `${first}${manyOf(unit)}\u0001`),
+    ...[...own].flatMap((unit) => [
+      `${manyOf(unit)}\u0001`,
+      `${manyOf(unit[0]!)}\u0001`,
+      `${first}${manyOf(unit)}`,
+    ]),
+  ];
+}
+
+// All texts together take well below a second in linear time, and each takes more than ten in
+// quadratic time.
+const generousMs = 8000;
+const script = new Script("for (text of texts) text.replace(expression, '')");
+
+/** The start of a text that it takes too long for. */
+function stalls(found: Found, timeout = generousMs): string | undefined {
+  const context = createContext({ expression: undefined, texts: hostileTexts(found), text: "" });
+  // With `g` it looks for every match, as `replace` and `matchAll` do.
+  context.expression = new RegExp(found.source, `${found.flags.replace(/[gy]/g, "")}g`);
+  try {
+    script.runInContext(context, { timeout });
+    return undefined;
+  } catch (error) {
+    if ((error as { code?: string }).code === "ERR_SCRIPT_EXECUTION_TIMEOUT")
+      return String(context.text).slice(0, 20);
+    throw error;
+  }
+}
+
+/** They read texts of ours only. */
+const ownTextOnly = [
+  "shared/pages/tracking-script.ts",
+  "shared/domain/automation/playbooks/playbook-mail.ts",
+];
+
+const all = files.filter((file) => !ownTextOnly.includes(file)).flatMap(regularExpressions);
+
+test("regular expressions are found in the sources", () => {
+  expect(all.length).toBeGreaterThan(150);
+  expect(all.map(({ source }) => source)).toContain("^v=spf1( |$)");
+});
+
+test("the detector finds an expression that takes quadratic time", () => {
+  const spf = {
+    file: "",
+    line: 0,
+    source: String.raw`^:[\da-f:.]*:[\da-f:.]*(\/\d{1,3})?$`,
+    flags: "i",
+  };
+  expect(stalls(spf, 2000)).toMatch(/^:/);
+});
+
+test.each(files.filter((file) => all.some((found) => found.file === file)))(
+  "%s reads hostile text in linear time",
+  (file) => {
+    const slow = all
+      .filter((found) => found.file === file)
+      .flatMap((found) => {
+        const text = stalls(found);
+        return text === undefined
+          ? []
+          : [
+              `${file}:${found.line} /${found.source}/${found.flags} takes too long for ${JSON.stringify(text)}`,
+            ];
+      });
+    expect(slow).toEqual([]);
+  },
+  300_000,
+);

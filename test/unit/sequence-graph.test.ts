@@ -1,0 +1,273 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { nextOpening, SendWindow } from "../../shared/domain/automation/send-window.ts";
+import * as flow from "../../shared/domain/automation/step-graph.ts";
+import { NewSequenceStep, type SequenceStep } from "../../shared/domain/automation/step-schema.ts";
+
+let ids = 0;
+const stamps = (n: number) =>
+  Array.from({ length: n }, () => ({ id: ++ids, createdAt: "t", updatedAt: "t" }));
+const anyone = { match: "all", conditions: [] };
+type Given = Partial<SequenceStep> & { type: SequenceStep["type"] };
+const flowOf = (...given: Given[]) =>
+  flow.addSteps(flow.emptyGraph, {
+    input: given.map((step) => NewSequenceStep.parse(step)),
+    stamps: stamps(given.length),
+  });
+const email = (more: Partial<SequenceStep> = {}): Given => ({
+  type: "email",
+  templateId: 1,
+  ...more,
+});
+const fork = (more: Partial<SequenceStep>): Given => ({
+  type: "condition",
+  conditionConfig: anyone as SequenceStep["conditionConfig"],
+  ...more,
+});
+
+/** Orders of the steps that are passed when every condition turns out so. */
+function walk(of: flow.StepGraph, held: boolean, from: flow.StepPosition = { order: 0 }): number[] {
+  const orders: number[] = [];
+  for (let step = flow.currentStep(of, from); step; step = flow.nextStep(of, step, held))
+    orders.push(step.stepOrder);
+  return orders;
+}
+
+describe("the order of steps", () => {
+  test("follows stepOrder, with gaps", () => {
+    expect(walk(flowOf(email({ stepOrder: 10 }), email({ stepOrder: 20 }), email()), true)).toEqual(
+      [10, 20, 21],
+    );
+  });
+
+  test("jumps over steps, and ends at null", () => {
+    expect(
+      walk(
+        flowOf(email({ nextStepOrder: 3 }), email(), email({ nextStepOrder: null }), email()),
+        true,
+      ),
+    ).toEqual([1, 3]);
+  });
+
+  test("keeps branches separate until a jump joins them", () => {
+    const forked = flowOf(
+      fork({ trueBranchStepOrder: 2, falseBranchStepOrder: 4 }),
+      email(),
+      email(),
+      email(),
+      email(),
+    );
+    expect([walk(forked, true), walk(forked, false)]).toEqual([
+      [1, 2, 3],
+      [1, 4, 5],
+    ]);
+    const joined = flowOf(
+      fork({ falseBranchStepOrder: 3 }),
+      email({ nextStepOrder: 4 }),
+      email(),
+      email(),
+    );
+    expect([walk(joined, true), walk(joined, false)]).toEqual([
+      [1, 2, 4],
+      [1, 3, 4],
+    ]);
+    const ending = flowOf(fork({ trueBranchStepOrder: null }), email());
+    expect([walk(ending, true), walk(ending, false)]).toEqual([[1], [1, 2]]);
+  });
+
+  test("continues after a removed step, also after a jump", () => {
+    const whole = flowOf(email(), email({ nextStepOrder: 4 }), email(), email());
+    const [, second] = whole.steps;
+    const less = flow.removeStep(whole, second!);
+    expect(walk(less, true, { stepId: second!.id, order: 2 })).toEqual([4]);
+    const jumping = flowOf(email({ nextStepOrder: 3 }), email(), email(), email());
+    expect(walk(flow.removeStep(jumping, jumping.steps[2]!), true)).toEqual([1, 4]);
+  });
+
+  test("starts a branch at its next step when the first one is removed", () => {
+    const forked = flowOf(
+      fork({ trueBranchStepOrder: 2, falseBranchStepOrder: 4 }),
+      email(),
+      email(),
+      email(),
+      email(),
+    );
+    const both = (way: flow.StepGraph) => [walk(way, true), walk(way, false)];
+    const without = (...orders: number[]) =>
+      orders.reduce(
+        (way, order) =>
+          flow.removeStep(way, way.steps.find(({ stepOrder }) => stepOrder === order)!),
+        forked,
+      );
+    expect(both(without(2))).toEqual([
+      [1, 3],
+      [1, 4, 5],
+    ]);
+    expect(both(without(2, 3))).toEqual([[1], [1, 4, 5]]);
+    expect(both(without(4))).toEqual([
+      [1, 2, 3],
+      [1, 5],
+    ]);
+    expect(both(without(4, 5))).toEqual([[1, 2, 3], [1]]);
+  });
+
+  test("renumbers later steps, jumps and conditions after an insertion", () => {
+    const asked = {
+      match: "all" as const,
+      conditions: [{ field: "step.1.opened", operator: "exists" as const }],
+    };
+    const before = flowOf(
+      email({ nextStepOrder: 3 }),
+      email(),
+      fork({ conditionConfig: asked, trueBranchStepOrder: 4 }),
+      email(),
+    );
+    const after = flow.addSteps(before, {
+      input: [NewSequenceStep.parse(email({ stepOrder: 1 }))],
+      stamps: stamps(1),
+      insert: true,
+    });
+    expect(after.steps.map(({ stepOrder }) => stepOrder)).toEqual([1, 2, 3, 4, 5]);
+    expect(after.steps[1]).toMatchObject({ nextStepOrder: 4 });
+    expect(after.steps[3]).toMatchObject({
+      trueBranchStepOrder: 5,
+      conditionConfig: { conditions: [{ field: "step.2.opened" }] },
+    });
+  });
+
+  test("never goes back or in circles after any additions and removals", () => {
+    const jump = fc.option(fc.integer({ min: 1, max: 30 }), { nil: undefined });
+    const anyStep = fc.record({
+      type: fc.constantFrom<SequenceStep["type"]>("email", "delay", "condition"),
+      stepOrder: fc.integer({ min: 1, max: 30 }),
+      nextStepOrder: jump,
+      trueBranchStepOrder: jump,
+      falseBranchStepOrder: jump,
+    });
+    fc.assert(
+      fc.property(
+        fc.array(anyStep, { maxLength: 12 }),
+        fc.array(fc.integer({ min: 0, max: 11 })),
+        fc.boolean(),
+        (given, removals, held) => {
+          let way = flow.emptyGraph;
+          for (const step of given)
+            try {
+              way = flow.addSteps(way, {
+                input: [NewSequenceStep.parse(step)],
+                stamps: stamps(1),
+                insert: step.stepOrder % 2 === 0,
+              });
+            } catch {}
+          const known = way.steps;
+          for (const n of removals) if (way.steps[n]) way = flow.removeStep(way, way.steps[n]);
+          for (const from of [
+            { order: 0 },
+            ...known.map(({ id, stepOrder }) => ({ stepId: id, order: stepOrder })),
+          ]) {
+            const orders = walk(way, held, from);
+            expect(orders).toEqual([...new Set(orders)].toSorted((a, b) => a - b));
+          }
+        },
+      ),
+    );
+  });
+});
+
+describe("validation", () => {
+  test.each([
+    ["nextStepOrder", [email({ stepOrder: 2, nextStepOrder: 2 })]],
+    ["trueBranchStepOrder", [email(), fork({ trueBranchStepOrder: 1 })]],
+    ["stepOrder", [email({ stepOrder: 1 }), email({ stepOrder: 1 })]],
+    [
+      "conditionConfig",
+      [
+        fork({
+          conditionConfig: {
+            match: "all",
+            conditions: [{ field: "step.2.opened", operator: "exists" }],
+          },
+        }),
+      ],
+    ],
+  ])("%s", (path, given) => {
+    expect(() => flowOf(...(given as Given[]))).toThrow(
+      expect.objectContaining({ kind: "invalid", details: [expect.objectContaining({ path })] }),
+    );
+  });
+
+  test("names the missing parts", () => {
+    expect(flow.missingParts(flow.emptyGraph)).toEqual(["the sequence has no steps"]);
+    const half = flowOf(
+      email({ templateId: null }),
+      { type: "delay" },
+      { type: "condition", falseBranchStepOrder: 9 },
+    );
+    expect(flow.missingParts(half)).toEqual([
+      "step 1: templateId is needed",
+      "step 2: delayMinutes is needed",
+      "step 3: conditionConfig is needed",
+      "step 3: falseBranchStepOrder is 9, but that step does not exist",
+    ]);
+  });
+});
+
+describe("windows", () => {
+  const at = (text: string) => new Date(text);
+  const weekdays = SendWindow.parse({ days: [1, 2, 3, 4, 5], from: "09:10", until: "17:00" });
+
+  test.each([
+    ["inside it is now", "2026-11-20T12:00:00Z", "UTC", "2026-11-20T12:00:00.000Z"],
+    [
+      "before it is when it opens, to the minute",
+      "2026-11-20T03:00:00Z",
+      "UTC",
+      "2026-11-20T09:10:00.000Z",
+    ],
+    ["at its end it is over", "2026-11-19T17:00:00Z", "UTC", "2026-11-20T09:10:00.000Z"],
+    ["on Friday evening it is Monday", "2026-11-20T17:00:01Z", "UTC", "2026-11-23T09:10:00.000Z"],
+    [
+      "it is the clock on the wall",
+      "2026-11-20T00:00:00Z",
+      "America/New_York",
+      "2026-11-20T14:10:00.000Z",
+    ],
+    [
+      "with offsets of three quarters",
+      "2026-11-20T00:00:00Z",
+      "Asia/Kathmandu",
+      "2026-11-20T03:25:00.000Z",
+    ],
+    [
+      "also over a change of the clocks",
+      "2026-10-24T15:00:00Z",
+      "Europe/Berlin",
+      "2026-10-26T08:10:00.000Z",
+    ],
+  ])("%s", (_, now, timezone, wanted) => {
+    expect(nextOpening(weekdays, timezone, at(now)).toISOString()).toBe(wanted);
+  });
+
+  test.each([
+    [{ from: "09:01", until: "09:15" }, false],
+    [{ from: "09:00", until: "09:15" }, true],
+    [{ from: "17:00", until: "09:00" }, false],
+    [{ from: "23:46" }, false],
+    [{ from: "23:45" }, true],
+    [{ until: "00:14" }, false],
+    [{ until: "00:15" }, true],
+  ])("that are shorter than a quarter of an hour might never be met: %j", (given, isTaken) => {
+    const { success, error } = SendWindow.safeParse(given);
+    expect(success).toBe(isTaken);
+    if (!isTaken)
+      expect(error!.issues).toMatchObject([
+        { path: ["from"], message: "must be at least 15 minutes before until" },
+      ]);
+  });
+
+  test("without a window returns the current time", () => {
+    expect(nextOpening(null, "UTC", at("2026-11-20T03:00:00Z"))).toEqual(
+      at("2026-11-20T03:00:00Z"),
+    );
+  });
+});

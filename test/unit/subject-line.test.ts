@@ -1,0 +1,64 @@
+import { expect, test } from "vitest";
+import { getOpenApiDocument } from "../../functions/openapi-document.ts";
+import { SingleMessage } from "../../shared/domain/sending/intake/message.ts";
+import { EmailAddress, toSingleLine } from "../../shared/kernel/email-fields.ts";
+
+const mail = {
+  to: "ann@example.com",
+  fromEmail: "hi@shop.example",
+  subject: "Hi",
+  html: "<p>Hi</p>",
+};
+
+test("a subject keeps what can be read and loses what could break out of its line", () => {
+  const broken = [
+    "a",
+    "\r\n",
+    "b",
+    "\u0000",
+    "c",
+    "\u001b",
+    "d",
+    "\u2028",
+    "e\u00fc\u{1F600}",
+  ].join("");
+  expect(toSingleLine(broken)).toBe("a b c d e\u00fc\u{1F600}");
+});
+
+test.each([
+  "X-Send-Id",
+  "x-smtpapi",
+  "X-Mailgun-Variables",
+  "X-PM-Message-Stream",
+  "X-SES-Configuration-Set",
+  "Bcc",
+])("%s is no header for callers", (name) => {
+  expect(SingleMessage.safeParse({ ...mail, headers: { [name]: "1" } }).success).toBe(false);
+});
+
+test.each(["X-Entity-Ref-ID", "List-Id", "In-Reply-To"])("%s is", (name) => {
+  expect(SingleMessage.safeParse({ ...mail, headers: { [name]: "1" } }).success).toBe(true);
+});
+
+test("the document names the valid addresses that are refused, and no others are", async () => {
+  const { description } = (await getOpenApiDocument()).info;
+  for (const mark of "!#$%&*/=?^{|}~") {
+    expect(EmailAddress.safeParse(`a${mark}b@example.com`).success, mark).toBe(false);
+    expect(description).toContain(` ${mark}`.replace(" !", "`!"));
+  }
+  for (const address of [
+    "a`b@example.com",
+    "a'@example.com",
+    '"a b"@example.com',
+    "a@[192.0.2.1]",
+    "a@bücher.example",
+  ])
+    expect(EmailAddress.safeParse(address).success, address).toBe(false);
+  for (const address of [
+    "a.b-c_d+e'f@example.com",
+    "'a@example.com",
+    "a-@xn--bcher-kva.example",
+    `${"a".repeat(64)}@example.com`,
+  ])
+    expect(EmailAddress.safeParse(address).success, address).toBe(true);
+});
