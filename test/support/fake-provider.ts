@@ -50,6 +50,8 @@ export interface FakeProvider {
   isRefused: (to: string) => boolean;
   /** Milliseconds that each answer takes. */
   latencyMs: number;
+  /** Calls wait for it before they are answered. */
+  gate: Promise<void> | undefined;
   stop(): Promise<void>;
 }
 
@@ -70,6 +72,7 @@ export async function startFakeProvider(key: "postmark" | "resend" | "ses"): Pro
     faultFor: () => undefined,
     isRefused: () => false,
     latencyMs: 0,
+    gate: undefined,
     stop,
   };
   const answersByKey = new Map<string, { status: number; body: unknown; question: string }>();
@@ -91,6 +94,7 @@ export async function startFakeProvider(key: "postmark" | "resend" | "ses"): Pro
     };
     provider.calls.push(call);
     if (provider.latencyMs) await new Promise((resolve) => setTimeout(resolve, provider.latencyMs));
+    await provider.gate;
     const trouble = provider.faultFor(call);
     const requestText = `${request.url} ${JSON.stringify(body)}`;
     const storedAnswer = answersByKey.get(String(idempotencyKey));

@@ -97,26 +97,17 @@ async function rewriteChunk(
   const content = keys.bulkContent(orgId, block);
   const head = { ...before, ...staging.toChunkHead(winnerMessage, block) };
   const expires = epochSeconds() + contentTtlSeconds;
+  const compressed = await compress(content, await staging.buildMarketingContent(winnerMessage));
+  const replaceChunk = await chunks.replaceChunkWrite(
+    keys.chunk(orgId, block, chunk),
+    { head, lines },
+    all(exists, absent("cancelled")),
+  );
   // The conditions stop a worker that was frozen from restoring a chunk that was cancelled or
   // removed in the meantime.
   await Promise.all([
-    transact(
-      put(
-        content,
-        {
-          ...(await compress(content, await staging.buildMarketingContent(winnerMessage))),
-          expires,
-        },
-        { if: exists },
-      ),
-    ),
-    transact(
-      await chunks.replaceChunkWrite(
-        keys.chunk(orgId, block, chunk),
-        { head, lines },
-        all(exists, absent("cancelled")),
-      ),
-    ),
+    transact(put(content, { ...compressed, expires }, { if: exists })),
+    transact(replaceChunk),
   ]);
   return true;
 }
