@@ -228,7 +228,7 @@ export const contacts = routeGroup("contacts", [
     },
   }),
   route("POST /contacts/:id/tags", "Add a tag to a contact", {
-    operationId: "addTagToContact",
+    operationId: "applyContactTag",
     description:
       "Takes the name or the id of a tag. A name that does not exist yet creates the tag. " +
       "Starts the sequences with the trigger `tag_add` and applies scoring rules. Safe to " +
@@ -247,7 +247,7 @@ export const contacts = routeGroup("contacts", [
     },
   }),
   route("DELETE /contacts/:id/tags/:tagId", "Remove a tag from a contact", {
-    operationId: "removeTagFromContact",
+    operationId: "removeContactTag",
     description: "Safe to repeat: the response is the same whether or not the contact had the tag.",
     level: "site",
     returns: Deleted,

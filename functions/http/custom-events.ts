@@ -61,6 +61,7 @@ export const customEvents = routeGroup("custom-events", [
     handle: ({ caller, query }) => eventNames.listNames(caller, query.siteId),
   }),
   route("DELETE /events/custom/names/:eventName", "Delete a custom event name", {
+    operationId: "deleteCustomEventName",
     level: "site",
     description:
       "Frees a place for another name. Recorded events and the counts of contacts stay. The " +

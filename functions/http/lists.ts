@@ -144,7 +144,7 @@ export const lists = routeGroup("lists", [
     },
   }),
   route("GET /lists/:id/contacts", "Search contacts to add to a list", {
-    operationId: "searchContactsForList",
+    operationId: "searchListContacts",
     description:
       "Searches the contacts of the list's site by email address or name, ordered by email " +
       "address. `member` says whether a contact is already on the list. To read the contacts " +
@@ -176,7 +176,7 @@ export const lists = routeGroup("lists", [
     },
   }),
   route("POST /lists/:id/contacts", "Add contacts to a list", {
-    operationId: "addContactsToList",
+    operationId: "addListContacts",
     description:
       "Takes one `contactId` or up to 100 `contactIds`. Starts the sequences with the " +
       "trigger `list_join`. Contacts that are already on the list are counted in `unchanged`.",
@@ -194,7 +194,7 @@ export const lists = routeGroup("lists", [
     },
   }),
   route("DELETE /lists/:id/contacts", "Remove contacts from a list", {
-    operationId: "removeContactsFromList",
+    operationId: "removeListContacts",
     description: "Takes one `contactId` or up to 100 `contactIds`, in the body or in the query.",
     level: "site",
     query: MembersQuery,

@@ -19,7 +19,7 @@ const cache = createLruCache<string | Uint8Array>(16_000_000);
 
 export const reference = routeGroup("reference", [
   route("GET /openapi.json", "Get the OpenAPI document", {
-    operationId: "getOpenapiDocument",
+    operationId: "getOpenApiDocument",
     description: "Returns this interface as OpenAPI 3.1.",
     auth: "public",
     cors: true,

@@ -119,7 +119,7 @@ export const sequences = routeGroup("sequences", [
     handle: ({ caller, params }) => getDetail(caller, params.id),
   }),
   route("POST /sequences/:id/enroll", "Enroll contacts in a sequence", {
-    operationId: "enrollContacts",
+    operationId: "enrollSequenceContacts",
     description:
       "Takes one `contactId` or up to 100 `contactIds` of the sequence's site. Contacts that " +
       "are active in the sequence are counted in `unchanged`.",

@@ -58,7 +58,7 @@ export const stockPhotos = routeGroup("stock-photos", [
   }),
   // Emails are read everywhere, so the photo is public. Its URL cannot be guessed.
   route("GET /photos/:orgId/:name", "Get a saved photo", {
-    operationId: "getSavedPhoto",
+    operationId: "getStockPhotoFile",
     auth: "public",
     rateLimit: "none",
     returns: z.custom<string | Uint8Array>(),

@@ -67,6 +67,7 @@ export const webhooks = routeGroup("webhooks", [
       deliveries.list(caller, page, { webhookId: params.id, status }),
   }),
   route("POST /webhooks/:id/deliveries/:deliveryId/redeliver", "Redeliver a webhook event", {
+    operationId: "retryWebhookDelivery",
     description:
       "Delivers the event again, whatever its status, with a new set of retries and the same " +
       "`webhook-id`.",

@@ -85,8 +85,7 @@ interface RouteOptions<
 > {
   auth?: A;
   /**
-   * Verb and noun, unique: the method name in generated clients. Defaults to a name made of method
-   * and path.
+   * Verb and noun, unique. Needed only if operation-names.ts makes a bad one of method and path.
    */
   operationId?: string;
   /**

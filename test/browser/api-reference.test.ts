@@ -54,7 +54,7 @@ describe.skipIf(!inject("chromium"))("the API reference", () => {
       .first()
       .click();
     await page.getByRole("heading", { name: "Cancel a scheduled send" }).waitFor();
-    await page.waitForURL(`${docs}#tag/send/cancelSend`);
+    await page.waitForURL(`${docs}#tag/sends/cancelSend`);
     const foreign = asked.filter((url) => !/^(data|blob):/.test(url) && !url.startsWith(origin));
     expect(asked.length).toBeGreaterThan(2);
     expect(foreign).toEqual([]);
@@ -83,7 +83,7 @@ describe.skipIf(!inject("chromium"))("the API reference", () => {
   });
 
   it("is as wide as a phone and opens its contents", async () => {
-    const page = await visited("#tag/send/sendEmail", "Send an email", phone);
+    const page = await visited("#tag/emails/sendEmail", "Send an email", phone);
     expect(await page.evaluate("document.documentElement.scrollWidth > innerWidth")).toBe(false);
     await page.getByRole("button", { name: "Open Menu" }).first().click();
     await page.getByRole("link", { name: "Campaigns" }).first().waitFor();
@@ -95,7 +95,7 @@ describe.skipIf(!inject("chromium"))("the API reference", () => {
     "has no accessibility issue in its guides and operations: %s, %s",
     async (_, colorScheme, size) => {
       const options = { ...size, ...axePageOptions, colorScheme };
-      const page = await visited("#tag/send/sendEmail", "Send an email", options);
+      const page = await visited("#tag/emails/sendEmail", "Send an email", options);
       expect(await findAccessibilityIssues(page)).toEqual([]);
       await savePicture(page, `api-reference-${colorScheme}`);
       await page.context().close();
@@ -103,7 +103,7 @@ describe.skipIf(!inject("chromium"))("the API reference", () => {
   );
 
   it.each([
-    ["#cancelSend", "Cancel a scheduled send", "#tag/send/cancelSend"],
+    ["#cancelSend", "Cancel a scheduled send", "#tag/sends/cancelSend"],
     ["#rate-limits", "Rate limits", "#description/rate-limits"],
   ])("still opens the link %s of older versions", async (hash, heading, newHash) => {
     const page = await visited(hash, heading);

@@ -1,7 +1,7 @@
 // One record of each kind, made over HTTP; whoever adds a kind adds its maker here.
 import { groups } from "../../functions/route-groups.ts";
 import type { RouteGroup } from "../../shared/http/dispatch.ts";
-import { shortPath } from "../../shared/http/openapi/document.ts";
+import { shortPath } from "../../shared/http/operation-names.ts";
 import type { Route } from "../../shared/http/route.ts";
 import { invokeRoute, type LambdaRequest } from "./lambda-requests.ts";
 

@@ -271,13 +271,13 @@ export const exampleSetups: Record<string, ExampleSetup> = {
       reason: "Came to our stand",
     }),
   ),
-  deleteEventsCustomName: doFirst(async (world) =>
+  deleteCustomEventName: doFirst(async (world) =>
     world.callAndExpect("POST", "/events/custom", {
       contactId: await world.ensureRecord("contacts"),
       eventName: "order_placed",
     }),
   ),
-  searchContactsForList: withRecord("contacts"),
+  searchListContacts: withRecord("contacts"),
   listSegmentContacts: async (world) => {
     await world.ensureRecord("contacts");
     const rules = {
@@ -417,6 +417,6 @@ export const exampleSetups: Record<string, ExampleSetup> = {
   getUnsubscribePage: async (world) => ({ path: { token: await unsubscribeToken(world) } }),
   submitUnsubscribePage: async (world) => ({ path: { token: await unsubscribeToken(world) } }),
   listWebhookDeliveries: doFirst(deliveryOf),
-  redeliverWebhookDelivery: async (world) => ({ path: { deliveryId: await deliveryOf(world) } }),
-  getSavedPhoto: photo,
+  retryWebhookDelivery: async (world) => ({ path: { deliveryId: await deliveryOf(world) } }),
+  getStockPhotoFile: photo,
 };

@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { groups } from "../../functions/route-groups.ts";
-import { shortPath } from "../../shared/http/openapi/document.ts";
+import { shortPath } from "../../shared/http/operation-names.ts";
 import { providers } from "../../shared/providers/registry.ts";
 
 /** Not built yet, by the issue that brings it. It only ever shrinks: what is built is taken off. */

@@ -18,9 +18,10 @@ const operations = Object.entries(api.paths).flatMap(([path, methods]) =>
 );
 
 const verbs = (
-  "accept add adjust cancel change check confirm count create delete disable enable enroll explain export get identify " +
-  "import list log pause preview receive redeliver remove render request reset resume revoke rotate save schedule search send sign " +
-  "submit test track trigger unsubscribe update upsert validate verify view"
+  "add adjust apply cancel change check confirm count create delete disable enable enroll " +
+  "explain export get identify import list log pause preview receive remove render request " +
+  "reset resume retry revoke rotate save schedule search send sign submit test track trigger " +
+  "unsubscribe update upsert validate verify view"
 ).split(" ");
 
 describe("the OpenAPI document", () => {
@@ -48,6 +49,28 @@ describe("the OpenAPI document", () => {
       expect(id).toMatch(/^[a-z][A-Za-z0-9]+$/);
       expect(verbs, id).toContain(id.replace(/[A-Z].*/, ""));
     }
+    const used = new Set(ids.map((id) => id.replace(/[A-Z].*/, "")));
+    expect(verbs.filter((verb) => !used.has(verb))).toEqual([]);
+  });
+
+  test("gives each operation a unique method of the SDK", () => {
+    const names = operations.map((operation) => operation["x-sdk-method"]);
+    expect(names.filter((name, i) => names.indexOf(name) !== i)).toEqual([]);
+    for (const name of names) expect(name).toMatch(/^[a-z][A-Za-z]+\.[a-z][A-Za-z0-9]+$/);
+    expect(names).toEqual(
+      expect.arrayContaining([
+        "apiKeys.create",
+        "campaigns.listVariants",
+        "contacts.applyTag",
+        "customEvents.deleteName",
+        "emails.send",
+        "emails.sendBatch",
+        "lists.addContacts",
+        "sendingConfigs.verify",
+        "sends.cancel",
+        "webhooks.rotateSecret",
+      ]),
+    );
   });
 
   test("gives each operation a short summary without a full stop", () => {

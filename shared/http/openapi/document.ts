@@ -1,10 +1,11 @@
 import { refusedAddresses } from "../../kernel/email-fields.ts";
 import type { RouteGroup } from "../dispatch.ts";
-import { basePath, type RateLimit, type Route } from "../route.ts";
+import { operationNames } from "../operation-names.ts";
+import { resources, singular } from "../resources.ts";
+import type { RateLimit, Route } from "../route.ts";
 import { addExamples } from "./examples.ts";
 import { readGuides } from "./guides.ts";
 import { createSchemaCollector, type JsonSchema, type ToJsonSchema } from "./json-schemas.ts";
-import { operationId, singular } from "./operation-ids.ts";
 import {
   acceptsIdempotencyKey,
   commonErrorResponses,
@@ -18,7 +19,6 @@ import {
   type ResponseObject,
   successResponse,
 } from "./response-objects.ts";
-import { tagDescriptions, tagsByGroup } from "./tags.ts";
 
 export interface Parameter {
   in: "path" | "query" | "header";
@@ -41,6 +41,8 @@ export interface Operation {
   "x-cors"?: true;
   /** HEAD is answered 200. */
   "x-probed"?: true;
+  /** Its name in the SDK: `contacts.create`. */
+  "x-sdk-method": string;
 }
 
 export type OpenApiDocument = ReturnType<typeof createOpenApiDocument>;
@@ -64,7 +66,7 @@ export function createOpenApiDocument(groups: RouteGroup[]) {
       license: { name: "MIT", identifier: "MIT" },
     },
     servers: [{ url: "/" }],
-    tags: createTags(groups),
+    tags: createTags(operations),
     paths,
     components: {
       securitySchemes: {
@@ -90,18 +92,18 @@ export function createOpenApiDocument(groups: RouteGroup[]) {
 
 const introduction = "Marketing and transactional email on your own AWS account or on one machine.";
 
-/** Groups of one resource share a tag; the first group describes it. */
-const createTags = (groups: RouteGroup[]) => {
-  const names = groups.filter(({ routes }) => routes.length).map(tagOf);
-  return [...new Set(names)].map((name) => ({
-    name,
-    "x-displayName": displayName(name),
-    ...(tagDescriptions[name] && { description: tagDescriptions[name] }),
-  }));
+const createTags = (operations: Operation[]) => {
+  const used = new Set(operations.flatMap(({ tags }) => tags));
+  return Object.entries(resources)
+    .filter(([name]) => used.has(name))
+    .map(([name, { title = titleOf(name), description }]) => ({
+      name,
+      "x-displayName": title,
+      description,
+    }));
 };
-const displayName = (tag: string): string =>
-  tag === "mfa" ? "MFA" : tag.charAt(0).toUpperCase() + tag.slice(1).replaceAll("-", " ");
-const tagOf = ({ name }: RouteGroup): string => tagsByGroup[name] ?? name;
+const titleOf = (name: string): string =>
+  name.charAt(0).toUpperCase() + name.slice(1).replaceAll("-", " ");
 
 function createPaths(
   groups: RouteGroup[],
@@ -111,37 +113,41 @@ function createPaths(
   for (const group of groups)
     for (const route of group.routes) {
       all[route.path] ??= {};
-      all[route.path]![route.method.toLowerCase()] = createOperation(tagOf(group), route, schemaOf);
+      all[route.path]![route.method.toLowerCase()] = createOperation(route, schemaOf);
     }
   return all;
 }
 
-const createOperation = (tag: string, route: Route, schemaOf: ToJsonSchema): Operation => ({
-  operationId: operationId(route),
-  tags: [tag],
-  summary: route.summary,
-  description: [
-    route.description,
-    `${accessSentence(route)} ${rateLimitSentences[route.rateLimit]}`,
-  ]
-    .filter(Boolean)
-    .join("\n\n"),
-  security: securityByAuth[route.auth](route),
-  parameters: [
-    ...pathParameters(route),
-    ...queryParameters(route, schemaOf),
-    ...(acceptsIdempotencyKey(route) ? [idempotencyKeyReference] : []),
-  ],
-  ...requestBody(route, schemaOf),
-  responses: {
-    [route.status]: successResponse(route, schemaOf),
-    ...deferredResponse(route, schemaOf),
-    ...otherStatuses(route, schemaOf),
-    ...errorResponses(route),
-  },
-  ...(route.cors && { "x-cors": true as const }),
-  ...(route.answersHead && { "x-probed": true as const }),
-});
+const createOperation = (route: Route, schemaOf: ToJsonSchema): Operation => {
+  const { operationId, tag, group, action } = operationNames(route);
+  return {
+    operationId,
+    tags: [tag],
+    summary: route.summary,
+    description: [
+      route.description,
+      `${accessSentence(route)} ${rateLimitSentences[route.rateLimit]}`,
+    ]
+      .filter(Boolean)
+      .join("\n\n"),
+    security: securityByAuth[route.auth](route),
+    parameters: [
+      ...pathParameters(route),
+      ...queryParameters(route, schemaOf),
+      ...(acceptsIdempotencyKey(route) ? [idempotencyKeyReference] : []),
+    ],
+    ...requestBody(route, schemaOf),
+    responses: {
+      [route.status]: successResponse(route, schemaOf),
+      ...deferredResponse(route, schemaOf),
+      ...otherStatuses(route, schemaOf),
+      ...errorResponses(route),
+    },
+    ...(route.cors && { "x-cors": true as const }),
+    ...(route.answersHead && { "x-probed": true as const }),
+    "x-sdk-method": `${group}.${action}`,
+  };
+};
 
 const securityByAuth: Record<Route["auth"], (route: Route) => Record<string, string[]>[]> = {
   public: () => [],
@@ -238,6 +244,3 @@ function requestBody(
     },
   };
 }
-
-/** Path without the base path: /sites/{id} */
-export const shortPath = (path: string): string => path.replace(basePath, "");

@@ -1,0 +1,120 @@
+// Resources group operations: the tag of an operation in the OpenAPI document, and its group in
+// the SDK and the command line.
+import { providerKeys } from "../providers/provider-keys.ts";
+
+interface Resource {
+  description: string;
+  /** Starts of its paths. The longest start that fits decides. Default: the name. */
+  paths?: string[];
+  /** Default: the name with spaces. */
+  title?: string;
+}
+
+/** By name, in the order of the reference. */
+export const resources: Record<string, Resource> = {
+  account: {
+    description: "Sign-up, login, password and settings of the user.",
+    paths: ["/auth", "/settings"],
+  },
+  "api-keys": {
+    description: "Keys for programs, for all sites or one, with scopes.",
+    title: "API keys",
+  },
+  mfa: {
+    description: "Second factors for logins: authenticator app, codes by email, recovery codes.",
+    title: "MFA",
+  },
+  organization: {
+    description: "Name, rate limits, sending health and branding of the organization.",
+    paths: ["/org", "/settings/org", "/rate-limit"],
+  },
+  sites: {
+    description: "Sites separate contacts, templates, campaigns and sends within an organization.",
+  },
+  contacts: { description: "Contacts with custom fields, tags, lists and lead score." },
+  lists: { description: "Lists that contacts are added to by hand, form or import." },
+  tags: { description: "Tags to mark contacts with. A tag can start a sequence." },
+  segments: {
+    description: "Groups of contacts by rules, looked up when they are read or sent to.",
+  },
+  templates: { description: "Email templates with Liquid." },
+  "template-folders": { description: "Folders for templates." },
+  holidays: { description: "One email on one day to every contact that is active in a sequence." },
+  campaigns: {
+    description:
+      "One email to a list, tag or segment, with optional A/B test; previews and proofs.",
+  },
+  sequences: {
+    description: "Automated series of emails, delays and conditions, and ready-made playbooks.",
+    paths: ["/sequences", "/wh/sq"],
+  },
+  forms: { description: "Sign-up forms, their submissions and their public endpoints." },
+  scoring: { description: "Rules that give lead score points." },
+  emails: {
+    description: "Transactional email: single emails and batches.",
+    paths: ["/send"],
+  },
+  attachments: { description: "Uploads of large attachments and import files." },
+  sends: { description: "Sent and scheduled emails with their status and cost." },
+  validation: {
+    description: "Checks of email addresses and senders.",
+    paths: ["/validate", "/sender-check"],
+  },
+  events: { description: "Delivery events of sends." },
+  "custom-events": {
+    description: "Events of contacts that you report.",
+    paths: ["/events/custom"],
+  },
+  suppressions: { description: "Email addresses that get no email, or no marketing email." },
+  "secure-messages": {
+    description: "Encrypted emails that are read on a page.",
+    paths: ["/secure-messages", "/secure"],
+  },
+  exports: { description: "Export jobs for large files." },
+  analytics: {
+    description: "Figures of the organization: dashboard, trends and deliverability.",
+    paths: ["/analytics", "/dashboard"],
+  },
+  reports: { description: "Lists of contacts and sequences to look after; reports by email." },
+  imports: { description: "Import jobs for contacts." },
+  providers: { description: "Email providers and the credentials that each needs." },
+  "sending-configs": { description: "Accounts at email providers that email is sent with." },
+  domains: { description: "Sender domains with their DNS records and tracking settings." },
+  plans: { description: "Plans, and the plan of the organization with its usage." },
+  billing: { description: "Subscription, invoices, credits and payment." },
+  compliance: {
+    description: "CAN-SPAM settings and unsubscribing.",
+    paths: ["/compliance", "/unsubscribe"],
+  },
+  webhooks: { description: "Your endpoints that get email events." },
+  "stock-photos": {
+    description: "Stock photos from Pexels.",
+    paths: ["/stock-photos", "/photos"],
+  },
+  tracking: { description: "Website tracking." },
+  "provider-webhooks": {
+    description: "Endpoints that email providers call with delivery events.",
+    paths: providerKeys.map((key) => `/webhooks/${key}`),
+  },
+  health: { description: "Health of the service." },
+  reference: { description: "This documentation.", paths: ["/openapi.json", "/docs"] },
+  "public-pages": {
+    description: "Pages for people in a browser.",
+    paths: ["/", "/reset-password"],
+  },
+};
+
+/** Name of the resource that a path under the base path belongs to, such as `api-keys`. */
+export function resourceOfPath(path: string): string {
+  const [longest] = pathStarts
+    .filter(({ start }) => path === start || path.startsWith(`${start}/`))
+    .sort((a, b) => b.start.length - a.start.length);
+  return longest?.name ?? path.split("/")[1]!;
+}
+const pathStarts = Object.entries(resources).flatMap(([name, { paths = [`/${name}`] }]) =>
+  paths.map((start) => ({ name, start })),
+);
+
+/** Singular of a plural word: `reply` for `replies`. */
+export const singular = (plural: string): string =>
+  plural.replace(/ies$/, "y").replace(/(?<!s)s$/, "");
