@@ -64,7 +64,7 @@ export const config = {
       optional("DEFAULT_PLAN") ?? (this.signupMode === "first" && !sells ? "unlimited" : "free")
     );
   },
-  /** Who can sign up: `open` (everyone), `first` (only the first organization) or `off`. */
+  /** `open`: everyone can sign up; `first`: only the first organization; `off`: nobody. */
   get signupMode() {
     return optional("SIGNUP") ?? "first";
   },

@@ -13,9 +13,11 @@ import { version } from "../../shared/version.ts";
 export const health = routeGroup("health", [
   route("GET /health", "Get the health of the service", {
     auth: "public",
-    description: `For load balancers and uptime monitors. Checks the table and a queue, and responds within about 2 seconds; the result is cached for 2
-seconds. The status is 200 if both checks succeed, otherwise 503. The public response has only \`status\`. With a valid API key or session, it
-also has the version and the result of each check. While the table fails, credentials cannot be checked.`,
+    description: `For load balancers and uptime monitors. Checks the table and a queue, and
+responds within about 2 seconds; the result is cached for 2 seconds. The status is 200 if both
+checks succeed, otherwise 503. The public response has only \`status\`. With a valid API key or
+session, it also has the version and the result of each check. While the table fails, credentials
+cannot be checked.`,
     returns: ServiceHealth,
     otherStatuses: { 503: "The table or a queue cannot be reached: `status` is `degraded`." },
     handle: async ({ request, reply }) => {

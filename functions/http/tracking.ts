@@ -20,14 +20,18 @@ const embed = (attributes: string): string =>
 export const tracking = routeGroup("tracking", [
   route("GET /tracking/script", "Get the tracking script of a site", {
     auth: "public",
-    description: `Put the script into every page: \`${embed("")}\`. It tracks page views by default.
+    description: `Put the script into every page: \`${embed("")}\`. It tracks page views by
+default.
 
-With \`${embed(' data-consent="required"')}\`, the script stores nothing in the browser and sends nothing until the page calls
-\`pennymail.consent()\`. Each page must call it; earlier calls wait in memory. \`pennymail.consent(false)\` withdraws consent and
-forgets the visitor. Without \`data-consent="required"\`, the browser remembers this until \`pennymail.consent()\` turns tracking on again.
+With \`${embed(' data-consent="required"')}\`, the script stores nothing in the browser and sends
+nothing until the page calls \`pennymail.consent()\`. Each page must call it; earlier calls wait
+in memory. \`pennymail.consent(false)\` withdraws consent and forgets the visitor. Without
+\`data-consent="required"\`, the browser remembers this until \`pennymail.consent()\` turns
+tracking on again.
 
-\`pennymail.track(name, properties)\` records a custom event, \`pennymail.identify({ contactToken })\` or
-\`pennymail.identify({ email })\` links the visitor to a contact (see \`POST /tracking/identify\`). Calls before the script has loaded:
+\`pennymail.track(name, properties)\` records a custom event,
+\`pennymail.identify({ contactToken })\` or \`pennymail.identify({ email })\` links the visitor to
+a contact (see \`POST /tracking/identify\`). Calls before the script has loaded:
 \`(window.pennymail ||= []).push(["track", "looked", { at: "shoes" }])\`.`,
     rateLimit: "none",
     cors: true,
@@ -44,10 +48,12 @@ forgets the visitor. Without \`data-consent="required"\`, the browser remembers 
   route("POST /tracking/event", "Track a page view or custom event", {
     operationId: "trackEvent",
     auth: "public",
-    description: `Called by the tracking script of a site. Events of an unknown visitor are kept for a while and are added to the contact once the
-visitor is identified. Only visitors that came by a link with \`contactToken\` earn points and start sequences; each sequence starts at most
-once in 24 hours for an email address. For a visitor known only by a typed email address, the event is logged with the contact. If the site
-has no room for another event name, the event is logged but not counted.`,
+    description: `Called by the tracking script of a site. Events of an unknown visitor are kept
+for a while and are added to the contact once the visitor is identified. Only visitors that came
+by a link with \`contactToken\` earn points and start sequences; each sequence starts at most once
+in 24 hours for an email address. For a visitor known only by a typed email address, the event is
+logged with the contact. If the site has no room for another event name, the event is logged but
+not counted.`,
     rateLimit: "address",
     cors: true,
     acceptsTextPlain: true,
@@ -64,10 +70,12 @@ has no room for another event name, the event is logged but not counted.`,
   route("POST /tracking/identify", "Identify a website visitor", {
     operationId: "identifyVisitor",
     auth: "public",
-    description: `Links a visitor to a contact by email address or contact token. The response is the same whether or not the contact exists.
-\`contactToken\`, from a link in an email, proves who the visitor is: its events, earlier ones included, earn points and start sequences.
-\`email\` proves nothing, because a visitor can type any address: events are logged with the contact, earn no points and start no sequences.
-A visitor that was proven stays proven when \`email\` names the same contact later.`,
+    description: `Links a visitor to a contact by email address or contact token. The response is
+the same whether or not the contact exists. \`contactToken\`, from a link in an email, proves who
+the visitor is: its events, earlier ones included, earn points and start sequences. \`email\`
+proves nothing, because a visitor can type any address: events are logged with the contact, earn
+no points and start no sequences. A visitor that was proven stays proven when \`email\` names the
+same contact later.`,
     rateLimit: "address",
     cors: true,
     acceptsTextPlain: true,

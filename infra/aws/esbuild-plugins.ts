@@ -21,8 +21,10 @@ export const inlineOpenApiDocument: Plugin = {
       return {
         contents: `
           import { brotliDecompressSync } from "node:zlib";
+          const compressed = Buffer.from("${compressed}", "base64");
           let parsed;
-          export const getOpenApiDocument = async () => (parsed ??= JSON.parse(brotliDecompressSync(Buffer.from("${compressed}", "base64"))));`,
+          export const getOpenApiDocument = async () =>
+            (parsed ??= JSON.parse(brotliDecompressSync(compressed)));`,
       };
     });
   },
@@ -112,7 +114,8 @@ export const lazyLoadModules: Plugin = {
         ]
           .map(
             ([, name]) =>
-              `export const ${name} = (...args) => require("./${lazyFileName(path)}").${name}(...args);`,
+              `export const ${name} = (...args) => ` +
+              `require("./${lazyFileName(path)}").${name}(...args);`,
           )
           .join("\n"),
       }));
@@ -204,8 +207,9 @@ export const patchPackages: Plugin = {
         .filter(({ file }) => file.test(path))
         .reduce((patchedCode, { patch }) => patch(patchedCode), code);
       const map = JSON.stringify({ version: 3, sources: [basename(path)], mappings: "AAAA" });
+      const mapUrl = `data:application/json;base64,${Buffer.from(map).toString("base64")}`;
       return {
-        contents: `${patched}\n//# sourceMappingURL=data:application/json;base64,${Buffer.from(map).toString("base64")}`,
+        contents: `${patched}\n//# sourceMappingURL=${mapUrl}`,
         loader: "js",
       };
     });

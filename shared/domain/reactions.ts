@@ -1,5 +1,5 @@
-// Who reacts to what happens in a lower area: a changed contact starts sequences, a deleted one
-// leaves them.
+// Installs the reactions of higher areas to changes in lower ones: a changed contact starts
+// sequences, a deleted one leaves them.
 import { installContactReactions } from "./audience/contacts/reactions.ts";
 import { cancelForContact } from "./automation/contact-removal.ts";
 import {

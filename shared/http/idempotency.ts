@@ -135,7 +135,7 @@ async function storeResponse(
     // The same request can run again immediately, with the ids that it has reserved.
     await write(update(key, { set: { lease: 0 } }));
   } else {
-    // Nothing was changed. The caller can correct the request and keep the key.
+    // A 4xx response changes nothing. The caller can correct the request and keep the key.
     await write(remove(key));
   }
 }

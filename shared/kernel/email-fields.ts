@@ -27,7 +27,10 @@ export const EmailAddress = emailAddressSchema();
 const isAscii = (text: string): boolean => /^[ -~]*$/.test(text);
 /** Text of the OpenAPI document. */
 export const refusedAddresses =
-  "Email addresses are one mailbox in ASCII. Refused, although RFC 5321 allows them, are addresses whose part before the @ is quoted, ends with an apostrophe or contains one of `! # $ % & * / = ? ^ { | } ~` or a backtick, and addresses whose domain is an IP address. Write a domain with other letters as `xn--…`.";
+  "Email addresses are one mailbox in ASCII. Refused, although RFC 5321 allows them, are " +
+  "addresses whose part before the @ is quoted, ends with an apostrophe or contains one of " +
+  "`! # $ % & * / = ? ^ { | } ~` or a backtick, and addresses whose domain is an IP address. " +
+  "Write a domain with other letters as `xn--…`.";
 
 const asciiHint = " in ASCII characters; write an international domain in its xn-- form";
 

@@ -33,7 +33,7 @@ export function writeLogWith(writer: Writer): void {
 export const info = (message: string, fields: LogFields): void =>
   write({ level: "info", message, facts: fields });
 
-/** Nothing failed, but an operator should change something. */
+/** Logs a state that is not an error but that an operator should change. */
 export const warn = (message: string, fields: LogFields): void =>
   write({ level: "warn", message, facts: fields });
 

@@ -39,7 +39,10 @@ const buildScript = (formId: number, content: Html, settings: object): string =>
     .replace("SETTINGS", () => JSON.stringify({ html: style + content.html, ...settings }));
 
 const style =
-  "<style>.pennymail label{display:block}.pennymail :is(input:not([type=checkbox]),select,textarea){display:block;box-sizing:border-box;width:100%;max-width:30rem;font:inherit;padding:.4em}.pennymail button{font:inherit;padding:.5em 1.2em}.pennymail [aria-invalid]{outline:2px solid #b3261e}</style>";
+  "<style>.pennymail label{display:block}.pennymail " +
+  ":is(input:not([type=checkbox]),select,textarea){display:block;box-sizing:border-box;width:100%;max-width:30rem;font:inherit;padding:.4em}.pennymail " +
+  "button{font:inherit;padding:.5em 1.2em}.pennymail [aria-invalid]{outline:2px solid " +
+  "#b3261e}</style>";
 
 const minify = (text: string): string => text.replace(/\n\s*/g, "");
 

@@ -133,7 +133,7 @@ describe("a mailed report", () => {
     // One bar for each day, above as many columns.
     const [bars = "", labels = ""] = html
       .split('role="img"')[1]!
-      .split("</td></tr></table></td></tr><tr>");
+      .split(/<\/td><\/tr><\/table>\s*<\/td><\/tr>\s*<tr>/);
     expect(bars.match(/valign="bottom"/g)).toHaveLength(31);
     const columns = [...labels.matchAll(/colspan="(\d+)"/g)].map(([, n]) => Number(n));
     expect(columns.reduce((sum, n) => sum + n, 0)).toBe(31);

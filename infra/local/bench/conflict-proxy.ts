@@ -12,7 +12,7 @@ import type { AddressInfo } from "node:net";
 import * as clock from "../../../shared/clock.ts";
 
 export interface ConflictProxySettings {
-  /** Of the DynamoDB behind it. */
+  /** Endpoint of the DynamoDB behind the proxy. */
   endpoint: string;
   /** The same seed draws the same chances. */
   seed: number;
@@ -266,7 +266,8 @@ const refusal = (type: string, message: string, more: object = {}): Answer => ({
 const cancelled = (codes: string[]): Answer =>
   refusal(
     "TransactionCanceledException",
-    `Transaction cancelled, please refer cancellation reasons for specific reasons [${codes.join(", ")}]`,
+    "Transaction cancelled, please refer cancellation reasons for specific reasons " +
+      `[${codes.join(", ")}]`,
     {
       CancellationReasons: codes.map((Code) => ({ Code })),
     },

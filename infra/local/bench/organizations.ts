@@ -40,10 +40,14 @@ const provider = "sendgrid";
 
 const subject = "{{ firstName }}, your order {{ order.number }}";
 // A typical order mail: 6 kB of HTML with a loop, a condition and values for each recipient.
+const paragraph =
+  '<p style="color:#333;line-height:1.5">We pack every parcel by hand, in paper from the mill ' +
+  "next door, and bring it to the station by bicycle.</p>\n";
+
 const html = `<!doctype html><html><body style="font-family:sans-serif"><h1>Thank you, {{ firstName | capitalize }}!</h1>
 <p>Your order {{ order.number }} goes to {{ city }}.</p><table>{% for item in order.items %}<tr><td>{{ item.name }}</td><td>{{ item.price }}</td></tr>{% endfor %}</table>
 {% if vip %}<p>Shipping is on us.</p>{% endif %}<p><a href="https://shop.example/orders/{{ order.number }}">See your order</a></p>
-${'<p style="color:#333;line-height:1.5">We pack every parcel by hand, in paper from the mill next door, and bring it to the station by bicycle.</p>\n'.repeat(45)}
+${paragraph.repeat(45)}
 <p>{{ email }}</p></body></html>`;
 
 export const inlineContent = { subject, html };

@@ -75,7 +75,9 @@ async function setupRows(
     {
       what: `${label}: deliveries`,
       value: formatPerSecond(deliveries / ((last - first) / 1000)),
-      note: `${formatNumber(deliveries)}, from the first to the last; an organization makes at most 200 calls a second to one host`,
+      note:
+        `${formatNumber(deliveries)}, from the first to the last; an organization makes at ` +
+        "most 200 calls a second to one host",
     },
     {
       what: `${label}: write units per delivery`,

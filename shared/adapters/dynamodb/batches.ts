@@ -108,8 +108,10 @@ export async function updateMany(updates: ConditionalUpdate[]): Promise<boolean[
 
 function updateStatement({ key, set, ifEquals: [attribute, value] }: ConditionalUpdate) {
   const sets = Object.entries(set).filter(([, value]) => value !== undefined);
+  const assignments = sets.map(([name]) => `"${name}"=?`).join(config.assignmentSeparator);
+  const condition = `pk=? AND sk=? AND "${attribute}"=?`;
   return {
-    Statement: `UPDATE "${config.table}" SET ${sets.map(([name]) => `"${name}"=?`).join(config.assignmentSeparator)} WHERE pk=? AND sk=? AND "${attribute}"=?`,
+    Statement: `UPDATE "${config.table}" SET ${assignments} WHERE ${condition}`,
     Parameters: [...sets.map(([, newValue]) => newValue), key.pk, key.sk, value],
   };
 }

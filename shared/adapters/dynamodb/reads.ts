@@ -173,20 +173,16 @@ function keyExpressions(
   { filter, below, attributes }: Pick<QueryOptions, "filter" | "below" | "attributes">,
 ) {
   const expression = createExpressionBuilder();
+  const { name, value } = expression.builder;
   const sortKeyName = range.index ? `${range.index}sk` : "sk";
-  const key = `${expression.builder.name(range.index ? `${range.index}pk` : "pk")} = ${expression.builder.value(range.pk)}`;
-  const prefix =
-    range.prefix === undefined
-      ? ""
-      : ` AND begins_with(${expression.builder.name(sortKeyName)}, ${expression.builder.value(range.prefix)})`;
-  const upperBound =
-    below === undefined
-      ? ""
-      : ` AND ${expression.builder.name(sortKeyName)} < ${expression.builder.value(below)}`;
+  const parts = [`${name(range.index ? `${range.index}pk` : "pk")} = ${value(range.pk)}`];
+  if (range.prefix !== undefined)
+    parts.push(`begins_with(${name(sortKeyName)}, ${value(range.prefix)})`);
+  if (below !== undefined) parts.push(`${name(sortKeyName)} < ${value(below)}`);
   const condition = {
-    key: key + prefix + upperBound,
+    key: parts.join(" AND "),
     filter: filter?.(expression.builder),
-    projection: attributes?.map(expression.builder.name).join(", "),
+    projection: attributes?.map(name).join(", "),
   };
   return { sortKeyName, condition, names: expression.names, values: expression.values };
 }

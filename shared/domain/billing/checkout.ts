@@ -24,7 +24,8 @@ export const ReturnUrl = z
   .refine(isAllowedReturnUrl, "must be at the origin of PUBLIC_URL or one of ALLOWED_ORIGINS")
   .optional()
   .describe(
-    "URL to return to afterwards, with `checkout=done` or `checkout=cancelled` added. Must be on PUBLIC_URL or one of ALLOWED_ORIGINS. Defaults to the home page.",
+    "URL to return to afterwards, with `checkout=done` or `checkout=cancelled` added. Must " +
+      "be on PUBLIC_URL or one of ALLOWED_ORIGINS. Defaults to the home page.",
   );
 
 export const CheckoutPage = z

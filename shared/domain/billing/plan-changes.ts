@@ -19,7 +19,8 @@ export const PlanChange = z
     amountDueCents: z
       .int()
       .describe(
-        "US cents to pay at once, after the credit for the rest of the old plan. 0 if the credit is larger; it then reduces the next invoices.",
+        "US cents to pay at once, after the credit for the rest of the old plan. 0 if the " +
+          "credit is larger; it then reduces the next invoices.",
       ),
     lines: z.array(
       z.object({
@@ -31,7 +32,8 @@ export const PlanChange = z
       .int()
       .nullable()
       .describe(
-        "Unix seconds. Send it back with `confirm: true` within 15 minutes to pay exactly the amount shown.",
+        "Unix seconds. Send it back with `confirm: true` within 15 minutes to pay exactly " +
+          "the amount shown.",
       ),
     checkoutRequired: z
       .boolean()

@@ -472,6 +472,11 @@ function describeShortage(quota: QuotaState, n: number): string {
   const { name, mailsPerMonth } = plans[quota.plan];
   const { includedMails } = priceFromTotals(quota, mailsPerMonth);
   const paid = Math.floor((quota.account.balance ?? 0) / currentPrice(quota));
-  const left = `Of the ${mailsPerMonth.toLocaleString("en")} mails a month of the plan ${name} ${includedMails} are left until ${quota.period.end}`;
-  return `${left}. The credits pay for ${paid} more, but this request needs ${n}: buy credits with POST /billing/credits, or change the plan`;
+  const left =
+    `Of the ${mailsPerMonth.toLocaleString("en")} mails a month of the plan ${name} ` +
+    `${includedMails} are left until ${quota.period.end}`;
+  return (
+    `${left}. The credits pay for ${paid} more, but this request needs ${n}: buy credits with ` +
+    "POST /billing/credits, or change the plan"
+  );
 }

@@ -23,7 +23,8 @@ export const Subscription = z
     status: z
       .string()
       .describe(
-        "Status as given by Stripe: `trialing`, `active`, `past_due`, `unpaid`, `incomplete`, `incomplete_expired`, `paused` or `canceled`.",
+        "Status as given by Stripe: `trialing`, `active`, `past_due`, `unpaid`, " +
+          "`incomplete`, `incomplete_expired`, `paused` or `canceled`.",
       ),
     plan: z.enum(planKeys),
     currentPeriodStart: z.string(),
@@ -87,7 +88,7 @@ export async function findOrCreateCustomer({ orgId, userId }: Caller): Promise<s
   // again.
   const former = known.formerCustomerId ? `-after-${known.formerCustomerId}` : "";
   const idempotencyKey = stripeIdempotencyKey(`org-${orgId}-user-${userId}-customer${former}`);
-  // Of two concurrent requests, only one stores its customer. The other customer is never used.
+  // If two requests run at once, only one stores its customer. The other customer is never used.
   const { id } = await callStripe((stripe) => stripe.customers.create(fields, { idempotencyKey }));
   const isStored = await transact(
     update(keys.stripeBilling(orgId), { set: { customerId: id } }, { if: absent("customerId") }),
@@ -193,7 +194,8 @@ const setPlanWrite = (orgId: number, plan: PlanKey, orThrow?: Problem): Write =>
 export async function setUnpaidPlan(orgId: number, plan: PlanKey): Promise<void> {
   if (await getLiveSubscription(orgId))
     throw conflict(
-      "The organization's plan comes from its subscription: cancel the subscription before you give it another plan",
+      "The organization's plan comes from its subscription: cancel the subscription before " +
+        "you give it another plan",
     );
   await write(setPlanWrite(orgId, plan, missing("The organization does not exist")));
 }

@@ -21,7 +21,8 @@ export const Plan = z
       sendPerMinute: z
         .int()
         .describe(
-          "Requests per minute to POST /send, POST /campaigns/:id/send and other endpoints that send or schedule.",
+          "Requests per minute to POST /send, POST /campaigns/:id/send and other endpoints " +
+            "that send or schedule.",
         ),
     }),
     features: z.array(z.string()),
@@ -42,7 +43,8 @@ export function toApiPlan(key: PlanKey): Plan {
   const mailsPerMonth = shownAllowance(limits.mailsPerMonth);
   const limitTexts = [
     mailsPerMonth === null ? "Any number of mails" : `${count(mailsPerMonth)} mails a month`,
-    `${count(limits.generalPerMinute)} API requests a minute, ${count(limits.sendPerMinute)} of them that send`,
+    `${count(limits.generalPerMinute)} API requests a minute, ${count(limits.sendPerMinute)} ` +
+      "of them that send",
   ];
   const features = [
     ...limitTexts,
@@ -65,7 +67,8 @@ export const CreditBalance = z.object({
   credits: z
     .number()
     .describe(
-      "Credits left. One credit is 0.1 US cent. Negative if a purchase was refunded after it was used.",
+      "Credits left. One credit is 0.1 US cent. Negative if a purchase was refunded after it " +
+        "was used.",
     ),
   cents: z.number().describe("The balance in US cents."),
 });

@@ -22,13 +22,15 @@ const Source = z
 export const bodyFields = {
   subject: singleLineText(998).min(1).describe("Subject line, with Liquid, on one line."),
   html: Source.nullable().describe(
-    "HTML part, with Liquid. Output is HTML-escaped unless its last filter is `raw`. At most 1 MB. Give `html`, `text` or both.",
+    "HTML part, with Liquid. Output is HTML-escaped unless its last filter is `raw`. At most " +
+      "1 MB. Give `html`, `text` or both.",
   ),
   text: Source.nullable().describe(
     "Plain text part, with Liquid. `null`: made from `html` when the email is sent. At most 1 MB.",
   ),
   designJson: storedJson(maxBytes).describe(
-    "State of your visual editor, as any JSON of at most 1 MB, nested at most 32 levels deep. The service stores it and does not read it.",
+    "State of your visual editor, as any JSON of at most 1 MB, nested at most 32 levels " +
+      "deep. The service stores it and does not read it.",
   ),
 };
 

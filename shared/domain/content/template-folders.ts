@@ -48,7 +48,8 @@ export const NewTemplateFolder = z
       .positive()
       .optional()
       .describe(
-        "Site of the folder. Defaults to the site of the API key, else the folder holds templates of all sites.",
+        "Site of the folder. Defaults to the site of the API key, else the folder holds " +
+          "templates of all sites.",
       ),
   })
   .meta({ examples: [{ name: "Newsletters" }] });

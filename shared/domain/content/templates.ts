@@ -31,7 +31,8 @@ export const TemplateMeta = z
     version: z
       .int()
       .describe(
-        "Rises by 1 with each change of `subject`, `html`, `text` or `designJson`. Email is sent with the version it was accepted with.",
+        "Rises by 1 with each change of `subject`, `html`, `text` or `designJson`. Email is " +
+          "sent with the version it was accepted with.",
       ),
     variables: z
       .array(z.string())
@@ -257,7 +258,9 @@ export const RenderedTemplate = z.object({
   missingVariables: z
     .array(z.string())
     .describe(
-      "Variables that were read and not given, and so rendered empty. Not listed: variables with a `default` filter or read only in a condition, and `email`, `name`, `unsubscribeUrl` and `contactToken`.",
+      "Variables that were read and not given, and so rendered empty. Not listed: variables " +
+        "with a `default` filter or read only in a condition, and `email`, `name`, " +
+        "`unsubscribeUrl` and `contactToken`.",
     ),
 });
 export type RenderedTemplate = z.output<typeof RenderedTemplate>;

@@ -54,7 +54,9 @@ export const EmailEvent = z
     automated: z
       .boolean()
       .describe(
-        "Whether a machine opened or clicked: the provider says so, the user agent is a known scanner or prefetcher, or the click came within 10 seconds of delivery. Such events are left out of unique counts.",
+        "Whether a machine opened or clicked: the provider says so, the user agent is a " +
+          "known scanner or prefetcher, or the click came within 10 seconds of delivery. Such " +
+          "events are left out of unique counts.",
       ),
   })
   .meta({ id: "EmailEvent" });

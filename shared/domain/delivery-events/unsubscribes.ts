@@ -110,7 +110,7 @@ async function findSubject(token: string): Promise<TokenSubject> {
   return { ...subscriber, contact, email: contact?.email ?? email, site };
 }
 
-/** Whoever was deleted and came again under the same address is still the one who clicks. */
+/** Finds a contact that was deleted and created again by its address. */
 async function getContact({
   orgId,
   siteId,

@@ -21,10 +21,13 @@ import * as records from "../../kernel/records.ts";
 import { keys, ranges, sha256 } from "../../keys.ts";
 
 /** First path segments that an API key may call. A test compares them with the routes. */
-export const scopeGroups =
-  "analytics api-keys attachments auth billing campaigns compliance contacts dashboard domains events exports forms holidays imports lists org plans providers rate-limit reports scoring secure-messages segments send sender-check sending-configs sends sequences settings sites stock-photos suppressions tags template-folders templates validate webhooks".split(
-    " ",
-  );
+export const scopeGroups = (
+  "analytics api-keys attachments auth billing campaigns compliance contacts dashboard " +
+  "domains events exports forms holidays imports lists org plans providers rate-limit " +
+  "reports scoring secure-messages segments send sender-check sending-configs sends " +
+  "sequences settings sites stock-photos suppressions tags template-folders templates " +
+  "validate webhooks"
+).split(" ");
 
 const Scope = z
   .string()
@@ -49,7 +52,8 @@ export const ApiKey = z
     scopes: z
       .array(z.string())
       .describe(
-        "What the key may do: `*` for everything, or scopes such as `contacts:read` and `send:write`.",
+        "What the key may do: `*` for everything, or scopes such as `contacts:read` and " +
+          "`send:write`.",
       ),
     createdAt: z.string(),
     updatedAt: z.string(),

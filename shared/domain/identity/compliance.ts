@@ -19,15 +19,18 @@ const fields = {
     .max(500)
     .nullable()
     .describe(
-      "Postal address in the footer of marketing email, with line breaks. `physicalAddress` of a site takes precedence.",
+      "Postal address in the footer of marketing email, with line breaks. `physicalAddress` " +
+        "of a site takes precedence.",
     ),
   unsubscribeUrl: Url.nullable().describe(
-    "Your own unsubscribe page, used in the footer instead of the built-in one. It gets a `token`: pass it to POST /unsubscribe?token= when the recipient confirms.",
+    "Your own unsubscribe page, used in the footer instead of the built-in one. It gets a " +
+      "`token`: pass it to POST /unsubscribe?token= when the recipient confirms.",
   ),
   enabled: z
     .boolean()
     .describe(
-      "Whether marketing email without a physical address is refused. The footer is added in any case.",
+      "Whether marketing email without a physical address is refused. The footer is added in " +
+        "any case.",
     ),
 };
 

@@ -22,17 +22,20 @@ export const Organization = z
     name: z
       .string()
       .describe(
-        "Name of the organization. On sign-up it defaults to the user's name, then to the part of the email address before the @.",
+        "Name of the organization. On sign-up it defaults to the user's name, then to the " +
+          "part of the email address before the @.",
       ),
     plan: z
       .enum(planKeys)
       .describe(
-        "Plan of the organization. It sets the included emails and the rate limits: see GET /plans.",
+        "Plan of the organization. It sets the included emails and the rate limits: see GET " +
+          "/plans.",
       ),
     timezone: z
       .string()
       .describe(
-        "IANA time zone, such as `Europe/Berlin`. Statistics, report schedules and holiday emails use its days. Defaults to `UTC`.",
+        "IANA time zone, such as `Europe/Berlin`. Statistics, report schedules and holiday " +
+          "emails use its days. Defaults to `UTC`.",
       ),
     createdAt: z.string(),
     updatedAt: z.string(),

@@ -41,10 +41,13 @@ const Domain = z
 const fields = {
   name: singleLineText(200).trim().min(1).describe("Name of the site."),
   domain: Domain.nullable().describe(
-    "Domain of the website, such as `shop.example`, without `https://`. Buttons of playbook emails link to it.",
+    "Domain of the website, such as `shop.example`, without `https://`. Buttons of playbook " +
+      "emails link to it.",
   ),
   autoBcc: EmailAddress.nullable().describe(
-    "Email address that gets a blind copy of each email of the site. Secure messages, test emails and confirmation emails are not copied. Copies cost no credits, and their events do not change the send.",
+    "Email address that gets a blind copy of each email of the site. Secure messages, test " +
+      "emails and confirmation emails are not copied. Copies cost no credits, and their events " +
+      "do not change the send.",
   ),
   sendFrequencyCapDays: z
     .int()
@@ -52,7 +55,8 @@ const fields = {
     .max(365)
     .nullable()
     .describe(
-      "Minimum number of days between two marketing emails to one contact. One day is 24 hours. `null` or 0: no cap.",
+      "Minimum number of days between two marketing emails to one contact. One day is 24 " +
+        "hours. `null` or 0: no cap.",
     ),
   companyName: singleLineText(200)
     .nullable()
@@ -62,7 +66,8 @@ const fields = {
     .max(500)
     .nullable()
     .describe(
-      "Postal address in the footer of marketing email (CAN-SPAM). Takes precedence over `physicalAddress` of GET /compliance.",
+      "Postal address in the footer of marketing email (CAN-SPAM). Takes precedence over " +
+        "`physicalAddress` of GET /compliance.",
     ),
 };
 

@@ -11,7 +11,8 @@ export const ProviderInfo = z
     webhookProof: z
       .enum(["signature", "secret"])
       .describe(
-        "How the provider's webhooks are verified. `signature`: by a signature with the `webhookSecret`. `secret`: by `secret=` in the webhook URL.",
+        "How the provider's webhooks are verified. `signature`: by a signature with the " +
+          "`webhookSecret`. `secret`: by `secret=` in the webhook URL.",
       ),
     capabilities: z.object({
       supportsWebhooks: z.boolean(),

@@ -40,7 +40,8 @@ export const SendingConfig = z.object({
     .string()
     .nullable()
     .describe(
-      "Email address of the sender. Emails that name this address are sent with this config. `null`: each email must name its sender.",
+      "Email address of the sender. Emails that name this address are sent with this config. " +
+        "`null`: each email must name its sender.",
     ),
   fromName: z.string().nullable().describe("Name of the sender, or `null`."),
   ratePerSecond: z
@@ -50,24 +51,30 @@ export const SendingConfig = z.object({
   warmUp: StartedWarmUp.nullable()
     .default(null)
     .describe(
-      "Daily limit for bulk email of a new account or address, by days in UTC. Bulk email beyond the limit waits for the next day. Single sends count, and always go. Setting it again restarts it. `null`: no limit.",
+      "Daily limit for bulk email of a new account or address, by days in UTC. Bulk email " +
+        "beyond the limit waits for the next day. Single sends count, and always go. Setting " +
+        "it again restarts it. `null`: no limit.",
     ),
   fallbackConfigId: z
     .int()
     .nullable()
     .default(null)
     .describe(
-      "Sending config that takes new emails of POST /send and POST /send/batch, and confirmation emails of forms, while this one is paused because its provider failed five times in a row. `null`: they wait. See PUT /sending-configs/:id.",
+      "Sending config that takes new emails of POST /send and POST /send/batch, and " +
+        "confirmation emails of forms, while this one is paused because its provider failed " +
+        "five times in a row. `null`: they wait. See PUT /sending-configs/:id.",
     ),
   isByok: z
     .literal(true)
     .describe(
-      'Always true: each config is the organization\'s own provider account ("bring your own key").',
+      "Always true: each config is the organization's own provider account (\"bring your own " +
+        'key").',
     ),
   verified: z
     .boolean()
     .describe(
-      "Whether the provider accepted a test email since `provider`, `credentials` or `fromEmail` last changed.",
+      "Whether the provider accepted a test email since `provider`, `credentials` or " +
+        "`fromEmail` last changed.",
     ),
   verifiedAt: z.string().nullable().describe("When the config was verified, or `null`."),
   credentialsSet: z
@@ -102,7 +109,8 @@ const changeFields = {
     .nullable()
     .optional()
     .describe(
-      "Largest number of emails per second handed to the provider, from 1 an hour (1/3600 = 0.000278) to 100,000. Omitted or `null`: no limit.",
+      "Largest number of emails per second handed to the provider, from 1 an hour (1/3600 = " +
+        "0.000278) to 100,000. Omitted or `null`: no limit.",
     ),
   warmUp: WarmUp.nullable()
     .optional()
@@ -115,7 +123,13 @@ const changeFields = {
     .nullable()
     .optional()
     .describe(
-      "Another sending config, which takes new emails of POST /send and POST /send/batch, and confirmation emails of forms, while this one is paused because its provider failed five times in a row. The sender is the `fromEmail` of the fallback, unless the request names one. Emails wait for this config if the fallback is not verified, is paused too, or cannot send them. Emails that are already accepted, scheduled emails, campaigns and sequences do not move. A deleted fallback is ignored. Omitted or `null`: no fallback.",
+      "Another sending config, which takes new emails of POST /send and POST /send/batch, " +
+        "and confirmation emails of forms, while this one is paused because its provider " +
+        "failed five times in a row. The sender is the `fromEmail` of the fallback, unless the " +
+        "request names one. Emails wait for this config if the fallback is not verified, is " +
+        "paused too, or cannot send them. Emails that are already accepted, scheduled emails, " +
+        "campaigns and sequences do not move. A deleted fallback is ignored. Omitted or " +
+        "`null`: no fallback.",
     ),
   webhookSecret: z
     .string()
@@ -124,7 +138,10 @@ const changeFields = {
     .nullable()
     .optional()
     .describe(
-      "Secret that verifies the provider's webhooks: its signing key, or for `ses`, `postmark`, `brevo`, `mailjet` and `smtp2go` a secret of your choice that is also part of `webhookUrl`; use 12 characters or more. `null` removes it. A change takes effect at once.",
+      "Secret that verifies the provider's webhooks: its signing key, or for `ses`, " +
+        "`postmark`, `brevo`, `mailjet` and `smtp2go` a secret of your choice that is also " +
+        "part of `webhookUrl`; use 12 characters or more. `null` removes it. A change takes " +
+        "effect at once.",
     ),
 };
 
@@ -137,7 +154,8 @@ export const NewSendingConfig = z
     fromEmail: changeFields.fromEmail
       .optional()
       .describe(
-        "Email address of the sender. If omitted, each email must name its sender; campaigns and sequences need it.",
+        "Email address of the sender. If omitted, each email must name its sender; campaigns " +
+          "and sequences need it.",
       ),
     credentials: changeFields.credentials.default({}),
     apiKey: z.string().max(2048).optional().describe("Deprecated: use `credentials.apiKey`."),
@@ -296,7 +314,8 @@ export async function findForSender(
   const config = selectForSender(configs, fromEmail, domain?.verified);
   if (config) return config;
   throw noSendingConfig(
-    `No sending config has this fromEmail, and no verified one has its domain: add one for ${fromEmail}, or give a sendingConfigId`,
+    "No sending config has this fromEmail, and no verified one has its domain: add one for " +
+      `${fromEmail}, or give a sendingConfigId`,
   );
 }
 
@@ -432,7 +451,9 @@ function parseCredentials(
     const field = ["credentials", ...path].join(".");
     return {
       path: field,
-      message: `${field}: ${credentials[String(path[0])] === undefined ? `is required for ${providerKey}` : message}`,
+      message:
+        `${field}: ` +
+        `${credentials[String(path[0])] === undefined ? `is required for ${providerKey}` : message}`,
     };
   });
   throw invalid(details[0]!.message, { details });

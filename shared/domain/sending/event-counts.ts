@@ -1,7 +1,7 @@
 import type { ReasonCounter } from "./bounce-reasons.ts";
 
 /**
- * What is counted of the events of a send. Counters with `unique` count a send at most once, and
+ * Counters that the events of a send move. Those with `unique` count a send at most once, and
  * only events caused by people.
  */
 export type EventCounter =

@@ -9,7 +9,9 @@ export const MailingStats = z
   .object({
     recipients: n.describe("Emails accepted for sending. Equals `accepted` of the accounting."),
     sent: n.describe(
-      "Emails ever handed to a provider, including those that were delivered, bounced, dropped by the provider later or are `uncertain`. A bounced or dropped email counts here and under `failed`.",
+      "Emails ever handed to a provider, including those that were delivered, bounced, " +
+        "dropped by the provider later or are `uncertain`. A bounced or dropped email counts " +
+        "here and under `failed`.",
     ),
     delivered: n.describe(
       "Emails ever delivered, including those with a later bounce or complaint.",
@@ -22,7 +24,8 @@ export const MailingStats = z
     unsubscribed: n.describe("Recipients who unsubscribed through this email."),
     complained: n.describe("Recipients who reported this email as spam."),
     failed: n.describe(
-      "Emails that bounced, or that the provider or the service refused. Equals `failed` of the accounting.",
+      "Emails that bounced, or that the provider or the service refused. Equals `failed` of " +
+        "the accounting.",
     ),
     openRate: z.number().describe("opened / delivered, from 0 to 1."),
     clickRate: z.number().describe("clicked / delivered, from 0 to 1."),
@@ -41,7 +44,8 @@ export const MailingAccounting = z
       "Candidates not sent to because they unsubscribed or have not confirmed yet.",
     ),
     capped: n.describe(
-      "Candidates not sent to because they got marketing email within `sendFrequencyCapDays` of the site.",
+      "Candidates not sent to because they got marketing email within `sendFrequencyCapDays` " +
+        "of the site.",
     ),
     duplicate: n.describe(
       "Candidates not sent to because their email address was already in the audience.",
@@ -50,7 +54,8 @@ export const MailingAccounting = z
     queued: n.describe("Emails waiting to be handed to the provider."),
     sending: n.describe("Emails being handed to the provider."),
     sent: n.describe(
-      "Emails handed to the provider without an event since. Falls as delivery events arrive; `stats.sent` counts all emails ever sent.",
+      "Emails handed to the provider without an event since. Falls as delivery events " +
+        "arrive; `stats.sent` counts all emails ever sent.",
     ),
     delivered: n.describe("Emails delivered and not bounced since."),
     failed: n.describe("Emails that bounced, or that the provider or the service refused."),
@@ -58,7 +63,9 @@ export const MailingAccounting = z
     cancelled: n.describe("Emails that were cancelled before they were handed to the provider."),
   })
   .describe(
-    "Where each candidate is now. Every candidate is counted once: candidates = accepted + suppressed + unsubscribed + capped + duplicate + invalid, and accepted = queued + sending + sent + delivered + failed + uncertain + cancelled.",
+    "Where each candidate is now. Every candidate is counted once: candidates = accepted + " +
+      "suppressed + unsubscribed + capped + duplicate + invalid, and accepted = queued + " +
+      "sending + sent + delivered + failed + uncertain + cancelled.",
   )
   .meta({ id: "MailingAccounting" });
 export type MailingAccounting = z.output<typeof MailingAccounting>;

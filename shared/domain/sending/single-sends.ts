@@ -58,7 +58,7 @@ export interface SingleSendItem extends SendItem {
   /** When the last claim expires (ISO 8601). */
   lease?: string;
   firstClaimedAt?: string;
-  /** Of the first call that the provider may have received. */
+  /** The idempotency window of the first call that the provider may have received. */
   key?: IdempotencyWindow;
   /** The provider may have the mail, without confirming it. */
   doubt?: boolean;
@@ -209,7 +209,7 @@ async function callDirectly(
 ): Promise<void> {
   const parts = await prepareDirectly({ orgId, content, config }, claimed).catch(
     async (error: unknown) => {
-      // Nothing was handed over yet, so the queue can begin again.
+      // The provider has not received the mail, so the queue can start again.
       await postpone(orgId, claimed, { seconds: memoryRetrySeconds });
       throw error;
     },
@@ -276,7 +276,7 @@ interface PreparedSend {
   slot: limiter.RateSlot;
   /** The contact with this address, if there is one. Undefined if it is not known yet. */
   contacts: Contacts | undefined;
-  /** Of the organization, if it is known. */
+  /** The organization's time zone, if it is known. */
   timezone?: string;
   releaseMemory(): void;
 }
@@ -460,7 +460,7 @@ const backOffSeconds = ({ attempt = 1 }: SingleSendItem): number =>
 interface Settlement {
   outcome: HandOverOutcome;
   contacts?: Contacts | undefined;
-  /** Of the organization, if it is known. */
+  /** The organization's time zone, if it is known. */
   timezone?: string | undefined;
 }
 

@@ -160,7 +160,9 @@ const accessSentences: Record<Route["auth"], (route: Route) => string> = {
   public: () => "Public: no credential needed.",
   session: () => "Authentication: session only. API keys are refused.",
   account: ({ scope, level }) =>
-    `Authentication: session, or API key with the scope \`${scope}\`${level === "organization" ? "; keys that are bound to one site are refused" : ""}.`,
+    `Authentication: session, or API key with the scope \`${scope}\`${
+      level === "organization" ? "; keys that are bound to one site are refused" : ""
+    }.`,
 };
 const rateLimitSentences: Record<RateLimit, string> = {
   general: "Rate limit: general.",

@@ -31,7 +31,7 @@ const options = {
   documentDownloadType: "direct",
   hideModels: true,
   customCss,
-  // Nothing is loaded from or sent to another host.
+  // The page loads nothing from other hosts and sends nothing to them.
   withDefaultFonts: false,
   telemetry: false,
   proxyUrl: "",

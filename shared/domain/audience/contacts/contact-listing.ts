@@ -43,7 +43,9 @@ const Id = QueryId;
 /** Selects contacts for a list or an export. */
 export const ContactFilter = z.object({
   siteId: Id.optional().describe(
-    "Site of the contacts. Defaults to the site of the tag, list or segment. With other filters: the site of the API key, else the only site. Without filters: all sites that the caller can access, at most 20.",
+    "Site of the contacts. Defaults to the site of the tag, list or segment. With other " +
+      "filters: the site of the API key, else the only site. Without filters: all sites that " +
+      "the caller can access, at most 20.",
   ),
   search: z
     .string()

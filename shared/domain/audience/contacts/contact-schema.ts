@@ -30,13 +30,17 @@ const fields = {
   phone: text.describe("Phone number as free text, or `null`."),
   company: text.describe("Company of the contact, or `null`."),
   timezone: Timezone.nullable().describe(
-    "IANA time zone of the contact, such as `Europe/Berlin`. Send windows of sequences use it. `null`: the time zone of the window or the organization.",
+    "IANA time zone of the contact, such as `Europe/Berlin`. Send windows of sequences use " +
+      "it. `null`: the time zone of the window or the organization.",
   ),
   customFields: CustomFields.describe(
-    "Your own fields: up to 100 names of up to 100 characters, each with a string of up to 2,000 characters, a number, a boolean or `null`. At most 20,000 bytes of JSON. Templates and segments read them as `customFields.<name>`.",
+    "Your own fields: up to 100 names of up to 100 characters, each with a string of up to " +
+      "2,000 characters, a number, a boolean or `null`. At most 20,000 bytes of JSON. " +
+      "Templates and segments read them as `customFields.<name>`.",
   ),
   source: text.describe(
-    "Where the contact came from, as free text. If none is given, imports set `import` and forms set `form: <name>`.",
+    "Where the contact came from, as free text. If none is given, imports set `import` and " +
+      "forms set `form: <name>`.",
   ),
 };
 
@@ -55,7 +59,8 @@ export const Contact = z
     status: z
       .enum(contactStatuses)
       .describe(
-        "`subscribed`: receives marketing email. `unsubscribed` and `pending` (not confirmed yet): receives none. `suppressed`: the email address is on the suppression list.",
+        "`subscribed`: receives marketing email. `unsubscribed` and `pending` (not confirmed " +
+          "yet): receives none. `suppressed`: the email address is on the suppression list.",
       ),
     tags: z.array(Named).describe("Tags of the contact, lowest id first."),
     lists: z.array(Named).describe("Lists that the contact is on, lowest id first."),
@@ -68,12 +73,14 @@ export const Contact = z
     openCount: z
       .int()
       .describe(
-        "Number of opens by the contact, repeated ones included. Opens by machines are not counted.",
+        "Number of opens by the contact, repeated ones included. Opens by machines are not " +
+          "counted.",
       ),
     clickCount: z
       .int()
       .describe(
-        "Number of clicks by the contact, repeated ones included. Clicks by machines are not counted.",
+        "Number of clicks by the contact, repeated ones included. Clicks by machines are not " +
+          "counted.",
       ),
     lastSentAt: z
       .string()
@@ -103,14 +110,17 @@ const inputFields = {
     .enum(["subscribed", "unsubscribed", "pending"])
     .optional()
     .describe(
-      "Status of the new contact. Defaults to `subscribed`. For an update by POST /contacts/bulk: the status stays if none is given.",
+      "Status of the new contact. Defaults to `subscribed`. For an update by POST " +
+        "/contacts/bulk: the status stays if none is given.",
     ),
   tags: z
     .array(GroupName)
     .max(maxGroupsAtOnce)
     .default([])
     .describe(
-      "Names of up to 20 tags. A tag that does not exist yet is created. Tags and lists start the sequences that they trigger (in an import: with `startSequences`). Only POST /contacts/:id/tags gives points.",
+      "Names of up to 20 tags. A tag that does not exist yet is created. Tags and lists " +
+        "start the sequences that they trigger (in an import: with `startSequences`). Only " +
+        "POST /contacts/:id/tags gives points.",
     ),
   lists: z
     .array(z.int().positive())
@@ -126,7 +136,8 @@ export const NewContact = z
       .positive()
       .optional()
       .describe(
-        "Site of the contact. Defaults to the site of the API key, else to the organization's only site.",
+        "Site of the contact. Defaults to the site of the API key, else to the " +
+          "organization's only site.",
       ),
     email: EmailAddress,
     ...inputFields,
@@ -152,7 +163,8 @@ export const ContactChanges = z
     email: EmailAddress,
     ...fields,
     customFields: CustomFields.nullable().describe(
-      "Custom fields to change. Fields that are not named stay; a field set to `null` is removed. `null` removes all of them.",
+      "Custom fields to change. Fields that are not named stay; a field set to `null` is " +
+        "removed. `null` removes all of them.",
     ),
     status: z
       .enum(["subscribed", "unsubscribed", "pending"])

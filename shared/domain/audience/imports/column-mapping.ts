@@ -62,7 +62,8 @@ const noHeaderProblem = (): Error =>
 function noEmailProblem(cells: string[]): Error {
   const shown = cells.slice(0, 20).map((cell) => cell.trim().slice(0, 50));
   return invalid(
-    `No column was recognized as the email address: set it in mapping. The columns are: ${shown.join(", ").slice(0, 500)}`,
+    "No column was recognized as the email address: set it in mapping. The columns are: " +
+      `${shown.join(", ").slice(0, 500)}`,
   );
 }
 
@@ -126,7 +127,8 @@ function guessByHeader(
       `customFields.${existingKeyFor(headers[i]!.slice(0, 100), customFieldKeys)}` as const;
     if (lower.has(customField.toLowerCase()))
       throw invalid(
-        `Two columns map to ${customField.slice(0, 120)}: set one of them to another field or to ignore in mapping`,
+        `Two columns map to ${customField.slice(0, 120)}: set one of them to another field ` +
+          "or to ignore in mapping",
       );
     lower.add(customField.toLowerCase());
     return customField;
@@ -137,7 +139,8 @@ function guessByHeader(
   );
   if (custom.length > maxCustomColumns)
     throw invalid(
-      `The file has ${custom.length} columns that would become custom fields, but a contact can have at most ${maxCustomColumns}: map the others to ignore`,
+      `The file has ${custom.length} columns that would become custom fields, but a contact ` +
+        `can have at most ${maxCustomColumns}: map the others to ignore`,
     );
   return fields;
 }
@@ -177,20 +180,31 @@ function fieldForHeader(header: string): ImportField | undefined {
 // English, German, French, Spanish, Italian, Portuguese, Dutch.
 const spellings: Partial<Record<(typeof importFields)[number], string>> = {
   email:
-    "email emails mail emailaddress mailaddress emailaddresses emailadresse mailadresse emailadres adresseemail adressemail adresseelectronique courriel correo correoelectronico direccionemail direcciondecorreo indirizzoemail postaelettronica enderecoemail enderecodeemail primaryemail subscriberemail contactemail useremail customeremail workemail email1 email1value",
+    "email emails mail emailaddress mailaddress emailaddresses emailadresse mailadresse " +
+    "emailadres adresseemail adressemail adresseelectronique courriel correo " +
+    "correoelectronico direccionemail direcciondecorreo indirizzoemail postaelettronica " +
+    "enderecoemail enderecodeemail primaryemail subscriberemail contactemail useremail " +
+    "customeremail workemail email1 email1value",
   firstName:
-    "firstname first fname givenname forename vorname prenom nombre primernombre nome primeironome voornaam contactfirstname customerfirstname",
+    "firstname first fname givenname forename vorname prenom nombre primernombre nome " +
+    "primeironome voornaam contactfirstname customerfirstname",
   lastName:
-    "lastname last lname surname familyname nachname familienname zuname nomdefamille nom apellido apellidos cognome sobrenome apelido achternaam contactlastname customerlastname",
+    "lastname last lname surname familyname nachname familienname zuname nomdefamille nom " +
+    "apellido apellidos cognome sobrenome apelido achternaam contactlastname customerlastname",
   fullName:
-    "name fullname displayname contactname customername vollername nomcomplet nombrecompleto nomecompleto volledigenaam",
+    "name fullname displayname contactname customername vollername nomcomplet nombrecompleto " +
+    "nomecompleto volledigenaam",
   phone:
-    "phone phonenumber telephone telephonenumber tel mobile mobilephone mobilenumber cell cellphone telefon telefonnummer handy mobil telefono telefonomovil movil celular telefone telefoon numerodetelephone phone1value",
+    "phone phonenumber telephone telephonenumber tel mobile mobilephone mobilenumber cell " +
+    "cellphone telefon telefonnummer handy mobil telefono telefonomovil movil celular " +
+    "telefone telefoon numerodetelephone phone1value",
   company:
-    "company companyname organization organisation organizationname business firma unternehmen entreprise societe empresa azienda societa bedrijf account accountname",
+    "company companyname organization organisation organizationname business firma " +
+    "unternehmen entreprise societe empresa azienda societa bedrijf account accountname",
   timezone: "timezone tz zeitzone fuseauhoraire zonahoraria fusoorario fusohorario tijdzone",
   status:
-    "status emailstatus subscriptionstatus contactstatus emailmarketingstatus marketingstatus memberstatus subscriberstatus",
+    "status emailstatus subscriptionstatus contactstatus emailmarketingstatus " +
+    "marketingstatus memberstatus subscriberstatus",
   tags: "tags tag labels label schlagworte etiquettes etiquetas etichette",
   source: "source quelle origine origen fonte bron",
   // Our own exports use it beyond 500 fields; listmonk's exports use it too.
@@ -200,7 +214,8 @@ const spellings: Partial<Record<(typeof importFields)[number], string>> = {
   bouncedAt: "bouncedat cleanedat cleantime",
   // Columns of our own exports that the service computes itself.
   ignore:
-    "id lists score sendcount opencount clickcount lastsentat lastopenedat lastclickedat createdat updatedat",
+    "id lists score sendcount opencount clickcount lastsentat lastopenedat lastclickedat " +
+    "createdat updatedat",
 };
 const fieldByHeader = new Map(
   Object.entries(spellings).flatMap(([field, names]) =>

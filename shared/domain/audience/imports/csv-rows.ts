@@ -116,7 +116,8 @@ const decodeWindows1252 = (cell: string): string =>
 
 const tooLong = (row: number): Error =>
   invalid(
-    `Row ${row} has more than ${maxRowBytes.toLocaleString("en")} bytes: check whether a quote (") is opened but not closed`,
+    `Row ${row} has more than ${maxRowBytes.toLocaleString("en")} bytes: check whether a ` +
+      `quote (") is opened but not closed`,
   );
 
 function toReadProblem(error: CsvError, rowsBefore: number): Error {

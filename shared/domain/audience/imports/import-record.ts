@@ -44,18 +44,24 @@ export const NewImport = z.object({
     .enum(importModes)
     .default("upsert")
     .describe(
-      "`upsert`: creates new contacts and updates existing ones. `create`: skips existing contacts. `update`: skips new ones.",
+      "`upsert`: creates new contacts and updates existing ones. `create`: skips existing " +
+        "contacts. `update`: skips new ones.",
     ),
   resubscribe: z
     .boolean()
     .default(false)
     .describe(
-      "Whether to subscribe unsubscribed contacts again and to remove their addresses from the suppression list. With false, contacts that unsubscribed stay unsubscribed. A key that is bound to a site removes no suppressions.",
+      "Whether to subscribe unsubscribed contacts again and to remove their addresses from " +
+        "the suppression list. With false, contacts that unsubscribed stay unsubscribed. A key " +
+        "that is bound to a site removes no suppressions.",
     ),
   status: contactStatus
     .default("subscribed")
     .describe(
-      "Status of created contacts if the file has none. Existing contacts keep theirs. A row with the status suppressed (cleaned, bounced, blocklisted) adds its address to the suppression list; with a key that is bound to a site, it sets the contact to unsubscribed instead.",
+      "Status of created contacts if the file has none. Existing contacts keep theirs. A row " +
+        "with the status suppressed (cleaned, bounced, blocklisted) adds its address to the " +
+        "suppression list; with a key that is bound to a site, it sets the contact to " +
+        "unsubscribed instead.",
     ),
   delimiter: z
     .enum(delimiters)
@@ -101,7 +107,8 @@ export const Import = z
     updated: z
       .int()
       .describe(
-        "Rows that updated a contact. If an address is in the file several times, the last row wins.",
+        "Rows that updated a contact. If an address is in the file several times, the last " +
+          "row wins.",
       ),
     skipped: z.int().describe("Rows skipped because of `mode`."),
     failed: z.int().describe("Rows that are not valid: see `errors`."),
@@ -117,7 +124,8 @@ export const Import = z
       .record(z.string(), z.string())
       .nullable()
       .describe(
-        "Field that each column was read as. `null` until the header is read. Pass it as `mapping` to import again in the same way.",
+        "Field that each column was read as. `null` until the header is read. Pass it as " +
+          "`mapping` to import again in the same way.",
       ),
     errors: z
       .array(ImportRowError)

@@ -25,7 +25,9 @@ export function parseRow(cells: string[], columns: ImportColumn[]): ParsedRow {
   if (hasExtraCells)
     return {
       email,
-      error: `the row has ${cells.length} cells, but the header has ${columns.length}: put quotes around cells that contain the delimiter`,
+      error:
+        `the row has ${cells.length} cells, but the header has ${columns.length}: put quotes ` +
+        "around cells that contain the delimiter",
     };
   if (fault !== undefined) return { email, error: fault };
   const suppress = left === "suppressed" || contact.status === "suppressed";
@@ -98,10 +100,12 @@ const scalar = (value: unknown): unknown =>
 const spellings: Record<string, string> = {
   subscribed: "subscribed active confirmed enabled optin optedin",
   unsubscribed:
-    "unsubscribed unsub optout optedout inactive disabled archived nonsubscribed notsubscribed transactional",
+    "unsubscribed unsub optout optedout inactive disabled archived nonsubscribed " +
+    "notsubscribed transactional",
   pending: "pending unconfirmed",
   suppressed:
-    "suppressed cleaned bounced hardbounce hardbounced complained spam spamcomplaint blocklisted blacklisted blocked",
+    "suppressed cleaned bounced hardbounce hardbounced complained spam spamcomplaint " +
+    "blocklisted blacklisted blocked",
 };
 const statusSynonyms: Record<string, string> = Object.fromEntries(
   Object.entries(spellings).flatMap(([status, names]) =>

@@ -26,12 +26,30 @@ const SegmentCondition = z
     field: z
       .string()
       .describe(
-        "A field of the contact (`email`, `firstName`, `lastName`, `phone`, `company`, `timezone`, `source`, `status`, `score`, `sendCount`, `openCount`, `clickCount`, `createdAt`, `updatedAt`, `lastSentAt`, `lastOpenedAt`, `lastClickedAt`, `id`, `siteId`); `tag` or `list`, also spelled `tags` and `lists` (its id, or its name, which is stored as the id and so survives renaming; one that does not exist in the site is refused); `customFields.<key>`; `event.<eventName>` (how often the custom event happened); `form.<id>` (it was submitted); `campaign.<id>.sent`, `.opened` or `.clicked` (for the latest 200 campaigns of each contact)",
+        "A field of the contact (`email`, `firstName`, `lastName`, `phone`, `company`, " +
+          "`timezone`, `source`, `status`, `score`, `sendCount`, `openCount`, `clickCount`, " +
+          "`createdAt`, `updatedAt`, `lastSentAt`, `lastOpenedAt`, `lastClickedAt`, `id`, " +
+          "`siteId`); `tag` or `list`, also spelled `tags` and `lists` (its id, or its name, " +
+          "which is stored as the id and so survives renaming; one that does not exist in the " +
+          "site is refused); `customFields.<key>`; `event.<eventName>` (how often the custom " +
+          "event happened); `form.<id>` (it was submitted); `campaign.<id>.sent`, `.opened` or " +
+          "`.clicked` (for the latest 200 campaigns of each contact)",
       ),
     operator: z
       .enum(operators)
       .describe(
-        'How to compare. Text: `equals`, `notEquals`, `contains`, `notContains`, `startsWith`, `endsWith`, `in`, `notIn`, `exists`, `notExists`; case is ignored. Numbers and counts: `equals`, `notEquals`, `greaterThan`, `lessThan`, `in`, `notIn`, `exists`, `notExists`; a score or count that was never set is 0, and 0 does not exist. Times: `before`, `after`, `equals`, `notEquals`, `inLastDays`, `notInLastDays`, `exists`, `notExists`; a date means the whole day in UTC. Tags and lists: `equals`, `notEquals`, `contains`, `notContains`, `in`, `notIn`, `exists`, `notExists`. Forms and campaigns: `exists`, `notExists`, or `equals` with true or false. Custom fields: every operator, compared as written, so that 5 equals "5"; `greaterThan` and `lessThan` need numbers, `before` and `after` need dates. A negative operator is true whenever its positive one is false, so also for a missing value.',
+        "How to compare. Text: `equals`, `notEquals`, `contains`, `notContains`, " +
+          "`startsWith`, `endsWith`, `in`, `notIn`, `exists`, `notExists`; case is ignored. " +
+          "Numbers and counts: `equals`, `notEquals`, `greaterThan`, `lessThan`, `in`, " +
+          "`notIn`, `exists`, `notExists`; a score or count that was never set is 0, and 0 " +
+          "does not exist. Times: `before`, `after`, `equals`, `notEquals`, `inLastDays`, " +
+          "`notInLastDays`, `exists`, `notExists`; a date means the whole day in UTC. Tags and " +
+          "lists: `equals`, `notEquals`, `contains`, `notContains`, `in`, `notIn`, `exists`, " +
+          "`notExists`. Forms and campaigns: `exists`, `notExists`, or `equals` with true or " +
+          'false. Custom fields: every operator, compared as written, so that 5 equals "5"; ' +
+          "`greaterThan` and `lessThan` need numbers, `before` and `after` need dates. A " +
+          "negative operator is true whenever its positive one is false, so also for a missing " +
+          "value.",
       ),
     value: z
       .union([
@@ -42,7 +60,9 @@ const SegmentCondition = z
       ])
       .optional()
       .describe(
-        "Value to compare with. Leave it out for `exists` and `notExists`. `in` and `notIn` take an array of up to 100 values. `inLastDays` and `notInLastDays` take a number of days.",
+        "Value to compare with. Leave it out for `exists` and `notExists`. `in` and `notIn` " +
+          "take an array of up to 100 values. `inLastDays` and `notInLastDays` take a number " +
+          "of days.",
       ),
   })
   .meta({ id: "SegmentCondition" });
@@ -56,7 +76,8 @@ export const SegmentRules: z.ZodType<SegmentRules> = z
       return z
         .array(z.union([SegmentCondition, z.lazy(() => SegmentRules)]))
         .describe(
-          `Conditions or nested rules. An empty list matches every contact. At most ${maxConditions} conditions in total, ${maxDepth} levels deep.`,
+          "Conditions or nested rules. An empty list matches every contact. At most " +
+            `${maxConditions} conditions in total, ${maxDepth} levels deep.`,
         );
     },
   })
@@ -201,7 +222,9 @@ function checkCondition(
     const there = suggestFieldNames(field, { ofSteps: fields("step.1.opened") !== undefined });
     return {
       at: "field",
-      message: `unknown field ${field.slice(0, 60)}; known fields, the closest first: ${there.join(", ")}`,
+      message:
+        `unknown field ${field.slice(0, 60)}; known fields, the closest first: ` +
+        `${there.join(", ")}`,
     };
   }
   if (!known.operators.includes(operator as Operator))

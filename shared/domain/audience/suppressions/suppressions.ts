@@ -39,10 +39,12 @@ export const Suppression = z
     email: z
       .string()
       .describe(
-        "Email address in lower case. For an erased contact: `sha256:` and the hash of the address.",
+        "Email address in lower case. For an erased contact: `sha256:` and the hash of the " +
+          "address.",
       ),
     reason: SuppressionReason.describe(
-      "Why it is suppressed. `unsubscribe` blocks marketing email only; every other reason blocks all email.",
+      "Why it is suppressed. `unsubscribe` blocks marketing email only; every other reason " +
+        "blocks all email.",
     ),
     detail: z
       .string()
@@ -63,7 +65,8 @@ export const NewSuppression = z
   .object({
     email: EmailAddress,
     reason: SuppressionReason.default("manual").describe(
-      "Why the address is suppressed. `unsubscribe` blocks marketing email only; every other reason blocks all email.",
+      "Why the address is suppressed. `unsubscribe` blocks marketing email only; every other " +
+        "reason blocks all email.",
     ),
     detail: singleLineText(maxDetailLength).nullish(),
   })

@@ -34,7 +34,8 @@ export const NewCustomEvent = z
     siteId: id
       .optional()
       .describe(
-        "Site to look up `email` in. Defaults to the site of the API key, else to the organization's only site.",
+        "Site to look up `email` in. Defaults to the site of the API key, else to the " +
+          "organization's only site.",
       ),
     contactId: id.optional().describe("Contact of the event. Give either this or `email`."),
     email: EmailAddress.optional().describe(
@@ -123,7 +124,8 @@ export interface CustomEventFilter {
 }
 
 export const totalNote =
-  "Only events of this contact. With `contactId` and without `eventName`, `total` is exact. Otherwise it is `null`, as for a contact " +
+  "Only events of this contact. With `contactId` and without `eventName`, `total` is exact. " +
+  "Otherwise it is `null`, as for a contact " +
   "with more than 20,000 events from before they were counted.";
 
 /** Newest first. With a rare filter, a page may be short and still have a `nextCursor`. */

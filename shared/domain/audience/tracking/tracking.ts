@@ -25,7 +25,8 @@ export const TrackedEvent = z
   .object({
     siteId,
     visitorId: visitorId.describe(
-      "Random id of the visitor, created by the page: 8 to 64 letters, digits, - or _. Keep it private: anyone who knows it can identify the visitor.",
+      "Random id of the visitor, created by the page: 8 to 64 letters, digits, - or _. Keep " +
+        "it private: anyone who knows it can identify the visitor.",
     ),
     type: z
       .enum(["page_view", "custom"])
@@ -59,7 +60,8 @@ export const Identification = z
     siteId,
     visitorId,
     email: EmailAddress.optional().describe(
-      "Email address of the contact. Give either this or `contactToken`. It proves nothing: events of the visitor earn no points and start no sequences.",
+      "Email address of the contact. Give either this or `contactToken`. It proves nothing: " +
+        "events of the visitor earn no points and start no sequences.",
     ),
     contactToken: z
       .string()
@@ -67,7 +69,8 @@ export const Identification = z
       .max(1000)
       .optional()
       .describe(
-        "Proves who the visitor is. Marketing email has it as `{{ contactToken }}`: put it into links to your pages.",
+        "Proves who the visitor is. Marketing email has it as `{{ contactToken }}`: put it " +
+          "into links to your pages.",
       ),
   })
   .refine(({ email, contactToken }) => (email === undefined) !== (contactToken === undefined), {

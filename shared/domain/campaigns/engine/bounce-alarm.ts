@@ -22,8 +22,16 @@ export function checkBounceRates(
   ];
   const since = baseline.handedOver ? " since it was resumed" : "";
   if (bounced > maxBounceRate)
-    return `${formatPercent(bounced)} of ${n} mails${since} bounced, more than ${formatPercent(maxBounceRate)}: look at where the addresses come from, then resume or cancel`;
+    return (
+      `${formatPercent(bounced)} of ${n} mails${since} bounced, more than ` +
+      `${formatPercent(maxBounceRate)}: look at where the addresses come from, then resume or ` +
+      "cancel"
+    );
   if (complained > maxComplaintRate)
-    return `${formatPercent(complained)} of ${n} mails${since} were complained about as spam, more than ${formatPercent(maxComplaintRate)}: look at who asked for this mail, then resume or cancel`;
+    return (
+      `${formatPercent(complained)} of ${n} mails${since} were complained about as spam, more ` +
+      `than ${formatPercent(maxComplaintRate)}: look at who asked for this mail, then resume ` +
+      "or cancel"
+    );
   return undefined;
 }

@@ -29,7 +29,9 @@ export const broadcastKinds: Record<BroadcastKind, BroadcastKindRules> = {
     getLateAction: async (broadcast, startsAt) => {
       const { sendLate } = broadcast as StoredCampaign;
       if (sendLate || addSeconds(-maxLateSeconds) <= startsAt) return undefined;
-      const reason = `The start time ${startsAt.toISOString()} passed more than an hour ago: send, reschedule or cancel the campaign`;
+      const reason =
+        `The start time ${startsAt.toISOString()} passed more than an hour ago: send, ` +
+        "reschedule or cancel the campaign";
       return () => states.hold(broadcast, reason);
     },
     buildPlan: (broadcast) => campaignPlans.buildCampaignPlan(broadcast as StoredCampaign),

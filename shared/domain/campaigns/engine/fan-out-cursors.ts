@@ -38,14 +38,14 @@ export const createCursorWrites = (key: BroadcastRef): Write[] =>
 export const listCursors = (ref: BroadcastRef): Promise<FanOutCursor[]> =>
   queryAll<FanOutCursor>(ranges.fanOutCursors(ref.orgId, ref), { consistent: true });
 
-/** Nobody is at it. */
+/** Another worker can take the cursor: it is not at its end, and no lease is valid. */
 export const isFree = ({ done, lease }: FanOutCursor): boolean =>
   !done && (lease ?? "") <= leases.endedBy(leaseSeconds).toISOString();
 
 const leaseSeconds = queues.fanOut.timeoutSeconds + 30;
 const until = (): string => addSeconds(leaseSeconds).toISOString();
 
-/** Undefined when it is done, in other hands, or not there. */
+/** Undefined if the cursor is at its end, leased by another worker, or missing. */
 export async function acquireCursor(
   key: BroadcastRef,
   shard: string,

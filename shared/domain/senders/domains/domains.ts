@@ -46,7 +46,8 @@ const DnsRecord = z
       .string()
       .nullable()
       .describe(
-        "Value of the record. `null`: shown in your account at the provider, or nothing to publish; see `note`.",
+        "Value of the record. `null`: shown in your account at the provider, or nothing to " +
+          "publish; see `note`.",
       ),
     required: z
       .boolean()
@@ -61,7 +62,8 @@ const DnsRecord = z
       .string()
       .nullable()
       .describe(
-        "Further explanation, such as what the record looks like if only your account at the provider shows it.",
+        "Further explanation, such as what the record looks like if only your account at the " +
+          "provider shows it.",
       ),
     link: z
       .string()
@@ -75,7 +77,8 @@ const tracking = (what: string) =>
     .boolean()
     .nullable()
     .describe(
-      `Whether ${what} are tracked in email from this domain that does not say. \`null\`: the setting of the provider account.`,
+      `Whether ${what} are tracked in email from this domain that does not say. \`null\`: ` +
+        "the setting of the provider account.",
     );
 
 const Selector = z
@@ -89,7 +92,8 @@ const dkimSelectors = z
   .array(Selector)
   .max(10)
   .describe(
-    "Selectors of your DKIM keys, for providers that use a different selector for each account. At most 10.",
+    "Selectors of your DKIM keys, for providers that use a different selector for each " +
+      "account. At most 10.",
   );
 
 export const Domain = z
@@ -99,7 +103,10 @@ export const Domain = z
     status: z
       .enum(domainStatuses)
       .describe(
-        `\`pending\`: the ownership record has not been found yet. \`verified\`: it is there; checked daily. \`lost\`: it disappeared; the domain still counts as verified for ${graceDays} days. \`failed\`: it did not appear within ${pendingDays} days, or was gone for ${graceDays}; POST /domains starts again.`,
+        `\`pending\`: the ownership record has not been found yet. \`verified\`: it is ` +
+          `there; checked daily. \`lost\`: it disappeared; the domain still counts as verified ` +
+          `for ${graceDays} days. \`failed\`: it did not appear within ${pendingDays} days, or ` +
+          `was gone for ${graceDays}; POST /domains starts again.`,
       ),
     statusReason: z.string().nullable().describe("Explanation of `lost` and `failed`, or `null`."),
     clickTrackingEnabled: tracking("clicks"),
@@ -129,7 +136,8 @@ export const NewDomain = z
       .min(1)
       .max(253)
       .describe(
-        "The part of your email addresses after the @, such as `shop.example`. A subdomain is a domain of its own.",
+        "The part of your email addresses after the @, such as `shop.example`. A subdomain " +
+          "is a domain of its own.",
       ),
     clickTrackingEnabled: Domain.shape.clickTrackingEnabled.optional(),
     openTrackingEnabled: Domain.shape.openTrackingEnabled.optional(),

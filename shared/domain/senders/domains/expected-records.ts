@@ -101,7 +101,10 @@ const asAccountShows = (provider: string, what: string): string =>
 function dkimNote(provider: string, domain: string, selector: string | null): string {
   if (selector !== null) return asAccountShows(provider, "Value");
   const form = accounts[provider]?.dkim?.(domain);
-  return `${asAccountShows(provider, "Name and value")}${form ? `: ${form}` : ""}. Name its selector in dkimSelectors to have it checked`;
+  return (
+    `${asAccountShows(provider, "Name and value")}${form ? `: ${form}` : ""}. Name its ` +
+    "selector in dkimSelectors to have it checked"
+  );
 }
 
 const dkimRecord = (
@@ -223,7 +226,8 @@ const spfRecord = (domain: string, includeHosts: string[]): ExpectedRecord => ({
   value: includeHosts.length ? withIncludes("v=spf1 ~all", includeHosts) : null,
   required: false,
   note: includeHosts.length
-    ? "A domain may have one SPF record only: change the one that is there, and name whoever else sends for the domain"
+    ? "A domain may have one SPF record only: change the one that is there, and name whoever " +
+      "else sends for the domain"
     : "Your providers need nothing here",
 });
 
@@ -247,5 +251,7 @@ const dmarcRecord = (domain: string): ExpectedRecord => ({
   name: `_dmarc.${domain}`,
   value: "v=DMARC1; p=none;",
   required: false,
-  note: "A starting point: change it to quarantine or reject when all your mail passes. A record at the organizational domain also counts",
+  note:
+    "A starting point: change it to quarantine or reject when all your mail passes. A record " +
+    "at the organizational domain also counts",
 });

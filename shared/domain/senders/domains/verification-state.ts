@@ -88,10 +88,14 @@ function toLost(current: VerificationState, now: Date): VerificationState {
     return {
       ...current,
       status: "failed",
-      statusReason: `The ownership record has been missing for ${graceDays} days: publish it and restart verification with POST /domains`,
+      statusReason:
+        `The ownership record has been missing for ${graceDays} days: publish it and restart ` +
+        "verification with POST /domains",
       nextCheckAt: null,
     };
-  const statusReason = `The ownership record is missing: publish it again, or the domain stops being verified at ${end.toISOString()}`;
+  const statusReason =
+    "The ownership record is missing: publish it again, or the domain stops being verified at " +
+    `${end.toISOString()}`;
   return { ...current, status: "lost", statusReason, lostAt, nextCheckAt: timeAfter(hour, now) };
 }
 
@@ -100,7 +104,9 @@ function toPending(current: VerificationState, now: Date): VerificationState {
     return {
       ...current,
       status: "failed",
-      statusReason: `The ownership record did not appear within ${pendingDays} days: publish it and restart verification with POST /domains`,
+      statusReason:
+        `The ownership record did not appear within ${pendingDays} days: publish it and ` +
+        "restart verification with POST /domains",
       nextCheckAt: null,
     };
   return { ...current, nextCheckAt: timeAfter(checkInterval(current.pendingSince, now), now) };

@@ -36,7 +36,8 @@ function parseDomainPart(local: string, input: string): AddressSyntax {
 function checkLocalPart(local: string, domain: string): Check {
   if (!isAscii(local))
     return warn(
-      "The part before the @ has non-ASCII characters: few servers accept it, and mail is not sent to it",
+      "The part before the @ has non-ASCII characters: few servers accept it, and mail is " +
+        "not sent to it",
     );
   if (local.startsWith('"'))
     return warn(

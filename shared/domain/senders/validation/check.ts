@@ -11,7 +11,8 @@ export const Check = z
   .meta({
     id: "Check",
     description:
-      "Result of one check. `unknown`: the check could not be made, which says nothing about the address.",
+      "Result of one check. `unknown`: the check could not be made, which says nothing about " +
+      "the address.",
   });
 export type Check = z.output<typeof Check>;
 

@@ -31,7 +31,8 @@ export const Usage = z
     freeLeft: z
       .int()
       .describe(
-        `Free results left in this calendar month (UTC), of ${freePerMonth}. Shared by validations and sender checks.`,
+        `Free results left in this calendar month (UTC), of ${freePerMonth}. Shared by ` +
+          "validations and sender checks.",
       ),
   })
   .meta({ id: "ValidationUsage" });
@@ -95,7 +96,8 @@ function notEnoughCredits(freeUsed: number, maxResults: number, paid: number) {
     : `This month's ${freePerMonth} free validations are used up`;
   const price = paid * centsEach === 1 ? "1 cent" : `${paid * centsEach} cents`;
   return credits.outOfCredits(
-    `${free}, and ${paidResults(paid, maxResults)} ${price}. There are not enough credits: buy more with POST /billing/credits`,
+    `${free}, and ${paidResults(paid, maxResults)} ${price}. There are not enough credits: ` +
+      "buy more with POST /billing/credits",
   );
 }
 

@@ -23,7 +23,9 @@ export const SenderCheck = z
       .nullable()
       .describe("Domain of the address in ASCII. `null`: the address is not valid."),
     verdict: Verdict.describe(
-      "`trusted`: SPF and DMARC pass, and no check warns or fails. `caution`: a check warns or fails. `dangerous`: not an address that sends, or it imitates another sender. `unknown`: too few checks could be made.",
+      "`trusted`: SPF and DMARC pass, and no check warns or fails. `caution`: a check warns " +
+        "or fails. `dangerous`: not an address that sends, or it imitates another sender. " +
+        "`unknown`: too few checks could be made.",
     ),
     sender: z
       .object({
@@ -48,7 +50,8 @@ export const SenderCheck = z
           .int()
           .nullable()
           .describe(
-            "DNS lookups that the record needs; receivers give up after 10. `null` if the record was not followed.",
+            "DNS lookups that the record needs; receivers give up after 10. `null` if the " +
+              "record was not followed.",
           ),
       }),
       dmarc: Check.extend({

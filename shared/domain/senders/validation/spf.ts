@@ -121,7 +121,8 @@ async function evaluatePolicy(domain: string, text: string, walk: SpfWalk): Prom
 function countLookup(domain: string, walk: SpfWalk): string | undefined {
   walk.lookups++;
   return walk.lookups > maxLookups
-    ? `The SPF record of ${domain} needs more than ${maxLookups} DNS lookups, so receivers reject it`
+    ? `The SPF record of ${domain} needs more than ${maxLookups} DNS lookups, so receivers ` +
+        "reject it"
     : undefined;
 }
 
@@ -134,7 +135,9 @@ async function evaluateInclude(domain: string, target: string, walk: SpfWalk): P
     return { broken: `The SPF record of ${domain} includes ${target}, which has no SPF record` };
   return texts.length > 1
     ? {
-        broken: `The SPF record of ${domain} includes ${target}, which has ${texts.length} SPF records`,
+        broken:
+          `The SPF record of ${domain} includes ${target}, which has ${texts.length} SPF ` +
+          "records",
       }
     : evaluatePolicy(target, text, walk);
 }

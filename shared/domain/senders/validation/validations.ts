@@ -22,7 +22,9 @@ export const Validation = z
         "Email address with its domain in lower case and ASCII. `null` if the syntax is wrong.",
       ),
     verdict: Verdict.describe(
-      "`valid`: no check warns or fails. `risky`: email can arrive, and a check warns. `invalid`: email cannot arrive, because syntax or mail servers fail. `unknown`: DNS did not answer; try again.",
+      "`valid`: no check warns or fails. `risky`: email can arrive, and a check warns. " +
+        "`invalid`: email cannot arrive, because syntax or mail servers fail. `unknown`: DNS " +
+        "did not answer; try again.",
     ),
     suggestion: z
       .string()
@@ -33,7 +35,8 @@ export const Validation = z
         "RFC 5321 and RFC 6531. `warn`: well formed, and accepted by hardly any server.",
       ),
       mx: Check.describe(
-        "MX records, else the address record of the domain. `fail` for a null MX (RFC 7505). `unknown`: DNS did not answer.",
+        "MX records, else the address record of the domain. `fail` for a null MX (RFC 7505). " +
+          "`unknown`: DNS did not answer.",
       ),
       disposable: Check.describe("`fail`: the domain offers disposable mailboxes."),
       role: Check.describe(

@@ -69,8 +69,8 @@ export interface CallClaim {
   /** Random id of this claim, so that a worker recognizes its own. */
   by: string;
   /**
-   * Of the first attempt that the provider may have received. Absent when the provider has no
-   * idempotency keys.
+   * The idempotency window of the first attempt that the provider may have received. Absent when
+   * the provider has no idempotency keys.
    */
   key?: IdempotencyWindow | undefined;
   /** One provider call per mail, instead of one batch call. */
@@ -109,7 +109,7 @@ export interface LaneRunResult {
   hasProgress: boolean;
   /** The rest can be handed over after this time, and the chunks behind it need not wait. */
   resumeAfterSeconds?: number | undefined;
-  /** Of one call. Absent: the call has no result yet and will be repeated with the same content. */
+  /** Absent while the call has no result and will be repeated with the same content. */
   results?: CallResult[] | undefined;
 }
 

@@ -243,7 +243,8 @@ async function insertSuppressed(orgId: number, send: SendItem): Promise<SendItem
 }
 
 const suppressedWarning = (to: string): string =>
-  `${to} is suppressed, so nothing is sent and the send is recorded as failed: GET /suppressions/check/:email shows the reason`;
+  `${to} is suppressed, so nothing is sent and the send is recorded as failed: GET ` +
+  "/suppressions/check/:email shows the reason";
 
 const isPending = ({ status }: SendItem): boolean => status === "queued" || status === "scheduled";
 

@@ -1,7 +1,6 @@
 // On one machine, the process that accepts a single send also hands it over, without the queue. The
-// send is then stored as claimed. Its entry on the due index repairs what the process leaves behind
-// when it dies. Installed from outside, because functions that accept mail on AWS must not bundle
-// the hand-over.
+// send is then stored as claimed. If the process dies, the due index finds the send. The local
+// service installs the hand-over, so that the Lambda functions that accept mail do not bundle it.
 import type { SendingConfig } from "../../senders/sending-configs.ts";
 import type { MailContent } from "../rendering/mail-content.ts";
 import type { SendItem } from "../sends.ts";
@@ -12,17 +11,17 @@ export interface AcceptedSend {
   orgId: number;
   send: SendItem;
   config: SendingConfig;
-  /** Of the organization, whose days the statistics use. */
+  /** The organization's time zone. Statistics use its days. */
   timezone: string;
 }
 
-/** `cancel` must be called in the end. */
+/** A reserved provider call. Its owner calls `cancel` in the end, also after `start`. */
 export interface DirectHandOver {
   /** The attributes that claim the send. `by` is the random id of the claim. */
   claim: Partial<SendItem> & { by: string; lease: string };
   /** Hands the send over in the background, after it was stored with `claim`. */
   start(content: AcceptedContent): void;
-  /** Gives the place of the call back. Does nothing after `start`. */
+  /** Releases the reserved call. Does nothing after `start`. */
   cancel(): void;
 }
 

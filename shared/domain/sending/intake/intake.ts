@@ -197,7 +197,8 @@ export const fromOf = (
 function listSenderWarnings({ config, failedOverFrom }: IntakeContext): string[] {
   if (failedOverFrom)
     return [
-      `The provider of sending config ${failedOverFrom} fails, so its fallback takes this mail: sending config ${config.id}`,
+      `The provider of sending config ${failedOverFrom} fails, so its fallback takes this ` +
+        `mail: sending config ${config.id}`,
     ];
   return config.verified
     ? []

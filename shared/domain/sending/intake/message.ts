@@ -14,9 +14,10 @@ const Metadata = z
 
 // Headers that the service or the provider sets, or that would change the recipients.
 const reservedHeaders = new Set(
-  "from to cc bcc subject reply-to sender return-path date message-id mime-version content-type content-transfer-encoding dkim-signature received".split(
-    " ",
-  ),
+  (
+    "from to cc bcc subject reply-to sender return-path date message-id mime-version " +
+    "content-type content-transfer-encoding dkim-signature received"
+  ).split(" "),
 );
 // Headers with options for a provider. Some return our send id in events.
 const providerHeaders =
@@ -60,7 +61,8 @@ export const AttachmentInput = z
       )
       .optional()
       .describe(
-        "Content type, such as `application/pdf`. Defaults to the type of the upload, else to the type of the file name's ending.",
+        "Content type, such as `application/pdf`. Defaults to the type of the upload, else " +
+          "to the type of the file name's ending.",
       ),
     content: z
       .string()
@@ -84,10 +86,12 @@ const MessageFields = z.object({
     .positive()
     .optional()
     .describe(
-      "Site of the email. Defaults to the site of the API key, else to the organization's only site.",
+      "Site of the email. Defaults to the site of the API key, else to the organization's " +
+        "only site.",
     ),
   fromEmail: EmailAddress.optional().describe(
-    "Email address of the sender. Selects the sending config with this `fromEmail`, else a verified one whose domain is verified. Required without `sendingConfigId`.",
+    "Email address of the sender. Selects the sending config with this `fromEmail`, else a " +
+      "verified one whose domain is verified. Required without `sendingConfigId`.",
   ),
   fromName: singleLineText(100)
     .optional()
@@ -101,7 +105,8 @@ const MessageFields = z.object({
     .min(1)
     .optional()
     .describe(
-      "Subject line, with Liquid. Required with `html`. With `templateId`, replaces the subject of the template.",
+      "Subject line, with Liquid. Required with `html`. With `templateId`, replaces the " +
+        "subject of the template.",
     ),
   html: z
     .string()
@@ -109,7 +114,8 @@ const MessageFields = z.object({
     .max(1_000_000)
     .optional()
     .describe(
-      "HTML part, with Liquid; values are HTML-escaped. At most 1,000,000 characters. Required without `templateId`, ignored with it.",
+      "HTML part, with Liquid; values are HTML-escaped. At most 1,000,000 characters. " +
+        "Required without `templateId`, ignored with it.",
     ),
   text: z
     .string()
@@ -124,7 +130,8 @@ const MessageFields = z.object({
     .optional()
     .describe("Template of the email. Required without `html`."),
   variables: Variables.default({}).describe(
-    "Values for the Liquid variables, at most 10,000 bytes of JSON. `email` and `name` of the recipient are always set. Contact fields are not read.",
+    "Values for the Liquid variables, at most 10,000 bytes of JSON. `email` and `name` of " +
+      "the recipient are always set. Contact fields are not read.",
   ),
   replyTo: EmailAddress.optional().describe("Email address that replies go to."),
   headers: Headers.default({}).describe(
@@ -139,19 +146,22 @@ const MessageFields = z.object({
     .boolean()
     .optional()
     .describe(
-      "Whether opens are tracked. Defaults to the setting of the sender's domain (PATCH /domains/:id), else to the setting of the provider account.",
+      "Whether opens are tracked. Defaults to the setting of the sender's domain (PATCH " +
+        "/domains/:id), else to the setting of the provider account.",
     ),
   trackClicks: z
     .boolean()
     .optional()
     .describe(
-      "Whether clicks are tracked. Defaults to the setting of the sender's domain (PATCH /domains/:id), else to the setting of the provider account.",
+      "Whether clicks are tracked. Defaults to the setting of the sender's domain (PATCH " +
+        "/domains/:id), else to the setting of the provider account.",
     ),
   secure: z
     .boolean()
     .optional()
     .describe(
-      "Encrypts the content. The recipient gets a notice with a link to a page that shows it. Subject and addresses are not encrypted. Cannot be used with attachments.",
+      "Encrypts the content. The recipient gets a notice with a link to a page that shows " +
+        "it. Subject and addresses are not encrypted. Cannot be used with attachments.",
     ),
   secureExpiresInDays: z
     .int()
@@ -159,7 +169,8 @@ const MessageFields = z.object({
     .max(365)
     .optional()
     .describe(
-      "Days until a secure message expires, counted from when it is due. Defaults to 30. Needs `secure: true`.",
+      "Days until a secure message expires, counted from when it is due. Defaults to 30. " +
+        "Needs `secure: true`.",
     ),
   securePassphrase: z
     .string()
@@ -167,7 +178,8 @@ const MessageFields = z.object({
     .max(200)
     .optional()
     .describe(
-      "Passphrase that the page of a secure message asks for, with five attempts per hour. Tell it to the recipient by another channel. Needs `secure: true`.",
+      "Passphrase that the page of a secure message asks for, with five attempts per hour. " +
+        "Tell it to the recipient by another channel. Needs `secure: true`.",
     ),
   scheduledAt: z.iso
     .datetime({ offset: true })
@@ -180,7 +192,8 @@ const MessageFields = z.object({
     .max(maxAttachments)
     .default([])
     .describe(
-      "Up to 20 files, 10 MB each and 25 MB in total. Give each file as `content` or as `uploadId`.",
+      "Up to 20 files, 10 MB each and 25 MB in total. Give each file as `content` or as " +
+        "`uploadId`.",
     ),
 });
 
@@ -242,7 +255,8 @@ export const SingleMessage = MessageFields.extend({
     .optional()
     .describe("Name of the recipient. Templates read it as `name`."),
   metadata: Metadata.optional().describe(
-    "Your own data, stored with the send and returned with it: up to 20 fields and 1,000 bytes of JSON. It is not sent to the provider.",
+    "Your own data, stored with the send and returned with it: up to 20 fields and 1,000 " +
+      "bytes of JSON. It is not sent to the provider.",
   ),
 })
   .refine(contentRules.hasContent, contentRules.contentMissing)

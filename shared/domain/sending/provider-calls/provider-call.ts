@@ -23,7 +23,7 @@ type RetryLaterOutcome = Extract<HandOverOutcome, { status: "held" }>;
  * sending again.
  */
 export interface IdempotencyWindow {
-  /** Of the sending config. The window is valid for this revision only. */
+  /** Revision of the sending config. The window is valid for this revision only. */
   revision: number;
   /** ISO 8601 */
   until: string;
@@ -68,12 +68,14 @@ export const mayBeHandedOver = (outcome: HandOverOutcome): boolean =>
 export const workerDiedOutcome: HandOverOutcome = {
   status: "uncertain",
   error:
-    "The worker stopped during the call to the provider, so it is unknown whether the mail was sent",
+    "The worker stopped during the call to the provider, so it is unknown whether the mail " +
+    "was sent",
 };
 export const answerLostOutcome: HandOverOutcome = {
   status: "uncertain",
   error:
-    "The provider's response was lost and the request cannot be repeated, so it is unknown whether the mail was sent",
+    "The provider's response was lost and the request cannot be repeated, so it is unknown " +
+    "whether the mail was sent",
 };
 
 export const notRepeatableOutcome: HandOverOutcome = {
@@ -95,7 +97,9 @@ export function applyRetryLimit(
   { stalledSince, maybeHandedOver }: { stalledSince: string | undefined; maybeHandedOver: boolean },
 ): HandOverOutcome {
   if (outcome.status === "refused" && outcome.config) {
-    const advice = `The provider rejects mail from sending config ${config.id}: check its credentials and sender.`;
+    const advice =
+      `The provider rejects mail from sending config ${config.id}: check its credentials and ` +
+      "sender.";
     const error = `${advice} ${outcome.error}`.slice(0, 300);
     return maybeHandedOver ? { status: "uncertain", error } : { ...outcome, error };
   }
