@@ -180,7 +180,8 @@ test("two contacts that claim a visitor concurrently share its events; none is c
   const { newcomer } = await shop();
   const [ann, bob] = [await newcomer(), await newcomer()];
   for (let n = 0; n < 10; n++) await ann.act();
-  await Promise.all([ann.identify(), ann.identify({ contactToken: await bob.token() })]);
+  const contactToken = await bob.token();
+  await Promise.all([ann.identify(), ann.identify({ contactToken })]);
   await ann.identify();
   expect((await ann.events()).length + (await bob.events()).length).toBe(10);
 });

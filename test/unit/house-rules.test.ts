@@ -179,6 +179,23 @@ interface SyntaxRule {
   example: string;
 }
 
+/** The node and all nodes in it, without those in functions, which run later. */
+function nodesRunBy(node: SyntaxNode): SyntaxNode[] {
+  const nodes = [node];
+  for (const one of nodes)
+    for (const value of Object.values(one))
+      nodes.push(
+        ...[value]
+          .flat()
+          .filter(isNode)
+          .filter(({ type }) => !/Function/.test(type)),
+      );
+  return nodes;
+}
+
+const awaits = (node: unknown): boolean =>
+  isNode(node) && nodesRunBy(node).some(({ type }) => type === "AwaitExpression");
+
 const branches = ["test", "consequent", "alternate"];
 const syntaxRules: SyntaxRule[] = [
   {
@@ -191,6 +208,18 @@ const syntaxRules: SyntaxRule[] = [
         return isNode(child) && child.type === "ConditionalExpression";
       }),
     example: "const rank = a ? 1 : (b ? 2 : 3);",
+  },
+  {
+    // A promise that an earlier element started may reject in the meantime, which ends the process.
+    promise: "later elements of a list of promises do not await",
+    files: /\.ts$/,
+    isForbidden: (node) =>
+      node.type === "CallExpression" &&
+      isNode(node.callee) &&
+      isNode(node.callee.object) &&
+      node.callee.object.name === "Promise" &&
+      [(node.arguments as SyntaxNode[])[0]?.elements ?? []].flat().slice(1).some(awaits),
+    example: "await Promise.all([write(a), write(await build(b))]);",
   },
   {
     promise: "functions of the service have at most three positional parameters",
