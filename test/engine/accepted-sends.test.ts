@@ -1,5 +1,5 @@
-// Accepted sends of a chunk have no items until something happens to them. A chunk in S3 expires, so
-// its sends get items at the hand-over: it is the reference for all answers.
+// Accepted sends of a chunk have no items before their first event. If the chunk is in S3, its sends
+// get items at the hand-over: such a chunk is the reference for all responses.
 import { beforeAll, expect, test, vi } from "vitest";
 import {
   get,
@@ -86,7 +86,7 @@ interface RandomHistory {
   isReference: boolean;
 }
 
-/** A batch and a campaign with faults of the provider and events. Returns all answers about them. */
+/** Runs a batch and a campaign with provider faults and events. Returns all responses about them. */
 async function runHistory({ from, chance, isReference }: RandomHistory): Promise<unknown> {
   const { caller, siteId, provider } = from;
   const { orgId } = caller;
@@ -186,11 +186,11 @@ function withoutIds(
 }
 
 test.each([0, 1, 2, 3])(
-  "every answer is the same with and without items of accepted sends (%i)",
+  "every response is the same with and without items of accepted sends (%i)",
   async (n) => {
     const answers = [];
     for (const isReference of [true, false]) {
-      // Calls of four mails, one after the other: so the same calls fail in both runs.
+      // With calls of four mails, one after the other, the same calls fail in both runs.
       const from = await mailroom.createSender("postmark", { ratePerSecond: 4 });
       const chance = seededRandom(seed * 10 + n);
       answers.push(await runHistory({ from, chance, isReference }));
@@ -239,7 +239,7 @@ test("an accepted send gets an item at its first event, and its chunk does not e
   await from.provider.stop();
 });
 
-test("events of accepted sends are counted once when their worker dies at any step", async () => {
+test("events of accepted sends are counted once after a crash at any step", async () => {
   const from = await mailroom.createSender("postmark");
   const { orgId } = from.caller;
   const steps = await crashAtSomeSteps(async (kill) => {
@@ -297,7 +297,7 @@ test("an erased contact stays erased, whenever an event of its mail arrives", as
   await from.provider.stop();
 });
 
-test("erasure that dies at any step and is repeated leaves no address in accepted sends", async () => {
+test("an erasure that is repeated after a crash at any step leaves no address in accepted sends", async () => {
   const from = await mailroom.createSender("postmark");
   const { caller } = from;
   await crashAtSomeSteps(async (kill) => {

@@ -1,5 +1,4 @@
-// What DynamoDB and SQS do on a bad day, and no engine on one machine does: refuse a part of a
-// call, or all of it for a while.
+// Partial failures and throttling of DynamoDB and SQS, which the local engines do not produce.
 import {
   ConditionalCheckFailedException,
   TransactionCanceledException,

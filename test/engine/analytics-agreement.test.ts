@@ -1,7 +1,6 @@
-// A random history on the real path: mail accepted, handed over and told of at the door for
-// webhooks in any order, twice, late and by machines, over four months of the organization's days,
-// some of them folded on the way. Every figure is then computed again from the raw history, by
-// rules that are written here anew, and compared.
+// A random history of four months: mail is accepted and handed over, and provider webhooks report
+// events in any order, repeated, late and automated, while some days are rolled up. The test then
+// computes every figure from the raw history with its own rules and compares it.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { providerWebhooks } from "../../functions/http/provider-webhooks.ts";
 import { queryAll } from "../../shared/adapters/dynamodb/table.ts";
@@ -42,17 +41,16 @@ afterAll(async () => {
 const zone = "America/New_York";
 const eventsInAll = Number(process.env.AGREEMENT_EVENTS ?? (everything ? 20_000 : 1200));
 const [moments, batches, mailsInBatch] = [40, 10, Math.ceil(eventsInAll / 150)];
-// Past twenty a send keeps its events elsewhere: that they are counted the same is promised in
-// event-races.test.ts.
+// From 20 events on, a send has overflow events, which delivery-event-races.test.ts tests.
 const mostOfOne = 18;
 type Event = Omit<QueuedEvent, "id">;
 
 interface Story {
   send: Send;
-  /** What was known of it when it was handed over. */
+  /** The status after the hand-over. */
   began: "sent" | "failed" | "uncertain";
   day: string;
-  /** As they came, each once. */
+  /** The events in the order of their arrival, without repetitions. */
   heard: { event: Event; day: string }[];
 }
 
@@ -104,7 +102,7 @@ test("all figures equal the raw history for repeated events in any order", {
     );
     await tell(hearing.id, shuffled([...fresh, ...doubled]));
     told.push(...fresh);
-    // As a tick would; other days stay as they are for long.
+    // Like the schedule. Other days are rolled up much later.
     if (moment % 13 === 12) await folded();
     clock.advanceClock(chance() * 5 * 86_400);
   }
@@ -117,7 +115,7 @@ test("all figures equal the raw history for repeated events in any order", {
   await agree(senders, stories, told);
 });
 
-/** SendGrid's calls, which tell of a hundred at once; then the queue is worked off. */
+/** Posts the events like SendGrid, 100 in a request, and runs the worker of the queue. */
 async function tell(configId: number, events: Event[]) {
   const query = { config_id: String(configId) };
   for (const some of splitIntoBatches(events, 100)) {
@@ -170,7 +168,7 @@ const domains = [
   ...Array.from({ length: 25 }, (_, i) => `d${i}.example`),
 ];
 
-/** A batch, some of it refused, some of it not to be told whether it went out. */
+/** Sends a batch of which some mails are refused and some are uncertain. */
 async function handedOver(
   from: mailroom.TestSender,
   moment: number,
@@ -226,13 +224,13 @@ function happening(stories: Story[], n: number, day: string): Event[] {
 function eventOf({ send, heard }: Story, type: EventType, n: number): Event {
   const since = Date.parse(send.createdAt);
   const arrived = heard.find(({ event }) => event.type === "delivered")?.event.timestamp;
-  // Some clicks come right after the mail, as scanners do.
+  // Scanners click immediately after the delivery.
   const soon = type === "click" && arrived && chance() < 0.3;
   const wanted = soon
     ? Date.parse(arrived) + below(20_000)
     : since + below(clock.now().getTime() - since + 1000);
-  // Whole seconds, as SendGrid tells them, and none of them twice: the first failure is the one
-  // that counts.
+  // SendGrid reports whole seconds. No two events have the same time, because only the first
+  // failure counts.
   const taken = new Set(heard.map(({ event }) => Date.parse(event.timestamp)));
   let at = Math.floor(wanted / 1000) * 1000;
   while (taken.has(at)) at += 1000;
@@ -256,7 +254,7 @@ function eventOf({ send, heard }: Story, type: EventType, n: number): Event {
 
 type Sum = Record<string, number>;
 
-/** What a send counts for, once these are all that is known of it. */
+/** The counters to which a send with these events contributes. */
 function countsOf({ began }: Story, events: Event[]): Sum {
   const of = (type: EventType) =>
     events
@@ -305,7 +303,7 @@ function countsOf({ began }: Story, events: Event[]): Sum {
   };
 }
 
-/** What became known of them on each day. */
+/** The counters of each day, from the events that arrived on it. */
 function daily(stories: Story[]): Days {
   const parts = stories.flatMap((story) => {
     const days = [...new Set([story.day, ...story.heard.map(({ day }) => day)])].sort();

@@ -1,6 +1,5 @@
-// Mail of campaigns, sequences and holidays on its way: whoever dies, however it is stopped, and
-// whatever events say of it meanwhile, nobody gets it twice, and the numbers of its source are
-// true.
+// Bulk mail of campaigns, sequences and holidays. Despite crashes, pauses, cancellations and early
+// delivery events, no contact gets a mail twice and the totals of the source equal its sends.
 import { beforeAll, describe, expect, test, vi } from "vitest";
 import {
   query,
@@ -29,21 +28,21 @@ import { sampleOf } from "../support/seeded-random.ts";
 import * as mailroom from "../support/sending.ts";
 import { stageMail } from "../support/staged.ts";
 
-// Hundreds of workers live and die here, perhaps beside other tests.
+// The tests run and crash hundreds of workers.
 vi.setConfig({ testTimeout: 60_000 });
 beforeAll(mailroom.useOwnTableAndQueues);
 
-let campaigns = 0;
+let lastCampaignId = 0;
 
-interface Story {
+interface Mailing {
   from: mailroom.TestSender;
   source: sources.MailSource;
-  people: ContactItem[];
+  recipients: ContactItem[];
 }
 
-async function story(from: mailroom.TestSender, n: number): Promise<Story> {
+async function createMailing(from: mailroom.TestSender, n: number): Promise<Mailing> {
   const word = crypto.randomUUID().slice(0, 8);
-  const people = await Promise.all(
+  const recipients = await Promise.all(
     Array.from({ length: n }, async (_, i) => {
       const { id } = await contacts.create(from.caller, {
         siteId: from.siteId,
@@ -52,11 +51,11 @@ async function story(from: mailroom.TestSender, n: number): Promise<Story> {
       return contacts.findItem(from.caller, id);
     }),
   );
-  return { from, people, source: { kind: "campaign", id: ++campaigns, part: 7 } };
+  return { from, recipients, source: { kind: "campaign", id: ++lastCampaignId, part: 7 } };
 }
 
 async function stage(
-  { from: { caller, siteId, configId }, source, people }: Story,
+  { from: { caller, siteId, configId }, source, recipients }: Mailing,
   options: { held?: boolean } = {},
 ): Promise<number[]> {
   const { orgId } = caller;
@@ -64,7 +63,7 @@ async function stage(
     sites.find(caller, siteId),
     sendingConfigs.find(caller, configId),
   ]);
-  const shot = {
+  const message = {
     orgId,
     site,
     config,
@@ -73,20 +72,24 @@ async function stage(
     html: "<p>Hello {{ firstName }}</p>",
     startedAt: now(),
   };
-  const { sendIds, writes } = await stageMail(shot, people, {
+  const { sendIds, writes } = await stageMail(message, recipients, {
     ...options,
-    tallies: { candidates: people.length },
+    tallies: { candidates: recipients.length },
   });
   await write(...writes);
   await lanes.announceArrival(orgId, configId);
   return [...sendIds.values()];
 }
 
-/** A chunk for each. */
-const stageEach = async (one: Story): Promise<number[]> =>
-  (await Promise.all(one.people.map((person) => stage({ ...one, people: [person] })))).flat();
+/** Stages one chunk per recipient. */
+const stageEach = async (mailing: Mailing): Promise<number[]> =>
+  (
+    await Promise.all(
+      mailing.recipients.map((person) => stage({ ...mailing, recipients: [person] })),
+    )
+  ).flat();
 
-async function numbers({ from, source }: Story): Promise<sources.SourceTotals> {
+async function readTotals({ from, source }: Mailing): Promise<sources.SourceTotals> {
   const { all, parts } = await sources.getSourceTotals(from.caller.orgId, source);
   const { candidates, accepted, suppressed, unsubscribed, capped, duplicate, invalid } = all;
   expect(accepted + suppressed + unsubscribed + capped + duplicate + invalid).toBe(candidates);
@@ -98,36 +101,36 @@ async function numbers({ from, source }: Story): Promise<sources.SourceTotals> {
   return all;
 }
 
-/** What the numbers say is what the sends are. */
-async function agree(one: Story, ids: number[]): Promise<sources.SourceTotals> {
-  const told = await numbers(one);
-  const all = await Promise.all(ids.map((id) => findDetail(one.from.caller, id)));
-  const left = all.filter(({ error }) =>
+/** Compares the totals of the source with the status of each send. */
+async function readMatchingTotals(mailing: Mailing, ids: number[]): Promise<sources.SourceTotals> {
+  const totals = await readTotals(mailing);
+  const all = await Promise.all(ids.map((id) => findDetail(mailing.from.caller, id)));
+  const excluded = all.filter(({ error }) =>
     sources.exclusionReasons.includes(error as sources.ExclusionReason),
   );
-  for (const place of sources.mailStates.filter((name) => name !== "sending"))
-    expect([place, told[place]]).toEqual([
-      place,
-      all.filter((send) => !left.includes(send) && send.status === place).length,
+  for (const state of sources.mailStates.filter((name) => name !== "sending"))
+    expect([state, totals[state]]).toEqual([
+      state,
+      all.filter((send) => !excluded.includes(send) && send.status === state).length,
     ]);
   for (const reason of sources.exclusionReasons)
-    expect([reason, told[reason]]).toEqual([
+    expect([reason, totals[reason]]).toEqual([
       reason,
-      left.filter(({ error }) => error === reason).length,
+      excluded.filter(({ error }) => error === reason).length,
     ]);
-  return told;
+  return totals;
 }
 
-const mailsOf = ({ from }: Story, ids: number[]) =>
+const mailsOf = ({ from }: Mailing, ids: number[]) =>
   from.provider.mails.filter(({ sendId }) => ids.includes(sendId));
 
 describe.each(sampleOf(1, ["resend", "postmark"] as const, "bulk sending"))("at %s", (key) => {
-  test("a chunk is handed over with footer and way out, once, whoever dies, and counted where it stands", async () => {
+  test("after a crash during the hand-over, no mail of the chunk goes out twice and each is counted", async () => {
     const from = await mailroom.createSender(key);
     const steps = await crashAtSomeSteps(async (kill) => {
-      const one = await story(from, 5);
-      const ids = await stage(one);
-      expect(await numbers(one)).toMatchObject({
+      const mailing = await createMailing(from, 5);
+      const ids = await stage(mailing);
+      expect(await readTotals(mailing)).toMatchObject({
         candidates: 5,
         accepted: 5,
         queued: 5,
@@ -135,44 +138,48 @@ describe.each(sampleOf(1, ["resend", "postmark"] as const, "bulk sending"))("at 
         sent: 0,
       });
       await kill(() => mailroom.runLane(from.caller.orgId, from.configId));
-      await numbers(one);
+      await readTotals(mailing);
       await mailroom.runWorkers();
-      const told = await agree(one, ids);
-      expect(told.sent + told.uncertain).toBe(5);
-      const mailed = mailsOf(one, ids).map(({ sendId }) => sendId);
+      const totals = await readMatchingTotals(mailing, ids);
+      expect(totals.sent + totals.uncertain).toBe(5);
+      const mailed = mailsOf(mailing, ids).map(({ sendId }) => sendId);
       expect(new Set(mailed).size).toBe(mailed.length);
-      if (told.sent === 5) expect(mailed.length).toBe(5);
+      if (totals.sent === 5) expect(mailed.length).toBe(5);
     });
     expect(steps.length).toBeGreaterThan(10);
     await from.provider.stop();
   });
 });
 
-test("small chunks go side by side, four at first, and twice as many while the provider takes them", async () => {
+test("a lane hands over small chunks in parallel: 4 calls at first, then 8", async () => {
   const from = await mailroom.createSender("postmark");
   from.provider.latencyMs = 100;
-  const one = await story(from, 14);
-  const ids = await stageEach(one);
+  const mailing = await createMailing(from, 14);
+  const ids = await stageEach(mailing);
   await mailroom.runLane(from.caller.orgId, from.configId);
   expect(from.provider).toMatchObject({ maxConcurrentCalls: 8, calls: { length: 14 } });
-  expect(await agree(one, ids)).toMatchObject({ accepted: 14, sent: 14 });
+  expect(await readMatchingTotals(mailing, ids)).toMatchObject({ accepted: 14, sent: 14 });
   await from.provider.stop();
 });
 
 test.each(["resend", "postmark"] as const)(
-  "after a crash over parallel chunks at %s, every mail goes once or is uncertain, and is counted",
+  "after a crash over parallel chunks at %s, each mail is sent once or uncertain, and counted",
   async (key) => {
     const from = await mailroom.createSender(key);
-    const { people } = await story(from, 6);
+    const { recipients } = await createMailing(from, 6);
     await crashAtSomeSteps(async (kill) => {
-      const one: Story = { from, people, source: { kind: "campaign", id: ++campaigns, part: 7 } };
-      const ids = await stageEach(one);
+      const mailing: Mailing = {
+        from,
+        recipients,
+        source: { kind: "campaign", id: ++lastCampaignId, part: 7 },
+      };
+      const ids = await stageEach(mailing);
       await kill(() => mailroom.runLane(from.caller.orgId, from.configId));
-      await numbers(one);
+      await readTotals(mailing);
       await mailroom.runWorkers();
-      const { sent, uncertain } = await agree(one, ids);
+      const { sent, uncertain } = await readMatchingTotals(mailing, ids);
       expect([sent + uncertain, key === "resend" ? uncertain : 0]).toEqual([6, 0]);
-      const mailed = mailsOf(one, ids).map(({ sendId }) => sendId);
+      const mailed = mailsOf(mailing, ids).map(({ sendId }) => sendId);
       expect(new Set(mailed).size).toBe(mailed.length);
       expect(mailed.length).toBeGreaterThanOrEqual(sent);
     });
@@ -180,13 +187,13 @@ test.each(["resend", "postmark"] as const)(
   },
 );
 
-test("events that are faster than the word of the provider, or settle what is uncertain, are counted where they stand", async () => {
+test("events that precede the provider's response or settle uncertain mail are counted once", async () => {
   const from = await mailroom.createSender("postmark");
   const { orgId } = from.caller;
   await crashAtSomeSteps(async (kill) => {
-    const one = await story(from, 5);
-    const ids = await stage(one);
-    const tell = async () =>
+    const mailing = await createMailing(from, 5);
+    const ids = await stage(mailing);
+    const applyEvents = async () =>
       applyMessages(
         await createEventMessage(orgId, [
           createEvent(ids[0]!, "delivered", 1),
@@ -195,12 +202,12 @@ test("events that are faster than the word of the provider, or settle what is un
         ]),
       );
     await kill(() => mailroom.runLane(orgId, from.configId));
-    if (mailsOf(one, ids).length) await tell();
-    await numbers(one);
+    if (mailsOf(mailing, ids).length) await applyEvents();
+    await readTotals(mailing);
     await mailroom.runWorkers();
-    await tell();
-    const told = await agree(one, ids);
-    expect(told).toMatchObject({
+    await applyEvents();
+    const totals = await readMatchingTotals(mailing, ids);
+    expect(totals).toMatchObject({
       delivered: 1,
       failed: 1,
       events: { uniqueOpened: 1, bouncedSoft: 1 },
@@ -209,109 +216,117 @@ test("events that are faster than the word of the provider, or settle what is un
   await from.provider.stop();
 });
 
-test("who left, was suppressed or had mail a moment ago is left out at the last moment, and counted so", async () => {
+test("the hand-over excludes and counts contacts that unsubscribed, were deleted or reached the cap", async () => {
   const from = await mailroom.createSender("postmark");
-  const one = await story(from, 5);
+  const mailing = await createMailing(from, 5);
   await sites.change(from.caller, from.siteId, { sendFrequencyCapDays: 2 });
-  const [a, b, c] = one.people as [ContactItem, ContactItem, ContactItem];
-  const earlier: Story = { ...one, source: { kind: "holiday", id: 1 }, people: [c] };
+  const [a, b, c] = mailing.recipients as [ContactItem, ContactItem, ContactItem];
+  const earlier: Mailing = { ...mailing, source: { kind: "holiday", id: 1 }, recipients: [c] };
   await stage(earlier);
   await mailroom.runWorkers();
-  const ids = await stage(one);
+  const ids = await stage(mailing);
   await contacts.change(from.caller, a.id, { status: "unsubscribed" });
   await contacts.remove(from.caller, b.id);
   await mailroom.runWorkers();
-  expect(await agree(one, ids)).toMatchObject({
+  expect(await readMatchingTotals(mailing, ids)).toMatchObject({
     candidates: 5,
     accepted: 2,
     unsubscribed: 2,
     capped: 1,
     sent: 2,
   });
-  expect(mailsOf(one, ids).length).toBe(2);
+  expect(mailsOf(mailing, ids).length).toBe(2);
   await from.provider.stop();
 });
 
-test("a mail that was made ready for an address that is suppressed since stays here, though its reader has another by now", async () => {
+test("a mail to an address suppressed since is not sent, even if its contact has a new address", async () => {
   const from = await mailroom.createSender("postmark");
   const { orgId } = from.caller;
-  const one = await story(from, 2);
-  const ids = await stage(one);
-  const [moved, stayed] = one.people as [ContactItem, ContactItem];
+  const mailing = await createMailing(from, 2);
+  const ids = await stage(mailing);
+  const [moved, stayed] = mailing.recipients as [ContactItem, ContactItem];
   await contacts.change(from.caller, moved.id, { email: `new-${moved.email}` });
   await suppressions.suppress(orgId, { email: moved.email, reason: "bounce", source: "postmark" });
   await mailroom.runWorkers();
-  expect(await agree(one, ids)).toMatchObject({ accepted: 1, suppressed: 1, sent: 1 });
-  expect(mailsOf(one, ids).map(({ to }) => to)).toEqual([stayed.email]);
+  expect(await readMatchingTotals(mailing, ids)).toMatchObject({
+    accepted: 1,
+    suppressed: 1,
+    sent: 1,
+  });
+  expect(mailsOf(mailing, ids).map(({ to }) => to)).toEqual([stayed.email]);
   await from.provider.stop();
 });
 
-test("what is paused is held back, what goes on goes out once, and what is cancelled never goes, whoever dies", async () => {
+test("despite crashes, paused mail waits, resumed mail goes out once and cancelled mail never does", async () => {
   const from = await mailroom.createSender("postmark");
   const { orgId } = from.caller;
   const run = () => mailroom.runLane(orgId, from.configId);
   const ends = { release: held.releaseChunks, discard: held.cancelChunks };
   for (const end of ["release", "discard"] as const)
     await crashAtSomeSteps(async (kill) => {
-      const one = await story(from, 2);
-      const ids = await stage(one);
-      await write(sources.setSourceStateWrite(orgId, one.source, "paused"));
+      const mailing = await createMailing(from, 2);
+      const ids = await stage(mailing);
+      await write(sources.setSourceStateWrite(orgId, mailing.source, "paused"));
       await kill(run);
-      await numbers(one);
+      await readTotals(mailing);
       await mailroom.runWorkers();
-      expect(await agree(one, ids)).toMatchObject({ queued: 2 });
+      expect(await readMatchingTotals(mailing, ids)).toMatchObject({ queued: 2 });
       await transact(
-        sources.setSourceStateWrite(orgId, one.source, end === "release" ? "going" : "cancelled"),
+        sources.setSourceStateWrite(
+          orgId,
+          mailing.source,
+          end === "release" ? "going" : "cancelled",
+        ),
       );
-      const finish = () => ends[end](orgId, { source: one.source, configId: from.configId });
+      const finish = () => ends[end](orgId, { source: mailing.source, configId: from.configId });
       await kill(finish);
-      await numbers(one);
+      await readTotals(mailing);
       await finish();
       await mailroom.runWorkers();
-      expect(await agree(one, ids)).toMatchObject(
+      expect(await readMatchingTotals(mailing, ids)).toMatchObject(
         end === "release" ? { sent: 2 } : { cancelled: 2 },
       );
-      expect(mailsOf(one, ids).length).toBe(end === "release" ? 2 : 0);
+      expect(mailsOf(mailing, ids).length).toBe(end === "release" ? 2 : 0);
     });
   await from.provider.stop();
 });
 
-test("paused between two calls of a chunk, the second waits until it goes on", async () => {
+test("a pause between two calls of a chunk holds the second call until the source is resumed", async () => {
   const from = await mailroom.createSender("postmark", { ratePerSecond: 2 });
   const { orgId } = from.caller;
-  const one = await story(from, 4);
-  const ids = await stage(one);
+  const mailing = await createMailing(from, 4);
+  const ids = await stage(mailing);
   from.provider.latencyMs = 100;
   const running = mailroom.runLane(orgId, from.configId);
   while (!from.provider.calls.length) await sleep(5);
-  await write(sources.setSourceStateWrite(orgId, one.source, "paused"));
+  await write(sources.setSourceStateWrite(orgId, mailing.source, "paused"));
   await running;
   await mailroom.runWorkers();
-  expect(await agree(one, ids)).toMatchObject({ sent: 2, queued: 2 });
-  await write(sources.setSourceStateWrite(orgId, one.source, "going"));
-  await held.releaseChunks(orgId, { source: one.source, configId: from.configId });
+  expect(await readMatchingTotals(mailing, ids)).toMatchObject({ sent: 2, queued: 2 });
+  await write(sources.setSourceStateWrite(orgId, mailing.source, "going"));
+  await held.releaseChunks(orgId, { source: mailing.source, configId: from.configId });
   await mailroom.runWorkers();
-  expect(await agree(one, ids)).toMatchObject({ sent: 4 });
-  expect(mailsOf(one, ids).length).toBe(4);
+  expect(await readMatchingTotals(mailing, ids)).toMatchObject({ sent: 4 });
+  expect(mailsOf(mailing, ids).length).toBe(4);
   await from.provider.stop();
 });
 
-test("what was paused for days is not given up for the provider's first trouble", async () => {
+test("mail that was paused for days is retried after the first failures of the provider", async () => {
   const from = await mailroom.createSender("postmark");
   const { orgId } = from.caller;
-  const one = await story(from, 2);
-  const ids = await stage(one, { held: true });
+  const mailing = await createMailing(from, 2);
+  const ids = await stage(mailing, { held: true });
   advanceClock(3 * 24 * 3600);
   from.provider.faultFor = ({ n }) =>
     n <= 2 ? { status: 503, headers: { "retry-after": "1" } } : undefined;
-  await held.releaseChunks(orgId, { source: one.source, configId: from.configId });
+  await held.releaseChunks(orgId, { source: mailing.source, configId: from.configId });
   await mailroom.runWorkers();
-  expect(await agree(one, ids)).toMatchObject({ sent: 2 });
+  expect(await readMatchingTotals(mailing, ids)).toMatchObject({ sent: 2 });
   await from.provider.stop();
 });
 
-/** Removes the items of these sends that expire. */
-async function expired({ from }: Story, ids: number[]): Promise<void> {
+/** Removes all items of these sends that have an expiry. */
+async function expire({ from }: Mailing, ids: number[]): Promise<void> {
   const blocks = [...new Set(ids.map(blockOf))];
   const items = await Promise.all(
     blocks.map((block) =>
@@ -324,80 +339,80 @@ async function expired({ from }: Story, ids: number[]): Promise<void> {
   await writeMany(expiring.map((one) => remove(one)));
 }
 
-test("mail that was paused for so long that it is not kept any more never goes, and keeps nobody behind it from going", async () => {
+test("mail that expired during a pause is cancelled, and later mail in the lane is sent", async () => {
   const from = await mailroom.createSender("postmark");
   const { orgId } = from.caller;
-  const [old, stopped] = [await story(from, 3), await story(from, 2)];
+  const [old, stopped] = [await createMailing(from, 3), await createMailing(from, 2)];
   const [oldIds, stoppedIds] = [
     await stage(old, { held: true }),
     await stage(stopped, { held: true }),
   ];
-  await Promise.all([expired(old, oldIds), expired(stopped, stoppedIds)]);
+  await Promise.all([expire(old, oldIds), expire(stopped, stoppedIds)]);
   await held.cancelChunks(orgId, { source: stopped.source, configId: from.configId });
   await held.releaseChunks(orgId, { source: old.source, configId: from.configId });
-  const fresh = await story(from, 2);
+  const fresh = await createMailing(from, 2);
   const ids = await stage(fresh);
   await mailroom.runWorkers();
-  expect(await agree(fresh, ids)).toMatchObject({ sent: 2 });
-  expect(await numbers(old)).toMatchObject({ accepted: 3, cancelled: 3 });
-  expect(await numbers(stopped)).toMatchObject({ accepted: 2, cancelled: 2 });
+  expect(await readMatchingTotals(fresh, ids)).toMatchObject({ sent: 2 });
+  expect(await readTotals(old)).toMatchObject({ accepted: 3, cancelled: 3 });
+  expect(await readTotals(stopped)).toMatchObject({ accepted: 2, cancelled: 2 });
   expect(mailsOf(old, [...oldIds, ...stoppedIds])).toEqual([]);
   const { sends: listed } = await sends.list(from.caller, { limit: 10 }, {});
   expect(listed.map(({ id }) => id).sort()).toEqual(ids.toSorted());
   await from.provider.stop();
 });
 
-test("of a call that somebody died over, and nothing is kept, nobody can tell whether it came to anything", async () => {
+test("after a crash and the expiry of the chunk, no mail stays queued or goes out twice", async () => {
   const from = await mailroom.createSender("postmark");
   await crashAtSomeSteps(async (kill) => {
-    const one = await story(from, 5);
-    const ids = await stage(one);
+    const mailing = await createMailing(from, 5);
+    const ids = await stage(mailing);
     await kill(() => mailroom.runLane(from.caller.orgId, from.configId));
-    await expired(one, ids);
+    await expire(mailing, ids);
     await mailroom.runWorkers();
-    const { queued, sending } = await numbers(one);
+    const { queued, sending } = await readTotals(mailing);
     expect({ queued, sending }).toEqual({ queued: 0, sending: 0 });
-    const mailed = mailsOf(one, ids).map(({ sendId }) => sendId);
+    const mailed = mailsOf(mailing, ids).map(({ sendId }) => sendId);
     expect(new Set(mailed).size).toBe(mailed.length);
   });
   await from.provider.stop();
 });
 
-test("a cancelled chunk that waits in the lane is cancelled there; one held for a winner waits", async () => {
+test("the runner cancels a queued chunk of a cancelled source; a suspended chunk stays queued", async () => {
   const from = await mailroom.createSender("postmark");
   const { orgId } = from.caller;
   await crashAtSomeSteps(async (kill) => {
-    const [one, waiting] = [await story(from, 2), await story(from, 2)];
+    const [one, waiting] = [await createMailing(from, 2), await createMailing(from, 2)];
     const [ids, laterIds] = [await stage(one), await stage(waiting, { held: true })];
     await write(sources.setSourceStateWrite(orgId, one.source, "cancelled"));
     await kill(() => mailroom.runLane(orgId, from.configId));
     await mailroom.runWorkers();
-    expect(await agree(one, ids)).toMatchObject({ cancelled: 2, queued: 0 });
-    expect(await agree(waiting, laterIds)).toMatchObject({ queued: 2 });
+    expect(await readMatchingTotals(one, ids)).toMatchObject({ cancelled: 2, queued: 0 });
+    expect(await readMatchingTotals(waiting, laterIds)).toMatchObject({ queued: 2 });
     expect(mailsOf(one, [...ids, ...laterIds]).length).toBe(0);
   });
   await from.provider.stop();
 });
 
-test("a chunk that was worked on since somebody looked is neither cancelled nor held back as it was then", async () => {
+test("a chunk that a worker changed after it was read is neither cancelled nor suspended", async () => {
   const from = await mailroom.createSender("postmark");
   const { orgId } = from.caller;
-  const one = await story(from, 2);
-  const ids = await stage(one);
+  const mailing = await createMailing(from, 2);
+  const ids = await stage(mailing);
   const { items } = await query<lanes.QueuedChunk>(ranges.queuedChunks(orgId, from.configId), {
     consistent: true,
   });
-  const cancelling = await held.cancelChunkWrites(orgId, one.source, items[0]!);
-  // The lease of the one who looked was over, and another is at it.
+  const cancelling = await held.cancelChunkWrites(orgId, mailing.source, items[0]!);
+  // Another lane runner claims the chunk after it was read.
   from.provider.latencyMs = 200;
   const other = mailroom.runLane(orgId, from.configId);
   while (!from.provider.calls.length) await sleep(5);
   expect(await transact(...cancelling)).toBe(false);
   for (const stale of items) await held.suspendChunk(orgId, stale);
   await other;
-  await held.releaseChunks(orgId, { source: one.source, configId: from.configId });
+  await held.releaseChunks(orgId, { source: mailing.source, configId: from.configId });
   await mailroom.runWorkers();
-  expect(await agree(one, ids)).toMatchObject({ sent: 2 });
-  expect(mailsOf(one, ids).length).toBe(2);
+  expect(await readMatchingTotals(mailing, ids)).toMatchObject({ sent: 2 });
+  expect(mailsOf(mailing, ids).length).toBe(2);
   await from.provider.stop();
 });

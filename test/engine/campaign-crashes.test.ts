@@ -1,5 +1,5 @@
-// Whoever dies over a campaign, at whatever step: everybody gets one mail, nobody is lost, and the
-// numbers add up at every moment.
+// A worker of a campaign crashes or is paused at any step: each contact still gets one mail, and
+// the totals add up at every moment.
 import { beforeAll, describe, expect, test, vi } from "vitest";
 import { worker as fanOutWorker } from "../../functions/queue/fan-out.ts";
 import { worker as laneWorker } from "../../functions/queue/lane.ts";
@@ -27,7 +27,7 @@ import { crashAtSomeSteps, pausedAtSomeSteps } from "../support/crash-injection.
 import { sampleOf } from "../support/seeded-random.ts";
 import { runLane } from "../support/sending.ts";
 
-// Hundreds of workers live and die here, perhaps beside other tests.
+// The tests run and crash hundreds of workers.
 vi.setConfig({ testTimeout: 600_000 });
 beforeAll(useVirtualQueues);
 
@@ -38,15 +38,15 @@ const keyOf = ({ caller: { orgId } }: CampaignSender, id: number) => ({
 });
 const anHour = { forSeconds: 3600 };
 
-async function ends(from: CampaignSender, id: number, n: number): Promise<void> {
+async function expectAllSent(from: CampaignSender, id: number, n: number): Promise<void> {
   await runWorkers(anHour);
-  const told = await readConsistentNumbers(from, id);
-  expect(told).toMatchObject({ candidates: n, accepted: n, queued: 0, sending: 0 });
-  expect(told.sent + told.uncertain).toBe(n);
+  const totals = await readConsistentNumbers(from, id);
+  expect(totals).toMatchObject({ candidates: n, accepted: n, queued: 0, sending: 0 });
+  expect(totals.sent + totals.uncertain).toBe(n);
   expect((await readCampaign(from, id)).status).toBe("sent");
 }
 
-test("over its start: who asks again learns that it is sending, and it is", async () => {
+test("after a crash while a campaign starts, a second request starts it or reports that it is sending", async () => {
   const from = await createCampaignSender();
   const ids = await insertListMembers(from, 3);
   const steps = await crashAtSomeSteps(async (kill) => {
@@ -57,67 +57,73 @@ test("over its start: who asks again learns that it is sending, and it is", asyn
       .sendNow(from.caller, id)
       .catch((error) => expect(error).toMatchObject({ code: "campaign_status" }));
     from.provider.mails.length = 0;
-    await ends(from, id, ids.length);
+    await expectAllSent(from, id, ids.length);
     expect(expectNoDuplicates(from)).toHaveLength(ids.length);
   });
   expect(steps.length).toBeGreaterThan(15);
   await from.provider.stop();
 });
 
-/** A collection in which there are contacts. */
-async function somewhere({ caller: { orgId }, siteId }: CampaignSender): Promise<string> {
+/** Finds a shard with at least two contacts. */
+async function findShardWithContacts({
+  caller: { orgId },
+  siteId,
+}: CampaignSender): Promise<string> {
   for (const shard of emailShards)
     for await (const { items } of reader.readShard({ orgId, siteId }, shard))
       if (items.length > 1) return shard;
-  throw new Error("There is nobody");
+  throw new Error("No shard has two contacts");
 }
 
 const kinds = ["one mail", "variants and a rest"];
-test.each(sampleOf(1, kinds, "fan-out"))("over reaching a collection: %s", async (kind) => {
-  const from = await createCampaignSender();
-  const ids = await insertListMembers(from, 16);
-  const shard = await somewhere(from);
-  const steps = await crashAtSomeSteps(async (kill) => {
-    const { id } = await createDraft(
-      from,
-      kind === "one mail"
-        ? {}
-        : { abTest: { testPercent: 50, metric: "open_rate", durationMinutes: 10 } },
-    );
-    if (kind !== "one mail")
-      for (const subject of ["A", "B"]) await createVariant(from, id, { subject });
-    await state.sendNow(from.caller, id);
-    await kill(() => fanOut.runFanOut(keyOf(from, id), shard));
-    await readConsistentNumbers(from, id);
-    from.provider.mails.length = 0;
-    await ends(from, id, ids.length);
-    expect(expectNoDuplicates(from)).toHaveLength(ids.length);
-  });
-  expect(steps.length).toBeGreaterThan(20);
-  await from.provider.stop();
-});
+test.each(sampleOf(1, kinds, "fan-out"))(
+  "after a crash of the fan-out at any step, each contact gets one mail: %s",
+  async (kind) => {
+    const from = await createCampaignSender();
+    const ids = await insertListMembers(from, 16);
+    const shard = await findShardWithContacts(from);
+    const steps = await crashAtSomeSteps(async (kill) => {
+      const { id } = await createDraft(
+        from,
+        kind === "one mail"
+          ? {}
+          : { abTest: { testPercent: 50, metric: "open_rate", durationMinutes: 10 } },
+      );
+      if (kind !== "one mail")
+        for (const subject of ["A", "B"]) await createVariant(from, id, { subject });
+      await state.sendNow(from.caller, id);
+      await kill(() => fanOut.runFanOut(keyOf(from, id), shard));
+      await readConsistentNumbers(from, id);
+      from.provider.mails.length = 0;
+      await expectAllSent(from, id, ids.length);
+      expect(expectNoDuplicates(from)).toHaveLength(ids.length);
+    });
+    expect(steps.length).toBeGreaterThan(20);
+    await from.provider.stop();
+  },
+);
 
-/** All that was let in is handed over, or waits for the machine. */
-const reached = (options = {}) => runWorkers(options, [fanOutWorker, laneWorker]);
+/** Runs the fan-out and the lanes until no message is left, without polling the campaign. */
+const runFanOutAndLanes = (options = {}) => runWorkers(options, [fanOutWorker, laneWorker]);
 
-describe("over looking after it", () => {
-  test("at its end", async () => {
+describe("a crash of the poll", () => {
+  test("at the end of the campaign leaves it to the next poll, which ends it", async () => {
     const from = await createCampaignSender();
     const ids = await insertListMembers(from, 3);
     const steps = await crashAtSomeSteps(async (kill) => {
       const { id } = await createDraft(from);
       await state.sendNow(from.caller, id);
-      await reached();
+      await runFanOutAndLanes();
       from.provider.mails.length = 0;
       await kill(() => pollBroadcast(keyOf(from, id)));
       await readConsistentNumbers(from, id);
-      await ends(from, id, ids.length);
+      await expectAllSent(from, id, ids.length);
     });
     expect(steps.length).toBeGreaterThan(10);
     await from.provider.stop();
   });
 
-  test("when the winner is picked, and the rest gets it", async () => {
+  test("while the winner is picked still gives the rest the winning variant", async () => {
     const from = await createCampaignSender();
     const ids = await insertListMembers(from, 5);
     const steps = await crashAtSomeSteps(async (kill) => {
@@ -137,8 +143,8 @@ describe("over looking after it", () => {
       clock.advanceClock(1900);
       await kill(() => pollBroadcast(keyOf(from, id)));
       await readConsistentNumbers(from, id);
-      await ends(from, id, ids.length);
-      // So few may all have been in the test: then nobody waits for a winner.
+      await expectAllSent(from, id, ids.length);
+      // With so few contacts, all of them may be in the test, and then no winner is needed.
       const results = expect.arrayContaining([
         expect.objectContaining({ variantId: second.id, rate: 0 }),
       ]);
@@ -157,8 +163,11 @@ describe("over looking after it", () => {
   });
 });
 
-/** Some have their mail, some wait in the lane, some have not been reached. */
-async function halfway(from: CampaignSender): Promise<number> {
+/**
+ * Starts a campaign and stops halfway: a part of the mail is sent, a part is queued, and the
+ * fan-out has not read the last shards.
+ */
+async function startHalfway(from: CampaignSender): Promise<number> {
   const { id } = await createDraft(from);
   await state.sendNow(from.caller, id);
   from.provider.mails.length = 0;
@@ -168,17 +177,17 @@ async function halfway(from: CampaignSender): Promise<number> {
   return id;
 }
 
-test.each(sampleOf(1, ["cancel", "look"], "cancellation"))(
-  "over cancelling it: nothing more goes, and all is accounted for (%s)",
+test.each(sampleOf(1, ["cancel", "poll"], "cancellation"))(
+  "after a crash while a campaign is cancelled, no more mail goes and all mail is counted (%s)",
   async (moment) => {
     const from = await createCampaignSender();
     await insertListMembers(from, 24);
     const steps = await crashAtSomeSteps(async (kill) => {
-      const id = await halfway(from);
+      const id = await startHalfway(from);
       if (moment === "cancel") await kill(() => state.cancel(from.caller, id));
       expect(await state.cancel(from.caller, id)).toMatchObject({ status: "cancelled" });
       const gone = from.provider.mails.length;
-      if (moment === "look") await kill(() => pollBroadcast(keyOf(from, id)));
+      if (moment === "poll") await kill(() => pollBroadcast(keyOf(from, id)));
       await readConsistentNumbers(from, id);
       await runWorkers(anHour);
       const told = await readConsistentNumbers(from, id);
@@ -199,31 +208,31 @@ test.each(sampleOf(1, ["cancel", "look"], "cancellation"))(
   },
 );
 
-/** The dead request may have changed the state before it died. */
-const ifAlready = (status: string) => (error: unknown) =>
+/** The crashed request may have changed the status before it crashed. */
+const expectStatus = (status: string) => (error: unknown) =>
   expect(error).toMatchObject({
     kind: "conflict",
     message: expect.stringContaining(`The campaign is ${status}:`),
   });
-const [ifPausedAlready, ifGoingAlready] = [ifAlready("paused"), ifAlready("sending")];
+const [expectPaused, expectSending] = [expectStatus("paused"), expectStatus("sending")];
 
 test.each(sampleOf(1, ["pause", "resume"], "pause"))(
-  "over a pause: nothing goes while it lasts, and everybody has it in the end (%s)",
+  "after a crash in pause or resume, a paused campaign sends nothing and later all get it (%s)",
   async (moment) => {
     const from = await createCampaignSender();
     const ids = await insertListMembers(from, 24);
     const steps = await crashAtSomeSteps(async (kill) => {
-      const id = await halfway(from);
+      const id = await startHalfway(from);
       if (moment === "pause") await kill(() => state.pause(from.caller, id));
-      await state.pause(from.caller, id).catch(ifPausedAlready);
+      await state.pause(from.caller, id).catch(expectPaused);
       expect(await readCampaign(from, id)).toMatchObject({ status: "paused" });
-      const gone = from.provider.mails.length;
+      const sentCount = from.provider.mails.length;
       await runWorkers(anHour);
-      expect((await readConsistentNumbers(from, id)).sent).toBe(gone);
-      expect(from.provider.mails).toHaveLength(gone);
+      expect((await readConsistentNumbers(from, id)).sent).toBe(sentCount);
+      expect(from.provider.mails).toHaveLength(sentCount);
       if (moment === "resume") await kill(() => state.resume(from.caller, id));
-      await state.resume(from.caller, id).catch(ifGoingAlready);
-      await ends(from, id, ids.length);
+      await state.resume(from.caller, id).catch(expectSending);
+      await expectAllSent(from, id, ids.length);
       expect(expectNoDuplicates(from)).toHaveLength(ids.length);
     });
     expect(steps.length).toBeGreaterThan(3);
@@ -231,13 +240,13 @@ test.each(sampleOf(1, ["pause", "resume"], "pause"))(
   },
 );
 
-// As a process that is stopped and continued: its leases end, others finish the campaign, and then
-// it goes on where it was.
-describe("a worker that stands still past its lease and then goes on", () => {
+// Like a process that is stopped and continued: its leases expire, other workers finish the
+// campaign, and then the first worker continues.
+describe("a worker that is paused past its lease", () => {
   const meanwhile = () => runWorkers({ forSeconds: 3600 });
 
   test.each(sampleOf(1, ["postmark", "resend"] as const, "lane"))(
-    "in its lane at %s mails nobody twice, and the campaign ends",
+    "in the lane at %s sends no mail twice, and the campaign ends",
     async (provider) => {
       const from = await createCampaignSender(provider);
       const ids = await insertListMembers(from, 6);
@@ -247,9 +256,8 @@ describe("a worker that stands still past its lease and then goes on", () => {
         from.provider.mails.length = 0;
         for (const one of emailShards) await fanOut.runFanOut(keyOf(from, id), one);
         await pause(() => runLane(from.caller.orgId, from.configId));
-        await ends(from, id, ids.length);
-        // Without idempotency keys a call that was claimed may not be made again: its mails are
-        // uncertain.
+        await expectAllSent(from, id, ids.length);
+        // Without idempotency keys, a claimed call must not be repeated: its mails are uncertain.
         const { sent, uncertain } = await readConsistentNumbers(from, id);
         if (provider === "resend") expect(uncertain).toBe(0);
         expect(expectNoDuplicates(from).length).toBeGreaterThanOrEqual(sent);
@@ -260,11 +268,11 @@ describe("a worker that stands still past its lease and then goes on", () => {
   );
 
   test.each(sampleOf(1, kinds, "paused fan-out"))(
-    "while it reaches a collection mails nobody twice, and the campaign ends: %s",
+    "in the fan-out sends no mail twice, and the campaign ends: %s",
     async (kind) => {
       const from = await createCampaignSender();
       const ids = await insertListMembers(from, 16);
-      const shard = await somewhere(from);
+      const shard = await findShardWithContacts(from);
       await pausedAtSomeSteps(meanwhile, async (pause) => {
         const { id } = await createDraft(
           from,
@@ -277,18 +285,18 @@ describe("a worker that stands still past its lease and then goes on", () => {
         await state.sendNow(from.caller, id);
         from.provider.mails.length = 0;
         await pause(() => fanOut.runFanOut(keyOf(from, id), shard));
-        await ends(from, id, ids.length);
+        await expectAllSent(from, id, ids.length);
         expect(expectNoDuplicates(from)).toHaveLength(ids.length);
       });
       await from.provider.stop();
     },
   );
 
-  test("while it lets in what was held back mails nobody twice, though it was handed over and held back again", async () => {
+  test("while it queues suspended chunks sends no mail twice, though they are suspended again meanwhile", async () => {
     const from = await createCampaignSender("resend");
     const ids = await insertListMembers(from, 16);
     let id = 0;
-    const again = async () => {
+    const suspendAgain = async () => {
       await pollBroadcast(keyOf(from, id));
       from.provider.faultFor = ({ n }) =>
         n % 2 ? { status: 429, headers: { "retry-after": "30" } } : undefined;
@@ -298,26 +306,26 @@ describe("a worker that stands still past its lease and then goes on", () => {
       await runWorkers({ forSeconds: 60 });
       await state.resume(from.caller, id).catch(() => {});
     };
-    await pausedAtSomeSteps(again, async (pause) => {
-      id = await halfway(from);
+    await pausedAtSomeSteps(suspendAgain, async (pause) => {
+      id = await startHalfway(from);
       await state.pause(from.caller, id);
       await runWorkers({ forSeconds: 3 });
       await state.resume(from.caller, id);
       await pause(() => pollBroadcast(keyOf(from, id)));
-      await ends(from, id, ids.length);
+      await expectAllSent(from, id, ids.length);
       expect(expectNoDuplicates(from)).toHaveLength(ids.length);
     });
     await from.provider.stop();
   });
 });
 
-test("counters that are negative, as an earlier version left them, are counted anew, and the campaign ends", async () => {
+test("negative counters of an earlier version are counted again, and the campaign ends", async () => {
   const from = await createCampaignSender();
   const { orgId } = from.caller;
   const ids = await insertListMembers(from, 8);
   const { id } = await createDraft(from);
   await state.sendNow(from.caller, id);
-  await reached();
+  await runFanOutAndLanes();
   const source = { kind: "campaign" as const, id };
   await write(
     ...sources.addSourceCountWrites(orgId, 3, [{ source, counts: { sent: 3, sending: -1 } }]),
@@ -326,7 +334,7 @@ test("counters that are negative, as an earlier version left them, are counted a
     queued: -2,
     sending: -1,
   });
-  await ends(from, id, ids.length);
+  await expectAllSent(from, id, ids.length);
   expect(expectNoDuplicates(from)).toHaveLength(ids.length);
   await from.provider.stop();
 });

@@ -1,5 +1,4 @@
-// Campaigns over time: whom they reach, when they go, what people do meanwhile, and what is
-// counted.
+// Campaigns over time: recipients, schedules, concurrent changes and counters.
 
 import { beforeAll, describe, expect, test, vi } from "vitest";
 import { worker as drainWorker } from "../../functions/queue/drain.ts";
@@ -120,7 +119,7 @@ describe("the audience", () => {
       const { id } = await createDraft(from, { listId: null, ...target });
       from.provider.mails.length = 0;
       await state.sendNow(from.caller, id);
-      // What was decided at the start stands.
+      // The campaign keeps the rules that the segment had at the start.
       if ("segmentId" in target) await segments.remove(from.caller, segment.id);
       await runWorkers(anHour);
       expect(
@@ -222,7 +221,7 @@ describe("the audience", () => {
   });
 });
 
-/** Removes the items of these blocks that expire. */
+/** Removes the items of these blocks that have an expiry. */
 async function expired({ caller: { orgId } }: CampaignSender, blocks: Set<number>): Promise<void> {
   const items = await Promise.all(
     [...blocks].map((block) =>
@@ -233,7 +232,7 @@ async function expired({ caller: { orgId } }: CampaignSender, blocks: Set<number
   await writeMany(expiring.map((one) => remove(one)));
 }
 
-/** Of two collections that are read before or after the change. */
+/** Returns two addresses whose shards are read before (true) or after (false) the change. */
 function addresses(...read: boolean[]): [string, string] {
   const of = (early: boolean, word: string) => {
     for (let i = 0; ; i++)
@@ -293,7 +292,7 @@ describe("scheduling", () => {
     await state.schedule(from.caller, held.id, inSeconds(3600));
     await state.schedule(from.caller, late.id, inSeconds(3600, true));
     await state.schedule(from.caller, little.id, inSeconds(3600 * 1.5));
-    // Nobody works for two hours.
+    // No worker runs for two hours.
     clock.advanceClock(2.05 * 3600);
     await runWorkers(anHour);
     const told = await readCampaign(from, held.id);
@@ -444,7 +443,7 @@ describe("concurrent requests", () => {
     const running = mailroom.runLane(from.caller.orgId, from.configId);
     while (from.provider.calls.length < minParallelCalls) await clock.sleep(5);
     await state.cancel(from.caller, id);
-    // Calls that are under way are not taken back.
+    // Calls in flight cannot be undone.
     const underWay = from.provider.calls.reduce((sum, { recipients }) => sum + recipients, 0);
     held.resolve();
     await running;
@@ -516,7 +515,7 @@ describe("concurrent requests", () => {
     await campaigns.remove(from.caller, id);
     await runWorkers(anHour);
     await expect(readCampaign(from, id)).rejects.toMatchObject({ kind: "missing" });
-    // Its sends stay.
+    // Deleting a campaign does not delete its sends.
     expect((await sends.list(from.caller, { limit: 10 }, {})).sends).toHaveLength(2);
     await from.provider.stop();
   });
@@ -579,7 +578,7 @@ describe("an A/B test", () => {
     expect(winning).toMatchObject({ isWinner: true, openRate: 1 });
     expect(told.variants.reduce((sum, { recipients }) => sum + recipients, 0)).toBe(120);
     expect(winning.recipients).toBeGreaterThan(before.queued);
-    // What it was decided by stays, when the rest has opened it too.
+    // The figures of the decision do not change when the rest opens the mail too.
     const result = told.winner!.results.find(({ variantId }) => variantId === better)!;
     expect(told.winner!.results.reduce((sum, { delivered }) => sum + delivered, 0)).toBe(
       before.sent,

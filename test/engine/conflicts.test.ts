@@ -1,5 +1,4 @@
-// DynamoDB as it is on AWS under load: it refuses transactions that meet, throttles, and its
-// answers get lost.
+// DynamoDB like on AWS under load: transaction conflicts, throttling and lost responses.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type ConflictProxy, openConflictProxy } from "../../infra/local/bench/conflict-proxy.ts";
 import { update, write } from "../../shared/adapters/dynamodb/table.ts";

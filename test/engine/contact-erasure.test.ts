@@ -33,7 +33,7 @@ afterEach(restoreClient);
 const at = (minute: number) => new Date(Date.UTC(2026, 10, 21, 8, minute)).toISOString();
 const secrets = ["ann@x.com", "Ann", "192.0.2.7", "Firefox", "private"];
 
-/** Ann with a batch of mail that she opened, and Bob beside her in the same chunk. */
+/** Creates Ann, who has opened a mail of a batch, and Bob, who is in the same chunk. */
 async function history(shop: TestSite) {
   const { orgId, siteId } = shop;
   const ann = await createContact(shop, "Ann@x.com", { firstName: "Ann" });
@@ -73,7 +73,7 @@ async function history(shop: TestSite) {
     ...chunks.toSendItem(head, block, lines[0]!),
     contactId: ann.id,
     status: "delivered" as const,
-    // As many as lie inside a send; the next stands beside it.
+    // As many events as the item of a send holds. The next one is an overflow item.
     events: Array.from({ length: inside }, (_, i) => open(i + 1)),
     error: "ann@x.com: slow",
     sentAt: at(0),

@@ -1,4 +1,4 @@
-// Files of contacts as people bring them: our own export, Mailchimp's and listmonk's.
+// Imports of contact files: our own export, Mailchimp's and listmonk's.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";

@@ -212,6 +212,6 @@ test("a page of the newest contacts costs the same in large and small sites", as
   const { usage } = await measureUnits(() =>
     pages.list(shop.caller, { limit: 50 }, { siteId: shop.siteId }),
   );
-  // 16 shelves and 50 contacts at half a unit each, 16 counters, the site.
+  // 16 empty shards and 50 contacts at half a unit each, and the counters and the site.
   expect(usage.readUnits).toBeLessThanOrEqual(16 * 0.5 + 50 * 0.5 + 3);
 });

@@ -30,21 +30,21 @@ const save = (shop: TestSite, given: Given[], resubscribe = false) =>
   upsert({ caller: shop.caller, siteId: shop.siteId }, rows(given), { resubscribe });
 const addresses = (n: number) => Array.from({ length: n }, (_, i) => ({ email: `p${i}@x.com` }));
 
-/** What is counted is what is there. */
+/** Checks the counters of contacts and tags against the stored contacts. */
 async function exact(shop: TestSite, names: string[]): Promise<void> {
   const all = await readAllContacts(shop);
   expect(await readContactCount(shop)).toBe(all.length);
   for (const [, id] of await groups.getOrCreateTags(shop.caller, shop.siteId, names)) {
     const carriers = all.filter(({ tags }) => tags?.has(id)).map((one) => one.id);
     const { ids, count } = await readGroupMembers(shop, "TAG", id);
-    // Memberships come first: who dies then leaves some of which the contact itself knows nothing,
-    // and no list tells.
+    // Memberships are written before the contact. After a crash there can be memberships that the
+    // contact does not have yet.
     expect(ids.filter((one) => carriers.includes(one))).toEqual(carriers.sort((a, b) => a - b));
     expect(count).toBe(carriers.length);
   }
 }
 
-/** A list shows whoever is counted. */
+/** Checks that the list of each tag has as many contacts as its total. */
 async function shown(shop: TestSite, names: string[]): Promise<void> {
   for (const [, id] of await groups.getOrCreateTags(shop.caller, shop.siteId, names)) {
     const { items, pagination } = await pages.list(shop.caller, { limit: 100 }, { tagId: id });

@@ -1,4 +1,4 @@
-// Many writers of one item at once: all of them succeed, or are told to come again.
+// Many concurrent writers of one item: all succeed, or get 503 with Retry-After.
 import { expect, test } from "vitest";
 import { equals } from "../../shared/adapters/dynamodb/conditions.ts";
 import { ConditionFailed, get, put, update, write } from "../../shared/adapters/dynamodb/table.ts";
@@ -20,29 +20,33 @@ import {
   readGroupMembers,
 } from "../support/contacts.ts";
 
-const numbers = (n: number) => Array.from({ length: n }, (_, i) => i);
-const all = <T>(n: number, work: (i: number) => Promise<T>): Promise<T[]> =>
-  Promise.all(numbers(n).map(work));
+const range = (n: number) => Array.from({ length: n }, (_, i) => i);
+const runInParallel = <T>(n: number, work: (i: number) => Promise<T>): Promise<T[]> =>
+  Promise.all(range(n).map(work));
 
-test("50 parallel changes of one contact all succeed, and none is lost", async () => {
+test("50 concurrent changes of one contact all succeed, and none is lost", async () => {
   const shop = await createTestSite();
   const { id } = await createContact(shop, "ann@x.com");
-  await all(50, (i) => contacts.change(shop.caller, id, { customFields: { [`field${i}`]: i } }));
+  await runInParallel(50, (i) =>
+    contacts.change(shop.caller, id, { customFields: { [`field${i}`]: i } }),
+  );
   const { customFields } = await contacts.find(shop.caller, id);
-  expect(customFields).toEqual(Object.fromEntries(numbers(50).map((i) => [`field${i}`, i])));
+  expect(customFields).toEqual(Object.fromEntries(range(50).map((i) => [`field${i}`, i])));
 });
 
-test("tags, scores, bulk rows and new addresses of one contact, in parallel, all succeed", async () => {
+test("concurrent tags, scores and bulk rows of one contact all succeed", async () => {
   const shop = await createTestSite();
   const { caller, siteId } = shop;
   const { id } = await createContact(shop, "ann@x.com");
-  const tags = await all(20, (i) => groups.create("TAG", caller, { siteId, name: `t${i}` }));
+  const tags = await runInParallel(20, (i) =>
+    groups.create("TAG", caller, { siteId, name: `t${i}` }),
+  );
   const row = (i: number) => ({ ...newContact("ann@x.com"), customFields: { [`bulk${i}`]: true } });
-  const others = numbers(5).map((i) => newContact(`other${i}@x.com`));
+  const otherRows = range(5).map((i) => newContact(`other${i}@x.com`));
   const [saved] = await Promise.all([
-    all(20, (i) => upsert({ caller: caller, siteId: siteId }, [...others, row(i)])),
-    all(20, (i) => scoring.applyTag(caller, id, tags[i]!)),
-    all(20, () => scores.changeByHand(caller, id, { delta: 1 })),
+    runInParallel(20, (i) => upsert({ caller: caller, siteId: siteId }, [...otherRows, row(i)])),
+    runInParallel(20, (i) => scoring.applyTag(caller, id, tags[i]!)),
+    runInParallel(20, () => scores.changeByHand(caller, id, { delta: 1 })),
   ]);
   expect(saved.flat().filter(({ outcome }) => outcome === "failed")).toEqual([]);
   const contact = await contacts.find(caller, id);
@@ -77,10 +81,10 @@ test("a contact is found by its id while its address changes, alone and in a lis
   expect(await contacts.getByIds(orgId, [id, id, 4711])).toHaveLength(2);
 });
 
-test("writers in other processes, which know of no line here, all get through", async () => {
+test("30 writers that are not queued by this process all succeed", async () => {
   const address = keys.contactLog(4711, 1, "contention");
   await write(put(address, { v: 0 }));
-  await all(30, () =>
+  await runInParallel(30, () =>
     retryOnConflict("The item", async () => {
       const { v } = (await get<{ v: number }>(address))!;
       await write(update(address, { set: { v: v + 1 } }, { if: equals("v", v) }));
@@ -98,13 +102,13 @@ test("contention that outlasts its retries is 503 with Retry-After", async () =>
   const next = retryInTurn("key", "The contact", async (isFirst) => isFirst);
   await expect(losing).rejects.toEqual(contended("The contact"));
   expect(tries).toBeGreaterThan(10);
-  // Whoever waited reads again.
+  // The next in line reads the item again, because its earlier read is stale.
   expect(await next).toBe(false);
   const answer = errorResponse(contended("The contact"), "r", createReply("r"));
   expect([answer.statusCode, answer.headers?.["retry-after"]]).toEqual([503, "1"]);
 });
 
-test("work within a line waits for nobody", async () => {
+test("nested work under a key that is already held does not wait, so no deadlock occurs", async () => {
   const inner = retryInTurn("a", "A", () =>
     retryInTurn("b", "B", () => retryInTurn("a", "A", async () => "done")),
   );

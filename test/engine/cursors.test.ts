@@ -1,4 +1,4 @@
-// Cursors of every list there is: the tests walk the route table.
+// Cursors of every list. The tests walk the route table.
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import * as apiKeys from "../../shared/domain/identity/api-keys.ts";
 import { sessionCookieName } from "../../shared/http/authenticate.ts";
@@ -16,7 +16,7 @@ import {
 } from "../support/one-of-each-record.ts";
 import { sampleOf } from "../support/seeded-random.ts";
 
-// Every list is asked many times in a minute.
+// The tests exceed the rate limit of the free plan.
 beforeAll(() => {
   vi.stubEnv("DEFAULT_PLAN", "enterprise");
 });
@@ -26,7 +26,7 @@ afterAll(() => {
 
 const lists = routeTable.filter(({ route }) => hasCursor(route));
 
-/** Records for every list; of most kinds two, so that a page of one is followed by another. */
+/** Records for every list, two of most kinds, so that a page of one record has a next page. */
 async function shop() {
   const { caller, token } = await createAccount();
   const session: LambdaRequest = { cookies: [`${sessionCookieName}=${token}`] };

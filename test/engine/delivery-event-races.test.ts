@@ -33,7 +33,7 @@ import { pauseCall, restoreClient } from "../support/pause-dynamodb-call.ts";
 interceptClients();
 
 /** A send with so many events that further opens go to the overflow. */
-async function popularMail(): Promise<SentMails & { id: number }> {
+async function createMailWithManyEvents(): Promise<SentMails & { id: number }> {
   const mail = await createSentMails(1);
   const id = mail.sendIds[0]!;
   await applyMessages(
@@ -45,37 +45,37 @@ async function popularMail(): Promise<SentMails & { id: number }> {
   return { ...mail, id };
 }
 
-const opens = (id: number, from: number, n: number) =>
+const createOpens = (id: number, from: number, n: number) =>
   Array.from({ length: n }, (_, i) => createEvent(id, "open", from + i));
-const told = async ({ caller, sendIds }: SentMails) =>
+const readEvents = async ({ caller, sendIds }: SentMails) =>
   (await findDetail(caller, sendIds[0]!)).events;
 
 /**
  * A worker fails if another one has abandoned its run, and the queue delivers its messages again.
  */
-const ifContended = (error: Error) => {
+const ignoreContention = (error: Error) => {
   if (!error.message.includes("too many requests at once")) throw error;
 };
 
 describe("overflow events", () => {
   test.each(interruptions)("are counted once when their worker %s at any step", async (how) => {
     const steps = await interruptedAtSomeSteps(how, async (interrupt) => {
-      const mail = await popularMail();
+      const mail = await createMailWithManyEvents();
       const { orgId, siteId, id } = mail;
       const [one, two] = await Promise.all([
-        createEventMessage(orgId, opens(id, 100, 3)),
-        createEventMessage(orgId, opens(id, 200, 2)),
+        createEventMessage(orgId, createOpens(id, 100, 3)),
+        createEventMessage(orgId, createOpens(id, 200, 2)),
       ]);
       const rest = async () => {
         await applyMessages(two);
         await applyMessages(one);
       };
-      await interrupt(() => applyMessages(one, two).catch(ifContended), rest);
+      await interrupt(() => applyMessages(one, two).catch(ignoreContention), rest);
       expect((await readDayCounters(orgId, siteId)).day).toMatchObject({
         opened: 25,
         uniqueOpened: 1,
       });
-      expect(await told(mail)).toHaveLength(25);
+      expect(await readEvents(mail)).toHaveLength(25);
       const { events } = await history.listEvents(mail.caller, { limit: 100 }, { siteId });
       expect(new Set(events.map((event) => event.id)).size).toBe(25);
     });
@@ -83,35 +83,35 @@ describe("overflow events", () => {
   });
 
   test.each(interruptions)(
-    "are counted once though a send's first events come by the dozen and their worker %s at any step",
+    "are counted once when their worker %s at any step while it stores many first events",
     async (how) => {
       await interruptedAtSomeSteps(how, async (interrupt) => {
         const mail = await createSentMails(1);
         const { orgId, siteId, sendIds } = mail;
         const [one, two] = await Promise.all(
-          [0, 100].map((from) => createEventMessage(orgId, opens(sendIds[0]!, from, 15))),
+          [0, 100].map((from) => createEventMessage(orgId, createOpens(sendIds[0]!, from, 15))),
         );
         const rest = async () => {
           await applyMessages(one!);
           await applyMessages(two!);
         };
-        await interrupt(() => applyMessages(one!, two!).catch(ifContended), rest);
+        await interrupt(() => applyMessages(one!, two!).catch(ignoreContention), rest);
         expect((await readDayCounters(orgId, siteId)).day).toMatchObject({
           opened: 30,
           uniqueOpened: 1,
         });
-        expect(await told(mail)).toHaveLength(30);
+        expect(await readEvents(mail)).toHaveLength(30);
       });
     },
     60_000,
   );
 
   test("are all counted when many runs write to the send at once", async () => {
-    const { orgId, siteId, id } = await popularMail();
+    const { orgId, siteId, id } = await createMailWithManyEvents();
     const messages = await Promise.all(
       Array.from({ length: 12 }, (_, i) =>
         createEventMessage(orgId, [
-          ...opens(id, 1000 + 10 * i, 5),
+          ...createOpens(id, 1000 + 10 * i, 5),
           createEvent(id, "deferred", 2000 + i),
         ]),
       ),
@@ -126,44 +126,44 @@ afterEach(restoreClient);
 describe("a message that two workers process at once", () => {
   test("a run fails when another run has abandoned it, even if it has abandoned the other one too", async () => {
     const { orgId, siteId, sendIds } = await createSentMails(30);
-    const one = await createEventMessage(
+    const message = await createEventMessage(
       orgId,
       sendIds.map((id) => createEvent(id, "delivered", 1)),
     );
     // The second run takes over the 25 of 30 sends that the first has written, and writes the other
     // five.
     const writing = pauseCall(BatchExecuteStatementCommand, 2);
-    const first = applyBatch([one]);
+    const first = applyBatch([message]);
     await writing.reached;
     await sleep(100);
     const closing = pauseCall(TransactWriteCommand);
-    const second = applyBatch([one]);
+    const second = applyBatch([message]);
     await closing.reached;
     writing.release();
     const errors = await first;
     closing.release();
     errors.push(...(await second));
     // In SQS, the worker that succeeds deletes the message for both.
-    if (errors.every((error) => error !== undefined)) await applyMessages(one);
+    if (errors.every((error) => error !== undefined)) await applyMessages(message);
     expect((await readDayCounters(orgId, siteId)).totals).toMatchObject({ all: 30, delivered: 30 });
   });
 
   test.each([1, 2, 3, 4, 5, 6, 7, 8])(
-    "they take turns in every way (%i): what no worker owns up to comes again",
+    "is counted once for each interleaving of the two workers (%i)",
     async (n) => {
       const { orgId, siteId, sendIds } = await createSentMails(30);
-      const one = await createEventMessage(
+      const message = await createEventMessage(
         orgId,
         sendIds.map((id) => createEvent(id, "delivered", 1)),
       );
       const writing = pauseCall(BatchExecuteStatementCommand, n % 4 || 1);
-      const first = applyBatch([one]);
+      const first = applyBatch([message]);
       await Promise.race([writing.reached, first]);
-      const second = n > 4 ? applyBatch([one]) : await applyBatch([one]);
+      const second = n > 4 ? applyBatch([message]) : await applyBatch([message]);
       if (n > 4) await sleep(5 * (n - 4));
       writing.release();
       const errors = [await first, await second].flat();
-      if (errors.every((error) => error !== undefined)) await applyMessages(one);
+      if (errors.every((error) => error !== undefined)) await applyMessages(message);
       expect((await readDayCounters(orgId, siteId)).totals).toMatchObject({
         all: 30,
         delivered: 30,
@@ -215,7 +215,7 @@ test("a message that always fails is processed alone from the third attempt on",
   expect((await readDayCounters(orgId, siteId)).day).toMatchObject({ delivered: 1 });
 });
 
-describe("reactions to an event", () => {
+describe("the suppression after a complaint", () => {
   /**
    * One worker processes two messages of a send and crashes before the reactions; then each is
    * processed alone.
@@ -224,7 +224,7 @@ describe("reactions to an event", () => {
     [0, 1],
     [1, 0],
   ])(
-    "follows also when its message comes again after another one's, whose worker took it over (%i, %i)",
+    "is written although its worker crashed and the messages are repeated in order %i, %i",
     async (first, second) => {
       await crashAtSomeSteps(async (kill) => {
         const { orgId, sendIds } = await createSentMails(1);

@@ -1,5 +1,5 @@
-// People who leave while a campaign is on its way: whoever was told that they have left gets no
-// mail that is claimed afterwards.
+// Contacts that become unreachable while a campaign is being sent get no mail that is claimed
+// after the change was answered.
 import { afterEach, beforeAll, expect, test, vi } from "vitest";
 import { TransactWriteCommand, UpdateCommand } from "../../shared/adapters/dynamodb/commands.ts";
 import { queryAll } from "../../shared/adapters/dynamodb/table.ts";
@@ -45,41 +45,42 @@ const suppressAs =
   (reason: suppressions.SuppressionReason): Departure =>
   ({ caller }, { email }) =>
     suppressions.suppress(caller.orgId, { email, reason, source: "api" });
-const report = (email: string, type: "bounce" | "spam_report" | "unsubscribe") => [
+const providerEvents = (email: string, type: "bounce" | "spam_report" | "unsubscribe") => [
   { email, type, provider: "postmark" },
 ];
 const upsertOptions = { startSequences: false, resubscribe: false };
 
 const waysToLeave: Record<string, Departure> = {
-  "link in the mail, and one-click": async (_, contact) =>
+  "unsubscribe link and one-click": async (_, contact) =>
     unsubscribes.unsubscribe(await tokenOf(contact)),
-  "link, from everything": async (_, contact) =>
+  "unsubscribe link for all sites": async (_, contact) =>
     unsubscribes.unsubscribeFromEverything(await tokenOf(contact)),
-  "status by the API": ({ caller }, { id }) =>
+  "status unsubscribed by the API": ({ caller }, { id }) =>
     contacts.change(caller, id, { status: "unsubscribed" }),
-  "status back to pending": ({ caller }, { id }) =>
+  "status pending by the API": ({ caller }, { id }) =>
     contacts.change(caller, id, { status: "pending" }),
-  "bulk upsert and import of contacts": (site, { email }) =>
+  "bulk upsert or import of contacts": (site, { email }) =>
     bulkUpsert.save(site, [{ email, status: "unsubscribed" }], upsertOptions),
   "suppression by the API": suppressAs("manual"),
-  "suppression for marketing": suppressAs("unsubscribe"),
+  "suppression of marketing mail": suppressAs("unsubscribe"),
   "import of suppressions": ({ caller }, { email }) =>
     suppressionImports.importRows(caller.orgId, [{ row: 1, given: { email } }]),
-  bounce: ({ caller }, { email }) => suppressRecipients(caller.orgId, report(email, "bounce")),
+  bounce: ({ caller }, { email }) =>
+    suppressRecipients(caller.orgId, providerEvents(email, "bounce")),
   complaint: ({ caller }, { email }) =>
-    suppressRecipients(caller.orgId, report(email, "spam_report")),
+    suppressRecipients(caller.orgId, providerEvents(email, "spam_report")),
   "unsubscribe at the provider": ({ caller }, { email }) =>
-    leaveEverywhere(caller.orgId, report(email, "unsubscribe")),
+    leaveEverywhere(caller.orgId, providerEvents(email, "unsubscribe")),
   removal: ({ caller }, { id }) => contacts.remove(caller, id),
   erasure: ({ caller }, { id }) => erase(caller, id),
-  "suppression of the address that the contact has by now": async ({ caller }, contact) => {
+  "suppression of the contact's new address": async ({ caller }, contact) => {
     await contacts.change(caller, contact.id, { email: `new-${contact.email}` });
     await suppressAs("bounce")({ caller } as CampaignSender, {
       ...contact,
       email: `new-${contact.email}`,
     });
   },
-  "a suppressed address": async ({ caller }, contact) => {
+  "change to a suppressed address": async ({ caller }, contact) => {
     await suppressions.suppress(caller.orgId, {
       email: `gone-${contact.email}`,
       reason: "bounce",
@@ -89,14 +90,14 @@ const waysToLeave: Record<string, Departure> = {
   },
 };
 
-/** A campaign whose recipients all wait in the lane. */
+/** Starts a campaign with `n` recipients, all queued in the lane. */
 async function startCampaign(n: number) {
   const sender = await createCampaignSender();
   const { caller, siteId, listId } = sender;
-  const word = crypto.randomUUID().slice(0, 8);
-  const people = await Promise.all(
+  const prefix = crypto.randomUUID().slice(0, 8);
+  const recipients = await Promise.all(
     Array.from({ length: n }, async (_, i) => {
-      const fields = newContact(`${word}-${i}@example.com`, { lists: [listId] });
+      const fields = newContact(`${prefix}-${i}@example.com`, { lists: [listId] });
       const { id } = await contacts.create(caller, { siteId, ...fields });
       return contacts.findItem(caller, id);
     }),
@@ -106,19 +107,19 @@ async function startCampaign(n: number) {
   const key = { orgId: sender.caller.orgId, kind: "campaign" as const, id };
   for (const shard of emailShards) await runFanOut(key, shard);
   expect(await readConsistentNumbers(sender, id)).toMatchObject({ accepted: n, queued: n });
-  return { sender, people, id };
+  return { sender, people: recipients, id };
 }
 
-test("whichever way people leave after the fan-out, they get no mail; all others do", async () => {
+test("contacts that become unreachable in any way after the fan-out get no mail; all others do", async () => {
   const ways = Object.entries(waysToLeave);
-  const { sender, people, id } = await startCampaign(ways.length + 2);
-  for (const [i, [, leave]] of ways.entries()) await leave(sender, people[i]!);
+  const { sender, people: recipients, id } = await startCampaign(ways.length + 2);
+  for (const [i, [, leave]] of ways.entries()) await leave(sender, recipients[i]!);
   await runWorkers({ forSeconds: 600 });
   const mailed = expectNoDuplicates(sender).map(({ to }) => to);
-  const reached = ways.filter((_, i) => mailed.includes(people[i]!.email)).map(([way]) => way);
+  const reached = ways.filter((_, i) => mailed.includes(recipients[i]!.email)).map(([way]) => way);
   expect(reached).toEqual([]);
   expect(mailed.sort()).toEqual(
-    people
+    recipients
       .slice(ways.length)
       .map(({ email }) => email)
       .sort(),
@@ -128,9 +129,9 @@ test("whichever way people leave after the fan-out, they get no mail; all others
   await sender.provider.stop();
 });
 
-test("who leaves between the look at the log and the claim gets no mail", async () => {
-  const { sender, people } = await startCampaign(1);
-  const [person] = people as [ContactItem];
+test("a contact that unsubscribes between the read of the log and the claim gets no mail", async () => {
+  const { sender, people: recipients } = await startCampaign(1);
+  const [recipient] = recipients as [ContactItem];
   const claim = pauseCall(UpdateCommand, ({ input }) =>
     Object.values(input.ExpressionAttributeNames ?? {}).includes("c0"),
   );
@@ -141,7 +142,7 @@ test("who leaves between the look at the log and the claim gets no mail", async 
   );
   const running = runWorkers({ forSeconds: 600 });
   await Promise.race([claim.reached, write.reached]);
-  await unsubscribes.unsubscribe(await tokenOf(person));
+  await unsubscribes.unsubscribe(await tokenOf(recipient));
   claim.release();
   write.release();
   await running;
@@ -149,37 +150,37 @@ test("who leaves between the look at the log and the claim gets no mail", async 
   await sender.provider.stop();
 });
 
-test("a change whose writer was frozen for minutes is found by those who looked meanwhile", async () => {
-  const { sender, people } = await startCampaign(2);
+test("a departure written minutes after its timestamp is found by a reader that read meanwhile", async () => {
+  const { sender, people: recipients } = await startCampaign(2);
   const { orgId } = sender.caller;
-  const [leaver, stayer] = people as [ContactItem, ContactItem];
-  const line = ({ email, id }: ContactItem) => ({ to: email, contactId: id });
-  const lines = [line(leaver), line(stayer)];
+  const [leaver, stayer] = recipients as [ContactItem, ContactItem];
+  const toLine = ({ email, id }: ContactItem) => ({ to: email, contactId: id });
+  const recipientLines = [toLine(leaver), toLine(stayer)];
   const readAt = now().toISOString();
   const reader = createDepartureReader(orgId);
   const write = pauseCall(TransactWriteCommand);
   const leaving = setSubscription(leaver, "unsubscribed");
   await write.reached;
   advanceClock(300);
-  expect(await reader.filterDeparted(lines, readAt)).toEqual([]);
+  expect(await reader.filterDeparted(recipientLines, readAt)).toEqual([]);
   write.release();
   await leaving;
-  expect(await reader.filterDeparted(lines, readAt)).toEqual([lines[0]]);
+  expect(await reader.filterDeparted(recipientLines, readAt)).toEqual([recipientLines[0]]);
   await sender.provider.stop();
 });
 
-test("readers that ask at the same moment share a look, and each has what was answered before it asked", async () => {
-  const { sender, people } = await startCampaign(6);
+test("concurrent readers share one read of the log, and each sees the departures before its call", async () => {
+  const { sender, people: recipients } = await startCampaign(6);
   const reader = createDepartureReader(sender.caller.orgId);
   const readAt = now().toISOString();
-  const lines = people.map(({ email, id }) => ({ to: email, contactId: id }));
+  const recipientLines = recipients.map(({ email, id }) => ({ to: email, contactId: id }));
   const answers = await Promise.all(
-    people.map(async (person, i) => {
-      await setSubscription(person, "unsubscribed");
-      return (await reader.filterDeparted(lines, readAt)).includes(lines[i]!);
+    recipients.map(async (recipient, i) => {
+      await setSubscription(recipient, "unsubscribed");
+      return (await reader.filterDeparted(recipientLines, readAt)).includes(recipientLines[i]!);
     }),
   );
-  expect(answers).toEqual(people.map(() => true));
-  expect(await queryAll(ranges.departures(sender.caller.orgId))).toHaveLength(people.length);
+  expect(answers).toEqual(recipients.map(() => true));
+  expect(await queryAll(ranges.departures(sender.caller.orgId))).toHaveLength(recipients.length);
   await sender.provider.stop();
 });

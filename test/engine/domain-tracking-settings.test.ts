@@ -1,4 +1,4 @@
-// From a domain's settings to what the provider of its mail is told.
+// The tracking settings of a domain, up to the call of the provider.
 import { beforeAll, expect, test } from "vitest";
 import { domains as group } from "../../functions/http/domains.ts";
 import { send as sendGroup } from "../../functions/http/send.ts";
@@ -21,7 +21,7 @@ test("a mail without tracking settings uses those of its domain", async () => {
     body: { name: fromEmail!.split("@")[1]! },
   });
   expect(made.status).toBe(201);
-  // Nobody looks at its records here.
+  // Without an entry on the due index, the domain is not checked.
   await write(
     update(keys.record(from.caller.orgId, "DOMAIN", made.body.data.id), {
       remove: indexAttributeNames("due"),

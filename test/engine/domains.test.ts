@@ -1,5 +1,4 @@
-// Domains from the request that adds them to the worker that looks, with the clock moved as far as
-// it takes.
+// Domains from the request that adds them to the worker that checks their records.
 import { randomUUID } from "node:crypto";
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
@@ -35,14 +34,14 @@ beforeAll(async () => {
   process.env.DNS_SERVERS = dns.address;
 });
 afterAll(() => dns.close());
-// A table for each: whoever moves the clock by a month has no others to wait for.
+// Each test has its own table, so that it can move the clock without making other work due.
 beforeEach(async () => {
   pendingMessages.length = 0;
   process.env.TABLE_NAME = `domains-${randomUUID()}`;
   await createTable(new DynamoDBClient({}), process.env.TABLE_NAME);
 });
 afterEach(restoreClient);
-/** Of all that may be due nothing else is. */
+/** Runs the worker and the drain of domains only. */
 const settle = (options: { forSeconds?: number } = {}) =>
   settleAll([jobs], {
     ...options,

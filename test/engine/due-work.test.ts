@@ -23,7 +23,7 @@ test("a schedule enqueues messages only for shards with due work", async () => {
 test("failing entries do not block later ones over several pages", async () => {
   const { pk } = indexes.due("DAY", 0);
   const addresses = Array.from({ length: 130 }, (_, i) => ({ pk: "BROKEN", sk: String(i) }));
-  // A day without `of` cannot be folded.
+  // A day without `of` cannot be rolled up.
   const entry = { orgId: 1, duepk: pk, duesk: addSeconds(-60).toISOString() };
   await writeMany(addresses.map((address) => put(address, entry)));
   const before = now().toISOString();

@@ -109,7 +109,7 @@ describe.each(["delivered", "bounce"] as const)(
   },
 );
 
-test("a second worker takes nothing while the first one waits for the response", async () => {
+test("a second worker does not take a delivered send while the first one waits for the response", async () => {
   const from = await mailroom.createSender("postmark");
   const { id } = await mailroom.send(from, { to: mailroom.uniqueRecipients(1)[0]!.to });
   const { orgId } = from.caller;
@@ -127,7 +127,7 @@ test("a second worker takes nothing while the first one waits for the response",
 });
 
 test.each(["postmark", "resend"] as const)(
-  "%s: after a crash at any step an event settles the send and removes it from the due index",
+  "after a crash at any step at %s, an event settles the send and removes it from the due index",
   async (key) => {
     const from = await mailroom.createSender(key);
     const has = (id: number) => from.provider.mails.filter(({ sendId }) => sendId === id).length;
@@ -149,7 +149,7 @@ test.each(["postmark", "resend"] as const)(
   },
 );
 
-test("an uncertain send that is delivered after all has no error any more", async () => {
+test("a delivered event clears the error of an uncertain send", async () => {
   const from = await mailroom.createSender("postmark");
   from.provider.faultFor = () => "lost";
   const { id } = await mailroom.send(from, { to: mailroom.uniqueRecipients(1)[0]!.to });

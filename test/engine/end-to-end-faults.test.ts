@@ -1,4 +1,5 @@
-// Whatever fails behind our doors and whoever dies: mail on its whole way, and books that balance.
+// Mail from the request to the customer's webhook, while AWS, the provider or workers fail. After
+// the fault, all counts agree.
 import {
   ProvisionedThroughputExceededException,
   TransactionCanceledException,
@@ -37,7 +38,7 @@ import * as virtual from "../support/virtual-queues.ts";
 
 beforeAll(prepareEndToEnd);
 
-let chance = seededRandom(seed);
+let random = seededRandom(seed);
 afterEach(() => {
   for (const door of ["table", "queue", "blobs", "vault"] as const) setFault(door, undefined);
   interceptProviderCalls();
@@ -71,82 +72,84 @@ interface Fault {
 
 const rounds = everything ? 2 : 1;
 
-/** Mail goes its whole way while the fault lasts; then there is peace, and the books are closed. */
-async function weather(name: string, key: EndToEndRun["key"], fault: Fault) {
-  chance = seededRandom(seed);
-  const way = await startRun(key);
-  const { provider: trouble, call, doors = [], endpoint, kill } = fault;
-  const dying = kill && { kill };
-  if (trouble) way.provider.faultFor = () => (chance() < 0.4 ? trouble : undefined);
-  way.provider.isRefused = () => chance() < 0.05;
-  way.endpoint.answer = endpoint ?? 200;
+/** Sends mail during a fault, ends the fault, and checks that all counts agree. */
+async function checkCountsAfterFault(name: string, key: EndToEndRun["key"], fault: Fault) {
+  random = seededRandom(seed);
+  const run = await startRun(key);
+  const { provider: providerFault, call, doors = [], endpoint, kill } = fault;
+  const crash = kill && { kill };
+  if (providerFault) run.provider.faultFor = () => (random() < 0.4 ? providerFault : undefined);
+  run.provider.isRefused = () => random() < 0.05;
+  run.endpoint.answer = endpoint ?? 200;
   interceptProviderCalls(call);
   for (const [door, answer] of doors) setFault(door, answer);
   for (let round = 0; round < rounds; round++) {
-    await sendRequests(way, { singles: 3, batch: 9, ...dying });
-    await runWorkersFor({ forSeconds: 300, ...dying });
-    const news = createPendingEvents(way);
-    const shuffled = [...news, ...news.filter(() => chance() < 0.2)].toSorted(() => chance() - 0.5);
-    await postEvents(way, shuffled, { ...dying });
-    await runWorkersFor({ forSeconds: 300, ...dying });
+    await sendRequests(run, { singles: 3, batch: 9, ...crash });
+    await runWorkersFor({ forSeconds: 300, ...crash });
+    const events = createPendingEvents(run);
+    const shuffled = [...events, ...events.filter(() => random() < 0.2)].toSorted(
+      () => random() - 0.5,
+    );
+    await postEvents(run, shuffled, { ...crash });
+    await runWorkersFor({ forSeconds: 300, ...crash });
   }
-  peace(way);
+  endFaults(run);
   await runWorkersFor({ forSeconds: 4 * 24 * 3600 });
-  await postEvents(way, createPendingEvents(way));
+  await postEvents(run, createPendingEvents(run));
   await redrive();
   await runWorkersFor({ forSeconds: 2 * 24 * 3600 });
-  results.push({ fault: `${name} (${key})`, ...(await expectBalanced(way)) });
-  await stopRun(way);
+  results.push({ fault: `${name} (${key})`, ...(await expectBalanced(run)) });
+  await stopRun(run);
 }
 
-function peace({ provider, endpoint }: EndToEndRun) {
+function endFaults({ provider, endpoint }: EndToEndRun) {
   provider.faultFor = () => undefined;
   endpoint.answer = 200;
   interceptProviderCalls();
   for (const door of ["table", "queue", "blobs", "vault"] as const) setFault(door, undefined);
 }
 
-/** What was given up is made good by whoever looks after the dead-letter queues. */
+/** Moves dead letters back to their queues, like an operator, and processes them. */
 async function redrive() {
   for (const message of virtual.deadLetters.splice(0))
     virtual.pendingMessages.push({ ...message, receives: 0 });
   await runWorkersFor();
 }
 
-test("in fair weather everything arrives, and is told and counted once", async () => {
-  const way = await startRun("postmark");
-  await sendRequests(way, { singles: 4, batch: 20 });
+test("without faults, each mail is delivered and each event is counted and forwarded once", async () => {
+  const run = await startRun("postmark");
+  await sendRequests(run, { singles: 4, batch: 20 });
   await runWorkersFor();
-  await postEvents(way, createPendingEvents(way));
+  await postEvents(run, createPendingEvents(run));
   await runWorkersFor();
-  const books = await expectBalanced(way);
-  expect(books).toMatchObject({ accepted: 24, uncertain: 0, mailed: 24, heard: books.events });
-  results.push({ fault: "none", ...books });
-  await stopRun(way);
+  const balance = await expectBalanced(run);
+  expect(balance).toMatchObject({ accepted: 24, uncertain: 0, mailed: 24, heard: balance.events });
+  results.push({ fault: "none", ...balance });
+  await stopRun(run);
 });
 
 const timeout = () => new DOMException("The operation was aborted due to timeout", "TimeoutError");
 
 describe.each(sampleOf(1, ["postmark", "resend"] as const, "provider"))("%s", (key) => {
-  const troubles: [string, ProviderFault][] = [
-    ["connections reset before the mail is taken", "reset"],
-    ["answers lost", "lost"],
-    ["half answers", "half"],
-    ["answers cut short", "garbled"],
-    ["429 with Retry-After", { status: 429, headers: { "retry-after": "20" } }],
-    ["500", { status: 500 }],
-    ["502", { status: 502 }],
-    ["503 with Retry-After", { status: 503, headers: { "retry-after": "90" } }],
-    ["400 to the whole call", { status: 400 }],
+  const faults: [string, ProviderFault][] = [
+    ["resets connections before it accepts the mail", "reset"],
+    ["accepts mail, but its responses are lost", "lost"],
+    ["sends half of its responses", "half"],
+    ["sends truncated JSON", "garbled"],
+    ["responds 429 with Retry-After", { status: 429, headers: { "retry-after": "20" } }],
+    ["responds 500", { status: 500 }],
+    ["responds 502", { status: 502 }],
+    ["responds 503 with Retry-After", { status: 503, headers: { "retry-after": "90" } }],
+    ["responds 400 to the whole call", { status: 400 }],
   ];
-  test.each(troubles)("the provider: %s", (name, provider) =>
-    weather(`provider: ${name}`, key, { provider }),
+  test.each(faults)("all counts agree after the provider %s", (name, provider) =>
+    checkCountsAfterFault(`provider: ${name}`, key, { provider }),
   );
 
-  test("the provider: calls that time out, heard or not", () =>
-    weather("provider: timeouts", key, {
+  test("all counts agree after calls that time out, whether they arrived or not", () =>
+    checkCountsAfterFault("provider: timeouts", key, {
       call: async (go) => {
-        const drawn = chance();
+        const drawn = random();
         if (drawn < 0.2) throw timeout();
         const answer = await go();
         if (drawn < 0.4) throw timeout();
@@ -154,11 +157,11 @@ describe.each(sampleOf(1, ["postmark", "resend"] as const, "provider"))("%s", (k
       },
     }));
 
-  test("the provider: bodies that never end", () =>
-    weather("provider: slow bodies", key, {
+  test("all counts agree after response bodies that never end", () =>
+    checkCountsAfterFault("provider: endless bodies", key, {
       call: async (go) => {
         const answer = await go();
-        if (chance() < 0.6) return answer;
+        if (random() < 0.6) return answer;
         return new Response(
           new ReadableStream({ pull: (body) => void setTimeout(() => body.error(timeout()), 5) }),
           {
@@ -170,140 +173,152 @@ describe.each(sampleOf(1, ["postmark", "resend"] as const, "provider"))("%s", (k
 });
 
 const aws = { $metadata: {}, message: "" };
-const throttled: FaultHandler = async () => {
+const throttle: FaultHandler = async () => {
   throw new ProvisionedThroughputExceededException(aws);
 };
-/** It took effect, and nobody knows. */
-const unheard: FaultHandler = async (command, go) => {
+/** The call takes effect, but its response is lost. */
+const loseResponse: FaultHandler = async (command, go) => {
   await go();
   return timeoutFault(command, go);
 };
-const only =
+const onlyFor =
   (name: string, answer: FaultHandler): FaultHandler =>
   (command, go) =>
     command.constructor.name === name ? answer(command, go) : go();
 
 type Requests = Record<string, unknown>;
-const changed = (command: AwsCommand, input: Requests): AwsCommand =>
+const withInput = (command: AwsCommand, input: Requests): AwsCommand =>
   Object.assign(Object.create(Object.getPrototypeOf(command)), command, {
     input: { ...command.input, ...input },
   });
 
-/** The engine gets half of the keys, the other half comes back unprocessed. */
-const halfOfReads = only("BatchGetCommand", async (command, go) => {
+/** DynamoDB reads half of the keys and returns the other half as unprocessed. */
+const halveReads = onlyFor("BatchGetCommand", async (command, go) => {
   const [[name, { Keys, ...rest }]] = Object.entries(
     command.input.RequestItems as Record<string, { Keys: object[] }>,
   ) as [[string, { Keys: object[] }]];
   if (Keys.length < 2) return go();
   const [now, later] = [Keys.filter((_, i) => i % 2), Keys.filter((_, i) => i % 2 === 0)];
   const answer = (await go(
-    changed(command, { RequestItems: { [name]: { ...rest, Keys: now } } }),
+    withInput(command, { RequestItems: { [name]: { ...rest, Keys: now } } }),
   )) as Requests;
   return { ...answer, UnprocessedKeys: { [name]: { ...rest, Keys: later } } };
 });
-const halfOfWrites = only("BatchWriteCommand", async (command, go) => {
+const halveWrites = onlyFor("BatchWriteCommand", async (command, go) => {
   const [[name, writes]] = Object.entries(
     command.input.RequestItems as Record<string, object[]>,
   ) as [[string, object[]]];
   if (writes.length < 2) return go();
   const [now, later] = [writes.filter((_, i) => i % 2), writes.filter((_, i) => i % 2 === 0)];
-  const answer = (await go(changed(command, { RequestItems: { [name]: now } }))) as Requests;
+  const answer = (await go(withInput(command, { RequestItems: { [name]: now } }))) as Requests;
   return { ...answer, UnprocessedItems: { [name]: later } };
 });
-const halfOfStatements = only("BatchExecuteStatementCommand", async (command, go) => {
+const halveStatements = onlyFor("BatchExecuteStatementCommand", async (command, go) => {
   const statements = command.input.Statements as object[];
   const made = statements.filter((_, i) => i % 2);
-  const refused = { Error: { Code: chance() < 0.5 ? "ThrottlingError" : "TransactionConflict" } };
+  const refused = { Error: { Code: random() < 0.5 ? "ThrottlingError" : "TransactionConflict" } };
   const { Responses = [] } = made.length
-    ? ((await go(changed(command, { Statements: made }))) as { Responses?: object[] })
+    ? ((await go(withInput(command, { Statements: made }))) as { Responses?: object[] })
     : {};
   return { Responses: statements.map((_, i) => (i % 2 ? Responses[(i - 1) / 2] : refused)) };
 });
-const conflict = only("TransactWriteCommand", async ({ input }) => {
+const conflict = onlyFor("TransactWriteCommand", async ({ input }) => {
   const reasons = (input.TransactItems as object[]).map((_, i) => ({
     Code: i ? "None" : "TransactionConflict",
   }));
   throw new TransactionCanceledException({ ...aws, CancellationReasons: reasons });
 });
 
-const halfOfMessages: FaultHandler = async (command, go) => {
+const halveMessages: FaultHandler = async (command, go) => {
   const entries = command.input.Entries as { Id: string }[];
   const [taken, failed] = [entries.filter((_, i) => i % 2), entries.filter((_, i) => i % 2 === 0)];
-  if (taken.length) await go(changed(command, { Entries: taken }));
+  if (taken.length) await go(withInput(command, { Entries: taken }));
   return { Failed: failed.map(({ Id }) => ({ Id })) };
 };
-const twiceAndInAnyOrder: FaultHandler = async (_, go) => {
+const repeatAndReorder: FaultHandler = async (_, go) => {
   const answer = await go();
-  if (chance() < 0.5) await go();
-  virtual.pendingMessages.sort(() => chance() - 0.5);
+  if (random() < 0.5) await go();
+  virtual.pendingMessages.sort(() => random() - 0.5);
   return answer;
 };
 
-const often = (share: number, answer: FaultHandler): FaultHandler =>
-  failSometimes(share, answer, () => chance());
+const sometimes = (share: number, answer: FaultHandler): FaultHandler =>
+  failSometimes(share, answer, () => random());
 
 test.each<[string, Fault]>([
-  ["table: throttled", { doors: [["table", often(0.05, throttled)]] }],
-  ["table: calls that never arrive", { doors: [["table", often(0.05, timeoutFault)]] }],
-  ["table: answers lost", { doors: [["table", often(0.05, unheard)]] }],
-  ["table: half of a BatchGet unprocessed", { doors: [["table", often(0.5, halfOfReads)]] }],
-  ["table: half of a BatchWrite unprocessed", { doors: [["table", often(0.5, halfOfWrites)]] }],
+  ["DynamoDB throttles", { doors: [["table", sometimes(0.05, throttle)]] }],
+  ["DynamoDB requests time out", { doors: [["table", sometimes(0.05, timeoutFault)]] }],
+  ["DynamoDB responses are lost", { doors: [["table", sometimes(0.05, loseResponse)]] }],
   [
-    "table: half of the PartiQL statements refused",
-    { doors: [["table", often(0.5, halfOfStatements)]] },
+    "DynamoDB leaves half of a BatchGet unprocessed",
+    { doors: [["table", sometimes(0.5, halveReads)]] },
   ],
-  ["table: transactions that conflict", { doors: [["table", often(0.4, conflict)]] }],
-  ["queue: half of a call not taken", { doors: [["queue", often(0.5, halfOfMessages)]] }],
-  ["queue: calls that never arrive", { doors: [["queue", often(0.3, timeoutFault)]] }],
-  ["queue: answers lost", { doors: [["queue", often(0.3, unheard)]] }],
-  ["queue: messages twice, and in any order", { doors: [["queue", twiceAndInAnyOrder]] }],
-  ["vault: calls that never arrive", { doors: [["vault", often(0.5, timeoutFault)]] }],
-  ["endpoint: 500 to a third", { endpoint: () => (chance() < 0.33 ? 500 : 200) }],
-  ["endpoint: connections cut", { endpoint: () => (chance() < 0.33 ? "cut" : 200) }],
-])("%s", (name, fault) => weather(name, "postmark", fault));
+  [
+    "DynamoDB leaves half of a BatchWrite unprocessed",
+    { doors: [["table", sometimes(0.5, halveWrites)]] },
+  ],
+  [
+    "DynamoDB rejects half of the PartiQL statements",
+    { doors: [["table", sometimes(0.5, halveStatements)]] },
+  ],
+  ["DynamoDB transactions conflict", { doors: [["table", sometimes(0.4, conflict)]] }],
+  ["SQS rejects half of a batch", { doors: [["queue", sometimes(0.5, halveMessages)]] }],
+  ["SQS requests time out", { doors: [["queue", sometimes(0.3, timeoutFault)]] }],
+  ["SQS responses are lost", { doors: [["queue", sometimes(0.3, loseResponse)]] }],
+  ["SQS repeats and reorders messages", { doors: [["queue", repeatAndReorder]] }],
+  ["KMS requests time out", { doors: [["vault", sometimes(0.5, timeoutFault)]] }],
+  [
+    "the customer's endpoint responds 500 to a third",
+    { endpoint: () => (random() < 0.33 ? 500 : 200) },
+  ],
+  ["the customer's endpoint cuts connections", { endpoint: () => (random() < 0.33 ? "cut" : 200) }],
+])("all counts agree after a fault: %s", (name, fault) =>
+  checkCountsAfterFault(name, "postmark", fault),
+);
 
-describe("workers that die", () => {
-  const anywhere =
+describe("all counts agree after crashes of workers", () => {
+  const crashAtRandomSteps =
     (share: number, most: number): CrashHook =>
     (work) =>
-      chance() < share
-        ? runUntilCrash(1 + Math.floor(chance() * most), chance() < 0.5 ? "before" : "after", work)
+      random() < share
+        ? runUntilCrash(1 + Math.floor(random() * most), random() < 0.5 ? "before" : "after", work)
         : work();
 
   test.each(sampleOf(1, ["postmark", "resend"] as const, "anywhere"))(
-    "anywhere, any number of them, at %s",
-    (key) => weather("workers: dead anywhere", key, { kill: anywhere(0.3, 25) }),
+    "at random steps, at %s",
+    (key) =>
+      checkCountsAfterFault("workers: random crashes", key, { kill: crashAtRandomSteps(0.3, 25) }),
   );
 
   test.each(sampleOf(1, ["postmark", "resend"] as const, "while"))(
-    "while everything else fails as well, at %s",
+    "during other faults, at %s",
     (key) =>
-      weather("everything at once", key, {
-        kill: anywhere(0.2, 25),
+      checkCountsAfterFault("everything at once", key, {
+        kill: crashAtRandomSteps(0.2, 25),
         provider: "lost",
-        endpoint: () => (chance() < 0.2 ? 500 : 200),
+        endpoint: () => (random() < 0.2 ? 500 : 200),
         doors: [
-          ["table", often(0.03, throttled)],
-          ["queue", often(0.5, twiceAndInAnyOrder)],
+          ["table", sometimes(0.03, throttle)],
+          ["queue", sometimes(0.5, repeatAndReorder)],
         ],
       }),
   );
 
   test.each(workers)(
-    "$queue.name: one of them at each of its steps",
+    "of the queue $queue.name at each step",
     { timeout: 60_000 },
     async (worker) => {
       const { handler, queue } = worker;
-      const way = await startRun("resend");
-      let deaths = 0;
+      const run = await startRun("resend");
+      let crashCount = 0;
       const stride = 8;
       for (const when of ["before", "after"] as const)
         for (
-          let n = everything ? 1 : 1 + Math.floor((chance() * stride) / 2), died = true;
-          died;
+          let n = everything ? 1 : 1 + Math.floor((random() * stride) / 2), hasCrashed = true;
+          hasCrashed;
           n += everything ? 1 : stride
         ) {
-          died = false;
+          hasCrashed = false;
           worker.handler = async (event) => {
             let answer = {
               batchItemFailures: event.Records.map(({ messageId }) => ({
@@ -313,22 +328,25 @@ describe("workers that die", () => {
             const work = async () => {
               answer = (await handler(event)) as typeof answer;
             };
-            // Whoever gets that far; the others, and those after, live.
-            if (died) await work();
-            else if ((await runUntilCrash(n, when, work)).crashed) died = true;
+            // The first worker that reaches step n crashes; all others finish.
+            if (hasCrashed) await work();
+            else if ((await runUntilCrash(n, when, work)).crashed) hasCrashed = true;
             return answer;
           };
-          await sendRequests(way, { singles: 1, scheduled: 1, batch: 2 });
+          await sendRequests(run, { singles: 1, scheduled: 1, batch: 2 });
           await runWorkersFor({ forSeconds: 3600 });
-          await postEvents(way, createPendingEvents(way));
+          await postEvents(run, createPendingEvents(run));
           await runWorkersFor({ forSeconds: 3600 });
-          deaths += Number(died);
+          crashCount += Number(hasCrashed);
         }
       worker.handler = handler;
-      const books = await expectBalanced(way);
-      expect(deaths).toBeGreaterThan(everything ? 5 : 0);
-      results.push({ fault: `${queue.name} dead at each of ${deaths} steps (resend)`, ...books });
-      await stopRun(way);
+      const balance = await expectBalanced(run);
+      expect(crashCount).toBeGreaterThan(everything ? 5 : 0);
+      results.push({
+        fault: `${queue.name} crashes at each of ${crashCount} steps (resend)`,
+        ...balance,
+      });
+      await stopRun(run);
     },
   );
 });

@@ -128,7 +128,7 @@ test("a CSV parses to the same values, with a guard before formulas", () => {
 
 describe("a file export", () => {
   test.each(interruptions)(
-    "a worker %s at any step: another ends the export, and each contact is in it once",
+    "whose worker %s at any step is completed by another and has each contact once",
     async (how) => {
       const shop = await createTestSite();
       await insertContacts(shop, 20, (i) => ({ customFields: { [`f${i % 3}`]: i } }));
@@ -138,7 +138,7 @@ describe("a file export", () => {
         await interrupt(
           () => exports.runExport(shop.orgId, id),
           async () => {
-            // The lease of the interrupted worker runs out.
+            // The lease of the interrupted worker expires.
             clock.advanceClock(400);
             await exports.runExport(shop.orgId, id);
             await exports.runExport(shop.orgId, id);

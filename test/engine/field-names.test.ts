@@ -35,7 +35,7 @@ const having = (who: TestSite, field: string, operator = "equals", value: unknow
     }),
   });
 
-/** As contacts were stored before a site had names for its fields. */
+/** Stores a contact like a version in which a site had no names of fields. */
 async function stored(
   { orgId, siteId }: TestSite,
   email: string,

@@ -53,7 +53,7 @@ const email = "ann@example.com";
 const press = (token: string) =>
   confirmations.confirm(token, { ip: "192.0.2.9", userAgent: "Safari" });
 
-/** In a process of its own: within one, writers of a contact wait for each other. */
+/** Confirms in another process, because writers of a contact in one process take turns. */
 async function pressElsewhere(token: string): Promise<void> {
   const code = `
     import "./shared/domain/reactions.ts";
@@ -83,7 +83,7 @@ async function generous(at: TestSite, more: object = {}) {
   return { form, list };
 }
 
-/** One that waits a day for everybody. */
+/** Creates an active sequence whose first step is a delay of a day. */
 async function sequence({ caller, siteId }: TestSite, more: object = {}) {
   const made = await sequences.create(
     caller,
@@ -93,7 +93,7 @@ async function sequence({ caller, siteId }: TestSite, more: object = {}) {
   return sequences.change(caller, made.id, { status: "active" });
 }
 
-/** All that a form gives, once, and every count agrees with what is there. */
+/** Checks that the effects of a form happened once and that all counts agree. */
 async function given(
   at: TestSite,
   { form, list }: Awaited<ReturnType<typeof generous>>,
@@ -282,7 +282,7 @@ describe("without double opt-in", () => {
       await forms.findPublicForm(made.form.id);
       await kill(() => submitForm(made.form.id, { email }));
       await processSubmissions(at, made.form.id);
-      // The visitor tries again, as browsers do.
+      // The visitor submits again.
       await submitForm(made.form.id, { email });
       await processSubmissions(at, made.form.id);
       await given(at, made);
@@ -556,7 +556,7 @@ describe("double opt-in", () => {
       await processSubmissions(at, made.form.id);
       const token = await tokenAt(at, made.form.id);
       await kill(() => press(token));
-      // Nothing is confirmed: they press again. Else a tick finds it.
+      // If nothing is confirmed yet, the visitor presses again. Otherwise the due index has it.
       if (!(await confirmations.findStatus(token)).confirmed) await press(token);
       await processSubmissions(at, made.form.id);
       await given(at, made);
@@ -611,7 +611,7 @@ describe("double opt-in", () => {
     await accepting.reached;
     noting.release();
     await late;
-    // Should they die now, a tick goes on.
+    // After a crash at this point, the due index would find the submission.
     expect((await listSubmissions(at, made.form.id))[0]).toHaveProperty("duesk");
     accepting.release();
     await pressed;
@@ -707,7 +707,7 @@ describe("a form", () => {
       for (let i = 0; i < 3; i++) await submitForm(form.id, { email: `p${i}@x.com` });
       await forms.remove(at.caller, form.id);
       await expect(forms.findPublicForm(form.id)).rejects.toMatchObject({ kind: "missing" });
-      // Somebody was about to submit when it died.
+      // A submission that was loading the form when it was deleted.
       const late = {
         orgId: at.orgId,
         id: form.id,

@@ -1,5 +1,4 @@
-// Holidays: on their day everybody who is active in a sequence gets one mail, and deleted they
-// leave nothing behind.
+// Holidays: on the day of a holiday, each contact in an active sequence gets one mail.
 import { DynamoDBClient, ScanCommand } from "@aws-sdk/client-dynamodb";
 import { beforeAll, expect, test, vi } from "vitest";
 import { update, write } from "../../shared/adapters/dynamodb/table.ts";
@@ -105,7 +104,7 @@ test("today's holiday is sent at once after 9:00; a past date is refused", async
   const from = await createCampaignSender();
   const enrolled = await enrolledIn(from);
   await insertListMembers(from, 1, () => enrolled);
-  // Somewhere it is always between nine and midnight.
+  // A time zone in which it is now between 9:00 and midnight.
   const hour = clock.now().getUTCHours();
   const ahead = (14 - hour + 24) % 24;
   const timezone = ahead <= 12 ? `Etc/GMT-${ahead}` : `Etc/GMT+${24 - ahead}`;
@@ -181,14 +180,14 @@ test("a changed holiday is sent on its new date with its new template; a cancell
   await runWorkers({ forSeconds: 3600 });
   const told = await readConsistentNumbers(from, id, "holiday");
   expect(told).toMatchObject({ queued: 0, sending: 0, candidates: 30 });
-  // The call that the provider had put off was under way.
+  // One call was in flight, because the provider had asked for a pause.
   expect(from.provider.mails.length - gone).toBeLessThanOrEqual(10);
   expect(told.sent + told.cancelled).toBe(30);
   await holidays.updateHoliday(from.caller, id, HolidayChanges.parse({ status: "cancelled" }));
   await from.provider.stop();
 });
 
-/** Everything that says something of holidays, of sends, or of these blocks of them. */
+/** Lists the stored items of holidays, of sends and of these blocks. */
 async function leftOf({ caller: { orgId } }: CampaignSender, blocks: number[]): Promise<string[]> {
   const items: string[] = [];
   let start: Record<string, never> | undefined;

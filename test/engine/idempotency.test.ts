@@ -32,7 +32,7 @@ const as = (token: string, key: string) => ({
   headers: { "idempotency-key": key },
 });
 
-/** As if the function had died after its writes and before it could note its answer. */
+/** The state after a crash between the writes of the request and that of its response. */
 const forget = (orgId: number, key: string, more: { lease?: number } = {}) =>
   write(update(keys.idempotency(orgId, key), { set: more, remove: ["answer"] }));
 
@@ -95,13 +95,13 @@ test.each([
   [503, () => unavailable("had")],
   [429, () => limited("had")],
 ])(
-  "after a %i the same request may run again at once, under the ids it had taken",
+  "after a %i the same request can run again at once and gets the same ids",
   async (status, refusal) => {
     const { token } = await createAccount();
     let runs = 0;
     let had: number[] = [];
     const flaky = routeGroup("flaky", [
-      route("POST /flaky", "Fails the first time", {
+      route("POST /flaky", "Fails at the first request", {
         returns: z.object({ ids: z.array(z.int()) }),
         handle: async () => {
           const taken = [await ids.nextId("FLAKY"), await ids.nextId("FLAKY")];
@@ -200,7 +200,7 @@ test("ids that a request allocates in parallel are all recorded in the order of 
   const { caller } = await createAccount();
   const key = keys.idempotency(caller.orgId, "side by side");
   await write(put(key, {}));
-  // The first two calls, whatever they are, take longer than all others.
+  // The first two calls take longer than the others.
   const { send } = DynamoDbClient.prototype;
   let calls = 0;
   const slow = vi.spyOn(DynamoDbClient.prototype, "send").mockImplementation(async function (
@@ -244,7 +244,7 @@ describe("stored responses", () => {
     [403, () => forbidden("not yours")],
     [413, () => tooLarge("too large")],
     [415, () => unsupported("what is it")],
-  ])("a %i is not, and a mended request keeps the key", async (status, problem) => {
+  ])("exclude a %i, so a corrected request can use the same key", async (status, problem) => {
     const { token } = await createAccount();
     let runs = 0;
     const one = answering(async () => {
@@ -267,7 +267,7 @@ describe("stored responses", () => {
     [402, () => new Problem("unpaid", "no credits")],
     [404, () => missing("not there")],
     [409, () => conflict("taken")],
-  ])("a %i is", async (status, problem) => {
+  ])("include a %i", async (status, problem) => {
     const { token } = await createAccount();
     let runs = 0;
     const one = answering(async () => {
@@ -281,7 +281,7 @@ describe("stored responses", () => {
     expect(runs).toBe(1);
   });
 
-  test("a preview is not stored", async () => {
+  test("exclude previews", async () => {
     const { token } = await createAccount();
     let runs = 0;
     const one = answering(async () => ({ runs: ++runs }), { preview: true });

@@ -366,7 +366,7 @@ describe("a running import", () => {
   const seven = rows(7, (i) => (i === 3 ? "wrong,Ann" : `p${i % 5}@x.com,Ann ${i}`));
 
   test.each(interruptions)(
-    "a worker %s at any step: another ends the import, and each row is counted once for what it first was",
+    "whose worker %s at any step is completed by another, which counts each row once",
     async (how) => {
       const steps = await interruptedAtSomeSteps(how, async (interrupt) => {
         const shop = await createTestSite();
@@ -375,7 +375,7 @@ describe("a running import", () => {
         await interrupt(
           () => runs.runImport(shop.orgId, id),
           async () => {
-            // The lease of the interrupted worker runs out.
+            // The lease of the interrupted worker expires.
             clock.advanceClock(200);
             await runs.runImport(shop.orgId, id);
             await runs.runImport(shop.orgId, id);
@@ -406,7 +406,7 @@ describe("a running import", () => {
   );
 
   test.each(interruptions)(
-    "a worker %s at any step: an import that only creates contacts skips the same rows again",
+    "that only creates contacts skips the same rows again if its worker %s at any step",
     async (how) => {
       await interruptedAtSomeSteps(how, async (interrupt) => {
         const shop = await createTestSite();
@@ -554,7 +554,7 @@ describe("a running import", () => {
   test("does not create a contact again that changed its address before a replay", async () => {
     const shop = await createTestSite();
     const { id } = await begin(shop, rows(3));
-    // Everything except the progress.
+    // The worker crashes when all contacts are stored and the progress is not.
     let made = false;
     for (let n = 5; !made; n++) {
       await runUntilCrash(n, "before", () => runs.runImport(shop.orgId, id));

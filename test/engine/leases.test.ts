@@ -1,4 +1,4 @@
-// Imports and exports under a lease: lost answers, unexpected errors and contention.
+// Imports and exports under a lease: lost responses, unexpected errors and contention.
 import { parse } from "csv-parse/sync";
 import { afterEach, beforeAll, describe, expect, test } from "vitest";
 import * as exports from "../../shared/domain/analytics/exports/exports.ts";
@@ -35,7 +35,7 @@ async function exportedEmails(shop: TestSite, id: number): Promise<string[]> {
   return (parse(text, { columns: true }) as { email: string }[]).map(({ email }) => email);
 }
 
-/** The SDK repeats every single-item write, as it does when the answer is lost. */
+/** Makes every single-item write twice, like the SDK after a lost response. */
 const repeated: FaultHandler = async ({ constructor: { name }, input }, go) => {
   const answer = await go();
   if (name !== "UpdateCommand" || !input.ConditionExpression) return answer;

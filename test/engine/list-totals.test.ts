@@ -1,5 +1,5 @@
-// Every list that takes a site has an exact total for it: compared with what the list shows, page
-// by page.
+// Every list that can be filtered by site has an exact total: the tests compare it with the records
+// on all pages.
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { queryAll, remove, writeMany } from "../../shared/adapters/dynamodb/table.ts";
 import * as sites from "../../shared/domain/identity/sites.ts";
@@ -30,8 +30,8 @@ interface Listed {
 }
 
 /**
- * Reports read all contacts of a site; nothing keeps count of what they find. Custom events are
- * counted by contact only.
+ * Lists without a total. Reports read all contacts of a site, and custom events are counted per
+ * contact only.
  */
 const uncounted = [
   ...["multi-sequence", "stalled-enrollments", "unengaged-contacts", "no-sequences"].map(
@@ -51,8 +51,8 @@ const lists = routeTable.filter(
 );
 
 /**
- * The total that the list tells, and the number of records on all its pages; undefined for what is
- * no list.
+ * Returns the total of the list and the number of records on all its pages, or undefined if the
+ * route is no list.
  */
 async function totals(
   { group, signature }: RouteEntry,
@@ -137,7 +137,7 @@ test("lists of a site have exact totals while records are created and deleted", 
     Object.fromEntries(ofOrganization.map((kind) => [kind, first[kind]!])),
   );
   const siteIds = [first.sites!, siteId];
-  // Records from before the counter of their site existed.
+  // Records that are older than the counter of their site.
   const counters = await Promise.all(
     [0, ...siteIds].map((id) => queryAll<Key>(ranges.siteRecordCounts(orgId, id))),
   );

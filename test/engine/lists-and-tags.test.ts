@@ -32,7 +32,7 @@ const crowd = async (shop: TestSite, n: number) =>
     ({ id }) => id,
   );
 
-/** The members, those who carry it, and the count all say the same. */
+/** Checks that memberships, contacts and the count of a list agree. Returns the members. */
 async function agreeing(shop: TestSite, list: number): Promise<number[]> {
   const { ids, count } = await readGroupMembers(shop, "LIST", list);
   const carriers = (await readAllContacts(shop))

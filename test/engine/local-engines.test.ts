@@ -74,7 +74,7 @@ const say = ({ env }: LocalEngines, MessageBody: string, DelaySeconds = 0) =>
 const TableName = "pennymail";
 const address = (pk: string) => ({ pk: { S: pk }, sk: { S: "#" } });
 
-test("an item is found by its key, and on an index by that index's keys alone", async () => {
+test("an item is found by its key, and a query of an index returns only the keys", async () => {
   const dynamo = dynamoOf(engines);
   const Item = { ...address("one"), word: { S: "x" }, duepk: { S: "DUE" }, duesk: { S: "2020" } };
   await dynamo.send(new PutItemCommand({ TableName, Item }));
@@ -87,7 +87,7 @@ test("an item is found by its key, and on an index by that index's keys alone", 
   expect(await engines.countDue()).toBe(1);
 });
 
-test("a transaction is made whole or not at all", async () => {
+test("a transaction with a failed condition writes nothing", async () => {
   const dynamo = dynamoOf(engines);
   const first = { Put: { TableName, Item: address("first") } };
   const refused = {
@@ -99,7 +99,7 @@ test("a transaction is made whole or not at all", async () => {
   expect(Item).toBeUndefined();
 });
 
-test("the sweep removes what has expired and nothing else", async () => {
+test("the TTL sweep deletes only expired items", async () => {
   const dynamo = dynamoOf(engines);
   await dynamo.send(
     new PutItemCommand({ TableName, Item: { ...address("old"), expires: { N: "1000" } } }),
@@ -115,7 +115,7 @@ test("the sweep removes what has expired and nothing else", async () => {
     ).toBeDefined();
 });
 
-test("a sealed text opens only in the context that it was sealed in", async () => {
+test("KMS decrypts only with the encryption context of the encryption", async () => {
   const kms = kmsOf(engines);
   const KeyId = engines.env.KMS_KEY_ID;
   const { CiphertextBlob } = await kms.send(
@@ -137,7 +137,7 @@ test("a sealed text opens only in the context that it was sealed in", async () =
   );
 });
 
-test("the vault takes 4,096 bytes and refuses one more", async () => {
+test("KMS encrypts at most 4,096 bytes", async () => {
   const kms = kmsOf(engines);
   const seal = (size: number) =>
     kms.send(
@@ -147,7 +147,7 @@ test("the vault takes 4,096 bytes and refuses one more", async () => {
   await expect(seal(4097)).rejects.toThrow("4096");
 });
 
-test("a disabled key opens nothing until it is enabled again", async () => {
+test("a disabled key decrypts nothing until it is enabled again", async () => {
   const kms = kmsOf(engines);
   const { KMS_KEY_ID: KeyId } = engines.env;
   const { CiphertextBlob, Plaintext } = await kms.send(
@@ -162,7 +162,7 @@ test("a disabled key opens nothing until it is enabled again", async () => {
   expect((await kms.send(new DecryptCommand({ CiphertextBlob }))).Plaintext).toEqual(Plaintext);
 });
 
-test("a secret is told by its name, and an unknown one is said to be unknown", async () => {
+test("a secret is read by its name, and an unknown name is ResourceNotFoundException", async () => {
   const secrets = new SecretsManagerClient(settings(engines.env.AWS_ENDPOINT_URL_SECRETS_MANAGER!));
   expect((await secrets.send(new GetSecretValueCommand({ SecretId: "sender" }))).SecretString).toBe(
     "shh",
@@ -172,7 +172,7 @@ test("a secret is told by its name, and an unknown one is said to be unknown", a
   );
 });
 
-test("an object of 25 MB is taken and given back", async () => {
+test("an object of 25 MB is stored and read unchanged", async () => {
   const s3 = s3Of(engines);
   const Body = Buffer.alloc(25_000_000, "mail");
   await s3.send(
@@ -184,7 +184,7 @@ test("an object of 25 MB is taken and given back", async () => {
   expect(Buffer.compare(await back!.transformToByteArray(), Body)).toBe(0);
 });
 
-test("a queue gives up on a message after its attempts", async () => {
+test("a message moves to the dead-letter queue after its attempts", async () => {
   await say(engines, "hopeless");
   for (const attempt of ["1", "2"]) {
     expect((await receive(engines, 5))?.Attributes?.ApproximateReceiveCount).toBe(attempt);
@@ -197,7 +197,7 @@ test("a queue gives up on a message after its attempts", async () => {
   expect(engines.queues.readState("work")).toEqual({ ready: 0, delayedMs: [], received: [] });
 });
 
-test("time can be let pass for a delayed message", async () => {
+test("a delayed message becomes visible when its time is advanced", async () => {
   await say(engines, "later", 600);
   expect(await receive(engines)).toBeUndefined();
   engines.queues.advanceDelayed("work", 500);
@@ -214,7 +214,7 @@ test("time can be let pass for a delayed message", async () => {
   );
 });
 
-test("what is stored is offered to this machine alone", async () => {
+test("the engines listen on the loopback address only", async () => {
   const outside = Object.values(networkInterfaces())
     .flat()
     .find((each) => each?.family === "IPv4" && !each.internal)?.address;
@@ -227,7 +227,7 @@ test("what is stored is offered to this machine alone", async () => {
   }
 });
 
-test("a second start finds items, messages, objects and the key; what was in work is offered again at once", async () => {
+test("a second start finds items, messages, objects and the key; messages in flight are visible at once", async () => {
   const dataDir = await mkdtemp(join(tmpdir(), "pennymail-"));
   onTestFinished(() => rm(dataDir, { recursive: true }));
   const began = await start(dataDir);
@@ -259,7 +259,7 @@ test("a second start finds items, messages, objects and the key; what was in wor
   expect(again.engines.queues.readState("work").delayedMs).toHaveLength(1);
 });
 
-test("a folder belongs to one service at a time", async () => {
+test("only one service at a time can open a data folder", async () => {
   const dataDir = await mkdtemp(join(tmpdir(), "pennymail-"));
   onTestFinished(() => rm(dataDir, { recursive: true }));
   const folder = openDataFolder(dataDir);
@@ -268,7 +268,7 @@ test("a folder belongs to one service at a time", async () => {
   openDataFolder(dataDir).close();
 });
 
-test("a folder that cannot be made or written is named in one sentence", async () => {
+test("a folder that cannot be created or written is an error with its path", async () => {
   expect(() => openDataFolder("/proc/nowhere/deep")).toThrow(
     /^The folder \/proc\/nowhere\/deep \(DATA_DIR\) cannot be created: .*$/,
   );

@@ -99,7 +99,7 @@ const works = (
   flushExternal,
 });
 
-test("messages are handed over once and are gone when they went well", async () => {
+test("each message is handled once, and deleted after a success", async () => {
   const seen: string[] = [];
   const poller = work("one", async (event) => {
     seen.push(...bodies(event));
@@ -116,7 +116,7 @@ test("messages are handed over once and are gone when they went well", async () 
   expect(seen.sort()).toEqual(["a", "b", "c"]);
 });
 
-test("no more batches are in work at once than the queue allows, and none is larger", async () => {
+test("a poller keeps the limits of concurrent batches and of messages per batch", async () => {
   let [most, now] = [0, 0];
   const sizes: number[] = [];
   const poller = work(
@@ -137,7 +137,7 @@ test("no more batches are in work at once than the queue allows, and none is lar
   expect(sizes.reduce((a, b) => a + b)).toBe(10);
 });
 
-test("of a batch, what the worker names comes back and the rest does not; settling does not wait the time out", async () => {
+test("only the failed messages of a batch are retried, and the clock moves to their visibility timeout", async () => {
   const seen: string[] = [];
   const poller = work("retried", async ({ Records }) => {
     seen.push(...Records.map(({ body, attributes }) => body + attributes.ApproximateReceiveCount));
@@ -156,7 +156,7 @@ test("of a batch, what the worker names comes back and the rest does not; settli
   expect(clock.now().getTime() - before.getTime()).toBeGreaterThanOrEqual(29_000);
 });
 
-test("a worker that throws gets the whole batch again, until the queue gives it up", async () => {
+test("a batch whose worker throws is retried until its message is a dead letter", async () => {
   let times = 0;
   const poller = work("throwing", async () => {
     times++;
@@ -172,7 +172,7 @@ test("a worker that throws gets the whole batch again, until the queue gives it 
   expect(reported).toContainEqual(new Error("no"));
 });
 
-test("a message that is delayed a little is waited for by moving the clock; a long delay is left alone", async () => {
+test("runUntilIdle moves the clock for a short delay and does not wait for a long one", async () => {
   const seen: string[] = [];
   const poller = work("paced", async (event) => {
     for (const body of bodies(event)) {
@@ -200,7 +200,7 @@ test("a message that is delayed a little is waited for by moving the clock; a lo
   });
 });
 
-test("when time passes, what waits a little is done when its time has come, and no further than asked", async () => {
+test("advanceClock handles delayed messages at their times, and stops at the requested time", async () => {
   const seen: number[] = [];
   const start = clock.now().getTime();
   const poller = work("passing", async ({ Records }) => {
@@ -219,7 +219,7 @@ test("when time passes, what waits a little is done when its time has come, and 
   expect(seen).toEqual([10, 30, 50]);
 });
 
-test("work that never ends is given up after the limit, and settling says so", async () => {
+test("runUntilIdle stops at its time limit if work never ends, and returns idle false", async () => {
   const poller = work("later", async () => {
     await say("later", "again", 50);
     return none;
@@ -228,7 +228,7 @@ test("work that never ends is given up after the limit, and settling says so", a
   expect(await runUntilIdle(works([poller]), patience)).toMatchObject({ idle: false });
 });
 
-test("ticks run until nothing is due any more, and what no tick takes is told", async () => {
+test("schedules run until nothing is due; due items without a schedule are returned as a count", async () => {
   const dynamo = new DynamoDBClient({
     endpoint: engines.env.AWS_ENDPOINT_URL_DYNAMODB!,
     region: localRegion,
@@ -265,7 +265,7 @@ test("ticks run until nothing is due any more, and what no tick takes is told", 
   await live.scheduler.stop();
 });
 
-test("what happens outside and comes back as a message is settled too", async () => {
+test("runUntilIdle also handles messages that external systems cause", async () => {
   let webhooks = 2;
   const outside = async () => {
     if (!webhooks) return false;
@@ -280,7 +280,7 @@ test("what happens outside and comes back as a message is settled too", async ()
   });
 });
 
-test("a tick that throws is reported and runs again", async () => {
+test("a schedule that throws is reported and runs again", async () => {
   let times = 0;
   const tick = {
     name: "t",
@@ -298,7 +298,7 @@ test("a tick that throws is reported and runs again", async () => {
   expect(reported).toContainEqual(new Error("scheduled run"));
 });
 
-test("a poller that stops finishes what it has in work", async () => {
+test("a poller that stops finishes its current batch", async () => {
   let finished = false;
   const poller = work("failing", async () => {
     await pause(100);

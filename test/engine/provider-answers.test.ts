@@ -1,5 +1,4 @@
-// Every provider takes the mail and then answers in every way that leaves this open: nobody gets a
-// mail twice.
+// Every provider accepts the mail, but its response does not say so: no mail goes out twice.
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { buffer } from "node:stream/consumers";
@@ -21,7 +20,7 @@ vi.setConfig({ testTimeout: 120_000 });
 const { timeout } = AbortSignal;
 beforeAll(async () => {
   await mailroom.useOwnTableAndQueues();
-  // A provider that hangs is given up after a second here; nothing else waits for 25.
+  // Shortens the timeout of provider calls from 25 seconds to one.
   AbortSignal.timeout = (ms) => timeout.call(AbortSignal, ms === 25_000 ? 1000 : ms);
 });
 afterAll(() => {
@@ -30,7 +29,7 @@ afterAll(() => {
 beforeEach(() => mailroom.pendingMessages.splice(0));
 
 const page = "<html><title>Something went wrong</title></html>";
-/** How the stand-in answers after it has accepted the mail. */
+/** Responses of the fake provider after it has accepted the mail. */
 const troubles: Record<string, CannedReply | "reset" | "hang" | "half"> = {
   "408": { status: 408, body: page },
   "500": { status: 500, body: '{"message":"Internal error"}' },
@@ -47,7 +46,7 @@ interface StandIn {
   /** Send ids in the order in which their mail was accepted. */
   accepted: number[];
   requests: { key: string | undefined; body: string }[];
-  /** Asked for each request, counted from 1. */
+  /** The fault of the n-th request, counted from 1. */
   trouble: (
     n: number,
   ) => { how: CannedReply | "reset" | "hang" | "half"; accepts: boolean } | undefined;
@@ -57,7 +56,7 @@ interface StandIn {
 const keyOf = ({ key }: ProviderAdapter, { headers, body }: RecordedRequest): string | undefined =>
   key === "brevo" ? JSON.parse(body.toString()).headers.idempotencyKey : headers["idempotency-key"];
 
-/** Mandrill's results name the address. */
+/** The response to an accepted request. Results of Mandrill contain the address. */
 function success(
   { key }: ProviderAdapter,
   wire: ProviderApi,
@@ -159,14 +158,14 @@ describe.each(providers)("$name", (provider) => {
       "accepted and then answered %s arrives once",
       async (_name, how) => {
         const { from, there } = await begun();
-        // The first three requests: where the batch goes mail by mail, all of it.
+        // The first three requests fail. Without batches, these are all mails of the batch.
         there.trouble = (n) => (n <= 3 ? { how, accepts: true } : undefined);
         const ids = await accept(from);
         await mailroom.runWorkers();
         expect(there.accepted.toSorted()).toEqual(ids);
         expect(await statuses(from)).toEqual(ids.map(() => (keyed ? "sent" : "uncertain")));
         if (!keyed) expect(there.requests.length).toBeLessThanOrEqual(ids.length);
-        // The same key, the same bytes.
+        // Requests with the same idempotency key have the same body.
         const bodies = Map.groupBy(there.requests, ({ key }) => key);
         if (keyed)
           for (const some of bodies.values())
@@ -179,7 +178,7 @@ describe.each(providers)("$name", (provider) => {
       { status: 429, headers: { "retry-after": "1" } },
       { status: 503, headers: { "retry-after": "1" } },
     ])(
-      "answered $status with Retry-After was not accepted, and is repeated until it is",
+      "a mail that gets $status with Retry-After is repeated until it is accepted",
       async (how) => {
         const { from, there } = await begun();
         there.trouble = (n) => (n <= 3 ? { how, accepts: false } : undefined);

@@ -99,10 +99,10 @@ describe("single mails", () => {
   });
 
   test.each([
-    ["from the plan", { mailsLeft: included }],
-    ["from the credits", { mailsLeft: 0, credit: 1000 * each }],
+    ["to the plan", { mailsLeft: included }],
+    ["to the credits", { mailsLeft: 0, credit: 1000 * each }],
   ])(
-    "whoever dies while taking one %s has charged for what is listed, and for nothing else",
+    "after a crash while a mail is charged %s, only listed mails are charged",
     async (_, has) => {
       const from = await shop(has);
       await crashAtEveryStep(async (kill) => {

@@ -1,5 +1,5 @@
-// Lists, tags, segments, templates and sending configs that others name: rules keep their ids, and
-// deletion says what uses them.
+// References to lists, tags, segments and templates: rules store ids, and the error of a deletion
+// names what uses the record.
 import { describe, expect, test } from "vitest";
 import * as groups from "../../shared/domain/audience/groups/groups.ts";
 import { NewImport } from "../../shared/domain/audience/imports/import-record.ts";
@@ -163,7 +163,7 @@ describe("in use", () => {
       path: `sequences.${started.id}`,
       message: `sequence ${started.id} "Welcome" is started by it`,
     });
-    // As force=true does.
+    // The deletion of force=true.
     await groups.removeGroup("TAG", caller, id);
   });
 

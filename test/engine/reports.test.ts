@@ -43,7 +43,7 @@ async function sender(): Promise<mailroom.TestSender> {
   );
   return from;
 }
-// Tests share the clock, so schedules that are left would be due in the next test.
+// Tests share the clock, so remaining schedules would be due in the next test.
 const made: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
   restoreClient();
@@ -108,7 +108,7 @@ describe("a scheduled report", () => {
       const one = await schedule(from);
       let mailed = 0;
       const steps = await interruptedAtSomeSteps(how, async (interrupt) => {
-        // Some days late, so that it covers another day.
+        // Three days late, so that the report covers another day.
         await untilDue(from, one, 3 * 86_400);
         await interrupt(
           () => mailing.sendDueReport(from.caller.orgId, one.id),
@@ -231,7 +231,7 @@ describe("a scheduled report", () => {
     await untilDue(from, one);
     await virtual.runWorkers(workers);
     const { lastOn } = await find(from, one);
-    // The morning of that day is still to come there.
+    // In this time zone, the due time of that day is still ahead.
     await organizations.change(from.caller, { timezone: "America/Los_Angeles" });
     await schedules.change(from.caller, one.id, { frequency: "monthly" });
     expect((await find(from, one)).dueOn).toMatch(/-01$/);

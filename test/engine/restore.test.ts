@@ -35,15 +35,16 @@ beforeAll(async () => {
 
 type Items = Record<string, unknown>[];
 
-// Not the client that workers use: this one goes on while workers are stopped.
+// A separate client, because the test blocks the client of the workers.
 const documents = DynamoDBDocumentClient.from(new DynamoDBClient({}));
-const direct = <T>(command: unknown): Promise<T> => documents.send(command as never) as Promise<T>;
+const sendDirectly = <T>(command: unknown): Promise<T> =>
+  documents.send(command as never) as Promise<T>;
 
 async function allItems(): Promise<Items> {
   const items: Items = [];
   let after: Record<string, unknown> | undefined;
   do {
-    const page: { Items?: Items; LastEvaluatedKey?: Record<string, unknown> } = await direct(
+    const page: { Items?: Items; LastEvaluatedKey?: Record<string, unknown> } = await sendDirectly(
       new ScanCommand({
         TableName: process.env.TABLE_NAME,
         ConsistentRead: true,
@@ -56,12 +57,12 @@ async function allItems(): Promise<Items> {
   return items;
 }
 
-/** A new table with these items, which all workers use from now on. */
+/** Creates a table with these items. All workers use it from then on. */
 async function restore(items: Items): Promise<string> {
   const table = `restored-${randomUUID()}`;
   await createTable(new DynamoDBClient({}), table);
   for (const some of splitIntoBatches(items, 25))
-    await direct(
+    await sendDirectly(
       new BatchWriteCommand({
         RequestItems: { [table]: some.map((Item) => ({ PutRequest: { Item } })) },
       }),
@@ -71,27 +72,27 @@ async function restore(items: Items): Promise<string> {
 }
 
 /**
- * Copies the table at one moment, while the workers are busy. With `thenDie` no worker reaches the
- * table afterwards.
+ * Copies the table at one moment, while the workers are busy. With `thenCrash`, no worker reaches
+ * the table afterwards.
  */
-function backup({ thenDie = false } = {}) {
+function prepareBackup({ thenCrash = false } = {}) {
   const { prototype } = DynamoDbClient;
-  const worker = prototype.send;
-  const open = new Set<Promise<unknown>>();
+  const workerSend = prototype.send;
+  const pendingCalls = new Set<Promise<unknown>>();
   let gate: Promise<unknown> = Promise.resolve();
-  let dead = false;
+  let isCrashed = false;
   let copied: Promise<Items> | undefined;
   prototype.send = async function (this: unknown, ...args: never[]) {
     await gate;
-    if (dead) throw new Error("The table is gone");
-    const call = Reflect.apply(worker, this, args) as Promise<unknown>;
-    open.add(call);
-    return call.finally(() => open.delete(call));
+    if (isCrashed) throw new Error("The table is gone");
+    const call = Reflect.apply(workerSend, this, args) as Promise<unknown>;
+    pendingCalls.add(call);
+    return call.finally(() => pendingCalls.delete(call));
   } as typeof prototype.send;
   async function copy(): Promise<Items> {
-    await Promise.allSettled(open);
+    await Promise.allSettled(pendingCalls);
     const items = await allItems();
-    dead = thenDie;
+    isCrashed = thenCrash;
     return items;
   }
   return {
@@ -102,13 +103,13 @@ function backup({ thenDie = false } = {}) {
     taken: () => copied !== undefined,
     async end(): Promise<Items> {
       const items = await copied!;
-      prototype.send = worker;
+      prototype.send = workerSend;
       return items;
     },
   };
 }
 
-async function batches(from: CampaignSender, n: number): Promise<number[]> {
+async function sendBatches(from: CampaignSender, n: number): Promise<number[]> {
   const ids: number[] = [];
   for (let i = 0; i < n; i++) {
     const { results } = await mailroom.sendBatch(from, mailroom.uniqueRecipients(1000));
@@ -117,55 +118,55 @@ async function batches(from: CampaignSender, n: number): Promise<number[]> {
   return ids;
 }
 
-describe("a table restored to a moment while 5,000 mails went out", () => {
+describe("a table restored to a moment in the middle of 5,000 mails", () => {
   // 5,000 in `npm run test:all`.
   const mails = everything ? 5000 : 1000;
 
-  test("at which the workers died: the rest is sent, nothing twice, and what was in flight is uncertain", async () => {
+  test("at which all workers crashed sends the rest, none twice; mail in flight is uncertain", async () => {
     const from = await createCampaignSender();
-    const ids = await batches(from, mails / 1000);
-    const copying = backup({ thenDie: true });
+    const ids = await sendBatches(from, mails / 1000);
+    const backup = prepareBackup({ thenCrash: true });
     from.provider.faultFor = () => {
-      if (from.provider.mails.length >= 0.4 * mails) copying.take();
+      if (from.provider.mails.length >= 0.4 * mails) backup.take();
       return undefined;
     };
     await runWorkers().catch(() => undefined);
-    expect(copying.taken()).toBe(true);
-    const before = from.provider.mails.length;
-    expect(before).toBeLessThan(mails);
-    await restore(await copying.end());
+    expect(backup.taken()).toBe(true);
+    const sentBefore = from.provider.mails.length;
+    expect(sentBefore).toBeLessThan(mails);
+    await restore(await backup.end());
     await runWorkers({ forSeconds: 24 * 3600 });
-    const { sent = 0, uncertain = 0, ...others } = await mailroom.expectBalanced(from, ids);
-    expect(others).toEqual({});
+    const { sent = 0, uncertain = 0, ...otherStatuses } = await mailroom.expectBalanced(from, ids);
+    expect(otherStatuses).toEqual({});
     expect([sent + uncertain, uncertain > 0]).toEqual([mails, true]);
     expect(from.provider.mails).toHaveLength(mails);
     await from.provider.stop();
   });
 
-  test("after which the workers went on: nothing is sent twice, and what the table does not know of is uncertain", async () => {
+  test("after which workers went on sends no mail twice; mail that it does not know of is uncertain", async () => {
     const from = await createCampaignSender();
-    const ids = await batches(from, mails / 1000);
-    const copying = backup();
+    const ids = await sendBatches(from, mails / 1000);
+    const backup = prepareBackup();
     from.provider.faultFor = () => {
-      if (from.provider.mails.length >= 0.4 * mails) copying.take();
+      if (from.provider.mails.length >= 0.4 * mails) backup.take();
       return undefined;
     };
     await runWorkers();
     expect(from.provider.mails).toHaveLength(mails);
-    const table = await restore(await copying.end());
+    const table = await restore(await backup.end());
     const { uncertain: marked } = await settleRestored(table, clock.now().toISOString());
     expect(marked).toBeGreaterThan(0);
     await runWorkers({ forSeconds: 24 * 3600 });
     expect(from.provider.mails).toHaveLength(mails);
-    const { sent = 0, uncertain = 0, ...others } = await mailroom.expectBalanced(from, ids);
-    expect(others).toEqual({});
+    const { sent = 0, uncertain = 0, ...otherStatuses } = await mailroom.expectBalanced(from, ids);
+    expect(otherStatuses).toEqual({});
     expect(sent + uncertain).toBe(mails);
     expect(Math.min(sent, uncertain)).toBeGreaterThan(0);
     await from.provider.stop();
   });
 });
 
-test("after a restore single sends that fell due are uncertain, later ones are sent, and campaigns and sequences are paused", async () => {
+test("after a restore, single sends that fell due are uncertain, later ones are sent, and campaigns and sequences are paused", async () => {
   const from = await createCampaignSender();
   const { orgId } = from.caller;
   await insertListMembers(from, 40);
@@ -189,7 +190,7 @@ test("after a restore single sends that fell due are uncertain, later ones are s
   const sent = from.provider.mails.length;
   expect(sent).toBe(40 + 40 + 2);
   const counter = async () => (await get<{ last: number }>(keys.idCounter("SENDBLOCK")))!.last;
-  const given = await counter();
+  const lastBlock = await counter();
 
   const table = await restore(items);
   const { uncertain, paused } = await settleRestored(table, clock.now().toISOString());
@@ -201,7 +202,7 @@ test("after a restore single sends that fell due are uncertain, later ones are s
       `sequence ${sequenceId} "Way"`,
     ].toSorted(),
   );
-  expect(await counter()).toBeGreaterThan(given);
+  expect(await counter()).toBeGreaterThan(lastBlock);
   await runWorkers({ forSeconds: 600 });
   expect(from.provider.mails).toHaveLength(sent);
   await runWorkers({ forSeconds: 7200 });

@@ -1,4 +1,4 @@
-// Promises that hold for every route there is, whoever adds it: the tests walk the table itself.
+// Access rules that hold for every route. The tests walk the route table.
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import * as z from "zod";
 import * as apiKeys from "../../shared/domain/identity/api-keys.ts";
@@ -15,7 +15,7 @@ import {
   routeTable,
 } from "../support/one-of-each-record.ts";
 
-// The others may only ask so often in a minute.
+// The tests exceed the rate limit of other plans.
 beforeAll(() => {
   vi.stubEnv("DEFAULT_PLAN", "enterprise");
 });
@@ -24,7 +24,8 @@ afterAll(() => {
 });
 
 /**
- * `id` for every integer in the path, but for a contact, and a query and body that most would take.
+ * A request with `id` for every id in the path, except contacts and variants, and with a query and
+ * body that most routes accept.
  */
 const asking = (
   { route }: RouteEntry,

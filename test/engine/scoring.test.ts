@@ -71,7 +71,7 @@ describe("a scoring rule", () => {
       { url: "https://shop.example/" },
       false,
     ],
-  ])("%s narrowed down to %o meets %o: %s", (trigger, match, facts, meets) => {
+  ])("for %s with match %o matches %o: %s", (trigger, match, facts, meets) => {
     expect(matchRules([rule(trigger, match)], { trigger, facts })).toHaveLength(meets ? 1 : 0);
   });
 
@@ -272,7 +272,7 @@ describe("the scoring rules of a site", () => {
     ["email_open", { url: "x" }],
     ["custom_event", { formId: 1 }],
     ["bounce", { tagId: 1 }],
-  ])("of %s are not narrowed down to %o", async (trigger, match) => {
+  ])("of the trigger %s reject the match %o", async (trigger, match) => {
     const who = await scene();
     const given = rules.NewScoringRule.parse({ name: "Rule", trigger, match, points: 1 });
     const path = `match.${Object.keys(match)[0]}`;

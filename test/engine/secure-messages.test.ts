@@ -1,5 +1,5 @@
-// Secure messages from the request to the page: whoever dies, a link that went out shows what was
-// said, and what is revoked is gone.
+// Secure messages from the request to the page: after any crash, a link that was sent shows its
+// message, and a revoked message is unreadable.
 import { DynamoDBClient, ScanCommand } from "@aws-sdk/client-dynamodb";
 import { afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import { send as sendGroup } from "../../functions/http/send.ts";

@@ -1,5 +1,5 @@
-// The rules engine against a naive reading of the same rules, on the engine: what DynamoDB is
-// asked, what is asked in code, and both.
+// Compares segment rules with a naive evaluation: filter expressions of DynamoDB, the evaluation in
+// code, and both together.
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { put, writeMany } from "../../shared/adapters/dynamodb/table.ts";

@@ -112,7 +112,7 @@ describe("the contacts of a segment", () => {
     expect(await counts()).toEqual([3, 3, 4, 0]);
     await groups.removeGroup("TAG", caller, gone);
     expect(await counts()).toEqual([0, 0, 1, 3]);
-    // A new tag of the old name is another: the rules kept the id.
+    // A new tag with the old name does not match, because the rules contain the id.
     await createContact(shop, "new@x.com", { tags: ["gone"] });
     expect(await counts()).toEqual([0, 0, 2, 3]);
   });
@@ -160,7 +160,7 @@ describe("the contacts of a segment", () => {
     const item = await contacts.findItem(shop.caller, id);
     const names = Array.from({ length: facts.maxEventNamesPerContact - 1 }, (_, i) => `e${i}`);
     await inParallel(4, names, (name) => happen(item, name));
-    // There is room for one more, and two come at once.
+    // One more name fits, and two arrive concurrently.
     await Promise.all([happen(item, "late"), happen(item, "later")]);
     await happen(item, "e0");
     const { eventNames, ...known } = (await contacts.findItem(shop.caller, id)) as ContactItem &

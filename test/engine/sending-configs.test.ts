@@ -170,7 +170,7 @@ test("a refused recipient leaves a config verified; a refused account does not",
   );
   await expect(rejected).rejects.toMatchObject({ code: "provider_refused" });
   expect(await sendingConfigs.find(caller, config.id)).toMatchObject({ verified: true });
-  // The token was good when it was verified and is withdrawn now.
+  // The token was valid at the verification and has been revoked since.
   const stored = {
     ...config,
     sealedCredentials: await vault.encrypt('{"apiKey":"withdrawn"}', {

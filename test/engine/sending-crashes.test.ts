@@ -1,4 +1,4 @@
-// A worker killed between any two steps: nothing is lost, and nobody gets a mail twice.
+// A worker crashes or is paused at any step: no mail is lost, and none goes out twice.
 
 import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { send as sendGroup } from "../../functions/http/send.ts";
@@ -18,7 +18,7 @@ import { invokeRoute } from "../support/lambda-requests.ts";
 import { sampleOf, seededRandom } from "../support/seeded-random.ts";
 import * as mailroom from "../support/sending.ts";
 
-// Hundreds of workers live and die here, perhaps beside other tests.
+// The tests run and crash hundreds of workers.
 vi.setConfig({ testTimeout: 60_000 });
 beforeAll(mailroom.useOwnTableAndQueues);
 
@@ -28,8 +28,8 @@ const toOf = (recipients: { to: string }[]) => recipients.map(({ to }) => to);
 const mailsTo = ({ provider }: mailroom.TestSender, addresses: string[]) =>
   provider.mails.filter(({ to }) => addresses.includes(to)).length;
 
-describe("accepting", () => {
-  test("a single send: it is either not accepted at all, or sent and listed once", async () => {
+describe("a crash during the acceptance", () => {
+  test("of a single send leaves nothing, or a send that is sent and listed once", async () => {
     const from = await mailroom.createSender(unkeyed);
     const steps = await crashAtSomeSteps(async (kill) => {
       const { to } = mailroom.uniqueRecipients(1)[0]!;
@@ -43,7 +43,7 @@ describe("accepting", () => {
     await from.provider.stop();
   });
 
-  test("a scheduled send that died before it was listed is listed when its time comes", async () => {
+  test("of a scheduled send leaves nothing, or a send that is sent at its time and listed once", async () => {
     const from = await mailroom.createSender(unkeyed);
     await crashAtSomeSteps(async (kill) => {
       const scheduledAt = clock.addSeconds(3600).toISOString();
@@ -56,7 +56,7 @@ describe("accepting", () => {
     await from.provider.stop();
   });
 
-  test("a batch: all of it is sent, or nothing", async () => {
+  test("of a batch leaves nothing, or a batch that is sent completely", async () => {
     const from = await mailroom.createSender(unkeyed);
     const steps = await crashAtSomeSteps(async (kill) => {
       const recipients = mailroom.uniqueRecipients(3);
@@ -74,7 +74,7 @@ describe("accepting", () => {
   });
 
   test.each(sampleOf(1, ["/send", "/send/batch"] as const, "request"))(
-    "POST %s made again under its Idempotency-Key is accepted once",
+    "of POST %s does not send twice when the request is repeated with its Idempotency-Key",
     async (path) => {
       const from = await mailroom.createSender(unkeyed);
       let n = 0;
@@ -113,49 +113,49 @@ describe("accepting", () => {
   );
 });
 
-describe("handing over", () => {
-  test("a single send at a provider with keys is sent", async () => {
+describe("a crash during the hand-over", () => {
+  test("of a single send at a provider with idempotency keys leads to a retry that sends it", async () => {
     const from = await mailroom.createSender(keyed);
     await crashAtSomeSteps(async (kill) => {
       const { id } = await mailroom.send(from, { to: mailroom.uniqueRecipients(1)[0]!.to });
       mailroom.pendingMessages.length = 0;
       await kill(() => singles.handOverSingle(from.caller.orgId, id));
       await mailroom.runWorkers();
-      const { sent, ...others } = await mailroom.expectBalanced(from, [id]);
-      expect(others).toEqual({});
+      const { sent, ...otherStatuses } = await mailroom.expectBalanced(from, [id]);
+      expect(otherStatuses).toEqual({});
     });
     await from.provider.stop();
   });
 
-  test("a single send at a provider without keys is uncertain only when its worker died between claim and result", async () => {
+  test("of a single send at a provider without keys makes it uncertain only between claim and result", async () => {
     const from = await mailroom.createSender(unkeyed);
-    const seen = new Set<string>();
+    const seenStatuses = new Set<string>();
     await crashAtSomeSteps(async (kill) => {
       const { id } = await mailroom.send(from, { to: mailroom.uniqueRecipients(1)[0]!.to });
       mailroom.pendingMessages.length = 0;
       await kill(() => singles.handOverSingle(from.caller.orgId, id));
-      const left = await findDetail(from.caller, id);
+      const interrupted = await findDetail(from.caller, id);
       await mailroom.runWorkers();
       await mailroom.expectBalanced(from, [id]);
       expect((await findDetail(from.caller, id)).status).toBe(
-        left.status === "sending" ? "uncertain" : "sent",
+        interrupted.status === "sending" ? "uncertain" : "sent",
       );
-      seen.add(left.status);
+      seenStatuses.add(interrupted.status);
     });
     // A sample of the steps need not meet all of them.
-    if (everything) expect([...seen].sort()).toEqual(["queued", "sending", "sent"]);
+    if (everything) expect([...seenStatuses].sort()).toEqual(["queued", "sending", "sent"]);
     await from.provider.stop();
   });
 
-  // Three calls, because each has one setting of tracking; the second has a recipient whom the
-  // provider refuses.
-  const three = () =>
+  // The lane makes three calls, because a call has one tracking setting. The provider refuses one
+  // recipient of the second call.
+  const threeCalls = () =>
     mailroom.uniqueRecipients(6).map((one, i) => ({ ...one, trackOpens: i === 2 || i === 3 }));
 
-  test("a lane at a provider with keys: all are sent but the one that was refused", async () => {
+  test("of a lane at a provider with idempotency keys leads to a retry of all but the refused mail", async () => {
     const from = await mailroom.createSender(keyed);
     await crashAtSomeSteps(async (kill) => {
-      const recipients = three();
+      const recipients = threeCalls();
       from.provider.isRefused = (to) => to === recipients[3]!.to;
       const { results } = await mailroom.sendBatch(from, recipients);
       mailroom.pendingMessages.length = 0;
@@ -168,11 +168,11 @@ describe("handing over", () => {
     await from.provider.stop();
   });
 
-  test("a lane at a provider without keys: only calls that were claimed and have no RESULT are uncertain", async () => {
+  test("of a lane at a provider without keys makes only claimed calls without a RESULT uncertain", async () => {
     const from = await mailroom.createSender(unkeyed);
     let uncertain = 0;
     await crashAtSomeSteps(async (kill) => {
-      const recipients = three();
+      const recipients = threeCalls();
       from.provider.isRefused = (to) => to === recipients[3]!.to;
       const { results, batchId } = await mailroom.sendBatch(from, recipients);
       mailroom.pendingMessages.length = 0;
@@ -181,9 +181,9 @@ describe("handing over", () => {
       await mailroom.runWorkers();
       const ids = results.map(({ id }) => id!);
       await mailroom.expectBalanced(from, ids);
-      const usual = ["sent", "sent", "sent", "failed", "sent", "sent"];
+      const expected = ["sent", "sent", "sent", "failed", "sent", "sent"];
       expect(await statuses(from, ids)).toEqual(
-        usual.map((status, i) => (cutOff[Math.floor(i / 2)] ? "uncertain" : status)),
+        expected.map((status, i) => (cutOff[Math.floor(i / 2)] ? "uncertain" : status)),
       );
       uncertain += cutOff.filter(Boolean).length;
     });
@@ -194,7 +194,7 @@ describe("handing over", () => {
   const statuses = ({ caller }: mailroom.TestSender, ids: number[]) =>
     Promise.all(ids.map(async (id) => (await findDetail(caller, id)).status));
 
-  /** Claimed, and not answered as far as anybody knows. */
+  /** The call is claimed and has no RESULT. */
   async function isCutOff(
     { caller: { orgId }, configId }: mailroom.TestSender,
     block: number,
@@ -210,7 +210,7 @@ describe("handing over", () => {
   }
 });
 
-test("a drain that dies leaves what it has not brought on its way to the next", async () => {
+test("after a crash of the drain, the next one enqueues the rest", async () => {
   const from = await mailroom.createSender(unkeyed);
   await crashAtSomeSteps(async (kill) => {
     const { id } = await mailroom.send(from, { to: mailroom.uniqueRecipients(1)[0]!.to });
@@ -227,11 +227,11 @@ test("a drain that dies leaves what it has not brought on its way to the next", 
   await from.provider.stop();
 });
 
-test("a claim whose answer got lost on the way, and that the SDK repeats, is still one's own", async () => {
+test("a worker keeps its claim when the SDK repeats the write after a lost response", async () => {
   const from = await mailroom.createSender(unkeyed);
   const { prototype } = DynamoDbClient;
   const { send } = prototype;
-  // The second asking finds what the first has done.
+  // Each conditional write is made twice, so that the second one finds the effect of the first.
   prototype.send = async function (this: unknown, ...args: never[]) {
     const [{ input }] = args as unknown as [
       { input: { ConditionExpression?: string; Key?: unknown } },
@@ -257,7 +257,7 @@ test("a claim whose answer got lost on the way, and that the SDK repeats, is sti
   await from.provider.stop();
 });
 
-test("the provider's answer is stored before anything is counted, and counted once when the counters are back", async () => {
+test("the provider's response is stored before the counters, which count it once when they work again", async () => {
   const from = await mailroom.createSender(unkeyed);
   const { prototype } = DynamoDbClient;
   const { send } = prototype;
@@ -285,7 +285,7 @@ test("the provider's answer is stored before anything is counted, and counted on
   await from.provider.stop();
 });
 
-// A service on one machine hands over what it accepts without the queue.
+// On one machine, the process that accepts a single send hands it over, without the queue.
 describe("a process that hands over the single sends that it accepts", () => {
   beforeEach(() => installDirectHandOver(singles.claimDirectly));
   afterEach(() => installDirectHandOver(undefined));
@@ -296,7 +296,7 @@ describe("a process that hands over the single sends that it accepts", () => {
     return id;
   };
 
-  test("needs no queue message, and no call of the table but the outcome's", async () => {
+  test("sends the mail without a queue message", async () => {
     const from = await mailroom.createSender(unkeyed);
     mailroom.pendingMessages.length = 0;
     const id = await acceptAndHandOver(from, mailroom.uniqueRecipients(1)[0]!.to);
@@ -307,7 +307,7 @@ describe("a process that hands over the single sends that it accepts", () => {
   });
 
   test.each([keyed, unkeyed] as const)(
-    "loses and repeats nothing at %s when it dies",
+    "loses and repeats no mail at %s when it crashes",
     async (key) => {
       const from = await mailroom.createSender(key);
       const steps = await crashAtSomeSteps(async (kill) => {
@@ -317,11 +317,11 @@ describe("a process that hands over the single sends that it accepts", () => {
           id = await acceptAndHandOver(from, to);
         });
         await mailroom.runWorkers();
-        const { sent, uncertain, ...others } = await mailroom.expectBalanced(
+        const { sent, uncertain, ...otherStatuses } = await mailroom.expectBalanced(
           from,
           id === undefined ? [] : [id],
         );
-        expect(others).toEqual({});
+        expect(otherStatuses).toEqual({});
         if (key === keyed) expect(uncertain).toBeUndefined();
         expect(mailsTo(from, [to])).toBeLessThanOrEqual(1);
       });
@@ -331,7 +331,7 @@ describe("a process that hands over the single sends that it accepts", () => {
   );
 
   test.each([keyed, unkeyed] as const)(
-    "mails nobody twice at %s when it stands still",
+    "sends no mail twice at %s when it is paused past its lease",
     async (key) => {
       const from = await mailroom.createSender(key);
       await pausedAtSomeSteps(
@@ -349,7 +349,7 @@ describe("a process that hands over the single sends that it accepts", () => {
   );
 
   test.each(["postmark", "resend", "ses"] as const)(
-    "keeps the books balanced when %s fails",
+    "keeps all counts equal during crashes and faults of %s",
     async (key) => {
       const from = await mailroom.createSender(key);
       const chance = seededRandom(seed);
@@ -377,14 +377,14 @@ describe("a process that hands over the single sends that it accepts", () => {
   );
 });
 
-// Every worker may die at any step, any number of times, two may work at once, and the provider
-// fails in all the ways it can.
+// Any worker may crash at any step, a message may be delivered twice, and the provider fails in
+// each possible way.
 test.each(sampleOf(1, ["postmark", "resend", "ses"] as const, "balance"))(
-  "whatever dies and fails at %s, the books balance",
+  "all counts agree after random crashes, repeated messages and faults at %s",
   async (key) => {
     const from = await mailroom.createSender(key);
     const chance = seededRandom(seed);
-    const troubles: ProviderFault[] = [
+    const faults: ProviderFault[] = [
       "lost",
       "reset",
       { status: 500 },
@@ -394,16 +394,15 @@ test.each(sampleOf(1, ["postmark", "resend", "ses"] as const, "balance"))(
       { status: 401 },
     ];
     from.provider.faultFor = () =>
-      chance() < 0.3 ? troubles[Math.floor(chance() * troubles.length)] : undefined;
+      chance() < 0.3 ? faults[Math.floor(chance() * faults.length)] : undefined;
     from.provider.isRefused = () => chance() < 0.05;
     const accepted: number[] = [];
-    const once = (work: () => Promise<unknown>) =>
+    const runOrCrash = (work: () => Promise<unknown>) =>
       chance() < 0.5
         ? runUntilCrash(1 + Math.floor(chance() * 30), chance() < 0.5 ? "before" : "after", work)
         : work();
-    // A message may be delivered twice.
     const kill = (work: () => Promise<unknown>) =>
-      chance() < 0.2 ? Promise.all([once(work), once(work)]) : once(work);
+      chance() < 0.2 ? Promise.all([runOrCrash(work), runOrCrash(work)]) : runOrCrash(work);
     for (let round = 0; round < 6; round++) {
       await kill(async () =>
         accepted.push((await mailroom.send(from, { to: mailroom.uniqueRecipients(1)[0]!.to })).id),
@@ -425,12 +424,12 @@ test.each(sampleOf(1, ["postmark", "resend", "ses"] as const, "balance"))(
   },
 );
 
-// A laptop is closed, a virtual machine is stopped, a clock leaps: the lease of a worker ends,
-// another one does its work, and then the first goes on where it was.
-describe("a worker that stands still past its lease and then goes on mails nobody twice, and the books balance", () => {
+// Like a closed laptop, a stopped virtual machine or a leap of the clock: the lease of a worker
+// expires, another worker does its work, and then the first one continues.
+describe("a worker that is paused past its lease sends no mail twice, and all counts agree,", () => {
   const meanwhile = () => mailroom.runWorkers();
 
-  test.each([keyed, unkeyed] as const)("with a single send at %s", async (key) => {
+  test.each([keyed, unkeyed] as const)("for a single send at %s", async (key) => {
     const from = await mailroom.createSender(key);
     const steps = await pausedAtSomeSteps(meanwhile, async (pause) => {
       const { id } = await mailroom.send(from, { to: mailroom.uniqueRecipients(1)[0]!.to });
@@ -443,7 +442,7 @@ describe("a worker that stands still past its lease and then goes on mails nobod
     await from.provider.stop();
   });
 
-  test.each([keyed, unkeyed] as const)("with the calls of a lane at %s", async (key) => {
+  test.each([keyed, unkeyed] as const)("for the calls of a lane at %s", async (key) => {
     const from = await mailroom.createSender(key);
     const steps = await pausedAtSomeSteps(meanwhile, async (pause) => {
       const recipients = mailroom
@@ -461,7 +460,7 @@ describe("a worker that stands still past its lease and then goes on mails nobod
     await from.provider.stop();
   });
 
-  test("with a lane at a provider that goes mail by mail", async () => {
+  test("for a lane at a provider without batches", async () => {
     const from = await mailroom.createSender("ses");
     await pausedAtSomeSteps(meanwhile, async (pause) => {
       const { results } = await mailroom.sendBatch(from, mailroom.uniqueRecipients(4));

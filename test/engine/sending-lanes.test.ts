@@ -1,4 +1,4 @@
-// Lanes: one runner at a time, at the provider's pace, and no mail forgotten in them.
+// Lanes: one runner at a time keeps the rate limit, and no mail stays in a lane.
 
 import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { TransactWriteCommand } from "../../shared/adapters/dynamodb/commands.ts";
@@ -24,17 +24,17 @@ import * as mailroom from "../support/sending.ts";
 vi.setConfig({ testTimeout: 60_000 });
 beforeAll(mailroom.useOwnTableAndQueues);
 beforeEach(() => mailroom.pendingMessages.splice(0));
-const open: mailroom.TestSender[] = [];
+const senders: mailroom.TestSender[] = [];
 afterEach(async () => {
   restoreClient();
-  for (const { provider } of open.splice(0)) await provider.stop();
+  for (const { provider } of senders.splice(0)) await provider.stop();
 });
 
 async function sender(
   ...args: Parameters<typeof mailroom.createSender>
 ): Promise<mailroom.TestSender> {
   const from = await mailroom.createSender(...args);
-  open.push(from);
+  senders.push(from);
   return from;
 }
 
@@ -44,14 +44,14 @@ const run = ({ caller, configId }: mailroom.TestSender) => mailroom.runLane(call
 const lane = ({ caller, configId }: mailroom.TestSender) =>
   get<Record<string, number>>(keys.lane(caller.orgId, configId));
 /** Seconds until the next message may be received. */
-const nextIn = () =>
+const secondsToNextMessage = () =>
   Math.round(
     (Math.min(...mailroom.pendingMessages.map(({ visibleAt }) => visibleAt)) -
       clock.now().getTime()) /
       1000,
   );
 
-test("two runners at once: one works, the other goes away", async () => {
+test("only one of three concurrent runners hands over the mail of a lane", async () => {
   const from = await sender("postmark");
   from.provider.latencyMs = 20;
   const ids = await batch(from, 250);
@@ -60,7 +60,7 @@ test("two runners at once: one works, the other goes away", async () => {
   expect(await mailroom.expectBalanced(from, ids)).toEqual({ sent: 250 });
 });
 
-test("a batch that arrives after the runner has looked and before it has left is not forgotten", async () => {
+test("a batch that arrives after the runner's last read of the lane is sent", async () => {
   const from = await sender("postmark");
   const ids = await batch(from, 2);
   const arrive = async () => ids.push(...(await batch(from, 3)));
@@ -72,7 +72,7 @@ test("a batch that arrives after the runner has looked and before it has left is
   expect(await mailroom.expectBalanced(from, ids)).toEqual({ sent: 5 });
 });
 
-test("a runner that is told to wind up leaves the rest to the queue at once", async () => {
+test("a runner that is stopping makes no call and enqueues a message for the rest", async () => {
   const from = await sender("postmark");
   const ids = await batch(from, 3);
   laneRunner.setStopping(true);
@@ -85,19 +85,22 @@ test("a runner that is told to wind up leaves the rest to the queue at once", as
   expect(await mailroom.expectBalanced(from, ids)).toEqual({ sent: 3 });
 });
 
-/** No mail came before its turn, each for so many mails; later it may come on a busy machine. */
-function paced(
+/**
+ * Checks that no call came before its slot. On a busy machine it may come later. `mailsPerSlot` is
+ * the number of mails that share a slot.
+ */
+function expectRateKept(
   { provider }: mailroom.TestSender,
   ratePerSecond: number,
   startedMs: number,
-  mailsToTurn = 1,
+  mailsPerSlot = 1,
 ) {
   let before = 0;
   for (const { at, recipients } of provider.calls) {
-    const turns = Math.floor(before / mailsToTurn);
+    const turns = Math.floor(before / mailsPerSlot);
     // Our clock counts whole milliseconds.
     expect(at - startedMs).toBeGreaterThanOrEqual(
-      ((turns * mailsToTurn) / ratePerSecond) * 1000 - 2,
+      ((turns * mailsPerSlot) / ratePerSecond) * 1000 - 2,
     );
     before += recipients;
   }
@@ -107,32 +110,32 @@ test.each([
   ["postmark", 20, 60, 3],
   ["ses", 20, 30, 30],
 ] as const)(
-  "%s is given no more mails a second than the config says",
+  "%s gets no more mails per second than the sending config allows",
   async (key, ratePerSecond, n, calls) => {
     const from = await sender(key, { ratePerSecond });
     const ids = await batch(from, n);
     const startedMs = clock.now().getTime();
     await mailroom.runWorkers();
     expect(from.provider.calls).toHaveLength(calls);
-    paced(from, ratePerSecond, startedMs, ratePerSecond);
+    expectRateKept(from, ratePerSecond, startedMs, ratePerSecond);
     expect(await mailroom.expectBalanced(from, ids)).toEqual({ sent: n });
   },
 );
 
-test("single sends come at the same pace, and each takes its turn once however many wait", async () => {
+test("single sends keep the rate limit, and each of them waits for one slot", async () => {
   const from = await sender("postmark", { ratePerSecond: 10 });
   const sent = await Promise.all(
     mailroom.uniqueRecipients(40).map((one) => mailroom.send(from, one)),
   );
   const startedMs = clock.now().getTime();
   await Promise.all(sent.map(({ id }) => singles.handOverSingle(from.caller.orgId, id)));
-  const early = from.provider.calls.length;
-  // Two seconds are slept through; a busy machine comes late for its turns, and gets further.
-  expect(early).toBeGreaterThan(15);
-  paced(from, 10, startedMs);
+  const earlyCalls = from.provider.calls.length;
+  // A worker waits at most two seconds for its slot. On a busy machine more slots fall into them.
+  expect(earlyCalls).toBeGreaterThan(15);
+  expectRateKept(from, 10, startedMs);
   const started = clock.now().getTime();
   mailroom.pendingMessages.splice(0, 40);
-  expect(mailroom.pendingMessages).toHaveLength(40 - early);
+  expect(mailroom.pendingMessages).toHaveLength(40 - earlyCalls);
   await mailroom.runWorkers();
   expect(clock.now().getTime() - started).toBeLessThan(8000);
   expect(
@@ -143,14 +146,14 @@ test("single sends come at the same pace, and each takes its turn once however m
   ).toEqual({ sent: 40 });
 });
 
-test("a pace of minutes is kept as well, by sends that wait further ahead than a message can", async () => {
+test("single sends that wait longer than a queue delay can be keep a rate of one mail in 100 seconds", async () => {
   const from = await sender("ses", { ratePerSecond: 0.01 });
   const sent = await Promise.all(
     mailroom.uniqueRecipients(12).map((one) => mailroom.send(from, one)),
   );
   const startedMs = clock.now().getTime();
   await mailroom.runWorkers();
-  paced(from, 0.01, startedMs);
+  expectRateKept(from, 0.01, startedMs);
   expect(
     await mailroom.expectBalanced(
       from,
@@ -159,40 +162,40 @@ test("a pace of minutes is kept as well, by sends that wait further ahead than a
   ).toEqual({ sent: 12 });
 });
 
-test("a single send does not wait behind a batch", async () => {
+test("a single send does not wait for the end of a batch", async () => {
   const from = await sender("ses", { ratePerSecond: 10 });
   const ids = await batch(from, 30);
   const running = run(from);
   await clock.sleep(300);
   const { id } = await mailroom.send(from, { to: "reset@example.com" });
   await singles.handOverSingle(from.caller.orgId, id);
-  const place = from.provider.mails.findIndex(({ sendId }) => sendId === id);
-  expect(place).toBeGreaterThan(0);
-  expect(place).toBeLessThan(25);
+  const position = from.provider.mails.findIndex(({ sendId }) => sendId === id);
+  expect(position).toBeGreaterThan(0);
+  expect(position).toBeLessThan(25);
   await running;
   await mailroom.runWorkers();
   expect(await mailroom.expectBalanced(from, [...ids, id])).toEqual({ sent: 31 });
 });
 
-test("a provider that asks for a pause gets it from everyone, and nothing is lost", async () => {
+test("a 429 with Retry-After pauses the lane and single sends, and no mail is lost", async () => {
   const from = await sender("postmark");
   from.provider.faultFor = ({ n }) =>
     n === 1 ? { status: 429, headers: { "retry-after": "30" } } : undefined;
   const ids = await batch(from, 3);
   mailroom.pendingMessages.length = 0;
   await run(from);
-  expect(nextIn()).toBe(30);
+  expect(secondsToNextMessage()).toBe(30);
   await run(from);
   const { id } = await mailroom.send(from, { to: "one@example.com" });
   mailroom.pendingMessages.length = 0;
   await singles.handOverSingle(from.caller.orgId, id);
-  expect(nextIn()).toBe(30);
+  expect(secondsToNextMessage()).toBe(30);
   expect(from.provider.calls).toHaveLength(1);
   await mailroom.runWorkers();
   expect(await mailroom.expectBalanced(from, [...ids, id])).toEqual({ sent: 4 });
 });
 
-test("a pause of unheard-of length is cut to an hour", async () => {
+test("a Retry-After of more than an hour counts as an hour", async () => {
   const from = await sender("postmark");
   from.provider.faultFor = ({ n }) =>
     n === 1 ? { status: 429, headers: { "retry-after": "999999999999999" } } : undefined;
@@ -201,7 +204,7 @@ test("a pause of unheard-of length is cut to an hour", async () => {
   expect(await mailroom.expectBalanced(from, ids)).toEqual({ sent: 3 });
 });
 
-test("a provider that fails is asked after 1, 2, 4 and 8 seconds, then once a minute, until it takes mail again", async () => {
+test("a provider that fails is called again after 1, 2, 4 and 8 seconds, then once a minute", async () => {
   const from = await sender("postmark");
   let failing = true;
   from.provider.faultFor = () =>
@@ -211,8 +214,8 @@ test("a provider that fails is asked after 1, 2, 4 and 8 seconds, then once a mi
   for (let n = 0; n < 7; n++) {
     mailroom.pendingMessages.length = 0;
     await run(from);
-    pauses.push(nextIn());
-    clock.advanceClock(nextIn());
+    pauses.push(secondsToNextMessage());
+    clock.advanceClock(secondsToNextMessage());
   }
   expect(pauses).toEqual([1, 2, 4, 8, 60, 60, 60]);
   failing = false;
@@ -222,7 +225,7 @@ test("a provider that fails is asked after 1, 2, 4 and 8 seconds, then once a mi
   expect(await lane(from)).not.toHaveProperty("heldSince");
 });
 
-test("five single sends that fail in a row open the breaker for all, and one that succeeds closes it", async () => {
+test("five failed single sends in a row open the circuit breaker, and one success closes it", async () => {
   const from = await sender("postmark");
   let failing = true;
   from.provider.faultFor = () =>
@@ -246,17 +249,17 @@ test("five single sends that fail in a row open the breaker for all, and one tha
 describe("a fallback", () => {
   const failure = { status: 503, headers: { "retry-after": "1" } };
 
-  // The other tests work with the same due index.
+  // The other tests share the due index, so no due work may remain.
   afterEach(async () => {
-    for (const { provider } of open) provider.faultFor = () => undefined;
+    for (const { provider } of senders) provider.faultFor = () => undefined;
     await mailroom.runWorkers();
   });
 
-  /** Postmark with Resend as its fallback, which has another sender. */
+  /** A Postmark config whose fallback is a Resend config with another sender address. */
   async function senderWithFallback() {
     const from = await sender("postmark");
     const fallbackProvider = await startFakeProvider("resend");
-    open.push({ ...from, provider: fallbackProvider });
+    senders.push({ ...from, provider: fallbackProvider });
     const fallback = await sendingConfigs.create(
       from.caller,
       sendingConfigs.NewSendingConfig.parse({
@@ -293,7 +296,7 @@ describe("a fallback", () => {
   const mailedBy = ({ provider }: mailroom.TestSender) =>
     provider.mails.map(({ sendId }) => sendId);
 
-  test("takes new mail while the breaker is open, and accepted mail stays", async () => {
+  test("takes new mail while the circuit breaker is open; accepted mail keeps its config", async () => {
     const { from, fallback } = await senderWithFallback();
     const before = await sendOne(from);
     expect(before.warnings).toEqual([]);
@@ -327,7 +330,7 @@ describe("a fallback", () => {
       expect(await findDetail(from.caller, id)).toMatchObject({ status: "sent" });
   });
 
-  test("gets the next mail only while the pause lasts, so that its own provider is tried again", async () => {
+  test("takes no mail after the pause of the breaker, so that the config's own provider is tried again", async () => {
     const { from, fallback } = await senderWithFallback();
     from.provider.faultFor = () => failure;
     await openBreaker(from);
@@ -336,24 +339,24 @@ describe("a fallback", () => {
     expect(await sentWith(from, (await sendOne(from)).id)).toContain(from.configId);
   });
 
-  test("does not get a mail that its own provider may already have", async () => {
+  test("does not take a mail that the config's own provider may have accepted", async () => {
     const { from, fallback } = await senderWithFallback();
-    let lost = 1;
-    from.provider.faultFor = () => (lost-- > 0 ? "lost" : failure);
-    const doubtful = await sendOne(from);
-    await handOver(from, doubtful.id);
+    let lostResponses = 1;
+    from.provider.faultFor = () => (lostResponses-- > 0 ? "lost" : failure);
+    const lostSend = await sendOne(from);
+    await handOver(from, lostSend.id);
     await openBreaker(from);
     expect(await sentWith(from, (await sendOne(from)).id)).toContain(fallback.configId);
     from.provider.faultFor = () => undefined;
     await mailroom.runWorkers();
-    expect(mailedBy(fallback)).not.toContain(doubtful.id);
-    expect(mailedBy(from).filter((id) => id === doubtful.id)).toHaveLength(1);
-    expect(await sentWith(from, doubtful.id)).toEqual([from.configId, "shop@example.com"]);
+    expect(mailedBy(fallback)).not.toContain(lostSend.id);
+    expect(mailedBy(from).filter((id) => id === lostSend.id)).toHaveLength(1);
+    expect(await sentWith(from, lostSend.id)).toEqual([from.configId, "shop@example.com"]);
   });
 
   test.each<[string, (pair: Awaited<ReturnType<typeof senderWithFallback>>) => Promise<unknown>]>([
     [
-      "is broken too, although it has a fallback of its own",
+      "fails too, although it has a fallback of its own",
       async ({ from, fallback }) => {
         const third = await sendingConfigs.create(
           from.caller,
@@ -378,7 +381,7 @@ describe("a fallback", () => {
       "was removed from the config",
       ({ from }) => change(from, from.configId, { fallbackConfigId: null }),
     ],
-  ])("that %s takes nothing: new mail waits for its own config", async (_, breakFallback) => {
+  ])("that %s takes no mail: new mail waits for its own config", async (_, breakFallback) => {
     const pair = await senderWithFallback();
     const { from } = pair;
     from.provider.faultFor = () => failure;
@@ -388,14 +391,14 @@ describe("a fallback", () => {
     expect(await sentWith(from, id)).toEqual([from.configId, "shop@example.com"]);
   });
 
-  test("is not used when the provider only asks for a pause", async () => {
+  test("is not used when the provider responds 429 with Retry-After", async () => {
     const { from } = await senderWithFallback();
     from.provider.faultFor = () => ({ status: 429, headers: { "retry-after": "30" } });
     await openBreaker(from);
     expect(await sentWith(from, (await sendOne(from)).id)).toContain(from.configId);
   });
 
-  test("a repeated request that now has another config replaces the content left behind", async () => {
+  test("sends the content of a repeated request, not the content that a crashed one has stored", async () => {
     const { from, fallback } = await senderWithFallback();
     from.provider.faultFor = () => failure;
     await openBreaker(from);
@@ -410,7 +413,7 @@ describe("a fallback", () => {
   });
 });
 
-test("a provider that does not answer is not asked again and again: the rest of the lane waits", async () => {
+test("after lost responses the runner stops calling the provider, and the rest of the lane waits", async () => {
   const from = await sender("postmark");
   let failing = true;
   from.provider.faultFor = () => (failing ? "lost" : undefined);
@@ -424,7 +427,7 @@ test("a provider that does not answer is not asked again and again: the rest of 
 });
 
 test.each(["postmark", "resend"] as const)(
-  "mail that %s has not taken for 24 hours is given up",
+  "mail that %s has not accepted for 24 hours fails",
   async (key) => {
     const from = await sender(key);
     from.provider.faultFor = () => ({ status: 503, headers: { "retry-after": "3600" } });
@@ -439,7 +442,7 @@ test.each(["postmark", "resend"] as const)(
     for (const { error } of await mailroom.listAllSends(from))
       expect(error).toMatch(/^The mail could not be sent within 24 hours: /);
 
-    // Mail that comes then is not given up for what others have waited.
+    // The wait of the failed mail does not count for new mail.
     from.provider.faultFor = () => undefined;
     const later = await batch(from, 2);
     await mailroom.runWorkers();
@@ -447,7 +450,7 @@ test.each(["postmark", "resend"] as const)(
   },
 );
 
-test("an error of ours gives the lane back for a tick, and sends no message that would multiply", async () => {
+test("after an internal error, the lane waits for the next drain and no message is enqueued", async () => {
   const from = await sender("postmark");
   const ids = await batch(from, 2);
   mailroom.pendingMessages.length = 0;
@@ -464,7 +467,7 @@ test("an error of ours gives the lane back for a tick, and sends no message that
   expect(await mailroom.expectBalanced(from, ids)).toEqual({ sent: 2 });
 });
 
-test("ticks that overlap bring each send on its way once, however many are due", async () => {
+test("overlapping drains enqueue each of 130 due sends once", async () => {
   const from = await sender("postmark");
   const sent = await Promise.all(
     mailroom.uniqueRecipients(130).map((one) => mailroom.send(from, one)),
@@ -484,7 +487,7 @@ test("ticks that overlap bring each send on its way once, however many are due",
   ).toEqual({ sent: 130 });
 });
 
-test("one send delivered by two workers at once goes out once", async () => {
+test("three workers hand over one send concurrently: only one calls the provider", async () => {
   const from = await sender("ses");
   from.provider.latencyMs = 20;
   const { id } = await mailroom.send(from, { to: "one@example.com" });
@@ -502,15 +505,15 @@ const claimedMeanwhile = async (from: mailroom.TestSender) => {
   from.provider.faultFor = () => undefined;
 };
 const cancelledMeanwhile = async (from: mailroom.TestSender, ids: number[]) => {
-  // A request that is a little behind: it sees the chunk as still to come.
+  // The clock of this request is behind, so it sees the chunk as scheduled.
   clock.advanceClock(-2);
   await sends.cancel(from.caller, ids[0]!).finally(() => clock.advanceClock(2));
 };
 
 test.each([
-  ["a call of it was claimed", claimedMeanwhile, { sent: 2 }],
-  ["a line of it was cancelled", cancelledMeanwhile, { cancelled: 1, sent: 1 }],
-])("a chunk is not set aside as it was before %s", async (_, meanwhile, end) => {
+  ["one of its calls was claimed", claimedMeanwhile, { sent: 2 }],
+  ["one of its lines was cancelled", cancelledMeanwhile, { cancelled: 1, sent: 1 }],
+])("a chunk that was read before %s is not postponed", async (_, meanwhile, expected) => {
   const from = await sender("resend");
   const { results } = await mailroom.sendBatch(from, mailroom.uniqueRecipients(2), {
     scheduledAt: clock.addSeconds(60).toISOString(),
@@ -522,22 +525,22 @@ test.each([
     consistent: true,
   });
   const holding = pauseCall(TransactWriteCommand);
-  const aside = lanes.postponeChunk({ orgId, configId: from.configId }, items[0]!, 600);
+  const postponing = lanes.postponeChunk({ orgId, configId: from.configId }, items[0]!, 600);
   await holding.reached;
   await meanwhile(from, ids);
   holding.release();
-  expect(await aside).toBe(false);
+  expect(await postponing).toBe(false);
   await mailroom.runWorkers();
-  expect(await mailroom.expectBalanced(from, ids)).toEqual(end);
-  expect(from.provider.mails).toHaveLength(end.sent);
+  expect(await mailroom.expectBalanced(from, ids)).toEqual(expected);
+  expect(from.provider.mails).toHaveLength(expected.sent);
 });
 
-test("a runner whose lease is over takes nothing from the one who has the lane now", async () => {
+test("a runner whose lease has expired does not release the lease of the next runner", async () => {
   const from = await sender("postmark");
   const ids = await batch(from, 2);
   const { orgId } = from.caller;
-  const [looked, told] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-  const others = {
+  const [started, finish] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const result = {
     done: false,
     hasProgress: false,
     delay: { reason: "turn" as const, seconds: 1 },
@@ -546,22 +549,22 @@ test("a runner whose lease is over takes nothing from the one who has the lane n
   await laneRunner.runLane(orgId, from.configId, async () => {
     clock.advanceClock(queues.lane.timeoutSeconds * 2);
     second = laneRunner.runLane(orgId, from.configId, async () => {
-      looked.resolve();
-      await told.promise;
-      return others;
+      started.resolve();
+      await finish.promise;
+      return result;
     });
-    await looked.promise;
-    return others;
+    await started.promise;
+    return result;
   });
   expect(await lane(from)).toHaveProperty("owner");
-  told.resolve();
+  finish.resolve();
   await second;
   expect(await lane(from)).not.toHaveProperty("owner");
   await mailroom.runWorkers();
   expect(await mailroom.expectBalanced(from, ids)).toEqual({ sent: 2 });
 });
 
-test("batches of callers go one after the other", async () => {
+test("batches of a lane are sent one after the other", async () => {
   const from = await sender("postmark");
   from.provider.latencyMs = 50;
   const ids = [...(await batch(from, 1)), ...(await batch(from, 1)), ...(await batch(from, 1))];
@@ -570,7 +573,7 @@ test("batches of callers go one after the other", async () => {
   expect(from.provider.maxConcurrentCalls).toBe(1);
 });
 
-test("of two who take up the send of one who died, one asks the provider", async () => {
+test("two workers take over a crashed worker's send: only one calls the provider", async () => {
   const from = await sender("resend");
   const { id } = await mailroom.send(from, { to: "one@example.com" });
   const { orgId } = from.caller;
@@ -586,7 +589,7 @@ test("of two who take up the send of one who died, one asks the provider", async
   expect(await mailroom.expectBalanced(from, [id])).toEqual({ sent: 1 });
 });
 
-test("a send that somebody is handing over is left alone", async () => {
+test("a second worker leaves a send alone while the first one hands it over", async () => {
   const from = await sender("postmark");
   from.provider.latencyMs = 100;
   const { id } = await mailroom.send(from, { to: "one@example.com" });
@@ -598,8 +601,8 @@ test("a send that somebody is handing over is left alone", async () => {
   expect(await mailroom.expectBalanced(from, [id])).toEqual({ sent: 1 });
 });
 
-describe("what cannot be stored or handed over stops no lane", () => {
-  test("a value that the table cannot hold, accepted before values were checked: all are sent, and those behind", async () => {
+describe("a lane is not blocked", () => {
+  test("by a value that DynamoDB cannot store: its chunk and later chunks are sent", async () => {
     const from = await sender("postmark");
     const { orgId } = from.caller;
     const { batchId, results } = await mailroom.sendBatch(from, mailroom.uniqueRecipients(3));
@@ -614,7 +617,7 @@ describe("what cannot be stored or handed over stops no lane", () => {
     expect(await mailroom.expectBalanced(from, ids)).toEqual({ sent: 5 });
   });
 
-  test("a chunk that fails three times without progress lets those behind it pass, and goes when it can", async () => {
+  test("by a chunk that fails three times: later chunks are sent, and it is sent once it works again", async () => {
     const from = await sender("postmark");
     const { orgId } = from.caller;
     const { batchId, results } = await mailroom.sendBatch(from, mailroom.uniqueRecipients(3));
@@ -622,15 +625,15 @@ describe("what cannot be stored or handed over stops no lane", () => {
     const whole = await get<{ gz: Uint8Array }>(address);
     await write(put(address, { ...whole!, gz: new Uint8Array([1, 2, 3]) }));
     clock.advanceClock(1);
-    const behind = await batch(from, 2);
+    const laterIds = await batch(from, 2);
     for (const _ of [1, 2]) await expect(run(from)).rejects.toThrow();
     expect(from.provider.mails).toEqual([]);
     await run(from);
-    expect(from.provider.mails.map(({ sendId }) => sendId).toSorted()).toEqual(behind.toSorted());
+    expect(from.provider.mails.map(({ sendId }) => sendId).toSorted()).toEqual(laterIds.toSorted());
     await write(put(address, whole!));
     await mailroom.runWorkers();
     expect(
-      await mailroom.expectBalanced(from, [...results.map(({ id }) => id!), ...behind]),
+      await mailroom.expectBalanced(from, [...results.map(({ id }) => id!), ...laterIds]),
     ).toEqual({ sent: 5 });
   });
 });

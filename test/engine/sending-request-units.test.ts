@@ -1,5 +1,5 @@
-// What a mail costs in DynamoDB request units: the same on any machine, so a change that makes it
-// dearer fails here.
+// DynamoDB request units per mail. They are the same on any machine, so a change that raises the
+// cost fails here.
 import { beforeAll, expect, test } from "vitest";
 import { send as sendGroup } from "../../functions/http/send.ts";
 import { type ConsumedUnits, unitsByOperation } from "../../shared/adapters/dynamodb/capacity.ts";
@@ -15,7 +15,7 @@ beforeAll(mailroom.useOwnTableAndQueues);
 
 const html = `<h1>Hello {{ name }}</h1>${"<p>Some words that everybody reads.</p>".repeat(200)}<p>{{ code }}</p>`;
 
-// Ids in a row are counted in all shards.
+// Consecutive ids are counted in different shards, so these sends create all shards.
 const warmMails = counterShards.length;
 
 async function setUp() {
@@ -30,8 +30,8 @@ async function setUp() {
       cookies: [`${sessionCookieName}=${from.token}`],
     });
   const content = { sendingConfigId: from.configId, siteId: from.siteId, templateId: template.id };
-  // What is read once and kept in the process is not what a mail costs, nor is the place on an
-  // index that a day's counters take.
+  // Warm-up: reads that the process caches, and the creation of a day's counters, are not part of
+  // the cost of a mail.
   for (let i = 0; i < warmMails; i++) {
     const warm = await post<{ id: number }>("/send", { ...content, to: `warm${i}@example.com` });
     await singles.handOverSingle(from.caller.orgId, warm.body.data.id);
@@ -42,7 +42,7 @@ async function setUp() {
 const used = (field: keyof ConsumedUnits) =>
   Object.values(unitsByOperation).reduce((sum, usage) => sum + usage[field], 0);
 
-/** What the whole process uses meanwhile. */
+/** Measures the request units that the process uses during `work`. */
 async function metered<T>(work: () => Promise<T>): Promise<{ result: T; usage: ConsumedUnits }> {
   const before = {
     readUnits: used("readUnits"),

@@ -1,4 +1,4 @@
-// What becomes of mail between its acceptance and its end, when all workers live.
+// Mail from its acceptance to its final status.
 import { randomBytes } from "node:crypto";
 import { afterEach, beforeAll, beforeEach, expect, test, vi } from "vitest";
 import type * as z from "zod";
@@ -33,16 +33,16 @@ import * as mailroom from "../support/sending.ts";
 vi.setConfig({ testTimeout: 60_000 });
 beforeAll(mailroom.useOwnTableAndQueues);
 beforeEach(() => mailroom.pendingMessages.splice(0));
-const open: mailroom.TestSender[] = [];
+const senders: mailroom.TestSender[] = [];
 afterEach(async () => {
-  for (const { provider } of open.splice(0)) await provider.stop();
+  for (const { provider } of senders.splice(0)) await provider.stop();
 });
 
 async function sender(
   ...args: Parameters<typeof mailroom.createSender>
 ): Promise<mailroom.TestSender> {
   const from = await mailroom.createSender(...args);
-  open.push(from);
+  senders.push(from);
   return from;
 }
 
@@ -53,7 +53,7 @@ const mailTo = ({ provider }: mailroom.TestSender, to: string) =>
 const suppress = ({ caller }: mailroom.TestSender, email: string) =>
   suppressions.suppress(caller.orgId, { email, reason: "manual", source: "api" });
 
-test("metadata with the largest and smallest numbers that can be stored goes the whole way", async () => {
+test("metadata keeps the largest and smallest numbers that DynamoDB can store", async () => {
   const from = await sender("postmark");
   const metadata = { most: 2 ** 53 - 1, least: 1 - 2 ** 53, near: 1e-130, part: 0.1 };
   const [id] = idsOf(await mailroom.sendBatch(from, [{ to: "ada@example.com", metadata }]));
@@ -61,7 +61,7 @@ test("metadata with the largest and smallest numbers that can be stored goes the
   expect(await sendOf(from, id!)).toMatchObject({ status: "sent", metadata });
 });
 
-test("each recipient reads their own variables, over those of all", async () => {
+test("each mail is rendered with the recipient's variables, which override those of the batch", async () => {
   const from = await sender("postmark");
   const { id: templateId } = await templates.create(
     from.caller,
@@ -99,7 +99,7 @@ test("each recipient reads their own variables, over those of all", async () => 
   expect(await mailroom.expectBalanced(from, idsOf(accepted))).toEqual({ sent: 2 });
 });
 
-test("mail to an address knows whose it is, once it is handed over", async () => {
+test("a send to the address of a contact has its contactId after the hand-over", async () => {
   const from = await sender("postmark");
   const [ann, bea] = await Promise.all(
     ["Ann@example.com", "bea@example.com"].map((email) =>
@@ -122,7 +122,7 @@ test("mail to an address knows whose it is, once it is handed over", async () =>
   ).toEqual([ann!.id, null, bea!.id]);
 });
 
-test("accepted and rejected make up the recipients; who is suppressed is recorded and not mailed, who is invalid has no send", async () => {
+test("invalid and repeated recipients of a batch get no send; suppressed ones get a failed send", async () => {
   const from = await sender("postmark");
   await suppress(from, "Gone@example.com");
   const recipients = [
@@ -158,7 +158,7 @@ test("accepted and rejected make up the recipients; who is suppressed is recorde
   ).toEqual({ sent: 2, failed: 2 });
 });
 
-test("a batch of nobody who can be sent to is refused, and a batch of suppressed ones is not", async () => {
+test("a batch without a valid recipient is refused; a batch of suppressed recipients is accepted", async () => {
   const from = await sender("postmark");
   await expect(mailroom.sendBatch(from, [{ to: "x" }, {}])).rejects.toMatchObject({
     kind: "invalid",
@@ -171,7 +171,7 @@ test("a batch of nobody who can be sent to is refused, and a batch of suppressed
   expect(from.provider.calls).toEqual([]);
 });
 
-test("a suppression between acceptance and hand-over is heeded", async () => {
+test("an address that is suppressed between acceptance and hand-over gets no mail", async () => {
   const from = await sender("postmark");
   const { id } = await mailroom.send(from, {
     to: "late@example.com",
@@ -194,7 +194,7 @@ test("a suppression between acceptance and hand-over is heeded", async () => {
   });
 });
 
-test("a send within 15 minutes rides on the queue, a later one on the due index; both go at their time and not before", async () => {
+test("a send due within 15 minutes waits in the queue, a later one on the due index; none goes early", async () => {
   const from = await sender("postmark");
   const soon = clock.addSeconds(600);
   const later = clock.addSeconds(7200);
@@ -217,9 +217,9 @@ test("a send within 15 minutes rides on the queue, a later one on the due index;
   await mailroom.runWorkers({ forSeconds: 60 });
   expect(from.provider.mails.map(({ to }) => to)).toEqual(["soon@example.com"]);
   await mailroom.runWorkers();
-  const late = Date.parse((await sendOf(from, sent[1]!.id)).sentAt!) - later.getTime();
-  expect(late).toBeGreaterThanOrEqual(0);
-  expect(late).toBeLessThan(60_000);
+  const added = Date.parse((await sendOf(from, sent[1]!.id)).sentAt!) - later.getTime();
+  expect(added).toBeGreaterThanOrEqual(0);
+  expect(added).toBeLessThan(60_000);
   expect(
     await mailroom.expectBalanced(
       from,
@@ -228,7 +228,7 @@ test("a send within 15 minutes rides on the queue, a later one on the due index;
   ).toEqual({ sent: 2 });
 });
 
-test("scheduled batches go at their times, whatever the order in which they came", async () => {
+test("scheduled batches are sent at their times, whatever the order of their acceptance", async () => {
   const from = await sender("postmark");
   const at = (seconds: number) => ({ scheduledAt: clock.addSeconds(seconds).toISOString() });
   const last = await mailroom.sendBatch(from, [{ to: "3@example.com" }], at(86_400));
@@ -250,7 +250,7 @@ test("scheduled batches go at their times, whatever the order in which they came
   });
 });
 
-test("what is cancelled before its time is not sent; the rest of its batch is", async () => {
+test("a cancelled scheduled send is not sent; the rest of its batch is", async () => {
   const from = await sender("postmark");
   const at = { scheduledAt: clock.addSeconds(600).toISOString() };
   const one = await mailroom.send(from, { to: "one@example.com", ...at });
@@ -276,7 +276,7 @@ test("what is cancelled before its time is not sent; the rest of its batch is", 
   });
 });
 
-test("a send that is just being handed over is cancelled or sent, never both", async () => {
+test("a send that is cancelled during its hand-over is cancelled or sent, never both", async () => {
   const from = await sender("postmark");
   for (const delayMs of [0, 2, 4, 6, 8, 10, 15, 20]) {
     const at = { scheduledAt: clock.addSeconds(100).toISOString() };
@@ -306,13 +306,13 @@ test("a send that is just being handed over is cancelled or sent, never both", a
   }
 });
 
-test("a line that is cancelled after its chunk was looked up and before it is claimed is not sent", async () => {
+test("a recipient cancelled between the runner's read of the chunk and its claim gets no mail", async () => {
   const from = await sender("postmark");
   const batch = await mailroom.sendBatch(from, mailroom.uniqueRecipients(3), {
     scheduledAt: clock.addSeconds(60).toISOString(),
   });
   const [, line] = idsOf(batch);
-  // A request that is a little behind: it sees the chunk as still to come.
+  // The clock of this request is behind, so it sees the chunk as scheduled.
   const cancel = async () => {
     clock.advanceClock(-2);
     await sends.cancel(from.caller, line!).finally(() => clock.advanceClock(2));
@@ -327,7 +327,7 @@ test("a line that is cancelled after its chunk was looked up and before it is cl
   expect(await mailroom.expectBalanced(from, idsOf(batch))).toEqual({ cancelled: 1, sent: 2 });
 });
 
-test("mail whose sending config was deleted meanwhile fails and says so", async () => {
+test("mail whose sending config was deleted fails with that reason", async () => {
   const from = await sender("postmark");
   const { id } = await mailroom.send(from, { to: "one@example.com" });
   const batch = await mailroom.sendBatch(from, mailroom.uniqueRecipients(3));
@@ -341,7 +341,7 @@ test("mail whose sending config was deleted meanwhile fails and says so", async 
     expect(send.error).toBe("The mail's sending config was deleted");
 });
 
-test("an answer that was lost at one account is not asked for at another", async () => {
+test("after a lost response, mail is not repeated through another account of the provider", async () => {
   const from = await sender("resend");
   from.provider.faultFor = () => "lost";
   const { id } = await mailroom.send(from, { to: "one@example.com" });
@@ -356,7 +356,7 @@ test("an answer that was lost at one account is not asked for at another", async
   expect(await mailroom.expectBalanced(from, [id, ...idsOf(batch)])).toEqual({ uncertain: 4 });
 });
 
-test("a key that the provider has forgotten is not asked again, whatever held the mail up", async () => {
+test("mail is uncertain, and not repeated, once the provider has forgotten its idempotency key", async () => {
   const from = await sender("resend");
   from.provider.faultFor = ({ n }) =>
     n <= 2 ? "lost" : { status: 429, headers: { "retry-after": "3600" } };
@@ -369,7 +369,7 @@ test("a key that the provider has forgotten is not asked again, whatever held th
   expect(await mailroom.expectBalanced(from, [id, ...idsOf(batch)])).toEqual({ uncertain: 4 });
 });
 
-test("a question that may have been heard is put again under the same key, whatever is answered in between", async () => {
+test("after a lost response, each repeated call has the same idempotency key, despite 429 and 500", async () => {
   const from = await sender("resend");
   from.provider.faultFor = ({ n }) =>
     ["lost" as const, { status: 429, headers: { "retry-after": "5" } }, { status: 500 }][n - 1];
@@ -380,7 +380,7 @@ test("a question that may have been heard is put again under the same key, whate
   expect(await mailroom.expectBalanced(from, idsOf(batch))).toEqual({ sent: 3 });
 });
 
-test("a refusal of the account, to a question that may have been heard before, leaves the mail uncertain", async () => {
+test("a 401 to a call that is repeated after a lost response leaves the mail uncertain", async () => {
   const from = await sender("resend");
   from.provider.faultFor = ({ n }) => (n <= 2 ? "lost" : { status: 401 });
   const batch = await mailroom.sendBatch(from, mailroom.uniqueRecipients(3));
@@ -390,17 +390,19 @@ test("a refusal of the account, to a question that may have been heard before, l
   expect(await mailroom.expectBalanced(from, [...idsOf(batch), id])).toEqual({ uncertain: 4 });
 });
 
-test("mail that is refused for the account's sake names the sending config and what to look at, beside the provider's words", async () => {
+test("the error of a 401 names the sending config and what to check; the error of a 400 does not", async () => {
   const from = await sender("postmark");
   from.provider.faultFor = () => ({ status: 401 });
   const { id } = await mailroom.send(from, { to: "one@example.com" });
   const ids = [id, ...idsOf(await mailroom.sendBatch(from, mailroom.uniqueRecipients(2)))];
   await mailroom.runWorkers();
-  const named = new RegExp(`sending config ${from.configId}: check its credentials and sender. .+`);
+  const expectedError = new RegExp(
+    `sending config ${from.configId}: check its credentials and sender. .+`,
+  );
   for (const one of ids)
     expect(await sendOf(from, one)).toMatchObject({
       status: "failed",
-      error: expect.stringMatching(named),
+      error: expect.stringMatching(expectedError),
     });
   from.provider.faultFor = () => ({ status: 400 });
   const other = await mailroom.send(from, { to: "two@example.com" });
@@ -408,7 +410,7 @@ test("mail that is refused for the account's sake names the sending config and w
   expect((await sendOf(from, other.id)).error).not.toContain("sending config");
 });
 
-test("mails that were asked for one by one are asked for again one by one", async () => {
+test("mails of a batch that are sent one by one are retried one by one", async () => {
   const from = await sender("resend");
   from.provider.faultFor = ({ n, recipients }) => {
     if (recipients > 1) return { status: 400 };
@@ -420,7 +422,7 @@ test("mails that were asked for one by one are asked for again one by one", asyn
   expect(await mailroom.expectBalanced(from, idsOf(batch))).toEqual({ sent: 4 });
 });
 
-test("who worked through a call mail by mail and died is followed by one who does so too", async () => {
+test("after a crash in a call that is made mail by mail, the next worker continues mail by mail", async () => {
   const from = await sender("resend");
   from.provider.faultFor = ({ recipients }) => (recipients > 1 ? { status: 400 } : undefined);
   const batch = await mailroom.sendBatch(from, mailroom.uniqueRecipients(3));
@@ -434,7 +436,7 @@ test("who worked through a call mail by mail and died is followed by one who doe
   expect(await mailroom.expectBalanced(from, idsOf(batch))).toEqual({ sent: 3 });
 });
 
-test("a mail that may have arrived is uncertain, and not refused, when its address is suppressed before it is asked for again", async () => {
+test("a mail with a lost response is uncertain, not failed, if its address is suppressed meanwhile", async () => {
   const from = await sender("resend");
   from.provider.faultFor = ({ n, recipients }) => {
     if (recipients > 1) return { status: 400 };
@@ -449,7 +451,7 @@ test("a mail that may have arrived is uncertain, and not refused, when its addre
   expect(await mailroom.expectBalanced(from, idsOf(batch))).toEqual({ sent: 1, uncertain: 1 });
 });
 
-test("a mail that its template cannot be rendered for fails alone", async () => {
+test("a mail whose template cannot be rendered fails alone", async () => {
   const from = await sender("postmark");
   const html = "<p>{% for i in (1..n) %}.{% endfor %}</p>";
   const recipients = mailroom
@@ -483,7 +485,7 @@ test("a mail that its template cannot be rendered for fails alone", async () => 
   });
 });
 
-test("a batch of 1,000 whose template takes too much work fails with the reason", async () => {
+test("a batch of 1,000 whose template exceeds the work limit fails with the reason", async () => {
   const from = await sender("postmark");
   const html = `{% assign x = "a,b" | split: "," %}${"{% assign x = x | push: x %}".repeat(40)}{{ x }}`;
   const batch = await mailroom.sendBatch(from, mailroom.uniqueRecipients(1000), {
@@ -499,7 +501,7 @@ test("a batch of 1,000 whose template takes too much work fails with the reason"
   expect(from.provider.calls).toEqual([]);
 });
 
-test("tracking is as the batch says, and as the recipient says where both do", async () => {
+test("the tracking settings of a recipient override those of the batch", async () => {
   const from = await sender("postmark");
   const recipients = [
     { to: "all@example.com" },
@@ -521,7 +523,7 @@ test("tracking is as the batch says, and as the recipient says where both do", a
   ]);
 });
 
-test("attachments arrive as they were given, inline or uploaded, with every mail of a batch", async () => {
+test("inline and uploaded attachments arrive unchanged with every mail of a batch", async () => {
   const from = await sender("postmark");
   const bytes = randomBytes(50_000);
   const { uploadId } = await createUpload(from.caller, {
@@ -556,7 +558,7 @@ test("attachments arrive as they were given, inline or uploaded, with every mail
   expect(await mailroom.expectBalanced(from, [id, ...idsOf(batch)])).toEqual({ sent: 4 });
 });
 
-test("a worker takes no more heavy mails in hand than it can hold; the others come again", async () => {
+test("a worker loads only as many heavy mails as fit into memory; the others return to the queue", async () => {
   const from = await sender("resend");
   from.provider.latencyMs = 100;
   const file = { filename: "a.bin", content: Buffer.alloc(10 * 1024 * 1024, 7).toString("base64") };
@@ -574,7 +576,7 @@ test("a worker takes no more heavy mails in hand than it can hold; the others co
   expect(await mailroom.expectBalanced(from, ids)).toEqual({ sent: 4 });
 });
 
-test("fewer mails are in flight at once when they are heavy", async () => {
+test("a lane has fewer calls in flight when its mails are heavy", async () => {
   const from = await sender("ses");
   from.provider.latencyMs = 20;
   const file = { filename: "a.bin", content: Buffer.alloc(7 * 1024 * 1024, 7).toString("base64") };
@@ -586,7 +588,7 @@ test("fewer mails are in flight at once when they are heavy", async () => {
   expect(await mailroom.expectBalanced(from, idsOf(batch))).toEqual({ sent: 8 });
 });
 
-test("variables too big for an item lie in a blob and come back", async () => {
+test("variables too large for an item are stored in S3 and rendered", async () => {
   const from = await sender("postmark");
   const recipients = mailroom
     .uniqueRecipients(300)
@@ -598,7 +600,7 @@ test("variables too big for an item lie in a blob and come back", async () => {
   expect(await mailroom.expectBalanced(from, idsOf(batch))).toEqual({ sent: 300 });
 });
 
-test("a send whose content never came to be fails instead of waiting for ever", async () => {
+test("a send whose content was never stored fails instead of waiting for ever", async () => {
   const from = await sender("postmark");
   const { id } = await mailroom.send(from, {
     to: "one@example.com",
@@ -612,7 +614,7 @@ test("a send whose content never came to be fails instead of waiting for ever", 
   });
 });
 
-test("an attachment that is gone fails its mail instead of stopping the lane", async () => {
+test("a missing attachment fails its mails and does not block the lane", async () => {
   const from = await sender("postmark");
   const files = {
     attachments: [{ filename: "a.txt", content: randomBytes(100).toString("base64") }],
@@ -632,7 +634,7 @@ test("an attachment that is gone fails its mail instead of stopping the lane", a
 });
 
 test.each(["postmark", "resend", "ses"] as const)(
-  "of a batch at %s, each refused mail fails in the provider's words",
+  "each refused mail of a batch at %s fails with the provider's message",
   async (key) => {
     const from = await sender(key);
     const recipients = mailroom.uniqueRecipients(120);
@@ -652,7 +654,7 @@ test.each(["postmark", "resend", "ses"] as const)(
   },
 );
 
-test("a call that is refused as a whole is made mail by mail, and stops where the provider asks for a pause", async () => {
+test("a call that is refused as a whole is made mail by mail, until the provider asks for a pause", async () => {
   const from = await sender("postmark");
   const recipients = mailroom.uniqueRecipients(100);
   from.provider.faultFor = ({ n, recipients }) => {
@@ -668,13 +670,13 @@ test("a call that is refused as a whole is made mail by mail, and stops where th
   expect(await mailroom.expectBalanced(from, idsOf(batch))).toEqual({ sent: 100 });
 });
 
-test("an event that comes before our own record is kept, and the send leaves the due index", async () => {
+test("an event that arrives before our own write is kept, and the send leaves the due index", async () => {
   const from = await sender("postmark");
   const { id } = await mailroom.send(from, { to: "quick@example.com" });
   const batch = await mailroom.sendBatch(from, [{ to: "quicker@example.com" }]);
   const { orgId } = from.caller;
   const line = batch.results[0]!.id!;
-  // As events.apply leaves it.
+  // The state that an early delivered event leaves.
   from.provider.faultFor = () => {
     void write(update(keys.send(orgId, id), { set: { status: "delivered", v: 1 } }));
     void write(
@@ -703,7 +705,7 @@ test("an event that comes before our own record is kept, and the send leaves the
   expect(await get(keys.send(orgId, id))).not.toHaveProperty("duepk");
 });
 
-test("a send that an event settled while its worker died leaves the due index", async () => {
+test("a send that an event settles after its worker crashed leaves the due index", async () => {
   const from = await sender("postmark");
   const { id } = await mailroom.send(from, { to: "quick@example.com" });
   const { orgId } = from.caller;
@@ -721,14 +723,14 @@ test("a send that an event settled while its worker died leaves the due index", 
   expect(from.provider.calls).toEqual([]);
 });
 
-test("GET /sends pages through every send once, by cursor of any size, while others arrive", async () => {
+test("GET /sends returns every send once by cursor, with any page size, while others are added", async () => {
   const from = await sender("postmark");
   const first = [(await mailroom.send(from, { to: "one@example.com" })).id];
   for (const n of [7, 1, 120])
     first.push(...idsOf(await mailroom.sendBatch(from, mailroom.uniqueRecipients(n))));
   for (const limit of [1, 3, 50, 100]) {
     if (limit === 1) continue;
-    let late = 0;
+    let added = 0;
     const seen: number[] = [];
     let cursor: string | undefined;
     do {
@@ -736,7 +738,7 @@ test("GET /sends pages through every send once, by cursor of any size, while oth
       expect(page.sends.length).toBeLessThanOrEqual(limit);
       seen.push(...page.sends.map(({ id }) => id));
       cursor = page.pagination.nextCursor ?? undefined;
-      if (late++ < 3)
+      if (added++ < 3)
         first.unshift((await mailroom.send(from, { to: mailroom.uniqueRecipients(1)[0]!.to })).id);
     } while (cursor);
     expect(new Set(seen).size).toBe(seen.length);
@@ -746,12 +748,12 @@ test("GET /sends pages through every send once, by cursor of any size, while oth
   expect(await mailroom.expectBalanced(from, first)).toEqual({ sent: first.length });
 });
 
-test("a send with any number of events beside it is listed with its neighbours, and no event is taken for a send", async () => {
+test("a send with 300 stored events is listed once, and no event is listed as a send", async () => {
   const from = await sender("postmark");
   const batch = await mailroom.sendBatch(from, mailroom.uniqueRecipients(12));
   await mailroom.runWorkers();
   const [first, second] = idsOf(batch);
-  const beside = (n: number) =>
+  const eventWrite = (n: number) =>
     put(
       {
         ...keys.send(from.caller.orgId, first!),
@@ -759,19 +761,19 @@ test("a send with any number of events beside it is listed with its neighbours, 
       },
       { id: second },
     );
-  const mine = async () =>
+  const listed = async () =>
     (await sends.list(from.caller, { limit: 50 }, {})).sends.map(({ id, toEmail }) => [
       id,
       toEmail,
     ]);
   const expected = batch.results.map(({ id, to }) => [id, to]);
-  await writeMany([1, 2, 3].map(beside));
-  expect(await mine()).toEqual(expected);
-  await writeMany(Array.from({ length: 300 }, (_, n) => beside(n)));
-  expect(await mine()).toEqual(expected);
+  await writeMany([1, 2, 3].map(eventWrite));
+  expect(await listed()).toEqual(expected);
+  await writeMany(Array.from({ length: 300 }, (_, n) => eventWrite(n)));
+  expect(await listed()).toEqual(expected);
 });
 
-test("a batch is listed by its id, and an id that is no batch lists nothing", async () => {
+test("a batch is listed by its id; an id that is no batch lists nothing", async () => {
   const from = await sender("postmark");
   const { id } = await mailroom.send(from, { to: "one@example.com" });
   const batch = await mailroom.sendBatch(from, mailroom.uniqueRecipients(70));
@@ -790,7 +792,7 @@ test("a batch is listed by its id, and an id that is no batch lists nothing", as
   await mailroom.runWorkers();
 });
 
-test("a secure mail is not taken by anybody who would not lock it away", async () => {
+test("a secure mail is not accepted without encryption", async () => {
   const { caller, configId } = await sender("postmark");
   const given = {
     sendingConfigId: configId,
@@ -807,13 +809,13 @@ test("a secure mail is not taken by anybody who would not lock it away", async (
   ).rejects.toThrow("must be encrypted");
 });
 
-test("what the provider would refuse is refused at acceptance, with the field named", async () => {
+test("content that the provider would refuse is refused at acceptance, and the error names the field", async () => {
   const [postmark, ses] = [await sender("postmark"), await sender("ses")];
   const refused = (from: mailroom.TestSender, fields: object) =>
     mailroom.send(from, { to: "one@example.com", ...fields });
   const content = Buffer.alloc(4_000_000).toString("base64");
   const tooMany = Object.fromEntries(Array.from({ length: 16 }, (_, n) => [`X-${n}`, "a"]));
-  const wrong: [mailroom.TestSender, object, string][] = [
+  const refusedInputs: [mailroom.TestSender, object, string][] = [
     [
       postmark,
       { attachments: ["a.txt", "b.txt"].map((filename) => ({ filename, content })) },
@@ -833,7 +835,7 @@ test("what the provider would refuse is refused at acceptance, with the field na
     [ses, { subject: "{{ nothing }} " }, "subject"],
     [ses, { html: "{{ nothing }}\n" }, "html"],
   ];
-  for (const [from, fields, path] of wrong)
+  for (const [from, fields, path] of refusedInputs)
     await expect(refused(from, fields), path).rejects.toMatchObject({
       kind: "invalid",
       details: [{ path }],
@@ -842,7 +844,7 @@ test("what the provider would refuse is refused at acceptance, with the field na
   expect(await mailroom.listAllSends(ses)).toEqual([]);
 });
 
-test("a template that is empty for every variable is refused at acceptance, until it is changed", async () => {
+test("a template that is empty with any variables is refused at acceptance until it is changed", async () => {
   const from = await sender("postmark");
   const create = (fields: object) =>
     templates.create(
@@ -882,7 +884,7 @@ test("a template that is empty for every variable is refused at acceptance, unti
   expect(from.provider.mails).toHaveLength(1);
 });
 
-test("recipients for whom a batch renders empty are rejected alone, and fail alone where a template is to blame", async () => {
+test("recipients whose inline content renders empty are rejected; with a template their sends fail", async () => {
   const from = await sender("postmark");
   const recipients = [{ to: "a@example.com", variables: { word: "Hi" } }, { to: "b@example.com" }];
   const { accepted, rejected, results } = await mailroom.sendBatch(from, recipients, {
@@ -920,7 +922,7 @@ test("recipients for whom a batch renders empty are rejected alone, and fail alo
   expect(from.provider.mails.map(({ to }) => to)).toEqual(["a@example.com", "a@example.com"]);
 });
 
-test("a file without a type has that of its name, and text beyond ASCII says its charset", async () => {
+test("a file without a type gets one from its name, and text outside ASCII gets a charset", async () => {
   const from = await sender("postmark");
   const file = (filename: string, text: string, type?: string) => ({
     filename,

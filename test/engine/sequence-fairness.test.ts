@@ -1,4 +1,4 @@
-// Very many who fall due at once, of one organization, beside few of another.
+// One organization has very many due enrollments, another one has few.
 
 import { afterEach, beforeAll, expect, test } from "vitest";
 import { QueryCommand, TransactWriteCommand } from "../../shared/adapters/dynamodb/commands.ts";
@@ -33,8 +33,8 @@ const shard = 7;
 const { pk } = indexes.dueEnrollments(shard);
 
 /**
- * `n` people in a sequence of waits, all due now and all in one shard: as if 64 times as many were
- * due.
+ * Creates `n` enrollments in a sequence of delays, all due now and in one shard of the due index, as
+ * if 64 times as many were due.
  */
 async function crowdedIn(one: SequenceSender, n: number): Promise<enrollment.EnrollmentItem[]> {
   const { id: sequenceId } = await createSequence(one, [60, 60]);
@@ -70,7 +70,7 @@ const moved = async (items: enrollment.EnrollmentItem[]): Promise<number> =>
 test("enrollments of two organizations advance alternately, though one has 2,000", async () => {
   const [big, small] = [await createSequenceSender(), await createSequenceSender()];
   const [many, few] = [await crowdedIn(big, 2000), await crowdedIn(small, 40)];
-  // The sixth page: a fifth is done.
+  // At the sixth page, a fifth of the enrollments has advanced.
   const paging = pauseCall(QueryCommand, 6);
   const draining = due.drainShard(shard);
   await paging.reached;
@@ -83,7 +83,7 @@ test("enrollments of two organizations advance alternately, though one has 2,000
   for (const { provider } of [big, small]) await provider.stop();
 }, 120_000);
 
-/** The same people, by threes in cohorts; `place`: among those of the minute. */
+/** Puts the enrollments into cohorts of three. `place` orders them within their minute. */
 async function asCohorts(items: enrollment.EnrollmentItem[], place: string): Promise<void> {
   const cohorts = splitIntoBatches(items, 3).map((three) => {
     const cohort = assignCohorts(three.map((item) => ({ item, at: item.at }))).get(three[0]!)!;

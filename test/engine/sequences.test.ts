@@ -117,7 +117,7 @@ describe("over time", () => {
     expect(await mailed()).toBe(0);
     await runFor(minutes(30));
     expect([await mailed(), await listSubjectsTo(one, late)]).toEqual([12, []]);
-    // Its wait is over by the new delay: it goes on at once.
+    // With the new delay its wait is over, so it advances immediately.
     await change(60);
     await runFor(minutes(2));
     expect(await mailed()).toBe(13);
@@ -224,7 +224,7 @@ describe("over time", () => {
     const one = await createSequenceSender();
     const window = { days: [1, 2, 3, 4, 5], from: "09:00", until: "17:00", timezone: "UTC" };
     const { id } = await createSequence(one, ["In hours"], { sendWindow: window });
-    // To a Saturday, 20:00 UTC.
+    // Moves the clock to a Saturday, 20:00 UTC.
     const now = clock.now();
     const saturday = new Date(
       Date.UTC(

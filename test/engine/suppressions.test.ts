@@ -24,7 +24,7 @@ const everything = async (org: number) =>
   (await pages.readAll(org, { limit: 100_000, maxBytes: 1e9 })).items;
 const none = { bounce: 0, spam_report: 0, unsubscribe: 0, manual: 0, import: 0 };
 
-/** What the counters should say. */
+/** The expected counters. */
 async function tally(org: number) {
   const found: Record<string, number> = { ...none };
   for (const { reason } of await everything(org)) found[reason]!++;
@@ -224,7 +224,7 @@ test("a page reads little more than it returns", async () => {
   const org = organization();
   await imports.importRows(org, rows(addresses(1000)));
   const { usage } = await measureUnits(() => pages.list(org, { limit: 50 }));
-  // 16 shelves at half a unit, 50 entries at half a unit, and the counters.
+  // 16 empty shards at half a unit, 50 entries at half a unit, and the counters.
   expect(usage.readUnits).toBeLessThanOrEqual(16 * 0.5 + 50 * 0.5 + 2);
 });
 
@@ -323,7 +323,7 @@ test.each([
   ["quotes", '"'],
   ["commas after a header", "email\n", ","],
 ])(
-  "10 MB of %s are refused, and let the rest of the process have its turn",
+  "10 MB of %s are refused without blocking the event loop",
   async (_, first, more = first) => {
     let turns = 0;
     const count = () => {
@@ -399,7 +399,7 @@ test("an export can be imported again, and no cell of it is a formula", async ()
   );
 });
 
-test("looked up one by one or from the list of the shard, the same addresses are suppressed", async () => {
+test("a lookup by address and a lookup in the list of the shard find the same suppressions", async () => {
   const org = organization();
   const emails = addresses(60).filter((email) => emailShardOf(email) === "7");
   expect(emails.length).toBeGreaterThan(1);

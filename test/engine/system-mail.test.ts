@@ -44,7 +44,7 @@ const join = async (local: string) => {
   return email;
 };
 
-test("a reset mail brings a link and a token that sets a new password", async () => {
+test("a reset mail has a link with a token that sets a new password", async () => {
   const { email, caller } = await signedUp();
   await suppressions.suppress(caller.orgId, { email, reason: "bounce", source: "test" });
   await reset(email);
@@ -64,7 +64,7 @@ test("a reset mail brings a link and a token that sets a new password", async ()
   ).resolves.toBeDefined();
 });
 
-test("a reset mail goes to the stored address, however the given one is written", async () => {
+test("a reset mail goes to the stored address, whatever the spelling in the request", async () => {
   const email = await join("Kim");
   await reset(email.replace("Kim", "\u212Aim"));
   await reset(email.toUpperCase());
@@ -78,7 +78,7 @@ test("a reset mail goes to the stored address, however the given one is written"
   expect(JSON.stringify(mails.map(({ to }) => to))).not.toContain(email.toUpperCase());
 });
 
-test("a name cannot bring markup into the mail", async () => {
+test("markup in a user's name is escaped in the mail", async () => {
   const email = `user-${crypto.randomUUID()}@example.com`;
   await signups.signUp({ email, password: "the old horse", name: '<img src="x">' });
   await reset(email);
@@ -87,12 +87,12 @@ test("a name cannot bring markup into the mail", async () => {
   expect(mail!.text).toContain('Hello <img src="x">');
 });
 
-test("who has no account gets no mail", async () => {
+test("an address without an account gets no mail", async () => {
   await reset("nobody@pennymail.test");
   expect(await inbox("nobody@pennymail.test")).toEqual([]);
 });
 
-test("a sending config can be the system sender, whoever it belongs to", async () => {
+test("the sending config of any organization can be the system sender", async () => {
   const [{ caller }, { email }] = [await signedUp(), await signedUp()];
   const { credentials } = (await sandboxes.createAccount(sandbox)).resend!;
   const given = {
@@ -136,7 +136,7 @@ const message = (email: string): SQSEvent => ({
   ],
 });
 
-test("what the provider did not take now goes back to the queue, and arrives once", async () => {
+test("a mail that the provider rejects temporarily returns to the queue and arrives once", async () => {
   const email = await join("flaky+503");
   expect(await worker.handler(message(email))).toEqual({
     batchItemFailures: [{ itemIdentifier: "1" }],
@@ -146,13 +146,13 @@ test("what the provider did not take now goes back to the queue, and arrives onc
   expect(await inbox(email)).toHaveLength(1);
 });
 
-test("what the provider refuses is not asked again", async () => {
+test("a mail that the provider rejects permanently is not retried", async () => {
   const email = await join("rejected+");
   expect(await worker.handler(message(email))).toEqual({ batchItemFailures: [] });
   expect(await inbox(email)).toEqual([]);
 });
 
-test("a mail that may have gone out is not sent again", async () => {
+test("a mail with a lost response is not retried", async () => {
   let calls = 0;
   const server = createServer((request, response) => {
     calls++;

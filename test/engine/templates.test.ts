@@ -118,7 +118,7 @@ describe("bodies", () => {
   test("are not read by lists and sends", async () => {
     const caller = await oneSite();
     const { id } = await make(caller, { html: noise(150_000) });
-    // A request knows it from the organization's item.
+    // A request has already read the deleted sites with the item of the organization.
     await deletedSites(caller.orgId);
     const listed = await measureUnits(() => templates.list(caller, { limit: 50 }));
     expect(listed.usage.readUnits).toBeLessThanOrEqual(1);

@@ -1,5 +1,5 @@
-// Ids inside queries and bodies: those of another organization, or of another site than the key's,
-// are taken by no route.
+// Ids in queries and bodies: no route accepts an id of another organization, or of a site other than
+// the site of the key.
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import * as z from "zod";
 import * as apiKeys from "../../shared/domain/identity/api-keys.ts";
@@ -17,7 +17,7 @@ import {
   routeTable,
 } from "../support/one-of-each-record.ts";
 
-// The others may only ask so often in a minute.
+// The tests exceed the rate limit of other plans.
 beforeAll(() => {
   vi.stubEnv("DEFAULT_PLAN", "enterprise");
 });
@@ -27,7 +27,7 @@ afterAll(() => {
 
 type Fields = Record<string, unknown>;
 interface Case {
-  /** What is good, with ids of one's own. */
+  /** Valid fields, with own ids. */
   body?: Fields;
   query?: Fields;
 }
@@ -40,7 +40,7 @@ const mail = (made: IdsByKind) => ({
 });
 const rules = { match: "all", conditions: [] };
 
-/** Requests with ids in them; whoever adds such a field adds it here. */
+/** Requests with ids. A new field with an id needs a case here. */
 const cases: Record<string, (made: IdsByKind) => Case[]> = {
   "POST /api-keys": (made) => [{ body: { name: "bound", siteId: made.sites } }],
   "GET /contacts": (made) =>
@@ -220,9 +220,9 @@ const matches = (made: IdsByKind): Fields[] => [
   { trigger: "email_open", match: { campaignId: made.campaigns } },
 ];
 
-/** Names no record of a kind, or is tried by a test of its own. */
+/** Fields that name no record of a kind, or that have their own test. */
 const otherwise = [
-  "contactIds", // many at once: each that is not there is told of, below
+  "contactIds", // each contact that does not exist is reported, below
   "enrollmentId", // below
   "variantId", // of the campaign in the path, below
   "batchId", // below
@@ -239,7 +239,7 @@ type Schema = {
   $defs?: Record<string, Schema>;
 } & Partial<Record<"anyOf" | "oneOf" | "allOf", Schema[]>>;
 
-/** Names of fields that look like ids, however deep. */
+/** Finds the names of fields that look like ids, at any depth. */
 function idsIn(schema: Schema, defs = schema.$defs ?? {}, depth = 0): string[] {
   if (depth > 12) return [];
   const found = schema.$ref ? [defs[schema.$ref.split("/").at(-1)!] ?? {}] : [];
@@ -265,7 +265,7 @@ const namesIn = (value: unknown): string[] =>
       ])
     : [];
 
-test("every field with an id is tried", () => {
+test("the cases cover every field that has an id", () => {
   const untried = routeTable
     .filter(({ route }) => route.auth !== "public" && !route.rawBodyTypes)
     .flatMap(({ route, signature }) => {
@@ -288,7 +288,7 @@ const withSession = (token: string): LambdaRequest => ({
 });
 
 /**
- * The same fields with those that name `kind` leading to another record, and how often that was.
+ * Replaces the ids of records of `kind`. Returns the new fields and the number of changes.
  */
 function led(
   value: unknown,
@@ -344,7 +344,7 @@ async function tried(
   });
 }
 
-/** An empty page; or, where many can be named at once, it is told that this one is not there. */
+/** The response is an empty page, or, for several ids, reports that the record does not exist. */
 const isEmpty = (data: unknown): boolean =>
   Object.values(data ?? {}).some((one) => Array.isArray(one) && one.length === 0);
 const isRefused = (data: unknown): boolean =>
@@ -382,7 +382,7 @@ async function steps(credential: LambdaRequest, made: IdsByKind): Promise<number
   return (added.body.data as { steps: { id: number }[] }).steps[0]!.id;
 }
 
-test("no id of another organization is taken in a query or a body", async () => {
+test("no query or body accepts an id of another organization", async () => {
   const [owner, stranger] = await Promise.all([createAccount(), createAccount()]);
   const [own, foreign] = await Promise.all([
     createEachKind(withSession(owner.token)),
@@ -390,7 +390,7 @@ test("no id of another organization is taken in a query or a body", async () => 
   ]);
   own.steps = await steps(withSession(owner.token), own);
   await nothingTaken(withSession(owner.token), own, foreign, () => true);
-  // All is well with ids of one's own, or the above would prove nothing.
+  // The same requests succeed with own ids. Otherwise the refusals above would prove nothing.
   for (const [signature, given] of Object.entries(cases) as [
     RouteSignature,
     (made: IdsByKind) => Case[],
@@ -405,7 +405,7 @@ test("no id of another organization is taken in a query or a body", async () => 
     }
 });
 
-test("no id of another site is taken in a query or a body of a bound key", async () => {
+test("no query or body of a bound key accepts an id of another site", async () => {
   const { caller, token } = await createAccount();
   const own = await createEachKind(withSession(token));
   own.steps = await steps(withSession(token), own);
@@ -429,7 +429,7 @@ test("no id of another site is taken in a query or a body of a bound key", async
   );
 });
 
-test("of many contacts named at once those of others are not found", async () => {
+test("requests with several contacts do not find contacts of another organization", async () => {
   const [owner, stranger] = await Promise.all([createAccount(), createAccount()]);
   const [own, foreign] = await Promise.all([
     createEachKind(withSession(owner.token)),
@@ -456,7 +456,7 @@ test("of many contacts named at once those of others are not found", async () =>
   expect(off.body.data).toMatchObject({ removed: 1 });
 });
 
-test("enrollments, variants, batches and uploads of others are not found", async () => {
+test("enrollments, variants, batches and uploads of another organization are not found", async () => {
   const [owner, stranger] = await Promise.all([createAccount(), createAccount()]);
   const [own, foreign] = await Promise.all([
     createEachKind(withSession(owner.token)),

@@ -24,7 +24,7 @@ import {
 
 interceptClients();
 
-/** A reader of `n` mails, each with a link of its own. */
+/** Creates a recipient of `n` mails, each with its own unsubscribe link. */
 async function reader(n = 1, known = true) {
   const mail = await createSentMails(0);
   const { caller, orgId, siteId } = mail;
@@ -68,7 +68,7 @@ async function reader(n = 1, known = true) {
   };
 }
 
-test("who leaves by a link has left, the mail tells so, and rules are met, once", async () => {
+test("an unsubscribe by link changes the contact, records one event and scores once", async () => {
   const { links, item, state, eventsOf, sendIds, caller, contact, told } = await reader();
   expect(await state(links[0])).toBe("subscribed");
   for (let n = 0; n < 3; n++) await unsubscribes.unsubscribe(links[0]!, "192.0.2.7");
@@ -82,7 +82,7 @@ test("who leaves by a link has left, the mail tells so, and rules are met, once"
   expect(await state(links[0])).toBe("unsubscribed");
 });
 
-test("looking at the page changes nothing", async () => {
+test("reading the status of a link changes nothing", async () => {
   const { links, item, eventsOf, sendIds } = await reader();
   const before = await item();
   for (let n = 0; n < 3; n++) await unsubscribes.findStatus(links[0]!);
@@ -90,7 +90,7 @@ test("looking at the page changes nothing", async () => {
   expect(await eventsOf(sendIds[0]!)).toEqual([]);
 });
 
-test("who has left leaves no second mail; who came back may leave again, by the same link too", async () => {
+test("an unsubscribed contact causes no second event, and after a resubscribe can unsubscribe again", async () => {
   const { links, item, eventsOf, sendIds, state } = await reader(2);
   await unsubscribes.unsubscribe(links[0]!);
   await unsubscribes.unsubscribe(links[1]!);
@@ -108,7 +108,7 @@ test.each([
   ["unsubscribe", unsubscribes.unsubscribe, "unsubscribed"],
   ["resubscribe", unsubscribes.resubscribe, "subscribed"],
 ] as const)(
-  "dead at any step, and done again, %s is whole and counted once",
+  "after a crash at any step and a repeated request, %s is complete and counted once",
   async (name, act, status) => {
     await crashAtSomeSteps(async (kill) => {
       const { links, item, eventsOf, sendIds, told, counted } = await reader();
@@ -122,7 +122,7 @@ test.each([
   },
 );
 
-test("clicks that race make one event and one score", async () => {
+test("30 concurrent clicks record one event and one score", async () => {
   const { links, item, eventsOf, sendIds, counted } = await reader();
   await Promise.all(Array.from({ length: 30 }, () => unsubscribes.unsubscribe(links[0]!)));
   expect(await item()).toMatchObject({ status: "unsubscribed", score: -10 });
@@ -130,7 +130,7 @@ test("clicks that race make one event and one score", async () => {
   expect(await counted()).toMatchObject({ all: 1, unsubscribe: 1 });
 });
 
-test("a link without a mail, or of a mail that is gone, unsubscribes all the same, and only from its site", async () => {
+test("a link without a send, or of a deleted send, unsubscribes from its site only", async () => {
   const { tokenOf, item, email, orgId, state } = await reader();
   for (const token of [tokenOf(), tokenOf(orgId * 100_000 + 999)]) {
     await unsubscribes.unsubscribe(token);
@@ -143,7 +143,7 @@ test("a link without a mail, or of a mail that is gone, unsubscribes all the sam
   }
 });
 
-test("a link lives on when the address has changed, and when the contact was deleted and came again", async () => {
+test("a link works after the address changes, and after the contact is deleted and created again", async () => {
   const { links, caller, contact, email, siteId, item, state } = await reader();
   await contacts.change(caller, contact.id, { email: `new-${email}` });
   expect((await unsubscribes.findStatus(links[0]!)).email).toBe(`new-${email}`);
@@ -160,7 +160,7 @@ const contactOf = (orgId: number, siteId: number, email: string) =>
   get<ContactItem>(keys.contact(orgId, siteId, email));
 
 describe("an address without a contact", () => {
-  test("is kept from marketing, and comes back", async () => {
+  test("is stored as an unsubscribed contact, and can resubscribe", async () => {
     const { links, orgId, siteId, email, state, eventsOf, sendIds } = await reader(1, false);
     expect(await state(links[0])).toBe("subscribed");
     for (let n = 0; n < 2; n++) await unsubscribes.unsubscribe(links[0]!);
@@ -180,7 +180,7 @@ describe("an address without a contact", () => {
     ]);
   });
 
-  test("leaves one site only, and every site by a wish of its own", async () => {
+  test("unsubscribes from one site, and from all sites only on request", async () => {
     const { links, caller, orgId, email, state } = await reader(1, false);
     const other = await sites.create(caller, sites.NewSite.parse({ name: "Other" }));
     const there = await contacts.create(caller, { siteId: other.id, ...newContact(email) });
@@ -203,7 +203,7 @@ describe("an address without a contact", () => {
     ]);
   });
 
-  test("that was erased is not kept again", async () => {
+  test("that was erased is not stored again", async () => {
     const { links, caller, orgId, siteId, email, contact, state } = await reader();
     await erase(caller, contact.id);
     await unsubscribes.unsubscribe(links[0]!);
@@ -213,7 +213,7 @@ describe("an address without a contact", () => {
     ]);
   });
 
-  test("whose contact is made after it left everything comes back as that contact", async () => {
+  test("that left all sites and is created as a contact later resubscribes as that contact", async () => {
     const { links, caller, siteId, email, state } = await reader(1, false);
     await suppressions.suppress(caller.orgId, {
       email,
@@ -231,7 +231,7 @@ describe("an address without a contact", () => {
   });
 });
 
-test("who bounced stays suppressed whatever it clicks, and the wish is kept for when it is not", async () => {
+test("a bounced contact stays suppressed, and its unsubscribe applies once the bounce is removed", async () => {
   const { links, orgId, email, state, item, sendIds } = await reader();
   await applyMessages(
     await createEventMessage(orgId, [createEvent(sendIds[0]!, "bounce", 1, { email })]),
@@ -248,7 +248,7 @@ test("who bounced stays suppressed whatever it clicks, and the wish is kept for 
   expect([await state(links[0]), (await item()).status]).toEqual(["unsubscribed", "unsubscribed"]);
 });
 
-test("a token that is not ours, or of a site that is gone, is a 404 for everything", async () => {
+test("a forged token and a token of a deleted site are a 404 for every action", async () => {
   const { caller } = await createSentMails(0);
   const site = await sites.create(caller, sites.NewSite.parse({ name: "Gone" }));
   const gone = (await createTokenMaker("unsubscribe"))({

@@ -1,6 +1,6 @@
-// An upgrade in place: the items and queued messages of a previous release, written by its own code
-// (test/fixtures/upgrade), go on with the workers and endpoints of this one. Renaming a queue, a
-// message field or a stored attribute without a migration fails here.
+// An upgrade in place: items and queued messages that the code of a previous release wrote
+// (test/fixtures/upgrade) are processed by the workers and endpoints of this release. Renaming a
+// queue, a message field or a stored attribute without a migration fails here.
 
 import { randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
@@ -41,8 +41,7 @@ let heard: string[];
 let stop: () => Promise<unknown>;
 
 beforeAll(async () => {
-  // The clock goes back to when the fixture was written: its leases, schedules and expiry are of
-  // that day.
+  // The leases, schedules and expiry times of the fixture are of the day on which it was written.
   clock.advanceClock((Date.parse(world.until) - clock.now().getTime()) / 1000);
   const kms = await startKmsAndSecrets({
     keyFile: fileURLToPath(new URL("kms-key", folder)),
@@ -91,7 +90,7 @@ function revived(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, revived(one)]));
 }
 
-test("every queued message of the previous release is one that a queue of this release takes", () => {
+test("the queues of this release accept every queued message of the previous release", () => {
   for (const { queue, body } of messages) {
     const known = Object.values(queues).find(({ name }) => name === queue);
     expect(known, queue).toBeDefined();
@@ -101,7 +100,7 @@ test("every queued message of the previous release is one that a queue of this r
   }
 });
 
-test("what was waiting goes on, nothing is sent twice, and every list answers", async () => {
+test("waiting mail is sent once, sequences and campaigns end, and every list responds", async () => {
   const runSchedules = async () => {
     await Promise.all([due.drainAll(), sequencesDue.enqueueDueShards()]);
   };
@@ -127,8 +126,8 @@ test("what was waiting goes on, nothing is sent twice, and every list answers", 
   ).toEqual([3, 4, 5].map((i) => `batch-${i}@example.com`));
   for (const name of ["queued", "scheduled", "secure"])
     expect((await findDetail(shop.caller, world.sends[name])).status, name).toBe("sent");
-  // The three who waited in the sequence got its second mail; the half and the planned campaign
-  // reached all eight.
+  // Three contacts waited in the sequence and got its second mail. The campaign that was half sent
+  // and the scheduled one reached all eight contacts.
   expect(provider.mails.filter(({ subject }) => subject === "Later")).toHaveLength(3);
   for (const name of ["done", "half", "planned"])
     expect((await findCampaignDetail(shop.caller, world.campaigns[name])).status, name).toBe(
@@ -143,7 +142,7 @@ test("what was waiting goes on, nothing is sent twice, and every list answers", 
   let lists = 0;
   for (const group of groups)
     for (const { method, path, auth } of group.routes) {
-      // Stock photos need a key of Pexels.
+      // Stock photos need an API key of Pexels.
       if (
         method !== "GET" ||
         path.includes("{") ||
@@ -154,7 +153,7 @@ test("what was waiting goes on, nothing is sent twice, and every list answers", 
       const { status, body } = await invokeRoute(group, `GET /${path.replace("/api/v1/", "")}`, {
         headers,
       });
-      // Some need a query of their own or a browser session; what fails inside answers 5xx.
+      // Some routes need query parameters or a session. An internal error would be a 5xx.
       expect([200, 400, 403], `${path} ${JSON.stringify(body)}`).toContain(status);
       if (status === 200) lists++;
     }

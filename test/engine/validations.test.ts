@@ -1,5 +1,4 @@
-// Validations and sender checks as callers get them, against a DNS server and a registry on this
-// machine.
+// Validations and sender checks through the routes, with a DNS server and a registry on this machine.
 import { randomUUID } from "node:crypto";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -22,7 +21,7 @@ interceptClients();
 
 let dns: DnsServer;
 let registry: Server;
-/** By path; a number is a status. */
+/** Responses of the registry by path. A number is a status. */
 const registered: Record<string, unknown> = {};
 const asked: string[] = [];
 
@@ -65,7 +64,7 @@ const post =
 const validate = post("/validate");
 const senderCheck = post("/sender-check");
 
-/** A name that nobody has asked for: answers are kept. */
+/** A new domain name, because DNS answers are cached. */
 const fresh = (): string => `d${randomUUID().slice(0, 8)}.com`;
 const mx = (domain: string) => ({
   [`MX ${domain}`]: [{ preference: 10, exchange: `mail.${domain}` }],
@@ -244,7 +243,7 @@ describe("sender check", () => {
       domainAge: { ageDays: 1000 },
     });
     expect(asked).toEqual([`GET /domain/${domain} application/rdap+json, application/json`]);
-    // Below it the organizational domain speaks, and what it says of those below it.
+    // A subdomain uses the DMARC record and the age of its organizational domain.
     const below = await senderCheck<SenderCheck>(await createAccount(), {
       email: `news@mail.${domain}`,
     });

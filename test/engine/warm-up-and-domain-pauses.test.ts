@@ -1,5 +1,5 @@
-// How fast bulk mail goes beside the pace of its config: a new account warms up, and a domain that
-// defers is waited for.
+// Limits of bulk mail besides the rate limit of its config: the warm-up of a new account, and the
+// pause of a recipient domain that defers.
 import { beforeAll, expect, test } from "vitest";
 import { query, update, write } from "../../shared/adapters/dynamodb/table.ts";
 import * as clock from "../../shared/clock.ts";
@@ -32,7 +32,7 @@ test("the limit grows by the same factor every day, and ends after the last day"
 });
 
 test("holds bulk mail above the daily limit for the next days; a single send goes at once and counts", async () => {
-  // Days begin at midnight UTC: no test step crosses it unless it means to.
+  // Days begin at midnight UTC, so the test starts at 6:00.
   clock.advanceClock(day - ((clock.now().getTime() / 1000) % day) + 6 * 3600);
   const from = await mailroom.createSender("postmark");
   await sendingConfigs.update(from.caller, from.configId, {

@@ -84,7 +84,7 @@ async function shop() {
       queryAll(ranges.visits(who.orgId, who.siteId, visitorId), { consistent: true });
     return { contact, token, visitorId, view, act, identify, item, events, waiting };
   };
-  /** Active, and everybody in it waits a day. */
+  /** Creates an active sequence whose first step is a delay of a day. */
   const sequence = async (more: object): Promise<number> => {
     const { id } = await sequences.create(
       who.caller,

@@ -8,7 +8,7 @@ import { invalid, unavailable } from "../../shared/errors.ts";
 import { handleEach } from "../../shared/kernel/queue-worker.ts";
 import { queues } from "../../shared/queues.ts";
 
-test("sends messages that exceed the size of one call in several calls", async () => {
+test("enqueue splits messages that exceed the size of one call into several calls", async () => {
   const { send } = SqsClient.prototype;
   const calls: number[] = [];
   SqsClient.prototype.send = function (
@@ -39,7 +39,7 @@ test("sends messages that exceed the size of one call in several calls", async (
   expect(calls.reduce((sum, bytes) => sum + bytes, 0)).toBeGreaterThan(1_990_000);
 });
 
-/** Receives all messages that are there, as the event source would. */
+/** Receives the visible messages, like the event source of a Lambda function. */
 async function receivedFrom(name: string): Promise<SQSEvent> {
   const client = new SQSClient({ useQueueUrlAsEndpoint: false });
   const command = new ReceiveMessageCommand({
