@@ -516,7 +516,7 @@ const trend = [
 const pickOf = (one: object, names: string[]) =>
   Object.fromEntries(Object.entries(one).filter(([name]) => names.includes(name)));
 
-/** GET /events and GET /sends tell the same story. */
+/** Checks that GET /events and GET /sends return the same history. */
 async function agreeOnLists(
   caller: mailroom.TestSender["caller"],
   mine: Story[],

@@ -101,24 +101,21 @@ describe("single mails", () => {
   test.each([
     ["to the plan", { mailsLeft: included }],
     ["to the credits", { mailsLeft: 0, credit: 1000 * each }],
-  ])(
-    "after a crash while a mail is charged %s, only listed mails are charged",
-    async (_, has) => {
-      const from = await shop(has);
-      await crashAtEveryStep(async (kill) => {
-        await kill(() =>
-          mailroom.send(from, { to: "a@x.com", html: `<p>${"words ".repeat(500)}</p>` }),
-        );
-        await books(from, included - has.mailsLeft);
-      });
-      await mailroom.runWorkers();
-      const { sends } = await books(from, included - has.mailsLeft);
-      const mailed = from.provider.mails.map(({ sendId }) => sendId);
-      expect(mailed).toEqual(expect.arrayContaining(sends.map(({ id }) => id)));
-      expect(new Set(mailed).size).toBe(mailed.length);
-      await from.provider.stop();
-    },
-  );
+  ])("after a crash while a mail is charged %s, only listed mails are charged", async (_, has) => {
+    const from = await shop(has);
+    await crashAtEveryStep(async (kill) => {
+      await kill(() =>
+        mailroom.send(from, { to: "a@x.com", html: `<p>${"words ".repeat(500)}</p>` }),
+      );
+      await books(from, included - has.mailsLeft);
+    });
+    await mailroom.runWorkers();
+    const { sends } = await books(from, included - has.mailsLeft);
+    const mailed = from.provider.mails.map(({ sendId }) => sendId);
+    expect(mailed).toEqual(expect.arrayContaining(sends.map(({ id }) => id)));
+    expect(new Set(mailed).size).toBe(mailed.length);
+    await from.provider.stop();
+  });
 });
 
 describe("mails set aside for single sends", () => {

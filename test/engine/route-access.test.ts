@@ -105,7 +105,7 @@ const scopes = [
 ];
 
 test("every route refuses an API key without its scope", async () => {
-  // Each account may only ask so often in a minute.
+  // One account would exceed its rate limit.
   for (const some of splitIntoBatches(
     routeTable.filter(({ route }) => route.auth === "account"),
     40,
