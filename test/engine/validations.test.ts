@@ -501,7 +501,7 @@ describe("metering", () => {
   });
 });
 
-/** A session lives a week. */
+/** A session expires after a week. */
 async function relogged({ email, password }: TestAccount) {
   const { account: group } = await import("../../functions/http/account.ts");
   const { cookies } = await invokeRoute(group, "POST /auth/login", { body: { email, password } });
