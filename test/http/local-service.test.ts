@@ -634,7 +634,7 @@ test("npm start leaves no process behind when it is stopped", async () => {
         ),
       { timeout: 5000 },
     )
-    .toBe("is gone");
+    .toBe("is stopped");
 });
 
 let common: Promise<RunningTestService> | undefined;

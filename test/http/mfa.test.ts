@@ -42,7 +42,7 @@ const codeOf = (secret: string, steps = 0) =>
     timestamp: Date.now() + steps * 30_000,
   });
 
-/** Signs up and enables an app with the previous code, so that the current and next one are unused. */
+/** Signs up and enables an app with the previous code. The current and next code stay unused. */
 async function withApp(): Promise<TestClient & Setup & Enabled> {
   // If a step ends during the test, the previous code is no longer accepted.
   const left = 30_000 - (Date.now() % 30_000);

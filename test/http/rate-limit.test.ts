@@ -1,5 +1,5 @@
-// Rate limits on a separate service whose organizations are on the free plan: 100 requests a minute,
-// and 20 sends.
+// Rate limits on a separate service whose organizations are on the free plan: 100 requests and 20
+// sends per minute.
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { type LocalService, startLocalService } from "../../infra/local/service.ts";
 import {

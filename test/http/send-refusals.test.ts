@@ -165,7 +165,7 @@ describe("the error names the field:", () => {
     ["metadata within metadata", { metadata: { a: { b: 1 } } }, "metadata.a"],
     ["a number that cannot be stored", { metadata: { n: 2 ** 53 } }, "metadata.n"],
     [
-      "a number too near to 0 to be stored",
+      "a number too close to 0 to be stored",
       { variables: { order: [{ n: 5e-324 }] } },
       "variables.order.0.n",
     ],
