@@ -15,6 +15,74 @@ export type ProblemKind =
   | "upstream"
   | "unavailable";
 
+/** The codes of error responses. Programs compare them, so a code keeps its name. */
+export const errorCodes = [
+  "allowance_moved",
+  "already_enabled",
+  "already_revoked",
+  "campaign_running",
+  "campaign_status",
+  "changed_meanwhile",
+  "checkout_required",
+  "conflict",
+  "contended",
+  "domain_taken",
+  "email_exists",
+  "email_taken",
+  "forbidden",
+  "form_inactive",
+  "holiday_running",
+  "idempotency_in_progress",
+  "idempotency_mismatch",
+  "in_use",
+  "internal",
+  "invalid_csv",
+  "invalid_form",
+  "invalid_json",
+  "invalid_token",
+  "limit_exceeded",
+  "list_exists",
+  "method_not_allowed",
+  "method_unavailable",
+  "no_sending_config",
+  "no_subscription",
+  "not_configured",
+  "not_found",
+  "origin_forbidden",
+  "payload_too_large",
+  "payment_failed",
+  "payment_required",
+  "physical_address_missing",
+  "plan_unchanged",
+  "provider_refused",
+  "rate_limited",
+  "scope_missing",
+  "sequence_archived",
+  "session_required",
+  "setup_needed",
+  "signature_invalid",
+  "signup_closed",
+  "site_deleted",
+  "site_forbidden",
+  "site_has_sends",
+  "subscription_exists",
+  "tag_exists",
+  "too_many",
+  "too_many_rules",
+  "too_many_sequences",
+  "too_many_variants",
+  "unauthorized",
+  "unavailable",
+  "unsupported_media_type",
+  "upstream",
+  "url_taken",
+  "validation_failed",
+  "wrong_code",
+  "wrong_passphrase",
+  "wrong_password",
+] as const;
+export type ErrorCode = (typeof errorCodes)[number];
+
 /** One invalid field. `path` is its dotted name, such as `recipients.3.to`. */
 export interface ProblemDetail {
   path: string;
@@ -22,8 +90,8 @@ export interface ProblemDetail {
 }
 
 interface ProblemOptions {
-  /** Stable snake_case code for programs. Each kind has a default. */
-  code?: string;
+  /** Each kind has a default. */
+  code?: ErrorCode;
   details?: ProblemDetail[];
   /** Replaces the HTTP status of the kind, for webhooks whose provider expects another one. */
   status?: number;
@@ -35,7 +103,7 @@ interface ProblemOptions {
 /** `message` is one sentence for the caller. */
 export class Problem extends Error {
   readonly kind: ProblemKind;
-  readonly code: string;
+  readonly code: ErrorCode;
   readonly details: ProblemDetail[] | undefined;
   readonly bodyFields: Record<string, string | number>;
   readonly status: number | undefined;
@@ -54,7 +122,7 @@ export class Problem extends Error {
   }
 }
 
-const defaultCodes: Record<ProblemKind, string> = {
+const defaultCodes: Record<ProblemKind, ErrorCode> = {
   invalid: "validation_failed",
   unauthenticated: "unauthorized",
   unpaid: "payment_required",
@@ -96,7 +164,7 @@ export const upstream = problem("upstream");
 /** The service cannot do this now: a setting is missing, or one of its parts is down. */
 export const unavailable = problem("unavailable");
 
-const contendedCode = "contended";
+const contendedCode: ErrorCode = "contended";
 /** 503 with Retry-After: too many concurrent writes of one item, and the retries are used up. */
 export const contended = (itemName: string): Problem =>
   unavailable(`${itemName} is being changed by too many requests at once: try again in a moment`, {

@@ -1,4 +1,5 @@
-// Resolves `<api id>.execute-api.localhost` to this machine, because some resolvers do not.
+// Makes `<api id>.execute-api.localhost` this machine, also where the system's resolver does not
+// know such names.
 import { createRequire, syncBuiltinESMExports } from "node:module";
 
 type Lookup = (name: string, ...more: unknown[]) => void;

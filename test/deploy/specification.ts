@@ -1,12 +1,12 @@
-// The files of test/http that run against a deployed stage, and why the others do not.
+// Which files of test/http run against a deployed stage, and why the others do not.
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 
 const ownService =
-  "it starts its own service, with settings or a clock that the stage does not have";
+  "it starts a service of its own, with settings or a clock that the stage does not have";
 const ownMachine = "it is about the service on one machine";
 
-/** Reasons by file name without `.test.ts`. */
+/** By file name, without `.test.ts`. */
 const leftOut: Record<string, string> = {
   billing: ownService,
   "secret-leaks": ownService,

@@ -1,5 +1,5 @@
-// Crashes, pauses of workers, repeated messages and concurrent changes: each step of a sequence
-// runs once, and all counts agree.
+// Crashes, pauses of workers, repeated messages and concurrent changes: each step of a sequence runs
+// once, and all counts agree.
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import { TransactWriteCommand, UpdateCommand } from "../../shared/adapters/dynamodb/commands.ts";

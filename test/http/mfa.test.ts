@@ -36,15 +36,15 @@ const me = async (cookie: string) =>
 const statusOf = async ({ call }: TestClient) =>
   expectStatus(200, await call("GET", "/mfa/status", undefined, session)).body.data;
 
-/** The code `steps` of 30 seconds from now. The service also accepts the previous and next code. */
+/** `steps` of 30 seconds from now: the service takes the one before and the one after too. */
 const codeOf = (secret: string, steps = 0) =>
   new TOTP({ secret: Secret.fromBase32(secret) }).generate({
     timestamp: Date.now() + steps * 30_000,
   });
 
-/** Signs up and enables an app with the previous code. The current and next code stay unused. */
+/** The code of the step before has been used, so that this one and the next are left. */
 async function withApp(): Promise<TestClient & Setup & Enabled> {
-  // If a step ends during the test, the previous code is no longer accepted.
+  // A step that ends in the middle of a test would end the codes of the one before it.
   const left = 30_000 - (Date.now() % 30_000);
   if (left < 3000) await sleep(left);
   const client = await signedUp();

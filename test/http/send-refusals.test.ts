@@ -1,4 +1,5 @@
-// Refused mail: each limit is tested at its value and one above. Refused mail is not stored.
+// Mail that is refused: every limit at the limit and one past it. What is refused leaves nothing
+// behind.
 import { beforeAll, describe, expect, test } from "vitest";
 import { expectStatus, request, signedUp } from "../support/api-client.ts";
 import {
@@ -13,10 +14,10 @@ import {
 const here = await isLocalService();
 const inDays = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString();
 const one = () => uniqueAddresses(1)[0]!;
-/** Mail that does not go out while the tests run. */
+/** Never goes out while a test runs. */
 const later = { scheduledAt: inDays(1) };
 
-// All refused mail has this recipient, who must have no mail in the end.
+// Whatever is refused is addressed to this one, who must have nothing in the end.
 const nobody = one();
 let strict: SendingClient;
 let generous: SendingClient;
@@ -24,7 +25,7 @@ beforeAll(async () => {
   [strict, generous] = await Promise.all([createSendingClient(), createSendingClient()]);
 });
 
-/** An object whose JSON has exactly this number of bytes. */
+/** JSON of exactly so many bytes. */
 const object = (bytes: number) => ({ word: "x".repeat(bytes - '{"word":""}'.length) });
 const file = (bytes: number) => ({
   filename: "a.bin",
@@ -47,7 +48,7 @@ const ofContent: Refusal[] = [
   ["text of more than 1,000,000 characters", { text: "x".repeat(1_000_001) }, "text"],
   ["html without a subject", { subject: undefined }, "subject"],
   ["a subject without html or a template", { html: undefined }, "html"],
-  ["neither content nor a template", { html: undefined, subject: undefined }, "templateId"],
+  ["nothing to say", { html: undefined, subject: undefined }, "templateId"],
   ["html that does not parse", { html: "<p>\n{{ name" }, "html"],
   ["a subject that does not parse", { subject: "{% if %}" }, "subject"],
   ["text that does not parse", { text: "{% nonsense %}" }, "text"],
@@ -71,16 +72,16 @@ const ofContent: Refusal[] = [
     "headers.Resent-Bcc",
   ],
   [
-    "a header of the format of the mail",
+    "a header that says what form the mail has",
     { headers: { "Content-Disposition": "attachment" } },
     "headers.Content-Disposition",
   ],
   [
-    "a header of the delivery",
+    "a header that says who delivered it",
     { headers: { "delivered-to": "all@example.com" } },
     "headers.delivered-to",
   ],
-  ["a header that the service sets", { headers: { bCC: "all@example.com" } }, "headers.bCC"],
+  ["a header that we set ourselves", { headers: { bCC: "all@example.com" } }, "headers.bCC"],
   ["21 headers", { headers: headers(21) }, "headers"],
   ["a header of 999 characters", { headers: { "X-One": "x".repeat(999) } }, "headers.X-One"],
   ["variables of more than 10,000 bytes", { variables: object(10_001) }, "variables"],
@@ -94,7 +95,7 @@ const ofContent: Refusal[] = [
     "attachments.0.content",
   ],
   [
-    "an attachment with truncated base64",
+    "an attachment cut off in its base64",
     { attachments: [{ filename: "a.txt", content: "aGVsbG8" }] },
     "attachments.0.content",
   ],
@@ -119,27 +120,23 @@ const ofContent: Refusal[] = [
     "attachments.0",
   ],
   [
-    "an attachment with an invalid content type",
+    "an attachment of no content type",
     { attachments: [{ filename: "a", type: "text", content: "" }] },
     "attachments.0.type",
   ],
   [
-    "an unknown upload",
+    "an upload that never was",
     { attachments: [{ filename: "a", uploadId: "nothing" }] },
     "attachments.0.uploadId",
   ],
-  ["a time that is not valid", { scheduledAt: "tomorrow" }, "scheduledAt"],
+  ["a time that is none", { scheduledAt: "tomorrow" }, "scheduledAt"],
   ["a time without a zone", { scheduledAt: "2030-01-01T00:00:00" }, "scheduledAt"],
   ["a time more than 30 days ahead", { scheduledAt: inDays(31) }, "scheduledAt"],
-  [
-    "a passphrase for a mail that is not secure",
-    { securePassphrase: "open sesame" },
-    "securePassphrase",
-  ],
-  ["a tracking flag that is not a boolean", { trackOpens: "yes" }, "trackOpens"],
+  ["a passphrase for what is not secure", { securePassphrase: "open sesame" }, "securePassphrase"],
+  ["a tracking flag that is none", { trackOpens: "yes" }, "trackOpens"],
 ];
 
-describe("the error names the field:", () => {
+describe("is refused, with the field that is wrong", () => {
   test.each(ofContent)("%s", async (_, fields, path) => {
     const { status, body } = await strict.sendBatch([{ to: nobody }], fields);
     expect([status, body.details?.[0]?.path]).toEqual([400, path]);
@@ -148,7 +145,7 @@ describe("the error names the field:", () => {
 
   test.each<Refusal>([
     ["a recipient with a second line", { to: "a@example.com\r\nBcc: all@example.com" }, "to"],
-    ["two recipients in one field", { to: "a@example.com, b@example.com" }, "to"],
+    ["two recipients in one", { to: "a@example.com, b@example.com" }, "to"],
     ["no recipient", { to: undefined }, "to"],
     ["an address of 255 characters", { to: `${"a".repeat(243)}@example.com` }, "to"],
     ["a recipient's name of more than one line", { toName: "Ada\nBcc: all@example.com" }, "toName"],
@@ -165,17 +162,17 @@ describe("the error names the field:", () => {
     ["metadata within metadata", { metadata: { a: { b: 1 } } }, "metadata.a"],
     ["a number that cannot be stored", { metadata: { n: 2 ** 53 } }, "metadata.n"],
     [
-      "a number too close to 0 to be stored",
+      "a number too near to 0 to be stored",
       { variables: { order: [{ n: 5e-324 }] } },
       "variables.order.0.n",
     ],
     ["a template that is no id", { templateId: "one" }, "templateId"],
-  ])("a single mail with %s", async (_, fields, path) => {
+  ])("of a single mail: %s", async (_, fields, path) => {
     const { status, body } = await strict.send({ to: nobody, ...fields });
     expect([status, body.details?.[0]?.path]).toEqual([400, path]);
   });
 
-  test("html that does not parse, with its line", async () => {
+  test("a template that does not parse, with its line", async () => {
     const { body } = await strict.send({ to: nobody, html: "<p>\n<b>\n{{ name | nonsense }}" });
     expect(body.error).toMatch(/^html is not valid Liquid \(line 3\)/);
   });
@@ -193,7 +190,7 @@ describe("the error names the field:", () => {
   });
 });
 
-test("a recipient with a number that cannot be stored is refused; among others it is rejected alone", async () => {
+test("a recipient with a number that cannot be stored is refused by name, and beside others alone", async () => {
   const poisoned = { to: nobody, metadata: { n: 2 ** 53 } };
   const { status, body } = await strict.sendBatch([poisoned]);
   expect([status, body.details?.[0]?.path]).toEqual([400, "recipients.0.metadata.n"]);
@@ -208,7 +205,7 @@ test("a recipient with a number that cannot be stored is refused; among others i
   });
 });
 
-test("too many recipients or attachments are limit_exceeded, with the field", async () => {
+test("too many is `limit_exceeded`, with the field", async () => {
   const tooMany: [object, string][] = [
     [{ recipients: people(1001) }, "recipients"],
     [{ attachments: files(21) }, "attachments"],
@@ -219,7 +216,7 @@ test("too many recipients or attachments are limit_exceeded, with the field", as
   }
 });
 
-test("files over 10 MB, over 25 MB together, or over the provider's limit are refused", async () => {
+test("a file of more than 10 MB is refused, so are files of more than 25 MB together, or than the provider takes", async () => {
   const tooBig = await strict.send({ to: nobody, attachments: [file(10 * MB + 1)] });
   expect([tooBig.status, tooBig.body.code, tooBig.body.details?.[0]?.path]).toEqual([
     400,
@@ -235,7 +232,7 @@ test("files over 10 MB, over 25 MB together, or over the provider's limit are re
     "limit_exceeded",
     "attachments",
   ]);
-  // Postmark accepts 7,000,000 bytes.
+  // Postmark takes 7,000,000 bytes.
   expect(
     (await generous.send({ to: one(), ...later, attachments: [file(7_000_001)] })).status,
   ).toBe(400);
@@ -245,7 +242,7 @@ test("files over 10 MB, over 25 MB together, or over the provider's limit are re
   expect([(await upload(10 * MB)).status, (await upload(10 * MB + 1)).status]).toEqual([201, 400]);
 });
 
-test("a body of 40 MB, one that is not a JSON object and one of another type are refused", async () => {
+test("a body of 40 MB, one that is not JSON and one of another type are refused before they are read", async () => {
   const raw = async (body: string | Uint8Array<ArrayBuffer>, type = "application/json") => {
     const options = {
       raw: body,
@@ -264,7 +261,7 @@ test("a body of 40 MB, one that is not a JSON object and one of another type are
   expect(await raw("to=a", "application/x-www-form-urlencoded")).toEqual([415, expect.any(String)]);
 });
 
-test("records of another organization and unknown ids are a 404", async () => {
+test("what belongs to another organization, or to nobody, is not found", async () => {
   const other = await createSendingClient();
   const template = expectStatus(
     201,
@@ -285,7 +282,7 @@ test("records of another organization and unknown ids are a 404", async () => {
   }
 });
 
-test("sending needs a valid key and a sending config", async () => {
+test("nobody without a key sends", async () => {
   for (const as of ["nobody", { key: "pm_live_wrong" }] as const) {
     const { status, body } = await strict.sendBatch([{ to: nobody }], {}, { as });
     expect([status, body.error]).toEqual([401, "Unauthorized"]);
@@ -300,7 +297,7 @@ test("sending needs a valid key and a sending config", async () => {
   expect([none.status, none.body.code]).toEqual([400, "no_sending_config"]);
 });
 
-test("refused mail is not stored, listed or sent", async () => {
+test("nothing of what was refused was stored, listed or sent", async () => {
   expect(await strict.sends()).toMatchObject({ sends: [], pagination: { total: 0 } });
   if (!here) return;
   await runUntilIdle();
@@ -308,7 +305,7 @@ test("refused mail is not stored, listed or sent", async () => {
   expect(await listInbox(nobody)).toEqual([]);
 });
 
-test("values exactly at their limits are accepted", async () => {
+test("whatever is exactly at its limit is accepted", async () => {
   const at: object[] = [
     { subject: "x".repeat(998) },
     { html: "x".repeat(1_000_000) },
@@ -335,7 +332,7 @@ test("values exactly at their limits are accepted", async () => {
   expect(body.data).toMatchObject({ accepted: 1000, rejected: 0 });
 });
 
-test("invalid recipients of a batch are rejected alone, and results keep the order", async () => {
+test("a bad recipient of a batch is rejected alone, in the right order", async () => {
   const good = people(2);
   const bad = [
     { to: `${nobody}\r\nBcc: all@example.com` },
@@ -359,7 +356,7 @@ test("invalid recipients of a batch are rejected alone, and results keep the ord
     expect(error).toMatch(/^(to|variables|toName|metadata|metadata\.a|trackOpens): |^duplicate$/);
 });
 
-test("a warning names variables of inline html that have no value", async () => {
+test("a variable that inline html reads and nobody gives is warned of too", async () => {
   const fields = {
     subject: "{{ greeting }} {{ email }}",
     html: "{{ order.total }} {{ tip | default: 0 }} {% if vip %}!{% endif %}",
@@ -375,7 +372,7 @@ test("a warning names variables of inline html that have no value", async () => 
   );
 });
 
-test("a warning names the variable name without toName, but never the variable email", async () => {
+test("a name that nobody gives is warned of, an address is always there", async () => {
   const fields = {
     subject: "{{ name }} {{ email }}",
     html: "{% for one in items %}{{ one.title }}{% endfor %}{{ items.size }}{{ a[b].c }}",
@@ -399,7 +396,7 @@ test("a warning names the variable name without toName, but never the variable e
   expect(expectStatus(202, batch).body.warnings?.join()).toMatch(/have no value: name$/);
 });
 
-test("missing variables, unknown fields and an unverified sender are warnings, and the mail is accepted", async () => {
+test("a missing variable and an unknown field are warned of, and the mail is sent", async () => {
   const { body: made } = await generous.call<{ id: number }>("POST", "/templates", {
     name: "T",
     subject: "For {{ firstName }}",

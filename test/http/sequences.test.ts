@@ -33,7 +33,7 @@ const template = async ({ call }: TestClient, subject: string) =>
       html: `<p>${subject}</p>`,
     }),
   ).body.data.id;
-/** Creates a sending config with credentials of the local sandbox. */
+/** At the provider that the local runner plays. */
 async function config({ call }: TestClient): Promise<number> {
   const sandbox = (await (await fetch(`${inject("baseUrl")}/_local/sandbox`)).json()) as {
     data: { providers: Record<string, { credentials: object }> };

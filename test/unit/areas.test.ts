@@ -18,13 +18,13 @@ const files = execFileSync(
   .filter((file) => file.endsWith(".ts") && existsSync(join(root, file)));
 
 /**
- * Returns `contacts` for shared/domain/contacts/…, `kernel` for shared/kernel/…, and undefined for
- * files without an area.
+ * `contacts` of shared/domain/contacts/…, `kernel` of shared/kernel/…; undefined for files that
+ * belong to no area.
  */
 const areaOf = (file: string): string | undefined =>
   /^shared\/domain\/([\w-]+)\//.exec(file)?.[1] ?? /^shared\/(email|providers)\//.exec(file)?.[1];
 
-/** Maps each area to the areas that it imports from, with one example of each. */
+/** For each area the areas that it imports from, with one example of each. */
 function readDependencies(): Map<string, Map<string, string>> {
   const table = new Map<string, Map<string, string>>();
   for (const file of files) {
@@ -42,7 +42,7 @@ function readDependencies(): Map<string, Map<string, string>> {
   return table;
 }
 
-/** Cycles of areas, with the imports that cause them. */
+/** Areas that lead back to themselves, with the imports on the way. */
 function findCycle(table: Map<string, Map<string, string>>): string[] {
   const done = new Set<string>();
   const visit = (area: string, path: string[]): string[] => {

@@ -1,4 +1,4 @@
-// Error pages for browsers that submit a form or follow a link.
+// What a browser shows when a form that it has sent, or a link that it followed, cannot be served.
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import * as z from "zod";
 import { errorPageWording } from "../../shared/email/wording/error-page.ts";

@@ -21,7 +21,7 @@ const searches = [
 test.each(searches)("%s searches for at most 1,000 characters", (source) => {
   const text = "a".repeat(400_000);
   expect(() => result(source, { text, word: "a".repeat(500) })).not.toThrow();
-  // The worst case of a text search. Without a limit it takes minutes.
+  // The worst case of looking for one text in another: without a bound this takes minutes.
   const word = `${"a".repeat(100_000)}b${"a".repeat(100_000)}`;
   expect(() => result(source, { text, word })).toThrow(
     "the search text is longer than 1000 characters",
@@ -153,7 +153,7 @@ test.each(sampleOf(20, hostile, "hostile templates"))(
   "stops by the work it counts: %s",
   (_, source, more = {}) => {
     const given = { array, objects, long, a: null, ...more };
-    // The clock is stopped, so that a slow machine does not reach the time limit before the limit of
+    // Time stands still, so that a slow machine does not reach the time limit before the limit of
     // work.
     vi.spyOn(performance, "now").mockReturnValue(0);
     onTestFinished(() => void vi.restoreAllMocks());

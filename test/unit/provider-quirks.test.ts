@@ -1,5 +1,5 @@
-// Behavior of single providers, beyond the common contract in
-// test/unit/provider-conformance.test.ts.
+// What one provider alone does, beside what test/unit/provider-conformance.test.ts demands of all
+// ten.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { brevo } from "../../shared/providers/brevo.ts";
 import { mailjet } from "../../shared/providers/mailjet.ts";
@@ -89,7 +89,7 @@ describe("Brevo", () => {
     expect(await send(brevo, duplicate, mailing(1))).toMatchObject([
       { status: "refused", error: expect.stringContaining("already used") },
     ]);
-    // Each recipient is then tried with its own key.
+    // Each recipient is then tried with a key of its own.
     expect(await send(brevo, duplicate, mailing(2))).toMatchObject([
       { status: "held", why: "batch" },
       { status: "held", why: "batch" },

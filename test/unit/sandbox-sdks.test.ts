@@ -1,4 +1,5 @@
-// The official SDKs of all ten providers send through the sandbox and understand its responses.
+// The official SDKs of all ten providers send through the sandbox, and read its answers as their
+// provider's.
 import { inspect } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Sandbox } from "../../infra/local/sandbox/sandbox.ts";
@@ -30,7 +31,7 @@ const only = async (email: string): Promise<InboxEntry> => {
   return mails[0]!;
 };
 
-/** Returns the whole error of a call that must fail. */
+/** All that an SDK's error says. */
 const refusal = async (call: Promise<unknown>): Promise<string> => {
   const error = await call.then(
     (answer) => expect.fail(`accepted: ${inspect(answer)}`),
@@ -108,7 +109,7 @@ describe.each(Object.entries(sdks))("%s", (key, open) => {
         const mail = await only(email);
         expect(mail).toMatchObject({ copy, subject: sent.subject });
         expect(emails(mail.shown.cc)).toEqual(sent.cc);
-        // SparkPost sends a separate mail to each recipient.
+        // SparkPost sends each recipient a mail of their own.
         expect(emails(mail.shown.to)).toEqual(key === "sparkpost" && !copy ? [email] : sent.to);
       }
     }

@@ -1,4 +1,5 @@
-// The provider sandbox posts webhooks: retries, batches, changes of sending configs, and restarts.
+// How the provider sandbox posts its webhooks: tries again, gives up, batches, follows the configs,
+// and survives a restart.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -20,7 +21,7 @@ import { isGenuine, readEvents } from "../support/webhook-receiver.ts";
 
 const sandboxConsole = await openSandboxConsole();
 
-/** Sends one mail with these keys through the adapter. */
+/** One mail with these keys, by the real adapter. */
 const sendOne = (key: string, { credentials }: ProviderKeys, to = "someone@example.net") =>
   handOver(
     lookup(key)!,

@@ -1,4 +1,4 @@
-// The parser and evaluation of SPF and DMARC records.
+// SPF and DMARC as text, and what follows from it.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import * as dmarc from "../../shared/domain/senders/validation/dmarc.ts";
@@ -139,7 +139,7 @@ describe("SPF", () => {
     ["an include without a record", {}],
     ["an include with two", { "one.example": ["v=spf1 -all", "v=spf1 ~all"] }],
     ["an include that cannot be read", { "one.example": "v=spf1 what" }],
-  ])("reports %s as broken", async (_, more) => {
+  ])("%s breaks it", async (_, more) => {
     expect(
       await following({ "shop.example": "v=spf1 include:one.example -all", ...more }),
     ).toMatchObject({

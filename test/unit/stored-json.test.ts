@@ -47,21 +47,22 @@ test("accepts 32 levels, names of 255 characters, emoji and exactly the maximum 
 type Path = (string | number)[];
 interface Place {
   path: Path;
-  /** The value at this path is free JSON, so every value inside must be checked. */
+  /** The value at this path can be anything, so everything inside of it must be storable. */
   free: boolean;
 }
 
 /**
- * Finds every place in a schema that accepts a number or free JSON.
+ * Every place in a schema that takes a number or free JSON, with an example of what stands around
+ * it.
  */
 function placesIn(schema: z.ZodType, path: Path = [], seen: z.ZodType[] = []): Place[] {
   const { documentedAs } = z.globalRegistry.get(schema) ?? {};
-  // Checked elsewhere: rows by `rowsOf`, and segment rules by their own test.
+  // Checked elsewhere: rows one by one (`rowsOf`), rules by hand.
   if (documentedAs) return [];
   if (seen.includes(schema)) return [];
   const inside = (one: unknown, ...step: Path) =>
     placesIn(one as z.ZodType, [...path, ...step], [...seen, schema]);
-  // Integers of a schema are safe integers, which DynamoDB can store.
+  // Whole numbers are safe ones.
   if (schema instanceof z.ZodNumberFormat) return [];
   if (schema instanceof z.ZodNumber) return [{ path, free: false }];
   if (schema instanceof z.ZodUnknown || schema instanceof z.ZodAny) return [{ path, free: true }];
@@ -80,7 +81,7 @@ function placesIn(schema: z.ZodType, path: Path = [], seen: z.ZodType[] = []): P
   return innerType ? inside(innerType) : [];
 }
 
-/** Copies `value` and replaces the value at a path. */
+/** A copy of `value` with something else at a path. */
 function withAt(value: unknown, [step, ...rest]: Path, put: unknown): unknown {
   if (step === undefined) return put;
   if (typeof step === "number")
@@ -89,7 +90,7 @@ function withAt(value: unknown, [step, ...rest]: Path, put: unknown): unknown {
   return { ...fields, [step]: withAt((fields as Record<string, unknown>)[step], rest, put) };
 }
 
-/** A valid body, made of the example of its schema. */
+/** The example of a body, with what its free JSON needs to be valid. */
 const surroundings = (schema: z.ZodType): unknown => ({
   ...((z.globalRegistry.get(schema)?.examples ?? [{}]) as object[])[0],
   ...(schema instanceof z.ZodObject &&
@@ -98,7 +99,7 @@ const surroundings = (schema: z.ZodType): unknown => ({
     }),
 });
 
-/** Returns the paths of the errors of a value, or undefined if the schema accepts it. */
+/** The paths that a schema names when it refuses the value. Undefined when it takes the value. */
 function refusedPaths(schema: z.ZodType, value: unknown): string[] | undefined {
   try {
     validate(schema, value);
@@ -109,7 +110,7 @@ function refusedPaths(schema: z.ZodType, value: unknown): string[] | undefined {
   }
 }
 
-// The handler checks rows one by one, with the schema that documents them.
+// Rows are checked one by one in the handler, by the schema that documents them.
 const rowsOf = (body: z.ZodType): z.ZodType[] =>
   body instanceof z.ZodObject
     ? Object.values(body.shape).flatMap((field) => {

@@ -1,4 +1,5 @@
-// The tracking script in a fake page of a few objects: what it sends, with and without consent.
+// The tracking script in a page of a few objects: what it sends, and what it does not before there
+// is consent.
 import { createContext, runInContext } from "node:vm";
 import { expect, test } from "vitest";
 import { trackingScript } from "../../shared/pages/tracking-script.ts";

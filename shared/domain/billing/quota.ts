@@ -225,7 +225,7 @@ export async function gatherCredits(orgId: number, amount: number): Promise<void
 }
 
 const maxAttempts = 50;
-const quotaConflict = { code: "allowance_moved", bodyFields: { retryAfter: 1 } };
+const quotaConflict = { code: "allowance_moved", bodyFields: { retryAfter: 1 } } as const;
 const quotaChanged = () =>
   unavailable("Other requests are sending at the same time: try again", quotaConflict);
 

@@ -77,20 +77,23 @@ const bodyOf = ({ event, sendId, contactId, email, timestamp }: OutgoingEvent): 
 const messageId = (webhookId: number, eventId: string): string =>
   `msg_${sha256(`${webhookId}#${eventId}`).slice(0, 32)}`;
 
-const hmac = (secret: string, text: string) => createHmac("sha256", secret).update(text);
+const hmac = (key: string | Buffer, text: string) => createHmac("sha256", key).update(text);
 
 /**
- * The signature headers of a body. The key of each signature is the text of the secret; a Standard
- * Webhooks library takes it as `whsec_` followed by the base64 of that text.
+ * The signature headers of a body. `x-webhook-signature` is keyed by the text of the secret.
+ * `webhook-signature` has two signatures per secret: keyed by its text, which a Standard Webhooks
+ * library takes as `whsec_` followed by the base64 of the text, and keyed by the secret read as
+ * base64, so that a library also takes the secret as it is shown.
  */
 export function signatureHeaders(
   secrets: EndpointTarget["secrets"],
   { id, timestamp, body }: { id: string; timestamp: number; body: string },
 ): Record<string, string> {
   const [current, previous] = secrets;
-  const standard = secrets.flatMap((secret) =>
-    secret ? [`v1,${hmac(secret, `${id}.${timestamp}.${body}`).digest("base64")}`] : [],
-  );
+  const standard = secrets.flatMap((secret) => {
+    const keys = secret ? [secret, Buffer.from(secret, "base64")] : [];
+    return keys.map((key) => `v1,${hmac(key, `${id}.${timestamp}.${body}`).digest("base64")}`);
+  });
   return {
     "x-webhook-signature": hmac(current, body).digest("hex"),
     ...(previous && { "x-webhook-signature-previous": hmac(previous, body).digest("hex") }),

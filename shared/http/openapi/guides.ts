@@ -6,6 +6,7 @@ import type { Operation } from "./document.ts";
 /** In this order. */
 const guideNames = [
   "first-send",
+  "sdk",
   "authentication",
   "requests-and-responses",
   "errors",

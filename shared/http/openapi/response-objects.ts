@@ -1,5 +1,6 @@
 // Responses in the OpenAPI document: success and errors.
 import * as z from "zod";
+import { errorCodes } from "../../errors.ts";
 import type { Route } from "../route.ts";
 import { errorExamples as examples } from "./examples/errors.ts";
 import type { JsonSchema, ToJsonSchema } from "./json-schemas.ts";
@@ -25,7 +26,10 @@ export type ResponseObjects = Record<string, ResponseObject | ReferenceObject>;
 
 export const ProblemBody = z.object({
   error: z.string().describe("Explanation in one sentence, for people."),
-  code: z.string().describe("Stable code, for programs."),
+  // Later versions can have more codes, so it is no enum.
+  code: z
+    .string()
+    .meta({ description: "Stable code, for programs.", "x-extensible-enum": errorCodes }),
   requestId: z.string().describe("Id of the request, as in the header `X-Request-Id`."),
   details: z
     .array(

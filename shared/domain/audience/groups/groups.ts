@@ -32,7 +32,7 @@ export interface Group extends records.StoredRecord {
 }
 export type CountedGroup = Group & { contactCount: number };
 
-const kindNames: Record<GroupKind, string> = { LIST: "list", TAG: "tag" };
+const kindNames = { LIST: "list", TAG: "tag" } as const satisfies Record<GroupKind, string>;
 
 const nameTaken = (kind: GroupKind) =>
   conflict(`The site already has a ${kindNames[kind]} with this name`, {
