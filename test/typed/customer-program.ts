@@ -160,10 +160,11 @@ function good<T>({
 }
 
 async function arrived<T>(look: () => Promise<T | false>): Promise<T> {
-  for (let waited = 0; waited < 20_000; waited += 50) {
+  // Seldom, because the free plan has 100 requests per minute.
+  for (let waited = 0; waited < 20_000; waited += 500) {
     const found = await look();
     if (found) return found;
-    await sleep(50);
+    await sleep(500);
   }
   throw new Error("It did not come within 20 s");
 }
