@@ -1,4 +1,4 @@
-// Pages of our own users in a real browser, without script: there is none in them.
+// The home page and the pages of password resets in a real browser. They contain no script.
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
 import { expectStatus, request, signedUp, waitForMail } from "../support/api-client.ts";
@@ -14,7 +14,7 @@ import {
 
 const base = inject("baseUrl");
 
-describe.skipIf(!inject("chromium"))("pages of our own users", () => {
+describe.skipIf(!inject("chromium"))("the home page and password resets", () => {
   let browser: Browser;
   beforeAll(async () => {
     browser = await launchBrowser();
@@ -29,7 +29,7 @@ describe.skipIf(!inject("chromium"))("pages of our own users", () => {
     return { email, link };
   }
 
-  it("the mailed link leads to a new password, by keyboard alone", async () => {
+  it("a new password is set from the mailed link by keyboard only", async () => {
     const { email, link } = await resetLink();
     const page = await openPage(browser, link);
     await page.getByLabel("New password").fill("password");
@@ -49,7 +49,7 @@ describe.skipIf(!inject("chromium"))("pages of our own users", () => {
   });
 
   it.each(screenVariants)(
-    "nothing on them stands in anyone's way: %s, %s",
+    "the pages have no accessibility issue: %s, %s",
     async (place, colorScheme, size) => {
       const { link } = await resetLink();
       for (const [name, address] of [
@@ -65,12 +65,12 @@ describe.skipIf(!inject("chromium"))("pages of our own users", () => {
     },
   );
 
-  it("the mail with the link is as easy to read", async () => {
+  it("the mail with the link has no accessibility issue", async () => {
     const { email } = await resetLink();
     const page = await openPage(browser, "about:blank", { ...phone, ...axePageOptions });
     await page.setContent((await waitForMail(email)).html!);
     await savePicture(page, "reset-mail");
-    // A mail is no page of a site: it needs no landmarks.
+    // A mail needs no landmarks and no main heading.
     expect(
       (await findAccessibilityIssues(page)).filter(
         (one) => !/^(region|landmark|page-has-heading)/.test(one),

@@ -1,5 +1,5 @@
-// Forms in a real browser: on our page with and without script, in a page of another origin, and
-// behind the link that asks to confirm.
+// Forms in a real browser: on our page with and without script, embedded in a page of another
+// origin, and the page that asks to confirm.
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Browser, BrowserContextOptions, Locator, Page } from "playwright-core";
@@ -123,7 +123,7 @@ describe.skipIf(!inject("chromium"))("a form", () => {
     ["es-ES", 500, "internal", "Se ha producido un error. Inténtelo de nuevo."],
     ["de-DE", 400, "validation_failed", "Bitte prüfen Sie Ihre Angaben"],
   ])(
-    "tells visitors in their language (%s) what became of it: %i %s",
+    "shows errors in the visitor's language (%s): %i %s",
     async (locale, status, code, sentence) => {
       const { id } = await make({ designJson: { fields: [{ name: "email", type: "email" }] } });
       [head, body] = [{}, `<script src="${embedOf(id)}"></script>`];
@@ -144,13 +144,13 @@ describe.skipIf(!inject("chromium"))("a form", () => {
   );
 
   it.each(screenVariants)(
-    "stands in nobody's way, in any of its states: %s, %s",
+    "has no accessibility issue in any state: %s, %s",
     async (size, colorScheme, options) => {
       const { id, pageUrl } = await make();
       const looking = { ...options, colorScheme, javaScriptEnabled: true, bypassCSP: true };
       const page = await visited(pageUrl, looking);
       await fit(page, `${size}-form`);
-      // What the browser itself would stop.
+      // Turns off the validation of the browser, so that the script's own runs.
       await page.evaluate("document.querySelector('form').noValidate = true");
       await page.getByLabel("Email").fill("ann@");
       await page.getByRole("button", { name: "Join" }).click();

@@ -1,4 +1,4 @@
-// The mails of playbooks as mail programs draw them: on a phone and on a desk.
+// The mails of playbooks at the widths of a phone and a desktop.
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
 import { expectStatus, signedUp } from "../support/api-client.ts";
@@ -6,7 +6,7 @@ import { desk, findAccessibilityIssues, launchBrowser, phone } from "../support/
 import { sampleOf } from "../support/seeded-random.ts";
 
 const sizes = { phone, desk };
-/** A folder for screenshots, to be looked at. */
+/** The folder for screenshots, if there is one. */
 const album = process.env.SCREENSHOTS;
 
 describe.skipIf(!inject("chromium"))("the mails of playbooks", () => {
@@ -16,7 +16,7 @@ describe.skipIf(!inject("chromium"))("the mails of playbooks", () => {
   });
   afterAll(() => browser?.close());
 
-  it("fit a phone and a desk, and stand in nobody's way", async () => {
+  it("fit the width of a phone and a desktop, and have no accessibility issue", async () => {
     const client = await signedUp();
     const { playbooks } = expectStatus(
       200,

@@ -49,7 +49,7 @@ describe.skipIf(!inject("chromium"))("the inbox", () => {
     }
   }
 
-  /** A page that fails its test when a script of it fails. */
+  /** Opens a page. The test fails if a script of the page throws. */
   async function visited(path: string, width = 1200): Promise<Page> {
     const page = await browser.newPage({ viewport: { width, height: 760 } });
     page.on("pageerror", (error) => {
@@ -70,7 +70,7 @@ describe.skipIf(!inject("chromium"))("the inbox", () => {
     ["/_local/inbox/1", 1200],
     ["/_local/inbox/1", 390],
     ["/_local/sandbox", 390],
-  ])("%s at %i pixels has nothing that stands in anyone's way", async (path, width) => {
+  ])("%s has no accessibility issue at a width of %i pixels", async (path, width) => {
     for (const colorScheme of ["light", "dark"] as const) {
       const page = await browser.newPage({
         viewport: { width, height: 760 },

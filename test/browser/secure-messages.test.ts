@@ -1,4 +1,4 @@
-// The page of a secure message in a real browser, with a message that would do anybody harm.
+// The page of a secure message in a real browser, with hostile content in the message.
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
@@ -133,7 +133,7 @@ describe.skipIf(!inject("chromium"))("the page of a secure message", () => {
   });
 
   it.each(screenVariants)(
-    "has nothing that stands in anyone's way: %s, %s",
+    "has no accessibility issue: %s, %s",
     async (place, colorScheme, size) => {
       const options = { ...size, ...axePageOptions, colorScheme };
       const letter =
@@ -147,7 +147,7 @@ describe.skipIf(!inject("chromium"))("the page of a secure message", () => {
       await cover.goto(link);
       await cover.getByRole("button").click();
       await cover.frameLocator("iframe").getByText("Your contract is ready").waitFor();
-      // Two lines do not take the whole window.
+      // The frame is as high as its content.
       expect((await cover.locator("iframe").boundingBox())!.height).toBeLessThan(300);
       await savePicture(cover, `secure-shown-${place}-${colorScheme}`);
       expect(await findAccessibilityIssues(cover)).toEqual([]);

@@ -1,5 +1,4 @@
-// The tracking script in a real browser, in a page of another origin, as a customer would put it
-// there.
+// The tracking script in a real browser, in a page of another origin, like a customer's website.
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -96,7 +95,7 @@ describe.skipIf(!inject("chromium"))("the tracking script", () => {
     await close();
   });
 
-  it("tells what is done while a page is left, and knows the visitor on the next one", async () => {
+  it("sends events of a page that is being left, and identifies the visitor on the next one", async () => {
     const { page, close } = await visited("/");
     await run(page, 'pennymail.identify({ email: "ann@example.com" })');
     await run(page, 'addEventListener("pagehide", () => pennymail.track("left"))');

@@ -1,5 +1,4 @@
-// The way out of marketing mail as people meet it: the link in the footer of a mail, and the page
-// behind it, without script.
+// Unsubscribing in a real browser: the link in the footer of a mail and its page, without script.
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
 import type { LocalService } from "../../infra/local/service.ts";
@@ -22,7 +21,7 @@ import {
 
 const longEmail = `a-rather-long-name-of-ann@${"mail.".repeat(20)}example.com`;
 
-describe.skipIf(!inject("chromium"))("the page behind an unsubscribe link", () => {
+describe.skipIf(!inject("chromium"))("the page of an unsubscribe link", () => {
   let browser: Browser;
   let service: LocalService;
   beforeAll(async () => {
@@ -66,7 +65,7 @@ describe.skipIf(!inject("chromium"))("the page behind an unsubscribe link", () =
     await page.context().close();
   });
 
-  /** Every state, each brought about by what brings it about. */
+  /** The states of the page, and how a reader reaches them. */
   const states: [
     name: string,
     lead: (page: Page, one: NewsletterReader) => Promise<unknown>,
@@ -109,7 +108,7 @@ describe.skipIf(!inject("chromium"))("the page behind an unsubscribe link", () =
   ];
 
   it.each(screenVariants)(
-    "stands in nobody's way in any of its states: %s, %s",
+    "has no accessibility issue in any state: %s, %s",
     async (place, colorScheme, size) => {
       for (const [name, lead, title] of states) {
         const email = `${name}-${place}-${colorScheme}-${longEmail}`;
@@ -130,7 +129,7 @@ describe.skipIf(!inject("chromium"))("the page behind an unsubscribe link", () =
   );
 
   it.each(Object.entries({ desk, phone }))(
-    "the footer of the mail is as easy to read: %s",
+    "the footer of the mail has no accessibility issue: %s",
     async (place, size) => {
       const html =
         '<html lang="en"><head><title>News</title></head><body style="background:#222;color:#eee"><h1>News</h1></body></html>';
@@ -138,7 +137,7 @@ describe.skipIf(!inject("chromium"))("the page behind an unsubscribe link", () =
       const page = await openPage(browser, "about:blank", { ...size, ...axePageOptions });
       await page.setContent(mail.html!);
       await savePicture(page, `unsubscribe-footer-${place}`);
-      // A mail is no page of a site: it needs no landmarks.
+      // A mail needs no landmarks and no main heading.
       expect(
         (await findAccessibilityIssues(page)).filter(
           (one) => !/^(region|landmark|page-has-heading)/.test(one),

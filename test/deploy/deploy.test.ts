@@ -1,5 +1,5 @@
-// What an operator does with AWS, at an emulator: deploy from a fresh clone, use it, deploy again,
-// destroy. The tests run in order.
+// Deploys a fresh clone to an emulator of AWS, uses the stage, deploys again and destroys it. The
+// tests run in order.
 import { appendFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -20,7 +20,7 @@ let outputs: Record<string, string>;
 let service: string;
 let client: TestClient;
 let receiver: CustomerEndpoint;
-/** By provider: a sending config of the client. */
+/** Sending config ids of the client, by provider. */
 const configs: Record<string, number> = {};
 
 beforeAll(async () => {
@@ -36,7 +36,7 @@ afterAll(async () => {
   await stage?.stop();
 }, 30_000);
 
-/** Asks until the answer has what is expected; the last answer fails the test. */
+/** Repeats `ask` until `check` does not throw. After the time limit, its last error is thrown. */
 async function eventually<T>(
   ask: () => Promise<T>,
   check: (answer: T) => void,
@@ -81,7 +81,7 @@ describe("the deployed stage", () => {
       expect(Environment.Variables).toMatchObject(Object.fromEntries(wanted));
   });
 
-  test("answers HEAD, 404, 405 and its pages through the gateway", async () => {
+  test("serves pages, HEAD requests, 404 and 405 through the gateway", async () => {
     const statusOf = async (method: string, path: string) =>
       (await fetch(`${service}${path}`, { method, redirect: "manual" })).status;
     expect(await statusOf("GET", "/")).toBe(200);
@@ -96,7 +96,7 @@ describe("the deployed stage", () => {
       405,
       expect.stringContaining("POST"),
     ]);
-    // Preflights (OPTIONS) are not tested: the emulator answers them itself.
+    // Preflights (OPTIONS) are not tested, because the emulator responds to them itself.
   });
 
   test("a user signs up, gets a key, a site and a sending config at each of the ten providers", async () => {
@@ -166,11 +166,11 @@ describe("mail", () => {
     expect(enrolled.body.data.enrolled, enrolled.text).toBe(1);
   });
 
-  test("goes out through each of the ten providers, and their webhooks come back", async () => {
+  test("goes out through each of the ten providers, whose webhooks reach the stage", async () => {
     const link = '<p><a href="https://shop.example/x">shop</a></p>';
     const ids: number[] = [];
-    // One after the other: each provider posts its webhooks in parallel, and each call in parallel
-    // starts a process.
+    // One provider after the other, because each concurrent webhook starts a process in the
+    // emulator.
     for (const [provider, sendingConfigId] of Object.entries(configs)) {
       const to = `clicked+${provider}@simulator.pennymail.test`;
       const body = {
@@ -199,7 +199,7 @@ describe("mail", () => {
     );
   }, 180_000);
 
-  test("a batch reaches everybody", async () => {
+  test("of a batch reaches each recipient", async () => {
     const recipients = Array.from({ length: 50 }, (_, n) => ({ to: `batch-${n}@example.com` }));
     const body = {
       sendingConfigId: configs.sendgrid,
@@ -211,7 +211,7 @@ describe("mail", () => {
     for (const { to } of recipients) await arrived(to);
   });
 
-  test("a campaign reaches its list and ends", async () => {
+  test("of a campaign reaches each contact of the list, and the campaign ends", async () => {
     const listId = await made("/lists", { name: "News" });
     const emails = Array.from({ length: 60 }, (_, n) => `campaign-${n}@example.com`);
     const contacts = emails.map((email) => ({ email, lists: [listId] }));
@@ -232,7 +232,7 @@ describe("mail", () => {
     );
   });
 
-  test("a secure message is read on its page, once its button is pressed", async () => {
+  test("of a secure message links to a page whose button shows the message", async () => {
     const to = "secret@example.com";
     const secret = "the code is 4711";
     const body = {
@@ -302,15 +302,15 @@ describe("mail", () => {
     });
   }, 150_000);
 
-  test("ticks of EventBridge bring scheduled mail and the step after its delay on their way", async () => {
+  test("EventBridge schedules send the scheduled mail and the step after its delay", async () => {
     await arrived(scheduled, 130);
     await arrived(waiting, 130);
   }, 280_000);
 });
 
-// `DEPLOY_SPECIFICATION=1 npm run test:deploy`: it takes minutes of its own.
+// Runs with `DEPLOY_SPECIFICATION=1 npm run test:deploy`, because it takes several minutes.
 test.runIf(process.env.DEPLOY_SPECIFICATION)(
-  "the stage meets the specification in test/http",
+  "the stage passes the tests of test/http",
   async () => {
     const preload = join(import.meta.dirname, "route-local-pages.ts");
     const env = {
@@ -326,7 +326,7 @@ test.runIf(process.env.DEPLOY_SPECIFICATION)(
 );
 
 describe("in the end", () => {
-  test("every queue is empty, those of dead letters too", async () => {
+  test("every queue and dead-letter queue is empty", async () => {
     await eventually(
       async () => {
         await stage.sandbox.flushWebhooks();
@@ -340,7 +340,7 @@ describe("in the end", () => {
     expect(await errorLines(stage)).toEqual([]);
   });
 
-  test("npm run destroy leaves the table, the bucket and the key of a protected stage, and nothing else", async () => {
+  test("npm run destroy keeps only the table, the bucket and the key of a protected stage", async () => {
     const told = await stage.run("destroy", ["npm", "run", "destroy", "--", "--yes"]);
     for (const name of [outputs.TableName, outputs.BucketName, outputs.KeyArn])
       expect(told).toContain(name);

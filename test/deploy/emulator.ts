@@ -1,5 +1,5 @@
-// ministack, an emulator of AWS that needs Python and no Docker, made stricter by a patch of ours:
-// it then checks API Gateway's Lambda permissions by route ARN and PartiQL by verb.
+// ministack, an emulator of AWS that needs Python and no Docker. A patch makes it stricter: it
+// checks API Gateway's Lambda permissions by route ARN, and permissions for PartiQL by verb.
 import { spawn, spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, openSync, readFileSync, renameSync, rmSync } from "node:fs";
@@ -10,10 +10,10 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 const version = "1.5.33";
 const patch = join(import.meta.dirname, `ministack-${version}.diff`);
-/** Where everything that is made for this test lies. */
+/** The folder for all files of the deploy tests. */
 export const cache: string = join(import.meta.dirname, "../../node_modules/.cache/test-deploy");
 
-/** Installs the emulator unless it is there. Returns why it cannot, in one sentence. */
+/** Installs the emulator if it is missing. Returns the reason if that is not possible. */
 export function install(): string | undefined {
   const home = homeOfEmulator();
   if (existsSync(home)) return undefined;
@@ -26,7 +26,7 @@ export function install(): string | undefined {
   if (!ran(join(making, "bin/python"), [...pip, `ministack==${version}`]))
     return `pip cannot install ministack ${version}`;
   const packages = packagesOf(join(making, "bin/python"));
-  // Without this, git takes the paths as those of the repository around them, and changes nothing.
+  // Otherwise git resolves the paths in the enclosing repository and changes nothing.
   const outside = { ...process.env, GIT_CEILING_DIRECTORIES: dirname(packages) };
   const applied = spawnSync("git", ["apply", patch], {
     cwd: packages,
@@ -38,7 +38,7 @@ export function install(): string | undefined {
   return undefined;
 }
 
-/** A changed patch makes a new one. */
+/** The folder of the emulator. A changed patch leads to a new folder. */
 function homeOfEmulator(): string {
   const hash = createHash("sha256").update(readFileSync(patch)).digest("hex").slice(0, 8);
   return join(cache, `ministack-${version}-${hash}`);
@@ -53,16 +53,16 @@ function packagesOf(python: string): string {
 }
 
 export interface Emulator {
-  /** Of all services. */
+  /** The URL of all AWS services. */
   endpoint: string;
-  /** For the programs that use it: endpoint, region and the credentials of the account's root. */
+  /** Endpoint, region and credentials of the account's root, for programs that use the emulator. */
   env: Record<string, string>;
-  /** What it printed so far. */
+  /** The path of the log file. */
   log: string;
   stop(): Promise<void>;
 }
 
-/** `functions`: variables of every Lambda function beyond those that its deploy sets. */
+/** `functions` are environment variables of every Lambda function, besides those of the stack. */
 export async function startEmulator(
   folder: string,
   functions: Record<string, string>,

@@ -1,7 +1,6 @@
-// The pages /_local/* that the specification in test/http uses, served beside a deployed stage: the
-// sandbox's own, and `settle`.
-// The stage's clock cannot be moved, nor its plans: the specification that needs this is left out
-// (see specification.ts).
+// The pages /_local/* that test/http uses, for a deployed stage: the pages of the sandbox, and
+// `settle`. The clock and the plans of a stage cannot be changed, so the tests that need this are
+// excluded (see specification.ts).
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
@@ -24,7 +23,7 @@ export async function openLocalPages(
       response.end("{}");
       return;
     }
-    // A call of /api/v1/sending-configs that was answered, as route-local-pages.ts saw it.
+    // A successful request to /api/v1/sending-configs, reported by route-local-pages.ts.
     if (pathname === "/observed") {
       sandbox.observeApiCall(JSON.parse(body));
       response.end();

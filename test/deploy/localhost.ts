@@ -1,5 +1,4 @@
-// Makes `<api id>.execute-api.localhost` this machine, also where the system's resolver does not
-// know such names.
+// Resolves `<api id>.execute-api.localhost` to this machine, because some resolvers do not.
 import { createRequire, syncBuiltinESMExports } from "node:module";
 
 type Lookup = (name: string, ...more: unknown[]) => void;

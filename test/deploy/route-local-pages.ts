@@ -1,5 +1,5 @@
-// Loaded into the specification's processes (`--import`): fetch finds /_local/* of the stage at
-// LOCAL_PAGES, and the sandbox gets to know of each sending config, as its webhooks need.
+// Loaded into the processes of test/http with `--import`. Requests to /_local/* of the stage go to
+// LOCAL_PAGES, and the sandbox is told of each sending config, so that it can post webhooks.
 import "./localhost.ts";
 
 const stage = new URL(process.env.BASE_URL!);

@@ -1,11 +1,11 @@
-// `npm run test:deploy`: test/deploy in a process group of its own, which ends within a limit of
-// time. Without Python it is left out. With `install` it only installs the emulator.
+// `npm run test:deploy` runs test/deploy in its own process group, with a time limit. Without
+// Python the tests are skipped. The argument `install` only installs the emulator.
 import { spawn } from "node:child_process";
 import { mkdirSync, openSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { cache, install } from "./emulator.ts";
 
-/** `DEPLOY_LIMIT_SECONDS` gives a busy machine more. */
+/** A busy machine can set DEPLOY_LIMIT_SECONDS. */
 const limitSeconds = Number(process.env.DEPLOY_LIMIT_SECONDS ?? 300);
 const log = join(cache, "output.log");
 
@@ -19,7 +19,7 @@ mkdirSync(cache, { recursive: true });
 console.log(`Deploying to an emulator of AWS; output in ${log}`);
 process.exitCode = await run();
 
-/** On failure the last lines of the output are printed, and always the tally at its end. */
+/** Runs the tests. Prints their totals, and after a failure the last lines of the output. */
 async function run(): Promise<number> {
   const output = openSync(log, "w");
   const reporters = ["--reporter=verbose", "--reporter=./test/support/reporter.ts"];
@@ -29,7 +29,7 @@ async function run(): Promise<number> {
     try {
       process.kill(-vitest.pid!, "SIGKILL");
     } catch {
-      // All of them have ended.
+      // All processes of the group have ended.
     }
   };
   for (const signal of ["SIGINT", "SIGTERM"] as const)
@@ -46,7 +46,7 @@ async function run(): Promise<number> {
     vitest.once("close", (ended) => resolve(ended ?? 1)),
   );
   clearTimeout(timer);
-  // The emulator and its functions, should the tests have ended without them.
+  // Stops the emulator and its functions if the tests have not done so.
   stopAll();
   const lines = readFileSync(log, "utf8").trimEnd().split("\n");
   const tally =

@@ -1,12 +1,12 @@
-// Which files of test/http run against a deployed stage, and why the others do not.
+// The files of test/http that run against a deployed stage, and why the others do not.
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 
 const ownService =
-  "it starts a service of its own, with settings or a clock that the stage does not have";
+  "it starts its own service, with settings or a clock that the stage does not have";
 const ownMachine = "it is about the service on one machine";
 
-/** By file name, without `.test.ts`. */
+/** Reasons by file name without `.test.ts`. */
 const leftOut: Record<string, string> = {
   billing: ownService,
   "secret-leaks": ownService,

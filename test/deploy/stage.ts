@@ -1,5 +1,5 @@
-// A stage of Pennymail in the emulator, deployed from a copy of this checkout, with the sandbox as
-// its ten mail providers.
+// A stage of Pennymail in the emulator, deployed from a copy of this checkout. The sandbox replaces
+// its ten email providers.
 import "./localhost.ts";
 import { execFileSync, spawn } from "node:child_process";
 import { cpSync, createWriteStream, mkdirSync, readFileSync, rmSync, symlinkSync } from "node:fs";
@@ -22,27 +22,27 @@ export interface Stage {
   /** The copy of the checkout. */
   tree: string;
   /**
-   * Runs a program in that copy, its output in `<name>.log`. Throws the end of its output if it
-   * fails.
+   * Runs a program in the copy and writes its output to `<name>.log`. If it fails, throws an error
+   * with the end of the output.
    */
   run(name: string, command: string[], env?: Record<string, string>): Promise<string>;
   /**
-   * `npm run deploy` with the settings of this stage, protected as it is by default: the emulator
-   * replaces a table when its protection changes. Returns the stack's outputs.
+   * Runs `npm run deploy` with the settings of this stage. The stage is protected, because the
+   * emulator replaces a table when its protection changes. Returns the outputs of the stack.
    */
   deploy(name: string): Promise<Record<string, string>>;
-  /** A signed call of an AWS service that the project has no client for. */
+  /** Makes a signed call to an AWS service for which the project has no client. */
   aws<T>(request: AwsRequest): Promise<T>;
   /**
-   * By queue: messages that wait for a worker or are in work. Those that are delayed do not count.
+   * Counts visible messages and messages in flight by queue. Delayed messages do not count.
    */
   queued(): Promise<Record<string, number>>;
   /**
-   * Runs the ticks, and waits until the providers' webhooks have come and all queues are empty, for
-   * half a minute at most.
+   * Runs the schedules, and waits at most 30 seconds until all webhooks are posted and all queues
+   * are empty.
    */
   settle(): Promise<void>;
-  /** Origin of the pages /_local/* that the specification in test/http uses; see local-pages.ts. */
+  /** Origin of the pages /_local/* that test/http uses; see local-pages.ts. */
   localPages: string;
   stop(): Promise<void>;
 }
@@ -51,12 +51,12 @@ interface AwsRequest {
   service: string;
   method?: "GET" | "HEAD" | "POST";
   path?: string;
-  /** Of services that speak AWS JSON 1.1. */
+  /** The operation, for services with the protocol AWS JSON 1.1. */
   target?: string;
   body?: object;
 }
 
-/** An empty AWS account with this checkout beside it: nothing is deployed yet. */
+/** Starts an empty AWS account and copies this checkout. Nothing is deployed yet. */
 export async function openStage(): Promise<Stage> {
   const folder = await mkdtemp(join(tmpdir(), "pennymail-deploy-"));
   const tree = join(folder, "tree");
@@ -64,12 +64,12 @@ export async function openStage(): Promise<Stage> {
   let origin = "";
   const sandbox = await openSandbox({ dataDir: ":memory:", publicUrl: () => origin });
   const emulator = await startEmulator(folder, {
-    // What only tests need is no option of a deploy.
+    // Settings that only tests need are no options of a deploy.
     SNS_URL: sandbox.snsUrl,
     ALLOW_LOOPBACK_WEBHOOKS: "on",
     ADDRESS_LIMIT_PER_MINUTE: "1000000",
     LOGIN_FAILURES_PER_ADDRESS: "1000000",
-    // Lambda's runtime brings the SDK along, and CDK's own functions use it.
+    // Lambda's runtime contains the SDK, and CDK's own functions use it.
     NODE_PATH: sdkFolder(folder),
   });
   const sqs = new SQSClient({ endpoint: emulator.endpoint, region, credentials });
@@ -129,8 +129,7 @@ export async function openStage(): Promise<Stage> {
       const settings = {
         signup: "open",
         defaultPlan: "enterprise",
-        // Two workers at most for each queue, as in a new account: each is a process of its own
-        // here.
+        // As in a new account, a queue has at most two workers. Each is a process in the emulator.
         accountConcurrency: "10",
         providerUrls: JSON.stringify(sandbox.originByProvider),
       };
@@ -158,7 +157,7 @@ export async function openStage(): Promise<Stage> {
 const region = "us-east-1";
 const credentials = { accessKeyId: "test", secretAccessKey: "test" };
 
-/** What is committed or about to be: no bundles, no templates. */
+/** Copies all files that are not ignored by git, so no bundles and no templates. */
 function copyCheckout(tree: string) {
   const listed = ["ls-files", "--cached", "--others", "--exclude-standard", "-z"];
   const files = execFileSync("git", listed, { cwd: project, encoding: "utf8" })
@@ -195,7 +194,7 @@ function runLogged(
     cwd,
     env: { PATH: path, HOME, NODE_COMPILE_CACHE, NO_COLOR: "1", ...env },
     stdio: ["ignore", "pipe", "pipe"],
-    // A test that gives up does not end what it has started.
+    // A test that times out does not end the programs that it has started.
     timeout: 600_000,
   });
   const file = createWriteStream(log);
@@ -283,7 +282,7 @@ interface LogPage {
   nextToken?: string;
 }
 
-/** Lines of level ERROR, and those that Lambda writes when a function ends badly. */
+/** Reads the log lines of level ERROR, and those that Lambda writes when a function fails. */
 export async function errorLines({ aws }: Pick<Stage, "aws">): Promise<string[]> {
   const logs = <T>(operation: string, body: object) =>
     aws<T>({ service: "logs", target: `Logs_20140328.${operation}`, body });

@@ -1,4 +1,4 @@
-// How `npm start` runs where the only engine is Amazon's.
+// `npm start` with Amazon's DynamoDB Local, for systems without a packaged database engine.
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,5 +1,5 @@
-// Accepted sends of a chunk have no items before their first event. If the chunk is in S3, its sends
-// get items at the hand-over: such a chunk is the reference for all responses.
+// Accepted sends of a chunk have no items before their first event. If the chunk is in S3, its
+// sends get items at the hand-over: such a chunk is the reference for all responses.
 import { beforeAll, expect, test, vi } from "vitest";
 import {
   get,
@@ -86,7 +86,7 @@ interface RandomHistory {
   isReference: boolean;
 }
 
-/** Runs a batch and a campaign with provider faults and events. Returns all responses about them. */
+/** Runs a batch and a campaign with faults and events. Returns all responses about them. */
 async function runHistory({ from, chance, isReference }: RandomHistory): Promise<unknown> {
   const { caller, siteId, provider } = from;
   const { orgId } = caller;

@@ -190,7 +190,7 @@ test.each([
     false,
   ],
 ] as [string, { email: string; data?: { reason: string } }, boolean, string?][])(
-  "tells whether an event of %s is about the blind copy",
+  "an event of %s is recognized as about the mail or its blind copy",
   (_, event, expected, bcc = archive) => {
     expect(isAboutBlindCopy({ data: {}, ...event }, { toEmail: "ada@example.com", bcc })).toBe(
       expected,

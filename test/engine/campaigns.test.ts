@@ -410,7 +410,7 @@ describe("concurrent requests", () => {
     await from.provider.stop();
   });
 
-  test("of two workers with one cursor, the first to move it continues and the other changes nothing", async () => {
+  test("two workers have one cursor: the first to move it continues, the other changes nothing", async () => {
     const key = { orgId: 1, kind: "campaign" as const, id: Date.now() };
     await write(...cursors.createCursorWrites(key));
     const late = (await cursors.acquireCursor(key, "0"))!;

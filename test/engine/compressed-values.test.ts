@@ -17,7 +17,7 @@ async function kept(value: unknown): Promise<unknown> {
 }
 
 test.each([{ a: [1, null, "€ 😀"], b: {} }, [], "text", 0, null, noise])(
-  "what is packed comes back the same",
+  "a value is unchanged after it is compressed and read",
   async (value) => {
     expect(await kept(value)).toEqual(value);
   },

@@ -19,7 +19,7 @@ async function sum(orgId: number): Promise<number> {
 }
 
 describe("credits", () => {
-  test("of 50 concurrent charges against a balance for 30, 30 succeed", async () => {
+  test("pay 30 of 50 concurrent charges if the balance is enough for 30", async () => {
     const orgId = await organization();
     await credits.grant(orgId, { what: "purchase", reference: "p1", amount: cents(30) });
     const tried = Array.from({ length: 50 }, (_, i) =>

@@ -245,7 +245,7 @@ describe("the suppression after a complaint", () => {
 });
 
 describe("an event", () => {
-  test("click without a delivered event counts as a person's click, also in the API", async () => {
+  test("of type click without a delivered event counts as a person's click, also in the API", async () => {
     const { caller, orgId, siteId, sendIds } = await createSentMails(1);
     await applyMessages(await createEventMessage(orgId, [createEvent(sendIds[0]!, "click", 5)]));
     expect((await readDayCounters(orgId, siteId)).day).toMatchObject({ uniqueClicked: 1 });

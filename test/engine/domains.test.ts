@@ -319,20 +319,23 @@ describe("a crash", () => {
     });
   });
 
-  test.each(interruptions)("during a check leads to another check: the worker %s", async (how) => {
-    await interruptedAtSomeSteps(how, async (interrupt) => {
-      const ada = await createAccount();
-      const made = await add(ada, fresh());
-      publish(made);
-      await interrupt(
-        () => checks.checkDomain(ada.caller.orgId, made.id),
-        () => settle({ forSeconds: 600 }),
-      );
-      expect((await detail(ada, made.id)).status).toBe("verified");
-      expect((await names.getByName(ada.caller.orgId, made.name))!.verified).toBe(true);
-      expect(await holderOf(made.name)).toBe(ada.caller.orgId);
-    });
-  });
+  test.each(interruptions)(
+    "during a check leads to another check when the worker %s",
+    async (how) => {
+      await interruptedAtSomeSteps(how, async (interrupt) => {
+        const ada = await createAccount();
+        const made = await add(ada, fresh());
+        publish(made);
+        await interrupt(
+          () => checks.checkDomain(ada.caller.orgId, made.id),
+          () => settle({ forSeconds: 600 }),
+        );
+        expect((await detail(ada, made.id)).status).toBe("verified");
+        expect((await names.getByName(ada.caller.orgId, made.name))!.verified).toBe(true);
+        expect(await holderOf(made.name)).toBe(ada.caller.orgId);
+      });
+    },
+  );
 
   test("while a domain is deleted leaves the whole domain or none", async () => {
     await crashAtSomeSteps(async (kill) => {

@@ -65,7 +65,7 @@ async function meanwhile(
 }
 
 describe.each(["delivered", "bounce"] as const)(
-  "%s event before the provider has responded",
+  "a %s event before the response of the provider",
   (type) => {
     const status = type === "bounce" ? "failed" : "delivered";
 

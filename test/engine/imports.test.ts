@@ -175,11 +175,14 @@ describe("a file", () => {
       'email\nann@x.com\n"bob@x.com\n',
       { status: "failed", error: 'Row 3: a quote (") is opened but not closed' },
     ],
-  ] as const)("%j is %j, and nothing else happens", async ([file, expected]) => {
-    const shop = await createTestSite();
-    expect(await done(shop, file)).toMatchObject(expected);
-    expect(await readContactCount(shop)).toBe(0);
-  });
+  ] as const)(
+    "with the content %j creates no contacts and ends with %j",
+    async ([file, expected]) => {
+      const shop = await createTestSite();
+      expect(await done(shop, file)).toMatchObject(expected);
+      expect(await readContactCount(shop)).toBe(0);
+    },
+  );
 
   test("with an address twice keeps the last row", async () => {
     const shop = await createTestSite();

@@ -166,7 +166,7 @@ describe("names", () => {
     await newList({ ...shop, siteId: other.id }, "news");
   });
 
-  test("of concurrent renames, one name is stored and the others can be used", async () => {
+  test("one of several concurrent renames is stored, and the other names can be used", async () => {
     const shop = await createTestSite();
     const list = await newList(shop, "a");
     await Promise.allSettled(

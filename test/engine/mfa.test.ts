@@ -100,7 +100,7 @@ test("a mailed code is rejected after email codes are disabled", async () => {
   expect(await codeWord(mfa.verifyLogin({ mfaToken, code }, address))).toBe("wrong_code");
 });
 
-test("of concurrent guesses at one token, five are checked", async () => {
+test("only five of many concurrent guesses at one token are checked", async () => {
   const { email, secret } = await withApp();
   const mfaToken = await begun(email);
   const guesses = Array.from({ length: 9 }, (_, i) =>

@@ -155,7 +155,7 @@ describe.each(providers)("$name", (provider) => {
 
   describe.each(kinds)("%s", (kind, accept) => {
     test.each(sampleOf(3, Object.entries(troubles), `${provider.key} ${kind}`))(
-      "accepted and then answered %s arrives once",
+      "is sent once if the provider accepts it and then responds with %s",
       async (_name, how) => {
         const { from, there } = await begun();
         // The first three requests fail. Without batches, these are all mails of the batch.
@@ -178,7 +178,7 @@ describe.each(providers)("$name", (provider) => {
       { status: 429, headers: { "retry-after": "1" } },
       { status: 503, headers: { "retry-after": "1" } },
     ])(
-      "a mail that gets $status with Retry-After is repeated until it is accepted",
+      "is repeated until it is accepted if the provider responds $status with Retry-After",
       async (how) => {
         const { from, there } = await begun();
         there.trouble = (n) => (n <= 3 ? { how, accepts: false } : undefined);

@@ -108,7 +108,7 @@ const ids = () =>
   queued.flatMap(({ events }) => events.map(({ providerEventId }) => providerEventId));
 
 // Runs first, because a fetched certificate is cached.
-test("SNS is told to retry while its certificate cannot be fetched", async () => {
+test("SNS gets a status that makes it retry while its certificate cannot be fetched", async () => {
   const { call } = await told("ses");
   amazonStatus = 500;
   expect(await call()).toBe(503);
@@ -118,17 +118,17 @@ test("SNS is told to retry while its certificate cannot be fetched", async () =>
 
 describe.each(providerKeys)("%s", (key) => {
   const outages: [FaultyAdapter, string, FaultHandler][] = [
-    ["table", "the table is gone", timeoutFault],
-    ["vault", "the key service is gone", timeoutFault],
-    ["queue", "the queue is gone", timeoutFault],
+    ["table", "the table is unavailable", timeoutFault],
+    ["vault", "KMS is unavailable", timeoutFault],
+    ["queue", "the queue is unavailable", timeoutFault],
     [
       "queue",
-      "the queue takes nothing",
+      "the queue rejects all messages",
       async (command) => ({ Failed: entriesOf(command).map(({ Id }) => ({ Id })) }),
     ],
   ];
   test.each(outages)(
-    "is told to retry while (%s) %s, and is then accepted",
+    "gets a status that makes it retry while (%s) %s, and is then accepted",
     async (door, _, answer) => {
       const { call } = await told(key);
       setFault(door, answer);
@@ -175,7 +175,7 @@ describe("SNS", () => {
     ).status;
   };
 
-  test("is told to retry a subscription that could not be confirmed", async () => {
+  test("gets a status that makes it retry if its subscription could not be confirmed", async () => {
     const { id } = await told("ses");
     for (const status of [500, 403, 404]) {
       amazonStatus = status;

@@ -84,7 +84,7 @@ describe("single mails", () => {
     await from.provider.stop();
   });
 
-  test("of 20 concurrent mails for 7 in the plan and 5 in credits, 12 are accepted", async () => {
+  test("are accepted 12 times by 20 concurrent requests with 7 in the plan and 5 in credits", async () => {
     const from = await shop({ mailsLeft: 7, credit: 5 * each });
     const outcomes = await Promise.allSettled(
       Array.from({ length: 20 }, (_, i) => mailroom.send(from, { to: `r${i}@x.com` })),

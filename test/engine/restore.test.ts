@@ -122,7 +122,7 @@ describe("a table restored to a moment in the middle of 5,000 mails", () => {
   // 5,000 in `npm run test:all`.
   const mails = everything ? 5000 : 1000;
 
-  test("at which all workers crashed sends the rest, none twice; mail in flight is uncertain", async () => {
+  test("sends the rest once if all workers crashed then; mail in flight is uncertain", async () => {
     const from = await createCampaignSender();
     const ids = await sendBatches(from, mails / 1000);
     const backup = prepareBackup({ thenCrash: true });
@@ -143,7 +143,7 @@ describe("a table restored to a moment in the middle of 5,000 mails", () => {
     await from.provider.stop();
   });
 
-  test("after which workers went on sends no mail twice; mail that it does not know of is uncertain", async () => {
+  test("sends no mail twice if workers went on; mail that it does not know of is uncertain", async () => {
     const from = await createCampaignSender();
     const ids = await sendBatches(from, mails / 1000);
     const backup = prepareBackup();

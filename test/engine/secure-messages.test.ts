@@ -145,7 +145,7 @@ describe("a crash", () => {
     await from.provider.stop();
   });
 
-  test("while revoking leaves the message readable or unreadable, and a tick deletes its body", async () => {
+  test("while revoking leaves the message readable or unreadable, and the schedule deletes its body", async () => {
     const from = await mailroom.createSender("postmark");
     await crashAtSomeSteps(async (kill) => {
       const { id, token } = await sent(from);

@@ -1,5 +1,5 @@
-// Crashes, pauses of workers, repeated messages and concurrent changes: each step of a sequence runs
-// once, and all counts agree.
+// Crashes, pauses of workers, repeated messages and concurrent changes: each step of a sequence
+// runs once, and all counts agree.
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import { TransactWriteCommand, UpdateCommand } from "../../shared/adapters/dynamodb/commands.ts";
@@ -407,7 +407,7 @@ describe("after a crash at any step and a retry, a sequence is started once", ()
 });
 
 describe("concurrent changes", () => {
-  test("a contact that gets a new address while its cohort advances is advanced by the next tick", async () => {
+  test("a contact that gets a new address while its cohort advances is advanced by the next run", async () => {
     const sender = await createSequenceSender();
     const { id, steps } = await createSequence(sender, [60]);
     const all = await createContacts(sender, 4);

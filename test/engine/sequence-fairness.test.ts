@@ -33,8 +33,8 @@ const shard = 7;
 const { pk } = indexes.dueEnrollments(shard);
 
 /**
- * Creates `n` enrollments in a sequence of delays, all due now and in one shard of the due index, as
- * if 64 times as many were due.
+ * Creates `n` enrollments in a sequence of delays, all due now and in one shard of the due index,
+ * as if 64 times as many were due.
  */
 async function crowdedIn(one: SequenceSender, n: number): Promise<enrollment.EnrollmentItem[]> {
   const { id: sequenceId } = await createSequence(one, [60, 60]);

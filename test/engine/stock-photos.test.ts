@@ -190,7 +190,7 @@ test("an unknown photo or another path is a 404", async () => {
 });
 
 test.each([0, -1, 1.5, "7/../8", "https://evil.example/x.jpg", "", null, "1".repeat(16)])(
-  "%j is no id of a photo",
+  "rejects the photo id %j",
   async (id) => {
     expect((await save(id)).status).toBe(400);
     expect(asked).toEqual([]);

@@ -1,5 +1,5 @@
-// Ids in queries and bodies: no route accepts an id of another organization, or of a site other than
-// the site of the key.
+// Ids in queries and bodies: no route accepts an id of another organization, or of a site other
+// than the site of the key.
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import * as z from "zod";
 import * as apiKeys from "../../shared/domain/identity/api-keys.ts";

@@ -1,4 +1,4 @@
-// Validations and sender checks through the routes, with a DNS server and a registry on this machine.
+// Validations and sender checks through the routes, with a local DNS server and registry.
 import { randomUUID } from "node:crypto";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -501,7 +501,7 @@ describe("metering", () => {
   });
 });
 
-/** A session lives a week. */
+/** A session expires after a week. */
 async function relogged({ email, password }: TestAccount) {
   const { account: group } = await import("../../functions/http/account.ts");
   const { cookies } = await invokeRoute(group, "POST /auth/login", { body: { email, password } });

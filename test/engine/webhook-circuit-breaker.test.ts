@@ -49,7 +49,7 @@ test("an endpoint that hangs delays no event of a healthy one, and uses up no at
 
   expect(new Set(sendIds(healthy.endpoint.deliveries)).size).toBe(2000);
   expect(healthy.endpoint.deliveries).toHaveLength(2000);
-  // Ten batches at the same time with five calls each: no call followed a hanging one.
+  // Ten concurrent batches with five calls each: no call followed a hanging one.
   expect(hung).toBeLessThanOrEqual(50);
   expect((await hanging.webhook()).coolUntil! > clock.now().toISOString()).toBe(true);
   const left = await hanging.deliveries();

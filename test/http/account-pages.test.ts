@@ -37,7 +37,7 @@ async function mailedLink(email: string): Promise<string> {
 }
 const tokenOf = (link: string) => link.split("token=")[1]!;
 
-test("the address of the service itself is a page that leads on", async () => {
+test("the root page links to the API reference, the password reset and the local pages", async () => {
   const { status, headers, text } = await visit("/");
   expect([status, headers.get("content-type")]).toEqual([200, "text/html; charset=utf-8"]);
   for (const path of [
@@ -52,14 +52,14 @@ test("the address of the service itself is a page that leads on", async () => {
 });
 
 test.each(["/nothing", "/api/v1/nothing", "/reset-password/more", "/index.html"])(
-  "%s is nothing, and says so in JSON",
+  "%s is a 404 in JSON",
   async (path) => {
     const { status, text } = await visit(path, undefined, { accept: "text/html" });
     expect([status, JSON.parse(text).code]).toEqual([404, "not_found"]);
   },
 );
 
-test.each(["/api/v1", "/api/v1/", "/docs"])("%s leads to the reference", async (path) => {
+test.each(["/api/v1", "/api/v1/", "/docs"])("%s redirects to the API reference", async (path) => {
   for (const method of ["GET", "HEAD"]) {
     const { status, headers } = await fetch(`${inject("baseUrl")}${path}`, {
       method,
@@ -70,7 +70,7 @@ test.each(["/api/v1", "/api/v1/", "/docs"])("%s leads to the reference", async (
   expect((await fetch(`${inject("baseUrl")}${path}`, { method: "POST" })).status).toBe(404);
 });
 
-test("pages may do nothing but show themselves and send their form, and nobody keeps them or hears of them", async () => {
+test("the pages run no scripts, submit only to the service, are not cached and send no referrer", async () => {
   for (const path of ["/", "/reset-password", "/reset-password?token=made-up"]) {
     const { headers } = await visit(path);
     const policy = headers.get("content-security-policy");
@@ -90,7 +90,7 @@ test("pages may do nothing but show themselves and send their form, and nobody k
   }
 });
 
-test("the mailed link shows a form as often as one looks, and the form sets the password once", async () => {
+test("the mailed link can be opened repeatedly, and its form sets the password once", async () => {
   const { email } = await signedUp();
   const link = await mailedLink(email);
   for (let i = 0; i < 3; i++)
@@ -111,7 +111,7 @@ test("the mailed link shows a form as often as one looks, and the form sets the 
   expect((await visit(link)).text).toContain("no longer works");
 });
 
-test("who comes without a link, or with an old one, gets a new one mailed", async () => {
+test("without a valid link, the page asks for an email and mails a new link", async () => {
   const { email } = await signedUp();
   for (const path of ["/reset-password", "/reset-password?token=made-up"])
     expect((await visit(path)).text).toContain('name="email"');
@@ -124,7 +124,7 @@ test("who comes without a link, or with an old one, gets a new one mailed", asyn
   expect((await waitForMail(email)).text).toContain("/reset-password?token=");
 });
 
-test("the page speaks the visitor's language", async () => {
+test("the page is in the visitor's language", async () => {
   for (const [wish, title] of Object.entries({
     "de-AT,en;q=0.5": "Passwort vergessen?",
     fr: "Mot de passe oublié",
@@ -136,7 +136,7 @@ test("the page speaks the visitor's language", async () => {
     );
 });
 
-test("markup in a token or address stays text, and what is too long is not read", async () => {
+test("markup in a token or address is not shown, and a form that is too long gets 413", async () => {
   const markup = '"><script>alert(1)</script>';
   expect((await visit("/reset-password", { token: markup, password: "short" })).text).not.toContain(
     "<script>",
@@ -147,7 +147,7 @@ test("markup in a token or address stays text, and what is too long is not read"
   ).toBe(413);
 });
 
-test("a form that is too large is told of on a page", async () => {
+test("a form that is too large gets an error page in the visitor's language", async () => {
   const { status, headers, text } = await visit(
     "/reset-password",
     { token: "x".repeat(5000) },

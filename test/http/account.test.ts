@@ -15,7 +15,7 @@ const login = (email: string, given = password, headers = {}) =>
   request("POST", "/auth/login", { email, password: given }, { headers });
 const me = (cookie: string) => request("GET", "/auth/me", undefined, { headers: { cookie } });
 
-test("signup makes a user and an organization, and logs in", async () => {
+test("a sign-up creates a user and an organization and opens a session", async () => {
   const email = uniqueEmail();
   const answer = await request("POST", "/auth/signup", {
     email,
@@ -53,7 +53,7 @@ test("signup makes a user and an organization, and logs in", async () => {
   });
 });
 
-test("an email signs up once, however it is written", async () => {
+test("an email can sign up once, in any case", async () => {
   const email = uniqueEmail();
   expectStatus(201, await request("POST", "/auth/signup", { email, password }));
   const again = await request("POST", "/auth/signup", { email: email.toUpperCase(), password });
@@ -73,7 +73,7 @@ test.each([
   ["email", { email: `${"a".repeat(250)}@example.com`, password }],
   ["name", { email: "ada@example.com", password, name: 7 }],
   ["organizationName", { email: "ada@example.com", password, organizationName: "" }],
-])("signup refuses a bad %s and names it", async (path, body) => {
+])("a sign-up with a bad %s is refused, and the error names the field", async (path, body) => {
   const answer = await request("POST", "/auth/signup", body);
   expect(answer).toMatchObject({
     status: 400,
@@ -83,7 +83,7 @@ test.each([
   expect(answer.body.error).toContain(path);
 });
 
-test("every login is a session of its own, whatever cookie comes along", async () => {
+test("every login opens a new session, whatever cookie the request has", async () => {
   const { email, cookie } = await signedUp();
   const brought = "__Host-session=chosenByAnAttacker00000000000000000";
   const [first, second] = [
@@ -101,12 +101,12 @@ test("every login is a session of its own, whatever cookie comes along", async (
   expect((await me(brought)).status).toBe(401);
 });
 
-test("the email of a login may be written in any case", async () => {
+test("a login accepts the email in any case", async () => {
   const { email } = await signedUp();
   expect((await login(email.toUpperCase())).status).toBe(200);
 });
 
-test("an unknown email and a wrong password get the same answer", async () => {
+test("an unknown email and a wrong password get the same response", async () => {
   const { email } = await signedUp();
   const [wrong, unknown] = [
     await login(email, "not the password"),
@@ -119,7 +119,7 @@ test("an unknown email and a wrong password get the same answer", async () => {
   }
 });
 
-test("after ten failures an account waits, and the answer says how long", async () => {
+test("after ten failed logins the response is 429 with Retry-After", async () => {
   const email = uniqueEmail();
   const failures = await Promise.all(
     Array.from({ length: 10 }, () => login(email, "not the password")),
@@ -135,7 +135,7 @@ test("after ten failures an account waits, and the answer says how long", async 
   expect(refused.headers.get("retry-after")).toBe(String(refused.body.retryAfter));
 });
 
-test("logout ends this session, clears the cookie, and leaves the others", async () => {
+test("a logout ends its session, clears the cookie, and ends no other session", async () => {
   const { email, cookie } = await signedUp();
   const other = sessionCookie(await login(email));
   const answer = await request("POST", "/auth/logout", undefined, { headers: { cookie } });
@@ -145,7 +145,7 @@ test("logout ends this session, clears the cookie, and leaves the others", async
   expect((await me(other)).status).toBe(200);
 });
 
-test("an API key learns who it is", async () => {
+test("GET /auth/me returns the user, organization, site and scopes of an API key", async () => {
   const { call, newKey, siteId, orgId, email } = await signedUp();
   const key = await newKey({ siteId, scopes: ["auth:read", "sites:read"] });
   expect((await call("GET", "/auth/me", undefined, { as: { key } })).body).toMatchObject({
@@ -164,7 +164,7 @@ test.each([
   ["a made-up key", { authorization: `Bearer pm_live_${"a".repeat(48)}` }],
   ["another scheme", { authorization: "Basic YTpi" }],
   ["a bare prefix", { authorization: "Bearer pm_live_" }],
-])("%s is Unauthorized", async (_, headers) => {
+])("%s is a 401", async (_, headers) => {
   const answer = await request("GET", "/auth/me", undefined, { headers });
   expect(answer).toMatchObject({
     status: 401,
@@ -172,7 +172,7 @@ test.each([
   });
 });
 
-test("a bad API key is not saved by a good session beside it", async () => {
+test("a request with an invalid API key and a valid session is a 401", async () => {
   const { cookie } = await signedUp();
   expect(
     (
@@ -183,7 +183,7 @@ test("a bad API key is not saved by a good session beside it", async () => {
   ).toBe(401);
 });
 
-test("forgot-password says the same of everyone", async () => {
+test("forgot-password responds the same to known and unknown emails", async () => {
   const { email } = await signedUp();
   const answers = await Promise.all(
     [email, uniqueEmail()].map((one) => request("POST", "/auth/forgot-password", { email: one })),
@@ -195,7 +195,7 @@ test("forgot-password says the same of everyone", async () => {
   ).toMatchObject([{ path: "email" }]);
 });
 
-test("who forgot the password sets a new one with the mailed token, once, and every session is over", async () => {
+test("a mailed token sets a new password once and ends every session", async () => {
   const { email, cookie } = await signedUp();
   expectStatus(200, await request("POST", "/auth/forgot-password", { email: email.toUpperCase() }));
   const { text } = await waitForMail(email);
@@ -213,7 +213,7 @@ test("who forgot the password sets a new one with the mailed token, once, and ev
   });
 });
 
-test("a made-up reset token resets nothing", async () => {
+test("an invalid reset token is refused", async () => {
   const answer = await request("POST", "/auth/reset-password", {
     token: "made-up",
     password: "quite a new password",
@@ -232,7 +232,7 @@ test("a made-up reset token resets nothing", async () => {
   });
 });
 
-test("settings show user and organization, and change name and time zone one by one", async () => {
+test("settings return user and organization; name and time zone can be changed separately", async () => {
   const { call, email, orgId } = await signedUp();
   const renamed = await call("PUT", "/settings/org", { name: "Engines Ltd" });
   expect(renamed).toMatchObject({
@@ -256,7 +256,7 @@ test.each([
   ["timezone", { timezone: "+02:00" }],
   ["name", { name: "  " }],
   ["name", { name: "two\nlines" }],
-])("the organization's settings refuse a bad %s", async (path, body) => {
+])("organization settings with a bad %s are refused", async (path, body) => {
   const { call } = await signedUp();
   expect(await call("PUT", "/settings/org", body)).toMatchObject({
     status: 400,
@@ -264,7 +264,7 @@ test.each([
   });
 });
 
-test("the password changes with the current one only, and ends the other sessions", async () => {
+test("changing the password needs the current one and ends the other sessions", async () => {
   const { email, cookie, call } = await signedUp();
   const other = sessionCookie(await login(email));
   const change = (currentPassword: string) =>
@@ -285,7 +285,7 @@ test("the password changes with the current one only, and ends the other session
   expect((await login(email, "another horse altogether")).status).toBe(200);
 });
 
-test("an API key changes no password and ends no session", async () => {
+test("an API key cannot change the password or log out", async () => {
   const { call } = await signedUp();
   for (const [method, path] of [
     ["PUT", "/settings/password"],
@@ -302,7 +302,7 @@ test("an API key changes no password and ends no session", async () => {
     });
 });
 
-test("a page of another origin can do nothing with a session that its visitor has", async () => {
+test("a page of another origin cannot write with its visitor's session", async () => {
   const { call } = await signedUp();
   for (const origin of ["https://evil.example", "null"])
     expect(

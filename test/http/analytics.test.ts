@@ -35,7 +35,7 @@ const csvOf = async (client: TestClient, path: string) => {
 const sandbox = await fetch(`${inject("baseUrl").replace(/\/api\/v1$/, "")}/_local/sandbox`, {
   headers: { accept: "application/json" },
 });
-// The sandbox stands in for the providers on a service of one machine only.
+// Only the local service has the provider sandbox.
 const atHome = sandbox.ok;
 type Accounts = Record<string, object>;
 const accounts = atHome
@@ -155,7 +155,7 @@ describe("figures", () => {
         complaintRate: 1 / 3,
         bounceBreakdown: { topReasons: [{ count: 1, share: 1 }] },
       });
-      // The day may have ended in between.
+      // The day may have ended between the two requests.
       const sum = (count: "sent" | "delivered" | "bounced") =>
         found.dailyTrends.reduce((total, day) => total + Number(day[count]), 0);
       expect([sum("sent"), sum("delivered"), sum("bounced")]).toEqual([5, 3, 1]);
@@ -189,7 +189,7 @@ describe("figures", () => {
         sends: { total: 5 },
         totals: { sent: 5 },
       });
-      // A key of the other site sees nothing of this one.
+      // A key of the other site does not see the figures of this one.
       const as = { key: await client.newKey({ siteId: other }) };
       expect((await call("GET", path, undefined, { as })).body).toMatchObject({
         code: "site_forbidden",

@@ -72,7 +72,7 @@ test("the time of the last use of a key is stored", async () => {
   expectStatus(200, await call("GET", "/sites", undefined, { as: { key } }));
   const { lastUsedAt, createdAt } = await newest();
   expect(lastUsedAt).toMatch(/^\d{4}-.*\.\d{3}Z$/);
-  // Both are times of the service, whose clock other tests move.
+  // Compares two times of the service, because other tests move its clock.
   expect(lastUsedAt! > createdAt).toBe(true);
 });
 

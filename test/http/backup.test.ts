@@ -1,4 +1,4 @@
-// A copy of DATA_DIR, made while mails go out, is a service of its own.
+// A backup of DATA_DIR that is taken while mail goes out can be started as a service.
 import { mkdtemp, readFile, rm, stat } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -34,8 +34,8 @@ async function backUp(DATA_DIR: string, target: string) {
 }
 
 /**
- * Passes every request on to the provider. While it holds answers back, the provider has the mails
- * and the service does not know.
+ * Forwards every request to the provider. While it holds responses back, the provider has accepted
+ * the mails, and the service does not know it.
  */
 async function holdingProxy(origin: string) {
   const state = { holding: false, held: 0, url: "" };
@@ -116,7 +116,7 @@ const unansweredCalls: [provider: string, status: string][] = [
   ["resend", "sent"],
 ];
 test.each(sampleOf(1, unansweredCalls, "backup"))(
-  "a backup taken while %s has calls unanswered sends the rest, and nobody gets a mail twice; those calls are %s",
+  "a backup taken during calls to %s sends the rest and no mail twice; the mails of those calls are %s",
   async (provider, unanswered) => {
     const sandbox = await startedSandbox();
     onTestFinished(() => sandbox.stop());
@@ -190,13 +190,13 @@ test.each(sampleOf(1, unansweredCalls, "backup"))(
     expect(
       sends.filter(({ toEmail, status }) => status !== "uncertain" && !has.has(toEmail)),
     ).toEqual([]);
-    // What the provider had is not lost: it is shown as uncertain.
+    // Every uncertain mail was accepted by the provider.
     expect(uncertain.every(({ toEmail }) => has.has(toEmail))).toBe(true);
   },
   300_000,
 );
 
-test("a backup is refused where there is nothing to copy, or something lies where it goes", async () => {
+test("a backup is refused if DATA_DIR holds no data, or the target exists or is inside DATA_DIR", async () => {
   const [empty, there] = [await folder(), await folder()];
   expect(await backUp(empty, join(there, "new"))).toEqual({
     code: 1,

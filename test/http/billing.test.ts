@@ -1,5 +1,5 @@
-// Plans and billing as customers see them; Stripe itself is played by test/support/stripe (see
-// test/engine/billing.test.ts for what it tells).
+// Plans and billing over HTTP, with the fake Stripe of test/support/stripe. For Stripe's events see
+// test/engine/billing.test.ts.
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
 import {
   expectStatus,

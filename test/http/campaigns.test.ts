@@ -46,7 +46,7 @@ async function shop(): Promise<Shop> {
   return { ...client, templateId, listId, configId };
 }
 
-/** The mail provider that the local runner brings along takes these. */
+/** Credentials of the local provider sandbox. */
 async function sandboxCredentials(): Promise<object> {
   const answer = await fetch(`${inject("baseUrl")}/_local/sandbox`);
   const { data } = (await answer.json()) as {
@@ -204,7 +204,7 @@ test("sending, scheduling and testing an incomplete campaign are refused with th
     ["sendingConfigId", { sendingConfigId: null }],
     ["templateId", { templateId: null }],
     ["listId", { listId: null }],
-    // Without variants nobody would wait for a winner: all would be mailed.
+    // An A/B test without variants would mail all contacts at once.
     ["abTest", { abTest: { testPercent: 50, metric: "open_rate", durationMinutes: 60 } }],
   ] as const) {
     const { id } = await make(client, { ...full(client), ...lack });
@@ -228,7 +228,7 @@ test("sending, scheduling and testing an incomplete campaign are refused with th
       body: { error: expect.stringContaining("scheduledAt"), details: [{ path: "scheduledAt" }] },
     });
   expectStatus(200, await client.call("POST", `/campaigns/${id}/schedule`, { scheduledAt }));
-  // A scheduled one stays fit to be sent.
+  // A scheduled campaign must stay complete.
   expect((await client.call("PUT", `/campaigns/${id}`, { sendingConfigId: null })).status).toBe(
     400,
   );
@@ -301,7 +301,7 @@ test("variants are created, changed and deleted; deleting the last one removes t
   ).toBe(400);
   expectStatus(200, await client.call("DELETE", path));
   expect((await client.call("GET", path)).status).toBe(404);
-  // One alone is no test.
+  // An A/B test needs two variants.
   expect(await client.call("POST", `/campaigns/${id}/send`)).toMatchObject({
     status: 400,
     body: { details: [{ path: "abTest" }] },

@@ -44,7 +44,7 @@ const origin = inject("baseUrl").replace(/\/api\/v1$/, "");
 const sandbox = await fetch(`${origin}/_local/sandbox`, {
   headers: { accept: "application/json" },
 });
-// The sandbox stands in for the providers on a service of one machine only.
+// Only the local service has the provider sandbox.
 const atHome = sandbox.ok;
 const accounts: Accounts = atHome
   ? ((await sandbox.json()) as { data: { providers: Accounts } }).data.providers
@@ -65,7 +65,7 @@ async function mailed({ call }: TestClient, to: string, more: object): Promise<n
   return expectStatus(202, await call<{ id: number }>("POST", "/send", fields)).body.data.id;
 }
 
-/** Reads events until these are there; nothing but looking makes them come. */
+/** Reads events until there are `expected`. The test does not settle the service. */
 async function shown(client: TestClient, expected: number, seconds = 15): Promise<Event[]> {
   for (let left = seconds * 10; ; left--) {
     const { events, pagination } = await pageOf(client);
@@ -95,8 +95,8 @@ const statusOf = (types: string[]) =>
 const providers = Object.keys(eventNamesByProvider);
 
 describe.runIf(atHome)("with the sandbox", () => {
-  // How long it took is printed: what is asserted must hold on a machine under any load.
-  test("what became of a mail shows by itself, soon after it was sent", async () => {
+  // The durations are only printed, because a test must pass on a machine under any load.
+  test("the delivered event of a mail appears in its send at every provider", async () => {
     const client = await signedUp();
     const configs = await Promise.all(providers.map((provider) => configured(client, provider)));
     const sent = async (sendingConfigId: number, i: number) => {
@@ -113,14 +113,14 @@ describe.runIf(atHome)("with the sandbox", () => {
         await sleep(100);
       }
     };
-    // The first of all mails has to wait for what is loaded only then.
+    // The first mail waits for modules that are loaded lazily.
     await sent(configs[0]!, 0);
     const took = await Promise.all(configs.map(sent));
     console.log(`From POST /send until GET /sends/:id shows the first event: ${took.join(", ")}`);
   });
 
   test.concurrent.each(sampleOf(4, providers, "simulator"))(
-    "a mail by %s to each simulator address shows what became of it, without anyone touching anything",
+    "a mail through %s to each simulator address gets the events of that address",
     async (provider) => {
       const typesOf = (fate: string) =>
         expectedEvents[fate]!.filter(
@@ -156,7 +156,7 @@ describe.runIf(atHome)("with the sandbox", () => {
             clickedAt: types.includes("click") ? expect.any(String) : null,
           },
         ]);
-        // What GET /events shows is what the send's history says, word for word.
+        // GET /events and GET /sends/:id return the same events.
         expect(
           all
             .filter(({ sendId }) => sendId === ids[i])
@@ -225,7 +225,7 @@ describe.runIf(atHome)("GET /events", () => {
     await shown(client, 10);
   });
 
-  test("is narrowed by type and site, with exact totals", async () => {
+  test("filters by type and site, with exact totals", async () => {
     const opens = await pageOf(client, "type=open");
     expect(opens.events.map(({ type }) => type)).toEqual(["open"]);
     expect(opens.pagination.total).toBe(1);
@@ -239,7 +239,7 @@ describe.runIf(atHome)("GET /events", () => {
     });
   });
 
-  test("pages through every event once, by cursor and by number, and says how many there are", async () => {
+  test("returns every event once, by cursor and by page number, with the total", async () => {
     const all = (await pageOf(client)).events.map(({ id }) => id);
     expect(all).toHaveLength(10);
     const seen: number[] = [];
@@ -276,7 +276,7 @@ describe.runIf(atHome)("GET /events", () => {
     expect((await client.call("GET", `/events?${query}`)).status).toBe(400);
   });
 
-  test("shows a site-bound key its own site only", async () => {
+  test("returns only events of its own site to a site-bound key", async () => {
     const key = await client.newKey({ siteId: secondSite });
     const mine = expectStatus(
       200,
@@ -295,7 +295,7 @@ describe.runIf(atHome)("GET /events", () => {
     ).toBe(403);
   });
 
-  test("shows nothing to another organization", async () => {
+  test("returns nothing to another organization", async () => {
     const other = await signedUp();
     expect((await pageOf(other)).pagination.total).toBe(0);
     expect((await other.call("GET", `/events?siteId=${client.siteId}`)).status).toBe(404);

@@ -1,4 +1,4 @@
-// `npm run demo`, as a newcomer runs it.
+// `npm run demo` against the local service.
 import { execFile } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
@@ -37,9 +37,9 @@ function csv(text: string): string {
   return file;
 }
 
-// What is deployed has no sandbox to send through.
+// A deployed service has no sandbox to send through.
 describe.skipIf(new URL(inject("baseUrl")).hostname !== "127.0.0.1")("npm run demo", () => {
-  test("sends the shipped sample, shows what arrived, and hands over a key that works", async () => {
+  test("sends the sample file, shows what arrived, and prints a working API key", async () => {
     const { code, output, complaint } = await demo("--url", inject("baseUrl"));
     expect({ code, complaint }).toEqual({ code: 0, complaint: "" });
     expect(output).toContain("12 mails arrived");
@@ -51,13 +51,13 @@ describe.skipIf(new URL(inject("baseUrl")).hostname !== "127.0.0.1")("npm run de
     const as = { headers: { authorization: `Bearer ${key}` } };
     const sends = await request<{ pagination: { total: number } }>("GET", "/sends", undefined, as);
     expect(sends.body.data.pagination.total).toBe(13);
-    // A file may have more people than the free plan has mails.
+    // The demo sets a larger plan, because a file may have more rows than the free plan has mails.
     expect(JSON.stringify((await request("GET", "/plans/current", undefined, as)).body)).toContain(
       '"growth"',
     );
   });
 
-  test("sends to the people of any CSV file, and tells whom the service would not take", async () => {
+  test("sends to each row of a CSV file, and reports rejected rows", async () => {
     const file = csv(
       "Email,Nick name\nann@example.net,Annie\nann@example.net,Annie\nsøren@example.com,S\n",
     );
@@ -69,12 +69,12 @@ describe.skipIf(new URL(inject("baseUrl")).hostname !== "127.0.0.1")("npm run de
     expect(output).toContain("Welcome, ann@example.net");
   });
 
-  test("asks where npm start listens with the same HOST and PORT", async () => {
+  test("calls the service at HOST and PORT, like npm start", async () => {
     const { complaint } = await ran([], { HOST: "localhost", PORT: "1" });
     expect(complaint).toContain("No service responds at http://localhost:1 ");
   });
 
-  test("tells in one line what is wrong, above how it is called if an option is not known, and makes nothing", async () => {
+  test("reports an error in one line, with the usage for an unknown option, and creates nothing", async () => {
     const nothing = createServer((_, response) => response.writeHead(404).end("{}")).listen(
       0,
       "127.0.0.1",

@@ -1,4 +1,4 @@
-// `npm run export-all` and `npm run import-all`: from one installation to another.
+// `npm run export-all` and `npm run import-all` move an organization to another installation.
 import { execFile } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -78,7 +78,7 @@ const counted = new Set([
   "campaignId",
 ]);
 
-/** An export in which every id is replaced by the name of what it refers to. */
+/** Reads an export and replaces every id by the name of its record. */
 function comparable(place: string): Record<string, unknown[]> {
   const names = new Map<string, string>();
   for (const kind of files)
@@ -119,7 +119,7 @@ function comparable(place: string): Record<string, unknown[]> {
 const made = async (client: TestClient, path: string, body: unknown): Promise<number> =>
   expectStatus(201, await client.call<{ id: number }>("POST", path, body)).body.data.id;
 
-/** Something of every kind, with every reference that one kind can have to another. */
+/** Creates records of every kind, with every reference between kinds. */
 async function furnish(client: TestClient): Promise<void> {
   const { siteId } = client;
   const other = await made(client, "/sites", {
@@ -223,7 +223,7 @@ async function furnish(client: TestClient): Promise<void> {
 }
 
 describe("export-all and import-all", () => {
-  test("an organization moved to another installation exports the same there, and a second import makes nothing twice", async () => {
+  test("an imported organization exports the same data, and a second import creates nothing", async () => {
     const [here, there] = await Promise.all([
       signedUp({ service: old.url }),
       signedUp({ service: fresh.url }),
@@ -251,7 +251,7 @@ describe("export-all and import-all", () => {
     expect(comparable(third)).toEqual(expected);
   });
 
-  test("a template that changed is updated, an active sequence arrives paused, and what was sent arrives as a draft", async () => {
+  test("an import updates a changed template, and an active sequence arrives paused", async () => {
     const [here, there] = await Promise.all([
       signedUp({ service: old.url }),
       signedUp({ service: fresh.url }),
@@ -275,7 +275,7 @@ describe("export-all and import-all", () => {
     expect(templates.body.data.templates).toMatchObject([{ name: "Hello", subject: "Two" }]);
   });
 
-  test("exports of Mailchimp and listmonk go to the import of the service", async () => {
+  test("import-all imports CSV files of Mailchimp and listmonk", async () => {
     const there = await signedUp({ service: fresh.url });
     for (const name of ["mailchimp-subscribed", "mailchimp-unsubscribed", "listmonk"]) {
       const file = fileURLToPath(new URL(`../fixtures/imports/${name}.csv`, import.meta.url));
@@ -292,7 +292,7 @@ describe("export-all and import-all", () => {
     });
   });
 
-  test("a folder without a complete export, a missing key and an unknown option are one sentence", async () => {
+  test("an incomplete export, a missing key and an unknown option are errors without a stack trace", async () => {
     const empty = mkdtempSync(join(folder, "empty-"));
     writeFileSync(join(empty, "contacts.jsonl"), "");
     for (const [script, args, key, why] of [

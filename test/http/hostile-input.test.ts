@@ -1,5 +1,4 @@
-// Input made to break, to hide or to leak, against a service of its own: one that logs all it ever
-// logs.
+// Hostile input against a service that logs at the level DEBUG.
 import http from "node:http";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import {
@@ -34,7 +33,7 @@ interface Account {
   credentials: object;
   webhookSecret: string;
 }
-/** A sending config at the sandbox. */
+/** Creates a sending config with credentials of the sandbox. */
 async function sendingConfig(more: object = {}): Promise<{ id: number; account: Account }> {
   const sandbox = (await (await fetch(`${service.url}/_local/sandbox`)).json()) as {
     data: { providers: Record<string, Account> };
@@ -217,7 +216,7 @@ test("keeps the response short for a field with a very long name", async () => {
 });
 
 test("replays a large response for its Idempotency-Key", async () => {
-  // Random, so that it does not get short by being compressed.
+  // Random text, which compression does not shorten.
   const html = Array.from({ length: 40_000 }, () => Math.random().toString(36).slice(2)).join("");
   const options = { headers: { "idempotency-key": "long" } };
   const post = () =>
@@ -278,7 +277,7 @@ test("refuses cross-site requests with a session cookie, with or without Origin"
     expect((await post(headers)).status).toBe(201);
 });
 
-/** Asked as by a browser to which a foreign name leads here. */
+/** Sends a request with another Host header, like a browser after DNS rebinding. */
 const statusAs = (host: string, path: string): Promise<number> =>
   new Promise((resolve, reject) => {
     const request = http.get(`${service.url}${path}`, { headers: { host } }, (response) => {

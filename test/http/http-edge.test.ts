@@ -141,7 +141,7 @@ test.each([
     "properties.constructor",
   ],
 ])(
-  "a field of a name that no field can have is refused by %s, which names it",
+  "a field with a reserved name is refused by %s, and the error contains the name",
   async (path, body, field) => {
     const { call } = await signedUp();
     await call("POST", "/sites", { name: "Shop" });
@@ -156,7 +156,7 @@ test.each([
 );
 
 test.each(["abc", "0", "-1", "1.5", "1e3", "01", "9007199254740993", "%20", "%E0%A4"])(
-  "there is nothing at the id %s",
+  "the id %s is a 404",
   async (id) => {
     const { call } = await signedUp();
     for (const path of [`/sites/${id}`, `/api-keys/${id}`]) {
@@ -170,7 +170,7 @@ test.each(["abc", "0", "-1", "1.5", "1e3", "01", "9007199254740993", "%20", "%E0
 );
 
 test.each(["/nowhere", "/sites/1/pages", "/sites/", "/auth", "/../secret"])(
-  "there is no such path as %s",
+  "the path %s is a 404",
   async (path) => {
     expect(await request("GET", path)).toMatchObject({
       status: 404,

@@ -23,7 +23,7 @@ const newContact = async ({ call }: TestClient, email: string, more: object = {}
 const newList = async ({ call }: TestClient, name = "News") =>
   expectStatus(201, await call<Group>("POST", "/lists", { name })).body.data.id;
 
-test("a list is made, found, listed, changed and deleted", async () => {
+test("a list is created, read, listed, changed and deleted", async () => {
   const { call, siteId } = await signedUp();
   const made = await call<Group>("POST", "/lists", { name: " News ", description: "Weekly" });
   expect(made).toMatchObject({ status: 201 });
@@ -55,7 +55,7 @@ test("a list is made, found, listed, changed and deleted", async () => {
   expect((await call("POST", "/lists", { name: "News" })).status).toBe(201);
 });
 
-test("a name is needed, has 100 characters at most, and is one line", async () => {
+test("the name of a list is required, has at most 100 characters, and is one line", async () => {
   const { call } = await signedUp();
   expect((await call("POST", "/lists", { name: "x".repeat(100) })).status).toBe(201);
   for (const name of ["x".repeat(101), "", "  ", "a\nb", undefined, 7])
@@ -71,7 +71,7 @@ test("a name is needed, has 100 characters at most, and is one line", async () =
   );
 });
 
-test("a contact is found, put on a list, and taken off by body or by query", async () => {
+test("contacts are searched, added to a list, and removed by body or by query", async () => {
   const client = await signedUp();
   const { call } = client;
   const [list, ann, bob] = [
@@ -119,7 +119,7 @@ test("a contact is found, put on a list, and taken off by body or by query", asy
   expect((await call<Group>("GET", `/lists/${list}`)).body.data.contactCount).toBe(0);
 });
 
-test("one contact that is not there is 404, one of many fails alone, and 100 are the most", async () => {
+test("an unknown contact is a 404, or fails alone among several; a request has at most 100 contacts", async () => {
   const client = await signedUp();
   const { call } = client;
   const [list, ann] = [await newList(client), await newContact(client, "ann@x.com")];
@@ -159,7 +159,7 @@ test("one contact that is not there is 404, one of many fails alone, and 100 are
   });
 });
 
-test("a key bound to one site neither sees nor touches lists and tags of another", async () => {
+test("a key bound to one site can neither read nor change lists and tags of another", async () => {
   const client = await signedUp();
   const { call } = client;
   const other = expectStatus(201, await call<{ id: number }>("POST", "/sites", { name: "Other" }))
@@ -194,7 +194,7 @@ test("a key bound to one site neither sees nor touches lists and tags of another
     });
 });
 
-test("a tag is made once to a name, counted, and gone from everyone when it is deleted", async () => {
+test("a tag has a unique name and a count, and its deletion removes it from all contacts", async () => {
   const client = await signedUp();
   const { call, siteId } = client;
   const made = await call<Group>("POST", "/tags", { name: "VIP" });
@@ -218,7 +218,7 @@ test("a tag is made once to a name, counted, and gone from everyone when it is d
   expect((await call<Listed>("GET", "/tags")).body.data.tags).toHaveLength(1);
 });
 
-test("a list in use is deleted only with force=true, and the answer names what uses it", async () => {
+test("a list in use is deleted only with force=true, and the error names what uses it", async () => {
   const client = await signedUp();
   const id = await newList(client);
   const rules = { match: "all", conditions: [{ field: "list", operator: "equals", value: id }] };

@@ -1,5 +1,5 @@
-// What `npm start` promises to whoever runs it. These start services of their own, so they may stop
-// them and move their clocks.
+// `npm start` and the command line tools. Most tests start their own service, so that they can stop
+// it and move its clock.
 import { existsSync } from "node:fs";
 import { mkdtemp, readdir, readFile, rm, stat } from "node:fs/promises";
 import { connect, createServer } from "node:net";
@@ -51,7 +51,7 @@ const subjects = async (service: RunningTestService): Promise<string[]> => {
   return data.mails.map(({ subject }) => subject).sort();
 };
 
-/** A sending config with the sandbox's own credentials. */
+/** Creates a sending config with credentials of the sandbox. */
 async function canSend(
   service: RunningTestService,
   { call }: TestClient,
@@ -83,7 +83,7 @@ const mail = (subject: string) => ({
 const inMinutes = (minutes: number): string =>
   new Date(Date.now() + minutes * 60_000).toISOString();
 
-test("it says where docs and inbox are, shows a first call, and says ready last", async () => {
+test("the start prints the URLs of docs and inbox and a first call that works, and then ready", async () => {
   const service = await running();
   const lines = service.output().trimEnd().split("\n");
   expect(lines.at(-1)).toBe(`ready ${service.url}/api/v1`);
@@ -139,7 +139,7 @@ test("a port in use ends the start with one line and exit code 1", async () => {
 describe("with SANDBOX=off", () => {
   const production = { SANDBOX: "off", PUBLIC_URL: "https://mail.shop.example", LOG_LEVEL: "INFO" };
 
-  test("there is no /_local, and sign-up, plan and webhooks have the defaults of production", async () => {
+  test("/_local does not exist, and sign-up, plan and webhooks have the defaults of production", async () => {
     const service = await running(production);
     for (const path of ["clock", "plan", "settle", "usage", "inbox", "sandbox"]) {
       const answer = await fetch(`${service.url}/_local/${path}`, { method: "POST", body: "{}" });
@@ -190,7 +190,7 @@ describe("with SANDBOX=off", () => {
     },
   );
 
-  test("a reverse proxy on this machine names the client, and its public requests are counted for the client alone", async () => {
+  test("behind a reverse proxy on this machine, public requests are limited per client", async () => {
     const service = await running({ ...production, ADDRESS_LIMIT_PER_MINUTE: "3" });
     const forgot = async (client: string) => {
       const answer = await fetch(`${service.url}/api/v1/auth/forgot-password`, {
@@ -218,7 +218,7 @@ test("a folder in use by another service ends the start with one line and exit c
 });
 
 test.each(sampleOf(1, ["SIGINT", "SIGTERM", "SIGKILL"] as const, "signal"))(
-  "after %s a second start has all the data, and what was queued is sent",
+  "after %s, a second start has all data and sends the queued mail",
   async (signal) => {
     const DATA_DIR = await folder();
     const first = await startServiceProcess({ DATA_DIR });
@@ -255,8 +255,7 @@ test.each(sampleOf(1, ["SIGINT", "SIGTERM", "SIGKILL"] as const, "signal"))(
       "much later",
       "soon",
     ]);
-    // It was on its way already: whether the provider had it when we were killed is not for us to
-    // guess.
+    // The hand-over of this mail may have been interrupted.
     const atOnce = await client.call<{ status: string }>(
       "GET",
       `/sends/${body.data.id}`,
@@ -267,9 +266,9 @@ test.each(sampleOf(1, ["SIGINT", "SIGTERM", "SIGKILL"] as const, "signal"))(
   },
 );
 
-// No clock is moved here: a lease lasts for minutes, so a start that waited for it would run into
-// the bound.
-test("a start after a kill goes on with what was being handed over, without waiting for the leases of its predecessor", async () => {
+// The test does not move the clock. A lease lasts for minutes, so a start that waits for it exceeds
+// the timeout.
+test("a start after a kill continues the hand-over without waiting for leases of the killed process", async () => {
   const DATA_DIR = await folder();
   const first = await startServiceProcess({ DATA_DIR });
   const client = await signedUp({ service: first.url });
@@ -307,7 +306,7 @@ test("a start after a kill goes on with what was being handed over, without wait
 }, 120_000);
 
 test.runIf(existsSync("/proc/self/cmdline"))(
-  "an engine that ends is started again; until then callers are told to come back",
+  "a database engine that ends is started again; until then responses are 503 with Retry-After",
   async () => {
     const DATA_DIR = await folder();
     const service = await running({ DATA_DIR });
@@ -323,17 +322,17 @@ test.runIf(existsSync("/proc/self/cmdline"))(
   60_000,
 );
 
-/** The process that serves the table of this folder. */
+/** Finds the process id of the database engine of this folder. */
 async function engineOf(dataDir: string): Promise<number> {
   for (const pid of (await readdir("/proc")).filter((name) => /^\d+$/.test(name))) {
     const command = await readFile(`/proc/${pid}/cmdline`, "utf8").catch(() => "");
     if (command.includes(dataDir) && command.includes("dynoxide") && !command.startsWith("/bin/sh"))
       return Number(pid);
   }
-  throw new Error("There is no engine");
+  throw new Error("No database engine runs");
 }
 
-test("moving the clock makes due what was scheduled, and nothing else moves it", async () => {
+test("scheduled mail is due when the clock is moved, and settle does not move the clock that far", async () => {
   const service = await running();
   const client = await signedUp({ service: service.url });
   await canSend(service, client);
@@ -362,7 +361,7 @@ test("moving the clock makes due what was scheduled, and nothing else moves it",
   expect(await subjects(service)).toEqual(["in a week", "soon"]);
 });
 
-test("a clock that was moved stays so over a restart", async () => {
+test("a moved clock stays moved after a restart", async () => {
   const DATA_DIR = await folder();
   const first = await startServiceProcess({ DATA_DIR });
   await local(first, "POST", "clock", { advanceSeconds: 86_400 });
@@ -399,7 +398,7 @@ test.each([
   ["DELETE", "clock", "", 405],
   ["GET", "settle", undefined, 405],
   ["GET", "nothing", undefined, 404],
-])("%s /_local/%s %s is %i in our words", async (method, path, body, status) => {
+])("%s /_local/%s %s is %i with our error format", async (method, path, body, status) => {
   const { url } = await shared();
   const answer = await fetch(`${url}/_local/${path}`, { method, ...(body && { body }) });
   expect(answer.status).toBe(status);
@@ -410,7 +409,7 @@ test.each([
   });
 });
 
-test("what is wrong with a body is told as the API tells it", async () => {
+test("an invalid body of a local endpoint gets the same error as in the API", async () => {
   const { url } = await shared();
   const told = async (body?: string) => {
     const answer = await fetch(`${url}/_local/clock`, { method: "POST", ...(body && { body }) });
@@ -421,7 +420,7 @@ test("what is wrong with a body is told as the API tells it", async () => {
 });
 
 test.each([
-  ["noise", "hello\r\n\r\n", /^HTTP\/1\.1 400 /],
+  ["a request that is not HTTP", "hello\r\n\r\n", /^HTTP\/1\.1 400 /],
   [
     "a path that does not decode",
     "GET /api/v1/sites/%E0%A4%A HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n",
@@ -443,13 +442,13 @@ test.each([
     `GET / HTTP/1.1\r\nHost: x\r\nX: ${"x".repeat(40_000)}\r\n\r\n`,
     /^HTTP\/1\.1 431 /,
   ],
-])("%s is answered and harms nobody", async (_, bytes, answer) => {
+])("%s gets a response, and the service keeps working", async (_, bytes, answer) => {
   const { url } = await shared();
   expect(await exchanged(url, bytes)).toMatch(answer);
   expect((await fetch(`${url}/api/v1/sites`)).status).toBe(401);
 });
 
-test("a client that goes away in the middle of its request harms nobody", async () => {
+test("a client that disconnects in the middle of its request causes no error", async () => {
   const { url, output } = await shared();
   for (let i = 0; i < 20; i++) {
     const socket = connect(Number(new URL(url).port), "127.0.0.1");
@@ -463,9 +462,9 @@ test("a client that goes away in the middle of its request harms nobody", async 
   expect(output().split(`ready ${url}`)[1]).not.toContain("ERROR");
 });
 
-test("a request that is in work when the service is told to stop is answered", async () => {
+test("a request in progress gets its response when the service is stopped", async () => {
   const service = await startServiceProcess();
-  // Hashing a password takes its time.
+  // Hashing a password takes long enough.
   const email = "slow@example.com";
   const signup = fetch(`${service.url}/api/v1/auth/signup`, {
     method: "POST",
@@ -473,7 +472,7 @@ test("a request that is in work when the service is told to stop is answered", a
     body: JSON.stringify({ email, password: "a horse of one's own" }),
   });
   await pause(20);
-  // As Ctrl-C does under npm.
+  // Ctrl-C under npm sends the signal twice.
   service.kill("SIGINT");
   service.kill("SIGINT");
   expect((await signup).status).toBe(201);
@@ -490,7 +489,7 @@ describe("npm run plan", () => {
     return { code: await exitCode, output: output() };
   };
 
-  test("gives plan and credits in the service that npm start runs with the same PORT", async () => {
+  test("sets plan and credits in the local service with the same PORT", async () => {
     const { url } = await shared();
     const client = await signedUp({ service: url });
     const given = await plan([String(client.orgId), "growth", "500"], { PORT: new URL(url).port });
@@ -509,7 +508,7 @@ describe("npm run plan", () => {
     });
   });
 
-  test("asks the service that has the same DATA_DIR, over a socket that only its user can open", async () => {
+  test("sets the plan in the service with the same DATA_DIR, over a socket that only its user can open", async () => {
     const DATA_DIR = await folder();
     const none = await plan(["1", "growth"], { DATA_DIR });
     expect(none).toEqual({
@@ -534,7 +533,7 @@ describe("npm run plan", () => {
     });
   });
 
-  test("tells how it is used, and where nobody answers", async () => {
+  test("prints its usage for invalid arguments, and the URL if no service responds", async () => {
     const wrong = [["1", "gold"], ["1"], ["1", "growth", "5", "6"], ["1", "growth", "--colour"]];
     const [nobody, ...told] = await Promise.all([
       plan(["1", "growth"], { PORT: "1" }),
@@ -563,7 +562,7 @@ const scripts = [
 ];
 
 test.each(sampleOf(2, scripts, "help"))(
-  "bin/%s.ts tells with --help how it is used, and does nothing else",
+  "bin/%s.ts --help prints the usage and does nothing else",
   async (script) => {
     const { exitCode, output } = launchProcess({ INIT_CWD: await folder() }, [
       process.execPath,
@@ -578,7 +577,7 @@ test.each(sampleOf(2, scripts, "help"))(
 );
 
 test.each(sampleOf(2, scripts, "options"))(
-  "bin/%s.ts refuses an option that it does not know",
+  "bin/%s.ts refuses an unknown option",
   async (script) => {
     const { exitCode, output } = launchProcess({ INIT_CWD: await folder() }, [
       process.execPath,
@@ -609,7 +608,7 @@ test.each([
     "Set TABLE_NAME to the name of the restored table\n",
   ],
   ["destroy", ["-c", "stag=prod"], "There is no setting stag."],
-])("bin/%s.ts %j says in one sentence what is wrong", async (script, args, sentence) => {
+])("bin/%s.ts %j reports the error in one sentence", async (script, args, sentence) => {
   const settings = { INIT_CWD: await folder(), PENNYMAIL_API_KEY: "", TABLE_NAME: "" };
   const { exitCode, output } = launchProcess(settings, [
     process.execPath,
@@ -620,7 +619,7 @@ test.each([
   expect(output().startsWith(sentence), output()).toBe(true);
 });
 
-test("npm start, told to stop, leaves nothing behind", async () => {
+test("npm start leaves no process behind when it is stopped", async () => {
   const npm = launchProcess({}, ["npm", "start"]);
   await expect.poll(npm.output, { timeout: 15_000 }).toMatch(/^ready /m);
   const [, url] = /^ready (\S+)$/m.exec(npm.output())!;
@@ -630,23 +629,23 @@ test("npm start, told to stop, leaves nothing behind", async () => {
     .poll(
       () =>
         fetch(`${url}/sites`).then(
-          () => "answers",
-          () => "is gone",
+          () => "responds",
+          () => "is stopped",
         ),
       { timeout: 5000 },
     )
-    .toBe("is gone");
+    .toBe("is stopped");
 });
 
 let common: Promise<RunningTestService> | undefined;
-/** One that nobody stops or moves. */
+/** A service that no test stops and whose clock no test moves. */
 function shared(): Promise<RunningTestService> {
   common ??= startServiceProcess();
   return common;
 }
 afterAll(async () => (await common)?.stop());
 
-/** Everything that comes back over a bare connection. */
+/** Sends bytes over a TCP connection. Returns all that comes back. */
 const exchanged = (url: string, bytes: string): Promise<string> =>
   new Promise((resolve, reject) => {
     let answer = "";

@@ -36,15 +36,15 @@ const me = async (cookie: string) =>
 const statusOf = async ({ call }: TestClient) =>
   expectStatus(200, await call("GET", "/mfa/status", undefined, session)).body.data;
 
-/** `steps` of 30 seconds from now: the service takes the one before and the one after too. */
+/** The code `steps` of 30 seconds from now. The service also accepts the previous and next code. */
 const codeOf = (secret: string, steps = 0) =>
   new TOTP({ secret: Secret.fromBase32(secret) }).generate({
     timestamp: Date.now() + steps * 30_000,
   });
 
-/** The code of the step before has been used, so that this one and the next are left. */
+/** Signs up and enables an app with the previous code. The current and next code stay unused. */
 async function withApp(): Promise<TestClient & Setup & Enabled> {
-  // A step that ends in the middle of a test would end the codes of the one before it.
+  // If a step ends during the test, the previous code is no longer accepted.
   const left = 30_000 - (Date.now() % 30_000);
   if (left < 3000) await sleep(left);
   const client = await signedUp();
@@ -176,7 +176,7 @@ test("codes one time step early or late are accepted, others are not, and each w
     expect(await verify(await begun(email), spent)).toMatchObject(unauthorized("wrong_code"));
 });
 
-test("of concurrent logins with one code, one succeeds", async () => {
+test("one of several concurrent logins with one code succeeds", async () => {
   const { email, secret } = await withApp();
   const tokens = await Promise.all(Array.from({ length: 4 }, () => begun(email)));
   const code = codeOf(secret);

@@ -1,6 +1,5 @@
-// Every request example of the OpenAPI document is sent, each in an organization of its own, and
-// what comes back is held against the document by a JSON Schema validator that is not ours. A field
-// that the document does not name is as wrong as one that is missing.
+// Sends every request example of the OpenAPI document, each in a new organization, and checks the
+// response with an independent JSON Schema validator. Undocumented fields and missing fields fail.
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -26,8 +25,8 @@ const operations = listOperations(api);
 const check = schemaChecker(api);
 
 /**
- * Only a provider can speak as itself: test/http/provider-webhooks.test.ts,
- * test/unit/inbound*.test.ts.
+ * Webhooks that need a signature of the provider: see test/http/provider-webhooks.test.ts and
+ * test/unit/provider-webhooks.test.ts.
  */
 const ofProviders = (key: string) => /^POST \/api\/v1\/webhooks\/[a-z0-9]+$/.test(key);
 const ours = operations.filter(({ key }) => !ofProviders(key));
@@ -49,7 +48,7 @@ const photo = {
     ]),
   ),
 };
-/** Pexels, and the registry of domains, which knows none. */
+/** A fake Pexels, and a fake domain registry without domains. */
 const others = createServer(({ url = "" }, response) => {
   const json = (body: object) =>
     response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(body));
@@ -92,7 +91,7 @@ const examplesIn = ({ parameters }: DocumentedOperation, place: "path" | "query"
     ),
   );
 
-/** `/api/v1/scoring/rules/{id}` is about `scoring/rules`. */
+/** Returns `scoring/rules` for `/api/v1/scoring/rules/{id}`. */
 const kindOf = (path: string): string => path.replace("/api/v1/", "").split("/{")[0]!;
 const creates = (kind: string) =>
   operations.some(({ key, responses }) => key === `POST /api/v1/${kind}` && responses[201]);
@@ -122,7 +121,7 @@ async function requestOf(
   const content =
     body ??
     (raw ? undefined : await at.fillIds(told.requestBody?.content["application/json"]?.example));
-  // What a DELETE takes stands in its body or in its query.
+  // A DELETE has its fields in the body or in the query, not in both.
   const asked =
     content !== undefined && told.method === "DELETE"
       ? {}
@@ -151,7 +150,7 @@ async function requestOf(
   };
 }
 
-/** As the document says? Answers what it was. */
+/** Checks the response against the document. Returns its text. */
 async function held(told: DocumentedOperation, response: Response): Promise<string> {
   const text = await response.text();
   const what = `${response.status} ${text.slice(0, 400)}`;
@@ -165,16 +164,16 @@ async function held(told: DocumentedOperation, response: Response): Promise<stri
 }
 
 test.each(sampleOf(110, ours, "examples").map((told) => [told.key, told] as const))(
-  "%s: the example is taken, and answered as documented",
+  "the example of %s is accepted, and the response is as documented",
   async (_, told) => {
     const at = await createExampleWorld(operations, service.url);
     const needed = (await exampleSetups[told.operationId]?.(at, stripe)) ?? {};
-    // A list of nothing proves nothing.
+    // An empty list would prove nothing.
     if (told.method === "GET" && creates(kindOf(told.path)))
       await at.ensureRecord(kindOf(told.path));
     const { url, init } = await requestOf(at, told, needed);
     await held(told, await fetch(url, init));
-    // Filters of an example may leave nothing.
+    // The filters of an example may match nothing, so the list is read again without them.
     if (told.method !== "GET") return;
     const required = told.parameters.flatMap((one) =>
       "in" in one && one.in === "query" && one.required ? [one.name] : [],

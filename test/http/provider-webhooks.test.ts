@@ -34,7 +34,7 @@ beforeAll(async () => {
 });
 afterAll(() => there.stop());
 
-/** What each answers to a call that is not proven, so that it does not come again. */
+/** The status that makes a provider stop retrying a request that cannot be verified. */
 const forged: Record<string, number> = { mailgun: 406 };
 const forgedStatus = (key: string) => forged[key] ?? 401;
 
@@ -47,14 +47,14 @@ async function heard(who: TestClient, id: number, n = 1): Promise<Send> {
     if (send.events.length >= n) return send;
     await sleep(50);
   }
-  throw new Error(`Send ${id} was never told of ${n} events`);
+  throw new Error(`Send ${id} did not get ${n} events`);
 }
 
 const total = async ({ call }: TestClient): Promise<number> =>
   expectStatus(200, await call<{ pagination: { total: number } }>("GET", "/events?limit=1")).body
     .data.pagination.total;
 
-/** Looked at once all that is queued has been worked off. */
+/** Checks that run after all queued messages are processed. */
 const inTheEnd: (() => Promise<void>)[] = [];
 
 const withConfig = ({ url }: ReceivedWebhook, id: number | string | undefined): URL => {
@@ -64,7 +64,7 @@ const withConfig = ({ url }: ReceivedWebhook, id: number | string | undefined): 
   return copy;
 };
 
-/** The same call as its provider would make it for another sending config of the same account. */
+/** Forwards the request as the provider would make it for another sending config. */
 function passFor(
   call: ReceivedWebhook,
   { id, key, webhookSecret }: RelayedConfig,
@@ -77,7 +77,7 @@ function passFor(
   });
 }
 
-/** One byte of what the provider proves: in its body or signature, or in the secret of the URL. */
+/** Changes one byte of the body or signature, or of the secret in the URL. */
 function flipped({ url, headers, body }: ReceivedWebhook): {
   url?: URL;
   body?: string;
@@ -102,7 +102,7 @@ function flipped({ url, headers, body }: ReceivedWebhook): {
 describe.concurrent.each(providerKeysInOrder)("POST /webhooks/%s", (key) => {
   const name = (kind: string) => new RegExp(eventNamesByProvider[key]![kind]!.split(" ")[0]!);
 
-  test("counts what its provider tells of a send, once however often it comes, and only what is proven", async () => {
+  test("counts a verified event once, however often it is sent, and rejects a forged one", async () => {
     const config = await there.createConfig(client, key, account[key]!);
     const { id, call } = await there.sendAndAwaitEvent(
       client,
@@ -126,7 +126,7 @@ describe.concurrent.each(providerKeysInOrder)("POST /webhooks/%s", (key) => {
     expect(events.filter(({ sendId }) => sendId === id)).toEqual(send.events);
   });
 
-  test("answers 404 to unknown configs and to those of other providers, and 400 where none is named", async () => {
+  test("responds 404 to an unknown config or one of another provider, and 400 without a valid config_id", async () => {
     const stranger =
       providerKeysInOrder[(providerKeysInOrder.indexOf(key) + 1) % providerKeysInOrder.length]!;
     const [config, strange] = await Promise.all([
@@ -145,7 +145,7 @@ describe.concurrent.each(providerKeysInOrder)("POST /webhooks/%s", (key) => {
     expect(await there.forward(call, { url: withConfig(call, "seven") })).toBe(400);
   });
 
-  test("takes nothing as proven for a config without a secret, or with another one", async () => {
+  test("rejects requests to a config without a secret or with another secret", async () => {
     const [config, secretless, another] = await Promise.all([
       there.createConfig(client, key, account[key]!),
       there.createConfig(client, key, account[key]!, null),
@@ -176,7 +176,7 @@ describe.concurrent.each(providerKeysInOrder)("POST /webhooks/%s", (key) => {
     inTheEnd.push(async () => expect(await sendOf(client, id)).toMatchObject({ events: [] }));
   });
 
-  test("changes nothing of another organization's send, however well it is proven", async () => {
+  test("a verified event of one organization does not change the send of another", async () => {
     const [config, theirs] = await Promise.all([
       there.createConfig(client, key, account[key]!),
       there.createConfig(other, key, account[key]!),
@@ -194,7 +194,7 @@ describe.concurrent.each(providerKeysInOrder)("POST /webhooks/%s", (key) => {
     });
   });
 
-  test("answers HEAD with 200: providers try a URL before they use it", async () => {
+  test("responds 200 to HEAD, because providers check a URL before they use it", async () => {
     const answer = await fetch(`${there.service.url}/api/v1/webhooks/${key}?config_id=1`, {
       method: "HEAD",
     });
@@ -203,7 +203,7 @@ describe.concurrent.each(providerKeysInOrder)("POST /webhooks/%s", (key) => {
   });
 });
 
-test("SES is heard once its topic's subscription was confirmed, and from no other topic", async () => {
+test("SES events are accepted from the confirmed topic of the config and from no other topic", async () => {
   const strangers = await there.account();
   const [config, strange] = await Promise.all([
     there.createConfig(client, "ses", account.ses!),
@@ -236,9 +236,9 @@ describe("a call with several events", () => {
   ];
 
   test.concurrent.each(["sendgrid", "sparkpost", "brevo", "mailjet", "mandrill"])(
-    "of %s keeps the good ones among bad ones",
+    "of %s keeps the valid events among invalid ones",
     async (key) => {
-      // SendGrid's are signed over the body: here by a key of ours.
+      // SendGrid signs the body, so the test uses its own key.
       const secret = key === "sendgrid" ? webhookSecrets.sendgrid! : account[key]!.webhookSecret;
       const config = await there.createConfig(client, key, account[key]!, secret);
       const told = await Promise.all(
@@ -278,14 +278,14 @@ describe("a call with several events", () => {
   );
 });
 
-test("nothing else comes of all that once it is worked off", async () => {
+test("after all messages are processed, repeated and forged requests have no effect", async () => {
   const settled = await fetch(`${there.service.url}/_local/settle`, { method: "POST", body: "{}" });
   expect(await settled.json()).toMatchObject({ data: { deadLetters: 0 } });
   expect(inTheEnd).toHaveLength(3 * providerKeysInOrder.length);
   for (const look of inTheEnd) await look();
 });
 
-test("no secret and no query string ever reaches a log, at any level and whatever the answer", () => {
+test("the DEBUG log contains no secret, query string or address", () => {
   const output = there.service.output();
   expect(
     providerKeysInOrder.filter((key) => !output.includes(`POST /api/v1/webhooks/${key}`)),

@@ -1,5 +1,5 @@
-// On a service of its own, whose organizations are on the free plan: 100 requests a minute, 20 of
-// them sends' own.
+// Rate limits on a separate service whose organizations are on the free plan: 100 requests and 20
+// sends per minute.
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { type LocalService, startLocalService } from "../../infra/local/service.ts";
 import {
@@ -25,7 +25,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-// A window begins with each minute of the service's clock: every test gets a whole one.
+// A window is a minute of the service's clock. Each test starts at the beginning of a window.
 beforeEach(() => nextMinute(service.url));
 
 interface Window {

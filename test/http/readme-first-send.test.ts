@@ -1,4 +1,4 @@
-// The script of README for a first send works.
+// The script for a first send in README.md works.
 import { execFileSync, spawnSync } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
@@ -19,7 +19,7 @@ describe.skipIf(!pasteable)("README", () => {
     const calls = lines.split("\n").filter((line) => /^(KEY=\$\()?curl /.test(line));
     expect(calls).toHaveLength(5);
     const recipient = `${randomUUID()}@example.com`;
-    // Other tests send at the same service.
+    // Other tests use the same service, so the recipient is unique.
     const pasted = lines
       .replace("http://127.0.0.1:3000", inject("baseUrl"))
       .replace("ada@example.com", recipient);

@@ -1,5 +1,5 @@
-// Secrets are told once, to whom they belong, and then stand in no answer and in no line of the
-// log; whatever fails, and even where an outside party throws them back at us.
+// A secret is returned once, to its owner. Afterwards it is in no response and in no log line, even
+// if another service returns it in an error.
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
@@ -18,7 +18,7 @@ const stripeKey = "sk_test_canary0stripe0key";
 const stripeWebhookSecret = "whsec_canary0stripe0hook";
 const pexelsKey = "canary0pexels0key";
 
-/** Answers every call with a fault that says all it was told. */
+/** Responds to every request with an error that repeats the request. */
 function parrot(): Promise<Server> {
   const server = createServer(async (request, response) => {
     const told = JSON.stringify([request.url, request.headers, await text(request)]);
@@ -62,7 +62,7 @@ const nowhere = /^$/;
 test("returns every secret only once and logs none", async () => {
   const heard: Heard[] = [];
   const secrets = new Map<string, { value: string; toldBy: RegExp }>();
-  /** `toldBy`: the requests whose answers may hold it. */
+  /** `toldBy` matches the requests whose responses may contain the secret. */
   const secret = (name: string, value: string, toldBy = nowhere) => {
     expect([name, value.length > 5]).toEqual([name, true]);
     secrets.set(name, { value, toldBy });
@@ -182,13 +182,13 @@ test("returns every secret only once and logs none", async () => {
   await say("POST", "/mfa/verify", { mfaToken: `${mfaToken}x`, code: on.recoveryCodes[0] });
   await say("POST", "/mfa/challenge", { mfaToken });
   await settle();
-  // Six digits alone may stand anywhere by chance.
+  // The mailed code is not checked, because six digits can occur by chance.
   const mailed = / (\d{6})\b/.exec(`${(await waitForMail(email, url)).text}`)![1]!;
   await say("POST", "/mfa/verify", { mfaToken, code: "111111" });
   const through = expectStatus(200, await say("POST", "/mfa/verify", { mfaToken, code: mailed }));
   sessionOf("session after MFA", sessionCookie(through));
 
-  // Of the one who forgot.
+  // Password reset.
   await say("POST", "/auth/forgot-password", { email });
   await settle();
   const [, token = ""] = /token=([\w-]+)/.exec((await waitForMail(email, url)).text!)!;
@@ -201,7 +201,7 @@ test("returns every secret only once and logs none", async () => {
   await say("POST", "/auth/reset-password", { token, password: third });
   await say("POST", "/auth/reset-password", { token, password: third });
 
-  // Of others, kept for the customer.
+  // Credentials of providers.
   const sandbox = (await (await fetch(`${url}/_local/sandbox`)).json()) as {
     data: { providers: Record<string, { credentials: object }> };
   };
@@ -305,7 +305,7 @@ test("returns every secret only once and logs none", async () => {
   heard.pop();
   await say("GET", "/secure-messages", undefined, byKey);
 
-  // Our own, with outside parties that shout them back.
+  // Secrets of the operator, with services that repeat them in their errors.
   for (const [name, value] of Object.entries({ stripeKey, stripeWebhookSecret, pexelsKey }))
     secret(name, value);
   const login = { headers: { cookie: sessionCookie(through) } };
@@ -339,7 +339,7 @@ test("returns every secret only once and logs none", async () => {
       : []),
   ]);
   expect(told).toEqual([]);
-  // Where it may be told it was, or the above would look for nothing.
+  // The expected responses contain their secrets. Otherwise the check above would prove nothing.
   for (const [name, { value, toldBy }] of secrets)
     if (toldBy.source !== nowhere.source)
       expect([

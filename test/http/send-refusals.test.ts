@@ -1,5 +1,4 @@
-// Mail that is refused: every limit at the limit and one past it. What is refused leaves nothing
-// behind.
+// Refused mail: each limit is tested at its value and one above. Refused mail is not stored.
 import { beforeAll, describe, expect, test } from "vitest";
 import { expectStatus, request, signedUp } from "../support/api-client.ts";
 import {
@@ -14,10 +13,10 @@ import {
 const here = await isLocalService();
 const inDays = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString();
 const one = () => uniqueAddresses(1)[0]!;
-/** Never goes out while a test runs. */
+/** Mail that does not go out while the tests run. */
 const later = { scheduledAt: inDays(1) };
 
-// Whatever is refused is addressed to this one, who must have nothing in the end.
+// All refused mail has this recipient, who must have no mail in the end.
 const nobody = one();
 let strict: SendingClient;
 let generous: SendingClient;
@@ -25,7 +24,7 @@ beforeAll(async () => {
   [strict, generous] = await Promise.all([createSendingClient(), createSendingClient()]);
 });
 
-/** JSON of exactly so many bytes. */
+/** An object whose JSON has exactly this number of bytes. */
 const object = (bytes: number) => ({ word: "x".repeat(bytes - '{"word":""}'.length) });
 const file = (bytes: number) => ({
   filename: "a.bin",
@@ -48,7 +47,7 @@ const ofContent: Refusal[] = [
   ["text of more than 1,000,000 characters", { text: "x".repeat(1_000_001) }, "text"],
   ["html without a subject", { subject: undefined }, "subject"],
   ["a subject without html or a template", { html: undefined }, "html"],
-  ["nothing to say", { html: undefined, subject: undefined }, "templateId"],
+  ["neither content nor a template", { html: undefined, subject: undefined }, "templateId"],
   ["html that does not parse", { html: "<p>\n{{ name" }, "html"],
   ["a subject that does not parse", { subject: "{% if %}" }, "subject"],
   ["text that does not parse", { text: "{% nonsense %}" }, "text"],
@@ -72,16 +71,16 @@ const ofContent: Refusal[] = [
     "headers.Resent-Bcc",
   ],
   [
-    "a header that says what form the mail has",
+    "a header of the format of the mail",
     { headers: { "Content-Disposition": "attachment" } },
     "headers.Content-Disposition",
   ],
   [
-    "a header that says who delivered it",
+    "a header of the delivery",
     { headers: { "delivered-to": "all@example.com" } },
     "headers.delivered-to",
   ],
-  ["a header that we set ourselves", { headers: { bCC: "all@example.com" } }, "headers.bCC"],
+  ["a header that the service sets", { headers: { bCC: "all@example.com" } }, "headers.bCC"],
   ["21 headers", { headers: headers(21) }, "headers"],
   ["a header of 999 characters", { headers: { "X-One": "x".repeat(999) } }, "headers.X-One"],
   ["variables of more than 10,000 bytes", { variables: object(10_001) }, "variables"],
@@ -95,7 +94,7 @@ const ofContent: Refusal[] = [
     "attachments.0.content",
   ],
   [
-    "an attachment cut off in its base64",
+    "an attachment with truncated base64",
     { attachments: [{ filename: "a.txt", content: "aGVsbG8" }] },
     "attachments.0.content",
   ],
@@ -120,23 +119,27 @@ const ofContent: Refusal[] = [
     "attachments.0",
   ],
   [
-    "an attachment of no content type",
+    "an attachment with an invalid content type",
     { attachments: [{ filename: "a", type: "text", content: "" }] },
     "attachments.0.type",
   ],
   [
-    "an upload that never was",
+    "an unknown upload",
     { attachments: [{ filename: "a", uploadId: "nothing" }] },
     "attachments.0.uploadId",
   ],
-  ["a time that is none", { scheduledAt: "tomorrow" }, "scheduledAt"],
+  ["a time that is not valid", { scheduledAt: "tomorrow" }, "scheduledAt"],
   ["a time without a zone", { scheduledAt: "2030-01-01T00:00:00" }, "scheduledAt"],
   ["a time more than 30 days ahead", { scheduledAt: inDays(31) }, "scheduledAt"],
-  ["a passphrase for what is not secure", { securePassphrase: "open sesame" }, "securePassphrase"],
-  ["a tracking flag that is none", { trackOpens: "yes" }, "trackOpens"],
+  [
+    "a passphrase for a mail that is not secure",
+    { securePassphrase: "open sesame" },
+    "securePassphrase",
+  ],
+  ["a tracking flag that is not a boolean", { trackOpens: "yes" }, "trackOpens"],
 ];
 
-describe("is refused, with the field that is wrong", () => {
+describe("the error names the field of", () => {
   test.each(ofContent)("%s", async (_, fields, path) => {
     const { status, body } = await strict.sendBatch([{ to: nobody }], fields);
     expect([status, body.details?.[0]?.path]).toEqual([400, path]);
@@ -145,7 +148,7 @@ describe("is refused, with the field that is wrong", () => {
 
   test.each<Refusal>([
     ["a recipient with a second line", { to: "a@example.com\r\nBcc: all@example.com" }, "to"],
-    ["two recipients in one", { to: "a@example.com, b@example.com" }, "to"],
+    ["two recipients in one field", { to: "a@example.com, b@example.com" }, "to"],
     ["no recipient", { to: undefined }, "to"],
     ["an address of 255 characters", { to: `${"a".repeat(243)}@example.com` }, "to"],
     ["a recipient's name of more than one line", { toName: "Ada\nBcc: all@example.com" }, "toName"],
@@ -162,17 +165,17 @@ describe("is refused, with the field that is wrong", () => {
     ["metadata within metadata", { metadata: { a: { b: 1 } } }, "metadata.a"],
     ["a number that cannot be stored", { metadata: { n: 2 ** 53 } }, "metadata.n"],
     [
-      "a number too near to 0 to be stored",
+      "a number too close to 0 to be stored",
       { variables: { order: [{ n: 5e-324 }] } },
       "variables.order.0.n",
     ],
     ["a template that is no id", { templateId: "one" }, "templateId"],
-  ])("of a single mail: %s", async (_, fields, path) => {
+  ])("a single mail with %s", async (_, fields, path) => {
     const { status, body } = await strict.send({ to: nobody, ...fields });
     expect([status, body.details?.[0]?.path]).toEqual([400, path]);
   });
 
-  test("a template that does not parse, with its line", async () => {
+  test("html that does not parse, with its line", async () => {
     const { body } = await strict.send({ to: nobody, html: "<p>\n<b>\n{{ name | nonsense }}" });
     expect(body.error).toMatch(/^html is not valid Liquid \(line 3\)/);
   });
@@ -190,7 +193,7 @@ describe("is refused, with the field that is wrong", () => {
   });
 });
 
-test("a recipient with a number that cannot be stored is refused by name, and beside others alone", async () => {
+test("a recipient with a number that cannot be stored is refused; among others it is rejected alone", async () => {
   const poisoned = { to: nobody, metadata: { n: 2 ** 53 } };
   const { status, body } = await strict.sendBatch([poisoned]);
   expect([status, body.details?.[0]?.path]).toEqual([400, "recipients.0.metadata.n"]);
@@ -205,7 +208,7 @@ test("a recipient with a number that cannot be stored is refused by name, and be
   });
 });
 
-test("too many is `limit_exceeded`, with the field", async () => {
+test("too many recipients or attachments are limit_exceeded, with the field", async () => {
   const tooMany: [object, string][] = [
     [{ recipients: people(1001) }, "recipients"],
     [{ attachments: files(21) }, "attachments"],
@@ -216,7 +219,7 @@ test("too many is `limit_exceeded`, with the field", async () => {
   }
 });
 
-test("a file of more than 10 MB is refused, so are files of more than 25 MB together, or than the provider takes", async () => {
+test("files over 10 MB, over 25 MB together, or over the provider's limit are refused", async () => {
   const tooBig = await strict.send({ to: nobody, attachments: [file(10 * MB + 1)] });
   expect([tooBig.status, tooBig.body.code, tooBig.body.details?.[0]?.path]).toEqual([
     400,
@@ -232,7 +235,7 @@ test("a file of more than 10 MB is refused, so are files of more than 25 MB toge
     "limit_exceeded",
     "attachments",
   ]);
-  // Postmark takes 7,000,000 bytes.
+  // Postmark accepts 7,000,000 bytes.
   expect(
     (await generous.send({ to: one(), ...later, attachments: [file(7_000_001)] })).status,
   ).toBe(400);
@@ -242,7 +245,7 @@ test("a file of more than 10 MB is refused, so are files of more than 25 MB toge
   expect([(await upload(10 * MB)).status, (await upload(10 * MB + 1)).status]).toEqual([201, 400]);
 });
 
-test("a body of 40 MB, one that is not JSON and one of another type are refused before they are read", async () => {
+test("a body of 40 MB, one that is not a JSON object and one of another type are refused", async () => {
   const raw = async (body: string | Uint8Array<ArrayBuffer>, type = "application/json") => {
     const options = {
       raw: body,
@@ -261,7 +264,7 @@ test("a body of 40 MB, one that is not JSON and one of another type are refused 
   expect(await raw("to=a", "application/x-www-form-urlencoded")).toEqual([415, expect.any(String)]);
 });
 
-test("what belongs to another organization, or to nobody, is not found", async () => {
+test("records of another organization and unknown ids are a 404", async () => {
   const other = await createSendingClient();
   const template = expectStatus(
     201,
@@ -282,7 +285,7 @@ test("what belongs to another organization, or to nobody, is not found", async (
   }
 });
 
-test("nobody without a key sends", async () => {
+test("sending needs a valid key and a sending config", async () => {
   for (const as of ["nobody", { key: "pm_live_wrong" }] as const) {
     const { status, body } = await strict.sendBatch([{ to: nobody }], {}, { as });
     expect([status, body.error]).toEqual([401, "Unauthorized"]);
@@ -297,7 +300,7 @@ test("nobody without a key sends", async () => {
   expect([none.status, none.body.code]).toEqual([400, "no_sending_config"]);
 });
 
-test("nothing of what was refused was stored, listed or sent", async () => {
+test("refused mail is not stored, listed or sent", async () => {
   expect(await strict.sends()).toMatchObject({ sends: [], pagination: { total: 0 } });
   if (!here) return;
   await runUntilIdle();
@@ -305,7 +308,7 @@ test("nothing of what was refused was stored, listed or sent", async () => {
   expect(await listInbox(nobody)).toEqual([]);
 });
 
-test("whatever is exactly at its limit is accepted", async () => {
+test("values exactly at their limits are accepted", async () => {
   const at: object[] = [
     { subject: "x".repeat(998) },
     { html: "x".repeat(1_000_000) },
@@ -332,7 +335,7 @@ test("whatever is exactly at its limit is accepted", async () => {
   expect(body.data).toMatchObject({ accepted: 1000, rejected: 0 });
 });
 
-test("a bad recipient of a batch is rejected alone, in the right order", async () => {
+test("invalid recipients of a batch are rejected alone, and results keep the order", async () => {
   const good = people(2);
   const bad = [
     { to: `${nobody}\r\nBcc: all@example.com` },
@@ -356,7 +359,7 @@ test("a bad recipient of a batch is rejected alone, in the right order", async (
     expect(error).toMatch(/^(to|variables|toName|metadata|metadata\.a|trackOpens): |^duplicate$/);
 });
 
-test("a variable that inline html reads and nobody gives is warned of too", async () => {
+test("a warning names variables of inline html that have no value", async () => {
   const fields = {
     subject: "{{ greeting }} {{ email }}",
     html: "{{ order.total }} {{ tip | default: 0 }} {% if vip %}!{% endif %}",
@@ -372,7 +375,7 @@ test("a variable that inline html reads and nobody gives is warned of too", asyn
   );
 });
 
-test("a name that nobody gives is warned of, an address is always there", async () => {
+test("a warning names the variable name without toName, but never the variable email", async () => {
   const fields = {
     subject: "{{ name }} {{ email }}",
     html: "{% for one in items %}{{ one.title }}{% endfor %}{{ items.size }}{{ a[b].c }}",
@@ -396,7 +399,7 @@ test("a name that nobody gives is warned of, an address is always there", async 
   expect(expectStatus(202, batch).body.warnings?.join()).toMatch(/have no value: name$/);
 });
 
-test("a missing variable and an unknown field are warned of, and the mail is sent", async () => {
+test("missing variables, unknown fields and an unverified sender are warnings, and the mail is accepted", async () => {
   const { body: made } = await generous.call<{ id: number }>("POST", "/templates", {
     name: "T",
     subject: "For {{ firstName }}",

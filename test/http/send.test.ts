@@ -20,7 +20,7 @@ const inDays = (days: number) => new Date(Date.now() + days * 86_400_000).toISOS
 const one = () => uniqueAddresses(1)[0]!;
 const ended = ["sent", "delivered"];
 
-/** Of tests that leave nothing but sends behind. */
+/** For tests that only create sends. */
 let from: SendingClient;
 beforeAll(async () => {
   from = await createSendingClient();

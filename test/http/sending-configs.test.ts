@@ -19,14 +19,14 @@ interface Config {
 type Keys = Record<string, { credentials: Record<string, string>; webhookSecret: string }>;
 
 const origin = inject("baseUrl").replace(/\/api\/v1$/, "");
-// The sandbox stands in for the providers on a service of one machine only.
+// Only the local service has the provider sandbox.
 const local = (path: string) =>
   fetch(`${origin}/_local${path}`, { headers: { accept: "application/json" } });
 const read = async <T>(path: string): Promise<T> =>
   ((await (await local(path)).json()) as { data: T }).data;
 const atHome = (await local("/sandbox")).ok;
 let sandbox: Keys;
-/** Of all that is refused; it has no config. */
+/** The organization of all refused requests. It has no config. */
 let refused: TestClient;
 beforeAll(async () => {
   refused = await signedUp();
@@ -209,7 +209,7 @@ test.each([
   [{ ratePerSecond: "fast" }, "ratePerSecond"],
   [{ webhookSecret: "s".repeat(501) }, "webhookSecret"],
   [{ webhookSecret: "" }, "webhookSecret"],
-])("%j is refused, and %s named", async (fields, path) => {
+])("%j is refused, and the error names %s", async (fields, path) => {
   expect(refusedFor(await add(refused, fields))).toEqual([400, path]);
   expect(
     (await refused.call<{ sendingConfigs: unknown[] }>("GET", "/sending-configs")).body.data

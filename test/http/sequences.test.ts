@@ -33,7 +33,7 @@ const template = async ({ call }: TestClient, subject: string) =>
       html: `<p>${subject}</p>`,
     }),
   ).body.data.id;
-/** At the provider that the local runner plays. */
+/** Creates a sending config with credentials of the local sandbox. */
 async function config({ call }: TestClient): Promise<number> {
   const sandbox = (await (await fetch(`${inject("baseUrl")}/_local/sandbox`)).json()) as {
     data: { providers: Record<string, { credentials: object }> };

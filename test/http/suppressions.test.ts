@@ -20,7 +20,7 @@ interface Imported {
   errors: { row: number; message: string }[];
 }
 
-/** Of all that is refused. */
+/** The organization of all refused requests. */
 let refusing: TestClient;
 beforeAll(async () => {
   refusing = await signedUp();
@@ -122,7 +122,7 @@ test.each([
   [{ email: "a@example.com", reason: "dislike" }, "reason"],
   [{ email: "a@example.com", detail: "two\nlines" }, "detail"],
   [{ email: "a@example.com", detail: "x".repeat(301) }, "detail"],
-])("%j is refused, and %s named", async (body, path) => {
+])("%j is refused, and the error names %s", async (body, path) => {
   const refused = await refusing.call("POST", "/suppressions", body);
   expect([refused.status, refused.body.code, refused.body.details?.[0]?.path]).toEqual([
     400,
@@ -208,7 +208,7 @@ test.each([
     { code: "limit_exceeded" },
     400,
   ],
-])("an import of %s %.20j is answered %j", async (type, raw, told, status) => {
+])("an import of %s %.20j returns %j", async (type, raw, told, status) => {
   const answer = await upload(refusing, raw, type);
   expect(answer.status).toBe(status);
   expect({ ...answer.body, ...(answer.body.data as object) }).toMatchObject(told);

@@ -241,7 +241,7 @@ describe("bounds", () => {
     ["designJson", { designJson: nested(32) }, { designJson: nested(33) }],
     ["folderId", { folderId: null }, { folderId: 0 }],
     ["folderId", {}, { folderId: "1" }],
-  ])("%s is taken at its limit and refused past it", async (path, good, bad) => {
+  ])("%s is accepted at its limit and refused above it", async (path, good, bad) => {
     const { call } = await signedUp();
     const created = await call<Template>("POST", "/templates", { ...minimal, ...good });
     expect(created.status).toBe(201);

@@ -1,5 +1,5 @@
-// A customer's program in TypeScript: types generated from the document that the service hands out,
-// read strictly, and run.
+// Types are generated from the OpenAPI document of the service. A customer's program in TypeScript
+// compiles with them in strict mode and runs.
 import { execFile } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -17,9 +17,9 @@ interface Journey {
   travel(given: object): Promise<Record<"send" | "events" | "campaign" | "refusal", object>>;
 }
 
-// What is deployed has no sandbox to send through.
+// A deployed service has no sandbox to send through.
 test.skipIf(new URL(inject("baseUrl")).hostname !== "127.0.0.1")(
-  "a client generated from the document compiles strictly, and goes from signing up to a campaign that is sent",
+  "a program with types of the OpenAPI document compiles, signs up, and sends a campaign",
   async () => {
     const document = JSON.parse((await request("GET", "/openapi.json")).text);
     mkdirSync(join(folder, "generated"), { recursive: true });

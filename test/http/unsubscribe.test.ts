@@ -1,4 +1,4 @@
-// The way out of marketing mail, from the mail itself: header, footer, page.
+// Unsubscribing from marketing mail by header, footer and page.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { LocalService } from "../../infra/local/service.ts";
 import { expectStatus } from "../support/api-client.ts";
@@ -45,7 +45,7 @@ describe("one click", () => {
       `--${boundary}\r\nContent-Disposition: form-data; name="List-Unsubscribe"\r\n\r\nOne-Click\r\n--${boundary}--\r\n`,
     ],
     ["as plain text", { "content-type": "text/plain" }, body],
-    ["as JSON that is none", { "content-type": "application/json" }, body],
+    ["as invalid JSON", { "content-type": "application/json" }, body],
     ["without a body", {}, null],
   ])(
     "%s unsubscribes at once, without a cookie, a page or a redirect, and may come again",
@@ -205,7 +205,7 @@ describe("the page", () => {
     [400, "application/json", '{"action', "invalid_json"],
     [400, form, "action=delete", "validation_failed"],
     [413, form, `a=${"x".repeat(17_000)}`, "payload_too_large"],
-  ])("answers %i to what it cannot understand: %s", async (wanted, type, said, code) => {
+  ])("responds %i to an invalid %s", async (wanted, type, said, code) => {
     const { unsubscribePageUrl: link, status } = await sendNewsletter(service);
     const answer = await page(link, {
       method: "POST",

@@ -1,4 +1,4 @@
-// Validation, domains and stock photos as seen from outside.
+// Validation, domains and stock photos over HTTP.
 import { expect, test } from "vitest";
 import { expectStatus, signedUp } from "../support/api-client.ts";
 

@@ -68,7 +68,7 @@ const change = ({ call }: TestClient, id: number, changes: object) =>
   call<Webhook>("PUT", `/webhooks/${id}`, changes);
 const refusedFor = ({ status, body }: TestResponse<unknown>) => [status, body.details?.[0]?.path];
 
-/** Of all that is refused. */
+/** The organization of all refused requests. */
 let refused: TestClient;
 beforeAll(async () => {
   refused = await signedUp();
@@ -141,7 +141,7 @@ test.each([
   ["events", Array(51).fill("bounce")],
   ["description", "x".repeat(501)],
   ["description", "two\nlines"],
-])("%s %.40j is refused, and the field is named", async (field, value) => {
+])("%s %.40j is refused, and the error names the field", async (field, value) => {
   expect(refusedFor(await add(refused, { [field]: value }))).toEqual([400, field]);
   expect(
     (await refused.call<{ webhooks: Webhook[] }>("GET", "/webhooks")).body.data.webhooks,
@@ -250,7 +250,7 @@ test("a new endpoint has no deliveries and none to redeliver", async () => {
   ]);
 });
 
-/** A service on this machine, which may call endpoints of this machine. */
+/** The local service, which may call endpoints on this machine. */
 let service: RunningTestService;
 const open: CustomerEndpoint[] = [];
 beforeAll(async () => {
@@ -345,7 +345,7 @@ test("after a rotation, both secrets verify a call", async () => {
   expect((await client.call("GET", `/webhooks/${id}`)).text).not.toContain(secret);
 });
 
-/** A sending config at the sandbox's Postmark, which tells its events by itself. */
+/** Creates a sending config at the sandbox's Postmark, which posts events by itself. */
 async function sending({ call }: TestClient): Promise<void> {
   const answer = await fetch(`${service.url}/_local/sandbox`, {
     headers: { accept: "application/json" },

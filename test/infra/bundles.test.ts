@@ -15,7 +15,7 @@ const all = await listEntryPoints();
 const fileOf = ({ kind, name }: { kind: string; name: string }) =>
   join(dist, kind, name, "index.cjs");
 
-/** Runs code in a process that has nothing in its environment; answers what it prints. */
+/** Runs code in a process with an empty environment. Returns its output. */
 async function inEmptyEnvironment(code: string): Promise<string> {
   const { stdout, stderr } = await promisify(execFile)(
     process.execPath,

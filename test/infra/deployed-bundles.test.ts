@@ -1,5 +1,5 @@
-// The main job on the bundles themselves: what is deployed does what its source does, with no more
-// settings and rights than it is given.
+// The bundles that are deployed do the same as their source, with only the settings and permissions
+// of the stack.
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, expect, inject, test } from "vitest";

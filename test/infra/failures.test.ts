@@ -1,5 +1,4 @@
-// How the built bundles end when something they need fails: run with logging on, as Lambda runs
-// them, in a process of their own.
+// Failures of the built bundles. Each runs in its own process, with logging, like in Lambda.
 import { execFile } from "node:child_process";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -11,7 +10,7 @@ import type {} from "../support/setup/bundles.ts";
 
 const dist = inject("dist");
 
-/** What DynamoDB answers to every call; `undefined` leaves the caller without an answer. */
+/** The response of DynamoDB to every call. With `undefined`, calls get no response. */
 let answer: { status: number; type: string } = { status: 400, type: "" };
 let server: Server;
 let env: Record<string, string>;

@@ -25,8 +25,8 @@ beforeAll(() => {
 });
 
 /**
- * The adapters that are in a bundle, as esbuild counts their bytes (a few are left of what it took
- * out): found in another way than the grants were.
+ * The adapters of which a bundle contains more than a few bytes, according to esbuild. The
+ * permissions are derived in another way.
  */
 function adaptersIn(bundle: string): string[] {
   const output = outputsIn("meta.json").find(

@@ -9,7 +9,7 @@ import { everyMinutes } from "../../shared/schedules.ts";
 import type {} from "../support/setup/bundles.ts";
 import { createEmptyBundles, synthesizeStack } from "../support/synthesized-stack.ts";
 
-// CloudFormation takes 500; the rest is room for what a stack needs beside its tables.
+// CloudFormation accepts 500 resources.
 const most = 450;
 
 test("every stack has fewer than 450 resources", () => {

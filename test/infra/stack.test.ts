@@ -36,7 +36,7 @@ describe("gateway", () => {
       }));
   };
 
-  /** The route that API Gateway picks: literal segments before parameters before {proxy+}. */
+  /** The route that API Gateway selects: literal segments, then parameters, then {proxy+}. */
   const routeFor = (path: string) => {
     const rank = (key: string) => key.replace(/{\w+\+}/g, "\uffff").replace(/{\w+}/g, "\ufffe");
     const fits = (key: string) =>
@@ -210,7 +210,7 @@ describe("queues", () => {
       expect(source?.ScalingConfig.MaximumConcurrency, queue.name).toBe(
         Math.max(2, queue.concurrency),
       );
-      // AWS refuses more than 10 at once without a wait.
+      // Without a batching window, AWS accepts a batch size of at most 10.
       expect(
         queue.batch <= 10 || (source?.MaximumBatchingWindowInSeconds ?? 0) >= 1,
         queue.name,

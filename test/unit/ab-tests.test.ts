@@ -27,7 +27,7 @@ const none: SourceTotals = {
   events: {},
 };
 
-describe("who gets which part", () => {
+describe("the part of a contact", () => {
   const parts = [
     { id: 1, weight: 30 },
     { id: 2, weight: 10 },
@@ -42,20 +42,20 @@ describe("who gets which part", () => {
     return counts;
   };
 
-  test("is decided by the weights, and always in the same way", () => {
+  test("is assigned by the weights, and is the same each time", () => {
     const counts = shares({ kind: "campaign", id: 5 });
     expect(counts.get(1)! / counts.get(2)!).toBeCloseTo(3, 0);
     expect(counts.has(undefined)).toBe(false);
     expect(shares({ kind: "campaign", id: 5 })).toEqual(counts);
   });
 
-  test("the rest of a test waits, whatever the weights", () => {
+  test("is none for the rest of a test, whatever the weights", () => {
     const counts = shares({ kind: "campaign", id: 6 }, test50);
     expect(counts.get(undefined)! / 20_000).toBeCloseTo(0.8, 1);
     expect(counts.get(1)! / counts.get(2)!).toBeCloseTo(3, 0);
   });
 
-  test("two campaigns cut the same people differently", () => {
+  test("differs between two campaigns with the same contacts", () => {
     const of = (id: number) =>
       Array.from(
         { length: 100 },
@@ -77,7 +77,7 @@ describe("an alarm", () => {
     );
   });
 
-  test("looks at what came since it was resumed", () => {
+  test("counts from the last resume", () => {
     const from = { handedOver: 1000, bounced: 100, complained: 9 };
     expect(
       checkBounceRates({ handedOver: 1400, bounced: 140, complained: 9 }, from),
@@ -110,11 +110,11 @@ describe("a winner", () => {
     [[30, 30, 10], 1, "tie"],
     [[30, 20, 30], 3, "tie"],
     [[0, 0, 0], 3, "no_data"],
-  ] as const)("of open rates %j is %i (%s)", (opened, variantId, reason) => {
+  ] as const)("of the open rates %j is %i (%s)", (opened, variantId, reason) => {
     expect(pickWinner(parts, rates(...opened), "open_rate")).toMatchObject({ variantId, reason });
   });
 
-  test("is of those whom the mail reached, by the metric that was asked for", () => {
+  test("has the best rate of delivered mails in the given metric", () => {
     expect(pickWinner(parts, rates(30, 20, 10), "click_rate").variantId).toBe(3);
     const reached = rates(30, 20, 10).set(2, {
       ...none,
@@ -128,12 +128,12 @@ describe("a winner", () => {
   });
 });
 
-test("mail that the provider dropped later was handed over, as was mail that bounced", () => {
+test("dropped and bounced mails count as handed over", () => {
   const events = { bouncedHard: 1, bouncedSoft: 2, dropped: 5 };
   expect(countHandedOver({ ...none, accepted: 500, delivered: 489, failed: 11, events })).toBe(497);
 });
 
-test("what bounced was handed over, what was refused was not", () => {
+test("refused mails do not count as handed over", () => {
   const numbers = {
     ...none,
     accepted: 10,

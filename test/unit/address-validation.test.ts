@@ -1,4 +1,4 @@
-// What can be told of an address without asking anybody.
+// Checks of an address that need no DNS and no network.
 import { domainToASCII } from "node:url";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
@@ -41,7 +41,7 @@ describe("form", () => {
     '"a\\"b@c"@example.com',
     "a#b$c@example.com",
     "{ada}@example.com",
-  ])("%j is well-formed, and hardly taken", (email) => {
+  ])("%j is well-formed, but cannot be sent to", (email) => {
     expect(parseAddress(email).check.result).toBe("warn");
   });
 
@@ -86,7 +86,7 @@ describe("form", () => {
     `ada@${"d".repeat(64)}.com`,
     `ada@${"d.".repeat(126)}com`,
     `${"l".repeat(60)}@${"d".repeat(60)}.${"d".repeat(60)}.${"d".repeat(60)}.${"d".repeat(20)}.com`,
-  ])("%j is no address", (email) => {
+  ])("%j is not well-formed", (email) => {
     expect(parseAddress(email).check.result).toBe("fail");
   });
 
@@ -133,7 +133,7 @@ describe("form", () => {
   });
 });
 
-describe("distance", () => {
+describe("edit distance", () => {
   test.each([
     ["gmail", "gmail", 0],
     ["gmail", "gmial", 1],
@@ -142,11 +142,11 @@ describe("distance", () => {
     ["gmail", "gnail", 1],
     ["gmail", "hotmail", 3],
     ["", "abc", 3],
-  ])("from %s to %s it is %i", (a, b, off) => {
+  ])("from %s to %s is %i", (a, b, off) => {
     expect(editDistance(a, b, 5)).toBe(off);
   });
 
-  test("the distance is symmetric, zero only for equal texts, and limited to the maximum plus one", () => {
+  test("is symmetric, zero only for equal texts, and limited to the maximum plus one", () => {
     const word = fc.string({ unit: fc.constantFrom("a", "b", "c"), maxLength: 8 });
     fc.assert(
       fc.property(word, word, fc.integer({ min: 0, max: 4 }), (a, b, most) => {
@@ -174,7 +174,7 @@ describe("typos", () => {
     ["iclould.com", "icloud.com"],
     ["protonmial.com", "protonmail.com"],
     ["shop-of-mine.con", "shop-of-mine.com"],
-  ])("%s was meant to be %s", (given, right) => {
+  ])("%s gets the suggestion %s", (given, right) => {
     expect(suggestDomain(given)).toBe(right);
   });
 
@@ -190,7 +190,7 @@ describe("typos", () => {
     "hotmail.fr",
     "a.com",
     "comet.net",
-  ])("%s is what it says", (domain) => {
+  ])("%s gets no suggestion", (domain) => {
     expect(suggestDomain(domain)).toBeUndefined();
   });
 });
@@ -203,7 +203,7 @@ test.each([
   ["ada", false],
   ["information.desk", false],
   ["infos", false],
-])("%s is an address of a task: %s", (local, role) => {
+])("%s is a role account: %s", (local, role) => {
   expect(isRoleAccount(local)).toBe(role);
 });
 
@@ -234,7 +234,7 @@ describe("lookalikes", () => {
     ["paypal.com.login.example", "paypal.com"],
     ["microsft.com", "microsoft.com"],
     ["facebok.com", "facebook.com"],
-  ])("%s poses as %s", (domain, resembles) => {
+  ])("%s fails as an imitation of %s", (domain, resembles) => {
     expect(checkLookalike(domain)).toMatchObject({ check: { result: "fail" }, resembles });
   });
 
@@ -243,7 +243,7 @@ describe("lookalikes", () => {
     ["paypal-security.com", "paypal.com"],
     ["paypal.xyz", "paypal.com"],
     [domainToASCII("шоп-abc.com"), null], // letters of two alphabets
-  ])("%s is odd", (domain, resembles) => {
+  ])("%s gets a warning", (domain, resembles) => {
     expect(checkLookalike(domain)).toMatchObject({ check: { result: "warn" }, resembles });
   });
 
@@ -257,7 +257,7 @@ describe("lookalikes", () => {
     "my-chase-garden.com",
     "xn--mnchen-3ya.de",
     "shop.example",
-  ])("%s is nobody else", (domain) => {
+  ])("%s is no lookalike", (domain) => {
     expect(checkLookalike(domain)).toMatchObject({ check: { result: "pass" }, resembles: null });
   });
 

@@ -265,7 +265,7 @@ test("contact growth counts the first day and all later ones; days before the lo
   ).toBe(6);
   const { add, remove } = growthChanges("2026-11-21", 2);
   expect(add).toEqual({ count: 2, d261121: 2 });
-  // From 92 to 122 days ago.
+  // The days from 122 to 92 days ago.
   expect([remove.length, remove[0], remove.at(-1)]).toEqual([31, "d260821", "d260722"]);
 });
 
@@ -333,7 +333,7 @@ describe("a report", () => {
   test("is mailed at 7:00 in the organization's time zone, in summer and winter", () => {
     expect(at("2026-07-01", "Europe/Berlin")).toBe("2026-07-01T05:00:00.000Z");
     expect(at("2026-12-01", "Europe/Berlin")).toBe("2026-12-01T06:00:00.000Z");
-    // The nights of the clock changes.
+    // The nights in which the clocks change.
     expect(at("2026-03-29", "Europe/Berlin")).toBe("2026-03-29T05:00:00.000Z");
     expect(at("2026-10-25", "Europe/Berlin")).toBe("2026-10-25T06:00:00.000Z");
     expect(at("2026-11-01", "America/New_York")).toBe("2026-11-01T12:00:00.000Z");

@@ -18,13 +18,13 @@ const files = execFileSync(
   .filter((file) => file.endsWith(".ts") && existsSync(join(root, file)));
 
 /**
- * `contacts` of shared/domain/contacts/…, `kernel` of shared/kernel/…; undefined for files that
- * belong to no area.
+ * Returns `contacts` for shared/domain/contacts/…, `kernel` for shared/kernel/…, and undefined
+ * for files without an area.
  */
 const areaOf = (file: string): string | undefined =>
   /^shared\/domain\/([\w-]+)\//.exec(file)?.[1] ?? /^shared\/(email|providers)\//.exec(file)?.[1];
 
-/** For each area the areas that it imports from, with one example of each. */
+/** Maps each area to the areas that it imports from, with one example of each. */
 function readDependencies(): Map<string, Map<string, string>> {
   const table = new Map<string, Map<string, string>>();
   for (const file of files) {
@@ -42,7 +42,7 @@ function readDependencies(): Map<string, Map<string, string>> {
   return table;
 }
 
-/** Areas that lead back to themselves, with the imports on the way. */
+/** Cycles of areas, with the imports that cause them. */
 function findCycle(table: Map<string, Map<string, string>>): string[] {
   const done = new Set<string>();
   const visit = (area: string, path: string[]): string[] => {

@@ -1,4 +1,4 @@
-// A blind copy's own fate says nothing of the mail: what the providers answer of both.
+// The result of a blind copy is not the result of its mail. Providers report both in one response.
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { mandrill } from "../../shared/providers/mandrill.ts";
 import { postmark } from "../../shared/providers/postmark.ts";
@@ -55,7 +55,7 @@ const inactive = (emails: string): CannedReply =>
     MessageID: "m-1",
   });
 
-it("Postmark, taking a mail for its copy alone, has refused it; without the copy, it has taken it", async () => {
+it("Postmark refuses a mail with an inactive recipient, and accepts one with an inactive copy", async () => {
   expect(await outcome(postmark, inactive("ada@example.net"))).toMatchObject({
     status: "refused",
     error: expect.stringContaining("inactive"),
@@ -77,7 +77,7 @@ const counted = (failing: string): CannedReply =>
     },
   });
 
-it("SMTP2GO, failing with the copy alone, has taken the mail; failing with the recipient, it has not", async () => {
+it("SMTP2GO accepts a mail whose copy fails, and refuses one whose recipient fails", async () => {
   expect(await outcome(smtp2go, counted("archive@example.com"))).toEqual({
     status: "accepted",
     messageId: "e-1",
@@ -101,7 +101,7 @@ const results = (mail: string, copy: string): CannedReply =>
     },
   ]);
 
-it("Mandrill's result for the copy is not taken for the mail's", async () => {
+it("Mandrill's result of the copy does not change the result of the mail", async () => {
   expect(await outcome(mandrill, results("sent", "rejected"))).toEqual({
     status: "accepted",
     messageId: "mail",

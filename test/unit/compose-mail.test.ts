@@ -27,7 +27,7 @@ function mailing(
   return { ...common, recipients: addressees.map((one) => renderRecipient(one)) };
 }
 
-/** As the n-th recipient reads it. */
+/** Renders the mailing for the n-th recipient. */
 function read(one: Mailing, n = 0) {
   const recipient = one.recipients[n]!;
   const of = (pieces: Mailing["subject"] | undefined) => pieces && fillMergeText(pieces, recipient);
@@ -110,7 +110,7 @@ describe("the text part", () => {
   test("has values without html escaping", () => {
     expect(textOf("<p>{{ a }}</p>", { a: "Tom & <Jerry>" })).toBe("Tom & <Jerry>");
     expect(textOf("<p>{{ a | raw }}</p>", { a: "<b>bold</b> &amp; plain" })).toBe("bold & plain");
-    // In capitals the letters around a hole would not fit what is put in.
+    // Headings are not converted to capitals, because the values would not be.
     for (const level of [1, 2, 3, 4, 5, 6])
       expect(textOf(`<h${level}>Hi {{ a }}</h${level}>`, { a: "Ada" })).toBe("Hi Ada");
   });

@@ -32,7 +32,7 @@ const tried = routeGroup("tried", [
 const from = (origin: string) => ({ body: { name: "x" }, headers: { origin } });
 
 test.each(["https://app.example", "https://admin.example"])(
-  "pages of %s may read answers, and our headers",
+  "pages of the allowed origin %s can read responses and their headers",
   async (origin) => {
     const { status, headers } = await invokeRoute(tried, "POST /closed", from(origin));
     expect(status).toBe(200);
@@ -50,7 +50,7 @@ test.each([
   "https://app.example.evil.example",
   "http://app.example",
   "null",
-])("pages of %s may not", async (origin) => {
+])("pages of %s cannot read responses", async (origin) => {
   expect((await invokeRoute(tried, "POST /closed", from(origin))).headers).not.toHaveProperty(
     "access-control-allow-origin",
   );

@@ -1,4 +1,4 @@
-// How domains come to be verified and lost, and what they are asked to publish.
+// The verification of domains and the DNS records that they need.
 import { afterEach, describe, expect, test } from "vitest";
 import {
   type ExpectedRecord,

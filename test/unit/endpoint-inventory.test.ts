@@ -1,5 +1,4 @@
-// The endpoints we owe (test/fixtures/endpoints.json) against those there are, so that "done" can
-// be counted.
+// Compares the routes with the promised endpoints (test/fixtures/endpoints.json).
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -7,10 +6,10 @@ import { groups } from "../../functions/route-groups.ts";
 import { shortPath } from "../../shared/http/operation-names.ts";
 import { providers } from "../../shared/providers/registry.ts";
 
-/** Not built yet, by the issue that brings it. It only ever shrinks: what is built is taken off. */
+/** Promised endpoints that do not exist yet, by the name of the work that adds them. */
 const notYet: Record<string, string[]> = {};
 
-/** There are these beside what we owe. */
+/** Endpoints besides the promised ones. */
 const extras = [
   "GET /openapi.json",
   "GET /docs",
@@ -21,7 +20,7 @@ const extras = [
   "POST /reset-password",
   "GET /secure/{token}",
   "POST /secure/{token}",
-  "POST /attachments", // for what is too large to travel inside a request
+  "POST /attachments", // uploads that are too large for a request
   "POST /sends/{id}/cancel",
   "GET /sending-configs/{id}",
   "GET /webhooks/{id}/deliveries",
@@ -29,12 +28,12 @@ const extras = [
   "POST /webhooks/{id}/rotate-secret",
   "POST /webhooks/{id}/test",
   "GET /contacts/{id}/export", // one person's data
-  "GET /forms/{id}/embed", // the form in a page of the customer's
-  "GET /forms/{id}/page", // and on one of ours
+  "GET /forms/{id}/embed", // the form in a page of the customer
+  "GET /forms/{id}/page", // the form on our page
   "GET /forms/confirm/{token}", // double opt-in
   "POST /forms/confirm/{token}",
-  "DELETE /events/custom/names/{eventName}", // frees a place of the 1,000
-  "POST /exports", // what is too long for one answer
+  "DELETE /events/custom/names/{eventName}", // makes room for another of the 1,000 names
+  "POST /exports", // exports that are too long for a response
   "GET /exports/{id}",
   "GET /imports/{id}/errors", // all of them, as a file
   "POST /campaigns/{id}/cancel",
@@ -43,8 +42,8 @@ const extras = [
   "POST /campaigns/{id}/preview", // dry run
   "POST /campaigns/{id}/test", // proofs
   "GET /photos/{orgId}/{name}", // a saved stock photo, as mails show it
-  "GET /segments/{id}/contacts/{contactId}", // which condition holds and which does not
-  // named in the text of the interface, not in its tables
+  "GET /segments/{id}/contacts/{contactId}", // which conditions match
+  // one endpoint per provider, which the fixture does not list
   ...providers.map(({ key }) => `POST /webhooks/${key}`),
 ];
 
@@ -61,14 +60,14 @@ const under = (prefix: string) => (endpoint: string) =>
   `${endpoint.split(" ")[1]}/`.startsWith(`${prefix}/`);
 const missing = owed.filter((endpoint) => !built.includes(endpoint));
 
-test("every route is owed, or a known extra, and stands once", () => {
+test("every route is a promised endpoint or a listed extra, and exists once", () => {
   expect(
     built.filter((endpoint) => !owed.includes(endpoint) && !extras.includes(endpoint)),
   ).toEqual([]);
   expect(built.filter((endpoint, i) => built.indexOf(endpoint) !== i)).toEqual([]);
 });
 
-test("the send limit holds for the three endpoints that the interface names", () => {
+test("the send limit applies to exactly three endpoints", () => {
   const limited = groups.flatMap(({ routes }) =>
     routes.filter(({ rateLimit }) => rateLimit === "send"),
   );
@@ -79,18 +78,18 @@ test("the send limit holds for the three endpoints that the interface names", ()
   ]);
 });
 
-test("every extra is there", () => {
+test("every listed extra exists", () => {
   expect(extras.filter((endpoint) => !built.includes(endpoint))).toEqual([]);
 });
 
-test("every endpoint we owe is there, but for those of issues to come", () => {
+test("every promised endpoint exists, except those that are listed as missing", () => {
   const prefixes = Object.values(notYet).flat();
   expect(missing.filter((endpoint) => !prefixes.some((prefix) => under(prefix)(endpoint)))).toEqual(
     [],
   );
 });
 
-test("what is built is off the list of what is not", () => {
+test("no existing endpoint is listed as missing", () => {
   expect(
     Object.values(notYet)
       .flat()

@@ -1,4 +1,4 @@
-// What a browser shows when a form that it has sent, or a link that it followed, cannot be served.
+// Error pages for browsers that submit a form or follow a link.
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import * as z from "zod";
 import { errorPageWording } from "../../shared/email/wording/error-page.ts";

@@ -1,4 +1,4 @@
-// Texts of a megabyte made to take for ever: who gives one must not hold up the mail of others.
+// Texts of a megabyte that are made to be slow to process: they must not delay other mail.
 import { expect, test } from "vitest";
 import { mapColumns } from "../../shared/domain/audience/imports/column-mapping.ts";
 import { htmlToText } from "../../shared/email/plain-text.ts";
@@ -6,7 +6,7 @@ import { detectHtmlLanguage } from "../../shared/email/wording/email-footer.ts";
 
 const megabyte = (piece: string) => piece.repeat(Math.ceil(1_000_000 / piece.length));
 
-/** Generous, as others work beside: these took from seconds to hours. */
+/** Without protection, each text takes far longer than this limit. */
 function soon<T>(work: () => T): T {
   const started = performance.now();
   const result = work();
@@ -26,7 +26,7 @@ test.each([
   "data:",
   " ",
   "\n",
-])("html of nothing but %j is soon text", (piece) => {
+])("a megabyte of %j is quickly converted to text", (piece) => {
   expect(soon(() => htmlToText(`Hello ${megabyte(piece)}`))).toContain("Hello");
   expect(soon(() => htmlToText(`Hello ${megabyte(piece).slice(0, 190_000)}`))).toContain("Hello");
 });

@@ -238,7 +238,7 @@ const wordsOf = (name: string): string[] =>
     .toLowerCase()
     .split(/[^a-z\d]+/);
 
-/** Words that readers had to guess the meaning of. */
+/** Words whose meaning readers had to guess. */
 const bannedWords = new Set([
   "anew",
   "begun",

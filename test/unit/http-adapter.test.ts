@@ -27,7 +27,7 @@ afterEach(async () => {
   delete process.env.DNS_SERVERS;
 });
 
-/** Answers with its port. */
+/** Starts the server on a free port. Returns the port. */
 async function listening(server: Server | TcpServer): Promise<number> {
   server.on("tlsClientError", () => {});
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -57,7 +57,7 @@ const post = (url: string, more: Partial<PublicPostRequest> = {}) =>
     allowLoopback: true,
     ...more,
   });
-/** The error that a call must bring. */
+/** Returns the error of the call, which must fail. */
 const failing = async (work: Promise<unknown>): Promise<NoResponse> =>
   work.then(
     () => {
@@ -249,7 +249,7 @@ describe("URLs", () => {
   });
 });
 
-/** A server with the name's certificate, which keeps what reached it. */
+/** A TLS server with a certificate for `name`. It records its requests. */
 async function shop(
   answer: RequestListener = (_, response) => response.end("ok"),
   who: "trusted" | "stranger" = "trusted",

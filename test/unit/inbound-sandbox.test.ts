@@ -1,4 +1,4 @@
-// The provider sandbox's webhooks, read by the same code that reads the real ones.
+// The adapters read webhooks of the provider sandbox.
 import { describe, expect, it } from "vitest";
 import * as clock from "../../shared/clock.ts";
 import { isAboutBlindCopy } from "../../shared/domain/delivery-events/blind-copies.ts";
@@ -31,7 +31,7 @@ const noticeOf = ({ url, headers, body }: ReceivedWebhook): InboundRequest => ({
   querySecret: url.searchParams.get("secret") ?? undefined,
 });
 
-/** From the sandbox, where SNS would be. */
+/** Fetches the certificate from the sandbox instead of SNS. */
 const certificate = async (url: string) =>
   (await fetch(sandboxConsole.sandbox.snsUrl + new URL(url).pathname)).text();
 
@@ -71,7 +71,7 @@ describe.each(providers)("$name", (provider) => {
       const kinds = expectedEvents[fate]!.filter(
         (kind) => eventNamesByProvider[key]![kind] && becomes[kind],
       ).map((kind) => becomes[kind]);
-      // Calls go side by side: they may arrive in any order.
+      // Webhooks are posted concurrently, so their order is not defined.
       const heard = of.map(({ type, data }) => [type, data.bounceType].filter(Boolean).join(" "));
       expect([fate, heard.sort()]).toEqual([fate, kinds.sort()]);
       for (const event of of) expect(event).toMatchObject({ sendId, providerMessageId: messageId });
@@ -83,7 +83,7 @@ describe.each(providers)("$name", (provider) => {
   });
 });
 
-/** Its events name the mail's recipient, whosoever they are about. */
+/** Providers whose events do not say which recipient they are about. */
 const nameless = ["resend"];
 
 describe.each(providers.filter(({ key }) => !nameless.includes(key)))("$name", (provider) => {
@@ -101,8 +101,8 @@ describe.each(providers.filter(({ key }) => !nameless.includes(key)))("$name", (
         (one) => inboundOf(provider.key)!.readEvents(noticeOf(one)).events,
       );
       const send = { toEmail: to.to.email, bcc: bcc.replace("copy@s", "Copy@S") };
-      // Nobody can tell whose eyes and clicks those are that come from a mail to two: they are
-      // taken for the recipient's.
+      // If a mail has two recipients, the provider cannot know who opens it. Such events count for
+      // the mail's own recipient.
       const open = (type: string) =>
         provider.key === "ses" && ["open", "click", "unsubscribe"].includes(type);
       expect(

@@ -21,7 +21,7 @@ const searches = [
 test.each(searches)("%s searches for at most 1,000 characters", (source) => {
   const text = "a".repeat(400_000);
   expect(() => result(source, { text, word: "a".repeat(500) })).not.toThrow();
-  // The worst case of looking for one text in another: without a bound this takes minutes.
+  // The worst case of a text search. Without a limit it takes minutes.
   const word = `${"a".repeat(100_000)}b${"a".repeat(100_000)}`;
   expect(() => result(source, { text, word })).toThrow(
     "the search text is longer than 1000 characters",
@@ -150,11 +150,11 @@ const hostile: [string, string, object?][] = [
 ];
 
 test.each(sampleOf(20, hostile, "hostile templates"))(
-  "stops by the work it counts: %s",
+  "a template stops at the work limit: %s",
   (_, source, more = {}) => {
     const given = { array, objects, long, a: null, ...more };
-    // Time stands still, so that a slow machine does not reach the time limit before the limit of
-    // work.
+    // The clock is stopped, so that a slow machine does not reach the time limit before the work
+    // limit.
     vi.spyOn(performance, "now").mockReturnValue(0);
     onTestFinished(() => void vi.restoreAllMocks());
     for (const escaping of [false, true]) {

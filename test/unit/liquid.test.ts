@@ -142,22 +142,22 @@ describe("templates reject", () => {
       "replacing itself",
       `{% assign x = "aaaaaaaaaa" %}${'{% assign x = x | replace: "a", x %}'.repeat(10)}{{ x }}`,
     ],
-  ])("abuse ends: %s", (_, source) => {
+  ])("expensive templates: %s", (_, source) => {
     expect(() => text(source)).toThrow(/^html cannot be rendered \(line 1\): /);
     expect(() => viaPieces(source)).toThrow(/^html cannot be rendered \(line 1\): /);
   });
   it.each([
     [
-      "of steps, also of those that write nothing",
+      "steps, also without output",
       "{% for i in (1..60000) %}{% endfor %}",
       "it takes more than 100000 steps",
     ],
     [
-      "of what is written",
+      "output",
       `{{ "now" | date: "%Y" }}{% for i in (1..16) %}{{ big }}{% endfor %}`,
       "it takes too much work",
     ],
-  ])("there is an end %s", (_, source, message) => {
+  ])("templates with too much work: %s", (_, source, message) => {
     const given = { big: "x".repeat(200_000) };
     expect(() => text(source, given)).not.toThrow();
     expect(() => text(source + source, given)).toThrow(message);
@@ -174,7 +174,7 @@ describe("templates reject", () => {
     ["many filters", `{{ a ${"| upcase ".repeat(50_000)} }}`],
     ["many filters in many places", `{{ a ${"| upcase ".repeat(100)} }}`.repeat(1300)],
     ["many operands", `{% if a ${"or a ".repeat(100_000)}%}x{% endif %}`],
-  ])("a template may be strange, never slow: %s", (_, source) => {
+  ])("or render unusual templates quickly: %s", (_, source) => {
     const started = performance.now();
     try {
       text(source, { a: "x" });
@@ -385,7 +385,7 @@ describe("split", () => {
     { requiredKeys: [] },
   );
 
-  it("filling the pieces with the values equals rendering", () => {
+  it("gives pieces that with the values equal the rendered template", () => {
     fc.assert(
       fc.property(template, given, fc.boolean(), (source, variables, escaping) => {
         const options = { escape: escaping };
@@ -395,7 +395,7 @@ describe("split", () => {
     );
   });
 
-  it("does so where the template has nothing but text and outputs, which skip the engine", () => {
+  it("gives the same result for templates of only text and outputs, which skip the engine", () => {
     const path = fc.constantFrom(
       "a",
       "b",

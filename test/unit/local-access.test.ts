@@ -15,7 +15,7 @@ test.each([
   "pennymail:3000",
   "app.localhost",
   "mail.shop.example",
-])("who calls us %s is at home", (host) => {
+])("accepts requests to the host %s from the same origin only", (host) => {
   expect(foreign(host)).toBe(false);
   expect(foreign(host, `http://${host}`)).toBe(false);
   expect(foreign(host, "https://evil.example")).toBe(true);
@@ -28,7 +28,7 @@ test.each([
   "localhost.evil.example",
   "",
   "::",
-])("a name that somebody else may have given us is foreign: %s", (host) => {
+])("treats the host %j as foreign", (host) => {
   expect(foreign(host)).toBe(true);
   expect(foreign(host, `http://${host}`)).toBe(true);
 });

@@ -97,11 +97,11 @@ describe("the size of a body", () => {
   });
 
   test.each([
-    ["short", 10, 10],
-    ["exactly as long as anyone's may be", anyone, anyone],
-    ["longer than it may be", 3_000_000, 1_000_001],
+    ["10 bytes", 10, 10],
+    ["exactly 64 KB", anyone, anyone],
+    ["more than the limit", 3_000_000, 1_000_001],
   ])(
-    "of one that is %s keeps what the function needs, and asks who it is only past 64 KB",
+    "is read up to its limit, and the credential is checked only above 64 KB: %s",
     async (_, size, kept) => {
       async function* chunks() {
         for (let left = size; left > 0; left -= 50_000)

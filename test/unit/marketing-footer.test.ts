@@ -1,4 +1,4 @@
-// What marketing mail carries beside what it says, up to what each of the ten providers is told.
+// The footer and headers of marketing mail, up to the request to each of the ten providers.
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it, test } from "vitest";
 import { compose, type MailRecipient } from "../../shared/domain/sending/rendering/compose.ts";
@@ -80,9 +80,9 @@ describe("the footer", () => {
 
   it.each<[string, Partial<MailParts>]>([
     ["made from the html", { html }],
-    ["of its own", { html, text: "Hi {{ name }}" }],
-    ["alone", { text: "Hi {{ name }}" }],
-  ])("stands in a text %s", (_, parts) => {
+    ["that is given", { html, text: "Hi {{ name }}" }],
+    ["without html", { text: "Hi {{ name }}" }],
+  ])("is in a text %s", (_, parts) => {
     const said = read({ subject: "s", ...parts, marketing }).text;
     expect(said).toBe(
       `Hi Ada & <Co>\n\n----------\nMüller & Söhne\n1 High <Street>\nLondon\nUnsubscribe: ${base}/T11\n`,

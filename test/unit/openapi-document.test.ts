@@ -93,7 +93,7 @@ describe("the OpenAPI document", () => {
   test("lists one success response and the error response of each operation", () => {
     for (const { key, responses } of operations) {
       const good = Object.entries(responses).filter(([status]) => /^2/.test(status));
-      // A second one is 202, for work that takes too long for one request.
+      // A second success response is 202, for work that takes too long for one request.
       expect(
         good.filter(([status]) => good.length === 1 || status !== "202"),
         key,

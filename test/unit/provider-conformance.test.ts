@@ -1,5 +1,5 @@
-// What all ten mail providers promise (shared/providers/provider-adapter.ts), proven against a real
-// HTTP server in their place.
+// The contract of all ten provider adapters (shared/providers/provider-adapter.ts), tested against
+// an HTTP server in place of the provider.
 import fc from "fast-check";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import {
@@ -66,7 +66,7 @@ const campaign = (changes: Partial<Mailing> = {}): Mailing =>
     ...changes,
   });
 
-/** What every template engine among the ten, and some beyond, would jump at. */
+/** Text that the template engine of one of the providers, or of another, would evaluate. */
 const bait =
   "{{x}} {{{y}}} {{ address.name }} {{if a}} {{params.x}} {{var:name}} {% if %} %recipient.v0% %recipient% -x- -pm0.0- *|X|* *|V0|* <%x%> [[y]] #{z}";
 
@@ -152,7 +152,7 @@ describe.each(providers)("$name", (provider) => {
     (await send(mailing(), behaviour))[0]!;
 
   /**
-   * Sends, and demands that one call was made in which every recipient gets the whole of theirs.
+   * Sends the mailing and checks that one call was made, in which every recipient gets their mail.
    */
   async function arrives(sent: Mailing): Promise<void> {
     outside.requests.length = 0;
@@ -193,7 +193,7 @@ describe.each(providers)("$name", (provider) => {
       { trackOpens: true, trackClicks: false },
       { trackOpens: false, trackClicks: true },
     ])(
-      "the switches $trackOpens/$trackClicks for opens and clicks arrive where the provider has them",
+      "the settings $trackOpens/$trackClicks of open and click tracking arrive if supported",
       async (switches) => {
         await arrives(mailing(switches));
       },
@@ -263,12 +263,12 @@ describe.each(providers)("$name", (provider) => {
         ["with headers of their own", campaign()],
         ["with the same headers", campaign({ recipients: trio([["a"], ["b"], ["c"]], {}) })],
         [
-          "with the mailing overruled",
+          "with headers that override those of the mailing",
           campaign({ headers: { "list-unsubscribe": "<mailto:all@example.com>" } }),
         ],
         ["with a blind copy of each", campaign({ bcc: "archive@example.com" })],
         [
-          "of whom one gets all the copies",
+          "one of whom also gets all blind copies",
           campaign({ bcc: campaign().recipients[1]!.to.email.toUpperCase() }),
         ],
         [
@@ -278,7 +278,7 @@ describe.each(providers)("$name", (provider) => {
           }),
         ],
         [
-          "with unlike headers",
+          "with different headers",
           campaign({
             recipients: [
               ...trio([["a"]], { "X-A": "a" }),
@@ -287,7 +287,7 @@ describe.each(providers)("$name", (provider) => {
           }),
         ],
         [
-          "of whom two are one",
+          "with one address",
           campaign({
             recipients: campaign().recipients.map((to) => ({
               ...to,
@@ -295,7 +295,7 @@ describe.each(providers)("$name", (provider) => {
             })),
           }),
         ],
-      ])("where taken, gives recipients %s exactly what a single mail would", async (_, batch) => {
+      ])("give recipients %s the same mail as a single send", async (_, batch) => {
         if (takes(batch)) await arrives(batch);
         else for (const to of batch.recipients) await arrives({ ...batch, recipients: [to] });
       });
@@ -372,7 +372,7 @@ describe.each(providers)("$name", (provider) => {
       });
 
       it.each([{ status: 503 }, { status: 429 }, { status: 401 }])(
-        "a plain $status means everyone",
+        "have one outcome for all mails after a response with only the status $status",
         async (reply) => {
           const outcomes = await send(campaign(), reply);
           expect(outcomes).toHaveLength(3);

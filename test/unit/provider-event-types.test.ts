@@ -1,9 +1,8 @@
-// What each provider's kinds of event become, beyond the samples: every name its documentation
-// knows, each in its least form.
+// The types of all events that each provider documents, in their minimal form.
 import { describe, expect, it } from "vitest";
 import { type EventFields, readEvent, recipientEmail } from "../support/minimal-provider-events.ts";
 
-/** In short: the type, hard or soft, and whether a machine did it. */
+/** Formats an event as its type, hard or soft, and whether it is automated. */
 const short = (key: string, row: EventFields): string =>
   readEvent(key, row)
     .map(({ type, data, automated }) =>
@@ -218,7 +217,7 @@ const table: Record<string, [row: EventFields, becomes: string][]> = {
 };
 
 describe.each(Object.entries(table))("%s", (key, rows) => {
-  it.each(rows)("%j becomes: %s", (row, becomes) => {
+  it.each(rows)("%j is read as: %s", (row, becomes) => {
     expect(short(key, row)).toBe(becomes);
   });
 });

@@ -1,4 +1,4 @@
-// How values are read whose shape nobody promised: reasons, our own ids, times, addresses.
+// Values of provider events in undocumented formats: reasons, our ids, times and addresses.
 import { expect, it } from "vitest";
 import { asIsoTime } from "../../shared/providers/inbound/normalize.ts";
 import { iso, readEvent, recipientEmail, seconds } from "../support/minimal-provider-events.ts";
@@ -100,7 +100,7 @@ it.each([
   null,
   {},
   [],
-])("takes %s for no time", (value) => {
+])("does not accept %s as a time", (value) => {
   expect(asIsoTime(value)).toBeUndefined();
 });
 
@@ -146,7 +146,7 @@ it.each([
     },
   ],
   ["resend", { type: "email.clicked", click: { link: "https://example.net/1" } }],
-] as const)("%s: clicks on two links at one moment stay two", (key, row) => {
+] as const)("%s: simultaneous clicks on two links are two events", (key, row) => {
   const other = JSON.parse(JSON.stringify(row).replace("net/1", "net/2")) as typeof row;
   const [one, two] = [row, other].map((some) => readEvent(key, some)[0]!);
   expect(one!.providerEventId).not.toBe(two!.providerEventId);

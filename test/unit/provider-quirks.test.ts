@@ -1,5 +1,5 @@
-// What one provider alone does, beside what test/unit/provider-conformance.test.ts demands of all
-// ten.
+// Behavior of single providers, beyond the common contract in
+// test/unit/provider-conformance.test.ts.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { brevo } from "../../shared/providers/brevo.ts";
 import { mailjet } from "../../shared/providers/mailjet.ts";
@@ -89,7 +89,7 @@ describe("Brevo", () => {
     expect(await send(brevo, duplicate, mailing(1))).toMatchObject([
       { status: "refused", error: expect.stringContaining("already used") },
     ]);
-    // Each recipient is then tried with a key of its own.
+    // Each recipient is then tried with its own key.
     expect(await send(brevo, duplicate, mailing(2))).toMatchObject([
       { status: "held", why: "batch" },
       { status: "held", why: "batch" },
@@ -256,7 +256,7 @@ describe("Mandrill", () => {
         recipients: people(2).map((to) => ({ ...to, values: ["|FNAME|*"] })),
       }),
     ],
-  ])("does not take a batch in which %s", (_, batch) => {
+  ])("does not support a batch in which %s", (_, batch) => {
     expect(mandrill.batch!.supports(mailing(2))).toBe(true);
     expect(mandrill.batch!.supports(batch)).toBe(false);
   });

@@ -1,4 +1,4 @@
-// What is particular to single providers, beyond what all ten promise (providers.test.ts).
+// Requests to single providers, beyond the common contract in provider-conformance.test.ts.
 import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
@@ -200,7 +200,7 @@ describe("Amazon SES", () => {
     "us-east-1#",
     "US-EAST-1",
     "us east-1",
-  ])("the region %s is none", (region) => {
+  ])("rejects the region %s", (region) => {
     expect(ses.credentials.safeParse({ ...keys, region }).success).toBe(false);
   });
 
@@ -286,7 +286,7 @@ describe("SparkPost", () => {
     ["a brace behind a hole", [0, "}"]],
     ["two braces", ["{{ a", 0]],
     ["two braces in two pieces", ["a {", "{ b", 0]],
-  ])("%s would be evaluated, and goes singly", (_, text) => {
+  ])("does not send a batch with %s, which SparkPost would evaluate", (_, text) => {
     expect(sparkpost.batch?.supports(mailing({ text: ["a { b } }} c ", 0, " d"] }))).toBe(true);
     expect(sparkpost.batch?.supports(mailing({ text }))).toBe(false);
   });

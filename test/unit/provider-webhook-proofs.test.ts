@@ -48,7 +48,7 @@ describe("ses", () => {
   beforeEach(() => asked.splice(0));
 
   it.each(sns.certUrlCases as { url: string; ok: boolean }[])(
-    "asks for a certificate at $url: $ok",
+    "fetches a certificate from $url: $ok",
     async ({ url, ok }) => {
       const message = { ...sns.cases[0].message, SigningCertURL: url };
       expect(await proves("ses", bodyOf(message), webhookSecrets.ses, sampleTime, counting)).toBe(
@@ -59,7 +59,7 @@ describe("ses", () => {
   );
 
   it.each(["\n", " ", "#x", "?x", "/../x.pem", "\\"])(
-    "asks for no certificate at an address with %j at its end",
+    "fetches no certificate from a URL that ends with %j",
     async (end) => {
       const message = { ...sns.cases[0].message, SigningCertURL: sns.certificateUrl + end };
       expect(await proves("ses", bodyOf(message), webhookSecrets.ses, sampleTime, counting)).toBe(
@@ -70,7 +70,7 @@ describe("ses", () => {
   );
 
   it.each(sns.subscribeUrlCases as { url: string; topicArn: string; ok: boolean }[])(
-    "confirms at $url: $ok",
+    "confirms a subscription at $url: $ok",
     ({ url, topicArn, ok }) => {
       const { subscribeUrl, events } = inboundOf("ses")!.readEvents(
         bodyOf({ ...subscription, SubscribeURL: url, TopicArn: topicArn }),
@@ -84,7 +84,7 @@ describe("ses", () => {
     "&TopicArn=arn:aws:sns:us-east-1:999999999999:other",
     "\n",
     "&Token=other\u0000",
-  ])("confirms at no address with %j at its end", (end) => {
+  ])("does not confirm a subscription at a URL that ends with %j", (end) => {
     expect(
       inboundOf("ses")!.readEvents(
         bodyOf({ ...subscription, SubscribeURL: subscription.SubscribeURL + end }),
@@ -358,7 +358,7 @@ describe("sendgrid", () => {
   it.each([
     ["another curve", generateKeyPairSync("ec", { namedCurve: "P-384" })],
     ["RSA", generateKeyPairSync("rsa", { modulusLength: 2048 })],
-  ])("takes nothing signed on %s", async (_name, { privateKey, publicKey }) => {
+  ])("rejects a signature with a key of %s", async (_name, { privateKey, publicKey }) => {
     const { headers, rawBody, ...rest } = signByProvider.sendgrid!(
       delivered("sendgrid"),
       sampleTime,

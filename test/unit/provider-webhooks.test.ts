@@ -66,7 +66,7 @@ describe.each(providerKeys)("%s", (key) => {
   );
 
   it.each(signatureVectors[key]!().map((vector) => [vector.name, vector] as const))(
-    "gives each vector its verdict: %s",
+    "verifies the signature vector as expected: %s",
     async (_name, vector) => {
       expect(await proves(one, vector.notice, vector.secret, vector.at)).toBe(vector.expect);
     },

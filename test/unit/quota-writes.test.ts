@@ -14,7 +14,7 @@ const at = new Date("2026-11-20T00:00:00.000Z");
 const quotaOf = (account: quotas.BillingAccount): quotas.QuotaState =>
   quotas.computeQuota("free", at, { account, shares: [] });
 
-/** The account after `n` mails are charged, as DynamoDB would apply the writes. */
+/** Charges `n` mails and applies the writes like DynamoDB. Returns the account. */
 function after(
   account: quotas.BillingAccount,
   n: number,

@@ -29,7 +29,7 @@ const token = new RegExp(
 );
 const wordsBeforeRegex = new Set(["return", "typeof", "case", "in", "of", "await", "yield"]);
 
-/** Markup in template strings is read as code, and most of it is no expression. */
+/** Markup in template strings is parsed as code, and most of it is no regular expression. */
 function isValid({ source, flags }: Found): boolean {
   try {
     return new RegExp(source, flags) instanceof RegExp;
@@ -38,7 +38,7 @@ function isValid({ source, flags }: Found): boolean {
   }
 }
 
-/** The regular expressions of a TypeScript file. */
+/** Finds the regular expressions of a TypeScript file. */
 function regularExpressions(file: string): Found[] {
   const text = readFileSync(join(root, file), "utf8");
   const found: Found[] = [];
@@ -76,7 +76,7 @@ const basicUnits = [
 const manyOf = (unit: string) => unit.repeat(Math.ceil(length / unit.length));
 const basicTexts = basicUnits.flatMap((unit) => [manyOf(unit), `${manyOf(unit)}\u0001`]);
 
-/** Also texts made of what the expression itself names, which it therefore reads far into. */
+/** Texts made of the literals of the expression, so that it matches large parts of them. */
 function hostileTexts({ source }: Found): string[] {
   const plain = source
     .replace(/\\[dDsSwWbBnrtpP](\{\w+\})?|\(\?[:=!<]*/g, " ")
@@ -94,15 +94,15 @@ function hostileTexts({ source }: Found): string[] {
   ];
 }
 
-// All texts together take well below a second in linear time, and each takes more than ten in
-// quadratic time.
+// In linear time, all texts together take far less than a second. In quadratic time, each takes
+// more than ten seconds.
 const generousMs = 8000;
 const script = new Script("for (text of texts) text.replace(expression, '')");
 
-/** The start of a text that it takes too long for. */
+/** Returns the start of a text for which the expression is too slow. */
 function stalls(found: Found, timeout = generousMs): string | undefined {
   const context = createContext({ expression: undefined, texts: hostileTexts(found), text: "" });
-  // With `g` it looks for every match, as `replace` and `matchAll` do.
+  // With `g`, the expression searches for all matches, like in `replace` and `matchAll`.
   context.expression = new RegExp(found.source, `${found.flags.replace(/[gy]/g, "")}g`);
   try {
     script.runInContext(context, { timeout });
@@ -114,7 +114,7 @@ function stalls(found: Found, timeout = generousMs): string | undefined {
   }
 }
 
-/** They read texts of ours only. */
+/** Files whose expressions only read text of the service. */
 const ownTextOnly = [
   "shared/pages/tracking-script.ts",
   "shared/domain/automation/playbooks/playbook-mail.ts",

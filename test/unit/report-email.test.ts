@@ -130,7 +130,7 @@ describe("a mailed report", () => {
     expect(html).not.toMatch(
       /<(script|style|svg|link|form|img|iframe|video)\b|flex|grid|position:|url\(/,
     );
-    // One bar for each day, above as many columns.
+    // One bar for each day, above as many labels.
     const [bars = "", labels = ""] = html
       .split('role="img"')[1]!
       .split(/<\/td><\/tr><\/table>\s*<\/td><\/tr>\s*<tr>/);

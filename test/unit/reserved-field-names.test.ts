@@ -6,7 +6,7 @@ test.each([
   ['{"__proto__":{"a":1}}', "__proto__"],
   ['{"a":[1,{"toString" : 1}]}', "a.1.toString"],
   ['{"a":{"\\u0063onstructor":1}}', "a.constructor"],
-])("in %s, %s is found", (json, path) => {
+])("finds the reserved name in %s at %s", (json, path) => {
   expect(mayContainReservedName(json)).toBe(true);
   expect(findReservedName(JSON.parse(json))).toBe(path);
 });
@@ -16,7 +16,7 @@ test.each([
   '{"a":"{\\"constructor\\":1}"}',
   "[]",
   "5",
-])("in %s no field is so called", (json) => {
+])("finds no reserved name in %s", (json) => {
   expect(findReservedName(JSON.parse(json))).toBeUndefined();
   expect(mayContainReservedName(json)).toBe(false);
 });

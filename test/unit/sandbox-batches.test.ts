@@ -1,5 +1,5 @@
-// Batches at the provider sandbox: refused in part or whole as each provider does, and SES with its
-// templates and signatures.
+// Batches at the provider sandbox: partial and complete refusals of each provider, and templates
+// and signatures of SES.
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { signRequest } from "../../shared/providers/ses.ts";
 import { listMailTo } from "../support/provider-sandbox.ts";

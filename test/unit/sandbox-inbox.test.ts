@@ -1,4 +1,4 @@
-// The sandbox's own pages and their JSON: what arrived, and which accounts there are.
+// The sandbox's pages and their JSON: the inbox and the accounts.
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { openInbox } from "../../infra/local/sandbox/inbox.ts";
 import type { Sandbox } from "../../infra/local/sandbox/sandbox.ts";

@@ -1,5 +1,5 @@
-// The provider sandbox is as strict as the providers are: what they document as refused, it refuses
-// in their words.
+// The provider sandbox is as strict as the providers: it refuses what they document as refused,
+// with their error messages.
 import { afterAll, beforeAll, expect, it } from "vitest";
 import {
   authHeaders,
@@ -374,7 +374,7 @@ it.each<[string, string, string, () => unknown, number, string]>([
 });
 
 it.each(["sendgrid", "postmark", "sparkpost", "brevo", "mailjet", "mandrill", "resend", "smtp2go"])(
-  "%s answers broken JSON with an error of its own",
+  "%s responds to broken JSON with the provider's own error",
   async (provider) => {
     const paths: Record<string, string> = {
       sendgrid: "/v3/mail/send",
@@ -402,7 +402,7 @@ it.each([
   ["brevo", "/v3/account", "email"],
   ["mailjet", "/v3/REST/sender", "Active"],
   ["resend", "/domains", "verified"],
-])("%s says at %s that a key is good, and that another is not", async (provider, path, words) => {
+])("%s accepts a valid key at %s and refuses another", async (provider, path, words) => {
   expect(await callProvider(provider, path)).toMatchObject({
     status: 200,
     text: expect.stringContaining(words),

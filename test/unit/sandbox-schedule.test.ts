@@ -1,5 +1,5 @@
-// Mail for later at the provider sandbox: kept over a restart, read, moved and cancelled through
-// each provider's API.
+// Scheduled mail at the provider sandbox: it survives a restart, and is read, moved and cancelled
+// through each provider's API.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,5 +1,4 @@
-// The official SDKs of all ten providers send through the sandbox, and read its answers as their
-// provider's.
+// The official SDKs of all ten providers send through the sandbox and understand its responses.
 import { inspect } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Sandbox } from "../../infra/local/sandbox/sandbox.ts";
@@ -31,7 +30,7 @@ const only = async (email: string): Promise<InboxEntry> => {
   return mails[0]!;
 };
 
-/** All that an SDK's error says. */
+/** Returns the whole error of a call that must fail. */
 const refusal = async (call: Promise<unknown>): Promise<string> => {
   const error = await call.then(
     (answer) => expect.fail(`accepted: ${inspect(answer)}`),
@@ -109,7 +108,7 @@ describe.each(Object.entries(sdks))("%s", (key, open) => {
         const mail = await only(email);
         expect(mail).toMatchObject({ copy, subject: sent.subject });
         expect(emails(mail.shown.cc)).toEqual(sent.cc);
-        // SparkPost sends each recipient a mail of their own.
+        // SparkPost sends a separate mail to each recipient.
         expect(emails(mail.shown.to)).toEqual(key === "sparkpost" && !copy ? [email] : sent.to);
       }
     }

@@ -1,5 +1,5 @@
-// The provider sandbox, asked by the real adapters: what goes in at any of the ten shows in the
-// inbox as its reader would see it.
+// The adapters send to the provider sandbox, and the inbox shows each mail as its recipient would
+// see it.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Sandbox } from "../../infra/local/sandbox/sandbox.ts";
 import { fillMergeText } from "../../shared/providers/provider-adapter.ts";
@@ -186,7 +186,7 @@ describe.each(providers)("$name", (provider) => {
     expect(mail?.headers["X-A"] ?? "").not.toMatch(/[\r\n]/);
   });
 
-  // Mailgun takes bytes: its adapter has decoded them.
+  // The adapter of Mailgun has already decoded the file.
   it.runIf(provider.key !== "mailgun")("refuses an attachment that is not base64", async () => {
     const attachments = [{ filename: "a.txt", type: "text/plain", content: "not base64!" }];
     expect((await send(mailing([recipient(anyone())], { attachments })))[0]).toMatchObject({

@@ -1,5 +1,4 @@
-// How the provider sandbox posts its webhooks: tries again, gives up, batches, follows the configs,
-// and survives a restart.
+// The provider sandbox posts webhooks: retries, batches, changes of sending configs, and restarts.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -21,7 +20,7 @@ import { isGenuine, readEvents } from "../support/webhook-receiver.ts";
 
 const sandboxConsole = await openSandboxConsole();
 
-/** One mail with these keys, by the real adapter. */
+/** Sends one mail with these keys through the adapter. */
 const sendOne = (key: string, { credentials }: ProviderKeys, to = "someone@example.net") =>
   handOver(
     lookup(key)!,

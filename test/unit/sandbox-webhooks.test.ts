@@ -1,5 +1,5 @@
-// What the provider sandbox says back: each provider's own events, genuinely signed, to the webhook
-// URL of the sending config.
+// The provider sandbox posts each provider's own events, with valid signatures, to the webhook URL
+// of the sending config.
 import { describe, expect, it } from "vitest";
 import { providers } from "../../shared/providers/registry.ts";
 import { eventNamesByProvider, expectedEvents } from "../support/provider-event-names.ts";
@@ -32,7 +32,7 @@ describe.each(providers)("$name", (provider) => {
     await sandboxConsole.sandbox.flushWebhooks();
     for (const [fate, kinds] of Object.entries(expectedEvents)) {
       const expected = kinds.map((kind) => eventNamesByProvider[key]![kind]).filter(Boolean);
-      // Calls go side by side: they may arrive in any order.
+      // Webhooks are posted concurrently, so their order is not defined.
       expect([fate, sandboxConsole.eventNamesFor(key, simulatedAddress(fate)).toSorted()]).toEqual([
         fate,
         [...expected].sort(),

@@ -131,14 +131,14 @@ describe("invalid rules are rejected with the path of the error", () => {
 });
 
 describe("bounds", () => {
-  test(`${maxDepth} levels are taken, one more is not`, () => {
+  test(`at most ${maxDepth} levels are accepted`, () => {
     expect(given(nested(maxDepth))).toEqual(nested(maxDepth));
     expect(given(nested(maxDepth + 1))).toEqual([
       [expect.stringMatching(/^(conditions\.0\.?){5}$/), expect.stringContaining("5 levels")],
     ]);
   });
 
-  test(`${maxConditions} conditions are taken in all, one more is not`, () => {
+  test(`at most ${maxConditions} conditions in total are accepted`, () => {
     const rules = (n: number) => ({
       match: "all",
       conditions: [good, { match: "any", conditions: Array(n - 1).fill(good) }],
@@ -149,7 +149,7 @@ describe("bounds", () => {
     ]);
   });
 
-  test(`${maxBytes} bytes are taken, one more is not`, () => {
+  test(`at most ${maxBytes} bytes are accepted`, () => {
     const long = (bytes: number) => {
       const rules = {
         match: "all",

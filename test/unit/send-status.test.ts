@@ -19,7 +19,7 @@ const times = ({ sentAt, deliveredAt, openedAt, clickedAt }: ReturnType<typeof t
   clickedAt,
 });
 
-test("a provider whose clock is behind ours delivers nothing before it was sent", () => {
+test("deliveredAt is never before sentAt, even if the clock of the provider is behind", () => {
   const [behind, sentAt, openedAt] = [
     "2026-11-21T08:00:00.500Z",
     "2026-11-21T08:00:01.000Z",

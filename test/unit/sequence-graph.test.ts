@@ -25,7 +25,7 @@ const fork = (more: Partial<SequenceStep>): Given => ({
   ...more,
 });
 
-/** Orders of the steps that are passed when every condition turns out so. */
+/** The orders of the steps on the way if every condition has this result. */
 function walk(of: flow.StepGraph, held: boolean, from: flow.StepPosition = { order: 0 }): number[] {
   const orders: number[] = [];
   for (let step = flow.currentStep(of, from); step; step = flow.nextStep(of, step, held))
@@ -212,34 +212,34 @@ describe("validation", () => {
   });
 });
 
-describe("windows", () => {
+describe("the next opening of a send window", () => {
   const at = (text: string) => new Date(text);
   const weekdays = SendWindow.parse({ days: [1, 2, 3, 4, 5], from: "09:10", until: "17:00" });
 
   test.each([
-    ["inside it is now", "2026-11-20T12:00:00Z", "UTC", "2026-11-20T12:00:00.000Z"],
+    ["inside the window is now", "2026-11-20T12:00:00Z", "UTC", "2026-11-20T12:00:00.000Z"],
     [
-      "before it is when it opens, to the minute",
+      "before the window is its start, to the minute",
       "2026-11-20T03:00:00Z",
       "UTC",
       "2026-11-20T09:10:00.000Z",
     ],
-    ["at its end it is over", "2026-11-19T17:00:00Z", "UTC", "2026-11-20T09:10:00.000Z"],
-    ["on Friday evening it is Monday", "2026-11-20T17:00:01Z", "UTC", "2026-11-23T09:10:00.000Z"],
     [
-      "it is the clock on the wall",
-      "2026-11-20T00:00:00Z",
-      "America/New_York",
-      "2026-11-20T14:10:00.000Z",
+      "at the end of the window is the next day",
+      "2026-11-19T17:00:00Z",
+      "UTC",
+      "2026-11-20T09:10:00.000Z",
     ],
+    ["on Friday evening is Monday", "2026-11-20T17:00:01Z", "UTC", "2026-11-23T09:10:00.000Z"],
+    ["is in local time", "2026-11-20T00:00:00Z", "America/New_York", "2026-11-20T14:10:00.000Z"],
     [
-      "with offsets of three quarters",
+      "is correct in a time zone with an offset of 45 minutes",
       "2026-11-20T00:00:00Z",
       "Asia/Kathmandu",
       "2026-11-20T03:25:00.000Z",
     ],
     [
-      "also over a change of the clocks",
+      "is correct when the clocks change",
       "2026-10-24T15:00:00Z",
       "Europe/Berlin",
       "2026-10-26T08:10:00.000Z",
@@ -256,7 +256,7 @@ describe("windows", () => {
     [{ from: "23:45" }, true],
     [{ until: "00:14" }, false],
     [{ until: "00:15" }, true],
-  ])("that are shorter than a quarter of an hour might never be met: %j", (given, isTaken) => {
+  ])("needs a window of at least 15 minutes: %j", (given, isTaken) => {
     const { success, error } = SendWindow.safeParse(given);
     expect(success).toBe(isTaken);
     if (!isTaken)
@@ -265,7 +265,7 @@ describe("windows", () => {
       ]);
   });
 
-  test("without a window returns the current time", () => {
+  test("is now without a window", () => {
     expect(nextOpening(null, "UTC", at("2026-11-20T03:00:00Z"))).toEqual(
       at("2026-11-20T03:00:00Z"),
     );

@@ -1,4 +1,4 @@
-// SPF and DMARC as text, and what follows from it.
+// The parser and evaluation of SPF and DMARC records.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import * as dmarc from "../../shared/domain/senders/validation/dmarc.ts";
@@ -139,7 +139,7 @@ describe("SPF", () => {
     ["an include without a record", {}],
     ["an include with two", { "one.example": ["v=spf1 -all", "v=spf1 ~all"] }],
     ["an include that cannot be read", { "one.example": "v=spf1 what" }],
-  ])("%s breaks it", async (_, more) => {
+  ])("reports %s as broken", async (_, more) => {
     expect(
       await following({ "shop.example": "v=spf1 include:one.example -all", ...more }),
     ).toMatchObject({

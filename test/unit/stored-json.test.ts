@@ -47,22 +47,21 @@ test("accepts 32 levels, names of 255 characters, emoji and exactly the maximum 
 type Path = (string | number)[];
 interface Place {
   path: Path;
-  /** The value at this path can be anything, so everything inside of it must be storable. */
+  /** The value at this path is free JSON, so every value inside must be checked. */
   free: boolean;
 }
 
 /**
- * Every place in a schema that takes a number or free JSON, with an example of what stands around
- * it.
+ * Finds every place in a schema that accepts a number or free JSON.
  */
 function placesIn(schema: z.ZodType, path: Path = [], seen: z.ZodType[] = []): Place[] {
   const { documentedAs } = z.globalRegistry.get(schema) ?? {};
-  // Checked elsewhere: rows one by one (`rowsOf`), rules by hand.
+  // Checked elsewhere: rows by `rowsOf`, and segment rules by their own test.
   if (documentedAs) return [];
   if (seen.includes(schema)) return [];
   const inside = (one: unknown, ...step: Path) =>
     placesIn(one as z.ZodType, [...path, ...step], [...seen, schema]);
-  // Whole numbers are safe ones.
+  // Integers of a schema are safe integers, which DynamoDB can store.
   if (schema instanceof z.ZodNumberFormat) return [];
   if (schema instanceof z.ZodNumber) return [{ path, free: false }];
   if (schema instanceof z.ZodUnknown || schema instanceof z.ZodAny) return [{ path, free: true }];
@@ -81,7 +80,7 @@ function placesIn(schema: z.ZodType, path: Path = [], seen: z.ZodType[] = []): P
   return innerType ? inside(innerType) : [];
 }
 
-/** A copy of `value` with something else at a path. */
+/** Copies `value` and replaces the value at a path. */
 function withAt(value: unknown, [step, ...rest]: Path, put: unknown): unknown {
   if (step === undefined) return put;
   if (typeof step === "number")
@@ -90,7 +89,7 @@ function withAt(value: unknown, [step, ...rest]: Path, put: unknown): unknown {
   return { ...fields, [step]: withAt((fields as Record<string, unknown>)[step], rest, put) };
 }
 
-/** The example of a body, with what its free JSON needs to be valid. */
+/** A valid body, made of the example of its schema. */
 const surroundings = (schema: z.ZodType): unknown => ({
   ...((z.globalRegistry.get(schema)?.examples ?? [{}]) as object[])[0],
   ...(schema instanceof z.ZodObject &&
@@ -99,7 +98,7 @@ const surroundings = (schema: z.ZodType): unknown => ({
     }),
 });
 
-/** The paths that a schema names when it refuses the value. Undefined when it takes the value. */
+/** Returns the paths of the errors of a value, or undefined if the schema accepts it. */
 function refusedPaths(schema: z.ZodType, value: unknown): string[] | undefined {
   try {
     validate(schema, value);
@@ -110,7 +109,7 @@ function refusedPaths(schema: z.ZodType, value: unknown): string[] | undefined {
   }
 }
 
-// Rows are checked one by one in the handler, by the schema that documents them.
+// The handler checks rows one by one, with the schema that documents them.
 const rowsOf = (body: z.ZodType): z.ZodType[] =>
   body instanceof z.ZodObject
     ? Object.values(body.shape).flatMap((field) => {

@@ -10,7 +10,7 @@ const mail = {
   html: "<p>Hi</p>",
 };
 
-test("a subject keeps what can be read and loses what could break out of its line", () => {
+test("a subject loses line breaks and control characters, and keeps all other text", () => {
   const broken = [
     "a",
     "\r\n",
@@ -32,15 +32,15 @@ test.each([
   "X-PM-Message-Stream",
   "X-SES-Configuration-Set",
   "Bcc",
-])("%s is no header for callers", (name) => {
+])("the header %s is refused", (name) => {
   expect(SingleMessage.safeParse({ ...mail, headers: { [name]: "1" } }).success).toBe(false);
 });
 
-test.each(["X-Entity-Ref-ID", "List-Id", "In-Reply-To"])("%s is", (name) => {
+test.each(["X-Entity-Ref-ID", "List-Id", "In-Reply-To"])("the header %s is accepted", (name) => {
   expect(SingleMessage.safeParse({ ...mail, headers: { [name]: "1" } }).success).toBe(true);
 });
 
-test("the document names the valid addresses that are refused, and no others are", async () => {
+test("the OpenAPI document lists the special characters that are refused in addresses", async () => {
   const { description } = (await getOpenApiDocument()).info;
   for (const mark of "!#$%&*/=?^{|}~") {
     expect(EmailAddress.safeParse(`a${mark}b@example.com`).success, mark).toBe(false);

@@ -1,5 +1,4 @@
-// The tracking script in a page of a few objects: what it sends, and what it does not before there
-// is consent.
+// The tracking script in a fake page of a few objects: what it sends, with and without consent.
 import { createContext, runInContext } from "node:vm";
 import { expect, test } from "vitest";
 import { trackingScript } from "../../shared/pages/tracking-script.ts";

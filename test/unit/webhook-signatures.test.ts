@@ -35,7 +35,7 @@ describe("signatures", () => {
 
   test.each(
     fixture.interface.cases as { name: string; valid: boolean; signature: string; body: string }[],
-  )("X-Webhook-Signature of the interface: $name", ({ valid, signature, body: signed }) => {
+  )("X-Webhook-Signature has the documented value: $name", ({ valid, signature, body: signed }) => {
     expect(
       signatureHeaders([fixture.interface.secret], { id: "msg_1", timestamp: 1, body: signed })[
         "x-webhook-signature"
