@@ -11,13 +11,13 @@ export const password = "a horse of one's own";
 export interface TestAccount {
   email: string;
   password: string;
-  /** Of the session cookie. */
+  /** The value of the session cookie. */
   token: string;
   caller: Caller;
   opened: OpenedSession;
 }
 
-/** An organization of its own, straight from the domain: a user with a session and no site yet. */
+/** Signs up without HTTP: a new organization and user with a session, and no site yet. */
 export async function createAccount(): Promise<TestAccount> {
   const email = uniqueEmail();
   const opened = await signups.signUp({ email, password, name: "Ada" });
@@ -33,7 +33,7 @@ export async function createAccount(): Promise<TestAccount> {
   return { email, password, token, caller, opened };
 }
 
-/** A login of a user who has no second factor. */
+/** Logs in a user without a second factor. */
 export async function login(
   given: { email: string; password: string },
   address: string,

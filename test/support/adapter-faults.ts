@@ -1,4 +1,4 @@
-// Doors that fail on demand: what lies behind them refuses, is gone, or answers for a part.
+// Faults of AWS and of the providers: calls that fail, time out or succeed in part.
 
 import { S3Client } from "@aws-sdk/client-s3";
 import { DynamoDbClient } from "../../shared/adapters/dynamodb/client.ts";
@@ -19,8 +19,7 @@ const clients = {
 export type FaultyAdapter = keyof typeof clients;
 
 /**
- * Answers in the place of what lies behind a door; `go` asks it after all, with another command if
- * one is given.
+ * Replaces a call of a client. `passThrough` makes the call, with another command if one is given.
  */
 export type FaultHandler = (
   command: AwsCommand,
@@ -29,7 +28,7 @@ export type FaultHandler = (
 
 const faultsByAdapter = new Map<FaultyAdapter, FaultHandler>();
 
-/** For `beforeAll`, after everything else that takes the place of the clients. */
+/** For `beforeAll`, after everything else that replaces the clients. */
 export function installFaultHooks(): void {
   for (const [door, client] of Object.entries(clients) as [
     FaultyAdapter,
@@ -48,20 +47,20 @@ export function installFaultHooks(): void {
 
 let provider = (passThrough: () => Promise<Response>): Promise<Response> => passThrough();
 
-/** Stands between us and the providers of mail, until it is called with undefined. */
+/** Intercepts all calls of providers, until it is called with undefined. */
 export const interceptProviderCalls = (
   interceptor: typeof provider = (passThrough) => passThrough(),
 ): void => {
   provider = interceptor;
 };
 
-/** Until it is called with undefined. */
+/** Sets the fault of an adapter, until it is called with undefined. */
 export const setFault = (door: FaultyAdapter, answer: FaultHandler | undefined): void => {
   if (answer) faultsByAdapter.set(door, answer);
   else faultsByAdapter.delete(door);
 };
 
-/** Does so for this share of all calls, and lets the others pass. */
+/** Applies the fault to this share of all calls. */
 export const failSometimes =
   (share: number, answer: FaultHandler, chance: () => number): FaultHandler =>
   (command, passThrough) =>

@@ -1,5 +1,4 @@
-// A caller of the service, who knows nothing of it but its address. Every test gets an organization
-// of its own.
+// A client of the service over HTTP. Each test gets its own organization.
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { inject } from "vitest";
@@ -29,9 +28,9 @@ interface TestResponseBody<T> {
 
 export interface TestRequestOptions {
   headers?: Record<string, string>;
-  /** Sent as it is, instead of a JSON body. */
+  /** The body as it is sent, instead of JSON. */
   raw?: string | Uint8Array<ArrayBuffer>;
-  /** Another service than the one of the project. */
+  /** URL of a service other than the shared one. */
   service?: string;
 }
 
@@ -69,7 +68,7 @@ export const sessionCookie = ({ cookies }: TestResponse<unknown>): string =>
 
 export interface TestCallOptions extends TestRequestOptions {
   /**
-   * Whose credential goes along; the API key unless said otherwise. `{ key }` is another API key,
+   * The credential of the request, by default the API key. `{ key }` is another API key, and
    * `{ cookie }` another session.
    */
   as?: "key" | "session" | "nobody" | { key: string } | { cookie: string };
@@ -84,14 +83,14 @@ export interface TestClient {
   userId: number;
   orgId: number;
   siteId: number;
-  /** A request with a credential of this organization. */
+  /** Makes a request with a credential of this organization. */
   call<T = unknown>(
     method: string,
     path: string,
     body?: unknown,
     options?: TestCallOptions,
   ): Promise<TestResponse<T>>;
-  /** The text of a fresh API key. */
+  /** Creates an API key. Returns its text. */
   newKey(fields?: { siteId?: number; scopes?: string[] }): Promise<string>;
 }
 
@@ -103,7 +102,7 @@ interface SignupResult {
   organization: { id: number };
 }
 
-/** A new organization with one site, an API key for all of it, and its user's session. */
+/** Creates an organization with one site, an API key for all sites, and a session of its user. */
 export async function signedUp({
   service,
 }: Pick<TestRequestOptions, "service"> = {}): Promise<TestClient> {
@@ -157,7 +156,7 @@ export async function signedUp({
   };
 }
 
-/** The answer, if it has this status; for the steps on the way to what a test is about. */
+/** Returns the response if it has this status, and throws otherwise. */
 export function expectStatus<T>(status: number, answer: TestResponse<T>): TestResponse<T> {
   if (answer.status !== status)
     throw new Error(`Expected ${status}, got ${answer.status}: ${answer.text.slice(0, 500)}`);
@@ -172,7 +171,7 @@ export interface ReceivedMail {
 }
 
 /**
- * The newest mail that the local runner's inbox holds for this address; waits for it up to 10 s.
+ * Waits up to 10 seconds for a mail to this address in the local inbox. Returns the newest one.
  */
 export async function waitForMail(
   email: string,
@@ -190,8 +189,8 @@ export async function waitForMail(
 }
 
 /**
- * Moves the clock of a local service to the start of its next minute, when its rate limits start
- * again.
+ * Moves the clock of a local service to the start of its next minute, at which its rate limits
+ * start again.
  */
 export async function nextMinute(service: string): Promise<void> {
   const clock = `${service}/_local/clock`;

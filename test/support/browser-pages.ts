@@ -1,4 +1,4 @@
-// Pages as people meet them: on a phone and on a desk, by day and by night, in a real browser.
+// Pages in a real browser: on a phone and a desktop, in light and dark mode.
 import { createRequire } from "node:module";
 import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
 import { inject } from "vitest";
@@ -16,8 +16,8 @@ export const launchBrowser = (): Promise<Browser> =>
 export const phone = { viewport: { width: 390, height: 844 } };
 export const desk = { viewport: { width: 1280, height: 900 } };
 /**
- * Each place and each light once: what fits depends on the one, and what can be read on the other.
- * One of them in `npm test`.
+ * Each screen size and each color scheme once, because the layout depends on the size and the
+ * contrast on the scheme. `npm test` uses one of them.
  */
 export const screenVariants = sampleOf(
   1,
@@ -41,8 +41,8 @@ export async function openPage(
 }
 
 /**
- * What stands in somebody's way on this page, by axe-core, or is wider than the screen. The page
- * needs `seeing` in its options; `choice` is axe-core's.
+ * Returns the accessibility issues that axe-core finds on the page, and whether the page is wider
+ * than the screen. The page must be opened with `axePageOptions`. `choice` are options of axe-core.
  */
 export async function findAccessibilityIssues(page: Page, choice: object = {}): Promise<string[]> {
   const overflows = await page.evaluate("document.documentElement.scrollWidth > innerWidth");
@@ -61,7 +61,7 @@ export const axePageOptions = {
   reducedMotion: "reduce",
 } as const;
 
-/** Where PICTURES names a folder, a picture of the page lies there for people to look at. */
+/** Saves a screenshot of the page if the environment variable PICTURES names a folder. */
 export async function savePicture(page: Page, name: string): Promise<void> {
   const folder = process.env.PICTURES;
   if (folder) await page.screenshot({ path: `${folder}/${name}.png`, fullPage: true });

@@ -1,5 +1,5 @@
-// Campaigns on their way without Lambdas: the real workers on virtual queues, a provider of a
-// test's own, and the books that must balance whatever happens.
+// Campaigns without Lambda: the workers on virtual queues, a fake provider for each test, and a
+// check that all counts agree.
 import { expect } from "vitest";
 import { worker as campaignWorker } from "../../functions/queue/campaigns.ts";
 import { worker as drain } from "../../functions/queue/drain.ts";
@@ -38,7 +38,7 @@ export interface CampaignSender extends mailroom.TestSender {
   templateId: number;
 }
 
-/** An organization with a list, a template and a provider. */
+/** Creates an organization with a list, a template and a fake provider. */
 export async function createCampaignSender(
   key: "postmark" | "resend" = "postmark",
   extraFields: { ratePerSecond?: number } = {},
@@ -59,8 +59,8 @@ export async function createCampaignSender(
 }
 
 /**
- * Contacts on the list, without their memberships and counts: for what reads contacts only. Answers
- * with their ids.
+ * Inserts contacts of the list without memberships and counts, for tests that only read contacts.
+ * Returns their ids.
  */
 export async function insertListMembers(
   { caller: { orgId }, siteId, listId }: CampaignSender,
@@ -107,7 +107,7 @@ export const createVariant = (sender: CampaignSender, campaignId: number, fields
 export const readCampaign = (sender: CampaignSender, id: number) =>
   campaigns.findCampaignDetail(sender.caller, id);
 
-/** The numbers of a source, after it was seen that they add up. */
+/** Reads the totals of a source and checks that they add up. */
 export async function readConsistentNumbers(
   { caller: { orgId } }: CampaignSender,
   id: number,
@@ -125,7 +125,7 @@ export async function readConsistentNumbers(
   return all;
 }
 
-/** Nobody has a mail twice. */
+/** Checks that no address has two mails. Returns the mails. */
 export function expectNoDuplicates({ provider }: CampaignSender): FakeProviderMail[] {
   const addresses = provider.mails.map(({ to }) => to);
   expect(addresses.length).toBe(new Set(addresses).size);

@@ -1,4 +1,4 @@
-// A site with people in it, straight from the domain.
+// Sites and contacts, created without HTTP.
 
 import { put, queryAll, writeMany } from "../../shared/adapters/dynamodb/table.ts";
 import type { Caller } from "../../shared/caller.ts";
@@ -45,7 +45,7 @@ interface StoredContact {
   lists?: Set<number>;
 }
 
-/** What is there, by reading everything: to be compared with what is counted. */
+/** Reads all stored contacts of the site, to be compared with counts. */
 export async function readAllContacts({ orgId, siteId }: TestSite): Promise<StoredContact[]> {
   const all = await Promise.all(
     emailShards.map((shard) =>
@@ -55,7 +55,7 @@ export async function readAllContacts({ orgId, siteId }: TestSite): Promise<Stor
   return all.flat();
 }
 
-/** Ids of a group's members, and how many are counted. */
+/** Reads the ids of a group's members, and the stored count. */
 export async function readGroupMembers(
   { orgId }: TestSite,
   kind: GroupKind,
@@ -88,7 +88,7 @@ export async function readContactCount({ orgId, siteId }: TestSite): Promise<num
   return counters.reduce((sum, { count }) => sum + count, 0);
 }
 
-/** Very many at once, without their counts: for what reads them all. */
+/** Inserts many contacts without counts, for tests that read all contacts. */
 export async function insertContacts(
   { orgId, siteId }: TestSite,
   n: number,
@@ -107,7 +107,7 @@ export async function insertContacts(
   await writeMany(made.map((item) => put(item, item)));
 }
 
-/** As a worker tells it. */
+/** Records a hand-over like a worker. */
 export const recordHandOver = async (
   orgId: number,
   sends: engagement.RecordedSend[],

@@ -1,7 +1,7 @@
-// Kills a worker at any of its steps, or lets it stand still there. A step is a call at one of the
-// doors: to DynamoDB, SQS, S3, KMS or a mail provider. The worker dies before the n-th, or after it
-// took effect and before it is answered; whatever it tries from then on fails. A worker that stands
-// still goes on later, when its lease is over and another worker has done its work.
+// Crashes or pauses a worker at any of its steps. A step is a call of DynamoDB, SQS, S3, KMS or a
+// mail provider. The worker crashes before its n-th step, or after the step took effect and before
+// the response. All its later calls fail. A paused worker continues when its lease has expired and
+// another worker has done its work.
 import { AsyncLocalStorage } from "node:async_hooks";
 import { S3Client } from "@aws-sdk/client-s3";
 import { expect } from "vitest";
@@ -17,11 +17,11 @@ interface WorkerRun {
   when: CrashMoment;
   steps: string[];
   crashed: boolean;
-  /** Calls on their way. What they do they have done when the story goes on. */
+  /** Calls in flight. The scenario waits until they have taken effect. */
   pendingCalls: Set<Promise<unknown>>;
-  /** Instead of dying: what happens while the worker stands still. */
+  /** For a pause instead of a crash: runs while the worker is paused. */
   meanwhile?: (() => Promise<unknown>) | undefined;
-  /** While the worker stands still. */
+  /** Pending while the worker is paused. */
   pause?: Promise<unknown>;
 }
 export type CrashMoment = "before" | "after";
@@ -30,13 +30,13 @@ class InjectedCrash extends Error {}
 const currentRun = new AsyncLocalStorage<WorkerRun>();
 
 export interface CrashResult {
-  /** False when the work was done before the step came. */
+  /** False if the work has fewer steps. */
   crashed: boolean;
-  /** Names of the steps, the last one the deadly one. */
+  /** Names of the steps. The worker crashed at the last one. */
   steps: string[];
 }
 
-/** Runs a worker until its `endsAt`-th step. */
+/** Runs a worker until it crashes at its `crashAtStep`-th step. */
 export async function runUntilCrash(
   crashAtStep: number,
   when: CrashMoment,
@@ -52,13 +52,12 @@ export async function runUntilCrash(
   return { crashed: life.crashed, steps: life.steps };
 }
 
-/** Longer than any lease. */
+/** A pause is longer than any lease. */
 const pauseSeconds = 15 * 60 - 10;
 
 /**
- * Runs a worker that stands still before or after its `pausesAt`-th step, as a process that is
- * stopped and continued. Its leases end,
- * `meanwhile` happens, and then it goes on where it was.
+ * Runs a worker that is paused before or after its `pausesAt`-th step, like a process that is
+ * stopped and continued. Its leases expire, `meanwhile` runs, and then the worker continues.
  */
 async function paused(
   pausesAt: number,
@@ -84,21 +83,21 @@ type CrashScenario = (
 ) => Promise<void>;
 
 /**
- * Runs `story` once for each step that `work` makes, and kills the worker there. Returns the steps
- * of a worker that survives.
+ * Runs `scenario` once for each step of its worker, and crashes the worker at that step. Returns
+ * the steps of a worker that does not crash.
  */
 export const crashAtEveryStep = (story: CrashScenario): Promise<string[]> =>
   atAll(story, runUntilCrash);
 
 /**
- * For stories that take long: kills the worker at a sample of its steps, which the seed of the run
- * decides (`SEED=`, printed when the run starts), and at every step in `npm run test:all`.
+ * For slow scenarios: crashes the worker at a sample of its steps, which depends on the seed of the
+ * run (`SEED=`, printed when the run starts). `npm run test:all` crashes it at every step.
  */
 export const crashAtSomeSteps = (story: CrashScenario): Promise<string[]> =>
   (everything ? atAll : atSample)(story, runUntilCrash);
 
 /**
- * Like `atSomeSteps`, but the worker pauses there while `meanwhile` happens, and then continues.
+ * Like `crashAtSomeSteps`, but the worker is paused while `meanwhile` runs, and then continues.
  */
 export const pausedAtSomeSteps = (
   meanwhile: () => Promise<unknown>,
@@ -106,11 +105,11 @@ export const pausedAtSomeSteps = (
 ): Promise<string[]> =>
   (everything ? atAll : atSample)(story, (n, when, work) => paused(n, when, work, meanwhile));
 
-/** Both in `npm run test:all`, one of them in `npm test`. */
+/** `npm run test:all` uses both, and `npm test` one of them. */
 export const interruptions = sampleOf(1, ["dies", "is paused"] as const, "interruptions");
 /**
- * Interrupts `work`. `rest` is what other workers do later: after the death, or during the pause
- * and again after it.
+ * Interrupts `work`. `rest` is the work of other workers: after the crash, or during the pause and
+ * again after it.
  */
 type Interrupt = (
   work: () => Promise<unknown>,
@@ -118,8 +117,8 @@ type Interrupt = (
 ) => Promise<CrashResult>;
 
 /**
- * Like `atSomeSteps`, for stories that must end the same whether the worker dies or is paused past
- * its lease.
+ * Like `crashAtSomeSteps`, for scenarios with the same result whether the worker crashes or is
+ * paused past its lease.
  */
 export function interruptedAtSomeSteps(
   how: (typeof interruptions)[number],
@@ -151,8 +150,8 @@ async function atAll(story: CrashScenario, happens: Happens): Promise<string[]> 
 }
 
 /**
- * One run in which the worker survives shows how many steps there are. Another kills it in the first
- * half of them, and another in the second.
+ * One run without a crash counts the steps. Then the worker crashes at a step of the first half,
+ * and in another run at a step of the second half.
  */
 async function atSample(story: CrashScenario, happens: Happens): Promise<string[]> {
   const chance = chancesOf(expect.getState().currentTestName ?? "");
@@ -196,7 +195,7 @@ async function runStory(
   return fate!;
 }
 
-/** A call of a door, as a step of whoever makes it. */
+/** Makes a call as a step of the current worker. */
 async function countStep<T>(name: string, makeCall: () => Promise<T>): Promise<T> {
   const life = currentRun.getStore();
   if (!life) return makeCall();
@@ -226,7 +225,7 @@ async function pausing<T>(
   life.pendingCalls.add(call);
   const answer = await call.finally(() => life.pendingCalls.delete(call));
   if (isCrashStep && life.when === "after") await standingStill(life);
-  // The others hear of what they asked for when the process goes on.
+  // Concurrent calls of a paused process get their responses when it continues.
   await life.pause;
   return answer;
 }
@@ -242,7 +241,7 @@ async function standingStill(life: WorkerRun): Promise<void> {
 
 type SdkSend = (command: { constructor: { name: string } }, ...rest: never[]) => Promise<unknown>;
 
-/** Makes every call of a door a step. `sqs` takes the place of the queues, where given. */
+/** Makes every call of a client a step. If `sqs` is given, it replaces the queues. */
 export function interceptClients(sqs?: SdkSend): void {
   for (const client of [DynamoDbClient, KmsClient, S3Client, SqsClient] as {
     prototype: unknown;

@@ -1,5 +1,5 @@
-// An endpoint of a customer: it keeps what it hears, and verifies it as the interface and Standard
-// Webhooks say, apart from any code of ours.
+// A customer's webhook endpoint: it records deliveries and verifies their signatures as documented,
+// with code that is independent of the service.
 import { createHmac } from "node:crypto";
 import { createServer, type IncomingHttpHeaders } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -22,9 +22,9 @@ type EndpointAnswer = number | "hang" | "cut";
 export interface CustomerEndpoint {
   url: string;
   deliveries: ReceivedDelivery[];
-  /** What it answers; it may depend on what it hears. */
+  /** The response to a delivery. */
   answer: EndpointAnswer | ((heard: ReceivedDelivery) => EndpointAnswer | Promise<EndpointAnswer>);
-  /** Most calls that it had at a time. */
+  /** The largest number of concurrent calls. */
   maxConcurrent: number;
   close(): void;
 }
@@ -57,14 +57,14 @@ export async function startCustomerEndpoint(
   return state;
 }
 
-/** Whether a body comes from whoever knows the secret, by the header that the interface names. */
+/** Verifies X-Webhook-Signature. */
 export const hasValidSignature = (
   { headers, body }: Pick<ReceivedDelivery, "body"> & { headers: IncomingHttpHeaders },
   secret: string,
   header = "x-webhook-signature",
 ) => headers[header] === createHmac("sha256", secret).update(body).digest("hex");
 
-/** The same by the scheme of Standard Webhooks; `whsec` is the secret as its libraries take it. */
+/** Verifies the signature of Standard Webhooks. `whsec` is the secret for its libraries. */
 export function hasStandardSignature(
   { headers, body }: Pick<ReceivedDelivery, "body"> & { headers: IncomingHttpHeaders },
   whsec: string,

@@ -1,4 +1,4 @@
-// Mail that a provider has taken, and messages of what then happened to it, straight at the worker.
+// Sent mails, and queue messages with their delivery events, without a provider.
 
 import { get, insertMany, queryAll } from "../../shared/adapters/dynamodb/table.ts";
 import type { Caller } from "../../shared/caller.ts";
@@ -23,7 +23,7 @@ export interface SentMails {
   item(id: number): SendItem;
 }
 
-/** An organization with a site and `n` sends that a provider has taken. */
+/** Creates an organization with a site and `n` sent mails. */
 export async function createSentMails(n: number): Promise<SentMails> {
   const { caller } = await createAccount();
   const site = await sites.create(caller, sites.NewSite.parse({ name: "Shop" }));
@@ -34,7 +34,7 @@ export async function createSentMails(n: number): Promise<SentMails> {
   return { caller, orgId: caller.orgId, siteId: site.id, sendIds, item };
 }
 
-/** As it is stored once a provider has it. */
+/** The item of a sent mail. */
 export const sentItem = (id: number, siteId: number, toEmail: string): SendItem => ({
   id,
   siteId,
@@ -49,7 +49,7 @@ export const sentItem = (id: number, siteId: number, toEmail: string): SendItem 
 });
 
 let messages = 0;
-/** By a person, unless `more` says otherwise. */
+/** Creates an event. Opens and clicks are of a person, unless `more` overrides that. */
 export const createEvent = (
   sendId: number,
   type: QueuedEvent["type"],
@@ -88,7 +88,7 @@ export const applyMessages = async (
   if (errors.length) throw errors[0];
 };
 
-/** The counters of today, their shards together. */
+/** Reads today's counters as sums of their shards. */
 export async function readDayCounters(orgId: number, siteId: number) {
   const date = await organizations.getToday(orgId);
   const [items, domains, totals] = await Promise.all([

@@ -1,5 +1,5 @@
-// The bundles as they are deployed: each function sees the settings that the template gives it and
-// no others, and every call it makes to AWS is written down.
+// The bundles as they are deployed: each function has only the settings of the template, and its
+// calls to AWS are recorded.
 import { createServer, type IncomingMessage } from "node:http";
 import { createRequire } from "node:module";
 import type { AddressInfo } from "node:net";
@@ -14,11 +14,11 @@ import { startHttpServer } from "../../infra/local/http-server.ts";
 import { openSandbox, type Sandbox } from "../../infra/local/sandbox/sandbox.ts";
 import { type SynthesizedStack, serviceTables } from "./synthesized-stack.ts";
 
-/** A call to AWS: what a role must allow, on what. */
+/** A call to AWS, as the action and resource that the role must allow. */
 export interface AwsCall {
   bundle: string;
   action: string;
-  /** `index/due`, a queue's name; empty for what there is only one of. */
+  /** `index/due` or the name of a queue. Empty for services with one resource. */
   resource: string;
 }
 
@@ -26,9 +26,9 @@ export interface DeployedBundles {
   url: string;
   calls: AwsCall[];
   sandbox: Sandbox;
-  /** Runs one tick. */
+  /** Runs a schedule once. */
   tick(name: string): Promise<void>;
-  /** Hands messages to workers until there are none. */
+  /** Runs workers until no message is left. */
   work(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -66,7 +66,7 @@ export async function startDeployedBundles(
       ]),
     ),
     ALLOW_LOOPBACK_WEBHOOKS: "on",
-    // For the embedded engine.
+    // The embedded engine needs this setting.
     ...(engines.env.PARTIQL_COMMAS && { PARTIQL_COMMAS: engines.env.PARTIQL_COMMAS }),
     LOG_LEVEL: "SILENT",
   };
@@ -83,7 +83,7 @@ export async function startDeployedBundles(
       ...Object.fromEntries(named.flatMap((name) => (known[name] ? [[name, known[name]]] : []))),
     };
   };
-  // One at a time, as the environment is one for all.
+  // Functions run one at a time, because they share the environment of this process.
   const run = async <T>(bundle: string, event?: unknown): Promise<T> => {
     const { handler } = load(join(dist, bundle, "index.cjs")) as {
       handler(event: unknown): Promise<T>;
@@ -94,7 +94,7 @@ export async function startDeployedBundles(
     try {
       return await handler(event);
     } finally {
-      // A call that nobody waits for any more, as another beside it failed, is still the bundle's.
+      // Calls that are still in flight, because a concurrent one failed, belong to the bundle.
       process.env = before;
     }
   };
@@ -150,7 +150,7 @@ export async function startDeployedBundles(
   return { url: front.url, calls, sandbox, tick: (name) => run(`schedule/${name}`), work, stop };
 }
 
-/** Passes everything on to `target`, and tells what was called. */
+/** Starts a proxy that forwards all requests to `target` and reports each call. */
 async function startRecordingProxy(target: string, tell: (call: Omit<AwsCall, "bundle">) => void) {
   const server = createServer(async (request, response) => {
     const parts: Buffer[] = [];
@@ -229,7 +229,7 @@ interface DynamoDbInput {
   Statements?: { Statement: string }[];
 }
 
-/** AWS asks for the rights of the parts of a transaction and of a batch of statements. */
+/** For a transaction or a batch of statements, AWS checks the permissions of its parts. */
 function dynamoDbActions(
   operation: string,
   { TransactItems = [], Statements = [] }: DynamoDbInput,

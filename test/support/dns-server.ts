@@ -1,5 +1,4 @@
-// A real small DNS server on this machine, over UDP and TCP: for tests of what is found out about
-// domains.
+// A small DNS server on this machine, over UDP and TCP, for tests of domains.
 import { createSocket } from "node:dgram";
 import { createServer } from "node:net";
 import * as messages from "dns-packet";
@@ -7,9 +6,9 @@ import * as messages from "dns-packet";
 type DnsValue = string | { preference: number; exchange: string };
 
 /**
- * `servfail`, `refused`: it says so. `silent`: it never answers. `truncated`: only TCP has the
- * answer. `torn`: truncated, and TCP is cut. `garbage`: bytes that are no message. `stranger`: an
- * answer to another question.
+ * `servfail`, `refused`: the response code. `silent`: no response. `truncated`: the answer is only
+ * available over TCP. `torn`: like truncated, but the TCP connection is cut. `garbage`: bytes that
+ * are no DNS message. `stranger`: an answer to another question.
  */
 export type DnsFault =
   | "servfail"
@@ -21,17 +20,17 @@ export type DnsFault =
   | "stranger";
 
 export interface DnsZone {
-  /** By `<type> <name>`; a name of which nothing is here does not exist. */
+  /** Records by `<type> <name>`. Names without records do not exist. */
   records: Record<string, DnsValue[]>;
-  /** By name, or by `<type> <name>`. */
+  /** Faults by name or by `<type> <name>`. */
   faults?: Record<string, DnsFault>;
   ttlSeconds?: number;
 }
 
 export interface DnsServer {
-  /** As DNS_SERVERS takes it. */
+  /** The address for the setting DNS_SERVERS. */
   address: string;
-  /** `TXT shop.example`, as often as it was asked. */
+  /** All queries so far, such as `TXT shop.example`. */
   queries: string[];
   zone: DnsZone;
   close(): Promise<void>;
@@ -48,7 +47,7 @@ export async function startDnsServer(zone: DnsZone): Promise<DnsServer> {
       if (!reply) return socket.destroy();
       const length = Buffer.alloc(2);
       length.writeUInt16BE(reply.length);
-      // In two parts, as a network would.
+      // Two writes, because a network can split the message.
       socket.write(length);
       socket.write(reply);
     });
@@ -116,7 +115,7 @@ function answerQuery(
   return response(exists ? 0 : codes.missing, answers, answers.length ? [] : [soa(ttlSeconds)]);
 }
 
-/** With the aliases on the way, as a resolver tells it. */
+/** Returns the records and the aliases that lead to them, like a resolver. */
 function resolveAliases(
   records: DnsZone["records"],
   type: string,
@@ -134,7 +133,7 @@ function resolveAliases(
   );
 }
 
-/** A TXT record is cut into strings of 255 bytes at the most. */
+/** A TXT record consists of strings of at most 255 bytes. */
 const encodeValue = (type: string, data: DnsValue): unknown =>
   type === "TXT" ? (String(data).match(/[\s\S]{1,200}/g) ?? [""]) : data;
 

@@ -1,20 +1,20 @@
-// A tiny DNS server, for tests of what names resolve to.
+// A minimal DNS server for addresses of host names.
 import { createSocket } from "node:dgram";
 
 export interface Dns {
-  /** As DNS_SERVERS takes it. */
+  /** The address for the setting DNS_SERVERS. */
   address: string;
-  /** Names asked for, with the type: `A hooks.shop.example`. */
+  /** All queries so far, such as `A hooks.shop.example`. */
   asked: string[];
   close(): Promise<void>;
 }
 
-/** Answers to each question in turn, the last for good; none: the question is never answered. */
+/** The answers to a question in order. The last one repeats. Without one, there is no response. */
 export type AnswersInTurn = Record<string, string[][]>;
 
 const types: Record<number, string> = { 1: "A", 28: "AAAA" };
 
-/** `answers` are by `<type> <name>`; what is not there has no address. */
+/** `answers` has keys like `A hooks.shop.example`. Other names have no address. */
 export async function startDnsServer(answers: AnswersInTurn): Promise<Dns> {
   const asked: string[] = [];
   const socket = createSocket("udp4");

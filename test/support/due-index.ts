@@ -1,4 +1,4 @@
-// The due index of a test's own table, read in one scan. The schedules of the product ask for the
+// The due index of a test's own table, read in one scan. The schedules of the service query the
 // first entry of each of its 124 shards; test/engine/due-work.test.ts tests them.
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { DynamoDBDocumentClient, ScanCommand } from "@aws-sdk/lib-dynamodb";
@@ -29,7 +29,7 @@ export async function readDueIndex(): Promise<DueEntry[]> {
   return Items as DueEntry[];
 }
 
-/** When the first of these entries is due, in ms since 1970; infinity when there is none. */
+/** Returns when the first entry is due, in ms since 1970, or infinity without entries. */
 export const firstDueTime = (entries: DueEntry[]): number =>
   Math.min(...entries.map(({ duesk }) => Date.parse(duesk.slice(0, 24))));
 

@@ -1,6 +1,6 @@
-// A mail provider of a test's own: what it accepted it remembers by send id, and it fails on
-// demand. It speaks just enough of the APIs of Postmark (batch of distinct mails, no keys), Resend
-// (the same, with keys) and SES (one mail at a time).
+// A fake mail provider that records accepted mails and fails on demand. It implements parts of the
+// APIs of Postmark (batches, no idempotency keys), Resend (batches, with keys) and SES (one mail
+// per call).
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import * as clock from "../../shared/clock.ts";
@@ -15,22 +15,22 @@ export interface FakeProviderMail {
   attachments: { filename: string; content: string }[];
   trackOpens: boolean | undefined;
   trackClicks: boolean | undefined;
-  /** The call it came with, counted from 1. */
+  /** The number of its call, counted from 1. */
   call: number;
 }
 
 interface FakeProviderCall {
   n: number;
-  /** On our clock (ms since 1970). */
+  /** Time of the service's clock, in ms since 1970. */
   at: number;
   recipients: number;
   key: string | undefined;
 }
 
 /**
- * A status, perhaps with headers or a body; `reset` takes no mail and cuts the connection. All
- * others take the mails: `lost` cuts the connection too, `half` in the middle of the answer,
- * `garbled` ends the answer there as if it were whole.
+ * An error status refuses the mails. `reset` accepts no mail and cuts the connection. The others
+ * accept the mails: `lost` cuts the connection, `half` cuts it in the middle of the response, and
+ * `garbled` responds with truncated JSON.
  */
 export type ProviderFault =
   | { status: number; headers?: Record<string, string>; body?: unknown }
@@ -42,15 +42,15 @@ export type ProviderFault =
 export interface FakeProvider {
   mails: FakeProviderMail[];
   calls: FakeProviderCall[];
-  /** The most calls that were being answered at once. */
+  /** The largest number of concurrent calls. */
   maxConcurrentCalls: number;
-  /** Asked before each call is answered; undefined lets it pass. */
+  /** The fault of a call, or undefined. */
   faultFor: (call: FakeProviderCall) => ProviderFault | undefined;
-  /** Asked for each mail of a call. */
+  /** Whether the mail to this address is refused. */
   isRefused: (to: string) => boolean;
-  /** Milliseconds that each answer takes. */
+  /** Milliseconds until each response. */
   latencyMs: number;
-  /** Calls wait for it before they are answered. */
+  /** Calls wait for this promise before they get a response. */
   gate: Promise<void> | undefined;
   stop(): Promise<void>;
 }
@@ -59,11 +59,11 @@ type JsonObject = Record<string, unknown>;
 
 interface ProviderDialect {
   mail(message: JsonObject): Omit<FakeProviderMail, "call">;
-  /** What is answered when these were taken, undefined standing for a mail that was refused. */
+  /** The response for these accepted mails. Undefined stands for a refused mail. */
   answer(ids: (string | undefined)[], single: boolean): { status: number; body: unknown };
 }
 
-/** Starts it and sends the adapter of this key there. */
+/** Starts the provider and directs the adapter of this key to it. */
 export async function startFakeProvider(key: "postmark" | "resend" | "ses"): Promise<FakeProvider> {
   const provider: FakeProvider = {
     mails: [],
@@ -99,7 +99,7 @@ export async function startFakeProvider(key: "postmark" | "resend" | "ses"): Pro
     const requestText = `${request.url} ${JSON.stringify(body)}`;
     const storedAnswer = answersByKey.get(String(idempotencyKey));
     if (trouble === "reset") return request.socket.destroy();
-    // What was taken under a key is not called invalid later.
+    // A call whose key is known is not refused as invalid.
     if (typeof trouble === "object" && !(storedAnswer && trouble.status === 400))
       return reply(response, trouble);
     if (storedAnswer && storedAnswer.question !== requestText)

@@ -1,4 +1,4 @@
-// A form and people who fill it in, straight from the domain.
+// Forms and submissions without HTTP.
 
 import { get, queryAll } from "../../shared/adapters/dynamodb/table.ts";
 import type { Contact } from "../../shared/domain/audience/contacts/contact-schema.ts";
@@ -16,7 +16,7 @@ import * as sendingConfigs from "../../shared/domain/senders/sending-configs.ts"
 import { keys, ranges } from "../../shared/keys.ts";
 import { createTestSite, type TestSite } from "./contacts.ts";
 
-/** A site whose organization can send. */
+/** Creates a site whose organization can send. */
 export async function createSiteWithSender(): Promise<TestSite> {
   const site = await createTestSite();
   const config = {
@@ -36,7 +36,7 @@ export async function createSiteWithSender(): Promise<TestSite> {
 export const createForm = ({ caller, siteId }: TestSite, more: object = {}): Promise<Form> =>
   forms.create(caller, NewForm.parse({ siteId, name: "News", ...more }));
 
-/** What the public route does, once it has read the body. */
+/** Submits a form like the public route. */
 export async function submitForm(formId: number, given: Record<string, unknown>): Promise<void> {
   const { form, design } = await forms.findPublicForm(formId);
   const { errors, entry } = readEntry(design ?? normalizeDesign("", null), given);
@@ -52,7 +52,7 @@ export async function submitForm(formId: number, given: Record<string, unknown>)
 export const listSubmissions = ({ orgId }: TestSite, formId: number) =>
   queryAll<submissions.SubmissionItem>(ranges.submissions(orgId, formId), { consistent: true });
 
-/** What the due index and the queue would do, until nothing is left. */
+/** Processes submissions like the due index and the queue, until none is left. */
 export async function processSubmissions(
   site: TestSite,
   formId: number,

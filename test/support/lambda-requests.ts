@@ -1,5 +1,4 @@
-// What API Gateway (HTTP API, payload format 2.0) hands to a Lambda. For tests of what no caller
-// can see from outside.
+// Requests as API Gateway (HTTP API, payload format 2.0) passes them to a Lambda function.
 import { randomUUID } from "node:crypto";
 import type { APIGatewayProxyEventV2 } from "aws-lambda";
 import * as clock from "../../shared/clock.ts";
@@ -7,7 +6,7 @@ import type { RouteGroup } from "../../shared/http/dispatch.ts";
 
 export interface LambdaRequest {
   body?: unknown;
-  /** A body that is sent as it is. */
+  /** The body as it is sent, instead of JSON. */
   raw?: Buffer;
   headers?: Record<string, string>;
   cookies?: string[];
@@ -31,7 +30,7 @@ export interface LambdaAnswer<T> {
   };
 }
 
-/** Asks a group's Lambda; `signature` is as in the route: `POST /auth/login`. */
+/** Calls the function of a route group. `signature` is that of the route: `POST /auth/login`. */
 export async function invokeRoute<T>(
   group: RouteGroup,
   signature: `${string} /${string}`,

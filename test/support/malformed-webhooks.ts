@@ -1,4 +1,4 @@
-// Bodies that no provider sends: garbage, and samples spoiled with garbage.
+// Webhook bodies that no provider sends: garbage, and samples with replaced values.
 import fc from "fast-check";
 import type { InboundRequest } from "../../shared/providers/inbound/inbound-adapter.ts";
 import {
@@ -36,8 +36,8 @@ const arbitraryGarbage = fc.oneof(
 );
 
 /**
- * Garbage, and samples of which one value was replaced by garbage, also within the JSON that some
- * of them carry as text.
+ * Generates garbage, and samples in which one value is replaced by garbage, also within JSON that
+ * is a text of the sample.
  */
 export function malformedBodies(key: string): fc.Arbitrary<InboundRequest> {
   const call = signByProvider[key]!;

@@ -1,4 +1,4 @@
-// One event in its least form, as its provider would wrap it, and what is read from that.
+// Minimal events in the format of each provider, and how the adapter reads them.
 import type { ProviderEvent } from "../../shared/providers/inbound/inbound-adapter.ts";
 import { getInboundAdapter as inboundOf } from "../../shared/providers/inbound/registry.ts";
 import { createNotice } from "./signed-provider-webhooks.ts";

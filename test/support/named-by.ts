@@ -1,4 +1,4 @@
-/** By the name of a field: records of which kind it names. */
+/** The kind of record that a field refers to, by the name of the field. */
 export const kindByFieldName: Record<string, string> = {
   siteId: "sites",
   contactId: "contacts",

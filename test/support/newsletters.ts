@@ -1,6 +1,5 @@
-// Marketing mail as its readers get it, from a service of this process's own: with the sandbox for
-// a provider, and with its domain at hand, so that a mail goes out whatever the interface has for
-// it.
+// Marketing mail as its recipients get it. The service runs in this process and sends to the
+// sandbox, so that tests can also stage mail without the API.
 import "./quick-passwords.ts";
 import { type LocalService, startLocalService } from "../../infra/local/service.ts";
 import { write } from "../../shared/adapters/dynamodb/table.ts";
@@ -27,11 +26,11 @@ export interface NewsletterReader {
   contactId: number;
   sendId: number;
   mail: ReceivedMail;
-  /** Of the footer. */
+  /** The link of the footer. */
   unsubscribePageUrl: string;
-  /** Of the header. */
+  /** The URL of the List-Unsubscribe header. */
   oneClickUrl: string;
-  /** As the owner sees the contact. */
+  /** Reads the status of the contact. */
   status(): Promise<string>;
 }
 
@@ -44,7 +43,7 @@ export interface NewsletterOptions {
 
 let readers = 0;
 
-/** Somebody who got a newsletter of a site called Søren & Sons. */
+/** Sends a newsletter of a site called Søren & Sons to a new contact. */
 export async function sendNewsletter(
   { url: service }: LocalService,
   { email, html, provider = "resend", compliance }: NewsletterOptions = {},

@@ -1,4 +1,4 @@
-// One record of each kind, made over HTTP; whoever adds a kind adds its maker here.
+// Creates one record of each kind through the routes. A new kind of record needs a function here.
 import { groups } from "../../functions/route-groups.ts";
 import type { RouteGroup } from "../../shared/http/dispatch.ts";
 import { shortPath } from "../../shared/http/operation-names.ts";
@@ -26,7 +26,7 @@ export const findRoute = (signature: RouteSignature): RouteEntry => {
   return found;
 };
 
-/** Ids by kind: the first segment of their path. */
+/** Ids by kind, which is the first segment of the path. */
 export type IdsByKind = Record<string, number>;
 
 const recordMakers: Record<
@@ -105,8 +105,8 @@ const recordMakers: Record<
 };
 
 /**
- * Of a site that it makes first, or of `siteId`; kinds in `made` are there already. Every one must
- * succeed.
+ * Creates a record of each kind in a new site, or in `siteId`. The kinds in `made` exist already.
+ * Throws if a request fails.
  */
 export async function createEachKind(
   credential: LambdaRequest,

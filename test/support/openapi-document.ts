@@ -1,4 +1,4 @@
-// The OpenAPI document as a stranger reads it: with a JSON Schema validator of its own.
+// The OpenAPI document, read with an independent JSON Schema validator.
 import { Ajv2020, type ErrorObject } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
 import type { OpenApiDocument, Operation } from "../../shared/http/openapi/document.ts";
@@ -20,8 +20,8 @@ export const listOperations = ({ paths }: Pick<OpenApiDocument, "paths">): Docum
   );
 
 /**
- * What is wrong with a value. A field that the schema does not name is wrong too, though the
- * document leaves room for more.
+ * Returns a function that lists the errors of a value. Unknown fields are errors, although the
+ * document permits them.
  */
 export function schemaChecker({
   components,
@@ -41,7 +41,7 @@ export function schemaChecker({
 const formatError = ({ instancePath, message, params }: ErrorObject): string =>
   `${instancePath} ${message} ${JSON.stringify(params)}`;
 
-/** Every object with properties takes those only. */
+/** Copies a schema and forbids unknown fields in all objects with properties. */
 function forbidUnknownFields(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(forbidUnknownFields);
   if (typeof value !== "object" || value === null) return value;

@@ -1,6 +1,5 @@
-// What the request examples of some operations need before they can succeed: a token of a mail, a
-// code of an app, a state.
-// By operationId; answers what takes the place of parts of the example.
+// Preparations for request examples that need them to succeed, such as a token from a mail, a code
+// of an app or a state, by operationId. Each returns replacements for parts of the example.
 import { Secret, TOTP } from "otpauth";
 import { expectStatus, password, request, waitForMail } from "./api-client.ts";
 import type { ExampleWorld } from "./openapi-example-world.ts";
@@ -10,13 +9,13 @@ export interface ExampleOverrides {
   path?: Record<string, string | number>;
   query?: Record<string, string | number>;
   body?: unknown;
-  /** Sent as it is, of this content type. */
+  /** The body as it is sent, with its content type. */
   raw?: { type: string; text: string; headers?: Record<string, string> };
 }
 type ExampleSetup = (world: ExampleWorld, stripe: FakeStripe) => Promise<ExampleOverrides>;
 
 const nothing = {};
-/** It needs this to have been done, and nothing of it. */
+/** A preparation that replaces no part of the example. */
 const doFirst =
   (done: (world: ExampleWorld) => Promise<unknown>): ExampleSetup =>
   async (world) => {
@@ -24,7 +23,7 @@ const doFirst =
     return nothing;
   };
 const withRecord = (kind: string): ExampleSetup => doFirst((world) => world.ensureRecord(kind));
-/** The code by the clock of the service, which earlier examples may have moved. */
+/** The code for the time of the service, whose clock earlier examples may have moved. */
 async function totpCode({ service }: ExampleWorld, secret: string): Promise<string> {
   const answer = await fetch(`${service}/_local/clock`);
   const { data } = (await answer.json()) as { data: { now: string } };
@@ -59,7 +58,7 @@ const matchOne = (pattern: RegExp, text: string | null | undefined): string => {
   return found;
 };
 
-/** An address of a world's own, as an inbox is everybody's. */
+/** A unique address, because all worlds share the inbox. */
 const uniqueEmail = () => `ann-${crypto.randomUUID()}@example.com`;
 
 async function resetToken({ email, service }: ExampleWorld): Promise<string> {
@@ -89,7 +88,7 @@ async function confirmationToken(world: ExampleWorld): Promise<string> {
   return matchOne(/\/confirm\/([\w.-]+)/, (await waitForMail(email, world.service)).text);
 }
 
-/** Of a campaign's mail. */
+/** Returns the token of an unsubscribe link in a campaign's mail. */
 async function unsubscribeToken(world: ExampleWorld): Promise<string> {
   const email = uniqueEmail();
   await world.callAndExpect("POST", "/contacts", {
@@ -103,7 +102,7 @@ async function unsubscribeToken(world: ExampleWorld): Promise<string> {
   );
 }
 
-/** The campaign of the example on its way, with whoever is on the list. */
+/** Sends the campaign of the example to its list. */
 async function sendCampaign(world: ExampleWorld): Promise<number> {
   await world.callAndExpect("PUT", "/compliance", {
     physicalAddress: "1 High Street\nLondon",
@@ -115,7 +114,7 @@ async function sendCampaign(world: ExampleWorld): Promise<number> {
   return id;
 }
 
-/** One that cannot be through yet. */
+/** Starts a campaign that is still being sent when the example runs. */
 async function startSlowCampaign(world: ExampleWorld): Promise<number> {
   await world.callAndExpect(
     "PUT",
@@ -138,7 +137,7 @@ async function startSlowCampaign(world: ExampleWorld): Promise<number> {
   return id;
 }
 
-/** A mail to the contact, of which it is known that it arrived. */
+/** Sends a mail to the contact and waits for its delivered event. */
 async function sendAndDeliver(world: ExampleWorld): Promise<number> {
   await world.ensureRecord("sending-configs");
   const contactId = await world.ensureRecord("contacts");

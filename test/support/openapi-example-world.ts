@@ -1,6 +1,6 @@
-// An organization in which the examples of the OpenAPI document hold: what an example names by id
-// is made, by the example of its own creation, when it is first named. Ids in examples are 1, 2,
-// ... of their kind.
+// An organization in which the request examples of the OpenAPI document succeed. A record that an
+// example names by id is created at its first use, with the request example of its kind. Ids in
+// examples are 1, 2, ... for each kind.
 import { expectStatus, signedUp, type TestClient, type TestResponse } from "./api-client.ts";
 import { kindByFieldName } from "./named-by.ts";
 import type { DocumentedOperation } from "./openapi-document.ts";
@@ -12,16 +12,16 @@ interface WithId {
 
 export interface ExampleWorld extends TestClient {
   service: string;
-  /** The id of the nth of a kind, such as `templates` or `scoring/rules`. */
+  /** Returns the id of the n-th record of a kind, such as `templates` or `scoring/rules`. */
   ensureRecord(kind: string, n?: number): Promise<number>;
   /**
-   * An example with the ids of this world, and with dates that are as far ahead as in the world of
-   * the examples.
+   * Replaces the ids of an example by those of this world, and moves its dates by the days since
+   * `exampleDay`.
    */
   fillIds<T>(example: T): Promise<T>;
-  /** The request example of an operation, filled. */
+  /** The request example of an operation, with the ids of this world. */
   requestExample(key: string): Promise<Fields>;
-  /** A good answer's `data`. */
+  /** Makes a request that must succeed. Returns `data` of the response. */
   callAndExpect<T = WithId>(method: string, path: string, body?: unknown): Promise<T>;
   runUntilIdle(): Promise<void>;
 }
@@ -32,7 +32,7 @@ const kinds: Record<string, string> = {
   config_id: "sending-configs",
 };
 
-/** When the examples were written. */
+/** The day to which the dates of the examples are relative. */
 const exampleDay = Date.UTC(2026, 11, 1);
 const dayMs = 86_400_000;
 
@@ -77,7 +77,7 @@ export async function createExampleWorld(
     if (typeof value === "string")
       return value.replace(/^\d{4}-\d\d-\d\d(?=T|$)/, (day) => shiftDate(day, shift));
     if (typeof value !== "object" || value === null) return value;
-    // Rules that name a tag need it.
+    // Segment rules that name a tag need it.
     if ("field" in value && value.field === "tag") await self.ensureRecord("tags");
     return Object.fromEntries(
       await mapInSequence(Object.entries(value), async ([key, operation]) => [
@@ -112,7 +112,7 @@ const createFromExample: ExampleMaker = async (world, kind) =>
     )
   ).id;
 
-/** A second one of what must be unlike the first. */
+/** Fields that must differ for a second record of the kind. */
 const secondRecordFields = (n: number, unlike: Fields): Fields => (n > 1 ? unlike : {});
 
 const makers: Record<string, ExampleMaker> = {
@@ -123,7 +123,7 @@ const makers: Record<string, ExampleMaker> = {
     };
     return (await world.callAndExpect("POST", `/${kind}`, body)).id;
   },
-  // The example of a contact brings it along.
+  // The tag of the example is created by applying it to the contact.
   tags: async (world) => {
     const { tag } = await world.callAndExpect<{ tag: WithId }>(
       "POST",

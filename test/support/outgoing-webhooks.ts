@@ -1,4 +1,4 @@
-// Outgoing webhooks without the events that lead to them. For tests in engine/, on virtual queues.
+// Outgoing webhooks on virtual queues, without the delivery events that cause them.
 import { worker as drain } from "../../functions/queue/drain.ts";
 import { worker as forward } from "../../functions/queue/forward.ts";
 import type { Caller } from "../../shared/caller.ts";
@@ -15,7 +15,7 @@ export const workers = [forward, drain];
 
 let lastId = 0;
 
-/** `n` events that nobody was told of. */
+/** Creates `n` new events. */
 export const createEvents = (n = 1, event: EventType = "delivered"): OutgoingEvent[] =>
   Array.from({ length: n }, () => {
     const id = ++lastId;
@@ -34,7 +34,7 @@ export interface WebhookListener {
   id: number;
   secret: string;
   endpoint: CustomerEndpoint;
-  /** As callers see them, newest first. */
+  /** The deliveries as the API returns them, newest first. */
   deliveries(): Promise<deliveries.Delivery[]>;
   webhook(): Promise<webhooks.Webhook>;
 }
@@ -42,8 +42,7 @@ export interface WebhookListener {
 let lastOrgId = 1_000_000;
 
 /**
- * An endpoint that hears of everything, of an organization of its own. Nobody has to have signed up
- * for it.
+ * Creates an endpoint for all event types in a new organization without a user.
  */
 export const createListener = (answer?: CustomerEndpoint["answer"]): Promise<WebhookListener> =>
   addEndpoint(
@@ -81,7 +80,7 @@ async function listDeliveries(caller: Caller, id: number): Promise<deliveries.De
   return found;
 }
 
-/** Announces, and works until nothing is left to do within the time. */
+/** Enqueues the events, and runs workers until nothing is left to do within the time. */
 export async function enqueueAndDeliver(
   caller: Caller,
   events: OutgoingEvent[],

@@ -1,4 +1,4 @@
-// Somebody who is slow at one call of the table, so that others come between.
+// Pauses one DynamoDB call, so that a test can run other work at that point.
 import { DynamoDbClient } from "../../shared/adapters/dynamodb/client.ts";
 
 type ClientSend = (this: unknown, command: object) => Promise<unknown>;
@@ -6,8 +6,8 @@ const client = DynamoDbClient.prototype as unknown as { send: ClientSend };
 let original: ClientSend | undefined;
 
 /**
- * Holds up whoever makes the first such call from now on that is `meant`, or the `n`-th, until
- * `release`.
+ * Pauses the n-th call with this command, or the first one that `matches`, until `release` is
+ * called.
  */
 export function pauseCall<C extends object>(
   Command: new (...args: never[]) => C,
@@ -32,7 +32,7 @@ export function pauseCall<C extends object>(
   return { reached: reached.promise, release: released.resolve };
 }
 
-/** For `afterEach`: nobody is held up any more. */
+/** For `afterEach`: removes all pauses. */
 export function restoreClient(): void {
   client.send = original ?? client.send;
   original = undefined;

@@ -1,6 +1,6 @@
-// What each provider calls the things that may happen to a mail.
+// The providers' names of delivery events.
 
-/** Per provider, in the order of what may happen; absent where the provider has no such event. */
+/** Names by provider and kind, without the kinds that the provider does not report. */
 export const eventNamesByProvider: Record<string, Record<string, string>> = {
   sendgrid: {
     accepted: "processed",
@@ -120,7 +120,7 @@ export const eventNamesByProvider: Record<string, Record<string, string>> = {
   },
 };
 
-/** What happens to each of the simulated recipients, in order. */
+/** The events of each simulator address, in order. */
 export const expectedEvents: Record<string, string[]> = {
   delivered: ["accepted", "delivered"],
   bounced: ["accepted", "bounced"],

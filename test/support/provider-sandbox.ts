@@ -1,4 +1,4 @@
-// A provider sandbox for tests, with the real adapters pointed at it.
+// The provider sandbox for tests, as the target of the provider adapters.
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import type * as z from "zod";
@@ -39,12 +39,12 @@ export interface ProviderKeys {
   webhookSecret: string;
 }
 
-/** In memory unless a folder is named. */
+/** Starts a sandbox, in memory unless a folder is given. */
 export function startSandbox(dataDir = ":memory:"): Promise<Sandbox> {
   return openSandbox({ dataDir, publicUrl: () => "http://127.0.0.1:3000" });
 }
 
-/** Lets the adapters find this sandbox where their providers would be. */
+/** Directs the provider adapters to this sandbox. */
 export function useSandbox({ originByProvider }: Sandbox): void {
   for (const [key, origin] of Object.entries(originByProvider))
     process.env[`PROVIDER_URL_${key.toUpperCase()}`] = origin;
@@ -71,7 +71,7 @@ export async function callLocalPage(
   };
 }
 
-/** The sandbox's own pages on an origin of their own, as the local runner serves them. */
+/** Serves the sandbox's pages like the local runner, on their own origin. */
 export async function serveLocalPages(
   sandbox: Sandbox,
 ): Promise<{ origin: string; close(): void }> {
@@ -94,12 +94,12 @@ export async function serveLocalPages(
   };
 }
 
-/** A fresh account at all ten. */
+/** Creates an account at all ten providers. */
 export async function createAccount(sandbox: Sandbox): Promise<Record<string, ProviderKeys>> {
   return (await callLocalPage(sandbox, "/_local/sandbox")).json().data.providers;
 }
 
-/** Whole mails to an address, newest first. */
+/** Lists complete mails to an address, newest first. */
 export async function listMailTo(sandbox: Sandbox, email: string): Promise<InboxEntry[]> {
   const { mails } = (
     await callLocalPage(sandbox, `/_local/inbox?limit=1000&to=${encodeURIComponent(email)}`)
@@ -112,7 +112,7 @@ export async function listMailTo(sandbox: Sandbox, email: string): Promise<Inbox
   );
 }
 
-/** As production code would hand it over. */
+/** Hands a mailing over like the service. */
 export const handOver = (
   provider: ProviderAdapter,
   credentials: Record<string, string>,
@@ -125,7 +125,7 @@ export const handOver = (
     idempotencyKey,
   });
 
-/** The address of one whom this happens to. */
+/** The simulator address with this outcome. */
 export const simulatedAddress = (fate: string) => `${fate}@simulator.pennymail.test`;
 
 let lastSendId = 90_000;

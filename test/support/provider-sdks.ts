@@ -1,5 +1,4 @@
-// The official SDKs of the ten mail providers, pointed at the sandbox. Each sends the same letter
-// in its own words.
+// The official SDKs of the ten mail providers, directed to the sandbox, behind one interface.
 import { createRequire } from "node:module";
 
 export interface Letter {
@@ -14,15 +13,15 @@ export interface Letter {
   text: string;
   headers: Record<string, string>;
   file: { filename: string; type: string; base64: string };
-  /** To be delivered then. */
+  /** Time of a scheduled delivery. */
   at?: Date | undefined;
 }
 
-/** Methods reject with the SDK's own error. Those of the SDKs that return errors throw them. */
+/** Methods reject with the SDK's own error, also if the SDK returns errors. */
 export interface Sdk {
-  /** Returns the id under which the provider knows the mail. */
+  /** Sends a mail. Returns the provider's id of the mail. */
   send(letter: Letter): Promise<string>;
-  /** Absent: the API takes one mail per call. */
+  /** Absent if the API accepts one mail per call. */
   batch?(letters: Letter[]): Promise<string[]>;
   /** Cancels a scheduled mail. */
   cancel?(id: string): Promise<unknown>;
@@ -49,7 +48,7 @@ const pairs = <N extends string, V extends string>(
 ) => Object.entries(headers).map(([key, text]) => ({ [name]: key, [value]: text }));
 const seconds = (at: Date) => Math.floor(at.getTime() / 1000);
 
-/** One property of an answer after the other; a missing one is an error. */
+/** Reads the value at a path of a response. Throws if it is missing. */
 function at(answer: unknown, ...path: (string | number)[]): string {
   const found = path.reduce<unknown>(
     (value, name) => (value as Record<string | number, unknown> | undefined)?.[name],
@@ -387,7 +386,7 @@ const mailjet: Open = ({ apiKey, secretKey }, origin) => {
         at(answer, "body", "Messages", index, "To", 0, "MessageUUID"),
       );
     },
-    // This SDK knows the number of a mail, not its UUID.
+    // This SDK uses the number of a mail, not its UUID.
     read: async (id) => {
       const answer = await send([message({ ...example, to: [`${id}@example.net`] })]);
       const number = at(answer, "body", "Messages", 0, "To", 0, "MessageID");
@@ -511,7 +510,7 @@ const smtp2go: Open = ({ apiKey }, origin) => {
   const api = open(apiKey);
   const client = api.client();
   client.apiUrl = `${origin}/v3/`;
-  // This SDK returns the answer of a refused call.
+  // This SDK returns the response of a refused call.
   const consume = async (service: unknown) => {
     const answer = (await client.consume!(service)) as { status?: number; data: unknown };
     if (answer.status)
@@ -554,7 +553,7 @@ const smtp2go: Open = ({ apiKey }, origin) => {
   };
   return {
     schedules: true,
-    // The mail service of this SDK cannot schedule; its general service takes any body.
+    // The mail service of this SDK cannot schedule, but its general service accepts any body.
     send: async (letter) =>
       letter.at
         ? at(await raw("email/send", message(letter)), "data", "schedule_id")

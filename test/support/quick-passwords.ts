@@ -1,6 +1,6 @@
-// Passwords of tests are hashed in no time: a sign-up is a tenth of a second otherwise, a thousand
-// times over. What it costs outside is proven by test/unit/password-hashing.test.ts. To be loaded
-// before anything else, also by a service of its own (`node --import`).
+// Makes password hashing fast in tests, because a sign-up would take a tenth of a second.
+// test/unit/password-hashing.test.ts tests the real cost. This file must be loaded before all
+// others, also in service processes (`node --import`).
 import crypto, { type ScryptOptions } from "node:crypto";
 import { syncBuiltinESMExports } from "node:module";
 

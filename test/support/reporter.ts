@@ -2,9 +2,8 @@ import { writeSync } from "node:fs";
 import type { Reporter, SerializedError, TestModule } from "vitest/node";
 
 /**
- * The very last line of a run: `N passed, N failed`, and `, N skipped` when any were.
- * What breaks outside a test (a file that does not load, a setup, an unhandled error) counts as
- * failed.
+ * Prints the last line of a run: `N passed, N failed`, and `, N skipped` if there are any. Errors
+ * outside of tests (a file that does not load, a setup, an unhandled error) count as failed.
  */
 export default class TallyReporter implements Reporter {
   private passed = 0;
@@ -13,8 +12,7 @@ export default class TallyReporter implements Reporter {
 
   onInit(): void {
     process.on("exit", (code) => {
-      // The run broke down without a failed test to show for it: a global setup, or a file pattern
-      // that finds nothing.
+      // The run failed without a failed test, in a global setup or because no file matched.
       if (this.failed === 0 && (code !== 0 || this.passed + this.skipped === 0)) this.failed = 1;
       if (this.failed > 0) process.exitCode ||= 1;
       writeSync(
@@ -32,7 +30,7 @@ export default class TallyReporter implements Reporter {
     const broken =
       modules.reduce((sum, module) => sum + brokenParts(module), 0) + unhandledErrors.length;
     this.passed = count("passed");
-    // A test that never ended (an interrupted run) has not passed.
+    // Tests that did not end, because the run was interrupted, count as failed.
     this.failed = count("failed") + count("pending") + broken;
     this.skipped = count("skipped");
   }

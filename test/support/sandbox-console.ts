@@ -1,4 +1,4 @@
-// A sandbox whose accounts have their webhooks set up, as someone would at each provider's console.
+// A sandbox whose accounts have webhooks, as customers set them up in each provider's console.
 import { afterAll, afterEach } from "vitest";
 import type { Sandbox } from "../../infra/local/sandbox/sandbox.ts";
 import { getProvider as lookup } from "../../shared/providers/registry.ts";
@@ -14,17 +14,17 @@ export interface SandboxConsole {
   sandbox: Sandbox;
   receiver: WebhookReceiver;
   /**
-   * Makes a sending config with a fresh account's keys and shows its call to the sandbox, as the
-   * local runner does.
+   * Creates a sending config with the keys of a new account, and reports the request to the sandbox
+   * like the local runner.
    */
   createConfig(key: string, observer?: Sandbox): Promise<ProviderKeys & { id: number }>;
-  /** What was told about an address, in order. */
+  /** The provider's names of the events of an address, in order. */
   eventNamesFor(key: string, email: string): string[];
 }
 
 /**
- * For one file of tests: between two of them what was received is forgotten, and after the last it
- * closes.
+ * Opens a console for the tests of one file. Received webhooks are cleared after each test, and the
+ * sandbox stops after the last one.
  */
 export async function openSandboxConsole(): Promise<SandboxConsole> {
   const sandbox = await startSandbox();
@@ -61,7 +61,7 @@ export async function openSandboxConsole(): Promise<SandboxConsole> {
   };
 }
 
-/** SNS waits until someone visits the SubscribeURL. */
+/** Visits the SubscribeURL, because SNS posts events only to confirmed subscriptions. */
 async function confirmSubscription({ snsUrl }: Sandbox, body: string): Promise<void> {
   if (!body.includes("SubscriptionConfirmation")) return;
   const url = new URL(JSON.parse(body).SubscribeURL);

@@ -1,4 +1,4 @@
-// Hand-made requests to the provider sandbox, as the providers' documentation writes them.
+// Raw requests to the provider sandbox, as in the providers' documentation.
 import type { Sandbox } from "../../infra/local/sandbox/sandbox.ts";
 import { createAccount, type ProviderKeys, startSandbox } from "./provider-sandbox.ts";
 
@@ -12,7 +12,7 @@ export async function openSandboxAccount(): Promise<void> {
 
 const apiKey = (provider: string) => providerKeys[provider]!.credentials.apiKey!;
 
-/** How each provider wants its key; Mandrill has it in the body, SES signs. */
+/** The authentication headers of each provider. Mandrill has its key in the body, and SES signs. */
 export const authHeaders: Record<string, () => Record<string, string>> = {
   sendgrid: () => ({ authorization: `Bearer ${apiKey("sendgrid")}` }),
   postmark: () => ({ "x-postmark-server-token": apiKey("postmark") }),
@@ -27,7 +27,7 @@ export const authHeaders: Record<string, () => Record<string, string>> = {
   smtp2go: () => ({ "x-smtp2go-api-key": apiKey("smtp2go") }),
 };
 
-/** Sends a GET request, or a POST request when there is a body. A string body is sent as it is. */
+/** Sends a GET request, or a POST request if there is a body. A text is sent as it is. */
 export async function callProvider(
   provider: string,
   path: string,

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { everything, seed } from "./extent.ts";
 
-/** Numbers from 0 to 1, the same for the same seed. */
+/** Returns a generator of numbers from 0 to 1 that only depend on the seed. */
 export function seededRandom(seed: number): () => number {
   let state = seed;
   return () => {
@@ -13,13 +13,12 @@ export function seededRandom(seed: number): () => number {
 }
 
 /**
- * The chances of one test: the same for the same seed of the run, and others than those of the next
- * test.
+ * The random numbers of one test. They depend on the seed of the run and on the name of the test.
  */
 export const chancesOf = (name: string): (() => number) =>
   seededRandom(createHash("sha256").update(`${seed} ${name}`).digest().readInt32BE());
 
-/** `n` of these, which the seed of the run and `name` choose; all of them in `npm run test:all`. */
+/** Picks `n` elements by the seed of the run and `name`, or all of them in `npm run test:all`. */
 export function sampleOf<T>(n: number, all: readonly T[], name: string): T[] {
   if (everything) return [...all];
   const chance = chancesOf(name);

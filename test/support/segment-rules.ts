@@ -1,5 +1,4 @@
-// Random rules and contacts, and what rules mean in the plainest words: the engine has to agree
-// with it.
+// Random segment rules and contacts, and a naive evaluation of rules to compare results with.
 import fc from "fast-check";
 import type { ContactItem } from "../../shared/domain/audience/contacts/contact-schema.ts";
 import type { Operator, Scalar } from "../../shared/domain/audience/segments/rule-operators.ts";
@@ -12,8 +11,8 @@ export const evaluationTime = new Date("2026-06-15T12:00:00.000Z");
 export const existingTags = [1, 2, 3];
 export const deletedTag = 9;
 
-// Few of each, so that rules and contacts meet; with letters that are two when lower, or lower in
-// two ways.
+// Few values, so that rules match contacts. Some letters become two letters in lower case, or have
+// two lower cases.
 const words = [
   "Ann",
   "ann",
@@ -63,7 +62,7 @@ const optional = <T>(one: fc.Arbitrary<T>) => fc.option(one, { nil: undefined })
 const ids = (from: number[]) =>
   optional(fc.uniqueArray(fc.constantFrom(...from), { minLength: 1 }).map((all) => new Set(all)));
 
-/** What a contact may carry beside its address and id. */
+/** Fields of a contact besides address and id. */
 export const contactFields: fc.Arbitrary<Partial<ContactItem>> = fc
   .record({
     firstName: optional(fc.oneof(word, fc.constant(""))),
@@ -159,7 +158,7 @@ const condition: fc.Arbitrary<SegmentCondition> = fc.oneof(
   ),
 );
 
-/** Nested up to three deep; the outermost may be empty. */
+/** Rules with up to three levels. The outermost level may be empty. */
 export const rules: fc.Arbitrary<SegmentRules> = nestedRules(3, 0);
 function nestedRules(depth: number, minLength: number): fc.Arbitrary<SegmentRules> {
   const node: fc.Arbitrary<SegmentCondition | SegmentRules> =
@@ -184,7 +183,7 @@ const isPlain = (value: unknown): value is Scalar =>
   ["string", "number", "boolean"].includes(typeof value);
 const tagIds: Record<string, number> = { One: 1, "1": 1, "2": 2, "3": 3 };
 
-/** Who belongs, said naively. */
+/** Evaluates rules in the simplest way. */
 export function matchesNaively(
   contact: ContactItem,
   node: SegmentRules | SegmentCondition,

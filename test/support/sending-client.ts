@@ -1,5 +1,4 @@
-// A caller who can send: an organization with a sending config at the sandbox, and a look into the
-// sandbox's inbox.
+// A client of an organization with a sending config at the sandbox, and access to the inbox.
 import { inject } from "vitest";
 import {
   expectStatus,
@@ -16,7 +15,7 @@ const callLocal = (path: string, init: RequestInit = {}) =>
 const readLocal = async <T>(path: string): Promise<T> =>
   ((await (await callLocal(path)).json()) as { data: T }).data;
 
-/** The sandbox stands in for the providers on a service of one machine only. */
+/** Only the local service has the provider sandbox. */
 export const isLocalService = async (): Promise<boolean> => (await callLocal("/sandbox")).ok;
 
 export interface AcceptedSend {
@@ -45,7 +44,7 @@ export interface SendPage {
 
 export interface SendingClient extends TestClient {
   configId: number;
-  /** POST /send with what the body leaves out. */
+  /** Calls POST /send with default values for missing fields. */
   send(fields: object, options?: TestCallOptions): Promise<TestResponse<AcceptedSend>>;
   sendBatch(
     recipients: unknown,
@@ -80,7 +79,7 @@ export async function createSendingClient(provider = "postmark"): Promise<Sendin
   };
 }
 
-/** Lets the service finish what is in its queues. */
+/** Waits until the service has processed its queues. */
 export const runUntilIdle = () => callLocal("/settle", { method: "POST" });
 
 export interface InboxMail {
@@ -93,7 +92,7 @@ export interface InboxMail {
   attachments: { filename: string; url: string }[];
 }
 
-/** What the sandbox took for this address, whole. */
+/** Lists the complete mails to this address. */
 export async function listInbox(email: string): Promise<InboxMail[]> {
   const { mails } = await readLocal<{ mails: { id: number }[] }>(
     `/inbox?to=${encodeURIComponent(email)}`,
@@ -104,7 +103,7 @@ export async function listInbox(email: string): Promise<InboxMail[]> {
 export const downloadBytes = async (path: string): Promise<Buffer> =>
   Buffer.from(await (await fetch(`${origin()}${path}`)).arrayBuffer());
 
-/** Addresses that no other test writes to. */
+/** Addresses that no other test uses. */
 export const uniqueAddresses = (n: number): string[] => {
   const word = crypto.randomUUID().slice(0, 8);
   return Array.from({ length: n }, (_, i) => `${word}-${i}@example.com`);

@@ -1,6 +1,5 @@
-// The sending path without its Lambdas: queues that a test runs dry itself, on a table of its own,
-// so that the clock may be moved as far as it likes; and the books that must balance whatever
-// happened.
+// The sending path without Lambda: each test file has its own table and queues, so that it can run
+// the workers itself and move the clock, and a check that all counts agree.
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { expect } from "vitest";
 import type * as z from "zod";
@@ -58,7 +57,7 @@ async function enqueueMessages(command: unknown): Promise<object> {
   return {};
 }
 
-/** For `beforeAll`: a table for this file alone, and queues of its own. */
+/** For `beforeAll`: creates a table and queues that only this test file uses. */
 export async function useOwnTableAndQueues(): Promise<void> {
   process.env.TABLE_NAME = `mailroom-${crypto.randomUUID()}`;
   await createTable(new DynamoDBClient({}), process.env.TABLE_NAME);
@@ -67,7 +66,7 @@ export async function useOwnTableAndQueues(): Promise<void> {
 
 export interface TestSender {
   caller: Caller;
-  /** Of the session cookie. */
+  /** The value of the session cookie. */
   token: string;
   siteId: number;
   configId: number;
@@ -80,7 +79,7 @@ const credentials = {
   ses: { accessKeyId: "AKIA", secretAccessKey: "secret", region: "us-east-1" },
 };
 
-/** An organization with one site and one sending config at a provider of its own. */
+/** Creates an organization with a site and a sending config at its own fake provider. */
 export async function createSender(
   key: keyof typeof credentials,
   more: { ratePerSecond?: number } = {},
@@ -144,7 +143,7 @@ export async function sendBatch(
 type SingleInput = z.input<typeof SingleMessage>;
 type BatchInput = z.input<typeof BatchMessage>;
 
-/** `n` recipients of whom no other batch knows. */
+/** Returns `n` recipients that no other batch has. */
 export const uniqueRecipients = (n: number): { to: string }[] => {
   const prefix = crypto.randomUUID().slice(0, 8);
   return Array.from({ length: n }, (_, i) => ({ to: `${prefix}-${i}@example.com` }));
@@ -160,13 +159,13 @@ export const runLane = (orgId: number, configId: number): Promise<void> =>
   laneRunner.runLane(orgId, configId);
 
 interface Settling {
-  /** So long, and no longer than there is work unless it is given. */
+  /** How far the clock is moved. By default, until no work is left. */
   forSeconds?: number;
-  /** Does the work of one message, or dies over it. */
+  /** Runs the work of one message, and may crash it. */
   kill?(work: () => Promise<unknown>): Promise<unknown>;
 }
 
-/** Works until no message is left and nothing is due, moving the clock to whatever comes next. */
+/** Runs workers until no message is left and nothing is due. Moves the clock to the next work. */
 export async function runWorkers({
   forSeconds,
   kill: crashHook = (work) => work(),
@@ -179,7 +178,7 @@ export async function runWorkers({
     for (const message of visible) await handleMessage(message, crashHook);
     if (visible.length) continue;
     const dueEntries = await readDueIndex();
-    // A day that is over can wait, and so can what expires: nobody moves the clock for it.
+    // The clock is not moved for rollups of days and for the expiry of messages.
     const nextDueAt = firstDueTime(
       dueEntries.filter(({ duepk }) => !/^DUE#(DAY|SECURE)#/.test(duepk)),
     );
@@ -214,8 +213,8 @@ async function handleMessage(
 }
 
 /**
- * Does something at the moment when a lane has been looked into, once, and before whoever looked
- * acts on it.
+ * Runs `work` once, directly after a lane was read with a result for which `found` is true, and
+ * before the reader continues.
  */
 export async function whenLaneIsRead(
   found: (items: unknown[]) => boolean,
@@ -243,7 +242,7 @@ export async function whenLaneIsRead(
   expect(done).toBe(true);
 }
 
-/** Every send that the organization lists, page by page. */
+/** Lists all sends of the organization, page by page. */
 export async function listAllSends(
   { caller }: Pick<TestSender, "caller">,
   limit = 100,
@@ -259,9 +258,9 @@ export async function listAllSends(
 }
 
 /**
- * Everything that was accepted has come to an end and is listed and counted once; nobody got a mail
- * twice; whoever is `sent` got one, whoever `failed` did not; nothing waits and the lane is at
- * rest.
+ * Checks that every accepted send has a final status and is listed and counted once, that no mail
+ * went out twice, that sent mails arrived and failed ones did not, and that the lane is empty and
+ * free. Returns the number of sends by status.
  */
 export async function expectBalanced(
   { caller, siteId, configId, provider }: TestSender,
@@ -295,7 +294,7 @@ export async function expectBalanced(
   return byStatus;
 }
 
-/** All days together. */
+/** Sums the counters of all days. */
 async function sumDayCounters(orgId: number, siteId: number): Promise<Record<string, number>> {
   const sum: Record<string, number> = { sent: 0, failed: 0, uncertain: 0 };
   const days = await queryAll<Record<string, unknown>>(ranges.days(orgId, siteId), {

@@ -1,5 +1,4 @@
-// People in sequences, on queues and a clock of a test's own; and the books that must balance
-// whatever happened.
+// Sequences on virtual queues and a clock that the test moves, and a check that all counts agree.
 import { expect } from "vitest";
 import { worker as advance } from "../../functions/queue/advance.ts";
 import { worker as drain } from "../../functions/queue/drain.ts";
@@ -36,7 +35,7 @@ export interface SequenceSender extends mailroom.TestSender {
   orgId: number;
 }
 
-/** An organization with a verified sending config at a provider of its own. */
+/** Creates an organization with a verified sending config at its own fake provider. */
 export async function createSequenceSender(
   key: Parameters<typeof mailroom.createSender>[0] = "postmark",
 ): Promise<SequenceSender> {
@@ -62,7 +61,7 @@ export const createTemplate = async (
 
 type StepInput = Record<string, unknown> & { type: string };
 
-/** Active, unless `fields` say otherwise; a step `email: "Subject"` makes its own template. */
+/** Creates an active sequence. A number is a delay in minutes, and a text the subject of a mail. */
 export async function createSequence(
   sender: SequenceSender,
   given: (StepInput | string | number)[],
@@ -99,8 +98,8 @@ const workers = [advance, drain, lane];
 let lastRunAt = 0;
 
 /**
- * A minute after the last one, as in life: what a dead worker holds is not asked for again and
- * again.
+ * Runs the schedules, at least a minute after the last time as in production, so that work of a
+ * crashed worker is not enqueued repeatedly.
  */
 async function runSchedules(entries: DueEntry[]): Promise<void> {
   const minuteMs = 60_000;
@@ -109,7 +108,7 @@ async function runSchedules(entries: DueEntry[]): Promise<void> {
   await Promise.all([enqueueDueWork(entries), enqueueDueEnrollments(entries)]);
 }
 
-/** Works until nothing is left to do for the time, moving the clock to whatever comes next. */
+/** Runs workers until nothing is left to do within the time. Moves the clock to the next work. */
 export const runFor = (
   forSeconds = 0,
   crashHook?: (work: () => Promise<unknown>) => Promise<unknown>,
@@ -119,7 +118,7 @@ export const runFor = (
 export const minutes = (n: number): number => n * 60;
 export const days = (n: number): number => n * 24 * 3600;
 
-/** Subjects of the mails a contact got, in order. */
+/** Lists the subjects of the mails that a contact got, in order. */
 export async function listSubjectsTo(
   { caller, provider }: SequenceSender,
   contactId: number,
@@ -135,8 +134,8 @@ export interface SequenceBalance {
 }
 
 /**
- * Whoever is inside says so himself, the counters say it too, and so do those of each step; nobody
- * got a mail twice.
+ * Checks that contacts, enrollments, counters of the sequence and counters of each step agree, and
+ * that no mail went out twice.
  */
 export async function expectBalanced(
   sender: SequenceSender,
@@ -186,8 +185,7 @@ export async function expectBalanced(
 }
 
 /**
- * Whoever goes on some time is found when that time comes: on the due index, or by a cohort that
- * stands there.
+ * Checks that each active enrollment is on the due index at its time, or in a cohort that is.
  */
 async function expectAllScheduled(
   { orgId }: SequenceSender,
@@ -213,7 +211,7 @@ async function expectAllScheduled(
     ).toBe(true);
 }
 
-/** Those on the due index. */
+/** Lists the cohorts on the due index. */
 export async function listDueCohorts(
   orgId: number,
   sequenceId: number,

@@ -1,11 +1,11 @@
-// The service as a process of its own, started as `npm start` starts it.
+// The service in a separate process, like `npm start`.
 import { type ChildProcess, spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
 
 export interface TestServiceProcess {
-  /** The code it ended with. */
+  /** The exit code. */
   exitCode: Promise<number | null>;
-  /** All that it printed so far. */
+  /** The output so far. */
   output(): string;
   kill(signal: NodeJS.Signals): void;
 }
@@ -13,7 +13,7 @@ export interface TestServiceProcess {
 const root = fileURLToPath(new URL("../../", import.meta.url));
 const startCommand = [process.execPath, "bin/start.ts"];
 
-/** In memory and on a free port unless `settings` say otherwise. */
+/** Starts a process. By default the service has its data in memory and listens on a free port. */
 export function launchProcess(
   settings: Record<string, string> = {},
   [command, ...args] = startCommand,
@@ -47,13 +47,13 @@ export function launchProcess(
 export interface RunningTestService extends TestServiceProcess {
   /** http://127.0.0.1:port */
   url: string;
-  /** As one stops it by hand. */
+  /** Stops the service like Ctrl-C. */
   stop(): Promise<void>;
 }
 
 const quickPasswords = "--import=./test/support/quick-passwords.ts";
 
-/** `launch` that has said it is ready. */
+/** Starts the service and waits until it is ready. */
 export async function startServiceProcess(
   settings: Record<string, string> = {},
 ): Promise<RunningTestService> {

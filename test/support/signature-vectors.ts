@@ -1,4 +1,4 @@
-// The signature vectors as calls with a verdict, and calls that were tampered with.
+// Signature vectors as requests with an expected result, and requests that were altered.
 import type { InboundRequest } from "../../shared/providers/inbound/inbound-adapter.ts";
 import { createNotice, readFixture, sampleTime } from "./signed-provider-webhooks.ts";
 
@@ -48,7 +48,7 @@ interface SignatureVector {
   now: number;
 }
 
-/** What the vectors say, as calls. */
+/** The vectors of each provider as requests. */
 export const signatureVectors: Record<string, () => SignatureCase[]> = {
   sendgrid: () =>
     readFixture("sendgrid", "vectors").cases.map(
@@ -106,7 +106,7 @@ export const signatureVectors: Record<string, () => SignatureCase[]> = {
         rawBody: Buffer.from(vector.rawBody),
         url: vector.url ?? "",
       }),
-      // The probe of a new webhook is signed with a word that is nobody's secret.
+      // The test request of a new webhook is signed with a fixed word instead of the secret.
       secret: vector.key && vector.key !== "test-webhook" ? vector.key : key,
       at: sampleTime,
       expect: vector.expect === "valid",
@@ -131,7 +131,7 @@ export const signatureVectors: Record<string, () => SignatureCase[]> = {
   smtp2go: urlSecretCases("smtp2go"),
 };
 
-/** Every call that differs in the last bit of one byte of what this provider proves. */
+/** Returns one altered request for each signed byte, with the last bit of that byte flipped. */
 export function flipEachByte(key: string, notice: InboundRequest): InboundRequest[] {
   const { headers, rawBody, url, querySecret } = notice;
   const bodies = (signedBytes[key] ?? (() => []))(rawBody).map((at) => ({
@@ -157,7 +157,7 @@ const signedBytes: Record<string, (body: Buffer) => number[]> = {
   ses: everyByte,
   mandrill: everyByte,
   resend: everyByte,
-  // Mailgun signs a time and a token, nothing of the event.
+  // Mailgun signs a time and a token, but not the event.
   mailgun: (body) => {
     const { timestamp, token, signature } = JSON.parse(body.toString()).signature;
     return [timestamp, token, signature].flatMap((value) =>

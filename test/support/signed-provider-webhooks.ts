@@ -1,5 +1,4 @@
-// Webhook calls as each provider makes them, signed with throw-away keys, for tests of how they are
-// proven and read.
+// Webhook requests in the format of each provider, signed with test keys.
 import { createHash, createHmac, sign } from "node:crypto";
 import { readFileSync } from "node:fs";
 import type {
@@ -14,7 +13,7 @@ export interface WebhookSample {
   expect: Record<string, unknown>[];
 }
 
-/** Every fixture has its own shape. */
+/** Reads a fixture. Each provider's fixtures have their own shape. */
 export const readFixture = (key: string, file: "samples" | "vectors") =>
   JSON.parse(
     readFileSync(new URL(`../fixtures/providers/${key}/${file}.json`, import.meta.url), "utf8"),
@@ -123,7 +122,7 @@ export function signMandrillNotice(
   };
 }
 
-/** It covers the URL, as the customer entered it there, and the form's fields. */
+/** Signs the URL that the customer entered at Mandrill, and the fields of the form. */
 export function mandrillSignatureHeader(
   url: string,
   body: string,
@@ -170,7 +169,7 @@ export function signMailgunNotice(
 
 type SignedCall = (body: unknown, at: Date, contentType?: string) => InboundRequest;
 
-/** A genuine call with this body, made at that time. */
+/** Signs a request with this body, as if it was made at that time. */
 export const signByProvider: Record<string, SignedCall> = {
   sendgrid: (body, at) => {
     const rawBody = Buffer.from(JSON.stringify(body));
@@ -200,7 +199,7 @@ export const signByProvider: Record<string, SignedCall> = {
   smtp2go: noticeWithUrlSecret("smtp2go"),
 };
 
-/** An event in the flat form of the samples, without what they do not tell. */
+/** Converts an event to the flat shape of the samples, without fields that they do not have. */
 export const toSampleShape = ({ data, ipAddress, automated: _, ...rest }: ProviderEvent) => ({
   ...rest,
   ...data,

@@ -1,4 +1,4 @@
-// Marketing mail of one source put on its way by hand.
+// Stages marketing mail of one source, without a campaign or sequence.
 import type { ContactItem } from "../../shared/domain/audience/contacts/contact-schema.ts";
 import { countSiteSendsWrite } from "../../shared/domain/identity/site-send-counts.ts";
 import {
@@ -8,7 +8,7 @@ import {
 } from "../../shared/domain/sending/intake/stage-chunks.ts";
 import type { SourceCounts } from "../../shared/domain/sending/mail-sources.ts";
 
-/** `tallies`: what else is to be counted with it. */
+/** `tallies` are additional counts of the source. */
 export async function stageMail(
   mailshot: MarketingMessage,
   contacts: ContactItem[],

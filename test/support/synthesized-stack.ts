@@ -1,5 +1,5 @@
-// The CloudFormation templates of the service as one list of resources, in which the parameters and
-// outputs of the nested stacks are replaced by what they stand for.
+// The CloudFormation templates of the service as one list of resources. Parameters and outputs of
+// nested stacks are replaced by their values.
 import { mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { App, type CfnStack, NestedStack } from "aws-cdk-lib";
@@ -32,7 +32,7 @@ export interface LambdaProperties {
 
 export const serviceTables: ServiceDefinition = { groups, queues, workers, schedules };
 
-/** `context` is what `-c name=value` would say. */
+/** `context` contains the settings of the option -c of cdk. */
 export function synthesizeStack(
   dist: string,
   context: Record<string, string> = {},
@@ -55,7 +55,7 @@ export function synthesizeStack(
         Template.fromStack(inner).toJSON(),
       ]),
   );
-  /** As it reads in the root, or in one of the nested stacks. */
+  /** Replaces references of the root stack, or of one of the nested stacks. */
   const resolved = (value: unknown, within?: string): unknown =>
     replaceReferences(value, ({ Ref, "Fn::GetAtt": [id = "", name = ""] = [] }) => {
       const given = within && Ref ? root.Resources[within].Properties.Parameters?.[Ref] : undefined;
@@ -76,7 +76,7 @@ export function synthesizeStack(
   );
 }
 
-/** Bundles without code, each with this reach, in a folder `within` another. */
+/** Writes bundles without code, each with this reach, to a folder within another. */
 export function createEmptyBundles(
   { groups, workers, schedules }: ServiceDefinition,
   reach: object,
@@ -107,7 +107,7 @@ interface StackReference {
   "Fn::GetAtt"?: string[];
 }
 
-/** A reference, wherever it is, gives way to what it is known to stand for. */
+/** Replaces all references whose value is known. */
 function replaceReferences(value: unknown, known: (reference: StackReference) => unknown): unknown {
   if (typeof value !== "object" || value === null) return value;
   if (Array.isArray(value)) return value.map((each) => replaceReferences(each, known));
@@ -121,7 +121,7 @@ function replaceReferences(value: unknown, known: (reference: StackReference) =>
 
 export class SynthesizedStack {
   private readonly everything: StackResource<object>[];
-  /** How many resources each stack has. */
+  /** The number of resources of each stack. */
   readonly sizes: number[];
   readonly outputs: Record<string, { Value: unknown }>;
 
@@ -145,14 +145,14 @@ export class SynthesizedStack {
     return found[0]!;
   }
 
-  /** By bundle: `http/account`. */
+  /** Functions by bundle, such as `http/account`. */
   functions(): Map<string, StackResource<LambdaProperties>> {
     const found = this.findAll<LambdaProperties>("AWS::Lambda::Function");
     return new Map(found.map((fn) => [fn.Properties.Description.split(": ")[1]!, fn]));
   }
 
   /**
-   * What the function's role may do; a resource is told as text such as `StoreTable.Arn/index/due`.
+   * The permissions of a function's role. Resources are texts like `StoreTable.Arn/index/due`.
    */
   permissionsOf(bundle: string): IamStatement[] {
     const role = logicalIdOf(this.functions().get(bundle)!.Properties.Role);

@@ -1,4 +1,4 @@
-/** Rows as plain text: the first column to the left, all others to the right. */
+/** Formats rows as plain text, with the first column aligned left and all others right. */
 export function formatTable<Column extends string>(
   columns: readonly Column[],
   rows: Record<Column, string | number>[],

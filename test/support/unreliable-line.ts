@@ -1,5 +1,5 @@
-// A bad line between a provider and the service: calls change their order, one in ten comes twice,
-// and none is ever lost.
+// An unreliable connection between a provider and the service: it reorders webhooks, repeats one in
+// ten, and loses none.
 import { setTimeout as pause } from "node:timers/promises";
 import { type ReceivedCall, startReceiver } from "../../infra/local/bench/http-receiver.ts";
 
@@ -12,21 +12,21 @@ interface PostedEvent {
 }
 
 export interface UnreliableLine {
-  /** Where the provider believes the service to be. */
+  /** The URL to which the provider posts. */
   url: string;
-  /** Distinct events that were to be carried, by their name at the provider. */
+  /** Distinct events by the provider's name of their type. */
   events: Map<string, Set<string>>;
-  /** The messages that the provider has made of each send; more than one is one mail too many. */
+  /** The provider's messages by send. More than one means that a mail went out twice. */
   messages: Map<string, Set<string>>;
   forwarded: { calls: number; duplicates: number };
-  /** Resolves once nothing is left to carry. */
+  /** Resolves once all webhooks are forwarded. */
   waitUntilEmpty(): Promise<void>;
   close(): Promise<void>;
 }
 
 const forwarderCount = 8;
 
-/** `to` is where the service really is. */
+/** `to` returns the URL of the service. */
 export async function openUnreliableLine(to: () => string): Promise<UnreliableLine> {
   const receiver = await startReceiver((call) => {
     recordEvents(line, call);
@@ -78,7 +78,7 @@ function recordEvents({ events, messages }: UnreliableLine, { body }: Pick<Recei
   }
 }
 
-/** Whether the service has taken it; where it has not, the line waits a little. */
+/** Forwards a webhook. Returns whether the service accepted it, and waits a moment otherwise. */
 async function forwardCall(
   url: string,
   { headers, body }: Pick<ReceivedCall, "headers" | "body">,
@@ -94,7 +94,7 @@ async function forwardCall(
     await response.text();
     if (response.ok) return true;
   } catch {
-    // It is being restarted.
+    // The service is being restarted.
   }
   await pause(200);
   return false;

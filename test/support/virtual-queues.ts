@@ -1,5 +1,5 @@
-// Workers on queues that a test runs itself, and on a table of its own, so that it may move the
-// clock as far as it likes and kill whom it likes. For tests in engine/.
+// Workers on queues in memory and on a table of the test file, so that a test can run and crash the
+// workers itself and move the clock.
 import { randomUUID } from "node:crypto";
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import type { SQSRecord } from "aws-lambda";
@@ -19,23 +19,23 @@ export interface VirtualMessage {
   queue: string;
   groupId: string | undefined;
   body: string;
-  /** ms since 1970, by our clock. */
+  /** Time of the service's clock, in ms since 1970. */
   visibleAt: number;
   receives: number;
 }
-/** What no worker has done yet. */
+/** Messages that no worker has processed yet. */
 export const pendingMessages: VirtualMessage[] = [];
-/** What was given up, as often as its queue allows. */
+/** Messages that failed as often as their queue allows. */
 export const deadLetters: VirtualMessage[] = [];
 
-/** For `beforeAll`. */
+/** For `beforeAll`: creates a table and replaces the queues. */
 export async function useVirtualQueues(): Promise<void> {
   process.env.TABLE_NAME = `virtual-${randomUUID()}`;
   await createTable(new DynamoDBClient({}), process.env.TABLE_NAME);
   interceptClients(enqueueMessages as never);
 }
 
-/** By message: when workers asked for it to come back. */
+/** When a message is visible again after a worker changed its visibility timeout. */
 const returning = new Map<string, number>();
 
 async function enqueueMessages(command: unknown): Promise<object> {
@@ -62,15 +62,15 @@ async function enqueueMessages(command: unknown): Promise<object> {
 interface WorkerRunOptions {
   /** How far the clock is moved. */
   forSeconds?: number;
-  /** Does the work of one batch, or dies over it. */
+  /** Runs the work of one batch, and may crash it. */
   crashHook?(work: () => Promise<unknown>): Promise<Partial<CrashResult> | unknown>;
-  /** Enqueues what is due. */
+  /** Enqueues due work. */
   runSchedules?(entries: DueEntry[]): Promise<void>;
 }
 
 /**
- * Works until these workers have nothing left to do for the time, moving the clock to whatever
- * comes next.
+ * Runs these workers until they have nothing left to do within the time, and moves the clock to the
+ * next work.
  */
 export async function runWorkers(
   workers: QueueWorker[],
@@ -89,7 +89,7 @@ export async function runWorkers(
     await Promise.all(workers.map((worker) => runBatches(worker, visible, crashHook)));
     if (visible.length) continue;
     const dueEntries = await readDueIndex();
-    // A day that is over can wait: nobody moves the clock for it.
+    // The clock is not moved for rollups of days.
     const nextDueAt = firstDueTime(dueEntries.filter(({ duepk }) => !/^DUE#DAY#/.test(duepk)));
     const next = Math.min(...ownMessages.map(({ visibleAt }) => visibleAt), nextDueAt);
     if (next > Math.max(until, now)) {
@@ -118,7 +118,7 @@ async function runBatches(
       const { batchItemFailures } = await handler({ Records: batch.map(toSqsRecord) });
       failed = batchItemFailures.map(({ itemIdentifier }) => itemIdentifier);
     });
-    // The dead cannot tell what they had done.
+    // All messages of a crashed worker return to the queue.
     const again = (fate as Partial<CrashResult> | undefined)?.crashed
       ? batch
       : batch.filter(({ id }) => failed.includes(id));

@@ -1,5 +1,5 @@
-// The receiving side of provider webhooks, for tests of the sandbox: it keeps what came and
-// verifies it as each provider's documentation says, apart from any code of ours.
+// A receiver of provider webhooks, for tests of the sandbox: it records requests and verifies them
+// as each provider documents, with code that is independent of the service.
 import { createHmac, createPublicKey, verify, X509Certificate } from "node:crypto";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -15,7 +15,7 @@ export interface ReceivedWebhook {
 export interface WebhookReceiver {
   origin: string;
   received: ReceivedWebhook[];
-  /** Statuses to answer with, the last one for good. */
+  /** Statuses of the responses in order. The last one repeats. */
   answers: number[];
   close(): Promise<void>;
 }
@@ -50,7 +50,7 @@ export async function startWebhookReceiver(
   return state;
 }
 
-/** The fields by which providers name what happened. */
+/** The fields in which providers name the type of an event. */
 interface RawProviderEvent {
   event?: string;
   eventType?: string;
@@ -66,7 +66,7 @@ interface RawProviderEvent {
   data?: { bounce?: { type: string } };
 }
 
-/** The events of one call. */
+/** Reads the events of a request. */
 export const readEvents: Record<string, (webhook: ReceivedWebhook) => RawProviderEvent[]> = {
   sendgrid: ({ body }) => JSON.parse(body),
   ses: ({ body }) =>
@@ -82,7 +82,7 @@ export const readEvents: Record<string, (webhook: ReceivedWebhook) => RawProvide
   smtp2go: ({ body }) => [JSON.parse(body)],
 };
 
-/** Event names as the provider writes them, with what tells one bounce from another. */
+/** The provider's name of an event, with the kind of a bounce. */
 export const eventName: Record<string, (event: RawProviderEvent) => string> = {
   sendgrid: ({ event, type }) => joinWords(event, type),
   ses: ({ eventType, bounce }) =>
@@ -102,7 +102,7 @@ const joinWords = (...parts: unknown[]): string => parts.filter(Boolean).join(" 
 const bySecret = ({ url }: ReceivedWebhook, secret: string) =>
   url.searchParams.get("secret") === secret;
 
-/** Whether the call is genuine, by the provider's own rules. */
+/** Verifies a request by the provider's rules. */
 export const isGenuine: Record<
   string,
   (webhook: ReceivedWebhook, secret: string, snsUrl: string) => boolean | Promise<boolean>

@@ -1,5 +1,5 @@
-// A service whose providers are a sandbox of the test's own. What these post to webhooks is kept
-// here: a test passes it on, when and as it likes, to the byte as the provider signed it.
+// A service with a separate provider sandbox. The relay records the webhooks of the sandbox, and a
+// test forwards them, unchanged or altered.
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Sandbox } from "../../infra/local/sandbox/sandbox.ts";
 import { expectStatus, signedUp, type TestClient } from "./api-client.ts";
@@ -18,7 +18,7 @@ export interface RelayedConfig {
   id: number;
   key: string;
   webhookSecret: string;
-  /** Where the provider posts, with the secret put in where it has one there. */
+  /** The URL to which the provider posts, with the secret if it is part of the URL. */
   webhookUrl: URL;
 }
 
@@ -26,23 +26,23 @@ export interface WebhookRelay {
   service: RunningTestService;
   sandbox: Sandbox;
   client(): Promise<TestClient>;
-  /** A fresh account at all ten. */
+  /** Creates an account at all ten providers. */
   account(): Promise<Record<string, ProviderKeys>>;
-  /** A sending config with these keys, and its webhook at the provider. */
+  /** Creates a sending config with these keys, and its webhook at the provider. */
   createConfig(
     client: TestClient,
     key: string,
     keys: ProviderKeys,
     webhookSecret?: string | null,
   ): Promise<RelayedConfig>;
-  /** Sends a mail; answers its id and the provider's first call that tells `what` of it. */
+  /** Sends a mail. Returns its id and the first webhook of the provider that matches `what`. */
   sendAndAwaitEvent(
     client: TestClient,
     config: RelayedConfig,
     to: string,
     pattern: RegExp,
   ): Promise<{ id: number; call: ReceivedWebhook }>;
-  /** Passes a call on, changed as the test likes. */
+  /** Forwards a recorded webhook with changes. Returns the status. */
   forward(
     call: ReceivedWebhook,
     changes?: { url?: URL; body?: string; headers?: Record<string, string> },
@@ -61,7 +61,7 @@ const connectionHeaders = new Set([
 export async function startRelay(settings: Record<string, string> = {}): Promise<WebhookRelay> {
   const sandbox = await startedSandbox();
   const receiving = await startWebhookReceiver(async (call) => {
-    // SNS posts events only once its topic's subscription was confirmed.
+    // SNS posts events only after its subscription is confirmed.
     if (call.headers["x-amz-sns-message-type"] === "SubscriptionConfirmation") await forward(call);
   });
   const origins = Object.entries(sandbox.originByProvider).map(([key, url]) => [

@@ -1,6 +1,5 @@
-// A program of a customer's, who has nothing of us but the OpenAPI document: `paths` is generated
-// from it, and read by tsc, by a test (test/http/typed-client.test.ts). It is no part of the
-// project for any other tool.
+// A customer's program whose types are generated from the OpenAPI document.
+// test/http/typed-client.test.ts compiles and runs it. No other tool of the project reads it.
 import { setTimeout as sleep } from "node:timers/promises";
 import createClient from "openapi-fetch";
 import type { components, paths } from "./generated/api.ts";
@@ -23,7 +22,7 @@ interface Given {
   webhookSecret: string;
 }
 
-/** From nothing to a mail that arrived and a campaign that is sent. */
+/** Signs up, sends a mail, waits for its delivery, and sends a campaign. */
 export async function travel({
   baseUrl,
   email,
@@ -127,7 +126,7 @@ export async function travel({
   return { send, events, campaign, refusal };
 }
 
-/** Answers the text of an API key. */
+/** Signs up and creates an API key. Returns its text. */
 async function signUp(baseUrl: string, email: string): Promise<string> {
   const anybody = createClient<paths>({ baseUrl });
   const signup = await anybody.POST("/api/v1/auth/signup", {
@@ -144,7 +143,7 @@ async function signUp(baseUrl: string, email: string): Promise<string> {
   return key;
 }
 
-/** `data` of a good answer, as the document types it. */
+/** Returns `data` of a successful response, with its type. */
 function good<T>({
   data,
   error,
@@ -160,7 +159,7 @@ function good<T>({
 }
 
 async function arrived<T>(look: () => Promise<T | false>): Promise<T> {
-  // Seldom, because the free plan has 100 requests per minute.
+  // The program polls rarely, because the free plan has 100 requests per minute.
   for (let waited = 0; waited < 20_000; waited += 500) {
     const found = await look();
     if (found) return found;
@@ -182,7 +181,7 @@ type Refuses<Wanted, Given> = [Wanted] extends [never]
     : true;
 type Takes<Wanted, Given> = Given extends Wanted ? true : never;
 
-/** What must not be taken: where it would, this does not compile. */
+/** Bodies that must be refused. If the types accept one, this does not compile. */
 export const refused: [
   Refuses<Body<"/api/v1/templates">, { subject: string }>,
   Refuses<Body<"/api/v1/send">, { to: number }>,
@@ -193,7 +192,7 @@ export const refused: [
   Refuses<keyof paths, "/api/v1/nothing">,
 ] = [true, true, true, true, true, true, true];
 
-/** And this must be, or the above would prove nothing. */
+/** Bodies that must be accepted. Otherwise the checks above would prove nothing. */
 export const accepted: [
   Takes<Body<"/api/v1/templates">, { name: string; subject: string; html: string }>,
   Takes<Body<"/api/v1/send">, { to: string; subject: string; html: string }>,

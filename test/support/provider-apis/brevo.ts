@@ -27,15 +27,14 @@ interface BrevoRequest extends BrevoVersion {
 const escaped = (text: string) => text.replace(/[&<>"']/gu, (sign) => `&#${sign.charCodeAt(0)};`);
 
 /**
- * Brevo's template language as far as it goes without tags: it is evaluated everywhere, and values
- * are escaped.
+ * Renders Brevo's template language without tags. Brevo evaluates all texts and escapes values.
  */
 const renderParams = (text: string, params: Record<string, string>) =>
   text.replace(/\{\{\s*(?:params\.(\w+))?.*?\}\}|\{%.*?%\}|\{#.*?#\}/gsu, (_, name?: string) =>
     escaped(params[name ?? ""] ?? ""),
   );
 
-/** RFC 2047. */
+/** Decodes encoded words of RFC 2047. */
 const decodeEncodedWords = (value: string) =>
   value
     .replace(/(\?=) (?==\?)/gu, "$1")

@@ -20,7 +20,7 @@ export const mailgun: ProviderApi = {
     const variables: Record<string, Record<string, string>> | undefined =
       JSON.parse(String(form.get("recipient-variables") ?? "null")) ?? undefined;
     const tos = form.getAll("to").map(String);
-    // Without variables every recipient would see all the others.
+    // Without variables, every recipient would see all others.
     if (tos.length > 1) expect(Object.keys(variables ?? {})).toHaveLength(tos.length);
     const attachments = await Promise.all(
       form.getAll("attachment").map(async (entry) => {
@@ -36,7 +36,7 @@ export const mailgun: ProviderApi = {
       const recipientVariables = variables?.[parseMailbox(to).email];
       const get = (name: string) => {
         const value = form.get(name);
-        // A form's line breaks are CRLF, as they are in a mail.
+        // Line breaks of a form are CRLF, like in a mail.
         const text = value === null ? undefined : String(value).replaceAll("\r\n", "\n");
         return recipientVariables
           ? text?.replace(

@@ -22,8 +22,8 @@ interface MandrillRequestMessage {
 }
 
 /**
- * The suite's recipients of a batch: Mandrill's results name the address, and come in no promised
- * order.
+ * The recipients of a batch in the conformance suite. Mandrill's results contain the address, and
+ * their order is not documented.
  */
 const emails = (count: number) =>
   Array.from({ length: count }, (_, n) => `person${9_007_199_254_740_000 + n}@example.net`);
@@ -50,7 +50,7 @@ export const mandrill: ProviderApi = {
     expect(key).toBe("md-example-key-000000");
     const [copy, ...further] = message.to.filter(({ type }) => type === "bcc");
     expect(further).toEqual([]);
-    // With a copy the mail must say whom it is to; without, nobody may see anybody else.
+    // With a copy, the mail must show its recipient. Without, no recipient may see another.
     expect(message).toMatchObject({ preserve_recipients: copy !== undefined, auto_text: false });
     if (copy) expect(message.to).toHaveLength(2);
     for (const tag of message.tags) expect(tag).toMatch(/^[^_].{0,49}$/su);

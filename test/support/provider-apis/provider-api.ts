@@ -1,10 +1,10 @@
-// What the conformance suite (test/unit/provider-conformance.test.ts) knows of each provider's API:
-// one file per provider reads its requests back into mails, as the provider itself would deliver
-// them, and says its answers.
+// The provider APIs for the conformance suite (test/unit/provider-conformance.test.ts). One file
+// per provider converts its requests back to mails, as the provider would deliver them, and has its
+// responses.
 import type { Attachment, Mailbox } from "../../../shared/providers/provider-adapter.ts";
 import type { CannedReply, RecordedRequest } from "./recording-server.ts";
 
-/** A mail as its recipient gets it: the provider's template engine has run. */
+/** A mail as its recipient gets it, after the provider's template engine has run. */
 export interface DeliveredMail {
   from: Mailbox;
   to: Mailbox;
@@ -16,61 +16,59 @@ export interface DeliveredMail {
   /** Without Reply-To, and without headers that only carry our id. */
   headers: Record<string, string>;
   tags: string[];
-  /** What the provider's events will bring back. */
+  /** The send id that the provider's events will contain. */
   sendId: string;
   attachments: Attachment[];
-  /** undefined: the request leaves it to the account. */
+  /** Undefined if the request uses the setting of the account. */
   trackOpens?: boolean | undefined;
   trackClicks?: boolean | undefined;
 }
 
 export interface ProviderApi {
   /**
-   * Credentials the schema takes, each secret at least 12 characters long and like nothing else.
+   * Valid credentials. Each secret has at least 12 characters and occurs nowhere else.
    */
   credentials: Record<string, string>;
-  /** Which of them must never show. */
+  /** Names of the credentials that must never be shown. */
   secrets: string[];
-  /** Of a call for one recipient. */
+  /** The path of a call for one recipient. */
   path: string;
-  /** How many tags one mail can have. */
+  /** The maximum number of tags of a mail. */
   maxTags: number;
   /**
-   * The mails of a request in the order of their recipients. Throws (by `expect` or by itself) on
-   * what the provider would refuse.
+   * Returns the mails of a request in the order of their recipients. Throws if the provider would
+   * refuse the request.
    */
   readMails(request: RecordedRequest): DeliveredMail[] | Promise<DeliveredMail[]>;
-  /** The answer to a request for so many mails, all of them taken. */
+  /** The response to a request with this number of mails if all are accepted. */
   success(count: number): CannedReply;
-  /** The id our outcome must have for the n-th (from 0) of so many mails after `success`. */
+  /** The expected message id of the n-th mail (from 0) after `success`. */
   messageId(n: number, count: number): string | undefined;
   /**
-   * The refusal of a whole call for a fault of the mail, with these words where the provider puts
-   * them.
+   * The refusal of a whole call because of an invalid mail, with this message.
    */
   invalidMailReply(message: string): CannedReply;
-  /** Every shape in which the provider says that the account is at fault, beside a plain 401. */
+  /** All responses that report an error of the account, besides a plain 401. */
   accountErrors: CannedReply[];
   /**
-   * Every shape of "slow down" or "quota used up", beside a plain 429 with Retry-After. `seconds`:
-   * what our outcome must tell.
+   * All responses that report a rate limit or a used up quota, besides a plain 429 with
+   * Retry-After. `seconds` is the expected pause.
    */
   rateLimits: { reply: CannedReply; seconds?: number | undefined }[];
-  /** Every shape of "we have trouble and accepted nothing", besides a 503 with Retry-After. */
+  /** All responses of an outage without accepted mail, besides a 503 with Retry-After. */
   outages: CannedReply[];
   /**
-   * Answers of its own that leave open whether the mail was accepted, besides 408, 500, 502, 503
-   * and 504.
+   * Responses that leave open whether the mail was accepted, besides 408, 500, 502, 503 and 504.
    */
   doubtful: CannedReply[];
   /**
-   * The answer to a batch of three whose second mail alone is refused, with these words; absent:
-   * the provider tells nothing of single mails.
+   * The response to a batch of three mails of which the second is refused with this message. Absent
+   * if the provider reports nothing about single mails.
    */
   partialRefusal?(message: string): CannedReply;
 }
 
-/** `"Ada, L" <ada@example.net>`, `Ada <...>` or a bare address, read back. */
+/** Parses `"Ada, L" <ada@example.net>`, `Ada <...>` or a bare address. */
 export function parseMailbox(line: string): Mailbox {
   const [, quoted, plain, email] =
     /^(?:"((?:[^"\\]|\\.)*)"|([^"<]*?))\s*<([^<>]+)>$/u.exec(line) ?? [];

@@ -1,5 +1,4 @@
-// A real HTTP server on 127.0.0.1 in a provider's place: it keeps what it was asked and answers
-// what it was told to.
+// An HTTP server in place of a provider: it records requests and responds as the test sets it.
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { buffer } from "node:stream/consumers";
@@ -9,7 +8,7 @@ export interface RecordedRequest {
   path: string;
   headers: Record<string, string>;
   body: Buffer;
-  /** The caller's: the same for every request over one connection. */
+  /** The port of the client, which is the same for all requests over one connection. */
   port: number | undefined;
 }
 
@@ -19,13 +18,13 @@ export interface CannedReply {
   body?: string;
 }
 
-/** `reset`: the connection is cut once the whole request has come in. */
+/** `reset` cuts the connection after the whole request was received. */
 export type ServerBehaviour = CannedReply | "reset";
 
 export interface RecordingServer {
   origin: string;
   requests: RecordedRequest[];
-  /** The answer to every request from now on. */
+  /** Sets the response to all later requests. */
   setReply(behaviour: ServerBehaviour): void;
   close(): Promise<void>;
 }

@@ -32,7 +32,7 @@ const error = (status: number, name: string, message = "It cannot be") => ({
   body: JSON.stringify({ message }),
 });
 
-/** As a mail program reads it: encoded words side by side are one text. */
+/** Decodes a mailbox like a mail client, which joins adjacent encoded words. */
 const decodeMailbox = (line: string): Mailbox => {
   const { email, name } = parseMailbox(line);
   const words = name?.replace(/\?=\s+=\?/gu, "?==?");

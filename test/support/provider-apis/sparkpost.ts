@@ -29,7 +29,7 @@ interface SparkPostRequest {
 const escaped = (text: string) => text.replace(/[&<>"'/]/gu, (sign) => `&#${sign.charCodeAt(0)};`);
 
 /**
- * The template language as far as placeholders go: longest braces first, each run once, values not
+ * Renders placeholders of SparkPost's template language: triple braces first, and values are not
  * evaluated again.
  */
 const renderTemplate = (text: string, data: Record<string, string>, html = false) =>
@@ -50,7 +50,7 @@ export const sparkpost: ProviderApi = {
     const { options, recipients, content, campaign_id }: SparkPostRequest = JSON.parse(
       body.toString(),
     );
-    // Otherwise it replaces List-Unsubscribe.
+    // Otherwise SparkPost replaces List-Unsubscribe.
     expect(options.transactional).toBe(true);
     return recipients.flatMap((recipient, n) => {
       const { address, metadata, substitution_data = {}, tags = [] } = recipient;

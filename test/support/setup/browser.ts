@@ -4,14 +4,14 @@ import service from "./service.ts";
 
 declare module "vitest" {
   interface ProvidedContext {
-    /** Path of the browser; "" where there is none, and its tests are skipped. */
+    /** Path of the browser. Without a browser it is empty, and the tests are skipped. */
     chromium: string;
   }
 }
 
 const chromiumPath = "/usr/bin/chromium";
 
-/** A service of their own for the browser tests, where there is a browser. */
+/** Starts a service for the browser tests if there is a browser. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   if (existsSync(chromiumPath)) {
     project.provide("chromium", chromiumPath);

@@ -1,4 +1,4 @@
-// Bundles every entry point once for all infra tests, in a folder of its own.
+// Bundles every entry point once for all infra tests, in a temporary folder.
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -10,8 +10,8 @@ declare module "vitest" {
 }
 
 /**
- * One set of engines in memory for all files of the project; settings.ts hands their addresses to
- * each. AWS_ENDPOINT_URL_DYNAMODB names another DynamoDB.
+ * Starts one set of engines in memory for all test files of the project. environment.ts sets their
+ * addresses. AWS_ENDPOINT_URL_DYNAMODB names another DynamoDB.
  */
 export default (project: TestProject): Promise<() => Promise<void>> =>
   provideEngines(project, process.env.AWS_ENDPOINT_URL_DYNAMODB);

@@ -7,14 +7,14 @@ declare module "vitest" {
   }
 }
 
-/** One service for all files of the project; BASE_URL names a deployed one instead. */
+/** Starts one service for all test files of the project, unless BASE_URL names a deployed one. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const deployed = process.env.BASE_URL;
   if (deployed) {
     project.provide("baseUrl", deployed);
     return async () => {};
   }
-  // All tests come from one address, which is limited where anybody may call.
+  // All tests have one client address, so its limits of public requests are raised.
   const service = await startServiceProcess({
     ADDRESS_LIMIT_PER_MINUTE: "1000000",
     LOGIN_FAILURES_PER_ADDRESS: "1000000",

@@ -1,6 +1,6 @@
-// Stripe, as far as billing goes. It checks what it is asked as the real one does (key, version,
-// form encoding, unknown parameters, idempotency keys) and remembers what it was told. Its events
-// are signed as docs.stripe.com/webhooks/signatures says.
+// A fake Stripe for billing. It checks requests like Stripe (key, version, form encoding, unknown
+// parameters, idempotency keys) and keeps their state. Its events are signed as in
+// docs.stripe.com/webhooks/signatures.
 import { createHmac, randomUUID } from "node:crypto";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -113,12 +113,12 @@ const nowSeconds = () => clock.epochSeconds();
 export class FakeStripe {
   url = "";
   asked: StripeRequest[] = [];
-  /** What it has to tell, in the order it came about. */
+  /** Events in the order in which they happened. */
   events: StripeEvent[] = [];
-  /** Instead of an answer: a status, or a connection that is cut, before or `after` it was done. */
+  /** The fault of a request: a status or a cut connection, before or `after` it takes effect. */
   faultFor: (asked: StripeRequest) => { status?: number; after?: true } | undefined = () =>
     undefined;
-  /** What becomes of a subscription once the answer to its update is written. */
+  /** Runs after the response to an update of a subscription. */
   afterUpdate: (subscription: StripeSubscription) => void = () => undefined;
   /** Whether the card is refused. */
   declineCard = false;
@@ -143,7 +143,7 @@ export class FakeStripe {
     status: string;
   }[] = [];
   readonly invoices: Record<string, unknown>[] = [];
-  /** Under idempotency keys. */
+  /** Stored responses by idempotency key. */
   private readonly answered = new Map<string, { question: string; answer: object }>();
   private count = 0;
   private readonly server = createServer((request, response) => void this.serve(request, response));
@@ -158,7 +158,7 @@ export class FakeStripe {
     this.server.close();
   }
 
-  /** What a person does on the page of a session. Answers with the events that tell of it. */
+  /** Completes the page of a checkout session. Returns the events. */
   pay(sessionId: string, { unpaid = false } = {}): StripeEvent[] {
     const session = this.sessions.get(sessionId)!;
     session.status = "complete";
@@ -170,7 +170,7 @@ export class FakeStripe {
     return this.events.slice(from);
   }
 
-  /** A delayed payment has come in. */
+  /** Completes a delayed payment. Returns the event. */
   completeDelayedPayment(sessionId: string): StripeEvent {
     const session = this.sessions.get(sessionId)!;
     session.payment_status = "paid";
@@ -210,7 +210,7 @@ export class FakeStripe {
     };
   }
 
-  /** Changed by Stripe itself, such as when it ends. */
+  /** Changes a subscription like Stripe itself, such as when it ends. */
   changeSubscription(
     subscription: StripeSubscription,
     changes: Partial<StripeSubscription>,
@@ -220,7 +220,7 @@ export class FakeStripe {
     return this.emitEvent(type, subscription);
   }
 
-  /** Header and body of a call that tells of an event. */
+  /** Returns the header and body of the webhook request of an event. */
   toWebhookCall(
     event: StripeEvent,
     { secret = webhookSecret, at = nowSeconds() } = {},
@@ -375,7 +375,7 @@ export class FakeStripe {
     }
   }
 
-  /** The same key answers the same, and refuses another question. */
+  /** Repeats the response for a known key, and refuses another request with it. */
   private withIdempotencyKey(asked: StripeRequest): object {
     if (asked.method === "GET") return this.dispatch(asked);
     if (!asked.key) throw invalidRequest("A POST without an idempotency key");
@@ -651,8 +651,8 @@ const operations: Record<string, StripeOperation> = {
 };
 
 /**
- * By the second, as Stripe does: what is left of the old is given back, what is left for the new is
- * charged.
+ * Prorates by the second like Stripe: the rest of the old plan is credited, and the rest of the new
+ * plan is charged.
  */
 function prorated(
   stripe: FakeStripe,

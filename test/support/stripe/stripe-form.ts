@@ -1,4 +1,4 @@
-/** A body as Stripe reads it: `line_items[0][price]=p&metadata[orgId]=7`. Everything is text. */
+/** A parsed body like `line_items[0][price]=p&metadata[orgId]=7`. All values are texts. */
 export type StripeForm = { [name: string]: StripeForm | string };
 
 export function parseStripeForm(text: string): StripeForm {
@@ -15,7 +15,7 @@ export function parseStripeForm(text: string): StripeForm {
   return form;
 }
 
-/** Names that nobody knows, with their place. `known`: `true` for a text, `"map"` for any texts. */
+/** The known parameters: `true` is a text, and `"map"` an object with any texts. */
 export type StripeFormShape = { [name: string]: true | "map" | StripeFormShape };
 
 export function findUnknownParameters(
