@@ -117,14 +117,20 @@ async function startProcess(
 
 const restartMs = 300;
 
+// dynoxide serves one request at a time, and its threads compete for memory: with one thread it
+// needs half the CPU time for parallel transactions.
+const engineEnv = { TOKIO_WORKER_THREADS: "1" };
+
 function launchProcess([command, ...args]: dynamoDbLocal.LaunchCommand) {
   const usesGuard = existsSync("/bin/sh");
+  const env = { ...process.env, ...engineEnv };
   const child = usesGuard
     ? spawn("/bin/sh", ["-c", parentGuardScript, command, ...args], {
         stdio: ["pipe", "ignore", "pipe"],
         detached: true,
+        env,
       })
-    : spawn(command, args, { stdio: ["pipe", "ignore", "pipe"] });
+    : spawn(command, args, { stdio: ["pipe", "ignore", "pipe"], env });
   let stderrTail = "";
   child.stderr!.on("data", (chunk: Buffer) => {
     stderrTail = (stderrTail + chunk.toString()).slice(-500);

@@ -136,12 +136,13 @@ export async function queryAll<T>(
 }
 
 /**
- * The number of items that match the filter. Reads the whole key range, 1 MB per call, but
- * transfers no items.
+ * The number of items that match the filter. Reads the whole key range, 1 MB or `limit` items per
+ * call, but transfers no items. The local engine loads all items of the range for a call without a
+ * limit.
  */
 export async function count(
   range: KeyRange,
-  { filter, consistent = false }: Pick<QueryOptions, "filter" | "consistent"> = {},
+  { filter, limit, consistent = false }: Pick<QueryOptions, "filter" | "limit" | "consistent"> = {},
 ): Promise<number> {
   const { condition, names, values } = keyExpressions(range, { filter });
   let total = 0;
@@ -152,6 +153,7 @@ export async function count(
         TableName: config.table,
         IndexName: range.index,
         Select: "COUNT",
+        Limit: limit,
         ConsistentRead: consistent,
         KeyConditionExpression: condition.key,
         FilterExpression: condition.filter,

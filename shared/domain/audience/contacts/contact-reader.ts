@@ -26,7 +26,7 @@ interface ReadOptions extends ContactQuery {
 }
 
 /** About as many contacts as one query can return: 1 MB. */
-const maxPageSize = 5000;
+const maxPageSize = 2000;
 
 /**
  * Yields one shard page by page. DynamoDB reads `limit` contacts per page before it filters, so a
@@ -36,7 +36,11 @@ const maxPageSize = 5000;
 export async function* readShard(
   site: SiteRef,
   shard: string,
-  { after, limit = maxPageSize, ...contactQuery }: ReadOptions & { limit?: number } = {},
+  {
+    after,
+    limit = maxPageSize,
+    ...contactQuery
+  }: ReadOptions & { limit?: number | undefined } = {},
 ): AsyncGenerator<QueryPage<ContactItem>> {
   let position = after;
   do {
@@ -68,7 +72,7 @@ export async function countContacts(
   const counted = await inParallel(emailShards.length, emailShards, (shard) =>
     test
       ? countInCode(site, shard, { filter, test, projection: attributes })
-      : countOf(ranges.contacts(site.orgId, site.siteId, shard), { filter }),
+      : countOf(ranges.contacts(site.orgId, site.siteId, shard), { filter, limit: maxPageSize }),
   );
   return counted.reduce((sum, n) => sum + n, 0);
 }
