@@ -21,3 +21,37 @@ export async function inParallel<T, R>(
   await Promise.all(Array.from({ length: Math.min(concurrency, items.length) }, worker));
   return results;
 }
+
+/**
+ * Yields the values of all streams, in the order in which they arrive. Reads from at most
+ * `concurrency` streams at a time, one value ahead of the caller.
+ */
+export async function* mergeStreams<T>(
+  concurrency: number,
+  streams: AsyncGenerator<T>[],
+): AsyncGenerator<T> {
+  const waiting = [...streams];
+  const pending = new Map<
+    AsyncGenerator<T>,
+    Promise<{ stream: AsyncGenerator<T>; result: IteratorResult<T> }>
+  >();
+  const readNext = (stream: AsyncGenerator<T> | undefined) => {
+    if (!stream) return;
+    const next = stream.next().then((result) => ({ stream, result }));
+    // The caller may end before it reaches an error.
+    next.catch(() => {});
+    pending.set(stream, next);
+  };
+  for (const stream of waiting.splice(0, concurrency)) readNext(stream);
+  try {
+    while (pending.size) {
+      const { stream, result } = await Promise.race(pending.values());
+      pending.delete(stream);
+      readNext(result.done ? waiting.shift() : stream);
+      if (!result.done) yield result.value;
+    }
+  } finally {
+    await Promise.allSettled(pending.values());
+    await Promise.all(streams.map((stream) => stream.return(undefined)));
+  }
+}

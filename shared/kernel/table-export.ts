@@ -22,6 +22,8 @@ export interface WriterOptions {
 
 interface FormatWriter {
   contentType: string;
+  /** Whether all columns must be known before the first row. */
+  hasColumns: boolean;
   header(table: ExportTable, options: WriterOptions): string;
   /** `isFirst`: no rows were written before. */
   rows(table: ExportTable, rows: ExportRow[], isFirst: boolean): string;
@@ -34,6 +36,7 @@ const quoting = { quoted_match: /[;\t\r\n]/ };
 export const formatWriters: Record<ExportFormat, FormatWriter> = {
   csv: {
     contentType: "text/csv; charset=utf-8",
+    hasColumns: true,
     header: ({ columns }, { bom }) =>
       (bom ? "\uFEFF" : "") + csvText([columns.map(cellOf)], quoting),
     rows: ({ cells }, rows) =>
@@ -45,6 +48,7 @@ export const formatWriters: Record<ExportFormat, FormatWriter> = {
   },
   json: {
     contentType: "application/json; charset=utf-8",
+    hasColumns: false,
     header: ({ jsonName }) => `{"data":{${JSON.stringify(jsonName)}:[`,
     rows: (_, rows, isFirst) =>
       rows.map((row, i) => `${isFirst && !i ? "" : ","}\n${JSON.stringify(row)}`).join(""),

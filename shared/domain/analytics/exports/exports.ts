@@ -1,9 +1,9 @@
-// Exports of any size, which a worker writes to S3. It first scans the source for the number of
-// rows and the columns, then writes the file part by part. Each part saves the position, where the
-// next worker resumes.
+// Exports of any size, which a worker writes to S3 part by part. Each part saves the position,
+// where the next worker resumes. The columns of a CSV file come from the first rows of each shard.
+// If a later row has another custom field, the worker reads all rows for their columns and starts
+// the file again.
 import * as z from "zod";
 import { oneOf } from "../../../adapters/dynamodb/conditions.ts";
-import type { QueryPage } from "../../../adapters/dynamodb/table.ts";
 import * as blobs from "../../../adapters/s3/objects.ts";
 import { enqueue } from "../../../adapters/sqs/enqueue.ts";
 import type { CallerScope } from "../../../caller.ts";
@@ -11,15 +11,10 @@ import { addSeconds, epochSeconds, now } from "../../../clock.ts";
 import { isTransient, type Problem } from "../../../errors.ts";
 import { randomBase62 } from "../../../ids.ts";
 import * as leases from "../../../kernel/lease.ts";
-import { inParallel } from "../../../kernel/parallel.ts";
+import { inParallel, mergeStreams } from "../../../kernel/parallel.ts";
 import * as records from "../../../kernel/records.ts";
 import { isDeleted } from "../../../kernel/site-access.ts";
-import {
-  type ExportFormat,
-  type ExportTable,
-  exportFormats,
-  formatWriters,
-} from "../../../kernel/table-export.ts";
+import { type ExportFormat, exportFormats, formatWriters } from "../../../kernel/table-export.ts";
 import {
   dueShardOf,
   emailShards,
@@ -47,7 +42,7 @@ export const Export = z
     format: z.enum(exportFormats),
     status: z.enum(["queued", "running", "completed", "failed"]),
     progress: z.int().describe("Progress in per cent."),
-    rows: z.int().nullable().describe("Number of rows. `null` until they are counted."),
+    rows: z.int().nullable().describe("Number of rows. `null` until the export is completed."),
     downloadUrl: z
       .string()
       .nullable()
@@ -74,25 +69,24 @@ interface ExportRecord extends records.StoredRecord, leases.Leased {
   error?: string;
   /** Key of the file in S3. */
   blob: string;
-  /** The result of the scan. */
-  survey?: ExportScan;
+  /** The columns of custom fields. */
+  columns?: CustomColumns;
   /** Progress of the upload. */
   written?: ExportProgress;
 }
 
-interface ExportScan {
-  rows: number;
+interface CustomColumns {
   fields: string[];
+  /** Not all rows were read, so others can have further fields. */
+  sampled?: boolean;
 }
 
 interface ExportProgress {
   uploadId: string;
   parts: string[];
   rows: number;
-  /** Index of the shard to read next; the number of shards at the end. */
-  shard: number;
-  /** Sort key to resume after. */
-  after?: string | undefined;
+  /** By shard: the sort key to resume after, null at its end. */
+  cursors: Record<string, string | null>;
 }
 
 export interface ExportRequest {
@@ -161,7 +155,6 @@ async function toApi({
   type,
   format,
   status,
-  survey,
   written,
   blob,
   error,
@@ -173,11 +166,10 @@ async function toApi({
   const downloadUrl = isStored
     ? await blobs.presignDownload(blob, `${type}.${format}`, urlSeconds)
     : null;
-  const percentDone = survey?.rows
-    ? Math.min(99, Math.floor((100 * (written?.rows ?? 0)) / survey.rows))
-    : 0;
-  const progress = status === "completed" ? 100 : percentDone;
-  const rows = status === "completed" ? (written?.rows ?? 0) : (survey?.rows ?? null);
+  // The shards have about the same size.
+  const percentDone = (100 * countFinished(written?.cursors)) / emailShards.length;
+  const progress = status === "completed" ? 100 : Math.min(99, Math.floor(percentDone));
+  const rows = status === "completed" ? (written?.rows ?? 0) : null;
   return {
     id,
     type,
@@ -191,6 +183,9 @@ async function toApi({
     updatedAt,
   };
 }
+
+const countFinished = (cursors: ExportProgress["cursors"] = {}): number =>
+  Object.values(cursors).filter((cursor) => cursor === null).length;
 
 /**
  * Works until the export is done or the time is up; then another message continues. Idempotent.
@@ -255,9 +250,9 @@ const finish = (
 async function writeExport(job: ExportJob): Promise<void> {
   const { item } = job;
   const source = await exportSources[item.type](item.orgId, item.filter);
-  if (!item.survey && !(await saveProgress(job, { survey: await scanSource(source) }))) return;
-  if (!item.written && !(await startUpload(job))) return;
-  const outcome = await writeParts(job, source, source.tableFor(item.survey!.fields));
+  // An export that an earlier version began has no cursors.
+  if (!item.written?.cursors && !(await startFile(job, await sampleColumns(item, source)))) return;
+  const outcome = await writeParts(job, source);
   if (outcome === "done") {
     await blobs.completeMultipartUpload(item.blob, item.written!.uploadId, item.written!.parts);
     await finish(job, { status: "completed" });
@@ -266,24 +261,34 @@ async function writeExport(job: ExportJob): Promise<void> {
     await enqueueRun(item.orgId, item.id);
 }
 
-async function startUpload(job: ExportJob): Promise<boolean> {
+/** Starts the file with these columns. False if another worker has taken the export over. */
+async function startFile(job: ExportJob, columns: CustomColumns): Promise<boolean> {
   const { blob, format } = job.item;
   const uploadId = await blobs.startMultipartUpload(blob, formatWriters[format].contentType);
-  return saveProgress(job, { written: { uploadId, parts: [], rows: 0, shard: 0 } });
+  return saveProgress(job, { columns, written: { uploadId, parts: [], rows: 0, cursors: {} } });
 }
 
-/** Counts the rows and collects the names of custom fields. */
-async function scanSource(source: ExportSource): Promise<ExportScan> {
-  const fields = new Set<string>();
-  let rows = 0;
-  await inParallel(4, emailShards, async (shard) => {
-    for await (const { items } of source.readPages(shard, undefined, true)) {
-      rows += items.length;
-      for (const field of source.customFieldsOf(items))
-        if (fields.size < maxFields) fields.add(field);
-    }
+/** The custom fields in the first rows of each shard. */
+async function sampleColumns(item: ExportRecord, source: ExportSource): Promise<CustomColumns> {
+  if (!formatWriters[item.format].hasColumns) return { fields: [] };
+  const pages = await inParallel(4, emailShards, async (shard) => {
+    const options = { fieldNamesOnly: true, limit: sampledRowsPerShard };
+    for await (const { items } of source.readPages(shard, options)) return items;
+    return [];
   });
-  return { rows, fields: [...fields].sort() };
+  return { fields: [...new Set(source.customFieldsOf(pages.flat()))].sort(), sampled: true };
+}
+
+const sampledRowsPerShard = 100;
+
+async function readAllColumns(source: ExportSource): Promise<CustomColumns> {
+  const fields = await inParallel(4, emailShards, async (shard) => {
+    let found: string[] = [];
+    for await (const { items } of source.readPages(shard, { fieldNamesOnly: true }))
+      found = [...new Set([...found, ...source.customFieldsOf(items)])].slice(0, maxFields);
+    return found;
+  });
+  return { fields: [...new Set(fields.flat())].sort().slice(0, maxFields) };
 }
 
 // An item in DynamoDB has no room for more.
@@ -294,55 +299,92 @@ const partBytes = 6 * 1024 * 1024;
 async function writeParts(
   job: ExportJob,
   source: ExportSource,
-  shape: ExportTable,
 ): Promise<"done" | "paused" | "lost"> {
-  while (job.item.written!.shard < emailShards.length) {
-    if (now() >= job.until) return "paused";
-    if (!(await writePart(job, source, shape))) return "lost";
+  const pages = readPages(source, job.item.written!.cursors);
+  try {
+    while (!isAtEnd(job.item.written!.cursors)) {
+      if (now() >= job.until) return "paused";
+      const outcome = await writePart(job, source, pages);
+      if (outcome === "lost") return "lost";
+      if (outcome === "new field") return await startAgain(job, source);
+    }
+    return "done";
+  } finally {
+    await pages.return(undefined);
   }
-  return "done";
 }
 
-/** Uploads one part and saves the progress. False if another worker has taken the export over. */
+const isAtEnd = (cursors: ExportProgress["cursors"]): boolean =>
+  countFinished(cursors) === emailShards.length;
+
+/** Starts the file again, with the columns of all rows. */
+async function startAgain(
+  job: ExportJob,
+  source: ExportSource,
+): Promise<"done" | "paused" | "lost"> {
+  const isStarted = await startFile(job, await readAllColumns(source));
+  return isStarted ? writeParts(job, source) : "lost";
+}
+
+interface ExportPage {
+  items: unknown[];
+  /** The cursor of its shard after the page. */
+  cursor: ExportProgress["cursors"];
+}
+
+/** Uploads one part and saves the progress. */
 async function writePart(
   job: ExportJob,
   source: ExportSource,
-  shape: ExportTable,
-): Promise<boolean> {
+  pages: AsyncGenerator<ExportPage>,
+): Promise<"saved" | "lost" | "new field"> {
   const { item } = job;
   const writer = formatWriters[item.format];
+  const shape = source.tableFor(item.columns!.fields);
   const { uploadId, parts, ...from } = item.written!;
   const texts = [parts.length ? "" : writer.header(shape, item)];
-  let [rows, bytes] = [from.rows, 0];
-  let position: Pick<ExportProgress, "shard" | "after"> = from;
-  for await (const { page, next } of readPages(source, from)) {
-    const text = writer.rows(shape, await source.toRows(page.items), rows === 0);
+  let { rows, cursors } = from;
+  for (let bytes = 0; bytes < partBytes && !isAtEnd(cursors); ) {
+    const { items, cursor }: ExportPage = (await pages.next()).value;
+    if (hasNewField(item.columns!, source.customFieldsOf(items))) return "new field";
+    const text = writer.rows(shape, await source.toRows(items), rows === 0);
     texts.push(text);
-    rows += page.items.length;
+    rows += items.length;
     bytes += Buffer.byteLength(text);
-    position = next;
-    if (bytes >= partBytes) break;
+    cursors = { ...cursors, ...cursor };
   }
-  if (position.shard === emailShards.length) texts.push(writer.footer(shape));
+  if (isAtEnd(cursors)) texts.push(writer.footer(shape));
   const tag = await blobs.uploadPart(
     { key: item.blob, uploadId, part: parts.length + 1 },
     Buffer.from(texts.join("")),
   );
-  return saveProgress(job, { written: { uploadId, parts: [...parts, tag], rows, ...position } });
+  const written = { uploadId, parts: [...parts, tag], rows, cursors };
+  return (await saveProgress(job, { written })) ? "saved" : "lost";
 }
 
-/** Yields the pages of all shards in order. `next` is the position after the page. */
-async function* readPages(
+function hasNewField({ fields, sampled }: CustomColumns, used: string[]): boolean {
+  if (!sampled || fields.length >= maxFields) return false;
+  const known = new Set(fields);
+  return used.some((field) => !known.has(field));
+}
+
+/** Yields the pages of all shards, a few shards at a time. */
+const readPages = (
   source: ExportSource,
-  { shard: first, after: start }: Pick<ExportProgress, "shard" | "after">,
-): AsyncGenerator<{ page: QueryPage<unknown>; next: Pick<ExportProgress, "shard" | "after"> }> {
-  for (let shard = first; shard < emailShards.length; shard++)
-    for await (const page of source.readPages(
-      emailShards[shard]!,
-      shard === first ? start : undefined,
-    ))
-      yield {
-        page,
-        next: page.next === undefined ? { shard: shard + 1 } : { shard, after: page.next },
-      };
+  cursors: ExportProgress["cursors"],
+): AsyncGenerator<ExportPage> =>
+  mergeStreams(
+    4,
+    emailShards
+      .filter((shard) => cursors[shard] !== null)
+      .map((shard) => readShard(source, shard, cursors[shard] ?? undefined)),
+  );
+
+async function* readShard(
+  source: ExportSource,
+  shard: string,
+  after: string | undefined,
+): AsyncGenerator<ExportPage> {
+  for await (const { items, next } of source.readPages(shard, { after }))
+    yield { items, cursor: { [shard]: next ?? null } };
 }

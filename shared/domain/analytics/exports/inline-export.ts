@@ -26,7 +26,7 @@ async function readAll(source: ExportSource): Promise<unknown[] | undefined> {
   const found: unknown[][] = emailShards.map(() => []);
   let rowCount = 0;
   await inParallel(8, emailShards, async (shard, i) => {
-    for await (const { items } of source.readPages(shard, undefined)) {
+    for await (const { items } of source.readPages(shard)) {
       rowCount += items.length;
       if (rowCount > maxRows) return;
       found[i]!.push(...items);

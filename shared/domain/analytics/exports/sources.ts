@@ -7,20 +7,28 @@ import type { ExportRow, ExportTable } from "../../../kernel/table-export.ts";
 import { ranges } from "../../../keys.ts";
 import * as pages from "../../audience/contacts/contact-listing.ts";
 import * as reader from "../../audience/contacts/contact-reader.ts";
-import type { Contact, ContactItem } from "../../audience/contacts/contact-schema.ts";
+import {
+  type ApiAttributes,
+  apiAttributes,
+  type Contact,
+  type ContactItem,
+} from "../../audience/contacts/contact-schema.ts";
 import * as contacts from "../../audience/contacts/contacts.ts";
 import type { Suppression, SuppressionReason } from "../../audience/suppressions/suppressions.ts";
 import * as reportedContacts from "../contact-reports.ts";
 import { type ContactReport, contactReports } from "../contact-reports.ts";
 import * as reportedSequences from "../sequence-reports.ts";
 
+interface PageOptions {
+  after?: string | undefined;
+  /** The items are only passed to `customFieldsOf`. */
+  fieldNamesOnly?: boolean;
+  /** Items that are read for a page, before the filter. */
+  limit?: number;
+}
+
 export interface ExportSource {
-  /** `fieldNamesOnly`: the items are only counted and passed to `customFieldsOf`. */
-  readPages(
-    shard: string,
-    after: string | undefined,
-    fieldNamesOnly?: boolean,
-  ): AsyncGenerator<QueryPage<unknown>>;
+  readPages(shard: string, options?: PageOptions): AsyncGenerator<QueryPage<unknown>>;
   toRows(items: unknown[]): Promise<ExportRow[]>;
   /** Names of custom fields, which become columns of their own. */
   customFieldsOf(items: unknown[]): string[];
@@ -47,8 +55,8 @@ const contactReportSource =
   async (orgId, { siteId }) => {
     const contactFilter = await reportedContacts.contactQueryFor(orgId, siteId!, report);
     return {
-      readPages: (shard, after) =>
-        reader.readShard({ orgId, siteId: siteId! }, shard, { ...contactFilter, after }),
+      readPages: (shard, { after, limit } = {}) =>
+        reader.readShard({ orgId, siteId: siteId! }, shard, { ...contactFilter, after, limit }),
       toRows: (items) => reportedContacts.toReportedContacts(orgId, items as ContactItem[]),
       customFieldsOf: () => [],
       tableFor: () => tableOf("contacts", reportedContacts.contactReportColumns),
@@ -61,14 +69,17 @@ export const exportSources: Record<ExportType, SourceFactory> = {
   contacts: async (orgId, filter) => {
     const { siteId, ...contactFilter } = await pages.resolveFilter({ orgId }, filter);
     return {
-      // A filter that runs in code may need any attribute, so all attributes are read.
-      readPages: (shard, after, fieldNamesOnly) =>
+      readPages: (shard, { after, limit, fieldNamesOnly } = {}) =>
         reader.readShard({ orgId, siteId }, shard, {
           ...contactFilter,
           after,
-          projection: fieldNamesOnly && !contactFilter.test ? ["customFields"] : undefined,
+          limit,
+          projection: projectionFor(
+            contactFilter,
+            fieldNamesOnly ? ["customFields"] : [...apiAttributes],
+          ),
         }),
-      toRows: (items) => contacts.toApiAll(orgId, items as ContactItem[]),
+      toRows: (items) => contacts.toApiAll(orgId, items as ApiAttributes[]),
       customFieldsOf: (items) =>
         (items as ContactItem[]).flatMap(({ customFields }) => Object.keys(customFields ?? {})),
       tableFor: contactTable,
@@ -76,7 +87,7 @@ export const exportSources: Record<ExportType, SourceFactory> = {
     };
   },
   suppressions: async (orgId, { reason }) => ({
-    readPages: (shard, after) => readSuppressionPages(orgId, shard, { reason, after }),
+    readPages: (shard, options) => readSuppressionPages(orgId, shard, { reason, ...options }),
     toRows: async (items) =>
       (items as Suppression[]).map((suppression) =>
         Object.fromEntries(suppressionColumns.map((column) => [column, suppression[column]])),
@@ -93,7 +104,7 @@ export const exportSources: Record<ExportType, SourceFactory> = {
     contactReports.map((report) => [report, contactReportSource(report)]),
   ) as Record<ContactReport, SourceFactory>),
   "stalled-enrollments": async (orgId, { siteId }) => ({
-    readPages: (shard, after) =>
+    readPages: (shard, { after } = {}) =>
       reportedSequences.readStalledPages({ orgId, siteId: siteId! }, shard, after),
     toRows: async (items) =>
       (items as reportedSequences.StalledItem[]).map(reportedSequences.toStalledEnrollment),
@@ -106,6 +117,15 @@ export const exportSources: Record<ExportType, SourceFactory> = {
       ),
   }),
 };
+
+/** The needed attributes and those that the filter reads. Undefined: all attributes. */
+function projectionFor(
+  { test, attributes }: reader.ContactQuery,
+  needed: string[],
+): string[] | undefined {
+  if (!test) return needed;
+  return attributes && [...new Set([...needed, ...attributes])];
+}
 
 function compareByEmail(a: unknown, b: unknown): number {
   const [emailA, emailB] = [a, b].map((item) => (item as { email: string }).email.toLowerCase());
@@ -134,12 +154,12 @@ const suppressionColumns = [
 async function* readSuppressionPages(
   orgId: number,
   shard: string,
-  { reason, after: start }: Pick<ExportFilter, "reason"> & { after: string | undefined },
+  { reason, after: start, limit = 5000 }: Pick<ExportFilter, "reason"> & PageOptions,
 ): AsyncGenerator<QueryPage<Suppression>> {
   let after = start;
   do {
     const page = await query<Suppression>(ranges.suppressions(orgId, shard), {
-      limit: 5000,
+      limit,
       after,
       filter: reason && equals("reason", reason),
     });
