@@ -1,5 +1,5 @@
 import "../../shared/domain/reactions.ts";
-import * as exports from "../../shared/domain/analytics/exports/exports.ts";
+import { runExport } from "../../shared/domain/analytics/exports/run-export.ts";
 import * as deadGroups from "../../shared/domain/audience/groups/deleted-groups.ts";
 import * as imports from "../../shared/domain/audience/imports/run-import.ts";
 import * as deletedForms from "../../shared/domain/forms/deleted-forms.ts";
@@ -17,7 +17,7 @@ const cleanups = {
 
 const jobs: { [Name in Job["job"]]: (job: Extract<Job, { job: Name }>) => Promise<void> } = {
   sweep: ({ orgId, kind, groupId }) => cleanups[kind](orgId, groupId),
-  export: ({ orgId, exportId }) => exports.runExport(orgId, exportId),
+  export: ({ orgId, exportId }) => runExport(orgId, exportId),
   import: ({ orgId, importId }) => imports.runImport(orgId, importId),
   "check-domain": ({ orgId, domainId }) => domainChecks.checkDomain(orgId, domainId),
 };

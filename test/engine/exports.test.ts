@@ -5,6 +5,7 @@ import { get } from "../../shared/adapters/dynamodb/table.ts";
 import * as clock from "../../shared/clock.ts";
 import * as exports from "../../shared/domain/analytics/exports/exports.ts";
 import * as inline from "../../shared/domain/analytics/exports/inline-export.ts";
+import { runExport } from "../../shared/domain/analytics/exports/run-export.ts";
 import { exportSources } from "../../shared/domain/analytics/exports/sources.ts";
 import * as pages from "../../shared/domain/audience/contacts/contact-listing.ts";
 import * as segments from "../../shared/domain/audience/segments/segments.ts";
@@ -137,12 +138,12 @@ describe("a file export", () => {
         const { id, status } = await exports.start(shop.caller, wish(shop));
         expect(status).toBe("queued");
         await interrupt(
-          () => exports.runExport(shop.orgId, id),
+          () => runExport(shop.orgId, id),
           async () => {
             // The lease of the interrupted worker expires.
             clock.advanceClock(400);
-            await exports.runExport(shop.orgId, id);
-            await exports.runExport(shop.orgId, id);
+            await runExport(shop.orgId, id);
+            await runExport(shop.orgId, id);
           },
         );
         expect(await exports.find(shop.caller, id)).toMatchObject({
@@ -176,7 +177,7 @@ describe("a file export", () => {
       get<{ written?: { parts: string[] } }>(keys.record(shop.orgId, "EXPORT", id));
     for (let n = 4; !(await stored())?.written?.parts.length; n += 2) {
       clock.advanceClock(400);
-      await runUntilCrash(n, "after", () => exports.runExport(shop.orgId, id));
+      await runUntilCrash(n, "after", () => runExport(shop.orgId, id));
     }
     expect(await exports.find(shop.caller, id)).toMatchObject({
       status: "running",
@@ -184,7 +185,7 @@ describe("a file export", () => {
       downloadUrl: null,
     });
     clock.advanceClock(400);
-    await exports.runExport(shop.orgId, id);
+    await runExport(shop.orgId, id);
     expect(await exports.find(shop.caller, id)).toMatchObject({ status: "completed" });
     const { data } = JSON.parse(await downloaded(shop, id)) as {
       data: { contacts: { id: number }[] };
@@ -200,9 +201,9 @@ describe("a file export", () => {
     await createContact(shop, "zoe@zoo.example", { customFields: { rare: "yes" } });
     await crashAtSomeSteps(async (kill) => {
       const { id } = await exports.start(shop.caller, wish(shop));
-      await kill(() => exports.runExport(shop.orgId, id));
+      await kill(() => runExport(shop.orgId, id));
       clock.advanceClock(400);
-      await exports.runExport(shop.orgId, id);
+      await runExport(shop.orgId, id);
       const rows = rowsOf(await downloaded(shop, id));
       const count = (field: string, value: string) =>
         rows.filter((row) => row[`customFields.${field}`] === value).length;
@@ -215,9 +216,9 @@ describe("a file export", () => {
     await insertContacts(shop, 50);
     const { id } = await exports.start(shop.caller, wish(shop));
     await Promise.all([
-      exports.runExport(shop.orgId, id),
-      exports.runExport(shop.orgId, id),
-      exports.runExport(shop.orgId, id),
+      runExport(shop.orgId, id),
+      runExport(shop.orgId, id),
+      runExport(shop.orgId, id),
     ]);
     expect(rowsOf(await downloaded(shop, id))).toHaveLength(50);
   });
@@ -237,7 +238,7 @@ describe("a file export", () => {
       wish(shop, { filter: { siteId: shop.siteId, segmentId: segment.id } }),
     );
     await segments.remove(shop.caller, segment.id);
-    await exports.runExport(shop.orgId, id);
+    await runExport(shop.orgId, id);
     expect(await exports.find(shop.caller, id)).toMatchObject({
       status: "failed",
       error: "The segment does not exist",
@@ -257,7 +258,7 @@ describe("a file export", () => {
       format: "csv",
       filter: { reason: "bounce" },
     });
-    await exports.runExport(shop.orgId, id);
+    await runExport(shop.orgId, id);
     expect(
       rowsOf(await downloaded(shop, id))
         .map(({ email }) => email)
@@ -268,7 +269,7 @@ describe("a file export", () => {
   test("is invisible to other organizations and sites, and has no download after seven days", async () => {
     const [shop, other] = [await createTestSite(), await createTestSite()];
     const { id } = await exports.start(shop.caller, wish(shop));
-    await exports.runExport(shop.orgId, id);
+    await runExport(shop.orgId, id);
     await expect(exports.find(other.caller, id)).rejects.toMatchObject({ kind: "missing" });
     await expect(
       exports.find({ ...shop.caller, siteId: shop.siteId + 1 }, id),

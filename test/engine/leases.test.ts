@@ -2,6 +2,7 @@
 import { parse } from "csv-parse/sync";
 import { afterEach, beforeAll, describe, expect, test } from "vitest";
 import * as exports from "../../shared/domain/analytics/exports/exports.ts";
+import { runExport } from "../../shared/domain/analytics/exports/run-export.ts";
 import { type Import, NewImport } from "../../shared/domain/audience/imports/import-record.ts";
 import * as imports from "../../shared/domain/audience/imports/imports.ts";
 import * as runs from "../../shared/domain/audience/imports/run-import.ts";
@@ -65,7 +66,7 @@ describe("when the SDK repeats a write after a lost response", () => {
     await insertContacts(shop, 20);
     const { id } = await beginExport(shop);
     setFault("table", repeated);
-    await exports.runExport(shop.orgId, id);
+    await runExport(shop.orgId, id);
     setFault("table", undefined);
     expect(await exports.find(shop.caller, id)).toMatchObject({ status: "completed", rows: 20 });
     expect(await exportedEmails(shop, id)).toHaveLength(20);
@@ -92,9 +93,9 @@ describe("after an unexpected error", () => {
     await insertContacts(shop, 3);
     const { id } = await beginExport(shop);
     setFault("blobs", broken);
-    await expect(exports.runExport(shop.orgId, id)).rejects.toThrow("The bucket does not answer");
+    await expect(runExport(shop.orgId, id)).rejects.toThrow("The bucket does not answer");
     setFault("blobs", undefined);
-    await exports.runExport(shop.orgId, id);
+    await runExport(shop.orgId, id);
     expect(await exports.find(shop.caller, id)).toMatchObject({ status: "completed", rows: 3 });
   });
 });
@@ -132,9 +133,9 @@ describe("on contention", () => {
         throw conflict("The contacts are being changed by too many requests at once");
       return go();
     });
-    await expect(exports.runExport(shop.orgId, id)).rejects.toMatchObject({ kind: "conflict" });
+    await expect(runExport(shop.orgId, id)).rejects.toMatchObject({ kind: "conflict" });
     setFault("table", undefined);
-    await exports.runExport(shop.orgId, id);
+    await runExport(shop.orgId, id);
     expect(await exports.find(shop.caller, id)).toMatchObject({ status: "completed", rows: 3 });
   });
 

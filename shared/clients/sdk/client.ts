@@ -67,7 +67,7 @@ function resolveSettings({ baseUrl, apiKey, ...options }: ClientOptions): Client
   if (!/^https?:/.test(baseUrl ?? ""))
     throw new TypeError("baseUrl must be the URL of your service: https://mail.shop.example");
   return {
-    apiUrl: `${baseUrl.replace(/\/+$/, "").replace(/\/api\/v1$/, "")}/api/v1`,
+    apiUrl: `${baseUrl.replace(/(?<!\/)\/+$/, "").replace(/\/api\/v1$/, "")}/api/v1`,
     headers: { ...(apiKey && { authorization: `Bearer ${apiKey}` }), ...options.headers },
     siteId: options.siteId,
     timeout: options.timeout ?? 60_000,

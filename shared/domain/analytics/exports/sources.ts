@@ -7,12 +7,7 @@ import type { ExportRow, ExportTable } from "../../../kernel/table-export.ts";
 import { ranges } from "../../../keys.ts";
 import * as pages from "../../audience/contacts/contact-listing.ts";
 import * as reader from "../../audience/contacts/contact-reader.ts";
-import {
-  type ApiAttributes,
-  apiAttributes,
-  type Contact,
-  type ContactItem,
-} from "../../audience/contacts/contact-schema.ts";
+import type { Contact, ContactItem } from "../../audience/contacts/contact-schema.ts";
 import * as contacts from "../../audience/contacts/contacts.ts";
 import type { Suppression, SuppressionReason } from "../../audience/suppressions/suppressions.ts";
 import * as reportedContacts from "../contact-reports.ts";
@@ -69,17 +64,15 @@ export const exportSources: Record<ExportType, SourceFactory> = {
   contacts: async (orgId, filter) => {
     const { siteId, ...contactFilter } = await pages.resolveFilter({ orgId }, filter);
     return {
+      // A filter that runs in code may need any attribute, so all attributes are read.
       readPages: (shard, { after, limit, fieldNamesOnly } = {}) =>
         reader.readShard({ orgId, siteId }, shard, {
           ...contactFilter,
           after,
           limit,
-          projection: projectionFor(
-            contactFilter,
-            fieldNamesOnly ? ["customFields"] : [...apiAttributes],
-          ),
+          projection: fieldNamesOnly && !contactFilter.test ? ["customFields"] : undefined,
         }),
-      toRows: (items) => contacts.toApiAll(orgId, items as ApiAttributes[]),
+      toRows: (items) => contacts.toApiAll(orgId, items as ContactItem[]),
       customFieldsOf: (items) =>
         (items as ContactItem[]).flatMap(({ customFields }) => Object.keys(customFields ?? {})),
       tableFor: contactTable,
@@ -117,15 +110,6 @@ export const exportSources: Record<ExportType, SourceFactory> = {
       ),
   }),
 };
-
-/** The needed attributes and those that the filter reads. Undefined: all attributes. */
-function projectionFor(
-  { test, attributes }: reader.ContactQuery,
-  needed: string[],
-): string[] | undefined {
-  if (!test) return needed;
-  return attributes && [...new Set([...needed, ...attributes])];
-}
 
 function compareByEmail(a: unknown, b: unknown): number {
   const [emailA, emailB] = [a, b].map((item) => (item as { email: string }).email.toLowerCase());

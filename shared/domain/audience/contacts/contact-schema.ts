@@ -292,29 +292,8 @@ export function searchAttributes(
 const searchText = ({ email, firstName, lastName }: SearchableFields): string =>
   `${email}\n${[firstName, lastName].filter(Boolean).join(" ")}`.toLowerCase();
 
-/** The attributes that the API returns. */
-export const apiAttributes = [
-  "id",
-  "siteId",
-  ...textFields,
-  "customFields",
-  "status",
-  "tags",
-  "lists",
-  "score",
-  "sendCount",
-  "openCount",
-  "clickCount",
-  "lastSentAt",
-  "lastOpenedAt",
-  "lastClickedAt",
-  "createdAt",
-  "updatedAt",
-] as const satisfies (keyof ContactItem)[];
-export type ApiAttributes = Pick<ContactItem, (typeof apiAttributes)[number]>;
-
 export const toApi = (
-  item: ApiAttributes,
+  item: ContactItem,
   names: { tags: Map<number, string>; lists: Map<number, string> },
 ): Contact => ({
   id: item.id,

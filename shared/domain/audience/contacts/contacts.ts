@@ -24,7 +24,6 @@ import * as groups from "../groups/groups.ts";
 import * as memberships from "../groups/membership-writes.ts";
 import * as suppressions from "../suppressions/suppressions.ts";
 import {
-  type ApiAttributes,
   type Contact,
   type ContactChanges,
   type ContactItem,
@@ -146,7 +145,7 @@ export const find = async (caller: CallerScope, id: number): Promise<Contact> =>
 export const toApi = async (orgId: number, item: ContactItem): Promise<Contact> =>
   (await toApiAll(orgId, [item]))[0]!;
 
-export async function toApiAll(orgId: number, items: ApiAttributes[]): Promise<Contact[]> {
+export async function toApiAll(orgId: number, items: ContactItem[]): Promise<Contact[]> {
   const idsIn = (kind: GroupKind) =>
     items.flatMap((item) => [...(item[groupAttribute(kind)] ?? [])]);
   const [tags, lists] = await Promise.all([
