@@ -35,9 +35,9 @@ describe.skipIf(!inject("chromium"))("the API reference", () => {
   it("finds an operation by search, without a request to another host and without errors", async () => {
     const page = await (await browser.newContext(desk)).newPage();
     page.setDefaultTimeout(60_000);
-    const asked: string[] = [];
+    const requests: string[] = [];
     const problems: string[] = [];
-    page.on("request", (request) => asked.push(request.url()));
+    page.on("request", (request) => requests.push(request.url()));
     page.on("pageerror", ({ message }) => problems.push(message));
     page.on("console", (message) => {
       if (/error|warning/.test(message.type())) problems.push(message.text());
@@ -55,9 +55,11 @@ describe.skipIf(!inject("chromium"))("the API reference", () => {
       .click();
     await page.getByRole("heading", { name: "Cancel a scheduled send" }).waitFor();
     await page.waitForURL(`${docs}#tag/sends/cancelSend`);
-    const foreign = asked.filter((url) => !/^(data|blob):/.test(url) && !url.startsWith(origin));
-    expect(asked.length).toBeGreaterThan(2);
-    expect(foreign).toEqual([]);
+    const otherHosts = requests.filter(
+      (url) => !/^(data|blob):/.test(url) && !url.startsWith(origin),
+    );
+    expect(requests.length).toBeGreaterThan(2);
+    expect(otherHosts).toEqual([]);
     expect(problems).toEqual([]);
     await page.context().close();
   });

@@ -26,7 +26,7 @@ describe.skipIf(!inject("chromium"))("the inbox", () => {
     sandbox = await startSandbox();
     process.env.PROVIDER_URL_POSTMARK = sandbox.originByProvider.postmark;
     pages = await serveLocalPages(sandbox);
-    await arrives(
+    await deliver(
       { subject: ["Reset your password"], text: ["Your code is 4711"] },
       { subject: ["Order 17"] },
     );
@@ -37,7 +37,7 @@ describe.skipIf(!inject("chromium"))("the inbox", () => {
     await sandbox?.stop();
   });
 
-  async function arrives(...changes: Parameters<typeof mailing>[1][]): Promise<void> {
+  async function deliver(...changes: Parameters<typeof mailing>[1][]): Promise<void> {
     const { credentials } = (await createAccount(sandbox)).postmark!;
     const attachments = [textAttachment("note.txt", "hello")];
     for (const change of changes) {
@@ -158,14 +158,14 @@ describe.skipIf(!inject("chromium"))("the inbox", () => {
   it("shows new mail without a reload", async () => {
     const page = await visited("/_local/inbox");
     await page.getByText("2 mails", { exact: true }).waitFor();
-    await arrives({ subject: ["Just arrived"] });
+    await deliver({ subject: ["Just arrived"] });
     await page.getByRole("link", { name: /Just arrived/ }).waitFor();
     await page.getByText("3 mails", { exact: true }).waitFor();
     await page.close();
   });
 
   it("runs no script of a mail and escapes its text", async () => {
-    await arrives({
+    await deliver({
       subject: ["<img src=x onerror=document.title='broken'>"],
       html: ["<script>document.body.textContent='ran'</script><p>still</p>"],
     });

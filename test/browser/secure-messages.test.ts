@@ -25,11 +25,11 @@ describe.skipIf(!inject("chromium"))("the page of a secure message", () => {
   let from: SendingClient;
   let lair: Server;
   let origin: string;
-  const heard: string[] = [];
+  const requests: string[] = [];
   beforeAll(async () => {
     from = await createSendingClient();
     lair = createServer((request, answer) => {
-      heard.push(`${request.url} ${request.headers.referer ?? "no referrer"}`);
+      requests.push(`${request.url} ${request.headers.referer ?? "no referrer"}`);
       answer.setHeader("content-type", "text/html").end("<title>Outside</title>");
     });
     await new Promise<void>((listening) => lair.listen(0, "127.0.0.1", listening));
@@ -79,7 +79,7 @@ describe.skipIf(!inject("chromium"))("the page of a secure message", () => {
     await frame.getByText("The code is 4711").waitFor();
     for (const id of ["#steal", "#js", "#up"]) await frame.locator(id).click();
     await page.waitForTimeout(500);
-    expect([await page.title(), page.url(), heard]).toEqual(["Your papers", link, []]);
+    expect([await page.title(), page.url(), requests]).toEqual(["Your papers", link, []]);
     expect(
       await page.evaluate(
         "(() => { try { return document.querySelector('iframe').contentDocument } catch { return null } })()",
@@ -98,7 +98,7 @@ describe.skipIf(!inject("chromium"))("the page of a secure message", () => {
     expect([
       await outside.title(),
       await outside.evaluate("[document.referrer, window.opener]"),
-      heard.splice(0),
+      requests.splice(0),
     ]).toEqual(["Outside", ["", null], expect.arrayContaining(["/linked no referrer"])]);
     await page.context().close();
   });

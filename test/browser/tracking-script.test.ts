@@ -34,19 +34,19 @@ describe.skipIf(!inject("chromium"))("the tracking script", () => {
   async function visited(path: string) {
     const context = await browser.newContext();
     const page = await context.newPage();
-    const told: string[] = [];
+    const received: string[] = [];
     page.on("request", (request) => {
-      if (request.method() === "POST") told.push(new URL(request.url()).pathname);
+      if (request.method() === "POST") received.push(new URL(request.url()).pathname);
     });
     await page.goto(origin + path);
     const kept = async () => [
       await context.cookies(),
       await page.evaluate("JSON.stringify([{...localStorage}, {...sessionStorage}])"),
     ];
-    return { page, told, kept, close: () => context.close() };
+    return { page, received, kept, close: () => context.close() };
   }
 
-  async function events(wanted: number): Promise<{ eventName: string; url: string }[]> {
+  async function events(count: number): Promise<{ eventName: string; url: string }[]> {
     for (let waited = 0; ; waited += 50) {
       const { events: found } = expectStatus(
         200,
@@ -55,17 +55,17 @@ describe.skipIf(!inject("chromium"))("the tracking script", () => {
           "/events/custom",
         ),
       ).body.data;
-      if (found.length >= wanted || waited > 5000) return found;
+      if (found.length >= count || waited > 5000) return found;
       await sleep(50);
     }
   }
   const run = (page: Page, code: string) => page.evaluate(code);
 
   it("tracks page views by default, and not after consent was withdrawn", async () => {
-    const { page, told, kept, close } = await visited("/");
+    const { page, received, kept, close } = await visited("/");
     await page.evaluate('history.pushState({}, "", "/next")');
     await page.waitForTimeout(200);
-    expect(told).toEqual(["/api/v1/tracking/event", "/api/v1/tracking/event"]);
+    expect(received).toEqual(["/api/v1/tracking/event", "/api/v1/tracking/event"]);
     expect(await kept()).toEqual([
       [],
       expect.stringMatching(/^\[\{"pennymail_visitor":"[0-9a-f]{32}"\},\{\}\]$/),
@@ -73,21 +73,24 @@ describe.skipIf(!inject("chromium"))("the tracking script", () => {
     await run(page, "pennymail.consent(false)");
     await page.click("a");
     await page.waitForTimeout(200);
-    expect([told.length, await kept()]).toEqual([2, [[], '[{"pennymail_visitor":"no"},{}]']]);
+    expect([received.length, await kept()]).toEqual([2, [[], '[{"pennymail_visitor":"no"},{}]']]);
     await close();
   });
 
   it("stores and sends nothing before consent where consent is required, then sends what waited", async () => {
-    const { page, told, kept, close } = await visited("/?required");
+    const { page, received, kept, close } = await visited("/?required");
     await run(
       page,
       'pennymail.track("looked", { at: "shoes" }); history.pushState({}, "", "/next")',
     );
     await page.waitForTimeout(200);
-    expect([told, await kept()]).toEqual([[], [[], "[{},{}]"]]);
+    expect([received, await kept()]).toEqual([[], [[], "[{},{}]"]]);
     await run(page, 'pennymail.consent(); pennymail.identify({ email: "ann@example.com" })');
     expect(await events(1)).toMatchObject([{ eventName: "looked", url: `${origin}/?required` }]);
-    expect(told).toEqual([...Array(3).fill("/api/v1/tracking/event"), "/api/v1/tracking/identify"]);
+    expect(received).toEqual([
+      ...Array(3).fill("/api/v1/tracking/event"),
+      "/api/v1/tracking/identify",
+    ]);
     expect(await kept()).toEqual([
       [],
       expect.stringMatching(/^\[\{"pennymail_visitor":"[0-9a-f]{32}"\},\{\}\]$/),

@@ -57,10 +57,10 @@ describe.skipIf(!inject("chromium"))("the page of an unsubscribe link", () => {
   it("loads no other resources and stores nothing", async () => {
     const { unsubscribePageUrl: link } = await sendNewsletter(service);
     const page = await openPage(browser, "about:blank");
-    const asked: string[] = [];
-    page.on("request", (request) => asked.push(request.url()));
+    const requests: string[] = [];
+    page.on("request", (request) => requests.push(request.url()));
     await page.goto(link);
-    expect(asked.filter((url) => !url.startsWith("data:"))).toEqual([link]);
+    expect(requests.filter((url) => !url.startsWith("data:"))).toEqual([link]);
     expect(await page.context().cookies()).toEqual([]);
     await page.context().close();
   });

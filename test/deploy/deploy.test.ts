@@ -54,7 +54,7 @@ async function eventually<T>(
   }
 }
 
-const made = async (path: string, body: object, status = 201): Promise<number> =>
+const create = async (path: string, body: object, status = 201): Promise<number> =>
   expectStatus(status, await client.call<{ id: number }>("POST", path, body)).body.data.id;
 const read = async <T>(path: string) =>
   expectStatus(200, await client.call<T>("GET", path)).body.data;
@@ -68,17 +68,17 @@ const arrived = (email: string, seconds = 60): Promise<InboxEntry[]> =>
 describe("the deployed stage", () => {
   test("gives every function the origins of all ten providers", async () => {
     const functions = await functionsOf(stage);
-    const ours = functions.filter(({ Description }) =>
+    const ownFunctions = functions.filter(({ Description }) =>
       /: (http|queue|schedule)\//.test(Description),
     );
-    expect(ours.length).toBeGreaterThan(30);
-    const wanted = Object.entries(stage.sandbox.originByProvider).map(([key, url]) => [
+    expect(ownFunctions.length).toBeGreaterThan(30);
+    const expectedOrigins = Object.entries(stage.sandbox.originByProvider).map(([key, url]) => [
       `PROVIDER_URL_${key.toUpperCase()}`,
       url,
     ]);
-    expect(wanted).toHaveLength(10);
-    for (const { Environment } of ours)
-      expect(Environment.Variables).toMatchObject(Object.fromEntries(wanted));
+    expect(expectedOrigins).toHaveLength(10);
+    for (const { Environment } of ownFunctions)
+      expect(Environment.Variables).toMatchObject(Object.fromEntries(expectedOrigins));
   });
 
   test("serves pages, HEAD requests, 404 and 405 through the gateway", async () => {
@@ -119,7 +119,7 @@ describe("the deployed stage", () => {
     }
     expect(Object.keys(configs)).toHaveLength(10);
     const events = ["delivered", "open", "click"];
-    await made("/webhooks", { url: receiver.url, events });
+    await create("/webhooks", { url: receiver.url, events });
   });
 });
 
@@ -141,12 +141,12 @@ describe("mail", () => {
       await client.call<Send>("POST", "/send", { ...content, to: scheduled, scheduledAt: at }),
     );
     expect(answer.body.data.status).toBe("scheduled");
-    const sequence = await made("/sequences", {
+    const sequence = await create("/sequences", {
       name: "Welcome",
       sendingConfigId: configs.postmark,
       triggerType: "manual",
     });
-    const templateId = await made("/templates", {
+    const templateId = await create("/templates", {
       name: "W",
       subject: "Welcome",
       html: "<p>Hi</p>",
@@ -157,7 +157,7 @@ describe("mail", () => {
     ])
       expectStatus(201, await client.call("POST", `/sequences/${sequence}/steps`, step));
     expectStatus(200, await client.call("PUT", `/sequences/${sequence}`, { status: "active" }));
-    const contactId = await made("/contacts", { email: waiting });
+    const contactId = await create("/contacts", { email: waiting });
     const enrolled = await client.call<{ enrolled: number }>(
       "POST",
       `/sequences/${sequence}/enroll`,
@@ -181,9 +181,9 @@ describe("mail", () => {
         trackOpens: true,
         trackClicks: true,
       };
-      const id = await made("/send", body, 202);
+      const id = await create("/send", body, 202);
       ids.push(id);
-      const told = await eventually(
+      const finishedSend = await eventually(
         async () => {
           await stage.sandbox.flushWebhooks();
           return read<Send>(`/sends/${id}`);
@@ -191,11 +191,15 @@ describe("mail", () => {
         ({ events }) =>
           expect([provider, ...events.map(({ type }) => type)]).toContain("delivered"),
       );
-      expect([provider, told.status, told.error]).toEqual([provider, "delivered", null]);
+      expect([provider, finishedSend.status, finishedSend.error]).toEqual([
+        provider,
+        "delivered",
+        null,
+      ]);
     }
     await eventually(
       async () => new Set(receiver.deliveries.map(({ event }) => event.sendId)),
-      (heard) => expect(ids.filter((id) => !heard.has(id))).toEqual([]),
+      (received) => expect(ids.filter((id) => !received.has(id))).toEqual([]),
     );
   }, 180_000);
 
@@ -212,23 +216,23 @@ describe("mail", () => {
   });
 
   test("of a campaign reaches each contact of the list, and the campaign ends", async () => {
-    const listId = await made("/lists", { name: "News" });
+    const listId = await create("/lists", { name: "News" });
     const emails = Array.from({ length: 60 }, (_, n) => `campaign-${n}@example.com`);
     const contacts = emails.map((email) => ({ email, lists: [listId] }));
     expectStatus(200, await client.call("POST", "/contacts/bulk", { contacts }));
-    const templateId = await made("/templates", {
+    const templateId = await create("/templates", {
       name: "N",
       subject: "News",
       html: "<p>News</p>",
     });
     const given = { name: "Spring", templateId, listId, sendingConfigId: configs.sendgrid };
-    const id = await made("/campaigns", given);
-    const begun = await client.call("POST", `/campaigns/${id}/send`, {});
-    expect(begun.status, begun.text).toBeLessThan(300);
+    const id = await create("/campaigns", given);
+    const started = await client.call("POST", `/campaigns/${id}/send`, {});
+    expect(started.status, started.text).toBeLessThan(300);
     for (const email of emails) await arrived(email);
     await eventually(
       () => read<{ status: string; stats: { recipients: number } }>(`/campaigns/${id}`),
-      (told) => expect(told).toMatchObject({ status: "sent", stats: { recipients: 60 } }),
+      (campaign) => expect(campaign).toMatchObject({ status: "sent", stats: { recipients: 60 } }),
     );
   });
 
@@ -242,7 +246,7 @@ describe("mail", () => {
       html: `<p>${secret}</p>`,
       secure: true,
     };
-    await made("/send", body, 202);
+    await create("/send", body, 202);
     const [mail] = await arrived(to);
     const [, path] = /(\/secure\/[\w-]+)/.exec(mail!.text!) ?? [];
     expect(await (await fetch(`${service}${path}`)).text()).not.toContain(secret);
@@ -259,22 +263,27 @@ describe("mail", () => {
       downloadUrl: string;
     }
     const csv = "email,firstName\nann@import.example,Ann\nbob@import.example,Bob\n";
-    const wanted = { filename: "p.csv", type: "text/csv", size: csv.length, purpose: "import" };
+    const uploadRequest = {
+      filename: "p.csv",
+      type: "text/csv",
+      size: csv.length,
+      purpose: "import",
+    };
     const answer = await client.call<{ uploadId: string; uploadUrl: string }>(
       "POST",
       "/attachments",
-      wanted,
+      uploadRequest,
     );
     const { uploadId, uploadUrl } = expectStatus(201, answer).body.data;
     const upload = (body: string) =>
       fetch(uploadUrl, { method: "PUT", body, headers: { "content-type": "text/csv" } });
     expect((await upload(csv)).status).toBe(200);
-    const importId = await made("/imports/upload", { uploadId }, 202);
+    const importId = await create("/imports/upload", { uploadId }, 202);
     const isOver = ({ status }: Work) => expect(status).toBe("completed");
     expect(await eventually(() => read<Work>(`/imports/${importId}`), isOver)).toMatchObject({
       created: 2,
     });
-    const exportId = await made(
+    const exportId = await create(
       "/exports",
       { type: "contacts", format: "json", search: "import.example" },
       202,
@@ -341,9 +350,9 @@ describe("in the end", () => {
   });
 
   test("npm run destroy keeps only the table, the bucket and the key of a protected stage", async () => {
-    const told = await stage.run("destroy", ["npm", "run", "destroy", "--", "--yes"]);
+    const output = await stage.run("destroy", ["npm", "run", "destroy", "--", "--yes"]);
     for (const name of [outputs.TableName, outputs.BucketName, outputs.KeyArn])
-      expect(told).toContain(name);
+      expect(output).toContain(name);
     expect(await functionsOf(stage)).toEqual([]);
     expect(await stage.queued()).toEqual({});
     const names = { TableName: outputs.TableName, KeyId: outputs.KeyArn };

@@ -18,14 +18,15 @@ export function install(): string | undefined {
   const home = homeOfEmulator();
   if (existsSync(home)) return undefined;
   if (spawnSync("python3", ["--version"]).status !== 0) return "there is no python3";
-  const making = `${home}.part`;
-  rmSync(making, { recursive: true, force: true });
+  const partial = `${home}.part`;
+  rmSync(partial, { recursive: true, force: true });
   mkdirSync(dirname(home), { recursive: true });
-  if (!ran("python3", ["-m", "venv", making])) return "python3 cannot make a virtual environment";
+  if (!runQuietly("python3", ["-m", "venv", partial]))
+    return "python3 cannot make a virtual environment";
   const pip = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--retries", "1"];
-  if (!ran(join(making, "bin/python"), [...pip, `ministack==${version}`]))
+  if (!runQuietly(join(partial, "bin/python"), [...pip, `ministack==${version}`]))
     return `pip cannot install ministack ${version}`;
-  const packages = packagesOf(join(making, "bin/python"));
+  const packages = packagesOf(join(partial, "bin/python"));
   // Otherwise git resolves the paths in the enclosing repository and changes nothing.
   const outside = { ...process.env, GIT_CEILING_DIRECTORIES: dirname(packages) };
   const applied = spawnSync("git", ["apply", patch], {
@@ -34,7 +35,7 @@ export function install(): string | undefined {
     encoding: "utf8",
   });
   if (applied.status !== 0) throw new Error(`${patch} does not fit: ${applied.stderr}`);
-  renameSync(making, home);
+  renameSync(partial, home);
   return undefined;
 }
 
@@ -44,7 +45,7 @@ function homeOfEmulator(): string {
   return join(cache, `ministack-${version}-${hash}`);
 }
 
-const ran = (command: string, given: string[]): boolean =>
+const runQuietly = (command: string, given: string[]): boolean =>
   spawnSync(command, given, { stdio: "ignore", timeout: 90_000 }).status === 0;
 
 function packagesOf(python: string): string {

@@ -29,14 +29,14 @@ export async function openLocalPages(
       response.end();
       return;
     }
-    const asked = {
+    const localRequest = {
       method: request.method ?? "GET",
       path: pathname,
       query: searchParams,
       headers: request.headers as Record<string, string>,
       body: Buffer.from(body),
     };
-    const answer = await sandbox.handleLocalRequest(asked);
+    const answer = await sandbox.handleLocalRequest(localRequest);
     response.writeHead(answer?.status ?? 404, answer?.headers).end(answer?.body);
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));

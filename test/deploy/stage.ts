@@ -97,10 +97,10 @@ export async function openStage(): Promise<Stage> {
   }
 
   async function settle(): Promise<void> {
-    const ticks = (await functionsOf({ aws })).filter(({ Description }) =>
+    const schedules = (await functionsOf({ aws })).filter(({ Description }) =>
       Description.includes(": schedule/"),
     );
-    const invoked = ticks.map(({ FunctionName }) =>
+    const invoked = schedules.map(({ FunctionName }) =>
       aws({
         service: "lambda",
         path: `/2015-03-31/functions/${FunctionName}/invocations`,
@@ -136,9 +136,12 @@ export async function openStage(): Promise<Stage> {
       const context = Object.entries(settings).flatMap(([key, value]) => ["-c", `${key}=${value}`]);
       const how = ["--require-approval", "never", "--outputs-file", outputs, ...context];
       await run(name, ["npm", "run", "deploy", "--", ...how]);
-      const told = JSON.parse(readFileSync(outputs, "utf8"))[stackName] as Record<string, string>;
-      origin = new URL(told.BaseUrl!).origin;
-      return told;
+      const stackOutputs = JSON.parse(readFileSync(outputs, "utf8"))[stackName] as Record<
+        string,
+        string
+      >;
+      origin = new URL(stackOutputs.BaseUrl!).origin;
+      return stackOutputs;
     },
     aws,
     queued,

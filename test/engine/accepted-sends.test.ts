@@ -48,7 +48,7 @@ let campaigns = 0;
 /** Stages a campaign to contacts. Returns the ids of its sends, in the order of the contacts. */
 async function stageCampaign({ caller, siteId, configId }: Sender, contactIds: number[]) {
   const source: sources.MailSource = { kind: "campaign", id: ++campaigns, part: 7 };
-  const [site, config, ...people] = await Promise.all([
+  const [site, config, ...recipients] = await Promise.all([
     sites.find(caller, siteId),
     sendingConfigs.find(caller, configId),
     ...contactIds.map((id) => contacts.findItem(caller, id)),
@@ -62,8 +62,8 @@ async function stageCampaign({ caller, siteId, configId }: Sender, contactIds: n
     html: "<p>Hello</p>",
     startedAt: now(),
   };
-  const { sendIds, writes } = await stageMail(message, people, {
-    tallies: { candidates: people.length },
+  const { sendIds, writes } = await stageMail(message, recipients, {
+    tallies: { candidates: recipients.length },
   });
   await write(...writes);
   await lanes.announceArrival(caller.orgId, configId);
@@ -126,8 +126,8 @@ async function runHistory({ from, chance, isReference }: RandomHistory): Promise
   const early = await readAnswers(from, { ids, contactIds, batchId, campaign: campaign.source });
   await applyThose((at) => at >= 0.6);
   const late = await readAnswers(from, { ids, contactIds, batchId, campaign: campaign.source });
-  const stored = await itemsOf(from, ids);
-  if (isReference) expect(stored).toHaveLength(ids.length);
+  const items = await itemsOf(from, ids);
+  if (isReference) expect(items).toHaveLength(ids.length);
   return withoutIds({ early, late }, { ids, contactIds });
 }
 
@@ -144,7 +144,7 @@ async function readAnswers(
 ): Promise<unknown> {
   const list = async (filter: sends.SendFilter) =>
     (await sends.list(caller, { limit: 100 }, filter)).sends.map((send) => sends.Send.parse(send));
-  const people = await Promise.all(contactIds.map((id) => getPersonalData(caller, id)));
+  const personalData = await Promise.all(contactIds.map((id) => getPersonalData(caller, id)));
   const newestFirst = (a: { id: number }, b: { id: number }) => b.id - a.id;
   return {
     details: await Promise.all(
@@ -155,7 +155,7 @@ async function readAnswers(
     campaign: await list({ campaignId: campaign.id }),
     byStatus: await Promise.all(sends.sendStatuses.map((status) => list({ status }))),
     byContact: await Promise.all(contactIds.map((contactId) => list({ contactId }))),
-    people: people.map((person) => ({
+    people: personalData.map((person) => ({
       ...PersonalData.parse(person),
       sends: person.sends.toSorted(newestFirst).map((send) => SendDetail.parse(send)),
     })),
@@ -203,15 +203,15 @@ test.each([0, 1, 2, 3])(
 async function handOverToContacts(from: Sender, n: number) {
   const { caller, siteId } = from;
   const shop = { caller, orgId: caller.orgId, siteId };
-  const people = await Promise.all(
+  const recipients = await Promise.all(
     mailroom.uniqueRecipients(n).map(({ to }) => createContact(shop, to, { firstName: "Ann" })),
   );
   const staged = await stageCampaign(
     from,
-    people.map(({ id }) => id),
+    recipients.map(({ id }) => id),
   );
   await mailroom.runLane(caller.orgId, from.configId);
-  return { ...staged, people };
+  return { ...staged, recipients };
 }
 
 test("an accepted send gets an item at its first event, and its chunk does not expire", async () => {
@@ -275,8 +275,8 @@ test("an erased contact stays erased, whenever an event of its mail arrives", as
   await pausedAtSomeSteps(
     () => erasing(),
     async (pause) => {
-      const { ids, people } = await handOverToContacts(from, 5);
-      erasing = () => erase(caller, people[0]!.id);
+      const { ids, recipients } = await handOverToContacts(from, 5);
+      erasing = () => erase(caller, recipients[0]!.id);
       const message = await createEventMessage(caller.orgId, [
         createEvent(ids[0]!, "delivered", 1),
         createEvent(ids[1]!, "delivered", 1),
@@ -289,9 +289,9 @@ test("an erased contact stays erased, whenever an event of its mail arrives", as
         status: "delivered",
         sentAt: expect.any(String),
       });
-      expect(await findDetail(caller, ids[1]!)).toMatchObject({ toEmail: people[1]!.email });
+      expect(await findDetail(caller, ids[1]!)).toMatchObject({ toEmail: recipients[1]!.email });
       const chunk = await chunks.getChunk(caller.orgId, blockOf(ids[0]!), 0);
-      expect(JSON.stringify(chunk)).not.toContain(people[0]!.email);
+      expect(JSON.stringify(chunk)).not.toContain(recipients[0]!.email);
     },
   );
   await from.provider.stop();
@@ -301,15 +301,16 @@ test("an erasure that is repeated after a crash at any step leaves no address in
   const from = await mailroom.createSender("postmark");
   const { caller } = from;
   await crashAtSomeSteps(async (kill) => {
-    const { ids, people } = await handOverToContacts(from, 5);
-    const { id, email } = people[0]!;
+    const { ids, recipients } = await handOverToContacts(from, 5);
+    const { id, email } = recipients[0]!;
     await kill(() => erase(caller, id));
     await erase(caller, id).catch((error) => expect(error.kind).toBe("missing"));
-    const left = await findDetail(caller, ids[0]!);
-    expect(left).toMatchObject({ toEmail: erasedEmail, contactId: null, status: "sent" });
+    const erasedSend = await findDetail(caller, ids[0]!);
+    expect(erasedSend).toMatchObject({ toEmail: erasedEmail, contactId: null, status: "sent" });
     const block = await queryAll(ranges.blockItems(caller.orgId, blockOf(ids[0]!)));
     const chunk = await chunks.getChunk(caller.orgId, blockOf(ids[0]!), 0);
-    for (const stored of [left, block, chunk]) expect(JSON.stringify(stored)).not.toContain(email);
+    for (const item of [erasedSend, block, chunk])
+      expect(JSON.stringify(item)).not.toContain(email);
     expect(await findDetail(caller, ids[1]!)).toMatchObject({ status: "sent", error: null });
   });
   await from.provider.stop();
@@ -322,23 +323,23 @@ test("a chunk that is erased while its hand-over begins does not expire", async 
   await pausedAtSomeSteps(
     () => mailroom.runLane(orgId, configId),
     async (pause) => {
-      const people = await Promise.all(
+      const recipients = await Promise.all(
         mailroom.uniqueRecipients(5).map(({ to }) => createContact({ caller, orgId, siteId }, to)),
       );
       const { ids } = await stageCampaign(
         from,
-        people.map(({ id }) => id),
+        recipients.map(({ id }) => id),
       );
       await recordHandOver(orgId, [
-        { id: ids[0]!, siteId, toEmail: people[0]!.email, contactId: people[0]!.id },
+        { id: ids[0]!, siteId, toEmail: recipients[0]!.email, contactId: recipients[0]!.id },
       ]);
-      await pause(() => erase(caller, people[0]!.id));
+      await pause(() => erase(caller, recipients[0]!.id));
       await mailroom.runWorkers();
       const key = keys.chunk(orgId, blockOf(ids[0]!), 0);
       expect((await get<chunks.ChunkItem>(key))!.expires).toBeUndefined();
       const chunk = await chunks.getChunk(orgId, blockOf(ids[0]!), 0);
-      const [, ...others] = people.map(({ email }) => email);
-      expect(chunk!.lines.map(({ to }) => to)).toEqual([erasedEmail, ...others]);
+      const [, ...otherEmails] = recipients.map(({ email }) => email);
+      expect(chunk!.lines.map(({ to }) => to)).toEqual([erasedEmail, ...otherEmails]);
       expect(await findDetail(caller, ids[1]!)).toMatchObject({ status: "sent" });
     },
   );
@@ -349,12 +350,12 @@ test("mail whose content expired while its campaign was paused is cancelled, and
   const from = await mailroom.createSender("postmark", { ratePerSecond: 3 });
   const { caller, siteId, configId, provider } = from;
   const { orgId } = caller;
-  const people = await Promise.all(
+  const recipients = await Promise.all(
     mailroom.uniqueRecipients(6).map(({ to }) => createContact({ caller, orgId, siteId }, to)),
   );
   const { ids, source } = await stageCampaign(
     from,
-    people.map(({ id }) => id),
+    recipients.map(({ id }) => id),
   );
   provider.latencyMs = 100;
   const running = mailroom.runLane(orgId, configId);

@@ -212,8 +212,8 @@ test("a login with the old password that is concurrent with a reset opens no ses
   );
   await accounts.resetPassword(token, "quite a new password");
   const opened = await Promise.all(logins);
-  const left = await Promise.all(opened.flatMap((one) => (one ? [alive(one.token)] : [])));
-  expect(left).not.toContain(true);
+  const openSessions = await Promise.all(opened.flatMap((one) => (one ? [alive(one.token)] : [])));
+  expect(openSessions).not.toContain(true);
   expect(
     await queryAll(ranges.userSessions(caller.orgId, caller.userId), { consistent: true }),
   ).toEqual([]);

@@ -134,11 +134,11 @@ test("retries a plain write after a conflict with a transaction", async () => {
 });
 
 test("sends rejected SQS messages again, and throws if SQS keeps rejecting them", async () => {
-  const taken: string[] = [];
+  const accepted: string[] = [];
   let calls = 0;
   sqs.on(SendMessageBatchCommand).callsFake(({ Entries }: sqsSdk.SendMessageBatchCommandInput) => {
     const failing = calls++ === 0 ? Entries!.slice(1) : [];
-    taken.push(
+    accepted.push(
       ...Entries!
         .filter((entry) => !failing.includes(entry))
         .map(({ MessageBody }) => JSON.parse(MessageBody!).sendId),
@@ -149,7 +149,7 @@ test("sends rejected SQS messages again, and throws if SQS keeps rejecting them"
     queues.send,
     some(3).map((n) => ({ orgId: 1, sendId: n + 1 })),
   );
-  expect(taken).toEqual([1, 2, 3]);
+  expect(accepted).toEqual([1, 2, 3]);
 
   sqs
     .on(SendMessageBatchCommand)

@@ -45,13 +45,13 @@ const [moments, batches, mailsInBatch] = [40, 10, Math.ceil(eventsInAll / 150)];
 const mostOfOne = 18;
 type Event = Omit<QueuedEvent, "id">;
 
-interface Story {
+interface SendHistory {
   send: Send;
   /** The status after the hand-over. */
-  began: "sent" | "failed" | "uncertain";
+  firstStatus: "sent" | "failed" | "uncertain";
   day: string;
   /** The events in the order of their arrival, without repetitions. */
-  heard: { event: Event; day: string }[];
+  arrivedEvents: { event: Event; day: string }[];
 }
 
 const chance = seededRandom(7);
@@ -91,45 +91,45 @@ test("all figures equal the raw history for repeated events in any order", {
     }),
   );
   const senders = [first, { ...first, configId }, { ...first, siteId, configId }];
-  const [stories, told]: [Story[], Event[]] = [[], []];
+  const [sendHistories, postedEvents]: [SendHistory[], Event[]] = [[], []];
   for (let moment = 0; moment < moments; moment++) {
     if (moment % (moments / batches) === 0)
-      stories.push(...(await handedOver(pick(senders), moment, stories)));
+      sendHistories.push(...(await handOverBatch(pick(senders), moment, sendHistories)));
     const day = dayAt(clock.now());
-    const fresh = happening(stories, Math.ceil((eventsInAll * 0.85) / moments), day);
+    const fresh = happening(sendHistories, Math.ceil((eventsInAll * 0.85) / moments), day);
     const doubled = Array.from({ length: Math.ceil((eventsInAll * 0.15) / moments) }, () =>
-      pick(told.length ? told : fresh),
+      pick(postedEvents.length ? postedEvents : fresh),
     );
-    await tell(hearing.id, shuffled([...fresh, ...doubled]));
-    told.push(...fresh);
+    await postWebhooks(hearing.id, shuffled([...fresh, ...doubled]));
+    postedEvents.push(...fresh);
     // Like the schedule. Other days are rolled up much later.
-    if (moment % 13 === 12) await folded();
+    if (moment % 13 === 12) await rollUpDays();
     clock.advanceClock(chance() * 5 * 86_400);
   }
-  expect(told.length).toBeGreaterThan(eventsInAll * 0.8);
-  await agree(senders, stories, told);
-  await folded();
+  expect(postedEvents.length).toBeGreaterThan(eventsInAll * 0.8);
+  await expectFiguresAgree(senders, sendHistories, postedEvents);
+  await rollUpDays();
   const items = await queryAll<{ sk: string }>(ranges.days(caller.orgId, first.siteId));
   const over = dayAt(clock.addSeconds(-3 * 86_400));
   expect(items.filter(({ sk }) => sk.includes("#") && sk.slice(0, 10) < over)).toEqual([]);
-  await agree(senders, stories, told);
+  await expectFiguresAgree(senders, sendHistories, postedEvents);
 });
 
 /** Posts the events like SendGrid, 100 in a request, and runs the worker of the queue. */
-async function tell(configId: number, events: Event[]) {
+async function postWebhooks(configId: number, events: Event[]) {
   const query = { config_id: String(configId) };
   for (const some of splitIntoBatches(events, 100)) {
     const { rawBody, headers } = signByProvider.sendgrid!(some.map(rowOf), clock.now());
-    const asked = {
+    const request = {
       raw: rawBody,
       headers: { ...(headers as Record<string, string>), "content-type": "application/json" },
       query,
     };
-    expect((await invokeRoute(providerWebhooks, "POST /webhooks/sendgrid", asked)).status).toBe(
+    expect((await invokeRoute(providerWebhooks, "POST /webhooks/sendgrid", request)).status).toBe(
       200,
     );
   }
-  const heard = mailroom.pendingMessages.filter(
+  const queuedMessages = mailroom.pendingMessages.filter(
     ({ queue }) => queue === queues.providerEvents.name,
   );
   mailroom.pendingMessages.splice(
@@ -137,7 +137,7 @@ async function tell(configId: number, events: Event[]) {
     Infinity,
     ...mailroom.pendingMessages.filter(({ queue }) => queue !== queues.providerEvents.name),
   );
-  const received = heard.map(({ body }, i) => ({
+  const received = queuedMessages.map(({ body }, i) => ({
     messageId: `m${i}`,
     attempt: 1,
     body: queues.providerEvents.message.parse(body),
@@ -157,7 +157,7 @@ const rowOf = ({ type, email, sendId, providerEventId, timestamp, data, automate
   ...(automated && { sg_machine_open: true }),
 });
 
-async function folded() {
+async function rollUpDays() {
   for (const shard of [0, 1, 2, 3]) await due.drain("DAY", shard);
 }
 
@@ -169,11 +169,11 @@ const domains = [
 ];
 
 /** Sends a batch of which some mails are refused and some are uncertain. */
-async function handedOver(
+async function handOverBatch(
   from: mailroom.TestSender,
   moment: number,
-  before: Story[],
-): Promise<Story[]> {
+  before: SendHistory[],
+): Promise<SendHistory[]> {
   const recipients = Array.from({ length: mailsInBatch }, (_, i) => ({
     to: `${below(25) === 0 ? "refused" : "p"}-${moment}-${i}@${pick(domains)}`,
   }));
@@ -186,7 +186,12 @@ async function handedOver(
   const known = new Set(before.map(({ send }) => send.id));
   const all = (await mailroom.listAllSends(from)).filter(({ id }) => !known.has(id));
   expect(all).toHaveLength(mailsInBatch);
-  return all.map((send) => ({ send, began: send.status as Story["began"], day, heard: [] }));
+  return all.map((send) => ({
+    send,
+    firstStatus: send.status as SendHistory["firstStatus"],
+    day,
+    arrivedEvents: [],
+  }));
 }
 
 const weights: [EventType, number][] = [
@@ -207,33 +212,34 @@ const bounces = [
   { text: "550 5.7.26 DMARC says no", reason: "authentication", block: true },
   { text: "", reason: "other", block: false },
 ];
-const person = "Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) Safari/605";
+const humanUserAgent = "Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) Safari/605";
 
-function happening(stories: Story[], n: number, day: string): Event[] {
+function happening(sendHistories: SendHistory[], n: number, day: string): Event[] {
   const events: Event[] = [];
   for (let tries = 0; events.length < n && tries < n * 3; tries++) {
-    const story = pick(stories);
-    if (story.began === "failed" || story.heard.length >= mostOfOne) continue;
-    const event = eventOf(story, pick(types), story.heard.length);
-    story.heard.push({ event, day });
+    const sendHistory = pick(sendHistories);
+    if (sendHistory.firstStatus === "failed" || sendHistory.arrivedEvents.length >= mostOfOne)
+      continue;
+    const event = eventOf(sendHistory, pick(types), sendHistory.arrivedEvents.length);
+    sendHistory.arrivedEvents.push({ event, day });
     events.push(event);
   }
   return events;
 }
 
-function eventOf({ send, heard }: Story, type: EventType, n: number): Event {
+function eventOf({ send, arrivedEvents }: SendHistory, type: EventType, n: number): Event {
   const since = Date.parse(send.createdAt);
-  const arrived = heard.find(({ event }) => event.type === "delivered")?.event.timestamp;
+  const arrived = arrivedEvents.find(({ event }) => event.type === "delivered")?.event.timestamp;
   // Scanners click immediately after the delivery.
-  const soon = type === "click" && arrived && chance() < 0.3;
-  const wanted = soon
+  const isScan = type === "click" && arrived && chance() < 0.3;
+  const targetTime = isScan
     ? Date.parse(arrived) + below(20_000)
     : since + below(clock.now().getTime() - since + 1000);
   // SendGrid reports whole seconds. No two events have the same time, because only the first
   // failure counts.
-  const taken = new Set(heard.map(({ event }) => Date.parse(event.timestamp)));
-  let at = Math.floor(wanted / 1000) * 1000;
-  while (taken.has(at)) at += 1000;
+  const usedTimes = new Set(arrivedEvents.map(({ event }) => Date.parse(event.timestamp)));
+  let at = Math.floor(targetTime / 1000) * 1000;
+  while (usedTimes.has(at)) at += 1000;
   const bounce = pick(bounces);
   return {
     type,
@@ -242,7 +248,9 @@ function eventOf({ send, heard }: Story, type: EventType, n: number): Event {
     providerEventId: `${type}-${send.id}-${n}`,
     timestamp: new Date(at).toISOString(),
     data: {
-      ...(type === "open" && { userAgent: chance() < 0.15 ? "Barracuda Sentinel" : person }),
+      ...(type === "open" && {
+        userAgent: chance() < 0.15 ? "Barracuda Sentinel" : humanUserAgent,
+      }),
       ...(type === "bounce" && {
         bounceType: chance() < 0.5 ? ("hard" as const) : ("soft" as const),
         reason: bounce.text,
@@ -255,7 +263,7 @@ function eventOf({ send, heard }: Story, type: EventType, n: number): Event {
 type Sum = Record<string, number>;
 
 /** The counters to which a send with these events contributes. */
-function countsOf({ began }: Story, events: Event[]): Sum {
+function countsOf({ firstStatus }: SendHistory, events: Event[]): Sum {
   const of = (type: EventType) =>
     events
       .filter((event) => event.type === type)
@@ -281,9 +289,9 @@ function countsOf({ began }: Story, events: Event[]): Sum {
   const isBlock = bounce?.block ?? false;
   const hard = failure?.data.bounceType === "hard";
   return {
-    sent: began === "sent" || (began === "uncertain" && events.length) ? 1 : 0,
-    uncertain: began === "uncertain" && !events.length ? 1 : 0,
-    failed: began === "failed" || failure ? 1 : 0,
+    sent: firstStatus === "sent" || (firstStatus === "uncertain" && events.length) ? 1 : 0,
+    uncertain: firstStatus === "uncertain" && !events.length ? 1 : 0,
+    failed: firstStatus === "failed" || failure ? 1 : 0,
     dropped: failure?.type === "dropped" ? 1 : 0,
     delivered: reached ? 1 : 0,
     bounced: bounce ? 1 : 0,
@@ -304,15 +312,17 @@ function countsOf({ began }: Story, events: Event[]): Sum {
 }
 
 /** The counters of each day, from the events that arrived on it. */
-function daily(stories: Story[]): Days {
-  const parts = stories.flatMap((story) => {
-    const days = [...new Set([story.day, ...story.heard.map(({ day }) => day)])].sort();
+function countsByDay(sendHistories: SendHistory[]): Days {
+  const parts = sendHistories.flatMap((sendHistory) => {
+    const days = [
+      ...new Set([sendHistory.day, ...sendHistory.arrivedEvents.map(({ day }) => day)]),
+    ].sort();
     const until = (day: string | undefined): Sum =>
       day === undefined
         ? {}
         : countsOf(
-            story,
-            story.heard.flatMap((one) => (one.day <= day ? [one.event] : [])),
+            sendHistory,
+            sendHistory.arrivedEvents.flatMap((one) => (one.day <= day ? [one.event] : [])),
           );
     return days.map((day, i) => ({ day, sum: added([until(day)], [until(days[i - 1])]) }));
   });
@@ -372,29 +382,38 @@ function figures(days: Days, from: string, to: string) {
 const daysBefore = (day: string, n: number) =>
   new Date(Date.parse(day) - n * 86_400_000).toISOString().slice(0, 10);
 
-async function agree(senders: mailroom.TestSender[], stories: Story[], told: Event[]) {
+async function expectFiguresAgree(
+  senders: mailroom.TestSender[],
+  sendHistories: SendHistory[],
+  postedEvents: Event[],
+) {
   const [{ caller, siteId }] = senders as [mailroom.TestSender];
   const today = dayAt(clock.now());
   for (const site of [undefined, siteId]) {
-    const mine = stories.filter(({ send }) => site === undefined || send.siteId === site);
-    const by = <K>(key: (send: Send) => K) =>
+    const siteHistories = sendHistories.filter(
+      ({ send }) => site === undefined || send.siteId === site,
+    );
+    const groupDays = <K>(key: (send: Send) => K) =>
       new Map(
-        [...Map.groupBy(mine, ({ send }) => key(send))].map(([one, some]) => [one, daily(some)]),
+        [...Map.groupBy(siteHistories, ({ send }) => key(send))].map(([one, some]) => [
+          one,
+          countsByDay(some),
+        ]),
       );
     const raw = {
-      mine,
-      days: daily(mine),
-      domains: by(({ toEmail }) => domainOf(toEmail)),
-      configs: by((send) => send.sendingConfigId),
+      siteHistories: siteHistories,
+      days: countsByDay(siteHistories),
+      domains: groupDays(({ toEmail }) => domainOf(toEmail)),
+      configs: groupDays((send) => send.sendingConfigId),
     };
     for (const period of analyticsPeriods) await agreeOn(caller, raw, site, period, today);
-    await agreeOnLists(caller, mine, site, told);
+    await agreeOnLists(caller, siteHistories, site, postedEvents);
   }
 }
 
 type Days = Map<string, Sum>;
 interface Raw {
-  mine: Story[];
+  siteHistories: SendHistory[];
   days: Days;
   domains: Map<string, Days>;
   configs: Map<number | null | undefined, Days>;
@@ -407,7 +426,7 @@ async function agreeOn(
   period: AnalyticsPeriod,
   today: string,
 ) {
-  const { mine, days } = raw;
+  const { siteHistories, days } = raw;
   const length = Number.parseInt(period, 10);
   const [from, before] = [daysBefore(today, length - 1), daysBefore(today, 2 * length - 1)];
   const last = daysBefore(from, 1);
@@ -434,7 +453,7 @@ async function agreeOn(
   expect(await getDashboard(caller, { period, siteId })).toMatchObject({
     totals,
     previous: { totals: previous },
-    sends: { total: mine.length },
+    sends: { total: siteHistories.length },
   });
   await agreeOnDelivery(caller, raw, siteId, period, { from, today });
 }
@@ -519,13 +538,13 @@ const pickOf = (one: object, names: string[]) =>
 /** Checks that GET /events and GET /sends return the same history. */
 async function agreeOnLists(
   caller: mailroom.TestSender["caller"],
-  mine: Story[],
+  siteHistories: SendHistory[],
   siteId: number | undefined,
-  told: Event[],
+  postedEvents: Event[],
 ) {
-  const ids = new Set(mine.map(({ send }) => send.id));
+  const ids = new Set(siteHistories.map(({ send }) => send.id));
   for (const type of [undefined, ...eventTypes]) {
-    const events = told.filter(
+    const events = postedEvents.filter(
       (event) => ids.has(event.sendId!) && (type === undefined || event.type === type),
     );
     expect(
@@ -533,15 +552,17 @@ async function agreeOnLists(
     ).toBe(events.length);
   }
   const listed = await everySend(caller, siteId);
-  expect(listed).toHaveLength(mine.length);
-  const statuses = new Map(mine.map((story) => [story.send.id, statusOf(story)]));
+  expect(listed).toHaveLength(siteHistories.length);
+  const statuses = new Map(
+    siteHistories.map((sendHistory) => [sendHistory.send.id, statusOf(sendHistory)]),
+  );
   expect(listed.filter(({ id, status }) => statuses.get(id) !== status)).toEqual([]);
 }
 
-function statusOf(story: Story): string {
+function statusOf(sendHistory: SendHistory): string {
   const { failed, bounced, delivered, uncertain } = countsOf(
-    story,
-    story.heard.map(({ event }) => event),
+    sendHistory,
+    sendHistory.arrivedEvents.map(({ event }) => event),
   );
   if (failed || bounced) return "failed";
   if (delivered) return "delivered";

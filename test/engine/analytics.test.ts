@@ -192,7 +192,7 @@ describe("the number of contacts", () => {
 
   test("is compared with the previous period after contacts were created, deleted and changed", async () => {
     const site = await shop();
-    const told = async (period: "7d" | "30d") => {
+    const readFigures = async (period: "7d" | "30d") => {
       const { contacts } = await getOverview(site.caller, { period, interval: "day" });
       expect((await getDashboard(site.caller, { period })).contacts).toEqual(contacts);
       return contacts;
@@ -204,9 +204,9 @@ describe("the number of contacts", () => {
       "dan@example.com",
       "bob@example.com",
     ]);
-    expect(await told("7d")).toEqual({ total: 4, previous: 0, change: null });
+    expect(await readFigures("7d")).toEqual({ total: 4, previous: 0, change: null });
     clock.advanceClock(20 * 86_400);
-    expect(await told("7d")).toEqual({ total: 4, previous: 4, change: 0 });
+    expect(await readFigures("7d")).toEqual({ total: 4, previous: 4, change: 0 });
     await contacts.remove(site.caller, ann.id);
     const [eve] = await upserted(site, ["eve@example.com", "fay@example.com", "dan@example.com"]);
     for (let n = 0; n < 5; n++)
@@ -214,8 +214,8 @@ describe("the number of contacts", () => {
         email: `eve${n}@example.com`,
       });
     await submitForm((await createForm(site)).id, { email: "gus@example.com" });
-    expect(await told("7d")).toEqual({ total: 6, previous: 4, change: 0.5 });
-    expect(await told("30d")).toEqual({ total: 6, previous: 0, change: null });
+    expect(await readFigures("7d")).toEqual({ total: 6, previous: 4, change: 0.5 });
+    expect(await readFigures("30d")).toEqual({ total: 6, previous: 0, change: null });
   });
 
   test("is removed for days before the longest period", async () => {
@@ -230,19 +230,19 @@ describe("the number of contacts", () => {
     expect(
       last.flatMap((counter) => Object.keys(counter).filter((name) => /^d\d+$/.test(name))).length,
     ).toBeLessThanOrEqual(7 * 16);
-    const { contacts: told } = await getDashboard(site.caller, { period: "90d" });
-    expect(told).toEqual({ total: 720, previous: 360, change: 1 });
+    const { contacts: shownContacts } = await getDashboard(site.caller, { period: "90d" });
+    expect(shownContacts).toEqual({ total: 720, previous: 360, change: 1 });
   });
 
   test("stays the sum of the days after crashes", async () => {
     const site = await shop();
-    const agree = async () => {
-      const there = (await readAllContacts(site)).length;
+    const expectAgreement = async () => {
+      const storedCount = (await readAllContacts(site)).length;
       const grown = (await counters(site)).reduce(
         (sum, counter) => sum + growthSince(counter, "2000-01-01"),
         0,
       );
-      expect([await countedContacts(site), grown]).toEqual([there, there]);
+      expect([await countedContacts(site), grown]).toEqual([storedCount, storedCount]);
     };
     const ways: (() => Promise<unknown>)[] = [
       () => createContact(site, `${crypto.randomUUID()}@example.com`),
@@ -256,7 +256,7 @@ describe("the number of contacts", () => {
     for (const way of ways)
       await crashAtSomeSteps(async (kill) => {
         await kill(way);
-        await agree();
+        await expectAgreement();
       });
   });
 });

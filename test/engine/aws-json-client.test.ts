@@ -116,11 +116,11 @@ test.each(Object.keys(samples))("%s has the body and the headers of the SDK", as
   await documents.send(new SdkCommand(input));
   const OurCommand = (commands as unknown as Record<string, CommandClass>)[name]!;
   await client.send(new OurCommand(input));
-  const [theirs, ours] = received;
-  expect(JSON.parse(ours!.body)).toEqual(JSON.parse(theirs!.body));
+  const [sdkRequest, ownRequest] = received;
+  expect(JSON.parse(ownRequest!.body)).toEqual(JSON.parse(sdkRequest!.body));
   for (const header of ["host", "content-type", "x-amz-target"])
-    expect(ours!.headers[header]).toBe(theirs!.headers[header]);
-  expect(ours!.headers.authorization).toMatch(
+    expect(ownRequest!.headers[header]).toBe(sdkRequest!.headers[header]);
+  expect(ownRequest!.headers.authorization).toMatch(
     /^AWS4-HMAC-SHA256 Credential=\w+\/\d{8}\/us-east-1\/dynamodb\/aws4_request, SignedHeaders=/,
   );
 });
@@ -129,8 +129,8 @@ test("an item comes back with the values that were stored", async () => {
   await client.send(new commands.PutCommand({ TableName: "t", Item: values }));
   answers.push({ body: { Item: JSON.parse(received[0]!.body).Item } });
   const { Item } = await client.send(getItem());
-  const { absent: _, ...stored } = values;
-  expect(Item).toEqual(stored);
+  const { absent: _, ...storedValues } = values;
+  expect(Item).toEqual(storedValues);
 });
 
 test("an attribute named __proto__ stays an attribute", async () => {

@@ -179,14 +179,14 @@ describe("a first subscription", () => {
   test("of another installation in the same Stripe account is ignored", async () => {
     const { events } = await payingFor("business");
     const other = await createAccount();
-    const { subscription: ours } = await subscribed("starter");
-    const foreign = structuredClone(events[0]!) as StripeEvent & {
+    const { subscription: ownSubscription } = await subscribed("starter");
+    const foreignEvent = structuredClone(events[0]!) as StripeEvent & {
       data: { object: { metadata: { orgId: string } } };
     };
-    foreign.data.object.metadata.orgId = String(other.caller.orgId);
-    expect((await hear(foreign)).status).toBe(200);
+    foreignEvent.data.object.metadata.orgId = String(other.caller.orgId);
+    expect((await hear(foreignEvent)).status).toBe(200);
     expect(await planOf(other)).toBe("free");
-    expect(ours.status).toBe("active");
+    expect(ownSubscription.status).toBe("active");
   });
 });
 
@@ -194,8 +194,8 @@ describe("a plan change", () => {
   test("charges exactly the amount of the preview", async () => {
     const { shop, subscription } = await subscribed("starter");
     clock.advanceClock(6 * 24 * 3600);
-    const shown = await post<PlanChange>(shop, "/plans/change", { plan: "business" });
-    expect(shown.body.data).toMatchObject({
+    const preview = await post<PlanChange>(shop, "/plans/change", { plan: "business" });
+    expect(preview.body.data).toMatchObject({
       from: "starter",
       to: "business",
       confirmed: false,
@@ -203,7 +203,7 @@ describe("a plan change", () => {
     });
     expect(await planOf(shop)).toBe("starter");
     clock.advanceClock(300);
-    const { amountDueCents, prorationDate, lines } = shown.body.data;
+    const { amountDueCents, prorationDate, lines } = preview.body.data;
     const done = await post<PlanChange>(shop, "/plans/change", {
       plan: "business",
       confirm: true,
@@ -393,7 +393,7 @@ describe("a plan change", () => {
   });
 
   test("matches Stripe's plan after crashes during the request or the webhook", async () => {
-    const told = await crashAtSomeSteps(async (kill) => {
+    const steps = await crashAtSomeSteps(async (kill) => {
       const { shop } = await subscribed("starter");
       const body = { plan: "growth", confirm: true, prorationDate: clock.epochSeconds() };
       await kill(() => post(shop, "/plans/change", body));
@@ -403,7 +403,7 @@ describe("a plan change", () => {
         stripe.invoices.filter((one) => one.customer === stripe.invoices[0]!.customer),
       ).toHaveLength(2);
     });
-    expect(told.length).toBeGreaterThan(5);
+    expect(steps.length).toBeGreaterThan(5);
     await crashAtSomeSteps(async (kill) => {
       const { shop, events } = await payingFor("growth");
       await kill(() => hear(events[0]!));
@@ -580,13 +580,13 @@ describe("a Stripe event", () => {
     const [event] = events as [StripeEvent];
     const signed = stripe.toWebhookCall(event);
     const tampered = Buffer.from(signed.raw.toString().replace("growth", "enterprise"));
-    const asked = [
+    const requests = [
       stripe.toWebhookCall(event, { secret: "whsec_other" }),
       stripe.toWebhookCall(event, { at: clock.epochSeconds() - 400 }),
       { raw: tampered, headers: signed.headers },
       { raw: signed.raw, headers: { "content-type": "application/json" } },
     ];
-    for (const one of asked) {
+    for (const one of requests) {
       const { status, body } = await invokeRoute(billing, "POST /billing/webhooks", one);
       expect([status, body.code]).toEqual([400, "signature_invalid"]);
     }

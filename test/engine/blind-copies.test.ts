@@ -129,10 +129,10 @@ test("events about the blind copy change neither the send nor counters nor suppr
   const id = await send("dee@example.com");
   await mailroom.runWorkers();
   const ofCopy = { email: archive.toUpperCase() };
-  const told = (["bounce", "spam_report", "unsubscribe", "open", "delivered"] as const).map(
+  const copyEvents = (["bounce", "spam_report", "unsubscribe", "open", "delivered"] as const).map(
     (type, i) => createEvent(id, type, i, ofCopy),
   );
-  await applyMessages(await createEventMessage(orgId, told));
+  await applyMessages(await createEventMessage(orgId, copyEvents));
   expect(await findDetail(from.caller, id)).toMatchObject({
     status: "sent",
     events: [],
@@ -141,7 +141,7 @@ test("events about the blind copy change neither the send nor counters nor suppr
   });
   await applyMessages(
     await createEventMessage(orgId, [
-      ...told,
+      ...copyEvents,
       createEvent(id, "delivered", 9, { email: "Dee@example.com" }),
     ]),
   );

@@ -41,12 +41,12 @@ interface Mailing {
 }
 
 async function createMailing(from: mailroom.TestSender, n: number): Promise<Mailing> {
-  const word = crypto.randomUUID().slice(0, 8);
+  const prefix = crypto.randomUUID().slice(0, 8);
   const recipients = await Promise.all(
     Array.from({ length: n }, async (_, i) => {
       const { id } = await contacts.create(from.caller, {
         siteId: from.siteId,
-        ...newContact(`${word}-${i}@example.com`, { firstName: `P${i}` }),
+        ...newContact(`${prefix}-${i}@example.com`, { firstName: `P${i}` }),
       });
       return contacts.findItem(from.caller, id);
     }),
@@ -85,7 +85,7 @@ async function stage(
 const stageEach = async (mailing: Mailing): Promise<number[]> =>
   (
     await Promise.all(
-      mailing.recipients.map((person) => stage({ ...mailing, recipients: [person] })),
+      mailing.recipients.map((recipient) => stage({ ...mailing, recipients: [recipient] })),
     )
   ).flat();
 

@@ -186,18 +186,18 @@ test.each(sampleOf(1, ["cancel", "poll"], "cancellation"))(
       const id = await startHalfway(from);
       if (moment === "cancel") await kill(() => state.cancel(from.caller, id));
       expect(await state.cancel(from.caller, id)).toMatchObject({ status: "cancelled" });
-      const gone = from.provider.mails.length;
+      const sentCount = from.provider.mails.length;
       if (moment === "poll") await kill(() => pollBroadcast(keyOf(from, id)));
       await readConsistentNumbers(from, id);
       await runWorkers(anHour);
-      const told = await readConsistentNumbers(from, id);
-      expect(told).toMatchObject({
-        sent: gone,
+      const totals = await readConsistentNumbers(from, id);
+      expect(totals).toMatchObject({
+        sent: sentCount,
         queued: 0,
         sending: 0,
-        cancelled: told.accepted - gone,
+        cancelled: totals.accepted - sentCount,
       });
-      expect(expectNoDuplicates(from)).toHaveLength(gone);
+      expect(expectNoDuplicates(from)).toHaveLength(sentCount);
       expect(await readCampaign(from, id)).toMatchObject({
         status: "cancelled",
         finishedAt: expect.any(String),
@@ -254,7 +254,7 @@ describe("a worker that is paused past its lease", () => {
         const { id } = await createDraft(from);
         await state.sendNow(from.caller, id);
         from.provider.mails.length = 0;
-        for (const one of emailShards) await fanOut.runFanOut(keyOf(from, id), one);
+        for (const shard of emailShards) await fanOut.runFanOut(keyOf(from, id), shard);
         await pause(() => runLane(from.caller.orgId, from.configId));
         await expectAllSent(from, id, ids.length);
         // Without idempotency keys, a claimed call must not be repeated: its mails are uncertain.

@@ -84,13 +84,13 @@ describe("the audience", () => {
       sent: n,
     });
     expect(expectNoDuplicates(from)).toHaveLength(n);
-    const told = await readCampaign(from, id);
-    expect(told).toMatchObject({
+    const finished = await readCampaign(from, id);
+    expect(finished).toMatchObject({
       status: "sent",
       finishedAt: expect.any(String),
       stats: { recipients: n, sent: n },
     });
-    expect(told.sendingConfigLabel).toBe("Shop <shop@example.com>");
+    expect(finished.sendingConfigLabel).toBe("Shop <shop@example.com>");
     const { sends: listed } = await sends.list(from.caller, { limit: 10 }, { campaignId: id });
     expect(listed.map(({ campaignId, status }) => [campaignId, status])).toEqual(
       Array(10).fill([id, "sent"]),
@@ -190,8 +190,8 @@ describe("the audience", () => {
           accepted: 31,
           sent: 31,
         });
-        const theirs = from.provider.mails.filter(({ to }) => to === first || to === second);
-        expect(theirs).toHaveLength(1);
+        const mailsToBoth = from.provider.mails.filter(({ to }) => to === first || to === second);
+        expect(mailsToBoth).toHaveLength(1);
         expect(expectNoDuplicates(from)).toHaveLength(31);
         await from.provider.stop();
       }
@@ -206,8 +206,8 @@ describe("the audience", () => {
     await state.sendNow(from.caller, id);
     for (const shard of emailShards.slice(0, 8)) await fanOut.runFanOut(keyOf(from, id), shard);
     await mailroom.runLane(from.caller.orgId, from.configId);
-    const { sends: gone } = await sends.list(from.caller, { limit: 100 }, {});
-    await expired(from, new Set(gone.map((send) => blockOf(send.id))));
+    const { sends: firstSends } = await sends.list(from.caller, { limit: 100 }, {});
+    await expired(from, new Set(firstSends.map((send) => blockOf(send.id))));
     await contacts.change(from.caller, contactId, { email: second });
     await runWorkers(anHour);
     expect(await readConsistentNumbers(from, id)).toMatchObject({
@@ -295,8 +295,8 @@ describe("scheduling", () => {
     // No worker runs for two hours.
     clock.advanceClock(2.05 * 3600);
     await runWorkers(anHour);
-    const told = await readCampaign(from, held.id);
-    expect(told).toMatchObject({
+    const finished = await readCampaign(from, held.id);
+    expect(finished).toMatchObject({
       status: "held",
       statusReason: expect.stringContaining("more than an hour ago"),
     });
@@ -437,21 +437,21 @@ describe("concurrent requests", () => {
     const { id } = await createDraft(from);
     await state.sendNow(from.caller, id);
     const key = keyOf(from, id);
-    const held = Promise.withResolvers<void>();
-    from.provider.gate = held.promise;
+    const gate = Promise.withResolvers<void>();
+    from.provider.gate = gate.promise;
     await Promise.all(emailShards.map((shard) => fanOut.runFanOut(key, shard)));
     const running = mailroom.runLane(from.caller.orgId, from.configId);
     while (from.provider.calls.length < minParallelCalls) await clock.sleep(5);
     await state.cancel(from.caller, id);
     // Calls in flight cannot be undone.
     const underWay = from.provider.calls.reduce((sum, { recipients }) => sum + recipients, 0);
-    held.resolve();
+    gate.resolve();
     await running;
     await runWorkers(anHour);
     expect(from.provider.mails).toHaveLength(underWay);
     expect(underWay).toBeLessThan(300);
-    const told = await readConsistentNumbers(from, id);
-    expect(told).toMatchObject({ queued: 0, sending: 0, sent: underWay });
+    const totals = await readConsistentNumbers(from, id);
+    expect(totals).toMatchObject({ queued: 0, sending: 0, sent: underWay });
     expectNoDuplicates(from);
     expect((await readCampaign(from, id)).finishedAt).not.toBeNull();
     await from.provider.stop();
@@ -522,7 +522,7 @@ describe("concurrent requests", () => {
 });
 
 describe("an A/B test", () => {
-  async function tested(
+  async function runAbTest(
     fields: object[],
     opens: (variantId: number, i: number) => boolean | "by a machine",
   ) {
@@ -554,17 +554,17 @@ describe("an A/B test", () => {
     expect((await readCampaign(from, id)).winner).toBeNull();
     expect((await readConsistentNumbers(from, id)).queued).toBe(before.queued);
     await runWorkers({ forSeconds: 2 * 3600 });
-    const told = await readCampaign(from, id);
-    expect(told.status).toBe("sent");
+    const finished = await readCampaign(from, id);
+    expect(finished.status).toBe("sent");
     expect(expectNoDuplicates(from)).toHaveLength(120);
     await readConsistentNumbers(from, id);
     await from.provider.stop();
-    return { from, before, told, made };
+    return { from, before, campaign: finished, made };
   }
 
   test("sends the variant with more opens to the rest, and stores the variant with each send", async () => {
     let better = 0;
-    const { from, told, made, before } = await tested(
+    const { from, campaign, made, before } = await runAbTest(
       [{ subject: "Dull" }, { html: "<p>Great</p>", subject: "Great" }],
       (variantId, i) => {
         better ||= variantId;
@@ -573,14 +573,14 @@ describe("an A/B test", () => {
     );
     expect(before.sent).toBeGreaterThan(30);
     expect(before.sent).toBeLessThan(90);
-    expect(told.winner).toMatchObject({ variantId: better, reason: "best" });
-    const winning = told.variants.find(({ id }) => id === better)!;
+    expect(campaign.winner).toMatchObject({ variantId: better, reason: "best" });
+    const winning = campaign.variants.find(({ id }) => id === better)!;
     expect(winning).toMatchObject({ isWinner: true, openRate: 1 });
-    expect(told.variants.reduce((sum, { recipients }) => sum + recipients, 0)).toBe(120);
+    expect(campaign.variants.reduce((sum, { recipients }) => sum + recipients, 0)).toBe(120);
     expect(winning.recipients).toBeGreaterThan(before.queued);
     // The figures of the decision do not change when the rest opens the mail too.
-    const result = told.winner!.results.find(({ variantId }) => variantId === better)!;
-    expect(told.winner!.results.reduce((sum, { delivered }) => sum + delivered, 0)).toBe(
+    const result = campaign.winner!.results.find(({ variantId }) => variantId === better)!;
+    expect(campaign.winner!.results.reduce((sum, { delivered }) => sum + delivered, 0)).toBe(
       before.sent,
     );
     expect(result).toEqual({
@@ -594,7 +594,11 @@ describe("an A/B test", () => {
     expect(from.provider.mails.filter((mail) => mail.subject === subject)).toHaveLength(
       winning.recipients,
     );
-    const { sends: all } = await sends.list(from.caller, { limit: 100 }, { campaignId: told.id });
+    const { sends: all } = await sends.list(
+      from.caller,
+      { limit: 100 },
+      { campaignId: campaign.id },
+    );
     for (const send of all)
       expect(made.find(({ id }) => id === send.variantId)?.subject).toBe(send.subject);
   });
@@ -604,21 +608,21 @@ describe("an A/B test", () => {
       { subject: "A", weight: 40 },
       { subject: "B", weight: 60 },
     ];
-    const { told, made } = await tested(fields, () => "by a machine");
-    expect(told.stats).toMatchObject({ opened: 0, openedTotal: expect.any(Number) });
-    expect(told.stats.openedTotal).toBeGreaterThan(30);
-    expect(told.winner).toMatchObject({ variantId: made[1]!.id, reason: "no_data" });
+    const { campaign, made } = await runAbTest(fields, () => "by a machine");
+    expect(campaign.stats).toMatchObject({ opened: 0, openedTotal: expect.any(Number) });
+    expect(campaign.stats.openedTotal).toBeGreaterThan(30);
+    expect(campaign.winner).toMatchObject({ variantId: made[1]!.id, reason: "no_data" });
   });
 
   test("picks the greater weight if the rates are equal", async () => {
-    const { told, made } = await tested(
+    const { campaign, made } = await runAbTest(
       [
         { subject: "A", weight: 40 },
         { subject: "B", weight: 60 },
       ],
       () => true,
     );
-    expect(told.winner).toMatchObject({ variantId: made[1]!.id, reason: "tie" });
+    expect(campaign.winner).toMatchObject({ variantId: made[1]!.id, reason: "tie" });
   });
 
   test("without a test phase sends variants by weight at once", async () => {
@@ -631,10 +635,10 @@ describe("an A/B test", () => {
     ];
     await state.sendNow(from.caller, id);
     await runWorkers(anHour);
-    const told = await variants.list(from.caller, id);
+    const campaignVariants = await variants.list(from.caller, id);
     const [ofA, ofB] = [
-      told.find((one) => one.id === a.id)!.recipients,
-      told.find((one) => one.id === b.id)!.recipients,
+      campaignVariants.find((one) => one.id === a.id)!.recipients,
+      campaignVariants.find((one) => one.id === b.id)!.recipients,
     ];
     expect(ofA + ofB).toBe(400);
     expect(ofA).toBeGreaterThan(250);
@@ -643,8 +647,8 @@ describe("an A/B test", () => {
     await from.provider.stop();
   });
 
-  /** A campaign to 60 people, of whom some have had its test. */
-  async function pausedInItsTest() {
+  /** A paused campaign to 60 contacts, of whom some have got a variant of the test. */
+  async function createPausedTest() {
     const from = await createCampaignSender();
     await insertListMembers(from, 60);
     const { id } = await createDraft(from, {
@@ -659,7 +663,7 @@ describe("an A/B test", () => {
   }
 
   test("paused and cancelled before the winner is picked never sends the rest", async () => {
-    const { from, id, sent } = await pausedInItsTest();
+    const { from, id, sent } = await createPausedTest();
     await runWorkers({ forSeconds: 7200 });
     expect((await readConsistentNumbers(from, id)).sent).toBe(sent);
     await state.cancel(from.caller, id);
@@ -673,7 +677,7 @@ describe("an A/B test", () => {
   });
 
   test("paused until the rest has expired ends without it", async () => {
-    const { from, id, sent } = await pausedInItsTest();
+    const { from, id, sent } = await createPausedTest();
     const waiting = await queryAll<held.SuspendedChunk>(
       ranges.suspendedChunks(from.caller.orgId, { kind: "campaign", id }),
       { consistent: true },
@@ -691,7 +695,7 @@ describe("an A/B test", () => {
   });
 });
 
-test("too many bounces after 500 emails pause the campaign with a reason, and counting restarts when it is resumed", async () => {
+test("too many bounces after 500 emails pause the campaign; counting restarts when it is resumed", async () => {
   const from = await createCampaignSender();
   const { orgId } = from.caller;
   await insertListMembers(from, 1500);
@@ -710,8 +714,8 @@ test("too many bounces after 500 emails pause the campaign with a reason, and co
     .map(({ sendId }) => createEvent(sendId, "bounce", 5, { data: { bounceType: "hard" } }));
   await applyMessages(await createEventMessage(orgId, bounced));
   await runWorkers({ forSeconds: 600 });
-  const told = await readCampaign(from, id);
-  expect(told).toMatchObject({
+  const finished = await readCampaign(from, id);
+  expect(finished).toMatchObject({
     status: "paused",
     statusReason: expect.stringMatching(/^[56][.\d]* % of \d+ mails bounced, more than 5 %/),
   });

@@ -60,7 +60,7 @@ test("accepts 60 concurrent sends paid by credits and counts them exactly", asyn
   await from.provider.stop();
 });
 
-test(`accepts and counts single sends and batches exactly once, despite throttling and lost responses (SEED=${seed})`, async () => {
+test(`accepts and counts each send once, despite throttling and lost responses (SEED=${seed})`, async () => {
   const from = await mailroom.createSender("resend");
   proxy.set({ throttled: 0.02, lost: 0.03 });
   const [singles, batches] = await Promise.all([

@@ -175,7 +175,7 @@ describe("events of providers", () => {
     await insertMany([{ key: keys.send(orgId, id), item: sentItem(id, siteId, "ann@x.com") }]);
     return id;
   }
-  const told = ({ orgId }: TestSite, sendId: number, types: QueuedEvent["type"][]) =>
+  const applyEvents = ({ orgId }: TestSite, sendId: number, types: QueuedEvent["type"][]) =>
     createEventMessage(
       orgId,
       types.map((type, i) => createEvent(sendId, type, 60 * (i + 1), { email: "ann@x.com" })),
@@ -185,7 +185,7 @@ describe("events of providers", () => {
     await crashAtSomeSteps(async (kill) => {
       const shop = await createTestSite();
       const { id } = await createContact(shop, "ann@x.com");
-      const events = await told(shop, await mailed(shop), ["open", "open", "click"]);
+      const events = await applyEvents(shop, await mailed(shop), ["open", "open", "click"]);
       await kill(() => applyMessages(events));
       await applyMessages(events);
       expect(await contacts.find(shop.caller, id)).toMatchObject({
@@ -200,11 +200,11 @@ describe("events of providers", () => {
   test("unsubscribe an address in the site that sent the mail, with or without a contact", async () => {
     const shop = await createTestSite();
     const { id } = await createContact(shop, "ann@x.com");
-    await applyMessages(await told(shop, await mailed(shop), ["unsubscribe"]));
+    await applyMessages(await applyEvents(shop, await mailed(shop), ["unsubscribe"]));
     expect(await contacts.find(shop.caller, id)).toMatchObject({ status: "unsubscribed" });
     expect(await suppressions.find(shop.orgId, "ann@x.com")).toBeUndefined();
     await contacts.remove(shop.caller, id);
-    await applyMessages(await told(shop, await mailed(shop), ["unsubscribe"]));
+    await applyMessages(await applyEvents(shop, await mailed(shop), ["unsubscribe"]));
     expect(await suppressions.find(shop.orgId, "ann@x.com")).toBeUndefined();
     const { items } = await pages.list(
       shop.caller,
@@ -217,7 +217,7 @@ describe("events of providers", () => {
   test("suppress a contact whose mail bounced", async () => {
     const shop = await createTestSite();
     const { id } = await createContact(shop, "ann@x.com", { status: "pending" });
-    await applyMessages(await told(shop, await mailed(shop), ["bounce"]));
+    await applyMessages(await applyEvents(shop, await mailed(shop), ["bounce"]));
     expect(await contacts.find(shop.caller, id)).toMatchObject({ status: "suppressed" });
   });
 });

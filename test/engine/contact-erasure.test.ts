@@ -141,23 +141,23 @@ test("after a crash at any point, a repeated erasure completes, and no personal 
     await scores.changeByHand(shop.caller, ann.id, { delta: 5 });
     await kill(() => erase(shop.caller, ann.id));
     await erase(shop.caller, ann.id).catch((error) => expect(error.kind).toBe("missing"));
-    const left = [
+    const remaining = [
       await findDetail(shop.caller, send.id),
       await queryAll(ranges.overflowEvents(shop.orgId, send.id)),
       await chunks.getChunk(shop.orgId, block, 0),
       await queryAll(ranges.contactLog(shop.orgId, ann.id, "")),
       await get(keys.singleContent(shop.orgId, send.id)),
     ];
-    const text = JSON.stringify(left);
+    const text = JSON.stringify(remaining);
     for (const secret of secrets) expect(text).not.toContain(secret);
-    expect(left[0]).toMatchObject({
+    expect(remaining[0]).toMatchObject({
       toEmail: erasedEmail,
       contactId: null,
       metadata: null,
       status: "delivered",
       events: Array.from({ length: inside + 1 }, () => ({ type: "open" })),
     });
-    expect(left[2]).toMatchObject({
+    expect(remaining[2]).toMatchObject({
       lines: [{ to: erasedEmail }, { to: "bob@x.com", name: "Bob" }],
     });
     await suppressions.remove(shop.orgId, "ann@x.com");
@@ -181,13 +181,13 @@ test("events that arrive during the erasure are stored without personal data", a
   );
   blanking.release();
   await erasing;
-  const left = await get<{ events: object[] }>(address);
-  expect(left).toMatchObject({
+  const remaining = await get<{ events: object[] }>(address);
+  expect(remaining).toMatchObject({
     openedAt: at(30),
     toEmail: erasedEmail,
     events: [{ type: "open", at: at(30) }],
   });
-  for (const secret of secrets) expect(JSON.stringify(left)).not.toContain(secret);
+  for (const secret of secrets) expect(JSON.stringify(remaining)).not.toContain(secret);
 });
 
 test("two recipients of one chunk can be erased concurrently", async () => {

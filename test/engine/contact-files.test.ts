@@ -90,8 +90,8 @@ describe("an export of Pennymail", () => {
     const before = await contactsOf(from);
     const file = await exported(from);
     for (const shop of [to, from]) {
-      const told = await imported(shop, file);
-      expect(told).toMatchObject({ status: "completed", failed: 0, error: null });
+      const result = await imported(shop, file);
+      expect(result).toMatchObject({ status: "completed", failed: 0, error: null });
       const after = await contactsOf(shop);
       expect([...after.keys()].toSorted()).toEqual([...before.keys()].toSorted());
       for (const [email, contact] of before) {
@@ -203,8 +203,8 @@ describe("an export of Mailchimp", () => {
 
 test("an export of listmonk keeps names, attributes and statuses", async () => {
   const shop = await createTestSite();
-  const told = await imported(shop, fixture("listmonk"));
-  expect(told).toMatchObject({
+  const result = await imported(shop, fixture("listmonk"));
+  expect(result).toMatchObject({
     created: 3,
     failed: 0,
     mapping: { attributes: "customFields", name: "fullName" },

@@ -23,13 +23,13 @@ const many = (shop: TestSite, n: number, row: (i: number) => object = () => ({})
   );
 
 /** Page after page by cursor, with `meanwhile` between them. */
-async function walk(
+async function readAllPages(
   shop: TestSite,
   limit: number,
   filter: pages.ContactFilter,
   meanwhile: (turn: number) => Promise<unknown> = async () => {},
 ): Promise<Contact[]> {
-  const seen: Contact[] = [];
+  const readContacts: Contact[] = [];
   let cursor: string | undefined;
   for (let turn = 0; ; turn++) {
     const { items, pagination } = await pages.list(
@@ -37,8 +37,8 @@ async function walk(
       { limit, cursor },
       { siteId: shop.siteId, ...filter },
     );
-    seen.push(...items);
-    if (pagination.nextCursor === null) return seen;
+    readContacts.push(...items);
+    if (pagination.nextCursor === null) return readContacts;
     cursor = pagination.nextCursor;
     await meanwhile(turn);
   }
@@ -54,7 +54,7 @@ test("pages have every remaining contact exactly once while others are created, 
         way: fc.constantFrom("all", "tag", "status", "search"),
         ops: fc.array(fc.constantFrom("add", "remove", "rename", "change"), { maxLength: 8 }),
       }),
-      async ({ n, limit, way, ops }) => {
+      async ({ n, limit, way: method, ops }) => {
         const shop = await createTestSite();
         await many(shop, n, () => ({ tags: ["t"], lastName: "common" }));
         for (const i of [0, 1, 2, 3, 4, 5, 6, 7])
@@ -77,16 +77,16 @@ test("pages have every remaining contact exactly once while others are created, 
           change: async (i) =>
             contacts.change(shop.caller, await idOf(`leaving${i}@x.com`), { status: "pending" }),
         };
-        const seen = emailsOf(
-          await walk(
+        const emails = emailsOf(
+          await readAllPages(
             shop,
             limit,
-            filters[way],
+            filters[method],
             async (turn) => ops[turn] && (await doing[ops[turn]]!(turn)),
           ),
         );
-        expect(new Set(seen).size).toBe(seen.length);
-        const lasting = seen.filter((email) => email.startsWith("p"));
+        expect(new Set(emails).size).toBe(emails.length);
+        const lasting = emails.filter((email) => email.startsWith("p"));
         expect(lasting.toSorted()).toEqual(
           Array.from({ length: n }, (_, i) => `p${String(i).padStart(4, "0")}@x.com`),
         );
@@ -100,10 +100,10 @@ test("a member keeps its position after its address changes", async () => {
   const shop = await createTestSite();
   await many(shop, 20, () => ({ tags: ["t"] }));
   const tagId = (await groups.getOrCreateTags(shop.caller, shop.siteId, ["t"])).get("t")!;
-  const before = await walk(shop, 7, { tagId });
+  const before = await readAllPages(shop, 7, { tagId });
   for (const { id } of before.slice(3, 9))
     await contacts.change(shop.caller, id, { email: `moved${id}@y.com` });
-  const after = await walk(shop, 7, { tagId });
+  const after = await readAllPages(shop, 7, { tagId });
   expect(after.map(({ id }) => id)).toEqual(before.map(({ id }) => id));
   expect(after[4]!.email).toBe(`moved${after[4]!.id}@y.com`);
 });
@@ -180,7 +180,7 @@ test("a search without siteId finds contacts of all sites once, and only one sit
     await upsert({ caller: shop.caller, siteId: siteId }, [...rows, newContact("zoe@y.com")]);
   const all = places.flatMap((siteId) => rows.map(({ email }) => `${siteId} ${email}`));
   for (const limit of [1, 3, 7, 50]) {
-    const seen: Contact[] = [];
+    const readContacts: Contact[] = [];
     let cursor: string | undefined;
     do {
       const { items, pagination } = await pages.list(
@@ -188,10 +188,10 @@ test("a search without siteId finds contacts of all sites once, and only one sit
         { limit, cursor },
         { search: "ann" },
       );
-      seen.push(...items);
+      readContacts.push(...items);
       cursor = pagination.nextCursor ?? undefined;
     } while (cursor !== undefined);
-    expect(seen.map(({ siteId, email }) => `${siteId} ${email}`)).toEqual(all);
+    expect(readContacts.map(({ siteId, email }) => `${siteId} ${email}`)).toEqual(all);
   }
   const third4 = await pages.list(shop.caller, { limit: 4, page: 3 }, { search: "ann" });
   expect(third4.items.map(({ siteId, email }) => `${siteId} ${email}`)).toEqual(all.slice(8, 12));

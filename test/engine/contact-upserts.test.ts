@@ -31,21 +31,21 @@ const save = (shop: TestSite, given: Given[], resubscribe = false) =>
 const addresses = (n: number) => Array.from({ length: n }, (_, i) => ({ email: `p${i}@x.com` }));
 
 /** Checks the counters of contacts and tags against the stored contacts. */
-async function exact(shop: TestSite, names: string[]): Promise<void> {
+async function expectExactCounts(shop: TestSite, names: string[]): Promise<void> {
   const all = await readAllContacts(shop);
   expect(await readContactCount(shop)).toBe(all.length);
   for (const [, id] of await groups.getOrCreateTags(shop.caller, shop.siteId, names)) {
-    const carriers = all.filter(({ tags }) => tags?.has(id)).map((one) => one.id);
+    const taggedIds = all.filter(({ tags }) => tags?.has(id)).map((one) => one.id);
     const { ids, count } = await readGroupMembers(shop, "TAG", id);
     // Memberships are written before the contact. After a crash there can be memberships that the
     // contact does not have yet.
-    expect(ids.filter((one) => carriers.includes(one))).toEqual(carriers.sort((a, b) => a - b));
-    expect(count).toBe(carriers.length);
+    expect(ids.filter((one) => taggedIds.includes(one))).toEqual(taggedIds.sort((a, b) => a - b));
+    expect(count).toBe(taggedIds.length);
   }
 }
 
 /** Checks that the list of each tag has as many contacts as its total. */
-async function shown(shop: TestSite, names: string[]): Promise<void> {
+async function expectListsMatchTotals(shop: TestSite, names: string[]): Promise<void> {
   for (const [, id] of await groups.getOrCreateTags(shop.caller, shop.siteId, names)) {
     const { items, pagination } = await pages.list(shop.caller, { limit: 100 }, { tagId: id });
     expect(items).toHaveLength(pagination.total!);
@@ -61,8 +61,8 @@ test("three concurrent upserts of the same 100 rows create 100 contacts with exa
   expect(outcomes.filter(({ outcome }) => outcome === "created")).toHaveLength(100);
   expect(outcomes.filter(({ outcome }) => outcome === "updated")).toHaveLength(200);
   expect(await readAllContacts(shop)).toHaveLength(100);
-  await exact(shop, ["t0", "t1", "t2", "all"]);
-  await shown(shop, ["t0", "t1", "t2", "all"]);
+  await expectExactCounts(shop, ["t0", "t1", "t2", "all"]);
+  await expectListsMatchTotals(shop, ["t0", "t1", "t2", "all"]);
 });
 
 test("after a crash at any point, rows are complete or missing, and a retry counts each once", async () => {
@@ -72,13 +72,13 @@ test("after a crash at any point, rows are complete or missing, and a retry coun
   }));
   const steps = await crashAtSomeSteps(async (kill) => {
     const shop = await createTestSite();
-    const there = await createContact(shop, "there@x.com", { tags: ["a"] });
+    const existing = await createContact(shop, "there@x.com", { tags: ["a"] });
     const address = keys.idempotency(shop.orgId, "bulk");
     await write(put(address, {}));
     const memory = { key: address, taken: {} };
     await kill(() => ids.withReservedIds(memory, () => save(shop, given)));
-    await exact(shop, ["a", "b"]);
-    await shown(shop, ["a", "b"]);
+    await expectExactCounts(shop, ["a", "b"]);
+    await expectListsMatchTotals(shop, ["a", "b"]);
     const outcomes = await ids.withReservedIds(memory, () => save(shop, given));
     expect(outcomes.map(({ outcome }) => outcome)).toEqual([
       "created",
@@ -86,9 +86,9 @@ test("after a crash at any point, rows are complete or missing, and a retry coun
       "created",
       "updated",
     ]);
-    expect(await contacts.find(shop.caller, there.id)).toMatchObject({ firstName: "New" });
+    expect(await contacts.find(shop.caller, existing.id)).toMatchObject({ firstName: "New" });
     expect(await readAllContacts(shop)).toHaveLength(4);
-    await exact(shop, ["a", "b"]);
+    await expectExactCounts(shop, ["a", "b"]);
   });
   expect(steps.length).toBeGreaterThan(15);
 });
@@ -104,7 +104,7 @@ test("one call with all rows has the same result as one call for each row", asyn
     },
     { requiredKeys: ["email"] },
   );
-  const told = async (shop: TestSite) => {
+  const readResult = async (shop: TestSite) => {
     const all = await contacts.toApiAll(shop.orgId, (await readAllContacts(shop)) as never);
     return all
       .map(({ email, firstName, status, customFields, tags }) => ({
@@ -124,8 +124,8 @@ test("one call with all rows has the same result as one call for each row", asyn
         const [one, many] = [await createTestSite(), await createTestSite()];
         for (const each of given) await save(one, [each as Given], resubscribe);
         await save(many, given as Given[], resubscribe);
-        expect(await told(many)).toEqual(await told(one));
-        await exact(many, ["x", "y", "z"]);
+        expect(await readResult(many)).toEqual(await readResult(one));
+        await expectExactCounts(many, ["x", "y", "z"]);
       },
     ),
     { numRuns: everything ? 40 : 6 },
@@ -149,7 +149,7 @@ describe("rows of one address", () => {
     ]);
     const [ann] = await readAllContacts(shop);
     expect(ann!.tags!.size).toBe(100);
-    await exact(
+    await expectExactCounts(
       shop,
       given.flatMap(({ tags }) => tags),
     );

@@ -18,14 +18,14 @@ import { crashAtSomeSteps, interceptClients } from "../support/crash-injection.t
 
 interceptClients();
 
-const exact = async (shop: TestSite) =>
+const expectExactCounts = async (shop: TestSite) =>
   expect(await readContactCount(shop)).toBe((await readAllContacts(shop)).length);
 const exactGroup = async (shop: TestSite, kind: "TAG" | "LIST", group: number) => {
   const { ids, count } = await readGroupMembers(shop, kind, group);
-  const carriers = (await readAllContacts(shop))
+  const memberIds = (await readAllContacts(shop))
     .filter((one) => one[kind === "TAG" ? "tags" : "lists"]?.has(group))
     .map(({ id }) => id);
-  expect(ids).toEqual(carriers.sort((a, b) => a - b));
+  expect(ids).toEqual(memberIds.sort((a, b) => a - b));
   expect(count).toBe(ids.length);
 };
 const tag = async ({ caller, siteId }: TestSite, name: string) =>
@@ -89,7 +89,7 @@ describe("creating a contact", () => {
       const shop = await createTestSite();
       const listId = await list(shop);
       await kill(() => createContact(shop, "ann@x.com", { tags: ["new"], lists: [listId] }));
-      await exact(shop);
+      await expectExactCounts(shop);
       await exactGroup(shop, "LIST", listId);
       await exactGroup(shop, "TAG", await tag(shop, "new"));
       await createContact(shop, "ann@x.com", { tags: ["new"], lists: [listId] }).catch((error) =>
@@ -124,28 +124,28 @@ describe("changing a contact", () => {
   test("a new address finds the contact, and the old address can be used again", async () => {
     const shop = await createTestSite();
     const ann = await createContact(shop, "ann@x.com", { tags: ["a", "b"] });
-    const moved = await contacts.change(shop.caller, ann.id, {
+    const changed = await contacts.change(shop.caller, ann.id, {
       email: "anna@y.com",
       firstName: "Anna",
     });
-    expect(moved).toMatchObject({
+    expect(changed).toMatchObject({
       id: ann.id,
       email: "anna@y.com",
       firstName: "Anna",
       tags: ann.tags,
       createdAt: ann.createdAt,
     });
-    expect(await contacts.find(shop.caller, ann.id)).toEqual(moved);
+    expect(await contacts.find(shop.caller, ann.id)).toEqual(changed);
     const again = await createContact(shop, "ann@x.com");
     expect(again.id).not.toBe(ann.id);
     await expect(
       contacts.change(shop.caller, again.id, { email: "ANNA@y.com" }),
     ).rejects.toMatchObject({ code: "email_exists" });
-    await exact(shop);
+    await expectExactCounts(shop);
     for (const { id } of ann.tags) await exactGroup(shop, "TAG", id);
   });
 
-  test("after a crash while the address changes, the contact has the old or the new one, and counts are exact", async () => {
+  test("after a crash, the contact has the old or the new address, and counts are exact", async () => {
     await crashAtSomeSteps(async (kill) => {
       const shop = await createTestSite();
       const ann = await createContact(shop, "ann@x.com", { tags: ["a"] });
@@ -155,7 +155,7 @@ describe("changing a contact", () => {
       await contacts.change(shop.caller, ann.id, { email: "bea@y.com" });
       expect((await contacts.find(shop.caller, ann.id)).email).toBe("bea@y.com");
       expect(await readAllContacts(shop)).toHaveLength(1);
-      await exact(shop);
+      await expectExactCounts(shop);
       await exactGroup(shop, "TAG", ann.tags[0]!.id);
       await contacts.removeFromGroup(shop.caller, {
         contactId: ann.id,
@@ -191,15 +191,15 @@ describe("changing a contact", () => {
     await expect(
       contacts.change(shop.caller, id, { customFields: { more: 1 } }),
     ).rejects.toMatchObject({ kind: "invalid" });
-    const { f0: _, ...others } = full;
+    const { f0: _, ...otherFields } = full;
     const changed = await contacts.change(shop.caller, id, {
       customFields: { f0: null, never: null },
     });
-    expect(changed.customFields).toEqual(others);
+    expect(changed.customFields).toEqual(otherFields);
     const swapped = await contacts.change(shop.caller, id, { customFields: { more: 1 } });
-    expect(swapped.customFields).toEqual({ ...others, more: 1 });
+    expect(swapped.customFields).toEqual({ ...otherFields, more: 1 });
     await bulk.save(shop, [{ email: "ann@x.com", customFields: { more: null } }], {});
-    expect((await contacts.find(shop.caller, id)).customFields).toEqual(others);
+    expect((await contacts.find(shop.caller, id)).customFields).toEqual(otherFields);
   });
 
   test("null clears a field; more than 100 custom fields are rejected", async () => {
@@ -229,7 +229,7 @@ describe("deleting a contact", () => {
       const shop = await createTestSite();
       const ann = await createContact(shop, "ann@x.com", { tags: ["a"] });
       await kill(() => contacts.remove(shop.caller, ann.id));
-      await exact(shop);
+      await expectExactCounts(shop);
       await exactGroup(shop, "TAG", ann.tags[0]!.id);
       await contacts
         .remove(shop.caller, ann.id)
@@ -261,17 +261,17 @@ describe("contacts and the suppression list", () => {
   test("a suppressed address suppresses its contacts in every site; removing it restores their status", async () => {
     const shop = await createTestSite();
     const second = await sites.create(shop.caller, sites.NewSite.parse({ name: "Second" }));
-    const [here, there] = [
+    const [first, other] = [
       await createContact(shop, "ann@x.com"),
       await createContact({ ...shop, siteId: second.id }, "Ann@x.com", { status: "unsubscribed" }),
     ];
     const statuses = async () =>
-      (await Promise.all([here, there].map(({ id }) => contacts.find(shop.caller, id)))).map(
+      (await Promise.all([first, other].map(({ id }) => contacts.find(shop.caller, id)))).map(
         ({ status }) => status,
       );
     await suppress(shop, "ANN@x.com");
     expect(await statuses()).toEqual(["suppressed", "suppressed"]);
-    expect(await contacts.change(shop.caller, here.id, { status: "pending" })).toMatchObject({
+    expect(await contacts.change(shop.caller, first.id, { status: "pending" })).toMatchObject({
       status: "suppressed",
     });
     await suppressions.remove(shop.orgId, "ann@x.com");

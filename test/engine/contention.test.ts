@@ -68,12 +68,12 @@ test("a contact is found by its id while its address changes, alone and in a lis
   })();
   for (let n = 0; n < 40; n++) {
     expect(await contacts.find(caller, id)).toMatchObject({ id });
-    const moved = await (n % 2 ? listMembers.removeMembers : listMembers.addMembers)(
+    const result = await (n % 2 ? listMembers.removeMembers : listMembers.addMembers)(
       caller,
       { kind: "LIST", id: list.id },
       [id],
     );
-    expect(moved).toMatchObject({ changed: 1, failed: [] });
+    expect(result).toMatchObject({ changed: 1, failed: [] });
   }
   moves = false;
   await moving;

@@ -22,12 +22,12 @@ describe("credits", () => {
   test("pay 30 of 50 concurrent charges if the balance is enough for 30", async () => {
     const orgId = await organization();
     await credits.grant(orgId, { what: "purchase", reference: "p1", amount: cents(30) });
-    const tried = Array.from({ length: 50 }, (_, i) =>
+    const charges = Array.from({ length: 50 }, (_, i) =>
       charge(orgId, { what: "validations", reference: `v${i}`, amount: cents(1) }).catch(
         (error: { kind: string }) => error.kind,
       ),
     );
-    const outcomes = await Promise.all(tried);
+    const outcomes = await Promise.all(charges);
     expect(outcomes.filter((outcome) => outcome === true)).toHaveLength(30);
     expect(outcomes.filter((outcome) => outcome === "unpaid")).toHaveLength(20);
     expect([await credits.getBalance(orgId), await sum(orgId)]).toEqual([0, 0]);
@@ -44,7 +44,7 @@ describe("credits", () => {
   });
 
   test("a charge that is repeated after a crash charges once", async () => {
-    const told = await crashAtEveryStep(async (kill) => {
+    const steps = await crashAtEveryStep(async (kill) => {
       const orgId = await organization();
       await credits.grant(orgId, { what: "purchase", reference: "p", amount: 500 });
       const once = () => charge(orgId, { what: "mails", reference: "send:1", amount: 200 });
@@ -52,7 +52,7 @@ describe("credits", () => {
       await once();
       expect([await credits.getBalance(orgId), await sum(orgId)]).toEqual([300, 300]);
     });
-    expect(told.length).toBeGreaterThan(1);
+    expect(steps.length).toBeGreaterThan(1);
   });
 
   test("a refund is taken from the balance even if it becomes negative, and then charges fail", async () => {

@@ -47,7 +47,7 @@ async function shop() {
 const entry = (signature: string): RouteEntry =>
   routeTable.find((one) => one.signature === signature)!;
 
-const asking = (
+const requestFor = (
   { route }: RouteEntry,
   made: IdsByKind,
   query: Record<string, string>,
@@ -58,8 +58,8 @@ const asking = (
   return { params, query: { ...needed, ...query } };
 };
 
-async function refusal(one: RouteEntry, asked: LambdaRequest): Promise<string> {
-  const { status, body } = await invokeRoute(one.group, one.signature, asked);
+async function refusal(one: RouteEntry, request: LambdaRequest): Promise<string> {
+  const { status, body } = await invokeRoute(one.group, one.signature, request);
   return `${one.signature} ${status} ${body.code} ${body.details?.map(({ path }) => path)}`;
 }
 const refused = (one: RouteEntry): string => `${one.signature} 400 validation_failed cursor`;
@@ -71,8 +71,8 @@ test("every route that returns a cursor accepts one, and needs a credential", ()
 });
 
 test("every list refuses forged and altered cursors and those of another list, filter or organization", async () => {
-  const [{ session, made }, stranger] = await Promise.all([shop(), shop()]);
-  const { key } = await apiKeys.create(stranger.caller, apiKeys.NewApiKey.parse({ name: "all" }));
+  const [{ session, made }, otherShop] = await Promise.all([shop(), shop()]);
+  const { key } = await apiKeys.create(otherShop.caller, apiKeys.NewApiKey.parse({ name: "all" }));
   const given = new Map<RouteEntry, string>();
   for (const one of lists) {
     const { status, body } = await invokeRoute<{ pagination?: Page } & Page>(
@@ -80,7 +80,7 @@ test("every list refuses forged and altered cursors and those of another list, f
       one.signature,
       {
         ...session,
-        ...asking(one, made, one.signature === "GET /imports/:id/errors" ? {} : { limit: "1" }),
+        ...requestFor(one, made, one.signature === "GET /imports/:id/errors" ? {} : { limit: "1" }),
       },
     );
     expect([one.signature, status]).toEqual([one.signature, 200]);
@@ -93,27 +93,30 @@ test("every list refuses forged and altered cursors and those of another list, f
     .slice(0, everything ? 4 : 1)
     .map((position) => Buffer.from(position).toString("base64url"));
   for (const one of lists) {
-    const own = given.get(one);
-    const some = own ?? all[0]!;
+    const ownCursor = given.get(one);
+    const some = ownCursor ?? all[0]!;
     const altered = sampleOf(
       2,
       [`${some}A`, some.slice(1), some.slice(0, -4), flipped(some)],
       one.signature,
     );
     for (const cursor of [
-      ...all.filter((other) => other !== own).slice(0, everything ? 5 : 1),
+      ...all.filter((other) => other !== ownCursor).slice(0, everything ? 5 : 1),
       ...altered,
       ...crafted,
     ])
-      expect(await refusal(one, { ...session, ...asking(one, made, { cursor }) })).toBe(
+      expect(await refusal(one, { ...session, ...requestFor(one, made, { cursor }) })).toBe(
         refused(one),
       );
-    if (!own) continue;
-    const foreign = { ...bearerHeader(key), ...asking(one, stranger.made, { cursor: own }) };
-    expect(await refusal(one, foreign)).toBe(refused(one));
+    if (!ownCursor) continue;
+    const foreignRequest = {
+      ...bearerHeader(key),
+      ...requestFor(one, otherShop.made, { cursor: ownCursor }),
+    };
+    expect(await refusal(one, foreignRequest)).toBe(refused(one));
     const next = await invokeRoute(one.group, one.signature, {
       ...session,
-      ...asking(one, made, { cursor: own }),
+      ...requestFor(one, made, { cursor: ownCursor }),
     });
     expect([one.signature, next.status]).toEqual([one.signature, 200]);
   }
@@ -143,14 +146,18 @@ test("a cursor is bound to its filters and its API key", async () => {
 test("every list refuses a position of another format, even in a valid cursor", async () => {
   const { caller, session, made } = await shop();
   for (const one of lists) {
-    const asked = asking(one, made, {});
+    const request = requestFor(one, made, {});
     const input = {
-      params: parsePathParams(asked.params),
-      query: validate(one.route.query, asked.query),
+      params: parsePathParams(request.params),
+      query: validate(one.route.query, request.query),
     };
     const { seal } = (await cursorsFor(one.route, caller, input)) as Cursors;
     for (const position of sampleOf(2, hostile, one.signature)) {
-      const sealed = { ...session, ...asked, query: { ...asked.query, cursor: seal(position) } };
+      const sealed = {
+        ...session,
+        ...request,
+        query: { ...request.query, cursor: seal(position) },
+      };
       expect(await refusal(one, sealed)).toBe(refused(one));
     }
   }

@@ -42,7 +42,7 @@ const owned =
     " ",
   );
 /** Routes whose records belong to no site, or cannot exist in a site that can be deleted. */
-const others =
+const exceptions =
   "analytics api-keys attachments auth billing compliance dashboard docs domains events health mfa openapi.json org photos plans providers rate-limit reset-password secure secure-messages send sender-check sending-configs sends settings sites stock-photos suppressions tracking unsubscribe validate webhooks wh".split(
     " ",
   );
@@ -50,7 +50,7 @@ const segmentOf = ({ signature }: RouteEntry): string => signature.split("/")[1]
 
 test("every route is tested here or listed as an exception", () => {
   const unknown = routeTable
-    .filter((entry) => ![...owned, ...others, ""].includes(segmentOf(entry)))
+    .filter((entry) => ![...owned, ...exceptions, ""].includes(segmentOf(entry)))
     .map(({ signature }) => signature);
   expect(unknown).toEqual([]);
 });
@@ -77,7 +77,7 @@ interface World {
   caller: Caller;
   credential: LambdaRequest;
   kept: IdsByKind;
-  gone: IdsByKind;
+  deletedIds: IdsByKind;
   hook: string;
 }
 
@@ -88,12 +88,12 @@ async function world(): Promise<World> {
   const kept = await createEachKind(credential);
   const { id: siteId } = await sites.create(caller, sites.NewSite.parse({ name: "Short-lived" }));
   const shared = ["sending-configs", "domains", "webhooks", "api-keys", "sends", "secure-messages"];
-  const gone = await createEachKind(
+  const deletedIds = await createEachKind(
     credential,
     siteId,
     Object.fromEntries(shared.map((kind) => [kind, kept[kind]!])),
   );
-  const asked = async (
+  const callRoute = async (
     signature: RouteSignature,
     body: object,
     kind = signature.split("/")[1]!,
@@ -103,7 +103,7 @@ async function world(): Promise<World> {
       signature,
       {
         ...credential,
-        params: signature.includes(":id") ? { id: String(gone[kind]) } : {},
+        params: signature.includes(":id") ? { id: String(deletedIds[kind]) } : {},
         body,
       },
     );
@@ -114,13 +114,13 @@ async function world(): Promise<World> {
     ]);
     return answer.body.data;
   };
-  await asked("POST /sequences/:id/steps", {
+  await callRoute("POST /sequences/:id/steps", {
     steps: [
       { type: "delay", delayMinutes: 60 },
       { type: "delay", delayMinutes: 60 },
     ],
   });
-  const { webhookUrl } = await asked("PUT /sequences/:id", {
+  const { webhookUrl } = await callRoute("PUT /sequences/:id", {
     status: "active",
     triggerType: "manual",
   });
@@ -129,28 +129,28 @@ async function world(): Promise<World> {
     "GET /sequences/:id/steps",
     {
       ...credential,
-      params: { id: String(gone.sequences) },
+      params: { id: String(deletedIds.sequences) },
     },
   );
-  gone.steps = steps.body.data.steps[0]!.id;
-  await asked("POST /sequences/:id/enroll", { contactIds: [gone.contacts] });
-  await asked("POST /contacts/:id/tags", { tagId: gone.tags });
-  await asked("POST /contacts/:id/score", { delta: 5 });
-  await asked("POST /lists/:id/contacts", { contactId: gone.contacts });
-  await asked("PUT /forms/:id", { status: "active" });
-  await asked("POST /forms/:id/submit", { email: "bea@example.net" });
-  await asked(
+  deletedIds.steps = steps.body.data.steps[0]!.id;
+  await callRoute("POST /sequences/:id/enroll", { contactIds: [deletedIds.contacts] });
+  await callRoute("POST /contacts/:id/tags", { tagId: deletedIds.tags });
+  await callRoute("POST /contacts/:id/score", { delta: 5 });
+  await callRoute("POST /lists/:id/contacts", { contactId: deletedIds.contacts });
+  await callRoute("PUT /forms/:id", { status: "active" });
+  await callRoute("POST /forms/:id/submit", { email: "bea@example.net" });
+  await callRoute(
     "POST /events/custom",
-    { siteId, contactId: gone.contacts, eventName: "bought" },
+    { siteId, contactId: deletedIds.contacts, eventName: "bought" },
     "contacts",
   );
-  await asked("POST /tracking/event", {
+  await callRoute("POST /tracking/event", {
     siteId,
     visitorId: "v-1-visitor-of-it",
     type: "page_view",
     url: "https://shop.example/",
   });
-  return { caller, credential, kept, gone, hook: String(webhookUrl).split("/").at(-1)! };
+  return { caller, credential, kept, deletedIds, hook: String(webhookUrl).split("/").at(-1)! };
 }
 
 const idOf = (made: IdsByKind, name: string, segment: string): number | undefined =>
@@ -195,55 +195,60 @@ function takesSite(schema: unknown): boolean {
 
 describe("a deleted site", () => {
   test("has no record that a route returns or changes", async () => {
-    const { caller, credential, kept, gone, hook } = await world();
-    await sites.remove(caller, gone.sites!);
-    const odd: unknown[] = [];
-    const wanted = async (
+    const { caller, credential, kept, deletedIds, hook } = await world();
+    await sites.remove(caller, deletedIds.sites!);
+    const unexpected: unknown[] = [];
+    const check = async (
       name: string,
       expected: number,
       call: Promise<{ status: number; body: unknown }>,
     ) => {
       const { status, body } = await call;
-      if (status !== expected) odd.push([name, status, JSON.stringify(body).slice(0, 200)]);
+      if (status !== expected) unexpected.push([name, status, JSON.stringify(body).slice(0, 200)]);
     };
-    for (const entry of byId) await wanted(entry.signature, 404, callOf(entry, gone, credential));
-    const siteId = String(gone.sites);
+    for (const entry of byId)
+      await check(entry.signature, 404, callOf(entry, deletedIds, credential));
+    const siteId = String(deletedIds.sites);
     for (const entry of bySite)
-      await wanted(`${entry.signature}?siteId`, 404, callOf(entry, gone, credential, { siteId }));
+      await check(
+        `${entry.signature}?siteId`,
+        404,
+        callOf(entry, deletedIds, credential, { siteId }),
+      );
     for (const kind of owned) {
-      const { [kind]: _, variants: __, ...rest } = gone;
-      const refusal = await createEachKind(credential, gone.sites, rest).then(
+      const { [kind]: _, variants: __, ...rest } = deletedIds;
+      const refusal = await createEachKind(credential, deletedIds.sites, rest).then(
         () => "made",
         (error: Error) => error.message,
       );
-      if (!/answers 404/.test(refusal)) odd.push([`made: ${kind}`, refusal]);
+      if (!/answers 404/.test(refusal)) unexpected.push([`made: ${kind}`, refusal]);
     }
     for (const signature of ["PUT /sites/:id", "DELETE /sites/:id"] as const)
-      await wanted(signature, 404, callOf(findRoute(signature), gone, credential));
-    const anybody = (signature: RouteSignature, asked: LambdaRequest) =>
-      invokeRoute(findRoute(signature).group, signature, asked);
-    await wanted(
+      await check(signature, 404, callOf(findRoute(signature), deletedIds, credential));
+    const callPublic = (signature: RouteSignature, request: LambdaRequest) =>
+      invokeRoute(findRoute(signature).group, signature, request);
+    await check(
       "hook",
       404,
-      anybody("POST /wh/sq/:secret", {
+      callPublic("POST /wh/sq/:secret", {
         params: { secret: hook },
         body: { email: "ann@example.net" },
       }),
     );
-    const visitor = { siteId: gone.sites, visitorId: "v-1-visitor-of-it" };
-    await wanted(
+    const visitor = { siteId: deletedIds.sites, visitorId: "v-1-visitor-of-it" };
+    await check(
       "track",
       404,
-      anybody("POST /tracking/event", {
+      callPublic("POST /tracking/event", {
         body: { ...visitor, type: "page_view", url: "https://shop.example/" },
       }),
     );
-    await wanted(
+    await check(
       "identify",
       404,
-      anybody("POST /tracking/identify", { body: { ...visitor, email: "ann@example.net" } }),
+      callPublic("POST /tracking/identify", { body: { ...visitor, email: "ann@example.net" } }),
     );
-    expect(odd).toEqual([]);
+    expect(unexpected).toEqual([]);
     expect(byId.length).toBeGreaterThan(50);
     expect(bySite.length).toBeGreaterThan(20);
     // The routes work in the other site; otherwise the checks above would prove nothing.
@@ -252,13 +257,13 @@ describe("a deleted site", () => {
     );
     for (const entry of reads)
       if (entry.signature !== "GET /imports/:id/errors")
-        await wanted(entry.signature, 200, callOf(entry, kept, credential));
-    expect(odd).toEqual([]);
+        await check(entry.signature, 200, callOf(entry, kept, credential));
+    expect(unexpected).toEqual([]);
   });
 
   test("is in no list and no total", async () => {
-    const { caller, credential, kept, gone } = await world();
-    await sites.remove(caller, gone.sites!);
+    const { caller, credential, kept, deletedIds } = await world();
+    await sites.remove(caller, deletedIds.sites!);
     const lists = routeTable.filter(
       (entry) => isOwned(entry) && entry.route.method === "GET" && !entry.signature.includes(":"),
     );
@@ -270,7 +275,7 @@ describe("a deleted site", () => {
         Object.values(body.data).find((value): value is { siteId?: number }[] =>
           Array.isArray(value),
         ) ?? [];
-      expect([entry.signature, items.filter(({ siteId }) => siteId === gone.sites)]).toEqual([
+      expect([entry.signature, items.filter(({ siteId }) => siteId === deletedIds.sites)]).toEqual([
         entry.signature,
         [],
       ]);
@@ -285,42 +290,43 @@ describe("a deleted site", () => {
   test.each(interruptions)("is erased completely although a worker %s at any step", async (how) => {
     await interruptedAtSomeSteps(how, async (interrupt) => {
       const before = await addresses();
-      const { caller, credential, gone } = await world();
-      await sites.remove(caller, gone.sites!);
+      const { caller, credential, deletedIds } = await world();
+      await sites.remove(caller, deletedIds.sites!);
       const progress = () =>
         invokeRoute<object>(findRoute("GET /sites/:id").group, "GET /sites/:id", {
           ...credential,
-          params: { id: String(gone.sites) },
+          params: { id: String(deletedIds.sites) },
         });
       expect((await progress()).status).toBe(410);
-      const erase = () => siteErasure.erase(caller.orgId, gone.sites!);
+      const erase = () => siteErasure.erase(caller.orgId, deletedIds.sites!);
       await interrupt(erase, () => {
         clock.advanceClock(200);
         return erase();
       });
-      const told = await progress();
+      const state = await progress();
       // A pause can last longer than a deleted site answers 410.
       const deleted = [410, expect.objectContaining({ code: "site_deleted", contacts: 2 })];
-      if (how === "dies" || told.status === 410) expect([told.status, told.body]).toEqual(deleted);
+      if (how === "crashes" || state.status === 410)
+        expect([state.status, state.body]).toEqual(deleted);
       // Workers that used the site when it was deleted are done by then.
       clock.advanceClock(1000);
       pendingMessages.length = 0;
-      await drain("GROUP", dueShardOf(gone.sites!));
+      await drain("GROUP", dueShardOf(deletedIds.sites!));
       const messages = pendingMessages.filter(
         ({ queue, body }) => queue === "jobs" && body.includes('"SITE"'),
       );
-      if (told.status === 410) expect(messages.length).toBeGreaterThan(0);
+      if (state.status === 410) expect(messages.length).toBeGreaterThan(0);
       await erase();
       expect((await progress()).status).toBe(404);
       // A cohort is deleted when it is due.
       clock.advanceClock(4000);
       for (let shard = 0; shard < enrollmentShards; shard++) await enrollmentsDue.drainShard(shard);
-      const left = (await addresses()).filter((address) => !before.includes(address));
+      const remaining = (await addresses()).filter((address) => !before.includes(address));
       const owner = String(caller.orgId);
-      const ofSite = left.filter(
+      const ofSite = remaining.filter(
         (address) =>
-          address.startsWith(`${owner}#${gone.sites}#`) ||
-          Object.entries(gone).some(
+          address.startsWith(`${owner}#${deletedIds.sites}#`) ||
+          Object.entries(deletedIds).some(
             ([kind, id]) => owned.includes(kind) && names(address, owner, kind, id),
           ),
       );

@@ -24,7 +24,7 @@ import {
 interceptClients();
 
 /** Two messages about four sends that cause every reaction. */
-const story = (sendIds: number[]) => {
+const createStory = (sendIds: number[]) => {
   const [a = 0, b = 0, c = 0, d = 0] = sendIds;
   return [
     [
@@ -55,7 +55,7 @@ const counted = {
 describe("a run of events", () => {
   test("updates sends, suppressions and counters, and appears in the history", async () => {
     const { caller, orgId, siteId, sendIds } = await createSentMails(4);
-    for (const events of story(sendIds))
+    for (const events of createStory(sendIds))
       await applyMessages(await createEventMessage(orgId, events));
     const { day, totals, byDomain } = await readDayCounters(orgId, siteId);
     expect(day).toMatchObject(counted);
@@ -89,7 +89,7 @@ describe("a run of events", () => {
   test("of system mail is stored in its send and not counted", async () => {
     const { caller, orgId, siteId, sendIds } = await createSentMails(4);
     await write(update(keys.send(orgId, sendIds[0]!), { set: { system: true } }));
-    for (const events of story(sendIds))
+    for (const events of createStory(sendIds))
       await applyMessages(await createEventMessage(orgId, events));
     const { totals } = await readDayCounters(orgId, siteId);
     const detail = await findDetail(caller, sendIds[0]!);
@@ -102,20 +102,20 @@ describe("a run of events", () => {
   test("changes nothing when all or some events arrive again, in the same message or another", async () => {
     const { orgId, siteId, sendIds } = await createSentMails(4);
     const [one, two] = await Promise.all(
-      story(sendIds).map((events) => createEventMessage(orgId, events)),
+      createStory(sendIds).map((events) => createEventMessage(orgId, events)),
     );
     await applyMessages(one!, two!);
     const before = await readDayCounters(orgId, siteId);
     await applyMessages(two!, one!);
     await applyMessages(one!);
-    await applyMessages(await createEventMessage(orgId, story(sendIds)[1]!));
+    await applyMessages(await createEventMessage(orgId, createStory(sendIds)[1]!));
     expect(await readDayCounters(orgId, siteId)).toEqual(before);
   });
 
   test("is counted once when its message is delivered twice at the same time", async () => {
     const { orgId, siteId, sendIds } = await createSentMails(4);
     const [one, two] = await Promise.all(
-      story(sendIds).map((events) => createEventMessage(orgId, events)),
+      createStory(sendIds).map((events) => createEventMessage(orgId, events)),
     );
     await Promise.allSettled([
       applyMessages(one!, two!),
@@ -127,10 +127,10 @@ describe("a run of events", () => {
   });
 
   test("is counted once when it crashes before or after any database call and its messages arrive again", async () => {
-    const told = await crashAtSomeSteps(async (kill) => {
+    const steps = await crashAtSomeSteps(async (kill) => {
       const { orgId, siteId, sendIds } = await createSentMails(4);
       const [one, two] = await Promise.all(
-        story(sendIds).map((events) => createEventMessage(orgId, events)),
+        createStory(sendIds).map((events) => createEventMessage(orgId, events)),
       );
       const { steps } = await kill(() => applyMessages(one!, two!));
       // The messages arrive one by one in another order; the first crashes again at the same step.
@@ -141,7 +141,7 @@ describe("a run of events", () => {
       expect(day).toMatchObject(counted);
       expect(totals).toMatchObject({ all: 8 });
     });
-    expect(told.length).toBeGreaterThan(16);
+    expect(steps.length).toBeGreaterThan(16);
   }, 120_000);
 });
 
@@ -223,7 +223,7 @@ describe("an event", () => {
     expect((await readDayCounters(orgId, siteId)).totals).toMatchObject({ all: 1, delivered: 1 });
   });
 
-  test("of type unsubscribe without our id unsubscribes the contacts, and suppresses an address without contacts", async () => {
+  test("of type unsubscribe without a send id unsubscribes contacts, or else suppresses the address", async () => {
     const { caller, orgId, siteId } = await createSentMails(1);
     const [ann, stranger] = [`ann-${orgId}@example.com`, `stranger-${orgId}@example.com`];
     const { id } = await contacts.create(caller, NewContact.parse({ siteId, email: ann }));
@@ -291,7 +291,7 @@ describe("GET /events", () => {
         ),
       );
     }
-    const seen: number[] = [];
+    const seenIds: number[] = [];
     let cursor: string | undefined;
     do {
       const { events, pagination } = await history.listEvents(
@@ -299,16 +299,16 @@ describe("GET /events", () => {
         { limit: 7, cursor },
         { siteId },
       );
-      seen.push(...events.map(({ id }) => id));
+      seenIds.push(...events.map(({ id }) => id));
       expect(pagination.total).toBeGreaterThanOrEqual(120);
       cursor = pagination.nextCursor ?? undefined;
-      if (seen.length === 21)
+      if (seenIds.length === 21)
         await applyMessages(
           await createEventMessage(orgId, [createEvent(sendIds[0]!, "click", 300)]),
         );
     } while (cursor);
-    expect(seen).toHaveLength(120);
-    expect(new Set(seen).size).toBe(120);
+    expect(seenIds).toHaveLength(120);
+    expect(new Set(seenIds).size).toBe(120);
     const opens = await history.listEvents(
       caller,
       { limit: 50, page: 2 },

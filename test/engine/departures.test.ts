@@ -107,12 +107,12 @@ async function startCampaign(n: number) {
   const key = { orgId: sender.caller.orgId, kind: "campaign" as const, id };
   for (const shard of emailShards) await runFanOut(key, shard);
   expect(await readConsistentNumbers(sender, id)).toMatchObject({ accepted: n, queued: n });
-  return { sender, people: recipients, id };
+  return { sender, recipients, id };
 }
 
 test("contacts that become unreachable in any way after the fan-out get no mail; all others do", async () => {
   const ways = Object.entries(waysToLeave);
-  const { sender, people: recipients, id } = await startCampaign(ways.length + 2);
+  const { sender, recipients, id } = await startCampaign(ways.length + 2);
   for (const [i, [, leave]] of ways.entries()) await leave(sender, recipients[i]!);
   await runWorkers({ forSeconds: 600 });
   const mailed = expectNoDuplicates(sender).map(({ to }) => to);
@@ -130,7 +130,7 @@ test("contacts that become unreachable in any way after the fan-out get no mail;
 });
 
 test("a contact that unsubscribes between the read of the log and the claim gets no mail", async () => {
-  const { sender, people: recipients } = await startCampaign(1);
+  const { sender, recipients } = await startCampaign(1);
   const [recipient] = recipients as [ContactItem];
   const claim = pauseCall(UpdateCommand, ({ input }) =>
     Object.values(input.ExpressionAttributeNames ?? {}).includes("c0"),
@@ -151,7 +151,7 @@ test("a contact that unsubscribes between the read of the log and the claim gets
 });
 
 test("a departure written minutes after its timestamp is found by a reader that read meanwhile", async () => {
-  const { sender, people: recipients } = await startCampaign(2);
+  const { sender, recipients } = await startCampaign(2);
   const { orgId } = sender.caller;
   const [leaver, stayer] = recipients as [ContactItem, ContactItem];
   const toLine = ({ email, id }: ContactItem) => ({ to: email, contactId: id });
@@ -170,7 +170,7 @@ test("a departure written minutes after its timestamp is found by a reader that 
 });
 
 test("concurrent readers share one read of the log, and each sees the departures before its call", async () => {
-  const { sender, people: recipients } = await startCampaign(6);
+  const { sender, recipients } = await startCampaign(6);
   const reader = createDepartureReader(sender.caller.orgId);
   const readAt = now().toISOString();
   const recipientLines = recipients.map(({ email, id }) => ({ to: email, contactId: id }));

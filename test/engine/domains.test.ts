@@ -278,7 +278,7 @@ describe("ownership", () => {
       "x..example",
       `${"x".repeat(64)}.example`,
     ];
-    const others = [
+    const otherNames = [
       "https://shop.example",
       "shop.example/x",
       "shop.example?x",
@@ -286,7 +286,7 @@ describe("ownership", () => {
       "shop.example:25",
       "shop%2eexample.com",
     ];
-    for (const name of [...names, ...others])
+    for (const name of [...names, ...otherNames])
       await expect(add(ada, name), name).rejects.toMatchObject({
         kind: "invalid",
         details: [{ path: "name" }],
@@ -344,20 +344,20 @@ describe("a crash", () => {
       publish(made);
       await settle();
       await kill(() => domains.remove(ada.caller, made.id));
-      const there = (await domains.list(ada.caller, { limit: 10 })).items.length === 1;
-      expect([there, await holderOf(made.name)]).toEqual(
-        there ? [true, ada.caller.orgId] : [false, undefined],
+      const isListed = (await domains.list(ada.caller, { limit: 10 })).items.length === 1;
+      expect([isListed, await holderOf(made.name)]).toEqual(
+        isListed ? [true, ada.caller.orgId] : [false, undefined],
       );
-      if (there) await domains.remove(ada.caller, made.id);
+      if (isListed) await domains.remove(ada.caller, made.id);
       expect(await names.getByName(ada.caller.orgId, made.name)).toBeUndefined();
     });
   });
 });
 
 describe("mail", () => {
-  const put = async (who: TestAccount["caller"], fromEmail: string) =>
+  const put = async (owner: TestAccount["caller"], fromEmail: string) =>
     sendingConfigs.create(
-      who,
+      owner,
       sendingConfigs.NewSendingConfig.parse({
         provider: "resend",
         fromEmail,

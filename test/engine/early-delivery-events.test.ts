@@ -19,14 +19,14 @@ type Item = Partial<sends.SendItem> & {
   attempt?: number;
   content?: unknown;
 };
-const stored = ({ caller }: mailroom.TestSender, id: number) =>
+const readItem = ({ caller }: mailroom.TestSender, id: number) =>
   get<Item>(keys.send(caller.orgId, id));
 
 const settled = ["duepk", "lease", "attempt", "content"];
-const leftOn = (item: Item | undefined) =>
+const dueAttributesOf = (item: Item | undefined) =>
   Object.keys(item ?? {}).filter((name) => settled.includes(name));
 
-const told =
+const applyEvent =
   (
     { caller: { orgId } }: mailroom.TestSender,
     ids: number[],
@@ -53,13 +53,13 @@ const told =
 async function meanwhile(
   { provider }: mailroom.TestSender,
   handOver: () => Promise<unknown>,
-  happen: () => Promise<unknown>,
+  work: () => Promise<unknown>,
 ) {
   provider.latencyMs = 300;
   const calls = provider.calls.length;
   const running = handOver();
   while (provider.calls.length === calls) await sleep(5);
-  await happen();
+  await work();
   await running;
   provider.latencyMs = 0;
 }
@@ -73,14 +73,14 @@ describe.each(["delivered", "bounce"] as const)(
       const from = await mailroom.createSender("postmark");
       const { id } = await mailroom.send(from, { to: mailroom.uniqueRecipients(1)[0]!.to });
       const { orgId } = from.caller;
-      await meanwhile(from, () => singles.handOverSingle(orgId, id), told(from, [id], type));
-      const item = await stored(from, id);
+      await meanwhile(from, () => singles.handOverSingle(orgId, id), applyEvent(from, [id], type));
+      const item = await readItem(from, id);
       expect(item).toMatchObject({
         status,
         providerMessageId: `m-${id}`,
         sentAt: expect.any(String),
       });
-      expect(leftOn(item)).toEqual([]);
+      expect(dueAttributesOf(item)).toEqual([]);
       await from.provider.stop();
     });
 
@@ -94,7 +94,7 @@ describe.each(["delivered", "bounce"] as const)(
         await meanwhile(
           from,
           () => mailroom.runLane(from.caller.orgId, from.configId),
-          told(from, ids.slice(0, 2), type),
+          applyEvent(from, ids.slice(0, 2), type),
         );
         const found = await Promise.all(ids.map((id) => findDetail(from.caller, id)));
         for (const [i, id] of ids.entries())
@@ -117,12 +117,15 @@ test("a second worker does not take a delivered send while the first one waits f
     from,
     () => singles.handOverSingle(orgId, id),
     async () => {
-      await told(from, [id])();
+      await applyEvent(from, [id])();
       await singles.handOverSingle(orgId, id);
     },
   );
-  expect(await stored(from, id)).toMatchObject({ status: "delivered", sentAt: expect.any(String) });
-  expect(leftOn(await stored(from, id))).toEqual([]);
+  expect(await readItem(from, id)).toMatchObject({
+    status: "delivered",
+    sentAt: expect.any(String),
+  });
+  expect(dueAttributesOf(await readItem(from, id))).toEqual([]);
   await from.provider.stop();
 });
 
@@ -130,20 +133,21 @@ test.each(["postmark", "resend"] as const)(
   "after a crash at any step at %s, an event settles the send and removes it from the due index",
   async (key) => {
     const from = await mailroom.createSender(key);
-    const has = (id: number) => from.provider.mails.filter(({ sendId }) => sendId === id).length;
+    const countMails = (id: number) =>
+      from.provider.mails.filter(({ sendId }) => sendId === id).length;
     await crashAtSomeSteps(async (kill) => {
       const { id } = await mailroom.send(from, { to: mailroom.uniqueRecipients(1)[0]!.to });
       mailroom.pendingMessages.length = 0;
       await kill(() => singles.handOverSingle(from.caller.orgId, id));
-      if (has(id)) await told(from, [id])();
+      if (countMails(id)) await applyEvent(from, [id])();
       await mailroom.runWorkers();
-      if (has(id)) await told(from, [id])();
-      const item = await stored(from, id);
-      expect(has(id)).toBeLessThanOrEqual(1);
+      if (countMails(id)) await applyEvent(from, [id])();
+      const item = await readItem(from, id);
+      expect(countMails(id)).toBeLessThanOrEqual(1);
       // Without an idempotency key the call cannot be repeated safely.
-      if (!has(id)) expect(item).toMatchObject({ status: "uncertain" });
+      if (!countMails(id)) expect(item).toMatchObject({ status: "uncertain" });
       else expect(item).toMatchObject({ status: "delivered", providerMessageId: `m-${id}` });
-      expect(leftOn(item)).toEqual([]);
+      expect(dueAttributesOf(item)).toEqual([]);
     });
     await from.provider.stop();
   },
@@ -154,8 +158,11 @@ test("a delivered event clears the error of an uncertain send", async () => {
   from.provider.faultFor = () => "lost";
   const { id } = await mailroom.send(from, { to: mailroom.uniqueRecipients(1)[0]!.to });
   await mailroom.runWorkers();
-  expect(await stored(from, id)).toMatchObject({ status: "uncertain", error: expect.any(String) });
-  await told(from, [id])();
+  expect(await readItem(from, id)).toMatchObject({
+    status: "uncertain",
+    error: expect.any(String),
+  });
+  await applyEvent(from, [id])();
   expect(await findDetail(from.caller, id)).toMatchObject({
     status: "delivered",
     error: null,

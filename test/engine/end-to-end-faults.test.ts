@@ -56,8 +56,8 @@ afterAll(() => {
     "mailed",
     "events",
     "counted",
-    "announced",
-    "heard",
+    "webhookIds",
+    "received",
   ] as const;
   console.log(`SEED=${seed}\n${formatTable(columns, results)}`);
 });
@@ -123,7 +123,12 @@ test("without faults, each mail is delivered and each event is counted and forwa
   await postEvents(run, createPendingEvents(run));
   await runWorkersFor();
   const balance = await expectBalanced(run);
-  expect(balance).toMatchObject({ accepted: 24, uncertain: 0, mailed: 24, heard: balance.events });
+  expect(balance).toMatchObject({
+    accepted: 24,
+    uncertain: 0,
+    mailed: 24,
+    received: balance.events,
+  });
   results.push({ fault: "none", ...balance });
   await stopRun(run);
 });

@@ -59,7 +59,7 @@ async function receivedFrom(name: string): Promise<SQSEvent> {
 }
 
 test("a message with a transient failure is retried after seconds instead of the visibility timeout", async () => {
-  const asked: { handle: string; seconds: number }[] = [];
+  const visibilityChanges: { handle: string; seconds: number }[] = [];
   const { send } = SqsClient.prototype;
   const report = queues.report;
   await enqueue(report, [
@@ -77,14 +77,16 @@ test("a message with a transient failure is retried after seconds instead of the
     command: { input: { Entries: Visibility[] } },
   ) {
     for (const { ReceiptHandle, VisibilityTimeout } of command.input.Entries)
-      asked.push({ handle: ReceiptHandle, seconds: VisibilityTimeout });
+      visibilityChanges.push({ handle: ReceiptHandle, seconds: VisibilityTimeout });
     return Reflect.apply(send, this, [command]);
   } as never;
   try {
     const [first] = event.Records.filter(({ body }) => JSON.parse(body).reportId === 1);
     const { batchItemFailures } = await worker.handler(event);
     expect(batchItemFailures).toEqual([{ itemIdentifier: first!.messageId }]);
-    expect(asked).toEqual([{ handle: first!.receiptHandle, seconds: expect.closeTo(10, -0.8) }]);
+    expect(visibilityChanges).toEqual([
+      { handle: first!.receiptHandle, seconds: expect.closeTo(10, -0.8) },
+    ]);
   } finally {
     SqsClient.prototype.send = send;
   }

@@ -30,7 +30,7 @@ import { everything } from "../support/extent.ts";
 
 interceptClients();
 
-const wish = (
+const request = (
   { siteId }: TestSite,
   more: Partial<exports.ExportRequest> = {},
 ): exports.ExportRequest => ({
@@ -55,7 +55,7 @@ describe("an inline export", () => {
       tags: ["a", "b"],
     });
     await createContact(shop, "bob@x.com", { customFields: { other: "@home" } });
-    const text = (await inline.exportInline(shop.caller, wish(shop)))!;
+    const text = (await inline.exportInline(shop.caller, request(shop)))!;
     const rows = rowsOf(text);
     expect(Object.keys(rows[0]!).slice(-5)).toEqual(
       ["none", "other", "plan", "seats", "trial"].map((name) => `customFields.${name}`),
@@ -70,7 +70,7 @@ describe("an inline export", () => {
     });
     expect(ann.tags!.split("; ").toSorted()).toEqual(["a", "b"]);
     const json = JSON.parse(
-      (await inline.exportInline(shop.caller, wish(shop, { format: "json" })))!,
+      (await inline.exportInline(shop.caller, request(shop, { format: "json" })))!,
     ) as {
       data: { contacts: { email: string }[] };
     };
@@ -83,20 +83,20 @@ describe("an inline export", () => {
   test("has at most 10,000 contacts, counted after the filter", async () => {
     const shop = await createTestSite();
     await insertContacts(shop, 10_000, (i) => ({ company: i < 5 ? "few" : "many" }));
-    expect(rowsOf((await inline.exportInline(shop.caller, wish(shop)))!)).toHaveLength(10_000);
+    expect(rowsOf((await inline.exportInline(shop.caller, request(shop)))!)).toHaveLength(10_000);
     await createContact(shop, "one-more@x.com");
-    expect(await inline.exportInline(shop.caller, wish(shop))).toBeUndefined();
+    expect(await inline.exportInline(shop.caller, request(shop))).toBeUndefined();
     const filter = { siteId: shop.siteId, search: "one-more" };
-    expect(rowsOf((await inline.exportInline(shop.caller, wish(shop, { filter })))!)).toHaveLength(
-      1,
-    );
+    expect(
+      rowsOf((await inline.exportInline(shop.caller, request(shop, { filter })))!),
+    ).toHaveLength(1);
   }, 60_000);
 
   test("without contacts is a header or an empty list", async () => {
     const shop = await createTestSite();
-    expect((await inline.exportInline(shop.caller, wish(shop)))!.split("\n")).toHaveLength(2);
+    expect((await inline.exportInline(shop.caller, request(shop)))!.split("\n")).toHaveLength(2);
     expect(
-      JSON.parse((await inline.exportInline(shop.caller, wish(shop, { format: "json" })))!),
+      JSON.parse((await inline.exportInline(shop.caller, request(shop, { format: "json" })))!),
     ).toEqual({ data: { contacts: [] } });
   });
 });
@@ -135,7 +135,7 @@ describe("a file export", () => {
       const shop = await createTestSite();
       await insertContacts(shop, 20, (i) => ({ customFields: { [`f${i % 3}`]: i } }));
       const steps = await interruptedAtSomeSteps(how, async (interrupt) => {
-        const { id, status } = await exports.start(shop.caller, wish(shop));
+        const { id, status } = await exports.start(shop.caller, request(shop));
         expect(status).toBe("queued");
         await interrupt(
           () => runExport(shop.orgId, id),
@@ -170,12 +170,12 @@ describe("a file export", () => {
     const shop = await createTestSite();
     const filler = "x".repeat(1900);
     // A part has at least 5 MB.
-    const people = everything ? 6000 : 3000;
-    await insertContacts(shop, people, () => ({ customFields: { a: filler, b: filler } }));
-    const { id } = await exports.start(shop.caller, wish(shop, { format: "json" }));
-    const stored = () =>
+    const contactCount = everything ? 6000 : 3000;
+    await insertContacts(shop, contactCount, () => ({ customFields: { a: filler, b: filler } }));
+    const { id } = await exports.start(shop.caller, request(shop, { format: "json" }));
+    const readExport = () =>
       get<{ written?: { parts: string[] } }>(keys.record(shop.orgId, "EXPORT", id));
-    for (let n = 4; !(await stored())?.written?.parts.length; n += 2) {
+    for (let n = 4; !(await readExport())?.written?.parts.length; n += 2) {
       clock.advanceClock(400);
       await runUntilCrash(n, "after", () => runExport(shop.orgId, id));
     }
@@ -190,8 +190,8 @@ describe("a file export", () => {
     const { data } = JSON.parse(await downloaded(shop, id)) as {
       data: { contacts: { id: number }[] };
     };
-    expect(new Set(data.contacts.map((one) => one.id)).size).toBe(people);
-    expect(data.contacts).toHaveLength(people);
+    expect(new Set(data.contacts.map((one) => one.id)).size).toBe(contactCount);
+    expect(data.contacts).toHaveLength(contactCount);
   }, 120_000);
 
   test("has a column for a field that only one contact has, also after a crash", async () => {
@@ -200,7 +200,7 @@ describe("a file export", () => {
     await insertContacts(shop, 2400, () => ({ customFields: { common: 1 } }));
     await createContact(shop, "zoe@zoo.example", { customFields: { rare: "yes" } });
     await crashAtSomeSteps(async (kill) => {
-      const { id } = await exports.start(shop.caller, wish(shop));
+      const { id } = await exports.start(shop.caller, request(shop));
       await kill(() => runExport(shop.orgId, id));
       clock.advanceClock(400);
       await runExport(shop.orgId, id);
@@ -214,7 +214,7 @@ describe("a file export", () => {
   test("is written once by two concurrent workers", async () => {
     const shop = await createTestSite();
     await insertContacts(shop, 50);
-    const { id } = await exports.start(shop.caller, wish(shop));
+    const { id } = await exports.start(shop.caller, request(shop));
     await Promise.all([
       runExport(shop.orgId, id),
       runExport(shop.orgId, id),
@@ -235,7 +235,7 @@ describe("a file export", () => {
     );
     const { id } = await exports.start(
       shop.caller,
-      wish(shop, { filter: { siteId: shop.siteId, segmentId: segment.id } }),
+      request(shop, { filter: { siteId: shop.siteId, segmentId: segment.id } }),
     );
     await segments.remove(shop.caller, segment.id);
     await runExport(shop.orgId, id);
@@ -268,7 +268,7 @@ describe("a file export", () => {
 
   test("is invisible to other organizations and sites, and has no download after seven days", async () => {
     const [shop, other] = [await createTestSite(), await createTestSite()];
-    const { id } = await exports.start(shop.caller, wish(shop));
+    const { id } = await exports.start(shop.caller, request(shop));
     await runExport(shop.orgId, id);
     await expect(exports.find(other.caller, id)).rejects.toMatchObject({ kind: "missing" });
     await expect(

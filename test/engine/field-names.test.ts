@@ -20,9 +20,9 @@ type Fields = NonNullable<NewContact["customFields"]>;
 const row = (email: string, customFields: Fields) => ContactRow.parse({ email, customFields });
 const fieldsOf = async ({ caller }: TestSite, id: number) =>
   (await contacts.find(caller, id)).customFields;
-const having = (who: TestSite, field: string, operator = "equals", value: unknown = "pro") =>
-  segments.countPreview(who.caller, {
-    siteId: who.siteId,
+const having = (site: TestSite, field: string, operator = "equals", value: unknown = "pro") =>
+  segments.countPreview(site.caller, {
+    siteId: site.siteId,
     rules: SegmentRules.parse({
       match: "all",
       conditions: [
@@ -36,7 +36,7 @@ const having = (who: TestSite, field: string, operator = "equals", value: unknow
   });
 
 /** Stores a contact like a version in which a site had no names of fields. */
-async function stored(
+async function storeContact(
   { orgId, siteId }: TestSite,
   email: string,
   customFields: Fields,
@@ -53,21 +53,21 @@ async function stored(
 
 describe("the first spelling of a custom field is its name", () => {
   test("for new contacts, updates and bulk rows", async () => {
-    const who = await createTestSite();
-    const { id } = await createContact(who, "ann@example.com", {
+    const site = await createTestSite();
+    const { id } = await createContact(site, "ann@example.com", {
       customFields: { Plan: "pro", zip: "01" },
     });
-    const second = await createContact(who, "bob@example.com", {
+    const second = await createContact(site, "bob@example.com", {
       customFields: { plan: "pro", ZIP: "02", Town: "Ulm" },
     });
     expect(second.customFields).toEqual({ Plan: "pro", zip: "02", Town: "Ulm" });
-    await contacts.change(who.caller, id, { customFields: { PLAN: "team", Zip: null } });
-    expect(await fieldsOf(who, id)).toEqual({ Plan: "team" });
-    const [outcome] = await upsert({ caller: who, siteId: who.siteId }, [
+    await contacts.change(site.caller, id, { customFields: { PLAN: "team", Zip: null } });
+    expect(await fieldsOf(site, id)).toEqual({ Plan: "team" });
+    const [outcome] = await upsert({ caller: site, siteId: site.siteId }, [
       row("bob@example.com", { pLAN: "free", TOWN: "Bonn", seats: 3 }),
     ]);
     expect(outcome).toMatchObject({ outcome: "updated" });
-    expect(await fieldsOf(who, second.id)).toEqual({
+    expect(await fieldsOf(site, second.id)).toEqual({
       Plan: "free",
       zip: "02",
       Town: "Bonn",
@@ -82,59 +82,59 @@ describe("the first spelling of a custom field is its name", () => {
   });
 
   test("for concurrent requests with two spellings, and for two spellings in one object", async () => {
-    const who = await createTestSite();
+    const site = await createTestSite();
     const made = await Promise.all(
       ["Plan", "plan", "PLAN", "pLan"].map((name, i) =>
-        createContact(who, `${i}@example.com`, { customFields: { [name]: "pro" } }),
+        createContact(site, `${i}@example.com`, { customFields: { [name]: "pro" } }),
       ),
     );
     expect(new Set(made.flatMap(({ customFields }) => Object.keys(customFields))).size).toBe(1);
-    const both = await createContact(who, "both@example.com", {
+    const both = await createContact(site, "both@example.com", {
       customFields: { Seats: 1, seats: 2 },
     });
     expect(Object.entries(both.customFields)).toEqual([["Seats", 2]]);
   });
 
   test("for more new fields than one write can store; above the limit, spellings are kept as sent", async () => {
-    const who = await createTestSite();
+    const site = await createTestSite();
     const many = (n: number, letter: string) =>
       Object.fromEntries(Array.from({ length: 100 }, (_, i) => [`${letter}${n}x${i}`, i]));
     for (let n = 0; n < 6; n++)
-      await createContact(who, `${n}@example.com`, { customFields: many(n, "f") });
+      await createContact(site, `${n}@example.com`, { customFields: many(n, "f") });
     const names = Object.keys(
-      (await createContact(who, "a@example.com", { customFields: many(4, "F") })).customFields,
+      (await createContact(site, "a@example.com", { customFields: many(4, "F") })).customFields,
     );
     expect(names.every((name) => name.startsWith("f"))).toBe(true);
     const beyond = Object.keys(
-      (await createContact(who, "b@example.com", { customFields: many(5, "F") })).customFields,
+      (await createContact(site, "b@example.com", { customFields: many(5, "F") })).customFields,
     );
     expect(beyond.every((name) => name.startsWith("F"))).toBe(true);
   });
 });
 
 test("segments find a field under any spelling, including older spellings on contacts", async () => {
-  const who = await createTestSite();
+  const site = await createTestSite();
   const old = await Promise.all([
-    stored(who, "a@example.com", { plan: "pro" }),
-    stored(who, "b@example.com", { plan: "free" }),
-    stored(who, "c@example.com", { Plan: "pro" }),
+    storeContact(site, "a@example.com", { plan: "pro" }),
+    storeContact(site, "b@example.com", { plan: "free" }),
+    storeContact(site, "c@example.com", { Plan: "pro" }),
   ]);
   expect(
-    (await createContact(who, "d@example.com", { customFields: { PLAN: "pro" } })).customFields,
+    (await createContact(site, "d@example.com", { customFields: { PLAN: "pro" } })).customFields,
   ).toEqual({ plan: "pro" });
-  await createContact(who, "e@example.com");
+  await createContact(site, "e@example.com");
   for (const name of ["plan", "Plan", "PLAN"]) {
-    expect([name, await having(who, name)]).toEqual([name, 3]);
-    expect([name, await having(who, name, "notEquals")]).toEqual([name, 2]);
-    expect([name, await having(who, name, "exists")]).toEqual([name, 4]);
-    expect([name, await having(who, name, "notExists")]).toEqual([name, 1]);
+    expect([name, await having(site, name)]).toEqual([name, 3]);
+    expect([name, await having(site, name, "notEquals")]).toEqual([name, 2]);
+    expect([name, await having(site, name, "exists")]).toEqual([name, 4]);
+    expect([name, await having(site, name, "notExists")]).toEqual([name, 1]);
   }
-  await contacts.change(who.caller, old[2]!, { customFields: { Plan: "team" } });
-  expect(await fieldsOf(who, old[2]!)).toEqual({ plan: "team" });
+  await contacts.change(site.caller, old[2]!, { customFields: { Plan: "team" } });
+  expect(await fieldsOf(site, old[2]!)).toEqual({ plan: "team" });
 });
 
 test("templates find a field under any spelling", () => {
-  const said = (source: string, variables: object) =>
+  const renderWith = (source: string, variables: object) =>
     liquid.render(
       liquid.compile(source, { escape: false, field: "text" }),
       { ...variables },
@@ -142,12 +142,15 @@ test("templates find a field under any spelling", () => {
     );
   const variables = { plan: "pro", firstName: "Ann", customFields: { plan: "pro" } };
   expect(
-    said("{{ customFields.Plan }} {{ PLAN }} {{ customFields.plan }} {{ firstName }}", variables),
+    renderWith(
+      "{{ customFields.Plan }} {{ PLAN }} {{ customFields.plan }} {{ firstName }}",
+      variables,
+    ),
   ).toEqual({
     text: "pro pro pro Ann",
     missing: [],
   });
-  expect(said("{{ customFields.Seats }}{{ Seats }}", variables).missing).toEqual([
+  expect(renderWith("{{ customFields.Seats }}{{ Seats }}", variables).missing).toEqual([
     "customFields.Seats",
     "Seats",
   ]);

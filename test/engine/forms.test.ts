@@ -50,11 +50,11 @@ import { pauseCall, restoreClient } from "../support/pause-dynamodb-call.ts";
 interceptClients();
 
 const email = "ann@example.com";
-const press = (token: string) =>
+const confirm = (token: string) =>
   confirmations.confirm(token, { ip: "192.0.2.9", userAgent: "Safari" });
 
 /** Confirms in another process, because writers of a contact in one process take turns. */
-async function pressElsewhere(token: string): Promise<void> {
+async function confirmInOtherProcess(token: string): Promise<void> {
   const code = `
     import "./shared/domain/reactions.ts";
     import * as confirmations from "./shared/domain/forms/double-opt-in.ts";
@@ -66,7 +66,7 @@ async function pressElsewhere(token: string): Promise<void> {
 }
 
 /** A form that gives a tag, a list and points. */
-async function generous(at: TestSite, more: object = {}) {
+async function createFormWithEffects(at: TestSite, more: object = {}) {
   const list = await groups.create("LIST", at.caller, {
     siteId: at.siteId,
     name: `News ${crypto.randomUUID()}`,
@@ -94,11 +94,11 @@ async function sequence({ caller, siteId }: TestSite, more: object = {}) {
 }
 
 /** Checks that the effects of a form happened once and that all counts agree. */
-async function given(
+async function expectEffectsOnce(
   at: TestSite,
-  { form, list }: Awaited<ReturnType<typeof generous>>,
+  { form, list }: Awaited<ReturnType<typeof createFormWithEffects>>,
   submitted = 1,
-  people = 1,
+  contactCount = 1,
 ) {
   const ann = (await findContactByEmail(at, email))!;
   expect(ann).toMatchObject({ status: "subscribed", score: 7 * submitted });
@@ -106,7 +106,7 @@ async function given(
     ["reader"],
     [list.id],
   ]);
-  expect((await readGroupMembers(at, "LIST", list.id)).count).toBe(people);
+  expect((await readGroupMembers(at, "LIST", list.id)).count).toBe(contactCount);
   expect((await readGroupMembers(at, "LIST", list.id)).ids).toContain(ann.id);
   expect((await contacts.findItem(at.caller, ann.id)).forms).toEqual(new Set([form.id]));
   expect((await storedContacts(at)).length).toBe(await readContactCount(at));
@@ -130,7 +130,7 @@ describe("without double opt-in", () => {
       { name: "seats", type: "number" },
       { name: "terms", type: "checkbox", required: true },
     ];
-    const made = await generous(at, { designJson: { fields } });
+    const made = await createFormWithEffects(at, { designJson: { fields } });
     await submitForm(made.form.id, {
       email,
       firstName: "Ann",
@@ -140,7 +140,7 @@ describe("without double opt-in", () => {
       company: "Acme",
       utm: "x",
     });
-    await given(at, made);
+    await expectEffectsOnce(at, made);
     expect(await findContactByEmail(at, email)).toMatchObject({
       firstName: "Ann",
       company: "Acme",
@@ -231,18 +231,18 @@ describe("without double opt-in", () => {
 
   test("a repeated submission counts once; other content or a later time makes a new one", async () => {
     const at = await createTestSite();
-    const made = await generous(at);
+    const made = await createFormWithEffects(at);
     await Promise.all(
       Array.from({ length: 4 }, () => submitForm(made.form.id, { email, firstName: "Ann" })),
     );
-    await given(at, made);
+    await expectEffectsOnce(at, made);
     await Promise.all(
       ["Bo", "Cy"].map((firstName) => submitForm(made.form.id, { email, firstName })),
     );
-    await given(at, made, 3);
+    await expectEffectsOnce(at, made, 3);
     clock.advanceClock(301);
     await submitForm(made.form.id, { email, firstName: "Ann" });
-    await given(at, made, 4);
+    await expectEffectsOnce(at, made, 4);
   });
 
   test("concurrent submissions are counted exactly", async () => {
@@ -257,42 +257,42 @@ describe("without double opt-in", () => {
       [],
     );
     expect(await readContactCount(at)).toBe(20);
-    const seen: number[] = [];
+    const seenIds: number[] = [];
     for (let cursor: string | undefined, more = true; more; more = cursor !== undefined) {
       const { items, pagination } = await forms.listSubmissions(at.caller, form.id, {
         limit: 7,
         cursor,
       });
-      seen.push(...items.map(({ id }) => id));
+      seenIds.push(...items.map(({ id }) => id));
       cursor = pagination.nextCursor ?? undefined;
     }
     const ids = (await listSubmissions(at, form.id)).map(({ id }) => id);
-    expect(seen).toEqual(ids.toReversed());
+    expect(seenIds).toEqual(ids.toReversed());
     expect(
       (await forms.listSubmissions(at.caller, form.id, { limit: 7, page: 3 })).items.map(
         ({ id }) => id,
       ),
-    ).toEqual(seen.slice(14));
+    ).toEqual(seenIds.slice(14));
   });
 
   test("after a crash at any step, a submission is processed once or was never accepted", async () => {
-    const told = await crashAtSomeSteps(async (kill) => {
+    const stepNames = await crashAtSomeSteps(async (kill) => {
       const at = await createTestSite();
-      const made = await generous(at);
+      const made = await createFormWithEffects(at);
       await forms.findPublicForm(made.form.id);
       await kill(() => submitForm(made.form.id, { email }));
       await processSubmissions(at, made.form.id);
       // The visitor submits again.
       await submitForm(made.form.id, { email });
       await processSubmissions(at, made.form.id);
-      await given(at, made);
+      await expectEffectsOnce(at, made);
     });
-    expect(told.length).toBeGreaterThan(20);
+    expect(stepNames.length).toBeGreaterThan(20);
   }, 300_000);
 
   test("a deleted list is skipped", async () => {
     const at = await createTestSite();
-    const { form, list } = await generous(at);
+    const { form, list } = await createFormWithEffects(at);
     await groups.removeGroup("LIST", at.caller, list.id);
     await submitForm(form.id, { email });
     expect(await findContactByEmail(at, email)).toMatchObject({
@@ -305,8 +305,8 @@ describe("without double opt-in", () => {
 
   test("a submission starts the form's sequence and those that it triggers once", async () => {
     const at = await createTestSite();
-    const own = await sequence(at);
-    const form = await createForm(at, { sequenceId: own.id });
+    const ownSequence = await sequence(at);
+    const form = await createForm(at, { sequenceId: ownSequence.id });
     const waiting = await sequence(at, {
       triggerType: "form_submit",
       triggerConfig: { formId: form.id },
@@ -316,7 +316,7 @@ describe("without double opt-in", () => {
       submitForm(form.id, { email, firstName: "Ann" }),
     ]);
     await processSubmissions(at, form.id);
-    for (const { id } of [own, waiting]) {
+    for (const { id } of [ownSequence, waiting]) {
       const { items } = await enrollments.list(at.caller, { limit: 10 }, { sequenceId: id });
       expect(items.map(({ contactId }) => contactId)).toEqual([
         (await findContactByEmail(at, email))!.id,
@@ -325,19 +325,19 @@ describe("without double opt-in", () => {
     await submitForm((await createForm(at)).id, { email: "else@x.com" });
     await createContact(at, "left@x.com", { status: "unsubscribed" });
     await submitForm(form.id, { email: "left@x.com" });
-    for (const { id } of [own, waiting])
+    for (const { id } of [ownSequence, waiting])
       expect(
         (await enrollments.list(at.caller, { limit: 10 }, { sequenceId: id })).items,
       ).toHaveLength(1);
-    await expect(createForm(at, { sequenceId: own.id + 999_999 })).rejects.toMatchObject({
+    await expect(createForm(at, { sequenceId: ownSequence.id + 999_999 })).rejects.toMatchObject({
       kind: "missing",
     });
   });
 
   test("starts a sequence for an address at most once a day, whatever its fields", async () => {
     const at = await createTestSite();
-    const own = await sequence(at);
-    const form = await createForm(at, { sequenceId: own.id });
+    const ownSequence = await sequence(at);
+    const form = await createForm(at, { sequenceId: ownSequence.id });
     const waiting = await sequence(at, {
       triggerType: "form_submit",
       triggerConfig: { formId: form.id },
@@ -348,10 +348,10 @@ describe("without double opt-in", () => {
         firstName,
       });
       const { id: contactId } = (await findContactByEmail(at, email))!;
-      const left = [own, waiting].map(({ id }) =>
+      const remaining = [ownSequence, waiting].map(({ id }) =>
         enrollments.cancel(at.caller, id, { contactId }).then(() => true, undefinedIfMissing),
       );
-      return (await Promise.all(left)).filter(Boolean).length;
+      return (await Promise.all(remaining)).filter(Boolean).length;
     };
     const started: number[] = [];
     for (const name of ["A", "Bo", "Cid"]) started.push(await submitAndLeave(name));
@@ -367,7 +367,7 @@ describe("without double opt-in", () => {
 
   test("the tags and the list of a form start sequences", async () => {
     const at = await createTestSite();
-    const { form, list } = await generous(at);
+    const { form, list } = await createFormWithEffects(at);
     const tagged = await sequence(at, {
       triggerType: "tag_add",
       triggerConfig: { tagName: "Reader" },
@@ -406,13 +406,13 @@ describe("without double opt-in", () => {
 });
 
 describe("double opt-in", () => {
-  const asked = async (at: TestSite) => (await sends.list(at.caller, { limit: 50 }, {})).sends;
+  const listSends = async (at: TestSite) => (await sends.list(at.caller, { limit: 50 }, {})).sends;
   const tokenAt = async (at: TestSite, formId: number, n = 0) =>
     confirmations.createToken((await listSubmissions(at, formId))[n]!);
 
   test("only the mail is sent before the confirmation, and everything else once after it", async () => {
     const at = await createSiteWithSender();
-    const made = await generous(at, { doubleOptIn: true });
+    const made = await createFormWithEffects(at, { doubleOptIn: true });
     await submitForm(made.form.id, { email, firstName: "Ann" });
     await processSubmissions(at, made.form.id);
     expect(await findContactByEmail(at, email)).toMatchObject({
@@ -429,7 +429,7 @@ describe("double opt-in", () => {
       subject: "Bitte bestätigen Sie Ihre E-Mail-Adresse für Shop",
       status: "queued",
     };
-    expect(await asked(at)).toMatchObject([mail]);
+    expect(await listSends(at)).toMatchObject([mail]);
     const token = await tokenAt(at, made.form.id);
     for (let n = 0; n < 2; n++)
       expect(await confirmations.findStatus(token)).toMatchObject({
@@ -438,12 +438,12 @@ describe("double opt-in", () => {
         confirmed: false,
       });
     expect((await findContactByEmail(at, email))?.status).toBe("pending");
-    for (let n = 0; n < 2; n++) expect(await press(token)).toMatchObject({ confirmed: true });
-    await given(at, made);
+    for (let n = 0; n < 2; n++) expect(await confirm(token)).toMatchObject({ confirmed: true });
+    await expectEffectsOnce(at, made);
     const { items } = await forms.listSubmissions(at.caller, made.form.id, { limit: 10 });
     expect(items[0]).toMatchObject({
       status: "accepted",
-      confirmationSendId: (await asked(at))[0]!.id,
+      confirmationSendId: (await listSends(at))[0]!.id,
       consent: {
         confirmedIp: "192.0.2.9",
         confirmedUserAgent: "Safari",
@@ -452,7 +452,7 @@ describe("double opt-in", () => {
     });
     const ann = (await findContactByEmail(at, email))!;
     await contacts.change(at.caller, ann.id, { status: "unsubscribed" });
-    await press(token);
+    await confirm(token);
     expect((await findContactByEmail(at, email))?.status).toBe("unsubscribed");
   });
 
@@ -477,9 +477,9 @@ describe("double opt-in", () => {
       firstName: "Old",
     });
     expect(
-      (await asked(at)).map(({ toEmail, status }) => `${toEmail} ${status}`).toSorted(),
+      (await listSends(at)).map(({ toEmail, status }) => `${toEmail} ${status}`).toSorted(),
     ).toEqual([`${email} queued`, "bounced@x.com failed", "gone@x.com queued"]);
-    for (const n of [0, 1, 2]) await press(await tokenAt(at, form.id, n));
+    for (const n of [0, 1, 2]) await confirm(await tokenAt(at, form.id, n));
     expect(await findContactByEmail(at, email)).toMatchObject({
       status: "subscribed",
       firstName: "New",
@@ -491,7 +491,7 @@ describe("double opt-in", () => {
 
   test("an address gets one mail per hour and form and five per organization, until it confirms", async () => {
     const at = await createSiteWithSender();
-    const [form, ...others] = await Promise.all(
+    const [form, ...otherForms] = await Promise.all(
       Array.from({ length: 6 }, () => createForm(at, { doubleOptIn: true })),
     );
     const entering = async ({ id }: Form, firstName: string) => {
@@ -499,36 +499,36 @@ describe("double opt-in", () => {
       await processSubmissions(at, id);
     };
     for (const name of ["a", "b"]) await entering(form!, name);
-    expect(await asked(at)).toHaveLength(1);
+    expect(await listSends(at)).toHaveLength(1);
     expect((await listSubmissions(at, form!.id)).map(({ error }) => error)).toEqual([
       undefined,
       expect.stringContaining("within the last hour"),
     ]);
-    await press(await tokenAt(at, form!.id));
+    await confirm(await tokenAt(at, form!.id));
     await entering(form!, "c");
-    expect(await asked(at)).toHaveLength(2);
-    for (const other of others) await entering(other, "x");
-    expect(await asked(at)).toHaveLength(5);
+    expect(await listSends(at)).toHaveLength(2);
+    for (const other of otherForms) await entering(other, "x");
+    expect(await listSends(at)).toHaveLength(5);
     clock.advanceClock(3601);
     await entering(form!, "d");
-    expect(await asked(at)).toHaveLength(6);
+    expect(await listSends(at)).toHaveLength(6);
   });
 
   test("after a crash at any step of the request, one mail is sent", async () => {
-    const told = await crashAtSomeSteps(async (kill) => {
+    const stepNames = await crashAtSomeSteps(async (kill) => {
       const at = await createSiteWithSender();
-      const made = await generous(at, { doubleOptIn: true });
+      const made = await createFormWithEffects(at, { doubleOptIn: true });
       await submitForm(made.form.id, { email });
       await processSubmissions(at, made.form.id, kill);
       await processSubmissions(at, made.form.id);
-      expect(await asked(at)).toHaveLength(1);
+      expect(await listSends(at)).toHaveLength(1);
       expect(await listSubmissions(at, made.form.id)).toMatchObject([
-        { status: "pending", confirmationSendId: (await asked(at))[0]!.id },
+        { status: "pending", confirmationSendId: (await listSends(at))[0]!.id },
       ]);
       expect((await listSubmissions(at, made.form.id))[0]!.duesk).toBeUndefined();
       expect(await readContactCount(at)).toBe(1);
     });
-    expect(told.length).toBeGreaterThan(10);
+    expect(stepNames.length).toBeGreaterThan(10);
   }, 300_000);
 
   test("after a crash at any step of a submission, there is one pending contact and one mail", async () => {
@@ -539,7 +539,7 @@ describe("double opt-in", () => {
       await processSubmissions(at, form.id);
       await submitForm(form.id, { email });
       await processSubmissions(at, form.id);
-      expect(await asked(at)).toHaveLength(1);
+      expect(await listSends(at)).toHaveLength(1);
       expect(await submissions.count(at.orgId, form.id)).toBe(1);
       expect([await readContactCount(at), (await findContactByEmail(at, email))?.status]).toEqual([
         1,
@@ -549,56 +549,56 @@ describe("double opt-in", () => {
   }, 300_000);
 
   test("after a crash at any step of the confirmation, everything happens once", async () => {
-    const told = await crashAtSomeSteps(async (kill) => {
+    const stepNames = await crashAtSomeSteps(async (kill) => {
       const at = await createSiteWithSender();
-      const made = await generous(at, { doubleOptIn: true });
+      const made = await createFormWithEffects(at, { doubleOptIn: true });
       await submitForm(made.form.id, { email });
       await processSubmissions(at, made.form.id);
       const token = await tokenAt(at, made.form.id);
-      await kill(() => press(token));
+      await kill(() => confirm(token));
       // If nothing is confirmed yet, the visitor presses again. Otherwise the due index has it.
-      if (!(await confirmations.findStatus(token)).confirmed) await press(token);
+      if (!(await confirmations.findStatus(token)).confirmed) await confirm(token);
       await processSubmissions(at, made.form.id);
-      await given(at, made);
+      await expectEffectsOnce(at, made);
     });
-    expect(told.length).toBeGreaterThan(20);
+    expect(stepNames.length).toBeGreaterThan(20);
   }, 300_000);
 
   test("two simultaneous confirmations count once", async () => {
     const at = await createSiteWithSender();
-    const made = await generous(at, { doubleOptIn: true });
+    const made = await createFormWithEffects(at, { doubleOptIn: true });
     await submitForm(made.form.id, { email });
     await processSubmissions(at, made.form.id);
     const token = await tokenAt(at, made.form.id);
-    await Promise.all([press(token), press(token), press(token)]);
+    await Promise.all([confirm(token), confirm(token), confirm(token)]);
     await processSubmissions(at, made.form.id);
-    await given(at, made);
+    await expectEffectsOnce(at, made);
   });
 
   test("a late worker does not repeat the work of another", async () => {
     for (const n of [1, 2, 3]) {
       const at = await createSiteWithSender();
-      const made = await generous(at, { doubleOptIn: true });
+      const made = await createFormWithEffects(at, { doubleOptIn: true });
       await submitForm(made.form.id, { email });
       await processSubmissions(at, made.form.id);
       const token = await tokenAt(at, made.form.id);
       const holding = pauseCall(TransactWriteCommand, n);
-      const late = press(token);
+      const late = confirm(token);
       await holding.reached;
-      await pressElsewhere(token);
+      await confirmInOtherProcess(token);
       const contact = await contacts.findItem(at.caller, (await findContactByEmail(at, email))!.id);
       holding.release();
       await late;
       restoreClient();
       await processSubmissions(at, made.form.id);
-      await given(at, made);
+      await expectEffectsOnce(at, made);
       expect(await contacts.findItem(at.caller, contact.id)).toEqual(contact);
     }
   });
 
   test("a late confirmation mail does not undo a confirmation in the meantime", async () => {
     const at = await createSiteWithSender();
-    const made = await generous(at, { doubleOptIn: true });
+    const made = await createFormWithEffects(at, { doubleOptIn: true });
     await submitForm(made.form.id, { email });
     const token = await tokenAt(at, made.form.id);
     const noting = pauseCall(UpdateCommand, ({ input }) =>
@@ -607,15 +607,15 @@ describe("double opt-in", () => {
     const late = processSubmissions(at, made.form.id);
     await noting.reached;
     const accepting = pauseCall(TransactWriteCommand);
-    const pressed = press(token);
+    const confirming = confirm(token);
     await accepting.reached;
     noting.release();
     await late;
     // After a crash at this point, the due index would find the submission.
     expect((await listSubmissions(at, made.form.id))[0]).toHaveProperty("duesk");
     accepting.release();
-    await pressed;
-    await given(at, made);
+    await confirming;
+    await expectEffectsOnce(at, made);
   });
 
   test("a link is valid for 30 days, for its own submission, until the form is deleted", async () => {
@@ -624,13 +624,13 @@ describe("double opt-in", () => {
     await submitForm(form.id, { email });
     const token = await tokenAt(at, form.id);
     const changed = `${token.slice(0, 5)}${token[5] === "x" ? "y" : "x"}${token.slice(6)}`;
-    for (const bad of ["", "made-up", token.slice(0, -2), changed])
-      await expect(confirmations.findStatus(bad)).rejects.toMatchObject({ kind: "missing" });
+    for (const badToken of ["", "made-up", token.slice(0, -2), changed])
+      await expect(confirmations.findStatus(badToken)).rejects.toMatchObject({ kind: "missing" });
     clock.advanceClock(30 * 24 * 3600 + 60);
-    await expect(press(token)).rejects.toMatchObject({ kind: "missing" });
+    await expect(confirm(token)).rejects.toMatchObject({ kind: "missing" });
     await submitForm(form.id, { email });
     const fresh = await tokenAt(at, form.id, 1);
-    await press(fresh);
+    await confirm(fresh);
     clock.advanceClock(40 * 24 * 3600);
     expect(await confirmations.findStatus(fresh)).toMatchObject({ confirmed: true });
     await forms.remove(at.caller, form.id);

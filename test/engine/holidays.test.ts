@@ -175,20 +175,23 @@ test("a changed holiday is sent on its new date with its new template; a cancell
     HolidayChanges.parse({ status: "cancelled" }),
   );
   expect(stopped.status).toBe("cancelled");
-  const gone = from.provider.mails.length;
+  const sentBefore = from.provider.mails.length;
   from.provider.faultFor = () => undefined;
   await runWorkers({ forSeconds: 3600 });
-  const told = await readConsistentNumbers(from, id, "holiday");
-  expect(told).toMatchObject({ queued: 0, sending: 0, candidates: 30 });
+  const totals = await readConsistentNumbers(from, id, "holiday");
+  expect(totals).toMatchObject({ queued: 0, sending: 0, candidates: 30 });
   // One call was in flight, because the provider had asked for a pause.
-  expect(from.provider.mails.length - gone).toBeLessThanOrEqual(10);
-  expect(told.sent + told.cancelled).toBe(30);
+  expect(from.provider.mails.length - sentBefore).toBeLessThanOrEqual(10);
+  expect(totals.sent + totals.cancelled).toBe(30);
   await holidays.updateHoliday(from.caller, id, HolidayChanges.parse({ status: "cancelled" }));
   await from.provider.stop();
 });
 
 /** Lists the stored items of holidays, of sends and of these blocks. */
-async function leftOf({ caller: { orgId } }: CampaignSender, blocks: number[]): Promise<string[]> {
+async function listRemaining(
+  { caller: { orgId } }: CampaignSender,
+  blocks: number[],
+): Promise<string[]> {
   const items: string[] = [];
   let start: Record<string, never> | undefined;
   do {
@@ -229,7 +232,7 @@ test.each(interruptions)(
         () => remains.cleanUpBroadcast({ orgId: from.caller.orgId, kind: "holiday", id }),
         () => runWorkers({ forSeconds: 3600 }),
       );
-      expect(await leftOf(from, blocks)).toEqual([]);
+      expect(await listRemaining(from, blocks)).toEqual([]);
       expect(await countSends(from.caller.orgId, [from.siteId])).toBe(0);
       expect((await sends.list(from.caller, { limit: 10 }, {})).sends).toEqual([]);
     });

@@ -38,15 +38,15 @@ const forget = (orgId: number, key: string, more: { lease?: number } = {}) =>
 
 test("a repeated request gets the same id after the lease of a crashed first request has expired", async () => {
   const { token, caller } = await createAccount();
-  const asked = { ...as(token, "one site"), body: { name: "Shop" } };
-  const first = await invokeRoute<{ id: number }>(sitesGroup, "POST /sites", asked);
+  const request = { ...as(token, "one site"), body: { name: "Shop" } };
+  const first = await invokeRoute<{ id: number }>(sitesGroup, "POST /sites", request);
   expect(first.status).toBe(201);
   await forget(caller.orgId, "one site");
-  expect((await invokeRoute(sitesGroup, "POST /sites", asked)).body.code).toBe(
+  expect((await invokeRoute(sitesGroup, "POST /sites", request)).body.code).toBe(
     "idempotency_in_progress",
   );
   clock.advanceClock(36);
-  const again = await invokeRoute<{ id: number }>(sitesGroup, "POST /sites", asked);
+  const again = await invokeRoute<{ id: number }>(sitesGroup, "POST /sites", request);
   expect(again).toMatchObject({ status: 201, body: { data: { id: first.body.data.id } } });
   expect(again.headers).not.toHaveProperty("idempotent-replayed");
   expect(await sites.listVisibleSiteIds(caller)).toEqual([first.body.data.id]);
@@ -55,11 +55,13 @@ test("a repeated request gets the same id after the lease of a crashed first req
 
 test("only one of many repeated requests takes over", async () => {
   const { token, caller } = await createAccount();
-  const asked = { ...as(token, "race"), body: { name: "Shop" } };
-  await invokeRoute(sitesGroup, "POST /sites", asked);
+  const request = { ...as(token, "race"), body: { name: "Shop" } };
+  await invokeRoute(sitesGroup, "POST /sites", request);
   await forget(caller.orgId, "race", { lease: 0 });
   const outcomes = await Promise.all(
-    Array.from({ length: 5 }, () => invokeRoute<{ id: number }>(sitesGroup, "POST /sites", asked)),
+    Array.from({ length: 5 }, () =>
+      invokeRoute<{ id: number }>(sitesGroup, "POST /sites", request),
+    ),
   );
   const worked = outcomes.filter(
     ({ status, headers }) => status === 201 && !headers["idempotent-replayed"],
@@ -68,19 +70,19 @@ test("only one of many repeated requests takes over", async () => {
   expect(await sites.listVisibleSiteIds(caller)).toHaveLength(1);
 });
 
-test("after a crash while creating an API key, the repeated request returns a working key and the first key stops working", async () => {
+test("a request repeated after a crash returns a working API key, and the first key stops working", async () => {
   const { token, caller } = await createAccount();
-  const asked = { ...as(token, "one key"), body: { name: "CI" } };
+  const request = { ...as(token, "one key"), body: { name: "CI" } };
   const first = await invokeRoute<{ id: number; key: string }>(
     accountGroup,
     "POST /api-keys",
-    asked,
+    request,
   );
   await forget(caller.orgId, "one key", { lease: 0 });
   const again = await invokeRoute<{ id: number; key: string; prefix: string }>(
     accountGroup,
     "POST /api-keys",
-    asked,
+    request,
   );
   expect(again.body.data.id).toBe(first.body.data.id);
   const me = (key: string) =>
@@ -104,12 +106,12 @@ test.each([
       route("POST /flaky", "Fails at the first request", {
         returns: z.object({ ids: z.array(z.int()) }),
         handle: async () => {
-          const taken = [await ids.nextId("FLAKY"), await ids.nextId("FLAKY")];
+          const takenIds = [await ids.nextId("FLAKY"), await ids.nextId("FLAKY")];
           if (++runs === 1) {
-            had = taken;
+            had = takenIds;
             throw refusal();
           }
-          return { ids: [...taken, await ids.nextId("FLAKY")] };
+          return { ids: [...takenIds, await ids.nextId("FLAKY")] };
         },
       }),
     ]);
@@ -132,34 +134,34 @@ test.each([
 
 test("an idempotency key expires after 24 hours", async () => {
   const { token, caller } = await createAccount();
-  const asked = { ...as(token, "daily"), body: { name: "Shop" } };
-  const first = await invokeRoute<{ id: number }>(sitesGroup, "POST /sites", asked);
+  const request = { ...as(token, "daily"), body: { name: "Shop" } };
+  const first = await invokeRoute<{ id: number }>(sitesGroup, "POST /sites", request);
   clock.advanceClock(24 * 3600 - 60);
-  expect((await invokeRoute(sitesGroup, "POST /sites", asked)).headers["idempotent-replayed"]).toBe(
-    "true",
-  );
+  expect(
+    (await invokeRoute(sitesGroup, "POST /sites", request)).headers["idempotent-replayed"],
+  ).toBe("true");
   clock.advanceClock(61);
-  const next = await invokeRoute<{ id: number }>(sitesGroup, "POST /sites", asked);
+  const next = await invokeRoute<{ id: number }>(sitesGroup, "POST /sites", request);
   expect(next.status).toBe(201);
   expect(await sites.listVisibleSiteIds(caller)).toEqual([first.body.data.id, next.body.data.id]);
 });
 
 test("a stored response is replayed for 24 hours, even if the record was deleted meanwhile", async () => {
   const { token } = await createAccount();
-  let there = true;
-  const gone = routeGroup("gone", [
+  let exists = true;
+  const goneGroup = routeGroup("gone", [
     route("POST /gone", "Names what may be gone", {
       returns: z.object({ done: z.boolean() }),
       handle: async () => {
-        if (!there) throw missing("It is gone");
+        if (!exists) throw missing("It is gone");
         return { done: true };
       },
     }),
   ]);
   const again = async () =>
-    (await invokeRoute(gone, "POST /gone", { ...as(token, "gone"), body: {} })).status;
+    (await invokeRoute(goneGroup, "POST /gone", { ...as(token, "gone"), body: {} })).status;
   expect(await again()).toBe(200);
-  there = false;
+  exists = false;
   expect(await again()).toBe(200);
   clock.advanceClock(24 * 3600 + 1);
   expect(await again()).toBe(404);
@@ -228,7 +230,7 @@ test("recording ids does not create a deleted item again", async () => {
 });
 
 describe("stored responses", () => {
-  const answering = (answer: () => Promise<{ runs: number }>, more: { preview?: true } = {}) =>
+  const groupWith = (answer: () => Promise<{ runs: number }>, more: { preview?: true } = {}) =>
     routeGroup("answering", [
       route("POST /answering", "Answers as told", {
         body: z.object({ name: z.string().optional() }),
@@ -237,7 +239,7 @@ describe("stored responses", () => {
         handle: answer,
       }),
     ]);
-  const asked = (token: string, name: string) => ({ ...as(token, "stored"), body: { name } });
+  const requestWith = (token: string, name: string) => ({ ...as(token, "stored"), body: { name } });
 
   test.each([
     [400, () => invalid("wrong")],
@@ -247,17 +249,19 @@ describe("stored responses", () => {
   ])("exclude a %i, so a corrected request can use the same key", async (status, problem) => {
     const { token } = await createAccount();
     let runs = 0;
-    const one = answering(async () => {
+    const one = groupWith(async () => {
       if (++runs === 1) throw problem();
       return { runs };
     });
-    expect((await invokeRoute(one, "POST /answering", asked(token, "wrong"))).status).toBe(status);
-    expect(await invokeRoute(one, "POST /answering", asked(token, "mended"))).toMatchObject({
+    expect((await invokeRoute(one, "POST /answering", requestWith(token, "wrong"))).status).toBe(
+      status,
+    );
+    expect(await invokeRoute(one, "POST /answering", requestWith(token, "mended"))).toMatchObject({
       status: 200,
       body: { data: { runs: 2 } },
     });
     expect(
-      (await invokeRoute(one, "POST /answering", asked(token, "mended"))).headers[
+      (await invokeRoute(one, "POST /answering", requestWith(token, "mended"))).headers[
         "idempotent-replayed"
       ],
     ).toBe("true");
@@ -270,12 +274,12 @@ describe("stored responses", () => {
   ])("include a %i", async (status, problem) => {
     const { token } = await createAccount();
     let runs = 0;
-    const one = answering(async () => {
+    const one = groupWith(async () => {
       runs++;
       throw problem();
     });
     for (const replayed of [undefined, "true"]) {
-      const answer = await invokeRoute(one, "POST /answering", asked(token, "x"));
+      const answer = await invokeRoute(one, "POST /answering", requestWith(token, "x"));
       expect([answer.status, answer.headers["idempotent-replayed"]]).toEqual([status, replayed]);
     }
     expect(runs).toBe(1);
@@ -284,9 +288,9 @@ describe("stored responses", () => {
   test("exclude previews", async () => {
     const { token } = await createAccount();
     let runs = 0;
-    const one = answering(async () => ({ runs: ++runs }), { preview: true });
+    const one = groupWith(async () => ({ runs: ++runs }), { preview: true });
     for (const name of ["a", "a", "b"])
-      await invokeRoute(one, "POST /answering", asked(token, name));
+      await invokeRoute(one, "POST /answering", requestWith(token, name));
     expect(runs).toBe(3);
   });
 });

@@ -36,20 +36,24 @@ import { pauseCall, restoreClient } from "../support/pause-dynamodb-call.ts";
 
 interceptClients();
 
-type Wish = Partial<NewImport>;
-const begin = (shop: TestSite, file: string | Uint8Array, wish: Wish = {}) =>
-  imports.start(shop.caller, NewImport.parse({ siteId: shop.siteId, ...wish }), {
+type ImportOptions = Partial<NewImport>;
+const begin = (shop: TestSite, file: string | Uint8Array, options: ImportOptions = {}) =>
+  imports.start(shop.caller, NewImport.parse({ siteId: shop.siteId, ...options }), {
     bytes: Buffer.from(file),
   });
 
 /** Runs the import to its end. */
-async function done(shop: TestSite, file: string | Uint8Array, wish: Wish = {}): Promise<Import> {
-  const { id } = await begin(shop, file, wish);
+async function runToEnd(
+  shop: TestSite,
+  file: string | Uint8Array,
+  options: ImportOptions = {},
+): Promise<Import> {
+  const { id } = await begin(shop, file, options);
   await runs.runImport(shop.orgId, id);
   return imports.find(shop.caller, id);
 }
 
-const known = async (shop: TestSite) => {
+const readContactsByEmail = async (shop: TestSite) => {
   const all = await contacts.toApiAll(shop.orgId, (await readAllContacts(shop)) as never);
   return new Map(all.map((one) => [one.email, one]));
 };
@@ -59,7 +63,7 @@ const rows = (n: number, of = (i: number) => `p${i}@x.com,Ann ${i}`) =>
 describe("a file", () => {
   test("creates and updates contacts, counts every row, and reports row errors", async () => {
     const shop = await createTestSite();
-    const there = await createContact(shop, "ann@x.com", {
+    const existing = await createContact(shop, "ann@x.com", {
       firstName: "Ann",
       customFields: { plan: "free", seats: 1 },
       tags: ["old"],
@@ -74,12 +78,12 @@ describe("a file", () => {
       ";Nobody;;",
       "cy@x.com;Cy;pro;vip, early",
     ].join("\r\n");
-    const told = await done(shop, file, {
+    const imported = await runToEnd(shop, file, {
       tags: ["imported"],
       lists: [list.id],
       filename: "people.csv",
     });
-    expect(told).toMatchObject({
+    expect(imported).toMatchObject({
       status: "completed",
       progress: 100,
       filename: "people.csv",
@@ -97,9 +101,9 @@ describe("a file", () => {
         { row: 6, email: "", message: "email is required" },
       ],
     });
-    const all = await known(shop);
+    const all = await readContactsByEmail(shop);
     expect(all.get("ann@x.com")).toMatchObject({
-      id: there.id,
+      id: existing.id,
       firstName: "Ann",
       customFields: { plan: "pro", seats: 1 },
       source: null,
@@ -130,8 +134,12 @@ describe("a file", () => {
     };
     for (const [encoding, file] of Object.entries(bytes)) {
       const shop = await createTestSite();
-      expect(await done(shop, file)).toMatchObject({ status: "completed", encoding, created: 1 });
-      expect((await known(shop)).get("ann@x.com")!.firstName).toBe("Zoë – €");
+      expect(await runToEnd(shop, file)).toMatchObject({
+        status: "completed",
+        encoding,
+        created: 1,
+      });
+      expect((await readContactsByEmail(shop)).get("ann@x.com")!.firstName).toBe("Zoë – €");
     }
   });
 
@@ -141,8 +149,8 @@ describe("a file", () => {
       Buffer.from(rows(3)),
       Buffer.from("last@x.com,Jos\xe9\n", "latin1"),
     ]);
-    expect(await done(shop, file)).toMatchObject({ encoding: "windows-1252", created: 4 });
-    expect((await known(shop)).get("last@x.com")!.firstName).toBe("José");
+    expect(await runToEnd(shop, file)).toMatchObject({ encoding: "windows-1252", created: 4 });
+    expect((await readContactsByEmail(shop)).get("last@x.com")!.firstName).toBe("José");
   });
 
   test.for([
@@ -179,7 +187,7 @@ describe("a file", () => {
     "with the content %j creates no contacts and ends with %j",
     async ([file, expected]) => {
       const shop = await createTestSite();
-      expect(await done(shop, file)).toMatchObject(expected);
+      expect(await runToEnd(shop, file)).toMatchObject(expected);
       expect(await readContactCount(shop)).toBe(0);
     },
   );
@@ -187,15 +195,16 @@ describe("a file", () => {
   test("with an address twice keeps the last row", async () => {
     const shop = await createTestSite();
     const file = rows(2100, (i) => (i % 700 ? `p${i}@x.com,Ann` : `Twice@x.com,Ann ${i}`));
-    expect(await done(shop, file)).toMatchObject({
+    expect(await runToEnd(shop, file)).toMatchObject({
       total: 2100,
       created: 2098,
       updated: 2,
       failed: 0,
     });
-    expect(await known(shop)).toHaveProperty("size", 2098);
+    expect(await readContactsByEmail(shop)).toHaveProperty("size", 2098);
     expect(
-      [...(await known(shop)).values()].find(({ email }) => /twice/i.test(email))!.firstName,
+      [...(await readContactsByEmail(shop)).values()].find(({ email }) => /twice/i.test(email))!
+        .firstName,
     ).toBe("Ann 1400");
     expect(await readContactCount(shop)).toBe(2098);
   });
@@ -225,13 +234,13 @@ describe("a file", () => {
     };
     const file = (from: number) =>
       `email,tags\n${[0, 1].map((i) => `p${from + i}@x.com,customer`).join("\n")}\n`;
-    expect(await done(shop, file(0), { lists: [list.id] })).toMatchObject({
+    expect(await runToEnd(shop, file(0), { lists: [list.id] })).toMatchObject({
       created: 2,
       startSequences: false,
     });
     expect(await enrolled()).toEqual([0, 0]);
     const given = { lists: [list.id], startSequences: true };
-    expect(await done(shop, file(1), given)).toMatchObject({
+    expect(await runToEnd(shop, file(1), given)).toMatchObject({
       created: 1,
       updated: 1,
       startSequences: true,
@@ -244,20 +253,20 @@ describe("a file", () => {
     const shop = await createTestSite();
     await createContact(shop, "p0@x.com", { firstName: "Old" });
     const file = rows(3, (i) => `p${i % 2}@x.com,New ${i}`);
-    expect(await done(shop, file, { mode: "create" })).toMatchObject({
+    expect(await runToEnd(shop, file, { mode: "create" })).toMatchObject({
       created: 1,
       updated: 0,
       skipped: 2,
     });
-    expect((await known(shop)).get("p0@x.com")!.firstName).toBe("Old");
-    expect((await known(shop)).get("p1@x.com")!.firstName).toBe("New 1");
+    expect((await readContactsByEmail(shop)).get("p0@x.com")!.firstName).toBe("Old");
+    expect((await readContactsByEmail(shop)).get("p1@x.com")!.firstName).toBe("New 1");
     const more = rows(3, (i) => `p${i}@x.com,Newer ${i}`);
-    expect(await done(shop, more, { mode: "update" })).toMatchObject({
+    expect(await runToEnd(shop, more, { mode: "update" })).toMatchObject({
       created: 0,
       updated: 2,
       skipped: 1,
     });
-    expect((await known(shop)).get("p0@x.com")!.firstName).toBe("Newer 0");
+    expect((await readContactsByEmail(shop)).get("p0@x.com")!.firstName).toBe("Newer 0");
     expect(await readContactCount(shop)).toBe(2);
   });
 
@@ -274,9 +283,12 @@ describe("a file", () => {
       "email,status\nleft@x.com,subscribed\ngone@x.com,subscribed\nnew@x.com,\nfresh@x.com,\nquiet@x.com,unsubscribed\n";
     const statuses = async () =>
       Object.fromEntries(
-        [...(await known(shop)).values()].map(({ email, status }) => [email, status]),
+        [...(await readContactsByEmail(shop)).values()].map(({ email, status }) => [email, status]),
       );
-    expect(await done(shop, file, { status: "pending" })).toMatchObject({ created: 3, updated: 2 });
+    expect(await runToEnd(shop, file, { status: "pending" })).toMatchObject({
+      created: 3,
+      updated: 2,
+    });
     const before = {
       "left@x.com": "unsubscribed",
       "gone@x.com": "suppressed",
@@ -286,9 +298,9 @@ describe("a file", () => {
     };
     expect(await statuses()).toEqual(before);
     const bound = { ...shop, caller: { ...shop.caller, siteId: shop.siteId } };
-    await done(bound, file, { resubscribe: true });
+    await runToEnd(bound, file, { resubscribe: true });
     expect(await statuses()).toEqual({ ...before, "left@x.com": "subscribed" });
-    await done(shop, file, { resubscribe: true });
+    await runToEnd(shop, file, { resubscribe: true });
     expect(await statuses()).toMatchObject({
       "gone@x.com": "subscribed",
       "fresh@x.com": "pending",
@@ -328,23 +340,23 @@ describe("a file", () => {
 
   test("shows its first 100 errors, and lists all of them", async () => {
     const shop = await createTestSite();
-    const told = await done(
+    const imported = await runToEnd(
       shop,
       rows(2500, (i) => (i % 2 ? `p${i}@x.com,Ann` : `wrong ${i},Ann`)),
     );
-    expect(told).toMatchObject({ created: 1250, failed: 1250, total: 2500 });
-    expect(told.errors).toHaveLength(100);
-    expect(told.errors[99]).toEqual({
+    expect(imported).toMatchObject({ created: 1250, failed: 1250, total: 2500 });
+    expect(imported.errors).toHaveLength(100);
+    expect(imported.errors[99]).toEqual({
       row: 200,
       email: "wrong 198",
       message: "email: must be one valid email address",
     });
-    const { rows: all, next } = await imports.listErrors(shop.caller, told.id, undefined);
+    const { rows: all, next } = await imports.listErrors(shop.caller, imported.id, undefined);
     expect(all.map(({ row }) => row)).toEqual(Array.from({ length: 1250 }, (_, i) => 2 + 2 * i));
     expect(next).toBeUndefined();
-    expect((await imports.listErrors(shop.caller, told.id, "1001")).rows[0]!.row).toBe(1002);
+    expect((await imports.listErrors(shop.caller, imported.id, "1001")).rows[0]!.row).toBe(1002);
     clock.advanceClock(91 * 24 * 3600);
-    expect((await imports.listErrors(shop.caller, told.id, undefined)).rows).toEqual([]);
+    expect((await imports.listErrors(shop.caller, imported.id, undefined)).rows).toEqual([]);
     clock.advanceClock(-91 * 24 * 3600);
   }, 30_000);
 
@@ -393,7 +405,7 @@ describe("a running import", () => {
           failed: 1,
           errors: [{ row: 5 }],
         });
-        const all = await known(shop);
+        const all = await readContactsByEmail(shop);
         expect(all.size).toBe(4);
         expect(all.get("p0@x.com")!.firstName).toBe("Ann 5");
         expect(await readContactCount(shop)).toBe(4);
@@ -438,50 +450,50 @@ describe("a running import", () => {
   test("is found by the due index after a crash during its creation", async () => {
     const shop = await createTestSite();
     for (let n = 1; ; n++) {
-      const fate = await runUntilCrash(n, "after", () => begin(shop, rows(1)));
+      const crash = await runUntilCrash(n, "after", () => begin(shop, rows(1)));
       const { items } = await imports.list(shop.caller, { limit: 1 }, undefined);
       const [due] = await getMany<Key & { duesk?: string }>(
         items.map(({ id }) => keys.importRun(shop.orgId, id)),
         { consistent: true },
       );
       if (items.length) expect(due!.duesk).toBeDefined();
-      if (!fate.crashed) break;
+      if (!crash.crashed) break;
     }
   });
 
   test("loses, repeats and miscounts no row over many crashes", async () => {
     const shop = await createTestSite();
-    const people = everything ? 5000 : 1500;
+    const rowCount = everything ? 5000 : 1500;
     for (let i = 0; i < 50; i++) await createContact(shop, `p${i * 7}@x.com`);
-    const file = rows(people + 200, (i) =>
-      i % 100 === 99 ? `wrong ${i},Ann` : `p${i % people}@x.com,Ann ${i}`,
+    const file = rows(rowCount + 200, (i) =>
+      i % 100 === 99 ? `wrong ${i},Ann` : `p${i % rowCount}@x.com,Ann ${i}`,
     );
     const { id } = await begin(shop, file, { tags: ["all"] });
-    let deaths = 0;
-    for (let n = 3; deaths < 12; n += everything ? 9 : 3) {
+    let crashCount = 0;
+    for (let n = 3; crashCount < 12; n += everything ? 9 : 3) {
       const { crashed } = await runUntilCrash(n, n % 2 ? "after" : "before", () =>
         runs.runImport(shop.orgId, id),
       );
       if (!crashed) break;
-      deaths++;
+      crashCount++;
       clock.advanceClock(200);
     }
-    expect(deaths).toBeGreaterThan(5);
+    expect(crashCount).toBeGreaterThan(5);
     await runs.runImport(shop.orgId, id);
-    const wrong = (people + 200) / 100;
-    const made = people - people / 100 - 50;
-    const again = await known(shop);
+    const wrongRows = (rowCount + 200) / 100;
+    const created = rowCount - rowCount / 100 - 50;
+    const again = await readContactsByEmail(shop);
     expect(await imports.find(shop.caller, id)).toMatchObject({
       status: "completed",
-      total: people + 200,
-      processed: people + 200,
-      failed: wrong,
+      total: rowCount + 200,
+      processed: rowCount + 200,
+      failed: wrongRows,
       created: again.size - 50,
-      updated: people + 200 - wrong - (again.size - 50),
+      updated: rowCount + 200 - wrongRows - (again.size - 50),
     });
-    expect(again.size).toBeGreaterThanOrEqual(made);
+    expect(again.size).toBeGreaterThanOrEqual(created);
     expect(await readContactCount(shop)).toBe(again.size);
-    expect(again.get("p100@x.com")!.firstName).toBe(`Ann ${people + 100}`);
+    expect(again.get("p100@x.com")!.firstName).toBe(`Ann ${rowCount + 100}`);
     const tag = (await groups.getOrCreateTags(shop.caller, shop.siteId, ["all"])).get("all")!;
     expect((await readGroupMembers(shop, "TAG", tag)).count).toBe(
       new Set([...again.values()].filter(({ tags }) => tags.length).map((one) => one.id)).size,
@@ -542,11 +554,11 @@ describe("a running import", () => {
     clearInterval(hurry);
     const turns: (string | number)[] = [];
     for (
-      let told = await imports.find(shop.caller, id);
-      told.status !== "completed";
-      told = await imports.find(shop.caller, id)
+      let imported = await imports.find(shop.caller, id);
+      imported.status !== "completed";
+      imported = await imports.find(shop.caller, id)
     ) {
-      turns.push(told.processed);
+      turns.push(imported.processed);
       await runs.runImport(shop.orgId, id);
       expect(turns.length).toBeLessThan(20);
     }
@@ -558,13 +570,13 @@ describe("a running import", () => {
     const shop = await createTestSite();
     const { id } = await begin(shop, rows(3));
     // The worker crashes when all contacts are stored and the progress is not.
-    let made = false;
-    for (let n = 5; !made; n++) {
+    let created = false;
+    for (let n = 5; !created; n++) {
       await runUntilCrash(n, "before", () => runs.runImport(shop.orgId, id));
       clock.advanceClock(200);
-      made = (await readAllContacts(shop)).length === 3;
+      created = (await readAllContacts(shop)).length === 3;
     }
-    const [first] = [...(await known(shop)).values()];
+    const [first] = [...(await readContactsByEmail(shop)).values()];
     await contacts.change(shop.caller, first!.id, { email: "moved@x.com" });
     await runs.runImport(shop.orgId, id);
     expect(await imports.find(shop.caller, id)).toMatchObject({
@@ -572,7 +584,7 @@ describe("a running import", () => {
       created: 3,
       processed: 3,
     });
-    expect((await known(shop)).size).toBe(3);
+    expect((await readContactsByEmail(shop)).size).toBe(3);
     expect((await contacts.find(shop.caller, first!.id)).email).toBe("moved@x.com");
     expect(await readContactCount(shop)).toBe(3);
   });
@@ -606,11 +618,11 @@ test("a new contact costs about four write units, with a list and a tag six", as
   const shop = await createTestSite();
   const list = await groups.create("LIST", shop.caller, { siteId: shop.siteId, name: "News" });
   const n = everything ? 3000 : 1000;
-  const cost = async (from: number, wish: Wish) => {
+  const cost = async (from: number, options: ImportOptions) => {
     const { id } = await begin(
       shop,
       rows(n, (i) => `c${from + i}@x.com,Ann`),
-      wish,
+      options,
     );
     const { usage } = await measureUnits(() => runs.runImport(shop.orgId, id));
     return { writes: usage.writeUnits / n, reads: usage.readUnits / n };

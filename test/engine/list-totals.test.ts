@@ -63,14 +63,14 @@ async function totals(
   let total: number | null = null;
   let cursor: string | null = null;
   do {
-    const asked: LambdaRequest = {
+    const request: LambdaRequest = {
       ...credential,
       query: { ...query, limit: "2", ...(cursor !== null && { cursor }) },
     };
     const { status, body }: LambdaAnswer<Listed & Record<string, unknown>> = await invokeRoute(
       group,
       signature,
-      asked,
+      request,
     );
     if (status === 400 || !body.data.pagination) return undefined;
     found += Object.values(body.data).find((value) => Array.isArray(value))!.length;
@@ -87,13 +87,17 @@ async function expectExact(
   const checked: RouteSignature[] = [];
   for (const entry of lists)
     for (const siteId of [undefined, ...siteIds]) {
-      const told = await totals(
+      const listed = await totals(
         entry,
         credential,
         siteId === undefined ? {} : { siteId: String(siteId) },
       );
-      if (!told) continue;
-      expect([entry.signature, siteId, told.total]).toEqual([entry.signature, siteId, told.found]);
+      if (!listed) continue;
+      expect([entry.signature, siteId, listed.total]).toEqual([
+        entry.signature,
+        siteId,
+        listed.found,
+      ]);
       checked.push(entry.signature);
     }
   return checked;

@@ -33,12 +33,12 @@ const crowd = async (shop: TestSite, n: number) =>
   );
 
 /** Checks that memberships, contacts and the count of a list agree. Returns the members. */
-async function agreeing(shop: TestSite, list: number): Promise<number[]> {
+async function readAgreeingMembers(shop: TestSite, list: number): Promise<number[]> {
   const { ids, count } = await readGroupMembers(shop, "LIST", list);
-  const carriers = (await readAllContacts(shop))
+  const listedIds = (await readAllContacts(shop))
     .filter(({ lists }) => lists?.has(list))
     .map(({ id }) => id);
-  expect(ids).toEqual(carriers.sort((a, b) => a - b));
+  expect(ids).toEqual(listedIds.sort((a, b) => a - b));
   expect(count).toBe(ids.length);
   return ids;
 }
@@ -66,17 +66,19 @@ describe("members", () => {
       ...shop,
       siteId: (await sites.create(shop.caller, sites.NewSite.parse({ name: "Other" }))).id,
     };
-    const [list, ids, stranger] = [
+    const [list, ids, otherSiteContact] = [
       await newList(shop),
       await crowd(shop, 98),
       (await createContact(other, "s@x.com")).id,
     ];
-    const asked = [...ids, stranger, 999_999_999];
-    expect(await memberships.addMembers(shop.caller, { kind: "LIST", id: list }, asked)).toEqual({
+    const contactIds = [...ids, otherSiteContact, 999_999_999];
+    expect(
+      await memberships.addMembers(shop.caller, { kind: "LIST", id: list }, contactIds),
+    ).toEqual({
       changed: 98,
       unchanged: 0,
       failed: [
-        { contactId: stranger, error: "The contact belongs to another site" },
+        { contactId: otherSiteContact, error: "The contact belongs to another site" },
         { contactId: 999_999_999, error: "The contact does not exist" },
       ],
     });
@@ -87,7 +89,7 @@ describe("members", () => {
       unchanged: 98,
       failed: [],
     });
-    expect(await agreeing(shop, list)).toEqual(ids.sort((a, b) => a - b));
+    expect(await readAgreeingMembers(shop, list)).toEqual(ids.sort((a, b) => a - b));
     expect(
       await memberships.removeMembers(shop.caller, { kind: "LIST", id: list }, ids.slice(0, 50)),
     ).toEqual({
@@ -95,7 +97,7 @@ describe("members", () => {
       unchanged: 0,
       failed: [],
     });
-    expect(await agreeing(shop, list)).toEqual(ids.slice(50));
+    expect(await readAgreeingMembers(shop, list)).toEqual(ids.slice(50));
     expect(await groups.find("LIST", shop.caller, list)).toMatchObject({ contactCount: 48 });
   });
 
@@ -105,11 +107,11 @@ describe("members", () => {
     const moves = Array.from({ length: 8 }, (_, i) =>
       i % 2 ? memberships.removeMembers : memberships.addMembers,
     );
-    const moved = await Promise.all(
+    const results = await Promise.all(
       moves.map((move) => move(shop.caller, { kind: "LIST", id: list }, ids)),
     );
-    const joined = moved.reduce((sum, { changed }, i) => sum + (i % 2 ? -changed : changed), 0);
-    expect(await agreeing(shop, list)).toHaveLength(joined);
+    const joined = results.reduce((sum, { changed }, i) => sum + (i % 2 ? -changed : changed), 0);
+    expect(await readAgreeingMembers(shop, list)).toHaveLength(joined);
   });
 
   test("a concurrent change and join of one contact are both stored", async () => {
@@ -127,7 +129,7 @@ describe("members", () => {
       email: "ann@y.com",
       lists: [{ id: list, name: "News" }],
     });
-    expect(await agreeing(shop, list)).toEqual([id]);
+    expect(await readAgreeingMembers(shop, list)).toEqual([id]);
   });
 
   test("after a crash at any point, memberships are complete or missing, and a retry adds the rest", async () => {
@@ -135,9 +137,9 @@ describe("members", () => {
       const shop = await createTestSite();
       const [list, ids] = [await newList(shop), await crowd(shop, 4)];
       await kill(() => memberships.addMembers(shop.caller, { kind: "LIST", id: list }, ids));
-      await agreeing(shop, list);
+      await readAgreeingMembers(shop, list);
       await memberships.addMembers(shop.caller, { kind: "LIST", id: list }, ids);
-      expect(await agreeing(shop, list)).toHaveLength(4);
+      expect(await readAgreeingMembers(shop, list)).toHaveLength(4);
     });
     expect(steps.length).toBeGreaterThan(5);
   }, 60_000);
@@ -213,7 +215,7 @@ describe("a deleted list", () => {
     advanceClock(lastCall);
     await sweep(shop, list);
     expect(await traces(shop, list)).toEqual(nothing);
-    expect(await agreeing(shop, kept)).toHaveLength(30);
+    expect(await readAgreeingMembers(shop, kept)).toHaveLength(30);
   });
 
   test("is removed from contacts that changed their address or joined during the deletion", async () => {

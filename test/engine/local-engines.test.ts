@@ -66,7 +66,7 @@ const receive = async ({ env }: LocalEngines, WaitTimeSeconds = 0) => {
   });
   return (await sqsOf({ env } as LocalEngines).send(command)).Messages?.[0];
 };
-const say = ({ env }: LocalEngines, MessageBody: string, DelaySeconds = 0) =>
+const enqueue = ({ env }: LocalEngines, MessageBody: string, DelaySeconds = 0) =>
   sqsOf({ env } as LocalEngines).send(
     new SendMessageCommand({ QueueUrl: env.QUEUE_URL_WORK, MessageBody, DelaySeconds }),
   );
@@ -185,7 +185,7 @@ test("an object of 25 MB is stored and read unchanged", async () => {
 });
 
 test("a message moves to the dead-letter queue after its attempts", async () => {
-  await say(engines, "hopeless");
+  await enqueue(engines, "hopeless");
   for (const attempt of ["1", "2"]) {
     expect((await receive(engines, 5))?.Attributes?.ApproximateReceiveCount).toBe(attempt);
     const [message] = engines.queues.readState("work").received;
@@ -198,7 +198,7 @@ test("a message moves to the dead-letter queue after its attempts", async () => 
 });
 
 test("a delayed message becomes visible when its time is advanced", async () => {
-  await say(engines, "later", 600);
+  await enqueue(engines, "later", 600);
   expect(await receive(engines)).toBeUndefined();
   engines.queues.advanceDelayed("work", 500);
   expect(engines.queues.readState("work").delayedMs[0]).toBeLessThanOrEqual(100_000);
@@ -230,33 +230,33 @@ test("the engines listen on the loopback address only", async () => {
 test("a second start finds items, messages, objects and the key; messages in flight are visible at once", async () => {
   const dataDir = await mkdtemp(join(tmpdir(), "pennymail-"));
   onTestFinished(() => rm(dataDir, { recursive: true }));
-  const began = await start(dataDir);
-  await dynamoOf(began.engines).send(new PutItemCommand({ TableName, Item: address("kept") }));
-  await s3Of(began.engines).send(
+  const first = await start(dataDir);
+  await dynamoOf(first.engines).send(new PutItemCommand({ TableName, Item: address("kept") }));
+  await s3Of(first.engines).send(
     new PutObjectCommand({ Bucket: "pennymail", Key: "1/kept", Body: "kept" }),
   );
-  const { CiphertextBlob } = await kmsOf(began.engines).send(
-    new EncryptCommand({ KeyId: began.engines.env.KMS_KEY_ID, Plaintext: Buffer.from("kept") }),
+  const { CiphertextBlob } = await kmsOf(first.engines).send(
+    new EncryptCommand({ KeyId: first.engines.env.KMS_KEY_ID, Plaintext: Buffer.from("kept") }),
   );
-  await say(began.engines, "in work");
-  await say(began.engines, "delayed", 900);
-  await receive(began.engines);
-  await began.stop();
+  await enqueue(first.engines, "in work");
+  await enqueue(first.engines, "delayed", 900);
+  await receive(first.engines);
+  await first.stop();
 
-  const again = await start(dataDir);
-  onTestFinished(() => again.stop());
+  const second = await start(dataDir);
+  onTestFinished(() => second.stop());
   expect(
-    (await dynamoOf(again.engines).send(new GetItemCommand({ TableName, Key: address("kept") })))
+    (await dynamoOf(second.engines).send(new GetItemCommand({ TableName, Key: address("kept") })))
       .Item,
   ).toBeDefined();
-  const object = await s3Of(again.engines).send(
+  const object = await s3Of(second.engines).send(
     new GetObjectCommand({ Bucket: "pennymail", Key: "1/kept" }),
   );
   expect(await object.Body!.transformToString()).toBe("kept");
-  const opened = await kmsOf(again.engines).send(new DecryptCommand({ CiphertextBlob }));
+  const opened = await kmsOf(second.engines).send(new DecryptCommand({ CiphertextBlob }));
   expect(Buffer.from(opened.Plaintext!).toString()).toBe("kept");
-  expect((await receive(again.engines, 5))?.Body).toBe("in work");
-  expect(again.engines.queues.readState("work").delayedMs).toHaveLength(1);
+  expect((await receive(second.engines, 5))?.Body).toBe("in work");
+  expect(second.engines.queues.readState("work").delayedMs).toHaveLength(1);
 });
 
 test("only one service at a time can open a data folder", async () => {

@@ -16,7 +16,7 @@ import { advanceClock, type LocalRuntime, runUntilIdle } from "../../infra/local
 import { type LocalSchedule, startScheduler } from "../../infra/local/scheduler.ts";
 import * as clock from "../../shared/clock.ts";
 
-const names = [
+const queueNames = [
   "one",
   "wide",
   "retried",
@@ -28,14 +28,14 @@ const names = [
   "due",
   "outside",
 ];
-const patience = { waitSeconds: 60, maxWaitedSeconds: 3600, limitSeconds: 10 };
+const idleOptions = { waitSeconds: 60, maxWaitedSeconds: 3600, limitSeconds: 10 };
 
 let engines: LocalEngines;
 let client: SQSClient;
 beforeAll(async () => {
   engines = await startEngines({
     folder: openDataFolder(":memory:"),
-    queues: names.map((name) => ({ name, attempts: 3, timeoutSeconds: 5 })),
+    queues: queueNames.map((name) => ({ name, attempts: 3, timeoutSeconds: 5 })),
   });
   client = new SQSClient({
     endpoint: engines.queues.endpoint,
@@ -53,11 +53,11 @@ afterEach(async () => {
   for (const poller of running.splice(0)) await poller.stop();
 });
 
-const say = (name: string, MessageBody: string, DelaySeconds = 0) =>
+const enqueue = (name: string, MessageBody: string, DelaySeconds = 0) =>
   client.send(
     new SendMessageCommand({ QueueUrl: engines.queues.url(name), MessageBody, DelaySeconds }),
   );
-const sayMany = (name: string, bodies: string[]) =>
+const enqueueMany = (name: string, bodies: string[]) =>
   client.send(
     new SendMessageBatchCommand({
       QueueUrl: engines.queues.url(name),
@@ -66,7 +66,7 @@ const sayMany = (name: string, bodies: string[]) =>
   );
 
 const reported: unknown[] = [];
-function work(
+function startPoller(
   name: string,
   handler: PolledWorker["handler"],
   { batch = 10, windowSeconds = 0, concurrency = 2 } = {},
@@ -84,86 +84,88 @@ function work(
   return poller;
 }
 const bodies = ({ Records }: SQSEvent) => Records.map(({ body }) => body);
-const none = { batchItemFailures: [] };
+const noFailures = { batchItemFailures: [] };
 
-const works = (
+const createRuntime = (
   pollers: QueuePoller[],
-  ticks: LocalSchedule[] = [],
+  schedules: LocalSchedule[] = [],
   flushExternal = async () => false,
 ): LocalRuntime => ({
   queues: engines.queues,
   pollers,
-  scheduler: startScheduler(ticks, (error) => void reported.push(error)),
+  scheduler: startScheduler(schedules, (error) => void reported.push(error)),
   time: openMovableClock(undefined),
   dueItems: engines.countDue,
   flushExternal,
 });
 
 test("each message is handled once, and deleted after a success", async () => {
-  const seen: string[] = [];
-  const poller = work("one", async (event) => {
-    seen.push(...bodies(event));
-    return none;
+  const handled: string[] = [];
+  const poller = startPoller("one", async (event) => {
+    handled.push(...bodies(event));
+    return noFailures;
   });
-  await sayMany("one", ["a", "b", "c"]);
-  expect(await runUntilIdle(works([poller]), patience)).toMatchObject({
+  await enqueueMany("one", ["a", "b", "c"]);
+  expect(await runUntilIdle(createRuntime([poller]), idleOptions)).toMatchObject({
     rounds: 1,
     messages: 3,
     waitedSeconds: 0,
     idle: true,
     deadLetters: 0,
   });
-  expect(seen.sort()).toEqual(["a", "b", "c"]);
+  expect(handled.sort()).toEqual(["a", "b", "c"]);
 });
 
 test("a poller keeps the limits of concurrent batches and of messages per batch", async () => {
   let [most, now] = [0, 0];
   const sizes: number[] = [];
-  const poller = work(
+  const poller = startPoller(
     "wide",
     async ({ Records }) => {
       most = Math.max(most, ++now);
       sizes.push(Records.length);
       await pause(20);
       now--;
-      return none;
+      return noFailures;
     },
     { batch: 4, windowSeconds: 1, concurrency: 2 },
   );
-  await sayMany("wide", ["1", "2", "3", "4", "5", "6", "7", "8", "9", "10"]);
-  await runUntilIdle(works([poller]), patience);
+  await enqueueMany("wide", ["1", "2", "3", "4", "5", "6", "7", "8", "9", "10"]);
+  await runUntilIdle(createRuntime([poller]), idleOptions);
   expect(most).toBeLessThanOrEqual(2);
   expect(Math.max(...sizes)).toBe(4);
   expect(sizes.reduce((a, b) => a + b)).toBe(10);
 });
 
 test("only the failed messages of a batch are retried, and the clock moves to their visibility timeout", async () => {
-  const seen: string[] = [];
-  const poller = work("retried", async ({ Records }) => {
-    seen.push(...Records.map(({ body, attributes }) => body + attributes.ApproximateReceiveCount));
+  const handled: string[] = [];
+  const poller = startPoller("retried", async ({ Records }) => {
+    handled.push(
+      ...Records.map(({ body, attributes }) => body + attributes.ApproximateReceiveCount),
+    );
     const failed = Records.filter(
       ({ body, attributes }) => body === "bad" && attributes.ApproximateReceiveCount === "1",
     );
     return { batchItemFailures: failed.map(({ messageId }) => ({ itemIdentifier: messageId })) };
   });
-  await sayMany("retried", ["good", "bad"]);
+  await enqueueMany("retried", ["good", "bad"]);
   const before = clock.now();
-  expect(await runUntilIdle(works([poller]), patience)).toMatchObject({
+  expect(await runUntilIdle(createRuntime([poller]), idleOptions)).toMatchObject({
     idle: true,
     deadLetters: 0,
   });
-  expect(seen.sort()).toEqual(["bad1", "bad2", "good1"]);
+  expect(handled.sort()).toEqual(["bad1", "bad2", "good1"]);
   expect(clock.now().getTime() - before.getTime()).toBeGreaterThanOrEqual(29_000);
 });
 
 test("a batch whose worker throws is retried until its message is a dead letter", async () => {
   let times = 0;
-  const poller = work("throwing", async () => {
+  const poller = startPoller("throwing", async () => {
     times++;
     throw new Error("no");
   });
-  await say("throwing", "x");
-  expect(await runUntilIdle(works([poller]), patience)).toMatchObject({
+  await enqueue("throwing", "x");
+  expect(await runUntilIdle(createRuntime([poller]), idleOptions)).toMatchObject({
     messages: 3,
     idle: true,
     deadLetters: 1,
@@ -173,27 +175,27 @@ test("a batch whose worker throws is retried until its message is a dead letter"
 });
 
 test("runUntilIdle moves the clock for a short delay and does not wait for a long one", async () => {
-  const seen: string[] = [];
-  const poller = work("paced", async (event) => {
+  const handled: string[] = [];
+  const poller = startPoller("paced", async (event) => {
     for (const body of bodies(event)) {
-      seen.push(body);
-      if (body === "first") await say("paced", "second", 30);
+      handled.push(body);
+      if (body === "first") await enqueue("paced", "second", 30);
     }
-    return none;
+    return noFailures;
   });
-  await sayMany("paced", ["first"]);
-  await say("paced", "late", 600);
+  await enqueueMany("paced", ["first"]);
+  await enqueue("paced", "late", 600);
   const before = clock.now();
-  expect(await runUntilIdle(works([poller]), patience)).toMatchObject({
+  expect(await runUntilIdle(createRuntime([poller]), idleOptions)).toMatchObject({
     messages: 2,
     waitedSeconds: 30,
     idle: true,
     delayed: 1,
   });
-  expect(seen).toEqual(["first", "second"]);
+  expect(handled).toEqual(["first", "second"]);
   expect(clock.now().getTime() - before.getTime()).toBeGreaterThanOrEqual(29_000);
-  await advanceClock(works([poller]), 600);
-  expect(await runUntilIdle(works([poller]), patience)).toMatchObject({
+  await advanceClock(createRuntime([poller]), 600);
+  expect(await runUntilIdle(createRuntime([poller]), idleOptions)).toMatchObject({
     messages: 1,
     idle: true,
     delayed: 0,
@@ -201,31 +203,31 @@ test("runUntilIdle moves the clock for a short delay and does not wait for a lon
 });
 
 test("advanceClock handles delayed messages at their times, and stops at the requested time", async () => {
-  const seen: number[] = [];
+  const handled: number[] = [];
   const start = clock.now().getTime();
-  const poller = work("passing", async ({ Records }) => {
-    seen.push(Math.round((clock.now().getTime() - start) / 1000));
+  const poller = startPoller("passing", async ({ Records }) => {
+    handled.push(Math.round((clock.now().getTime() - start) / 1000));
     for (const { body } of Records)
-      if (body !== "last") await say("passing", body === "first" ? "second" : "last", 20);
-    return none;
+      if (body !== "last") await enqueue("passing", body === "first" ? "second" : "last", 20);
+    return noFailures;
   });
-  await say("passing", "first", 10);
-  const all = works([poller]);
+  await enqueue("passing", "first", 10);
+  const all = createRuntime([poller]);
   await advanceClock(all, 35);
   expect(all.time.offsetSeconds()).toBe(35);
-  expect(seen).toEqual([10, 30]);
+  expect(handled).toEqual([10, 30]);
   await advanceClock(all, 3600);
   expect(all.time.offsetSeconds()).toBe(3635);
-  expect(seen).toEqual([10, 30, 50]);
+  expect(handled).toEqual([10, 30, 50]);
 });
 
 test("runUntilIdle stops at its time limit if work never ends, and returns idle false", async () => {
-  const poller = work("later", async () => {
-    await say("later", "again", 50);
-    return none;
+  const poller = startPoller("later", async () => {
+    await enqueue("later", "again", 50);
+    return noFailures;
   });
-  await say("later", "go");
-  expect(await runUntilIdle(works([poller]), patience)).toMatchObject({ idle: false });
+  await enqueue("later", "go");
+  expect(await runUntilIdle(createRuntime([poller]), idleOptions)).toMatchObject({ idle: false });
 });
 
 test("schedules run until nothing is due; due items without a schedule are returned as a count", async () => {
@@ -241,10 +243,10 @@ test("schedules run until nothing is due; due items without a schedule are retur
       Item: { ...key, duepk: { S: "DUE" }, duesk: { S: "2020-01-01" } },
     }),
   );
-  const forsaken = await runUntilIdle(works([]), patience);
-  expect(forsaken).toMatchObject({ idle: false, due: 1 });
+  const withoutSchedule = await runUntilIdle(createRuntime([]), idleOptions);
+  expect(withoutSchedule).toMatchObject({ idle: false, due: 1 });
 
-  const poller = work("due", async () => {
+  const poller = startPoller("due", async () => {
     await dynamo.send(
       new UpdateItemCommand({
         TableName: "pennymail",
@@ -252,17 +254,21 @@ test("schedules run until nothing is due; due items without a schedule are retur
         UpdateExpression: "REMOVE duepk, duesk",
       }),
     );
-    return none;
+    return noFailures;
   });
-  const tick = { name: "t", minutes: 1, handler: async () => void (await say("due", "drain")) };
-  const live = works([poller], [tick]);
-  expect(await runUntilIdle(live, patience)).toMatchObject({
+  const schedule = {
+    name: "t",
+    minutes: 1,
+    handler: async () => void (await enqueue("due", "drain")),
+  };
+  const runtime = createRuntime([poller], [schedule]);
+  expect(await runUntilIdle(runtime, idleOptions)).toMatchObject({
     rounds: 1,
     messages: 1,
     idle: true,
     due: 0,
   });
-  await live.scheduler.stop();
+  await runtime.scheduler.stop();
 });
 
 test("runUntilIdle also handles messages that external systems cause", async () => {
@@ -270,11 +276,11 @@ test("runUntilIdle also handles messages that external systems cause", async () 
   const outside = async () => {
     if (!webhooks) return false;
     webhooks--;
-    await say("outside", "event");
+    await enqueue("outside", "event");
     return true;
   };
-  const poller = work("outside", async () => none);
-  expect(await runUntilIdle(works([poller], [], outside), patience)).toMatchObject({
+  const poller = startPoller("outside", async () => noFailures);
+  expect(await runUntilIdle(createRuntime([poller], [], outside), idleOptions)).toMatchObject({
     messages: 2,
     idle: true,
   });
@@ -282,7 +288,7 @@ test("runUntilIdle also handles messages that external systems cause", async () 
 
 test("a schedule that throws is reported and runs again", async () => {
   let times = 0;
-  const tick = {
+  const schedule = {
     name: "t",
     minutes: 1,
     handler: async () => {
@@ -290,22 +296,22 @@ test("a schedule that throws is reported and runs again", async () => {
       throw new Error("scheduled run");
     },
   };
-  const ticks = startScheduler([tick], (error) => void reported.push(error));
-  await ticks.runAll();
-  await ticks.runAll();
-  await ticks.stop();
+  const scheduler = startScheduler([schedule], (error) => void reported.push(error));
+  await scheduler.runAll();
+  await scheduler.runAll();
+  await scheduler.stop();
   expect(times).toBe(2);
   expect(reported).toContainEqual(new Error("scheduled run"));
 });
 
 test("a poller that stops finishes its current batch", async () => {
   let finished = false;
-  const poller = work("failing", async () => {
+  const poller = startPoller("failing", async () => {
     await pause(100);
     finished = true;
-    return none;
+    return noFailures;
   });
-  await say("failing", "x");
+  await enqueue("failing", "x");
   await expect.poll(() => engines.queues.readState("failing").received.length).toBe(1);
   await pause(20);
   await poller.stop();

@@ -28,17 +28,17 @@ async function withApp() {
   const { recoveryCodes } = await mfa.enableTotp(caller, codeOf(secret, -1));
   return { email, caller, secret, recoveryCodes };
 }
-async function begun(email: string): Promise<string> {
-  const asked = await accounts.logIn({ email, password }, address);
-  if (!("mfaRequired" in asked)) throw new Error("No second factor was asked for");
-  return asked.mfaToken;
+async function startLogin(email: string): Promise<string> {
+  const challenge = await accounts.logIn({ email, password }, address);
+  if (!("mfaRequired" in challenge)) throw new Error("No second factor was asked for");
+  return challenge.mfaToken;
 }
-const stored = ({ orgId, userId }: Caller) =>
+const readStored = ({ orgId, userId }: Caller) =>
   get<Record<string, unknown>>(keys.secondFactors(orgId, userId));
 
 test("a login challenge expires after ten minutes", async () => {
   const { email, secret } = await withApp();
-  const [early, late] = [await begun(email), await begun(email)];
+  const [early, late] = [await startLogin(email), await startLogin(email)];
   clock.advanceClock(540);
   expect(await codeWord(mfa.verifyLogin({ mfaToken: early, code: codeOf(secret) }, address))).toBe(
     "done",
@@ -53,11 +53,11 @@ test("a login challenge expires after ten minutes", async () => {
 test("the table has no secrets, codes or tokens in plain text", async () => {
   const { email, caller, secret, recoveryCodes } = await withApp();
   await mfa.enableEmailOtp(caller);
-  const mfaToken = await begun(email);
+  const mfaToken = await startLogin(email);
   await mfa.requestCode(mfaToken);
   const hash = sha256(mfaToken);
   const mailed = await challenges.getMailedCode(hash, 1);
-  const factors = await stored(caller);
+  const factors = await readStored(caller);
   const all = JSON.stringify([
     factors,
     [...(factors!.recoveryCodes as Set<string>)],
@@ -76,7 +76,7 @@ test("the table has no secrets, codes or tokens in plain text", async () => {
 test("a repeated queue message mails the same code, and an outdated one mails none", async () => {
   const { email, caller } = await withApp();
   await mfa.enableEmailOtp(caller);
-  const mfaToken = await begun(email);
+  const mfaToken = await startLogin(email);
   const hash = sha256(mfaToken);
   await mfa.requestCode(mfaToken);
   const [once, twice] = [
@@ -93,7 +93,7 @@ test("a repeated queue message mails the same code, and an outdated one mails no
 test("a mailed code is rejected after email codes are disabled", async () => {
   const { email, caller } = await withApp();
   await mfa.enableEmailOtp(caller);
-  const mfaToken = await begun(email);
+  const mfaToken = await startLogin(email);
   await mfa.requestCode(mfaToken);
   const { code } = (await challenges.getMailedCode(sha256(mfaToken), 1))!;
   await mfa.disableEmailOtp(caller, { password });
@@ -102,12 +102,12 @@ test("a mailed code is rejected after email codes are disabled", async () => {
 
 test("only five of many concurrent guesses at one token are checked", async () => {
   const { email, secret } = await withApp();
-  const mfaToken = await begun(email);
+  const mfaToken = await startLogin(email);
   const guesses = Array.from({ length: 9 }, (_, i) =>
     codeWord(mfa.verifyLogin({ mfaToken, code: `guess ${i}` }, address)),
   );
-  const told = await Promise.all(guesses);
-  expect(told.filter((code) => code === "wrong_code")).toHaveLength(4);
+  const results = await Promise.all(guesses);
+  expect(results.filter((code) => code === "wrong_code")).toHaveLength(4);
   expect(await codeWord(mfa.verifyLogin({ mfaToken, code: codeOf(secret) }, address))).toBe(
     "invalid_token",
   );
@@ -115,18 +115,18 @@ test("only five of many concurrent guesses at one token are checked", async () =
 
 test("a password reset does not reset the limit for codes", async () => {
   const { email, secret } = await withApp();
-  for (const mfaToken of [await begun(email), await begun(email)])
+  for (const mfaToken of [await startLogin(email), await startLogin(email)])
     for (let i = 0; i < 5; i++)
       await codeWord(mfa.verifyLogin({ mfaToken, code: `guess ${i}` }, address));
   await attempts.clearFailures(email);
-  const mfaToken = await begun(email);
+  const mfaToken = await startLogin(email);
   expect(await codeWord(mfa.verifyLogin({ mfaToken, code: codeOf(secret) }, address))).toBe(
     "rate_limited",
   );
   clock.advanceClock(15 * 60);
   expect(
     await codeWord(
-      mfa.verifyLogin({ mfaToken: await begun(email), code: codeOf(secret) }, address),
+      mfa.verifyLogin({ mfaToken: await startLogin(email), code: codeOf(secret) }, address),
     ),
   ).toBe("done");
 });
@@ -145,7 +145,7 @@ test("a proof can be guessed at most ten times", async () => {
   const guesses = Array.from({ length: 12 }, (_, i) =>
     codeWord(mfa.disableTotp(caller, { code: `guess ${i}` })),
   );
-  const told = await Promise.all(guesses);
-  expect(told.filter((code) => code === "wrong_code")).toHaveLength(10);
-  expect(told.filter((code) => code === "rate_limited")).toHaveLength(2);
+  const results = await Promise.all(guesses);
+  expect(results.filter((code) => code === "wrong_code")).toHaveLength(10);
+  expect(results.filter((code) => code === "rate_limited")).toHaveLength(2);
 });

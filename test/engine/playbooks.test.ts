@@ -14,7 +14,7 @@ import { useVirtualQueues } from "../support/sequences.ts";
 vi.setConfig({ testTimeout: 60_000 });
 beforeAll(useVirtualQueues);
 
-async function there(caller: Caller) {
+async function listCreated(caller: Caller) {
   const [made, mails] = await Promise.all([
     sequences.list(caller, { limit: 100 }, {}),
     templates.list(caller, { limit: 100 }),
@@ -27,23 +27,23 @@ async function there(caller: Caller) {
   return { sequences: made.items, templates: mails.items };
 }
 
-test("after a crash at any step, a playbook is created completely or not at all, and a repeated request creates no second one", async () => {
+test("after a crash at any step, a playbook is complete or missing, and a repeated request creates one", async () => {
   const steps = await crashAtSomeSteps(async (kill) => {
     const { caller, siteId } = await createTestSite();
-    const wish = playbooks.NewFromPlaybook.parse({ siteId });
-    const memory = () => ({ key: keys.idempotency(caller.orgId, "k"), taken });
-    const taken: Record<string, number[]> = {};
+    const request = playbooks.NewFromPlaybook.parse({ siteId });
+    const memory = () => ({ key: keys.idempotency(caller.orgId, "k"), taken: usedIds });
+    const usedIds: Record<string, number[]> = {};
     await write(put(memory().key, {}));
-    const make = () => withReservedIds(memory(), () => playbooks.create(caller, 2, wish));
+    const make = () => withReservedIds(memory(), () => playbooks.create(caller, 2, request));
     await kill(make);
-    const { sequences: made, templates: mails } = await there(caller);
+    const { sequences: made, templates: mails } = await listCreated(caller);
     expect([made.length, mails.length]).toBeOneOf([
       [0, 0],
       [1, 4],
     ]);
     if (made[0]) expect(await sequences.listSteps(caller, made[0].id)).toHaveLength(7);
     const again = await make();
-    const now = await there(caller);
+    const now = await listCreated(caller);
     expect(now.sequences.map(({ id }) => id)).toEqual([again.sequence.id]);
     expect(now.templates.map(({ id }) => id).toSorted()).toEqual(
       again.templates.map(({ id }) => id).toSorted(),

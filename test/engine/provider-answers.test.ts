@@ -30,7 +30,7 @@ beforeEach(() => mailroom.pendingMessages.splice(0));
 
 const page = "<html><title>Something went wrong</title></html>";
 /** Responses of the fake provider after it has accepted the mail. */
-const troubles: Record<string, CannedReply | "reset" | "hang" | "half"> = {
+const faults: Record<string, CannedReply | "reset" | "hang" | "half"> = {
   "408": { status: 408, body: page },
   "500": { status: 500, body: '{"message":"Internal error"}' },
   "502": { status: 502, body: page },
@@ -42,14 +42,14 @@ const troubles: Record<string, CannedReply | "reset" | "hang" | "half"> = {
   html: { status: 200, headers: { "content-type": "text/html" }, body: page },
 };
 
-interface StandIn {
+interface AmbiguousProvider {
   /** Send ids in the order in which their mail was accepted. */
   accepted: number[];
   requests: { key: string | undefined; body: string }[];
   /** The fault of the n-th request, counted from 1. */
-  trouble: (
+  faultFor: (
     n: number,
-  ) => { how: CannedReply | "reset" | "hang" | "half"; accepts: boolean } | undefined;
+  ) => { reply: CannedReply | "reset" | "hang" | "half"; accepts: boolean } | undefined;
   stop(): void;
 }
 
@@ -69,7 +69,10 @@ function success(
   };
 }
 
-async function standIn(provider: ProviderAdapter, wire: ProviderApi): Promise<StandIn> {
+async function startProvider(
+  provider: ProviderAdapter,
+  wire: ProviderApi,
+): Promise<AmbiguousProvider> {
   const answered = new Map<string, CannedReply>();
   const server = createServer(async (incoming, response) => {
     const body = await buffer(incoming);
@@ -83,11 +86,11 @@ async function standIn(provider: ProviderAdapter, wire: ProviderApi): Promise<St
     };
     const key = keyOf(provider, request);
     here.requests.push({ key, body: body.toString("base64") });
-    const trouble = here.trouble(here.requests.length);
+    const fault = here.faultFor(here.requests.length);
     const known = key && answered.get(key);
     const mails = await wire.readMails(request);
     const answer = known || success(provider, wire, mails);
-    if (!known && (trouble?.accepts ?? true)) {
+    if (!known && (fault?.accepts ?? true)) {
       here.accepted.push(...mails.map(({ sendId }) => Number(sendId)));
       const duplicate = {
         status: 400,
@@ -95,18 +98,18 @@ async function standIn(provider: ProviderAdapter, wire: ProviderApi): Promise<St
       };
       if (key) answered.set(key, provider.key === "brevo" ? duplicate : answer);
     }
-    const how = trouble?.how ?? answer;
-    if (how === "hang") return;
-    if (how === "reset") return incoming.socket.destroy();
-    if (how !== "half") return response.writeHead(how.status, how.headers).end(how.body);
+    const reply = fault?.reply ?? answer;
+    if (reply === "hang") return;
+    if (reply === "reset") return incoming.socket.destroy();
+    if (reply !== "half") return response.writeHead(reply.status, reply.headers).end(reply.body);
     const text = answer.body || "{}";
     response.writeHead(answer.status, { ...answer.headers, "content-length": text.length + 1 });
     response.write(text.slice(0, text.length / 2), () => setTimeout(() => response.destroy(), 5));
   });
-  const here: StandIn = {
+  const here: AmbiguousProvider = {
     accepted: [],
     requests: [],
-    trouble: () => undefined,
+    faultFor: () => undefined,
     stop: () => {
       server.closeAllConnections();
       server.close();
@@ -124,8 +127,11 @@ describe.each(providers)("$name", (provider) => {
     wire = (await import(`../support/provider-apis/${provider.key}.ts`))[provider.key];
   });
 
-  async function begun(): Promise<{ from: mailroom.TestSender; there: StandIn }> {
-    const there = await standIn(provider, wire);
+  async function startTest(): Promise<{
+    from: mailroom.TestSender;
+    fakeProvider: AmbiguousProvider;
+  }> {
+    const fakeProvider = await startProvider(provider, wire);
     const { caller, token } = await createAccount();
     const { id: siteId } = await sites.create(caller, sites.NewSite.parse({ name: "Shop" }));
     const config = {
@@ -138,7 +144,10 @@ describe.each(providers)("$name", (provider) => {
       caller,
       sendingConfigs.NewSendingConfig.parse(config),
     );
-    return { from: { caller, token, siteId, configId, provider: undefined as never }, there };
+    return {
+      from: { caller, token, siteId, configId, provider: undefined as never },
+      fakeProvider,
+    };
   }
 
   const kinds: [string, (from: mailroom.TestSender) => Promise<number[]>][] = [
@@ -154,23 +163,23 @@ describe.each(providers)("$name", (provider) => {
   const keyed = provider.idempotencySeconds > 0;
 
   describe.each(kinds)("%s", (kind, accept) => {
-    test.each(sampleOf(3, Object.entries(troubles), `${provider.key} ${kind}`))(
+    test.each(sampleOf(3, Object.entries(faults), `${provider.key} ${kind}`))(
       "is sent once if the provider accepts it and then responds with %s",
-      async (_name, how) => {
-        const { from, there } = await begun();
+      async (_name, reply) => {
+        const { from, fakeProvider } = await startTest();
         // The first three requests fail. Without batches, these are all mails of the batch.
-        there.trouble = (n) => (n <= 3 ? { how, accepts: true } : undefined);
+        fakeProvider.faultFor = (n) => (n <= 3 ? { reply, accepts: true } : undefined);
         const ids = await accept(from);
         await mailroom.runWorkers();
-        expect(there.accepted.toSorted()).toEqual(ids);
+        expect(fakeProvider.accepted.toSorted()).toEqual(ids);
         expect(await statuses(from)).toEqual(ids.map(() => (keyed ? "sent" : "uncertain")));
-        if (!keyed) expect(there.requests.length).toBeLessThanOrEqual(ids.length);
+        if (!keyed) expect(fakeProvider.requests.length).toBeLessThanOrEqual(ids.length);
         // Requests with the same idempotency key have the same body.
-        const bodies = Map.groupBy(there.requests, ({ key }) => key);
+        const bodies = Map.groupBy(fakeProvider.requests, ({ key }) => key);
         if (keyed)
           for (const some of bodies.values())
             expect(new Set(some.map(({ body }) => body)).size).toBe(1);
-        there.stop();
+        fakeProvider.stop();
       },
     );
 
@@ -179,21 +188,21 @@ describe.each(providers)("$name", (provider) => {
       { status: 503, headers: { "retry-after": "1" } },
     ])(
       "is repeated until it is accepted if the provider responds $status with Retry-After",
-      async (how) => {
-        const { from, there } = await begun();
-        there.trouble = (n) => (n <= 3 ? { how, accepts: false } : undefined);
+      async (reply) => {
+        const { from, fakeProvider } = await startTest();
+        fakeProvider.faultFor = (n) => (n <= 3 ? { reply, accepts: false } : undefined);
         const ids = await accept(from);
         await mailroom.runWorkers();
-        expect(there.accepted.toSorted()).toEqual(ids);
+        expect(fakeProvider.accepted.toSorted()).toEqual(ids);
         expect(await statuses(from)).toEqual(ids.map(() => "sent"));
-        there.stop();
+        fakeProvider.stop();
       },
     );
   });
 
   if (provider.key === "resend") {
     test("keys begin with a random prefix of this installation", async () => {
-      const { from, there } = await begun();
+      const { from, fakeProvider } = await startTest();
       const ids = [
         await mailroom.send(from, { to: "one@example.com" }),
         await mailroom.send(from, { to: "two@example.com" }),
@@ -202,27 +211,27 @@ describe.each(providers)("$name", (provider) => {
       await mailroom.runWorkers();
       const prefix = await idempotencyPrefix();
       expect(prefix).toMatch(/^pm-[\w-]{16}$/);
-      expect(there.requests.map(({ key }) => key).slice(0, 2)).toEqual(
+      expect(fakeProvider.requests.map(({ key }) => key).slice(0, 2)).toEqual(
         ids.map(({ id }) => `${prefix}-${id}`),
       );
-      expect(there.requests[2]!.key).toMatch(new RegExp(`^${prefix}-\\d+-0-0-1$`));
-      there.stop();
+      expect(fakeProvider.requests[2]!.key).toMatch(new RegExp(`^${prefix}-\\d+-0-0-1$`));
+      fakeProvider.stop();
     });
 
     test("a mail that was claimed before installations had prefixes is repeated under its old key", async () => {
-      const { from, there } = await begun();
-      there.trouble = (n) => (n === 1 ? { how: "reset", accepts: false } : undefined);
+      const { from, fakeProvider } = await startTest();
+      fakeProvider.faultFor = (n) => (n === 1 ? { reply: "reset", accepts: false } : undefined);
       const { id } = await mailroom.send(from, { to: "one@example.com" });
       await mailroom.runWorkers({ forSeconds: 0 });
       const send = keys.send(from.caller.orgId, id);
       const { key } = (await get<{ key: { until: string } }>(send))!;
       await write(update(send, { set: { key: { revision: 1, until: key.until } } }));
       await mailroom.runWorkers();
-      expect(there.requests.map((request) => request.key)).toEqual([
+      expect(fakeProvider.requests.map((request) => request.key)).toEqual([
         `${await idempotencyPrefix()}-${id}`,
         `pm-${id}`,
       ]);
-      there.stop();
+      fakeProvider.stop();
     });
   }
 });

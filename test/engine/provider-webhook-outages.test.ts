@@ -61,17 +61,17 @@ afterEach(() => {
 });
 
 const entriesOf = ({ input }: AwsCommand) => input.Entries as { Id: string; MessageBody: string }[];
-const taken = (entries: { MessageBody: string }[]) =>
+const enqueued = (entries: { MessageBody: string }[]) =>
   queued.push(...entries.map(({ MessageBody }) => JSON.parse(MessageBody)));
 
 const recording = () =>
   setFault("queue", async (command) => {
-    taken(entriesOf(command));
+    enqueued(entriesOf(command));
     return {};
   });
 
 /** A config of a new organization, and how its provider sends a verified event. */
-async function told(key: string) {
+async function createVerifiedEvent(key: string) {
   const { caller } = await createAccount();
   const fields = {
     provider: key,
@@ -100,8 +100,8 @@ async function calling(
   const given = Object.fromEntries(
     Object.entries({ ...headers, ...signed }).map(([name, value]) => [name, value ?? ""]),
   );
-  const asked = { raw: rawBody, headers: given, query };
-  return (await invokeRoute(providerWebhooks, `POST /webhooks/${key}`, asked)).status;
+  const request = { raw: rawBody, headers: given, query };
+  return (await invokeRoute(providerWebhooks, `POST /webhooks/${key}`, request)).status;
 }
 
 const ids = () =>
@@ -109,7 +109,7 @@ const ids = () =>
 
 // Runs first, because a fetched certificate is cached.
 test("SNS gets a status that makes it retry while its certificate cannot be fetched", async () => {
-  const { call } = await told("ses");
+  const { call } = await createVerifiedEvent("ses");
   amazonStatus = 500;
   expect(await call()).toBe(503);
   amazonStatus = 200;
@@ -130,7 +130,7 @@ describe.each(providerKeys)("%s", (key) => {
   test.each(outages)(
     "gets a status that makes it retry while (%s) %s, and is then accepted",
     async (door, _, answer) => {
-      const { call } = await told(key);
+      const { call } = await createVerifiedEvent(key);
       setFault(door, answer);
       expect(await call()).toBe(busy[key] ?? 503);
       expect(ids()).toEqual([]);
@@ -143,11 +143,11 @@ describe.each(providerKeys)("%s", (key) => {
 });
 
 test("an event that the queue accepts at the third call is queued once", async () => {
-  const { call } = await told("postmark");
+  const { call } = await createVerifiedEvent("postmark");
   let times = 0;
   setFault("queue", async (command) => {
     if (++times < 3) return { Failed: entriesOf(command).map(({ Id }) => ({ Id })) };
-    taken(entriesOf(command));
+    enqueued(entriesOf(command));
     return {};
   });
   expect(await call()).toBe(200);
@@ -176,7 +176,7 @@ describe("SNS", () => {
   };
 
   test("gets a status that makes it retry if its subscription could not be confirmed", async () => {
-    const { id } = await told("ses");
+    const { id } = await createVerifiedEvent("ses");
     for (const status of [500, 403, 404]) {
       amazonStatus = status;
       expect(await confirming(id)).toBe(503);

@@ -32,7 +32,7 @@ async function shop({ mailsLeft = included, credit = 0 }: { mailsLeft?: number; 
 }
 
 /** The balance must be the sum of the ledger, and the mails must be those that are listed. */
-async function books({ caller }: mailroom.TestSender, before: number) {
+async function expectBalanced({ caller }: mailroom.TestSender, before: number) {
   const { account } = await allowance.getQuota(caller.orgId);
   const entries = await queryAll<{ what: string; amount: number }>(ranges.ledger(caller.orgId), {
     consistent: true,
@@ -65,7 +65,7 @@ describe("single mails", () => {
       ids.map(async (id) => (await findDetail(from.caller, id)).cost),
     );
     expect(costs).toEqual([0, 0.1]);
-    expect((await books(from, included - 1)).sends).toHaveLength(2);
+    expect((await expectBalanced(from, included - 1)).sends).toHaveLength(2);
     await mailroom.runWorkers();
     expect(from.provider.mails).toHaveLength(2);
     await from.provider.stop();
@@ -79,7 +79,7 @@ describe("single mails", () => {
       source: "test",
     });
     expect((await mailroom.send(from, { to: "no@x.com" })).status).toBe("failed");
-    const { account } = await books(from, included);
+    const { account } = await expectBalanced(from, included);
     expect(account.mails).toBe(included);
     await from.provider.stop();
   });
@@ -92,7 +92,7 @@ describe("single mails", () => {
     expect(outcomes.filter(({ status }) => status === "fulfilled")).toHaveLength(12);
     for (const outcome of outcomes)
       if (outcome.status === "rejected") expect(outcome.reason).toMatchObject(unpaid);
-    const { account, sends } = await books(from, included - 7);
+    const { account, sends } = await expectBalanced(from, included - 7);
     expect(account.balance).toBe(0);
     expect(sends.filter(({ cost }) => cost === 0.1)).toHaveLength(5);
     await from.provider.stop();
@@ -101,21 +101,24 @@ describe("single mails", () => {
   test.each([
     ["to the plan", { mailsLeft: included }],
     ["to the credits", { mailsLeft: 0, credit: 1000 * each }],
-  ])("after a crash while a mail is charged %s, only listed mails are charged", async (_, has) => {
-    const from = await shop(has);
-    await crashAtEveryStep(async (kill) => {
-      await kill(() =>
-        mailroom.send(from, { to: "a@x.com", html: `<p>${"words ".repeat(500)}</p>` }),
-      );
-      await books(from, included - has.mailsLeft);
-    });
-    await mailroom.runWorkers();
-    const { sends } = await books(from, included - has.mailsLeft);
-    const mailed = from.provider.mails.map(({ sendId }) => sendId);
-    expect(mailed).toEqual(expect.arrayContaining(sends.map(({ id }) => id)));
-    expect(new Set(mailed).size).toBe(mailed.length);
-    await from.provider.stop();
-  });
+  ])(
+    "after a crash while a mail is charged %s, only listed mails are charged",
+    async (_, quota) => {
+      const from = await shop(quota);
+      await crashAtEveryStep(async (kill) => {
+        await kill(() =>
+          mailroom.send(from, { to: "a@x.com", html: `<p>${"words ".repeat(500)}</p>` }),
+        );
+        await expectBalanced(from, included - quota.mailsLeft);
+      });
+      await mailroom.runWorkers();
+      const { sends } = await expectBalanced(from, included - quota.mailsLeft);
+      const mailed = from.provider.mails.map(({ sendId }) => sendId);
+      expect(mailed).toEqual(expect.arrayContaining(sends.map(({ id }) => id)));
+      expect(new Set(mailed).size).toBe(mailed.length);
+      await from.provider.stop();
+    },
+  );
 });
 
 describe("mails set aside for single sends", () => {
@@ -131,7 +134,7 @@ describe("mails set aside for single sends", () => {
     await sendMany(from, 15);
     for (let i = 0; i < 51; i++) await mailroom.send(from, { to: `s${i}@x.com` });
     await expect(mailroom.send(from, { to: "over@x.com" })).rejects.toMatchObject(unpaid);
-    const { account, sends } = await books(from, included - 64);
+    const { account, sends } = await expectBalanced(from, included - 64);
     expect(account).toMatchObject({ mails: included + 3, balance: 0 });
     expect(sends.filter(({ cost }) => cost > 0)).toHaveLength(3);
     expect(await setAside(from)).toBe(0);
@@ -142,7 +145,7 @@ describe("mails set aside for single sends", () => {
     const from = await shop({ mailsLeft: 64, credit: 0 });
     await sendMany(from, 16);
     await mailroom.sendBatch(from, mailroom.uniqueRecipients(48));
-    await books(from, included - 64);
+    await expectBalanced(from, included - 64);
     await credits.grant(from.caller.orgId, {
       what: "purchase",
       reference: "q",
@@ -150,7 +153,7 @@ describe("mails set aside for single sends", () => {
     });
     await sendMany(from, 16);
     expect(await setAside(from)).toBeGreaterThan(0);
-    const { account } = await books(from, included - 64);
+    const { account } = await expectBalanced(from, included - 64);
     expect(account.balance).toBe(84 * each);
     await mailroom.sendBatch(from, mailroom.uniqueRecipients(40));
     await sendMany(from, 8);
@@ -174,7 +177,7 @@ describe("mails set aside for single sends", () => {
     expect(await credits.getBalance(orgId)).toBe(984 * each);
     await write(update(keys.organization(orgId), { set: { plan: "growth" } }));
     await sendMany({ ...from, caller: { ...from.caller, plan: "growth" } }, 16);
-    const { account } = await books(from, included);
+    const { account } = await expectBalanced(from, included);
     expect(account).toMatchObject({ mails: included + 32, balance: 984 * each });
     await from.provider.stop();
   });
@@ -194,19 +197,23 @@ describe("mails set aside for single sends", () => {
 describe("batches", () => {
   test("that cross the limit are charged for the recipients beyond it, before and after sending", async () => {
     const from = await shop({ mailsLeft: 4, credit: 10 * each });
-    const [gone = { to: "" }, ...others] = mailroom.uniqueRecipients(8);
+    const [suppressed = { to: "" }, ...otherRecipients] = mailroom.uniqueRecipients(8);
     await suppressions.suppress(from.caller.orgId, {
-      email: gone.to,
+      email: suppressed.to,
       reason: "manual",
       source: "test",
     });
-    const { batchId } = await mailroom.sendBatch(from, [others[0]!, gone, ...others.slice(1)]);
+    const { batchId } = await mailroom.sendBatch(from, [
+      otherRecipients[0]!,
+      suppressed,
+      ...otherRecipients.slice(1),
+    ]);
     const costs = async () => {
       const all = await sends.list(from.caller, { limit: 100 }, { batchId });
       return all.sends.toSorted((a, b) => a.id - b.id).map(({ cost }) => cost);
     };
     expect(await costs()).toEqual([0, 0, 0, 0, 0, 0.1, 0.1, 0.1]);
-    const { account } = await books(from, included - 4);
+    const { account } = await expectBalanced(from, included - 4);
     expect(account.balance).toBe(7 * each);
     await mailroom.runWorkers();
     expect(await costs()).toEqual([0, 0, 0, 0, 0, 0.1, 0.1, 0.1]);
@@ -225,7 +232,7 @@ describe("batches", () => {
     await expect(mailroom.sendBatch(from, mailroom.uniqueRecipients(10))).rejects.toMatchObject(
       refused,
     );
-    expect((await books(from, included - 4)).sends).toEqual([]);
+    expect((await expectBalanced(from, included - 4)).sends).toEqual([]);
     await from.provider.stop();
   });
 
@@ -234,9 +241,9 @@ describe("batches", () => {
     const outcomes = await Promise.allSettled(
       Array.from({ length: 8 }, () => mailroom.sendBatch(from, mailroom.uniqueRecipients(10))),
     );
-    const taken = outcomes.filter(({ status }) => status === "fulfilled").length;
-    expect(taken).toBe(5);
-    const { account, sends } = await books(from, included - 25);
+    const accepted = outcomes.filter(({ status }) => status === "fulfilled").length;
+    expect(accepted).toBe(5);
+    const { account, sends } = await expectBalanced(from, included - 25);
     expect(account.balance).toBe(5 * each);
     expect(sends.filter(({ cost }) => cost > 0)).toHaveLength(25);
     await from.provider.stop();
@@ -246,10 +253,10 @@ describe("batches", () => {
     const from = await shop({ mailsLeft: 3, credit: 10_000 * each });
     await crashAtEveryStep(async (kill) => {
       await kill(() => mailroom.sendBatch(from, mailroom.uniqueRecipients(5)));
-      await books(from, included - 3);
+      await expectBalanced(from, included - 3);
     });
     await mailroom.runWorkers();
-    await books(from, included - 3);
+    await expectBalanced(from, included - 3);
     await from.provider.stop();
   });
 });

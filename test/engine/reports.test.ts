@@ -44,25 +44,25 @@ async function sender(): Promise<mailroom.TestSender> {
   return from;
 }
 // Tests share the clock, so remaining schedules would be due in the next test.
-const made: (() => Promise<unknown>)[] = [];
+const undoSteps: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
   restoreClient();
-  for (const undo of made.splice(0)) await undo();
+  for (const undo of undoSteps.splice(0)) await undo();
 });
 async function schedule(from: mailroom.TestSender, fields: object = {}) {
-  const wanted = {
+  const inputFields = {
     siteId: from.siteId,
     frequency: "daily",
     recipient: "team@shop.example",
     ...fields,
   };
-  const one = await schedules.create(from.caller, schedules.NewReportSchedule.parse(wanted));
-  made.push(() => schedules.remove(from.caller, one.id).catch(() => {}));
+  const one = await schedules.create(from.caller, schedules.NewReportSchedule.parse(inputFields));
+  undoSteps.push(() => schedules.remove(from.caller, one.id).catch(() => {}));
   return one;
 }
 const find = (from: mailroom.TestSender, { id }: { id: number }) => schedules.find(from.caller, id);
 /** Moves the clock just past the next due time. */
-const untilDue = async (from: mailroom.TestSender, one: { id: number }, late = 60) => {
+const advanceUntilDue = async (from: mailroom.TestSender, one: { id: number }, late = 60) => {
   const { nextAt } = await find(from, one);
   clock.advanceClock((Date.parse(nextAt!) - clock.now().getTime()) / 1000 + late);
 };
@@ -70,11 +70,11 @@ const subjects = ({ provider }: mailroom.TestSender) =>
   provider.mails.map(({ subject }) => subject);
 
 describe("a scheduled report", () => {
-  test("is mailed once per day through the organization's own provider, and does not count as a send of the site", async () => {
+  test("is mailed once per day through the organization's provider and is no send of the site", async () => {
     const from = await sender();
     const one = await schedule(from);
     for (let n = 1; n <= 3; n++) {
-      await untilDue(from, one);
+      await advanceUntilDue(from, one);
       await virtual.runWorkers(workers);
       expect(from.provider.mails).toHaveLength(n);
     }
@@ -109,7 +109,7 @@ describe("a scheduled report", () => {
       let mailed = 0;
       const steps = await interruptedAtSomeSteps(how, async (interrupt) => {
         // Three days late, so that the report covers another day.
-        await untilDue(from, one, 3 * 86_400);
+        await advanceUntilDue(from, one, 3 * 86_400);
         await interrupt(
           () => mailing.sendDueReport(from.caller.orgId, one.id),
           async () => {
@@ -128,7 +128,7 @@ describe("a scheduled report", () => {
   test("is mailed once by concurrent workers", async () => {
     const from = await sender();
     const one = await schedule(from);
-    await untilDue(from, one);
+    await advanceUntilDue(from, one);
     await Promise.all(
       Array.from({ length: 6 }, () => mailing.sendDueReport(from.caller.orgId, one.id)),
     );
@@ -148,7 +148,7 @@ describe("a scheduled report", () => {
     async (frequency, stoppedDays, oldestDays) => {
       const from = await sender();
       const one = await schedule(from, { frequency });
-      await untilDue(from, one, stoppedDays * 86_400);
+      await advanceUntilDue(from, one, stoppedDays * 86_400);
       await virtual.runWorkers(workers);
       expect(subjects(from)).toHaveLength(1);
       const { lastSendId, nextAt } = await find(from, one);
@@ -179,7 +179,7 @@ describe("a scheduled report", () => {
   test("without a verified sending config stores the error and waits for the next due date", async () => {
     const from = await mailroom.createSender("postmark");
     const one = await schedule(from);
-    await untilDue(from, one);
+    await advanceUntilDue(from, one);
     await virtual.runWorkers(workers);
     expect(await find(from, one)).toMatchObject({
       lastError: expect.stringContaining("no verified sending config"),
@@ -197,7 +197,7 @@ describe("a scheduled report", () => {
       source: "test",
     });
     const one = await schedule(from);
-    await untilDue(from, one);
+    await advanceUntilDue(from, one);
     await virtual.runWorkers(workers);
     expect(from.provider.mails).toEqual([]);
     expect(await find(from, one)).toMatchObject({
@@ -208,17 +208,17 @@ describe("a scheduled report", () => {
 
   test("is not mailed while inactive or deleted, and missed reports are not mailed later", async () => {
     const from = await sender();
-    const [paused, gone] = [await schedule(from), await schedule(from)];
+    const [paused, deleted] = [await schedule(from), await schedule(from)];
     await schedules.change(from.caller, paused.id, { active: false });
     expect(await find(from, paused)).toMatchObject({ active: false, nextAt: null });
-    await schedules.remove(from.caller, gone.id);
+    await schedules.remove(from.caller, deleted.id);
     clock.advanceClock(3 * 86_400);
     await virtual.runWorkers(workers);
     expect(from.provider.mails).toEqual([]);
     await schedules.change(from.caller, paused.id, { active: true });
     await virtual.runWorkers(workers);
     expect(from.provider.mails).toEqual([]);
-    await untilDue(from, paused);
+    await advanceUntilDue(from, paused);
     await virtual.runWorkers(workers);
     expect(from.provider.mails).toHaveLength(1);
     await from.provider.stop();
@@ -228,7 +228,7 @@ describe("a scheduled report", () => {
     const from = await sender();
     await organizations.change(from.caller, { timezone: "Asia/Tokyo" });
     const one = await schedule(from);
-    await untilDue(from, one);
+    await advanceUntilDue(from, one);
     await virtual.runWorkers(workers);
     const { lastOn } = await find(from, one);
     // In this time zone, the due time of that day is still ahead.
@@ -254,14 +254,14 @@ describe("a scheduled report", () => {
       2,
       async (from, id) => {
         await mailing.sendDueReport(from.caller.orgId, id);
-        await untilDue(from, { id });
+        await advanceUntilDue(from, { id });
         await mailing.sendDueReport(from.caller.orgId, id);
       },
     ],
   ])("that is %s while it is mailed stays so", async (_, mails, meanwhile) => {
     const from = await sender();
     const one = await schedule(from);
-    await untilDue(from, one);
+    await advanceUntilDue(from, one);
     const ending = pauseCall(
       UpdateCommand,
       ({ input }) =>
@@ -299,7 +299,7 @@ describe("a scheduled report", () => {
       ]),
     );
     const one = await schedule(from);
-    await untilDue(from, one);
+    await advanceUntilDue(from, one);
     await virtual.runWorkers(workers);
     const [mail] = from.provider.mails;
     expect(mail!.subject).toBe(`${nasty}: daily report, 1,000 sent, 0 % opened`);
@@ -310,7 +310,7 @@ describe("a scheduled report", () => {
 });
 
 /** Stored contacts with random values for the fields of the reports. */
-async function people(
+async function insertRandomContacts(
   { orgId, siteId }: TestSite,
   all: Partial<ContactItem>[],
 ): Promise<ContactItem[]> {
@@ -360,7 +360,7 @@ describe("a report of contacts", () => {
     await activate(a.id);
     await activate(b.id);
     const statuses = ["subscribed", "unsubscribed", "pending", "suppressed"] as const;
-    const all = await people(
+    const all = await insertRandomContacts(
       shop,
       Array.from({ length: 400 }, (_, i) => ({
         status: statuses[i % 7 < 4 ? 0 : i % 4]!,
@@ -380,8 +380,8 @@ describe("a report of contacts", () => {
         status === "subscribed" && (!some || some.has(paused.id)),
     };
     for (const name of reportedContacts.contactReports) {
-      const wanted = all.filter(rules[name]).map(({ email }) => email);
-      expect(wanted.length).toBeGreaterThan(20);
+      const expected = all.filter(rules[name]).map(({ email }) => email);
+      expect(expected.length).toBeGreaterThan(20);
       const rows = await everyPage(async (cursor) => {
         const { contacts, pagination } = await reportedContacts.list(
           shop.caller,
@@ -390,7 +390,7 @@ describe("a report of contacts", () => {
         );
         return { rows: contacts, next: pagination.nextCursor };
       });
-      expect(rows.map(({ email }) => email)).toEqual(wanted.toSorted());
+      expect(rows.map(({ email }) => email)).toEqual(expected.toSorted());
       const csv = (await inline.exportInline(shop.caller, {
         type: name,
         format: "csv",
@@ -402,7 +402,7 @@ describe("a report of contacts", () => {
           .split("\n")
           .slice(1)
           .map((line) => line.split(",")[1]),
-      ).toEqual(wanted.toSorted());
+      ).toEqual(expected.toSorted());
       if (name === "multi-sequence") {
         expect(rows[0]!.sequences).toEqual([
           { id: a.id, name: "A" },
@@ -463,8 +463,10 @@ describe("a report of sequences", () => {
       );
       return { rows: enrollments, next: pagination.nextCursor };
     });
-    const wanted = items.filter((_, i) => i % 2).map(({ id }) => id);
-    expect(rows.map(({ enrollmentId }) => enrollmentId).toSorted((a, b) => a - b)).toEqual(wanted);
+    const expected = items.filter((_, i) => i % 2).map(({ id }) => id);
+    expect(rows.map(({ enrollmentId }) => enrollmentId).toSorted((a, b) => a - b)).toEqual(
+      expected,
+    );
     expect(new Set(rows.map(({ why }) => why))).toEqual(new Set(["sequence_not_active"]));
     expect(rows[0]).toMatchObject({
       sequenceName: "B",

@@ -166,7 +166,7 @@ describe("a table restored to a moment in the middle of 5,000 mails", () => {
   });
 });
 
-test("after a restore, single sends that fell due are uncertain, later ones are sent, and campaigns and sequences are paused", async () => {
+test("after a restore, due single sends are uncertain, and campaigns and sequences are paused", async () => {
   const from = await createCampaignSender();
   const { orgId } = from.caller;
   await insertListMembers(from, 40);

@@ -27,7 +27,7 @@ afterAll(() => {
  * A request with `id` for every id in the path, except contacts and variants, and with a query and
  * body that most routes accept.
  */
-const asking = (
+const requestFor = (
   { route }: RouteEntry,
   id: number,
   credential: LambdaRequest,
@@ -59,7 +59,7 @@ test("the route table is not empty", () => {
 
 test("every route that is not public refuses requests without a credential", async () => {
   for (const entry of routeTable.filter(({ route }) => route.auth !== "public")) {
-    const answer = await invokeRoute(entry.group, entry.signature, asking(entry, 1, {}));
+    const answer = await invokeRoute(entry.group, entry.signature, requestFor(entry, 1, {}));
     expect([entry.signature, answer.status, answer.body.error]).toEqual([
       entry.signature,
       401,
@@ -78,7 +78,7 @@ test("every organization route refuses site-bound API keys", async () => {
     const { status, body } = await invokeRoute(
       entry.group,
       entry.signature,
-      asking(entry, 1, bearerHeader(key)),
+      requestFor(entry, 1, bearerHeader(key)),
     );
     expect([entry.signature, status, body.code]).toEqual([entry.signature, 403, "site_forbidden"]);
   }
@@ -88,8 +88,8 @@ test("every session route refuses API keys", async () => {
   const { caller } = await createAccount();
   const { key } = await apiKeys.create(caller, apiKeys.NewApiKey.parse({ name: "all" }));
   for (const entry of routeTable.filter(({ route }) => route.auth === "session")) {
-    const asked = asking(entry, 1, bearerHeader(key));
-    const { status, body } = await invokeRoute(entry.group, entry.signature, asked);
+    const request = requestFor(entry, 1, bearerHeader(key));
+    const { status, body } = await invokeRoute(entry.group, entry.signature, request);
     expect([entry.signature, status, body.code]).toEqual([
       entry.signature,
       403,
@@ -114,16 +114,20 @@ test("every route refuses an API key without its scope", async () => {
     const known = new Map<string, string>();
     for (const entry of some) {
       const { scope } = entry.route;
-      const others = scopes.filter((one) => one !== scope);
+      const otherScopes = scopes.filter((one) => one !== scope);
       const key =
         known.get(scope) ??
-        (await apiKeys.create(caller, apiKeys.NewApiKey.parse({ name: "others", scopes: others })))
-          .key;
+        (
+          await apiKeys.create(
+            caller,
+            apiKeys.NewApiKey.parse({ name: "others", scopes: otherScopes }),
+          )
+        ).key;
       known.set(scope, key);
       const { status, body } = await invokeRoute(
         entry.group,
         entry.signature,
-        asking(entry, 1, bearerHeader(key)),
+        requestFor(entry, 1, bearerHeader(key)),
       );
       expect([entry.signature, status, body.code]).toEqual([entry.signature, 403, "scope_missing"]);
     }
@@ -150,7 +154,7 @@ test("records of one organization do not exist for another organization or its k
       const { status, body } = await invokeRoute(
         entry.group,
         entry.signature,
-        asking(entry, made[kind]!, credential, made),
+        requestFor(entry, made[kind]!, credential, made),
       );
       expect([entry.signature, status, body.code]).toEqual([entry.signature, 404, "not_found"]);
     }
@@ -159,7 +163,7 @@ test("records of one organization do not exist for another organization or its k
     const { status } = await invokeRoute(
       entry.group,
       entry.signature,
-      asking(entry, made[kindOf(entry)]!, withSession(owner.token), made),
+      requestFor(entry, made[kindOf(entry)]!, withSession(owner.token), made),
     );
     expect([entry.signature, status]).toEqual([entry.signature, 200]);
   }
@@ -178,7 +182,7 @@ test("records of one site are refused to a key of another site", async () => {
     const { status, body } = await invokeRoute(
       entry.group,
       entry.signature,
-      asking(entry, made[kindOf(entry)]!, bearerHeader(key), made),
+      requestFor(entry, made[kindOf(entry)]!, bearerHeader(key), made),
     );
     expect([entry.signature, status, body.code]).toEqual([entry.signature, 403, "site_forbidden"]);
   }

@@ -27,22 +27,22 @@ interceptClients();
 afterEach(restoreClient);
 
 const at = "2026-11-21T08:00:00.000Z";
-let people = 0;
+let contactCount = 0;
 
-async function scene(...given: object[]) {
-  const who = await createTestSite();
+async function createScene(...given: object[]) {
+  const scene = await createTestSite();
   for (const one of given)
     await rules.create(
-      who.caller,
-      rules.NewScoringRule.parse({ siteId: who.siteId, name: "Rule", points: 5, ...one }),
+      scene.caller,
+      rules.NewScoringRule.parse({ siteId: scene.siteId, name: "Rule", points: 5, ...one }),
     );
   const newcomer = async () => {
-    const contact = await createContact(who, `q${++people}@example.com`);
-    const score = async () => (await contacts.findItem(who.caller, contact.id)).score ?? 0;
-    const log = async () => (await scores.listLog(who.caller, contact.id, { limit: 100 })).log;
+    const contact = await createContact(scene, `q${++contactCount}@example.com`);
+    const score = async () => (await contacts.findItem(scene.caller, contact.id)).score ?? 0;
+    const log = async () => (await scores.listLog(scene.caller, contact.id, { limit: 100 })).log;
     return { contact, score, log };
   };
-  return { ...who, newcomer };
+  return { ...scene, newcomer };
 }
 
 describe("a scoring rule", () => {
@@ -71,8 +71,8 @@ describe("a scoring rule", () => {
       { url: "https://shop.example/" },
       false,
     ],
-  ])("for %s with match %o matches %o: %s", (trigger, match, facts, meets) => {
-    expect(matchRules([rule(trigger, match)], { trigger, facts })).toHaveLength(meets ? 1 : 0);
+  ])("for %s with match %o matches %o: %s", (trigger, match, facts, isMatch) => {
+    expect(matchRules([rule(trigger, match)], { trigger, facts })).toHaveLength(isMatch ? 1 : 0);
   });
 
   test("gives no points if it is inactive or has another trigger", () => {
@@ -86,22 +86,22 @@ describe("a scoring rule", () => {
 });
 
 test("a repeated event scores once for each rule, and the log names the rules", async () => {
-  const who = await scene({ trigger: "form_submit", name: "Any form" });
+  const scene = await createScene({ trigger: "form_submit", name: "Any form" });
   const { id: form } = await forms.create(
-    who.caller,
-    NewForm.parse({ siteId: who.siteId, name: "News" }),
+    scene.caller,
+    NewForm.parse({ siteId: scene.siteId, name: "News" }),
   );
   const one = {
-    siteId: who.siteId,
+    siteId: scene.siteId,
     trigger: "form_submit",
     name: "This form",
     match: { formId: form },
     points: -2,
   };
-  await rules.create(who.caller, rules.NewScoringRule.parse(one));
-  const { contact, score, log } = await who.newcomer();
+  await rules.create(scene.caller, rules.NewScoringRule.parse(one));
+  const { contact, score, log } = await scene.newcomer();
   const submitted = (key: string, formId: number) =>
-    scoreEvent(who.orgId, contact, { trigger: "form_submit", key, at, facts: { formId } });
+    scoreEvent(scene.orgId, contact, { trigger: "form_submit", key, at, facts: { formId } });
   await Promise.all([submitted("a", form), submitted("a", form), submitted("b", form + 1)]);
   await submitted("a", form);
   expect(await score()).toBe(8);
@@ -113,57 +113,57 @@ test("a repeated event scores once for each rule, and the log names the rules", 
 });
 
 test("a contact that changes its address at the same time gets the points once", async () => {
-  const who = await scene();
-  const { contact, score, log } = await who.newcomer();
+  const scene = await createScene();
+  const { contact, score, log } = await scene.newcomer();
   const slow = pauseCall(TransactWriteCommand);
-  const scored = scores.addPoints(who.orgId, contact.id, { delta: 5, cause: { key: "a", at } });
+  const scored = scores.addPoints(scene.orgId, contact.id, { delta: 5, cause: { key: "a", at } });
   await slow.reached;
-  await contacts.change(who.caller, contact.id, { email: `moved-${contact.email}` });
+  await contacts.change(scene.caller, contact.id, { email: `moved-${contact.email}` });
   slow.release();
   expect([await scored, await score(), (await log()).length]).toEqual([true, 5, 1]);
 });
 
 test("a repeated request sets the score once", async () => {
-  const who = await scene();
-  const { contact, log } = await who.newcomer();
-  const address = keys.idempotency(who.orgId, "set");
+  const scene = await createScene();
+  const { contact, log } = await scene.newcomer();
+  const address = keys.idempotency(scene.orgId, "set");
   await write(put(address, {}));
   const memory = { key: address, taken: {} };
   const set = () =>
-    ids.withReservedIds(memory, () => scores.changeByHand(who.caller, contact.id, { score: 7 }));
+    ids.withReservedIds(memory, () => scores.changeByHand(scene.caller, contact.id, { score: 7 }));
   expect([await set(), await set(), (await log()).map(({ delta }) => delta)]).toEqual([7, 7, [7]]);
 });
 
 test("rules of one site do not score contacts of another", async () => {
-  const who = await scene({ trigger: "form_submit" });
-  const blog = await sites.create(who.caller, sites.NewSite.parse({ name: "Blog" }));
-  const reader = await contacts.create(who.caller, {
+  const scene = await createScene({ trigger: "form_submit" });
+  const blog = await sites.create(scene.caller, sites.NewSite.parse({ name: "Blog" }));
+  const reader = await contacts.create(scene.caller, {
     siteId: blog.id,
     email: "r@example.com",
     tags: [],
     lists: [],
   });
-  await scoreEvent(who.orgId, reader, { trigger: "form_submit", key: "a", at, facts: {} });
-  expect((await contacts.find(who.caller, reader.id)).score).toBe(0);
+  await scoreEvent(scene.orgId, reader, { trigger: "form_submit", key: "a", at, facts: {} });
+  expect((await contacts.find(scene.caller, reader.id)).score).toBe(0);
 });
 
 test("an event without a contact scores nothing", async () => {
-  const who = await scene({ trigger: "form_submit" });
+  const scene = await createScene({ trigger: "form_submit" });
   const event = { trigger: "form_submit" as const, key: "a", at, facts: {} };
-  await scoreEvents(who.orgId, who.siteId, [
+  await scoreEvents(scene.orgId, scene.siteId, [
     { contactId: 1, event },
     { email: "nobody@example.com", event },
   ]);
 });
 
 test("a tag scores once when it is applied, also after a crash, and not if the contact already has it", async () => {
-  const who = await scene(
+  const scene = await createScene(
     { trigger: "tag_add", match: { tagName: "VIP" } },
     { trigger: "tag_add", match: { tagName: "other" } },
   );
   await crashAtSomeSteps(async (kill) => {
-    const { contact, score, log } = await who.newcomer();
-    const apply = () => applyTag(who.caller, contact.id, { id: 77, name: "vip" });
+    const { contact, score, log } = await scene.newcomer();
+    const apply = () => applyTag(scene.caller, contact.id, { id: 77, name: "vip" });
     await kill(apply);
     await apply();
     await apply();
@@ -172,7 +172,7 @@ test("a tag scores once when it is applied, also after a crash, and not if the c
 });
 
 test("opens, clicks, bounces and unsubscribes score once after a crash; machine opens score nothing", async () => {
-  const who = await scene(
+  const scene = await createScene(
     { trigger: "email_open", points: 1 },
     { trigger: "email_click", match: { url: "/pricing" }, points: 10 },
     { trigger: "bounce", points: -100 },
@@ -180,12 +180,12 @@ test("opens, clicks, bounces and unsubscribes score once after a crash; machine 
   );
   let messages = 0;
   const steps = await crashAtSomeSteps(async (kill) => {
-    const [ann, bob] = [await who.newcomer(), await who.newcomer()];
+    const [ann, bob] = [await scene.newcomer(), await scene.newcomer()];
     const first = (await ids.nextSendBlock()) * 1000;
     const send = (id: number, more: object): SendItem => ({
       ...{
         id,
-        siteId: who.siteId,
+        siteId: scene.siteId,
         fromEmail: "hi@shop.example",
         subject: "Hi",
         status: "delivered",
@@ -204,7 +204,7 @@ test("opens, clicks, bounces and unsubscribes score once after a crash; machine 
       send(first, { contactId: ann.contact.id }),
       send(first + 1, { toEmail: bob.contact.email.toUpperCase() }),
     ];
-    await insertMany(sends.map((item) => ({ key: keys.send(who.orgId, item.id), item })));
+    await insertMany(sends.map((item) => ({ key: keys.send(scene.orgId, item.id), item })));
     const eventIds = await ids.nextEventIds(6);
     const event = (
       n: number,
@@ -239,7 +239,7 @@ test("opens, clicks, bounces and unsubscribes score once after a crash; machine 
     const message = {
       messageId: `s${++messages}`,
       attempt: 1,
-      body: { orgId: who.orgId, provider: "postmark", events },
+      body: { orgId: scene.orgId, provider: "postmark", events },
     };
     const work = async () => {
       const [error] = await applyBatch([message]);
@@ -256,10 +256,10 @@ test("opens, clicks, bounces and unsubscribes score once after a crash; machine 
 
 describe("the scoring rules of a site", () => {
   test("are limited to 80", async () => {
-    const who = await scene();
+    const scene = await createScene();
     const create = () =>
       rules.create(
-        who.caller,
+        scene.caller,
         rules.NewScoringRule.parse({ name: "Rule", trigger: "bounce", points: 1 }),
       );
     for (let n = 0; n < rules.maxRules; n += 8)
@@ -273,24 +273,28 @@ describe("the scoring rules of a site", () => {
     ["custom_event", { formId: 1 }],
     ["bounce", { tagId: 1 }],
   ])("of the trigger %s reject the match %o", async (trigger, match) => {
-    const who = await scene();
+    const scene = await createScene();
     const given = rules.NewScoringRule.parse({ name: "Rule", trigger, match, points: 1 });
     const path = `match.${Object.keys(match)[0]}`;
-    await expect(rules.create(who.caller, given)).rejects.toMatchObject({
+    await expect(rules.create(scene.caller, given)).rejects.toMatchObject({
       kind: "invalid",
       details: [{ path }],
     });
-    const fine = await rules.create(who.caller, { ...given, match: null });
-    await expect(rules.change(who.caller, fine.id, { match: given.match })).rejects.toMatchObject({
-      details: [{ path }],
-    });
-    const page = await rules.create(who.caller, {
+    const fine = await rules.create(scene.caller, { ...given, match: null });
+    await expect(rules.change(scene.caller, fine.id, { match: given.match })).rejects.toMatchObject(
+      {
+        details: [{ path }],
+      },
+    );
+    const page = await rules.create(scene.caller, {
       ...given,
       trigger: "page_view",
       match: { url: "/pricing" },
     });
-    await expect(rules.change(who.caller, page.id, { trigger: "tag_add" })).rejects.toMatchObject({
-      details: [{ path: "match.url" }],
-    });
+    await expect(rules.change(scene.caller, page.id, { trigger: "tag_add" })).rejects.toMatchObject(
+      {
+        details: [{ path: "match.url" }],
+      },
+    );
   });
 });

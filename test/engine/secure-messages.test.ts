@@ -171,7 +171,7 @@ describe("a crash", () => {
 test("erasing a contact revokes its messages and no others, even after a crash at any step", async () => {
   const from = await mailroom.createSender("postmark");
   const { orgId } = from.caller;
-  const beside = await sent(from);
+  const otherMessage = await sent(from);
   await crashAtSomeSteps(async (kill) => {
     const { to } = mailroom.uniqueRecipients(1)[0]!;
     const contact = await contacts.create(from.caller, NewContact.parse({ email: to }));
@@ -189,7 +189,7 @@ test("erasing a contact revokes its messages and no others, even after a crash a
       subject: "(erased)",
     });
   });
-  expect((await messages.openMessage(beside.token, undefined))?.said.html).toContain(secret);
+  expect((await messages.openMessage(otherMessage.token, undefined))?.said.html).toContain(secret);
   await from.provider.stop();
 });
 
@@ -331,7 +331,7 @@ test("a message revoked while it is being opened is not shown and counts no view
   await from.provider.stop();
 });
 
-test("five wrong passphrases in an hour lock the message, also when simultaneous; the right one counts a view", async () => {
+test("five wrong passphrases in an hour, also simultaneous ones, lock the message", async () => {
   const from = await mailroom.createSender("postmark");
   const { id, token } = await sent(from, { securePassphrase: "open sesame" });
   expect((await messages.openMessage(token, "open sesame"))?.said.html).toContain(secret);
@@ -349,7 +349,7 @@ test("five wrong passphrases in an hour lock the message, also when simultaneous
   await from.provider.stop();
 });
 
-test("a recipient of a batch whose message cannot be rendered fails alone, and a suppressed one has no message", async () => {
+test("a recipient whose message cannot be rendered fails alone; a suppressed one has no message", async () => {
   const from = await mailroom.createSender("postmark");
   const [good, bad] = mailroom.uniqueRecipients(2);
   const recipients = [

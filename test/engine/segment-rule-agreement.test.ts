@@ -41,16 +41,16 @@ const context: RuleContext = {
     LIST: { idOf: () => undefined, deletedIds: new Set() },
   },
 };
-const nobodyDied: RuleContext = {
+const contextWithoutDeletions: RuleContext = {
   ...context,
   groups: { ...context.groups, TAG: { ...context.groups.TAG, deletedIds: new Set() } },
 };
 
-async function stored(people: Partial<ContactItem>[]): Promise<ContactItem[]> {
+async function storeContacts(contactList: Partial<ContactItem>[]): Promise<ContactItem[]> {
   orgId++;
-  const items = people.map((person, i) => {
+  const items = contactList.map((randomFields, i) => {
     const email = `${i % 2 ? "Ann" : "bob"}${i}@x.com${i % 3 ? "" : ".br"}`;
-    const fields = { email, ...person };
+    const fields = { email, ...randomFields };
     return {
       ...keys.contact(orgId, siteId, email),
       orgId,
@@ -65,10 +65,10 @@ async function stored(people: Partial<ContactItem>[]): Promise<ContactItem[]> {
   return items;
 }
 
-async function found(wish: reader.ContactQuery): Promise<number[]> {
+async function found(query: reader.ContactQuery): Promise<number[]> {
   const ids: number[] = [];
   for (const shard of emailShards)
-    for await (const { items } of reader.readShard({ orgId, siteId }, shard, wish))
+    for await (const { items } of reader.readShard({ orgId, siteId }, shard, query))
       ids.push(...items.map(({ id }) => id));
   return ids.sort((a, b) => a - b);
 }
@@ -76,16 +76,18 @@ async function found(wish: reader.ContactQuery): Promise<number[]> {
 const idsOf = (items: ContactItem[]) => items.map(({ id }) => id);
 
 test("random rules match the same contacts as a naive evaluation", async () => {
-  const people = fc.array(contactFields, { minLength: 30, maxLength: 30 });
+  const contactList = fc.array(contactFields, { minLength: 30, maxLength: 30 });
   const crowd = fc.array(rules, { minLength: 10, maxLength: 10 });
   await fc.assert(
-    fc.asyncProperty(people, crowd, fc.boolean(), async (given, several, died) => {
-      const items = await stored(
-        died ? given : given.map(({ tags, ...rest }) => ({ ...rest, ...living(tags) })),
+    fc.asyncProperty(contactList, crowd, fc.boolean(), async (given, several, hasDeletions) => {
+      const items = await storeContacts(
+        hasDeletions
+          ? given
+          : given.map(({ tags, ...rest }) => ({ ...rest, ...withoutDeletedTag(tags) })),
       );
       for (const one of several) {
         expect(SegmentRulesInput.parse(one)).toEqual(one);
-        const compiled = compileRules(one, died ? context : nobodyDied);
+        const compiled = compileRules(one, hasDeletions ? context : contextWithoutDeletions);
         const naive = idsOf(items.filter((item) => matchesNaively(item, one)));
         expect(idsOf(items.filter(compiled.test))).toEqual(naive);
         expect(items.map((item) => compiled.explain(item).matched)).toEqual(
@@ -103,7 +105,7 @@ test("random rules match the same contacts as a naive evaluation", async () => {
   );
 }, 120_000);
 
-const living = (tags: Set<number> | undefined): Pick<ContactItem, "tags"> => {
+const withoutDeletedTag = (tags: Set<number> | undefined): Pick<ContactItem, "tags"> => {
   const left = [...(tags ?? [])].filter((id) => id !== deletedTag);
   return left.length ? { tags: new Set(left) } : {};
 };
@@ -122,7 +124,7 @@ const many: SegmentRules = {
 };
 
 test("rules that are too long for one filter are pushed down in part and evaluated in code", async () => {
-  const items = await stored(
+  const items = await storeContacts(
     Array.from({ length: 40 }, (_, i) => ({ firstName: `${i % 2 ? "N" : "M"}ame ${i * 5}` })),
   );
   const compiled = compileRules(many, context);
@@ -143,14 +145,14 @@ test("rules that are too long for one filter are pushed down in part and evaluat
 
 test("text operators compare a number or boolean as it is written", async () => {
   const values = [80331, "80331", "081", 180, true, "Truce", null];
-  const items = await stored(values.map((a) => ({ customFields: { a } })));
+  const items = await storeContacts(values.map((a) => ({ customFields: { a } })));
   const having = async (operator: string, value: string) => {
     const one = SegmentRulesInput.parse({
       match: "all",
       conditions: [{ field: "customFields.a", operator, value }],
     });
-    const ids = await found(toContactQuery(compileRules(one, nobodyDied)));
-    expect(idsOf(items.filter(compileRules(one, nobodyDied).test))).toEqual(ids);
+    const ids = await found(toContactQuery(compileRules(one, contextWithoutDeletions)));
+    expect(idsOf(items.filter(compileRules(one, contextWithoutDeletions).test))).toEqual(ids);
     return ids.map((id) => values[id - 1]);
   };
   expect(await having("startsWith", "80")).toEqual([80331, "80331"]);
@@ -164,7 +166,7 @@ test("all conditions that DynamoDB can evaluate are pushed down", () => {
   const exact = (field: string, operator: string, value?: unknown) =>
     compileRules(
       SegmentRulesInput.parse({ match: "all", conditions: [{ field, operator, value }] }),
-      nobodyDied,
+      contextWithoutDeletions,
     ).filterIsExact;
   expect(exact("email", "endsWith", "@gmail.com")).toBe(true);
   expect(exact("firstName", "notContains", "Ann")).toBe(true);

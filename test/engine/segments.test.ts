@@ -27,9 +27,9 @@ const segment = async ({ caller, siteId }: TestSite, rules: object) =>
   (await segments.create(caller, segments.NewSegment.parse({ siteId, name: "Some", rules }))).id;
 const emails = async ({ caller }: TestSite, id: number) =>
   (await segments.members(caller, id, { limit: 100 })).items.map(({ email }) => email);
-const people = (shop: TestSite, n: number, more: Partial<NewContact> = {}) =>
+const createContacts = (shop: TestSite, n: number, more: Partial<NewContact> = {}) =>
   Promise.all(Array.from({ length: n }, (_, i) => createContact(shop, `p${i}@x.com`, more)));
-const happen = async ({ orgId, id }: ContactItem, name: string) =>
+const recordEvent = async ({ orgId, id }: ContactItem, name: string) =>
   activities.recordActivity(
     orgId,
     { id: id },
@@ -83,7 +83,7 @@ describe("the contacts of a segment", () => {
       ...shop,
       siteId: (await sites.create(shop.caller, sites.NewSite.parse({ name: "Other" }))).id,
     };
-    await Promise.all([people(shop, 3), createContact(other, "else@x.com")]);
+    await Promise.all([createContacts(shop, 3), createContact(other, "else@x.com")]);
     const id = await segment(shop, rulesOf());
     expect(await segments.count(shop.caller, id)).toBe(3);
     const bound = { ...shop.caller, siteId: other.siteId };
@@ -98,19 +98,19 @@ describe("the contacts of a segment", () => {
   test("a deleted tag matches no contact, and counts as no tag", async () => {
     const shop = await createTestSite();
     const { caller } = shop;
-    const [ann] = await people(shop, 3, { tags: ["gone"] });
+    const [ann] = await createContacts(shop, 3, { tags: ["gone"] });
     await createContact(shop, "kept@x.com", { tags: ["kept"] });
-    const [{ id: gone }] = ann!.tags as [{ id: number; name: string }];
+    const [{ id: deletedTag }] = ann!.tags as [{ id: number; name: string }];
     const [byName, byId, any, none] = await Promise.all([
       segment(shop, rulesOf({ field: "tag", operator: "equals", value: "gone" })),
-      segment(shop, rulesOf({ field: "tag", operator: "in", value: [gone] })),
+      segment(shop, rulesOf({ field: "tag", operator: "in", value: [deletedTag] })),
       segment(shop, rulesOf({ field: "tag", operator: "exists" })),
       segment(shop, rulesOf({ field: "tag", operator: "notExists" })),
     ]);
     const counts = () =>
       Promise.all([byName, byId, any, none].map((id) => segments.count(caller, id)));
     expect(await counts()).toEqual([3, 3, 4, 0]);
-    await groups.removeGroup("TAG", caller, gone);
+    await groups.removeGroup("TAG", caller, deletedTag);
     expect(await counts()).toEqual([0, 0, 1, 3]);
     // A new tag with the old name does not match, because the rules contain the id.
     await createContact(shop, "new@x.com", { tags: ["gone"] });
@@ -132,7 +132,7 @@ describe("the contacts of a segment", () => {
     const { id } = await createContact(shop, "ann@x.com");
     const item = await contacts.findItem(caller, id);
     await Promise.all([
-      ...Array.from({ length: 5 }, () => happen(item, "bought")),
+      ...Array.from({ length: 5 }, () => recordEvent(item, "bought")),
       contacts.change(caller, id, { firstName: "Ann" }),
       contacts.change(caller, id, { lastName: "Lee" }),
     ]);
@@ -159,10 +159,10 @@ describe("the contacts of a segment", () => {
     const { id } = await createContact(shop, "ann@x.com");
     const item = await contacts.findItem(shop.caller, id);
     const names = Array.from({ length: facts.maxEventNamesPerContact - 1 }, (_, i) => `e${i}`);
-    await inParallel(4, names, (name) => happen(item, name));
+    await inParallel(4, names, (name) => recordEvent(item, name));
     // One more name fits, and two arrive concurrently.
-    await Promise.all([happen(item, "late"), happen(item, "later")]);
-    await happen(item, "e0");
+    await Promise.all([recordEvent(item, "late"), recordEvent(item, "later")]);
+    await recordEvent(item, "e0");
     const { eventNames, ...known } = (await contacts.findItem(shop.caller, id)) as ContactItem &
       Record<string, unknown>;
     expect(eventNames!.size).toBe(200);
@@ -244,7 +244,7 @@ test("an explanation tells for each condition whether it matches, with the conta
 
 test("counting with a pushed-down filter returns no contacts and costs as much as reading them", async () => {
   const shop = await createTestSite();
-  await people(shop, 200);
+  await createContacts(shop, 200);
   const id = await segment(
     shop,
     rulesOf({ field: "email", operator: "endsWith", value: "9@X.com" }),
@@ -268,7 +268,7 @@ async function* pages({ caller }: TestSite, id: number, limit: number): AsyncGen
 
 test("pages have each remaining contact exactly once while others are created and deleted", async () => {
   const shop = await createTestSite();
-  const staying = await people(shop, 40, { company: "Acme" });
+  const staying = await createContacts(shop, 40, { company: "Acme" });
   const [pushed, inCode] = [
     await segment(shop, rulesOf({ field: "company", operator: "equals", value: "acme" })),
     await segment(shop, rulesOf({ field: "company", operator: "endsWith", value: "me" })),
@@ -300,7 +300,7 @@ test("pages have each remaining contact exactly once while others are created an
 
 test("a page by number is the same as the page by cursor", async () => {
   const shop = await createTestSite();
-  await people(shop, 25);
+  await createContacts(shop, 25);
   const id = await segment(shop, rulesOf({ field: "email", operator: "startsWith", value: "P" }));
   const third = await segments.members(shop.caller, id, { limit: 10, page: 3 });
   const byCursor: Contact[][] = [];
@@ -313,7 +313,7 @@ test("a page by number is the same as the page by cursor", async () => {
 test("contacts join a large list while a segment that uses it is read", async () => {
   const shop = await createTestSite();
   const list = await groups.create("LIST", shop.caller, { siteId: shop.siteId, name: "News" });
-  const ids = (await people(shop, 40)).map(({ id }) => id);
+  const ids = (await createContacts(shop, 40)).map(({ id }) => id);
   await members.addMembers(shop.caller, { kind: "LIST", id: list.id }, ids);
   const id = await segment(shop, rulesOf({ field: "list", operator: "equals", value: "NEWS" }));
   expect(await segments.count(shop.caller, id)).toBe(40);

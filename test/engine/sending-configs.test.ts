@@ -61,8 +61,8 @@ test.each(providerKeys)(
       sentTo: to,
       config: { verified: true, verifiedAt: expect.any(String) },
     });
-    const [mail, ...others] = await sandboxes.listMailTo(sandbox, to);
-    expect(others).toEqual([]);
+    const [mail, ...otherMails] = await sandboxes.listMailTo(sandbox, to);
+    expect(otherMails).toEqual([]);
     expect(mail).toMatchObject({
       provider: key,
       from: { email: "shop@pennymail.test", name: "Ada's Shop" },
@@ -218,11 +218,11 @@ test("changes of credentials, provider or address need a new verification; chang
   await expect(change(id, { provider: "resend" })).rejects.toMatchObject({
     details: [{ path: "credentials" }],
   });
-  const moved = await change(id, {
+  const changed = await change(id, {
     provider: "resend",
     credentials: accountKeys.resend!.credentials,
   });
-  expect(moved).toMatchObject({ provider: "resend", verified: false });
+  expect(changed).toMatchObject({ provider: "resend", verified: false });
   expect(await get(keys.inboundConfig(id))).toMatchObject({
     orgId: caller.orgId,
     provider: "resend",

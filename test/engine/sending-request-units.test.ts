@@ -43,7 +43,9 @@ const used = (field: keyof ConsumedUnits) =>
   Object.values(unitsByOperation).reduce((sum, usage) => sum + usage[field], 0);
 
 /** Measures the request units that the process uses during `work`. */
-async function metered<T>(work: () => Promise<T>): Promise<{ result: T; usage: ConsumedUnits }> {
+async function measureUnits<T>(
+  work: () => Promise<T>,
+): Promise<{ result: T; usage: ConsumedUnits }> {
   const before = {
     readUnits: used("readUnits"),
     writeUnits: used("writeUnits"),
@@ -61,7 +63,7 @@ async function metered<T>(work: () => Promise<T>): Promise<{ result: T; usage: C
   };
 }
 
-const told = (what: string, { readUnits, writeUnits, calls }: ConsumedUnits, mails: number) =>
+const formatCost = (what: string, { readUnits, writeUnits, calls }: ConsumedUnits, mails: number) =>
   console.info(
     `${what}: ${writeUnits / mails} W, ${readUnits / mails} R, ${calls / mails} calls per mail`,
   );
@@ -71,19 +73,19 @@ test("a batch of 1,000 costs at most 0.15 write and 2.1 read units a mail, from 
   const recipients = mailroom
     .uniqueRecipients(1000)
     .map((one, i) => ({ ...one, toName: `Name ${i}`, variables: { code: crypto.randomUUID() } }));
-  const accepting = await metered(() =>
+  const accepting = await measureUnits(() =>
     post<{ accepted: number }>("/send/batch", { ...content, recipients }),
   );
   expect(accepting.result).toMatchObject({ status: 202, body: { data: { accepted: 1000 } } });
-  const handingOver = await metered(() => mailroom.runLane(from.caller.orgId, from.configId));
-  told("batch, accepted", accepting.usage, 1000);
-  told("batch, handed over", handingOver.usage, 1000);
+  const handingOver = await measureUnits(() => mailroom.runLane(from.caller.orgId, from.configId));
+  formatCost("batch, accepted", accepting.usage, 1000);
+  formatCost("batch, handed over", handingOver.usage, 1000);
   expect(from.provider.mails).toHaveLength(warmMails + 1000);
   expect((accepting.usage.writeUnits + handingOver.usage.writeUnits) / 1000).toBeLessThanOrEqual(
     0.15,
   );
   expect((accepting.usage.readUnits + handingOver.usage.readUnits) / 1000).toBeLessThanOrEqual(2.1);
-  const listing = await metered(() => sends.list(from.caller, { limit: 50 }, {}));
+  const listing = await measureUnits(() => sends.list(from.caller, { limit: 50 }, {}));
   expect(listing.result.sends).toHaveLength(50);
   expect(listing.usage.readUnits).toBeLessThanOrEqual(40);
   await from.provider.stop();
@@ -91,7 +93,7 @@ test("a batch of 1,000 costs at most 0.15 write and 2.1 read units a mail, from 
 
 test("a single send by template costs at most 13 write and 9 read units, from request to provider", async () => {
   const { from, post, content } = await setUp();
-  const accepting = await metered(() =>
+  const accepting = await measureUnits(() =>
     post<{ id: number }>("/send", {
       ...content,
       to: "one@example.com",
@@ -99,11 +101,11 @@ test("a single send by template costs at most 13 write and 9 read units, from re
     }),
   );
   expect(accepting.result.status).toBe(202);
-  const handingOver = await metered(() =>
+  const handingOver = await measureUnits(() =>
     singles.handOverSingle(from.caller.orgId, accepting.result.body.data.id),
   );
-  told("single, accepted", accepting.usage, 1);
-  told("single, handed over", handingOver.usage, 1);
+  formatCost("single, accepted", accepting.usage, 1);
+  formatCost("single, handed over", handingOver.usage, 1);
   expect(from.provider.mails).toHaveLength(warmMails + 1);
   expect(accepting.usage.writeUnits + handingOver.usage.writeUnits).toBeLessThanOrEqual(13);
   expect(accepting.usage.readUnits + handingOver.usage.readUnits).toBeLessThanOrEqual(9);

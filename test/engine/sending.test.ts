@@ -718,8 +718,8 @@ test("a send that an event settles after its worker crashed leaves the due index
   await mailroom.runWorkers();
   const item = await get<Record<string, unknown>>(keys.send(orgId, id));
   expect(item).toMatchObject({ status: "delivered", v: 1 });
-  for (const gone of ["duepk", "duesk", "lease", "attempt", "content"])
-    expect(item).not.toHaveProperty(gone);
+  for (const attribute of ["duepk", "duesk", "lease", "attempt", "content"])
+    expect(item).not.toHaveProperty(attribute);
   expect(from.provider.calls).toEqual([]);
 });
 

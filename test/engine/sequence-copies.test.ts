@@ -23,8 +23,8 @@ test("mail of a sequence gets a blind copy to the address of the sequence, other
   const contactIds = await createContacts(one, 2);
   for (const { id } of [own, inherited]) await enrollments.enroll(one.caller, id, { contactIds });
   await runFor(minutes(2));
-  const told = one.provider.mails.map(({ subject, bcc }) => `${subject}: ${bcc}`);
-  expect(told.toSorted()).toEqual([
+  const copies = one.provider.mails.map(({ subject, bcc }) => `${subject}: ${bcc}`);
+  expect(copies.toSorted()).toEqual([
     "Inherited: site@shop.example",
     "Inherited: site@shop.example",
     "Own: sequence@shop.example",

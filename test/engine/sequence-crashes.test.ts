@@ -417,11 +417,11 @@ describe("concurrent changes", () => {
     clock.advanceClock(minutes(61));
     // The contact gets a new address between the worker's read and its write, so the write fails.
     const ending = pauseCall(TransactWriteCommand);
-    const brought = advanceCohorts([cohort!]);
+    const advancing = advanceCohorts([cohort!]);
     await ending.reached;
     await contacts.change(sender.caller, all[0]!, { email: `other-${all[0]}@example.com` });
     ending.release();
-    await brought;
+    await advancing;
     const { active } = await expectBalanced(sender, id, steps);
     expect(active.map(({ contactId }) => contactId)).toEqual([all[0]]);
     expect(await listDueCohorts(sender.orgId, id)).toHaveLength(1);

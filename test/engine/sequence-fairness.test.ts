@@ -36,7 +36,10 @@ const { pk } = indexes.dueEnrollments(shard);
  * Creates `n` enrollments in a sequence of delays, all due now and in one shard of the due index,
  * as if 64 times as many were due.
  */
-async function crowdedIn(one: SequenceSender, n: number): Promise<enrollment.EnrollmentItem[]> {
+async function createDueEnrollments(
+  one: SequenceSender,
+  n: number,
+): Promise<enrollment.EnrollmentItem[]> {
   const { id: sequenceId } = await createSequence(one, [60, 60]);
   const at = clock.now().toISOString();
   const ids: number[] = [];
@@ -62,29 +65,32 @@ async function crowdedIn(one: SequenceSender, n: number): Promise<enrollment.Enr
   return items;
 }
 
-const moved = async (items: enrollment.EnrollmentItem[]): Promise<number> =>
+const countAdvanced = async (items: enrollment.EnrollmentItem[]): Promise<number> =>
   (await getMany<enrollment.EnrollmentItem>(items, { consistent: true })).filter(
     (item) => item!.v > 1,
   ).length;
 
 test("enrollments of two organizations advance alternately, though one has 2,000", async () => {
   const [big, small] = [await createSequenceSender(), await createSequenceSender()];
-  const [many, few] = [await crowdedIn(big, 2000), await crowdedIn(small, 40)];
+  const [many, few] = [
+    await createDueEnrollments(big, 2000),
+    await createDueEnrollments(small, 40),
+  ];
   // At the sixth page, a fifth of the enrollments has advanced.
   const paging = pauseCall(QueryCommand, 6);
   const draining = due.drainShard(shard);
   await paging.reached;
-  const [ofMany, ofFew] = [await moved(many), await moved(few)];
-  expect(ofMany + ofFew).toBe(5 * maxAdvanceBatch);
-  expect(ofFew).toBeGreaterThan(0);
+  const [advancedOfMany, advancedOfFew] = [await countAdvanced(many), await countAdvanced(few)];
+  expect(advancedOfMany + advancedOfFew).toBe(5 * maxAdvanceBatch);
+  expect(advancedOfFew).toBeGreaterThan(0);
   paging.release();
   await draining;
-  expect([await moved(many), await moved(few)]).toEqual([2000, 40]);
+  expect([await countAdvanced(many), await countAdvanced(few)]).toEqual([2000, 40]);
   for (const { provider } of [big, small]) await provider.stop();
 }, 120_000);
 
 /** Puts the enrollments into cohorts of three. `place` orders them within their minute. */
-async function asCohorts(items: enrollment.EnrollmentItem[], place: string): Promise<void> {
+async function putIntoCohorts(items: enrollment.EnrollmentItem[], place: string): Promise<void> {
   const cohorts = splitIntoBatches(items, 3).map((three) => {
     const cohort = assignCohorts(three.map((item) => ({ item, at: item.at }))).get(three[0]!)!;
     return { ...cohort, duepk: pk, duesk: `${three[0]!.at.slice(0, 17)}00.000Z#${place}` };
@@ -101,16 +107,16 @@ async function asCohorts(items: enrollment.EnrollmentItem[], place: string): Pro
 
 test("a cohort of one organization does not wait for the many of another", async () => {
   const [big, small] = [await createSequenceSender(), await createSequenceSender()];
-  const [many, few] = [await crowdedIn(big, 90), await crowdedIn(small, 3)];
-  await asCohorts(many, "0000");
-  await asCohorts(few, "ffff");
+  const [many, few] = [await createDueEnrollments(big, 90), await createDueEnrollments(small, 3)];
+  await putIntoCohorts(many, "0000");
+  await putIntoCohorts(few, "ffff");
   const moving = pauseCall(TransactWriteCommand, 3);
   const draining = due.drainShard(shard);
   await moving.reached;
-  expect([(await moved(many)) < 90, await moved(few)]).toEqual([true, 3]);
+  expect([(await countAdvanced(many)) < 90, await countAdvanced(few)]).toEqual([true, 3]);
   moving.release();
   await draining;
-  expect([await moved(many), await moved(few)]).toEqual([90, 3]);
+  expect([await countAdvanced(many), await countAdvanced(few)]).toEqual([90, 3]);
   for (const { provider } of [big, small]) await provider.stop();
 }, 120_000);
 

@@ -34,7 +34,7 @@ vi.setConfig({ testTimeout: 120_000 });
 beforeAll(useVirtualQueues);
 afterEach(restoreClient);
 
-const has = (tag: string) => ({
+const hasTagRule = (tag: string) => ({
   match: "all",
   conditions: [{ field: "tag", operator: "equals", value: tag }],
 });
@@ -69,13 +69,15 @@ describe("over time", () => {
     expect(await listSubjectsTo(one, ann)).toEqual(["Day 0", "Day 1", "Day 7", "Day 14"]);
     const { finished } = await expectBalanced(one, id, steps);
     expect(finished).toMatchObject([{ contactId: ann, status: "completed" }]);
-    const { stats, steps: told } = await getDetail(one.caller, id);
+    const { stats, steps: stepDetails } = await getDetail(one.caller, id);
     expect(stats).toMatchObject({
       active: 0,
       completed: 1,
       mails: { candidates: 4, accepted: 4, sent: 4 },
     });
-    expect(told.map((step) => [step.stats.reached, step.stats.waiting, step.stats.sent])).toEqual([
+    expect(
+      stepDetails.map((step) => [step.stats.reached, step.stats.waiting, step.stats.sent]),
+    ).toEqual([
       [1, 0, 1],
       [1, 0, 0],
       [1, 0, 1],
@@ -199,7 +201,7 @@ describe("over time", () => {
       {
         type: "condition",
         stepOrder: 2,
-        conditionConfig: has("vip"),
+        conditionConfig: hasTagRule("vip"),
         trueBranchStepOrder: 3,
         falseBranchStepOrder: 5,
       },
@@ -267,10 +269,10 @@ describe("leaving", () => {
       detail: null,
       source: "test",
     });
-    const standing = await import("../../shared/domain/audience/contacts/contact-status.ts");
-    await standing.syncWithSuppressions(
+    const contactStatus = await import("../../shared/domain/audience/contacts/contact-status.ts");
+    await contactStatus.syncWithSuppressions(
       one.orgId,
-      await standing.getContactsByEmail(one.orgId, [email]),
+      await contactStatus.getContactsByEmail(one.orgId, [email]),
     );
     await contacts.remove(one.caller, cid);
     await runFor(minutes(90));

@@ -37,8 +37,8 @@ test("siteId defaults to the organization's only site and is required otherwise"
 test("concurrent creations and deletions leave the only site resolvable", async () => {
   const { caller } = await createAccount();
   const made = await Promise.all(["a", "b", "c", "d"].map((name) => make(caller, name)));
-  const [kept, ...others] = made;
-  await Promise.all(others.map(({ id }) => sites.remove(caller, id)));
+  const [kept, ...otherSites] = made;
+  await Promise.all(otherSites.map(({ id }) => sites.remove(caller, id)));
   expect(await sites.resolveSiteId(caller)).toBe(kept!.id);
   expect(await sites.listVisibleSiteIds(caller)).toEqual([kept!.id]);
 });
@@ -62,7 +62,7 @@ test("a site of another organization is a 404, another site of the organization 
   ]);
   const bound = { ...caller, siteId: own.id };
   for (const ask of [sites.resolveSiteId, sites.listVisibleSiteIds, sites.find] as ((
-    who: Caller,
+    owner: Caller,
     id: number,
   ) => Promise<unknown>)[]) {
     await expect(ask(caller, foreign.id)).rejects.toMatchObject({ kind: "missing" });
@@ -114,13 +114,13 @@ test("counts the sends of 32 sites on the billing account and those of more site
 
 test("deleting a site deletes the keys bound to it and no others", async () => {
   const { caller } = await createAccount();
-  const [gone, kept] = [await make(caller, "Gone"), await make(caller, "Kept")];
+  const [deleted, kept] = [await make(caller, "Gone"), await make(caller, "Kept")];
   const [bound, elsewhere, free] = [
-    await apiKeys.create(caller, newKey(gone.id)),
+    await apiKeys.create(caller, newKey(deleted.id)),
     await apiKeys.create(caller, newKey(kept.id)),
     await apiKeys.create(caller, newKey(null)),
   ];
-  await sites.remove(caller, gone.id);
+  await sites.remove(caller, deleted.id);
   expect(await get(keys.apiKey(sha256(bound.key)))).toBeUndefined();
   const { items, pagination } = await apiKeys.list(caller, { limit: 50 });
   expect(items.map(({ id }) => id)).toEqual([free.id, elsewhere.id]);

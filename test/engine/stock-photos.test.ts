@@ -9,7 +9,7 @@ import { createAccount, type TestAccount } from "../support/accounts.ts";
 import { createLambdaEvent, invokeRoute } from "../support/lambda-requests.ts";
 
 const jpeg = Buffer.from([0xff, 0xd8, 0xff, 0xe0, ...Buffer.from("a photo of Ada")]);
-const theirs = (
+const pexelsPhoto = (
   id: number,
   large2x = `https://images.pexels.com/photos/${id}/p.jpeg?auto=compress&w=1880`,
 ) => ({
@@ -32,10 +32,11 @@ const theirs = (
 });
 
 let answer: (request: IncomingMessage, response: ServerResponse) => unknown;
-const asked: { path: string; authorization: string | undefined; accept: string | undefined }[] = [];
+const requests: { path: string; authorization: string | undefined; accept: string | undefined }[] =
+  [];
 const server = createServer((request, response) => {
   const { authorization, accept } = request.headers;
-  asked.push({ path: `${request.method} ${request.url}`, authorization, accept });
+  requests.push({ path: `${request.method} ${request.url}`, authorization, accept });
   answer(request, response);
 });
 const json =
@@ -62,7 +63,7 @@ const set = () => {
 beforeAll(set);
 afterEach(() => {
   set();
-  asked.length = 0;
+  requests.length = 0;
 });
 afterAll(() => server.close());
 
@@ -72,9 +73,9 @@ const search = (query: Record<string, string>) =>
     ...as(ada),
     query,
   });
-const save = (id: unknown, who = ada) =>
-  invokeRoute<SavedPhoto>(stockPhotos, "POST /stock-photos/save", { ...as(who), body: { id } });
-const shown = (path: string) => {
+const save = (id: unknown, account = ada) =>
+  invokeRoute<SavedPhoto>(stockPhotos, "POST /stock-photos/save", { ...as(account), body: { id } });
+const readPhoto = (path: string) => {
   const [orgId = "", name = ""] = path.split("/").slice(-2);
   return stockPhotos.handler(
     createLambdaEvent("GET /photos/:orgId/:name", { params: { orgId, name } }),
@@ -86,7 +87,7 @@ test("a search sends Pexels' parameters and returns our fields", async () => {
     page: 2,
     per_page: 5,
     total_results: 12,
-    photos: [theirs(3573351)],
+    photos: [pexelsPhoto(3573351)],
     next_page: "…",
   });
   const { status, body } = await search({
@@ -96,7 +97,7 @@ test("a search sends Pexels' parameters and returns our fields", async () => {
     orientation: "landscape",
   });
   expect(status).toBe(200);
-  expect(asked).toEqual([
+  expect(requests).toEqual([
     {
       path: "GET /v1/search?query=gr%C3%BCnes+b%C3%BCro&page=2&per_page=5&orientation=landscape",
       authorization: "pexels-key",
@@ -128,7 +129,7 @@ test("without a query the curated photos are requested", async () => {
     total: null,
     totalPages: null,
   });
-  expect(asked[0]!.path).toBe("GET /v1/curated?page=1&per_page=15");
+  expect(requests[0]!.path).toBe("GET /v1/curated?page=1&per_page=15");
 });
 
 test.each([
@@ -139,19 +140,19 @@ test.each([
   { q: "x".repeat(201) },
 ])("rejects the query %j", async (query) => {
   expect((await search(query)).status).toBe(400);
-  expect(asked).toEqual([]);
+  expect(requests).toEqual([]);
 });
 
 test("a saved photo is public and permanent", async () => {
-  answer = photo(theirs(7), jpeg);
+  answer = photo(pexelsPhoto(7), jpeg);
   const { status, body } = await save(7);
   expect([status, body.error]).toEqual([201, undefined]);
-  expect(asked.map(({ path }) => path)).toEqual([
+  expect(requests.map(({ path }) => path)).toEqual([
     "GET /v1/photos/7",
     "GET /photos/7/p.jpeg?auto=compress&w=1880",
   ]);
   // The API key is only sent to the API.
-  expect(asked[1]).toMatchObject({
+  expect(requests[1]).toMatchObject({
     authorization: undefined,
     accept: "image/jpeg, image/png, image/gif",
   });
@@ -164,7 +165,7 @@ test("a saved photo is public and permanent", async () => {
     size: jpeg.length,
     attribution: "Photo by Lukas R. on Pexels",
   });
-  const { statusCode, headers, body: bytes = "", isBase64Encoded } = await shown(body.data.url);
+  const { statusCode, headers, body: bytes = "", isBase64Encoded } = await readPhoto(body.data.url);
   expect([statusCode, headers?.["content-type"], headers?.["cache-control"]]).toEqual([
     200,
     "image/jpeg",
@@ -177,7 +178,7 @@ test("a saved photo is public and permanent", async () => {
 });
 
 test("an unknown photo or another path is a 404", async () => {
-  answer = photo(theirs(8), jpeg);
+  answer = photo(pexelsPhoto(8), jpeg);
   const { url } = (await save(8)).body.data;
   const paths = [
     url.replace("/8-", "/9-"),
@@ -186,14 +187,14 @@ test("an unknown photo or another path is a 404", async () => {
     "1/x.jpg",
     "x/y.jpg",
   ];
-  for (const path of paths) expect([path, (await shown(path)).statusCode]).toEqual([path, 404]);
+  for (const path of paths) expect([path, (await readPhoto(path)).statusCode]).toEqual([path, 404]);
 });
 
 test.each([0, -1, 1.5, "7/../8", "https://evil.example/x.jpg", "", null, "1".repeat(16)])(
   "rejects the photo id %j",
   async (id) => {
     expect((await save(id)).status).toBe(400);
-    expect(asked).toEqual([]);
+    expect(requests).toEqual([]);
   },
 );
 
@@ -205,9 +206,9 @@ test.each([
   "file:///etc/passwd",
   "nonsense",
 ])("%s is not downloaded", async (place) => {
-  answer = photo(theirs(1, place), jpeg);
+  answer = photo(pexelsPhoto(1, place), jpeg);
   expect(await save(1)).toMatchObject({ status: 502, body: { code: "upstream" } });
-  expect(asked).toHaveLength(1);
+  expect(requests).toHaveLength(1);
 });
 
 test.each<[string, Uint8Array, number]>([
@@ -217,7 +218,7 @@ test.each<[string, Uint8Array, number]>([
   ["more than fits", Buffer.concat([jpeg, Buffer.alloc(4_000_000)]), 200],
   ["a refusal", jpeg, 403],
 ])("%s instead of a photo is not saved", async (_, bytes, status) => {
-  answer = photo(theirs(2), bytes, status);
+  answer = photo(pexelsPhoto(2), bytes, status);
   expect(await save(2)).toMatchObject({ status: 502 });
 });
 
@@ -229,28 +230,31 @@ test.each([
   [429, 503, "unavailable"],
   [500, 502, "upstream"],
   [302, 502, "upstream"],
-])("status %i from Pexels becomes %i with our own message", async (status, ours, code) => {
-  answer = json({ error: "their secret words" }, status);
-  const told = await save(3);
-  expect(told).toMatchObject({ status: ours, body: { code } });
-  expect(JSON.stringify(told)).not.toMatch(/secret words|pexels-key/);
-});
+])(
+  "status %i from Pexels becomes %i with our own message",
+  async (status, expectedStatus, code) => {
+    answer = json({ error: "their secret words" }, status);
+    const response = await save(3);
+    expect(response).toMatchObject({ status: expectedStatus, body: { code } });
+    expect(JSON.stringify(response)).not.toMatch(/secret words|pexels-key/);
+  },
+);
 
 test.each<[string, typeof answer]>([
   ["no JSON", (_, response) => response.end("<html>")],
   ["another JSON", json({ hello: "world" })],
   ["a cut connection", ({ socket }) => socket.destroy()],
-])("%s is a 502", async (_, trouble) => {
-  answer = trouble;
+])("%s is a 502", async (_, fault) => {
+  answer = fault;
   expect(await search({ q: "x" })).toMatchObject({ status: 502, body: { code: "upstream" } });
 });
 
 test("without a key both endpoints name the missing setting", async () => {
   delete process.env.PEXELS_API_KEY;
-  for (const told of [await search({ q: "x" }), await save(1)])
-    expect(told).toMatchObject({
+  for (const response of [await search({ q: "x" }), await save(1)])
+    expect(response).toMatchObject({
       status: 503,
       body: { code: "unavailable", error: expect.stringContaining("PEXELS_API_KEY") },
     });
-  expect(asked).toEqual([]);
+  expect(requests).toEqual([]);
 });

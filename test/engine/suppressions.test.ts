@@ -32,7 +32,7 @@ async function tally(org: number) {
 }
 
 /** All pages by cursor; `between` happens after each. */
-async function walk(
+async function readAllPages(
   org: number,
   limit: number,
   reason?: SuppressionReason,
@@ -129,15 +129,15 @@ test("unsubscribe blocks marketing mail only; every other reason blocks all mail
   await suppressions.suppress(org, entry(all[0]!, "unsubscribe"));
   for (const i of [101, 249])
     await suppressions.suppress(org, entry(all[i]!.toUpperCase(), "bounce"));
-  const asked = all.map((email, i) => (i % 2 ? ` ${email.toUpperCase()}` : email));
-  expect(await suppressions.filterSuppressed(org, asked, { purpose: "transactional" })).toEqual(
+  const emails = all.map((email, i) => (i % 2 ? ` ${email.toUpperCase()}` : email));
+  expect(await suppressions.filterSuppressed(org, emails, { purpose: "transactional" })).toEqual(
     new Set([all[101], all[249]]),
   );
-  expect(await suppressions.filterSuppressed(org, asked, { purpose: "marketing" })).toEqual(
+  expect(await suppressions.filterSuppressed(org, emails, { purpose: "marketing" })).toEqual(
     new Set([all[0], all[101], all[249]]),
   );
   expect(
-    await suppressions.filterSuppressed(organization(), asked, { purpose: "marketing" }),
+    await suppressions.filterSuppressed(organization(), emails, { purpose: "marketing" }),
   ).toEqual(new Set());
 });
 
@@ -151,7 +151,7 @@ test("a removed address gets mail again and can be suppressed again", async () =
   await expect(suppressions.remove(org, "a@x.com")).rejects.toMatchObject({ kind: "missing" });
   expect((await suppressions.suppress(org, entry("a@x.com", "import"))).added).toBe(true);
   expect(await suppressions.getCounts(org)).toEqual({ ...none, import: 1 });
-  expect(await walk(org, 5)).toHaveLength(1);
+  expect(await readAllPages(org, 5)).toHaveLength(1);
 });
 
 test("pages by cursor give every entry exactly once, newest first, while others are added and removed", async () => {
@@ -162,7 +162,7 @@ test("pages by cursor give every entry exactly once, newest first, while others 
     .map(({ email }) => email)
     .filter((email) => !email.startsWith("a17"));
   let turn = 0;
-  const seen = await walk(org, 7, undefined, async () => {
+  const seen = await readAllPages(org, 7, undefined, async () => {
     await suppressions.suppress(org, entry(`new${turn}@example.com`));
     if (turn < 10) await suppressions.remove(org, `a17${turn}@example.com`);
     turn++;
@@ -213,7 +213,9 @@ test("a rare reason is found among many others, with its own total", async () =>
   const { items, pagination } = await pages.list(org, { limit: 2, reason: "spam_report" });
   expect(items.map(({ email }) => email)).toEqual([rare[2], rare[1]]);
   expect(pagination).toMatchObject({ total: 3, totalPages: 2 });
-  expect((await walk(org, 1, "spam_report")).map(({ email }) => email)).toEqual(rare.toReversed());
+  expect((await readAllPages(org, 1, "spam_report")).map(({ email }) => email)).toEqual(
+    rare.toReversed(),
+  );
   expect((await pages.list(org, { limit: 2, reason: "bounce" })).pagination).toMatchObject({
     total: 0,
     nextCursor: null,
@@ -243,8 +245,8 @@ test("an import accepts 10,000 rows and rejects 10,001 before it writes any", as
   expect(await suppressions.getCounts(org)).toEqual({ ...none, import: 10_000 });
   expect(await tally(org)).toEqual({ ...none, import: 10_000 });
 
-  const whole = await exports.readRows(org, {});
-  expect([whole.rows.length, whole.next]).toEqual([10_000, undefined]);
+  const allRows = await exports.readRows(org, {});
+  expect([allRows.rows.length, allRows.next]).toEqual([10_000, undefined]);
   await suppressions.suppress(org, entry("one-more@example.com"));
   expect((await exports.readRows(org, {})).next).toBeDefined();
   const first = await exports.readRows(org, { limit: 6000 });

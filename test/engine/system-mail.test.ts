@@ -38,7 +38,7 @@ afterEach(() => void Object.assign(process.env, environment));
 
 const reset = (email: string) => systemMail.sendSystemMail({ mail: "password_reset", email });
 const inbox = (email: string) => sandboxes.listMailTo(sandbox, email);
-const join = async (local: string) => {
+const signUpUser = async (local: string) => {
   const email = `${local}-${crypto.randomUUID()}@simulator.pennymail.test`;
   await signups.signUp({ email, password: "the old horse", name: "Ada" });
   return email;
@@ -48,8 +48,8 @@ test("a reset mail has a link with a token that sets a new password", async () =
   const { email, caller } = await signedUp();
   await suppressions.suppress(caller.orgId, { email, reason: "bounce", source: "test" });
   await reset(email);
-  const [mail, ...others] = await inbox(email);
-  expect(others).toEqual([]);
+  const [mail, ...otherMails] = await inbox(email);
+  expect(otherMails).toEqual([]);
   expect(mail).toMatchObject({
     provider: "postmark",
     from: { email: "no-reply@pennymail.test", name: "Pennymail" },
@@ -65,7 +65,7 @@ test("a reset mail has a link with a token that sets a new password", async () =
 });
 
 test("a reset mail goes to the stored address, whatever the spelling in the request", async () => {
-  const email = await join("Kim");
+  const email = await signUpUser("Kim");
   await reset(email.replace("Kim", "\u212Aim"));
   await reset(email.toUpperCase());
   expect(
@@ -137,7 +137,7 @@ const message = (email: string): SQSEvent => ({
 });
 
 test("a mail that the provider rejects temporarily returns to the queue and arrives once", async () => {
-  const email = await join("flaky+503");
+  const email = await signUpUser("flaky+503");
   expect(await worker.handler(message(email))).toEqual({
     batchItemFailures: [{ itemIdentifier: "1" }],
   });
@@ -147,7 +147,7 @@ test("a mail that the provider rejects temporarily returns to the queue and arri
 });
 
 test("a mail that the provider rejects permanently is not retried", async () => {
-  const email = await join("rejected+");
+  const email = await signUpUser("rejected+");
   expect(await worker.handler(message(email))).toEqual({ batchItemFailures: [] });
   expect(await inbox(email)).toEqual([]);
 });

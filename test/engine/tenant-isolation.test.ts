@@ -269,15 +269,15 @@ test("the cases cover every field that has an id", () => {
   const untried = routeTable
     .filter(({ route }) => route.auth !== "public" && !route.rawBodyTypes)
     .flatMap(({ route, signature }) => {
-      const wanted = [route.query, route.body].flatMap((one) =>
+      const idFields = [route.query, route.body].flatMap((one) =>
         one ? idsIn(z.toJSONSchema(one, { io: "input", unrepresentable: "any" }) as Schema) : [],
       );
       const ones: IdsByKind = Object.fromEntries(
         Object.values(kindByFieldName).map((kind) => [kind, 1]),
       );
-      const tried = namesIn(cases[signature]?.(ones) ?? []);
-      return [...new Set(wanted)]
-        .filter((name) => !tried.includes(name) && !otherwise.includes(name))
+      const covered = namesIn(cases[signature]?.(ones) ?? []);
+      return [...new Set(idFields)]
+        .filter((name) => !covered.includes(name) && !otherwise.includes(name))
         .map((name) => `${signature} ${name}`);
     });
   expect(untried).toEqual([]);
@@ -290,21 +290,23 @@ const withSession = (token: string): LambdaRequest => ({
 /**
  * Replaces the ids of records of `kind`. Returns the new fields and the number of changes.
  */
-function led(
+function replaceIds(
   value: unknown,
   to: number,
   kind: string,
   name = "",
 ): { value: unknown; changes: number } {
   if (Array.isArray(value)) {
-    const all = value.map((one) => led(one, to, kind, name));
+    const all = value.map((one) => replaceIds(one, to, kind, name));
     return {
       value: all.map((one) => one.value),
       changes: all.reduce((sum, one) => sum + one.changes, 0),
     };
   }
   if (typeof value === "object" && value !== null) {
-    const all = Object.entries(value).map(([key, one]) => [key, led(one, to, kind, key)] as const);
+    const all = Object.entries(value).map(
+      ([key, one]) => [key, replaceIds(one, to, kind, key)] as const,
+    );
     return {
       value: Object.fromEntries(all.map(([key, one]) => [key, one.value])),
       changes: all.reduce((sum, [, one]) => sum + one.changes, 0),
@@ -318,7 +320,7 @@ function led(
 const texts = (query: Fields): Record<string, string> =>
   Object.fromEntries(Object.entries(query).map(([name, value]) => [name, String(value)]));
 
-async function tried(
+async function callWithCase(
   signature: RouteSignature,
   made: IdsByKind,
   credential: LambdaRequest,
@@ -350,33 +352,33 @@ const isEmpty = (data: unknown): boolean =>
 const isRefused = (data: unknown): boolean =>
   (data as { failed?: unknown[]; enrolled?: number }).failed?.length === 1;
 
-async function nothingTaken(
+async function expectAllRefused(
   credential: LambdaRequest,
   own: IdsByKind,
   foreign: IdsByKind,
   only: (signature: RouteSignature, kind: string) => boolean,
 ) {
-  const odd: string[] = [];
+  const unexpected: string[] = [];
   for (const [signature, given] of Object.entries(cases) as [
     RouteSignature,
     (made: IdsByKind) => Case[],
   ][])
     for (const one of given(own))
       for (const kind of new Set(Object.values(kindByFieldName))) {
-        const { value, changes } = led(one, foreign[kind]!, kind);
+        const { value, changes } = replaceIds(one, foreign[kind]!, kind);
         if (!changes || !only(signature, kind)) continue;
-        const { status, body } = await tried(signature, own, credential, value as Case);
+        const { status, body } = await callWithCase(signature, own, credential, value as Case);
         const nothing = status < 300 && (isRefused(body.data) || (one.query && isEmpty(body.data)));
         if (![400, 403, 404].includes(status) && !nothing)
-          odd.push(
+          unexpected.push(
             `${signature} ${kind} ${status} ${JSON.stringify(value)} ${JSON.stringify(body).slice(0, 200)}`,
           );
       }
-  expect(odd).toEqual([]);
+  expect(unexpected).toEqual([]);
 }
 
-async function steps(credential: LambdaRequest, made: IdsByKind): Promise<number> {
-  const added = await tried("POST /sequences/:id/steps", made, credential, {
+async function createStep(credential: LambdaRequest, made: IdsByKind): Promise<number> {
+  const added = await callWithCase("POST /sequences/:id/steps", made, credential, {
     body: { type: "email", templateId: made.templates },
   });
   return (added.body.data as { steps: { id: number }[] }).steps[0]!.id;
@@ -388,15 +390,15 @@ test("no query or body accepts an id of another organization", async () => {
     createEachKind(withSession(owner.token)),
     createEachKind(withSession(stranger.token)),
   ]);
-  own.steps = await steps(withSession(owner.token), own);
-  await nothingTaken(withSession(owner.token), own, foreign, () => true);
+  own.steps = await createStep(withSession(owner.token), own);
+  await expectAllRefused(withSession(owner.token), own, foreign, () => true);
   // The same requests succeed with own ids. Otherwise the refusals above would prove nothing.
   for (const [signature, given] of Object.entries(cases) as [
     RouteSignature,
     (made: IdsByKind) => Case[],
   ][])
     for (const one of given(own)) {
-      const { status, body } = await tried(signature, own, withSession(owner.token), one);
+      const { status, body } = await callWithCase(signature, own, withSession(owner.token), one);
       expect([signature, status, body.error]).toEqual([
         signature,
         expect.toBeOneOf([200, 201, 202]),
@@ -408,7 +410,7 @@ test("no query or body accepts an id of another organization", async () => {
 test("no query or body of a bound key accepts an id of another site", async () => {
   const { caller, token } = await createAccount();
   const own = await createEachKind(withSession(token));
-  own.steps = await steps(withSession(token), own);
+  own.steps = await createStep(withSession(token), own);
   const { id: siteId } = await sites.create(caller, sites.NewSite.parse({ name: "Other shop" }));
   const { "sending-configs": config, domains, webhooks } = own;
   const foreign = await createEachKind(withSession(token), siteId, {
@@ -421,7 +423,7 @@ test("no query or body of a bound key accepts an id of another site", async () =
     apiKeys.NewApiKey.parse({ name: "bound", siteId: own.sites }),
   );
   const ofAccount = (signature: RouteSignature) => findRoute(signature).route.auth === "account";
-  await nothingTaken(
+  await expectAllRefused(
     bearerHeader(key),
     own,
     foreign,
@@ -441,7 +443,7 @@ test("requests with several contacts do not find contacts of another organizatio
     "POST /sequences/:id/enroll",
     "POST /sequences/:id/enrollments",
   ] as const) {
-    const { body } = await tried(signature, own, withSession(owner.token), {
+    const { body } = await callWithCase(signature, own, withSession(owner.token), {
       body: { contactIds },
     });
     const { failed } = body.data as { failed: { contactId: number }[] };
@@ -450,7 +452,7 @@ test("requests with several contacts do not find contacts of another organizatio
       [foreign.contacts],
     ]);
   }
-  const off = await tried("DELETE /lists/:id/contacts", own, withSession(owner.token), {
+  const off = await callWithCase("DELETE /lists/:id/contacts", own, withSession(owner.token), {
     body: { contactIds },
   });
   expect(off.body.data).toMatchObject({ removed: 1 });
@@ -462,8 +464,8 @@ test("enrollments, variants, batches and uploads of another organization are not
     createEachKind(withSession(owner.token)),
     createEachKind(withSession(stranger.token)),
   ]);
-  const [mine, theirs] = [withSession(owner.token), withSession(stranger.token)];
-  const theirEntry = await tried("POST /sequences/:id/enroll", foreign, theirs, {
+  const [ownSession, otherSession] = [withSession(owner.token), withSession(stranger.token)];
+  const theirEntry = await callWithCase("POST /sequences/:id/enroll", foreign, otherSession, {
     body: { contactIds: [foreign.contacts] },
   });
   const [enrollment] = (theirEntry.body.data as { enrollments: { id: number }[] }).enrollments;
@@ -473,9 +475,10 @@ test("enrollments, variants, batches and uploads of another organization are not
     html: "Hi",
     recipients: [{ to: "ann@example.net" }],
   };
-  const { batchId } = (await tried("POST /send/batch", foreign, theirs, { body: batch })).body
-    .data as { batchId: number };
-  const upload = await tried("POST /attachments", foreign, theirs, {
+  const { batchId } = (
+    await callWithCase("POST /send/batch", foreign, otherSession, { body: batch })
+  ).body.data as { batchId: number };
+  const upload = await callWithCase("POST /attachments", foreign, otherSession, {
     body: { filename: "a.csv", type: "text/csv", size: 3, purpose: "import" },
   });
   const { uploadId } = upload.body.data as { uploadId: string };
@@ -485,25 +488,26 @@ test("enrollments, variants, batches and uploads of another organization are not
     html: "Hi",
     attachments: [{ filename: "a.csv", uploadId }],
   };
-  expect((await tried("PUT /campaigns/:id", own, mine, { body: audiences(own)[0]! })).status).toBe(
-    200,
-  );
+  expect(
+    (await callWithCase("PUT /campaigns/:id", own, ownSession, { body: audiences(own)[0]! }))
+      .status,
+  ).toBe(200);
   const answers = await Promise.all([
-    tried("DELETE /sequences/:id/enrollments", own, mine, {
+    callWithCase("DELETE /sequences/:id/enrollments", own, ownSession, {
       body: { enrollmentId: enrollment!.id },
     }),
-    tried("DELETE /sequences/:id/enrollments", own, mine, {
+    callWithCase("DELETE /sequences/:id/enrollments", own, ownSession, {
       query: { enrollmentId: enrollment!.id },
     }),
-    tried("POST /campaigns/:id/test", own, mine, {
+    callWithCase("POST /campaigns/:id/test", own, ownSession, {
       body: { emails: ["ada@example.net"], variantId: foreign.variants },
     }),
-    tried("POST /send", own, mine, { body: attached }),
-    tried("POST /imports/upload", own, mine, { body: { uploadId } }),
+    callWithCase("POST /send", own, ownSession, { body: attached }),
+    callWithCase("POST /imports/upload", own, ownSession, { body: { uploadId } }),
   ]);
   expect(answers.map(({ status }) => status)).toEqual([404, 404, 404, 400, 400]);
   expect(answers[3]!.body.error).toContain("does not name a finished upload");
   expect(answers[4]!.body.error).toContain("does not name a finished upload");
-  const { body } = await tried("GET /sends", own, mine, { query: { batchId } });
+  const { body } = await callWithCase("GET /sends", own, ownSession, { query: { batchId } });
   expect((body.data as { sends: unknown[] }).sends).toEqual([]);
 });

@@ -21,10 +21,10 @@ test("while a provider hangs, few calls wait for it and other tenants' mail is s
     await mailroom.createSender("postmark"),
     await mailroom.createSender("resend"),
   ];
-  const [theirs, ours] = [await queued(hanging, 130), await queued(other, 40)];
+  const [hangingIds, otherIds] = [await queued(hanging, 130), await queued(other, 40)];
   hanging.provider.latencyMs = 6000;
-  const stuck = deliverAll(hanging, theirs);
-  await Promise.all(deliverAll(other, ours));
+  const stuck = deliverAll(hanging, hangingIds);
+  await Promise.all(deliverAll(other, otherIds));
   expect(other.provider.mails).toHaveLength(40);
   expect(hanging.provider.mails).toHaveLength(0);
   await expect
@@ -34,8 +34,8 @@ test("while a provider hangs, few calls wait for it and other tenants' mail is s
   await Promise.all(stuck);
   hanging.provider.latencyMs = 0;
   await mailroom.runWorkers();
-  expect(await mailroom.expectBalanced(hanging, theirs)).toEqual({ sent: 130 });
-  expect(await mailroom.expectBalanced(other, ours)).toEqual({ sent: 40 });
+  expect(await mailroom.expectBalanced(hanging, hangingIds)).toEqual({ sent: 130 });
+  expect(await mailroom.expectBalanced(other, otherIds)).toEqual({ sent: 40 });
   await Promise.all([hanging.provider.stop(), other.provider.stop()]);
 });
 

@@ -25,7 +25,7 @@ import {
 interceptClients();
 
 /** Creates a recipient of `n` mails, each with its own unsubscribe link. */
-async function reader(n = 1, known = true) {
+async function createRecipient(n = 1, known = true) {
   const mail = await createSentMails(0);
   const { caller, orgId, siteId } = mail;
   const email = `ann${orgId}@example.com`;
@@ -51,8 +51,9 @@ async function reader(n = 1, known = true) {
   const state = async (token = tokenOf()) => (await unsubscribes.findStatus(token)).state;
   const eventsOf = async (sendId: number) =>
     (await findDetail(caller, sendId)).events.map(({ type }) => type);
-  const told = async () => (await history.listEvents(caller, { limit: 100 }, {})).events.length;
-  const counted = async () => (await readDayCounters(orgId, siteId)).totals;
+  const countEvents = async () =>
+    (await history.listEvents(caller, { limit: 100 }, {})).events.length;
+  const readTotals = async () => (await readDayCounters(orgId, siteId)).totals;
   return {
     ...mail,
     email,
@@ -63,18 +64,19 @@ async function reader(n = 1, known = true) {
     item,
     state,
     eventsOf,
-    told,
-    counted,
+    countEvents,
+    readTotals,
   };
 }
 
 test("an unsubscribe by link changes the contact, records one event and scores once", async () => {
-  const { links, item, state, eventsOf, sendIds, caller, contact, told } = await reader();
+  const { links, item, state, eventsOf, sendIds, caller, contact, countEvents } =
+    await createRecipient();
   expect(await state(links[0])).toBe("subscribed");
   for (let n = 0; n < 3; n++) await unsubscribes.unsubscribe(links[0]!, "192.0.2.7");
   expect(await item()).toMatchObject({ status: "unsubscribed", score: -10 });
   expect(await eventsOf(sendIds[0]!)).toEqual(["unsubscribe"]);
-  expect(await told()).toBe(1);
+  expect(await countEvents()).toBe(1);
   expect((await findDetail(caller, sendIds[0]!)).events).toMatchObject([
     { ipAddress: "192.0.2.7", providerEventId: "link" },
   ]);
@@ -83,7 +85,7 @@ test("an unsubscribe by link changes the contact, records one event and scores o
 });
 
 test("reading the status of a link changes nothing", async () => {
-  const { links, item, eventsOf, sendIds } = await reader();
+  const { links, item, eventsOf, sendIds } = await createRecipient();
   const before = await item();
   for (let n = 0; n < 3; n++) await unsubscribes.findStatus(links[0]!);
   expect(await item()).toEqual(before);
@@ -91,7 +93,7 @@ test("reading the status of a link changes nothing", async () => {
 });
 
 test("an unsubscribed contact causes no second event, and after a resubscribe can unsubscribe again", async () => {
-  const { links, item, eventsOf, sendIds, state } = await reader(2);
+  const { links, item, eventsOf, sendIds, state } = await createRecipient(2);
   await unsubscribes.unsubscribe(links[0]!);
   await unsubscribes.unsubscribe(links[1]!);
   expect([await eventsOf(sendIds[0]!), await eventsOf(sendIds[1]!)]).toEqual([["unsubscribe"], []]);
@@ -109,29 +111,29 @@ test.each([
   ["resubscribe", unsubscribes.resubscribe, "subscribed"],
 ] as const)(
   "after a crash at any step and a repeated request, %s is complete and counted once",
-  async (name, act, status) => {
+  async (name, change, status) => {
     await crashAtSomeSteps(async (kill) => {
-      const { links, item, eventsOf, sendIds, told, counted } = await reader();
+      const { links, item, eventsOf, sendIds, countEvents, readTotals } = await createRecipient();
       if (name === "resubscribe") await unsubscribes.unsubscribe(links[0]!);
-      await kill(() => act(links[0]!));
-      await act(links[0]!);
+      await kill(() => change(links[0]!));
+      await change(links[0]!);
       expect(await item()).toMatchObject({ status, score: -10 });
-      expect([await eventsOf(sendIds[0]!), await told()]).toEqual([["unsubscribe"], 1]);
-      expect(await counted()).toMatchObject({ all: 1, unsubscribe: 1 });
+      expect([await eventsOf(sendIds[0]!), await countEvents()]).toEqual([["unsubscribe"], 1]);
+      expect(await readTotals()).toMatchObject({ all: 1, unsubscribe: 1 });
     });
   },
 );
 
 test("30 concurrent clicks record one event and one score", async () => {
-  const { links, item, eventsOf, sendIds, counted } = await reader();
+  const { links, item, eventsOf, sendIds, readTotals } = await createRecipient();
   await Promise.all(Array.from({ length: 30 }, () => unsubscribes.unsubscribe(links[0]!)));
   expect(await item()).toMatchObject({ status: "unsubscribed", score: -10 });
   expect(await eventsOf(sendIds[0]!)).toEqual(["unsubscribe"]);
-  expect(await counted()).toMatchObject({ all: 1, unsubscribe: 1 });
+  expect(await readTotals()).toMatchObject({ all: 1, unsubscribe: 1 });
 });
 
 test("a link without a send, or of a deleted send, unsubscribes from its site only", async () => {
-  const { tokenOf, item, email, orgId, state } = await reader();
+  const { tokenOf, item, email, orgId, state } = await createRecipient();
   for (const token of [tokenOf(), tokenOf(orgId * 100_000 + 999)]) {
     await unsubscribes.unsubscribe(token);
     expect([(await item()).status, await suppressions.find(orgId, email)]).toEqual([
@@ -144,7 +146,7 @@ test("a link without a send, or of a deleted send, unsubscribes from its site on
 });
 
 test("a link works after the address changes, and after the contact is deleted and created again", async () => {
-  const { links, caller, contact, email, siteId, item, state } = await reader();
+  const { links, caller, contact, email, siteId, item, state } = await createRecipient();
   await contacts.change(caller, contact.id, { email: `new-${email}` });
   expect((await unsubscribes.findStatus(links[0]!)).email).toBe(`new-${email}`);
   await unsubscribes.unsubscribe(links[0]!);
@@ -161,7 +163,10 @@ const contactOf = (orgId: number, siteId: number, email: string) =>
 
 describe("an address without a contact", () => {
   test("is stored as an unsubscribed contact, and can resubscribe", async () => {
-    const { links, orgId, siteId, email, state, eventsOf, sendIds } = await reader(1, false);
+    const { links, orgId, siteId, email, state, eventsOf, sendIds } = await createRecipient(
+      1,
+      false,
+    );
     expect(await state(links[0])).toBe("subscribed");
     for (let n = 0; n < 2; n++) await unsubscribes.unsubscribe(links[0]!);
     expect(await suppressions.find(orgId, email)).toBeUndefined();
@@ -181,30 +186,30 @@ describe("an address without a contact", () => {
   });
 
   test("unsubscribes from one site, and from all sites only on request", async () => {
-    const { links, caller, orgId, email, state } = await reader(1, false);
+    const { links, caller, orgId, email, state } = await createRecipient(1, false);
     const other = await sites.create(caller, sites.NewSite.parse({ name: "Other" }));
-    const there = await contacts.create(caller, { siteId: other.id, ...newContact(email) });
+    const otherContact = await contacts.create(caller, { siteId: other.id, ...newContact(email) });
     await Promise.all([unsubscribes.unsubscribe(links[0]!), unsubscribes.unsubscribe(links[0]!)]);
-    expect((await contacts.find(caller, there.id)).status).toBe("subscribed");
+    expect((await contacts.find(caller, otherContact.id)).status).toBe("subscribed");
     await unsubscribes.unsubscribeFromEverything(links[0]!);
     expect(await suppressions.find(orgId, email)).toMatchObject({
       reason: "unsubscribe",
       source: "unsubscribe link",
     });
-    expect((await contacts.find(caller, there.id)).status).toBe("suppressed");
+    expect((await contacts.find(caller, otherContact.id)).status).toBe("suppressed");
     expect(await unsubscribes.findStatus(links[0]!)).toMatchObject({
       state: "unsubscribed",
       everything: true,
     });
     await unsubscribes.resubscribe(links[0]!);
-    expect([(await contacts.find(caller, there.id)).status, await state(links[0])]).toEqual([
+    expect([(await contacts.find(caller, otherContact.id)).status, await state(links[0])]).toEqual([
       "subscribed",
       "subscribed",
     ]);
   });
 
   test("that was erased is not stored again", async () => {
-    const { links, caller, orgId, siteId, email, contact, state } = await reader();
+    const { links, caller, orgId, siteId, email, contact, state } = await createRecipient();
     await erase(caller, contact.id);
     await unsubscribes.unsubscribe(links[0]!);
     expect([await contactOf(orgId, siteId, email), await state(links[0])]).toEqual([
@@ -214,7 +219,7 @@ describe("an address without a contact", () => {
   });
 
   test("that left all sites and is created as a contact later resubscribes as that contact", async () => {
-    const { links, caller, siteId, email, state } = await reader(1, false);
+    const { links, caller, siteId, email, state } = await createRecipient(1, false);
     await suppressions.suppress(caller.orgId, {
       email,
       reason: "unsubscribe",
@@ -232,7 +237,7 @@ describe("an address without a contact", () => {
 });
 
 test("a bounced contact stays suppressed, and its unsubscribe applies once the bounce is removed", async () => {
-  const { links, orgId, email, state, item, sendIds } = await reader();
+  const { links, orgId, email, state, item, sendIds } = await createRecipient();
   await applyMessages(
     await createEventMessage(orgId, [createEvent(sendIds[0]!, "bounce", 1, { email })]),
   );
@@ -251,13 +256,17 @@ test("a bounced contact stays suppressed, and its unsubscribe applies once the b
 test("a forged token and a token of a deleted site are a 404 for every action", async () => {
   const { caller } = await createSentMails(0);
   const site = await sites.create(caller, sites.NewSite.parse({ name: "Gone" }));
-  const gone = (await createTokenMaker("unsubscribe"))({
+  const deletedSiteToken = (await createTokenMaker("unsubscribe"))({
     orgId: caller.orgId,
     siteId: site.id,
     email: "ann@example.com",
   });
   await sites.remove(caller, site.id);
-  for (const token of [gone, "made-up", "x".repeat(500)])
-    for (const act of [unsubscribes.findStatus, unsubscribes.unsubscribe, unsubscribes.resubscribe])
-      await expect(act(token)).rejects.toMatchObject({ kind: "missing" });
+  for (const token of [deletedSiteToken, "made-up", "x".repeat(500)])
+    for (const change of [
+      unsubscribes.findStatus,
+      unsubscribes.unsubscribe,
+      unsubscribes.resubscribe,
+    ])
+      await expect(change(token)).rejects.toMatchObject({ kind: "missing" });
 });

@@ -37,7 +37,7 @@ const messages: { queue: string; body: string; visibleAt: number; group?: string
   read("messages.json");
 
 let provider: FakeProvider;
-let heard: string[];
+let received: string[];
 let stop: () => Promise<unknown>;
 
 beforeAll(async () => {
@@ -51,11 +51,11 @@ beforeAll(async () => {
   vi.stubEnv("ALLOW_LOOPBACK_WEBHOOKS", "on");
   await useVirtualQueues();
   provider = await startFakeProvider("postmark");
-  heard = [];
+  received = [];
   const customer = createServer(async (request, response) => {
     let text = "";
     for await (const piece of request) text += piece;
-    heard.push(text);
+    received.push(text);
     response.end();
   });
   await new Promise<void>((listening) => customer.listen(39_417, "127.0.0.1", listening));
@@ -134,7 +134,7 @@ test("waiting mail is sent once, sequences and campaigns end, and every list res
       "sent",
     );
   expect(provider.mails.filter(({ subject }) => subject.startsWith("News, "))).toHaveLength(16);
-  expect(heard.map((text) => JSON.parse(text).event)).toEqual(
+  expect(received.map((text) => JSON.parse(text).event)).toEqual(
     expect.arrayContaining(["delivered", "open"]),
   );
 

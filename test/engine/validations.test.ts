@@ -23,12 +23,12 @@ let dns: DnsServer;
 let registry: Server;
 /** Responses of the registry by path. A number is a status. */
 const registered: Record<string, unknown> = {};
-const asked: string[] = [];
+const registryRequests: string[] = [];
 
 beforeAll(async () => {
   dns = await startDnsServer({ records: {} });
   registry = createServer((request, response) => {
-    asked.push(`${request.method} ${request.url} ${request.headers.accept}`);
+    registryRequests.push(`${request.method} ${request.url} ${request.headers.accept}`);
     const answer = registered[request.url!];
     if (typeof answer === "string") return response.writeHead(302, { location: answer }).end();
     if (answer === "never") return;
@@ -49,7 +49,7 @@ afterAll(async () => {
 });
 beforeEach(() => {
   dns.zone = { records: {} };
-  asked.length = 0;
+  registryRequests.length = 0;
 });
 
 type Batch<T> = { results: T[]; summary: Record<string, number>; usage: Usage };
@@ -74,7 +74,7 @@ const resultsOf = ({ checks }: { checks: Record<string, { result: string }> }) =
 
 describe("validation", () => {
   test("returns valid for an address that can receive mail, and invalid for one that cannot", async () => {
-    const [good, plain, six, none, refusing, gone] = [
+    const [good, plain, six, none, refusing, noMail] = [
       fresh(),
       fresh(),
       fresh(),
@@ -89,7 +89,7 @@ describe("validation", () => {
       [`TXT ${none}`]: ["words"],
       [`MX ${refusing}`]: [{ preference: 0, exchange: "." }],
     };
-    const emails = [good, plain, six, none, refusing, gone].map((domain) => `ada@${domain}`);
+    const emails = [good, plain, six, none, refusing, noMail].map((domain) => `ada@${domain}`);
     const { status, body } = await validate<Batch<Validation>>(await createAccount(), {
       emails: [...emails, "ada", `info@${good}`],
     });
@@ -145,10 +145,10 @@ describe("validation", () => {
 
   test("returns unknown without charge when DNS does not answer", async () => {
     const names = [fresh(), fresh(), fresh(), fresh()];
-    const troubles = ["servfail", "silent", "torn", "garbage"] as const;
+    const faults = ["servfail", "silent", "torn", "garbage"] as const;
     dns.zone = {
       records: {},
-      faults: Object.fromEntries(names.map((name, i) => [name, troubles[i]!])),
+      faults: Object.fromEntries(names.map((name, i) => [name, faults[i]!])),
     };
     const half = fresh();
     dns.zone.records = { [`TXT ${half}`]: ["words"] };
@@ -242,7 +242,9 @@ describe("sender check", () => {
       dmarc: { domain, policy: "reject", dkimAlignment: "strict", spfAlignment: "relaxed" },
       domainAge: { ageDays: 1000 },
     });
-    expect(asked).toEqual([`GET /domain/${domain} application/rdap+json, application/json`]);
+    expect(registryRequests).toEqual([
+      `GET /domain/${domain} application/rdap+json, application/json`,
+    ]);
     // A subdomain uses the DMARC record and the age of its organizational domain.
     const below = await senderCheck<SenderCheck>(await createAccount(), {
       email: `news@mail.${domain}`,
@@ -252,7 +254,7 @@ describe("sender check", () => {
       dmarc: { result: "pass", domain, policy: "quarantine" },
       domainAge: { ageDays: 1000 },
     });
-    expect(asked).toHaveLength(1);
+    expect(registryRequests).toHaveLength(1);
   });
 
   test("names known senders, and finds imitations dangerous", async () => {
@@ -365,7 +367,7 @@ describe("sender check", () => {
       email: `a@${domain}`,
     });
     expect(body.data.checks.domainAge.result).toBe(result);
-    expect(asked.length).toBeLessThanOrEqual(5);
+    expect(registryRequests.length).toBeLessThanOrEqual(5);
   });
 
   test("leaves the domain age unknown when the registry does not respond", async () => {
@@ -390,9 +392,9 @@ describe("metering", () => {
       reference: randomUUID(),
       amount: n * credits.millicentsPerCent,
     });
-  const left = async (orgId: number) =>
+  const readFreeChecks = async (orgId: number) =>
     (await credits.getBalance(orgId)) / credits.millicentsPerCent;
-  const wrong = (n: number) => Array.from({ length: n }, (_, i) => `wrong-${i}`);
+  const invalidEmails = (n: number) => Array.from({ length: n }, (_, i) => `wrong-${i}`);
   const charges = async (orgId: number) =>
     (await queryAll<{ what: string }>(ranges.ledger(orgId))).filter(
       ({ what }) => what === "validations",
@@ -403,7 +405,7 @@ describe("metering", () => {
     const { orgId } = caller.caller;
     await cents(orgId, 50);
     expect(
-      (await validate<Batch<Validation>>(caller, { emails: wrong(60) })).body.data.usage,
+      (await validate<Batch<Validation>>(caller, { emails: invalidEmails(60) })).body.data.usage,
     ).toEqual({
       free: 60,
       paid: 0,
@@ -411,7 +413,8 @@ describe("metering", () => {
       freeLeft: 40,
     });
     expect(
-      (await senderCheck<Batch<SenderCheck>>(caller, { emails: wrong(60) })).body.data.usage,
+      (await senderCheck<Batch<SenderCheck>>(caller, { emails: invalidEmails(60) })).body.data
+        .usage,
     ).toEqual({
       free: 40,
       paid: 20,
@@ -426,7 +429,7 @@ describe("metering", () => {
       costCents: 1,
       freeLeft: 0,
     });
-    expect(await left(orgId)).toBe(29);
+    expect(await readFreeChecks(orgId)).toBe(29);
     expect(await charges(orgId)).toEqual([
       expect.objectContaining({ amount: -20_000 }),
       expect.objectContaining({ amount: -1000 }),
@@ -435,7 +438,7 @@ describe("metering", () => {
 
   test("without enough credits responds with 402, makes no lookup and charges nothing", async () => {
     const caller = await createAccount();
-    await validate(caller, { emails: wrong(60) });
+    await validate(caller, { emails: invalidEmails(60) });
     const before = dns.queries.length;
     const emails = Array.from({ length: 50 }, (_, i) => `a@d${i}-${randomUUID().slice(0, 8)}.com`);
     const refused = await validate(caller, { emails });
@@ -445,7 +448,7 @@ describe("metering", () => {
     );
     expect(dns.queries).toHaveLength(before);
     expect(
-      (await validate<Batch<Validation>>(caller, { emails: wrong(40) })).body.data.usage,
+      (await validate<Batch<Validation>>(caller, { emails: invalidEmails(40) })).body.data.usage,
     ).toMatchObject({ free: 40, freeLeft: 0 });
     expect((await senderCheck(caller, { email: "x" })).body.error).toBe(
       "This month's 100 free validations are used up, and this one costs 1 cent. There are not enough credits: buy more with POST /billing/credits",
@@ -457,7 +460,9 @@ describe("metering", () => {
     const { orgId } = caller.caller;
     await cents(orgId, 23);
     const answers = await Promise.all(
-      Array.from({ length: 18 }, () => validate<Batch<Validation>>(caller, { emails: wrong(9) })),
+      Array.from({ length: 18 }, () =>
+        validate<Batch<Validation>>(caller, { emails: invalidEmails(9) }),
+      ),
     );
     const done = answers.filter(({ status }) => status === 200).map(({ body }) => body.data.usage);
     expect(
@@ -466,7 +471,7 @@ describe("metering", () => {
     const sum = (field: "free" | "paid") => done.reduce((total, usage) => total + usage[field], 0);
     expect(sum("free")).toBe(100);
     expect(sum("free") + sum("paid")).toBe(done.length * 9);
-    expect(await left(orgId)).toBe(23 - sum("paid"));
+    expect(await readFreeChecks(orgId)).toBe(23 - sum("paid"));
     expect(sum("paid")).toBeGreaterThan(14);
   });
 
@@ -475,15 +480,15 @@ describe("metering", () => {
       const caller = await createAccount();
       const { orgId } = caller.caller;
       await cents(orgId, 10);
-      await validate(caller, { emails: wrong(98) });
+      await validate(caller, { emails: invalidEmails(98) });
       const again = { "idempotency-key": randomUUID() };
-      const call = () => validate<Batch<Validation>>(caller, { emails: wrong(5) }, again);
+      const call = () => validate<Batch<Validation>>(caller, { emails: invalidEmails(5) }, again);
       await kill(call);
       clock.advanceClock(36);
       const { status, body } = await call();
       expect([status, body.error]).toEqual([200, undefined]);
       expect(body.data.usage).toMatchObject({ free: 2, paid: 3, freeLeft: 0 });
-      expect(await left(orgId)).toBe(7);
+      expect(await readFreeChecks(orgId)).toBe(7);
       expect(await charges(orgId)).toHaveLength(1);
     });
     expect(steps).toContain("after TransactWriteCommand");
@@ -491,7 +496,7 @@ describe("metering", () => {
 
   test("a new month has a hundred free results", async () => {
     const caller = await createAccount();
-    await validate(caller, { emails: wrong(100) });
+    await validate(caller, { emails: invalidEmails(100) });
     expect((await validate(caller, { email: "x" })).status).toBe(402);
     clock.advanceClock(32 * 86_400);
     const later = { ...caller, ...(await relogged(caller)) };

@@ -45,8 +45,10 @@ test("holds bulk mail above the daily limit for the next days; a single send goe
   const today = from.provider.mails.length;
   expect(today).toBeGreaterThanOrEqual(1);
   expect(today).toBeLessThanOrEqual(4);
-  const held = results.find(({ id }) => !from.provider.mails.some(({ sendId }) => sendId === id))!;
-  expect(await findDetail(from.caller, held.id!)).toMatchObject({ status: "queued" });
+  const waiting = results.find(
+    ({ id }) => !from.provider.mails.some(({ sendId }) => sendId === id),
+  )!;
+  expect(await findDetail(from.caller, waiting.id!)).toMatchObject({ status: "queued" });
   await mailroom.send(from, mailroom.uniqueRecipients(1)[0]!);
   await mailroom.runWorkers({ forSeconds: 1 });
   expect(from.provider.mails.length).toBe(today + 1);
@@ -65,11 +67,11 @@ test("holds bulk mail above the daily limit for the next days; a single send goe
 test("pauses mail to a domain that defers, while other mail goes on, and sends it once later", async () => {
   const from = await mailroom.createSender("postmark");
   const { orgId } = from.caller;
-  const people = (domain: string, n: number) =>
+  const recipientsAt = (domain: string, n: number) =>
     mailroom.uniqueRecipients(n).map(({ to }) => ({ to: to.replace("example.com", domain) }));
-  await mailroom.sendBatch(from, people("slow.example", 6));
+  await mailroom.sendBatch(from, recipientsAt("slow.example", 6));
   await mailroom.runWorkers();
-  const { results } = await mailroom.sendBatch(from, people("slow.example", 3));
+  const { results } = await mailroom.sendBatch(from, recipientsAt("slow.example", 3));
   const deferrals = from.provider.mails
     .slice(0, 5)
     .map(({ sendId }, i) => createEvent(sendId, "deferred", i));
@@ -80,8 +82,8 @@ test("pauses mail to a domain that defers, while other mail goes on, and sends i
     clock.now().getTime(),
   );
   const mixed = await mailroom.sendBatch(from, [
-    ...people("slow.example", 2),
-    ...people("quick.example", 2),
+    ...recipientsAt("slow.example", 2),
+    ...recipientsAt("quick.example", 2),
   ]);
   await mailroom.runWorkers({ forSeconds: 60 });
   const mailed = () => new Set(from.provider.mails.map(({ sendId }) => sendId));

@@ -52,16 +52,16 @@ test("an endpoint that hangs delays no event of a healthy one, and uses up no at
   // Ten concurrent batches with five calls each: no call followed a hanging one.
   expect(hung).toBeLessThanOrEqual(50);
   expect((await hanging.webhook()).coolUntil! > clock.now().toISOString()).toBe(true);
-  const left = await hanging.deliveries();
-  expect(left.filter(({ status }) => status === "pending")).toHaveLength(2000);
-  expect(left.filter(({ attempts }) => attempts === 0)).toHaveLength(2000 - hung);
+  const remaining = await hanging.deliveries();
+  expect(remaining.filter(({ status }) => status === "pending")).toHaveLength(2000);
+  expect(remaining.filter(({ attempts }) => attempts === 0)).toHaveLength(2000 - hung);
 
   hanging.endpoint.answer = 200;
   await runWorkers(workers, { forSeconds: hour });
   expect(new Set(sendIds(hanging.endpoint.deliveries.slice(hung))).size).toBe(2000);
-  const told = await hanging.deliveries();
-  expect(told.every(({ status }) => status === "delivered")).toBe(true);
-  expect(told.filter(({ attempts }) => attempts === 1)).toHaveLength(2000 - hung);
+  const delivered = await hanging.deliveries();
+  expect(delivered.every(({ status }) => status === "delivered")).toBe(true);
+  expect(delivered.filter(({ attempts }) => attempts === 1)).toHaveLength(2000 - hung);
   expect(await hanging.webhook()).toMatchObject({ active: true, failingSince: null });
 });
 

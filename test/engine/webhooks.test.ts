@@ -18,42 +18,55 @@ beforeAll(async () => {
   await useVirtualQueues();
 });
 
-const wanted = webhooks.NewWebhook.parse({ url: "https://shop.example/hooks", events: ["bounce"] });
+const webhookFields = webhooks.NewWebhook.parse({
+  url: "https://shop.example/hooks",
+  events: ["bounce"],
+});
 
 test("an organization can have 100 endpoints, and another one after one is deleted", async () => {
   const { caller } = await createAccount();
-  const { id } = await webhooks.create(caller, wanted);
+  const { id } = await webhooks.create(caller, webhookFields);
   for (let made = 1; made < webhooks.maxEndpoints; made++)
-    await webhooks.create(caller, { ...wanted, url: `${wanted.url}/${made}` });
+    await webhooks.create(caller, { ...webhookFields, url: `${webhookFields.url}/${made}` });
   await expect(
-    webhooks.create(caller, { ...wanted, url: `${wanted.url}/more` }),
+    webhooks.create(caller, { ...webhookFields, url: `${webhookFields.url}/more` }),
   ).rejects.toMatchObject({
     kind: "invalid",
     code: "limit_exceeded",
   });
   await webhooks.remove(caller, id);
-  await webhooks.create(caller, wanted);
+  await webhooks.create(caller, webhookFields);
   expect((await webhooks.list(caller, { limit: 100 })).pagination.total).toBe(100);
 });
 
 test("a URL has one endpoint per organization, also with simultaneous requests, until it is deleted", async () => {
   const { caller } = await createAccount();
   const outcomes = await Promise.allSettled(
-    ["", "#part"].map((end) => webhooks.create(caller, { ...wanted, url: `${wanted.url}${end}` })),
+    ["", "#part"].map((end) =>
+      webhooks.create(caller, { ...webhookFields, url: `${webhookFields.url}${end}` }),
+    ),
   );
   expect(outcomes.map(({ status }) => status).toSorted()).toEqual(["fulfilled", "rejected"]);
-  const taken = { kind: "conflict", code: "url_taken" };
-  await expect(webhooks.create(caller, wanted)).rejects.toMatchObject(taken);
-  const other = await webhooks.create(caller, { ...wanted, url: "https://shop.example/other" });
-  await expect(webhooks.change(caller, other.id, { url: wanted.url })).rejects.toMatchObject(taken);
+  const urlTaken = { kind: "conflict", code: "url_taken" };
+  await expect(webhooks.create(caller, webhookFields)).rejects.toMatchObject(urlTaken);
+  const other = await webhooks.create(caller, {
+    ...webhookFields,
+    url: "https://shop.example/other",
+  });
+  await expect(webhooks.change(caller, other.id, { url: webhookFields.url })).rejects.toMatchObject(
+    urlTaken,
+  );
   expect((await webhooks.change(caller, other.id, { url: "https://shop.example/third" })).url).toBe(
     "https://shop.example/third",
   );
-  const second = await webhooks.create(caller, { ...wanted, url: "https://shop.example/other" });
+  const second = await webhooks.create(caller, {
+    ...webhookFields,
+    url: "https://shop.example/other",
+  });
   await webhooks.remove(caller, second.id);
-  await webhooks.create(caller, { ...wanted, url: "https://shop.example/other" });
+  await webhooks.create(caller, { ...webhookFields, url: "https://shop.example/other" });
   const { caller: stranger } = await createAccount();
-  await webhooks.create(stranger, wanted);
+  await webhooks.create(stranger, webhookFields);
 });
 
 test("a host gets a limited number of calls per window for all its endpoints; later calls wait", async () => {
@@ -83,7 +96,7 @@ test("a retried creation makes one endpoint, and the returned secret is the one 
   await write(update(address, { set: { taken: {} } }));
   const memory = { key: address, taken: {} };
   const create = () =>
-    webhooks.create(caller, { ...wanted, url: `${endpoint.url}?second`, events: ["open"] });
+    webhooks.create(caller, { ...webhookFields, url: `${endpoint.url}?second`, events: ["open"] });
   const [first, second] = [
     await ids.withReservedIds(memory, create),
     await ids.withReservedIds(memory, create),

@@ -27,11 +27,11 @@ import { invokeRoute, nextMinute } from "../support/lambda-requests.ts";
 
 interceptClients();
 
-let people = 0;
+let visitorCount = 0;
 async function shop() {
-  const who = await createTestSite();
+  const site = await createTestSite();
   const made = (given: object) =>
-    rules.create(who.caller, rules.NewScoringRule.parse({ siteId: who.siteId, ...given }));
+    rules.create(site.caller, rules.NewScoringRule.parse({ siteId: site.siteId, ...given }));
   await made({
     name: "Looked at prices",
     trigger: "page_view",
@@ -40,12 +40,12 @@ async function shop() {
   });
   await made({ name: "Tried", trigger: "custom_event", match: { eventName: "try" }, points: 20 });
   const newcomer = async () => {
-    const contact = await createContact(who, `p${++people}@example.com`);
-    const visitorId = `visitor-${people}`;
+    const contact = await createContact(site, `p${++visitorCount}@example.com`);
+    const visitorId = `visitor-${visitorCount}`;
     const view = (path = "/pricing") =>
       tracking.track(
         tracking.TrackedEvent.parse({
-          siteId: who.siteId,
+          siteId: site.siteId,
           visitorId,
           type: "page_view",
           url: `https://shop.example${path}`,
@@ -54,7 +54,7 @@ async function shop() {
     const act = (name = "try") =>
       tracking.track(
         tracking.TrackedEvent.parse({
-          siteId: who.siteId,
+          siteId: site.siteId,
           visitorId,
           type: "custom",
           name,
@@ -64,38 +64,38 @@ async function shop() {
     const { id: contactId, email } = contact;
     const token = async () =>
       (await createTokenMaker("visitor"))({
-        orgId: who.orgId,
-        siteId: who.siteId,
+        orgId: site.orgId,
+        siteId: site.siteId,
         contactId,
         email,
       });
     const identify = async (given?: object) =>
       tracking.identify(
         tracking.Identification.parse({
-          siteId: who.siteId,
+          siteId: site.siteId,
           visitorId,
           ...(given ?? { contactToken: await token() }),
         }),
       );
-    const item = (): Promise<ContactItem> => contacts.findItem(who.caller, contact.id);
+    const item = (): Promise<ContactItem> => contacts.findItem(site.caller, contact.id);
     const events = async () =>
-      (await custom.list(who.caller, { contactId: contact.id, limit: 100 })).items;
+      (await custom.list(site.caller, { contactId: contact.id, limit: 100 })).items;
     const waiting = () =>
-      queryAll(ranges.visits(who.orgId, who.siteId, visitorId), { consistent: true });
+      queryAll(ranges.visits(site.orgId, site.siteId, visitorId), { consistent: true });
     return { contact, token, visitorId, view, act, identify, item, events, waiting };
   };
   /** Creates an active sequence whose first step is a delay of a day. */
   const sequence = async (more: object): Promise<number> => {
     const { id } = await sequences.create(
-      who.caller,
-      NewSequence.parse({ siteId: who.siteId, name: "Welcome", ...more }),
+      site.caller,
+      NewSequence.parse({ siteId: site.siteId, name: "Welcome", ...more }),
     );
-    await steps.add(who.caller, id, AddStepsRequest.parse({ type: "delay", delayMinutes: 1440 }));
-    await sequences.change(who.caller, id, { status: "active" });
-    triggers.clearTriggerCache(who.orgId, who.siteId);
+    await steps.add(site.caller, id, AddStepsRequest.parse({ type: "delay", delayMinutes: 1440 }));
+    await sequences.change(site.caller, id, { status: "active" });
+    triggers.clearTriggerCache(site.orgId, site.siteId);
     return id;
   };
-  return { ...who, newcomer, sequence };
+  return { ...site, newcomer, sequence };
 }
 
 test("identifying a visitor moves its events to the contact, and later events go there directly", async () => {
@@ -390,7 +390,7 @@ test("tracking finds each existing site, also sites older than tracking", async 
 
 test("one client address can send 60 events a minute; the 429 response is readable across origins", async () => {
   const { siteId } = await shop();
-  const tell = (address: string) =>
+  const track = (address: string) =>
     invokeRoute(group, "POST /tracking/event", {
       address,
       body: {
@@ -402,13 +402,13 @@ test("one client address can send 60 events a minute; the 429 response is readab
     });
   const statuses: number[] = [];
   nextMinute();
-  for (let n = 0; n < 60; n++) statuses.push((await tell("198.51.100.7")).status);
+  for (let n = 0; n < 60; n++) statuses.push((await track("198.51.100.7")).status);
   expect(new Set(statuses)).toEqual(new Set([202]));
-  const refused = await tell("198.51.100.7");
+  const refused = await track("198.51.100.7");
   expect(refused).toMatchObject({ status: 429, body: { code: "rate_limited" } });
   expect(refused.headers).toMatchObject({
     "access-control-allow-origin": "*",
     "retry-after": expect.any(String),
   });
-  expect((await tell("198.51.100.8")).status).toBe(202);
+  expect((await track("198.51.100.8")).status).toBe(202);
 });

@@ -8,7 +8,7 @@ import {
   waitForMail,
 } from "../support/api-client.ts";
 
-interface Shown {
+interface VisitedPage {
   status: number;
   headers: Headers;
   text: string;
@@ -17,7 +17,7 @@ async function visit(
   path: string,
   form?: Record<string, string>,
   headers: Record<string, string> = {},
-): Promise<Shown> {
+): Promise<VisitedPage> {
   const sent = form && { method: "POST", body: new URLSearchParams(form) };
   const response = await fetch(`${inject("baseUrl")}${path}`, {
     ...sent,
@@ -125,15 +125,15 @@ test("without a valid link, the page asks for an email and mails a new link", as
 });
 
 test("the page is in the visitor's language", async () => {
-  for (const [wish, title] of Object.entries({
+  for (const [acceptLanguage, title] of Object.entries({
     "de-AT,en;q=0.5": "Passwort vergessen?",
     fr: "Mot de passe oublié",
     "es;q=0.9": "¿Ha olvidado",
     "xx, *": "Forgot your password?",
   }))
-    expect((await visit("/reset-password", undefined, { "accept-language": wish })).text).toContain(
-      title,
-    );
+    expect(
+      (await visit("/reset-password", undefined, { "accept-language": acceptLanguage })).text,
+    ).toContain(title);
 });
 
 test("markup in a token or address is not shown, and a form that is too long gets 413", async () => {

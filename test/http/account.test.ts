@@ -85,20 +85,20 @@ test.each([
 
 test("every login opens a new session, whatever cookie the request has", async () => {
   const { email, cookie } = await signedUp();
-  const brought = "__Host-session=chosenByAnAttacker00000000000000000";
+  const forgedCookie = "__Host-session=chosenByAnAttacker00000000000000000";
   const [first, second] = [
-    await login(email, password, { cookie: brought }),
+    await login(email, password, { cookie: forgedCookie }),
     await login(email, password, { cookie }),
   ];
   const cookies = [first, second].map(sessionCookie);
-  expect(new Set([cookie, brought, ...cookies]).size).toBe(4);
+  expect(new Set([cookie, forgedCookie, ...cookies]).size).toBe(4);
   expect(first).toMatchObject({
     status: 200,
     cookies: [expect.stringMatching(cookiePattern)],
     body: { data: { user: { email } } },
   });
   for (const one of [cookie, ...cookies]) expect((await me(one)).status).toBe(200);
-  expect((await me(brought)).status).toBe(401);
+  expect((await me(forgedCookie)).status).toBe(401);
 });
 
 test("a login accepts the email in any case", async () => {

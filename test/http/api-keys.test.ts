@@ -152,13 +152,13 @@ test("a key cannot be bound to an unknown site or a site of another organization
 test("a bound key cannot access data of the whole organization", async () => {
   const { call, newKey, siteId } = await signedUp();
   const as = { key: await newKey({ siteId }) };
-  const asked = [
+  const requests = [
     ["GET", "/api-keys"],
     ["GET", "/settings"],
     ["PUT", "/settings/org"],
     ["POST", "/sites"],
   ] as const;
-  for (const [method, path] of asked) {
+  for (const [method, path] of requests) {
     const answer = await call(method, path, method === "GET" ? undefined : { name: "Mine now" }, {
       as,
     });

@@ -78,10 +78,10 @@ describe("the reference", () => {
 
   test.skipIf(!pasteable)("shows a first send that works when pasted", async () => {
     const { description } = JSON.parse((await apiClientRequest("GET", "/openapi.json")).text).info;
-    const [, shown = ""] = /# First send[\s\S]*?```sh\n([\s\S]*?)```/.exec(description) ?? [];
+    const [, script = ""] = /# First send[\s\S]*?```sh\n([\s\S]*?)```/.exec(description) ?? [];
     expect(description).not.toContain("SG....");
     const recipient = uniqueEmail();
-    const pasted = shown
+    const pasted = script
       .replace("me@shop.example", uniqueEmail())
       .replace("ada@example.com", recipient);
     const folder = mkdtempSync(join(tmpdir(), "docs-"));

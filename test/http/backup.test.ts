@@ -186,31 +186,33 @@ test.each(sampleOf(1, unansweredCalls, "backup"))(
     expect(new Set(arrived).size).toBe(arrived.length);
     const uncertain = sends.filter(({ status }) => status === "uncertain");
     expect(uncertain.length > 0).toBe(unanswered === "uncertain");
-    const has = new Set(arrived);
+    const arrivedAddresses = new Set(arrived);
     expect(
-      sends.filter(({ toEmail, status }) => status !== "uncertain" && !has.has(toEmail)),
+      sends.filter(
+        ({ toEmail, status }) => status !== "uncertain" && !arrivedAddresses.has(toEmail),
+      ),
     ).toEqual([]);
     // Every uncertain mail was accepted by the provider.
-    expect(uncertain.every(({ toEmail }) => has.has(toEmail))).toBe(true);
+    expect(uncertain.every(({ toEmail }) => arrivedAddresses.has(toEmail))).toBe(true);
   },
   300_000,
 );
 
 test("a backup is refused if DATA_DIR holds no data, or the target exists or is inside DATA_DIR", async () => {
-  const [empty, there] = [await folder(), await folder()];
-  expect(await backUp(empty, join(there, "new"))).toEqual({
+  const [empty, existing] = [await folder(), await folder()];
+  expect(await backUp(empty, join(existing, "new"))).toEqual({
     code: 1,
     output: `The folder ${empty} (DATA_DIR) holds no data of a service\n`,
   });
   const service = await startServiceProcess({ DATA_DIR: empty });
   onTestFinished(() => service.stop());
-  expect(await backUp(empty, there)).toEqual({
+  expect(await backUp(empty, existing)).toEqual({
     code: 1,
-    output: `${there} exists: name a new folder\n`,
+    output: `${existing} exists: name a new folder\n`,
   });
   expect(await backUp(empty, join(empty, "inside"))).toEqual({
     code: 1,
     output: "The backup cannot be inside DATA_DIR\n",
   });
-  expect(await backUp(":memory:", join(there, "new"))).toMatchObject({ code: 1 });
+  expect(await backUp(":memory:", join(existing, "new"))).toMatchObject({ code: 1 });
 });

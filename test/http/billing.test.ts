@@ -111,8 +111,8 @@ describe("without Stripe", () => {
         path,
         "session_required",
       ]);
-      const { status, body: told } = await client.call("POST", path, body, session);
-      expect([path, status, told.error]).toEqual([
+      const { status, body: error } = await client.call("POST", path, body, session);
+      expect([path, status, error.error]).toEqual([
         path,
         503,
         expect.stringContaining("STRIPE_SECRET_KEY"),

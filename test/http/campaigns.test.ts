@@ -200,14 +200,14 @@ test("references must exist and belong to the campaign's site", async () => {
 test("sending, scheduling and testing an incomplete campaign are refused with the missing field", async () => {
   const client = await shop();
   const scheduledAt = "2027-06-01T09:00:00Z";
-  for (const [path, lack] of [
+  for (const [path, missing] of [
     ["sendingConfigId", { sendingConfigId: null }],
     ["templateId", { templateId: null }],
     ["listId", { listId: null }],
     // An A/B test without variants would mail all contacts at once.
     ["abTest", { abTest: { testPercent: 50, metric: "open_rate", durationMinutes: 60 } }],
   ] as const) {
-    const { id } = await make(client, { ...full(client), ...lack });
+    const { id } = await make(client, { ...full(client), ...missing });
     for (const [action, body] of [
       ["send"],
       ["schedule", { scheduledAt }],
@@ -220,9 +220,9 @@ test("sending, scheduling and testing an incomplete campaign are refused with th
       });
   }
   const { id } = await make(client, full(client));
-  for (const unfit of ["2029-01-01T00:00:00Z", "2020-01-01T00:00:00Z"])
+  for (const invalidTime of ["2029-01-01T00:00:00Z", "2020-01-01T00:00:00Z"])
     expect(
-      await client.call("POST", `/campaigns/${id}/schedule`, { scheduledAt: unfit }),
+      await client.call("POST", `/campaigns/${id}/schedule`, { scheduledAt: invalidTime }),
     ).toMatchObject({
       status: 400,
       body: { error: expect.stringContaining("scheduledAt"), details: [{ path: "scheduledAt" }] },
@@ -357,12 +357,14 @@ test("a campaign is previewed, tested with a proof, and sent to the whole list",
   expect(mail).toMatchObject({ subject: "News, P0" });
   expect(mail.html).toContain("/api/v1/unsubscribe/");
   const until = Date.now() + 20_000;
-  let told = expectStatus(200, await client.call<Campaign>("GET", `/campaigns/${id}`)).body.data;
-  while (told.status !== "sent" && Date.now() < until) {
+  let sentCampaign = expectStatus(200, await client.call<Campaign>("GET", `/campaigns/${id}`)).body
+    .data;
+  while (sentCampaign.status !== "sent" && Date.now() < until) {
     await new Promise((resolve) => setTimeout(resolve, 250));
-    told = expectStatus(200, await client.call<Campaign>("GET", `/campaigns/${id}`)).body.data;
+    sentCampaign = expectStatus(200, await client.call<Campaign>("GET", `/campaigns/${id}`)).body
+      .data;
   }
-  expect(told).toMatchObject({
+  expect(sentCampaign).toMatchObject({
     status: "sent",
     accounting: { candidates: 3, accepted: 2, unsubscribed: 1 },
     stats: { recipients: 2 },

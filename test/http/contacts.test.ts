@@ -357,7 +357,7 @@ describe("bulk", () => {
     "creates and changes contacts in the site given by %s; an invalid row fails alone",
     async (name) => {
       const client = await signedUp();
-      const there = await make(client, "there@example.com", {
+      const existing = await make(client, "there@example.com", {
         firstName: "Old",
         tags: ["a"],
         customFields: { x: 1 },
@@ -393,11 +393,13 @@ describe("bulk", () => {
         email: "nobody",
         error: "email: must be one valid email address",
       });
-      expect(saved.results[2]!.id).toBe(there.id);
+      expect(saved.results[2]!.id).toBe(existing.id);
       expect(saved.results[3]!.id).toBe(saved.results[0]!.id);
       const names = (tags: Named[]) => tags.map((tag) => tag.name).toSorted();
-      const changed = expectStatus(200, await client.call<Contact>("GET", `/contacts/${there.id}`))
-        .body.data;
+      const changed = expectStatus(
+        200,
+        await client.call<Contact>("GET", `/contacts/${existing.id}`),
+      ).body.data;
       expect(changed).toMatchObject({
         email: "there@example.com",
         firstName: "New",
@@ -451,7 +453,7 @@ describe("bulk", () => {
 
   test("resubscribes unsubscribed and suppressed contacts only on request", async () => {
     const client = await signedUp();
-    const gone = await make(client, "gone@example.com", { status: "unsubscribed" });
+    const unsubscribed = await make(client, "gone@example.com", { status: "unsubscribed" });
     const bounced = await make(client, "bounced@example.com");
     expectStatus(
       201,
@@ -462,7 +464,7 @@ describe("bulk", () => {
     );
     const statuses = async () =>
       Promise.all(
-        [gone, bounced].map(
+        [unsubscribed, bounced].map(
           async ({ id }) => (await client.call<Contact>("GET", `/contacts/${id}`)).body.data.status,
         ),
       );
@@ -533,8 +535,8 @@ describe("the score of a contact", () => {
       expectStatus(200, await client.call<Score>("POST", `/contacts/${id}/score`, body)).body.data;
     expect(await change({ delta: 10, reason: "Fair" })).toMatchObject({ score: 10 });
     expect(await change({ score: 3 })).toMatchObject({ score: 3 });
-    const told = await change({ delta: -5 });
-    expect(told).toMatchObject({
+    const changed = await change({ delta: -5 });
+    expect(changed).toMatchObject({
       score: -2,
       log: [{ delta: -5, reason: null, rule: null }, { delta: -7 }, { delta: 10, reason: "Fair" }],
     });
@@ -547,7 +549,7 @@ describe("the score of a contact", () => {
       200,
       await client.call<Score>("GET", `/contacts/${id}/score?limit=2&cursor=${first.nextCursor}`),
     ).body.data;
-    expect([...first.log, ...rest.log]).toEqual(told.log);
+    expect([...first.log, ...rest.log]).toEqual(changed.log);
   });
 
   test.each([
@@ -583,9 +585,9 @@ describe("a person's data", () => {
     const client = await signedUp();
     const { id } = await make(client, "ann@example.com", { firstName: "Ann" });
     expectStatus(200, await client.call("POST", `/contacts/${id}/score`, { delta: 2 }));
-    const told = expectStatus(200, await client.call("GET", `/contacts/${id}/export`));
-    expect(told.headers.get("content-disposition")).toContain(`contact-${id}.json`);
-    expect(told.body.data).toMatchObject({
+    const personalData = expectStatus(200, await client.call("GET", `/contacts/${id}/export`));
+    expect(personalData.headers.get("content-disposition")).toContain(`contact-${id}.json`);
+    expect(personalData.body.data).toMatchObject({
       contact: { id, firstName: "Ann" },
       scoreLog: [{ delta: 2 }],
       sends: [],

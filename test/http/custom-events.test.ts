@@ -86,12 +86,12 @@ test.each([
   ["eventName", { eventName: "two\nlines" }],
   ["properties", { properties: { text: "x".repeat(8000) } }],
   ["properties", { properties: [] }],
-])("an event with a bad %s is refused", async (path, bad) => {
+])("an event with a bad %s is refused", async (path, badValue) => {
   const { call } = await signedUp();
   const body = {
     eventName: "x",
     ...(path === "contactId" ? {} : { email: "ann@example.com" }),
-    ...bad,
+    ...badValue,
   };
   expect(await call("POST", "/events/custom", body)).toMatchObject({
     status: 400,

@@ -53,20 +53,20 @@ const accounts: Accounts = atHome
 const pageOf = async ({ call }: TestClient, query = "limit=100"): Promise<Page> =>
   expectStatus(200, await call<Page>("GET", `/events?${query}`)).body.data;
 
-async function configured({ call }: TestClient, provider: string): Promise<number> {
+async function createConfig({ call }: TestClient, provider: string): Promise<number> {
   const fields = { provider, fromEmail: "shop@pennymail.test", ...accounts[provider] };
   return expectStatus(201, await call<{ id: number }>("POST", "/sending-configs", fields)).body.data
     .id;
 }
 
 const html = '<p>Hello</p><a href="https://shop.example/?a=1">shop</a>';
-async function mailed({ call }: TestClient, to: string, more: object): Promise<number> {
+async function sendMail({ call }: TestClient, to: string, more: object): Promise<number> {
   const fields = { to, subject: `To ${to}`, html, trackOpens: true, trackClicks: true, ...more };
   return expectStatus(202, await call<{ id: number }>("POST", "/send", fields)).body.data.id;
 }
 
 /** Reads events until there are `expected`. The test does not settle the service. */
-async function shown(client: TestClient, expected: number, seconds = 15): Promise<Event[]> {
+async function waitForEvents(client: TestClient, expected: number, seconds = 15): Promise<Event[]> {
   for (let left = seconds * 10; ; left--) {
     const { events, pagination } = await pageOf(client);
     if (pagination.total >= expected && events.length >= expected) return events;
@@ -78,7 +78,7 @@ async function shown(client: TestClient, expected: number, seconds = 15): Promis
   }
 }
 
-const becomes: Record<string, string> = {
+const typeByKind: Record<string, string> = {
   delivered: "delivered",
   deferred: "deferred",
   bounced: "bounce",
@@ -98,10 +98,10 @@ describe.runIf(atHome)("with the sandbox", () => {
   // The durations are only printed, because a test must pass on a machine under any load.
   test("the delivered event of a mail appears in its send at every provider", async () => {
     const client = await signedUp();
-    const configs = await Promise.all(providers.map((provider) => configured(client, provider)));
+    const configs = await Promise.all(providers.map((provider) => createConfig(client, provider)));
     const sent = async (sendingConfigId: number, i: number) => {
-      const began = performance.now();
-      const sendId = await mailed(client, "someone@example.net", { sendingConfigId });
+      const startedMs = performance.now();
+      const sendId = await sendMail(client, "someone@example.net", { sendingConfigId });
       for (;;) {
         const { events } = expectStatus(200, await client.call<Detail>("GET", `/sends/${sendId}`))
           .body.data;
@@ -109,14 +109,16 @@ describe.runIf(atHome)("with the sandbox", () => {
           expect(events).toMatchObject([
             { sendId, type: "delivered", provider: providers[i], toEmail: "someone@example.net" },
           ]);
-        if (events.length) return `${providers[i]} ${Math.round(performance.now() - began)} ms`;
+        if (events.length) return `${providers[i]} ${Math.round(performance.now() - startedMs)} ms`;
         await sleep(100);
       }
     };
     // The first mail waits for modules that are loaded lazily.
     await sent(configs[0]!, 0);
-    const took = await Promise.all(configs.map(sent));
-    console.log(`From POST /send until GET /sends/:id shows the first event: ${took.join(", ")}`);
+    const durations = await Promise.all(configs.map(sent));
+    console.log(
+      `From POST /send until GET /sends/:id shows the first event: ${durations.join(", ")}`,
+    );
   });
 
   test.concurrent.each(sampleOf(4, providers, "simulator"))(
@@ -124,17 +126,17 @@ describe.runIf(atHome)("with the sandbox", () => {
     async (provider) => {
       const typesOf = (fate: string) =>
         expectedEvents[fate]!.filter(
-          (kind) => becomes[kind] && eventNamesByProvider[provider]![kind],
-        ).map((kind) => becomes[kind]!);
+          (kind) => typeByKind[kind] && eventNamesByProvider[provider]![kind],
+        ).map((kind) => typeByKind[kind]!);
       const client = await signedUp();
-      const sendingConfigId = await configured(client, provider);
+      const sendingConfigId = await createConfig(client, provider);
       const fates = Object.keys(expectedEvents).filter((fate) => typesOf(fate).length);
       const ids = await Promise.all(
         fates.map((fate) =>
-          mailed(client, `${fate}@simulator.pennymail.test`, { sendingConfigId }),
+          sendMail(client, `${fate}@simulator.pennymail.test`, { sendingConfigId }),
         ),
       );
-      const all = await shown(client, fates.flatMap(typesOf).length);
+      const all = await waitForEvents(client, fates.flatMap(typesOf).length);
       expect(new Set(all.map(({ id }) => id)).size).toBe(all.length);
       for (const [i, fate] of fates.entries()) {
         const detail = expectStatus(200, await client.call<Detail>("GET", `/sends/${ids[i]}`)).body
@@ -196,7 +198,7 @@ describe.runIf(atHome)("with the sandbox", () => {
         complained: "spam_report",
       });
       expect(suppressions.every(({ source }) => source === provider)).toBe(true);
-      const again = await mailed(client, "bounced@simulator.pennymail.test", { sendingConfigId });
+      const again = await sendMail(client, "bounced@simulator.pennymail.test", { sendingConfigId });
       expect(
         expectStatus(200, await client.call<Detail>("GET", `/sends/${again}`)).body.data,
       ).toMatchObject({
@@ -214,15 +216,15 @@ describe.runIf(atHome)("GET /events", () => {
   const fates = ["delivered", "bounced", "opened", "complained", "deferred"];
   beforeAll(async () => {
     client = await signedUp();
-    const sendingConfigId = await configured(client, "postmark");
+    const sendingConfigId = await createConfig(client, "postmark");
     secondSite = expectStatus(
       201,
       await client.call<{ id: number }>("POST", "/sites", { name: "Second" }),
     ).body.data.id;
     const to = (siteId: number) => (fate: string) =>
-      mailed(client, `${fate}+${siteId}@simulator.pennymail.test`, { sendingConfigId, siteId });
+      sendMail(client, `${fate}+${siteId}@simulator.pennymail.test`, { sendingConfigId, siteId });
     await Promise.all([...fates.map(to(client.siteId)), ...fates.slice(0, 2).map(to(secondSite))]);
-    await shown(client, 10);
+    await waitForEvents(client, 10);
   });
 
   test("filters by type and site, with exact totals", async () => {
@@ -242,17 +244,17 @@ describe.runIf(atHome)("GET /events", () => {
   test("returns every event once, by cursor and by page number, with the total", async () => {
     const all = (await pageOf(client)).events.map(({ id }) => id);
     expect(all).toHaveLength(10);
-    const seen: number[] = [];
+    const seenIds: number[] = [];
     for (let cursor: string | null = ""; cursor !== null; ) {
       const page = await pageOf(
         client,
         `limit=3${cursor && `&cursor=${encodeURIComponent(cursor)}`}`,
       );
       expect(page.pagination.total).toBe(10);
-      seen.push(...page.events.map(({ id }) => id));
+      seenIds.push(...page.events.map(({ id }) => id));
       cursor = page.pagination.nextCursor;
     }
-    expect(seen).toEqual(all);
+    expect(seenIds).toEqual(all);
     const third = await pageOf(client, "limit=4&page=3");
     expect(third.events.map(({ id }) => id)).toEqual(all.slice(8));
     expect(third.pagination).toMatchObject({
@@ -278,11 +280,11 @@ describe.runIf(atHome)("GET /events", () => {
 
   test("returns only events of its own site to a site-bound key", async () => {
     const key = await client.newKey({ siteId: secondSite });
-    const mine = expectStatus(
+    const ownEvents = expectStatus(
       200,
       await client.call<Page>("GET", "/events", undefined, { as: { key } }),
     ).body.data;
-    expect(mine.pagination.total).toBe(2);
+    expect(ownEvents.pagination.total).toBe(2);
     expect(
       await client.call("GET", `/events?siteId=${client.siteId}`, undefined, { as: { key } }),
     ).toMatchObject({
@@ -301,6 +303,6 @@ describe.runIf(atHome)("GET /events", () => {
     expect((await other.call("GET", `/events?siteId=${client.siteId}`)).status).toBe(404);
     const [event] = (await pageOf(client)).events;
     expect((await other.call("GET", `/sends/${event!.sendId}`)).status).toBe(404);
-    expect((await other.call("GET", "/events", undefined, { as: "nobody" })).status).toBe(401);
+    expect((await other.call("GET", "/events", undefined, { as: "anonymous" })).status).toBe(401);
   });
 });

@@ -13,21 +13,22 @@ const root = fileURLToPath(new URL("../../", import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), "demo-"));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-interface Ran {
+interface DemoResult {
   code: number;
   output: string;
-  complaint: string;
+  errorOutput: string;
 }
 
-const demo = (...args: string[]): Promise<Ran> => ran(args);
+const demo = (...args: string[]): Promise<DemoResult> => runDemo(args);
 
-const ran = (args: string[], env: NodeJS.ProcessEnv = {}): Promise<Ran> =>
+const runDemo = (args: string[], env: NodeJS.ProcessEnv = {}): Promise<DemoResult> =>
   new Promise((resolve) => {
     execFile(
       process.execPath,
       ["bin/demo.ts", ...args],
       { cwd: root, env: { ...process.env, ...env } },
-      (error, output, complaint) => resolve({ code: Number(error?.code ?? 0), output, complaint }),
+      (error, output, errorOutput) =>
+        resolve({ code: Number(error?.code ?? 0), output, errorOutput }),
     );
   });
 
@@ -40,8 +41,8 @@ function csv(text: string): string {
 // A deployed service has no sandbox to send through.
 describe.skipIf(new URL(inject("baseUrl")).hostname !== "127.0.0.1")("npm run demo", () => {
   test("sends the sample file, shows what arrived, and prints a working API key", async () => {
-    const { code, output, complaint } = await demo("--url", inject("baseUrl"));
-    expect({ code, complaint }).toEqual({ code: 0, complaint: "" });
+    const { code, output, errorOutput } = await demo("--url", inject("baseUrl"));
+    expect({ code, errorOutput }).toEqual({ code: 0, errorOutput: "" });
     expect(output).toContain("12 mails arrived");
     expect(output).toContain("Welcome, Grace  grace@example.com");
     expect(output).toMatch(
@@ -70,8 +71,8 @@ describe.skipIf(new URL(inject("baseUrl")).hostname !== "127.0.0.1")("npm run de
   });
 
   test("calls the service at HOST and PORT, like npm start", async () => {
-    const { complaint } = await ran([], { HOST: "localhost", PORT: "1" });
-    expect(complaint).toContain("No service responds at http://localhost:1 ");
+    const { errorOutput } = await runDemo([], { HOST: "localhost", PORT: "1" });
+    expect(errorOutput).toContain("No service responds at http://localhost:1 ");
   });
 
   test("reports an error in one line, with the usage for an unknown option, and creates nothing", async () => {
@@ -81,7 +82,7 @@ describe.skipIf(new URL(inject("baseUrl")).hostname !== "127.0.0.1")("npm run de
     );
     await new Promise((resolve) => nothing.once("listening", resolve));
     const deployed = `http://127.0.0.1:${(nothing.address() as AddressInfo).port}`;
-    const wrong: [string[], string][] = [
+    const errors: [string[], string][] = [
       [["--url", "http://127.0.0.1:1"], "No service responds at http://127.0.0.1:1"],
       [["--url", deployed], "has no provider sandbox"],
       [["--url", "nonsense"], "--url must be an address"],
@@ -89,10 +90,10 @@ describe.skipIf(new URL(inject("baseUrl")).hostname !== "127.0.0.1")("npm run de
       [["--csv", join(folder, "none.csv")], "does not exist"],
       [["--csv", csv("name\nAda\n")], "has no column named email"],
     ];
-    for (const [args, why] of wrong) {
-      const { code, output, complaint } = await demo("--url", inject("baseUrl"), ...args);
-      expect(complaint).toContain(why);
-      const [line, usage] = complaint.trimEnd().split(/\n(?=Usage: )/);
+    for (const [args, why] of errors) {
+      const { code, output, errorOutput } = await demo("--url", inject("baseUrl"), ...args);
+      expect(errorOutput).toContain(why);
+      const [line, usage] = errorOutput.trimEnd().split(/\n(?=Usage: )/);
       expect(line!.split("\n")).toHaveLength(1);
       expect(usage !== undefined).toBe(why.startsWith("Unknown option"));
       expect({ code, output }).toEqual({ code: 1, output: "" });

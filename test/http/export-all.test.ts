@@ -24,26 +24,27 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-interface Ran {
+interface ScriptResult {
   code: number;
   output: string;
-  complaint: string;
+  errorOutput: string;
 }
 
-const ran = (script: string, args: string[], key = ""): Promise<Ran> =>
+const runScript = (script: string, args: string[], key = ""): Promise<ScriptResult> =>
   new Promise((resolve) => {
     const env = { ...process.env, PENNYMAIL_API_KEY: key };
     execFile(
       process.execPath,
       [`bin/${script}.ts`, ...args],
       { cwd: root, env },
-      (error, output, complaint) => resolve({ code: Number(error?.code ?? 0), output, complaint }),
+      (error, output, errorOutput) =>
+        resolve({ code: Number(error?.code ?? 0), output, errorOutput }),
     );
   });
 
-async function good(script: string, args: string[], key: string): Promise<string> {
-  const { code, output, complaint } = await ran(script, args, key);
-  expect({ code, complaint }).toEqual({ code: 0, complaint: "" });
+async function runSuccessfully(script: string, args: string[], key: string): Promise<string> {
+  const { code, output, errorOutput } = await runScript(script, args, key);
+  expect({ code, errorOutput }).toEqual({ code: 0, errorOutput: "" });
   return output;
 }
 
@@ -100,9 +101,9 @@ function comparable(place: string): Record<string, unknown[]> {
     if (typeof value === "string" && name === "field")
       return value.replace(/^form\.(\d+)/, (_, id) => `form.${names.get(`forms ${id}`)}`);
     if (typeof value !== "object" || value === null) return value;
-    const { field, value: asked } = value as Fields;
+    const { field, value: ruleValue } = value as Fields;
     if (field === "tag" || field === "list")
-      return { ...value, value: names.get(`${field}s ${asked}`) };
+      return { ...value, value: names.get(`${field}s ${ruleValue}`) };
     return Object.fromEntries(
       Object.entries(value)
         .filter(([key]) => !counted.has(key))
@@ -116,21 +117,21 @@ function comparable(place: string): Record<string, unknown[]> {
   );
 }
 
-const made = async (client: TestClient, path: string, body: unknown): Promise<number> =>
+const create = async (client: TestClient, path: string, body: unknown): Promise<number> =>
   expectStatus(201, await client.call<{ id: number }>("POST", path, body)).body.data.id;
 
 /** Creates records of every kind, with every reference between kinds. */
-async function furnish(client: TestClient): Promise<void> {
+async function createRecords(client: TestClient): Promise<void> {
   const { siteId } = client;
-  const other = await made(client, "/sites", {
+  const other = await create(client, "/sites", {
     name: "Other",
     companyName: "Other Ltd",
     physicalAddress: "1 Road",
   });
-  const list = await made(client, "/lists", { siteId, name: "News", description: "Weekly" });
-  const tag = await made(client, "/tags", { siteId, name: "vip" });
-  await made(client, "/tags", { siteId: other, name: "vip" });
-  const folderId = await made(client, "/template-folders", { name: "Mails", siteId });
+  const list = await create(client, "/lists", { siteId, name: "News", description: "Weekly" });
+  const tag = await create(client, "/tags", { siteId, name: "vip" });
+  await create(client, "/tags", { siteId: other, name: "vip" });
+  const folderId = await create(client, "/template-folders", { name: "Mails", siteId });
   const template = {
     siteId,
     folderId,
@@ -139,16 +140,19 @@ async function furnish(client: TestClient): Promise<void> {
     html: "<p>Hi</p>",
     text: "Hi",
   };
-  const templateId = await made(client, "/templates", { ...template, designJson: { blocks: [1] } });
-  await made(client, "/templates", { ...template, subject: "The second of one name" });
-  const formId = await made(client, "/forms", {
+  const templateId = await create(client, "/templates", {
+    ...template,
+    designJson: { blocks: [1] },
+  });
+  await create(client, "/templates", { ...template, subject: "The second of one name" });
+  const formId = await create(client, "/forms", {
     siteId,
     name: "Join",
     listId: list,
     tags: ["vip"],
   });
-  await made(client, "/forms", { siteId: other, name: "Never used" });
-  const segmentId = await made(client, "/segments", {
+  await create(client, "/forms", { siteId: other, name: "Never used" });
+  const segmentId = await create(client, "/segments", {
     siteId,
     name: "Fans",
     rules: {
@@ -165,7 +169,7 @@ async function furnish(client: TestClient): Promise<void> {
       ],
     },
   });
-  const sequenceId = await made(client, "/sequences", {
+  const sequenceId = await create(client, "/sequences", {
     siteId,
     name: "Welcome",
     triggerType: "form_submit",
@@ -188,7 +192,7 @@ async function furnish(client: TestClient): Promise<void> {
   expectStatus(201, await client.call("POST", `/sequences/${sequenceId}/steps`, { steps }));
   expectStatus(200, await client.call("PUT", `/forms/${formId}`, { sequenceId }));
   const campaign = { siteId, name: "Spring", subject: "Spring", templateId };
-  const campaignId = await made(client, "/campaigns", { ...campaign, segmentId });
+  const campaignId = await create(client, "/campaigns", { ...campaign, segmentId });
   expectStatus(
     201,
     await client.call("POST", `/campaigns/${campaignId}/variants`, {
@@ -197,7 +201,7 @@ async function furnish(client: TestClient): Promise<void> {
       weight: 3,
     }),
   );
-  await made(client, "/campaigns", { ...campaign, listId: list, name: "By list" });
+  await create(client, "/campaigns", { ...campaign, listId: list, name: "By list" });
   const contacts = Array.from({ length: 150 }, (_, i) => ({
     email: `p${i}@example.com`,
     firstName: `P${i}`,
@@ -207,7 +211,7 @@ async function furnish(client: TestClient): Promise<void> {
   }));
   for (const some of [contacts.slice(0, 100), contacts.slice(100)])
     expectStatus(200, await client.call("POST", "/contacts/bulk", { siteId, contacts: some }));
-  await made(client, "/contacts", {
+  await create(client, "/contacts", {
     siteId: other,
     email: "p1@example.com",
     timezone: "Europe/Berlin",
@@ -224,65 +228,81 @@ async function furnish(client: TestClient): Promise<void> {
 
 describe("export-all and import-all", () => {
   test("an imported organization exports the same data, and a second import creates nothing", async () => {
-    const [here, there] = await Promise.all([
+    const [oldClient, newClient] = await Promise.all([
       signedUp({ service: old.url }),
       signedUp({ service: fresh.url }),
     ]);
-    await furnish(here);
+    await createRecords(oldClient);
     const [first, second, third] = ["first", "second", "third"].map((name) =>
       join(folder, name),
     ) as [string, string, string];
-    const output = await good("export-all", ["--out", first, "--url", old.url], here.apiKey);
+    const output = await runSuccessfully(
+      "export-all",
+      ["--out", first, "--url", old.url],
+      oldClient.apiKey,
+    );
     expect(output).toContain("contacts: 151");
     expect(JSON.parse(readFileSync(join(first, "manifest.json"), "utf8"))).toMatchObject({
       format: "pennymail",
       version: 1,
       rows: { contacts: 151, suppressions: 2, templates: 2, campaigns: 2 },
     });
-    await good("import-all", ["--in", first, "--url", fresh.url], there.apiKey);
-    await good("export-all", ["--out", second, "--url", fresh.url], there.apiKey);
+    await runSuccessfully("import-all", ["--in", first, "--url", fresh.url], newClient.apiKey);
+    await runSuccessfully("export-all", ["--out", second, "--url", fresh.url], newClient.apiKey);
     const expected = comparable(first);
     expect(expected.segments).toHaveLength(1);
     expect(comparable(second)).toEqual(expected);
 
-    const again = await good("import-all", ["--in", first, "--url", fresh.url], there.apiKey);
+    const again = await runSuccessfully(
+      "import-all",
+      ["--in", first, "--url", fresh.url],
+      newClient.apiKey,
+    );
     expect(again).toContain("0 created, ");
-    await good("export-all", ["--out", third, "--url", fresh.url], there.apiKey);
+    await runSuccessfully("export-all", ["--out", third, "--url", fresh.url], newClient.apiKey);
     expect(comparable(third)).toEqual(expected);
   });
 
   test("an import updates a changed template, and an active sequence arrives paused", async () => {
-    const [here, there] = await Promise.all([
+    const [oldClient, newClient] = await Promise.all([
       signedUp({ service: old.url }),
       signedUp({ service: fresh.url }),
     ]);
-    const templateId = await made(here, "/templates", { name: "Hello", subject: "One", text: "1" });
-    const sequenceId = await made(here, "/sequences", { name: "Drip" });
+    const templateId = await create(oldClient, "/templates", {
+      name: "Hello",
+      subject: "One",
+      text: "1",
+    });
+    const sequenceId = await create(oldClient, "/sequences", { name: "Drip" });
     const steps = [{ type: "delay", delayMinutes: 5 }];
-    expectStatus(201, await here.call("POST", `/sequences/${sequenceId}/steps`, { steps }));
-    expectStatus(200, await here.call("PUT", `/sequences/${sequenceId}`, { status: "active" }));
-    const place = join(folder, "changing");
-    await good("export-all", ["--out", place, "--url", old.url], here.apiKey);
-    await good("import-all", ["--in", place, "--url", fresh.url], there.apiKey);
-    const sequences = await there.call<{ sequences: Fields[] }>("GET", "/sequences");
-    expect(sequences.body.data.sequences).toMatchObject([{ name: "Drip", status: "paused" }]);
-    expectStatus(200, await here.call("PUT", `/templates/${templateId}`, { subject: "Two" }));
-    await good("export-all", ["--out", place, "--url", old.url], here.apiKey);
-    expect(await good("import-all", ["--in", place, "--url", fresh.url], there.apiKey)).toContain(
-      "0 created, 1 updated",
+    expectStatus(201, await oldClient.call("POST", `/sequences/${sequenceId}/steps`, { steps }));
+    expectStatus(
+      200,
+      await oldClient.call("PUT", `/sequences/${sequenceId}`, { status: "active" }),
     );
-    const templates = await there.call<{ templates: Fields[] }>("GET", "/templates");
+    const place = join(folder, "changing");
+    await runSuccessfully("export-all", ["--out", place, "--url", old.url], oldClient.apiKey);
+    await runSuccessfully("import-all", ["--in", place, "--url", fresh.url], newClient.apiKey);
+    const sequences = await newClient.call<{ sequences: Fields[] }>("GET", "/sequences");
+    expect(sequences.body.data.sequences).toMatchObject([{ name: "Drip", status: "paused" }]);
+    expectStatus(200, await oldClient.call("PUT", `/templates/${templateId}`, { subject: "Two" }));
+    await runSuccessfully("export-all", ["--out", place, "--url", old.url], oldClient.apiKey);
+    expect(
+      await runSuccessfully("import-all", ["--in", place, "--url", fresh.url], newClient.apiKey),
+    ).toContain("0 created, 1 updated");
+    const templates = await newClient.call<{ templates: Fields[] }>("GET", "/templates");
     expect(templates.body.data.templates).toMatchObject([{ name: "Hello", subject: "Two" }]);
   });
 
   test("import-all imports CSV files of Mailchimp and listmonk", async () => {
-    const there = await signedUp({ service: fresh.url });
+    const newClient = await signedUp({ service: fresh.url });
     for (const name of ["mailchimp-subscribed", "mailchimp-unsubscribed", "listmonk"]) {
       const file = fileURLToPath(new URL(`../fixtures/imports/${name}.csv`, import.meta.url));
-      await good("import-all", ["--in", file, "--url", fresh.url], there.apiKey);
+      await runSuccessfully("import-all", ["--in", file, "--url", fresh.url], newClient.apiKey);
     }
-    const { contacts } = (await there.call<{ contacts: Fields[] }>("GET", "/contacts?limit=100"))
-      .body.data;
+    const { contacts } = (
+      await newClient.call<{ contacts: Fields[] }>("GET", "/contacts?limit=100")
+    ).body.data;
     const statuses = Object.fromEntries(contacts.map(({ email, status }) => [email, status]));
     expect(statuses).toMatchObject({
       "ada@example.com": "subscribed",
@@ -302,12 +322,12 @@ describe("export-all and import-all", () => {
       ["export-all", ["--quickly"], "pm_live_x", "Unknown option '--quickly'"],
       ["export-all", ["--out", empty, "--url", old.url], "pm_live_wrong", "401"],
     ] as const) {
-      const { code, complaint } = await ran(script, [...args], key);
-      expect(code, complaint).toBe(1);
-      expect(complaint).toContain(why);
-      expect(complaint).not.toContain("    at ");
+      const { code, errorOutput } = await runScript(script, [...args], key);
+      expect(code, errorOutput).toBe(1);
+      expect(errorOutput).toContain(why);
+      expect(errorOutput).not.toContain("    at ");
     }
-    expect(await ran("import-all", ["--help"])).toMatchObject({
+    expect(await runScript("import-all", ["--help"])).toMatchObject({
       code: 0,
       output: expect.stringContaining("Usage:"),
     });

@@ -44,11 +44,11 @@ test("contacts are exported as CSV or JSON with any filter", async () => {
   expect(json.body.data.contacts).toMatchObject([
     { email: "ann@example.com", tags: [{ name: "vip" }] },
   ]);
-  const left = expectStatus(
+  const remaining = expectStatus(
     200,
     await client.call("GET", `/contacts/export?siteId=${client.siteId}&status=unsubscribed`),
   );
-  expect(left.text.trim().split("\n")).toHaveLength(2);
+  expect(remaining.text.trim().split("\n")).toHaveLength(2);
   expect((await client.call("GET", "/contacts/export?format=xml")).status).toBe(400);
   expect((await client.call("GET", "/contacts/export?tagId=99999999")).status).toBe(404);
 });
@@ -59,7 +59,7 @@ test("a file export becomes ready and can be downloaded without a credential", a
     client,
     Array.from({ length: 30 }, (_, i) => ({ email: `p${i}@example.com` })),
   );
-  const begun = expectStatus(
+  const started = expectStatus(
     202,
     await client.call<Export>("POST", "/exports", {
       type: "contacts",
@@ -67,8 +67,8 @@ test("a file export becomes ready and can be downloaded without a credential", a
       search: "p1",
     }),
   ).body.data;
-  expect(begun).toMatchObject({ status: "queued", progress: 0, downloadUrl: null });
-  const done = await completed(client, begun.id);
+  expect(started).toMatchObject({ status: "queued", progress: 0, downloadUrl: null });
+  const done = await completed(client, started.id);
   expect(done).toMatchObject({ status: "completed", progress: 100, rows: 11 });
   const file = await fetch(done.downloadUrl!);
   expect(decodeURIComponent(done.downloadUrl!)).toContain('filename="contacts.json"');
@@ -105,9 +105,9 @@ test("a suppression list too long for one response becomes a file", async () => 
       .split("\n"),
   ).toHaveLength(10_001);
   expectStatus(201, await client.call("POST", "/suppressions", { email: emails[0] }));
-  const begun = expectStatus(202, await client.call<Export>("GET", "/suppressions/export")).body
+  const started = expectStatus(202, await client.call<Export>("GET", "/suppressions/export")).body
     .data;
-  const done = await completed(client, begun.id);
+  const done = await completed(client, started.id);
   expect(done).toMatchObject({ status: "completed", rows: 10_001 });
   const text = await (await fetch(done.downloadUrl!)).text();
   expect(new Set(text.trim().split("\n").slice(1)).size).toBe(10_001);

@@ -89,7 +89,7 @@ test("a form is created with all fields or only a name, changed field by field, 
     createdAt: expect.stringMatching(/^\d{4}-.*\.\d{3}Z$/),
     updatedAt: expect.any(String),
   };
-  const beside = {
+  const computed = {
     version: 1,
     submissionCount: 0,
     pageUrl: `${inject("baseUrl")}/api/v1/forms/${made.id}/page`,
@@ -100,7 +100,7 @@ test("a form is created with all fields or only a name, changed field by field, 
     id: expect.any(Number),
     siteId: client.siteId,
     ...full,
-    ...beside,
+    ...computed,
     ...stamps,
   });
   expect((await client.call("GET", `/forms/${made.id}`)).body.data).toEqual(made);
@@ -189,9 +189,9 @@ test("forms are listed newest first, for all sites or one, and an API key of a s
   ]);
   const bound = await client.newKey({ siteId: blog });
   expect(await names("/forms", bound)).toEqual(["b"]);
-  const mine = expectStatus(200, await client.call<{ forms: Form[] }>("GET", "/forms")).body.data
-    .forms;
-  const others = mine.filter(({ name }) => name !== "b");
+  const ownForms = expectStatus(200, await client.call<{ forms: Form[] }>("GET", "/forms")).body
+    .data.forms;
+  const otherForms = ownForms.filter(({ name }) => name !== "b");
   for (const [method, path] of [
     ["GET", ""],
     ["PUT", ""],
@@ -202,7 +202,7 @@ test("forms are listed newest first, for all sites or one, and an API key of a s
       (
         await client.call(
           method,
-          `/forms/${others[0]!.id}${path}`,
+          `/forms/${otherForms[0]!.id}${path}`,
           method === "PUT" ? { name: "x" } : undefined,
           { as: { key: bound } },
         )
@@ -218,9 +218,15 @@ test("forms are listed newest first, for all sites or one, and an API key of a s
     status: 400,
     body: { details: [{ path: "listId" }] },
   });
-  for (const gone of [{ listId: 999_999_999 }, { sequenceId: 999_999_999 }])
+  for (const missingReference of [{ listId: 999_999_999 }, { sequenceId: 999_999_999 }])
     expect(
-      (await client.call("POST", "/forms", { name: "x", siteId: client.siteId, ...gone })).status,
+      (
+        await client.call("POST", "/forms", {
+          name: "x",
+          siteId: client.siteId,
+          ...missingReference,
+        })
+      ).status,
     ).toBe(404);
 });
 

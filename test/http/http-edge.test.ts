@@ -371,7 +371,7 @@ test("every response has its own request id, and an error body repeats it", asyn
     call("GET", "/sites"),
     call("POST", "/sites", {}),
     call("POST", "/sites", undefined, { raw: "{", headers: json }),
-    call("GET", "/sites", undefined, { as: "nobody" }),
+    call("GET", "/sites", undefined, { as: "anonymous" }),
     call("POST", "/api-keys", { name: "x" }),
     call("GET", "/sites/999999999"),
     call("PUT", "/sites"),
@@ -526,6 +526,9 @@ test("replays refusals too, and separates the keys of organizations", async () =
   expect((await ask(one)).status).toBe(404);
   const again = await ask(one);
   expect([again.status, again.headers.get("idempotent-replayed")]).toEqual([404, "true"]);
-  const theirs = await ask(other);
-  expect([theirs.status, theirs.headers.get("idempotent-replayed")]).toEqual([201, null]);
+  const otherResponse = await ask(other);
+  expect([otherResponse.status, otherResponse.headers.get("idempotent-replayed")]).toEqual([
+    201,
+    null,
+  ]);
 });

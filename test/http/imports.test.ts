@@ -50,14 +50,14 @@ describe("a file", () => {
       mapping: '{"plan":"ignore"}',
       unknown: "x",
     });
-    const begun = expectStatus(
+    const started = expectStatus(
       202,
       await client.call<Import>("POST", `/imports/upload?${query}`, undefined, {
         raw: csv,
         headers: asCsv,
       }),
     );
-    expect(begun.body.data).toMatchObject({
+    expect(started.body.data).toMatchObject({
       status: "queued",
       progress: 0,
       total: null,
@@ -66,7 +66,7 @@ describe("a file", () => {
       filename: null,
       errors: [],
     });
-    const done = await completed(client, begun.body.data.id);
+    const done = await completed(client, started.body.data.id);
     expect(done).toMatchObject({
       status: "completed",
       progress: 100,
@@ -144,7 +144,7 @@ describe("a file", () => {
         })
       ).status,
     ).toBe(200);
-    const begun = expectStatus(
+    const started = expectStatus(
       202,
       await client.call<Import>("POST", "/imports/upload", {
         uploadId,
@@ -152,8 +152,8 @@ describe("a file", () => {
         colour: "red",
       }),
     );
-    expect(begun.body.warnings).toEqual(["Ignored fields: colour"]);
-    expect(await completed(client, begun.body.data.id)).toMatchObject({
+    expect(started.body.warnings).toEqual(["Ignored fields: colour"]);
+    expect(await completed(client, started.body.data.id)).toMatchObject({
       filename: "big.csv",
       size,
       created: 2,

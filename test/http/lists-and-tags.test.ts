@@ -43,8 +43,8 @@ test("a list is created, read, listed, changed and deleted", async () => {
 
   const changed = await call<Group>("PUT", `/lists/${id}`, { description: null });
   expect(changed.body.data).toMatchObject({ name: "News", description: null });
-  const taken = await call("POST", "/lists", { name: "NEWS" });
-  expect(taken).toMatchObject({
+  const nameTaken = await call("POST", "/lists", { name: "NEWS" });
+  expect(nameTaken).toMatchObject({
     status: 409,
     body: { code: "list_exists", error: "The site already has a list with this name" },
   });
@@ -152,8 +152,8 @@ test("an unknown contact is a 404, or fails alone among several; a request has a
   expect((await call("DELETE", `${path}?contactIds=1,x`)).status).toBe(400);
   const other = expectStatus(201, await call<{ id: number }>("POST", "/sites", { name: "Other" }))
     .body.data.id;
-  const stranger = await newContact(client, "s@x.com", { siteId: other });
-  expect(await call("POST", path, { contactId: stranger })).toMatchObject({
+  const otherSiteContact = await newContact(client, "s@x.com", { siteId: other });
+  expect(await call("POST", path, { contactId: otherSiteContact })).toMatchObject({
     status: 400,
     body: { error: "The contact belongs to another site" },
   });

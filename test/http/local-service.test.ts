@@ -15,7 +15,7 @@ import {
   startServiceProcess,
 } from "../support/service-process.ts";
 
-async function running(settings: Record<string, string> = {}): Promise<RunningTestService> {
+async function start(settings: Record<string, string> = {}): Promise<RunningTestService> {
   const service = await startServiceProcess(settings);
   onTestFinished(() => service.stop());
   return service;
@@ -52,7 +52,7 @@ const subjects = async (service: RunningTestService): Promise<string[]> => {
 };
 
 /** Creates a sending config with credentials of the sandbox. */
-async function canSend(
+async function createSendingConfig(
   service: RunningTestService,
   { call }: TestClient,
   more: object = {},
@@ -84,7 +84,7 @@ const inMinutes = (minutes: number): string =>
   new Date(Date.now() + minutes * 60_000).toISOString();
 
 test("the start prints the URLs of docs and inbox and a first call that works, and then ready", async () => {
-  const service = await running();
+  const service = await start();
   const lines = service.output().trimEnd().split("\n");
   expect(lines.at(-1)).toBe(`ready ${service.url}/api/v1`);
   expect(service.output()).toContain(`${service.url}/api/v1/docs`);
@@ -140,7 +140,7 @@ describe("with SANDBOX=off", () => {
   const production = { SANDBOX: "off", PUBLIC_URL: "https://mail.shop.example", LOG_LEVEL: "INFO" };
 
   test("/_local does not exist, and sign-up, plan and webhooks have the defaults of production", async () => {
-    const service = await running(production);
+    const service = await start(production);
     for (const path of ["clock", "plan", "settle", "usage", "inbox", "sandbox"]) {
       const answer = await fetch(`${service.url}/_local/${path}`, { method: "POST", body: "{}" });
       expect(answer.status, path).toBe(404);
@@ -191,7 +191,7 @@ describe("with SANDBOX=off", () => {
   );
 
   test("behind a reverse proxy on this machine, public requests are limited per client", async () => {
-    const service = await running({ ...production, ADDRESS_LIMIT_PER_MINUTE: "3" });
+    const service = await start({ ...production, ADDRESS_LIMIT_PER_MINUTE: "3" });
     const forgot = async (client: string) => {
       const answer = await fetch(`${service.url}/api/v1/auth/forgot-password`, {
         method: "POST",
@@ -209,7 +209,7 @@ describe("with SANDBOX=off", () => {
 
 test("a folder in use by another service ends the start with one line and exit code 1", async () => {
   const DATA_DIR = await folder();
-  await running({ DATA_DIR });
+  await start({ DATA_DIR });
   const { exitCode, output } = launchProcess({ DATA_DIR });
   expect(await exitCode).toBe(1);
   expect(output()).toBe(
@@ -223,7 +223,7 @@ test.each(sampleOf(1, ["SIGINT", "SIGTERM", "SIGKILL"] as const, "signal"))(
     const DATA_DIR = await folder();
     const first = await startServiceProcess({ DATA_DIR });
     const client = await signedUp({ service: first.url });
-    await canSend(first, client);
+    await createSendingConfig(first, client);
     const { body } = expectStatus(
       202,
       await client.call<{ id: number }>("POST", "/send", mail("at once")),
@@ -239,7 +239,7 @@ test.each(sampleOf(1, ["SIGINT", "SIGTERM", "SIGKILL"] as const, "signal"))(
     first.kill(signal);
     expect(await first.exitCode).toBe(signal === "SIGKILL" ? null : 0);
 
-    const second = await running({ DATA_DIR });
+    const second = await start({ DATA_DIR });
     const me = await client.call<{ organization: { id: number } }>("GET", "/auth/me", undefined, {
       service: second.url,
     });
@@ -272,7 +272,7 @@ test("a start after a kill continues the hand-over without waiting for leases of
   const DATA_DIR = await folder();
   const first = await startServiceProcess({ DATA_DIR });
   const client = await signedUp({ service: first.url });
-  const configId = await canSend(first, client, { ratePerSecond: 20 });
+  const configId = await createSendingConfig(first, client, { ratePerSecond: 20 });
   const recipients = Array.from({ length: 100 }, (_, i) => ({ to: `r${i}@example.com` }));
   const content = { sendingConfigId: configId, subject: "Hello", html: "<p>Hello</p>" };
   const accepted = expectStatus(
@@ -285,7 +285,7 @@ test("a start after a kill continues the hand-over without waiting for leases of
   first.kill("SIGKILL");
   await first.exitCode;
 
-  const second = await running({ DATA_DIR });
+  const second = await start({ DATA_DIR });
   const statuses = async () => {
     const path = `/sends?batchId=${accepted.body.data.batchId}&limit=100`;
     const { body } = await client.call<{ sends: { status: string }[] }>("GET", path, undefined, {
@@ -309,7 +309,7 @@ test.runIf(existsSync("/proc/self/cmdline"))(
   "a database engine that ends is started again; until then responses are 503 with Retry-After",
   async () => {
     const DATA_DIR = await folder();
-    const service = await running({ DATA_DIR });
+    const service = await start({ DATA_DIR });
     const client = await signedUp({ service: service.url });
     process.kill(await engineOf(DATA_DIR), "SIGKILL");
     const { status, headers } = await client.call("GET", "/auth/me");
@@ -333,9 +333,9 @@ async function engineOf(dataDir: string): Promise<number> {
 }
 
 test("scheduled mail is due when the clock is moved, and settle does not move the clock that far", async () => {
-  const service = await running();
+  const service = await start();
   const client = await signedUp({ service: service.url });
-  await canSend(service, client);
+  await createSendingConfig(service, client);
   const before = (await local<Time>(service, "GET", "clock")).data;
   expect(before.offsetSeconds).toBe(0);
   expectStatus(
@@ -366,7 +366,7 @@ test("a moved clock stays moved after a restart", async () => {
   const first = await startServiceProcess({ DATA_DIR });
   await local(first, "POST", "clock", { advanceSeconds: 86_400 });
   await first.stop();
-  const second = await running({ DATA_DIR });
+  const second = await start({ DATA_DIR });
   expect((await local<Time>(second, "GET", "clock")).data.offsetSeconds).toBe(86_400);
   expect(second.output()).toContain("24 hours ahead");
 });
@@ -376,11 +376,11 @@ test("request units are counted by operation, and can be reset", async () => {
     operations: Record<string, { calls: number }>;
     total: { readUnits: number; writeUnits: number; calls: number };
   }
-  const service = await running();
+  const service = await start();
   await signedUp({ service: service.url });
-  const used = (await local<Usage>(service, "GET", "usage")).data;
-  expect(used.total.writeUnits).toBeGreaterThan(5);
-  expect(used.operations.GetItem?.calls).toBeGreaterThan(0);
+  const usage = (await local<Usage>(service, "GET", "usage")).data;
+  expect(usage.total.writeUnits).toBeGreaterThan(5);
+  expect(usage.operations.GetItem?.calls).toBeGreaterThan(0);
   expect((await local<Usage>(service, "POST", "usage")).data).toEqual({
     operations: {},
     total: { readUnits: 0, writeUnits: 0, calls: 0 },
@@ -411,12 +411,12 @@ test.each([
 
 test("an invalid body of a local endpoint gets the same error as in the API", async () => {
   const { url } = await shared();
-  const told = async (body?: string) => {
+  const errorOf = async (body?: string) => {
     const answer = await fetch(`${url}/_local/clock`, { method: "POST", ...(body && { body }) });
     return ((await answer.json()) as { error: string }).error;
   };
-  expect(await told()).toBe("advanceSeconds is required");
-  expect(await told('{"advanceSeconds":"soon"}')).toMatch(/^advanceSeconds: must be a number/);
+  expect(await errorOf()).toBe("advanceSeconds is required");
+  expect(await errorOf('{"advanceSeconds":"soon"}')).toMatch(/^advanceSeconds: must be a number/);
 });
 
 test.each([
@@ -444,7 +444,7 @@ test.each([
   ],
 ])("%s gets a response, and the service keeps working", async (_, bytes, answer) => {
   const { url } = await shared();
-  expect(await exchanged(url, bytes)).toMatch(answer);
+  expect(await exchange(url, bytes)).toMatch(answer);
   expect((await fetch(`${url}/api/v1/sites`)).status).toBe(401);
 });
 
@@ -520,7 +520,7 @@ describe("npm run plan", () => {
     expect((await stat(join(DATA_DIR, "control.sock"))).mode & 0o777).toBe(0o600);
     first.kill("SIGKILL");
     await first.exitCode;
-    const { url } = await running(production);
+    const { url } = await start(production);
     const client = await signedUp({ service: url });
     const given = await plan([String(client.orgId), "growth", "500"], { DATA_DIR });
     expect(given).toEqual({
@@ -534,13 +534,18 @@ describe("npm run plan", () => {
   });
 
   test("prints its usage for invalid arguments, and the URL if no service responds", async () => {
-    const wrong = [["1", "gold"], ["1"], ["1", "growth", "5", "6"], ["1", "growth", "--colour"]];
-    const [nobody, ...told] = await Promise.all([
+    const invalidArguments = [
+      ["1", "gold"],
+      ["1"],
+      ["1", "growth", "5", "6"],
+      ["1", "growth", "--colour"],
+    ];
+    const [unreachable, ...usages] = await Promise.all([
       plan(["1", "growth"], { PORT: "1" }),
-      ...wrong.map((args) => plan(args)),
+      ...invalidArguments.map((args) => plan(args)),
     ]);
-    expect(nobody!.output).toMatch(/^No service responds at http:\/\/127\.0\.0\.1:1 .*\n$/);
-    for (const one of told)
+    expect(unreachable!.output).toMatch(/^No service responds at http:\/\/127\.0\.0\.1:1 .*\n$/);
+    for (const one of usages)
       expect(one).toEqual({ code: 1, output: expect.stringMatching(/^.+\nUsage: npm run plan/) });
   });
 });
@@ -637,16 +642,16 @@ test("npm start leaves no process behind when it is stopped", async () => {
     .toBe("is stopped");
 });
 
-let common: Promise<RunningTestService> | undefined;
+let sharedService: Promise<RunningTestService> | undefined;
 /** A service that no test stops and whose clock no test moves. */
 function shared(): Promise<RunningTestService> {
-  common ??= startServiceProcess();
-  return common;
+  sharedService ??= startServiceProcess();
+  return sharedService;
 }
-afterAll(async () => (await common)?.stop());
+afterAll(async () => (await sharedService)?.stop());
 
 /** Sends bytes over a TCP connection. Returns all that comes back. */
-const exchanged = (url: string, bytes: string): Promise<string> =>
+const exchange = (url: string, bytes: string): Promise<string> =>
   new Promise((resolve, reject) => {
     let answer = "";
     const socket = connect(Number(new URL(url).port), "127.0.0.1", () => socket.write(bytes));

@@ -29,7 +29,7 @@ const login = (email: string, given = password) =>
   });
 const verify = (mfaToken: string, code: string, headers = {}) =>
   request("POST", "/mfa/verify", { mfaToken, code }, { headers });
-const begun = async (email: string): Promise<string> =>
+const startLogin = async (email: string): Promise<string> =>
   expectStatus(200, await login(email)).body.data.mfaToken;
 const me = async (cookie: string) =>
   (await request("GET", "/auth/me", undefined, { headers: { cookie } })).status;
@@ -45,8 +45,8 @@ const codeOf = (secret: string, steps = 0) =>
 /** Signs up and enables an app with the previous code. The current and next code stay unused. */
 async function withApp(): Promise<TestClient & Setup & Enabled> {
   // If a step ends during the test, the previous code is no longer accepted.
-  const left = 30_000 - (Date.now() % 30_000);
-  if (left < 3000) await sleep(left);
+  const msLeft = 30_000 - (Date.now() % 30_000);
+  if (msLeft < 3000) await sleep(msLeft);
   const client = await signedUp();
   const setup = expectStatus(
     200,
@@ -129,7 +129,9 @@ test("the code that enabled the app cannot be used to log in", async () => {
   ).body.data;
   const code = codeOf(secret);
   expectStatus(200, await client.call("POST", "/mfa/totp/verify-setup", { code }, session));
-  expect(await verify(await begun(client.email), code)).toMatchObject(unauthorized("wrong_code"));
+  expect(await verify(await startLogin(client.email), code)).toMatchObject(
+    unauthorized("wrong_code"),
+  );
 });
 
 test("verifying without a setup is rejected", async () => {
@@ -140,23 +142,23 @@ test("verifying without a setup is rejected", async () => {
 
 test("with an app, a login opens a session only after the code", async () => {
   const { email, secret, cookie } = await withApp();
-  const asked = await login(email);
-  expect(asked).toMatchObject({
+  const challenge = await login(email);
+  expect(challenge).toMatchObject({
     status: 200,
     cookies: [],
     body: { data: { mfaRequired: true, methods: ["totp"] } },
   });
-  expect(Object.keys(asked.body.data).sort()).toEqual(["methods", "mfaRequired", "mfaToken"]);
-  expect(await me(`__Host-session=${asked.body.data.mfaToken}`)).toBe(401);
-  const brought = "__Host-session=chosenByAnAttacker00000000000000000";
-  const done = await verify(asked.body.data.mfaToken, codeOf(secret), { cookie: brought });
+  expect(Object.keys(challenge.body.data).sort()).toEqual(["methods", "mfaRequired", "mfaToken"]);
+  expect(await me(`__Host-session=${challenge.body.data.mfaToken}`)).toBe(401);
+  const forgedCookie = "__Host-session=chosenByAnAttacker00000000000000000";
+  const done = await verify(challenge.body.data.mfaToken, codeOf(secret), { cookie: forgedCookie });
   expect(done).toMatchObject({ status: 200, body: { data: { user: { email } } } });
   expect(done.cookies).toEqual([
     expect.stringMatching(
       /^__Host-session=[0-9A-Za-z]{32,}; HttpOnly; Secure; SameSite=Lax; Path=\/; Max-Age=604800$/,
     ),
   ]);
-  expect([brought, cookie, `__Host-session=${asked.body.data.mfaToken}`]).not.toContain(
+  expect([forgedCookie, cookie, `__Host-session=${challenge.body.data.mfaToken}`]).not.toContain(
     sessionCookie(done),
   );
   expect(await me(sessionCookie(done))).toBe(200);
@@ -165,20 +167,20 @@ test("with an app, a login opens a session only after the code", async () => {
 test("codes one time step early or late are accepted, others are not, and each works once", async () => {
   const { email, secret } = await withApp();
   for (const steps of [-3, 3])
-    expect(await verify(await begun(email), codeOf(secret, steps))).toMatchObject(
+    expect(await verify(await startLogin(email), codeOf(secret, steps))).toMatchObject(
       unauthorized("wrong_code"),
     );
   const next = codeOf(secret, 1);
-  expect((await verify(await begun(email), `${next.slice(0, 3)} ${next.slice(3)}`)).status).toBe(
-    200,
-  );
+  expect(
+    (await verify(await startLogin(email), `${next.slice(0, 3)} ${next.slice(3)}`)).status,
+  ).toBe(200);
   for (const spent of [next, codeOf(secret)])
-    expect(await verify(await begun(email), spent)).toMatchObject(unauthorized("wrong_code"));
+    expect(await verify(await startLogin(email), spent)).toMatchObject(unauthorized("wrong_code"));
 });
 
 test("one of several concurrent logins with one code succeeds", async () => {
   const { email, secret } = await withApp();
-  const tokens = await Promise.all(Array.from({ length: 4 }, () => begun(email)));
+  const tokens = await Promise.all(Array.from({ length: 4 }, () => startLogin(email)));
   const code = codeOf(secret);
   const answers = await Promise.all(tokens.map((token) => verify(token, code)));
   expect(answers.map(({ status }) => status).sort()).toEqual([200, 401, 401, 401]);
@@ -188,10 +190,12 @@ test("a recovery code works once, in any spelling", async () => {
   const client = await withApp();
   const [first = "", second = ""] = client.recoveryCodes;
   expect(
-    (await verify(await begun(client.email), first.toUpperCase().replace("-", " "))).status,
+    (await verify(await startLogin(client.email), first.toUpperCase().replace("-", " "))).status,
   ).toBe(200);
-  expect(await verify(await begun(client.email), first)).toMatchObject(unauthorized("wrong_code"));
-  const tokens = [await begun(client.email), await begun(client.email)];
+  expect(await verify(await startLogin(client.email), first)).toMatchObject(
+    unauthorized("wrong_code"),
+  );
+  const tokens = [await startLogin(client.email), await startLogin(client.email)];
   const answers = await Promise.all(tokens.map((token) => verify(token, second)));
   expect(answers.map(({ status }) => status).sort()).toEqual([200, 401]);
   expect(await statusOf(client)).toMatchObject({ recoveryCodesLeft: 8 });
@@ -199,17 +203,17 @@ test("a recovery code works once, in any spelling", async () => {
 
 test("after five wrong codes, the token rejects the right one too", async () => {
   const { email, secret } = await withApp();
-  const mfaToken = await begun(email);
+  const mfaToken = await startLogin(email);
   const codes: (string | undefined)[] = [];
   for (let i = 0; i < 5; i++) codes.push((await verify(mfaToken, "not it")).body.code);
   expect(codes).toEqual([...Array(4).fill("wrong_code"), "invalid_token"]);
   expect(await verify(mfaToken, codeOf(secret))).toMatchObject(unauthorized("invalid_token"));
-  expect((await verify(await begun(email), codeOf(secret))).status).toBe(200);
+  expect((await verify(await startLogin(email), codeOf(secret))).status).toBe(200);
 });
 
 test("wrong codes count as failed logins: after ten, the password is rejected too", async () => {
   const { email } = await withApp();
-  for (const token of [await begun(email), await begun(email)])
+  for (const token of [await startLogin(email), await startLogin(email)])
     for (let i = 0; i < 5; i++) await verify(token, `wrong ${i}`);
   const refused = await login(email);
   expect(refused).toMatchObject({ status: 429, body: { code: "rate_limited", limit: 10 } });
@@ -218,7 +222,7 @@ test("wrong codes count as failed logins: after ten, the password is rejected to
 
 test("a used or forged token is rejected", async () => {
   const { email, secret, recoveryCodes } = await withApp();
-  const mfaToken = await begun(email);
+  const mfaToken = await startLogin(email);
   expectStatus(200, await verify(mfaToken, codeOf(secret)));
   expect(await verify(mfaToken, recoveryCodes[0]!)).toMatchObject(unauthorized("invalid_token"));
   expect(await verify("made up", codeOf(secret, 1))).toMatchObject(unauthorized("invalid_token"));
@@ -229,7 +233,7 @@ test("a used or forged token is rejected", async () => {
 
 test("a new password invalidates started logins, opens no session, and a code is still required", async () => {
   const { email, secret } = await withApp();
-  const waiting = await begun(email);
+  const waiting = await startLogin(email);
   expectStatus(200, await request("POST", "/auth/forgot-password", { email }));
   const [, token = ""] =
     /token=([0-9A-Za-z]{32,})/.exec((await waitForMail(email)).text ?? "") ?? [];
@@ -266,33 +270,35 @@ test("a mailed code completes a login; only the newest one works, and once", asy
     await client.call<Enabled>("POST", "/mfa/email-otp/enable", undefined, session),
   ).body.data;
   expect(again).toEqual({ enabled: true });
-  const asked = expectStatus(200, await login(email)).body.data;
-  expect(asked.methods).toEqual(["email_otp"]);
-  expect(await verify(asked.mfaToken, "000000")).toMatchObject(unauthorized("wrong_code"));
-  expect(await request("POST", "/mfa/challenge", { mfaToken: asked.mfaToken })).toMatchObject({
+  const challenge = expectStatus(200, await login(email)).body.data;
+  expect(challenge.methods).toEqual(["email_otp"]);
+  expect(await verify(challenge.mfaToken, "000000")).toMatchObject(unauthorized("wrong_code"));
+  expect(await request("POST", "/mfa/challenge", { mfaToken: challenge.mfaToken })).toMatchObject({
     status: 200,
     body: { data: { sent: true } },
   });
   const first = await mailedCode(email);
-  expectStatus(200, await request("POST", "/mfa/challenge", { mfaToken: asked.mfaToken }));
+  expectStatus(200, await request("POST", "/mfa/challenge", { mfaToken: challenge.mfaToken }));
   const second = await mailedCode(email, first);
-  const other = await begun(email);
+  const other = await startLogin(email);
   expect(await verify(other, second)).toMatchObject(unauthorized("wrong_code"));
-  expect(await verify(asked.mfaToken, first)).toMatchObject(unauthorized("wrong_code"));
-  expect((await verify(asked.mfaToken, second)).status).toBe(200);
-  expect(await verify(asked.mfaToken, second)).toMatchObject(unauthorized("invalid_token"));
+  expect(await verify(challenge.mfaToken, first)).toMatchObject(unauthorized("wrong_code"));
+  expect((await verify(challenge.mfaToken, second)).status).toBe(200);
+  expect(await verify(challenge.mfaToken, second)).toMatchObject(unauthorized("invalid_token"));
 });
 
 test("codes are mailed only if email codes are enabled, at most five in 15 minutes", async () => {
   const app = await withApp();
-  const refused = await request("POST", "/mfa/challenge", { mfaToken: await begun(app.email) });
+  const refused = await request("POST", "/mfa/challenge", {
+    mfaToken: await startLogin(app.email),
+  });
   expect(refused).toMatchObject({ status: 409, body: { code: "method_unavailable" } });
   expectStatus(200, await app.call("POST", "/mfa/email-otp/enable", undefined, session));
-  const asked = expectStatus(200, await login(app.email)).body.data;
-  expect(asked.methods).toEqual(["totp", "email_otp"]);
+  const challenge = expectStatus(200, await login(app.email)).body.data;
+  expect(challenge.methods).toEqual(["totp", "email_otp"]);
   const answers: TestResponse<unknown>[] = [];
   for (let i = 0; i < 6; i++)
-    answers.push(await request("POST", "/mfa/challenge", { mfaToken: asked.mfaToken }));
+    answers.push(await request("POST", "/mfa/challenge", { mfaToken: challenge.mfaToken }));
   expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200, 429]);
 });
 

@@ -29,7 +29,7 @@ const check = schemaChecker(api);
  * test/unit/provider-webhooks.test.ts.
  */
 const ofProviders = (key: string) => /^POST \/api\/v1\/webhooks\/[a-z0-9]+$/.test(key);
-const ours = operations.filter(({ key }) => !ofProviders(key));
+const ownOperations = operations.filter(({ key }) => !ofProviders(key));
 
 const jpeg = Buffer.from([0xff, 0xd8, 0xff, 0xe0, ...Buffer.from("red shoes")]);
 const photo = {
@@ -49,7 +49,7 @@ const photo = {
   ),
 };
 /** A fake Pexels, and a fake domain registry without domains. */
-const others = createServer(({ url = "" }, response) => {
+const fakeServices = createServer(({ url = "" }, response) => {
   const json = (body: object) =>
     response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(body));
   if (url.startsWith("/photos/"))
@@ -63,8 +63,8 @@ const others = createServer(({ url = "" }, response) => {
 let stripe: FakeStripe;
 let service: RunningTestService;
 beforeAll(async () => {
-  await new Promise<void>((resolve) => others.listen(0, "127.0.0.1", resolve));
-  const other = `http://127.0.0.1:${(others.address() as AddressInfo).port}`;
+  await new Promise<void>((resolve) => fakeServices.listen(0, "127.0.0.1", resolve));
+  const other = `http://127.0.0.1:${(fakeServices.address() as AddressInfo).port}`;
   stripe = await startFakeStripe();
   service = await startServiceProcess({
     ...{
@@ -79,7 +79,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await service.stop();
   stripe.stop();
-  others.close();
+  fakeServices.close();
 });
 
 type Values = Record<string, unknown>;
@@ -98,15 +98,16 @@ const creates = (kind: string) =>
 
 async function pathOf(
   at: ExampleWorld,
-  told: DocumentedOperation,
+  operation: DocumentedOperation,
   given: Values = {},
 ): Promise<string> {
-  const names = [...told.path.matchAll(/{(\w+)}/g)].map(([, name = ""]) => name);
-  const examples = await at.fillIds(examplesIn(told, "path"));
-  let path = told.path;
+  const names = [...operation.path.matchAll(/{(\w+)}/g)].map(([, name = ""]) => name);
+  const examples = await at.fillIds(examplesIn(operation, "path"));
+  let path = operation.path;
   for (const name of names) {
     const value =
-      given[name] ?? (name === "id" ? await at.ensureRecord(kindOf(told.path)) : examples[name]);
+      given[name] ??
+      (name === "id" ? await at.ensureRecord(kindOf(operation.path)) : examples[name]);
     path = path.replace(`{${name}}`, encodeURIComponent(String(value)));
   }
   return path;
@@ -114,21 +115,24 @@ async function pathOf(
 
 async function requestOf(
   at: ExampleWorld,
-  told: DocumentedOperation,
+  operation: DocumentedOperation,
   { path, query, body, raw }: ExampleOverrides,
 ): Promise<{ url: URL; init: RequestInit }> {
-  const url = new URL(await pathOf(at, told, path), service.url);
+  const url = new URL(await pathOf(at, operation, path), service.url);
   const content =
     body ??
-    (raw ? undefined : await at.fillIds(told.requestBody?.content["application/json"]?.example));
+    (raw
+      ? undefined
+      : await at.fillIds(operation.requestBody?.content["application/json"]?.example));
   // A DELETE has its fields in the body or in the query, not in both.
-  const asked =
-    content !== undefined && told.method === "DELETE"
+  const queryParameters =
+    content !== undefined && operation.method === "DELETE"
       ? {}
-      : { ...(await at.fillIds(examplesIn(told, "query"))), ...query };
-  for (const [name, value] of Object.entries(asked)) url.searchParams.set(name, String(value));
-  const byKey = told.security.some((one) => "apiKey" in one);
-  const sessionCookie = told.security.length > 0 && { cookie: at.cookie };
+      : { ...(await at.fillIds(examplesIn(operation, "query"))), ...query };
+  for (const [name, value] of Object.entries(queryParameters))
+    url.searchParams.set(name, String(value));
+  const byKey = operation.security.some((one) => "apiKey" in one);
+  const sessionCookie = operation.security.length > 0 && { cookie: at.cookie };
   const credential: Record<string, string> = {
     ...(byKey ? { authorization: `Bearer ${at.apiKey}` } : sessionCookie),
   };
@@ -142,7 +146,7 @@ async function requestOf(
   return {
     url,
     init: {
-      method: told.method,
+      method: operation.method,
       headers,
       body: raw?.text ?? (content === undefined ? null : JSON.stringify(content)),
       redirect: "manual",
@@ -151,10 +155,10 @@ async function requestOf(
 }
 
 /** Checks the response against the document. Returns its text. */
-async function held(told: DocumentedOperation, response: Response): Promise<string> {
+async function checkResponse(operation: DocumentedOperation, response: Response): Promise<string> {
   const text = await response.text();
   const what = `${response.status} ${text.slice(0, 400)}`;
-  const documented = told.responses[response.status];
+  const documented = operation.responses[response.status];
   const type = (response.headers.get("content-type") ?? "").split(";")[0]!;
   const media = documented && "content" in documented ? documented.content?.[type] : undefined;
   if (response.status >= 300 || !media) throw new Error(`Not as documented: ${type} ${what}`);
@@ -163,23 +167,22 @@ async function held(told: DocumentedOperation, response: Response): Promise<stri
   return text;
 }
 
-test.each(sampleOf(110, ours, "examples").map((told) => [told.key, told] as const))(
-  "the example of %s is accepted, and the response is as documented",
-  async (_, told) => {
-    const at = await createExampleWorld(operations, service.url);
-    const needed = (await exampleSetups[told.operationId]?.(at, stripe)) ?? {};
-    // An empty list would prove nothing.
-    if (told.method === "GET" && creates(kindOf(told.path)))
-      await at.ensureRecord(kindOf(told.path));
-    const { url, init } = await requestOf(at, told, needed);
-    await held(told, await fetch(url, init));
-    // The filters of an example may match nothing, so the list is read again without them.
-    if (told.method !== "GET") return;
-    const required = told.parameters.flatMap((one) =>
-      "in" in one && one.in === "query" && one.required ? [one.name] : [],
-    );
-    for (const name of [...url.searchParams.keys()])
-      if (!required.includes(name)) url.searchParams.delete(name);
-    await held(told, await fetch(url, init));
-  },
-);
+test.each(
+  sampleOf(110, ownOperations, "examples").map((operation) => [operation.key, operation] as const),
+)("the example of %s is accepted, and the response is as documented", async (_, operation) => {
+  const at = await createExampleWorld(operations, service.url);
+  const overrides = (await exampleSetups[operation.operationId]?.(at, stripe)) ?? {};
+  // An empty list would prove nothing.
+  if (operation.method === "GET" && creates(kindOf(operation.path)))
+    await at.ensureRecord(kindOf(operation.path));
+  const { url, init } = await requestOf(at, operation, overrides);
+  await checkResponse(operation, await fetch(url, init));
+  // The filters of an example may match nothing, so the list is read again without them.
+  if (operation.method !== "GET") return;
+  const required = operation.parameters.flatMap((one) =>
+    "in" in one && one.in === "query" && one.required ? [one.name] : [],
+  );
+  for (const name of [...url.searchParams.keys()])
+    if (!required.includes(name)) url.searchParams.delete(name);
+  await checkResponse(operation, await fetch(url, init));
+});

@@ -24,15 +24,15 @@ interface Send {
   events: Event[];
 }
 
-let there: WebhookRelay;
+let relay: WebhookRelay;
 let client: TestClient;
 let other: TestClient;
 let account: Record<string, ProviderKeys>;
 beforeAll(async () => {
-  there = await startRelay({ LOG_LEVEL: "DEBUG" });
-  [client, other, account] = await Promise.all([there.client(), there.client(), there.account()]);
+  relay = await startRelay({ LOG_LEVEL: "DEBUG" });
+  [client, other, account] = await Promise.all([relay.client(), relay.client(), relay.account()]);
 });
-afterAll(() => there.stop());
+afterAll(() => relay.stop());
 
 /** The status that makes a provider stop retrying a request that cannot be verified. */
 const forged: Record<string, number> = { mailgun: 406 };
@@ -41,9 +41,9 @@ const forgedStatus = (key: string) => forged[key] ?? 401;
 const sendOf = async ({ call }: TestClient, id: number) =>
   expectStatus(200, await call<Send>("GET", `/sends/${id}`)).body.data;
 
-async function heard(who: TestClient, id: number, n = 1): Promise<Send> {
+async function waitForEvents(owner: TestClient, id: number, n = 1): Promise<Send> {
   for (let waited = 0; waited < 10_000; waited += 50) {
-    const send = await sendOf(who, id);
+    const send = await sendOf(owner, id);
     if (send.events.length >= n) return send;
     await sleep(50);
   }
@@ -55,7 +55,7 @@ const total = async ({ call }: TestClient): Promise<number> =>
     .data.pagination.total;
 
 /** Checks that run after all queued messages are processed. */
-const inTheEnd: (() => Promise<void>)[] = [];
+const finalChecks: (() => Promise<void>)[] = [];
 
 const withConfig = ({ url }: ReceivedWebhook, id: number | string | undefined): URL => {
   const copy = new URL(url);
@@ -65,20 +65,20 @@ const withConfig = ({ url }: ReceivedWebhook, id: number | string | undefined): 
 };
 
 /** Forwards the request as the provider would make it for another sending config. */
-function passFor(
+function forwardFor(
   call: ReceivedWebhook,
   { id, key, webhookSecret }: RelayedConfig,
   secret = webhookSecret,
 ): Promise<number> {
   const url = withConfig(call, id);
-  return there.forward(call, {
+  return relay.forward(call, {
     url,
     headers: key === "mandrill" ? mandrillSignatureHeader(url.href, call.body, secret) : {},
   });
 }
 
 /** Changes one byte of the body or signature, or of the secret in the URL. */
-function flipped({ url, headers, body }: ReceivedWebhook): {
+function flipOneByte({ url, headers, body }: ReceivedWebhook): {
   url?: URL;
   body?: string;
   headers?: Record<string, string>;
@@ -103,18 +103,18 @@ describe.concurrent.each(providerKeysInOrder)("POST /webhooks/%s", (key) => {
   const name = (kind: string) => new RegExp(eventNamesByProvider[key]![kind]!.split(" ")[0]!);
 
   test("counts a verified event once, however often it is sent, and rejects a forged one", async () => {
-    const config = await there.createConfig(client, key, account[key]!);
-    const { id, call } = await there.sendAndAwaitEvent(
+    const config = await relay.createConfig(client, key, account[key]!);
+    const { id, call } = await relay.sendAndAwaitEvent(
       client,
       config,
       `${key}-good@example.net`,
       name("delivered"),
     );
-    expect(await there.forward(call, flipped(call))).toBe(forgedStatus(key));
-    expect(await Promise.all([1, 2, 3].map(() => there.forward(call)))).toEqual([200, 200, 200]);
-    const send = await heard(client, id);
-    expect(await there.forward(call)).toBe(200);
-    inTheEnd.push(async () => expect(await sendOf(client, id)).toEqual(send));
+    expect(await relay.forward(call, flipOneByte(call))).toBe(forgedStatus(key));
+    expect(await Promise.all([1, 2, 3].map(() => relay.forward(call)))).toEqual([200, 200, 200]);
+    const send = await waitForEvents(client, id);
+    expect(await relay.forward(call)).toBe(200);
+    finalChecks.push(async () => expect(await sendOf(client, id)).toEqual(send));
     expect(send).toMatchObject({
       status: "delivered",
       events: [{ sendId: id, type: "delivered", provider: key }],
@@ -127,43 +127,43 @@ describe.concurrent.each(providerKeysInOrder)("POST /webhooks/%s", (key) => {
   });
 
   test("responds 404 to an unknown config or one of another provider, and 400 without a valid config_id", async () => {
-    const stranger =
+    const otherProvider =
       providerKeysInOrder[(providerKeysInOrder.indexOf(key) + 1) % providerKeysInOrder.length]!;
-    const [config, strange] = await Promise.all([
-      there.createConfig(client, key, account[key]!),
-      there.createConfig(client, stranger, account[stranger]!),
+    const [config, otherConfig] = await Promise.all([
+      relay.createConfig(client, key, account[key]!),
+      relay.createConfig(client, otherProvider, account[otherProvider]!),
     ]);
-    const { call } = await there.sendAndAwaitEvent(
+    const { call } = await relay.sendAndAwaitEvent(
       client,
       config,
       `${key}-lost@example.net`,
       name("delivered"),
     );
-    expect(await passFor(call, { ...config, id: 999_999_999 })).toBe(404);
-    expect(await passFor(call, { ...config, id: strange.id })).toBe(404);
-    expect(await there.forward(call, { url: withConfig(call, undefined) })).toBe(400);
-    expect(await there.forward(call, { url: withConfig(call, "seven") })).toBe(400);
+    expect(await forwardFor(call, { ...config, id: 999_999_999 })).toBe(404);
+    expect(await forwardFor(call, { ...config, id: otherConfig.id })).toBe(404);
+    expect(await relay.forward(call, { url: withConfig(call, undefined) })).toBe(400);
+    expect(await relay.forward(call, { url: withConfig(call, "seven") })).toBe(400);
   });
 
   test("rejects requests to a config without a secret or with another secret", async () => {
     const [config, secretless, another] = await Promise.all([
-      there.createConfig(client, key, account[key]!),
-      there.createConfig(client, key, account[key]!, null),
-      there.createConfig(
+      relay.createConfig(client, key, account[key]!),
+      relay.createConfig(client, key, account[key]!, null),
+      relay.createConfig(
         client,
         key,
         account[key]!,
         key === "resend" ? "whsec_YW5vdGhlcg==" : "another secret",
       ),
     ]);
-    const { id, call } = await there.sendAndAwaitEvent(
+    const { id, call } = await relay.sendAndAwaitEvent(
       client,
       config,
       `${key}-forged@example.net`,
       name("delivered"),
     );
-    expect(await passFor(call, secretless, config.webhookSecret)).toBe(forgedStatus(key));
-    expect(await passFor(call, another, config.webhookSecret)).toBe(forgedStatus(key));
+    expect(await forwardFor(call, secretless, config.webhookSecret)).toBe(forgedStatus(key));
+    expect(await forwardFor(call, another, config.webhookSecret)).toBe(forgedStatus(key));
     const bare = new URL(call.url);
     bare.searchParams.delete("secret");
     const unsigned = Object.fromEntries(
@@ -172,30 +172,30 @@ describe.concurrent.each(providerKeysInOrder)("POST /webhooks/%s", (key) => {
       ),
     );
     if (key !== "mailgun")
-      expect(await there.forward(call, { url: bare, headers: unsigned })).toBe(forgedStatus(key));
-    inTheEnd.push(async () => expect(await sendOf(client, id)).toMatchObject({ events: [] }));
+      expect(await relay.forward(call, { url: bare, headers: unsigned })).toBe(forgedStatus(key));
+    finalChecks.push(async () => expect(await sendOf(client, id)).toMatchObject({ events: [] }));
   });
 
   test("a verified event of one organization does not change the send of another", async () => {
-    const [config, theirs] = await Promise.all([
-      there.createConfig(client, key, account[key]!),
-      there.createConfig(other, key, account[key]!),
+    const [config, otherOrgConfig] = await Promise.all([
+      relay.createConfig(client, key, account[key]!),
+      relay.createConfig(other, key, account[key]!),
     ]);
-    const { id, call } = await there.sendAndAwaitEvent(
+    const { id, call } = await relay.sendAndAwaitEvent(
       client,
       config,
       `bounced+${key}@simulator.pennymail.test`,
       name("bounced"),
     );
-    expect(await passFor(call, theirs)).toBe(200);
-    inTheEnd.push(async () => {
+    expect(await forwardFor(call, otherOrgConfig)).toBe(200);
+    finalChecks.push(async () => {
       expect(await sendOf(client, id)).toMatchObject({ status: "sent", events: [] });
       expect(await total(other)).toBe(0);
     });
   });
 
   test("responds 200 to HEAD, because providers check a URL before they use it", async () => {
-    const answer = await fetch(`${there.service.url}/api/v1/webhooks/${key}?config_id=1`, {
+    const answer = await fetch(`${relay.service.url}/api/v1/webhooks/${key}?config_id=1`, {
       method: "HEAD",
     });
     expect(answer.status).toBe(200);
@@ -204,17 +204,22 @@ describe.concurrent.each(providerKeysInOrder)("POST /webhooks/%s", (key) => {
 });
 
 test("SES events are accepted from the confirmed topic of the config and from no other topic", async () => {
-  const strangers = await there.account();
-  const [config, strange] = await Promise.all([
-    there.createConfig(client, "ses", account.ses!),
-    there.createConfig(client, "ses", strangers.ses!),
+  const otherAccount = await relay.account();
+  const [config, otherConfig] = await Promise.all([
+    relay.createConfig(client, "ses", account.ses!),
+    relay.createConfig(client, "ses", otherAccount.ses!),
   ]);
   // The sandbox posts events to confirmed subscriptions only.
-  const mine = await there.sendAndAwaitEvent(client, config, "topic@example.net", /Delivery/);
-  const theirs = await there.sendAndAwaitEvent(client, strange, "topic@example.net", /Delivery/);
-  expect(await there.forward(mine.call)).toBe(200);
-  expect(await there.forward(theirs.call, { url: config.webhookUrl })).toBe(401);
-  expect(await there.forward(theirs.call)).toBe(200);
+  const ownTopic = await relay.sendAndAwaitEvent(client, config, "topic@example.net", /Delivery/);
+  const otherTopic = await relay.sendAndAwaitEvent(
+    client,
+    otherConfig,
+    "topic@example.net",
+    /Delivery/,
+  );
+  expect(await relay.forward(ownTopic.call)).toBe(200);
+  expect(await relay.forward(otherTopic.call, { url: config.webhookUrl })).toBe(401);
+  expect(await relay.forward(otherTopic.call)).toBe(200);
 });
 
 describe("a call with several events", () => {
@@ -240,10 +245,10 @@ describe("a call with several events", () => {
     async (key) => {
       // SendGrid signs the body, so the test uses its own key.
       const secret = key === "sendgrid" ? webhookSecrets.sendgrid! : account[key]!.webhookSecret;
-      const config = await there.createConfig(client, key, account[key]!, secret);
-      const told = await Promise.all(
+      const config = await relay.createConfig(client, key, account[key]!, secret);
+      const sent = await Promise.all(
         [1, 2].map((n) =>
-          there.sendAndAwaitEvent(
+          relay.sendAndAwaitEvent(
             client,
             config,
             `${key}-batch${n}@example.net`,
@@ -251,7 +256,7 @@ describe("a call with several events", () => {
           ),
         ),
       );
-      const rows = told.flatMap(({ call: { body } }) =>
+      const rows = sent.flatMap(({ call: { body } }) =>
         (rowsOf[key] ?? ((text) => [JSON.parse(text)].flat()))(body),
       );
       const mixed = [
@@ -262,15 +267,15 @@ describe("a call with several events", () => {
         null,
       ];
       const body = (bodyOf[key] ?? json)(mixed);
-      const { call } = told[0]!;
+      const { call } = sent[0]!;
       const signatures: Record<string, () => Record<string, string>> = {
         mandrill: () => mandrillSignatureHeader(call.url.href, body, secret),
         sendgrid: () =>
           signByProvider.sendgrid!(mixed, new Date()).headers as Record<string, string>,
       };
-      expect(await there.forward(call, { body, headers: signatures[key]?.() ?? {} })).toBe(200);
-      for (const { id } of told)
-        expect(await heard(client, id)).toMatchObject({
+      expect(await relay.forward(call, { body, headers: signatures[key]?.() ?? {} })).toBe(200);
+      for (const { id } of sent)
+        expect(await waitForEvents(client, id)).toMatchObject({
           status: "delivered",
           events: [{ type: "delivered" }],
         });
@@ -279,14 +284,14 @@ describe("a call with several events", () => {
 });
 
 test("after all messages are processed, repeated and forged requests have no effect", async () => {
-  const settled = await fetch(`${there.service.url}/_local/settle`, { method: "POST", body: "{}" });
+  const settled = await fetch(`${relay.service.url}/_local/settle`, { method: "POST", body: "{}" });
   expect(await settled.json()).toMatchObject({ data: { deadLetters: 0 } });
-  expect(inTheEnd).toHaveLength(3 * providerKeysInOrder.length);
-  for (const look of inTheEnd) await look();
+  expect(finalChecks).toHaveLength(3 * providerKeysInOrder.length);
+  for (const look of finalChecks) await look();
 });
 
 test("the DEBUG log contains no secret, query string or address", () => {
-  const output = there.service.output();
+  const output = relay.service.output();
   expect(
     providerKeysInOrder.filter((key) => !output.includes(`POST /api/v1/webhooks/${key}`)),
   ).toEqual([]);
@@ -296,12 +301,12 @@ test("the DEBUG log contains no secret, query string or address", () => {
     "another secret",
     "whsec_",
   ];
-  const wanted = [
+  const secrets = [
     ...known,
     ...known.map(encodeURIComponent),
     "secret=",
     "config_id=",
     "@example.net",
   ];
-  expect(wanted.filter((text) => output.includes(text))).toEqual([]);
+  expect(secrets.filter((text) => output.includes(text))).toEqual([]);
 });

@@ -151,7 +151,7 @@ test("sends have their own limit, and other requests continue when it is used up
   expect((await one.call("GET", "/sites")).status).toBe(200);
 });
 
-test("requests without a valid credential see no limits and count for nobody", async () => {
+test("requests without a valid credential see no limits and do not count", async () => {
   const one = await client();
   const before = (await usage(one)).general.used;
   const answer = await one.call("GET", "/sites", undefined, { as: { key: `${one.apiKey}x` } });

@@ -10,7 +10,7 @@ import { signatureHeaders } from "../../shared/domain/webhooks/deliver-event.ts"
 import { expectStatus, signedUp, type TestClient } from "../support/api-client.ts";
 import { startLossyProxy } from "../support/lossy-proxy.ts";
 import { createSdkProject, type SdkProject } from "../support/sdk-project.ts";
-import { chancesOf } from "../support/seeded-random.ts";
+import { randomOfTest } from "../support/seeded-random.ts";
 import { type RunningTestService, startServiceProcess } from "../support/service-process.ts";
 
 const run = promisify(execFile);
@@ -75,7 +75,7 @@ await traced.sites.list();`,
 });
 
 test("1,000 sends over a line that loses a third of the calls are made once each", async () => {
-  const proxy = await startLossyProxy(service.url, chancesOf("lossy proxy"));
+  const proxy = await startLossyProxy(service.url, randomOfTest("lossy proxy"));
   const operations = {
     emails: { send: "POST /send bks" },
     sends: { list: "GET /sends qsc sends" },

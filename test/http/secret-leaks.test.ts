@@ -21,12 +21,12 @@ const pexelsKey = "canary0pexels0key";
 /** Responds to every request with an error that repeats the request. */
 function parrot(): Promise<Server> {
   const server = createServer(async (request, response) => {
-    const told = JSON.stringify([request.url, request.headers, await text(request)]);
-    const error = { type: "api_error", message: `Invalid key: ${told}` };
+    const leaks = JSON.stringify([request.url, request.headers, await text(request)]);
+    const error = { type: "api_error", message: `Invalid key: ${leaks}` };
     response.writeHead(request.url?.includes("portal") ? 401 : 500, {
       "content-type": "application/json",
     });
-    response.end(JSON.stringify({ error, Message: told, message: told, detail: told }));
+    response.end(JSON.stringify({ error, Message: leaks, message: leaks, detail: leaks }));
   });
   return new Promise((resolve) => server.listen(0, "127.0.0.1", () => resolve(server)));
 }
@@ -52,7 +52,7 @@ afterAll(async () => {
   echo?.close();
 });
 
-interface Heard {
+interface RecordedResponse {
   request: string;
   text: string;
 }
@@ -60,22 +60,22 @@ interface Heard {
 const nowhere = /^$/;
 
 test("returns every secret only once and logs none", async () => {
-  const heard: Heard[] = [];
-  const secrets = new Map<string, { value: string; toldBy: RegExp }>();
-  /** `toldBy` matches the requests whose responses may contain the secret. */
-  const secret = (name: string, value: string, toldBy = nowhere) => {
+  const responses: RecordedResponse[] = [];
+  const secrets = new Map<string, { value: string; returnedBy: RegExp }>();
+  /** `returnedBy` matches the requests whose responses may contain the secret. */
+  const secret = (name: string, value: string, returnedBy = nowhere) => {
     expect([name, value.length > 5]).toEqual([name, true]);
-    secrets.set(name, { value, toldBy });
+    secrets.set(name, { value, returnedBy });
     return value;
   };
-  const say = async <T>(
+  const call = async <T>(
     method: string,
     path: string,
     body?: unknown,
     options: TestRequestOptions = {},
   ) => {
     const answer = await request<T>(method, path, body, { service: url, ...options });
-    heard.push({
+    responses.push({
       request: `${method} ${path.split("?")[0]}`,
       text: answer.text + JSON.stringify([...answer.headers]),
     });
@@ -87,7 +87,7 @@ test("returns every secret only once and logs none", async () => {
       form && { method: "POST", body: new URLSearchParams(form) },
     );
     const said = await response.text();
-    heard.push({
+    responses.push({
       request: `${form ? "POST" : "GET"} ${path.split("?")[0]}`,
       text: said + JSON.stringify([...response.headers]),
     });
@@ -98,108 +98,113 @@ test("returns every secret only once and logs none", async () => {
   // Passwords and sessions.
   const email = "canaries@example.com";
   const password = secret("password", "canary0password one");
-  const signup = expectStatus(201, await say("POST", "/auth/signup", { email, password }));
+  const signup = expectStatus(201, await call("POST", "/auth/signup", { email, password }));
   const sessionOf = (name: string, cookie: string) =>
     secret(name, cookie.split("=")[1]!, /^POST \/(auth\/signup|auth\/login|mfa\/verify)$/);
   const cookie = sessionCookie(signup);
   sessionOf("session", cookie);
-  const mine = { headers: { cookie } };
-  await say("POST", "/auth/signup", { email, password });
-  await say("POST", "/auth/login", {
+  const ownSession = { headers: { cookie } };
+  await call("POST", "/auth/signup", { email, password });
+  await call("POST", "/auth/login", {
     email,
     password: secret("is wrong", "canary0password wrong"),
   });
-  await say("POST", "/auth/login", { email, password: { is: password } });
-  await say("POST", "/auth/login", undefined, {
+  await call("POST", "/auth/login", { email, password: { is: password } });
+  await call("POST", "/auth/login", undefined, {
     raw: `{"email":"${email}","password":"${password}"`,
     headers: { "content-type": "application/json" },
   });
-  await say(
+  await call(
     "PUT",
     "/settings/password",
     { currentPassword: "canary0password wrong", newPassword: password },
-    mine,
+    ownSession,
   );
   const next = secret("next password", "canary0password two");
   expectStatus(
     200,
-    await say("PUT", "/settings/password", { currentPassword: password, newPassword: next }, mine),
+    await call(
+      "PUT",
+      "/settings/password",
+      { currentPassword: password, newPassword: next },
+      ownSession,
+    ),
   );
-  await say("GET", "/auth/me", undefined, mine);
-  await say("GET", "/settings", undefined, mine);
+  await call("GET", "/auth/me", undefined, ownSession);
+  await call("GET", "/settings", undefined, ownSession);
 
   // Keys.
   const key = secret(
     "API key",
-    expectStatus(201, await say<{ key: string }>("POST", "/api-keys", { name: "CI" }, mine)).body
-      .data.key,
+    expectStatus(201, await call<{ key: string }>("POST", "/api-keys", { name: "CI" }, ownSession))
+      .body.data.key,
     /^POST \/api-keys$/,
   );
   const byKey = { headers: { authorization: `Bearer ${key}` } };
-  const once = { headers: { ...mine.headers, "idempotency-key": "canary" } };
+  const once = { headers: { ...ownSession.headers, "idempotency-key": "canary" } };
   const second = expectStatus(
     201,
-    await say<{ key: string }>("POST", "/api-keys", { name: "CI" }, once),
+    await call<{ key: string }>("POST", "/api-keys", { name: "CI" }, once),
   ).body.data.key;
   secret("second API key", second);
-  heard.pop();
-  expectStatus(201, await say("POST", "/api-keys", { name: "CI" }, once));
-  await say("GET", "/api-keys", undefined, mine);
-  await say("GET", "/sites", undefined, { headers: { authorization: `Bearer ${key}x` } });
-  await say("GET", `/sites?key=${key}`);
-  await say("POST", "/sites", { name: "Shop" }, byKey);
+  responses.pop();
+  expectStatus(201, await call("POST", "/api-keys", { name: "CI" }, once));
+  await call("GET", "/api-keys", undefined, ownSession);
+  await call("GET", "/sites", undefined, { headers: { authorization: `Bearer ${key}x` } });
+  await call("GET", `/sites?key=${key}`);
+  await call("POST", "/sites", { name: "Shop" }, byKey);
 
   // Second factors.
   const setup = expectStatus(
     200,
-    await say<{ secret: string }>("POST", "/mfa/totp/setup", undefined, mine),
+    await call<{ secret: string }>("POST", "/mfa/totp/setup", undefined, ownSession),
   ).body.data;
   secret("TOTP secret", setup.secret, /^POST \/mfa\/totp\/setup$/);
   const codeAt = (steps: number) =>
     new TOTP({ secret: Secret.fromBase32(setup.secret) }).generate({
       timestamp: Date.now() + steps * 30_000,
     });
-  await say("POST", "/mfa/totp/verify-setup", { code: "000000" }, mine);
+  await call("POST", "/mfa/totp/verify-setup", { code: "000000" }, ownSession);
   const on = expectStatus(
     200,
-    await say<{ recoveryCodes: string[] }>(
+    await call<{ recoveryCodes: string[] }>(
       "POST",
       "/mfa/totp/verify-setup",
       { code: codeAt(0) },
-      mine,
+      ownSession,
     ),
   ).body.data;
   for (const [i, code] of on.recoveryCodes.entries())
     secret(`recovery code ${i}`, code, /^POST \/mfa\/totp\/verify-setup$/);
-  await say("POST", "/mfa/email-otp/enable", undefined, mine);
-  await say("GET", "/mfa/status", undefined, mine);
+  await call("POST", "/mfa/email-otp/enable", undefined, ownSession);
+  await call("GET", "/mfa/status", undefined, ownSession);
   const { mfaToken } = expectStatus(
     200,
-    await say<{ mfaToken: string }>("POST", "/auth/login", { email, password: next }),
+    await call<{ mfaToken: string }>("POST", "/auth/login", { email, password: next }),
   ).body.data;
   secret("MFA token", mfaToken, /^POST \/auth\/login$/);
-  await say("POST", "/mfa/verify", { mfaToken, code: "000000" });
-  await say("POST", "/mfa/verify", { mfaToken: `${mfaToken}x`, code: on.recoveryCodes[0] });
-  await say("POST", "/mfa/challenge", { mfaToken });
+  await call("POST", "/mfa/verify", { mfaToken, code: "000000" });
+  await call("POST", "/mfa/verify", { mfaToken: `${mfaToken}x`, code: on.recoveryCodes[0] });
+  await call("POST", "/mfa/challenge", { mfaToken });
   await settle();
   // The mailed code is not checked, because six digits can occur by chance.
   const mailed = / (\d{6})\b/.exec(`${(await waitForMail(email, url)).text}`)![1]!;
-  await say("POST", "/mfa/verify", { mfaToken, code: "111111" });
-  const through = expectStatus(200, await say("POST", "/mfa/verify", { mfaToken, code: mailed }));
+  await call("POST", "/mfa/verify", { mfaToken, code: "111111" });
+  const through = expectStatus(200, await call("POST", "/mfa/verify", { mfaToken, code: mailed }));
   sessionOf("session after MFA", sessionCookie(through));
 
   // Password reset.
-  await say("POST", "/auth/forgot-password", { email });
+  await call("POST", "/auth/forgot-password", { email });
   await settle();
   const [, token = ""] = /token=([\w-]+)/.exec((await waitForMail(email, url)).text!)!;
   secret("reset token", token, /^GET \/reset-password$/);
   await visit(`/reset-password?token=${token}`);
-  await say("POST", "/auth/reset-password", { token, password: "short" });
-  await say("POST", "/auth/reset-password", { token: `${token}x`, password });
+  await call("POST", "/auth/reset-password", { token, password: "short" });
+  await call("POST", "/auth/reset-password", { token: `${token}x`, password });
   const third = secret("third password", "canary0password three");
   await visit("/reset-password", { token: `${token}x`, password: third });
-  await say("POST", "/auth/reset-password", { token, password: third });
-  await say("POST", "/auth/reset-password", { token, password: third });
+  await call("POST", "/auth/reset-password", { token, password: third });
+  await call("POST", "/auth/reset-password", { token, password: third });
 
   // Credentials of providers.
   const sandbox = (await (await fetch(`${url}/_local/sandbox`)).json()) as {
@@ -221,35 +226,35 @@ test("returns every secret only once and logs none", async () => {
       credentials,
       webhookSecret: hookSecret,
     };
-    const made = await say<{ id: number }>("POST", "/sending-configs", fields, byKey);
+    const made = await call<{ id: number }>("POST", "/sending-configs", fields, byKey);
     if (made.status === 201) configs.push(made.body.data.id);
   }
   const [config] = configs;
   for (const id of configs) {
-    await say("POST", `/sending-configs/${id}/verify`, { to: "to@example.com" }, byKey);
-    await say("GET", `/sending-configs/${id}`, undefined, byKey);
-    await say("PUT", `/sending-configs/${id}`, { webhookSecret: `${hookSecret} ` }, byKey);
-    await say(
+    await call("POST", `/sending-configs/${id}/verify`, { to: "to@example.com" }, byKey);
+    await call("GET", `/sending-configs/${id}`, undefined, byKey);
+    await call("PUT", `/sending-configs/${id}`, { webhookSecret: `${hookSecret} ` }, byKey);
+    await call(
       "POST",
       "/send",
       { to: "to@example.com", sendingConfigId: id, subject: "Hi", html: "Hi" },
       byKey,
     );
-    await say("POST", `/webhooks/sendgrid?config_id=${id}&secret=${hookSecret}x`, [
+    await call("POST", `/webhooks/sendgrid?config_id=${id}&secret=${hookSecret}x`, [
       { event: "open" },
     ]);
-    await say("POST", `/webhooks/postmark?config_id=${id}&secret=${hookSecret}`, {
+    await call("POST", `/webhooks/postmark?config_id=${id}&secret=${hookSecret}`, {
       RecordType: "Open",
     });
   }
   await settle();
-  await say("GET", "/sends", undefined, byKey);
-  await say("GET", "/sending-configs", undefined, byKey);
+  await call("GET", "/sends", undefined, byKey);
+  await call("GET", "/sending-configs", undefined, byKey);
 
   // Outgoing webhooks, and the URL that starts sequences.
   const hook = expectStatus(
     201,
-    await say<{ id: number; secret: string }>(
+    await call<{ id: number; secret: string }>(
       "POST",
       "/webhooks",
       { url: "http://127.0.0.1:9/", events: ["open"] },
@@ -260,24 +265,24 @@ test("returns every secret only once and logs none", async () => {
   secret("endpoint secret", hook.body.data.secret, /^POST \/webhooks$/);
   const rotated = expectStatus(
     200,
-    await say<{ secret: string }>("POST", `/webhooks/${hookId}/rotate-secret`, {}, byKey),
+    await call<{ secret: string }>("POST", `/webhooks/${hookId}/rotate-secret`, {}, byKey),
   ).body.data.secret;
   secret("rotated secret", rotated, /rotate-secret$/);
-  await say("POST", `/webhooks/${hookId}/test`, {}, byKey);
+  await call("POST", `/webhooks/${hookId}/test`, {}, byKey);
   for (const path of [`/webhooks/${hookId}`, "/webhooks", `/webhooks/${hookId}/deliveries`])
-    await say("GET", path, undefined, byKey);
+    await call("GET", path, undefined, byKey);
   const { webhookUrl } = expectStatus(
     201,
-    await say<{ webhookUrl: string }>("POST", "/sequences", { name: "Hook" }, byKey),
+    await call<{ webhookUrl: string }>("POST", "/sequences", { name: "Hook" }, byKey),
   ).body.data;
   const sequenceSecret = secret(
     "sequence secret",
     webhookUrl.split("/").at(-1)!,
     /^(GET|POST) \/sequences/,
   );
-  await say("POST", `/wh/sq/${sequenceSecret}`, { email: "ann@example.com" });
-  await say("POST", `/wh/sq/${sequenceSecret}`, { email: "nobody" });
-  await say("POST", `/wh/sq/${sequenceSecret}x`, { email: "ann@example.com" });
+  await call("POST", `/wh/sq/${sequenceSecret}`, { email: "ann@example.com" });
+  await call("POST", `/wh/sq/${sequenceSecret}`, { email: "nobody" });
+  await call("POST", `/wh/sq/${sequenceSecret}x`, { email: "ann@example.com" });
 
   // Secure messages.
   const passphrase = secret("passphrase", "canary0passphrase");
@@ -290,9 +295,9 @@ test("returns every secret only once and logs none", async () => {
     secure: true,
     securePassphrase: passphrase,
   };
-  expectStatus(202, await say("POST", "/send", sealed, byKey));
-  await say("POST", "/send", { ...sealed, secure: false }, byKey);
-  await say("POST", "/send", { ...sealed, html: `${words} {{ x` }, byKey);
+  expectStatus(202, await call("POST", "/send", sealed, byKey));
+  await call("POST", "/send", { ...sealed, secure: false }, byKey);
+  await call("POST", "/send", { ...sealed, html: `${words} {{ x` }, byKey);
   await settle();
   const [, secureToken = ""] = /\/secure\/([\w-]+)/.exec(
     (await waitForMail("reader@example.com", url)).text!,
@@ -302,32 +307,32 @@ test("returns every secret only once and logs none", async () => {
   await visit(`/secure/${secureToken}`, { passphrase: "wrong" });
   await visit(`/secure/${secureToken}x`);
   expect(await visit(`/secure/${secureToken}`, { passphrase })).toContain(words);
-  heard.pop();
-  await say("GET", "/secure-messages", undefined, byKey);
+  responses.pop();
+  await call("GET", "/secure-messages", undefined, byKey);
 
   // Secrets of the operator, with services that repeat them in their errors.
   for (const [name, value] of Object.entries({ stripeKey, stripeWebhookSecret, pexelsKey }))
     secret(name, value);
   const login = { headers: { cookie: sessionCookie(through) } };
-  for (const options of [mine, login]) {
-    await say("POST", "/billing/checkout", { plan: "starter" }, options);
-    await say("POST", "/billing/portal", {}, options);
-    await say("GET", "/billing/subscription", undefined, options);
+  for (const options of [ownSession, login]) {
+    await call("POST", "/billing/checkout", { plan: "starter" }, options);
+    await call("POST", "/billing/portal", {}, options);
+    await call("GET", "/billing/subscription", undefined, options);
   }
-  await say(
+  await call(
     "POST",
     "/billing/webhooks",
     { type: "invoice.paid" },
     { headers: { "stripe-signature": "t=1,v1=00" } },
   );
-  expect((await say("GET", "/stock-photos?q=cat", undefined, byKey)).status).toBe(502);
-  await say("POST", "/stock-photos/save", { id: 1 }, byKey);
+  expect((await call("GET", "/stock-photos?q=cat", undefined, byKey)).status).toBe(502);
+  await call("POST", "/stock-photos/save", { id: 1 }, byKey);
 
   const log = service!.output();
   expect(log).toContain('"message":"request"');
-  const told = [...secrets].flatMap(([name, { value, toldBy }]) => [
-    ...heard
-      .filter(({ request, text: said }) => !toldBy.test(request) && said.includes(value))
+  const leaks = [...secrets].flatMap(([name, { value, returnedBy }]) => [
+    ...responses
+      .filter(({ request, text: said }) => !returnedBy.test(request) && said.includes(value))
       .map(({ request }) => `${name} in ${request}`),
     ...(log.includes(value)
       ? [
@@ -338,12 +343,14 @@ test("returns every secret only once and logs none", async () => {
         ]
       : []),
   ]);
-  expect(told).toEqual([]);
+  expect(leaks).toEqual([]);
   // The expected responses contain their secrets. Otherwise the check above would prove nothing.
-  for (const [name, { value, toldBy }] of secrets)
-    if (toldBy.source !== nowhere.source)
+  for (const [name, { value, returnedBy }] of secrets)
+    if (returnedBy.source !== nowhere.source)
       expect([
         name,
-        heard.some(({ request, text: said }) => toldBy.test(request) && said.includes(value)),
+        responses.some(
+          ({ request, text: said }) => returnedBy.test(request) && said.includes(value),
+        ),
       ]).toEqual([name, true]);
 }, 120_000);

@@ -10,7 +10,7 @@ import {
   uniqueAddresses,
 } from "../support/sending-client.ts";
 
-const here = await isLocalService();
+const isLocal = await isLocalService();
 const secret = "the code of the safe is 4711";
 const one = () => uniqueAddresses(1)[0]!;
 
@@ -71,7 +71,7 @@ async function delivered(
   return { id, to, path, html: mail!.html!, text: mail!.text! };
 }
 
-test.runIf(here)(
+test.runIf(isLocal)(
   "the recipient gets a notice with a link and only the subject of the message",
   async () => {
     const { id, to, html, text, path } = await delivered({
@@ -108,7 +108,7 @@ test.runIf(here)(
   },
 );
 
-test.runIf(here)(
+test.runIf(isLocal)(
   "GET of the page shows and counts nothing; its button shows the message and counts a view",
   async () => {
     const { id, path } = await delivered({});
@@ -128,7 +128,7 @@ test.runIf(here)(
   },
 );
 
-test.runIf(here)(
+test.runIf(isLocal)(
   "neither page runs scripts, is cached or framed, or sends a referrer",
   async () => {
     const { path } = await delivered({
@@ -151,7 +151,7 @@ test.runIf(here)(
   },
 );
 
-test.runIf(here)("a message is revoked once and is then unreadable", async () => {
+test.runIf(isLocal)("a message is revoked once and is then unreadable", async () => {
   const { id, path } = await delivered({});
   expect(await revoke(id)).toMatchObject({
     status: 200,
@@ -165,7 +165,7 @@ test.runIf(here)("a message is revoked once and is then unreadable", async () =>
   expect(await row(id)).toMatchObject({ status: "revoked", viewCount: 0 });
 });
 
-test.runIf(here)("a message with a passphrase asks for it, five times an hour", async () => {
+test.runIf(isLocal)("a message with a passphrase asks for it, five times an hour", async () => {
   const { id, path, text } = await delivered({ securePassphrase: "open sesame" });
   expect(text).toContain("passphrase");
   expect(await row(id)).toMatchObject({ hasPassphrase: true });
@@ -196,7 +196,7 @@ test("an invalid link shows an error page", async () => {
   );
 });
 
-test.runIf(here)(
+test.runIf(isLocal)(
   "a batch creates a message for each recipient, in the language of the message",
   async () => {
     const [ada, bob] = uniqueAddresses(2);
@@ -212,19 +212,19 @@ test.runIf(here)(
     ).body.data;
     expect([batch.accepted, batch.rejected]).toEqual([2, 1]);
     await runUntilIdle();
-    for (const [to, mine, others] of [
+    for (const [to, ownMessage, otherMessages] of [
       [ada, "pin of Ada", "pin of Bob"],
       [bob, "pin of Bob", "pin of Ada"],
     ]) {
       const [mail] = await listInbox(to!);
       expect(mail!.text).toContain("hat Ihnen eine geschützte Nachricht geschickt");
       const { text } = await visit(/\/secure\/[\w-]+/.exec(mail!.text!)![0], {});
-      expect([text.includes(mine!), text.includes(others!)]).toEqual([true, false]);
+      expect([text.includes(ownMessage!), text.includes(otherMessages!)]).toEqual([true, false]);
     }
   },
 );
 
-test.runIf(here)("a message from a template shows the version at acceptance", async () => {
+test.runIf(isLocal)("a message from a template shows the version at acceptance", async () => {
   const template = { name: "Papers", subject: "Yours", html: "<p>{{ pin }}</p>" };
   const { id: templateId } = expectStatus(
     201,
@@ -274,13 +274,13 @@ test("a suppressed address has no message", async () => {
 });
 
 test("messages are listed newest first, by site, and only to callers with access", async () => {
-  const mine = await createSendingClient();
+  const ownMessage = await createSendingClient();
   const ids: number[] = [];
   for (let i = 0; i < 3; i++)
-    ids.unshift(expectStatus(202, await mine.send({ to: one(), secure: true })).body.data.id);
-  expectStatus(202, await mine.send({ to: one() }));
-  const list = async (query = "", as: Parameters<typeof mine.call>[3] = {}) =>
-    mine.call<Page>("GET", `/secure-messages${query}`, undefined, as);
+    ids.unshift(expectStatus(202, await ownMessage.send({ to: one(), secure: true })).body.data.id);
+  expectStatus(202, await ownMessage.send({ to: one() }));
+  const list = async (query = "", as: Parameters<typeof ownMessage.call>[3] = {}) =>
+    ownMessage.call<Page>("GET", `/secure-messages${query}`, undefined, as);
   const all = expectStatus(200, await list()).body.data;
   expect([all.secureMessages.map(({ id }) => id), all.pagination.total]).toEqual([ids, 3]);
   const first = expectStatus(200, await list("?limit=2")).body.data;
@@ -292,12 +292,14 @@ test("messages are listed newest first, by site, and only to callers with access
   ).toEqual(ids.slice(2));
   const other = expectStatus(
     201,
-    await mine.call<{ id: number }>("POST", "/sites", { name: "Other" }),
+    await ownMessage.call<{ id: number }>("POST", "/sites", { name: "Other" }),
   ).body.data.id;
   expect(expectStatus(200, await list(`?siteId=${other}`)).body.data.secureMessages).toEqual([]);
-  const bound = { as: { key: await mine.newKey({ siteId: other }) } };
+  const bound = { as: { key: await ownMessage.newKey({ siteId: other }) } };
   expect(expectStatus(200, await list("", bound)).body.data.secureMessages).toEqual([]);
-  expect(await mine.call("GET", `/secure-messages/${ids[0]}`, undefined, bound)).toMatchObject({
+  expect(
+    await ownMessage.call("GET", `/secure-messages/${ids[0]}`, undefined, bound),
+  ).toMatchObject({
     status: 403,
     body: { code: "site_forbidden" },
   });

@@ -51,18 +51,18 @@ test("a segment is created, listed, counted, changed and deleted", async () => {
     countedAt: expect.any(String),
   });
 
-  const nobody = {
+  const noMatch = {
     match: "any",
     conditions: [{ field: "score", operator: "greaterThan", value: 1000 }],
   };
-  expect((await call("PUT", `/segments/${id}`, { rules: nobody })).body.data).toEqual({
+  expect((await call("PUT", `/segments/${id}`, { rules: noMatch })).body.data).toEqual({
     ...segment,
-    rules: nobody,
+    rules: noMatch,
   });
   expect((await call<Segment>("GET", `/segments/${id}`)).body.data.contactCount).toBe(0);
   expect((await call("PUT", `/segments/${id}`, { name: "None" })).body.data).toMatchObject({
     name: "None",
-    rules: nobody,
+    rules: noMatch,
   });
   expect((await call("DELETE", `/segments/${id}`)).body.data).toEqual({ id, deleted: true });
   expect((await call("GET", `/segments/${id}`)).status).toBe(404);

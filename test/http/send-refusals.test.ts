@@ -10,18 +10,18 @@ import {
   uniqueAddresses,
 } from "../support/sending-client.ts";
 
-const here = await isLocalService();
+const isLocal = await isLocalService();
 const inDays = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString();
 const one = () => uniqueAddresses(1)[0]!;
 /** Mail that does not go out while the tests run. */
 const later = { scheduledAt: inDays(1) };
 
 // All refused mail has this recipient, who must have no mail in the end.
-const nobody = one();
-let strict: SendingClient;
-let generous: SendingClient;
+const refusedAddress = one();
+let refusing: SendingClient;
+let accepting: SendingClient;
 beforeAll(async () => {
-  [strict, generous] = await Promise.all([createSendingClient(), createSendingClient()]);
+  [refusing, accepting] = await Promise.all([createSendingClient(), createSendingClient()]);
 });
 
 /** An object whose JSON has exactly this number of bytes. */
@@ -34,12 +34,12 @@ const files = (n: number) =>
   Array.from({ length: n }, (_, i) => ({ filename: `${i}.txt`, content: "aGVsbG8=" }));
 const headers = (n: number) =>
   Object.fromEntries(Array.from({ length: n }, (_, i) => [`X-Header-${i}`, "value"]));
-const people = (n: number) => uniqueAddresses(n).map((to) => ({ to }));
+const createRecipients = (n: number) => uniqueAddresses(n).map((to) => ({ to }));
 const MB = 1024 * 1024;
 
 type Refusal = [what: string, fields: object, path: string];
 
-const ofContent: Refusal[] = [
+const contentRefusals: Refusal[] = [
   ["a subject of more than one line", { subject: "Hello\r\nBcc: all@example.com" }, "subject"],
   ["a subject of 999 characters", { subject: "x".repeat(999) }, "subject"],
   ["an empty subject", { subject: "" }, "subject"],
@@ -140,8 +140,8 @@ const ofContent: Refusal[] = [
 ];
 
 describe("the error names the field of", () => {
-  test.each(ofContent)("%s", async (_, fields, path) => {
-    const { status, body } = await strict.sendBatch([{ to: nobody }], fields);
+  test.each(contentRefusals)("%s", async (_, fields, path) => {
+    const { status, body } = await refusing.sendBatch([{ to: refusedAddress }], fields);
     expect([status, body.details?.[0]?.path]).toEqual([400, path]);
     expect(body.error).toMatch(/\w/);
   });
@@ -171,33 +171,36 @@ describe("the error names the field of", () => {
     ],
     ["a template that is no id", { templateId: "one" }, "templateId"],
   ])("a single mail with %s", async (_, fields, path) => {
-    const { status, body } = await strict.send({ to: nobody, ...fields });
+    const { status, body } = await refusing.send({ to: refusedAddress, ...fields });
     expect([status, body.details?.[0]?.path]).toEqual([400, path]);
   });
 
   test("html that does not parse, with its line", async () => {
-    const { body } = await strict.send({ to: nobody, html: "<p>\n<b>\n{{ name | nonsense }}" });
+    const { body } = await refusing.send({
+      to: refusedAddress,
+      html: "<p>\n<b>\n{{ name | nonsense }}",
+    });
     expect(body.error).toMatch(/^html is not valid Liquid \(line 3\)/);
   });
 
   test.each([
     ["no recipients", []],
-    ["recipients that are no list", { to: nobody }],
+    ["recipients that are no list", { to: refusedAddress }],
     [
       "recipients that are all invalid",
-      [{ to: "x" }, {}, { to: `${nobody}\r\nBcc: all@example.com` }],
+      [{ to: "x" }, {}, { to: `${refusedAddress}\r\nBcc: all@example.com` }],
     ],
   ])("%s", async (_, recipients) => {
-    const { status, body } = await strict.sendBatch(recipients);
+    const { status, body } = await refusing.sendBatch(recipients);
     expect([status, body.details?.[0]?.path]).toEqual([400, expect.stringMatching(/^recipients/)]);
   });
 });
 
 test("a recipient with a number that cannot be stored is refused; among others it is rejected alone", async () => {
-  const poisoned = { to: nobody, metadata: { n: 2 ** 53 } };
-  const { status, body } = await strict.sendBatch([poisoned]);
+  const poisoned = { to: refusedAddress, metadata: { n: 2 ** 53 } };
+  const { status, body } = await refusing.sendBatch([poisoned]);
   expect([status, body.details?.[0]?.path]).toEqual([400, "recipients.0.metadata.n"]);
-  const among = await generous.sendBatch([{ to: one() }, poisoned], later);
+  const among = await accepting.sendBatch([{ to: one() }, poisoned], later);
   expect(among.body.data).toMatchObject({
     accepted: 1,
     rejected: 1,
@@ -210,24 +213,24 @@ test("a recipient with a number that cannot be stored is refused; among others i
 
 test("too many recipients or attachments are limit_exceeded, with the field", async () => {
   const tooMany: [object, string][] = [
-    [{ recipients: people(1001) }, "recipients"],
+    [{ recipients: createRecipients(1001) }, "recipients"],
     [{ attachments: files(21) }, "attachments"],
   ];
   for (const [fields, path] of tooMany) {
-    const { status, body } = await strict.sendBatch([{ to: nobody }], fields);
+    const { status, body } = await refusing.sendBatch([{ to: refusedAddress }], fields);
     expect([status, body.code, body.details?.[0]?.path]).toEqual([400, "limit_exceeded", path]);
   }
 });
 
 test("files over 10 MB, over 25 MB together, or over the provider's limit are refused", async () => {
-  const tooBig = await strict.send({ to: nobody, attachments: [file(10 * MB + 1)] });
+  const tooBig = await refusing.send({ to: refusedAddress, attachments: [file(10 * MB + 1)] });
   expect([tooBig.status, tooBig.body.code, tooBig.body.details?.[0]?.path]).toEqual([
     400,
     "limit_exceeded",
     "attachments.0.content",
   ]);
-  const tooMuch = await strict.send({
-    to: nobody,
+  const tooMuch = await refusing.send({
+    to: refusedAddress,
     attachments: [file(10 * MB), file(10 * MB), file(5 * MB + 1)],
   });
   expect([tooMuch.status, tooMuch.body.code, tooMuch.body.details?.[0]?.path]).toEqual([
@@ -237,11 +240,11 @@ test("files over 10 MB, over 25 MB together, or over the provider's limit are re
   ]);
   // Postmark accepts 7,000,000 bytes.
   expect(
-    (await generous.send({ to: one(), ...later, attachments: [file(7_000_001)] })).status,
+    (await accepting.send({ to: one(), ...later, attachments: [file(7_000_001)] })).status,
   ).toBe(400);
-  expectStatus(202, await generous.send({ to: one(), ...later, attachments: [file(6_999_990)] }));
+  expectStatus(202, await accepting.send({ to: one(), ...later, attachments: [file(6_999_990)] }));
   const upload = (size: number) =>
-    strict.call("POST", "/attachments", { filename: "a", type: "text/plain", size });
+    refusing.call("POST", "/attachments", { filename: "a", type: "text/plain", size });
   expect([(await upload(10 * MB)).status, (await upload(10 * MB + 1)).status]).toEqual([201, 400]);
 });
 
@@ -249,12 +252,12 @@ test("a body of 40 MB, one that is not a JSON object and one of another type are
   const raw = async (body: string | Uint8Array<ArrayBuffer>, type = "application/json") => {
     const options = {
       raw: body,
-      headers: { authorization: `Bearer ${strict.apiKey}`, "content-type": type },
+      headers: { authorization: `Bearer ${refusing.apiKey}`, "content-type": type },
     };
-    const { status, body: said } = await request("POST", "/send", {}, options);
-    return [status, said.code];
+    const { status, body: error } = await request("POST", "/send", {}, options);
+    return [status, error.code];
   };
-  expect(await raw(`{"to":"${nobody}","html":"${"x".repeat(40 * MB)}"}`)).toEqual([
+  expect(await raw(`{"to":"${refusedAddress}","html":"${"x".repeat(40 * MB)}"}`)).toEqual([
     413,
     "payload_too_large",
   ]);
@@ -278,21 +281,21 @@ test("records of another organization and unknown ids are a 404", async () => {
   ];
   for (const fields of foreign) {
     for (const answer of [
-      await strict.sendBatch([{ to: nobody }], fields),
-      await generous.sendBatch([{ to: nobody }], fields),
+      await refusing.sendBatch([{ to: refusedAddress }], fields),
+      await accepting.sendBatch([{ to: refusedAddress }], fields),
     ])
       expect([answer.status, answer.body.code], JSON.stringify(fields)).toEqual([404, "not_found"]);
   }
 });
 
 test("sending needs a valid key and a sending config", async () => {
-  for (const as of ["nobody", { key: "pm_live_wrong" }] as const) {
-    const { status, body } = await strict.sendBatch([{ to: nobody }], {}, { as });
+  for (const as of ["anonymous", { key: "pm_live_wrong" }] as const) {
+    const { status, body } = await refusing.sendBatch([{ to: refusedAddress }], {}, { as });
     expect([status, body.error]).toEqual([401, "Unauthorized"]);
   }
   const { call } = await signedUp();
   const none = await call("POST", "/send", {
-    to: nobody,
+    to: refusedAddress,
     fromEmail: "shop@pennymail.test",
     subject: "s",
     html: "h",
@@ -301,11 +304,11 @@ test("sending needs a valid key and a sending config", async () => {
 });
 
 test("refused mail is not stored, listed or sent", async () => {
-  expect(await strict.sends()).toMatchObject({ sends: [], pagination: { total: 0 } });
-  if (!here) return;
+  expect(await refusing.sends()).toMatchObject({ sends: [], pagination: { total: 0 } });
+  if (!isLocal) return;
   await runUntilIdle();
-  expect(await strict.sends()).toMatchObject({ sends: [], pagination: { total: 0 } });
-  expect(await listInbox(nobody)).toEqual([]);
+  expect(await refusing.sends()).toMatchObject({ sends: [], pagination: { total: 0 } });
+  expect(await listInbox(refusedAddress)).toEqual([]);
 });
 
 test("values exactly at their limits are accepted", async () => {
@@ -322,23 +325,23 @@ test("values exactly at their limits are accepted", async () => {
     { secure: false },
   ];
   for (const fields of at)
-    expectStatus(202, await generous.sendBatch(people(1), { ...later, ...fields }));
+    expectStatus(202, await accepting.sendBatch(createRecipients(1), { ...later, ...fields }));
   expectStatus(
     202,
-    await generous.send({
+    await accepting.send({
       to: one(),
       ...later,
       metadata: { a: "x".repeat(485), b: "x".repeat(500) },
     }),
   );
-  const { body } = expectStatus(202, await generous.sendBatch(people(1000), later));
+  const { body } = expectStatus(202, await accepting.sendBatch(createRecipients(1000), later));
   expect(body.data).toMatchObject({ accepted: 1000, rejected: 0 });
 });
 
 test("invalid recipients of a batch are rejected alone, and results keep the order", async () => {
-  const good = people(2);
+  const good = createRecipients(2);
   const bad = [
-    { to: `${nobody}\r\nBcc: all@example.com` },
+    { to: `${refusedAddress}\r\nBcc: all@example.com` },
     { to: 7 },
     { to: one(), variables: object(10_001) },
     { to: one(), toName: "two\nlines" },
@@ -346,7 +349,7 @@ test("invalid recipients of a batch are rejected alone, and results keep the ord
     { to: one(), trackOpens: "yes" },
     { to: good[0]!.to.toUpperCase() },
   ];
-  const { body } = expectStatus(202, await generous.sendBatch([good[0], ...bad, good[1]], later));
+  const { body } = expectStatus(202, await accepting.sendBatch([good[0], ...bad, good[1]], later));
   const { accepted, rejected, results } = body.data;
   expect([accepted, rejected]).toEqual([2, 7]);
   expect(results.map(({ status }) => status)).toEqual([
@@ -364,13 +367,13 @@ test("a warning names variables of inline html that have no value", async () => 
     subject: "{{ greeting }} {{ email }}",
     html: "{{ order.total }} {{ tip | default: 0 }} {% if vip %}!{% endif %}",
   };
-  const told = async (variables: object) =>
-    expectStatus(202, await generous.send({ to: one(), ...later, ...fields, variables })).body
+  const readWarnings = async (variables: object) =>
+    expectStatus(202, await accepting.send({ to: one(), ...later, ...fields, variables })).body
       .warnings ?? [];
-  expect(await told({})).toContainEqual(
+  expect(await readWarnings({})).toContainEqual(
     expect.stringMatching(/have no value: greeting, order.total$/),
   );
-  expect((await told({ greeting: "Hi", order: { total: 1 } })).join()).not.toContain(
+  expect((await readWarnings({ greeting: "Hi", order: { total: 1 } })).join()).not.toContain(
     "without a value",
   );
 });
@@ -380,18 +383,20 @@ test("a warning names the variable name without toName, but never the variable e
     subject: "{{ name }} {{ email }}",
     html: "{% for one in items %}{{ one.title }}{% endfor %}{{ items.size }}{{ a[b].c }}",
   };
-  const told = async (more: object) => {
+  const readWarnings = async (more: object) => {
     const variables = { items: [], a: {}, b: 1 };
     return (
-      expectStatus(202, await generous.send({ to: one(), ...later, ...fields, variables, ...more }))
-        .body.warnings ?? []
+      expectStatus(
+        202,
+        await accepting.send({ to: one(), ...later, ...fields, variables, ...more }),
+      ).body.warnings ?? []
     ).join();
   };
-  expect(await told({})).toMatch(/have no value: name$/);
+  expect(await readWarnings({})).toMatch(/have no value: name$/);
   for (const more of [{ toName: "Ada" }, { variables: { name: "Ada", items: [], a: {}, b: 1 } }])
-    expect(await told(more)).not.toContain("without a value");
+    expect(await readWarnings(more)).not.toContain("without a value");
   const recipients = [{ to: one(), toName: "Ada" }, { to: one() }];
-  const batch = await generous.sendBatch(recipients, {
+  const batch = await accepting.sendBatch(recipients, {
     ...later,
     ...fields,
     variables: { items: [], a: {}, b: 1 },
@@ -400,14 +405,14 @@ test("a warning names the variable name without toName, but never the variable e
 });
 
 test("missing variables, unknown fields and an unverified sender are warnings, and the mail is accepted", async () => {
-  const { body: made } = await generous.call<{ id: number }>("POST", "/templates", {
+  const { body: made } = await accepting.call<{ id: number }>("POST", "/templates", {
     name: "T",
     subject: "For {{ firstName }}",
     html: "{{ order.total }} {{ order.id }} {{ code }} {{ tip | default: 0 }} {% if vip %}!{% endif %}",
   });
   const { warnings } = expectStatus(
     202,
-    await generous.sendBatch([{ to: one(), variables: { code: 1 } }, { to: one() }], {
+    await accepting.sendBatch([{ to: one(), variables: { code: 1 } }, { to: one() }], {
       ...later,
       templateId: made.data.id,
       subject: undefined,

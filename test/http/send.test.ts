@@ -15,7 +15,7 @@ import {
   uniqueAddresses,
 } from "../support/sending-client.ts";
 
-const here = await isLocalService();
+const isLocal = await isLocalService();
 const inDays = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString();
 const one = () => uniqueAddresses(1)[0]!;
 const ended = ["sent", "delivered"];
@@ -59,7 +59,7 @@ test("a mail is accepted at once, and can be read before and after it is sent", 
     provider: "postmark",
   });
   expect(["queued", "sending", ...ended]).toContain(first.status);
-  if (!here) return;
+  if (!isLocal) return;
   await runUntilIdle();
   expect(ended).toContain((await row(from, id)).status);
   expect(await listInbox(to)).toMatchObject([
@@ -89,7 +89,7 @@ test("fromEmail selects the sending config with the address, or a verified one o
     fromEmail: "else@pennymail.test",
   });
   expect([other.status, other.body.code]).toEqual([400, "no_sending_config"]);
-  if (!here) return;
+  if (!isLocal) return;
   await runUntilIdle();
   expect(await listInbox(to)).toMatchObject([
     { from: { email: "SHOP@pennymail.test", name: "Other" } },
@@ -127,18 +127,18 @@ test("a batch sends each recipient a separate mail and is listed by its id", asy
     body.data.results.slice(0, 2).map(({ id }) => id),
   );
   expect(listed.sends.map(({ subject }) => subject)).toEqual(["1", "2"]);
-  if (!here) return;
+  if (!isLocal) return;
   await runUntilIdle();
   expect((await listInbox(ada!)).map(({ text }) => text)).toEqual(["Ada"]);
   expect((await listInbox(bob!)).map(({ text }) => text)).toEqual(["you"]);
 });
 
-test.runIf(here)("uploaded and inline attachments arrive unchanged with each mail", async () => {
+test.runIf(isLocal)("uploaded and inline attachments arrive unchanged with each mail", async () => {
   const [uploaded, inline] = [randomBytes(300_000), randomBytes(1000)];
-  const asked = { filename: "big.pdf", type: "application/pdf", size: uploaded.length };
+  const uploadRequest = { filename: "big.pdf", type: "application/pdf", size: uploaded.length };
   const place = expectStatus(
     201,
-    await from.call<{ uploadId: string; uploadUrl: string }>("POST", "/attachments", asked),
+    await from.call<{ uploadId: string; uploadUrl: string }>("POST", "/attachments", uploadRequest),
   ).body.data;
   const [ada, bob] = uniqueAddresses(2);
   const attachments = [
@@ -155,7 +155,7 @@ test.runIf(here)("uploaded and inline attachments arrive unchanged with each mai
   expect(put.status).toBe(200);
   const other = expectStatus(
     201,
-    await from.call<typeof place>("POST", "/attachments", { ...asked, size: 10 }),
+    await from.call<typeof place>("POST", "/attachments", { ...uploadRequest, size: 10 }),
   ).body.data;
   await fetch(other.uploadUrl, {
     method: "PUT",
@@ -198,24 +198,24 @@ test("an upload of another organization cannot be sent", async () => {
 });
 
 test("a send to a suppressed address fails and is not mailed", async () => {
-  const [gone, ok] = uniqueAddresses(2);
-  expectStatus(201, await from.call("POST", "/suppressions", { email: gone }));
+  const [suppressed, ok] = uniqueAddresses(2);
+  expectStatus(201, await from.call("POST", "/suppressions", { email: suppressed }));
   const { data: single, warnings } = expectStatus(
     202,
-    await from.send({ to: gone!.toUpperCase() }),
+    await from.send({ to: suppressed!.toUpperCase() }),
   ).body;
   expect(single.status).toBe("failed");
   expect(warnings).toEqual([expect.stringContaining("is suppressed")]);
   expect(await row(from, single.id)).toMatchObject({ status: "failed", error: "suppressed" });
-  const batch = expectStatus(202, await from.sendBatch([{ to: gone }, { to: ok }])).body.data;
+  const batch = expectStatus(202, await from.sendBatch([{ to: suppressed }, { to: ok }])).body.data;
   expect(batch).toMatchObject({
     accepted: 1,
     rejected: 1,
     results: [{ status: "failed", error: "suppressed" }, { status: "queued" }],
   });
-  if (!here) return;
+  if (!isLocal) return;
   await runUntilIdle();
-  expect(await listInbox(gone!)).toEqual([]);
+  expect(await listInbox(suppressed!)).toEqual([]);
   expect(await listInbox(ok!)).toHaveLength(1);
 });
 
@@ -245,7 +245,7 @@ test("scheduled mail waits and can be cancelled until it is sent", async () => {
   expect((await row(from, batch.results[1]!.id!)).status).toBe("scheduled");
   const past = expectStatus(202, await from.send({ to: one(), scheduledAt: inDays(-1) })).body.data;
   expect(past.status).toBe("queued");
-  if (here) await runUntilIdle();
+  if (isLocal) await runUntilIdle();
   expect((await from.call("POST", `/sends/${past.id}/cancel`)).status).toBe(409);
 });
 
@@ -259,15 +259,17 @@ test("the same Idempotency-Key and body send once; another body is refused", asy
   expect(first.headers.get("idempotent-replayed")).toBeNull();
   expect((await from.send({ to, subject: "Other" }, key)).body.code).toBe("idempotency_mismatch");
   const batchKey = { headers: { "idempotency-key": crypto.randomUUID() } };
-  const people = uniqueAddresses(3).map((email) => ({ email }));
-  const answers = await Promise.all([1, 2, 3, 4].map(() => from.sendBatch(people, {}, batchKey)));
+  const newContacts = uniqueAddresses(3).map((email) => ({ email }));
+  const answers = await Promise.all(
+    [1, 2, 3, 4].map(() => from.sendBatch(newContacts, {}, batchKey)),
+  );
   expect(new Set(answers.map(({ status }) => status)).difference(new Set([202, 409])).size).toBe(0);
   const accepted = answers.filter(({ status }) => status === 202);
   expect(new Set(accepted.map(({ body }) => body.data.batchId)).size).toBe(1);
-  if (!here) return;
+  if (!isLocal) return;
   await runUntilIdle();
   expect(await listInbox(to)).toHaveLength(1);
-  expect(await listInbox(people[0]!.email)).toHaveLength(1);
+  expect(await listInbox(newContacts[0]!.email)).toHaveLength(1);
 });
 
 test("GET /sends lists each send once, by page or cursor, while others are sent", async () => {
@@ -352,7 +354,7 @@ test("another organization sees no sends, and an API key of a site only those of
     201,
     await client.call<{ id: number }>("POST", "/sites", { name: "Other" }),
   ).body.data;
-  const mine = expectStatus(
+  const siteSends = expectStatus(
     202,
     await client.send({ to: one(), siteId: client.siteId, scheduledAt: inDays(1) }),
   ).body.data;
@@ -362,7 +364,7 @@ test("another organization sees no sends, and an API key of a site only those of
   );
   const own = expectStatus(202, await client.send({ to: one(), scheduledAt: inDays(1) }, bound))
     .body.data;
-  expect((await client.call("GET", `/sends/${mine.id}`, undefined, bound)).status).toBe(403);
+  expect((await client.call("GET", `/sends/${siteSends.id}`, undefined, bound)).status).toBe(403);
   const listed = expectStatus(200, await client.call<SendPage>("GET", "/sends", undefined, bound))
     .body.data;
   expect(listed.sends).toMatchObject([{ id: own.id, siteId: other.id }]);
@@ -373,7 +375,7 @@ test("another organization sees no sends, and an API key of a site only those of
   );
 });
 
-test.runIf(here)(
+test.runIf(isLocal)(
   "a refused mail fails with the provider's error; a delayed one is sent in the end",
   async () => {
     const rejected = `rejected+${crypto.randomUUID()}@simulator.pennymail.test`;

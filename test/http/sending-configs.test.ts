@@ -125,12 +125,12 @@ test("a config is created, read, listed and deleted, and no response has a secre
 
   const removed = await client.call("DELETE", `/sending-configs/${id}`);
   expect([removed.status, removed.body.data]).toEqual([200, { id, deleted: true }]);
-  for (const gone of [
+  for (const missingFallback of [
     client.call("GET", `/sending-configs/${id}`),
     change(client, id, {}),
     verify(client, id),
   ])
-    expect((await gone).status).toBe(404);
+    expect((await missingFallback).status).toBe(404);
 });
 
 test("a fallback is another config of the organization, which is not deleted while it is used", async () => {
@@ -430,26 +430,34 @@ test.runIf(atHome)(
     const client = await signedUp();
     expectStatus(
       200,
-      await client.call("POST", "/auth/forgot-password", { email: client.email }, { as: "nobody" }),
+      await client.call(
+        "POST",
+        "/auth/forgot-password",
+        { email: client.email },
+        { as: "anonymous" },
+      ),
     );
     await fetch(`${origin}/_local/settle`, { method: "POST" });
-    const [mail, ...others] = await mailsTo(client.email);
-    expect(others).toEqual([]);
+    const [mail, ...otherMails] = await mailsTo(client.email);
+    expect(otherMails).toEqual([]);
     const { text } = await read<{ text: string }>(`/inbox/${mail!.id}`);
     const [, token] = /reset-password\?token=([\w-]+)/.exec(text) ?? [];
     const again = { token, password: "a much newer horse" };
-    expectStatus(200, await client.call("POST", "/auth/reset-password", again, { as: "nobody" }));
+    expectStatus(
+      200,
+      await client.call("POST", "/auth/reset-password", again, { as: "anonymous" }),
+    );
     expectStatus(
       200,
       await client.call(
         "POST",
         "/auth/login",
         { email: client.email, password: again.password },
-        { as: "nobody" },
+        { as: "anonymous" },
       ),
     );
     expect(
-      (await client.call("POST", "/auth/reset-password", again, { as: "nobody" })).status,
+      (await client.call("POST", "/auth/reset-password", again, { as: "anonymous" })).status,
     ).toBe(400);
   },
 );

@@ -384,7 +384,7 @@ describe("enrollments", () => {
 });
 
 describe("the webhook", () => {
-  const tell = async (url: string, body: unknown) => {
+  const callWebhook = async (url: string, body: unknown) => {
     const response = await fetch(url, {
       method: "POST",
       headers: { "content-type": "application/json" },
@@ -401,14 +401,16 @@ describe("the webhook", () => {
     const { id, webhookUrl } = await make(client);
     await add(client, id, { type: "delay", delayMinutes: 60 });
     const ann = { email: "Ann@x.com", firstName: "Ann", customFields: { plan: "pro" } };
-    const first = await tell(webhookUrl, { ...ann, action: "enroll" });
+    const first = await callWebhook(webhookUrl, { ...ann, action: "enroll" });
     expect(first).toEqual({
       status: 200,
       body: {
         data: { action: "enroll", contactId: expect.any(Number), changed: true, reason: null },
       },
     });
-    expect(await tell(webhookUrl, ann)).toMatchObject({ body: { data: { changed: false } } });
+    expect(await callWebhook(webhookUrl, ann)).toMatchObject({
+      body: { data: { changed: false } },
+    });
     const { contactId } = first.body.data;
     const found = expectStatus(200, await client.call("GET", `/contacts/${contactId}`)).body.data;
     expect(found).toMatchObject({
@@ -416,22 +418,22 @@ describe("the webhook", () => {
       firstName: "Ann",
       customFields: { plan: "pro" },
     });
-    expect(await tell(webhookUrl, { email: "ann@x.com", action: "cancel" })).toMatchObject({
+    expect(await callWebhook(webhookUrl, { email: "ann@x.com", action: "cancel" })).toMatchObject({
       body: { data: { contactId, changed: true } },
     });
-    expect(await tell(webhookUrl, { email: "ann@x.com", action: "cancel" })).toMatchObject({
+    expect(await callWebhook(webhookUrl, { email: "ann@x.com", action: "cancel" })).toMatchObject({
       status: 200,
       body: { data: { changed: false } },
     });
-    expect(await tell(webhookUrl, { email: "no@x.com", action: "cancel" })).toMatchObject({
+    expect(await callWebhook(webhookUrl, { email: "no@x.com", action: "cancel" })).toMatchObject({
       body: { data: { contactId: null, changed: false } },
     });
-    expect((await tell(webhookUrl, { email: "nobody" })).status).toBe(400);
+    expect((await callWebhook(webhookUrl, { email: "nobody" })).status).toBe(400);
     expectStatus(
       200,
       await client.call("PUT", `/contacts/${contactId}`, { status: "unsubscribed" }),
     );
-    expect(await tell(webhookUrl, ann)).toMatchObject({
+    expect(await callWebhook(webhookUrl, ann)).toMatchObject({
       status: 200,
       body: { data: { changed: false, reason: "The contact is unsubscribed" } },
     });
@@ -440,13 +442,14 @@ describe("the webhook", () => {
       await client.call<Sequence>("POST", `/sequences/${id}/webhook/rotate`),
     ).body.data.webhookUrl;
     expect(rotated).not.toBe(webhookUrl);
-    expect((await tell(webhookUrl, ann)).status).toBe(404);
+    expect((await callWebhook(webhookUrl, ann)).status).toBe(404);
     expect(
-      (await tell(`${rotated.slice(0, -1)}${rotated.endsWith("A") ? "B" : "A"}`, ann)).status,
+      (await callWebhook(`${rotated.slice(0, -1)}${rotated.endsWith("A") ? "B" : "A"}`, ann))
+        .status,
     ).toBe(404);
-    expect((await tell(rotated, ann)).status).toBe(200);
+    expect((await callWebhook(rotated, ann)).status).toBe(200);
     expectStatus(200, await client.call("DELETE", `/sequences/${id}`));
-    expect((await tell(rotated, ann)).status).toBe(404);
+    expect((await callWebhook(rotated, ann)).status).toBe(404);
   });
 });
 
@@ -464,7 +467,7 @@ describe("playbooks", () => {
       200,
       await client.call<{
         playbooks: { id: number; key: string; emails: number; steps: object[] }[];
-      }>("GET", "/sequences/playbooks", undefined, { as: "nobody" }),
+      }>("GET", "/sequences/playbooks", undefined, { as: "anonymous" }),
     ).body.data;
     expect(playbooks.map(({ key }) => key)).toEqual([
       "welcome",

@@ -36,7 +36,7 @@ interface SoakRun {
 
 // Takes several minutes: SOAK=1 npx vitest run --project http test/http/soak.test.ts
 test.runIf(process.env.SOAK)(
-  "20,000 mails with service kills, provider failures, and duplicated and reordered events leave all counts equal",
+  "20,000 mails with kills, provider failures and unreliable webhooks leave all counts equal",
   { timeout: 1_800_000 },
   async () => {
     const dataDir = await mkdtemp(join(tmpdir(), "pennymail-soak-"));

@@ -208,10 +208,10 @@ test.each([
     { code: "limit_exceeded" },
     400,
   ],
-])("an import of %s %.20j returns %j", async (type, raw, told, status) => {
+])("an import of %s %.20j returns %j", async (type, raw, expected, status) => {
   const answer = await upload(refusing, raw, type);
   expect(answer.status).toBe(status);
-  expect({ ...answer.body, ...(answer.body.data as object) }).toMatchObject(told);
+  expect({ ...answer.body, ...(answer.body.data as object) }).toMatchObject(expected);
 });
 
 test("the list is exported as CSV or JSON, complete or in parts", async () => {

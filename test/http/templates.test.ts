@@ -533,7 +533,9 @@ describe("access", () => {
   });
   test("requests need a credential, and API keys need the scope", async () => {
     const client = await signedUp();
-    expect((await client.call("GET", "/templates", undefined, { as: "nobody" })).status).toBe(401);
+    expect((await client.call("GET", "/templates", undefined, { as: "anonymous" })).status).toBe(
+      401,
+    );
     const as = { key: await client.newKey({ scopes: ["templates:read"] }) };
     expect((await client.call("GET", "/templates", undefined, { as })).status).toBe(200);
     expect(await client.call("POST", "/templates", minimal, { as })).toMatchObject({

@@ -38,13 +38,13 @@ test.skipIf(new URL(inject("baseUrl")).hostname !== "127.0.0.1")(
       data: { providers: Record<string, { credentials: object; webhookSecret: string }> };
     };
     const recipient = uniqueEmail();
-    const told = await travel({
+    const result = await travel({
       baseUrl: inject("baseUrl"),
       email: uniqueEmail(),
       recipient,
       ...data.providers.postmark,
     });
-    expect(told).toMatchObject({
+    expect(result).toMatchObject({
       send: {
         toEmail: recipient,
         subject: "Hello Ann",
@@ -64,7 +64,7 @@ test.skipIf(new URL(inject("baseUrl")).hostname !== "127.0.0.1")(
     const named = { send: "SendDetail", campaign: "CampaignDetail", refusal: "Problem" } as const;
     for (const [name, id] of Object.entries(named))
       expect(
-        check({ $ref: `#/components/schemas/${id}` }, told[name as keyof typeof named]),
+        check({ $ref: `#/components/schemas/${id}` }, result[name as keyof typeof named]),
       ).toEqual([]);
   },
 );

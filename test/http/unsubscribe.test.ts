@@ -16,8 +16,8 @@ const body = "List-Unsubscribe=One-Click";
 const post = (
   url: string,
   headers: Record<string, string> = { "content-type": form },
-  said: string | null = body,
-) => fetch(url, { method: "POST", headers, body: said, redirect: "manual" });
+  content: string | null = body,
+) => fetch(url, { method: "POST", headers, body: content, redirect: "manual" });
 
 describe.each(["resend", "mandrill"] as const)("mail through %s", (provider) => {
   test("has List-Unsubscribe headers, an unsubscribe link and the sender", async () => {
@@ -49,10 +49,10 @@ describe("one click", () => {
     ["without a body", {}, null],
   ])(
     "%s unsubscribes at once, without a cookie, a page or a redirect, and may come again",
-    async (_, headers, said) => {
+    async (_, headers, payload) => {
       const { oneClickUrl, status } = await sendNewsletter(service);
       for (let n = 0; n < 2; n++) {
-        const answer = await post(oneClickUrl, headers, said);
+        const answer = await post(oneClickUrl, headers, payload);
         expect([answer.status, await answer.json()]).toEqual([
           200,
           { data: { unsubscribed: true } },
@@ -106,9 +106,9 @@ describe("the page", () => {
     ["es-MX", "es", "¿Darse de baja?"],
     ["xx, en;q=0.1", "en", "Unsubscribe?"],
     ["", "en", "Unsubscribe?"],
-  ])("asks in the language of %s", async (wish, language, title) => {
+  ])("asks in the language of %s", async (acceptLanguage, language, title) => {
     const { unsubscribePageUrl: link, email } = await sendNewsletter(service);
-    const answer = await page(link, { headers: { "accept-language": wish } });
+    const answer = await page(link, { headers: { "accept-language": acceptLanguage } });
     const text = await answer.text();
     expect([
       answer.status,
@@ -132,8 +132,10 @@ describe("the page", () => {
 
   test("unsubscribes and resubscribes with its form", async () => {
     const { unsubscribePageUrl: link, status } = await sendNewsletter(service);
-    const sent = async (said: string) =>
-      (await page(link, { method: "POST", headers: { "content-type": form }, body: said })).text();
+    const sent = async (content: string) =>
+      (
+        await page(link, { method: "POST", headers: { "content-type": form }, body: content })
+      ).text();
     expect(await sent("")).toContain("You are unsubscribed");
     expect(await status()).toBe("unsubscribed");
     expect(await (await page(link)).text()).toContain("You are unsubscribed");
@@ -169,24 +171,28 @@ describe("the page", () => {
   test("responds with JSON to programs of any origin", async () => {
     const { unsubscribePageUrl: link, email, status } = await sendNewsletter(service);
     const json = { accept: "application/json" };
-    const told = (state: string) => ({
+    const statusBody = (state: string) => ({
       data: { email, siteName: "Søren & Sons", state, everything: false },
     });
-    const asked = await page(link, { headers: json });
+    const statusPage = await page(link, { headers: json });
     expect([
-      asked.headers.get("content-type"),
-      asked.headers.get("access-control-allow-origin"),
+      statusPage.headers.get("content-type"),
+      statusPage.headers.get("access-control-allow-origin"),
     ]).toEqual(["application/json; charset=utf-8", "*"]);
-    expect(await asked.json()).toEqual(told("subscribed"));
-    const said = (fields: unknown) =>
+    expect(await statusPage.json()).toEqual(statusBody("subscribed"));
+    const payload = (fields: unknown) =>
       page(link, {
         method: "POST",
         headers: { "content-type": "application/json" },
         body: JSON.stringify(fields),
       });
-    expect(await (await said({})).json()).toEqual(told("unsubscribed"));
-    expect(await (await said({ action: "resubscribe" })).json()).toEqual(told("subscribed"));
-    expect(await (await said({ action: "unsubscribe" })).json()).toEqual(told("unsubscribed"));
+    expect(await (await payload({})).json()).toEqual(statusBody("unsubscribed"));
+    expect(await (await payload({ action: "resubscribe" })).json()).toEqual(
+      statusBody("subscribed"),
+    );
+    expect(await (await payload({ action: "unsubscribe" })).json()).toEqual(
+      statusBody("unsubscribed"),
+    );
     expect(await status()).toBe("unsubscribed");
     const preflight = await fetch(link, {
       method: "OPTIONS",
@@ -205,14 +211,14 @@ describe("the page", () => {
     [400, "application/json", '{"action', "invalid_json"],
     [400, form, "action=delete", "validation_failed"],
     [413, form, `a=${"x".repeat(17_000)}`, "payload_too_large"],
-  ])("responds %i to an invalid %s", async (wanted, type, said, code) => {
+  ])("responds %i to an invalid %s", async (expectedStatus, type, payload, code) => {
     const { unsubscribePageUrl: link, status } = await sendNewsletter(service);
     const answer = await page(link, {
       method: "POST",
       headers: { "content-type": type },
-      body: said,
+      body: payload,
     });
-    expect([answer.status, await answer.json()]).toMatchObject([wanted, { code }]);
+    expect([answer.status, await answer.json()]).toMatchObject([expectedStatus, { code }]);
     expect(await status()).toBe("subscribed");
   });
 });
@@ -249,12 +255,12 @@ test("marketing mail without a physical address is refused if the organization r
 });
 
 test("an unsubscribe is recorded once in the send, the events and the webhooks", async () => {
-  const there: CustomerEndpoint = await startCustomerEndpoint();
+  const endpoint: CustomerEndpoint = await startCustomerEndpoint();
   const { client, oneClickUrl, unsubscribePageUrl, sendId, contactId, email } =
     await sendNewsletter(service);
   expectStatus(
     201,
-    await client.call("POST", "/webhooks", { url: there.url, events: ["unsubscribe"] }),
+    await client.call("POST", "/webhooks", { url: endpoint.url, events: ["unsubscribe"] }),
   );
   await post(oneClickUrl);
   await post(unsubscribePageUrl);
@@ -268,12 +274,12 @@ test("an unsubscribe is recorded once in the send, the events and the webhooks",
     await client.call<{ events: object[] }>("GET", "/events?type=unsubscribe"),
   ).body.data.events;
   expect(listed).toMatchObject([{ sendId, toEmail: email, type: "unsubscribe" }]);
-  await expect.poll(() => there.deliveries.length, { timeout: 10_000 }).toBe(1);
-  expect(JSON.parse(there.deliveries[0]!.body)).toMatchObject({
+  await expect.poll(() => endpoint.deliveries.length, { timeout: 10_000 }).toBe(1);
+  expect(JSON.parse(endpoint.deliveries[0]!.body)).toMatchObject({
     event: "unsubscribe",
     sendId,
     contactId,
     email,
   });
-  there.close();
+  endpoint.close();
 });

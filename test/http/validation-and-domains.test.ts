@@ -117,6 +117,6 @@ test("stock photos that are not configured get an error, and an unsaved photo ge
     body: { error: expect.stringContaining("PEXELS_API_KEY") },
   });
   expect(
-    await call("GET", `/photos/1/1-${"0".repeat(40)}.jpg`, undefined, { as: "nobody" }),
+    await call("GET", `/photos/1/1-${"0".repeat(40)}.jpg`, undefined, { as: "anonymous" }),
   ).toMatchObject({ status: 404 });
 });

@@ -197,7 +197,7 @@ test("a creation repeated with its Idempotency-Key creates one endpoint and does
 test("another organization cannot read, change, test or rotate an endpoint", async () => {
   const [owner, stranger] = await Promise.all([signedUp(), signedUp()]);
   const { id } = await added(owner);
-  const asked: [string, string, object?][] = [
+  const requests: [string, string, object?][] = [
     ["GET", `/webhooks/${id}`],
     ["PUT", `/webhooks/${id}`, { active: false }],
     ["DELETE", `/webhooks/${id}`],
@@ -206,10 +206,10 @@ test("another organization cannot read, change, test or rotate an endpoint", asy
     ["POST", `/webhooks/${id}/test`, {}],
     ["POST", `/webhooks/${id}/rotate-secret`],
   ];
-  for (const [method, path, body] of asked)
+  for (const [method, path, body] of requests)
     expect([path, (await stranger.call(method, path, body)).status]).toEqual([path, 404]);
   const bound = await owner.newKey({ siteId: owner.siteId });
-  for (const [method, path, body] of asked) {
+  for (const [method, path, body] of requests) {
     const { status, body: answer } = await owner.call(method, path, body, { as: { key: bound } });
     expect([path, status, answer.code]).toEqual([path, 403, "site_forbidden"]);
   }
@@ -262,14 +262,18 @@ afterAll(async () => {
 });
 
 async function listening(answer: CustomerEndpoint["answer"] = 200, fields: object = {}) {
-  const there = await startCustomerEndpoint(answer);
-  open.push(there);
+  const endpoint = await startCustomerEndpoint(answer);
+  open.push(endpoint);
   const client = await signedUp({ service: service.url });
-  return { there, client, ...(await added(client, { url: there.url, events: types, ...fields })) };
+  return {
+    endpoint,
+    client,
+    ...(await added(client, { url: endpoint.url, events: types, ...fields })),
+  };
 }
 
 test("a test calls the endpoint like an event and returns its response", async () => {
-  const { there, client, id, secret } = await listening(204, { events: ["click", "bounce"] });
+  const { endpoint, client, id, secret } = await listening(204, { events: ["click", "bounce"] });
   const trying = async (body: object = {}) =>
     (await client.call<Tested>("POST", `/webhooks/${id}/test`, body)).body.data;
   expect(await trying()).toEqual({
@@ -284,26 +288,26 @@ test("a test calls the endpoint like an event and returns its response", async (
     event: "spam_report",
     delivered: true,
   });
-  there.answer = 503;
+  endpoint.answer = 503;
   expect(await trying()).toMatchObject({
     delivered: false,
     responseStatus: 503,
     error: "The endpoint responded with status 503",
   });
-  there.close();
+  endpoint.close();
   expect(await trying()).toMatchObject({
     delivered: false,
     responseStatus: null,
     error: expect.stringContaining("ECONNREFUSED"),
   });
-  expect(there.deliveries.map(({ event }) => event.event)).toEqual([
+  expect(endpoint.deliveries.map(({ event }) => event.event)).toEqual([
     "click",
     "spam_report",
     "click",
   ]);
-  expect(new Set(there.deliveries.map(({ headers }) => headers["webhook-id"])).size).toBe(3);
-  for (const heard of there.deliveries) {
-    expect(Object.keys(heard.event)).toEqual([
+  expect(new Set(endpoint.deliveries.map(({ headers }) => headers["webhook-id"])).size).toBe(3);
+  for (const delivery of endpoint.deliveries) {
+    expect(Object.keys(delivery.event)).toEqual([
       "event",
       "sendId",
       "contactId",
@@ -311,8 +315,8 @@ test("a test calls the endpoint like an event and returns its response", async (
       "timestamp",
     ]);
     expect([
-      hasValidSignature(heard, secret),
-      hasStandardSignature(heard, toWhsec(secret)),
+      hasValidSignature(delivery, secret),
+      hasStandardSignature(delivery, toWhsec(secret)),
     ]).toEqual([true, true]);
   }
   expect(
@@ -325,7 +329,7 @@ test("a test calls the endpoint like an event and returns its response", async (
 });
 
 test("after a rotation, both secrets verify a call", async () => {
-  const { there, client, id, secret: old } = await listening();
+  const { endpoint, client, id, secret: old } = await listening();
   const { secret, previousSecretUntil } = expectStatus(
     200,
     await client.call<Webhook>("POST", `/webhooks/${id}/rotate-secret`),
@@ -333,14 +337,14 @@ test("after a rotation, both secrets verify a call", async () => {
   expect(secret).toMatch(/^[0-9a-f]{64}$/);
   expect(Date.parse(previousSecretUntil!) - Date.now()).toBeGreaterThan(23 * 3600_000);
   await client.call("POST", `/webhooks/${id}/test`, {});
-  const [heard] = there.deliveries;
+  const [delivery] = endpoint.deliveries;
   expect([
-    hasValidSignature(heard!, secret),
-    hasValidSignature(heard!, old, "x-webhook-signature-previous"),
+    hasValidSignature(delivery!, secret),
+    hasValidSignature(delivery!, old, "x-webhook-signature-previous"),
   ]).toEqual([true, true]);
   expect([
-    hasStandardSignature(heard!, toWhsec(secret)),
-    hasStandardSignature(heard!, toWhsec(old)),
+    hasStandardSignature(delivery!, toWhsec(secret)),
+    hasStandardSignature(delivery!, toWhsec(old)),
   ]).toEqual([true, true]);
   expect((await client.call("GET", `/webhooks/${id}`)).text).not.toContain(secret);
 });
@@ -373,7 +377,7 @@ const mailed = async ({ call }: TestClient, recipients: string[]) =>
 const settled = () => fetch(`${service.url}/_local/settle`, { method: "POST" });
 
 test("events of a mail are delivered, listed in pages, and can be redelivered", async () => {
-  const { there, client, id, secret } = await listening(({ event }) =>
+  const { endpoint, client, id, secret } = await listening(({ event }) =>
     event.event === "bounce" ? 500 : 200,
   );
   await sending(client);
@@ -384,18 +388,21 @@ test("events of a mail are delivered, listed in pages, and can be redelivered", 
     "bounced+1",
     "bounced+2",
   ]);
-  await expect.poll(() => there.deliveries.length, { timeout: 10_000 }).toBeGreaterThanOrEqual(5);
+  await expect
+    .poll(() => endpoint.deliveries.length, { timeout: 10_000 })
+    .toBeGreaterThanOrEqual(5);
   await settled();
-  const told = there.deliveries.filter(({ event }) => event.event === "delivered");
-  expect(told.map(({ event }) => event.sendId).toSorted()).toEqual(sendIds.slice(0, 3));
-  expect(told[0]!.event).toEqual({
+  const delivered = endpoint.deliveries.filter(({ event }) => event.event === "delivered");
+  expect(delivered.map(({ event }) => event.sendId).toSorted()).toEqual(sendIds.slice(0, 3));
+  expect(delivered[0]!.event).toEqual({
     event: "delivered",
     sendId: expect.any(Number),
     contactId: null,
     email: expect.stringContaining("delivered+"),
     timestamp: expect.stringMatching(/\.\d{3}Z$/),
   });
-  for (const heard of there.deliveries) expect(hasValidSignature(heard, secret)).toBe(true);
+  for (const delivery of endpoint.deliveries)
+    expect(hasValidSignature(delivery, secret)).toBe(true);
 
   const list = async (query = "") =>
     expectStatus(200, await client.call<Listed>("GET", `/webhooks/${id}/deliveries?${query}`)).body
@@ -422,7 +429,7 @@ test("events of a mail are delivered, listed in pages, and can be redelivered", 
   expect(paged).toEqual(all);
   expect((await list("limit=2&page=2")).deliveries).toEqual(all.slice(2, 4));
 
-  there.answer = 200;
+  endpoint.answer = 200;
   const [one, other] = [failing[0]!, all.find(({ event }) => event === "delivered")!];
   for (const { id: deliveryId } of [one, other]) {
     const answer = await client.call<Delivery>(
@@ -441,7 +448,7 @@ test("events of a mail are delivered, listed in pages, and can be redelivered", 
   await expect.poll(() => statusOf(other.id), { timeout: 5000 }).toBe("delivered");
   const idsOf = (sendId: number) =>
     new Set(
-      there.deliveries
+      endpoint.deliveries
         .filter(({ event }) => event.sendId === sendId)
         .map(({ headers }) => headers["webhook-id"]),
     );

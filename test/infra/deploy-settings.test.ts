@@ -63,9 +63,9 @@ describe("account", () => {
   afterEach(() => vi.unstubAllEnvs());
 
   test("returns its concurrency limit to a signed request", async () => {
-    const asked: { url: string | undefined; authorization: string | undefined }[] = [];
+    const requests: { url: string | undefined; authorization: string | undefined }[] = [];
     const lambda = createServer(({ url, headers: { authorization } }, response) => {
-      asked.push({ url, authorization });
+      requests.push({ url, authorization });
       response.end(
         JSON.stringify({
           AccountLimit: { ConcurrentExecutions: 10 },
@@ -84,11 +84,11 @@ describe("account", () => {
       problems: [],
     });
     lambda.close();
-    expect(asked.map(({ url }) => url).toSorted()).toEqual([
+    expect(requests.map(({ url }) => url).toSorted()).toEqual([
       "/2016-08-19/account-settings",
       "/v2/email/account",
     ]);
-    const [lambdaCall] = asked.filter(({ url }) => url?.startsWith("/2016"));
+    const [lambdaCall] = requests.filter(({ url }) => url?.startsWith("/2016"));
     expect(lambdaCall?.authorization).toMatch(
       /^AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE\/\d{8}\/eu-west-1\/lambda\/aws4_request,/,
     );

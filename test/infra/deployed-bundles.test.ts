@@ -62,7 +62,7 @@ test("sign up, store credentials, and send single and bulk mail", async () => {
     await call("POST", "/send/batch", { fromEmail: from, templateId: template.id, recipients }),
   );
   await stage.work();
-  await stage.tick("drain-due-work");
+  await stage.runSchedule("drain-due-work");
   await stage.work();
   expect(await listMailTo(stage.sandbox, "ann@example.com")).toMatchObject([
     { subject: "One", text: expect.stringContaining("Hello") },
@@ -77,9 +77,9 @@ test("sign up, store credentials, and send single and bulk mail", async () => {
 
 test("receive provider events and forward them to the customer's endpoint", async () => {
   const { call } = client;
-  const told: string[] = [];
+  const received: string[] = [];
   const endpoint = createServer((request, response) => {
-    request.on("data", (part) => told.push(String(part))).on("end", () => response.end());
+    request.on("data", (part) => received.push(String(part))).on("end", () => response.end());
   });
   await new Promise<void>((listening) => endpoint.listen(0, "127.0.0.1", listening));
   const url = `http://127.0.0.1:${(endpoint.address() as AddressInfo).port}/hook`;
@@ -114,7 +114,7 @@ test("receive provider events and forward them to the customer's endpoint", asyn
     status: "delivered",
     events: [{ type: "delivered" }],
   });
-  expect(told.map((body) => JSON.parse(body))).toMatchObject([{ event: "delivered" }]);
+  expect(received.map((body) => JSON.parse(body))).toMatchObject([{ event: "delivered" }]);
 });
 
 test("store large bodies and uploads in the bucket", async () => {
@@ -143,7 +143,7 @@ test("recognize failed conditions, although SDK error classes are left out of th
     "POST",
     "/auth/signup",
     { email: client.email, password: client.password },
-    { as: "nobody" },
+    { as: "anonymous" },
   );
   expect(again).toMatchObject({ status: 409, body: { code: "email_taken" } });
 });

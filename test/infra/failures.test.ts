@@ -51,7 +51,7 @@ interface Run {
   log: { level: string; message: string; error?: { stack: string } }[];
 }
 
-async function run(
+async function invokeBundle(
   bundle: string,
   event: object,
   settings: Record<string, string> = env,
@@ -83,14 +83,14 @@ const errorsIn = ({ log }: Run) => log.filter(({ level }) => level === "ERROR");
 describe("a request", () => {
   test("that its role does not allow is a 500 without details, and the log names our file and line", async () => {
     answer = { status: 400, type: "AccessDeniedException" };
-    const ran = await run("http/sites", request);
-    expect(ran.result.statusCode).toBe(500);
-    expect(JSON.parse(ran.result.body)).toEqual({
+    const outcome = await invokeBundle("http/sites", request);
+    expect(outcome.result.statusCode).toBe(500);
+    expect(JSON.parse(outcome.result.body)).toEqual({
       error: "The request failed because of an internal error",
       code: "internal",
       requestId: "r-1",
     });
-    const [error] = errorsIn(ran);
+    const [error] = errorsIn(outcome);
     expect(error).toMatchObject({ message: "request failed" });
     expect(error!.error!.stack).toMatch(/shared\/[\w/-]+\.ts:\d+:\d+/);
   });
@@ -105,9 +105,9 @@ describe("a request", () => {
       headers: {},
     };
     // The setting BUCKET_NAME is missing.
-    const ran = await run("http/stock-photos", photo);
-    expect(ran.result.statusCode).toBe(500);
-    expect(errorsIn(ran)[0]!.error!.stack).toMatch(/shared\/adapters\/s3\/objects\.ts:\d+:\d+/);
+    const outcome = await invokeBundle("http/stock-photos", photo);
+    expect(outcome.result.statusCode).toBe(500);
+    expect(errorsIn(outcome)[0]!.error!.stack).toMatch(/shared\/adapters\/s3\/objects\.ts:\d+:\d+/);
   });
 
   test.each([
@@ -115,16 +115,16 @@ describe("a request", () => {
     ["out of service", { status: 500, type: "InternalServerError" }],
   ])("to a table that is %s is a 503 with Retry-After", async (_, failing) => {
     answer = failing;
-    const { result } = await run("http/sites", request);
+    const { result } = await invokeBundle("http/sites", request);
     expect(result.statusCode).toBe(503);
     expect(Number(result.headers["retry-after"])).toBeGreaterThan(0);
   });
 
   test("to a function with a missing setting is a 500, and the log names the setting", async () => {
     const { TABLE_NAME: _, ...lacking } = env;
-    const ran = await run("http/sites", request, lacking);
-    expect(ran.result.statusCode).toBe(500);
-    expect(errorsIn(ran)[0]!.error!.stack).toContain("TABLE_NAME");
+    const outcome = await invokeBundle("http/sites", request, lacking);
+    expect(outcome.result.statusCode).toBe(500);
+    expect(errorsIn(outcome)[0]!.error!.stack).toContain("TABLE_NAME");
   });
 });
 
@@ -143,9 +143,9 @@ test("an unreadable message of a batch fails alone, and the others are handled",
     message("3", good(3)),
     message("4", good(4)),
   ];
-  const ran = await run(`queue/${queues.report.name}`, { Records });
-  const failures = errorsIn(ran).map(({ message: text }) => text);
+  const outcome = await invokeBundle(`queue/${queues.report.name}`, { Records });
+  const failures = errorsIn(outcome).map(({ message: text }) => text);
   expect(failures.filter((text) => text === "message unreadable")).toHaveLength(1);
   expect(failures.filter((text) => text === "message failed")).toHaveLength(3);
-  expect(ran.result.batchItemFailures).toHaveLength(4);
+  expect(outcome.result.batchItemFailures).toHaveLength(4);
 });

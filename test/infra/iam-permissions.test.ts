@@ -90,7 +90,7 @@ describe("permissions", () => {
   });
 
   test("a function has the name of the table, bucket or key exactly if it has a permission for it", () => {
-    const told = {
+    const environment = {
       dynamodb: "TABLE_NAME",
       s3: "BUCKET_NAME",
       kms: "KMS_KEY_ID",
@@ -99,7 +99,7 @@ describe("permissions", () => {
     for (const bundle of bundles) {
       const services = servicesOf(service.permissionsOf(bundle));
       const known = service.functions().get(bundle)!.Properties.Environment.Variables;
-      for (const [name, setting] of Object.entries(told))
+      for (const [name, setting] of Object.entries(environment))
         expect(setting in known, `${bundle} ${setting}`).toBe(services.has(name));
     }
   });

@@ -21,7 +21,7 @@ test("every stack has fewer than 450 resources", () => {
 });
 
 test("600 endpoints in 50 groups, 18 queues and 12 schedules stay below the limit", () => {
-  const tables = grown({ groups: 50, routes: 600, queues: 18, ticks: 12 });
+  const tables = grown({ groups: 50, routes: 600, queues: 18, schedules: 12 });
   const context = {
     stage: "prod",
     alarmEmail: "ops@example.com",
@@ -50,7 +50,7 @@ function grown(n: {
   groups: number;
   routes: number;
   queues: number;
-  ticks: number;
+  schedules: number;
 }): ServiceDefinition {
   const work = async () => {};
   const one = { returns: z.null(), handle: async () => null };
@@ -63,6 +63,6 @@ function grown(n: {
     groups: numbers(n.groups).map((i) => routeGroup(`g${i}`, routesOf(i))),
     queues: Object.fromEntries(many.map((queue) => [queue.name, queue])),
     workers: many.map((queue) => handleEach(queue, work)),
-    schedules: numbers(n.ticks).map((i) => everyMinutes(1, `t${i}`, work)),
+    schedules: numbers(n.schedules).map((i) => everyMinutes(1, `t${i}`, work)),
   };
 }

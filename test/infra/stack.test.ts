@@ -56,8 +56,8 @@ describe("gateway", () => {
     const functions = dev.functions();
     for (const { name, routes } of serviceTables.groups)
       for (const { path } of routes) {
-        const asked = path.replace(/{\w+}/g, "7");
-        expect(routeFor(asked).target, path).toBe(functions.get(`http/${name}`)?.id);
+        const requestPath = path.replace(/{\w+}/g, "7");
+        expect(routeFor(requestPath).target, path).toBe(functions.get(`http/${name}`)?.id);
       }
     expect(routeFor("/api/v1/no-such-thing").target).toBe(functions.get("http/fallback")?.id);
   });
@@ -201,10 +201,10 @@ describe("queues", () => {
     expect(sources).toHaveLength(Object.keys(serviceTables.queues).length);
     for (const queue of Object.values(serviceTables.queues)) {
       const fn = functions.get(`queue/${queue.name}`);
-      const [source, ...others] = sources.filter(
+      const [source, ...otherSources] = sources.filter(
         ({ FunctionName }) => logicalIdOf(FunctionName) === fn?.id,
       );
-      expect(others, queue.name).toEqual([]);
+      expect(otherSources, queue.name).toEqual([]);
       expect(source?.FunctionResponseTypes, queue.name).toEqual(["ReportBatchItemFailures"]);
       expect(source?.BatchSize, queue.name).toBe(queue.batch);
       expect(source?.ScalingConfig.MaximumConcurrency, queue.name).toBe(
@@ -523,7 +523,7 @@ describe("functions", () => {
       DEFAULT_PLAN: "free",
     });
     expect(Environment.Variables).not.toHaveProperty("SYSTEM_SENDER");
-    const told = synthesizeStack(dist, {
+    const template = synthesizeStack(dist, {
       signup: "open",
       defaultPlan: "growth",
       allowedOrigins: "https://a.example",
@@ -531,7 +531,9 @@ describe("functions", () => {
       systemSenderSecret: "pennymail/sender",
       providerUrls: '{"ses": "https://ses.stand-in.example"}',
     });
-    expect(told.functions().get("http/account")!.Properties.Environment.Variables).toMatchObject({
+    expect(
+      template.functions().get("http/account")!.Properties.Environment.Variables,
+    ).toMatchObject({
       SIGNUP: "open",
       DEFAULT_PLAN: "growth",
       ALLOWED_ORIGINS: "https://a.example",

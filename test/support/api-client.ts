@@ -71,7 +71,7 @@ export interface TestCallOptions extends TestRequestOptions {
    * The credential of the request, by default the API key. `{ key }` is another API key, and
    * `{ cookie }` another session.
    */
-  as?: "key" | "session" | "nobody" | { key: string } | { cookie: string };
+  as?: "key" | "session" | "anonymous" | { key: string } | { cookie: string };
 }
 
 export interface TestClient {
@@ -115,7 +115,7 @@ export async function signedUp({
   const cookie = sessionCookie(signup);
   let apiKey = "";
   const credentialHeaders = (as: NonNullable<TestCallOptions["as"]>): Record<string, string> => {
-    if (as === "nobody") return {};
+    if (as === "anonymous") return {};
     if (as === "session") return { cookie };
     if (as === "key") return { authorization: `Bearer ${apiKey}` };
     return "key" in as ? { authorization: `Bearer ${as.key}` } : { cookie: as.cookie };

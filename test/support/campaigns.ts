@@ -30,8 +30,8 @@ const workers: QueueWorker[] = [send, lane, drain, campaignWorker, fanOut];
 export const useVirtualQueues = virtual.useVirtualQueues;
 export const runWorkers = (
   options: Parameters<typeof virtual.runWorkers>[1] = {},
-  some: QueueWorker[] = workers,
-): Promise<void> => virtual.runWorkers(some, options);
+  selectedWorkers: QueueWorker[] = workers,
+): Promise<void> => virtual.runWorkers(selectedWorkers, options);
 
 export interface CampaignSender extends mailroom.TestSender {
   listId: number;
@@ -67,7 +67,7 @@ export async function insertListMembers(
   n: number,
   extraFields: (i: number) => object = () => ({}),
 ): Promise<number[]> {
-  const word = crypto.randomUUID().slice(0, 8);
+  const prefix = crypto.randomUUID().slice(0, 8);
   const ids = await nextContactIds(n);
   const items = ids.map((id, i) => {
     const {
@@ -75,7 +75,7 @@ export async function insertListMembers(
       tags: __,
       lists: ___,
       ...fields
-    } = newContact(`${word}-${i}@example.com`, { firstName: `P${i}` });
+    } = newContact(`${prefix}-${i}@example.com`, { firstName: `P${i}` });
     return {
       ...createItem(fields, { orgId, siteId, id, tags: [], lists: [listId], suppressed: false }),
       ...extraFields(i),

@@ -10,7 +10,7 @@ import { KmsClient } from "../../shared/adapters/kms/client.ts";
 import { SqsClient } from "../../shared/adapters/sqs/client.ts";
 import * as clock from "../../shared/clock.ts";
 import { everything, seed } from "./extent.ts";
-import { chancesOf, sampleOf } from "./seeded-random.ts";
+import { randomOfTest, sampleOf } from "./seeded-random.ts";
 
 interface WorkerRun {
   crashAtStep: number;
@@ -42,14 +42,14 @@ export async function runUntilCrash(
   when: CrashMoment,
   work: () => Promise<unknown>,
 ): Promise<CrashResult> {
-  const life: WorkerRun = { crashAtStep, when, steps: [], crashed: false, pendingCalls: new Set() };
+  const run: WorkerRun = { crashAtStep, when, steps: [], crashed: false, pendingCalls: new Set() };
   try {
-    await currentRun.run(life, work);
+    await currentRun.run(run, work);
   } catch (error) {
-    if (!life.crashed) throw error;
+    if (!run.crashed) throw error;
   }
-  await Promise.allSettled(life.pendingCalls);
-  return { crashed: life.crashed, steps: life.steps };
+  await Promise.allSettled(run.pendingCalls);
+  return { crashed: run.crashed, steps: run.steps };
 }
 
 /** A pause is longer than any lease. */
@@ -59,13 +59,13 @@ const pauseSeconds = 15 * 60 - 10;
  * Runs a worker that is paused before or after its `pausesAt`-th step, like a process that is
  * stopped and continued. Its leases expire, `meanwhile` runs, and then the worker continues.
  */
-async function paused(
+async function runWithPause(
   pausesAt: number,
   when: CrashMoment,
   work: () => Promise<unknown>,
   meanwhile: () => Promise<unknown>,
 ): Promise<CrashResult> {
-  const life: WorkerRun = {
+  const run: WorkerRun = {
     crashAtStep: pausesAt,
     when,
     steps: [],
@@ -73,9 +73,9 @@ async function paused(
     pendingCalls: new Set(),
     meanwhile,
   };
-  await currentRun.run(life, work);
-  await Promise.allSettled(life.pendingCalls);
-  return { crashed: life.steps.length >= pausesAt, steps: life.steps };
+  await currentRun.run(run, work);
+  await Promise.allSettled(run.pendingCalls);
+  return { crashed: run.steps.length >= pausesAt, steps: run.steps };
 }
 
 type CrashScenario = (
@@ -86,27 +86,29 @@ type CrashScenario = (
  * Runs `scenario` once for each step of its worker, and crashes the worker at that step. Returns
  * the steps of a worker that does not crash.
  */
-export const crashAtEveryStep = (story: CrashScenario): Promise<string[]> =>
-  atAll(story, runUntilCrash);
+export const crashAtEveryStep = (scenario: CrashScenario): Promise<string[]> =>
+  runAtAllSteps(scenario, runUntilCrash);
 
 /**
  * For slow scenarios: crashes the worker at a sample of its steps, which depends on the seed of the
  * run (`SEED=`, printed when the run starts). `npm run test:all` crashes it at every step.
  */
-export const crashAtSomeSteps = (story: CrashScenario): Promise<string[]> =>
-  (everything ? atAll : atSample)(story, runUntilCrash);
+export const crashAtSomeSteps = (scenario: CrashScenario): Promise<string[]> =>
+  (everything ? runAtAllSteps : runAtSampledSteps)(scenario, runUntilCrash);
 
 /**
  * Like `crashAtSomeSteps`, but the worker is paused while `meanwhile` runs, and then continues.
  */
 export const pausedAtSomeSteps = (
   meanwhile: () => Promise<unknown>,
-  story: CrashScenario,
+  scenario: CrashScenario,
 ): Promise<string[]> =>
-  (everything ? atAll : atSample)(story, (n, when, work) => paused(n, when, work, meanwhile));
+  (everything ? runAtAllSteps : runAtSampledSteps)(scenario, (n, when, work) =>
+    runWithPause(n, when, work, meanwhile),
+  );
 
 /** `npm run test:all` uses both, and `npm test` one of them. */
-export const interruptions = sampleOf(1, ["dies", "is paused"] as const, "interruptions");
+export const interruptions = sampleOf(1, ["crashes", "is paused"] as const, "interruptions");
 /**
  * Interrupts `work`. `rest` is the work of other workers: after the crash, or during the pause and
  * again after it.
@@ -122,29 +124,40 @@ type Interrupt = (
  */
 export function interruptedAtSomeSteps(
   how: (typeof interruptions)[number],
-  story: (interrupt: Interrupt) => Promise<void>,
+  scenario: (interrupt: Interrupt) => Promise<void>,
 ): Promise<string[]> {
   let meanwhile: () => Promise<unknown>;
   const whole: CrashScenario = (kill) =>
-    story(async (work, rest) => {
+    scenario(async (work, rest) => {
       meanwhile = rest;
-      const fate = await kill(work);
+      const result = await kill(work);
       await rest();
-      return fate;
+      return result;
     });
-  return how === "dies" ? crashAtSomeSteps(whole) : pausedAtSomeSteps(() => meanwhile(), whole);
+  return how === "crashes" ? crashAtSomeSteps(whole) : pausedAtSomeSteps(() => meanwhile(), whole);
 }
 
-type Happens = (n: number, when: CrashMoment, work: () => Promise<unknown>) => Promise<CrashResult>;
-const deathsInSample = 2;
+type InterruptedRun = (
+  n: number,
+  when: CrashMoment,
+  work: () => Promise<unknown>,
+) => Promise<CrashResult>;
+const sampledCrashes = 2;
 
-async function atAll(story: CrashScenario, happens: Happens): Promise<string[]> {
+async function runAtAllSteps(
+  scenario: CrashScenario,
+  interruptedRun: InterruptedRun,
+): Promise<string[]> {
   const steps: string[] = [];
   for (const when of ["before", "after"] as const)
-    for (let n = 1, died = true; died; n++) {
-      const fate = await runStory(story, (work) => happens(n, when, work), `${when} step ${n}`);
-      died = fate.crashed;
-      if (!died) steps.push(...fate.steps.map((name) => `${when} ${name}`));
+    for (let n = 1, hasCrashed = true; hasCrashed; n++) {
+      const result = await runScenario(
+        scenario,
+        (work) => interruptedRun(n, when, work),
+        `${when} step ${n}`,
+      );
+      hasCrashed = result.crashed;
+      if (!hasCrashed) steps.push(...result.steps.map((name) => `${when} ${name}`));
     }
   return steps;
 }
@@ -153,21 +166,24 @@ async function atAll(story: CrashScenario, happens: Happens): Promise<string[]> 
  * One run without a crash counts the steps. Then the worker crashes at a step of the first half,
  * and in another run at a step of the second half.
  */
-async function atSample(story: CrashScenario, happens: Happens): Promise<string[]> {
-  const chance = chancesOf(expect.getState().currentTestName ?? "");
-  const survivor = await runStory(
-    story,
-    (work) => happens(Number.POSITIVE_INFINITY, "before", work),
+async function runAtSampledSteps(
+  scenario: CrashScenario,
+  interruptedRun: InterruptedRun,
+): Promise<string[]> {
+  const random = randomOfTest(expect.getState().currentTestName ?? "");
+  const survivor = await runScenario(
+    scenario,
+    (work) => interruptedRun(Number.POSITIVE_INFINITY, "before", work),
     "no step",
   );
   const count = survivor.steps.length;
-  const first = Math.floor(chance() * 2);
-  for (let i = 0; i < deathsInSample; i++) {
-    const n = 1 + Math.floor(((i + chance()) / deathsInSample) * count);
+  const first = Math.floor(random() * 2);
+  for (let i = 0; i < sampledCrashes; i++) {
+    const n = 1 + Math.floor(((i + random()) / sampledCrashes) * count);
     const when = (first + i) % 2 ? "after" : "before";
-    await runStory(
-      story,
-      (work) => happens(n, when, work),
+    await runScenario(
+      scenario,
+      (work) => interruptedRun(n, when, work),
       `${when} step ${n} of ${count} (SEED=${seed})`,
     );
   }
@@ -176,67 +192,70 @@ async function atSample(story: CrashScenario, happens: Happens): Promise<string[
   );
 }
 
-async function runStory(
-  story: CrashScenario,
+async function runScenario(
+  scenario: CrashScenario,
   kill: (work: () => Promise<unknown>) => Promise<CrashResult>,
   where: string,
 ): Promise<CrashResult> {
-  let fate: CrashResult | undefined;
+  let result: CrashResult | undefined;
   try {
-    await story(async (work) => {
-      fate = await kill(work);
-      return fate;
+    await scenario(async (work) => {
+      result = await kill(work);
+      return result;
     });
   } catch (error) {
-    throw new Error(`Dead or paused ${where}, ${fate?.steps.at(-1)}: ${(error as Error).message}`, {
-      cause: error,
-    });
+    throw new Error(
+      `Crashed or paused ${where}, ${result?.steps.at(-1)}: ${(error as Error).message}`,
+      {
+        cause: error,
+      },
+    );
   }
-  return fate!;
+  return result!;
 }
 
 /** Makes a call as a step of the current worker. */
 async function countStep<T>(name: string, makeCall: () => Promise<T>): Promise<T> {
-  const life = currentRun.getStore();
-  if (!life) return makeCall();
-  if (life.crashed) throw new InjectedCrash();
-  await life.pause;
-  const mine = life.steps.push(name) === life.crashAtStep;
-  if (life.meanwhile) return pausing(life, mine, makeCall);
-  if (mine && life.when === "before") {
-    life.crashed = true;
+  const run = currentRun.getStore();
+  if (!run) return makeCall();
+  if (run.crashed) throw new InjectedCrash();
+  await run.pause;
+  const isCrashStep = run.steps.push(name) === run.crashAtStep;
+  if (run.meanwhile) return callWithPause(run, isCrashStep, makeCall);
+  if (isCrashStep && run.when === "before") {
+    run.crashed = true;
     throw new InjectedCrash();
   }
   const call = makeCall();
-  life.pendingCalls.add(call);
-  const answer = await call.finally(() => life.pendingCalls.delete(call));
-  life.crashed ||= mine;
-  if (life.crashed) throw new InjectedCrash();
+  run.pendingCalls.add(call);
+  const answer = await call.finally(() => run.pendingCalls.delete(call));
+  run.crashed ||= isCrashStep;
+  if (run.crashed) throw new InjectedCrash();
   return answer;
 }
 
-async function pausing<T>(
-  life: WorkerRun,
+async function callWithPause<T>(
+  run: WorkerRun,
   isCrashStep: boolean,
   makeCall: () => Promise<T>,
 ): Promise<T> {
-  if (isCrashStep && life.when === "before") await standingStill(life);
+  if (isCrashStep && run.when === "before") await pauseWorker(run);
   const call = makeCall();
-  life.pendingCalls.add(call);
-  const answer = await call.finally(() => life.pendingCalls.delete(call));
-  if (isCrashStep && life.when === "after") await standingStill(life);
+  run.pendingCalls.add(call);
+  const answer = await call.finally(() => run.pendingCalls.delete(call));
+  if (isCrashStep && run.when === "after") await pauseWorker(run);
   // Concurrent calls of a paused process get their responses when it continues.
-  await life.pause;
+  await run.pause;
   return answer;
 }
 
-async function standingStill(life: WorkerRun): Promise<void> {
-  life.pause = currentRun.exit(async () => {
-    await Promise.allSettled(life.pendingCalls);
+async function pauseWorker(run: WorkerRun): Promise<void> {
+  run.pause = currentRun.exit(async () => {
+    await Promise.allSettled(run.pendingCalls);
     clock.advanceClock(pauseSeconds);
-    await life.meanwhile!();
+    await run.meanwhile!();
   });
-  await life.pause;
+  await run.pause;
 }
 
 type SdkSend = (command: { constructor: { name: string } }, ...rest: never[]) => Promise<unknown>;

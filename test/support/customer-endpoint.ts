@@ -23,7 +23,9 @@ export interface CustomerEndpoint {
   url: string;
   deliveries: ReceivedDelivery[];
   /** The response to a delivery. */
-  answer: EndpointAnswer | ((heard: ReceivedDelivery) => EndpointAnswer | Promise<EndpointAnswer>);
+  answer:
+    | EndpointAnswer
+    | ((delivery: ReceivedDelivery) => EndpointAnswer | Promise<EndpointAnswer>);
   /** The largest number of concurrent calls. */
   maxConcurrent: number;
   close(): void;
@@ -37,13 +39,13 @@ export async function startCustomerEndpoint(
     state.maxConcurrent = Math.max(state.maxConcurrent, ++open);
     response.once("close", () => open--);
     const body = await text(request);
-    const heard: ReceivedDelivery = {
+    const delivery: ReceivedDelivery = {
       headers: request.headers as ReceivedDelivery["headers"],
       body,
       event: JSON.parse(body),
     };
-    state.deliveries.push(heard);
-    const status = typeof state.answer === "function" ? await state.answer(heard) : state.answer;
+    state.deliveries.push(delivery);
+    const status = typeof state.answer === "function" ? await state.answer(delivery) : state.answer;
     if (status === "cut") request.socket.destroy();
     else if (status !== "hang") response.writeHead(status).end();
   });

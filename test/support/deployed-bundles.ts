@@ -27,7 +27,7 @@ export interface DeployedBundles {
   calls: AwsCall[];
   sandbox: Sandbox;
   /** Runs a schedule once. */
-  tick(name: string): Promise<void>;
+  runSchedule(name: string): Promise<void>;
   /** Runs workers until no message is left. */
   work(): Promise<void>;
   stop(): Promise<void>;
@@ -147,16 +147,26 @@ export async function startDeployedBundles(
     client.destroy();
     await Promise.all([...proxies.map((each) => each.stop()), sandbox.stop(), engines.stop()]);
   };
-  return { url: front.url, calls, sandbox, tick: (name) => run(`schedule/${name}`), work, stop };
+  return {
+    url: front.url,
+    calls,
+    sandbox,
+    runSchedule: (name) => run(`schedule/${name}`),
+    work,
+    stop,
+  };
 }
 
 /** Starts a proxy that forwards all requests to `target` and reports each call. */
-async function startRecordingProxy(target: string, tell: (call: Omit<AwsCall, "bundle">) => void) {
+async function startRecordingProxy(
+  target: string,
+  report: (call: Omit<AwsCall, "bundle">) => void,
+) {
   const server = createServer(async (request, response) => {
     const parts: Buffer[] = [];
     for await (const part of request) parts.push(part);
     const body = Buffer.concat(parts);
-    for (const call of readAwsCalls(request, body)) tell(call);
+    for (const call of readAwsCalls(request, body)) report(call);
     const {
       host,
       connection,

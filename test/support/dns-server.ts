@@ -83,7 +83,7 @@ function answerQuery(
   const [question] = questions;
   const { type, name } = question!;
   const host = name.toLowerCase();
-  const trouble = faults[`${type} ${host}`] ?? faults[host];
+  const fault = faults[`${type} ${host}`] ?? faults[host];
   const response = (
     flags: number,
     answers: messages.Answer[] = [],
@@ -97,17 +97,17 @@ function answerQuery(
       answers,
       authorities,
     });
-  if (trouble === "silent") return undefined;
-  if (trouble === "servfail" || trouble === "refused") return response(codes[trouble]);
-  if (trouble === "garbage") return Buffer.from("this is no message");
-  if (trouble === "stranger")
+  if (fault === "silent") return undefined;
+  if (fault === "servfail" || fault === "refused") return response(codes[fault]);
+  if (fault === "garbage") return Buffer.from("this is no message");
+  if (fault === "stranger")
     return messages.encode({
       type: "response",
       id,
       questions: [{ type: "A", name: "elsewhere.example" }],
     });
-  if ((trouble === "truncated" || trouble === "torn") && over === "udp") return response(truncated);
-  if (trouble === "torn") return undefined;
+  if ((fault === "truncated" || fault === "torn") && over === "udp") return response(truncated);
+  if (fault === "torn") return undefined;
   const answers = resolveAliases(records, type, host, ttlSeconds);
   const exists = Object.keys(records).some(
     (key) => key.endsWith(` ${host}`) || key.endsWith(`.${host}`),

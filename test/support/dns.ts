@@ -5,7 +5,7 @@ export interface Dns {
   /** The address for the setting DNS_SERVERS. */
   address: string;
   /** All queries so far, such as `A hooks.shop.example`. */
-  asked: string[];
+  queries: string[];
   close(): Promise<void>;
 }
 
@@ -16,20 +16,20 @@ const types: Record<number, string> = { 1: "A", 28: "AAAA" };
 
 /** `answers` has keys like `A hooks.shop.example`. Other names have no address. */
 export async function startDnsServer(answers: AnswersInTurn): Promise<Dns> {
-  const asked: string[] = [];
+  const queries: string[] = [];
   const socket = createSocket("udp4");
   socket.on("message", (query, { port, address }) => {
     const { name, type, end } = question(query);
     const key = `${types[type]} ${name}`;
-    const timesAsked = asked.filter((one) => one === key).length;
-    asked.push(key);
+    const timesAsked = queries.filter((one) => one === key).length;
+    queries.push(key);
     const answersInTurn = answers[key] ?? [[]];
     const addresses = answersInTurn[Math.min(timesAsked, answersInTurn.length - 1)];
     if (addresses) socket.send(response(query.subarray(0, end), type, addresses), port, address);
   });
   await new Promise<void>((resolve) => socket.bind(0, "127.0.0.1", resolve));
   const close = () => new Promise<void>((resolve) => socket.close(() => resolve()));
-  return { address: `127.0.0.1:${socket.address().port}`, asked, close };
+  return { address: `127.0.0.1:${socket.address().port}`, queries, close };
 }
 
 const headerBytes = 12;

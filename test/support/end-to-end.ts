@@ -1,6 +1,6 @@
-// Mail on its whole way: accepted, handed over, told of by its provider, counted, and told on to an
-// endpoint of the customer. With the real workers on virtual queues, so that a test may have
-// anybody die and anything fail; and with the books that must balance.
+// The whole path of mail: accepted, handed over, reported by its provider, counted, and forwarded
+// to a customer's endpoint. The workers run on virtual queues, so that a test can crash any of them
+// and inject faults, and then check that all counts agree.
 import { expect } from "vitest";
 import { providerWebhooks } from "../../functions/http/provider-webhooks.ts";
 import { worker as drain } from "../../functions/queue/drain.ts";
@@ -17,7 +17,7 @@ import * as webhooks from "../../shared/domain/webhooks/webhooks.ts";
 import type { QueueWorker } from "../../shared/kernel/queue-worker.ts";
 import { keys, ranges } from "../../shared/keys.ts";
 import { eventTypes } from "../../shared/providers/inbound/inbound-adapter.ts";
-import * as outages from "./adapter-faults.ts";
+import * as faults from "./adapter-faults.ts";
 import type { CrashResult } from "./crash-injection.ts";
 import { type CustomerEndpoint, startCustomerEndpoint } from "./customer-endpoint.ts";
 import type { FakeProviderMail } from "./fake-provider.ts";
@@ -28,20 +28,20 @@ import * as virtual from "./virtual-queues.ts";
 
 export const workers: QueueWorker[] = [send, lane, drain, providerEvents, forward];
 
-/** For `beforeAll`. */
+/** For `beforeAll`: creates the table and queues, and installs the fault hooks. */
 export async function prepareEndToEnd(): Promise<void> {
   Object.assign(process.env, { ALLOW_LOOPBACK_WEBHOOKS: "on", WEBHOOK_TIMEOUT_SECONDS: "0.5" });
   await virtual.useVirtualQueues();
-  outages.installFaultHooks();
+  faults.installFaultHooks();
 }
 
 type EndToEndProvider = "postmark" | "resend";
-type ProviderNewsKind = "delivered" | "bounce" | "open";
+type ProviderEventKind = "delivered" | "bounce" | "open";
 
-/** Something that the provider has to tell. */
+/** An event that the provider has to post. */
 interface PendingProviderEvent {
   id: string;
-  kind: ProviderNewsKind;
+  kind: ProviderEventKind;
   mail: FakeProviderMail;
   at: string;
 }
@@ -49,10 +49,10 @@ interface PendingProviderEvent {
 export interface EndToEndRun extends mailroom.TestSender {
   key: EndToEndProvider;
   endpoint: CustomerEndpoint;
-  /** Ids that callers were answered with. */
+  /** Ids of all responses to callers. */
   accepted: number[];
   pendingEvents: PendingProviderEvent[];
-  /** When it began (ISO 8601). */
+  /** Start of the run (ISO 8601). */
   since: string;
 }
 
@@ -82,21 +82,21 @@ export async function stopRun({ provider, endpoint }: EndToEndRun): Promise<void
 }
 
 type Work = () => Promise<unknown>;
-/** Does a piece of work, or dies over it. */
+/** Runs a piece of work, and may crash it. */
 export type CrashHook = (work: Work) => Promise<Partial<CrashResult> | unknown>;
 const withoutCrash: CrashHook = (work) => work();
 
 interface RequestCounts {
   singles?: number;
-  /** In 20 minutes. */
+  /** Number of mails that are due in 20 minutes. */
   scheduled?: number;
   batch?: number;
   kill?: CrashHook;
 }
 
 /**
- * Requests of callers, who ask anew until they hear that their mail was accepted. What was asked
- * before may be sent as well.
+ * Makes requests, and repeats each until it is accepted. A request without a response may have been
+ * accepted too.
  */
 export async function sendRequests(
   run: EndToEndRun,
@@ -136,8 +136,8 @@ async function retryUntilAccepted(
 }
 
 /**
- * The workers go on until nothing is left to do for the time; what fails on the way is tried again,
- * as a tick would.
+ * Runs workers until nothing is left to do within the time. After an error they run again, like
+ * with the next schedule.
  */
 export async function runWorkersFor({
   forSeconds = 6 * 3600,
@@ -153,19 +153,18 @@ export async function runWorkersFor({
     if (done) return;
     clock.advanceClock(60);
   }
-  throw new Error("The ticks never get through");
+  throw new Error("The workers never finish");
 }
 
 /**
- * What became of each mail that the provider has and has not yet told of: most arrive, some are
- * opened, some bounce.
+ * Creates events of the mails that have none yet: most are delivered, some are opened, some bounce.
  */
 export function createPendingEvents(run: EndToEndRun): PendingProviderEvent[] {
   const known = new Set(run.pendingEvents.map(({ mail }) => mail));
   const fresh = run.provider.mails.filter((mail) => !known.has(mail));
-  const news = fresh.flatMap((mail) => {
-    const arrived: ProviderNewsKind = mail.sendId % 6 === 0 ? "bounce" : "delivered";
-    const opened: ProviderNewsKind[] = mail.sendId % 3 === 1 ? ["open", "open"] : [];
+  const newEvents = fresh.flatMap((mail) => {
+    const arrived: ProviderEventKind = mail.sendId % 6 === 0 ? "bounce" : "delivered";
+    const opened: ProviderEventKind[] = mail.sendId % 3 === 1 ? ["open", "open"] : [];
     return [arrived, ...opened].map((kind, n) => ({
       id: `${kind}-${mail.sendId}-${n}`,
       kind,
@@ -173,17 +172,17 @@ export function createPendingEvents(run: EndToEndRun): PendingProviderEvent[] {
       at: clock.addSeconds(20 * n).toISOString(),
     }));
   });
-  run.pendingEvents.push(...news);
-  return news;
+  run.pendingEvents.push(...newEvents);
+  return newEvents;
 }
 
-/** The provider tells: it goes on with each until it hears 200, as providers do. */
+/** Posts the events like a provider, which repeats each until the response is 200. */
 export async function postEvents(
   run: EndToEndRun,
-  news: PendingProviderEvent[],
+  events: PendingProviderEvent[],
   { kill = withoutCrash }: { kill?: CrashHook } = {},
 ): Promise<void> {
-  for (const one of news) {
+  for (const one of events) {
     for (let tries = 0; ; tries++) {
       if (tries > 100) throw new Error("The provider would have given up");
       let status = 0;
@@ -197,23 +196,23 @@ export async function postEvents(
   }
 }
 
-const postOnce = ({ key, configId }: EndToEndRun, news: PendingProviderEvent) =>
+const postOnce = ({ key, configId }: EndToEndRun, event: PendingProviderEvent) =>
   invokeRoute(
     providerWebhooks,
     `POST /webhooks/${key}`,
-    webhookFormats[key](news, String(configId)),
+    webhookFormats[key](event, String(configId)),
   );
 
 const webhookFormats: Record<
   EndToEndProvider,
   (
-    news: PendingProviderEvent,
+    event: PendingProviderEvent,
     configId: string,
   ) => { raw: Buffer; headers: Record<string, string>; query: Record<string, string> }
 > = {
   postmark: ({ id, kind, mail, at }, configId) => {
     const common = { MessageID: `m-${mail.sendId}`, Metadata: { sendId: String(mail.sendId) } };
-    const records: Record<ProviderNewsKind, object> = {
+    const records: Record<ProviderEventKind, object> = {
       delivered: { RecordType: "Delivery", Recipient: mail.to, DeliveredAt: at },
       bounce: {
         RecordType: "Bounce",
@@ -231,7 +230,7 @@ const webhookFormats: Record<
     };
   },
   resend: ({ id, kind, mail, at }, configId) => {
-    const types: Record<ProviderNewsKind, string> = {
+    const types: Record<ProviderEventKind, string> = {
       delivered: "email.delivered",
       bounce: "email.bounced",
       open: "email.opened",
@@ -242,7 +241,7 @@ const webhookFormats: Record<
       headers: [{ name: "X-Send-Id", value: String(mail.sendId) }],
       ...(kind === "bounce" && { bounce: { type: "Permanent", message: "550 no such user" } }),
     };
-    // Svix's id is made from the body: the same on every try.
+    // The id of Svix is derived from the body, so it is the same at every attempt.
     const { headers, rawBody } = signResendNotice(
       JSON.stringify({ type: types[kind], created_at: at, nonce: id, data }),
       clock.now(),
@@ -265,19 +264,19 @@ export interface EndToEndBalance {
   mailed: number;
   events: number;
   counted: number;
-  announced: number;
-  heard: number;
+  webhookIds: number;
+  received: number;
 }
 
 /**
- * Whatever happened: nothing is lost, nothing is counted or mailed twice, and nothing waits any
- * more.
+ * Checks that nothing is lost, that nothing is counted or mailed twice, and that no work is left.
+ * Returns the counts.
  */
 export async function expectBalanced(run: EndToEndRun): Promise<EndToEndBalance> {
   const sends = await mailroom.listAllSends(run, 100);
   const by = (...statuses: Send["status"][]) =>
     sends.filter(({ status }) => statuses.includes(status));
-  const books = {
+  const counts = {
     accepted: sends.length,
     delivered: by("delivered").length,
     failed: by("failed").length,
@@ -286,19 +285,19 @@ export async function expectBalanced(run: EndToEndRun): Promise<EndToEndBalance>
     mailed: run.provider.mails.length,
   };
   expect(sends.map(({ id }) => id)).toEqual(expect.arrayContaining(run.accepted));
-  expect(books.delivered + books.failed + books.uncertain + books.queued).toBe(books.accepted);
-  expect(books.queued).toBe(0);
+  expect(counts.delivered + counts.failed + counts.uncertain + counts.queued).toBe(counts.accepted);
+  expect(counts.queued).toBe(0);
   expectMailsOnce(run, sends);
   const events = await expectEventsOnce(run);
   return {
-    ...books,
+    ...counts,
     ...events,
     ...(await expectDeliveriesOnce(run, events.events)),
     ...(await expectIdle(run)),
   };
 }
 
-/** Nobody got a mail twice, and each send says what became of its mail. */
+/** Checks that no mail went out twice, and that each send has the outcome of its mail. */
 function expectMailsOnce({ provider, pendingEvents }: EndToEndRun, sends: Send[]) {
   const mailed = new Map(provider.mails.map((mail) => [mail.sendId, mail]));
   expect(mailed.size).toBe(provider.mails.length);
@@ -322,7 +321,7 @@ function expectMailsOnce({ provider, pendingEvents }: EndToEndRun, sends: Send[]
   expect(sends.map(({ id }) => id)).toEqual(expect.arrayContaining([...mailed.keys()]));
 }
 
-/** Each event of the provider's is there once, and counted once. */
+/** Checks that each event of the provider is listed and counted once. */
 async function expectEventsOnce(run: EndToEndRun) {
   const { caller, siteId, pendingEvents } = run;
   const listed: string[] = [];
@@ -338,7 +337,7 @@ async function expectEventsOnce(run: EndToEndRun) {
   const expected = pendingEvents.map(({ kind, mail, at }) => `${kind} ${mail.sendId} ${at}`);
   expect(listed.toSorted()).toEqual(expected.toSorted());
   expect(total).toBe(expected.length);
-  const of = (kind: ProviderNewsKind) => pendingEvents.filter((one) => one.kind === kind);
+  const of = (kind: ProviderEventKind) => pendingEvents.filter((one) => one.kind === kind);
   const counts = await sumDayCounters(caller.orgId, siteId, run.since);
   const openers = new Set(of("open").map(({ mail }) => mail));
   const impliedToo = new Set([...of("delivered"), ...of("open")].map(({ mail }) => mail));
@@ -350,7 +349,7 @@ async function expectEventsOnce(run: EndToEndRun) {
   return { events: expected.length, counted: listed.length };
 }
 
-/** Summed over the days on which they were counted. */
+/** Sums the counters of all days since the start of the run. */
 async function sumDayCounters(
   orgId: number,
   siteId: number,
@@ -371,7 +370,7 @@ async function sumDayCounters(
   return sum;
 }
 
-/** The customer heard of each event, under one webhook-id each. */
+/** Checks that the customer got each event, under one webhook-id each. */
 async function expectDeliveriesOnce({ endpoint, pendingEvents }: EndToEndRun, events: number) {
   const ids = Map.groupBy(endpoint.deliveries, ({ headers }) => headers["webhook-id"]);
   expect(ids.size).toBe(events);
@@ -382,7 +381,7 @@ async function expectDeliveriesOnce({ endpoint, pendingEvents }: EndToEndRun, ev
   expect(acceptedIds.toSorted()).toEqual(
     pendingEvents.map(({ kind, mail }) => `${kind} ${mail.sendId}`).toSorted(),
   );
-  return { announced: ids.size, heard: endpoint.deliveries.length };
+  return { webhookIds: ids.size, received: endpoint.deliveries.length };
 }
 
 async function expectIdle({ caller: { orgId }, configId }: EndToEndRun): Promise<object> {

@@ -95,13 +95,13 @@ export async function startFakeProvider(key: "postmark" | "resend" | "ses"): Pro
     provider.calls.push(call);
     if (provider.latencyMs) await new Promise((resolve) => setTimeout(resolve, provider.latencyMs));
     await provider.gate;
-    const trouble = provider.faultFor(call);
+    const fault = provider.faultFor(call);
     const requestText = `${request.url} ${JSON.stringify(body)}`;
     const storedAnswer = answersByKey.get(String(idempotencyKey));
-    if (trouble === "reset") return request.socket.destroy();
+    if (fault === "reset") return request.socket.destroy();
     // A call whose key is known is not refused as invalid.
-    if (typeof trouble === "object" && !(storedAnswer && trouble.status === 400))
-      return reply(response, trouble);
+    if (typeof fault === "object" && !(storedAnswer && fault.status === 400))
+      return reply(response, fault);
     if (storedAnswer && storedAnswer.question !== requestText)
       return reply(response, { status: 409, body: { name: "invalid_idempotent_request" } });
     const answer = storedAnswer ?? {
@@ -109,9 +109,9 @@ export async function startFakeProvider(key: "postmark" | "resend" | "ses"): Pro
       question: requestText,
     };
     if (idempotencyKey !== undefined) answersByKey.set(idempotencyKey, answer);
-    if (trouble === "lost") return request.socket.destroy();
-    return trouble === "half" || trouble === "garbled"
-      ? truncateResponse(response, answer.body, trouble)
+    if (fault === "lost") return request.socket.destroy();
+    return fault === "half" || fault === "garbled"
+      ? truncateResponse(response, answer.body, fault)
       : reply(response, answer);
   }
 

@@ -34,14 +34,14 @@ export interface LambdaAnswer<T> {
 export async function invokeRoute<T>(
   group: RouteGroup,
   signature: `${string} /${string}`,
-  asked: LambdaRequest = {},
+  request: LambdaRequest = {},
 ): Promise<LambdaAnswer<T>> {
   const {
     statusCode = 200,
     headers = {},
     cookies = [],
     body = "{}",
-  } = await group.handler(createLambdaEvent(signature, asked));
+  } = await group.handler(createLambdaEvent(signature, request));
   const texts = Object.fromEntries(
     Object.entries(headers).map(([name, value]) => [name, String(value)]),
   );

@@ -1,5 +1,5 @@
 // Marketing mail as its recipients get it. The service runs in this process and sends to the
-// sandbox, so that tests can also stage mail without the API.
+// sandbox. The mail is staged directly, without a campaign.
 import "./quick-passwords.ts";
 import { type LocalService, startLocalService } from "../../infra/local/service.ts";
 import { write } from "../../shared/adapters/dynamodb/table.ts";

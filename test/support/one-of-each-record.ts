@@ -117,14 +117,14 @@ export async function createEachKind(
   for (const [kind, { signature, body, of }] of Object.entries(recordMakers)) {
     if (all[kind] !== undefined) continue;
     const { group } = findRoute(signature);
-    const { status, body: told } = await invokeRoute<{ id: number }>(group, signature, {
+    const { status, body: responseBody } = await invokeRoute<{ id: number }>(group, signature, {
       ...credential,
       ...(of && { params: { id: String(all[of]) } }),
       ...toRequest(body(all), siteId),
     });
     if (status !== 201 && status !== 202)
-      throw new Error(`${signature} answers ${status}: ${told.error}`);
-    all[kind] = told.data.id;
+      throw new Error(`${signature} answers ${status}: ${responseBody.error}`);
+    all[kind] = responseBody.data.id;
   }
   return all;
 }

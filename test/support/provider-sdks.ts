@@ -355,13 +355,13 @@ const mailjet: Open = ({ apiKey, secretKey }, origin) => {
     apiSecret: secretKey,
     config: { host: new URL(origin).host },
   });
-  const people = (list: string[]) => list.map((Email) => ({ Email }));
+  const recipients = (list: string[]) => list.map((Email) => ({ Email }));
   const message = (letter: Letter) => ({
     From: { Email: letter.from, Name: letter.fromName },
     ReplyTo: { Email: letter.replyTo },
-    To: people(letter.to),
-    Cc: people(letter.cc),
-    Bcc: people(letter.bcc),
+    To: recipients(letter.to),
+    Cc: recipients(letter.cc),
+    Bcc: recipients(letter.bcc),
     Subject: letter.subject,
     HTMLPart: letter.html,
     TextPart: letter.text,
@@ -395,7 +395,7 @@ const mailjet: Open = ({ apiKey, secretKey }, origin) => {
       ).body;
     },
     template: ({ from, to }) =>
-      send([{ From: { Email: from }, To: people(to), TemplateID: 7, TemplateLanguage: true }]),
+      send([{ From: { Email: from }, To: recipients(to), TemplateID: 7, TemplateLanguage: true }]),
   };
 };
 

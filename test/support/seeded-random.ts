@@ -15,14 +15,14 @@ export function seededRandom(seed: number): () => number {
 /**
  * The random numbers of one test. They depend on the seed of the run and on the name of the test.
  */
-export const chancesOf = (name: string): (() => number) =>
+export const randomOfTest = (name: string): (() => number) =>
   seededRandom(createHash("sha256").update(`${seed} ${name}`).digest().readInt32BE());
 
 /** Picks `n` elements by the seed of the run and `name`, or all of them in `npm run test:all`. */
 export function sampleOf<T>(n: number, all: readonly T[], name: string): T[] {
   if (everything) return [...all];
-  const chance = chancesOf(name);
-  const first = Math.floor(chance() * all.length);
+  const random = randomOfTest(name);
+  const first = Math.floor(random() * all.length);
   const stride = all.length / n;
   return Array.from({ length: n }, (_, i) => all[Math.floor(first + i * stride) % all.length]!);
 }

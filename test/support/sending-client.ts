@@ -105,6 +105,6 @@ export const downloadBytes = async (path: string): Promise<Buffer> =>
 
 /** Addresses that no other test uses. */
 export const uniqueAddresses = (n: number): string[] => {
-  const word = crypto.randomUUID().slice(0, 8);
-  return Array.from({ length: n }, (_, i) => `${word}-${i}@example.com`);
+  const prefix = crypto.randomUUID().slice(0, 8);
+  return Array.from({ length: n }, (_, i) => `${prefix}-${i}@example.com`);
 };

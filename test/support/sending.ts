@@ -200,8 +200,8 @@ async function handleMessage(
     ({ name }) => name === message.queue,
   )!;
   try {
-    const fate = await crashHook(() => workers[message.queue]!(message.body));
-    if ((fate as Partial<CrashResult> | undefined)?.crashed) throw new Error("The worker died");
+    const result = await crashHook(() => workers[message.queue]!(message.body));
+    if ((result as Partial<CrashResult> | undefined)?.crashed) throw new Error("The worker died");
   } catch {
     const again = {
       ...message,
@@ -271,14 +271,14 @@ export async function expectBalanced(
   expect(new Set(ids).size).toBe(ids.length);
   expect(ids).toEqual(expect.arrayContaining(accepted));
   expect(await countSends(caller.orgId, [siteId])).toBe(ids.length);
-  const mailed = provider.mails.map(({ sendId }) => sendId);
-  expect(new Set(mailed).size).toBe(mailed.length);
+  const mailedIds = provider.mails.map(({ sendId }) => sendId);
+  expect(new Set(mailedIds).size).toBe(mailedIds.length);
   for (const { id, status } of all) {
     expect(["sent", "failed", "uncertain", "cancelled"]).toContain(status);
-    if (status === "sent") expect(mailed).toContain(id);
-    if (status === "failed" || status === "cancelled") expect(mailed).not.toContain(id);
+    if (status === "sent") expect(mailedIds).toContain(id);
+    if (status === "failed" || status === "cancelled") expect(mailedIds).not.toContain(id);
   }
-  expect(ids).toEqual(expect.arrayContaining(mailed));
+  expect(ids).toEqual(expect.arrayContaining(mailedIds));
   const { items } = await query(ranges.queuedChunks(caller.orgId, configId), { consistent: true });
   expect(items).toEqual([]);
   const lane = (await get<Record<string, unknown>>(keys.lane(caller.orgId, configId))) ?? {};

@@ -71,14 +71,14 @@ export async function createSequence(
     sender.caller,
     NewSequence.parse({ siteId: sender.siteId, name: "Way", ...fields, status: "draft" }),
   );
-  const whole = await inParallel(1, given, async (step) => {
+  const stepInputs = await inParallel(1, given, async (step) => {
     if (typeof step === "number") return { type: "delay", delayMinutes: step };
     return typeof step === "string"
       ? { type: "email", templateId: await createTemplate(sender, step) }
       : step;
   });
-  const added = whole.length
-    ? await steps.add(sender.caller, made.id, AddStepsRequest.parse({ steps: whole }))
+  const added = stepInputs.length
+    ? await steps.add(sender.caller, made.id, AddStepsRequest.parse({ steps: stepInputs }))
     : [];
   const status = fields.status ?? "active";
   if (status !== "draft") await sequences.change(sender.caller, made.id, { status });
@@ -86,9 +86,9 @@ export async function createSequence(
 }
 
 export async function createContacts(sender: SequenceSender, n: number): Promise<number[]> {
-  const word = crypto.randomUUID().slice(0, 8);
+  const prefix = crypto.randomUUID().slice(0, 8);
   const made = await inParallel(8, Array.from({ length: n }), (_, i) =>
-    createContact(sender, `${word}-${i}@example.com`),
+    createContact(sender, `${prefix}-${i}@example.com`),
   );
   return made.map(({ id }) => id);
 }

@@ -10,7 +10,7 @@ import type { SourceCounts } from "../../shared/domain/sending/mail-sources.ts";
 
 /** `tallies` are additional counts of the source. */
 export async function stageMail(
-  mailshot: MarketingMessage,
+  message: MarketingMessage,
   contacts: ContactItem[],
   {
     held: isSuspended = false,
@@ -18,14 +18,14 @@ export async function stageMail(
   }: { held?: boolean; tallies?: SourceCounts } = {},
 ): Promise<StagedChunks> {
   const { sendIds, writes } = await stageChunks(
-    [{ message: mailshot, contacts, isSuspended }],
-    [{ source: mailshot.source, counts }],
+    [{ message, contacts, isSuspended }],
+    [{ source: message.source, counts }],
   );
   return {
     sendIds,
     writes: [
       ...writes,
-      countSiteSendsWrite(mailshot.orgId, { siteId: mailshot.site.id, n: contacts.length }),
+      countSiteSendsWrite(message.orgId, { siteId: message.site.id, n: contacts.length }),
     ],
   };
 }

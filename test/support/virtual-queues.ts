@@ -114,15 +114,15 @@ async function runBatches(
   await inParallel(queue.concurrency, batches, async (batch) => {
     for (const message of batch) pendingMessages.splice(pendingMessages.indexOf(message), 1);
     let failed = batch.map(({ id }) => id);
-    const fate = await kill(async () => {
+    const result = await kill(async () => {
       const { batchItemFailures } = await handler({ Records: batch.map(toSqsRecord) });
       failed = batchItemFailures.map(({ itemIdentifier }) => itemIdentifier);
     });
     // All messages of a crashed worker return to the queue.
-    const again = (fate as Partial<CrashResult> | undefined)?.crashed
+    const returned = (result as Partial<CrashResult> | undefined)?.crashed
       ? batch
       : batch.filter(({ id }) => failed.includes(id));
-    for (const message of again) {
+    for (const message of returned) {
       const visibleAt =
         returning.get(message.id) ?? clock.now().getTime() + 6000 * queue.timeoutSeconds;
       returning.delete(message.id);

@@ -131,14 +131,14 @@ export const isGenuine: Record<
     )
       return false;
     const certificate = new X509Certificate(await (await fetch(snsUrl + url.pathname)).text());
-    const good = verify(
+    const isValid = verify(
       message.SignatureVersion === "1" ? "sha1" : "sha256",
       Buffer.from(snsStringToSign(message)),
       certificate.publicKey,
       Buffer.from(message.Signature!, "base64"),
     );
     return (
-      good &&
+      isValid &&
       new Date(certificate.validTo) > new Date() &&
       new Date(certificate.validFrom) < new Date() &&
       bySecret(webhook, secret)
@@ -163,11 +163,11 @@ export const isGenuine: Record<
   },
   resend: ({ headers, body }, secret) => {
     const key = Buffer.from(secret.replace(/^whsec_/, ""), "base64");
-    const want = createHmac("sha256", key)
+    const expected = createHmac("sha256", key)
       .update(`${headers["svix-id"]}.${headers["svix-timestamp"]}.${body}`)
       .digest("base64");
     const age = Math.abs(Date.now() / 1000 - Number(headers["svix-timestamp"]));
-    return age < 300 && headers["svix-signature"]!.split(" ").includes(`v1,${want}`);
+    return age < 300 && headers["svix-signature"]!.split(" ").includes(`v1,${expected}`);
   },
   postmark: bySecret,
   brevo: bySecret,

@@ -45,8 +45,11 @@ test("subject, html and text use their own values", () => {
 });
 
 test("shared content is stored once; only values differ", () => {
-  const people = [ada, { sendId: 2, to: "bob@example.com", variables: { name: "Bob" } }];
-  const one = mailing({ subject: "Hi {{ name }}", html: "<p>Long words. {{ name }}</p>" }, people);
+  const recipients = [ada, { sendId: 2, to: "bob@example.com", variables: { name: "Bob" } }];
+  const one = mailing(
+    { subject: "Hi {{ name }}", html: "<p>Long words. {{ name }}</p>" },
+    recipients,
+  );
   expect(one.html!.filter((piece) => typeof piece === "string").join("")).toBe(
     "<p>Long words. </p>",
   );
@@ -156,11 +159,11 @@ test("equal input gives equal bytes, at any time and with any other recipients",
 test("a value becomes neither markup in html nor a line break in the subject", () => {
   fc.assert(
     fc.property(fc.string(), (value) => {
-      const said = read(
+      const composed = read(
         mailing({ subject: "[{{ v }}]", html: "[{{ v }}]" }, [{ ...ada, variables: { v: value } }]),
       );
-      expect(said.html).not.toMatch(/<|>/);
-      expect(said.subject).not.toMatch(/[\r\n]/);
+      expect(composed.html).not.toMatch(/<|>/);
+      expect(composed.subject).not.toMatch(/[\r\n]/);
     }),
   );
 });

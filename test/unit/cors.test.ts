@@ -14,7 +14,7 @@ afterEach(() => {
 
 const handle = async () => ({ ok: true });
 const returns = z.object({ ok: z.boolean() });
-const tried = routeGroup("tried", [
+const group = routeGroup("tried", [
   route("POST /closed", "For our own pages", {
     auth: "public",
     body: z.object({ name: z.string() }),
@@ -34,7 +34,7 @@ const from = (origin: string) => ({ body: { name: "x" }, headers: { origin } });
 test.each(["https://app.example", "https://admin.example"])(
   "pages of the allowed origin %s can read responses and their headers",
   async (origin) => {
-    const { status, headers } = await invokeRoute(tried, "POST /closed", from(origin));
+    const { status, headers } = await invokeRoute(group, "POST /closed", from(origin));
     expect(status).toBe(200);
     expect(headers).toMatchObject({
       "access-control-allow-origin": origin,
@@ -51,24 +51,24 @@ test.each([
   "http://app.example",
   "null",
 ])("pages of %s cannot read responses", async (origin) => {
-  expect((await invokeRoute(tried, "POST /closed", from(origin))).headers).not.toHaveProperty(
+  expect((await invokeRoute(group, "POST /closed", from(origin))).headers).not.toHaveProperty(
     "access-control-allow-origin",
   );
 });
 
 test("a route with cors allows every origin without credentials", async () => {
-  const { headers } = await invokeRoute(tried, "POST /open", from("https://evil.example"));
+  const { headers } = await invokeRoute(group, "POST /open", from("https://evil.example"));
   expect(headers["access-control-allow-origin"]).toBe("*");
   expect(headers).not.toHaveProperty("access-control-allow-credentials");
 });
 
 test("a page can read every error, even early ones", async () => {
   const origin = "https://app.example";
-  const unsupported = await invokeRoute(tried, "POST /closed", {
+  const unsupported = await invokeRoute(group, "POST /closed", {
     body: {},
     headers: { origin, "content-type": "text/plain" },
   });
-  const incomplete = await invokeRoute(tried, "POST /closed", { body: {}, headers: { origin } });
+  const incomplete = await invokeRoute(group, "POST /closed", { body: {}, headers: { origin } });
   expect([unsupported.status, incomplete.status]).toEqual([415, 400]);
   for (const { headers } of [unsupported, incomplete])
     expect(headers["access-control-allow-origin"]).toBe(origin);

@@ -60,21 +60,21 @@ describe("a CSV file of people", () => {
     ["is not valid CSV", 'email,name\na@b.example,"Ada\n'],
     ["is not valid CSV", "email,name\na@b.example,Ada,17\n"],
   ])("is refused in one line when it %s", (why, text) => {
-    const told = trouble(() => readRecipients(written(text)));
-    expect(told).toContain(why);
-    expect(told).toContain("people.csv");
-    expect(told).not.toContain("\n");
+    const message = errorMessageOf(() => readRecipients(written(text)));
+    expect(message).toContain(why);
+    expect(message).toContain("people.csv");
+    expect(message).not.toContain("\n");
   });
 
   test("names a missing or unreadable file in the error", () => {
-    expect(trouble(() => readRecipients(join(folder, "none.csv")))).toMatch(
+    expect(errorMessageOf(() => readRecipients(join(folder, "none.csv")))).toMatch(
       /^The file .*none\.csv does not exist$/,
     );
-    expect(trouble(() => readRecipients(folder))).toContain("cannot be read");
+    expect(errorMessageOf(() => readRecipients(folder))).toContain("cannot be read");
   });
 });
 
-function trouble(work: () => unknown): string {
+function errorMessageOf(work: () => unknown): string {
   try {
     work();
   } catch (error) {

@@ -64,11 +64,11 @@ test("uses TCP for an answer that does not fit into a datagram", async () => {
 });
 
 test("throws DnsLookupFailed if a server does not respond or its answer is not valid", async () => {
-  const hopeless: DnsFault[] = ["servfail", "refused", "torn", "garbage", "stranger", "silent"];
-  const names = hopeless.map((trouble) => `${trouble}.example`);
+  const faults: DnsFault[] = ["servfail", "refused", "torn", "garbage", "stranger", "silent"];
+  const names = faults.map((fault) => `${fault}.example`);
   await serving({
     records: Object.fromEntries(names.map((name) => [`A ${name}`, ["192.0.2.7"]])),
-    faults: Object.fromEntries(names.map((name, i) => [name, hopeless[i]!])),
+    faults: Object.fromEntries(names.map((name, i) => [name, faults[i]!])),
   });
   const outcomes = await Promise.allSettled(names.map((name) => lookUpRecords("A", name)));
   for (const [i, outcome] of outcomes.entries())
@@ -100,7 +100,7 @@ test("caches an answer exactly for its lifetime", async () => {
   expect(server!.queries).toHaveLength(4);
 });
 
-test("does not cache answers with lifetime 0, does not use the cache with skipCache, and does not cache failures", async () => {
+test("caches no answer with lifetime 0 and no failure, and skipCache bypasses the cache", async () => {
   const [server] = await serving({ records: { "A shop.example": ["192.0.2.7"] }, ttlSeconds: 0 });
   await lookUpRecords("A", "shop.example");
   await lookUpRecords("A", "shop.example");

@@ -32,24 +32,23 @@ const absent: RecordResult = { state: "pending", found: [] };
 
 describe("verification state", () => {
   test("a pending domain is checked less and less often, and fails after 30 days", () => {
-    let standing = fresh;
+    let state = fresh;
     const waits: number[] = [];
-    for (let now = start; standing.nextCheckAt; now = new Date(standing.nextCheckAt ?? now)) {
-      standing = nextState(standing, absent, now);
-      if (standing.nextCheckAt)
-        waits.push((Date.parse(standing.nextCheckAt) - now.getTime()) / 1000);
+    for (let now = start; state.nextCheckAt; now = new Date(state.nextCheckAt ?? now)) {
+      state = nextState(state, absent, now);
+      if (state.nextCheckAt) waits.push((Date.parse(state.nextCheckAt) - now.getTime()) / 1000);
     }
     expect(waits.slice(0, 3)).toEqual([60, 60, 60]);
     expect(waits.every((wait, i) => wait >= (waits[i - 1] ?? 0))).toBe(true);
     expect(waits.at(-1)).toBe(6 * 3600);
     expect(waits.length).toBeLessThan(160);
-    expect(standing).toMatchObject({
+    expect(state).toMatchObject({
       status: "failed",
       statusReason:
         "The ownership record did not appear within 30 days: publish it and restart verification with POST /domains",
     });
     expect(nextState(fresh, absent, at(30)).status).toBe("failed");
-    expect(nextState(standing, found, at(40))).toMatchObject({
+    expect(nextState(state, found, at(40))).toMatchObject({
       status: "verified",
       nextCheckAt: at(41).toISOString(),
     });
@@ -180,11 +179,11 @@ describe("expected records", () => {
   });
 
   test("contain the given selectors instead of unknown ones", () => {
-    const told = expectedRecords({ ...domain, dkimSelectors: ["k1"] }, [
+    const expected = expectedRecords({ ...domain, dkimSelectors: ["k1"] }, [
       "mailgun",
       "mandrill",
     ]).filter(({ purpose }) => purpose === "dkim");
-    expect(told.map(({ name }) => name)).toEqual([
+    expect(expected.map(({ name }) => name)).toEqual([
       "k1._domainkey.shop.example",
       "mte1._domainkey.shop.example",
       "mte2._domainkey.shop.example",

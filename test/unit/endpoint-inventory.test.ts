@@ -7,7 +7,7 @@ import { shortPath } from "../../shared/http/operation-names.ts";
 import { providers } from "../../shared/providers/registry.ts";
 
 /** Promised endpoints that do not exist yet, by the name of the work that adds them. */
-const notYet: Record<string, string[]> = {};
+const missingByIssue: Record<string, string[]> = {};
 
 /** Endpoints besides the promised ones. */
 const extras = [
@@ -47,24 +47,24 @@ const extras = [
   ...providers.map(({ key }) => `POST /webhooks/${key}`),
 ];
 
-const owed = (
+const promised = (
   JSON.parse(readFileSync(join(import.meta.dirname, "../fixtures/endpoints.json"), "utf8")) as [
     string,
     string,
   ][]
 ).map(([method, path]) => `${method} ${path.replace(/:(\w+)/g, "{$1}")}`);
-const built = groups.flatMap(({ routes }) =>
+const existing = groups.flatMap(({ routes }) =>
   routes.map(({ method, path }) => `${method} ${shortPath(path)}`),
 );
 const under = (prefix: string) => (endpoint: string) =>
   `${endpoint.split(" ")[1]}/`.startsWith(`${prefix}/`);
-const missing = owed.filter((endpoint) => !built.includes(endpoint));
+const missing = promised.filter((endpoint) => !existing.includes(endpoint));
 
 test("every route is a promised endpoint or a listed extra, and exists once", () => {
   expect(
-    built.filter((endpoint) => !owed.includes(endpoint) && !extras.includes(endpoint)),
+    existing.filter((endpoint) => !promised.includes(endpoint) && !extras.includes(endpoint)),
   ).toEqual([]);
-  expect(built.filter((endpoint, i) => built.indexOf(endpoint) !== i)).toEqual([]);
+  expect(existing.filter((endpoint, i) => existing.indexOf(endpoint) !== i)).toEqual([]);
 });
 
 test("the send limit applies to exactly three endpoints", () => {
@@ -79,11 +79,11 @@ test("the send limit applies to exactly three endpoints", () => {
 });
 
 test("every listed extra exists", () => {
-  expect(extras.filter((endpoint) => !built.includes(endpoint))).toEqual([]);
+  expect(extras.filter((endpoint) => !existing.includes(endpoint))).toEqual([]);
 });
 
 test("every promised endpoint exists, except those that are listed as missing", () => {
-  const prefixes = Object.values(notYet).flat();
+  const prefixes = Object.values(missingByIssue).flat();
   expect(missing.filter((endpoint) => !prefixes.some((prefix) => under(prefix)(endpoint)))).toEqual(
     [],
   );
@@ -91,7 +91,7 @@ test("every promised endpoint exists, except those that are listed as missing", 
 
 test("no existing endpoint is listed as missing", () => {
   expect(
-    Object.values(notYet)
+    Object.values(missingByIssue)
       .flat()
       .filter((prefix) => !missing.some(under(prefix))),
   ).toEqual([]);

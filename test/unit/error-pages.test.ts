@@ -75,15 +75,18 @@ test("an error for an invalid body is a page for browsers and JSON for other cli
     expect.stringContaining(errorPageWording.en.wrongTitle),
   ]);
   for (const accept of ["*/*", "application/json"]) {
-    const told = await invokeRoute(shown, "POST /json", { raw, headers: { ...headers, accept } });
-    expect([told.status, told.body.code]).toEqual([400, "invalid_json"]);
+    const response = await invokeRoute(shown, "POST /json", {
+      raw,
+      headers: { ...headers, accept },
+    });
+    expect([response.status, response.body.code]).toEqual([400, "invalid_json"]);
   }
 });
 
 test("errors of routes with a credential are always JSON", async () => {
-  const told = await invokeRoute(routeGroup("hidden", routes), "POST /form/:error", {
+  const response = await invokeRoute(routeGroup("hidden", routes), "POST /form/:error", {
     params: { error: "limited" },
     headers: browser,
   });
-  expect([told.status, told.body.code]).toEqual([429, "rate_limited"]);
+  expect([response.status, response.body.code]).toEqual([429, "rate_limited"]);
 });

@@ -380,10 +380,10 @@ describe("house rules", () => {
 });
 
 describe("entry points", () => {
-  const namesIn = (kind: string, others: string[]) =>
+  const namesIn = (kind: string, otherNames: string[]) =>
     readdirSync(join(root, "functions", kind))
       .map((file) => basename(file, ".ts"))
-      .filter((name) => !others.includes(name));
+      .filter((name) => !otherNames.includes(name));
 
   test("each file of functions/http exports the handler of the route group with its name", async () => {
     expect(namesIn("http", ["fallback"]).toSorted()).toEqual(

@@ -266,10 +266,10 @@ async function shop(
 describe("a request to a URL of a customer", () => {
   test("resolves the name once, connects to that address, and uses the name for TLS and Host", async () => {
     const server = await shop();
-    const { asked } = await resolving({ [`A ${name}`]: [["127.0.0.1"], ["10.0.0.1"]] });
+    const { queries } = await resolving({ [`A ${name}`]: [["127.0.0.1"], ["10.0.0.1"]] });
     expect(await post(server.url)).toEqual({ status: 200 });
     expect(server.hosts).toEqual([`${name}:${server.port}`]);
-    expect(asked.toSorted()).toEqual([`A ${name}`, `AAAA ${name}`]);
+    expect(queries.toSorted()).toEqual([`A ${name}`, `AAAA ${name}`]);
   });
 
   test("is not sent if the name first resolves to a private address and later to a public one", async () => {
@@ -393,29 +393,32 @@ describe("a request to a URL of a customer", () => {
     const plain = await listening(http((_, response) => response.end()));
     const [known, stranger] = [await shop(), await shop(undefined, "stranger")];
     await resolving({ [`A ${name}`]: [["127.0.0.1"]] });
-    const tell = async (url: string) => {
+    const errorOf = async (url: string) => {
       const { mayHaveArrived, reason } = await failing(post(url));
       return [mayHaveArrived, reason];
     };
-    expect(await tell(`http://127.0.0.1:${closed}/`)).toEqual([
+    expect(await errorOf(`http://127.0.0.1:${closed}/`)).toEqual([
       false,
       "The connection could not be established (ECONNREFUSED)",
     ]);
-    expect(await tell(`http://127.0.0.1:${cut}/`)).toEqual([
+    expect(await errorOf(`http://127.0.0.1:${cut}/`)).toEqual([
       true,
       "The connection was lost before the response arrived (ECONNRESET)",
     ]);
-    expect(await tell(`http://127.0.0.1:${nonsense}/`)).toEqual([
+    expect(await errorOf(`http://127.0.0.1:${nonsense}/`)).toEqual([
       true,
       expect.stringContaining("HPE_INVALID"),
     ]);
-    expect(await tell(`https://127.0.0.1:${plain}/`)).toEqual([
+    expect(await errorOf(`https://127.0.0.1:${plain}/`)).toEqual([
       false,
       "The connection could not be established (EPROTO)",
     ]);
     const untrusted = "The TLS certificate was not accepted";
-    expect(await tell(stranger.url)).toEqual([false, `${untrusted} (DEPTH_ZERO_SELF_SIGNED_CERT)`]);
-    expect(await tell(`https://127.0.0.1:${known.port}/`)).toEqual([
+    expect(await errorOf(stranger.url)).toEqual([
+      false,
+      `${untrusted} (DEPTH_ZERO_SELF_SIGNED_CERT)`,
+    ]);
+    expect(await errorOf(`https://127.0.0.1:${known.port}/`)).toEqual([
       false,
       `${untrusted} (ERR_TLS_CERT_ALTNAME_INVALID)`,
     ]);

@@ -72,8 +72,10 @@ describe.each(providers)("$name", (provider) => {
         (kind) => eventNamesByProvider[key]![kind] && becomes[kind],
       ).map((kind) => becomes[kind]);
       // Webhooks are posted concurrently, so their order is not defined.
-      const heard = of.map(({ type, data }) => [type, data.bounceType].filter(Boolean).join(" "));
-      expect([fate, heard.sort()]).toEqual([fate, kinds.sort()]);
+      const eventNames = of.map(({ type, data }) =>
+        [type, data.bounceType].filter(Boolean).join(" "),
+      );
+      expect([fate, eventNames.sort()]).toEqual([fate, kinds.sort()]);
       for (const event of of) expect(event).toMatchObject({ sendId, providerMessageId: messageId });
     }
     expect(new Set(events.map(({ providerEventId }) => providerEventId)).size).toBe(events.length);

@@ -5,7 +5,7 @@ import { createGateway, type GatewayRequest, readBody } from "../../infra/local/
 const paths = ["/sends/{id}", "/sends/stats", "/sends", "/files/a.b/{name}"];
 const routes = paths.map((path) => ({ method: "GET" as const, path: `/api/v1${path}` }));
 
-const ask = (asked: Partial<GatewayRequest>): Promise<APIGatewayProxyEventV2> =>
+const ask = (changes: Partial<GatewayRequest>): Promise<APIGatewayProxyEventV2> =>
   new Promise((resolve) => {
     const handler = async (event: APIGatewayProxyEventV2) => {
       resolve(event);
@@ -22,7 +22,7 @@ const ask = (asked: Partial<GatewayRequest>): Promise<APIGatewayProxyEventV2> =>
     };
     void createGateway([{ name: "things", routes, handler }], handler, async () => true).answer({
       ...whole,
-      ...asked,
+      ...changes,
     });
   });
 const routeOf = async (path: string) => (await ask({ path: `/api/v1${path}` })).routeKey;
@@ -107,13 +107,13 @@ describe("the size of a body", () => {
         for (let left = size; left > 0; left -= 50_000)
           yield Buffer.alloc(Math.min(left, 50_000), "x");
       }
-      let asked = 0;
+      let checks = 0;
       const body = await readBody(chunks(), async () => {
-        asked++;
+        checks++;
         return 1_000_000;
       });
       expect(body).toHaveLength(kept);
-      expect(asked).toBe(size > anyone ? 1 : 0);
+      expect(checks).toBe(size > anyone ? 1 : 0);
     },
   );
 });

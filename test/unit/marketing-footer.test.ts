@@ -37,7 +37,7 @@ const content: MailContent = {
   attachments: [],
   at: "2026-01-02T03:04:05.678Z",
 };
-const people: MailRecipient[] = [
+const recipients: MailRecipient[] = [
   {
     sendId: 11,
     to: "ada@example.net",
@@ -52,7 +52,7 @@ const people: MailRecipient[] = [
     variables: { unsubscribeUrl: "https://evil.example", contactToken: "mine" },
   },
 ];
-const mailing = (wording: MailParts, addressees = people): Mailing => {
+const mailing = (wording: MailParts, addressees = recipients): Mailing => {
   const { common, renderRecipient } = compose(content, wording, []);
   return { ...common, recipients: addressees.map((one) => renderRecipient(one)) };
 };
@@ -60,8 +60,8 @@ const mailing = (wording: MailParts, addressees = people): Mailing => {
 function read(wording: MailParts, n = 0) {
   const one = mailing(wording);
   const recipient = one.recipients[n]!;
-  const said = (pieces: Mailing["subject"] | undefined) => fillMergeText(pieces ?? [], recipient);
-  return { html: said(one.html), text: said(one.text), headers: recipient.headers };
+  const fill = (pieces: Mailing["subject"] | undefined) => fillMergeText(pieces ?? [], recipient);
+  return { html: fill(one.html), text: fill(one.text), headers: recipient.headers };
 }
 
 describe("the footer", () => {
@@ -69,12 +69,12 @@ describe("the footer", () => {
 
   it("is at the end of the body, with company, address and the recipient's link", () => {
     for (const [n, id] of [11, 12].entries()) {
-      const said = read({ subject: "s", html, marketing }, n).html;
-      expect(said).toMatch(
+      const rendered = read({ subject: "s", html, marketing }, n).html;
+      expect(rendered).toMatch(
         /<p>Hi .*<\/p><div .*Müller &amp; Söhne<br>1 High &lt;Street&gt;<br>London<br><a .*<\/a><\/div><\/BODY ><\/html>$/,
       );
-      expect(said.split(`href="${base}/T${id}"`)).toHaveLength(2);
-      expect(said).not.toMatch(/evil|T1[12].*T1[12]/);
+      expect(rendered.split(`href="${base}/T${id}"`)).toHaveLength(2);
+      expect(rendered).not.toMatch(/evil|T1[12].*T1[12]/);
     }
   });
 
@@ -83,41 +83,41 @@ describe("the footer", () => {
     ["that is given", { html, text: "Hi {{ name }}" }],
     ["without html", { text: "Hi {{ name }}" }],
   ])("is in a text %s", (_, parts) => {
-    const said = read({ subject: "s", ...parts, marketing }).text;
-    expect(said).toBe(
+    const rendered = read({ subject: "s", ...parts, marketing }).text;
+    expect(rendered).toBe(
       `Hi Ada & <Co>\n\n----------\nMüller & Söhne\n1 High <Street>\nLondon\nUnsubscribe: ${base}/T11\n`,
     );
   });
 
   it("has no address line without an address", () => {
-    const said = read({
+    const rendered = read({
       subject: "s",
       html,
       marketing: { ...marketing, physicalAddress: null },
     }).text;
-    expect(said).toContain("----------\nMüller & Söhne\nUnsubscribe: ");
+    expect(rendered).toContain("----------\nMüller & Söhne\nUnsubscribe: ");
   });
 
   it("is in the language of the html", () => {
-    const said = read({
+    const rendered = read({
       subject: "s",
       html: '<html lang="de-AT"><body>Hallo</body></html>',
       text: "Hallo",
       marketing,
     });
-    expect([said.html, said.text]).toEqual([
+    expect([rendered.html, rendered.text]).toEqual([
       expect.stringContaining(">Abmelden</a>"),
       expect.stringContaining("Abmelden: https"),
     ]);
   });
 
   it("is added to a template with an unsubscribe link, and both links are equal", () => {
-    const said = read(
+    const rendered = read(
       { subject: "s", html: '<a href="{{ unsubscribeUrl }}">out</a>', marketing },
       1,
     );
-    expect(said.html.split(`${base}/T12`)).toHaveLength(3);
-    expect(said.html).toContain("London");
+    expect(rendered.html.split(`${base}/T12`)).toHaveLength(3);
+    expect(rendered.html).toContain("London");
   });
 
   it("is in every mail, whatever its content", () => {
@@ -134,8 +134,8 @@ describe("the footer", () => {
       fc.property(words, fc.option(words, { nil: undefined }), fc.string(), (made, text, raw) => {
         const wording = { subject: "{{ raw }}", html: made, text, marketing };
         const one = mailing(wording, [
-          { ...people[0]!, variables: { name: raw, raw } },
-          people[1]!,
+          { ...recipients[0]!, variables: { name: raw, raw } },
+          recipients[1]!,
         ]);
         for (const [n, id] of [11, 12].entries())
           for (const part of [one.html!, one.text!]) {

@@ -67,7 +67,7 @@ const campaign = (changes: Partial<Mailing> = {}): Mailing =>
   });
 
 /** Text that the template engine of one of the providers, or of another, would evaluate. */
-const bait =
+const templateSyntax =
   "{{x}} {{{y}}} {{ address.name }} {{if a}} {{params.x}} {{var:name}} {% if %} %recipient.v0% %recipient% -x- -pm0.0- *|X|* *|V0|* <%x%> [[y]] #{z}";
 
 function expected(
@@ -154,7 +154,7 @@ describe.each(providers)("$name", (provider) => {
   /**
    * Sends the mailing and checks that one call was made, in which every recipient gets their mail.
    */
-  async function arrives(sent: Mailing): Promise<void> {
+  async function expectArrival(sent: Mailing): Promise<void> {
     outside.requests.length = 0;
     const outcomes = await send(sent, wire.success(sent.recipients.length));
     expect(outcomes.map(({ status }) => status)).toEqual(sent.recipients.map(() => "accepted"));
@@ -164,13 +164,13 @@ describe.each(providers)("$name", (provider) => {
       sent.recipients.map((to) => expected(provider, wire, sent, to)),
     );
   }
-  const takes = (sent: Mailing): boolean => provider.batch?.supports(sent) ?? false;
-  const whole = (outcomes: HandOverOutcome[]) =>
+  const supportsBatch = (sent: Mailing): boolean => provider.batch?.supports(sent) ?? false;
+  const expectSameOutcome = (outcomes: HandOverOutcome[]) =>
     expect(outcomes).toEqual(outcomes.map(() => outcomes[0]));
 
   describe("content", () => {
     it("a single mail arrives completely, at the provider's path", async () => {
-      await arrives(mailing());
+      await expectArrival(mailing());
       expect(outside.requests[0]).toMatchObject({ method: "POST", path: wire.path });
     });
 
@@ -184,9 +184,9 @@ describe.each(providers)("$name", (provider) => {
           content: Buffer.from("hello\n").toString("base64"),
         },
       ];
-      await arrives(mailing({ attachments }));
+      await expectArrival(mailing({ attachments }));
       const batch = campaign({ attachments });
-      if (takes(batch)) await arrives(batch);
+      if (supportsBatch(batch)) await expectArrival(batch);
     });
 
     it.each([
@@ -195,13 +195,13 @@ describe.each(providers)("$name", (provider) => {
     ])(
       "the settings $trackOpens/$trackClicks of open and click tracking arrive if supported",
       async (switches) => {
-        await arrives(mailing(switches));
+        await expectArrival(mailing(switches));
       },
     );
 
     it("a recipient without a name and a minimal mail arrive", async () => {
       const bare = { ...recipient(7, [], {}), to: { email: "bare@example.net" } };
-      await arrives(
+      await expectArrival(
         mailing({
           from: { email: "a@mg.example.com" },
           replyTo: undefined,
@@ -220,40 +220,43 @@ describe.each(providers)("$name", (provider) => {
     });
 
     it("a mail with only HTML arrives without a text part", async () => {
-      await arrives(mailing({ text: undefined }));
+      await expectArrival(mailing({ text: undefined }));
     });
 
     it("a single mail has its merge fields filled", async () => {
-      await arrives(campaign({ recipients: campaign().recipients.slice(0, 1) }));
+      await expectArrival(campaign({ recipients: campaign().recipients.slice(0, 1) }));
     });
 
     it("a blind copy is sent unless its address is the recipient", async () => {
-      await arrives(mailing({ bcc: "archive@example.com" }));
+      await expectArrival(mailing({ bcc: "archive@example.com" }));
       expect((await wire.readMails(outside.requests[0]!))[0]!.bcc).toBe("archive@example.com");
-      await arrives(mailing({ bcc: "Person12345@Example.net" }));
+      await expectArrival(mailing({ bcc: "Person12345@Example.net" }));
       expect((await wire.readMails(outside.requests[0]!))[0]!.bcc).toBeUndefined();
     });
 
     it("the recipient's header overrides that of the mailing", async () => {
-      await arrives(mailing({ headers: { "list-unsubscribe": "<mailto:all@example.com>" } }));
+      await expectArrival(mailing({ headers: { "list-unsubscribe": "<mailto:all@example.com>" } }));
     });
 
     it("template syntax in texts and values arrives unchanged", async () => {
       const baits: Partial<Mailing> = {
-        subject: ["Subject ", bait],
-        html: ["<p>", 0, bait, "</p>"],
-        text: [bait, 0],
-        headers: { "X-Bait": bait },
+        subject: ["Subject ", templateSyntax],
+        html: ["<p>", 0, templateSyntax, "</p>"],
+        text: [templateSyntax, 0],
+        headers: { "X-Bait": templateSyntax },
       };
-      await arrives(
-        mailing({ ...baits, recipients: [recipient(1, [`value ${bait}`], { "X-Own": bait })] }),
+      await expectArrival(
+        mailing({
+          ...baits,
+          recipients: [recipient(1, [`value ${templateSyntax}`], { "X-Own": templateSyntax })],
+        }),
       );
       const batches = [
-        campaign({ html: ["<p>", bait, 0, "</p>"] }),
-        campaign({ headers: { "X-Bait": bait } }),
-        campaign({ recipients: trio([[`value ${bait}`], ["b"], ["c"]]) }),
+        campaign({ html: ["<p>", templateSyntax, 0, "</p>"] }),
+        campaign({ headers: { "X-Bait": templateSyntax } }),
+        campaign({ recipients: trio([[`value ${templateSyntax}`], ["b"], ["c"]]) }),
       ];
-      for (const batch of batches.filter(takes)) await arrives(batch);
+      for (const batch of batches.filter(supportsBatch)) await expectArrival(batch);
     });
   });
 
@@ -296,8 +299,8 @@ describe.each(providers)("$name", (provider) => {
           }),
         ],
       ])("give recipients %s the same mail as a single send", async (_, batch) => {
-        if (takes(batch)) await arrives(batch);
-        else for (const to of batch.recipients) await arrives({ ...batch, recipients: [to] });
+        if (supportsBatch(batch)) await expectArrival(batch);
+        else for (const to of batch.recipients) await expectArrival({ ...batch, recipients: [to] });
       });
 
       it("keep any text and any values", async () => {
@@ -317,7 +320,7 @@ describe.each(providers)("$name", (provider) => {
           minLength: 2,
           maxLength: 3,
         });
-        let taken = 0;
+        let sentBatches = 0;
         await fc.assert(
           fc.asyncProperty(pieces, pieces, values, async (html, text, valueLists) => {
             const batch = campaign({
@@ -326,13 +329,13 @@ describe.each(providers)("$name", (provider) => {
               text,
               recipients: trio(valueLists, {}),
             });
-            if (!takes(batch)) return;
-            taken++;
-            await arrives(batch);
+            if (!supportsBatch(batch)) return;
+            sentBatches++;
+            await expectArrival(batch);
           }),
           { numRuns: 60 },
         );
-        expect(taken).toBeGreaterThan(0);
+        expect(sentBatches).toBeGreaterThan(0);
       });
 
       it("return outcomes and message ids in the order of the recipients", async () => {
@@ -343,15 +346,15 @@ describe.each(providers)("$name", (provider) => {
       });
 
       it("refuse one mail alone if the provider names it", async () => {
-        const words = "This one is inactive";
-        const reply = wire.partialRefusal?.(words);
+        const message = "This one is inactive";
+        const reply = wire.partialRefusal?.(message);
         if (!reply) return;
         const outcomes = await send(
           campaign({ recipients: trio([["a"], ["b"], ["c"]], {}) }),
           reply,
         );
         expect(outcomes.map(({ status }) => status)).toEqual(["accepted", "refused", "accepted"]);
-        expect(outcomes[1]).toMatchObject({ error: expect.stringContaining(words) });
+        expect(outcomes[1]).toMatchObject({ error: expect.stringContaining(message) });
         expect([0, 2].map((n) => outcomes[n])).toEqual(
           [0, 2].map((n) => ({ status: "accepted", messageId: wire.messageId(n, 3) })),
         );
@@ -363,7 +366,7 @@ describe.each(providers)("$name", (provider) => {
           wire.invalidMailReply("Somebody is invalid"),
         );
         expect(outcomes).toHaveLength(3);
-        whole(outcomes);
+        expectSameOutcome(outcomes);
         expect(outcomes[0]).toMatchObject({
           status: "held",
           why: "batch",
@@ -376,7 +379,7 @@ describe.each(providers)("$name", (provider) => {
         async (reply) => {
           const outcomes = await send(campaign(), reply);
           expect(outcomes).toHaveLength(3);
-          whole(outcomes);
+          expectSameOutcome(outcomes);
         },
       );
     });
@@ -482,23 +485,23 @@ describe.each(providers)("$name", (provider) => {
       });
 
     it("a refused connection is safe to retry", async () => {
-      const nobody = await startRecordingServer();
-      await nobody.close();
-      process.env[setting] = nobody.origin;
+      const closedServer = await startRecordingServer();
+      await closedServer.close();
+      process.env[setting] = closedServer.origin;
       expect(await one({ status: 200 })).toMatchObject({ status: "held", why: "fault" });
     });
 
     it("an error is one short line without secrets", async () => {
-      const words = `No, \u0000${wire.secrets.join(" nor\r\n ")}! ${"long ".repeat(200)}`;
+      const message = `No, \u0000${wire.secrets.join(" nor\r\n ")}! ${"long ".repeat(200)}`;
       const replies = [
-        wire.invalidMailReply(words),
-        { status: 400, body: words },
-        { status: 401, body: words },
-        { status: 503, body: words },
+        wire.invalidMailReply(message),
+        { status: 400, body: message },
+        { status: 401, body: message },
+        { status: 503, body: message },
       ];
       for (const reply of [
         ...replies,
-        ...(wire.partialRefusal ? [wire.partialRefusal(words)] : []),
+        ...(wire.partialRefusal ? [wire.partialRefusal(message)] : []),
       ]) {
         const outcomes = provider.batch
           ? await send(campaign({ recipients: trio([["a"], ["b"], ["c"]], {}) }), reply)

@@ -107,7 +107,7 @@ it.each([
 it("skips an event without a time, address or id, and stores no invalid address", () => {
   const row = { event: "delivered" };
   expect(readEvent("sendgrid", row)).toHaveLength(1);
-  for (const spoiled of [
+  for (const change of [
     { timestamp: "soon" },
     { email: null },
     { email: "ann" },
@@ -116,7 +116,7 @@ it("skips an event without a time, address or id, and stores no invalid address"
     { email: `${"a".repeat(400)}@example.net` },
     { sg_event_id: "" },
   ])
-    expect(readEvent("sendgrid", { ...row, ...spoiled })).toEqual([]);
+    expect(readEvent("sendgrid", { ...row, ...change })).toEqual([]);
 });
 
 it("keeps the recipient's address as an IP address only", () => {

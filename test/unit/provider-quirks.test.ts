@@ -34,7 +34,7 @@ beforeEach(() => {
   outside.requests.length = 0;
 });
 
-const people = (count: number): Mailing["recipients"] =>
+const createRecipients = (count: number): Mailing["recipients"] =>
   Array.from({ length: count }, (_, n) => ({
     sendId: n + 1,
     to: { email: `p${n}@example.net` },
@@ -50,7 +50,7 @@ const mailing = (count: number, changes: Partial<Mailing> = {}): Mailing => ({
   headers: {},
   tags: [],
   attachments: [],
-  recipients: people(count),
+  recipients: createRecipients(count),
   ...changes,
 });
 
@@ -70,7 +70,7 @@ function send(
     ...more,
   });
 }
-const said = (n = 0) => JSON.parse(outside.requests[n]!.body.toString());
+const sentBody = (n = 0) => JSON.parse(outside.requests[n]!.body.toString());
 
 describe("Brevo", () => {
   const duplicate = jsonReply(400, {
@@ -99,7 +99,7 @@ describe("Brevo", () => {
   it("gets a distinct UUID for each key", async () => {
     for (const idempotencyKey of ["key-1", "key-1", "key-2"])
       await send(brevo, duplicate, mailing(1), { idempotencyKey });
-    const keys = [0, 1, 2].map((n) => said(n).headers.idempotencyKey);
+    const keys = [0, 1, 2].map((n) => sentBody(n).headers.idempotencyKey);
     expect(keys[0]).toBe(keys[1]);
     expect(keys[2]).not.toBe(keys[0]);
   });
@@ -121,7 +121,7 @@ describe("Brevo", () => {
       wires.brevo.success(1),
       mailing(1, { html: undefined, text: ["a < b & c\nd"] }),
     );
-    expect(said()).toMatchObject({
+    expect(sentBody()).toMatchObject({
       textContent: "a < b & c\nd",
       htmlContent: "a &#60; b &#38; c<br>\nd",
     });
@@ -138,7 +138,9 @@ describe("Brevo", () => {
 
   it("gets equal content only once", async () => {
     await send(brevo, wires.brevo.success(2), mailing(2, { html: ["<p>alike</p>"] }));
-    expect(said().messageVersions.map((version: object) => Object.keys(version).sort())).toEqual([
+    expect(
+      sentBody().messageVersions.map((version: object) => Object.keys(version).sort()),
+    ).toEqual([
       ["headers", "to"],
       ["headers", "textContent", "to"],
     ]);
@@ -150,7 +152,7 @@ describe("Brevo", () => {
       wires.brevo.success(1),
       mailing(1, { from: { email: "a@example.com", name: "é".repeat(80) } }),
     );
-    expect(said()).toMatchObject({ sender: { name: "é".repeat(70) } });
+    expect(sentBody()).toMatchObject({ sender: { name: "é".repeat(70) } });
   });
 
   it.each([
@@ -164,7 +166,7 @@ describe("Brevo", () => {
       wires.brevo.success(1),
       mailing(1, { from: { email: "a@example.com", name } }),
     );
-    expect(said().sender.name).toBe(sent);
+    expect(sentBody().sender.name).toBe(sent);
   });
 
   it("refuses header values outside ASCII without a call", async () => {
@@ -197,8 +199,8 @@ describe("Mailjet", () => {
       wires.mailjet.success(1),
       mailing(1, { html: undefined, trackOpens: false, trackClicks: false }),
     );
-    expect(Object.keys(said().Messages[0])).not.toContain("TrackOpens");
-    expect(Object.keys(said().Messages[0])).not.toContain("TrackClicks");
+    expect(Object.keys(sentBody().Messages[0])).not.toContain("TrackOpens");
+    expect(Object.keys(sentBody().Messages[0])).not.toContain("TrackClicks");
   });
 });
 
@@ -236,7 +238,7 @@ describe("Mandrill", () => {
     [
       "recipients have headers",
       mailing(2, {
-        recipients: people(2).map((to) => ({
+        recipients: createRecipients(2).map((to) => ({
           ...to,
           headers: { "List-Unsubscribe": "<https://e.co>" },
         })),
@@ -245,7 +247,10 @@ describe("Mandrill", () => {
     [
       "an address comes twice",
       mailing(2, {
-        recipients: people(2).map((to, n) => ({ ...to, to: { email: n ? "A@e.co" : "a@e.co" } })),
+        recipients: createRecipients(2).map((to, n) => ({
+          ...to,
+          to: { email: n ? "A@e.co" : "a@e.co" },
+        })),
       }),
     ],
     ["the text has a merge tag", mailing(2, { text: ["*|FNAME|*"] })],
@@ -253,7 +258,7 @@ describe("Mandrill", () => {
       "text and value would make one",
       mailing(2, {
         text: ["*", 0],
-        recipients: people(2).map((to) => ({ ...to, values: ["|FNAME|*"] })),
+        recipients: createRecipients(2).map((to) => ({ ...to, values: ["|FNAME|*"] })),
       }),
     ],
   ])("does not support a batch in which %s", (_, batch) => {
@@ -294,7 +299,7 @@ describe("Resend", () => {
       type,
     }));
     await send(resend, wires.resend.success(1), mailing(1, { attachments }));
-    expect(said().attachments).toEqual([file, { ...file, content_type: "text/plain" }]);
+    expect(sentBody().attachments).toEqual([file, { ...file, content_type: "text/plain" }]);
   });
 
   it("supports no attachments in a batch", () => {
@@ -308,7 +313,7 @@ describe("Resend", () => {
 
   it("gets tags with only the characters it supports", async () => {
     await send(resend, wires.resend.success(1), mailing(1, { tags: ["spring sale!", "é"] }));
-    expect(said().tags.slice(1)).toEqual([
+    expect(sentBody().tags.slice(1)).toEqual([
       { name: "tag_1", value: "spring_sale_" },
       { name: "tag_2", value: "_" },
     ]);

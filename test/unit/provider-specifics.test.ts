@@ -87,7 +87,7 @@ function send(
     idempotencyKey: "k",
   });
 }
-const asked = () => JSON.parse(outside.requests[0]!.body.toString());
+const sentBody = () => JSON.parse(outside.requests[0]!.body.toString());
 
 it.each<[ProviderAdapter, Record<string, string>, string]>([
   [sendgrid, {}, "https://api.sendgrid.com/v3/mail/send"],
@@ -138,7 +138,7 @@ describe("SendGrid", () => {
     await send(sendgrid, mailing({ text: ["pm0 ", 0], recipients: valued("pm1", "pm2") }), {
       status: 202,
     });
-    expect(asked().personalizations[0].substitutions).toEqual({ "-pm3.0-": "pm1" });
+    expect(sentBody().personalizations[0].substitutions).toEqual({ "-pm3.0-": "pm1" });
   });
 
   it("converts file names to ASCII", async () => {
@@ -148,7 +148,7 @@ describe("SendGrid", () => {
       content: "aGk=",
     }));
     await send(sendgrid, single({ attachments }), { status: 202 });
-    expect(asked().attachments.map(({ filename }: { filename: string }) => filename)).toEqual([
+    expect(sentBody().attachments.map(({ filename }: { filename: string }) => filename)).toEqual([
       "Ubersicht e.pdf",
       "__.pdf",
     ]);
@@ -158,7 +158,7 @@ describe("SendGrid", () => {
     await send(sendgrid, single({ tags: ["a", "a", ..."bcdefghijkl", "x".repeat(300)] }), {
       status: 202,
     });
-    expect(asked().categories).toEqual([..."abcdefghij"]);
+    expect(sentBody().categories).toEqual([..."abcdefghij"]);
   });
 });
 
@@ -210,8 +210,8 @@ describe("Amazon SES", () => {
       single({ from: { email: "a@bücher.example", name: "Bücher" }, tags: ["Frühling 2026!"] }),
       { status: 200, body: "{}" },
     );
-    expect(asked().FromEmailAddress).toBe("=?UTF-8?B?QsO8Y2hlcg==?= <a@xn--bcher-kva.example>");
-    expect(asked().EmailTags).toEqual([
+    expect(sentBody().FromEmailAddress).toBe("=?UTF-8?B?QsO8Y2hlcg==?= <a@xn--bcher-kva.example>");
+    expect(sentBody().EmailTags).toEqual([
       { Name: "sendId", Value: "1" },
       { Name: "tag1", Value: "Fr_hling_2026_" },
     ]);
@@ -298,9 +298,9 @@ describe("SparkPost", () => {
       mailing({ html, recipients: valued("https://a.example/x", "https://b.example/") }),
       { status: 503 },
     );
-    expect(asked().content.html).toBe('<a href="https://{{{v0}}}">');
+    expect(sentBody().content.html).toBe('<a href="https://{{{v0}}}">');
     expect(
-      asked().recipients.map(
+      sentBody().recipients.map(
         ({ substitution_data }: { substitution_data: object }) => substitution_data,
       ),
     ).toEqual([{ v0: "a.example/x" }, { v0: "b.example/" }]);
@@ -334,7 +334,7 @@ describe("SparkPost", () => {
 
   it("truncates a campaign's name to 64 bytes, between characters", async () => {
     await send(sparkpost, single({ tags: [`a${"é".repeat(40)}`] }), { status: 503 });
-    expect(asked().campaign_id).toBe(`a${"é".repeat(31)}`);
+    expect(sentBody().campaign_id).toBe(`a${"é".repeat(31)}`);
   });
 });
 
@@ -455,7 +455,7 @@ describe("limits that are known before a mail is handed over", () => {
     "$name gets header values outside ASCII as encoded words",
     async (provider) => {
       await send(provider, single({ headers: { "X-A": "Grüße" } }), { status: 202 });
-      expect(JSON.stringify(asked())).toContain("=?UTF-8?B?R3LDvMOfZQ==?=");
+      expect(JSON.stringify(sentBody())).toContain("=?UTF-8?B?R3LDvMOfZQ==?=");
     },
   );
 });

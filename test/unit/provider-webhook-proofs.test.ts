@@ -39,13 +39,13 @@ describe("ses", () => {
       rawBody: Buffer.from(JSON.stringify(message)),
       querySecret: webhookSecrets.ses,
     });
-  const asked: string[] = [];
+  const fetchedUrls: string[] = [];
   const counting = (url: string) => {
-    asked.push(url);
+    fetchedUrls.push(url);
     return fetchSampleCertificate(sns.certificateUrl);
   };
 
-  beforeEach(() => asked.splice(0));
+  beforeEach(() => fetchedUrls.splice(0));
 
   it.each(sns.certUrlCases as { url: string; ok: boolean }[])(
     "fetches a certificate from $url: $ok",
@@ -54,7 +54,7 @@ describe("ses", () => {
       expect(await proves("ses", bodyOf(message), webhookSecrets.ses, sampleTime, counting)).toBe(
         ok,
       );
-      expect(asked).toEqual(ok ? [url] : []);
+      expect(fetchedUrls).toEqual(ok ? [url] : []);
     },
   );
 
@@ -65,7 +65,7 @@ describe("ses", () => {
       expect(await proves("ses", bodyOf(message), webhookSecrets.ses, sampleTime, counting)).toBe(
         false,
       );
-      expect(asked).toEqual([]);
+      expect(fetchedUrls).toEqual([]);
     },
   );
 
@@ -113,7 +113,7 @@ describe("ses", () => {
           counting,
         ),
       ).toBe(secret === undefined);
-    expect(asked).toHaveLength(1);
+    expect(fetchedUrls).toHaveLength(1);
   });
 
   it("rejects a certificate that is not valid at the time", async () => {

@@ -54,13 +54,13 @@ describe.each(providerKeys)("%s", (key) => {
     async (_name, n) => {
       const notice = genuineCalls[n]!;
       expect(await proves(one, notice, secret)).toBe(true);
-      const said = one.readEvents(notice).events.map(toSampleShape);
+      const events = one.readEvents(notice).events.map(toSampleShape);
       const expected = samples[n]!.expect;
-      expect(said).toHaveLength(expected.length);
+      expect(events).toHaveLength(expected.length);
       for (const [i, event] of expected.entries()) {
-        const { providerEventId } = said[i]!;
+        const { providerEventId } = events[i]!;
         expect(providerEventId).toMatch(/\S/);
-        expect({ providerEventId, ...event }).toEqual(said[i]);
+        expect({ providerEventId, ...event }).toEqual(events[i]);
       }
     },
   );

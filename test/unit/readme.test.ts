@@ -31,10 +31,10 @@ describe("README", () => {
   });
 
   test("of AWS lists every option of a deployment", () => {
-    const asked: string[] = [];
-    parseSettings((name) => void asked.push(name));
-    expect(asked).toContain("stage");
-    for (const name of asked) expect(awsReadmeCode).toContain(name);
+    const settings: string[] = [];
+    parseSettings((name) => void settings.push(name));
+    expect(settings).toContain("stage");
+    for (const name of settings) expect(awsReadmeCode).toContain(name);
   });
 
   test("of AWS lists every queue", () => {

@@ -127,16 +127,16 @@ it("shows and cancels a scheduled transmission of SparkPost", async () => {
 it("does not show one account's mail to another", async () => {
   const sandbox = await startSandbox();
   onTestFinished(() => sandbox.stop());
-  const [mine, theirs] = [await resendIn(sandbox), await resendIn(sandbox)];
-  const { body } = await mine("POST", "/emails", {
+  const [first, second] = [await resendIn(sandbox), await resendIn(sandbox)];
+  const { body } = await first("POST", "/emails", {
     from,
     to: "mine@example.net",
     subject: "Mine",
     text: "x",
   });
-  expect(await mine("GET", `/emails/${body.id}`)).toMatchObject({
+  expect(await first("GET", `/emails/${body.id}`)).toMatchObject({
     status: 200,
     body: { subject: "Mine", last_event: "delivered" },
   });
-  expect(await theirs("GET", `/emails/${body.id}`)).toMatchObject({ status: 404 });
+  expect(await second("GET", `/emails/${body.id}`)).toMatchObject({ status: 404 });
 });

@@ -34,15 +34,15 @@ describe.each(providers)("$name", (provider) => {
     handOver(provider, keys[provider.key]!.credentials, changed, key ?? `key-${++n}`);
 
   it("keeps a mail exactly as it was handed over", async () => {
-    const [to, bait] = [anyone(), "{{x}} %recipient.v0% *|X|* -x- {{{y}}} 東京 & <b>"];
+    const [to, templateSyntax] = [anyone(), "{{x}} %recipient.v0% *|X|* -x- {{{y}}} 東京 & <b>"];
     const unsubscribe = {
       "List-Unsubscribe": "<https://x.example/u?t=1>",
       "List-Unsubscribe-Post": "List-Unsubscribe=One-Click",
     };
     const sent = mailing([recipient(to, [], unsubscribe)], {
-      subject: [bait],
-      html: [`<p>${bait}</p>`],
-      text: [bait],
+      subject: [templateSyntax],
+      html: [`<p>${templateSyntax}</p>`],
+      text: [templateSyntax],
       attachments: [
         textAttachment("note.txt", "hello"),
         textAttachment("page.html", "<p>hi</p>", "text/html"),
@@ -56,9 +56,9 @@ describe.each(providers)("$name", (provider) => {
       from: sent.from,
       to: sent.recipients[0]!.to,
       replyTo: "help@pennymail.test",
-      subject: bait,
-      html: `<p>${bait}</p>`,
-      text: bait,
+      subject: templateSyntax,
+      html: `<p>${templateSyntax}</p>`,
+      text: templateSyntax,
       headers: { "X-Campaign": "seven", ...unsubscribe },
     });
     expect(mail!.attachments.map(({ filename, size }) => [filename, size])).toEqual([
@@ -71,12 +71,12 @@ describe.each(providers)("$name", (provider) => {
   });
 
   it("delivers a blind copy of each mail with the mail's own recipient", async () => {
-    const [archive, people] = [
+    const [archive, recipients] = [
       `archive${++n}@example.com`,
       [recipient(anyone(), ["one"]), recipient(anyone(), ["two"])],
     ];
-    const sent = mailing(people, { bcc: archive, subject: ["Number ", 0] });
-    const calls = provider.batch?.supports(sent) ? [people] : people.map((one) => [one]);
+    const sent = mailing(recipients, { bcc: archive, subject: ["Number ", 0] });
+    const calls = provider.batch?.supports(sent) ? [recipients] : recipients.map((one) => [one]);
     for (const recipients of calls) {
       const outcomes = await send({ ...sent, recipients });
       expect(outcomes.map(({ status }) => status)).toEqual(recipients.map(() => "accepted"));
@@ -88,7 +88,7 @@ describe.each(providers)("$name", (provider) => {
     }
     const copies = (await listMailTo(sandbox, archive)).toSorted((one, other) => one.id - other.id);
     expect(copies.map(({ subject, copyOf }) => [subject, copyOf?.email])).toEqual(
-      people.map(({ to, values }) => [`Number ${values[0]}`, to.email]),
+      recipients.map(({ to, values }) => [`Number ${values[0]}`, to.email]),
     );
   });
 

@@ -47,12 +47,12 @@ describe.each(providers)("$name", (provider) => {
     const to = recipient(`clicked+${key}@simulator.pennymail.test`);
     const [outcome] = await handOver(provider, credentials, mailing([to]), `${key} names`);
     await sandboxConsole.sandbox.flushWebhooks();
-    const said = sandboxConsole.receiver.received.flatMap(readEvents[key]!);
-    for (const event of said) {
+    const events = sandboxConsole.receiver.received.flatMap(readEvents[key]!);
+    for (const event of events) {
       expect(JSON.stringify(event)).toContain(String(to.sendId));
       expect(JSON.stringify(event)).toContain((outcome as { messageId: string }).messageId);
     }
-    expect(JSON.stringify(said)).toContain("https://shop.example/?a=1&b=2");
+    expect(JSON.stringify(events)).toContain("https://shop.example/?a=1&b=2");
   });
 
   it("signs with the secret of the account", async () => {

@@ -50,17 +50,17 @@ describe("valid rules are accepted unchanged", () => {
 });
 
 test("the error for an unknown field lists the known fields, the most similar first", () => {
-  const said = (field: string, schema = SegmentRulesInput) =>
+  const messageFor = (field: string, schema = SegmentRulesInput) =>
     schema.safeParse({ match: "all", conditions: [{ field, operator: "exists" }] }).error!
       .issues[0]!.message;
-  expect(said("fristName")).toMatch(
+  expect(messageFor("fristName")).toMatch(
     /^unknown field fristName; known fields, the closest first: firstName, /,
   );
-  expect(said("customfield.plan")).toMatch(/: customFields\.<key>, /);
-  expect(said("tagz")).toMatch(/: tags?, tags?, .*campaign\.<id>\.opened/);
-  expect(said("stap.1.opened")).not.toContain("step.");
-  expect(said("stap.1.opened", StepRulesInput)).toMatch(/: step\.<number>\.opened, /);
-  expect(said("x".repeat(5000), StepRulesInput).length).toBeLessThan(500);
+  expect(messageFor("customfield.plan")).toMatch(/: customFields\.<key>, /);
+  expect(messageFor("tagz")).toMatch(/: tags?, tags?, .*campaign\.<id>\.opened/);
+  expect(messageFor("stap.1.opened")).not.toContain("step.");
+  expect(messageFor("stap.1.opened", StepRulesInput)).toMatch(/: step\.<number>\.opened, /);
+  expect(messageFor("x".repeat(5000), StepRulesInput).length).toBeLessThan(500);
 });
 
 describe("invalid rules are rejected with the path of the error", () => {

@@ -92,11 +92,11 @@ describe("the order of steps", () => {
       email(),
       email(),
     );
-    const both = (way: flow.StepGraph) => [walk(way, true), walk(way, false)];
+    const both = (graph: flow.StepGraph) => [walk(graph, true), walk(graph, false)];
     const without = (...orders: number[]) =>
       orders.reduce(
-        (way, order) =>
-          flow.removeStep(way, way.steps.find(({ stepOrder }) => stepOrder === order)!),
+        (graph, order) =>
+          flow.removeStep(graph, graph.steps.find(({ stepOrder }) => stepOrder === order)!),
         forked,
       );
     expect(both(without(2))).toEqual([
@@ -112,14 +112,14 @@ describe("the order of steps", () => {
   });
 
   test("renumbers later steps, jumps and conditions after an insertion", () => {
-    const asked = {
+    const condition = {
       match: "all" as const,
       conditions: [{ field: "step.1.opened", operator: "exists" as const }],
     };
     const before = flowOf(
       email({ nextStepOrder: 3 }),
       email(),
-      fork({ conditionConfig: asked, trueBranchStepOrder: 4 }),
+      fork({ conditionConfig: condition, trueBranchStepOrder: 4 }),
       email(),
     );
     const after = flow.addSteps(before, {
@@ -150,22 +150,23 @@ describe("the order of steps", () => {
         fc.array(fc.integer({ min: 0, max: 11 })),
         fc.boolean(),
         (given, removals, held) => {
-          let way = flow.emptyGraph;
+          let graph = flow.emptyGraph;
           for (const step of given)
             try {
-              way = flow.addSteps(way, {
+              graph = flow.addSteps(graph, {
                 input: [NewSequenceStep.parse(step)],
                 stamps: stamps(1),
                 insert: step.stepOrder % 2 === 0,
               });
             } catch {}
-          const known = way.steps;
-          for (const n of removals) if (way.steps[n]) way = flow.removeStep(way, way.steps[n]);
+          const known = graph.steps;
+          for (const n of removals)
+            if (graph.steps[n]) graph = flow.removeStep(graph, graph.steps[n]);
           for (const from of [
             { order: 0 },
             ...known.map(({ id, stepOrder }) => ({ stepId: id, order: stepOrder })),
           ]) {
-            const orders = walk(way, held, from);
+            const orders = walk(graph, held, from);
             expect(orders).toEqual([...new Set(orders)].toSorted((a, b) => a - b));
           }
         },

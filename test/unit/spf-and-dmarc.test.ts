@@ -5,14 +5,14 @@ import * as dmarc from "../../shared/domain/senders/validation/dmarc.ts";
 import * as spf from "../../shared/domain/senders/validation/spf.ts";
 
 const following = (zone: Record<string, string | string[]>, domain = "shop.example") => {
-  const asked: string[] = [];
+  const lookups: string[] = [];
   const ask = async (name: string) => {
-    asked.push(name);
+    lookups.push(name);
     return [zone[name] ?? []].flat();
   };
   return spf
     .evaluateSpf(domain, [zone[domain]!].flat()[0]!, ask)
-    .then((followed) => ({ ...followed, asked }));
+    .then((followed) => ({ ...followed, asked: lookups }));
 };
 
 describe("SPF", () => {
@@ -184,7 +184,7 @@ describe("SPF", () => {
 });
 
 describe("DMARC", () => {
-  const whole = {
+  const defaults = {
     policy: "none",
     subdomainPolicy: "none",
     percent: 100,
@@ -193,8 +193,8 @@ describe("DMARC", () => {
   };
 
   test.each([
-    ["v=DMARC1; p=none", whole],
-    ["v=DMARC1;p=REJECT;", { ...whole, policy: "reject", subdomainPolicy: "reject" }],
+    ["v=DMARC1; p=none", defaults],
+    ["v=DMARC1;p=REJECT;", { ...defaults, policy: "reject", subdomainPolicy: "reject" }],
     [
       "v=DMARC1; p=reject; sp=none; adkim=s; aspf=s; pct=50; rua=mailto:a@b.example",
       {
@@ -205,12 +205,12 @@ describe("DMARC", () => {
         spfAlignment: "strict",
       },
     ],
-    ["v=DMARC1; rua=mailto:a@b.example", whole],
+    ["v=DMARC1; rua=mailto:a@b.example", defaults],
     [
       "v = DMARC1 ; p = quarantine ; pct=200",
-      { ...whole, policy: "quarantine", subdomainPolicy: "quarantine" },
+      { ...defaults, policy: "quarantine", subdomainPolicy: "quarantine" },
     ],
-    ["v=DMARC1; p=none; pct=many; fo=1; unknown", whole],
+    ["v=DMARC1; p=none; pct=many; fo=1; unknown", defaults],
   ])("%s", (text, read) => {
     expect(dmarc.isDmarc(text)).toBe(true);
     expect(dmarc.parseDmarc(text)).toEqual(read);

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { rateTrust, trustLevels } from "../../shared/domain/analytics/mail-health.ts";
 
 const clean = { sent: 1000, delivered: 1000, bouncedHard: 0, bouncedSoft: 0, complained: 0 };
-const levelOf = (told: Partial<typeof clean>) => rateTrust({ ...clean, ...told }).trust.level;
+const levelOf = (counts: Partial<typeof clean>) => rateTrust({ ...clean, ...counts }).trust.level;
 
 test("the trust level depends on hard bounces and complaints, after at least 100 mails", () => {
   expect(levelOf({})).toBe("good");
@@ -26,8 +26,8 @@ test("rates are between 0 and 1 for any counts", () => {
   fc.assert(
     fc.property(
       fc.record({ sent: any, delivered: any, bouncedHard: any, bouncedSoft: any, complained: any }),
-      (told) => {
-        const { bounceRate, hardBounceRate, complaintRate, trust } = rateTrust(told);
+      (counts) => {
+        const { bounceRate, hardBounceRate, complaintRate, trust } = rateTrust(counts);
         for (const rate of [bounceRate, hardBounceRate, complaintRate])
           expect(rate >= 0 && rate <= 1).toBe(true);
         expect(trustLevels).toContain(trust.level);

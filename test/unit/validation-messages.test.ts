@@ -52,9 +52,9 @@ const cases: [string, z.ZodType, unknown, string][] = [
   ],
 ];
 
-test.each(cases)("describes %s", (_, schema, value, said) => {
+test.each(cases)("describes %s", (_, schema, value, expected) => {
   expect(schema.safeParse(value, { error: validationMessages }).error?.issues[0]?.message).toBe(
-    said,
+    expected,
   );
 });
 
@@ -81,7 +81,7 @@ test("the message names the field, and the details have one entry for each error
 
 test("for several kinds of body, errors are about the closest one and name unknown fields", () => {
   const schema = z.union([z.object({ name: z.string() }), z.object({ tagId: z.int() })]);
-  const told = (value: unknown) => {
+  const messageOf = (value: unknown) => {
     try {
       return validate(schema, value);
     } catch (error) {
@@ -89,9 +89,13 @@ test("for several kinds of body, errors are about the closest one and name unkno
       return [message, ...details!.map(({ path }) => path)];
     }
   };
-  expect(told({ tag: "vip" })).toEqual(["name is required (not known here: tag)", "name", "tag"]);
-  expect(told({ tagId: "x" })).toEqual(["tagId: must be a whole number", "tagId"]);
-  expect(told([])).toEqual(["The body: must be an object", ""]);
+  expect(messageOf({ tag: "vip" })).toEqual([
+    "name is required (not known here: tag)",
+    "name",
+    "tag",
+  ]);
+  expect(messageOf({ tagId: "x" })).toEqual(["tagId: must be a whole number", "tagId"]);
+  expect(messageOf([])).toEqual(["The body: must be an object", ""]);
   expect(() => validate(z.looseObject({ a: z.string() }), { b: 1 })).toThrow(/^a is required$/);
   expect(() =>
     validate(z.object({ a: z.array(z.union([z.string(), z.object({ b: z.int() })])) }), {

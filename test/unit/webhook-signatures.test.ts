@@ -124,7 +124,7 @@ describe("delivery rows", () => {
   });
 });
 
-test("page numbers contain their time, are unique in a process, and keep delivery ids below 2^53 for a hundred years", () => {
+test("page numbers are unique, ordered by time, and keep delivery ids below 2^53 for a hundred years", () => {
   const numbers = Array.from({ length: 1000 }, nextPageNumber);
   expect(new Set(numbers).size).toBe(1000);
   expect(numbers).toEqual(numbers.toSorted((a, b) => a - b));
@@ -160,16 +160,16 @@ describe("parallel deliveries", () => {
   ) {
     process.env.ALLOW_LOOPBACK_WEBHOOKS = "on";
     process.env.WEBHOOK_TIMEOUT_SECONDS ??= "0.2";
-    const there = await startCustomerEndpoint(answer);
-    open.push(there);
+    const endpoint = await startCustomerEndpoint(answer);
+    open.push(endpoint);
     const called = await deliverInParallel(
-      { id: 1, url: there.url, secrets: ["secret"] },
+      { id: 1, url: endpoint.url, secrets: ["secret"] },
       events(n),
       { probeCalls: width, until },
     );
     for (const name of ["ALLOW_LOOPBACK_WEBHOOKS", "WEBHOOK_TIMEOUT_SECONDS"])
       delete process.env[name];
-    return { there, called };
+    return { endpoint, called };
   }
   const slowly = (status: number) => async () => {
     await clock.sleep(20);
@@ -179,22 +179,22 @@ describe("parallel deliveries", () => {
   test("start with a few calls, and continue with fifty after the first response", async () => {
     onTestFinished(manualTimeouts().expire);
     let [before, answered] = [0, 0];
-    const { there, called } = await firing(200, 5, async () => {
+    const { endpoint, called } = await firing(200, 5, async () => {
       if (answered === 0) before++;
       await clock.sleep(20);
       answered++;
       return 200;
     });
     expect(before).toBeLessThanOrEqual(5);
-    expect(there.maxConcurrent).toBeGreaterThan(20);
-    expect(there.maxConcurrent).toBeLessThanOrEqual(50);
+    expect(endpoint.maxConcurrent).toBeGreaterThan(20);
+    expect(endpoint.maxConcurrent).toBeLessThanOrEqual(50);
     expect(called.every((one) => one?.outcome.delivered)).toBe(true);
     expect(new Set(called.map((one) => one!.endOrder)).size).toBe(200);
   });
 
   test("stop after the first calls if all of them time out", async () => {
-    const { there, called } = await firing(200, 5, "hang");
-    expect(there.deliveries).toHaveLength(5);
+    const { endpoint, called } = await firing(200, 5, "hang");
+    expect(endpoint.deliveries).toHaveLength(5);
     expect(called.filter(Boolean).map((one) => one!.outcome.timedOut)).toEqual([
       true,
       true,
@@ -219,8 +219,8 @@ describe("parallel deliveries", () => {
   });
 
   test("start no call after the time limit", async () => {
-    const { there, called } = await firing(200, 5, slowly(200), clock.now());
-    expect(there.deliveries.length).toBeLessThanOrEqual(50);
-    expect(called.filter(Boolean)).toHaveLength(there.deliveries.length);
+    const { endpoint, called } = await firing(200, 5, slowly(200), clock.now());
+    expect(endpoint.deliveries.length).toBeLessThanOrEqual(50);
+    expect(called.filter(Boolean)).toHaveLength(endpoint.deliveries.length);
   });
 });

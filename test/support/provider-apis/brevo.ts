@@ -60,14 +60,14 @@ export const brevo: ProviderApi = {
   maxTags: 10,
   readMails({ headers, body }) {
     expect(headers["api-key"]).toBe("xkeysib-example-000000");
-    const said: BrevoRequest = JSON.parse(body.toString());
-    expect(said.headers.idempotencyKey).toMatch(
+    const parsed: BrevoRequest = JSON.parse(body.toString());
+    expect(parsed.headers.idempotencyKey).toMatch(
       /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/u,
     );
-    expect([...(said.sender.name ?? "")].length).toBeLessThanOrEqual(70);
-    const { idempotencyKey: _, ...ownHeaders } = said.headers;
-    const versions = said.messageVersions ?? [
-      { to: said.to, ...(said.bcc && { bcc: said.bcc }), headers: ownHeaders },
+    expect([...(parsed.sender.name ?? "")].length).toBeLessThanOrEqual(70);
+    const { idempotencyKey: _, ...ownHeaders } = parsed.headers;
+    const versions = parsed.messageVersions ?? [
+      { to: parsed.to, ...(parsed.bcc && { bcc: parsed.bcc }), headers: ownHeaders },
     ];
     return versions.map((version) => {
       const {
@@ -78,26 +78,26 @@ export const brevo: ProviderApi = {
         textContent,
         params = {},
         headers,
-      } = { ...said, bcc: [], ...version };
+      } = { ...parsed, bcc: [], ...version };
       for (const value of Object.values(headers)) expect(value).toMatch(/^[\x20-\x7e]*$/u);
-      const { "X-Mailin-custom": custom = "{}", ...others } = headers;
+      const { "X-Mailin-custom": custom = "{}", ...otherHeaders } = headers;
       return {
         from: {
-          ...said.sender,
-          ...(said.sender.name && { name: decodeEncodedWords(said.sender.name) }),
+          ...parsed.sender,
+          ...(parsed.sender.name && { name: decodeEncodedWords(parsed.sender.name) }),
         },
         to: to[0]!,
-        replyTo: said.replyTo?.email,
+        replyTo: parsed.replyTo?.email,
         bcc: bcc[0]?.email,
         subject: renderParams(subject, params),
         text: textContent === undefined ? undefined : renderParams(textContent, params),
         html: renderParams(htmlContent, params),
         headers: Object.fromEntries(
-          Object.entries(others).map(([name, value]) => [name, decodeEncodedWords(value)]),
+          Object.entries(otherHeaders).map(([name, value]) => [name, decodeEncodedWords(value)]),
         ),
-        tags: said.tags ?? [],
+        tags: parsed.tags ?? [],
         sendId: String(JSON.parse(custom).sendId),
-        attachments: (said.attachment ?? []).map(({ name, content }) => ({
+        attachments: (parsed.attachment ?? []).map(({ name, content }) => ({
           filename: name,
           content,
           type: types[name.split(".").at(-1)!] ?? "application/octet-stream",
@@ -113,7 +113,7 @@ export const brevo: ProviderApi = {
         : { messageIds: Array.from({ length: count }, (_, n) => id(n)) },
     ),
   messageId: (n) => id(n),
-  invalidMailReply: (words) => jsonReply(400, error("invalid_parameter", words)),
+  invalidMailReply: (message) => jsonReply(400, error("invalid_parameter", message)),
   accountErrors: [
     jsonReply(401, error("unauthorized", "Key not found")),
     jsonReply(402, error("not_enough_credits")),

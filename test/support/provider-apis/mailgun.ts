@@ -67,7 +67,7 @@ export const mailgun: ProviderApi = {
   },
   success: () => jsonReply(200, { id: `<${id}>`, message: "Queued. Thank you." }),
   messageId: () => id,
-  invalidMailReply: (words) => jsonReply(400, { message: words }),
+  invalidMailReply: (message) => jsonReply(400, { message }),
   accountErrors: [
     { status: 200, body: "Mailgun Magnificent API" },
     jsonReply(400, {

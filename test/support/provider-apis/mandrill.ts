@@ -97,7 +97,7 @@ export const mandrill: ProviderApi = {
   },
   success: (count) => jsonReply(200, emails(count).map(acceptedResult).toReversed()),
   messageId: (n) => id(n),
-  invalidMailReply: (words) => error("ValidationError", words),
+  invalidMailReply: (reason) => error("ValidationError", reason),
   accountErrors: [
     error("Invalid_Key", "Invalid API key"),
     error("PaymentRequired", "Add funds", 402),
@@ -106,12 +106,12 @@ export const mandrill: ProviderApi = {
   rateLimits: [{ reply: error("RequestLimitExceeded") }],
   outages: [error("ServiceUnavailable")],
   doubtful: [error("GeneralError")],
-  partialRefusal: (words) =>
+  partialRefusal: (reason) =>
     jsonReply(
       200,
       emails(3).map((email, n) =>
         n === 1
-          ? { email, status: "rejected", _id: id(n), reject_reason: words }
+          ? { email, status: "rejected", _id: id(n), reject_reason: reason }
           : acceptedResult(email, n),
       ),
     ),

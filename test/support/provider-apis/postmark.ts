@@ -38,9 +38,9 @@ export const postmark: ProviderApi = {
       accept: "application/json",
       "content-type": "application/json",
     });
-    const said: PostmarkRequestMessage | PostmarkRequestMessage[] = JSON.parse(body.toString());
-    expect(path).toBe(Array.isArray(said) ? "/email/batch" : "/email");
-    return [said].flat().map((message) => {
+    const parsed: PostmarkRequestMessage | PostmarkRequestMessage[] = JSON.parse(body.toString());
+    expect(path).toBe(Array.isArray(parsed) ? "/email/batch" : "/email");
+    return [parsed].flat().map((message) => {
       expect(message.MessageStream).toBe("outbound");
       return {
         from: parseMailbox(message.From),
@@ -69,7 +69,7 @@ export const postmark: ProviderApi = {
       count === 1 ? acceptedResult(0) : Array.from({ length: count }, (_, n) => acceptedResult(n)),
     ),
   messageId: (n) => acceptedResult(n).MessageID,
-  invalidMailReply: (words) => jsonReply(422, error(300, words)),
+  invalidMailReply: (message) => jsonReply(422, error(300, message)),
   accountErrors: [
     jsonReply(401, error(10)),
     jsonReply(422, error(400)),
@@ -81,6 +81,6 @@ export const postmark: ProviderApi = {
   rateLimits: [{ reply: jsonReply(422, error(405)), seconds: 3600 }, { reply: jsonReply(429, {}) }],
   outages: [jsonReply(422, error(100)), jsonReply(503, error(100))],
   doubtful: [jsonReply(500, error(0))],
-  partialRefusal: (words) =>
-    jsonReply(200, [acceptedResult(0), error(406, words), acceptedResult(2)]),
+  partialRefusal: (message) =>
+    jsonReply(200, [acceptedResult(0), error(406, message), acceptedResult(2)]),
 };

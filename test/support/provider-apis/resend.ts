@@ -31,15 +31,15 @@ export const resend: ProviderApi = {
     expect(headers.authorization).toBe("Bearer re_example_key_000000");
     expect(headers["user-agent"]).toBeTruthy();
     expect(headers["idempotency-key"]).toMatch(/^.{1,256}$/u);
-    const said: ResendRequestEmail | ResendRequestEmail[] = JSON.parse(body.toString());
-    expect(path).toBe(Array.isArray(said) ? "/emails/batch" : "/emails");
-    expect(headers["x-batch-validation"]).toBe(Array.isArray(said) ? "permissive" : undefined);
-    return [said].flat().map((email) => {
-      expect(Object.hasOwn(email, "attachments") && Array.isArray(said)).toBe(false);
+    const parsed: ResendRequestEmail | ResendRequestEmail[] = JSON.parse(body.toString());
+    expect(path).toBe(Array.isArray(parsed) ? "/emails/batch" : "/emails");
+    expect(headers["x-batch-validation"]).toBe(Array.isArray(parsed) ? "permissive" : undefined);
+    return [parsed].flat().map((email) => {
+      expect(Object.hasOwn(email, "attachments") && Array.isArray(parsed)).toBe(false);
       for (const { name, value } of email.tags)
         expect(`${name} ${value}`).toMatch(/^[\w-]{1,256} [\w-]{1,256}$/u);
       expect(new Set(email.tags.map(({ name }) => name)).size).toBe(email.tags.length);
-      const { "X-Send-Id": sendId, ...others } = email.headers;
+      const { "X-Send-Id": sendId, ...otherHeaders } = email.headers;
       expect(email.tags[0]).toEqual({ name: "send_id", value: sendId });
       return {
         from: parseMailbox(email.from),
@@ -49,7 +49,7 @@ export const resend: ProviderApi = {
         subject: email.subject,
         text: email.text,
         html: email.html,
-        headers: others,
+        headers: otherHeaders,
         tags: email.tags.slice(1).map(({ value }) => value),
         sendId: sendId!,
         attachments: (email.attachments ?? []).map(({ filename, content, content_type }) => ({
@@ -68,7 +68,7 @@ export const resend: ProviderApi = {
         : { data: Array.from({ length: count }, (_, n) => acceptedResult(n)) },
     ),
   messageId: (n) => acceptedResult(n).id,
-  invalidMailReply: (words) => error(422, "validation_error", words),
+  invalidMailReply: (message) => error(422, "validation_error", message),
   accountErrors: [
     error(401, "missing_api_key"),
     error(401, "restricted_api_key"),
@@ -90,9 +90,9 @@ export const resend: ProviderApi = {
     error(500, "internal_server_error"),
     error(409, "concurrent_idempotent_requests"),
   ],
-  partialRefusal: (words) =>
+  partialRefusal: (message) =>
     jsonReply(200, {
       data: [acceptedResult(0), acceptedResult(2)],
-      errors: [{ index: 1, message: words }],
+      errors: [{ index: 1, message }],
     }),
 };

@@ -27,11 +27,13 @@ export const sendgrid: ProviderApi = {
   maxTags: 10,
   readMails({ headers, body }) {
     expect(headers.authorization).toBe("Bearer SG.example-key-000000");
-    const said: SendGridRequest = JSON.parse(body.toString());
-    expect(said.content.map(({ type }) => type)).toEqual(
-      ["text/plain", "text/html"].filter((type) => said.content.some((part) => part.type === type)),
+    const parsed: SendGridRequest = JSON.parse(body.toString());
+    expect(parsed.content.map(({ type }) => type)).toEqual(
+      ["text/plain", "text/html"].filter((type) =>
+        parsed.content.some((part) => part.type === type),
+      ),
     );
-    return said.personalizations.map(({ to, bcc, headers, custom_args, substitutions = {} }) => {
+    return parsed.personalizations.map(({ to, bcc, headers, custom_args, substitutions = {} }) => {
       expect(Buffer.byteLength(JSON.stringify(substitutions))).toBeLessThanOrEqual(10_000);
       const substituted = (text: string) =>
         Object.entries(substitutions).reduce(
@@ -39,37 +41,37 @@ export const sendgrid: ProviderApi = {
           text,
         );
       const part = (wanted: string) =>
-        said.content
+        parsed.content
           .filter(({ type }) => type === wanted)
           .map(({ value }) => substituted(value))[0];
       if (headers["List-Unsubscribe"])
-        expect(said.tracking_settings.subscription_tracking).toEqual({ enable: false });
+        expect(parsed.tracking_settings.subscription_tracking).toEqual({ enable: false });
       return {
-        from: said.from,
+        from: parsed.from,
         to: to[0]!,
-        replyTo: said.reply_to?.email,
+        replyTo: parsed.reply_to?.email,
         bcc: bcc?.[0]?.email,
-        subject: substituted(said.subject),
+        subject: substituted(parsed.subject),
         text: part("text/plain"),
         html: part("text/html"),
         headers: Object.fromEntries(
           Object.entries(headers).map(([name, value]) => [name, substituted(value)]),
         ),
-        tags: said.categories ?? [],
+        tags: parsed.categories ?? [],
         sendId: custom_args.sendId!,
-        attachments: (said.attachments ?? []).map(({ content, filename, type }) => ({
+        attachments: (parsed.attachments ?? []).map(({ content, filename, type }) => ({
           content,
           filename,
           type,
         })),
-        trackOpens: said.tracking_settings.open_tracking?.enable,
-        trackClicks: said.tracking_settings.click_tracking?.enable,
+        trackOpens: parsed.tracking_settings.open_tracking?.enable,
+        trackClicks: parsed.tracking_settings.click_tracking?.enable,
       };
     });
   },
   success: () => ({ status: 202, headers: { "x-message-id": "wrfRRvF7Q0GgwUo2CvDmEA" } }),
   messageId: () => "wrfRRvF7Q0GgwUo2CvDmEA",
-  invalidMailReply: (words) => jsonReply(400, error(words)),
+  invalidMailReply: (message) => jsonReply(400, error(message)),
   accountErrors: [
     jsonReply(401, error("The provided authorization grant is invalid, expired, or revoked")),
     jsonReply(403, error("The from address does not match a verified Sender Identity.")),

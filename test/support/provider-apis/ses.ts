@@ -35,11 +35,11 @@ const error = (status: number, name: string, message = "It cannot be") => ({
 /** Decodes a mailbox like a mail client, which joins adjacent encoded words. */
 const decodeMailbox = (line: string): Mailbox => {
   const { email, name } = parseMailbox(line);
-  const words = name?.replace(/\?=\s+=\?/gu, "?==?");
+  const encodedWords = name?.replace(/\?=\s+=\?/gu, "?==?");
   return {
     email,
-    ...(words && {
-      name: words.replace(/=\?UTF-8\?B\?([^?]*)\?=/gu, (_, base64: string) =>
+    ...(encodedWords && {
+      name: encodedWords.replace(/=\?UTF-8\?B\?([^?]*)\?=/gu, (_, base64: string) =>
         Buffer.from(base64, "base64").toString(),
       ),
     }),
@@ -63,21 +63,22 @@ export const ses: ProviderApi = {
     expect(headers.authorization).toMatch(
       /^AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE000000\/\d{8}\/eu-west-1\/ses\/aws4_request, /,
     );
-    const said: SesRequest = JSON.parse(body.toString());
-    expect(said.ConfigurationSetName).toBe("platform-events");
-    const { Subject, Body, Headers, Attachments = [] } = said.Content.Simple;
-    for (const line of [said.FromEmailAddress, ...said.Destination.ToAddresses])
+    const parsed: SesRequest = JSON.parse(body.toString());
+    expect(parsed.ConfigurationSetName).toBe("platform-events");
+    const { Subject, Body, Headers, Attachments = [] } = parsed.Content.Simple;
+    for (const line of [parsed.FromEmailAddress, ...parsed.Destination.ToAddresses])
       expect(line).toMatch(/^[\x20-\x7e]+$/);
-    for (const { Name, Value } of said.EmailTags) expect(Name + Value).toMatch(/^[A-Za-z0-9_-]+$/);
-    const [sendId, ...tags] = said.EmailTags;
+    for (const { Name, Value } of parsed.EmailTags)
+      expect(Name + Value).toMatch(/^[A-Za-z0-9_-]+$/);
+    const [sendId, ...tags] = parsed.EmailTags;
     expect(sendId!.Name).toBe("sendId");
-    expect(new Set(said.EmailTags.map(({ Name }) => Name)).size).toBe(said.EmailTags.length);
+    expect(new Set(parsed.EmailTags.map(({ Name }) => Name)).size).toBe(parsed.EmailTags.length);
     return [
       {
-        from: decodeMailbox(said.FromEmailAddress),
-        to: decodeMailbox(said.Destination.ToAddresses[0]!),
-        replyTo: said.ReplyToAddresses?.[0],
-        bcc: said.Destination.BccAddresses?.[0],
+        from: decodeMailbox(parsed.FromEmailAddress),
+        to: decodeMailbox(parsed.Destination.ToAddresses[0]!),
+        replyTo: parsed.ReplyToAddresses?.[0],
+        bcc: parsed.Destination.BccAddresses?.[0],
         subject: Subject.Data,
         text: Body.Text?.Data,
         html: Body.Html?.Data,
@@ -89,14 +90,14 @@ export const ses: ProviderApi = {
           type: ContentType,
           content: RawContent,
         })),
-        trackOpens: parseTracking(said.ConfigurationOverrides?.Tracking.OpenTrackingEnabled),
-        trackClicks: parseTracking(said.ConfigurationOverrides?.Tracking.ClickTrackingEnabled),
+        trackOpens: parseTracking(parsed.ConfigurationOverrides?.Tracking.OpenTrackingEnabled),
+        trackClicks: parseTracking(parsed.ConfigurationOverrides?.Tracking.ClickTrackingEnabled),
       },
     ];
   },
   success: () => ({ status: 200, body: '{"MessageId":"0100018f-aaaa-000000"}' }),
   messageId: () => "0100018f-aaaa-000000",
-  invalidMailReply: (words) => error(400, "BadRequestException", words),
+  invalidMailReply: (message) => error(400, "BadRequestException", message),
   accountErrors: [
     error(400, "AccountSuspendedException"),
     error(400, "SendingPausedException:http://internal.amazon.com/coral/"),

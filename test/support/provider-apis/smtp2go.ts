@@ -18,8 +18,8 @@ const errorData = (code: string, error = "It cannot be") => ({
   error,
   error_code: `E_ApiResponseCodes.${code}`,
 });
-const error = (status: number, code: string, words?: string) =>
-  jsonReply(status, { request_id, data: errorData(code, words) });
+const error = (status: number, code: string, message?: string) =>
+  jsonReply(status, { request_id, data: errorData(code, message) });
 
 export const smtp2go: ProviderApi = {
   credentials: { apiKey: "api-example-000000000000", region: "eu" },
@@ -28,17 +28,17 @@ export const smtp2go: ProviderApi = {
   maxTags: 0,
   readMails({ path, headers, body }) {
     expect(headers["x-smtp2go-api-key"]).toBe("api-example-000000000000");
-    const said: Smtp2goRequestEmail | { emails: Smtp2goRequestEmail[] } = JSON.parse(
+    const parsed: Smtp2goRequestEmail | { emails: Smtp2goRequestEmail[] } = JSON.parse(
       body.toString(),
     );
-    const emails = "emails" in said ? said.emails : [said];
-    expect(path).toBe("emails" in said ? "/v3/email/batch" : "/v3/email/send");
+    const emails = "emails" in parsed ? parsed.emails : [parsed];
+    expect(path).toBe("emails" in parsed ? "/v3/email/batch" : "/v3/email/send");
     return emails.map((email) => {
       const all = Object.fromEntries(
         email.custom_headers.map(({ header, value }) => [header, value]),
       );
       expect(Object.keys(all)).toHaveLength(email.custom_headers.length);
-      const { "Reply-To": replyTo, "X-Send-Id": sendId = "", ...others } = all;
+      const { "Reply-To": replyTo, "X-Send-Id": sendId = "", ...otherHeaders } = all;
       return {
         from: parseMailbox(email.sender),
         to: parseMailbox(email.to[0]!),
@@ -47,7 +47,7 @@ export const smtp2go: ProviderApi = {
         subject: email.subject,
         text: email.text_body,
         html: email.html_body,
-        headers: others,
+        headers: otherHeaders,
         tags: [],
         sendId,
         attachments: (email.attachments ?? []).map(({ filename, fileblob, mimetype }) => ({
@@ -67,7 +67,7 @@ export const smtp2go: ProviderApi = {
           : Array.from({ length: count }, (_, n) => ({ email_id: id(n) })),
     }),
   messageId: (n) => id(n),
-  invalidMailReply: (words) => error(400, "NON_VALIDATING_IN_PAYLOAD", words),
+  invalidMailReply: (message) => error(400, "NON_VALIDATING_IN_PAYLOAD", message),
   accountErrors: [
     error(400, "ENDPOINT_PERMISSION_DENIED"),
     error(400, "API_EXCEPTION", "The sender is not verified"),
@@ -78,12 +78,12 @@ export const smtp2go: ProviderApi = {
   rateLimits: [{ reply: error(429, "RATE_LIMIT"), seconds: 60 }],
   outages: [],
   doubtful: [error(500, "INTERNAL")],
-  partialRefusal: (words) =>
+  partialRefusal: (message) =>
     jsonReply(200, {
       request_id,
       data: [
         { email_id: id(0) },
-        errorData("NON_VALIDATING_IN_PAYLOAD", words),
+        errorData("NON_VALIDATING_IN_PAYLOAD", message),
         { email_id: id(2) },
       ],
     }),

@@ -102,7 +102,7 @@ export const sparkpost: ProviderApi = {
       },
     }),
   messageId: () => "11668787484950529",
-  invalidMailReply: (words) => jsonReply(422, error("1300", words)),
+  invalidMailReply: (message) => jsonReply(422, error("1300", message)),
   accountErrors: [
     jsonReply(401, error("1303")),
     jsonReply(403, error("1100")),

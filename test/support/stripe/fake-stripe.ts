@@ -345,10 +345,10 @@ export class FakeStripe {
       key: request.headers["idempotency-key"] as string | undefined,
     };
     this.asked.push(asked);
-    const trouble = this.faultFor(asked);
-    if (trouble && !trouble.after) return breakResponse(request, response, trouble.status);
+    const fault = this.faultFor(asked);
+    if (fault && !fault.after) return breakResponse(request, response, fault.status);
     const { status, body } = this.answer(request, asked);
-    if (trouble) return breakResponse(request, response, trouble.status);
+    if (fault) return breakResponse(request, response, fault.status);
     response
       .writeHead(status, { "content-type": "application/json", "request-id": "req_1" })
       .end(JSON.stringify(body));
