@@ -43,6 +43,8 @@ const bundleOptions = {
   platform: "neutral",
   target: "es2022",
   logLevel: "warning",
+  // Otherwise esbuild can read the tsconfig.json of `emitTypes` while it is being written.
+  tsconfigRaw: {},
 } as const;
 
 /** Writes the modules of the runtime, and the generated ones in place of two of them. */
