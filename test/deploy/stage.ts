@@ -84,8 +84,11 @@ export async function openStage(): Promise<Stage> {
     const { QueueUrls = [] } = await sqs.send(new ListQueuesCommand({}));
     const counts = await Promise.all(
       QueueUrls.map(async (QueueUrl) => {
-        const asked = new GetQueueAttributesCommand({ QueueUrl, AttributeNames: ["All"] });
-        const { Attributes = {} } = await sqs.send(asked);
+        const attributesCommand = new GetQueueAttributesCommand({
+          QueueUrl,
+          AttributeNames: ["All"],
+        });
+        const { Attributes = {} } = await sqs.send(attributesCommand);
         const {
           ApproximateNumberOfMessages: ready = 0,
           ApproximateNumberOfMessagesNotVisible: inWork = 0,

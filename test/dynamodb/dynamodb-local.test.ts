@@ -23,13 +23,13 @@ test("a second start finds the items, and requests without the key cannot read t
   const dataDir = await mkdtemp(join(tmpdir(), "pennymail-"));
   onTestFinished(() => rm(dataDir, { recursive: true }));
   const Key = { pk: { S: "kept" }, sk: { S: "#" } };
-  for (const begun of [false, true]) {
+  for (const isSecondStart of [false, true]) {
     const folder = openDataFolder(dataDir);
     const { env, stop } = await startEngines({ folder, queues: [], dynamoDb: startDynamoDbLocal });
     const client = clientOf(env);
     expect(
       (await client.send(new GetItemCommand({ TableName: env.TABLE_NAME, Key }))).Item,
-    ).toEqual(begun ? Key : undefined);
+    ).toEqual(isSecondStart ? Key : undefined);
     await client.send(new PutItemCommand({ TableName: env.TABLE_NAME, Item: Key }));
     expect((await client.send(new ListTablesCommand())).TableNames).toEqual([env.TABLE_NAME]);
     expect((await clientOf(env, "local").send(new ListTablesCommand())).TableNames).toEqual([]);

@@ -85,13 +85,13 @@ async function startProvider(
       port: undefined,
     };
     const key = keyOf(provider, request);
-    here.requests.push({ key, body: body.toString("base64") });
-    const fault = here.faultFor(here.requests.length);
+    state.requests.push({ key, body: body.toString("base64") });
+    const fault = state.faultFor(state.requests.length);
     const known = key && answered.get(key);
     const mails = await wire.readMails(request);
     const answer = known || success(provider, wire, mails);
     if (!known && (fault?.accepts ?? true)) {
-      here.accepted.push(...mails.map(({ sendId }) => Number(sendId)));
+      state.accepted.push(...mails.map(({ sendId }) => Number(sendId)));
       const duplicate = {
         status: 400,
         body: '{"code":"duplicate_parameter","message":"The key was used"}',
@@ -106,7 +106,7 @@ async function startProvider(
     response.writeHead(answer.status, { ...answer.headers, "content-length": text.length + 1 });
     response.write(text.slice(0, text.length / 2), () => setTimeout(() => response.destroy(), 5));
   });
-  const here: AmbiguousProvider = {
+  const state: AmbiguousProvider = {
     accepted: [],
     requests: [],
     faultFor: () => undefined,
@@ -118,7 +118,7 @@ async function startProvider(
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   process.env[`PROVIDER_URL_${provider.key.toUpperCase()}`] =
     `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  return here;
+  return state;
 }
 
 describe.each(providers)("$name", (provider) => {

@@ -9,13 +9,13 @@ const emailIn = (email: string) => [1, 2, 3, email, 4];
 
 test("a token opens only for its purpose, and equal content gives an equal token", async () => {
   await fc.assert(
-    fc.asyncProperty(purpose, content, async (one, said) => {
+    fc.asyncProperty(purpose, content, async (one, sealedContent) => {
       const seal = await createSealer(one);
-      const token = seal(said);
+      const token = seal(sealedContent);
       expect(token).toMatch(/^[\w-]+$/);
-      expect(seal(said)).toBe(token);
+      expect(seal(sealedContent)).toBe(token);
       for (const other of purposes)
-        expect(await openToken(other, token)).toEqual(other === one ? said : undefined);
+        expect(await openToken(other, token)).toEqual(other === one ? sealedContent : undefined);
     }),
   );
 });
@@ -27,8 +27,8 @@ test("rejects a token that was altered, truncated or forged", async () => {
       content,
       fc.nat(),
       fc.integer({ min: 1, max: 255 }),
-      async (one, said, place, by) => {
-        const token = (await createSealer(one))(said);
+      async (one, sealedContent, place, by) => {
+        const token = (await createSealer(one))(sealedContent);
         const bytes = Buffer.from(token, "base64url");
         bytes[place % bytes.length]! ^= by;
         expect(await openToken(one, bytes.toString("base64url"))).toBeUndefined();

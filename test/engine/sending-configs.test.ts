@@ -29,9 +29,9 @@ beforeEach(async () => {
   ({ caller, email: ownEmail } = await signedUp());
 });
 
-const add = (fields: object = {}, who: Caller = caller) =>
+const add = (fields: object = {}, asCaller: Caller = caller) =>
   sendingConfigs.create(
-    who,
+    asCaller,
     sendingConfigs.NewSendingConfig.parse({
       provider: "postmark",
       credentials: accountKeys.postmark!.credentials,

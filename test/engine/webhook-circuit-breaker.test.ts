@@ -27,7 +27,7 @@ beforeEach(() => {
 });
 afterAll(() => expect(deadLetters).toEqual([]));
 
-const sendIds = (heard: ReceivedDelivery[]) => heard.map(({ event }) => event.sendId);
+const sendIds = (received: ReceivedDelivery[]) => received.map(({ event }) => event.sendId);
 const [minute, hour, day] = [60, 3600, 24 * 3600];
 
 test("an endpoint that hangs delays no event of a healthy one, and uses up no attempts", {

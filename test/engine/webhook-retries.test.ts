@@ -45,10 +45,10 @@ test("delivers each event in one call, with exactly the documented fields", asyn
       timestamp: second!.timestamp,
     },
   ]);
-  for (const heard of endpoint.deliveries)
+  for (const delivery of endpoint.deliveries)
     expect([
-      hasValidSignature(heard, secret),
-      hasStandardSignature(heard, toWhsec(secret)),
+      hasValidSignature(delivery, secret),
+      hasStandardSignature(delivery, toWhsec(secret)),
     ]).toEqual([true, true]);
   expect(await deliveries()).toMatchObject([
     {
@@ -124,9 +124,9 @@ test("retries with the same webhook-id and a new signature until the delivery is
     10,
   );
   expect(new Set(endpoint.deliveries.map(({ body }) => body)).size).toBe(1);
-  expect(endpoint.deliveries.every((heard) => hasStandardSignature(heard, toWhsec(secret)))).toBe(
-    true,
-  );
+  expect(
+    endpoint.deliveries.every((delivery) => hasStandardSignature(delivery, toWhsec(secret))),
+  ).toBe(true);
   expect(await deliveries()).toMatchObject([
     {
       status: "dead",

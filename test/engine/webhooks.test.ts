@@ -104,7 +104,7 @@ test("a retried creation makes one endpoint, and the returned secret is the one 
   expect([second.id, second.createdAt]).toEqual([first.id, first.createdAt]);
   expect((await webhooks.list(caller, { limit: 100 })).pagination.total).toBe(2);
   await enqueueAndDeliver(caller, createEvents(1, "open"));
-  const own = endpoint.deliveries.filter((heard) => hasValidSignature(heard, second.secret));
+  const own = endpoint.deliveries.filter((delivery) => hasValidSignature(delivery, second.secret));
   expect([endpoint.deliveries.length, own.length]).toEqual([2, 1]);
 });
 

@@ -123,8 +123,8 @@ describe("figures", () => {
         subject: "Hi",
         html: '<a href="https://shop.example">Hi</a>',
       };
-      for (const fate of ["delivered", "clicked", "bounced", "complained", "dropped"]) {
-        const to = `${fate}+${siteId}@simulator.pennymail.test`;
+      for (const outcome of ["delivered", "clicked", "bounced", "complained", "dropped"]) {
+        const to = `${outcome}+${siteId}@simulator.pennymail.test`;
         expectStatus(
           202,
           await call("POST", "/send", { ...mail, to, trackOpens: true, trackClicks: true }),

@@ -124,30 +124,30 @@ describe.runIf(atHome)("with the sandbox", () => {
   test.concurrent.each(sampleOf(4, providers, "simulator"))(
     "a mail through %s to each simulator address gets the events of that address",
     async (provider) => {
-      const typesOf = (fate: string) =>
-        expectedEvents[fate]!.filter(
+      const typesOf = (outcome: string) =>
+        expectedEvents[outcome]!.filter(
           (kind) => typeByKind[kind] && eventNamesByProvider[provider]![kind],
         ).map((kind) => typeByKind[kind]!);
       const client = await signedUp();
       const sendingConfigId = await createConfig(client, provider);
-      const fates = Object.keys(expectedEvents).filter((fate) => typesOf(fate).length);
+      const outcomes = Object.keys(expectedEvents).filter((outcome) => typesOf(outcome).length);
       const ids = await Promise.all(
-        fates.map((fate) =>
-          sendMail(client, `${fate}@simulator.pennymail.test`, { sendingConfigId }),
+        outcomes.map((outcome) =>
+          sendMail(client, `${outcome}@simulator.pennymail.test`, { sendingConfigId }),
         ),
       );
-      const all = await waitForEvents(client, fates.flatMap(typesOf).length);
+      const all = await waitForEvents(client, outcomes.flatMap(typesOf).length);
       expect(new Set(all.map(({ id }) => id)).size).toBe(all.length);
-      for (const [i, fate] of fates.entries()) {
+      for (const [i, outcome] of outcomes.entries()) {
         const detail = expectStatus(200, await client.call<Detail>("GET", `/sends/${ids[i]}`)).body
           .data;
-        const types = typesOf(fate);
-        expect([fate, detail.events.map(({ type }) => type).sort()]).toEqual([
-          fate,
+        const types = typesOf(outcome);
+        expect([outcome, detail.events.map(({ type }) => type).sort()]).toEqual([
+          outcome,
           types.toSorted(),
         ]);
-        expect([fate, detail]).toMatchObject([
-          fate,
+        expect([outcome, detail]).toMatchObject([
+          outcome,
           {
             status: statusOf(types),
             error: statusOf(types) === "failed" ? expect.any(String) : null,
@@ -173,8 +173,8 @@ describe.runIf(atHome)("with the sandbox", () => {
             subject: expect.stringMatching(/^To /),
           });
       }
-      const of = (fate: string, type: string) =>
-        all.find((event) => event.toEmail.startsWith(`${fate}@`) && event.type === type)!;
+      const of = (outcome: string, type: string) =>
+        all.find((event) => event.toEmail.startsWith(`${outcome}@`) && event.type === type)!;
       expect(of("bounced", "bounce").data).toMatchObject({
         bounceType: "hard",
         reason: expect.any(String),
@@ -213,7 +213,7 @@ describe.runIf(atHome)("with the sandbox", () => {
 describe.runIf(atHome)("GET /events", () => {
   let client: TestClient;
   let secondSite: number;
-  const fates = ["delivered", "bounced", "opened", "complained", "deferred"];
+  const outcomes = ["delivered", "bounced", "opened", "complained", "deferred"];
   beforeAll(async () => {
     client = await signedUp();
     const sendingConfigId = await createConfig(client, "postmark");
@@ -221,9 +221,15 @@ describe.runIf(atHome)("GET /events", () => {
       201,
       await client.call<{ id: number }>("POST", "/sites", { name: "Second" }),
     ).body.data.id;
-    const to = (siteId: number) => (fate: string) =>
-      sendMail(client, `${fate}+${siteId}@simulator.pennymail.test`, { sendingConfigId, siteId });
-    await Promise.all([...fates.map(to(client.siteId)), ...fates.slice(0, 2).map(to(secondSite))]);
+    const to = (siteId: number) => (outcome: string) =>
+      sendMail(client, `${outcome}+${siteId}@simulator.pennymail.test`, {
+        sendingConfigId,
+        siteId,
+      });
+    await Promise.all([
+      ...outcomes.map(to(client.siteId)),
+      ...outcomes.slice(0, 2).map(to(secondSite)),
+    ]);
     await waitForEvents(client, 10);
   });
 

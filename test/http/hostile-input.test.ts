@@ -306,23 +306,27 @@ test("pages of other origins cannot read the inbox or move the clock", async () 
 test("no log line or response contains a password, token, key, credential, address or mail content", async () => {
   const email = "canary.user@canary.example";
   const answers: string[] = [];
-  const say = async <T>(...request: Parameters<typeof ask>) => {
+  const callAndRecord = async <T>(...request: Parameters<typeof ask>) => {
     const answer = await ask<T>(...request);
     answers.push(answer.text);
     return answer;
   };
   const signup = expectStatus(
     201,
-    await say("POST", "/auth/signup", { email, password: "canary password", name: "Canary Name" }),
+    await callAndRecord("POST", "/auth/signup", {
+      email,
+      password: "canary password",
+      name: "Canary Name",
+    }),
   );
   const headers = { cookie: sessionCookie(signup) };
-  await say("POST", "/auth/login", { email, password: "canary guess" });
+  await callAndRecord("POST", "/auth/login", { email, password: "canary guess" });
   const { key } = expectStatus(
     201,
     await ask<{ key: string }>("POST", "/api-keys", { name: "CI" }, { headers }),
   ).body.data;
   const authorization = { headers: { authorization: `Bearer ${key}` } };
-  await say("POST", "/sites", { name: "Shop" }, authorization);
+  await callAndRecord("POST", "/sites", { name: "Shop" }, authorization);
   const { account } = await sendingConfig();
   for (const credentials of [
     account.credentials,
@@ -335,18 +339,28 @@ test("no log line or response contains a password, token, key, credential, addre
       credentials,
       webhookSecret: "canary-hook-secret",
     };
-    const made = await say<{ id: number }>("POST", "/sending-configs", fields, authorization);
+    const made = await callAndRecord<{ id: number }>(
+      "POST",
+      "/sending-configs",
+      fields,
+      authorization,
+    );
     if (made.status !== 201) continue;
     const { id } = made.body.data;
-    await say("POST", `/sending-configs/${id}/verify`, { to: "to@canary.example" }, authorization);
+    await callAndRecord(
+      "POST",
+      `/sending-configs/${id}/verify`,
+      { to: "to@canary.example" },
+      authorization,
+    );
     const words = {
       to: "to@canary.example",
       subject: "canary subject",
       html: "canary body {{ x }}",
       variables: { x: { toString: "canary value" } },
     };
-    await say("POST", "/send", mail(id, words), authorization);
-    await say(
+    await callAndRecord("POST", "/send", mail(id, words), authorization);
+    await callAndRecord(
       "POST",
       "/send/batch",
       { ...mail(id, words), recipients: [{ to: "to@canary.example" }, { to: "canary" }] },
@@ -357,8 +371,8 @@ test("no log line or response contains a password, token, key, credential, addre
       Recipient: "to@canary.example",
     });
   }
-  await say("GET", "/suppressions/check/to%40canary.example", undefined, authorization);
-  await say("POST", "/auth/forgot-password", { email });
+  await callAndRecord("GET", "/suppressions/check/to%40canary.example", undefined, authorization);
+  await callAndRecord("POST", "/auth/forgot-password", { email });
   await fetch(`${service.url}/_local/settle`, { method: "POST" });
   const log = service.output();
   expect(log).toContain('"message":"request"');

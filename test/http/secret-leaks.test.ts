@@ -86,12 +86,12 @@ test("returns every secret only once and logs none", async () => {
       `${url}${path}`,
       form && { method: "POST", body: new URLSearchParams(form) },
     );
-    const said = await response.text();
+    const pageText = await response.text();
     responses.push({
       request: `${form ? "POST" : "GET"} ${path.split("?")[0]}`,
-      text: said + JSON.stringify([...response.headers]),
+      text: pageText + JSON.stringify([...response.headers]),
     });
-    return said;
+    return pageText;
   };
   const settle = () => fetch(`${url}/_local/settle`, { method: "POST" });
 
@@ -332,7 +332,9 @@ test("returns every secret only once and logs none", async () => {
   expect(log).toContain('"message":"request"');
   const leaks = [...secrets].flatMap(([name, { value, returnedBy }]) => [
     ...responses
-      .filter(({ request, text: said }) => !returnedBy.test(request) && said.includes(value))
+      .filter(
+        ({ request, text: pageText }) => !returnedBy.test(request) && pageText.includes(value),
+      )
       .map(({ request }) => `${name} in ${request}`),
     ...(log.includes(value)
       ? [
@@ -350,7 +352,7 @@ test("returns every secret only once and logs none", async () => {
       expect([
         name,
         responses.some(
-          ({ request, text: said }) => returnedBy.test(request) && said.includes(value),
+          ({ request, text: pageText }) => returnedBy.test(request) && pageText.includes(value),
         ),
       ]).toEqual([name, true]);
 }, 120_000);

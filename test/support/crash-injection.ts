@@ -127,14 +127,16 @@ export function interruptedAtSomeSteps(
   scenario: (interrupt: Interrupt) => Promise<void>,
 ): Promise<string[]> {
   let meanwhile: () => Promise<unknown>;
-  const whole: CrashScenario = (kill) =>
+  const crashScenario: CrashScenario = (kill) =>
     scenario(async (work, rest) => {
       meanwhile = rest;
       const result = await kill(work);
       await rest();
       return result;
     });
-  return how === "crashes" ? crashAtSomeSteps(whole) : pausedAtSomeSteps(() => meanwhile(), whole);
+  return how === "crashes"
+    ? crashAtSomeSteps(crashScenario)
+    : pausedAtSomeSteps(() => meanwhile(), crashScenario);
 }
 
 type InterruptedRun = (

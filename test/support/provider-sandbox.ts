@@ -126,7 +126,7 @@ export const handOver = (
   });
 
 /** The simulator address with this outcome. */
-export const simulatedAddress = (kind: string) => `${kind}@simulator.pennymail.test`;
+export const simulatorAddress = (kind: string) => `${kind}@simulator.pennymail.test`;
 
 let lastSendId = 90_000;
 

@@ -6,7 +6,7 @@ import type { InboundRequest } from "../../shared/providers/inbound/inbound-adap
 import { getInboundAdapter as inboundOf } from "../../shared/providers/inbound/registry.ts";
 import { providers } from "../../shared/providers/registry.ts";
 import { eventNamesByProvider, expectedEvents } from "../support/provider-event-names.ts";
-import { handOver, mailing, recipient, simulatedAddress } from "../support/provider-sandbox.ts";
+import { handOver, mailing, recipient, simulatorAddress } from "../support/provider-sandbox.ts";
 import { openSandboxConsole } from "../support/sandbox-console.ts";
 import type { ReceivedWebhook } from "../support/webhook-receiver.ts";
 
@@ -43,7 +43,7 @@ describe.each(providers)("$name", (provider) => {
     const { credentials, webhookSecret } = await sandboxConsole.createConfig(key);
     const mails = new Map<string, { fate: string; sendId: number; messageId: string }>();
     for (const fate of Object.keys(expectedEvents)) {
-      const to = recipient(simulatedAddress(fate));
+      const to = recipient(simulatorAddress(fate));
       const [outcome] = await handOver(
         provider,
         credentials,

@@ -139,9 +139,9 @@ describe("the footer", () => {
         ]);
         for (const [n, id] of [11, 12].entries())
           for (const part of [one.html!, one.text!]) {
-            const said = fillMergeText(part, one.recipients[n]!);
-            expect(said).toContain("London");
-            expect(said).toContain(`${base}/T${id}`);
+            const filled = fillMergeText(part, one.recipients[n]!);
+            expect(filled).toContain("London");
+            expect(filled).toContain(`${base}/T${id}`);
           }
       }),
     );

@@ -96,11 +96,11 @@ function hostileTexts({ source }: Found): string[] {
 
 // In linear time, all texts together take far less than a second. In quadratic time, each takes
 // more than ten seconds.
-const generousMs = 8000;
+const limitMs = 8000;
 const script = new Script("for (text of texts) text.replace(expression, '')");
 
 /** Returns the start of a text for which the expression is too slow. */
-function stalls(found: Found, timeout = generousMs): string | undefined {
+function stalls(found: Found, timeout = limitMs): string | undefined {
   const context = createContext({ expression: undefined, texts: hostileTexts(found), text: "" });
   // With `g`, the expression searches for all matches, like in `replace` and `matchAll`.
   context.expression = new RegExp(found.source, `${found.flags.replace(/[gy]/g, "")}g`);

@@ -11,7 +11,7 @@ import { createAccount, listMailTo, startSandbox } from "../support/provider-san
 const from = "news@pennymail.test";
 const soon = () => clock.addSeconds(60).toISOString();
 
-async function asked(
+async function callApi(
   sandbox: Sandbox,
   provider: string,
   [method, path]: [string, string],
@@ -31,7 +31,7 @@ async function asked(
 async function resendIn(sandbox: Sandbox) {
   const { apiKey } = (await createAccount(sandbox)).resend!.credentials;
   return (method: string, path: string, body?: object) =>
-    asked(sandbox, "resend", [method, path], { authorization: `Bearer ${apiKey}` }, body);
+    callApi(sandbox, "resend", [method, path], { authorization: `Bearer ${apiKey}` }, body);
 }
 
 it("keeps scheduled mail over a restart", async () => {
@@ -96,7 +96,7 @@ it("shows and cancels a scheduled transmission of SparkPost", async () => {
   onTestFinished(() => sandbox.stop());
   const { apiKey } = (await createAccount(sandbox)).sparkpost!.credentials;
   const call = (method: string, path: string, body?: object) =>
-    asked(
+    callApi(
       sandbox,
       "sparkpost",
       [method, `/api/v1/transmissions${path}`],

@@ -11,7 +11,7 @@ import {
   mailing,
   type ProviderKeys,
   recipient,
-  simulatedAddress,
+  simulatorAddress,
   startSandbox,
   useSandbox,
 } from "../support/provider-sandbox.ts";
@@ -99,10 +99,10 @@ it("posts no opens and clicks of an untracked mail", async () => {
   await handOver(
     lookup("postmark")!,
     credentials,
-    mailing([recipient(simulatedAddress("clicked"))], { trackOpens: false, trackClicks: false }),
+    mailing([recipient(simulatorAddress("clicked"))], { trackOpens: false, trackClicks: false }),
   );
   await sandboxConsole.sandbox.flushWebhooks();
-  expect(sandboxConsole.eventNamesFor("postmark", simulatedAddress("clicked"))).toEqual([
+  expect(sandboxConsole.eventNamesFor("postmark", simulatorAddress("clicked"))).toEqual([
     "Delivery",
   ]);
 });
@@ -110,9 +110,9 @@ it("posts no opens and clicks of an untracked mail", async () => {
 it("SES posts no events of a mail without a configuration set", async () => {
   const { credentials } = await sandboxConsole.createConfig("ses");
   const { configurationSet: _, ...without } = credentials;
-  await handOver(lookup("ses")!, without, mailing([recipient(simulatedAddress("opened"))]));
+  await handOver(lookup("ses")!, without, mailing([recipient(simulatorAddress("opened"))]));
   await sandboxConsole.sandbox.flushWebhooks();
-  expect(sandboxConsole.eventNamesFor("ses", simulatedAddress("opened"))).toEqual([]);
+  expect(sandboxConsole.eventNamesFor("ses", simulatorAddress("opened"))).toEqual([]);
 });
 
 it("SES posts events only after the SNS subscription is confirmed", async () => {

@@ -8,7 +8,7 @@ import {
   handOver,
   mailing,
   recipient,
-  simulatedAddress,
+  simulatorAddress,
 } from "../support/provider-sandbox.ts";
 import { openSandboxConsole } from "../support/sandbox-console.ts";
 import { isGenuine, readEvents } from "../support/webhook-receiver.ts";
@@ -24,7 +24,7 @@ describe.each(providers)("$name", (provider) => {
       const [outcome] = await handOver(
         provider,
         credentials,
-        mailing([recipient(simulatedAddress(fate))]),
+        mailing([recipient(simulatorAddress(fate))]),
         `${key} ${fate}`,
       );
       expect(outcome).toMatchObject({ status: "accepted" });
@@ -33,7 +33,7 @@ describe.each(providers)("$name", (provider) => {
     for (const [fate, kinds] of Object.entries(expectedEvents)) {
       const expected = kinds.map((kind) => eventNamesByProvider[key]![kind]).filter(Boolean);
       // Webhooks are posted concurrently, so their order is not defined.
-      expect([fate, sandboxConsole.eventNamesFor(key, simulatedAddress(fate)).toSorted()]).toEqual([
+      expect([fate, sandboxConsole.eventNamesFor(key, simulatorAddress(fate)).toSorted()]).toEqual([
         fate,
         [...expected].sort(),
       ]);

@@ -40,9 +40,9 @@ export const sendgrid: ProviderApi = {
           (done, [key, value]) => done.replaceAll(key, () => value),
           text,
         );
-      const part = (wanted: string) =>
+      const part = (contentType: string) =>
         parsed.content
-          .filter(({ type }) => type === wanted)
+          .filter(({ type }) => type === contentType)
           .map(({ value }) => substituted(value))[0];
       if (headers["List-Unsubscribe"])
         expect(parsed.tracking_settings.subscription_tracking).toEqual({ enable: false });

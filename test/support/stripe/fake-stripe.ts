@@ -578,15 +578,15 @@ const operations: Record<string, StripeOperation> = {
     },
     run: (stripe, form, id) => {
       const subscription = stripe.subscriptionOf(id);
-      const wanted = (form.items as { 0: StripeForm } | undefined)?.[0];
-      if (wanted) {
-        const { due } = prorated(stripe, subscription, wanted, Number(form.proration_date));
+      const newItem = (form.items as { 0: StripeForm } | undefined)?.[0];
+      if (newItem) {
+        const { due } = prorated(stripe, subscription, newItem, Number(form.proration_date));
         if (due > 0 && stripe.declineCard)
           throw new StripeRefusal(402, "card_error", "Your card was declined.", {
             code: "card_declined",
             decline_code: "generic_decline",
           });
-        subscription.items.data[0]!.price = stripe.prices.get(String(wanted.price))!;
+        subscription.items.data[0]!.price = stripe.prices.get(String(newItem.price))!;
         if (due > 0) stripe.emitInvoicePaid(subscription, due);
       }
       if (form.cancel_at_period_end !== undefined) {
