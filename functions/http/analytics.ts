@@ -3,8 +3,9 @@ import type { Caller } from "../../shared/caller.ts";
 import * as contactReports from "../../shared/domain/analytics/contact-reports.ts";
 import * as dashboards from "../../shared/domain/analytics/dashboard.ts";
 import * as deliverabilities from "../../shared/domain/analytics/deliverability.ts";
+import type { ExportType } from "../../shared/domain/analytics/exports/export-source.ts";
 import { Export } from "../../shared/domain/analytics/exports/exports.ts";
-import type { ExportType } from "../../shared/domain/analytics/exports/sources.ts";
+import { exportSources } from "../../shared/domain/analytics/exports/sources.ts";
 import * as overviews from "../../shared/domain/analytics/overview.ts";
 import { ChartInterval } from "../../shared/domain/analytics/periods.ts";
 import * as schedules from "../../shared/domain/analytics/report-schedules.ts";
@@ -61,7 +62,7 @@ async function respondAsJsonOrCsv<T>(
   const answer = await respondWithExport(
     caller,
     { type: kind, format: "csv", bom: query.bom, filter: { siteId: query.siteId } },
-    { request, reply },
+    { source: exportSources[kind], request, reply },
   );
   if (typeof answer === "string" || answer instanceof Uint8Array) reply.alternativeBody = answer;
   // The response is the CSV text, or the export job if the text is too long.

@@ -1,6 +1,7 @@
 import "../../shared/domain/reactions.ts";
 import * as z from "zod";
 import type { Caller } from "../../shared/caller.ts";
+import { contactSource } from "../../shared/domain/analytics/exports/contact-source.ts";
 import { Export } from "../../shared/domain/analytics/exports/exports.ts";
 import * as bulk from "../../shared/domain/audience/contacts/bulk-upsert.ts";
 import * as pages from "../../shared/domain/audience/contacts/contact-listing.ts";
@@ -145,7 +146,11 @@ export const contacts = routeGroup("contacts", [
     contentType: "text/csv; charset=utf-8",
     deferredReturns: Export,
     handle: ({ caller, query: { format, bom, ...filter }, request, reply }) =>
-      respondWithExport(caller, { type: "contacts", format, filter, bom }, { request, reply }),
+      respondWithExport(
+        caller,
+        { type: "contacts", format, filter, bom },
+        { source: contactSource, request, reply },
+      ),
   }),
   route("POST /contacts/bulk", "Create or update up to 100 contacts", {
     operationId: "upsertContacts",

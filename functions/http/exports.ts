@@ -1,6 +1,6 @@
 import * as z from "zod";
+import { exportTypes } from "../../shared/domain/analytics/exports/export-source.ts";
 import * as exported from "../../shared/domain/analytics/exports/exports.ts";
-import { exportTypes } from "../../shared/domain/analytics/exports/sources.ts";
 import * as pages from "../../shared/domain/audience/contacts/contact-listing.ts";
 import { SuppressionReason } from "../../shared/domain/audience/suppressions/suppressions.ts";
 import { routeGroup } from "../../shared/http/dispatch.ts";

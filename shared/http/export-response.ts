@@ -2,6 +2,7 @@
 // response.
 import * as z from "zod";
 import type { Caller } from "../caller.ts";
+import type { SourceFactory } from "../domain/analytics/exports/export-source.ts";
 import * as exports from "../domain/analytics/exports/exports.ts";
 import * as inline from "../domain/analytics/exports/inline-export.ts";
 import { formatWriters } from "../kernel/table-export.ts";
@@ -28,14 +29,17 @@ export const Bom = z
 export const ExportResponse = z.custom<string | Uint8Array | exports.Export>();
 type ExportResponse = z.output<typeof ExportResponse>;
 
-/** For routes with `contentType` and `deferredReturns`: the text, or 202 and the export job. */
+/**
+ * For routes with `contentType` and `deferredReturns`: the text, or 202 and the export job.
+ * `source` is the source of the request's type.
+ */
 export async function respondWithExport(
   caller: Caller,
   exportRequest: exports.ExportRequest,
-  { request, reply }: { request: ApiRequest; reply: ApiReply },
+  { source, request, reply }: { source: SourceFactory; request: ApiRequest; reply: ApiReply },
 ): Promise<ExportResponse> {
   const resolvedRequest = await exports.resolveSite(caller, exportRequest);
-  const text = await inline.exportInline(caller, resolvedRequest);
+  const text = await inline.exportInline(caller, resolvedRequest, source);
   const body = text === undefined ? undefined : compressText(text, request, reply);
   if (body !== undefined && responseBytes(body) <= maxBytes) {
     reply.headers["content-type"] = formatWriters[exportRequest.format].contentType;

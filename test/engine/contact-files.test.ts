@@ -2,7 +2,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import * as inline from "../../shared/domain/analytics/exports/inline-export.ts";
 import * as contacts from "../../shared/domain/audience/contacts/contacts.ts";
 import { type Import, NewImport } from "../../shared/domain/audience/imports/import-record.ts";
 import * as imports from "../../shared/domain/audience/imports/imports.ts";
@@ -15,6 +14,7 @@ import {
   readContactCount,
   type TestSite,
 } from "../support/contacts.ts";
+import { exportInline } from "../support/inline-export.ts";
 
 async function imported(
   shop: TestSite,
@@ -27,7 +27,7 @@ async function imported(
   return imports.find(shop.caller, id);
 }
 const exported = async (shop: TestSite, bom?: boolean): Promise<string> =>
-  (await inline.exportInline(shop.caller, {
+  (await exportInline(shop.caller, {
     type: "contacts",
     format: "csv",
     filter: { siteId: shop.siteId },

@@ -4,7 +4,6 @@ import { describe, expect, test } from "vitest";
 import { get } from "../../shared/adapters/dynamodb/table.ts";
 import * as clock from "../../shared/clock.ts";
 import * as exports from "../../shared/domain/analytics/exports/exports.ts";
-import * as inline from "../../shared/domain/analytics/exports/inline-export.ts";
 import { runExport } from "../../shared/domain/analytics/exports/run-export.ts";
 import { exportSources } from "../../shared/domain/analytics/exports/sources.ts";
 import * as pages from "../../shared/domain/audience/contacts/contact-listing.ts";
@@ -27,6 +26,7 @@ import {
   runUntilCrash,
 } from "../support/crash-injection.ts";
 import { everything } from "../support/extent.ts";
+import { exportInline } from "../support/inline-export.ts";
 
 interceptClients();
 
@@ -55,7 +55,7 @@ describe("an inline export", () => {
       tags: ["a", "b"],
     });
     await createContact(shop, "bob@x.com", { customFields: { other: "@home" } });
-    const text = (await inline.exportInline(shop.caller, request(shop)))!;
+    const text = (await exportInline(shop.caller, request(shop)))!;
     const rows = rowsOf(text);
     expect(Object.keys(rows[0]!).slice(-5)).toEqual(
       ["none", "other", "plan", "seats", "trial"].map((name) => `customFields.${name}`),
@@ -70,7 +70,7 @@ describe("an inline export", () => {
     });
     expect(ann.tags!.split("; ").toSorted()).toEqual(["a", "b"]);
     const json = JSON.parse(
-      (await inline.exportInline(shop.caller, request(shop, { format: "json" })))!,
+      (await exportInline(shop.caller, request(shop, { format: "json" })))!,
     ) as {
       data: { contacts: { email: string }[] };
     };
@@ -83,20 +83,18 @@ describe("an inline export", () => {
   test("has at most 10,000 contacts, counted after the filter", async () => {
     const shop = await createTestSite();
     await insertContacts(shop, 10_000, (i) => ({ company: i < 5 ? "few" : "many" }));
-    expect(rowsOf((await inline.exportInline(shop.caller, request(shop)))!)).toHaveLength(10_000);
+    expect(rowsOf((await exportInline(shop.caller, request(shop)))!)).toHaveLength(10_000);
     await createContact(shop, "one-more@x.com");
-    expect(await inline.exportInline(shop.caller, request(shop))).toBeUndefined();
+    expect(await exportInline(shop.caller, request(shop))).toBeUndefined();
     const filter = { siteId: shop.siteId, search: "one-more" };
-    expect(
-      rowsOf((await inline.exportInline(shop.caller, request(shop, { filter })))!),
-    ).toHaveLength(1);
+    expect(rowsOf((await exportInline(shop.caller, request(shop, { filter })))!)).toHaveLength(1);
   }, 60_000);
 
   test("without contacts is a header or an empty list", async () => {
     const shop = await createTestSite();
-    expect((await inline.exportInline(shop.caller, request(shop)))!.split("\n")).toHaveLength(2);
+    expect((await exportInline(shop.caller, request(shop)))!.split("\n")).toHaveLength(2);
     expect(
-      JSON.parse((await inline.exportInline(shop.caller, request(shop, { format: "json" })))!),
+      JSON.parse((await exportInline(shop.caller, request(shop, { format: "json" })))!),
     ).toEqual({ data: { contacts: [] } });
   });
 });

@@ -6,7 +6,6 @@ import { UpdateCommand } from "../../shared/adapters/dynamodb/commands.ts";
 import { put, update, write, writeMany } from "../../shared/adapters/dynamodb/table.ts";
 import * as clock from "../../shared/clock.ts";
 import * as reportedContacts from "../../shared/domain/analytics/contact-reports.ts";
-import * as inline from "../../shared/domain/analytics/exports/inline-export.ts";
 import * as schedules from "../../shared/domain/analytics/report-schedules.ts";
 import * as mailing from "../../shared/domain/analytics/send-report.ts";
 import * as reportedSequences from "../../shared/domain/analytics/sequence-reports.ts";
@@ -26,6 +25,7 @@ import { nextContactIds } from "../../shared/ids.ts";
 import { emailShards, keys } from "../../shared/keys.ts";
 import { createTestSite, newContact, type TestSite } from "../support/contacts.ts";
 import { interruptedAtSomeSteps, interruptions } from "../support/crash-injection.ts";
+import { exportInline } from "../support/inline-export.ts";
 import { pauseCall, restoreClient } from "../support/pause-dynamodb-call.ts";
 import * as mailroom from "../support/sending.ts";
 import * as virtual from "../support/virtual-queues.ts";
@@ -391,7 +391,7 @@ describe("a report of contacts", () => {
         return { rows: contacts, next: pagination.nextCursor };
       });
       expect(rows.map(({ email }) => email)).toEqual(expected.toSorted());
-      const csv = (await inline.exportInline(shop.caller, {
+      const csv = (await exportInline(shop.caller, {
         type: name,
         format: "csv",
         filter: { siteId: shop.siteId },
@@ -481,7 +481,7 @@ describe("a report of sequences", () => {
       limit: 50,
     });
     expect(new Set(enrollments.map(({ why }) => why))).toEqual(new Set(["waiting", "overdue"]));
-    const csv = (await inline.exportInline(shop.caller, {
+    const csv = (await exportInline(shop.caller, {
       type: "stalled-enrollments",
       format: "csv",
       filter: { siteId: shop.siteId },
@@ -519,7 +519,7 @@ describe("a report of sequences", () => {
     expect(
       (await reportedSequences.listStalled(shop.caller, shop.siteId, { limit: 50 })).enrollments,
     ).toEqual([]);
-    const csv = await inline.exportInline(shop.caller, {
+    const csv = await exportInline(shop.caller, {
       type: "stalled-enrollments",
       format: "csv",
       filter: { siteId: shop.siteId },

@@ -12,7 +12,12 @@ import { dueShardOf, emailShards, indexAttributes, indexes } from "../../../keys
 import { queues } from "../../../queues.ts";
 import * as pages from "../../audience/contacts/contact-listing.ts";
 import * as sites from "../../identity/sites.ts";
-import { type ExportFilter, type ExportType, exportTypes, siteExportTypes } from "./sources.ts";
+import {
+  type ExportFilter,
+  type ExportType,
+  exportTypes,
+  siteExportTypes,
+} from "./export-source.ts";
 
 export const Export = z
   .object({

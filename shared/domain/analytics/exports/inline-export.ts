@@ -3,8 +3,8 @@ import type { Caller } from "../../../caller.ts";
 import { inParallel } from "../../../kernel/parallel.ts";
 import { type ExportTable, formatTable } from "../../../kernel/table-export.ts";
 import { emailShards } from "../../../keys.ts";
+import type { ExportSource, SourceFactory } from "./export-source.ts";
 import type { ExportRequest } from "./exports.ts";
-import { type ExportSource, exportSources } from "./sources.ts";
 
 const maxRows = 10_000;
 
@@ -13,9 +13,10 @@ const maxRows = 10_000;
  */
 export async function exportInline(
   { orgId }: Pick<Caller, "orgId">,
-  { type, format, filter, bom }: ExportRequest,
+  { format, filter, bom }: ExportRequest,
+  createSource: SourceFactory,
 ): Promise<string | undefined> {
-  const source = await exportSources[type](orgId, filter);
+  const source = await createSource(orgId, filter);
   const items = await readAll(source);
   if (!items) return undefined;
   const shape: ExportTable = source.tableFor([...new Set(source.customFieldsOf(items))]);

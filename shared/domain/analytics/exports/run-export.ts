@@ -11,6 +11,7 @@ import { isDeleted } from "../../../kernel/site-access.ts";
 import { formatWriters } from "../../../kernel/table-export.ts";
 import { emailShards, indexAttributeNames, keys } from "../../../keys.ts";
 import { jobSeconds } from "../../../queues.ts";
+import type { ExportSource } from "./export-source.ts";
 import {
   type CustomColumns,
   countFinished,
@@ -19,7 +20,7 @@ import {
   type ExportRecord,
   enqueueRun,
 } from "./exports.ts";
-import { type ExportSource, exportSources } from "./sources.ts";
+import { exportSources } from "./sources.ts";
 
 /**
  * Works until the export is done or the time is up; then another message continues. Idempotent.

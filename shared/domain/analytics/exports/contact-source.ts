@@ -1,0 +1,87 @@
+// Contacts as the source of an export, by the filters of their list.
+import { joinedNames, typedCell } from "../../../kernel/csv-cells.ts";
+import type { ExportTable } from "../../../kernel/table-export.ts";
+import * as pages from "../../audience/contacts/contact-listing.ts";
+import * as reader from "../../audience/contacts/contact-reader.ts";
+import type { Contact, ContactItem } from "../../audience/contacts/contact-schema.ts";
+import * as contacts from "../../audience/contacts/contacts.ts";
+import { compareByEmail, type SourceFactory } from "./export-source.ts";
+
+export const contactSource: SourceFactory = async (orgId, filter) => {
+  const { siteId, ...contactFilter } = await pages.resolveFilter({ orgId }, filter);
+  return {
+    // A filter that runs in code may need any attribute, so all attributes are read.
+    readPages: (shard, { after, limit, fieldNamesOnly } = {}) =>
+      reader.readShard({ orgId, siteId }, shard, {
+        ...contactFilter,
+        after,
+        limit,
+        projection: fieldNamesOnly && !contactFilter.test ? ["customFields"] : undefined,
+      }),
+    toRows: (items) => contacts.toApiAll(orgId, items as ContactItem[]),
+    customFieldsOf: (items) =>
+      (items as ContactItem[]).flatMap(({ customFields }) => Object.keys(customFields ?? {})),
+    tableFor: contactTable,
+    compare: compareByEmail,
+  };
+};
+
+const leadingColumns = [
+  "id",
+  "email",
+  "firstName",
+  "lastName",
+  "phone",
+  "company",
+  "timezone",
+  "status",
+] as const;
+const trailingColumns = [
+  "score",
+  "source",
+  "sendCount",
+  "openCount",
+  "clickCount",
+  "lastSentAt",
+  "lastOpenedAt",
+  "lastClickedAt",
+  "createdAt",
+  "updatedAt",
+] as const;
+/** Lists of named records, such as tags, become their names. */
+export const joinNames = (groups: { name: string }[]): string =>
+  joinedNames(groups.map(({ name }) => name));
+
+/** Further custom fields share a last column, as JSON. */
+const maxCustomColumns = 500;
+
+function contactTable(customFields: string[]): ExportTable {
+  const ownColumns = customFields.toSorted().slice(0, maxCustomColumns);
+  const overflowFields = new Set(customFields.toSorted().slice(maxCustomColumns));
+  return {
+    jsonName: "contacts",
+    columns: [
+      ...leadingColumns,
+      "tags",
+      "lists",
+      ...trailingColumns,
+      ...ownColumns.map((field) => `customFields.${field}`),
+      ...(overflowFields.size ? ["customFields"] : []),
+    ],
+    cells: (row) => {
+      const contact = row as Contact;
+      const custom = contact.customFields;
+      const overflow = Object.entries(custom).filter(([field]) => overflowFields.has(field));
+      return [
+        ...leadingColumns.map((field) => contact[field]),
+        joinNames(contact.tags),
+        joinNames(contact.lists),
+        ...trailingColumns.map((field) => contact[field]),
+        ...ownColumns.map((field) => typedCell(custom[field])),
+        ...(overflowFields.size
+          ? [overflow.length ? JSON.stringify(Object.fromEntries(overflow)) : null]
+          : []),
+      ];
+    },
+  };
+}
