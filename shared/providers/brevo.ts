@@ -49,7 +49,6 @@ export const brevo: ProviderAdapter<typeof Credentials> = {
       failureKind: ({ json }, errorText) =>
         failureByCode[Problem.safeParse(json).data?.code ?? ""] ??
         (badSender.test(errorText) ? "config" : undefined),
-      retryAfterSeconds,
     });
   },
 };
@@ -201,12 +200,6 @@ const failureByCode: Record<string, FailureKind> = {
   account_under_validation: "config",
   not_enough_credits: "config",
 };
-
-/** The header contains seconds, not a time. */
-function retryAfterSeconds({ status, headers }: ProviderResponse): number | undefined {
-  const seconds = headers.get("x-sib-ratelimit-reset");
-  return status === 429 && seconds && /^\d+$/.test(seconds) ? Number(seconds) : undefined;
-}
 
 /** Brevo requires keys in the form of a UUID. Derives one from the key. */
 function uuid(key: string): string {

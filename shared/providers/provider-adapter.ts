@@ -50,6 +50,7 @@ export interface Mailing {
 /**
  * The outcome of handing over one recipient's mail.
  * - accepted: the provider accepted it. `messageId` is absent if the provider returns none.
+ *   `pauseSeconds`: this call used up the rate limit of the provider, until the end of this time.
  * - refused: it will never be accepted. `config`: because of the account or credentials.
  * - held: it is safe to retry. `pace`: rate limit or quota; `fault`: provider error; `batch`: the
  *   provider refused the whole call without naming the recipient at fault, so retry each one alone
@@ -59,7 +60,7 @@ export interface Mailing {
  * `error` is the provider's message, at most 300 characters, without secrets.
  */
 export type HandOverOutcome =
-  | { status: "accepted"; messageId?: string | undefined }
+  | { status: "accepted"; messageId?: string | undefined; pauseSeconds?: number | undefined }
   | { status: "refused"; error: string; config?: true }
   | {
       status: "held";
@@ -101,6 +102,14 @@ export interface Limits {
   filenameEndings?: Set<string>;
 }
 
+/** What a provider reports about an account. */
+export interface ReportedLimits {
+  emailsPerSecond: number;
+  /** Null: no limit. */
+  emailsPer24Hours: number | null;
+  sentLast24Hours: number;
+}
+
 export interface ProviderAdapter<C extends z.ZodObject = z.ZodObject> {
   key: string;
   name: string;
@@ -131,6 +140,8 @@ export interface ProviderAdapter<C extends z.ZodObject = z.ZodObject> {
    * errors as outcomes too. More than one recipient needs `batch`.
    */
   send(call: ProviderCall<z.output<C>>): Promise<HandOverOutcome[]>;
+  /** Undefined if the provider does not respond, or the credentials do not permit it. */
+  readLimits?(credentials: z.output<C>): Promise<ReportedLimits | undefined>;
 }
 
 /** The blind copy of this recipient's mail, unless the recipient has the same address. */

@@ -4,7 +4,7 @@
 //   3xx                       uncertain
 //   401 402 403               not accepted: refused, config
 //   408                       uncertain
-//   429                       not accepted: held, pace, with Retry-After
+//   429                       not accepted: held, pace, with Retry-After or the rate headers
 //   other 4xx                 not accepted: refused; with several recipients: held, batch
 //   503 with Retry-After      not accepted: held, fault
 //   other 5xx                 uncertain
@@ -12,7 +12,7 @@
 //   reset, timeout            uncertain
 // Only responses that the provider documents as "not accepted" are retried. With an idempotency key
 // (`idempotencySeconds` above 0) a request is safe to repeat: `uncertain` becomes `held` and
-// `heard`.
+// `heard`. If an accepted call was the last of the rate limit, its outcome has `pauseSeconds`.
 import * as web from "../adapters/http/client.ts";
 import { NoResponse } from "../adapters/http/no-response.ts";
 import { secondsUntil } from "../clock.ts";
@@ -93,10 +93,23 @@ export async function callProvider(
   const flaw = commonFlaw(provider, { ...mailing, attachments });
   if (flaw) return sameOutcomeForAll(mailing, { status: "refused", error: flaw.message });
   const outcome = await sendRequest(provider, exchange).then(
-    (response) => outcomeOf(response, { provider, mailing, exchange }),
+    (response) => withPause(outcomeOf(response, { provider, mailing, exchange }), response),
     (error: unknown) => outcomeOfNetworkError(provider, error),
   );
   return Array.isArray(outcome) ? outcome : sameOutcomeForAll(mailing, outcome);
+}
+
+/** Makes a GET request. Undefined if there is no response. */
+export async function readFromProvider(
+  provider: CalledAdapter,
+  request: Pick<ProviderExchange, "url" | "headers">,
+): Promise<ProviderResponse | undefined> {
+  try {
+    return await sendRequest(provider, { ...request, method: "GET" });
+  } catch (error) {
+    if (error instanceof NoResponse) return undefined;
+    throw error;
+  }
 }
 
 const sameOutcomeForAll = (mailing: Mailing, outcome: HandOverOutcome): HandOverOutcome[] =>
@@ -149,14 +162,20 @@ const outcomesByFailure: Record<
 
 async function sendRequest(
   { key, idempotencySeconds }: CalledAdapter,
-  { url, headers, body }: ProviderExchange,
+  {
+    method = "POST",
+    url,
+    headers,
+    body,
+  }: Pick<ProviderExchange, "url" | "headers"> &
+    Partial<Pick<ProviderExchange, "body">> & { method?: "GET" | "POST" },
 ): Promise<ProviderResponse> {
   const isRawBody = typeof body === "string" || body instanceof FormData;
   // A kept-alive connection may have closed while the Lambda was frozen. Without an idempotency key
   // a failed request cannot be retried safely, so each request opens a new connection.
   const connectionHeader = idempotencySeconds === 0 && { connection: "close" };
   const response = await web.request({
-    method: "POST",
+    method,
     url: withConfiguredOrigin(url, config.providerUrl(key)),
     headers: {
       accept: "application/json",
@@ -182,10 +201,7 @@ interface Call {
   exchange: ProviderExchange;
 }
 
-function outcomeOf(
-  response: ProviderResponse,
-  { provider, mailing, exchange }: Call,
-): HandOverOutcome[] | HandOverOutcome {
+function outcomeOf(response: ProviderResponse, { provider, mailing, exchange }: Call): CallOutcome {
   const outcomes = exchange.readOutcomes(response);
   if (outcomes) return outcomes;
   const errorText =
@@ -200,8 +216,44 @@ function outcomeOf(
   return outcomeOfFailure(
     failure,
     error,
-    exchange.retryAfterSeconds?.(response, errorText) ?? retryAfter(response.headers),
+    exchange.retryAfterSeconds?.(response, errorText) ??
+      retryAfter(response.headers) ??
+      (response.status === 429 ? secondsUntilReset(response.headers) : undefined),
   );
+}
+
+type CallOutcome = HandOverOutcome[] | HandOverOutcome;
+
+/** Adds the pause to one of the outcomes, because all of them are stored. */
+function withPause(outcome: CallOutcome, { headers }: ProviderResponse): CallOutcome {
+  if (!isUsedUp(headers)) return outcome;
+  const outcomes = [outcome].flat();
+  const accepted = outcomes.find(({ status }) => status === "accepted");
+  const pauseSeconds = secondsUntilReset(headers);
+  if (!accepted || !pauseSeconds) return outcome;
+  const paused = outcomes.map((one) => (one === accepted ? { ...accepted, pauseSeconds } : one));
+  return Array.isArray(outcome) ? paused : paused[0]!;
+}
+
+// SendGrid, Brevo and Resend.
+const rateHeaderPrefixes = ["x-ratelimit-", "x-sib-ratelimit-", "ratelimit-"];
+
+const rateHeader = (headers: Headers, name: "remaining" | "reset"): number | undefined => {
+  const values = rateHeaderPrefixes.flatMap((prefix) => headers.get(prefix + name) ?? []);
+  const value = values.find((text) => /^\d+$/.test(text));
+  return value === undefined ? undefined : Number(value);
+};
+
+const isUsedUp = (headers: Headers): boolean => rateHeader(headers, "remaining") === 0;
+
+// A smaller number is a time in seconds, a larger one a Unix time.
+const firstUnixTime = 1_000_000_000;
+
+function secondsUntilReset(headers: Headers): number | undefined {
+  const reset = rateHeader(headers, "reset");
+  return reset !== undefined && reset >= firstUnixTime
+    ? secondsUntil(new Date(reset * 1000))
+    : reset;
 }
 
 const unlessHtml = (text: string): string => (/^\s*</.test(text) ? "" : text);

@@ -1,6 +1,5 @@
 // Twilio SendGrid, v3 Mail Send: https://www.twilio.com/docs/sendgrid/api-reference/mail-send
 import * as z from "zod";
-import { secondsUntil } from "../clock.ts";
 import * as credentials from "./credential-fields.ts";
 import { encodedValue } from "./mailbox-format.ts";
 import {
@@ -62,7 +61,7 @@ export const sendgrid: ProviderAdapter<typeof Credentials> = {
           .data?.errors.map(({ message }) => message)
           .join("; "),
       failureKind: failureKindOf,
-      retryAfterSeconds,
+      retryAfterSeconds: (_, errorText) => (noCredits(errorText) ? 3600 : undefined),
     }),
 };
 
@@ -187,9 +186,3 @@ const noCredits = (errorText: string): boolean => /maximum credits exceeded/i.te
 
 const failureKindOf = (_: ProviderResponse, errorText: string): FailureKind | undefined =>
   noCredits(errorText) ? "pace" : undefined;
-
-function retryAfterSeconds({ headers }: ProviderResponse, errorText: string): number | undefined {
-  if (noCredits(errorText)) return 3600;
-  const reset = Number(headers.get("x-ratelimit-reset") ?? Number.NaN);
-  return Number.isNaN(reset) ? undefined : secondsUntil(new Date(reset * 1000));
-}

@@ -22,11 +22,14 @@ import {
   type FailureKind,
   mergeHeaders,
   type ProviderResponse,
+  readFromProvider,
 } from "./provider-http.ts";
 import { traits } from "./traits.ts";
 
 const Credentials = z.object({
-  accessKeyId: credentials.secretField("Access key id of an IAM user that may ses:SendEmail"),
+  accessKeyId: credentials.secretField(
+    "Access key id of an IAM user that may ses:SendEmail and ses:GetAccount",
+  ),
   secretAccessKey: credentials.secretField("Secret access key of that user"),
   sessionToken: credentials
     .secretField("")
@@ -58,7 +61,7 @@ export const ses: ProviderAdapter<typeof Credentials> = {
   async send({ mailing, credentials: keys }) {
     const { accessKeyId, secretAccessKey, sessionToken = "" } = keys;
     const body = JSON.stringify(message(mailing, keys.configurationSet));
-    const url = `https://email.${keys.region}.amazonaws.com${keys.region.startsWith("cn-") ? ".cn" : ""}/v2/email/outbound-emails`;
+    const url = `${apiUrl(keys)}/outbound-emails`;
     return callProvider(ses, mailing, {
       url,
       headers: await signRequest(url, body, { keys, at: clock.now() }),
@@ -76,7 +79,32 @@ export const ses: ProviderAdapter<typeof Credentials> = {
       retryAfterSeconds: (_, errorText) => (dailyQuota.test(errorText) ? 3600 : undefined),
     });
   },
+  async readLimits(keys) {
+    const url = `${apiUrl(keys)}/account`;
+    const headers = await signRequest(url, "", { method: "GET", keys, at: clock.now() });
+    const response = await readFromProvider(ses, { url, headers });
+    const quota = Account.safeParse(response?.json).data?.SendQuota;
+    return (
+      quota && {
+        emailsPerSecond: quota.MaxSendRate,
+        emailsPer24Hours: quota.Max24HourSend < 0 ? null : quota.Max24HourSend,
+        sentLast24Hours: quota.SentLast24Hours,
+      }
+    );
+  },
 };
+
+const apiUrl = ({ region }: z.output<typeof Credentials>): string =>
+  `https://email.${region}.amazonaws.com${region.startsWith("cn-") ? ".cn" : ""}/v2/email`;
+
+/** GetAccount. A quota of -1 is none. */
+const Account = z.object({
+  SendQuota: z.object({
+    MaxSendRate: z.number().positive(),
+    Max24HourSend: z.number(),
+    SentLast24Hours: z.number().min(0),
+  }),
+});
 
 const Sent = z.object({ MessageId: z.string() });
 const Problem = z.object({ message: z.string().optional(), Message: z.string().optional() });
@@ -85,7 +113,11 @@ const Problem = z.object({ message: z.string().optional(), Message: z.string().o
 export async function signRequest(
   url: string,
   body: string,
-  { keys, at }: { keys: z.output<typeof Credentials>; at: Date },
+  {
+    method = "POST",
+    keys,
+    at,
+  }: { method?: "GET" | "POST"; keys: z.output<typeof Credentials>; at: Date },
 ): Promise<Record<string, string>> {
   const { hostname, pathname } = new URL(url);
   const signer = new SignatureV4({
@@ -100,7 +132,7 @@ export async function signRequest(
   });
   const headers = { host: hostname, "content-type": "application/json" };
   const request = await signer.sign(
-    { method: "POST", protocol: "https:", hostname, path: pathname, headers, body },
+    { method, protocol: "https:", hostname, path: pathname, headers, body },
     { signingDate: at },
   );
   const { host: _, ...rest } = request.headers;

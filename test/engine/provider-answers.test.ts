@@ -77,6 +77,8 @@ async function startProvider(
   const server = createServer(async (incoming, response) => {
     const body = await buffer(incoming);
     const { method = "", url: path = "", headers } = incoming;
+    // The credentials do not permit the limits of the account to be read.
+    if (method === "GET") return response.writeHead(403).end();
     const request: RecordedRequest = {
       method,
       path,

@@ -61,6 +61,10 @@ test.each(providerKeys)(
       sentTo: to,
       config: { verified: true, verifiedAt: expect.any(String) },
     });
+    const sesLimits = { emailsPerSecond: 14, emailsPer24Hours: 50_000, sentLast24Hours: 0 };
+    expect(outcome.config.accountLimits ?? null).toEqual(
+      key === "ses" ? { ...sesLimits, readAt: expect.any(String) } : null,
+    );
     const [mail, ...otherMails] = await sandboxes.listMailTo(sandbox, to);
     expect(otherMails).toEqual([]);
     expect(mail).toMatchObject({

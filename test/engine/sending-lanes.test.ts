@@ -122,6 +122,30 @@ test.each([
   },
 );
 
+test.each([
+  ["a batch", (from: mailroom.TestSender) => batch(from, 3)],
+  [
+    "a single send",
+    async (from: mailroom.TestSender) => [(await mailroom.send(from, { to: "one@x.com" })).id],
+  ],
+])(
+  "after %s that used up the provider's rate limit, mail waits for its reset",
+  async (_, accept) => {
+    const from = await sender("resend");
+    from.provider.headers = { "ratelimit-remaining": "0", "ratelimit-reset": "30" };
+    const ids = await accept(from);
+    await mailroom.runWorkers({ forSeconds: 0 });
+    expect(from.provider.calls).toHaveLength(1);
+    const startedMs = from.provider.calls[0]!.at;
+    from.provider.headers = {};
+    ids.push(...(await batch(from, 2)), ...(await accept(from)));
+    await mailroom.runWorkers();
+    for (const { at } of from.provider.calls.slice(1))
+      expect(at - startedMs).toBeGreaterThanOrEqual(30_000);
+    expect(await mailroom.expectBalanced(from, ids)).toEqual({ sent: ids.length });
+  },
+);
+
 test("single sends keep the rate limit, and each of them waits for one slot", async () => {
   const from = await sender("postmark", { ratePerSecond: 10 });
   const sent = await Promise.all(

@@ -96,6 +96,7 @@ test("a config is created, read, listed and deleted, and no response has a secre
       ratePerSecond: 2.5,
       warmUp: null,
       fallbackConfigId: null,
+      accountLimits: null,
       isByok: true,
       verified: false,
       verifiedAt: null,

@@ -52,6 +52,10 @@ export interface FakeProvider {
   latencyMs: number;
   /** Calls wait for this promise before they get a response. */
   gate: Promise<void> | undefined;
+  /** Headers of the responses to accepted calls. */
+  headers: Record<string, string>;
+  /** SES: `SendQuota` of GetAccount. Undefined: the credentials do not permit it. */
+  sendQuota: { MaxSendRate: number; Max24HourSend: number; SentLast24Hours: number } | undefined;
   stop(): Promise<void>;
 }
 
@@ -73,6 +77,8 @@ export async function startFakeProvider(key: "postmark" | "resend" | "ses"): Pro
     isRefused: () => false,
     latencyMs: 0,
     gate: undefined,
+    headers: {},
+    sendQuota: undefined,
     stop,
   };
   const answersByKey = new Map<string, { status: number; body: unknown; question: string }>();
@@ -83,6 +89,7 @@ export async function startFakeProvider(key: "postmark" | "resend" | "ses"): Pro
   });
 
   async function serve(request: IncomingMessage, response: ServerResponse) {
+    if (request.method === "GET") return replyAboutAccount(response);
     const body: unknown = JSON.parse(await textOf(request));
     const messages = [body].flat() as JsonObject[];
     const idempotencyKey = request.headers["idempotency-key"] as string | undefined;
@@ -112,7 +119,12 @@ export async function startFakeProvider(key: "postmark" | "resend" | "ses"): Pro
     if (fault === "lost") return request.socket.destroy();
     return fault === "half" || fault === "garbled"
       ? truncateResponse(response, answer.body, fault)
-      : reply(response, answer);
+      : reply(response, { ...answer, headers: provider.headers });
+  }
+
+  function replyAboutAccount(response: ServerResponse) {
+    const { sendQuota: SendQuota } = provider;
+    reply(response, SendQuota ? { status: 200, body: { SendQuota } } : { status: 403 });
   }
 
   function acceptMails(messages: JsonObject[], call: FakeProviderCall, single: boolean) {

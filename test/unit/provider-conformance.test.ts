@@ -429,6 +429,22 @@ describe.each(providers)("$name", (provider) => {
       }
     });
 
+    it("an accepted call that used up the rate limit has the time until its reset", async () => {
+      const pauseAfter = async (headers: Record<string, string>) => {
+        const success = wire.success(1);
+        const outcome = await one({ ...success, headers: { ...success.headers, ...headers } });
+        expect(outcome.status).toBe("accepted");
+        return (outcome as { pauseSeconds?: number }).pauseSeconds;
+      };
+      for (const prefix of ["x-ratelimit-", "x-sib-ratelimit-", "ratelimit-"]) {
+        const usedUp = { [`${prefix}remaining`]: "0", [`${prefix}reset`]: "4" };
+        expect(await pauseAfter(usedUp)).toBe(4);
+        expect(await pauseAfter({ ...usedUp, [`${prefix}remaining`]: "1" })).toBeUndefined();
+        const past = { ...usedUp, [`${prefix}reset`]: "1700000000" };
+        expect(await pauseAfter(past)).toBeUndefined();
+      }
+    });
+
     it("an outage of the provider is retried", async () => {
       for (const reply of wire.outages) {
         expect(await one(reply), JSON.stringify(reply)).toMatchObject({

@@ -32,6 +32,20 @@ import { getProvider } from "../../providers/registry.ts";
 import * as domainNames from "./domains/domains-by-name.ts";
 import { StartedWarmUp, WarmUp } from "./warm-up.ts";
 
+const AccountLimits = z.object({
+  emailsPerSecond: z.number().describe("Largest number of recipients per second."),
+  emailsPer24Hours: z
+    .int()
+    .nullable()
+    .describe(
+      "Largest number of recipients in any 24 hours. `null`: no limit. The owner gets an email when 80 % of it is used up; email beyond it waits.",
+    ),
+  sentLast24Hours: z
+    .int()
+    .describe("Recipients of the last 24 hours, also of email that other systems sent."),
+  readAt: z.string().describe("When the limits were read."),
+});
+
 /** The record without its secrets. */
 export const SendingConfig = z.object({
   id: z.int(),
@@ -64,6 +78,11 @@ export const SendingConfig = z.object({
         "confirmation emails of forms, while this one is paused because its provider failed " +
         "five times in a row. `null`: they wait. See PUT /sending-configs/:id.",
     ),
+  accountLimits: AccountLimits.nullable()
+    .default(null)
+    .describe(
+      "Limits that the provider reports for the account: only of `ses`, whose credentials need the permission ses:GetAccount. They are read when the config is verified, and every hour while email is sent. Email is handed over at this rate, or at `ratePerSecond` if that is lower. `null`: not read yet.",
+    ),
   isByok: z
     .literal(true)
     .describe(
@@ -92,7 +111,14 @@ interface SendingConfigSecrets {
    */
   revision: number;
 }
-export type SendingConfig = z.output<typeof SendingConfig> & SendingConfigSecrets;
+/** What account-limits.ts stores with the config. */
+interface QuotaWarning {
+  /** ISO 8601 */
+  quotaWarnedAt?: string;
+  /** The mail to the owner is not queued yet. */
+  ownerUntold?: true;
+}
+export type SendingConfig = z.output<typeof SendingConfig> & SendingConfigSecrets & QuotaWarning;
 
 const maxSecretLength = 500;
 const changeFields = {
@@ -197,6 +223,7 @@ export async function create(
     ratePerSecond: input.ratePerSecond ?? null,
     warmUp: startWarmUp(input.warmUp) ?? null,
     fallbackConfigId: input.fallbackConfigId ?? null,
+    accountLimits: null,
     isByok: true,
     ...notVerified,
     ...(await encryptCredentials(caller.orgId, stamped.id, checked)),
@@ -246,7 +273,10 @@ export async function update(
   const set = {
     ...changes,
     ...(warmUp !== undefined && { warmUp: startWarmUp(warmUp) }),
-    ...(checked && (await encryptCredentials(caller.orgId, id, checked))),
+    ...(checked && {
+      accountLimits: null,
+      ...(await encryptCredentials(caller.orgId, id, checked)),
+    }),
     ...(webhookSecret && {
       sealedWebhookSecret: await vault.encrypt(webhookSecret, encryptionContext(caller.orgId, id)),
     }),
@@ -324,6 +354,15 @@ export async function findDefault(orgId: number): Promise<SendingConfig> {
   const config = (await listAll(orgId, true)).find(({ verified }) => verified);
   if (config) return config;
   throw noSendingConfig("The organization has no verified sending config: add one and verify it");
+}
+
+/** The rate of the config, or of its account if that is lower. Null: no limit. */
+export function handOverRate({
+  ratePerSecond,
+  accountLimits,
+}: Pick<SendingConfig, "ratePerSecond" | "accountLimits">): number | null {
+  const rates = [ratePerSecond, accountLimits?.emailsPerSecond].flatMap((rate) => rate ?? []);
+  return rates.length ? Math.min(...rates) : null;
 }
 
 /** The default sender of a config. 400 if the config has none. */

@@ -7,6 +7,7 @@ import { escapeHtml } from "../../kernel/html.ts";
 import { keys } from "../../keys.ts";
 import type { HandOverOutcome } from "../../providers/provider-adapter.ts";
 import { getProvider } from "../../providers/registry.ts";
+import * as accountLimits from "./account-limits.ts";
 import { type DirectMail, renderPlainPage, sendDirectMail } from "./direct-mail.ts";
 import type { SendingConfig } from "./sending-configs.ts";
 import * as sendingConfigs from "./sending-configs.ts";
@@ -15,8 +16,9 @@ type VerifyCaller = Pick<Caller, "orgId" | "siteId" | "userId">;
 
 /**
  * Sends a test mail to `to`, or to the caller's own address. If the provider accepts it, the config
- * is verified. 400 `provider_refused` with the provider's message if it refuses the mail; 502 if it
- * does not respond or has a problem, and then `verified` does not change.
+ * is verified and the limits of the account are read. 400 `provider_refused` with the provider's
+ * message if it refuses the mail; 502 if it does not respond or has a problem, and then `verified`
+ * does not change.
  */
 export async function verifyConfig(
   caller: VerifyCaller,
@@ -33,6 +35,7 @@ export async function verifyConfig(
     testMail(config, provider.name, sentTo),
   );
   await outcomeHandlers[outcome.status](caller, config, outcome as never);
+  await accountLimits.refresh(caller.orgId, await sendingConfigs.find(caller, id));
   return { config: await sendingConfigs.find(caller, id), sentTo };
 }
 

@@ -161,7 +161,7 @@ export async function finishDirectHandOvers(): Promise<boolean> {
 export async function claimDirectly(accepted: AcceptedSend): Promise<DirectHandOver | undefined> {
   const { orgId, send, config } = accepted;
   const provider = providerOf(config.provider);
-  if (!provider || config.ratePerSecond) return undefined;
+  if (!provider || sendingConfigs.handOverRate(config)) return undefined;
   const [lane, key] = await Promise.all([
     limiter.getRecentState(orgId, config.id),
     openIdempotencyWindow(provider, config),
@@ -444,6 +444,7 @@ async function applyOutcome(
     return limiter.recordHeldSend(orgId, config.id, delay);
   }
   await settleSend(orgId, send, { outcome, contacts, timezone });
+  await limiter.applyPauses(orgId, config.id, [outcome]);
   if (outcome.status === "uncertain")
     await limiter.recordHeldSend(orgId, config.id, { reason: "fault", seconds: 0 });
   if (outcome.status === "accepted" && slot.isAfterFailure)

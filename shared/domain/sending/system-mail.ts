@@ -19,6 +19,7 @@ import { getProvider as providerOf } from "../../providers/registry.ts";
 import type { SystemMail } from "../../queues.ts";
 import * as accounts from "../identity/accounts.ts";
 import * as challenges from "../identity/mfa/login-challenges.ts";
+import { isNearQuota } from "../senders/account-limits.ts";
 import { type DirectMail, sendDirectMail } from "../senders/direct-mail.ts";
 import * as sendingConfigs from "../senders/sending-configs.ts";
 import type { Webhook } from "../webhooks/webhooks.ts";
@@ -52,6 +53,13 @@ const mailBuilders: {
     return webhook?.inactiveReason && owner
       ? buildWebhookDisabledMail(owner, webhook, webhook.inactiveReason)
       : undefined;
+  },
+  sending_quota: async ({ orgId, configId }) => {
+    const [config, owner] = await Promise.all([
+      get<sendingConfigs.SendingConfig>(keys.record(orgId, "CONFIG", configId)),
+      accounts.getOwner(orgId),
+    ]);
+    return config && owner && isNearQuota(config) ? buildQuotaMail(owner, config) : undefined;
   },
 };
 
@@ -183,6 +191,26 @@ const buildWebhookDisabledMail = (
         "the missed deliveries, which can then be delivered again.",
     },
   );
+
+function buildQuotaMail(
+  owner: SystemMailRecipient,
+  { id, provider, accountLimits }: sendingConfigs.SendingConfig,
+): SystemMailContent {
+  const { sentLast24Hours, emailsPer24Hours } = accountLimits!;
+  const { name } = providerOf(provider)!;
+  const format = (n: number) => n.toLocaleString("en-US");
+  return composeMail(
+    owner,
+    `Your ${name} account has used 80 % of its quota`,
+    `The ${name} account of your sending config ${id} sent ${format(sentLast24Hours)} emails in ` +
+      `the last 24 hours. It may send ${format(emailsPer24Hours!)}.`,
+    {
+      note:
+        `Email beyond the quota waits until ${name} accepts it, and fails after 24 hours. If you ` +
+        `need a higher quota, request it from ${name}.`,
+    },
+  );
+}
 
 const buildPasswordResetMail = (user: SystemMailRecipient, token: string): SystemMailContent =>
   composeMail(

@@ -81,6 +81,10 @@ export const resend: ProviderApi = {
       reply: error(429, "rate_limit_exceeded", "Too many requests", { "retry-after": "2" }),
       seconds: 2,
     },
+    {
+      reply: error(429, "rate_limit_exceeded", "Too many requests", { "ratelimit-reset": "3" }),
+      seconds: 3,
+    },
     { reply: error(429, "daily_quota_exceeded"), seconds: 3600 },
     { reply: error(429, "monthly_quota_exceeded"), seconds: 3600 },
   ],

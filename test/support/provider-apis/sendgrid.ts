@@ -78,7 +78,10 @@ export const sendgrid: ProviderApi = {
   ],
   rateLimits: [
     { reply: jsonReply(401, error("Maximum credits exceeded")), seconds: 3600 },
-    { reply: jsonReply(429, error("too many requests"), { "x-ratelimit-reset": "1" }), seconds: 0 },
+    {
+      reply: jsonReply(429, error("too many requests"), { "x-ratelimit-reset": "1700000000" }),
+      seconds: 0,
+    },
   ],
   outages: [],
   doubtful: [jsonReply(500, error("internal error"))],

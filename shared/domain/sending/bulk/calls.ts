@@ -436,6 +436,7 @@ async function callProvider(
       contactIds: claimed.contactIds,
     }),
   });
+  await limiter.applyPauses(prepared.orgId, transport.config.id, outcomes);
   return {
     done: result.outcomes.every(([, { status }]) => status !== "held"),
     results: [result],

@@ -113,7 +113,7 @@ async function loadTransport(
     config,
     provider,
     credentials,
-    limitCalls: (callSize) => limitCalls(composed.common, callSize),
+    limitCalls: (callSize) => limitCalls(composed.common, callSize, config),
     ...createRenderer(block, composed, provider),
   };
 }
@@ -121,10 +121,14 @@ async function loadTransport(
 // Characters of the mails of all calls in flight. Some providers get each mail as a whole.
 const maxCharactersInFlight = 64_000_000;
 
-function limitCalls(common: ComposedMail["common"], callSize: number): number {
+function limitCalls(
+  common: ComposedMail["common"],
+  callSize: number,
+  { ratePerSecond }: Pick<ChunkTransport["config"], "ratePerSecond">,
+): number {
   if (limitParallelMails(common) < maxParallelSingles) return 1;
-  // A call this small may be as many calls with one mail each.
-  if (callSize <= maxParallelSingles) return minParallelCalls;
+  // A call this small may be as many calls with one mail each. A known rate limits them.
+  if (callSize <= maxParallelSingles) return ratePerSecond ? maxParallelCalls : minParallelCalls;
   const characters = [...(common.html ?? []), ...(common.text ?? [])].reduce<number>(
     (sum, piece) => sum + (typeof piece === "string" ? piece.length : 0),
     1,

@@ -10,6 +10,7 @@ import type {
   Mailing,
   ProviderAdapter,
 } from "../../../providers/provider-adapter.ts";
+import * as accountLimits from "../../senders/account-limits.ts";
 import * as sendingConfigs from "../../senders/sending-configs.ts";
 import type { SendItem } from "../sends.ts";
 import type { HandOverDelay } from "./rate-limiter.ts";
@@ -134,13 +135,15 @@ export function toPermanentMessage(error: unknown): string {
 const permanentKinds = new Set<Problem["kind"]>(["missing", "invalid"]);
 
 /**
- * The sending config of accepted mail. The first read is eventually consistent; a config that was
- * just created needs the second.
+ * The sending config of accepted mail, with the rate at which its mail is handed over. The first
+ * read is eventually consistent; a config that was just created needs the second.
  */
 export async function findConfig(orgId: number, id: number): Promise<SendingConfig> {
   for (const find of [sendingConfigs.findEventually, sendingConfigs.find]) {
-    const config = await find({ orgId }, id).catch(undefinedIfMissing);
-    if (config) return config;
+    const found = await find({ orgId }, id).catch(undefinedIfMissing);
+    if (!found) continue;
+    const config = await accountLimits.withCurrentLimits(orgId, found);
+    return { ...config, ratePerSecond: sendingConfigs.handOverRate(config) };
   }
   throw missing("The mail's sending config was deleted");
 }

@@ -20,6 +20,7 @@ import {
 import { now, sleep } from "../../../clock.ts";
 import { createLruCache } from "../../../kernel/lru-cache.ts";
 import { type Key, keys } from "../../../keys.ts";
+import type { HandOverOutcome } from "../../../providers/provider-adapter.ts";
 
 /** Attributes of the lane item. */
 export interface LimiterState {
@@ -187,9 +188,26 @@ export async function recordHeldSend(
       ? await updateReturning<LimiterState>(update(key, { add: { faults: 1 } }))
       : undefined;
   if (failing && failing.faults! < breakerThreshold) return;
-  const pause = Math.min(failing ? breakerSeconds : seconds, maxPauseSeconds);
-  await write(update(key, { set: { notBefore: now().getTime() + pause * 1000 } }));
+  await pauseFor(orgId, configId, failing ? breakerSeconds : seconds);
+}
+
+async function pauseFor(orgId: number, configId: number, seconds: number): Promise<void> {
+  const notBefore = now().getTime() + Math.min(seconds, maxPauseSeconds) * 1000;
+  await write(update(keys.lane(orgId, configId), { set: { notBefore } }));
   forgetRecentState(orgId, configId);
+}
+
+/** After calls that the provider accepted: pauses the config if they used up its rate limit. */
+export async function applyPauses(
+  orgId: number,
+  configId: number,
+  outcomes: HandOverOutcome[],
+): Promise<void> {
+  const pauses = outcomes.map((outcome) =>
+    outcome.status === "accepted" ? (outcome.pauseSeconds ?? 0) : 0,
+  );
+  const seconds = Math.max(0, ...pauses);
+  if (seconds > 0) await pauseFor(orgId, configId, seconds);
 }
 
 /** After the provider accepted mail again. */

@@ -114,6 +114,7 @@ export const SendingConfig = {
   ratePerSecond: 20,
   warmUp: null,
   fallbackConfigId: null,
+  accountLimits: null,
   isByok: true,
   verified: true,
   verifiedAt: "2026-09-14T08:20:31.006Z",
