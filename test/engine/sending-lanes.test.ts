@@ -146,6 +146,19 @@ test.each([
   },
 );
 
+test("a lane waits twice as long each time that the provider asks for a pause and names no time", async () => {
+  const from = await sender("postmark");
+  from.provider.faultFor = ({ n }) => (n <= 8 ? { status: 429 } : undefined);
+  const ids = await batch(from, 3);
+  await mailroom.runWorkers();
+  expect(await mailroom.expectBalanced(from, ids)).toEqual({ sent: 3 });
+  const calls = from.provider.calls.map(({ at }) => at);
+  const pauses = calls.slice(1).map((at, i) => (at - calls[i]!) / 1000);
+  for (const [i, least] of [1, 2, 4, 8, 16, 32, 60, 60].entries())
+    expect(pauses[i]).toBeGreaterThanOrEqual(least);
+  expect(pauses[7]).toBeLessThan(120);
+});
+
 test("single sends keep the rate limit, and each of them waits for one slot", async () => {
   const from = await sender("postmark", { ratePerSecond: 10 });
   const sent = await Promise.all(

@@ -120,6 +120,7 @@ export const toDelay = (
 ): HandOverDelay => ({
   reason: why === "pace" ? "pace" : "fault",
   seconds: retryAfterSeconds ?? usualSeconds,
+  isNamed: retryAfterSeconds !== undefined,
 });
 
 /**

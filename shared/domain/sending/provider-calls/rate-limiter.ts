@@ -30,6 +30,8 @@ export interface LimiterState {
   notBefore?: number;
   /** Consecutive failures of the provider. */
   faults?: number;
+  /** Consecutive requests of the provider to slow down that named no time. */
+  throttles?: number;
   /** Since when the provider has accepted nothing of the lane (ISO 8601). */
   heldSince?: string;
 }
@@ -41,6 +43,8 @@ export interface LimiterState {
 export interface HandOverDelay {
   reason: "turn" | "pace" | "fault";
   seconds: number;
+  /** The provider named the time. */
+  isNamed?: boolean;
 }
 
 export interface RateSlot {
@@ -159,18 +163,25 @@ async function reserveSlot(key: Key, lengthMs: number, maxAheadMs: number): Prom
 
 /**
  * The next pause of the lane: 1, 2, 4 and 8 seconds after failures, then a minute. A provider that
- * asks for a pause names its length.
+ * asks for a pause names its length; otherwise the pause doubles each time, up to a minute.
  */
 export function computeBackOff(
-  { reason, seconds }: HandOverDelay,
-  { faults = 0, heldSince = now().toISOString() }: LimiterState,
+  { reason, seconds, isNamed }: HandOverDelay,
+  { faults = 0, throttles = 0, heldSince = now().toISOString() }: LimiterState,
 ): { seconds: number; limiterState: LimiterState } {
-  const failuresInRow = reason === "fault" ? faults + 1 : 0;
-  const minSeconds =
-    failuresInRow >= breakerThreshold ? breakerSeconds : failuresInRow && 2 ** (failuresInRow - 1);
-  const pauseSeconds = Math.min(Math.max(seconds, minSeconds), maxPauseSeconds);
+  const inRow = {
+    faults: reason === "fault" ? faults + 1 : 0,
+    throttles: reason === "pace" && !isNamed ? throttles + 1 : 0,
+  };
+  const isOpen = inRow.faults >= breakerThreshold;
+  const growing = inRow.faults + inRow.throttles;
+  const minSeconds = growing && Math.min(2 ** (growing - 1), breakerSeconds);
+  const pauseSeconds = Math.min(
+    Math.max(seconds, isOpen ? breakerSeconds : minSeconds),
+    maxPauseSeconds,
+  );
   const notBefore = now().getTime() + pauseSeconds * 1000;
-  return { seconds: pauseSeconds, limiterState: { faults: failuresInRow, notBefore, heldSince } };
+  return { seconds: pauseSeconds, limiterState: { ...inRow, notBefore, heldSince } };
 }
 
 /**
@@ -216,7 +227,11 @@ export async function resetBreaker(
   configId: number,
 ): Promise<LimiterState | undefined> {
   const state = await updateReturning<LimiterState>(
-    update(keys.lane(orgId, configId), { remove: ["faults", "heldSince"] }, { if: exists }),
+    update(
+      keys.lane(orgId, configId),
+      { remove: ["faults", "throttles", "heldSince"] },
+      { if: exists },
+    ),
   );
   forgetRecentState(orgId, configId);
   return state;
