@@ -141,6 +141,18 @@ describe("mails set aside for single sends", () => {
     await from.provider.stop();
   });
 
+  test("come from one share if they are sent one after the other, else from several", async () => {
+    const from = await shop({ mailsLeft: included });
+    const countShares = async () => (await allowance.getQuota(from.caller.orgId)).shares.length;
+    for (let i = 0; i < 6; i++) await mailroom.send(from, { to: `s${i}@x.com` });
+    // Two, if the ids of this process crossed from one block to the next.
+    expect(await countShares()).toBeLessThanOrEqual(2);
+    await sendMany(from, 6);
+    expect(await countShares()).toBeGreaterThanOrEqual(4);
+    await expectBalanced(from, 0);
+    await from.provider.stop();
+  });
+
   test("return to the account for a batch or validations that need them", async () => {
     const from = await shop({ mailsLeft: 64, credit: 0 });
     await sendMany(from, 16);

@@ -180,13 +180,28 @@ interface ChargeOptions {
 export async function chargeMails<T>(
   order: MailOrder,
   makeWrites: (charge: MailCharge) => Promise<T>,
-  { quota: knownQuota, sendId }: ChargeOptions = {},
+  { quota, sendId }: ChargeOptions = {},
+): Promise<T> {
+  if (sendId === undefined) return charge(order, makeWrites, { quota });
+  const place = occupyShard(order.orgId, sendId);
+  try {
+    return await charge(order, makeWrites, { quota, shard: place.shard });
+  } finally {
+    place.leave();
+  }
+}
+
+/** `shard`: the share that pays for the mail, if it can. */
+async function charge<T>(
+  order: MailOrder,
+  makeWrites: (charge: MailCharge) => Promise<T>,
+  { quota: knownQuota, shard }: { quota: QuotaState | undefined; shard?: number },
 ): Promise<T> {
   const { orgId, n } = order;
   let quota = knownQuota && canAfford(knownQuota, n) ? knownQuota : await getQuota(orgId);
   for (let attempt = 1; ; attempt++) {
     try {
-      const share = sendId === undefined ? undefined : await findOrFillShare(orgId, quota, sendId);
+      const share = shard === undefined ? undefined : await findOrFillShare(orgId, quota, shard);
       if (share) return await makeWrites(chargeToShare(quota, order, share));
       await emptySharesIfNeeded(orgId, quota, n);
       return await makeWrites(prepareCharge(quota, order));
@@ -310,24 +325,46 @@ function chargeWrites(
   ];
 }
 
+/** The shards that this process takes a mail from at the moment, by organization. */
+const busyShards = new Map<number, Set<number>>();
+
 /**
- * The share for a single send: the one of its shard, which is filled if empty, else any other.
- * Undefined if so little is left that the account's own item pays. Throws `quotaChanged` after it
- * filled the share.
+ * Chooses the shard for a single send: the first that no other send of this process is using.
+ * Concurrent sends then use different shares, and mails that are sent one after the other share
+ * one, because filling a share takes 4 write units. Every process takes ids from blocks of its own,
+ * so processes that start at the same time begin with different shards.
+ */
+function occupyShard(orgId: number, sendId: number): { shard: number; leave(): void } {
+  const busy = busyShards.get(orgId) ?? new Set();
+  const first = blockOf(sendId);
+  const shard = counterShards
+    .map((offset) => counterShardOf(first + offset))
+    .find((candidate) => !busy.has(candidate));
+  if (shard === undefined) return { shard: counterShardOf(first + sendId), leave() {} };
+  busyShards.set(orgId, busy.add(shard));
+  return {
+    shard,
+    leave() {
+      busy.delete(shard);
+      if (!busy.size) busyShards.delete(orgId);
+    },
+  };
+}
+
+/**
+ * The share of the shard, which is filled if empty, else any other. Undefined if so little is left
+ * that the account's own item pays. Throws `quotaChanged` after it filled the share.
  */
 async function findOrFillShare(
   orgId: number,
   quota: QuotaState,
-  sendId: number,
+  shard: number,
 ): Promise<Share | undefined> {
-  // Every process takes ids from blocks of its own, so processes that start at the same time use
-  // different shards.
-  const shard = counterShardOf(blockOf(sendId) + sendId);
   const usable = usableShares(quota);
   const own = usable.find((share) => share.shard === shard);
   if (own) return own;
   const writes = fillShareWrites(orgId, quota, shard);
-  if (!writes) return usable[sendId % usable.length];
+  if (!writes) return usable[shard % usable.length];
   await claimAtOnce(...writes);
   throw quotaChanged();
 }
