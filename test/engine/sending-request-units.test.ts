@@ -4,6 +4,7 @@ import { beforeAll, expect, test } from "vitest";
 import { send as sendGroup } from "../../functions/http/send.ts";
 import { type ConsumedUnits, unitsByOperation } from "../../shared/adapters/dynamodb/capacity.ts";
 import * as templates from "../../shared/domain/content/templates.ts";
+import { installDirectHandOver } from "../../shared/domain/sending/intake/direct-hand-over.ts";
 import * as sends from "../../shared/domain/sending/sends.ts";
 import * as singles from "../../shared/domain/sending/single-sends.ts";
 import { sessionCookieName } from "../../shared/http/authenticate.ts";
@@ -109,5 +110,21 @@ test("a single send by template costs at most 13 write and 9 read units, from re
   expect(from.provider.mails).toHaveLength(warmMails + 1);
   expect(accepting.usage.writeUnits + handingOver.usage.writeUnits).toBeLessThanOrEqual(13);
   expect(accepting.usage.readUnits + handingOver.usage.readUnits).toBeLessThanOrEqual(9);
+  await from.provider.stop();
+});
+
+test("a single send that the accepting process hands over costs at most 12 write and 6 read units", async () => {
+  const { from, post, content } = await setUp();
+  installDirectHandOver(singles.claimDirectly);
+  const { result, usage } = await measureUnits(async () => {
+    const response = await post("/send", { ...content, to: "one@example.com" });
+    await singles.finishDirectHandOvers();
+    return response;
+  }).finally(() => installDirectHandOver(undefined));
+  formatCost("single, accepted and handed over by one process", usage, 1);
+  expect(result.status).toBe(202);
+  expect(from.provider.mails).toHaveLength(warmMails + 1);
+  expect(usage.writeUnits).toBeLessThanOrEqual(12);
+  expect(usage.readUnits).toBeLessThanOrEqual(6);
   await from.provider.stop();
 });
