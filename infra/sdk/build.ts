@@ -1,18 +1,27 @@
 // Builds the package `pennymail`: the runtime in shared/clients/, with the table of operations and
 // the types of this version of the API.
 import { execFile } from "node:child_process";
-import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import {
+  chmodSync,
+  cpSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { join, relative } from "node:path";
 import { promisify } from "node:util";
 import * as esbuild from "esbuild";
 import { getOpenApiDocument } from "../../functions/openapi-document.ts";
 import { version } from "../../shared/version.ts";
 import { writeApiTypes } from "./api-types.ts";
+import { writeCliOperations } from "./cli-operations.ts";
 import { writeOperationTable } from "./operation-table.ts";
 import { readOperations } from "./operations.ts";
 
 const root = join(import.meta.dirname, "../..");
-const runtimeFolder = join(root, "shared/clients/sdk");
+const sdkFolder = join(root, "shared/clients/sdk");
 const packageFolder = join(root, "dist/sdk");
 
 export interface BuiltPackage {
@@ -23,16 +32,24 @@ export interface BuiltPackage {
 
 /** Replaces the contents of `folder` by the package. */
 export async function buildPackage(folder = packageFolder): Promise<BuiltPackage> {
-  const source = join(folder, "source");
   rmSync(folder, { recursive: true, force: true });
-  await writeSource(source);
-  const entry = { entryPoints: [join(source, "index.ts")], ...bundleOptions };
+  const document = await getOpenApiDocument();
+  const operations = readOperations(document);
+  const generated = {
+    "shared/clients/sdk/api.ts": writeApiTypes(document, operations),
+    "shared/clients/sdk/operation-table.ts": writeOperationTable(operations),
+    "shared/clients/cli/operations.ts": writeCliOperations(document, operations),
+    "shared/clients/cli/version.ts": `export const version = ${JSON.stringify(version)};`,
+  };
+  const common = { ...bundleOptions, plugins: [replaceFiles(generated)] };
+  const sdk = { ...common, entryPoints: [join(sdkFolder, "index.ts")] };
   const [, minified] = await Promise.all([
-    esbuild.build({ ...entry, outfile: join(folder, "index.js") }),
-    esbuild.build({ ...entry, minify: true, write: false }),
-    emitTypes(source, join(folder, "types")),
+    esbuild.build({ ...sdk, outfile: join(folder, "index.js") }),
+    esbuild.build({ ...sdk, minify: true, write: false }),
+    esbuild.build({ ...common, ...commandLine, outfile: join(folder, "cli.js") }),
+    emitTypes(generated, join(folder, "types")),
   ]);
-  rmSync(source, { recursive: true });
+  chmodSync(join(folder, "cli.js"), 0o755);
   writePackageFiles(folder);
   return { folder, minifiedBytes: minified.outputFiles[0]!.contents.length };
 }
@@ -47,27 +64,47 @@ const bundleOptions = {
   tsconfigRaw: {},
 } as const;
 
-/** Writes the modules of the runtime, and the generated ones in place of two of them. */
-async function writeSource(source: string): Promise<void> {
-  const document = await getOpenApiDocument();
-  const operations = readOperations(document);
-  const runtime = readdirSync(runtimeFolder).map((name) => [
-    name,
-    readFileSync(join(runtimeFolder, name), "utf8"),
-  ]);
-  const modules: Record<string, string> = {
-    ...Object.fromEntries(runtime),
-    "api.ts": writeApiTypes(document, operations),
-    "operation-table.ts": writeOperationTable(operations),
-  };
-  mkdirSync(source, { recursive: true });
-  // Declarations keep the paths of imports, which lead to .js files in a package.
-  for (const [name, text] of Object.entries(modules))
-    writeFileSync(join(source, name), text.replace(/(from "\.\/[\w-]+)\.ts"/g, '$1.js"'));
+const commandLine: esbuild.BuildOptions = {
+  stdin: {
+    contents: `import { runCli } from "./shared/clients/cli/run.ts";
+import { processTerminal } from "./shared/clients/cli/terminal.ts";
+process.stdout.on("error", ({ code }) => process.exit(code === "EPIPE" ? 0 : 1));
+process.exitCode = await runCli(process.argv.slice(2), processTerminal());
+`,
+    resolveDir: root,
+  },
+  platform: "node",
+  banner: { js: "#!/usr/bin/env node" },
+};
+
+/** Source text by path, in place of the files of the repository. */
+type GeneratedFiles = Record<string, string>;
+
+const replaceFiles = (files: GeneratedFiles): esbuild.Plugin => ({
+  name: "generated files",
+  setup(bundling) {
+    bundling.onLoad({ filter: /\/shared\/clients\// }, ({ path }) => {
+      const contents = files[relative(root, path)];
+      return contents === undefined ? undefined : { contents, loader: "ts" };
+    });
+  },
+});
+
+/** Copies the modules of the SDK, with the generated ones, to compile them. */
+function writeSource(files: GeneratedFiles, folder: string): void {
+  mkdirSync(folder, { recursive: true });
+  for (const name of readdirSync(sdkFolder)) {
+    const path = join(sdkFolder, name);
+    const text = files[relative(root, path)] ?? readFileSync(path, "utf8");
+    // Declarations keep the paths of imports, which lead to .js files in a package.
+    writeFileSync(join(folder, name), text.replace(/(from "\.\/[\w-]+)\.ts"/g, '$1.js"'));
+  }
 }
 
 /** Writes declarations only. Throws with the errors of the compiler. */
-async function emitTypes(source: string, outDir: string): Promise<void> {
+async function emitTypes(files: GeneratedFiles, outDir: string): Promise<void> {
+  const source = `${outDir}-source`;
+  writeSource(files, source);
   const compilerOptions = {
     target: "es2022",
     lib: ["es2022", "dom", "dom.iterable", "esnext.disposable"],
@@ -87,20 +124,25 @@ async function emitTypes(source: string, outDir: string): Promise<void> {
       throw new Error(`The types of the SDK do not compile:\n${stdout}`);
     },
   );
+  rmSync(source, { recursive: true });
 }
 
 function writePackageFiles(folder: string): void {
   const manifest = {
     name: "pennymail",
     version,
-    description: "Client of the API of Pennymail",
+    description: "Client and command line of Pennymail",
     license: "MIT",
     type: "module",
+    bin: { pennymail: "cli.js" },
     exports: { ".": { types: "./types/index.d.ts", default: "./index.js" } },
     engines: { node: ">=18" },
     sideEffects: false,
   };
   writeFileSync(join(folder, "package.json"), `${JSON.stringify(manifest, null, 2)}\n`);
   cpSync(join(root, "LICENSE"), join(folder, "LICENSE"));
-  cpSync(join(root, "shared/http/guides/sdk.md"), join(folder, "README.md"));
+  const guides = ["sdk", "cli"].map((name) =>
+    readFileSync(join(root, `shared/http/guides/${name}.md`), "utf8"),
+  );
+  writeFileSync(join(folder, "README.md"), guides.join("\n"));
 }

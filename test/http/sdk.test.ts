@@ -6,7 +6,7 @@ import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { Client } from "../../shared/clients/sdk/client.ts";
 import { epochSeconds, now } from "../../shared/clock.ts";
-import { signatureHeaders } from "../../shared/domain/webhooks/deliver-event.ts";
+import { signatureHeaders } from "../../shared/domain/webhooks/signature-headers.ts";
 import { expectStatus, signedUp, type TestClient } from "../support/api-client.ts";
 import { startLossyProxy } from "../support/lossy-proxy.ts";
 import { createSdkProject, type SdkProject } from "../support/sdk-project.ts";

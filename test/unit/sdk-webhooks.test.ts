@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { WebhookSignatureError } from "../../shared/clients/sdk/errors.ts";
 import { verifyWebhook, type WebhookSecret } from "../../shared/clients/sdk/webhooks.ts";
 import { epochSeconds, now } from "../../shared/clock.ts";
-import { signatureHeaders } from "../../shared/domain/webhooks/deliver-event.ts";
+import { signatureHeaders } from "../../shared/domain/webhooks/signature-headers.ts";
 import { toWhsec } from "../support/customer-endpoint.ts";
 
 const secret = "f00d".repeat(16);

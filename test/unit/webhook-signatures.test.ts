@@ -2,10 +2,7 @@ import { readFileSync } from "node:fs";
 import { afterEach, describe, expect, onTestFinished, test } from "vitest";
 import * as clock from "../../shared/clock.ts";
 import { config } from "../../shared/config.ts";
-import {
-  type DeliveryAttempt,
-  signatureHeaders,
-} from "../../shared/domain/webhooks/deliver-event.ts";
+import type { DeliveryAttempt } from "../../shared/domain/webhooks/deliver-event.ts";
 import {
   deliveryId,
   nextPageNumber,
@@ -14,6 +11,7 @@ import {
 } from "../../shared/domain/webhooks/delivery-log.ts";
 import * as rows from "../../shared/domain/webhooks/delivery-row.ts";
 import { deliverInParallel } from "../../shared/domain/webhooks/parallel-deliveries.ts";
+import { signatureHeaders } from "../../shared/domain/webhooks/signature-headers.ts";
 import {
   type CustomerEndpoint,
   hasStandardSignature,

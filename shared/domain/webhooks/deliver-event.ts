@@ -1,18 +1,17 @@
 // Makes one signed call to an endpoint. Besides its own signature header the call has the headers
 // of Standard Webhooks (https://www.standardwebhooks.com), so that their libraries can verify it.
-import { createHmac } from "node:crypto";
 import { NoResponse } from "../../adapters/http/no-response.ts";
 import { postToPublicUrl } from "../../adapters/http/public-client.ts";
 import { epochSeconds } from "../../clock.ts";
 import { config } from "../../config.ts";
 import { sha256 } from "../../keys.ts";
 import type { OutgoingEvent } from "../../queues.ts";
+import { type SigningSecrets, signatureHeaders } from "./signature-headers.ts";
 
 export interface EndpointTarget {
   id: number;
   url: string;
-  /** The secrets that sign, the current one first. */
-  secrets: [current: string, previous?: string];
+  secrets: SigningSecrets;
 }
 
 export interface DeliveryAttempt {
@@ -76,29 +75,3 @@ const bodyOf = ({ event, sendId, contactId, email, timestamp }: OutgoingEvent): 
 /** The same for every attempt to deliver an event, so that the endpoint can drop duplicates. */
 const messageId = (webhookId: number, eventId: string): string =>
   `msg_${sha256(`${webhookId}#${eventId}`).slice(0, 32)}`;
-
-const hmac = (key: string | Buffer, text: string) => createHmac("sha256", key).update(text);
-
-/**
- * The signature headers of a body. `x-webhook-signature` is keyed by the text of the secret.
- * `webhook-signature` has two signatures per secret: keyed by its text, which a Standard Webhooks
- * library takes as `whsec_` followed by the base64 of the text, and keyed by the secret read as
- * base64, so that a library also takes the secret as it is shown.
- */
-export function signatureHeaders(
-  secrets: EndpointTarget["secrets"],
-  { id, timestamp, body }: { id: string; timestamp: number; body: string },
-): Record<string, string> {
-  const [current, previous] = secrets;
-  const standard = secrets.flatMap((secret) => {
-    const keys = secret ? [secret, Buffer.from(secret, "base64")] : [];
-    return keys.map((key) => `v1,${hmac(key, `${id}.${timestamp}.${body}`).digest("base64")}`);
-  });
-  return {
-    "x-webhook-signature": hmac(current, body).digest("hex"),
-    ...(previous && { "x-webhook-signature-previous": hmac(previous, body).digest("hex") }),
-    "webhook-id": id,
-    "webhook-timestamp": String(timestamp),
-    "webhook-signature": standard.join(" "),
-  };
-}

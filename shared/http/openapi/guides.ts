@@ -7,6 +7,7 @@ import type { Operation } from "./document.ts";
 const guideNames = [
   "first-send",
   "sdk",
+  "cli",
   "authentication",
   "requests-and-responses",
   "errors",

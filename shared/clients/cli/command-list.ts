@@ -1,0 +1,20 @@
+// The commands that are no operations of the API, by name.
+import type { Command } from "./command.ts";
+import { completion } from "./completion.ts";
+import { importFile } from "./import-file.ts";
+import { init } from "./init.ts";
+import { listen } from "./listen.ts";
+import { login, logout } from "./login.ts";
+import { open } from "./open.ts";
+import { tail } from "./tail.ts";
+
+export const commands: Record<string, Command> = {
+  login,
+  logout,
+  init,
+  import: importFile,
+  tail,
+  listen,
+  open,
+  completion,
+};
