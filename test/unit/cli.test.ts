@@ -158,27 +158,53 @@ describe("errors", () => {
   });
 });
 
-test("a feed returns each new item once, oldest first, also from further pages", async () => {
-  let ids = [3, 2, 1];
-  const read = (position: { cursor?: number }) => {
-    const start = position.cursor ?? 0;
+describe("a feed", () => {
+  let ids: number[] = [];
+  const read = (position: { cursor?: string }) => {
+    const start = Number(position.cursor ?? 0);
     const items = ids.slice(start, start + 3).map((id) => ({ id }));
-    return Promise.resolve({ items, next: start + 3 < ids.length ? start + 3 : undefined });
+    const nextCursor = start + 3 < ids.length ? String(start + 3) : null;
+    return Promise.resolve({ items, pagination: { total: null, nextCursor } });
   };
-  const next = createFeed(
-    () =>
-      new PagedList<{ id: number }, Record<string, unknown>>({
-        read,
-        next: (page) => (page.next ? { cursor: page.next } : undefined),
-        itemsName: "items",
-      }),
-  );
-  const nextIds = async () => (await next()).map(({ id }) => id);
-  expect(await nextIds()).toEqual([1, 2, 3]);
-  expect(await nextIds()).toEqual([]);
-  ids = [8, 7, 6, 5, 4, 3, 2, 1];
-  expect(await nextIds()).toEqual([4, 5, 6, 7, 8]);
-  // Events can be late.
-  ids = [8, 9, 7, 6, 5, 4, 3, 2, 1];
-  expect(await nextIds()).toEqual([9]);
+  type TestPage = Awaited<ReturnType<typeof read>>;
+  const startFeed = () => {
+    const next = createFeed(
+      () =>
+        new PagedList<{ id: number }, TestPage>({
+          read,
+          next: ({ pagination: { nextCursor } }) =>
+            nextCursor ? { cursor: nextCursor } : undefined,
+          itemsName: "items",
+        }),
+    );
+    return async () => (await next()).map(({ id }) => id);
+  };
+
+  test("returns each new item once, oldest first, and nothing older than its first page", async () => {
+    const next = startFeed();
+    ids = [13, 12, 11, 10, 9];
+    expect(await next()).toEqual([11, 12, 13]);
+    expect(await next()).toEqual([]);
+    ids = [14, ...ids];
+    expect(await next()).toEqual([14]);
+    ids = [18, 17, 16, 15, ...ids];
+    expect(await next()).toEqual([15, 16, 17, 18]);
+    ids = [18, 19, 17, 16, 15, 14, 13, 12, 11, 10, 9];
+    expect(await next()).toEqual([19]);
+    // One of the first page is deleted, so that an older one moves up.
+    ids = [13, 12, 10, 9];
+    expect(await next()).toEqual([]);
+  });
+
+  test("returns late items below all others if it has read everything", async () => {
+    const next = startFeed();
+    ids = [];
+    expect(await next()).toEqual([]);
+    ids = [5];
+    expect(await next()).toEqual([5]);
+    ids = [5, 6];
+    expect(await next()).toEqual([6]);
+    ids = [9, 8, 7, 5, 6];
+    expect(await next()).toEqual([7, 8, 9]);
+  });
 });

@@ -5,6 +5,10 @@ import { type Config, notLoggedIn, readConfig } from "./config-file.ts";
 import type { Terminal } from "./terminal.ts";
 
 type Method = (...args: unknown[]) => unknown;
+/** A page of a list: its items under their name. Short lists have no pagination. */
+export type ListPage = Record<string, unknown> & {
+  pagination?: { total: number | null; nextCursor: string | null };
+};
 export type ApiClient = Record<string, Record<string, Method>>;
 
 /** A client without a credential, for example to log in. */

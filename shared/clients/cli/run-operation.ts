@@ -1,7 +1,7 @@
 // Runs an operation of the API as a command, and prints its result.
 import { readFileSync } from "node:fs";
 import type { PagedList } from "../sdk/paged-list.ts";
-import { call, connect } from "./api-client.ts";
+import { call, connect, type ListPage } from "./api-client.ts";
 import type { CommandInput } from "./command.ts";
 import { CommandError } from "./exit-codes.ts";
 import { checkRequired, parseNumber, readBody, readFields } from "./operation-options.ts";
@@ -73,10 +73,6 @@ function printResult({ operation, terminal, asJson }: Printer, result: unknown):
   else if (result === null) terminal.write("Done.\n");
   else terminal.write(formatRecord(result as Record<string, unknown>, terminal));
 }
-
-type ListPage = Record<string, unknown> & {
-  pagination?: { total: number | null; nextCursor: string | null };
-};
 
 function printPage({ itemsName }: CliOperation, terminal: Terminal, page: ListPage): void {
   const items = page[itemsName!] as Record<string, unknown>[];

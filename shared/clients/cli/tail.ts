@@ -1,6 +1,6 @@
 // `pennymail tail`: shows sends and delivery events while they happen.
 import type { PagedList } from "../sdk/paged-list.ts";
-import { type ApiClient, connect } from "./api-client.ts";
+import { type ApiClient, connect, type ListPage } from "./api-client.ts";
 import { type Command, type CommandInput, textOf } from "./command.ts";
 import { CommandError } from "./exit-codes.ts";
 import { createFeed, follow } from "./feed.ts";
@@ -85,11 +85,7 @@ export const feedOf = <Item extends { id: number }>(
   client: ApiClient,
   group: "sends" | "events",
   query: object,
-) =>
-  createFeed(
-    () =>
-      client[group]!.list!({ limit: 100, ...query }) as PagedList<Item, Record<string, unknown>>,
-  );
+) => createFeed(() => client[group]!.list!({ limit: 100, ...query }) as PagedList<Item, ListPage>);
 
 const fromSend = (send: Send): Activity => ({
   at: send.createdAt,
