@@ -4,7 +4,7 @@ import { mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, inject, test, vi } from "vitest";
 import { verifyWebhook } from "../../shared/clients/sdk/webhooks.ts";
-import { signedUp, type TestClient, uniqueEmail } from "../support/api-client.ts";
+import { signedUp, type TestClient, uniqueEmail, waitForMail } from "../support/api-client.ts";
 import { startCustomerEndpoint } from "../support/customer-endpoint.ts";
 import { createSdkProject, type SdkProject } from "../support/sdk-project.ts";
 
@@ -37,7 +37,8 @@ afterEach(() => {
 function createPerson(env: Record<string, string> = {}) {
   const home = join(project.folder, `home-${++lastHome}`);
   mkdirSync(home);
-  const start = (args: string[], input = ""): Running => {
+  /** `null` leaves the input open. */
+  const start = (args: string[], input: string | null = ""): Running => {
     const command = join(project.folder, "node_modules/.bin/pennymail");
     const child = spawn(process.execPath, [command, ...args], {
       cwd: home,
@@ -52,7 +53,7 @@ function createPerson(env: Record<string, string> = {}) {
       ran.notes += chunk;
     });
     child.stdin.on("error", () => {});
-    child.stdin.end(input);
+    if (input !== null) child.stdin.end(input);
     const ended = new Promise<Ran>((resolve) => {
       child.once("close", (code) => {
         running.delete(child);
@@ -162,6 +163,25 @@ describe.skipIf(!hasSandbox)("pennymail init", () => {
     expect(done.notes).toContain("/webhooks/postmark?config_id=");
     expect((await person.run("init", "--provider", "none")).code).toBe(0);
   });
+});
+
+test.skipIf(!hasSandbox)("pennymail init asks for the second factor", async () => {
+  const client = await signedUp();
+  await client.call("POST", "/mfa/email-otp/enable", undefined, { as: "session" });
+  const person = createPerson({ PENNYMAIL_PASSWORD: client.password });
+  const account = ["--url", url, "--email", client.email];
+  const config = ["--provider", "sandbox", "--from-email", "hello@shop.example"];
+  const init = person.start(["init", ...account, ...config], null);
+  await vi.waitFor(() => expect(init.ran.notes).toContain("Code in the email"), 20_000);
+  const code = await vi.waitFor(async () => {
+    const { text } = await waitForMail(client.email);
+    return /\b\d{6}\b/.exec(text ?? "")![0];
+  }, 20_000);
+  init.child.stdin!.end(`${code}\n`);
+  const { code: exitCode, notes } = await init.ended;
+  expect({ exitCode, notes }).toMatchObject({ exitCode: 0 });
+  expect(notes).toContain("✓ Logged in with the second factor");
+  expect(await person.json("sites", "get", String(client.siteId))).toMatchObject({ name: "Shop" });
 });
 
 describe("operations", () => {
