@@ -14,8 +14,8 @@ export const init: Command = {
   usage: "init [options]",
   summary: "Create an API key, a site and a sending config",
   description:
-    "Asks for what the options do not say, and skips what is there already. The password can also " +
-    "be in PENNYMAIL_PASSWORD.",
+    "Asks for what the options do not say, and skips what is there already. The password can " +
+    "also be in PENNYMAIL_PASSWORD.",
   options: {
     url: { type: "string" },
     email: { type: "string" },

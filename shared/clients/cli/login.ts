@@ -10,8 +10,8 @@ export const login: Command = {
   usage: "login [--url URL]",
   summary: "Store the URL of the service and an API key",
   description:
-    "Asks for the key, or reads it from PENNYMAIL_API_KEY or the standard input. The file with the " +
-    "key is readable by you only.",
+    "Asks for the key, or reads it from PENNYMAIL_API_KEY or the standard input. The file " +
+    "with the key is readable by you only.",
   options: { url: { type: "string" } },
   optionTexts: { "--url URL": "URL of the service, such as https://mail.shop.example" },
   run: logIn,

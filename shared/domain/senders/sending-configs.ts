@@ -38,7 +38,8 @@ const AccountLimits = z.object({
     .int()
     .nullable()
     .describe(
-      "Largest number of recipients in any 24 hours. `null`: no limit. The owner gets an email when 80 % of it is used up; email beyond it waits.",
+      "Largest number of recipients in any 24 hours. `null`: no limit. The owner gets an " +
+        "email when 80 % of it is used up; email beyond it waits.",
     ),
   sentLast24Hours: z
     .int()
@@ -81,7 +82,10 @@ export const SendingConfig = z.object({
   accountLimits: AccountLimits.nullable()
     .default(null)
     .describe(
-      "Limits that the provider reports for the account: only of `ses`, whose credentials need the permission ses:GetAccount. They are read when the config is verified, and every hour while email is sent. Email is handed over at this rate, or at `ratePerSecond` if that is lower. `null`: not read yet.",
+      "Limits that the provider reports for the account: only of `ses`, whose credentials " +
+        "need the permission ses:GetAccount. They are read when the config is verified, and " +
+        "every hour while email is sent. Email is handed over at this rate, or at " +
+        "`ratePerSecond` if that is lower. `null`: not read yet.",
     ),
   isByok: z
     .literal(true)
