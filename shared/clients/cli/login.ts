@@ -46,7 +46,7 @@ async function logIn({ terminal, values }: CommandInput): Promise<void> {
 export function checkUrl(url: string): string {
   if (!/^https?:\/\/[^/\s]/.test(url))
     throw new CommandError(`${url} is no URL: give one such as https://mail.shop.example`);
-  return url.replace(/\/+$/, "");
+  return url.replace(/(?<!\/)\/+$/, "");
 }
 
 /** Keeps the other settings, except the site, which belongs to the organization. */
