@@ -69,6 +69,8 @@ test(`accepts and counts each send once, despite throttling and lost responses (
       Array.from({ length: 4 }, () => mailroom.sendBatch(from, mailroom.uniqueRecipients(25))),
     ),
   ]);
+  // About 3 responses are lost by then. The calls race, so it can be none.
+  while (!proxy.tally.lost) singles.push(...(await sendAtOnce(from, 1)));
   await mailroom.runWorkers();
   proxy.set({ throttled: 0, lost: 0 });
   const ids = [
@@ -76,7 +78,6 @@ test(`accepts and counts each send once, despite throttling and lost responses (
     ...batches.flatMap(({ results }) => results.map(({ id }) => id!)),
   ];
   await mailroom.expectBalanced(from, ids);
-  expect((await allowance.getQuota(from.caller.orgId)).account.mails).toBe(140);
-  expect(proxy.tally.lost).toBeGreaterThan(0);
+  expect((await allowance.getQuota(from.caller.orgId)).account.mails).toBe(ids.length);
   await from.provider.stop();
 });
