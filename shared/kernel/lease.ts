@@ -46,6 +46,7 @@ export const isoAttributes: LeaseAttributes = {
 export interface Lease {
   key: Key;
   owner: string;
+  attributes: LeaseAttributes;
 }
 
 /**
@@ -100,7 +101,7 @@ export async function take<T>(
   const item = await updateReturning<T>(
     update(key, { set: { ...set, ...leaseSet } }, { if: condition ? all(free, condition) : free }),
   );
-  return item && { lease: { key, owner }, item };
+  return item && { lease: { key, owner, attributes }, item };
 }
 
 /**
@@ -109,13 +110,17 @@ export async function take<T>(
  * them.
  */
 export const change = (
-  { key, owner }: Lease,
+  { key, owner, attributes }: Lease,
   changes: Pick<ItemChanges, "set" | "remove">,
   ...others: Write[]
-): Promise<boolean> => transact(update(key, changes, { if: equals("run", owner) }), ...others);
+): Promise<boolean> =>
+  transact(update(key, changes, { if: equals(attributes.owner, owner) }), ...others);
 
 /** Lets another worker take the item immediately. Returns false if the lease was lost. */
-export const release = (lease: Lease): Promise<boolean> => change(lease, { set: { lease: 0 } });
+export function release(lease: Lease): Promise<boolean> {
+  const { end, toStored } = lease.attributes;
+  return change(lease, { set: { [end]: toStored(new Date(0)) } });
+}
 
 /** Makes the last change and removes the lease. Returns false if the lease was lost. */
 export const finish = (

@@ -9,10 +9,11 @@ import { indexAttributeNames, type Key } from "../keys.ts";
 import * as leases from "./lease.ts";
 
 /**
- * `paused`: the time is up. `lost`: another worker has taken the job over, or the job no longer
- * exists.
+ * `done`: `work` has removed the lease or the job. `paused`: the time is up, and the next message
+ * continues. `idle`: nothing can be done now, so only the lease is given back. `lost`: another
+ * worker has taken the job over, or the job no longer exists.
  */
-export type JobOutcome = "done" | "paused" | "lost";
+export type JobOutcome = "done" | "paused" | "idle" | "lost";
 
 interface JobSteps {
   work(): Promise<JobOutcome>;
@@ -34,7 +35,9 @@ export async function runLeasedJob(
   { work, enqueueNext, fail }: JobSteps,
 ): Promise<void> {
   try {
-    if ((await work()) === "paused" && (await leases.release(lease))) await enqueueNext();
+    const outcome = await work();
+    if (outcome === "done" || outcome === "lost") return;
+    if ((await leases.release(lease)) && outcome === "paused") await enqueueNext();
   } catch (error) {
     if (fail && !isTransient(error)) {
       await fail(error as Problem);

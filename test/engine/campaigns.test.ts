@@ -33,6 +33,7 @@ import * as sites from "../../shared/domain/identity/sites.ts";
 import { minParallelCalls } from "../../shared/domain/sending/bulk/parallel-calls.ts";
 import * as held from "../../shared/domain/sending/bulk/suspended-chunks.ts";
 import * as sends from "../../shared/domain/sending/sends.ts";
+import { release } from "../../shared/kernel/lease.ts";
 import { blockOf, emailShardOf, emailShards, type Key, keys, ranges } from "../../shared/keys.ts";
 import { mailPriceInMillicents, plans } from "../../shared/plans.ts";
 import {
@@ -413,14 +414,14 @@ describe("concurrent requests", () => {
   test("two workers have one cursor: the first to move it continues, the other changes nothing", async () => {
     const key = { orgId: 1, kind: "campaign" as const, id: Date.now() };
     await write(...cursors.createCursorWrites(key));
-    const late = (await cursors.acquireCursor(key, "0"))!;
+    const { lease, item: late } = (await cursors.acquireCursor(key, "0"))!;
     expect(await cursors.acquireCursor(key, "0")).toBeUndefined();
     clock.advanceClock(3600);
-    const other = (await cursors.acquireCursor(key, "0"))!;
+    const { item: other } = (await cursors.acquireCursor(key, "0"))!;
     expect(await transact(cursors.advanceCursorWrite(key, other, "m"))).toBe(true);
     expect([
       await transact(cursors.advanceCursorWrite(key, late, "m")),
-      await cursors.releaseCursor(key, late),
+      await release(lease),
     ]).toEqual([false, false]);
     const further = cursors.toAdvancedCursor(other, "m");
     expect(await transact(cursors.advanceCursorWrite(key, further, undefined))).toBe(true);

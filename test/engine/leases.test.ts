@@ -1,4 +1,5 @@
 // Imports and exports under a lease: lost responses, unexpected errors and contention.
+import { randomUUID } from "node:crypto";
 import { parse } from "csv-parse/sync";
 import { afterEach, beforeAll, describe, expect, test } from "vitest";
 import * as exports from "../../shared/domain/analytics/exports/exports.ts";
@@ -8,6 +9,8 @@ import * as imports from "../../shared/domain/audience/imports/imports.ts";
 import * as runs from "../../shared/domain/audience/imports/run-import.ts";
 import * as suppressions from "../../shared/domain/audience/suppressions/suppressions.ts";
 import { conflict, isTransient } from "../../shared/errors.ts";
+import * as leases from "../../shared/kernel/lease.ts";
+import { runLeasedJob } from "../../shared/kernel/leased-job.ts";
 import { type FaultHandler, installFaultHooks, setFault } from "../support/adapter-faults.ts";
 import {
   createTestSite,
@@ -70,6 +73,47 @@ describe("when the SDK repeats a write after a lost response", () => {
     setFault("table", undefined);
     expect(await exports.find(shop.caller, id)).toMatchObject({ status: "completed", rows: 20 });
     expect(await exportedEmails(shop, id)).toHaveLength(20);
+  });
+});
+
+describe.each([
+  ["in seconds", undefined],
+  ["in ISO 8601", leases.isoAttributes],
+])("a lease that stores its end %s", (_, attributes) => {
+  async function takeNew() {
+    const key = { pk: `LEASE#${randomUUID()}`, sk: "ITEM" };
+    const takeAgain = () => leases.take(key, { seconds: 60, ...(attributes && { attributes }) });
+    return { takeAgain, lease: (await takeAgain())!.lease };
+  }
+
+  test.each([
+    ["paused", ["next message"]],
+    ["idle", []],
+  ] as const)("is free after a job that is %s", async (outcome, expected) => {
+    const { takeAgain, lease } = await takeNew();
+    expect(await takeAgain()).toBeUndefined();
+    const enqueued: string[] = [];
+    const enqueueNext = async () => void enqueued.push("next message");
+    await runLeasedJob(lease, { work: async () => outcome, enqueueNext });
+    expect(enqueued).toEqual(expected);
+    expect(await takeAgain()).toBeDefined();
+    expect(await leases.change(lease, { set: { n: 1 } })).toBe(false);
+  });
+
+  test("is free after an error", async () => {
+    const { takeAgain, lease } = await takeNew();
+    const failing = runLeasedJob(lease, {
+      work: () => Promise.reject(new Error("The bucket does not answer")),
+      enqueueNext: async () => {},
+    });
+    await expect(failing).rejects.toThrow("The bucket does not answer");
+    expect(await takeAgain()).toBeDefined();
+  });
+
+  test("is gone after the last change", async () => {
+    const { takeAgain, lease } = await takeNew();
+    expect(await leases.finish(lease, { set: { n: 1 } })).toBe(true);
+    expect((await takeAgain())!.item).toMatchObject({ n: 1 });
   });
 });
 

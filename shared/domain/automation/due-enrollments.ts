@@ -1,11 +1,11 @@
 // Reads due enrollments and cohorts from the due index, which has 64 shards. One worker at a time
 // leases a shard and reads it page by page.
-import { equals } from "../../adapters/dynamodb/conditions.ts";
-import { getMany, remove, transact, writeMany } from "../../adapters/dynamodb/table.ts";
+import { getMany, remove, writeMany } from "../../adapters/dynamodb/table.ts";
 import { enqueue } from "../../adapters/sqs/enqueue.ts";
 import { addSeconds, now } from "../../clock.ts";
 import { findDueShards, readDuePages } from "../../kernel/due-index.ts";
 import * as leases from "../../kernel/lease.ts";
+import { type JobOutcome, runLeasedJob } from "../../kernel/leased-job.ts";
 import { splitIntoBatches } from "../../kernel/parallel.ts";
 import { enrollmentShards, indexes, isCohortKey, keys } from "../../keys.ts";
 import { queues } from "../../queues.ts";
@@ -30,29 +30,26 @@ const leaseSeconds = queues.advance.timeoutSeconds + 30;
  * continues.
  */
 export async function drainShard(shard: number): Promise<void> {
-  const taken = await leases.take(keys.shardLease("ENROLLMENT", shard), {
-    seconds: leaseSeconds,
-    attributes: { ...leases.isoAttributes, end: "until" },
-  });
+  const taken = await leases.take(keys.shardLease("ENROLLMENT", shard), { seconds: leaseSeconds });
   if (!taken) return;
-  const { key, owner } = taken.lease;
-  const hasMore = await drainUntil(shard, addSeconds(workSeconds)).finally(() =>
-    transact(remove(key, { if: equals("owner", owner) })),
-  );
-  if (hasMore) await enqueue(queues.advance, [{ work: "shard", shard }]);
+  await runLeasedJob(taken.lease, {
+    work: () => drainUntil(shard, addSeconds(workSeconds)),
+    enqueueNext: () => enqueue(queues.advance, [{ work: "shard", shard }]),
+  });
 }
 
-/** Returns whether work is left. */
-async function drainUntil(shard: number, until: Date): Promise<boolean> {
+async function drainUntil(shard: number, until: Date): Promise<JobOutcome> {
   const errors: unknown[] = [];
-  let hasMore = false;
+  let outcome: JobOutcome = "idle";
   for await (const work of readDueWork(shard)) {
-    hasMore = now() >= until;
-    if (hasMore) break;
+    if (now() >= until) {
+      outcome = "paused";
+      break;
+    }
     await work().catch((error: unknown) => errors.push(error));
   }
   if (errors.length) throw errors[0];
-  return hasMore;
+  return outcome;
 }
 
 /**

@@ -2,9 +2,8 @@
 // task. The last pass over the enrollments starts when every worker that read the old state of the
 // sequence has ended.
 
-import { all, equals } from "../../adapters/dynamodb/conditions.ts";
+import { equals, exists } from "../../adapters/dynamodb/conditions.ts";
 import {
-  get,
   query,
   queryAll,
   remove,
@@ -15,6 +14,8 @@ import {
 } from "../../adapters/dynamodb/table.ts";
 import { addSeconds, now } from "../../clock.ts";
 import { undefinedIfMissing } from "../../errors.ts";
+import * as leases from "../../kernel/lease.ts";
+import { type JobOutcome, runLeasedJob } from "../../kernel/leased-job.ts";
 import { inParallel } from "../../kernel/parallel.ts";
 import { emailShards, type Key, type KeyRange, keys, ranges } from "../../keys.ts";
 import { queues } from "../../queues.ts";
@@ -33,44 +34,53 @@ import { getContactsOf } from "./transition-commits.ts";
 // A worker that read the sequence before the task was written has ended after this time.
 const lateWriterSeconds = 600;
 const workSeconds = queues.advance.timeoutSeconds - 20;
-const leaseSeconds = queues.advance.timeoutSeconds * 2;
+const leaseSeconds = queues.advance.timeoutSeconds + 30;
 
 /**
  * Works until the pass is done or the time is up. In the second case it enqueues a message that
- * continues.
+ * continues. A newer task replaces the item and with it the lease.
  */
 export async function runTask(orgId: number, sequenceId: number): Promise<void> {
-  const key = keys.sequenceTask(orgId, sequenceId);
-  const task = await get<SequenceTask>(key);
-  if (!task) return;
-  // A worker that was suspended must not undo what another has done since.
-  const ifCurrent = { if: all(equals("since", task.since), equals("round", task.round)) };
   const until = addSeconds(workSeconds);
-  // While this worker runs, the schedule does not enqueue the task.
-  const lease = tasks.dueIndexAttributes(sequenceId, addSeconds(leaseSeconds));
-  if (!(await transact(update(key, { set: lease }, ifCurrent)))) return;
+  const taken = await leases.take<SequenceTask>(keys.sequenceTask(orgId, sequenceId), {
+    seconds: leaseSeconds,
+    set: tasks.dueIndexAttributes(sequenceId, addSeconds(leaseSeconds + 30)),
+    if: exists,
+  });
+  if (!taken) return;
+  await runLeasedJob(taken.lease, {
+    work: () => runPass(taken.item, taken.lease, until),
+    enqueueNext: () => enqueueTask(orgId, sequenceId),
+  });
+}
+
+async function runPass(task: SequenceTask, lease: leases.Lease, until: Date): Promise<JobOutcome> {
   const passes = passesByKind[task.what];
   const pass = passes[task.round]!;
   const places = Object.fromEntries(
     await inParallel(8, emailShards, async (shard) => [shard, await pass(task, shard, until)]),
   );
+  if (!Object.values(places).every((place) => place === shardDone))
+    return (await leases.change(lease, { set: { places } })) ? "paused" : "lost";
   const round = task.round + 1;
-  if (!Object.values(places).every((place) => place === shardDone)) {
-    if (await transact(update(key, { set: { places } }, ifCurrent)))
-      await enqueueTask(orgId, sequenceId);
-  } else if (round < passes.length) {
+  if (round === passes.length) await finishTask(task, lease);
+  else {
     const at = round === 1 ? addSeconds(lateWriterSeconds, new Date(task.since)) : now();
-    const set = { round, ...tasks.dueIndexAttributes(sequenceId, at) };
-    await transact(update(key, { set, remove: ["places"] }, ifCurrent));
-  } else await finishTask(task);
+    const set = { round, ...tasks.dueIndexAttributes(task.sequenceId, at) };
+    await leases.finish(lease, { set, remove: ["places"] });
+  }
+  return "done";
 }
 
-async function finishTask({ orgId, sequenceId, since, what }: SequenceTask): Promise<void> {
+async function finishTask(
+  { orgId, sequenceId, what }: SequenceTask,
+  { key, owner }: leases.Lease,
+): Promise<void> {
   if (what === "remove")
     await writeMany(
       (await queryAll<Key>(ranges.sequenceCounts(orgId, sequenceId))).map((item) => remove(item)),
     );
-  await transact(remove(keys.sequenceTask(orgId, sequenceId), { if: equals("since", since) }));
+  await transact(remove(key, { if: equals("run", owner) }));
 }
 
 /** Returns the position that the pass reached in the shard. */

@@ -1,15 +1,20 @@
 // Writes an export to S3 part by part. Each part saves the position, where the next worker resumes.
 // The columns of a CSV file come from the first rows of each shard. If a later row has another
 // custom field, the worker reads all rows for their columns and starts the file again.
-import { oneOf } from "../../../adapters/dynamodb/conditions.ts";
 import * as blobs from "../../../adapters/s3/objects.ts";
 import { addSeconds, now } from "../../../clock.ts";
-import { isTransient, type Problem } from "../../../errors.ts";
-import * as leases from "../../../kernel/lease.ts";
+import type { Lease } from "../../../kernel/lease.ts";
+import {
+  finishJob,
+  type JobOutcome,
+  runLeasedJob,
+  saveProgress,
+  takeJob,
+} from "../../../kernel/leased-job.ts";
 import { inParallel, mergeStreams } from "../../../kernel/parallel.ts";
 import { isDeleted } from "../../../kernel/site-access.ts";
 import { formatWriters } from "../../../kernel/table-export.ts";
-import { emailShards, indexAttributeNames, keys } from "../../../keys.ts";
+import { emailShards, keys } from "../../../keys.ts";
 import { jobSeconds } from "../../../queues.ts";
 import type { ExportSource } from "./export-source.ts";
 import {
@@ -29,71 +34,40 @@ import { exportSources } from "./sources.ts";
 export async function runExport(orgId: number, id: number): Promise<void> {
   const job = await acquireJob(orgId, id);
   if (!job) return;
-  try {
-    await writeExport(job);
-  } catch (error) {
-    if (isTransient(error)) {
-      // If the lease was lost, another worker continues, and this error no longer matters.
-      if (await leases.release(job.lease)) throw error;
-      return;
-    }
-    // A retry would not help: for example, the segment was deleted.
-    await finish(job, { status: "failed", error: (error as Problem).message });
-  }
+  await runLeasedJob(job.lease, {
+    work: () => writeExport(job),
+    enqueueNext: () => enqueueRun(orgId, id),
+    // For example, the segment was deleted.
+    fail: ({ message }) => finishJob(job.lease, { status: "failed", error: message }),
+  });
 }
 
 interface ExportJob {
   item: ExportRecord;
-  lease: leases.Lease;
+  lease: Lease;
   until: Date;
 }
 
-const leaseSeconds = jobSeconds.export + 30;
-
 async function acquireJob(orgId: number, id: number): Promise<ExportJob | undefined> {
-  const terms = {
-    seconds: leaseSeconds,
-    set: { status: "running", ...dueAttributes(id, leaseSeconds + 30) },
-    if: oneOf("status", ["queued", "running"]),
-  };
-  const taken = await leases.take<ExportRecord>(keys.record(orgId, "EXPORT", id), terms);
+  const taken = await takeJob<ExportRecord>(keys.record(orgId, "EXPORT", id), {
+    timeoutSeconds: jobSeconds.export,
+    dueAttributes: (seconds) => dueAttributes(id, seconds),
+  });
   if (taken?.item.siteId && (await isDeleted(orgId, taken.item.siteId))) return undefined;
   return taken && { ...taken, until: addSeconds(jobSeconds.export - 60) };
 }
 
-/** False if another worker has taken the export over. */
-async function saveProgress(
-  { item, lease }: ExportJob,
-  progress: Partial<ExportRecord>,
-): Promise<boolean> {
-  const set = { ...progress, updatedAt: now().toISOString() };
-  const isSaved = await leases.change(lease, { set });
-  if (isSaved) Object.assign(item, progress);
-  return isSaved;
-}
-
-/** Ends the export, so that no worker takes it again. */
-const finish = (
-  { lease }: ExportJob,
-  result: Pick<ExportRecord, "status" | "error">,
-): Promise<boolean> =>
-  leases.finish(lease, {
-    set: { ...result, updatedAt: now().toISOString() },
-    remove: indexAttributeNames("due"),
-  });
-
-async function writeExport(job: ExportJob): Promise<void> {
+async function writeExport(job: ExportJob): Promise<JobOutcome> {
   const { item } = job;
   const source = await exportSources[item.type](item.orgId, item.filter);
   // An export that an earlier version began has no cursors.
-  if (!item.written?.cursors && !(await startFile(job, await sampleColumns(item, source)))) return;
+  if (!item.written?.cursors && !(await startFile(job, await sampleColumns(item, source))))
+    return "lost";
   const outcome = await writeParts(job, source);
-  if (outcome === "done") {
-    await blobs.completeMultipartUpload(item.blob, item.written!.uploadId, item.written!.parts);
-    await finish(job, { status: "completed" });
-  }
-  if (outcome === "paused" && (await leases.release(job.lease)))
-    await enqueueRun(item.orgId, item.id);
+  if (outcome !== "done") return outcome;
+  await blobs.completeMultipartUpload(item.blob, item.written!.uploadId, item.written!.parts);
+  await finishJob(job.lease, { status: "completed" });
+  return "done";
 }
 
 /** Starts the file with these columns. False if another worker has taken the export over. */
@@ -130,11 +104,7 @@ async function readAllColumns(source: ExportSource): Promise<CustomColumns> {
 const maxFields = 2000;
 const partBytes = 6 * 1024 * 1024;
 
-/** `lost`: another worker has taken the export over. */
-async function writeParts(
-  job: ExportJob,
-  source: ExportSource,
-): Promise<"done" | "paused" | "lost"> {
+async function writeParts(job: ExportJob, source: ExportSource): Promise<JobOutcome> {
   const pages = readPages(source, job.item.written!.cursors);
   try {
     while (!isAtEnd(job.item.written!.cursors)) {
@@ -153,10 +123,7 @@ const isAtEnd = (cursors: ExportProgress["cursors"]): boolean =>
   countFinished(cursors) === emailShards.length;
 
 /** Starts the file again, with the columns of all rows. */
-async function startAgain(
-  job: ExportJob,
-  source: ExportSource,
-): Promise<"done" | "paused" | "lost"> {
+async function startAgain(job: ExportJob, source: ExportSource): Promise<JobOutcome> {
   const isStarted = await startFile(job, await readAllColumns(source));
   return isStarted ? writeParts(job, source) : "lost";
 }

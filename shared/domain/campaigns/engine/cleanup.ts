@@ -1,19 +1,18 @@
-// Deletes what a deleted campaign or holiday leaves behind, in the background. A run deletes what
-// it finds, so that after a crash the next run continues with the rest.
+// Deletes in the background what a deleted campaign or holiday leaves behind. Each run deletes what
+// it finds, so after a crash the next run continues with the rest.
 
-import { exists } from "../../../adapters/dynamodb/conditions.ts";
 import {
-  get,
   put,
   query,
   queryAll,
   remove,
   transact,
-  update,
   type Write,
+  write,
   writeMany,
 } from "../../../adapters/dynamodb/table.ts";
 import { addSeconds, now } from "../../../clock.ts";
+import { runCleanup } from "../../../kernel/cleanup-job.ts";
 import { inParallel } from "../../../kernel/parallel.ts";
 import { idsPerBlock, type Key, keys, ranges } from "../../../keys.ts";
 import { queues } from "../../../queues.ts";
@@ -37,24 +36,20 @@ export const createCleanupWrite = ({ orgId, kind, id }: BroadcastRef): Write =>
     ...broadcastDueAttributes(id, addSeconds(60)),
   } satisfies CleanupItem);
 
-const workSeconds = queues.campaigns.timeoutSeconds - 40;
-
 /** Deletes the sends of a holiday too. Those of a campaign stay in the list of sends. */
-export async function cleanUpBroadcast(ref: BroadcastRef): Promise<void> {
-  const item = await get<CleanupItem>(cleanupKey(ref));
-  if (!item) return;
-  const until = addSeconds(workSeconds);
-  await transact(
-    update(
-      cleanupKey(ref),
-      { set: broadcastDueAttributes(ref.id, addSeconds(2 * queues.campaigns.timeoutSeconds)) },
-      { if: exists },
-    ),
-  );
+export const cleanUpBroadcast = (ref: BroadcastRef): Promise<void> =>
+  runCleanup<CleanupItem>(cleanupKey(ref), {
+    timeoutSeconds: queues.campaigns.timeoutSeconds,
+    clean: (_, deadline) => clean(ref, deadline),
+    enqueueNext: () => enqueuePoll(ref),
+    deleteTombstone: () => write(remove(cleanupKey(ref))),
+  });
+
+async function clean(ref: BroadcastRef, deadline: Date): Promise<boolean> {
   for (;;) {
     const { items } = await log.listLogEntries(ref);
     if (!items.length) break;
-    if (now() >= until) return enqueuePoll(ref);
+    if (now() >= deadline) return false;
     if (ref.kind === "holiday")
       for (const entry of items)
         await inParallel(4, entry.blocks, (block) => deleteChunkSends(ref.orgId, entry, block));
@@ -67,7 +62,7 @@ export async function cleanUpBroadcast(ref: BroadcastRef): Promise<void> {
   await writeMany(
     [...cursors, ...counters, keys.fanOutPlan(ref.orgId, ref)].map((key) => remove(key)),
   );
-  await transact(remove(cleanupKey(ref)));
+  return true;
 }
 
 /**

@@ -1,6 +1,5 @@
-// How far the fan-out has come in each collection of contacts. A cursor moves in the transaction
-// that lets its people in, on the value that was read: whoever is late or comes twice moves
-// nothing.
+// How far the fan-out has come in each shard of contacts. A cursor advances in the transaction that
+// adds the chunks, on the value that was read, so a late or repeated worker advances nothing.
 import { absent, all, equals, exists } from "../../../adapters/dynamodb/conditions.ts";
 import { put, queryAll, transact, update, type Write } from "../../../adapters/dynamodb/table.ts";
 import { addSeconds } from "../../../clock.ts";
@@ -46,19 +45,14 @@ const leaseSeconds = queues.fanOut.timeoutSeconds + 30;
 const until = (): string => addSeconds(leaseSeconds).toISOString();
 
 /** Undefined if the cursor is at its end, leased by another worker, or missing. */
-export async function acquireCursor(
-  key: BroadcastRef,
-  shard: string,
-): Promise<FanOutCursor | undefined> {
-  const taken = await leases.take<FanOutCursor>(addressOf(key, shard), {
+export const acquireCursor = (key: BroadcastRef, shard: string) =>
+  leases.take<FanOutCursor>(addressOf(key, shard), {
     seconds: leaseSeconds,
     if: all(exists, absent("done")),
     attributes: leases.isoAttributes,
   });
-  return taken?.item;
-}
 
-/** `place`: where to go on, undefined at the end. */
+/** `nextPosition`: where to continue, undefined at the end. */
 export function advanceCursorWrite(
   key: BroadcastRef,
   { shard, n }: FanOutCursor,
@@ -83,19 +77,6 @@ export const toAdvancedCursor = (
   n: cursor.n + 1,
   ...(nextPosition === undefined ? { done: true } : { after: nextPosition }),
 });
-
-/** Lets another worker continue. */
-export const releaseCursor = (
-  key: BroadcastRef,
-  { shard, n, owner }: FanOutCursor,
-): Promise<boolean> =>
-  transact(
-    update(
-      addressOf(key, shard),
-      { remove: ["lease", "owner"] },
-      { if: all(unchangedCondition(n), equals("owner", owner)) },
-    ),
-  );
 
 /** Ends the fan-out. A worker that is about to advance a cursor fails its condition. */
 export async function stopCursors(key: BroadcastRef): Promise<void> {

@@ -5,7 +5,9 @@
 
 import { ConditionFailed, write } from "../../../adapters/dynamodb/table.ts";
 import { addSeconds, now } from "../../../clock.ts";
-import { Problem, undefinedIfMissing } from "../../../errors.ts";
+import { undefinedIfMissing } from "../../../errors.ts";
+import { release } from "../../../kernel/lease.ts";
+import { type JobOutcome, runLeasedJob } from "../../../kernel/leased-job.ts";
 import { queues } from "../../../queues.ts";
 import * as allowance from "../../billing/quota.ts";
 import * as lanes from "../../sending/bulk/lanes.ts";
@@ -34,20 +36,17 @@ export async function runFanOut(key: BroadcastRef, shard: string): Promise<void>
   const until = addSeconds(workSeconds);
   const broadcast = await states.getBroadcast(key);
   if (broadcast?.status !== "sending") return;
-  const cursor = await cursors.acquireCursor(key, shard);
-  if (!cursor) return;
-  try {
-    await fanOutShard({ key, plan: await plans.getPlan(key), until }, cursor);
-  } catch (error) {
-    // A retry does not help when, for example, the sending config was deleted or the credits are
-    // used up.
-    if (!(error instanceof Problem) || ["upstream", "limited", "unavailable"].includes(error.kind))
-      throw error;
-    await (error.kind === "unpaid" ? states.pauseOrCancel : states.failBroadcast)(
-      broadcast,
-      error.message,
-    );
-  }
+  const taken = await cursors.acquireCursor(key, shard);
+  if (!taken) return;
+  await runLeasedJob(taken.lease, {
+    work: async () => fanOutShard({ key, plan: await plans.getPlan(key), until }, taken.item),
+    enqueueNext: () => enqueueFanOut(key, [shard]),
+    // For example, the sending config was deleted or the credits are used up.
+    fail: async ({ kind, message }) => {
+      await release(taken.lease);
+      await (kind === "unpaid" ? states.pauseOrCancel : states.failBroadcast)(broadcast, message);
+    },
+  });
 }
 
 export interface FanOutJob {
@@ -56,28 +55,26 @@ export interface FanOutJob {
   until: Date;
 }
 
-async function fanOutShard(job: FanOutJob, initialCursor: cursors.FanOutCursor): Promise<void> {
+async function fanOutShard(
+  job: FanOutJob,
+  initialCursor: cursors.FanOutCursor,
+): Promise<JobOutcome> {
   const { key, plan, until } = job;
   const buildMessage = await createPartMessageBuilder(key, plan);
   const variableFilter = await loadVariableFilter(job, buildMessage);
   let cursor = initialCursor;
   // An earlier worker may have crashed after the commit and before it marked the lane as due.
   if (cursor.n) await lanes.announceArrival(key.orgId, plan.configId);
-  try {
-    for await (const batch of batches.readAudience(job, cursor)) {
-      if ((await sources.getSourceState(key.orgId, sourceOf(key))) !== "going") break;
-      if (!(await commitBatch(job, { cursor, batch }, { buildMessage, variableFilter }))) return;
-      cursor = cursors.toAdvancedCursor(cursor, batch.nextPosition);
-      if (batch.contactsByPart.size) await lanes.announceArrival(key.orgId, plan.configId);
-      if (now() >= until) break;
-    }
-  } catch (error) {
-    await cursors.releaseCursor(key, cursor);
-    throw error;
+  for await (const batch of batches.readAudience(job, cursor)) {
+    if ((await sources.getSourceState(key.orgId, sourceOf(key))) !== "going") return "idle";
+    if (!(await commitBatch(job, { cursor, batch }, { buildMessage, variableFilter })))
+      return "lost";
+    cursor = cursors.toAdvancedCursor(cursor, batch.nextPosition);
+    if (batch.contactsByPart.size) await lanes.announceArrival(key.orgId, plan.configId);
+    if (now() >= until && !cursor.done) return "paused";
   }
-  if (cursor.done) return reportShardDone(key);
-  await cursors.releaseCursor(key, cursor);
-  if (now() >= until) await enqueueFanOut(key, [cursor.shard]);
+  await reportShardDone(key);
+  return "done";
 }
 
 /**
