@@ -2,7 +2,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
-import { afterEach, describe, expect, test } from "vitest";
+import { afterEach, describe, expect, test, vi } from "vitest";
 import { Client, type ClientOptions } from "../../shared/clients/sdk/client.ts";
 import * as errors from "../../shared/clients/sdk/errors.ts";
 import type { PagedList } from "../../shared/clients/sdk/paged-list.ts";
@@ -18,6 +18,7 @@ type Answer = (response: ServerResponse, asked: Asked) => unknown;
 
 const open: (() => void)[] = [];
 afterEach(() => {
+  vi.unstubAllEnvs();
   for (const close of open.splice(0)) close();
 });
 
@@ -151,7 +152,26 @@ describe("requests", () => {
       expect(() => things.delete(id)).toThrow("things.delete: id is missing");
     expect(() => things.removeTag(1)).toThrow("things.removeTag: tagId is missing");
     expect(asked).toEqual([]);
-    expect(() => thingsOf("")).toThrow("baseUrl must be the URL of your service");
+    expect(() => thingsOf("")).toThrow("must be the URL of your service");
+  });
+
+  test("go to the URL of the environment with its key, if no other URL is given", async () => {
+    const { asked, url } = await serve(data(null));
+    const other = await serve(data(null));
+    vi.stubEnv("PENNYMAIL_URL", url);
+    vi.stubEnv("PENNYMAIL_API_KEY", "pm_live_env");
+    const get = (options: ClientOptions) =>
+      (new Client(operations, options) as unknown as { things: Things }).things.get(1);
+    await get({});
+    await get({ apiKey: "pm_live_own" });
+    await get({ baseUrl: other.url });
+    expect(asked.map(({ headers }) => headers.authorization)).toEqual([
+      "Bearer pm_live_env",
+      "Bearer pm_live_own",
+    ]);
+    expect(other.asked.map(({ headers }) => headers.authorization)).toEqual([undefined]);
+    vi.stubEnv("PENNYMAIL_URL", undefined);
+    expect(() => get({})).toThrow("PENNYMAIL_URL, must be the URL of your service");
   });
 });
 

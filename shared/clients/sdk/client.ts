@@ -6,8 +6,11 @@ import type { Hooks } from "./send-request.ts";
 export interface ClientOptions {
   /** `pm_live_...`. Public operations need none. */
   apiKey?: string;
-  /** URL of your service, such as `https://mail.shop.example`. */
-  baseUrl: string;
+  /**
+   * URL of your service, such as `https://mail.shop.example`. Without it, the URL and the API key
+   * are those of the environment: `PENNYMAIL_URL` and `PENNYMAIL_API_KEY`.
+   */
+  baseUrl?: string;
   /** Site of all calls whose input names none. */
   siteId?: number;
   /** Milliseconds for one attempt. Defaults to 60,000. */
@@ -63,9 +66,12 @@ export interface ClientSettings {
   fetch: typeof globalThis.fetch;
 }
 
-function resolveSettings({ baseUrl, apiKey, ...options }: ClientOptions): ClientSettings {
-  if (!/^https?:/.test(baseUrl ?? ""))
-    throw new TypeError("baseUrl must be the URL of your service: https://mail.shop.example");
+function resolveSettings(options: ClientOptions): ClientSettings {
+  const { baseUrl = "", apiKey } = { ...options, ...readEnvironment(options) };
+  if (!/^https?:/.test(baseUrl))
+    throw new TypeError(
+      "baseUrl, or PENNYMAIL_URL, must be the URL of your service: https://mail.shop.example",
+    );
   return {
     apiUrl: `${baseUrl.replace(/(?<!\/)\/+$/, "").replace(/\/api\/v1$/, "")}/api/v1`,
     headers: { ...(apiKey && { authorization: `Bearer ${apiKey}` }), ...options.headers },
@@ -75,4 +81,11 @@ function resolveSettings({ baseUrl, apiKey, ...options }: ClientOptions): Client
     hooks: options.hooks ?? {},
     fetch: options.fetch ?? globalThis.fetch,
   };
+}
+
+/** The key of the environment is only sent to the URL of the environment. */
+function readEnvironment({ baseUrl, apiKey }: ClientOptions): ClientOptions {
+  const { process } = globalThis as { process?: { env?: Record<string, string | undefined> } };
+  const { PENNYMAIL_URL: url, PENNYMAIL_API_KEY: key = "" } = process?.env ?? {};
+  return baseUrl === undefined && url ? { baseUrl: url, apiKey: apiKey ?? key } : {};
 }

@@ -26,7 +26,7 @@ export interface WebhookEvent {
 export type Pennymail = Api & EmailsMethods;
 
 interface PennymailClass {
-  new (options: ClientOptions): Pennymail;
+  new (options?: ClientOptions): Pennymail;
   readonly webhooks: {
     /**
      * Returns the event of a webhook request. `payload` is the body as it arrived: parsing and
@@ -44,7 +44,7 @@ interface PennymailClass {
 class PennymailClient extends Client {
   static readonly webhooks = { verify: verifyWebhook };
 
-  constructor(options: ClientOptions) {
+  constructor(options: ClientOptions = {}) {
     super(operations, options);
     Object.assign(this, (this as unknown as Api).emails);
   }
