@@ -37,11 +37,21 @@ describe("the guides", () => {
   test("link to operations", () => {
     const targets = [...guides.matchAll(/\]\(#tag\/([\w-]+)\/(\w+)\)/g)];
     expect(targets.length).toBeGreaterThan(8);
-    expect(guides).not.toMatch(/\]\(#(?!tag\/)/);
+    expect(guides).not.toMatch(/\]\(#(?!tag\/|description\/)/);
     for (const [, tag, id] of targets)
       expect(listOperations(api)).toContainEqual(
         expect.objectContaining({ tags: [tag], operationId: id }),
       );
+  });
+
+  test("link to each other by title", () => {
+    const anchors = [...guides.matchAll(/^# (.*)$/gm)].map(([, title]) =>
+      title!.toLowerCase().replaceAll(" ", "-"),
+    );
+    const targets = [...guides.matchAll(/\]\(#description\/([^)]*)\)/g)].map(([, id]) => id);
+    expect(targets.length).toBeGreaterThan(5);
+    expect(targets.filter((id) => !anchors.includes(id!))).toEqual([]);
+    expect(guides).not.toMatch(/\]\([\w-]+\.md/);
   });
 
   test("list every error status", () => {

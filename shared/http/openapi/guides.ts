@@ -22,15 +22,29 @@ const guideNames = [
   "suppression-import",
 ];
 
-/** `[log in](#logIn)` becomes a link to that operation in the API reference. */
+const read = (name: string): string =>
+  readFileSync(new URL(`../guides/${name}.md`, import.meta.url), "utf8");
+
+/**
+ * Links lead to places of the API reference: `[log in](#logIn)` to that operation, and
+ * `[SDK](sdk.md)` to that guide.
+ */
 export function readGuides(operations: Operation[]): string {
-  const folder = new URL("../guides/", import.meta.url);
-  const text = guideNames
-    .map((name) => readFileSync(new URL(`${name}.md`, folder), "utf8"))
-    .join("\n");
-  return text.replace(/\]\(#(\w+)\)/g, (_, id: string) => {
-    const operation = operations.find(({ operationId }) => operationId === id);
-    // A document of few groups, as in tests, lacks some operations.
-    return operation ? `](#tag/${operation.tags[0]}/${id})` : `](#${id})`;
-  });
+  return guideNames
+    .map(read)
+    .join("\n")
+    .replace(/\]\(([\w-]+)\.md\)/g, (_, name: string) => `](#description/${anchorOf(read(name))})`)
+    .replace(/\]\(#(\w+)\)/g, (_, id: string) => {
+      const operation = operations.find(({ operationId }) => operationId === id);
+      // A document of few groups, as in tests, lacks some operations.
+      return operation ? `](#tag/${operation.tags[0]}/${id})` : `](#${id})`;
+    });
 }
+
+/** The anchor that the reference gives to a guide: its title in lower case with hyphens. */
+const anchorOf = (guide: string): string =>
+  /^# (.*)/
+    .exec(guide)![1]!
+    .toLowerCase()
+    .replace(/[^\w -]/g, "")
+    .replaceAll(" ", "-");
