@@ -80,7 +80,7 @@ function parseLast(output: string): unknown {
 }
 
 /** Every field that a guide shows exists, with a value of the same type. */
-export function expectShape(actual: unknown, shown: unknown, path = "response"): void {
+function expectShape(actual: unknown, shown: unknown, path = "response"): void {
   expect(typeOf(actual), path).toBe(typeOf(shown));
   if (Array.isArray(shown)) {
     const [first] = actual as unknown[];
