@@ -19,9 +19,8 @@ process.env.NODE_COMPILE_CACHE ??= join(import.meta.dirname, "node_modules/.cach
 const everything = process.env.TEST_ALL === "1";
 // All workers take their samples by it.
 process.env.SEED ??= String(Math.floor(Math.random() * 1e6));
-console.log(
-  `SEED=${process.env.SEED}${everything ? "" : ", a sample of the crash points and histories: npm run test:all takes all"}`,
-);
+const sampleNote = ", a sample of the crash points and histories: npm run test:all takes all";
+console.log(`SEED=${process.env.SEED}${everything ? "" : sampleNote}`);
 
 /**
  * They start engines of their own, or count request units: Amazon's counts others in transactions.

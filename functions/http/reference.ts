@@ -84,6 +84,6 @@ const useSandbox = (text: string, url: string): string =>
     )
     .replace(
       "Replace `SG....` with your own API key.",
-      `On this machine, the fourth \`curl\` uses an account of [the provider sandbox](${url}), and no
-email leaves the machine.`,
+      "On this machine, the fourth `curl` uses an account of " +
+        `[the provider sandbox](${url}), and no\nemail leaves the machine.`,
     );

@@ -97,10 +97,10 @@ const arnsByResource: Record<
   key: ({ store }) => [store.key.keyArn],
   queues: (context, usage) => targetQueues(context, usage).map(({ queue }) => queue.queueArn),
   secret: ({ settings }, _, fn) =>
-    operatorSecrets(settings).map(
-      ([setting, name]) =>
-        `${Secret.fromSecretNameV2(Stack.of(fn), `${fn.node.id}${setting}`, name).secretArn}-??????`,
-    ),
+    operatorSecrets(settings).map(([setting, name]) => {
+      const id = `${fn.node.id}${setting}`;
+      return `${Secret.fromSecretNameV2(Stack.of(fn), id, name).secretArn}-??????`;
+    }),
 };
 
 const resourceEnvironment: Partial<

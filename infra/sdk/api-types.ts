@@ -22,6 +22,7 @@ export function writeApiTypes({ components }: OpenApiDocument, operations: SdkOp
     typeName: `${pascalCase(group)}Methods`,
     methods: members.map((operation) => writeMethod(operation, declare)),
   }));
+  const apiMembers = groups.map(({ group, typeName }) => `${group}: ${typeName};`);
   return [
     "// Generated from the OpenAPI document of the service.",
     'import type { CallOptions } from "./client.ts";',
@@ -33,7 +34,7 @@ export function writeApiTypes({ components }: OpenApiDocument, operations: SdkOp
       ({ typeName, methods }) => `export interface ${typeName} {\n${methods.join("\n")}\n}`,
     ),
     "/** The methods of the client by group. */",
-    `export interface Api {\n${groups.map(({ group, typeName }) => `${group}: ${typeName};`).join("\n")}\n}`,
+    `export interface Api {\n${apiMembers.join("\n")}\n}`,
   ].join("\n\n");
 }
 

@@ -4,8 +4,16 @@ import type { MergeText } from "../providers/provider-adapter.ts";
 import { insertBeforeBodyEnd } from "./body-end.ts";
 import { detectHtmlLanguage, emailFooterWording, type Language } from "./wording/email-footer.ts";
 
-export const renderBrandingHtml = (link: string, language: Language): string =>
-  `<div style="max-width:600px;margin:24px auto 0;padding:8px;text-align:center;font:11px/1.6 Arial,sans-serif;color:#595959"><a href="${escapeHtml(link)}" style="color:#595959;text-decoration:underline">${escapeHtml(emailFooterWording[language].sentWith)}</a></div>`;
+const boxStyle =
+  "max-width:600px;margin:24px auto 0;padding:8px;text-align:center;" +
+  "font:11px/1.6 Arial,sans-serif;color:#595959";
+const linkStyle = "color:#595959;text-decoration:underline";
+
+export function renderBrandingHtml(link: string, language: Language): string {
+  const text = escapeHtml(emailFooterWording[language].sentWith);
+  const anchor = `<a href="${escapeHtml(link)}" style="${linkStyle}">${text}</a>`;
+  return `<div style="${boxStyle}">${anchor}</div>`;
+}
 
 export const renderBrandingText = (link: string, language: Language): string =>
   `\n\n${emailFooterWording[language].sentWith}: ${link}\n`;

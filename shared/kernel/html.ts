@@ -2,7 +2,7 @@
 export interface Html {
   readonly html: string;
 }
-type HtmlPart = Html | Html[] | string | number | false | undefined;
+type HtmlPart = Html | HtmlPart[] | string | number | false | undefined;
 
 /** Escapes texts and numbers, keeps HTML, and omits false and undefined. */
 export const html = (strings: TemplateStringsArray, ...parts: HtmlPart[]): Html => ({
@@ -11,7 +11,7 @@ export const html = (strings: TemplateStringsArray, ...parts: HtmlPart[]): Html 
 
 function renderPart(part: HtmlPart): string {
   if (part === undefined || part === false) return "";
-  if (Array.isArray(part)) return part.map((item) => item.html).join("");
+  if (Array.isArray(part)) return part.map(renderPart).join("");
   return typeof part === "object" ? part.html : escapeHtml(String(part));
 }
 

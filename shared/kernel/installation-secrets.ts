@@ -53,7 +53,8 @@ export async function getInstallationSecret(purpose: string): Promise<Buffer> {
  * apart.
  */
 export async function idempotencyPrefix(): Promise<string> {
-  return `pm-${(await getInstallationSecret("idempotency-prefix")).toString("base64url").slice(0, 16)}`;
+  const secret = await getInstallationSecret("idempotency-prefix");
+  return `pm-${secret.toString("base64url").slice(0, 16)}`;
 }
 
 /**

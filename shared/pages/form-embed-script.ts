@@ -38,17 +38,23 @@ const buildScript = (formId: number, content: Html, settings: object): string =>
     .replace("ID", String(formId))
     .replace("SETTINGS", () => JSON.stringify({ html: style + content.html, ...settings }));
 
-const style =
-  "<style>.pennymail label{display:block}.pennymail " +
-  ":is(input:not([type=checkbox]),select,textarea){display:block;box-sizing:border-box;width:100%;max-width:30rem;font:inherit;padding:.4em}.pennymail " +
-  "button{font:inherit;padding:.5em 1.2em}.pennymail [aria-invalid]{outline:2px solid " +
-  "#b3261e}</style>";
-
 const minify = (text: string): string => text.replace(/\n\s*/g, "");
 
+const style = minify(`<style>
+.pennymail label{display:block}
+.pennymail :is(input:not([type=checkbox]),select,textarea){
+  display:block;box-sizing:border-box;width:100%;max-width:30rem;font:inherit;padding:.4em}
+.pennymail button{font:inherit;padding:.5em 1.2em}
+.pennymail [aria-invalid]{outline:2px solid #b3261e}
+</style>`);
+
 const source = minify(`(function (w, d, o) {
-  var own = d.currentScript, box = d.querySelector('[data-pennymail-form="ID"]') || d.createElement("div");
-  if (!box.parentNode) own && own.parentNode != d.head ? own.parentNode.insertBefore(box, own) : d.body.appendChild(box);
+  var own = d.currentScript,
+    box = d.querySelector('[data-pennymail-form="ID"]') || d.createElement("div");
+  if (!box.parentNode)
+    own && own.parentNode != d.head
+      ? own.parentNode.insertBefore(box, own)
+      : d.body.appendChild(box);
   box.className += " pennymail";
   box.innerHTML = o.html;
   var form = box.querySelector("form");

@@ -18,13 +18,17 @@ export interface FormView {
   errors?: FormFieldError[];
 }
 
-export const renderForm = (
-  view: FormView,
-): Html => html`<form method="post" action="${view.action}" lang="${view.language}">
-${view.design.fields.map((field) => renderField(view, field))}
-<p data-trap aria-hidden="true" style="position:absolute;left:-9999px"><label>${subscriberPageWording[view.language].honeypot} <input name="${honeypotField}" tabindex="-1" autocomplete="off"></label></p>
-<p><button${accentStyle(view.design)}>${view.design.submitLabel ?? subscriberPageWording[view.language].submit}</button></p>
+export function renderForm(view: FormView): Html {
+  const { action, design, language } = view;
+  const wording = subscriberPageWording[language];
+  const trap = html`<input name="${honeypotField}" tabindex="-1" autocomplete="off">`;
+  return html`<form method="post" action="${action}" lang="${language}">
+${design.fields.map((field) => renderField(view, field))}
+<p data-trap aria-hidden="true" style="position:absolute;left:-9999px">
+<label>${wording.honeypot} ${trap}</label></p>
+<p><button${accentStyle(design)}>${design.submitLabel ?? wording.submit}</button></p>
 </form>`;
+}
 
 /** A sentence that names the field and its error. */
 export const fieldErrorText = (
@@ -77,13 +81,22 @@ function renderField(view: FormView, field: FormField): Html {
   const wrong = view.errors?.find((one) => one.field.name === field.name);
   const isFirst = wrong !== undefined && view.errors?.[0] === wrong;
   const id = fieldId(view.formId, field);
-  const attributes = html`id="${id}" name="${field.name}"${field.required && html` required`}${autocompleteAttribute(field)}${wrong && html` aria-invalid="true" aria-describedby="${id}-fault"`}${isFirst && html` autofocus`}`;
-  const label = html`${fieldLabel(view.language, view.design, field)}${field.required && html` <small>(${subscriberPageWording[view.language].required})</small>`}`;
-  const fault =
-    wrong &&
-    html`<span class="bad" id="${id}-fault">${capitalize(fieldErrorPhrase(view.language, wrong))}</span>`;
+  const attributes = [
+    html`id="${id}" name="${field.name}"`,
+    field.required && html` required`,
+    autocompleteAttribute(field),
+    wrong && html` aria-invalid="true" aria-describedby="${id}-fault"`,
+    isFirst && html` autofocus`,
+  ];
+  const { required } = subscriberPageWording[view.language];
+  const label = [
+    fieldLabel(view.language, view.design, field),
+    field.required && html` <small>(${required})</small>`,
+  ];
+  const faultText = wrong && capitalize(fieldErrorPhrase(view.language, wrong));
+  const fault = wrong && html`<span class="bad" id="${id}-fault">${faultText}</span>`;
   const control = controls[field.type](field, {
-    attributes,
+    attributes: html`${attributes}`,
     value: fieldText(value),
     language: view.language,
   });
@@ -108,7 +121,13 @@ type Control = (field: FormField, input: ControlInput) => Html;
 const input =
   (type: string, max?: number): Control =>
   ({ placeholder }, { attributes, value }) =>
-    html`<input type="${type}" ${attributes}${max !== undefined && html` maxlength="${max}"`}${placeholder !== undefined && html` placeholder="${placeholder}"`} value="${value}">`;
+    html`<input type="${type}" ${attributes}${[
+      max !== undefined && html` maxlength="${max}"`,
+      placeholderAttribute(placeholder),
+    ]} value="${value}">`;
+
+const placeholderAttribute = (placeholder: string | undefined): Html | false =>
+  placeholder !== undefined && html` placeholder="${placeholder}"`;
 
 const controls: Record<Exclude<FieldType, "hidden">, Control> = {
   checkbox: (_, { attributes, value }) =>
@@ -119,13 +138,16 @@ const controls: Record<Exclude<FieldType, "hidden">, Control> = {
     input("number")(field, { attributes: html`${attributes} step="any"`, ...rest }),
   date: input("date"),
   textarea: ({ placeholder }, { attributes, value }) =>
-    html`<textarea ${attributes} rows="5" maxlength="2000"${placeholder !== undefined && html` placeholder="${placeholder}"`}>
+    html`<textarea ${attributes} rows="5" maxlength="2000"${placeholderAttribute(placeholder)}>
 ${value}</textarea>`,
-  select: ({ options, placeholder }, { attributes, value, language }) =>
-    html`<select ${attributes}><option value="">${placeholder ?? subscriberPageWording[language].choose}</option>${options.map(
-      (option) =>
-        html`<option value="${option.value}"${option.value === value && html` selected`}>${option.label}</option>`,
-    )}</select>`,
+  select: ({ options, placeholder }, { attributes, value, language }) => {
+    const choices = options.map((option) => {
+      const selected = option.value === value && html` selected`;
+      return html`<option value="${option.value}"${selected}>${option.label}</option>`;
+    });
+    const prompt = placeholder ?? subscriberPageWording[language].choose;
+    return html`<select ${attributes}><option value="">${prompt}</option>${choices}</select>`;
+  },
 };
 
 /** Autofill tokens (html.spec.whatwg.org, autofill). */

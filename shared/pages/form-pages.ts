@@ -23,11 +23,12 @@ const paragraphs = (text: string | undefined): Html =>
 /** Links to the fields with errors. The error texts stand at the fields. */
 function errorSummary({ formId, design, language, errors = [] }: FormView): Html {
   if (!errors.length) return html``;
-  const lines = errors.map(
-    (error) =>
-      html`<li><a href="#${fieldId(formId, error.field)}">${fieldLabel(language, design, error.field)}</a></li>`,
-  );
-  return html`<div role="alert"><p class="bad">${subscriberPageWording[language].errorSummaryTitle}</p><ul>${lines}</ul></div>`;
+  const { errorSummaryTitle } = subscriberPageWording[language];
+  const lines = errors.map(({ field }) => {
+    const label = fieldLabel(language, design, field);
+    return html`<li><a href="#${fieldId(formId, field)}">${label}</a></li>`;
+  });
+  return html`<div role="alert"><p class="bad">${errorSummaryTitle}</p><ul>${lines}</ul></div>`;
 }
 
 const renderMessagePage = (
@@ -74,7 +75,8 @@ export function renderConfirmPage(
   { email, siteName }: ConfirmationRequest,
 ): string {
   const { confirmTitle, confirmAsk, confirm, confirmIgnore } = subscriberPageWording[language];
-  const button = html`<form method="post"><button>${confirm}</button></form><p class="faint">${confirmIgnore}</p>`;
+  const button = html`<form method="post"><button>${confirm}</button></form>
+<p class="faint">${confirmIgnore}</p>`;
   return renderMessagePage(language, {
     title: confirmTitle,
     text: confirmAsk(email, siteName),

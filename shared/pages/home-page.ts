@@ -6,12 +6,15 @@ export const renderHomePage = (extraLinks: { label: string; href: string }[]): s
   renderPage({
     lang: "en",
     title: "Pennymail",
-    body: html`<p>Pennymail sends newsletters, automated sequences and single emails through an HTTP API.</p>
+    body: html`
+<p>Pennymail sends newsletters, automated sequences and single emails through an HTTP API.</p>
 <ul>
 <li><a href="/api/v1/docs">API documentation</a></li>
 <li><a href="/api/v1/openapi.json">OpenAPI 3.1 document</a></li>
 <li><a href="/reset-password">Forgot your password?</a></li>
 ${extraLinks.map(({ label, href }) => html`<li><a href="${href}">${label}</a></li>`)}
 </ul>
-<p class="faint">Received an email that you do not want? Use the unsubscribe link in that email.</p>`,
+<p class="faint">
+Received an email that you do not want? Use the unsubscribe link in that email.
+</p>`,
   });

@@ -33,6 +33,10 @@ ${body}
 </html>
 `.html;
 
+/** An attribute for a field whose entry was refused. */
+export const invalidIf = (isInvalid: boolean): Html | false =>
+  isInvalid && html` aria-invalid="true"`;
+
 const icon =
   "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 " +
   "16'%3E%3Crect y='2' width='16' height='12' rx='2' fill='%239a4a22'/%3E%3Cpath d='M1 4l7 5 " +
@@ -55,8 +59,8 @@ const pageStyle: Html = {
 }
 * { box-sizing: border-box; }
 body { margin: 0; padding: 1rem; background: var(--page); color: var(--ink); }
-main { max-width: 30rem; margin: 8vh auto 0; padding: 1.5rem; background: var(--sheet); border-radius: 12px;
-  box-shadow: 0 1px 3px light-dark(#0002, #0008); overflow-wrap: anywhere; }
+main { max-width: 30rem; margin: 8vh auto 0; padding: 1.5rem; background: var(--sheet);
+  border-radius: 12px; box-shadow: 0 1px 3px light-dark(#0002, #0008); overflow-wrap: anywhere; }
 main.wide { max-width: 52rem; margin-top: 0; }
 h1 { font-size: 1.5rem; line-height: 1.25; margin: 0 0 .75rem; text-wrap: balance; }
 p { margin: .75rem 0; }
@@ -65,19 +69,23 @@ ul { padding-left: 1.2rem; }
 li { margin: .5rem 0; }
 form { margin: 1.25rem 0 0; }
 label { display: block; font-weight: 600; margin: 1rem 0 .25rem; }
-input, select, textarea { width: 100%; min-height: 44px; padding: .5rem .75rem; font: inherit; color: inherit; background: var(--page);
+input, select, textarea { width: 100%; min-height: 44px; padding: .5rem .75rem;
+  font: inherit; color: inherit; background: var(--page);
   border: 1px solid var(--line); border-radius: 8px; }
 textarea { min-height: 8rem; }
 label:has([type=checkbox]) { display: flex; gap: .75rem; align-items: start; font-weight: 400; }
-[type=checkbox] { flex: none; width: 24px; min-height: 24px; margin: 0; accent-color: var(--accent); }
+[type=checkbox] { flex: none; width: 24px; min-height: 24px; margin: 0;
+  accent-color: var(--accent); }
 [aria-invalid] { border: 2px solid var(--bad); }
-button { width: 100%; min-height: 44px; margin-top: 1rem; padding: .5rem 1.25rem; font: inherit; font-weight: 600; cursor: pointer;
+button { width: 100%; min-height: 44px; margin-top: 1rem; padding: .5rem 1.25rem;
+  font: inherit; font-weight: 600; cursor: pointer;
   color: var(--on-accent); background: var(--accent); border: 0; border-radius: 8px; }
 button.quiet { color: var(--accent); background: none; border: 2px solid; }
 :focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; }
 .faint { color: var(--faint); font-size: .9rem; }
 .text { white-space: pre-wrap; }
 .bad { color: var(--bad); font-weight: 600; }
-iframe { display: block; width: 100%; height: 75vh; border: 1px solid var(--line); border-radius: 8px; background: #fff; }
+iframe { display: block; width: 100%; height: 75vh; border: 1px solid var(--line);
+  border-radius: 8px; background: #fff; }
 `,
 };

@@ -2,7 +2,7 @@
 import { passwordResetWording } from "../email/wording/password-reset.ts";
 import type { Language } from "../email/wording/subscriber-pages.ts";
 import { html } from "../kernel/html.ts";
-import { renderPage } from "./page-layout.ts";
+import { invalidIf, renderPage } from "./page-layout.ts";
 
 type PasswordRefusal = "tooShort" | "common";
 
@@ -17,7 +17,8 @@ export function renderNewPasswordPage(
 <input type="hidden" name="token" value="${token}">
 ${refusal !== undefined && html`<p class="bad" role="alert" id="refused">${wording[refusal]}</p>`}
 <label for="password">${wording.newPassword}</label>
-<input id="password" name="password" type="password" autocomplete="new-password" required minlength="8" maxlength="200" aria-describedby="rule"${refusal !== undefined && html` aria-invalid="true"`}>
+<input id="password" name="password" type="password" autocomplete="new-password"
+ required minlength="8" maxlength="200" aria-describedby="rule"${invalidIf(refusal !== undefined)}>
 <p class="faint" id="rule">${wording.passwordRule}</p>
 <button>${wording.save}</button>
 </form>`;
@@ -40,7 +41,8 @@ export function renderResetRequestPage(
 <form method="post" action="/reset-password">
 ${badEmail && html`<p class="bad" role="alert">${wording.invalidEmail}</p>`}
 <label for="email">${wording.email}</label>
-<input id="email" name="email" type="email" autocomplete="email" required maxlength="254"${badEmail && html` aria-invalid="true"`}>
+<input id="email" name="email" type="email" autocomplete="email" required
+ maxlength="254"${invalidIf(badEmail)}>
 <button>${wording.send}</button>
 </form>`;
   return renderPage({

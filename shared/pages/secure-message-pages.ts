@@ -4,7 +4,7 @@ import type { SecureMessageCover } from "../domain/sending/secure-messages/secur
 import { secureMessageWording } from "../email/wording/secure-message.ts";
 import type { Language } from "../email/wording/subscriber-pages.ts";
 import { type Html, html } from "../kernel/html.ts";
-import { renderPage } from "./page-layout.ts";
+import { invalidIf, renderPage } from "./page-layout.ts";
 
 /**
  * The page before the message is shown. Link scanners see only this page and do not use up the
@@ -17,7 +17,8 @@ export function renderCoverPage(
 ): string {
   const words = secureMessageWording[lang];
   const passphrase = html`<label for="passphrase">${words.passphrase}</label>
-<input id="passphrase" name="passphrase" type="password" autocomplete="off" required maxlength="200" aria-describedby="hint"${refusal !== undefined && html` aria-invalid="true"`}>
+<input id="passphrase" name="passphrase" type="password" autocomplete="off" required
+ maxlength="200" aria-describedby="hint"${invalidIf(refusal !== undefined)}>
 <p class="faint" id="hint">${words.passphraseHint}</p>`;
   const body = html`<p>${words.from(sender)}</p>
 <p><strong>${subject}</strong></p>
@@ -36,7 +37,8 @@ export function renderMessagePage(
   message: { html?: string | undefined; text?: string | undefined },
 ): string {
   const words = secureMessageWording[lang];
-  const senderLine = html`<p class="faint">${words.sentBy(sender)} ${words.expiryNote(formatDate(lang, expiresAt))}</p>`;
+  const expiry = words.expiryNote(formatDate(lang, expiresAt));
+  const senderLine = html`<p class="faint">${words.sentBy(sender)} ${expiry}</p>`;
   const body =
     message.html === undefined
       ? html`${senderLine}<p class="text">${message.text ?? ""}</p>`
@@ -46,8 +48,12 @@ export function renderMessagePage(
 
 function messageFrame(lang: Language, inner: string): Html {
   // Links open in a new tab, without a referrer.
-  const content = `<!doctype html><base target="_blank"><meta name="referrer" content="no-referrer">${inner}`;
-  return html`<iframe title="${secureMessageWording[lang].frameTitle}" style="height:${frameHeight(inner)}" sandbox="allow-popups allow-popups-to-escape-sandbox" referrerpolicy="no-referrer" srcdoc="${content}"></iframe>`;
+  const head = '<base target="_blank"><meta name="referrer" content="no-referrer">';
+  const content = `<!doctype html>${head}${inner}`;
+  const { frameTitle } = secureMessageWording[lang];
+  return html`<iframe title="${frameTitle}" style="height:${frameHeight(inner)}"
+ sandbox="allow-popups allow-popups-to-escape-sandbox" referrerpolicy="no-referrer"
+ srcdoc="${content}"></iframe>`;
 }
 
 /**

@@ -17,10 +17,11 @@ const source = minify(`(function (w, d, h) {
     mode = own && own.getAttribute("data-consent"), waiting = [], granted, id, last, me;
   if (early && early.track) return;
   function kept() { try { return localStorage.getItem(key) } catch (e) {} }
+  function hex(byte) { return (byte + 256).toString(16).slice(1) }
   function visitor() {
     id = id || kept();
     if (!id || id == no) {
-      id = Array.from(crypto.getRandomValues(new Uint8Array(16)), function (n) { return (n + 256).toString(16).slice(1) }).join("");
+      id = Array.from(crypto.getRandomValues(new Uint8Array(16)), hex).join("");
       try { localStorage.setItem(key, id) } catch (e) {}
     }
     return id
@@ -31,7 +32,13 @@ const source = minify(`(function (w, d, h) {
     body.visitorId = visitor();
     var to = API + path, text = JSON.stringify(body), nav = navigator;
     nav.sendBeacon && nav.sendBeacon(to, text) ||
-      w.fetch(to, { method: "POST", body: text, keepalive: true, mode: "no-cors", credentials: "omit" }).catch(function () {})
+      w.fetch(to, {
+        method: "POST",
+        body: text,
+        keepalive: true,
+        mode: "no-cors",
+        credentials: "omit"
+      }).catch(function () {})
   }
   function here() { return location.href.replace(/#(?![!/]).*/, "").slice(0, 2000) }
   function view() {
@@ -39,15 +46,21 @@ const source = minify(`(function (w, d, h) {
     if (url != last) send("event", { type: "page_view", url: last = url })
   }
   me = w.pennymail = {
-    track: function (name, properties) { send("event", { type: "custom", name: name, properties: properties, url: here() }) },
-    identify: function (who) { send("identify", { email: who.email, contactToken: who.contactToken }) },
+    track: function (name, properties) {
+      send("event", { type: "custom", name: name, properties: properties, url: here() })
+    },
+    identify: function (who) {
+      send("identify", { email: who.email, contactToken: who.contactToken })
+    },
     consent: function (yes) {
       var some = waiting;
       waiting = [];
       granted = yes !== false;
       if (granted) return some.forEach(function (one) { send(one[0], one[1]) });
       id = 0;
-      try { mode == "required" ? localStorage.removeItem(key) : localStorage.setItem(key, no) } catch (e) {}
+      try {
+        mode == "required" ? localStorage.removeItem(key) : localStorage.setItem(key, no)
+      } catch (e) {}
     }
   };
   ["pushState", "replaceState"].forEach(function (name) {

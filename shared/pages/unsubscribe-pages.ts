@@ -45,8 +45,10 @@ const pageByState: Record<UnsubscribeStatus["state"], PageRenderer> = {
       resubscribe,
       resubscribeHint,
     } = subscriberPageWording[lang];
-    const more = html`<p class="faint">${allWhy}</p><button class="quiet" name="action" value="unsubscribe_all">${all}</button>`;
-    const resubscribeButton = html`<p class="faint">${resubscribeHint}</p><button class="quiet" name="action" value="resubscribe">${resubscribe}</button>`;
+    const more = html`<p class="faint">${allWhy}</p>
+<button class="quiet" name="action" value="unsubscribe_all">${all}</button>`;
+    const resubscribeButton = html`<p class="faint">${resubscribeHint}</p>
+<button class="quiet" name="action" value="resubscribe">${resubscribe}</button>`;
     const what = everything ? outAll(email) : unsubscribed(email, siteName);
     return renderPage({
       lang,

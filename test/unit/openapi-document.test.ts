@@ -152,7 +152,7 @@ describe("the OpenAPI document", () => {
     }
   });
 
-  test("lists a schema with an id once, wherever it is used", () => {
+  test("the document lists each named schema once", () => {
     const Thing = z.object({ id: z.int() }).meta({ id: "Thing" });
     const things = route("GET /things", "Things", {
       returns: z.object({ things: z.array(Thing) }),

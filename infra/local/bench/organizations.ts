@@ -44,9 +44,12 @@ const paragraph =
   '<p style="color:#333;line-height:1.5">We pack every parcel by hand, in paper from the mill ' +
   "next door, and bring it to the station by bicycle.</p>\n";
 
-const html = `<!doctype html><html><body style="font-family:sans-serif"><h1>Thank you, {{ firstName | capitalize }}!</h1>
-<p>Your order {{ order.number }} goes to {{ city }}.</p><table>{% for item in order.items %}<tr><td>{{ item.name }}</td><td>{{ item.price }}</td></tr>{% endfor %}</table>
-{% if vip %}<p>Shipping is on us.</p>{% endif %}<p><a href="https://shop.example/orders/{{ order.number }}">See your order</a></p>
+const html = `<!doctype html><html><body style="font-family:sans-serif">
+<h1>Thank you, {{ firstName | capitalize }}!</h1>
+<p>Your order {{ order.number }} goes to {{ city }}.</p><table>{% for item in order.items %}
+<tr><td>{{ item.name }}</td><td>{{ item.price }}</td></tr>{% endfor %}</table>
+{% if vip %}<p>Shipping is on us.</p>{% endif %}
+<p><a href="https://shop.example/orders/{{ order.number }}">See your order</a></p>
 ${paragraph.repeat(45)}
 <p>{{ email }}</p></body></html>`;
 

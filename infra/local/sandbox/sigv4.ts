@@ -12,16 +12,17 @@ export interface SigV4Authorization {
   signature: string;
 }
 
+// The fields may be separated with or without a space.
+const authorizationPattern =
+  /^AWS4-HMAC-SHA256 Credential=([^,]+),\s*SignedHeaders=([^,]+),\s*Signature=([0-9a-f]{64})$/;
+const credentialPattern = /^([^/]+)\/(\d{8})\/([^/]+)\/([^/]+)\/aws4_request$/;
+
 export function parseAuthorization(header = ""): SigV4Authorization | undefined {
-  const found =
-    /^AWS4-HMAC-SHA256 Credential=([^/]+)\/(\d{8})\/([^/]+)\/([^/]+)\/aws4_request,\s*SignedHeaders=([^,]+),\s*Signature=([0-9a-f]{64})$/.exec(
-      header,
-    );
-  if (!found) return undefined;
-  const [, accessKeyId, date, region, service, signedHeaders, signature] =
-    found as unknown as string[];
+  const [, credential = "", signedHeaders, signature] = authorizationPattern.exec(header) ?? [];
+  const [, accessKeyId, date, region, service] = credentialPattern.exec(credential) ?? [];
+  if (!accessKeyId) return undefined;
   return {
-    accessKeyId: accessKeyId!,
+    accessKeyId,
     scope: [date!, region!, service!],
     signedHeaders: signedHeaders!.split(";"),
     signature: signature!,

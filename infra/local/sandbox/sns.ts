@@ -59,13 +59,14 @@ export function createSnsTopics(keys: RootKeys, hooks: WebhookTargets) {
     const visited = new Promise<true>((resolve) =>
       confirmByToken.set(`${topicArn(account)} ${token}`, () => resolve(true)),
     );
+    const query = `Action=ConfirmSubscription&TopicArn=${topicArn(account)}&Token=${token}`;
     const { body, headers } = await signMessage(account, {
       Type: "SubscriptionConfirmation",
       Token: token,
       Message:
         `You have chosen to subscribe to the topic ${topicArn(account)}.\nTo confirm the ` +
         "subscription, visit the SubscribeURL included in this message.",
-      SubscribeURL: `${origin}/?Action=ConfirmSubscription&TopicArn=${topicArn(account)}&Token=${token}`,
+      SubscribeURL: `${origin}/?${query}`,
     });
     const posted = await web
       .request({ method: "POST", url: hook.url, headers: headers(0), body })
@@ -130,8 +131,10 @@ export const awsAccountNumber = (account: SandboxAccount): string =>
     .padStart(12, "1")
     .slice(-12);
 
-const certificatePath = (certificate: string) =>
-  `/SimpleNotificationService-${createHash("sha256").update(certificate).digest("hex").slice(0, 32)}.pem`;
+function certificatePath(certificate: string): string {
+  const hash = createHash("sha256").update(certificate).digest("hex");
+  return `/SimpleNotificationService-${hash.slice(0, 32)}.pem`;
+}
 
 const signedFields = [
   "Message",

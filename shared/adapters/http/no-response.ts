@@ -82,14 +82,15 @@ export const errorCodeOf = (error: unknown): string =>
 // These errors only occur in the handshake, before any of the request is sent. Other TLS alerts can
 // also come later: with TLS 1.3, a server asks for a client certificate after it has received the
 // request.
-const handshakeErrorCodes =
-  /^(ERR_TLS_CERT|ERR_SSL_(WRONG_VERSION_NUMBER|UNSUPPORTED_PROTOCOL|.*ALERT_(PROTOCOL_VERSION|HANDSHAKE_FAILURE)|.*UNRECOGNIZED_NAME)$)/;
+const tlsErrorCodes =
+  /^(ERR_TLS_CERT|ERR_SSL_(WRONG_VERSION_NUMBER|UNSUPPORTED_PROTOCOL|.*UNRECOGNIZED_NAME)$)/;
+const tlsAlertCodes = /^ERR_SSL_.*ALERT_(PROTOCOL_VERSION|HANDSHAKE_FAILURE)$/;
 const certificateErrorCodes =
   /^(?!ERR_)(.*CERT|CRL_|.*ISSUER|INVALID_CA|INVALID_PURPOSE|HOSTNAME_MISMATCH|PATH_LENGTH)/;
 
 const isHandshakeError = (fault: Error): boolean =>
   isCertificateError(fault) ||
-  handshakeErrorCodes.test(errorCodeOf(fault)) ||
+  [tlsErrorCodes, tlsAlertCodes].some((codes) => codes.test(errorCodeOf(fault))) ||
   closedDuringHandshake(fault);
 
 const isCertificateError = (fault: unknown): boolean =>

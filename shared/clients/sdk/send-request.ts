@@ -76,7 +76,8 @@ export async function sendRequest(
 const notConfigured = "not_configured";
 
 function isTransient({ status, code }: PennymailError, isRepeatable: boolean): boolean {
-  // Nothing was done, or the first attempt is still running and its response will be stored.
+  // With 429, the service refused the call before it changed anything. With the code, the first
+  // attempt is still running, and a later call gets its response.
   if (status === 429 || code === "idempotency_in_progress") return true;
   return isRepeatable && (status === 0 || status >= 500) && code !== notConfigured;
 }

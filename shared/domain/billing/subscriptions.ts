@@ -134,7 +134,8 @@ function isRelevant(
   )
     return true;
   if (!isLive(stripeSubscription)) return false;
-  const message = `The subscriptions ${current.subscriptionId} and ${stripeSubscription.id} are both live`;
+  const ids = `${current.subscriptionId} and ${stripeSubscription.id}`;
+  const message = `The subscriptions ${ids} are both live`;
   log.error("organization has two subscriptions", new Error(message), { orgId });
   return stripeSubscription.created > (current.made ?? 0);
 }

@@ -76,8 +76,9 @@ export async function refuseUsed(who: CallerScope, kind: Kind, id: number): Prom
   if (!found.length) return;
   const details = found.slice(0, mostShown);
   const many = found.length > mostShown ? `more than ${mostShown}` : String(found.length);
-  const sentence = `The ${words[kind]} is in use (${many}): change what uses it, or delete it with force=true`;
-  throw conflict(sentence, { code: "in_use", details });
+  const fact = `The ${words[kind]} is in use (${many})`;
+  const remedy = "change what uses it, or delete it with force=true";
+  throw conflict(`${fact}: ${remedy}`, { code: "in_use", details });
 }
 
 async function* usersOf(target: Target): AsyncGenerator<ProblemDetail> {

@@ -125,7 +125,8 @@ const maxBytes = 4_000_000;
 export async function save({ orgId }: Pick<Caller, "orgId">, id: string): Promise<SavedPhoto> {
   const photo = parseResponse(PexelsPhoto, await requestPexels(`/v1/photos/${id}`));
   const { bytes, format } = await downloadImage(photo.src.large2x);
-  const name = `${photo.id}-${createHash("sha256").update(bytes).digest("hex").slice(0, 40)}.${format}`;
+  const hash = createHash("sha256").update(bytes).digest("hex").slice(0, 40);
+  const name = `${photo.id}-${hash}.${format}`;
   await blobs.put(blobKeyOf(orgId, name), bytes, imageFormats[format].type);
   const { provider: _, url: __, thumbUrl: ___, ...details } = toStockPhoto(photo);
   return {

@@ -41,15 +41,20 @@ export const machineClickSeconds = 10;
 
 // User agents of scanners and crawlers. Image proxies are left out: Gmail's fetches an image when a
 // person opens the mail.
-const scannerUserAgents =
-  /barracuda|mimecast|proofpoint|safelinks|microsoft office existence|symantec|forcepoint|ironport|trend ?micro|cloudmark|messagelabs|bot\b|crawl|spider|scanner|preview|curl\/|wget\/|python-requests|go-http-client|headless|^mozilla\/5\.0$/i;
+const scannerUserAgents = [
+  /barracuda|mimecast|proofpoint|safelinks|microsoft office existence|symantec|forcepoint/i,
+  /ironport|trend ?micro|cloudmark|messagelabs/i,
+  /bot\b|crawl|spider|scanner|preview|curl\/|wget\/|python-requests|go-http-client|headless/i,
+  /^mozilla\/5\.0$/i,
+];
 
 export const isDeclaredMachine = (event: {
   automated?: true | undefined;
   data: ProviderEvent["data"];
-}): boolean =>
-  event.automated === true ||
-  (event.data.userAgent !== undefined && scannerUserAgents.test(event.data.userAgent));
+}): boolean => event.automated === true || isScanner(event.data.userAgent ?? "");
+
+const isScanner = (userAgent: string): boolean =>
+  scannerUserAgents.some((pattern) => pattern.test(userAgent));
 
 /** Whether a machine opened or clicked. A click soon after the delivery counts as automated. */
 export function isAutomated(

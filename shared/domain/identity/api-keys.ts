@@ -80,7 +80,8 @@ export const NewApiKey = z
       .max(100)
       .default(["*"])
       .describe(
-        `\`*\`, or \`<group>:read\` and \`<group>:write\`; the group is a path's first segment: ${scopeGroups.join(", ")}`,
+        "`*`, or `<group>:read` and `<group>:write`; the group is a path's first segment: " +
+          scopeGroups.join(", "),
       ),
   })
   .meta({ examples: [{ name: "Shop server", scopes: ["send:write", "sends:read"] }] });

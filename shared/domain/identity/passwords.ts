@@ -21,10 +21,13 @@ export const PasswordInput = z.string().min(1).max(200, "must have at most 200 c
 const cost = { ln: 14, r: 8, p: 5 };
 const hashBytes = 32;
 
+const toHashString = (salt: string, hash: string): string =>
+  `$scrypt$ln=${cost.ln},r=${cost.r},p=${cost.p}$${salt}$${hash}`;
+
 export async function hashPassword(password: string): Promise<string> {
   const salt = randomBytes(16);
   const derived = await deriveKey(password, salt, cost);
-  return `$scrypt$ln=${cost.ln},r=${cost.r},p=${cost.p}$${salt.toString("base64url")}$${derived.toString("base64url")}`;
+  return toHashString(salt.toString("base64url"), derived.toString("base64url"));
 }
 
 /** Returns false when there is no stored hash, after the same time as a comparison. */
@@ -41,7 +44,7 @@ export async function verifyPassword(
   return timingSafeEqual(derived, Buffer.from(expected, "base64url")) && stored !== undefined;
 }
 
-const dummyHash = `$scrypt$ln=${cost.ln},r=${cost.r},p=${cost.p}$${"A".repeat(22)}$${"A".repeat(43)}`;
+const dummyHash = toHashString("A".repeat(22), "A".repeat(43));
 
 type ScryptCost = typeof cost;
 

@@ -45,8 +45,12 @@ const toMailing = ({ from, to, subject, html, text, tracked }: DirectMail): Mail
   recipients: [{ sendId: noSend, to, values: [], headers: {} }],
 });
 
+const plainPageStyle =
+  "font:16px/1.5 system-ui,sans-serif;color:#1a1a1a;max-width:34em;margin:2em auto;padding:0 1em";
+
 /** Renders HTML paragraphs as a plain page. */
 export const renderPlainPage = (...paragraphs: string[]): string =>
-  `<!doctype html><html lang="en"><head><meta charset="utf-8"></head><body style="font:16px/1.5 system-ui,sans-serif;color:#1a1a1a;max-width:34em;margin:2em auto;padding:0 1em">${paragraphs
+  `<!doctype html><html lang="en"><head><meta charset="utf-8"></head>
+<body style="${plainPageStyle}">${paragraphs
     .map((paragraph) => `<p>${paragraph}</p>`)
     .join("")}</body></html>`;

@@ -492,12 +492,9 @@ function parseCredentials(
   if (success) return data;
   const details = error.issues.map(({ path, message }) => {
     const field = ["credentials", ...path].join(".");
-    return {
-      path: field,
-      message:
-        `${field}: ` +
-        `${credentials[String(path[0])] === undefined ? `is required for ${providerKey}` : message}`,
-    };
+    const isMissing = credentials[String(path[0])] === undefined;
+    const reason = isMissing ? `is required for ${providerKey}` : message;
+    return { path: field, message: `${field}: ${reason}` };
   });
   throw invalid(details[0]!.message, { details });
 }

@@ -31,33 +31,42 @@ export const blockReasons: ReadonlySet<BounceReason> = new Set(["authentication"
 
 // The first match counts: a text about blocking may contain a code that also stands for an unknown
 // mailbox.
-const patterns: [BounceReason, RegExp][] = [
+const patterns: [BounceReason, ...RegExp[]][] = [
   ["temporary", /gr[ae]y-?list/i],
   [
     "authentication",
-    /\b5\.7\.(2[0-9]|3[0-1])\b|dmarc|\bspf\b|\bdkim\b|unauthenticated|authentication (failed|required)/i,
+    /\b5\.7\.(2[0-9]|3[0-1])\b|dmarc|\bspf\b|\bdkim\b/i,
+    /unauthenticated|authentication (failed|required)/i,
   ],
   [
     "blocked",
-    /\b[45]\.7\.\d+\b|\bspam|block(ed|list| list)|black ?list|deny ?list|reputation|unsolicited|policy|\babuse|spamhaus|barracuda|proofpoint|not authorized|access denied|banned/i,
+    /\b[45]\.7\.\d+\b|\bspam|block(ed|list| list)|black ?list|deny ?list|reputation/i,
+    /unsolicited|policy|\babuse|spamhaus|barracuda|proofpoint|not authorized|access denied|banned/i,
   ],
   [
     "mailbox_full",
-    /\b[45]\.2\.2\b|(mail)?box (is )?full|over ?quota|quota (is )?exceeded|exceeded .*(quota|storage)|out of storage/i,
+    /\b[45]\.2\.2\b|(mail)?box (is )?full|over ?quota|quota (is )?exceeded/i,
+    /exceeded .*(quota|storage)|out of storage/i,
   ],
   ["too_large", /\b5\.(2\.3|3\.4)\b|too (large|big)|size (limit|exceed)|exceeds? .*size/i],
   [
     "unknown_domain",
-    /\b[45]\.(1\.2|4\.4)\b|(domain|host)( name)?( was)? (not found|unknown|does not exist)|unknown (domain|host)|no mx|nxdomain|unrouteable|bad destination/i,
+    /\b[45]\.(1\.2|4\.4)\b|(domain|host)( name)?( was)? (not found|unknown|does not exist)/i,
+    /unknown (domain|host)|no mx|nxdomain|unrouteable|bad destination/i,
   ],
   ["inactive_mailbox", /\b[45]\.2\.1\b|inactive|disabled|suspended|deactivated|account .*closed/i],
   [
     "unknown_mailbox",
-    /\b5\.1\.(0|1|3|6|10)\b|(user|recipient|mailbox|address|account)( is| was)? (unknown|not found|unavailable|invalid|rejected)|(unknown|invalid|no such|bad) (user|recipient|mailbox|address|account|person)|(does not|doesn't|do not) (exist|have an account)|no mailbox/i,
+    /\b5\.1\.(0|1|3|6|10)\b/,
+    /(user|recipient|mailbox|address|account)( is| was)? (unknown|not found|unavailable)/i,
+    /(user|recipient|mailbox|address|account)( is| was)? (invalid|rejected)/i,
+    /(unknown|invalid|no such|bad) (user|recipient|mailbox|address|account|person)/i,
+    /(does not|doesn't|do not) (exist|have an account)|no mailbox/i,
   ],
   [
     "temporary",
-    /\b4\.\d\.\d+\b|\b4[25]\d\b|try again|later|time[d ]*out|connection|temporar|throttl|too many|rate limit|unreachable/i,
+    /\b4\.\d\.\d+\b|\b4[25]\d\b|try again|later|time[d ]*out|connection|temporar|throttl/i,
+    /too many|rate limit|unreachable/i,
   ],
 ];
 
@@ -66,7 +75,9 @@ const maxTextLength = 1000;
 
 export function classifyBounce(text: string | undefined): BounceReason {
   const read = (text ?? "").slice(0, maxTextLength);
-  return patterns.find(([, pattern]) => pattern.test(read))?.[0] ?? "other";
+  return (
+    patterns.find(([, ...texts]) => texts.some((pattern) => pattern.test(read)))?.[0] ?? "other"
+  );
 }
 
 /**

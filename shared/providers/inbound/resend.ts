@@ -29,7 +29,8 @@ export const resend: InboundAdapter = {
     const key = Buffer.from(secret.replace(/^whsec_/, ""), "base64");
     if (!id || key.length === 0 || !/^\d{1,12}$/.test(timestamp)) return false;
     if (Math.abs(now.getTime() / 1000 - Number(timestamp)) > windowSeconds) return false;
-    const expected = `v1,${createHmac("sha256", key).update(`${id}.${timestamp}.`).update(rawBody).digest("base64")}`;
+    const mac = createHmac("sha256", key).update(`${id}.${timestamp}.`).update(rawBody);
+    const expected = `v1,${mac.digest("base64")}`;
     // The header has several signatures while the secret is rotated, perhaps of other versions.
     return signatures.split(" ", maxSignatures).some((given) => equalsSecret(given, expected));
   },

@@ -87,10 +87,16 @@ const signedFields: Record<string, string[]> = {
 const algorithms: Record<string, "sha1" | "sha256"> = { "1": "sha1", "2": "sha256" };
 
 /** Checks the raw text, because a URL parser would repair or ignore parts of it. */
-const isCertificateUrl = (url: string): boolean =>
-  /^https:\/\/sns\.[a-z]{2}(-[a-z]+)+-\d\.amazonaws\.com(\.cn)?\/SimpleNotificationService-[0-9a-f]+\.pem$/.test(
-    url,
+function isCertificateUrl(url: string): boolean {
+  const [scheme, empty, host = "", file = "", ...more] = url.split("/");
+  return (
+    scheme === "https:" &&
+    empty === "" &&
+    /^sns\.[a-z]{2}(-[a-z]+)+-\d\.amazonaws\.com(\.cn)?$/.test(host) &&
+    /^SimpleNotificationService-[0-9a-f]+\.pem$/.test(file) &&
+    more.length === 0
   );
+}
 const regionHost = /^[a-z]{2}(-[a-z]+)+-\d\./;
 
 const topicRegion = ({ TopicArn = "" }: SnsEnvelope): string | undefined =>

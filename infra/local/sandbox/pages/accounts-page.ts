@@ -51,7 +51,8 @@ Providers refuse senders at <code>unverified.pennymail.test</code> as not verifi
 <tbody>${Object.entries(recipients)
   .map(
     ([email, description]) =>
-      `<tr><td><code>${escapeHtml(email.split("@")[0]!)}@</code></td><td>${escapeHtml(description)}</td></tr>`,
+      `<tr><td><code>${escapeHtml(email.split("@")[0]!)}@</code></td>` +
+      `<td>${escapeHtml(description)}</td></tr>`,
   )
   .join("\n")}</tbody>
 </table>
@@ -72,10 +73,14 @@ function renderProvider(
     credentials,
     webhookSecret,
   };
+  const label = escapeHtml(name);
+  const bodyText = escapeHtml(JSON.stringify(body, null, 2));
   return `<details${index ? "" : " open"}>
-<summary>${escapeHtml(name)}</summary>
+<summary>${label}</summary>
 <p>Until the next start, its API answers at <code>${escapeHtml(url)}</code>, for its SDK too.</p>
-<div class="body"><pre id="body-${key}" tabindex="0" aria-label="Body for ${escapeHtml(name)}">${escapeHtml(JSON.stringify(body, null, 2))}</pre>
-<button type="button" data-copies="body-${key}">Copy<span class="hidden"> the body for ${escapeHtml(name)}</span></button></div>
+<div class="body">
+<pre id="body-${key}" tabindex="0" aria-label="Body for ${label}">${bodyText}</pre>
+<button type="button" data-copies="body-${key}">Copy<span class="hidden"> the body for
+${label}</span></button></div>
 </details>`;
 }

@@ -13,10 +13,10 @@ async function ask(path, options) {
   return answer.data;
 }
 
-const pageOf = (more) =>
-  ask(
-    `${root}?${new URLSearchParams({ limit: "50", search: element("search").value.trim(), ...more })}`,
-  );
+function pageOf(more) {
+  const search = element("search").value.trim();
+  return ask(`${root}?${new URLSearchParams({ limit: "50", search, ...more })}`);
+}
 
 async function showList() {
   const { mails, pagination } = await pageOf({});
@@ -83,19 +83,11 @@ function say(text) {
 function row(mail) {
   const time = make("time", "", timeOf(mail.at));
   time.dateTime = mail.at;
+  const role = mail.copy ? mail.copy[0].toUpperCase() + mail.copy.slice(1) : "To";
   const link = make(
     "a",
     "",
-    make(
-      "span",
-      "first",
-      make(
-        "span",
-        "",
-        `${mail.copy ? mail.copy[0].toUpperCase() + mail.copy.slice(1) : "To"} ${mail.to.name ?? mail.to.email}`,
-      ),
-      time,
-    ),
+    make("span", "first", make("span", "", `${role} ${mail.to.name ?? mail.to.email}`), time),
     make("span", "subject", mail.subject || "(no subject)"),
     make("span", "preview", mail.preview),
   );

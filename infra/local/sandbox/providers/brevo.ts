@@ -3,9 +3,12 @@
 import { randomInt } from "node:crypto";
 import * as z from "zod";
 import * as clock from "../../../../shared/clock.ts";
+import { endingOf } from "../../../../shared/providers/limits.ts";
+import { traits } from "../../../../shared/providers/traits.ts";
 import { decodeEncodedWords } from "../addresses.ts";
 import { renderPart } from "../inbox.ts";
 import { renderBrevoParams } from "../merge-syntax.ts";
+import { timeDigits } from "../provider-ids.ts";
 import {
   checkMail,
   headerNames,
@@ -135,8 +138,8 @@ export const brevo: SandboxProvider = {
   key: "brevo",
   name: "Brevo",
   accountIdPattern: /^xkeysib-([0-9a-f]{16})[0-9a-f]{48}-\w{16}$/,
-  credentials: (account) => ({
-    apiKey: `xkeysib-${account.id}${account.deriveHex("brevo key", 48)}-${account.deriveHex("brevo key end", 16)}`,
+  credentials: ({ id, deriveHex }) => ({
+    apiKey: `xkeysib-${id}${deriveHex("brevo key", 48)}-${deriveHex("brevo key end", 16)}`,
   }),
   readKey: ({ headers }) => headers["api-key"],
   routes: {
@@ -243,8 +246,7 @@ const titleCaseNames = (headers: Record<string, string>) =>
     ]),
   );
 
-const createMessageId = () =>
-  `<${clock.now().toISOString().replace(/\D/g, "").slice(0, 12)}.${randomInt(1e10, 1e11)}@smtp-relay.mailin.fr>`;
+const createMessageId = () => `<${timeDigits(12)}.${randomInt(1e10, 1e11)}@smtp-relay.mailin.fr>`;
 
 function readStatus({ scheduled, sent, params: [id = ""] }: SandboxCall): SandboxResponse {
   const [waiting] = scheduled(id);
@@ -261,11 +263,10 @@ function wasUsed(name: string): boolean {
   return clock.epochSeconds() - (usedIdempotencyKeys.get(name) ?? 0) < 1800;
 }
 
-const fileExtensions =
-  /\.(xlsx?|xlsm|ods|docx|doc[ms]?|csv|pdf|txt|gif|jpe?g|png|tiff?|rtf|bmp|cgm|css|s?html|htm|zip|xml|pptx?|tar|ez|ics|mobi|msg|pub|eps|odt|mp[34]|m4[av]|wma|ogg|flac|wav|aif[fc]?|mov|avi|mkv|mpe?g|wmv|pkpass)$/i;
+const filenameEndings = traits.brevo.limits!.filenameEndings!;
 
 function checkFileNames({ attachment }: BrevoBody): void {
-  const unknown = attachment.find(({ name }) => !fileExtensions.test(name));
+  const unknown = attachment.find(({ name }) => !filenameEndings.has(endingOf(name)));
   if (unknown) refuse(invalidParameter(`Unsupported file format: ${unknown.name}`));
 }
 

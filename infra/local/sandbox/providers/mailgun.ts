@@ -1,10 +1,11 @@
 // Mailgun: POST /v3/<domain>/messages with a form (documentation.mailgun.com, messages), and its
 // signed webhooks.
-import { createHmac, randomBytes } from "node:crypto";
+import { createHmac } from "node:crypto";
 import * as clock from "../../../../shared/clock.ts";
 import { readMailbox, readMailboxes } from "../addresses.ts";
 import { renderPart } from "../inbox.ts";
 import { renderMailgunVariables } from "../merge-syntax.ts";
+import { randomHex, timeDigits } from "../provider-ids.ts";
 import {
   basicCredentials,
   checkMail,
@@ -121,7 +122,7 @@ const webhook: WebhookProfile = {
   eventsPerPost: 1,
   /** Retries carry the same signature and token. */
   buildPost([event], _target, account) {
-    const [timestamp, token] = [String(clock.epochSeconds()), randomBytes(25).toString("hex")];
+    const [timestamp, token] = [String(clock.epochSeconds()), randomHex(50)];
     const signature = createHmac("sha256", webhook.deriveSecret(account))
       .update(timestamp + token)
       .digest("hex");
@@ -205,7 +206,7 @@ async function send(call: SandboxCall): Promise<SandboxResponse> {
   // Files come as bytes, so they cannot be invalid.
   checkMail({ ...mail, content: { ...mail.content, attachments: [] } }, rules, call);
   checkOptionSize(form);
-  const id = `${clock.now().toISOString().replace(/\D/g, "").slice(0, 14)}.1.${randomBytes(8).toString("hex").toUpperCase()}@${sendingDomain}`;
+  const id = `${timeDigits(14)}.1.${randomHex(16).toUpperCase()}@${sendingDomain}`;
   const { "Reply-To": replyTo, ...headers } = mail.headers ?? {};
   const drafts = personalize(form, { ...mail, replyTo, headers }, id);
   if (form.values.get("o:testmode") !== "yes") call.accept(drafts, mail.due);
@@ -325,8 +326,12 @@ function recipientVariables(
   }
 }
 
-const apiKey = (account: SandboxAccount) =>
-  `${account.id}${account.deriveHex("mailgun key", 16)}-${account.deriveHex("mailgun key 2", 8)}-${account.deriveHex("mailgun key 3", 8)}`;
+const apiKey = ({ id, deriveHex }: SandboxAccount) =>
+  [
+    id + deriveHex("mailgun key", 16),
+    deriveHex("mailgun key 2", 8),
+    deriveHex("mailgun key 3", 8),
+  ].join("-");
 
 const domain = {
   domain: { name: sendingDomain, state: "active", is_disabled: false },

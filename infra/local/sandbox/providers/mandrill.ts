@@ -1,11 +1,12 @@
 // Mandrill (Mailchimp Transactional): POST /messages/send
 // (mailchimp.com/developer/transactional/api/messages), and its webhooks.
-import { createHmac, randomBytes } from "node:crypto";
+import { createHmac } from "node:crypto";
 import * as z from "zod";
 import * as clock from "../../../../shared/clock.ts";
 import { isValidEmail } from "../addresses.ts";
 import { renderPart } from "../inbox.ts";
 import { renderHandlebars, renderMandrillTags } from "../merge-syntax.ts";
+import { randomHex } from "../provider-ids.ts";
 import {
   checkMail,
   headerNames,
@@ -338,7 +339,7 @@ function toDrafts(message: MandrillMessage, mail: MailInput): AcceptedMail[] {
         ? renderHandlebars(values, { escapes: true })
         : renderMandrillTags(values);
     return {
-      messageId: randomBytes(16).toString("hex"),
+      messageId: randomHex(32),
       from,
       to,
       shown,

@@ -301,7 +301,13 @@ function readMail({ sent, params: [id = ""] }: SandboxCall): SandboxResponse {
 
 function serverToken(account: SandboxAccount): string {
   const [id, digits] = [account.id, account.deriveHex("postmark key", 14)];
-  return `${id.slice(0, 8)}-${id.slice(8, 12)}-4${digits.slice(0, 3)}-8${digits.slice(3, 6)}-${id.slice(12)}${digits.slice(6)}`;
+  return [
+    id.slice(0, 8),
+    id.slice(8, 12),
+    `4${digits.slice(0, 3)}`,
+    `8${digits.slice(3, 6)}`,
+    id.slice(12) + digits.slice(6),
+  ].join("-");
 }
 
 /** With seven fraction digits, as .NET writes them. */

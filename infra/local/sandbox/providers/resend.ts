@@ -188,8 +188,8 @@ export const resend: SandboxProvider = {
   key: "resend",
   name: "Resend",
   accountIdPattern: /^re_([0-9a-f]{8})_([0-9a-f]{8})[0-9a-f]{16}$/,
-  credentials: (account) => ({
-    apiKey: `re_${account.id.slice(0, 8)}_${account.id.slice(8)}${account.deriveHex("resend key", 16)}`,
+  credentials: ({ id, deriveHex }) => ({
+    apiKey: `re_${id.slice(0, 8)}_${id.slice(8)}${deriveHex("resend key", 16)}`,
   }),
   readKey(request) {
     if (!request.headers["user-agent"]) refuse({ status: 403, body: "error code: 1010" });

@@ -199,9 +199,10 @@ export const sendgrid: SandboxProvider = {
   key: "sendgrid",
   name: "SendGrid",
   accountIdPattern: /^SG\.([0-9a-f]{16})/,
-  credentials: (account) => ({
-    apiKey: `SG.${account.id}${account.deriveHex("sendgrid key", 6)}.${account.deriveBytes("sendgrid key secret", 32).toString("base64url")}`,
-  }),
+  credentials({ id, deriveHex, deriveBytes }) {
+    const secret = deriveBytes("sendgrid key secret", 32).toString("base64url");
+    return { apiKey: `SG.${id}${deriveHex("sendgrid key", 6)}.${secret}` };
+  },
   readKey: bearerToken,
   routes: {
     "POST /v3/mail/send": send,

@@ -1,9 +1,10 @@
 // SMTP2GO: POST /v3/email/send and /v3/email/batch, and its JSON webhooks (developers.smtp2go.com).
-import { createHash, randomBytes, randomUUID } from "node:crypto";
+import { createHash, randomUUID } from "node:crypto";
 import * as z from "zod";
 import * as clock from "../../../../shared/clock.ts";
 import { readMailbox } from "../addresses.ts";
 import { renderPart } from "../inbox.ts";
+import { randomHex } from "../provider-ids.ts";
 import {
   acceptByTime,
   checkMail,
@@ -249,8 +250,7 @@ function processEmail(value: unknown, place: string, call: SandboxCall): EmailRe
   };
 }
 
-const createEmailId = () =>
-  `1${randomBytes(4).toString("hex").slice(0, 5)}-${randomBytes(6).toString("hex").slice(0, 11)}-${randomBytes(2).toString("hex").toUpperCase()}`;
+const createEmailId = () => `1${randomHex(5)}-${randomHex(11)}-${randomHex(4).toUpperCase()}`;
 
 const idOf = ({ id, due }: EmailResult) =>
   due && due > clock.now() ? { schedule_id: id } : { email_id: id };

@@ -51,7 +51,8 @@ const markOf = (orgId: number, siteId: number, name: string): string =>
 /** Idempotent. 400 when the site has too many other names. */
 export async function registerName(site: SiteRef, name: string): Promise<void> {
   if (await register(site, name)) return;
-  const message = `eventName: a site can have at most ${maxEventNamesPerSite} different event names`;
+  const limit = `at most ${maxEventNamesPerSite} different event names`;
+  const message = `eventName: a site can have ${limit}`;
   throw invalid(message, { details: [{ path: "eventName", message }] });
 }
 

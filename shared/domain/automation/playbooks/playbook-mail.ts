@@ -50,16 +50,33 @@ const escapeHtml = (text: string): string =>
 
 const font =
   "font-family:-apple-system,BlinkMacSystemFont,'Segoe UI',Roboto,Helvetica,Arial,sans-serif";
+// Mail programs drop style elements, so each element has its own style.
 const paragraphStyle = `margin:0 0 18px;${font};font-size:16px;line-height:1.6;color:#2b2f36`;
+const boldStyle = `${font};font-weight:700;color:#14171c`;
+const headingStyle = `margin:0 0 18px;${boldStyle};font-size:26px;line-height:1.3`;
+const buttonStyle =
+  `display:inline-block;padding:14px 26px;${font};font-size:16px;line-height:1.2;` +
+  "font-weight:600;color:#ffffff;text-decoration:none;border-radius:8px";
+const companyStyle = `padding:0 8px 16px;${boldStyle};font-size:15px;line-height:1.4`;
+const tableStart = '<table role="presentation" cellpadding="0" cellspacing="0" border="0"';
 
 function blockToHtml(block: PlaybookBlock, fillIn: PlaceholderFiller): string {
   if (typeof block === "string")
     return `<p style="${paragraphStyle}">${escapeHtml(fillIn(block)).replaceAll("\n", "<br>")}</p>`;
   if ("heading" in block)
-    return `<h1 style="margin:0 0 18px;${font};font-size:26px;line-height:1.3;font-weight:700;color:#14171c">${escapeHtml(fillIn(block.heading))}</h1>`;
-  if ("list" in block)
-    return `<ul style="margin:0 0 18px;padding:0 0 0 22px">${block.list.map((item) => `<li style="${paragraphStyle};margin:0 0 8px">${escapeHtml(fillIn(item))}</li>`).join("")}</ul>`;
-  return `<table role="presentation" cellpadding="0" cellspacing="0" border="0" style="margin:6px 0 24px"><tr><td style="border-radius:8px;background:#1f5eff"><a href="${escapeHtml(fillIn(block.href))}" style="display:inline-block;padding:14px 26px;${font};font-size:16px;line-height:1.2;font-weight:600;color:#ffffff;text-decoration:none;border-radius:8px">${escapeHtml(fillIn(block.button))}</a></td></tr></table>`;
+    return `<h1 style="${headingStyle}">${escapeHtml(fillIn(block.heading))}</h1>`;
+  if ("list" in block) {
+    const items = block.list.map(
+      (item) => `<li style="${paragraphStyle};margin:0 0 8px">${escapeHtml(fillIn(item))}</li>`,
+    );
+    return `<ul style="margin:0 0 18px;padding:0 0 0 22px">${items.join("")}</ul>`;
+  }
+  const href = escapeHtml(fillIn(block.href));
+  const label = escapeHtml(fillIn(block.button));
+  return `${tableStart} style="margin:6px 0 24px"><tr>
+<td style="border-radius:8px;background:#1f5eff">
+<a href="${href}" style="${buttonStyle}">${label}</a>
+</td></tr></table>`;
 }
 
 function blockToText(block: PlaybookBlock, fillIn: PlaceholderFiller): string {
@@ -82,12 +99,20 @@ const htmlDocument = ({ title, preview, company, body }: HtmlParts): string => `
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light">
 <title>${title}</title>
-<style>@media (max-width: 480px) { .card { padding: 28px 20px !important; border-radius: 0 !important; } .page { padding: 20px 0 24px !important; } .name { padding: 0 20px 14px !important; } }</style>
+<style>
+@media (max-width: 480px) {
+.card { padding: 28px 20px !important; border-radius: 0 !important; }
+.page { padding: 20px 0 24px !important; }
+.name { padding: 0 20px 14px !important; }
+}
+</style>
 </head>
 <body style="margin:0;padding:0;background:#f3f4f7">
 <div style="display:none;max-height:0;overflow:hidden;opacity:0">${preview}</div>
-<table role="presentation" width="100%" cellpadding="0" cellspacing="0" border="0" style="background:#f3f4f7"><tr><td class="page" align="center" style="padding:32px 12px">
-<table role="presentation" width="100%" cellpadding="0" cellspacing="0" border="0" style="max-width:600px"><tr><td class="name" style="padding:0 8px 16px;${font};font-size:15px;line-height:1.4;font-weight:700;color:#14171c">${company}</td></tr>
+${tableStart} width="100%" style="background:#f3f4f7"><tr>
+<td class="page" align="center" style="padding:32px 12px">
+${tableStart} width="100%" style="max-width:600px">
+<tr><td class="name" style="${companyStyle}">${company}</td></tr>
 <tr><td class="card" style="padding:40px;background:#ffffff;border-radius:12px">
 ${body}
 </td></tr></table>

@@ -20,11 +20,19 @@ const reservedHeaders = new Set(
   ).split(" "),
 );
 // Headers with options for a provider. Some return our send id in events.
-const providerHeaders =
-  /^x-(send-id|smtpapi|mailgun-|mailin-|mailjet-|mj-|mc-|mandrill-|pm-|postmark-|msys-|ses-|sib-|smtp2go-|resend-)/i;
+const providerHeaders = [
+  /^x-(send-id|smtpapi|mailgun-|mailin-|mailjet-|mj-|mc-|mandrill-|pm-|postmark-)/i,
+  /^x-(msys-|ses-|sib-|smtp2go-|resend-)/i,
+];
 // Headers that misstate the route, the recipients or the format of a mail.
-const misleading =
-  /^(resent-|arc-|content-|dkim-|domainkey-|received|original-|x-envelope-|authentication-results$|x-failed-recipients$|(delivered|errors|apparently|envelope|x-original|x-rcpt)-to$)/i;
+const mailServerHeaders = [
+  /^(resent-|arc-|content-|dkim-|domainkey-|received|original-|x-envelope-)/i,
+  /^(authentication-results|x-failed-recipients)$/i,
+  /^(delivered|errors|apparently|envelope|x-original|x-rcpt)-to$/i,
+];
+const matchesAny = (patterns: RegExp[], name: string): boolean =>
+  patterns.some((pattern) => pattern.test(name));
+
 const HeaderName = z
   .string()
   .max(100)
@@ -33,8 +41,11 @@ const HeaderName = z
     (name) => !reservedHeaders.has(name.toLowerCase()),
     "is set automatically and cannot be given",
   )
-  .refine((name) => !misleading.test(name), "is a header that only mail servers set")
-  .refine((name) => !providerHeaders.test(name), "controls a mail provider and cannot be given");
+  .refine((name) => !matchesAny(mailServerHeaders, name), "is a header that only mail servers set")
+  .refine(
+    (name) => !matchesAny(providerHeaders, name),
+    "controls a mail provider and cannot be given",
+  );
 
 const Headers = z
   .record(HeaderName, singleLineText(998))

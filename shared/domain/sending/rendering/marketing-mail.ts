@@ -127,14 +127,18 @@ export const addHtmlFooter = (
     ),
   );
 
+const footerStyle =
+  "max-width:600px;margin:32px auto 0;padding:16px;text-align:center;" +
+  "font:12px/1.6 Arial,sans-serif;color:#595959;background-color:#ffffff";
+const footerLinkStyle = "color:#595959;text-decoration:underline";
+
 function htmlFooter(sender: FooterSender, mergeField: number, language: Language): MergeText {
   const lines = toFooterLines(sender).map(escapeHtml).join("<br>");
+  const linkText = escapeHtml(emailFooterWording[language].unsubscribe);
   return [
-    '<div style="max-width:600px;margin:32px auto ' +
-      "0;padding:16px;text-align:center;font:12px/1.6 " +
-      `Arial,sans-serif;color:#595959;background-color:#ffffff">${lines}<br><a href="`,
+    `<div style="${footerStyle}">${lines}<br><a href="`,
     mergeField,
-    `" style="color:#595959;text-decoration:underline">${escapeHtml(emailFooterWording[language].unsubscribe)}</a></div>`,
+    `" style="${footerLinkStyle}">${linkText}</a></div>`,
   ];
 }
 
@@ -144,12 +148,9 @@ export function addTextFooter(
   { sender, html }: { sender: FooterSender; html: MergeText | undefined },
 ): MergeText {
   const language = detectHtmlLanguage(html?.find((piece) => typeof piece === "string") ?? "");
-  return [
-    ...pieces,
-    `\n\n----------\n${toFooterLines(sender).join("\n")}\n${emailFooterWording[language].unsubscribe}: `,
-    mergeField,
-    "\n",
-  ];
+  const lines = toFooterLines(sender).join("\n");
+  const linkText = emailFooterWording[language].unsubscribe;
+  return [...pieces, `\n\n----------\n${lines}\n${linkText}: `, mergeField, "\n"];
 }
 
 const toFooterLines = ({ companyName, physicalAddress }: FooterSender): string[] =>

@@ -40,7 +40,8 @@ export const responseOverrides: Record<string, object> = {
   createTotpSecret: {
     secret: "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP",
     otpauthUrl:
-      "otpauth://totp/Pennymail:ada%40example.com?issuer=Pennymail&secret=JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP&algorithm=SHA1&digits=6&period=30",
+      "otpauth://totp/Pennymail:ada%40example.com?issuer=Pennymail" +
+      "&secret=JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP&algorithm=SHA1&digits=6&period=30",
     qrCode: "data:image/svg+xml;base64,PHN2ZyB4bWxucz0iaHR0cDovL3d3dy53My5vcmcvMjAwMC9zdmciLz4=",
   },
   enableTotp: { recoveryCodes },
