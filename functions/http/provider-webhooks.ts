@@ -9,6 +9,10 @@ import type { InboundRequest } from "../../shared/providers/inbound/inbound-adap
 import { providerKeys } from "../../shared/providers/provider-keys.ts";
 import { traits } from "../../shared/providers/traits.ts";
 
+const Received = z
+  .object({ received: z.literal(true).describe("Always true: the events are stored.") })
+  .meta({ id: "ReceivedWebhook" });
+
 // Public at the edge: each provider authenticates with its own signature or secret.
 export const providerWebhooks = routeGroup(
   "provider-webhooks",
@@ -34,7 +38,7 @@ export const providerWebhooks = routeGroup(
             "`webhookSecret` of the sending config, for providers that do not sign their webhooks.",
           ),
       }),
-      returns: z.object({ received: z.literal(true) }),
+      returns: Received,
       errors: {
         401:
           "The signature or the secret is not valid. Some providers get another status, " +

@@ -7,6 +7,7 @@ import { routeGroup } from "../../shared/http/dispatch.ts";
 import { createOpenApiDocument } from "../../shared/http/openapi/document.ts";
 import type { JsonSchema } from "../../shared/http/openapi/json-schemas.ts";
 import { route } from "../../shared/http/route.ts";
+import { resolveSchema } from "../support/openapi-document.ts";
 
 const api = await getOpenApiDocument();
 const routes = groups.flatMap((one) => one.routes);
@@ -141,8 +142,8 @@ describe("the OpenAPI document", () => {
       const answer = api.paths[path]![method.toLowerCase()]!.responses[status] as {
         content: Record<string, { schema: JsonSchema }>;
       };
-      const { data } = answer.content["application/json"]!.schema.properties!;
-      const schema = data!.$ref ? (at(data!.$ref) as JsonSchema) : data!;
+      const envelope = resolveSchema(api, answer.content["application/json"]!.schema);
+      const schema = resolveSchema(api, envelope.properties!.data!);
       for (const name of fieldsShownOnce) {
         expect(schema.properties?.[name]?.description, `${key} ${name}`).toContain(
           "Idempotency-Key",
@@ -168,7 +169,7 @@ describe("the OpenAPI document", () => {
       properties: { id: { type: "integer" } },
       required: ["id"],
     });
-    expect(JSON.stringify(paths).match(/"#\/components\/schemas\/Thing"/g)).toHaveLength(2);
+    expect(JSON.stringify(components).match(/"#\/components\/schemas\/Thing"/g)).toHaveLength(2);
     expect(paths["/api/v1/things"]!.get!.operationId).toBe("listThings");
   });
 

@@ -7,7 +7,7 @@ import {
   fullExample,
   minimalExample,
 } from "../../shared/http/openapi/examples.ts";
-import { listOperations, schemaChecker } from "../support/openapi-document.ts";
+import { listOperations, resolveSchema, schemaChecker } from "../support/openapi-document.ts";
 import { exampleSetups } from "../support/openapi-example-setup.ts";
 
 const api = await getOpenApiDocument();
@@ -17,7 +17,8 @@ const check = schemaChecker(api);
 const answers = operations.flatMap(({ key, responses }) =>
   Object.entries(responses).flatMap(([status, answer]) => {
     const json = "content" in answer ? answer.content?.["application/json"] : undefined;
-    return json?.schema.properties?.data ? [{ name: `${key} ${status}`, ...json }] : [];
+    const data = json && resolveSchema(api, json.schema).properties?.data;
+    return data ? [{ name: `${key} ${status}`, ...json }] : [];
   }),
 );
 

@@ -6,6 +6,7 @@ import type { RateLimit, Route } from "../route.ts";
 import { addExamples } from "./examples.ts";
 import { readGuides } from "./guides.ts";
 import { createSchemaCollector, type JsonSchema, type ToJsonSchema } from "./json-schemas.ts";
+import { nameSchemas } from "./named-schemas.ts";
 import {
   acceptsIdempotencyKey,
   commonErrorResponses,
@@ -56,7 +57,10 @@ export function createOpenApiDocument(groups: RouteGroup[]) {
   const problem = schemaOf(ProblemBody, "output");
   const paths = createPaths(groups, schemaOf);
   const operations = Object.values(paths).flatMap((methods) => Object.values(methods));
-  for (const operation of operations) addExamples(operation, components);
+  for (const operation of operations) {
+    addExamples(operation, components);
+    nameSchemas(operation, components);
+  }
   return {
     openapi: "3.1.0",
     info: {
