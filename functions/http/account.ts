@@ -10,9 +10,7 @@ import { Deleted, PageQuery, pagedSchema, route } from "../../shared/http/route.
 import * as cookies from "../../shared/http/session-cookie.ts";
 import { EmailAddress } from "../../shared/kernel/email-fields.ts";
 
-const Profile = z
-  .object({ user: accounts.User, organization: organizations.Organization })
-  .meta({ id: "Profile" });
+const Profile = accounts.AccountProfile;
 const SecondFactorRequired = z.object({
   mfaRequired: z.literal(true),
   mfaToken: z.string().describe("Token for POST /mfa/verify. Expires after 10 minutes."),

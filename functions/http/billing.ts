@@ -11,7 +11,7 @@ import * as subscriptions from "../../shared/domain/billing/subscriptions.ts";
 import * as reports from "../../shared/domain/billing/usage.ts";
 import { routeGroup } from "../../shared/http/dispatch.ts";
 import * as limits from "../../shared/http/rate-limit.ts";
-import { route } from "../../shared/http/route.ts";
+import { ReceivedWebhook, route } from "../../shared/http/route.ts";
 import { offeredPlanKeys, planKeys, plans } from "../../shared/plans.ts";
 
 const paidPlans = offeredPlanKeys.filter(
@@ -196,7 +196,7 @@ export const billing = routeGroup("billing", [
         .looseObject({})
         .describe("Event from Stripe, signed in the header `Stripe-Signature`."),
     },
-    returns: z.object({ received: z.literal(true) }),
+    returns: ReceivedWebhook,
     errors: { 400: "The signature is not valid.", ...stripeErrors },
     handle: async ({ request }) => {
       await notices.handleEvent(request.rawBody, request.headers["stripe-signature"]);

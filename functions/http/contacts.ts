@@ -10,6 +10,7 @@ import {
   ContactChanges,
   ContactRow,
   GroupName,
+  NamedRecord,
   NewContact,
 } from "../../shared/domain/audience/contacts/contact-schema.ts";
 import * as contact from "../../shared/domain/audience/contacts/contacts.ts";
@@ -81,7 +82,6 @@ const TagReference = z
     z.object({ tagId: Id.describe("Id of a tag of the contact's site.") }),
   ])
   .meta({ examples: [{ name: "customer" }] });
-const TagSummary = z.object({ id: z.int(), name: z.string() });
 
 async function findOrCreateTag(
   caller: Caller,
@@ -95,14 +95,16 @@ async function findOrCreateTag(
   return groups.findOfSite("TAG", caller, { id, siteId });
 }
 
-const ScoreWithLog = z.object({
-  score: z.number().describe("Current lead score."),
-  log: z.array(scores.ScoreEntry).describe("Changes of the score, newest first."),
-  nextCursor: z
-    .string()
-    .nullable()
-    .describe("Pass it as `cursor` to get older entries. `null` at the end of the log."),
-});
+const ScoreWithLog = z
+  .object({
+    score: z.number().describe("Current lead score."),
+    log: z.array(scores.ScoreEntry).describe("Changes of the score, newest first."),
+    nextCursor: z
+      .string()
+      .nullable()
+      .describe("Pass it as `cursor` to get older entries. `null` at the end of the log."),
+  })
+  .meta({ id: "ContactScore" });
 
 export const contacts = routeGroup("contacts", [
   route("GET /contacts", "List contacts, site by site", {
@@ -241,7 +243,7 @@ export const contacts = routeGroup("contacts", [
     level: "site",
     body: TagReference,
     returns: z.object({
-      tag: TagSummary,
+      tag: NamedRecord,
       applied: z.boolean().describe("false if the contact had the tag before."),
     }),
     handle: async ({ caller, params: { id }, body }) => {

@@ -1,7 +1,11 @@
 import "../../shared/domain/reactions.ts";
 import * as z from "zod";
 import type { Caller } from "../../shared/caller.ts";
-import { Contact, GroupName } from "../../shared/domain/audience/contacts/contact-schema.ts";
+import {
+  Contact,
+  FailedContact,
+  GroupName,
+} from "../../shared/domain/audience/contacts/contact-schema.ts";
 import * as members from "../../shared/domain/audience/groups/group-members.ts";
 import * as groups from "../../shared/domain/audience/groups/groups.ts";
 import * as usages from "../../shared/domain/campaigns/usages.ts";
@@ -49,7 +53,7 @@ const MembersBody = z
       .describe("Up to 100 contacts. Give either this or `contactId`."),
   })
   .describe("Give one of the two fields.")
-  .meta({ examples: [{ contactIds: [1, 2] }] });
+  .meta({ id: "ListMembers", examples: [{ contactIds: [1, 2] }] });
 const MembersQuery = z.object({
   contactId: QueryId.optional().describe(
     "One contact. Give either this or `contactIds`, here or in the body.",
@@ -64,7 +68,7 @@ const MembersQuery = z.object({
 });
 
 const FailedContacts = z
-  .array(z.object({ contactId: z.int(), error: z.string() }))
+  .array(FailedContact)
   .describe("Ids that are not contacts of the list's site, with the reason.");
 const AddResult = z.object({
   added: z.int().describe("Number of contacts added."),

@@ -1,7 +1,6 @@
 import * as z from "zod";
 import * as accounts from "../../shared/domain/identity/accounts.ts";
 import * as factors from "../../shared/domain/identity/mfa/mfa.ts";
-import * as organizations from "../../shared/domain/identity/organizations.ts";
 import { routeGroup } from "../../shared/http/dispatch.ts";
 import { route } from "../../shared/http/route.ts";
 import * as cookies from "../../shared/http/session-cookie.ts";
@@ -17,7 +16,9 @@ const MfaToken = z
 const RecoveryCodes = z
   .array(z.string())
   .describe("Ten recovery codes, each valid for one login. Returned only here.");
-const DisabledResponse = z.object({ enabled: z.literal(false) });
+const DisabledResponse = z
+  .object({ enabled: z.literal(false) })
+  .meta({ id: "DisabledSecondFactor" });
 const disableErrors = { 429: tooManyFailures };
 
 export const mfa = routeGroup("mfa", [
@@ -130,7 +131,7 @@ export const mfa = routeGroup("mfa", [
     body: z
       .object({ mfaToken: MfaToken, code: factors.MfaCode })
       .meta({ examples: [{ mfaToken: "...", code: "123456" }] }),
-    returns: z.object({ user: accounts.User, organization: organizations.Organization }),
+    returns: accounts.AccountProfile,
     errors: {
       401:
         "`wrong_code`: try another code. `invalid_token`: the `mfaToken` was used, has expired " +

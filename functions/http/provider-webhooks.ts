@@ -3,15 +3,11 @@ import { config } from "../../shared/config.ts";
 import { receiveWebhook } from "../../shared/domain/delivery-events/receive-webhook.ts";
 import { invalid } from "../../shared/errors.ts";
 import { routeGroup } from "../../shared/http/dispatch.ts";
-import { type ApiRequest, route } from "../../shared/http/route.ts";
+import { type ApiRequest, ReceivedWebhook, route } from "../../shared/http/route.ts";
 import { QueryId } from "../../shared/kernel/digits.ts";
 import type { InboundRequest } from "../../shared/providers/inbound/inbound-adapter.ts";
 import { providerKeys } from "../../shared/providers/provider-keys.ts";
 import { traits } from "../../shared/providers/traits.ts";
-
-const Received = z
-  .object({ received: z.literal(true).describe("Always true: the events are stored.") })
-  .meta({ id: "ReceivedWebhook" });
 
 // Public at the edge: each provider authenticates with its own signature or secret.
 export const providerWebhooks = routeGroup(
@@ -38,7 +34,7 @@ export const providerWebhooks = routeGroup(
             "`webhookSecret` of the sending config, for providers that do not sign their webhooks.",
           ),
       }),
-      returns: Received,
+      returns: ReceivedWebhook,
       errors: {
         401:
           "The signature or the secret is not valid. Some providers get another status, " +

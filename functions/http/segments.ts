@@ -15,7 +15,7 @@ const countFields = {
   countedAt: z.string().describe("When the contacts were counted."),
 };
 const SegmentDetails = Segment.extend(countFields).meta({ id: "SegmentDetails" });
-const SegmentCount = z.object(countFields);
+const SegmentCount = z.object(countFields).meta({ id: "SegmentCount" });
 const siteId = z.int().positive().optional();
 const rulesError =
   "The rules are not valid. `details` names the place, such as `rules.conditions.1.operator`.";

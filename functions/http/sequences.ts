@@ -46,7 +46,7 @@ const EnrollRequest = z
     message: "exactly one of contactIds and contactId is required",
     path: ["contactIds"],
   })
-  .meta({ examples: [{ contactIds: [1, 2] }] });
+  .meta({ id: "EnrollmentRequest", examples: [{ contactIds: [1, 2] }] });
 
 const EnrollmentReference = z
   .object({

@@ -17,6 +17,7 @@ const AddressesToCheck = z
     "exactly one of email and emails is required",
   )
   .meta({
+    id: "AddressesToCheck",
     examples: [{ email: "ada@example.com" }, { emails: ["ada@example.com", "info@exmaple.com"] }],
   });
 

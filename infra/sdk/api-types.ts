@@ -71,7 +71,7 @@ function writeMethod(operation: SdkOperation, declare: Declare): string {
 function bodyParameter({ id, body }: SdkOperation, declare: Declare): string[] {
   if (!body) return [];
   const types = [
-    ...(body.json ? [declare(`${pascalCase(id)}Input`, body.json)] : []),
+    ...(body.json ? [declare(`${pascalCase(id)}Request`, body.json)] : []),
     ...(body.takesFile ? ["string", "Uint8Array<ArrayBuffer>", "Blob"] : []),
     ...(body.takesFile && body.takesForm ? ["FormData"] : []),
   ];

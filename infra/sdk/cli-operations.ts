@@ -5,8 +5,12 @@ import type {
   OptionKind,
 } from "../../shared/clients/cli/operations.ts";
 import type { OpenApiDocument, Parameter } from "../../shared/http/openapi/document.ts";
-import { componentPrefix, type JsonSchema } from "../../shared/http/openapi/json-schemas.ts";
-import type { SdkOperation } from "./operations.ts";
+import {
+  type Components,
+  type JsonSchema,
+  resolveSchema,
+} from "../../shared/http/openapi/json-schemas.ts";
+import { alternativesOf, type SdkOperation } from "./operations.ts";
 
 /** Source text of the module with the operations and the groups. */
 export function writeCliOperations(document: OpenApiDocument, operations: SdkOperation[]): string {
@@ -20,9 +24,7 @@ export function writeCliOperations(document: OpenApiDocument, operations: SdkOpe
 export const operations = ${JSON.stringify(all)};`;
 }
 
-type Schemas = Record<string, JsonSchema>;
-
-export function toCliOperation(operation: SdkOperation, schemas: Schemas): CliOperation {
+export function toCliOperation(operation: SdkOperation, schemas: Components): CliOperation {
   const { group, action, summary, description, body, list, takesIdempotencyKey } = operation;
   const cliOperation = {
     group,
@@ -58,9 +60,8 @@ const withDescription = ({ schema, description }: Parameter): JsonSchema => ({
 });
 
 /** Fields of all alternatives of a body. One that an alternative lacks is not required. */
-function bodyOptions(schema: JsonSchema, schemas: Schemas): OperationOption[] {
-  const resolved = resolve(schema, schemas);
-  const alternatives = (resolved.anyOf ?? [resolved]).map((one) => resolve(one, schemas));
+function bodyOptions(schema: JsonSchema, schemas: Components): OperationOption[] {
+  const alternatives = alternativesOf(schema, schemas);
   const fields = new Map<string, JsonSchema>();
   for (const { properties = {} } of alternatives)
     for (const [name, field] of Object.entries(properties)) fields.set(name, field);
@@ -75,9 +76,9 @@ function bodyOptions(schema: JsonSchema, schemas: Schemas): OperationOption[] {
 function toOption(
   name: string,
   schema: JsonSchema,
-  { schemas, isRequired }: { schemas: Schemas; isRequired: boolean },
+  { schemas, isRequired }: { schemas: Components; isRequired: boolean },
 ): OperationOption {
-  const resolved = resolve(schema, schemas);
+  const resolved = resolveSchema(schema, schemas);
   const values = resolved.enum?.filter((value) => typeof value === "string");
   return {
     name,
@@ -96,8 +97,8 @@ const scalarKinds: Record<string, OptionKind> = {
   boolean: "boolean",
 };
 
-function kindOf(schema: JsonSchema, schemas: Schemas): OptionKind {
-  const { type, items } = resolve(schema, schemas);
+function kindOf(schema: JsonSchema, schemas: Components): OptionKind {
+  const { type, items } = resolveSchema(schema, schemas);
   const [name = "", ...more] = [type ?? []].flat().filter((one) => one !== "null");
   if (more.length) return "json";
   if (name !== "array") return scalarKinds[name] ?? "json";
@@ -105,9 +106,6 @@ function kindOf(schema: JsonSchema, schemas: Schemas): OptionKind {
   const listKinds: Partial<Record<OptionKind, OptionKind>> = { text: "list", number: "numbers" };
   return listKinds[kind] ?? "json";
 }
-
-const resolve = (schema: JsonSchema, schemas: Schemas): JsonSchema =>
-  schema.$ref ? schemas[schema.$ref.slice(componentPrefix.length)]! : schema;
 
 /** Options of every command. A field with such a name could not be given. */
 const reservedNames = ["json", "help", "data", "all", "idempotencyKey"];

@@ -1,6 +1,10 @@
 // The operations of the SDK and the command line, read from the OpenAPI document.
 import type { OpenApiDocument, Operation, Parameter } from "../../shared/http/openapi/document.ts";
-import type { JsonSchema } from "../../shared/http/openapi/json-schemas.ts";
+import {
+  type Components,
+  type JsonSchema,
+  resolveSchema,
+} from "../../shared/http/openapi/json-schemas.ts";
 import type { MediaType, ResponseObject } from "../../shared/http/openapi/response-objects.ts";
 import { basePath } from "../../shared/http/route.ts";
 
@@ -46,11 +50,13 @@ export interface SdkList {
 }
 
 /** Sorted by group, each group in the order of the document. */
-export function readOperations({ paths }: OpenApiDocument): SdkOperation[] {
+export function readOperations({ paths, components }: OpenApiDocument): SdkOperation[] {
   const all = Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods)
       .filter(([, operation]) => path.startsWith(basePath) && isForPrograms(operation))
-      .map(([method, operation]) => readOperation(path, method.toUpperCase(), operation)),
+      .map(([method, operation]) =>
+        readOperation({ ...operation, path, method: method.toUpperCase() }, components.schemas),
+      ),
   );
   return [...Map.groupBy(all, ({ group }) => group).values()].flat();
 }
@@ -64,14 +70,18 @@ function isForPrograms(operation: Operation): boolean {
   return !isPage && !takesOnlyForms && !isCalledByOthers;
 }
 
-function readOperation(path: string, method: string, operation: Operation): SdkOperation {
+function readOperation(
+  operation: Operation & { path: string; method: string },
+  schemas: Components,
+): SdkOperation {
+  const { path, method } = operation;
   const [group = "", action = ""] = operation["x-sdk-method"].split(".");
   const parameters = operation.parameters.filter((one) => "in" in one);
   const queryParameters = parameters.filter((one) => one.in === "query");
   const body = readBody(operation);
   const success = successOf(operation).content ?? {};
   const json = success["application/json"];
-  const returns = json && dataOf(json);
+  const returns = json && dataOf(json, schemas);
   const deferred = operation.responses[202] as ResponseObject | undefined;
   const isDeferred = Boolean(deferred && operation.responses[200]);
   const takesIdempotencyKey = operation.parameters.some((one) => "$ref" in one);
@@ -89,14 +99,18 @@ function readOperation(path: string, method: string, operation: Operation): SdkO
     queryParameters: method === "DELETE" && body ? [] : queryParameters,
     body,
     returns,
-    deferredReturns: isDeferred ? dataOf(deferred!.content!["application/json"]!) : undefined,
+    deferredReturns: isDeferred
+      ? dataOf(deferred!.content!["application/json"]!, schemas)
+      : undefined,
     returnsText: "text/csv" in success,
-    list: method === "GET" && returns ? readList(returns, queryParameters) : undefined,
+    list:
+      method === "GET" && returns
+        ? readList(resolveSchema(returns, schemas), queryParameters)
+        : undefined,
     takesIdempotencyKey,
     takesSite:
       /GET|POST/.test(method) &&
-      (queryParameters.some(({ name }) => name === "siteId") ||
-        body?.json?.properties?.siteId !== undefined),
+      (queryParameters.some(({ name }) => name === "siteId") || hasSite(body?.json, schemas)),
     isRepeatable: method !== "POST" || takesIdempotencyKey || !isPublic,
     isPublic,
   };
@@ -105,7 +119,19 @@ function readOperation(path: string, method: string, operation: Operation): SdkO
 const successOf = ({ responses }: Operation): ResponseObject =>
   Object.entries(responses).find(([status]) => status.startsWith("2"))![1] as ResponseObject;
 
-const dataOf = ({ schema }: MediaType): JsonSchema | undefined => schema.properties?.data;
+const dataOf = ({ schema }: MediaType, schemas: Components): JsonSchema | undefined =>
+  resolveSchema(schema, schemas).properties?.data;
+
+const hasSite = (body: JsonSchema | undefined, schemas: Components): boolean =>
+  body !== undefined &&
+  alternativesOf(body, schemas).some(({ properties }) => properties?.siteId !== undefined);
+
+/** The objects that a schema permits: itself, or each of its alternatives. */
+export function alternativesOf(schema: JsonSchema, schemas: Components): JsonSchema[] {
+  const resolved = resolveSchema(schema, schemas);
+  const alternatives = resolved.anyOf ?? resolved.oneOf ?? [resolved];
+  return alternatives.map((one) => resolveSchema(one, schemas));
+}
 
 function readBody({ requestBody }: Operation): SdkBody | undefined {
   if (!requestBody) return undefined;

@@ -1,11 +1,12 @@
 // Writes JSON Schemas of the OpenAPI document as TypeScript types.
-import { componentPrefix, type JsonSchema } from "../../shared/http/openapi/json-schemas.ts";
+import { idOf, type JsonSchema } from "../../shared/http/openapi/json-schemas.ts";
 
 /** `{ id: number; name?: string }` */
 export function typeOf(schema: JsonSchema | undefined): string {
   if (!schema) return "unknown";
-  if (schema.$ref) return schema.$ref.slice(componentPrefix.length);
-  const alternatives = schema.anyOf ?? (schema.oneOf as JsonSchema[] | undefined);
+  const id = idOf(schema);
+  if (id !== undefined) return id;
+  const alternatives = schema.anyOf ?? schema.oneOf;
   if (alternatives) return union(alternatives.map(typeOf));
   if (schema.allOf) return (schema.allOf as JsonSchema[]).map(typeOf).join(" & ");
   if ("const" in schema) return JSON.stringify(schema.const);

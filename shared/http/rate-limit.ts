@@ -11,12 +11,14 @@ import { type PlanKey, plans } from "../plans.ts";
 /** The length of a fixed window. */
 export const windowSeconds = 60;
 
-export const RateLimitWindow = z.object({
-  limit: z.int().describe("Requests allowed per window."),
-  used: z.int(),
-  remaining: z.int(),
-  resetAt: z.int().describe("When the window ends, in Unix seconds."),
-});
+export const RateLimitWindow = z
+  .object({
+    limit: z.int().describe("Requests allowed per window."),
+    used: z.int(),
+    remaining: z.int(),
+    resetAt: z.int().describe("When the window ends, in Unix seconds."),
+  })
+  .meta({ id: "RateLimitWindow" });
 export type RateLimitWindow = z.output<typeof RateLimitWindow>;
 export const RateLimitWindows = z.object({
   general: RateLimitWindow.describe("Window of the general rate limit."),

@@ -294,7 +294,6 @@ export const Force = z.object({
 export const inUse =
   "Something uses it (`in_use`): `details` names up to 20 users. Delete it with `force=true`.";
 
-/** Response of every DELETE. */
 /** The response of every DELETE. */
 export const Deleted = z
   .object({
@@ -304,3 +303,8 @@ export const Deleted = z
     deleted: z.literal(true),
   })
   .meta({ id: "Deleted" });
+
+/** The response to a webhook of another service. */
+export const ReceivedWebhook = z
+  .object({ received: z.literal(true).describe("Always true: the events are stored.") })
+  .meta({ id: "ReceivedWebhook" });

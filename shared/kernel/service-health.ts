@@ -7,13 +7,15 @@ import { keys } from "../keys.ts";
 import { queues } from "../queues.ts";
 import * as log from "./log.ts";
 
-const Check = z.object({
-  status: z.enum(["ok", "failed"]),
-  since: z.iso
-    .datetime()
-    .nullable()
-    .describe("When this process first saw the failure. `null` while the check succeeds."),
-});
+const Check = z
+  .object({
+    status: z.enum(["ok", "failed"]),
+    since: z.iso
+      .datetime()
+      .nullable()
+      .describe("When this process first saw the failure. `null` while the check succeeds."),
+  })
+  .meta({ id: "DependencyCheck" });
 const Checks = z.object({ table: Check, queue: Check });
 type Checks = z.output<typeof Checks>;
 

@@ -19,15 +19,6 @@ export const listOperations = ({ paths }: Pick<OpenApiDocument, "paths">): Docum
     }),
   );
 
-/** The schema itself, where it is a reference to a component. */
-export function resolveSchema(
-  { components }: Pick<OpenApiDocument, "components">,
-  schema: JsonSchema,
-): JsonSchema {
-  const id = schema.$ref?.replace("#/components/schemas/", "");
-  return id === undefined ? schema : (components.schemas as Record<string, JsonSchema>)[id]!;
-}
-
 /**
  * Returns a function that lists the errors of a value. Unknown fields are errors, although the
  * document permits them.

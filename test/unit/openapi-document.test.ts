@@ -5,11 +5,11 @@ import { getOpenApiDocument } from "../../functions/openapi-document.ts";
 import { groups } from "../../functions/route-groups.ts";
 import { routeGroup } from "../../shared/http/dispatch.ts";
 import { createOpenApiDocument } from "../../shared/http/openapi/document.ts";
-import type { JsonSchema } from "../../shared/http/openapi/json-schemas.ts";
+import { type JsonSchema, resolveSchema } from "../../shared/http/openapi/json-schemas.ts";
 import { route } from "../../shared/http/route.ts";
-import { resolveSchema } from "../support/openapi-document.ts";
 
 const api = await getOpenApiDocument();
+const { schemas } = api.components;
 const routes = groups.flatMap((one) => one.routes);
 const operations = Object.entries(api.paths).flatMap(([path, methods]) =>
   Object.entries(methods).map(([method, operation]) => ({
@@ -32,6 +32,24 @@ describe("the OpenAPI document", () => {
     expect(validator.version).toBe("3.1");
     for (const [, ref = ""] of JSON.stringify(api).matchAll(/"\$ref":"([^"]+)"/g))
       expect(at(ref), ref).toBeDefined();
+  });
+
+  test("has a named schema for each body and response with fields", () => {
+    const schemas = operations.flatMap(({ requestBody, responses }) =>
+      [requestBody, ...Object.values(responses)].flatMap((one) =>
+        one && "content" in one ? Object.values(one.content ?? {}).map(({ schema }) => schema) : [],
+      ),
+    );
+    expect(schemas.length).toBeGreaterThan(400);
+    const fieldsOf = ({ properties = {}, anyOf = [], oneOf = [] }: JsonSchema) =>
+      Object.keys({ ...properties, ...anyOf, ...oneOf });
+    expect(schemas.filter((schema) => fieldsOf(schema).length)).toEqual([]);
+  });
+
+  test("has one name for each object, wherever it is used", () => {
+    const places = Map.groupBy(objectsIn(api, "#"), ({ shape }) => shape);
+    const repeated = [...places.values()].filter((same) => same.length > 1);
+    expect(repeated.map((same) => same.map(({ place }) => place))).toEqual([]);
   });
 
   test("lists exactly the routes of the service", () => {
@@ -142,8 +160,8 @@ describe("the OpenAPI document", () => {
       const answer = api.paths[path]![method.toLowerCase()]!.responses[status] as {
         content: Record<string, { schema: JsonSchema }>;
       };
-      const envelope = resolveSchema(api, answer.content["application/json"]!.schema);
-      const schema = resolveSchema(api, envelope.properties!.data!);
+      const envelope = resolveSchema(answer.content["application/json"]!.schema, schemas);
+      const schema = resolveSchema(envelope.properties!.data!, schemas);
       for (const name of fieldsShownOnce) {
         expect(schema.properties?.[name]?.description, `${key} ${name}`).toContain(
           "Idempotency-Key",
@@ -194,4 +212,15 @@ function at(ref: string): unknown {
       (inside, name) => (inside as Record<string, unknown> | undefined)?.[name],
       api,
     );
+}
+
+/** All objects with fields, each with its schema as text, without its own description. */
+function objectsIn(value: unknown, place: string): { place: string; shape: string }[] {
+  if (typeof value !== "object" || value === null) return [];
+  const { description, default: _, type, ...shape } = value as JsonSchema;
+  const isObject = [type].flat().includes("object") && Object.keys(shape.properties ?? {}).length;
+  const inner = Object.entries(value).flatMap(([name, one]) =>
+    /^examples?$/.test(name) ? [] : objectsIn(one, `${place}/${name}`),
+  );
+  return isObject ? [{ place, shape: JSON.stringify(shape) }, ...inner] : inner;
 }

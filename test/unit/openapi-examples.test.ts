@@ -7,7 +7,8 @@ import {
   fullExample,
   minimalExample,
 } from "../../shared/http/openapi/examples.ts";
-import { listOperations, resolveSchema, schemaChecker } from "../support/openapi-document.ts";
+import { resolveSchema } from "../../shared/http/openapi/json-schemas.ts";
+import { listOperations, schemaChecker } from "../support/openapi-document.ts";
 import { exampleSetups } from "../support/openapi-example-setup.ts";
 
 const api = await getOpenApiDocument();
@@ -17,7 +18,7 @@ const check = schemaChecker(api);
 const answers = operations.flatMap(({ key, responses }) =>
   Object.entries(responses).flatMap(([status, answer]) => {
     const json = "content" in answer ? answer.content?.["application/json"] : undefined;
-    const data = json && resolveSchema(api, json.schema).properties?.data;
+    const data = json && resolveSchema(json.schema, api.components.schemas).properties?.data;
     return data ? [{ name: `${key} ${status}`, ...json }] : [];
   }),
 );

@@ -16,7 +16,11 @@ import type { CallerScope } from "../../caller.ts";
 import { type PageRequest, toPagination } from "../../kernel/paging.ts";
 import { keys } from "../../keys.ts";
 import * as reader from "../audience/contacts/contact-reader.ts";
-import { type ContactItem, contactStatuses } from "../audience/contacts/contact-schema.ts";
+import {
+  type ContactItem,
+  contactStatuses,
+  NamedRecord,
+} from "../audience/contacts/contact-schema.ts";
 import { activeIds } from "../automation/sequence-schema.ts";
 import * as sites from "../identity/sites.ts";
 
@@ -33,7 +37,7 @@ export const ReportedContact = z
     clickCount: z.int(),
     lastSentAt: z.string().nullable(),
     sequences: z
-      .array(z.object({ id: z.int(), name: z.string() }))
+      .array(NamedRecord)
       .describe(
         "Sequences in which the contact has an active enrollment, whether or not the " +
           "sequence is active.",

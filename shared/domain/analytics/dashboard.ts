@@ -14,8 +14,8 @@ import { ContactCount } from "./contact-count.ts";
 import * as days from "./daily-totals.ts";
 import { compareMetrics, MailMetrics, MetricsChange, toMetrics } from "./mail-metrics.ts";
 import {
-  dateRangeFields,
   type PeriodQuery,
+  PreviousPeriod,
   periodFields,
   resolvePeriod,
   sumWithin,
@@ -46,9 +46,7 @@ export const Dashboard = z
         .describe("Suppressed email addresses of the organization, for whatever reason."),
     }),
     totals: MailMetrics,
-    previous: z
-      .object({ ...dateRangeFields, totals: MailMetrics })
-      .describe("The period of the same length directly before."),
+    previous: PreviousPeriod,
     change: MetricsChange,
     recentCampaigns: z.array(RecentCampaign).describe("The five latest campaigns."),
     reputation: Reputation,

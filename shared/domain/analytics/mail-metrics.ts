@@ -33,10 +33,12 @@ const rates = {
   complaintRate: Rate.describe("complained / delivered"),
   unsubscribeRate: Rate.describe("unsubscribed / delivered"),
 };
-const Events = z.object({
-  total: n.describe("All open events."),
-  automated: n.describe("Open events caused by machines."),
-});
+const Events = z
+  .object({
+    total: n.describe("All open events."),
+    automated: n.describe("Open events caused by machines."),
+  })
+  .meta({ id: "EventCounts" });
 
 export const MailMetrics = z
   .object({ ...counts, ...rates, opens: Events, clicks: Events })

@@ -36,6 +36,11 @@ export const periodFields = {
   ...dateRangeFields,
 };
 
+export const PreviousPeriod = z
+  .object({ ...dateRangeFields, totals: MailMetrics })
+  .describe("The period of the same length directly before.")
+  .meta({ id: "PreviousPeriod" });
+
 const SeriesPoint = z
   .object({ ...dateRangeFields, ...MailMetrics.shape })
   .meta({ id: "FiguresPoint" });
@@ -45,9 +50,7 @@ export const Overview = z
     interval: ChartInterval,
     contacts: ContactCount,
     totals: MailMetrics,
-    previous: z
-      .object({ ...dateRangeFields, totals: MailMetrics })
-      .describe("The period of the same length directly before."),
+    previous: PreviousPeriod,
     change: MetricsChange,
     series: z
       .array(SeriesPoint)

@@ -24,7 +24,7 @@ import {
 import { inParallel, splitIntoBatches } from "../../kernel/parallel.ts";
 import { retryOnConflict } from "../../kernel/retry-on-conflict.ts";
 import { emailShards, type Key, keys, ranges } from "../../keys.ts";
-import type { ContactItem } from "../audience/contacts/contact-schema.ts";
+import { type ContactItem, FailedContact } from "../audience/contacts/contact-schema.ts";
 import * as contacts from "../audience/contacts/contacts.ts";
 import { membershipShardOf } from "../audience/groups/membership-writes.ts";
 import { enqueueAdvance, type ScheduledEnrollment } from "./cohorts.ts";
@@ -36,17 +36,19 @@ import type { StepGraph } from "./step-graph.ts";
 import * as graphStore from "./step-graph-store.ts";
 import { commitWithRetry } from "./transition-commits.ts";
 
-export const EnrollResult = z.object({
-  enrolled: z.int().describe("Number of contacts enrolled."),
-  unchanged: z.int().describe("Number of contacts that were already active in the sequence."),
-  failed: z
-    .array(z.object({ contactId: z.int(), error: z.string() }))
-    .describe(
-      "Contacts that could not be enrolled: not a contact of the site, not subscribed, or in " +
-        "100 sequences already.",
-    ),
-  enrollments: z.array(enrollment.Enrollment).describe("The new enrollments."),
-});
+export const EnrollResult = z
+  .object({
+    enrolled: z.int().describe("Number of contacts enrolled."),
+    unchanged: z.int().describe("Number of contacts that were already active in the sequence."),
+    failed: z
+      .array(FailedContact)
+      .describe(
+        "Contacts that could not be enrolled: not a contact of the site, not subscribed, or in " +
+          "100 sequences already.",
+      ),
+    enrollments: z.array(enrollment.Enrollment).describe("The new enrollments."),
+  })
+  .meta({ id: "EnrollmentOutcome" });
 export type EnrollResult = z.output<typeof EnrollResult>;
 
 export const maxPerRequest = 100;

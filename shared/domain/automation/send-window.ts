@@ -36,7 +36,8 @@ export const SendWindow = z
   .refine(({ from, until }) => minutesOf(until) - minutesOf(from) >= slotMinutes, {
     message: `must be at least ${slotMinutes} minutes before until`,
     path: ["from"],
-  });
+  })
+  .meta({ id: "SendWindow" });
 export type SendWindow = z.output<typeof SendWindow>;
 
 function minutesOf(time: string): number {

@@ -46,7 +46,8 @@ export const SequenceTriggerConfig = z
           "this value to this value or above.",
       ),
   })
-  .partial();
+  .partial()
+  .meta({ id: "SequenceTriggerConfig" });
 export type SequenceTriggerConfig = z.output<typeof SequenceTriggerConfig>;
 
 const status = z

@@ -55,23 +55,28 @@ export function toApiPlan(key: PlanKey): Plan {
 
 export const UsagePeriod = z
   .object({ start: z.string(), end: z.string() })
-  .describe("Current period: the month of the subscription, else the calendar month in UTC.");
-export const MailUsage = z.object({
-  accepted: z.int().describe("Emails accepted in the period."),
-  included: z.int().nullable().describe("`null`: no limit."),
-  remaining: z.int().nullable().describe("`null`: no limit."),
-  beyond: z.int().describe("Accepted emails beyond those included. They take credits."),
-});
+  .describe("Current period: the month of the subscription, else the calendar month in UTC.")
+  .meta({ id: "UsagePeriod" });
+export const MailUsage = z
+  .object({
+    accepted: z.int().describe("Emails accepted in the period."),
+    included: z.int().nullable().describe("`null`: no limit."),
+    remaining: z.int().nullable().describe("`null`: no limit."),
+    beyond: z.int().describe("Accepted emails beyond those included. They take credits."),
+  })
+  .meta({ id: "MailUsage" });
 
-export const CreditBalance = z.object({
-  credits: z
-    .number()
-    .describe(
-      "Credits left. One credit is 0.1 US cent. Negative if a purchase was refunded after it " +
-        "was used.",
-    ),
-  cents: z.number().describe("The balance in US cents."),
-});
+export const CreditBalance = z
+  .object({
+    credits: z
+      .number()
+      .describe(
+        "Credits left. One credit is 0.1 US cent. Negative if a purchase was refunded after it " +
+          "was used.",
+      ),
+    cents: z.number().describe("The balance in US cents."),
+  })
+  .meta({ id: "CreditBalance" });
 
 export async function getUsage(orgId: number) {
   const quota = await quotas.getQuota(orgId);

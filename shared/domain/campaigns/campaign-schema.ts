@@ -83,32 +83,34 @@ const fields = {
   ),
 };
 
-const AbTestWinner = z.object({
-  variantId: z.int(),
-  reason: z
-    .enum(["best", "tie", "no_data"])
-    .describe(
-      "`best`: it had the best rate. `tie`: several variants had the best rate. `no_data`: " +
-        "there were no opens or clicks. In the last two cases, the variant with the highest " +
-        "weight wins, then the oldest.",
-    ),
-  decidedAt: z.string(),
-  results: z
-    .array(
-      z.object({
-        variantId: z.int(),
-        delivered: z.int().describe("Test emails delivered."),
-        opened: z.int().describe("Recipients who opened."),
-        clicked: z.int().describe("Recipients who clicked."),
-        rate: z.number().describe("Value of the metric, from 0 to 1."),
-      }),
-    )
-    .default([])
-    .describe(
-      "Metrics used to pick the winner, as they were then. The stats of the variants also " +
-        "count contacts who got the winner later.",
-    ),
-});
+const AbTestWinner = z
+  .object({
+    variantId: z.int(),
+    reason: z
+      .enum(["best", "tie", "no_data"])
+      .describe(
+        "`best`: it had the best rate. `tie`: several variants had the best rate. `no_data`: " +
+          "there were no opens or clicks. In the last two cases, the variant with the highest " +
+          "weight wins, then the oldest.",
+      ),
+    decidedAt: z.string(),
+    results: z
+      .array(
+        z.object({
+          variantId: z.int(),
+          delivered: z.int().describe("Test emails delivered."),
+          opened: z.int().describe("Recipients who opened."),
+          clicked: z.int().describe("Recipients who clicked."),
+          rate: z.number().describe("Value of the metric, from 0 to 1."),
+        }),
+      )
+      .default([])
+      .describe(
+        "Metrics used to pick the winner, as they were then. The stats of the variants also " +
+          "count contacts who got the winner later.",
+      ),
+  })
+  .meta({ id: "AbTestWinner" });
 export type AbTestWinner = z.output<typeof AbTestWinner>;
 
 export const Campaign = z

@@ -49,10 +49,10 @@ export interface LoginRecord {
   passwordChangedAt: string;
 }
 
-export interface AccountProfile {
-  user: User;
-  organization: organizations.Organization;
-}
+export const AccountProfile = z
+  .object({ user: User, organization: organizations.Organization })
+  .meta({ id: "Profile" });
+export type AccountProfile = z.output<typeof AccountProfile>;
 /** `token` must only go into the session cookie. */
 export type OpenedSession = AccountProfile & { token: string };
 

@@ -14,13 +14,15 @@ import * as submissions from "../forms/submissions.ts";
 import * as reading from "../sending/read-sends.ts";
 import { toApi } from "../sending/sends.ts";
 
-const PersonalActivity = z.object({
-  name: z.string(),
-  url: z.string().nullable(),
-  properties: z.record(z.string(), z.unknown()),
-  source: z.string(),
-  createdAt: z.string(),
-});
+const PersonalActivity = z
+  .object({
+    name: z.string(),
+    url: z.string().nullable(),
+    properties: z.record(z.string(), z.unknown()),
+    source: z.string(),
+    createdAt: z.string(),
+  })
+  .meta({ id: "PersonalActivity" });
 
 export const PersonalData = z
   .object({

@@ -32,20 +32,22 @@ import { getProvider } from "../../providers/registry.ts";
 import * as domainNames from "./domains/domains-by-name.ts";
 import { StartedWarmUp, WarmUp } from "./warm-up.ts";
 
-const AccountLimits = z.object({
-  emailsPerSecond: z.number().describe("Largest number of recipients per second."),
-  emailsPer24Hours: z
-    .int()
-    .nullable()
-    .describe(
-      "Largest number of recipients in any 24 hours. `null`: no limit. The owner gets an " +
-        "email when 80 % of it is used up; email beyond it waits.",
-    ),
-  sentLast24Hours: z
-    .int()
-    .describe("Recipients of the last 24 hours, also of email that other systems sent."),
-  readAt: z.string().describe("When the limits were read."),
-});
+const AccountLimits = z
+  .object({
+    emailsPerSecond: z.number().describe("Largest number of recipients per second."),
+    emailsPer24Hours: z
+      .int()
+      .nullable()
+      .describe(
+        "Largest number of recipients in any 24 hours. `null`: no limit. The owner gets an " +
+          "email when 80 % of it is used up; email beyond it waits.",
+      ),
+    sentLast24Hours: z
+      .int()
+      .describe("Recipients of the last 24 hours, also of email that other systems sent."),
+    readAt: z.string().describe("When the limits were read."),
+  })
+  .meta({ id: "AccountLimits" });
 
 /** The record without its secrets. */
 export const SendingConfig = z.object({

@@ -23,13 +23,16 @@ export const WarmUp = z
   .refine(({ firstDayMails, lastDayMails }) => lastDayMails >= firstDayMails, {
     path: ["lastDayMails"],
     message: "must be at least firstDayMails",
-  });
+  })
+  .meta({ id: "WarmUp" });
 export type WarmUp = z.output<typeof WarmUp>;
 
-export const StartedWarmUp = z.object({
-  ...WarmUp.shape,
-  startedAt: z.string().describe("When the warm-up was set. Its UTC day is the first day."),
-});
+export const StartedWarmUp = z
+  .object({
+    ...WarmUp.shape,
+    startedAt: z.string().describe("When the warm-up was set. Its UTC day is the first day."),
+  })
+  .meta({ id: "StartedWarmUp" });
 export type StartedWarmUp = z.output<typeof StartedWarmUp>;
 
 interface WarmUpConfig {

@@ -6,10 +6,8 @@ import { analyticsExamples } from "./examples/analytics-and-billing.ts";
 import { campaignExamples } from "./examples/content-and-campaigns.ts";
 import { answersByStatus, queuedJob, responseOverrides } from "./examples/operation-overrides.ts";
 import { sendingExamples } from "./examples/sending.ts";
-import { componentPrefix, type JsonSchema } from "./json-schemas.ts";
+import { type Components, idOf, type JsonSchema } from "./json-schemas.ts";
 import type { MediaType } from "./response-objects.ts";
-
-type Components = Record<string, JsonSchema>;
 
 /** Adds examples to parameters, request bodies and responses. */
 export function addExamples(
@@ -124,7 +122,7 @@ interface ExampleContext {
 }
 
 function example(reference: JsonSchema, context: ExampleContext): unknown {
-  const id = reference.$ref?.replace(componentPrefix, "");
+  const id = idOf(reference);
   if (id === undefined) return exampleOf(reference, context);
   const { components, ancestors = [], allFields } = context;
   if (ancestors.includes(id)) return {};

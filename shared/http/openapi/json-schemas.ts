@@ -17,28 +17,60 @@ export interface JsonSchema {
 }
 
 export const componentPrefix = "#/components/schemas/";
+/** The named schemas of the document. */
+export type Components = Record<string, JsonSchema>;
+
+/** Name of the component that the schema refers to. */
+export const idOf = (schema: JsonSchema | undefined): string | undefined =>
+  schema?.$ref?.slice(componentPrefix.length);
+
+/** The schema itself, or the component that it refers to. */
+export function resolveSchema(schema: JsonSchema, components: Components): JsonSchema {
+  const id = idOf(schema);
+  return id === undefined ? schema : components[id]!;
+}
 
 /**
  * Collects schemas with an id (`.meta({ id: "Site" })`) in `components` and refers to them. Other
- * schemas are inlined.
+ * schemas are inlined. A schema that differs for input and output, such as one with defaults, is
+ * `SendWindowInput` for input.
  */
 export function createSchemaCollector() {
-  const components: Record<string, JsonSchema> = {};
+  const components: Components = {};
   const add = (id: string, schema: JsonSchema) => {
     if (components[id] && JSON.stringify(components[id]) !== JSON.stringify(schema))
-      throw new Error(
-        `Two different schemas have the id ${id}: only a schema that is the same for input ` +
-          "and output can have an id",
-      );
+      throw new Error(`Two different schemas have the id ${id}`);
     components[id] = schema;
   };
-  const toJsonSchema = (type: z.ZodType, direction: "input" | "output"): JsonSchema => {
+  const toJsonSchema = (type: z.ZodType, direction: Direction): JsonSchema => {
     const { $defs = {}, ...schema } = convertSchema(type, direction);
-    for (const [id, definition] of Object.entries($defs as Record<string, JsonSchema>))
-      add(id, simplifySchema(definition));
-    return simplifySchema(schema);
+    const definitions = $defs as Components;
+    const inputIds = direction === "input" ? findInputIds(type, definitions) : [];
+    const rename = (id: string) => (inputIds.includes(id) ? `${id}Input` : id);
+    for (const [id, definition] of Object.entries(definitions))
+      add(rename(id), simplifySchema(definition, rename));
+    return simplifySchema(schema, rename);
   };
   return { components, schemaOf: toJsonSchema };
+}
+
+type Direction = "input" | "output";
+type Rename = (id: string) => string;
+
+/** Ids of the definitions that differ from those of the output, themselves or in what they use. */
+function findInputIds(type: z.ZodType, definitions: Components): string[] {
+  const outputs = (convertSchema(type, "output").$defs ?? {}) as Components;
+  const ids = Object.keys(definitions);
+  const textOf = (schema: JsonSchema) => JSON.stringify(simplifySchema(schema, (id) => id));
+  const different = new Set(ids.filter((id) => textOf(definitions[id]!) !== textOf(outputs[id]!)));
+  const uses = (id: string, used: string) =>
+    JSON.stringify(definitions[id]).includes(`"#/$defs/${used}"`);
+  let size: number;
+  do {
+    size = different.size;
+    for (const id of ids) if ([...different].some((one) => uses(id, one))) different.add(id);
+  } while (different.size > size);
+  return [...different];
 }
 
 export type ToJsonSchema = ReturnType<typeof createSchemaCollector>["schemaOf"];
@@ -47,7 +79,7 @@ export type ToJsonSchema = ReturnType<typeof createSchemaCollector>["schemaOf"];
  * Uses the schema in `documentedAs` for values that are checked later, because they must not fail
  * the whole request.
  */
-const convertSchema = (type: z.ZodType, direction: "input" | "output"): JsonSchema =>
+const convertSchema = (type: z.ZodType, direction: Direction): JsonSchema =>
   z.toJSONSchema(type, {
     io: direction,
     unrepresentable: "any",
@@ -68,12 +100,12 @@ const convertSchema = (type: z.ZodType, direction: "input" | "output"): JsonSche
   }) as JsonSchema;
 
 /** Removes noise, and `additionalProperties: false`: responses may get further fields. */
-function simplifySchema(value: JsonSchema): JsonSchema {
-  const { id, $schema, ...schema } = value;
+function simplifySchema(value: JsonSchema, rename: Rename): JsonSchema {
+  const { id, $schema, ...schema } = nameKeys(value);
   if (schema.$ref)
     return {
       ...(schema.description !== undefined && { description: schema.description }),
-      $ref: schema.$ref.replace("#/$defs/", componentPrefix),
+      $ref: componentPrefix + rename(schema.$ref.replace("#/$defs/", "")),
     };
   if (schema.additionalProperties === false) delete schema.additionalProperties;
   if (schema.type === "integer" && schema.exclusiveMinimum === 0) {
@@ -86,20 +118,33 @@ function simplifySchema(value: JsonSchema): JsonSchema {
   if (schema.format) delete schema.pattern;
   return collapseNullable(
     Object.fromEntries(
-      Object.entries(schema).map(([keyword, inner]) => [keyword, simplifyKeyword(keyword, inner)]),
+      Object.entries(schema).map(([keyword, inner]) => [
+        keyword,
+        simplifyKeyword(keyword, inner, rename),
+      ]),
     ),
   );
 }
 
-function simplifyKeyword(keyword: string, inner: unknown): unknown {
+/** A record whose keys are all required is an object with these properties. */
+function nameKeys(schema: JsonSchema): JsonSchema {
+  const { propertyNames, additionalProperties, ...rest } = schema;
+  const keys = (propertyNames as JsonSchema | undefined)?.enum as string[] | undefined;
+  if (!keys || keys.length !== rest.required?.length) return schema;
+  const value = additionalProperties as JsonSchema;
+  return { ...rest, properties: Object.fromEntries(keys.map((key) => [key, value])) };
+}
+
+function simplifyKeyword(keyword: string, inner: unknown, rename: Rename): unknown {
+  const simplify = (schema: JsonSchema) => simplifySchema(schema, rename);
   if (keyword === "properties")
     return Object.fromEntries(
-      Object.entries(inner as object).map(([name, one]) => [name, simplifySchema(one)]),
+      Object.entries(inner as object).map(([name, one]) => [name, simplify(one)]),
     );
-  if (Array.isArray(inner) && /^(any|all|one)Of$/.test(keyword)) return inner.map(simplifySchema);
+  if (Array.isArray(inner) && /^(any|all|one)Of$/.test(keyword)) return inner.map(simplify);
   const holdsSchema =
     keyword === "items" || keyword === "additionalProperties" || keyword === "propertyNames";
-  return holdsSchema && typeof inner === "object" ? simplifySchema(inner as JsonSchema) : inner;
+  return holdsSchema && typeof inner === "object" ? simplify(inner as JsonSchema) : inner;
 }
 
 /** `anyOf: [{type: "string"}, {type: "null"}]` is `type: ["string", "null"]`. */

@@ -1,43 +1,57 @@
 // Gives the schemas of request bodies and responses names in the components, so that generators
-// make one type of each: `CreateListRequest`, `ListEnvelope`.
+// make one type of each: `CreateListRequest`, `ContactPage`, `ListEnvelope`.
 import type { Operation } from "./document.ts";
-import { componentPrefix, type JsonSchema } from "./json-schemas.ts";
+import { type Components, componentPrefix, idOf, type JsonSchema } from "./json-schemas.ts";
 import type { MediaType } from "./response-objects.ts";
 
-type Components = Record<string, JsonSchema>;
-
-/** Replaces the inline schemas of the operation by references. */
+/** Replaces the inline schemas of the operation by references. Throws if a name is taken. */
 export function nameSchemas(
   { operationId, requestBody, responses }: Operation,
   components: Components,
 ): void {
   const base = operationId.charAt(0).toUpperCase() + operationId.slice(1);
-  const named = (id: string, schema: JsonSchema): JsonSchema => {
-    if (schema.$ref || !hasShape(schema)) return schema;
+  const refer = (id: string, schema: JsonSchema): JsonSchema => {
+    if (schema.$ref || !hasFields(schema)) return schema;
     const known = components[id];
     if (known && JSON.stringify(known) !== JSON.stringify(schema))
-      throw new Error(`${operationId} has two different schemas that would be named ${id}`);
+      throw new Error(`${operationId} has a schema that would be named ${id}, like another one`);
     components[id] = schema;
     return { $ref: componentPrefix + id };
   };
-  for (const [type, media] of Object.entries(requestBody?.content ?? {}))
-    media.schema = named(base + (suffixByType[type] ?? "Request"), media.schema);
-  const envelope = (media: MediaType) => {
+  const nameEnvelope = (media: MediaType) => {
     const { properties } = media.schema;
     if (!properties?.data) return;
-    properties.data = named(`${base}Result`, properties.data);
-    const id = properties.data.$ref?.replace(componentPrefix, "").replace(/Result$/, "");
-    media.schema = named(`${id ?? base}Envelope`, media.schema);
+    properties.data = refer(pageName(properties.data) ?? `${base}Result`, properties.data);
+    media.schema = refer(envelopeName(properties.data, base), media.schema);
   };
-  for (const answer of Object.values(responses))
-    if ("content" in answer) Object.values(answer.content ?? {}).forEach(envelope);
+  const content = requestBody?.content ?? {};
+  const json = content["application/json"]?.schema;
+  for (const [type, media] of Object.entries(content)) {
+    const isOther = json && JSON.stringify(json) !== JSON.stringify(media.schema);
+    media.schema = refer(base + (isOther ? suffixByType[type] : "Request"), media.schema);
+  }
+  for (const response of Object.values(responses))
+    if ("content" in response) Object.values(response.content ?? {}).forEach(nameEnvelope);
 }
 
 /** An object without known fields needs no name. */
-const hasShape = ({ properties = {}, anyOf, oneOf }: JsonSchema): boolean =>
+const hasFields = ({ properties = {}, anyOf, oneOf }: JsonSchema): boolean =>
   Object.keys(properties).length > 0 || Boolean(anyOf ?? oneOf);
 
-/** A body that is sent in several types can have a schema for each. */
+/** `ContactPage` for a page of contacts. */
+function pageName({ properties = {} }: JsonSchema): string | undefined {
+  const { pagination, ...others } = properties;
+  const [items, more] = Object.values(others);
+  const item = pagination && !more ? idOf(items?.items) : undefined;
+  return item && `${item}Page`;
+}
+
+function envelopeName(data: JsonSchema, base: string): string {
+  if (data.type === "null") return "EmptyEnvelope";
+  return `${idOf(data)?.replace(/Result$/, "") ?? base}Envelope`;
+}
+
+/** A body can have another schema as a form than as JSON. */
 const suffixByType: Record<string, string> = {
   "application/x-www-form-urlencoded": "Form",
   "multipart/form-data": "Upload",

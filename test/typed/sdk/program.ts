@@ -10,7 +10,7 @@ import {
   type PennymailError,
   type ReportedContact,
   type Send,
-  type SendEmailInput,
+  type SendEmailRequest,
   type WebhookEvent,
 } from "pennymail";
 
@@ -35,7 +35,7 @@ export const exact: [
     Contact
   >,
   Equals<Result<Api["contacts"]["export"]>, string | Export>,
-  Equals<Arguments<Api["send"]>[0], SendEmailInput>,
+  Equals<Arguments<Api["send"]>[0], SendEmailRequest>,
   Equals<Arguments<Api["contacts"]["removeTag"]>[1], number>,
   Equals<Send["campaignId"], number | null>,
   Equals<PennymailError["code"], ErrorCode>,

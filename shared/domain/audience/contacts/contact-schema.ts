@@ -44,7 +44,13 @@ const fields = {
   ),
 };
 
-const Named = z.object({ id: z.int(), name: z.string() });
+/** A record that another one names, such as a tag of a contact. */
+export const NamedRecord = z.object({ id: z.int(), name: z.string() }).meta({ id: "NamedRecord" });
+
+/** A contact for which a request failed. */
+export const FailedContact = z
+  .object({ contactId: z.int(), error: z.string() })
+  .meta({ id: "FailedContact" });
 
 export const Contact = z
   .object({
@@ -62,8 +68,8 @@ export const Contact = z
         "`subscribed`: receives marketing email. `unsubscribed` and `pending` (not confirmed " +
           "yet): receives none. `suppressed`: the email address is on the suppression list.",
       ),
-    tags: z.array(Named).describe("Tags of the contact, lowest id first."),
-    lists: z.array(Named).describe("Lists that the contact is on, lowest id first."),
+    tags: z.array(NamedRecord).describe("Tags of the contact, lowest id first."),
+    lists: z.array(NamedRecord).describe("Lists that the contact is on, lowest id first."),
     score: z
       .number()
       .describe(

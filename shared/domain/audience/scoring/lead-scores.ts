@@ -16,7 +16,7 @@ import { singleLineText } from "../../../kernel/email-fields.ts";
 import { positionOf, positionParts } from "../../../kernel/paging.ts";
 import { retryOnConflict } from "../../../kernel/retry-on-conflict.ts";
 import { keys, ranges, sha256 } from "../../../keys.ts";
-import type { ContactItem } from "../contacts/contact-schema.ts";
+import { type ContactItem, NamedRecord } from "../contacts/contact-schema.ts";
 import { bumpVersion, unchangedCondition } from "../contacts/contact-writes.ts";
 import * as contacts from "../contacts/contacts.ts";
 import { contactReactions, noReaction } from "../contacts/reactions.ts";
@@ -40,10 +40,9 @@ export const ScoreEntry = z
   .object({
     delta: z.int().describe("Points added. Negative if points were subtracted."),
     reason: z.string().nullable().describe("Reason given with a manual change, or `null`."),
-    rule: z
-      .object({ id: z.int(), name: z.string() })
-      .nullable()
-      .describe("Scoring rule that gave the points. `null` for a manual change."),
+    rule: NamedRecord.nullable().describe(
+      "Scoring rule that gave the points. `null` for a manual change.",
+    ),
     createdAt: z.string(),
   })
   .meta({ id: "ScoreEntry" });

@@ -38,7 +38,8 @@ export const ScoringMatch = z
       "For `email_open`, `email_click`, `unsubscribe` and `bounce`: campaign of the email.",
     ),
   })
-  .partial();
+  .partial()
+  .meta({ id: "ScoringMatch" });
 export type ScoringMatch = z.output<typeof ScoringMatch>;
 
 const matchFieldsByTrigger: Record<ScoringTrigger, (keyof ScoringMatch)[]> = {

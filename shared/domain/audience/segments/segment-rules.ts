@@ -123,7 +123,7 @@ const createRulesInput = (fields: FieldLookup, normalize = (given: unknown) => g
         context.addIssue({ code: "custom", path, message, input: given });
       return wrong.length ? z.NEVER : rules;
     })
-    .meta({ documentedAs: z.object({}).meta({ $ref: "#/components/schemas/SegmentRules" }) });
+    .meta({ documentedAs: z.object({}).meta({ $ref: "#/$defs/SegmentRules" }) });
 
 export const SegmentRulesInput = createRulesInput((name) =>
   isStepField(name) ? undefined : parseField(name),

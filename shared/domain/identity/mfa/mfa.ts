@@ -38,7 +38,9 @@ import * as totp from "./totp.ts";
 /** Six digits from the app or a mail, or a recovery code. Spaces and hyphens are ignored. */
 export const MfaCode = z.string().min(1).max(30);
 
-const Factor = z.object({ enabled: z.boolean(), enabledAt: z.string().nullable() });
+const Factor = z
+  .object({ enabled: z.boolean(), enabledAt: z.string().nullable() })
+  .meta({ id: "SecondFactor" });
 export const MfaStatus = z.object({
   totp: Factor.describe("Authenticator app."),
   emailOtp: Factor.describe("Login codes by email."),
@@ -167,7 +169,8 @@ export const MfaProof = z
   .refine(({ code, password }) => (code === undefined) !== (password === undefined), {
     path: ["code"],
     message: "exactly one of code and password is required",
-  });
+  })
+  .meta({ id: "MfaProof" });
 export type MfaProof = z.output<typeof MfaProof>;
 
 export const disableTotp = (caller: Caller, proof: MfaProof) =>

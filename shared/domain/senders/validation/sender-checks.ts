@@ -15,6 +15,56 @@ import { checkSpf, type SpfCheck } from "./spf.ts";
 const Verdict = z.enum(["trusted", "caution", "dangerous", "unknown"]);
 const Alignment = z.enum(["relaxed", "strict"]).nullable();
 
+const KnownSender = z
+  .object({
+    name: z.string(),
+    kind: z
+      .enum(["company", "mailbox"])
+      .describe("`mailbox`: a provider where anyone can get an address."),
+  })
+  .meta({ id: "KnownSender" });
+const SenderChecks = z
+  .object({
+    syntax: Check,
+    knownSender: Check.describe(
+      "`unknown`: not in the list of known senders, which says nothing against it.",
+    ),
+    lookalike: Check.extend({ resembles: z.string().nullable() }).describe(
+      "Similar letters, misspellings, borrowed names and mixed alphabets.",
+    ),
+    spf: Check.extend({
+      record: z.string().nullable(),
+      lookups: z
+        .int()
+        .nullable()
+        .describe(
+          "DNS lookups that the record needs; receivers give up after 10. `null` if the " +
+            "record was not followed.",
+        ),
+    }),
+    dmarc: Check.extend({
+      record: z.string().nullable(),
+      domain: z
+        .string()
+        .nullable()
+        .describe("Domain that has the record: the domain itself or its organizational domain."),
+      policy: z
+        .enum(["none", "quarantine", "reject"])
+        .nullable()
+        .describe("Policy that applies to this domain."),
+      dkimAlignment: Alignment,
+      spfAlignment: Alignment,
+    }),
+    domainAge: Check.extend({
+      registeredAt: z.string().nullable(),
+      ageDays: z
+        .int()
+        .nullable()
+        .describe("Age of the domain in days. Below 30 fails, below 180 warns."),
+    }),
+  })
+  .meta({ id: "SenderChecks" });
+
 export const SenderCheck = z
   .object({
     email: z.string().describe("Email address as given."),
@@ -27,54 +77,8 @@ export const SenderCheck = z
         "or fails. `dangerous`: not an address that sends, or it imitates another sender. " +
         "`unknown`: too few checks could be made.",
     ),
-    sender: z
-      .object({
-        name: z.string(),
-        kind: z
-          .enum(["company", "mailbox"])
-          .describe("`mailbox`: a provider where anyone can get an address."),
-      })
-      .nullable()
-      .describe("Owner of the domain, if it is a known sender."),
-    checks: z.object({
-      syntax: Check,
-      knownSender: Check.describe(
-        "`unknown`: not in the list of known senders, which says nothing against it.",
-      ),
-      lookalike: Check.extend({ resembles: z.string().nullable() }).describe(
-        "Similar letters, misspellings, borrowed names and mixed alphabets.",
-      ),
-      spf: Check.extend({
-        record: z.string().nullable(),
-        lookups: z
-          .int()
-          .nullable()
-          .describe(
-            "DNS lookups that the record needs; receivers give up after 10. `null` if the " +
-              "record was not followed.",
-          ),
-      }),
-      dmarc: Check.extend({
-        record: z.string().nullable(),
-        domain: z
-          .string()
-          .nullable()
-          .describe("Domain that has the record: the domain itself or its organizational domain."),
-        policy: z
-          .enum(["none", "quarantine", "reject"])
-          .nullable()
-          .describe("Policy that applies to this domain."),
-        dkimAlignment: Alignment,
-        spfAlignment: Alignment,
-      }),
-      domainAge: Check.extend({
-        registeredAt: z.string().nullable(),
-        ageDays: z
-          .int()
-          .nullable()
-          .describe("Age of the domain in days. Below 30 fails, below 180 warns."),
-      }),
-    }),
+    sender: KnownSender.nullable().describe("Owner of the domain, if it is a known sender."),
+    checks: SenderChecks,
   })
   .meta({ id: "SenderCheck" });
 export type SenderCheck = z.output<typeof SenderCheck>;

@@ -12,6 +12,21 @@ import { suggestDomain } from "./typos.ts";
 
 const Verdict = z.enum(["valid", "risky", "invalid", "unknown"]);
 
+const ValidationChecks = z
+  .object({
+    syntax: Check.describe(
+      "RFC 5321 and RFC 6531. `warn`: well formed, and accepted by hardly any server.",
+    ),
+    mx: Check.describe(
+      "MX records, else the address record of the domain. `fail` for a null MX (RFC 7505). " +
+        "`unknown`: DNS did not answer.",
+    ),
+    disposable: Check.describe("`fail`: the domain offers disposable mailboxes."),
+    role: Check.describe("`warn`: the address belongs to a role, such as info@, not to a person."),
+    typo: Check.describe("`warn`: the domain looks like a typo of a well-known one."),
+  })
+  .meta({ id: "ValidationChecks" });
+
 export const Validation = z
   .object({
     email: z.string().describe("Email address as given."),
@@ -30,20 +45,7 @@ export const Validation = z
       .string()
       .nullable()
       .describe("Corrected email address for a likely typo, or `null`."),
-    checks: z.object({
-      syntax: Check.describe(
-        "RFC 5321 and RFC 6531. `warn`: well formed, and accepted by hardly any server.",
-      ),
-      mx: Check.describe(
-        "MX records, else the address record of the domain. `fail` for a null MX (RFC 7505). " +
-          "`unknown`: DNS did not answer.",
-      ),
-      disposable: Check.describe("`fail`: the domain offers disposable mailboxes."),
-      role: Check.describe(
-        "`warn`: the address belongs to a role, such as info@, not to a person.",
-      ),
-      typo: Check.describe("`warn`: the domain looks like a typo of a well-known one."),
-    }),
+    checks: ValidationChecks,
   })
   .meta({ id: "Validation" });
 export type Validation = z.output<typeof Validation>;

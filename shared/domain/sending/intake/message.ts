@@ -88,7 +88,8 @@ export const AttachmentInput = z
   .refine(
     ({ content, uploadId }) => (content === undefined) !== (uploadId === undefined),
     "exactly one of content and uploadId is required",
-  );
+  )
+  .meta({ id: "Attachment" });
 export type AttachmentInput = z.output<typeof AttachmentInput>;
 
 const MessageFields = z.object({
