@@ -1,7 +1,7 @@
 // Writes the types of the SDK: the named schemas of the OpenAPI document, the input and output of
 // each operation, and the methods of each group.
 import type { OpenApiDocument, Parameter } from "../../shared/http/openapi/document.ts";
-import type { JsonSchema } from "../../shared/http/openapi/json-schemas.ts";
+import type { Components, JsonSchema } from "../../shared/http/openapi/json-schemas.ts";
 import type { SdkOperation } from "./operations.ts";
 import { comment, declareType, typeOf } from "./schema-types.ts";
 
@@ -16,7 +16,8 @@ export function writeApiTypes({ components }: OpenApiDocument, operations: SdkOp
     declarations.set(name, text);
     return name;
   };
-  for (const [name, schema] of Object.entries(components.schemas)) declare(name, schema);
+  for (const name of usedNames(components.schemas, operations))
+    declare(name, components.schemas[name]!);
   const groups = [...Map.groupBy(operations, ({ group }) => group)].map(([group, members]) => ({
     group,
     typeName: `${pascalCase(group)}Methods`,
@@ -36,6 +37,20 @@ export function writeApiTypes({ components }: OpenApiDocument, operations: SdkOp
     "/** The methods of the client by group. */",
     `export interface Api {\n${apiMembers.join("\n")}\n}`,
   ].join("\n\n");
+}
+
+/** Names of the schemas that the types refer to, in the order of the document. */
+function usedNames(schemas: Components, operations: SdkOperation[]): string[] {
+  const used = new Set<string>();
+  const addReferences = (value: unknown) => {
+    for (const [, name = ""] of JSON.stringify(value).matchAll(/"#\/components\/schemas\/(\w+)"/g))
+      if (!used.has(name)) {
+        used.add(name);
+        addReferences(schemas[name]);
+      }
+  };
+  addReferences(operations);
+  return Object.keys(schemas).filter((name) => used.has(name));
 }
 
 /** Codes of errors without a response of the service. */

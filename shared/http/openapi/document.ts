@@ -5,7 +5,12 @@ import { resources, singular } from "../resources.ts";
 import type { RateLimit, Route } from "../route.ts";
 import { addExamples } from "./examples.ts";
 import { readGuides } from "./guides.ts";
-import { createSchemaCollector, type JsonSchema, type ToJsonSchema } from "./json-schemas.ts";
+import {
+  type Components,
+  createSchemaCollector,
+  type JsonSchema,
+  type ToJsonSchema,
+} from "./json-schemas.ts";
 import { nameSchemas } from "./named-schemas.ts";
 import {
   acceptsIdempotencyKey,
@@ -86,7 +91,7 @@ export function createOpenApiDocument(groups: RouteGroup[]) {
           description: "Session cookie, set by sign-up and login. Expires after 7 days.",
         },
       },
-      schemas: { ...components, Problem: problem },
+      schemas: { ...components, Problem: problem } as Components,
       parameters: { IdempotencyKey: idempotencyKeyParameter },
       headers: headerObjects,
       responses: commonErrorResponses(),
