@@ -19,7 +19,7 @@ import {
 } from "./periods.ts";
 
 const day = (what: string) => z.string().describe(`${what}, such as \`2026-11-21\`.`);
-export const dateRangeFields = { from: day("First day"), to: day("Last day") };
+const dateRangeFields = { from: day("First day"), to: day("Last day") };
 export const periodQueryFields = {
   period: PeriodSchema,
   siteId: QueryId.optional().describe(
