@@ -1,10 +1,5 @@
 import * as z from "zod";
 import * as checkouts from "../../shared/domain/billing/checkout.ts";
-import {
-  CreditPackage,
-  creditPackageIds,
-  creditPackages,
-} from "../../shared/domain/billing/credit-packages.ts";
 import * as changes from "../../shared/domain/billing/plan-changes.ts";
 import * as notices from "../../shared/domain/billing/stripe-webhook.ts";
 import * as subscriptions from "../../shared/domain/billing/subscriptions.ts";
@@ -154,9 +149,12 @@ export const billing = routeGroup("billing", [
   route("GET /billing/credits", "List credit packages", {
     operationId: "listCreditPackages",
     description: "Returns the packages to buy and the current balance.",
-    returns: z.object({ packages: z.array(CreditPackage), balance: reports.CreditBalance }),
+    returns: z.object({
+      packages: z.array(checkouts.CreditPackage),
+      balance: reports.CreditBalance,
+    }),
     handle: async ({ caller }) => ({
-      packages: creditPackages,
+      packages: checkouts.creditPackages,
       balance: (await reports.getUsage(caller.orgId)).balance,
     }),
   }),
@@ -167,8 +165,8 @@ export const billing = routeGroup("billing", [
       "confirms the payment.",
     auth: "session",
     body: z
-      .object({ packageId: z.enum(creditPackageIds), returnUrl: checkouts.ReturnUrl })
-      .meta({ examples: [{ packageId: creditPackageIds[0] }] }),
+      .object({ packageId: z.enum(checkouts.creditPackageIds), returnUrl: checkouts.ReturnUrl })
+      .meta({ examples: [{ packageId: checkouts.creditPackageIds[0] }] }),
     status: 201,
     returns: checkouts.CheckoutPage,
     errors: stripeErrors,

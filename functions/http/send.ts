@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { findDetail, SendDetail } from "../../shared/domain/delivery-events/send-detail.ts";
+import { findDetail, SendDetail } from "../../shared/domain/delivery-events/send-history.ts";
 import * as batches from "../../shared/domain/sending/intake/accept-batch.ts";
 import { acceptSingle } from "../../shared/domain/sending/intake/accept-single.ts";
 import * as attachments from "../../shared/domain/sending/intake/attachments.ts";

@@ -8,9 +8,9 @@ import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2 } from "
 import { now } from "../../shared/clock.ts";
 import { type Credentials, cookiesOf } from "../../shared/http/authenticate.ts";
 import { gatewayRoutes } from "../../shared/http/gateway-routes.ts";
-import { compareSpecificity, pathParser } from "../../shared/http/paths.ts";
 import { maxBytes } from "../../shared/http/request-body.ts";
 import type { Route } from "../../shared/http/route.ts";
+import { compareSpecificity, pathParser } from "../../shared/http/route-matching.ts";
 import { clientAddress } from "./production.ts";
 
 export type GatewayHandler = (

@@ -9,13 +9,14 @@ import { missing, Problem, unavailable } from "../errors.ts";
 import * as log from "../kernel/log.ts";
 import { admit, countUnrouted } from "./admission.ts";
 import { authenticate, authorize, cookiesOf } from "./authenticate.ts";
-import { allowMethods, allowOrigin } from "./cors.ts";
 import { cursorsFor, hasCursor, withSealedCursor } from "./cursors.ts";
 import { runOnce } from "./idempotency.ts";
 import { limitAddress } from "./rate-limit.ts";
 import { checkBodySize, checkEncoding, jsonBody } from "./request-body.ts";
 import {
   allowed,
+  allowMethods,
+  allowOrigin,
   createReply,
   errorResponse,
   jsonResponse,

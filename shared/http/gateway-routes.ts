@@ -2,8 +2,9 @@
 // for all its endpoints:
 // /api/v1/contacts and /api/v1/contacts/{proxy+}. The function finds the endpoint in its route
 // table. The local gateway uses the same list.
-import { hasTextParameter, pathParser } from "./paths.ts";
+
 import { basePath, type Route } from "./route.ts";
+import { hasTextParameter, pathParser } from "./route-matching.ts";
 
 export interface GatewayRoute {
   /** In API Gateway's syntax. Matches any method. */

@@ -1,7 +1,7 @@
 import type { APIGatewayProxyStructuredResultV2 } from "aws-lambda";
 import { config } from "../config.ts";
 import { Problem, type ProblemKind } from "../errors.ts";
-import type { ApiReply } from "./route.ts";
+import type { ApiReply, ApiRequest } from "./route.ts";
 
 const statusByKind: Record<ProblemKind, number> = {
   invalid: 400,
@@ -142,3 +142,37 @@ const retryAfterHeader = (problem: Problem | undefined): Record<string, string> 
   problem?.bodyFields.retryAfter === undefined
     ? {}
     : { "retry-after": String(problem.bodyFields.retryAfter) };
+
+// CORS (fetch.spec.whatwg.org): routes with `cors` are open to every origin, all others to the
+// setting ALLOWED_ORIGINS.
+
+/** Response headers that a script may read, in addition to those that are always readable. */
+const exposedHeaders =
+  "x-request-id, x-ratelimit-limit, x-ratelimit-remaining, x-ratelimit-reset, retry-after, " +
+  "idempotent-replayed";
+
+/** Lets pages of this origin read the response, including errors. */
+export function allowOrigin(
+  { origin }: ApiRequest["headers"],
+  { headers }: ApiReply,
+  isOpen: boolean,
+): void {
+  if (isOpen) headers["access-control-allow-origin"] = "*";
+  else if (origin && config.allowedOrigins.includes(origin))
+    Object.assign(headers, {
+      "access-control-allow-origin": origin,
+      "access-control-allow-credentials": "true",
+      "access-control-expose-headers": exposedHeaders,
+      vary: "Origin",
+    });
+}
+
+/** Adds the headers of a preflight response, if `allowOrigin` allowed the origin. */
+export function allowMethods({ headers }: ApiReply, methods: string[]): void {
+  if (!headers["access-control-allow-origin"]) return;
+  Object.assign(headers, {
+    "access-control-allow-methods": methods.join(", "),
+    "access-control-allow-headers": "authorization, content-type, idempotency-key",
+    "access-control-max-age": "600",
+  });
+}

@@ -12,7 +12,6 @@ import {
 import * as blobs from "../../shared/adapters/s3/objects.ts";
 import { now, sleep } from "../../shared/clock.ts";
 import * as contacts from "../../shared/domain/audience/contacts/contacts.ts";
-import { findDetail, SendDetail } from "../../shared/domain/delivery-events/send-detail.ts";
 import * as history from "../../shared/domain/delivery-events/send-history.ts";
 import * as sites from "../../shared/domain/identity/sites.ts";
 import { erase, erasedEmail } from "../../shared/domain/privacy/erasure.ts";
@@ -148,7 +147,7 @@ async function readAnswers(
   const newestFirst = (a: { id: number }, b: { id: number }) => b.id - a.id;
   return {
     details: await Promise.all(
-      ids.map(async (id) => SendDetail.parse(await findDetail(caller, id))),
+      ids.map(async (id) => history.SendDetail.parse(await history.findDetail(caller, id))),
     ),
     all: await list({ siteId }),
     batch: await list({ batchId }),
@@ -157,7 +156,7 @@ async function readAnswers(
     byContact: await Promise.all(contactIds.map((contactId) => list({ contactId }))),
     people: personalData.map((person) => ({
       ...PersonalData.parse(person),
-      sends: person.sends.toSorted(newestFirst).map((send) => SendDetail.parse(send)),
+      sends: person.sends.toSorted(newestFirst).map((send) => history.SendDetail.parse(send)),
     })),
     counted: await sources.getSourceTotals(caller.orgId, campaign),
     events: (await history.listEvents(caller, { limit: 100 }, { siteId })).events.length,
@@ -255,7 +254,7 @@ test("events of accepted sends are counted once after a crash at any step", asyn
     expect(all).toMatchObject({ accepted: 5, queued: 0, sending: 0, sent: 3 });
     expect(all).toMatchObject({ delivered: 1, failed: 1, uncertain: 0 });
     expect(all.events).toMatchObject({ uniqueOpened: 1, bouncedSoft: 1 });
-    const statuses = await Promise.all(ids.map((id) => findDetail(from.caller, id)));
+    const statuses = await Promise.all(ids.map((id) => history.findDetail(from.caller, id)));
     expect(statuses.map(({ status }) => status)).toEqual([
       "delivered",
       "failed",
@@ -283,13 +282,15 @@ test("an erased contact stays erased, whenever an event of its mail arrives", as
       ]);
       await pause(() => applyMessages(message));
       await erasing().catch((error) => expect(error.kind).toBe("missing"));
-      expect(await findDetail(caller, ids[0]!)).toMatchObject({
+      expect(await history.findDetail(caller, ids[0]!)).toMatchObject({
         toEmail: erasedEmail,
         contactId: null,
         status: "delivered",
         sentAt: expect.any(String),
       });
-      expect(await findDetail(caller, ids[1]!)).toMatchObject({ toEmail: recipients[1]!.email });
+      expect(await history.findDetail(caller, ids[1]!)).toMatchObject({
+        toEmail: recipients[1]!.email,
+      });
       const chunk = await chunks.getChunk(caller.orgId, blockOf(ids[0]!), 0);
       expect(JSON.stringify(chunk)).not.toContain(recipients[0]!.email);
     },
@@ -305,13 +306,16 @@ test("an erasure that is repeated after a crash at any step leaves no address in
     const { id, email } = recipients[0]!;
     await kill(() => erase(caller, id));
     await erase(caller, id).catch((error) => expect(error.kind).toBe("missing"));
-    const erasedSend = await findDetail(caller, ids[0]!);
+    const erasedSend = await history.findDetail(caller, ids[0]!);
     expect(erasedSend).toMatchObject({ toEmail: erasedEmail, contactId: null, status: "sent" });
     const block = await queryAll(ranges.blockItems(caller.orgId, blockOf(ids[0]!)));
     const chunk = await chunks.getChunk(caller.orgId, blockOf(ids[0]!), 0);
     for (const item of [erasedSend, block, chunk])
       expect(JSON.stringify(item)).not.toContain(email);
-    expect(await findDetail(caller, ids[1]!)).toMatchObject({ status: "sent", error: null });
+    expect(await history.findDetail(caller, ids[1]!)).toMatchObject({
+      status: "sent",
+      error: null,
+    });
   });
   await from.provider.stop();
 });
@@ -340,7 +344,7 @@ test("a chunk that is erased while its hand-over begins does not expire", async 
       const chunk = await chunks.getChunk(orgId, blockOf(ids[0]!), 0);
       const [, ...otherEmails] = recipients.map(({ email }) => email);
       expect(chunk!.lines.map(({ to }) => to)).toEqual([erasedEmail, ...otherEmails]);
-      expect(await findDetail(caller, ids[1]!)).toMatchObject({ status: "sent" });
+      expect(await history.findDetail(caller, ids[1]!)).toMatchObject({ status: "sent" });
     },
   );
   await from.provider.stop();
@@ -369,7 +373,7 @@ test("mail whose content expired while its campaign was paused is cancelled, and
   await mailroom.runWorkers();
   const { all } = await sources.getSourceTotals(orgId, source);
   expect(all).toMatchObject({ accepted: 6, sent: 3, cancelled: 3, queued: 0, sending: 0 });
-  const found = await Promise.all(ids.map((id) => findDetail(caller, id)));
+  const found = await Promise.all(ids.map((id) => history.findDetail(caller, id)));
   const [sent, cancelled] = [Array(3).fill("sent"), Array(3).fill("cancelled")];
   expect(found.map(({ status }) => status)).toEqual([...sent, ...cancelled]);
   await provider.stop();

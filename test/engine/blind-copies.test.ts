@@ -5,7 +5,7 @@ import { now } from "../../shared/clock.ts";
 import * as contacts from "../../shared/domain/audience/contacts/contacts.ts";
 import * as suppressions from "../../shared/domain/audience/suppressions/suppressions.ts";
 import { isAboutBlindCopy } from "../../shared/domain/delivery-events/blind-copies.ts";
-import { findDetail } from "../../shared/domain/delivery-events/send-detail.ts";
+import { findDetail } from "../../shared/domain/delivery-events/send-history.ts";
 import * as sites from "../../shared/domain/identity/sites.ts";
 import * as sendingConfigs from "../../shared/domain/senders/sending-configs.ts";
 import * as lanes from "../../shared/domain/sending/bulk/lanes.ts";

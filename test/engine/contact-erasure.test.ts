@@ -9,7 +9,7 @@ import * as scores from "../../shared/domain/audience/scoring/lead-scores.ts";
 import * as suppressionPages from "../../shared/domain/audience/suppressions/suppression-pages.ts";
 import * as suppressions from "../../shared/domain/audience/suppressions/suppressions.ts";
 import * as activities from "../../shared/domain/audience/tracking/activities.ts";
-import { findDetail } from "../../shared/domain/delivery-events/send-detail.ts";
+import { findDetail } from "../../shared/domain/delivery-events/send-history.ts";
 import { erase, erasedEmail } from "../../shared/domain/privacy/erasure.ts";
 import { getPersonalData } from "../../shared/domain/privacy/personal-data.ts";
 import * as chunks from "../../shared/domain/sending/bulk/chunks.ts";

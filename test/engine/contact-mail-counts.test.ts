@@ -12,7 +12,7 @@ import * as groups from "../../shared/domain/audience/groups/groups.ts";
 import * as segments from "../../shared/domain/audience/segments/segments.ts";
 import * as actions from "../../shared/domain/campaigns/campaign-actions.ts";
 import * as previews from "../../shared/domain/campaigns/campaign-preview.ts";
-import { findDetail } from "../../shared/domain/delivery-events/send-detail.ts";
+import { findDetail } from "../../shared/domain/delivery-events/send-history.ts";
 import * as sites from "../../shared/domain/identity/sites.ts";
 import { getPersonalData } from "../../shared/domain/privacy/personal-data.ts";
 import { emailShards, keys, ranges } from "../../shared/keys.ts";

@@ -8,7 +8,6 @@ import {
 import { get, remove, write } from "../../shared/adapters/dynamodb/table.ts";
 import * as suppressions from "../../shared/domain/audience/suppressions/suppressions.ts";
 import { applyBatch } from "../../shared/domain/delivery-events/apply-events.ts";
-import { findDetail } from "../../shared/domain/delivery-events/send-detail.ts";
 import * as history from "../../shared/domain/delivery-events/send-history.ts";
 import { keys } from "../../shared/keys.ts";
 import type { QueuedEvent } from "../../shared/queues.ts";
@@ -48,7 +47,7 @@ async function createMailWithManyEvents(): Promise<SentMails & { id: number }> {
 const createOpens = (id: number, from: number, n: number) =>
   Array.from({ length: n }, (_, i) => createEvent(id, "open", from + i));
 const readEvents = async ({ caller, sendIds }: SentMails) =>
-  (await findDetail(caller, sendIds[0]!)).events;
+  (await history.findDetail(caller, sendIds[0]!)).events;
 
 /**
  * A worker fails if another one has abandoned its run, and the queue delivers its messages again.
@@ -249,7 +248,7 @@ describe("an event", () => {
     const { caller, orgId, siteId, sendIds } = await createSentMails(1);
     await applyMessages(await createEventMessage(orgId, [createEvent(sendIds[0]!, "click", 5)]));
     expect((await readDayCounters(orgId, siteId)).day).toMatchObject({ uniqueClicked: 1 });
-    const { events, clickedAt } = await findDetail(caller, sendIds[0]!);
+    const { events, clickedAt } = await history.findDetail(caller, sendIds[0]!);
     expect(clickedAt).toBe(timeAfterStart(5));
     expect(events).toMatchObject([{ type: "click", automated: false }]);
   });

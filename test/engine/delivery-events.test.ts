@@ -4,7 +4,6 @@ import * as clock from "../../shared/clock.ts";
 import { NewContact } from "../../shared/domain/audience/contacts/contact-schema.ts";
 import * as contacts from "../../shared/domain/audience/contacts/contacts.ts";
 import * as suppressions from "../../shared/domain/audience/suppressions/suppressions.ts";
-import { findDetail } from "../../shared/domain/delivery-events/send-detail.ts";
 import * as history from "../../shared/domain/delivery-events/send-history.ts";
 import { machineClickSeconds } from "../../shared/domain/delivery-events/send-outcome.ts";
 import * as ids from "../../shared/ids.ts";
@@ -62,7 +61,7 @@ describe("a run of events", () => {
     expect(day).toMatchObject({ "g.5.delivered": 2, "g.5.opened": 2 });
     expect(byDomain.reduce((sum, { delivered = 0 }) => sum + delivered, 0)).toBe(2);
     expect(totals).toMatchObject({ all: 8, open: 2, delivered: 2 });
-    const detail = await findDetail(caller, sendIds[0]!);
+    const detail = await history.findDetail(caller, sendIds[0]!);
     expect(detail).toMatchObject({
       status: "delivered",
       deliveredAt: timeAfterStart(1),
@@ -70,11 +69,11 @@ describe("a run of events", () => {
       clickedAt: timeAfterStart(61),
     });
     for (const id of [sendIds[0]!, sendIds[2]!]) {
-      const { createdAt, updatedAt, sentAt } = await findDetail(caller, id);
+      const { createdAt, updatedAt, sentAt } = await history.findDetail(caller, id);
       expect(updatedAt > (sentAt ?? createdAt)).toBe(true);
     }
     expect(detail.events.map(({ type }) => type)).toEqual(["delivered", "open", "open", "click"]);
-    expect(await findDetail(caller, sendIds[2]!)).toMatchObject({
+    expect(await history.findDetail(caller, sendIds[2]!)).toMatchObject({
       status: "failed",
       error: "550",
     });
@@ -92,7 +91,7 @@ describe("a run of events", () => {
     for (const events of createStory(sendIds))
       await applyMessages(await createEventMessage(orgId, events));
     const { totals } = await readDayCounters(orgId, siteId);
-    const detail = await findDetail(caller, sendIds[0]!);
+    const detail = await history.findDetail(caller, sendIds[0]!);
     expect(detail).toMatchObject({ status: "delivered", openedAt: timeAfterStart(30) });
     const { events } = await history.listEvents(caller, { limit: 50 }, {});
     expect(events.map(({ sendId }) => sendId)).not.toContain(sendIds[0]);
@@ -151,7 +150,7 @@ describe("an event", () => {
     await applyMessages(
       await createEventMessage(thief.orgId, [createEvent(victim.sendIds[0]!, "bounce", 1)]),
     );
-    expect(await findDetail(victim.caller, victim.sendIds[0]!)).toMatchObject({
+    expect(await history.findDetail(victim.caller, victim.sendIds[0]!)).toMatchObject({
       status: "sent",
       events: [],
     });
@@ -175,7 +174,7 @@ describe("an event", () => {
       attempt: 1,
       body: { orgId, provider: "postmark", events: [parked!.event] },
     });
-    expect(await findDetail(caller, late)).toMatchObject({ status: "delivered" });
+    expect(await history.findDetail(caller, late)).toMatchObject({ status: "delivered" });
     expect((await readDayCounters(orgId, siteId)).day).toMatchObject({ delivered: 1 });
     expect(await get(keys.unmatchedEvent(orgId, early.body.events[0]!.id))).toBeUndefined();
   });
@@ -219,7 +218,7 @@ describe("an event", () => {
       });
       await applyMessages(await createEventMessage(orgId, events));
     }
-    expect((await findDetail(caller, sendId)).events).toHaveLength(1);
+    expect((await history.findDetail(caller, sendId)).events).toHaveLength(1);
     expect((await readDayCounters(orgId, siteId)).totals).toMatchObject({ all: 1, delivered: 1 });
   });
 
@@ -271,7 +270,7 @@ describe("an event", () => {
       clicked: 1,
       clickedByMachine: 1,
     });
-    const detail = await findDetail(caller, id);
+    const detail = await history.findDetail(caller, id);
     expect(detail.clickedAt).toBeNull();
     expect(detail.events.map(({ automated }) => automated)).toEqual([false, true, true, false]);
   });

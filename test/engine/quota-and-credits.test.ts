@@ -5,7 +5,7 @@ import * as clock from "../../shared/clock.ts";
 import * as suppressions from "../../shared/domain/audience/suppressions/suppressions.ts";
 import * as credits from "../../shared/domain/billing/credits.ts";
 import * as allowance from "../../shared/domain/billing/quota.ts";
-import { findDetail } from "../../shared/domain/delivery-events/send-detail.ts";
+import { findDetail } from "../../shared/domain/delivery-events/send-history.ts";
 import * as sends from "../../shared/domain/sending/sends.ts";
 import { keys, ranges } from "../../shared/keys.ts";
 import { mailPriceInMillicents, plans } from "../../shared/plans.ts";

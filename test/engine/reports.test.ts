@@ -15,7 +15,7 @@ import * as suppressions from "../../shared/domain/audience/suppressions/suppres
 import type { EnrollmentItem } from "../../shared/domain/automation/enrollment-schema.ts";
 import * as sequenceRecords from "../../shared/domain/automation/sequence-schema.ts";
 import * as sequences from "../../shared/domain/automation/sequences.ts";
-import { findDetail } from "../../shared/domain/delivery-events/send-detail.ts";
+import { findDetail } from "../../shared/domain/delivery-events/send-history.ts";
 import * as organizations from "../../shared/domain/identity/organizations.ts";
 import * as sites from "../../shared/domain/identity/sites.ts";
 import * as sendingConfigs from "../../shared/domain/senders/sending-configs.ts";

@@ -10,7 +10,7 @@ import { get } from "../../shared/adapters/dynamodb/table.ts";
 import * as clock from "../../shared/clock.ts";
 import * as sequences from "../../shared/domain/automation/sequences.ts";
 import * as state from "../../shared/domain/campaigns/campaign-actions.ts";
-import { findDetail } from "../../shared/domain/delivery-events/send-detail.ts";
+import { findDetail } from "../../shared/domain/delivery-events/send-history.ts";
 import { splitIntoBatches } from "../../shared/kernel/parallel.ts";
 import { keys } from "../../shared/keys.ts";
 import {

@@ -5,7 +5,7 @@ import { send as sendGroup } from "../../functions/http/send.ts";
 import { DynamoDbClient } from "../../shared/adapters/dynamodb/client.ts";
 import { query } from "../../shared/adapters/dynamodb/table.ts";
 import * as clock from "../../shared/clock.ts";
-import { findDetail } from "../../shared/domain/delivery-events/send-detail.ts";
+import { findDetail } from "../../shared/domain/delivery-events/send-history.ts";
 import * as due from "../../shared/domain/due-work.ts";
 import { installDirectHandOver } from "../../shared/domain/sending/intake/direct-hand-over.ts";
 import * as singles from "../../shared/domain/sending/single-sends.ts";

@@ -4,7 +4,7 @@ import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vi
 import { TransactWriteCommand } from "../../shared/adapters/dynamodb/commands.ts";
 import { get, put, query, write } from "../../shared/adapters/dynamodb/table.ts";
 import * as clock from "../../shared/clock.ts";
-import { findDetail } from "../../shared/domain/delivery-events/send-detail.ts";
+import { findDetail } from "../../shared/domain/delivery-events/send-history.ts";
 import * as due from "../../shared/domain/due-work.ts";
 import * as sendingConfigs from "../../shared/domain/senders/sending-configs.ts";
 import * as chunks from "../../shared/domain/sending/bulk/chunks.ts";

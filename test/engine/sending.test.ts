@@ -16,7 +16,7 @@ import { NewContact } from "../../shared/domain/audience/contacts/contact-schema
 import * as contacts from "../../shared/domain/audience/contacts/contacts.ts";
 import * as suppressions from "../../shared/domain/audience/suppressions/suppressions.ts";
 import * as templates from "../../shared/domain/content/templates.ts";
-import { findDetail } from "../../shared/domain/delivery-events/send-detail.ts";
+import { findDetail } from "../../shared/domain/delivery-events/send-history.ts";
 import * as sendingConfigs from "../../shared/domain/senders/sending-configs.ts";
 import { acceptSingle } from "../../shared/domain/sending/intake/accept-single.ts";
 import * as attachments from "../../shared/domain/sending/intake/attachments.ts";

@@ -6,7 +6,6 @@ import { createTokenMaker } from "../../shared/domain/audience/contacts/link-tok
 import * as scores from "../../shared/domain/audience/scoring/lead-scores.ts";
 import * as rules from "../../shared/domain/audience/scoring/scoring-rules.ts";
 import * as suppressions from "../../shared/domain/audience/suppressions/suppressions.ts";
-import { findDetail } from "../../shared/domain/delivery-events/send-detail.ts";
 import * as history from "../../shared/domain/delivery-events/send-history.ts";
 import * as unsubscribes from "../../shared/domain/delivery-events/unsubscribes.ts";
 import * as sites from "../../shared/domain/identity/sites.ts";
@@ -50,7 +49,7 @@ async function createRecipient(n = 1, known = true) {
   const item = (): Promise<ContactItem> => contacts.findItem(caller, contact!.id);
   const state = async (token = tokenOf()) => (await unsubscribes.findStatus(token)).state;
   const eventsOf = async (sendId: number) =>
-    (await findDetail(caller, sendId)).events.map(({ type }) => type);
+    (await history.findDetail(caller, sendId)).events.map(({ type }) => type);
   const countEvents = async () =>
     (await history.listEvents(caller, { limit: 100 }, {})).events.length;
   const readTotals = async () => (await readDayCounters(orgId, siteId)).totals;
@@ -77,7 +76,7 @@ test("an unsubscribe by link changes the contact, records one event and scores o
   expect(await item()).toMatchObject({ status: "unsubscribed", score: -10 });
   expect(await eventsOf(sendIds[0]!)).toEqual(["unsubscribe"]);
   expect(await countEvents()).toBe(1);
-  expect((await findDetail(caller, sendIds[0]!)).events).toMatchObject([
+  expect((await history.findDetail(caller, sendIds[0]!)).events).toMatchObject([
     { ipAddress: "192.0.2.7", providerEventId: "link" },
   ]);
   expect((await scores.listLog(caller, contact.id, { limit: 10 })).log).toHaveLength(1);

@@ -15,7 +15,7 @@ import { startKmsAndSecrets } from "../../infra/local/engines/kms-and-secrets.ts
 import * as clock from "../../shared/clock.ts";
 import * as sequencesDue from "../../shared/domain/automation/due-enrollments.ts";
 import { findCampaignDetail } from "../../shared/domain/campaigns/campaigns.ts";
-import { findDetail } from "../../shared/domain/delivery-events/send-detail.ts";
+import { findDetail } from "../../shared/domain/delivery-events/send-history.ts";
 import * as due from "../../shared/domain/due-work.ts";
 import * as sends from "../../shared/domain/sending/sends.ts";
 import { queues } from "../../shared/queues.ts";

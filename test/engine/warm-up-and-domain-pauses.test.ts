@@ -3,7 +3,7 @@
 import { beforeAll, expect, test } from "vitest";
 import { query, update, write } from "../../shared/adapters/dynamodb/table.ts";
 import * as clock from "../../shared/clock.ts";
-import { findDetail } from "../../shared/domain/delivery-events/send-detail.ts";
+import { findDetail } from "../../shared/domain/delivery-events/send-history.ts";
 import * as sendingConfigs from "../../shared/domain/senders/sending-configs.ts";
 import { dailyLimit, WarmUp } from "../../shared/domain/senders/warm-up.ts";
 import * as slowDomains from "../../shared/domain/sending/bulk/slow-domains.ts";

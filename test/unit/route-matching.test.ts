@@ -2,9 +2,8 @@ import { describe, expect, test } from "vitest";
 import * as z from "zod";
 import { groups } from "../../functions/route-groups.ts";
 import { gatewayRoutes } from "../../shared/http/gateway-routes.ts";
-import { compareSpecificity, pathParser } from "../../shared/http/paths.ts";
 import { type RouteMethod, route } from "../../shared/http/route.ts";
-import { routeMatcher } from "../../shared/http/route-matching.ts";
+import { compareSpecificity, pathParser, routeMatcher } from "../../shared/http/route-matching.ts";
 
 const handler = { returns: z.null(), handle: async () => null };
 const routes = [

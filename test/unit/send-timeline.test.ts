@@ -13,7 +13,7 @@ import {
   isDeclaredMachine,
   outcomeOf,
 } from "../../shared/domain/delivery-events/send-outcome.ts";
-import type { EventCounts } from "../../shared/domain/sending/event-counts.ts";
+import type { EventCounts } from "../../shared/domain/sending/daily-counters.ts";
 import { eventTypes } from "../../shared/providers/inbound/inbound-adapter.ts";
 import type { QueuedEvent } from "../../shared/queues.ts";
 

@@ -1,7 +1,6 @@
 // The DynamoDB adapter. Other files import only this module and conditions.ts.
 export { insertMany, updateMany, writeMany } from "./batches.ts";
-export { getTogether } from "./joined-reads.ts";
-export { count, get, getMany, type QueryPage, query, queryAll } from "./reads.ts";
+export { count, get, getMany, getTogether, type QueryPage, query, queryAll } from "./reads.ts";
 export { ConditionFailed, claimAtOnce, transact, updateReturning, write } from "./transactions.ts";
 export {
   checkCondition,

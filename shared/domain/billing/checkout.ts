@@ -6,7 +6,6 @@ import { config } from "../../config.ts";
 import { conflict, upstream } from "../../errors.ts";
 import { maxUrlLength } from "../../kernel/public-urls.ts";
 import type { PlanKey } from "../../plans.ts";
-import { creditPackages } from "./credit-packages.ts";
 import * as prices from "./stripe-prices.ts";
 import * as subscriptions from "./subscriptions.ts";
 
@@ -27,6 +26,30 @@ export const ReturnUrl = z
     "URL to return to afterwards, with `checkout=done` or `checkout=cancelled` added. Must " +
       "be on PUBLIC_URL or one of ALLOWED_ORIGINS. Defaults to the home page.",
   );
+
+/** One credit costs 0.1 US cent in every package. */
+export const CreditPackage = z
+  .object({
+    id: z.string(),
+    credits: z.int(),
+    priceCents: z.int().describe("Price in US cents."),
+    mails: z.int().describe("Emails beyond the plan that the package pays for."),
+  })
+  .meta({ id: "CreditPackage" });
+export type CreditPackage = z.output<typeof CreditPackage>;
+
+const creditsPerCent = 10;
+
+export const creditPackages: CreditPackage[] = [10_000, 50_000, 200_000, 1_000_000].map(
+  (credits) => ({
+    id: `credits_${credits}`,
+    credits,
+    priceCents: credits / creditsPerCent,
+    mails: credits,
+  }),
+);
+
+export const creditPackageIds = creditPackages.map(({ id }) => id) as [string, ...string[]];
 
 export const CheckoutPage = z
   .object({

@@ -11,7 +11,6 @@ import { keys, sha256 } from "../../keys.ts";
 import type { EventType } from "../../providers/inbound/inbound-adapter.ts";
 import * as organizations from "../identity/organizations.ts";
 import * as dailyCounters from "../sending/daily-counters.ts";
-import type { EventCounts } from "../sending/event-counts.ts";
 import * as sources from "../sending/mail-sources.ts";
 import { type SourceCounts, sourceOf } from "../sending/mail-sources.ts";
 import type { SendItem } from "../sending/sends.ts";
@@ -114,7 +113,7 @@ async function commitWrites(orgId: number, date: string, group: SendUpdate[]): P
 const shardSeed = (run: string): number => Number.parseInt(sha256(run).slice(0, 4), 16);
 
 const statusPrefix = "at.";
-const eventCounts = (changes: CounterChanges): EventCounts =>
+const eventCounts = (changes: CounterChanges): dailyCounters.EventCounts =>
   Object.fromEntries(Object.entries(changes).filter(([name]) => !name.startsWith(statusPrefix)));
 const statusCounts = (changes: CounterChanges): SourceCounts =>
   Object.fromEntries(

@@ -5,7 +5,7 @@
 import { addSeconds } from "../../clock.ts";
 import type { EventType } from "../../providers/inbound/inbound-adapter.ts";
 import type { QueuedEvent } from "../../queues.ts";
-import type { EventCounts } from "../sending/event-counts.ts";
+import type { EventCounts } from "../sending/daily-counters.ts";
 import type { SendItem } from "../sending/sends.ts";
 import {
   addCounters,

@@ -14,6 +14,7 @@ import { keys, ranges } from "../../keys.ts";
 import { type EventType, eventTypes } from "../../providers/inbound/inbound-adapter.ts";
 import * as sites from "../identity/sites.ts";
 import * as chunks from "../sending/bulk/chunks.ts";
+import * as stored from "../sending/sends.ts";
 import * as pages from "./event-pages.ts";
 import {
   eventKey,
@@ -64,6 +65,20 @@ export type EmailEvent = z.output<typeof EmailEvent>;
 
 // Bounds the size of a response: a link can have a million opens.
 const maxEventsReturned = 1000;
+
+export const SendDetail = stored.Send.extend({
+  events: z.array(EmailEvent).describe("Events of the send, oldest first. At most about 1,000."),
+}).meta({ id: "SendDetail" });
+export type SendDetail = z.output<typeof SendDetail>;
+
+/** A send with its events. Throws 404. */
+export async function findDetail(caller: Caller, id: number): Promise<SendDetail> {
+  const item = await stored.findStored(caller, id);
+  return {
+    ...stored.toApi(item),
+    events: await listEventsOfSend(caller.orgId, { v: 0, ...item }),
+  };
+}
 
 /** Lists the events of a send, oldest first; at most about 1,000. */
 export async function listEventsOfSend(orgId: number, send: SendWithEvents): Promise<EmailEvent[]> {

@@ -2,7 +2,7 @@
 // order in which they arrived.
 import type { EventType, ProviderEvent } from "../../providers/inbound/inbound-adapter.ts";
 import { bounceCounterOf } from "../sending/bounce-reasons.ts";
-import type { EventCounter, EventCounts } from "../sending/event-counts.ts";
+import type { EventCounter, EventCounts } from "../sending/daily-counters.ts";
 import type { MailState } from "../sending/mail-sources.ts";
 import type { Send } from "../sending/sends.ts";
 

@@ -8,7 +8,6 @@ import * as contacts from "../audience/contacts/contacts.ts";
 import { sendLogPrefix } from "../audience/contacts/engagement.ts";
 import * as scores from "../audience/scoring/lead-scores.ts";
 import * as activities from "../audience/tracking/activities.ts";
-import { SendDetail } from "../delivery-events/send-detail.ts";
 import * as history from "../delivery-events/send-history.ts";
 import * as submissions from "../forms/submissions.ts";
 import * as reading from "../sending/read-sends.ts";
@@ -30,7 +29,7 @@ export const PersonalData = z
     scoreLog: z.array(scores.ScoreEntry),
     customEvents: z.array(PersonalActivity),
     pageViews: z.array(PersonalActivity),
-    sends: z.array(SendDetail).describe("Sends to the contact, with their events."),
+    sends: z.array(history.SendDetail).describe("Sends to the contact, with their events."),
     submissions: z.array(submissions.Submission).describe("Form submissions of the contact."),
     complete: z
       .boolean()

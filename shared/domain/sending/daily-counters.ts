@@ -2,10 +2,32 @@
 // recipient domain. Only events are counted by domain, because counting domains at hand-over would
 // cost more than the hand-over itself. The counters are exact: they move in the transactions that
 // end a chunk, a single send or a run of events. analytics/daily-rollups.ts folds finished days.
+
 import { update, type Write } from "../../adapters/dynamodb/table.ts";
 import { splitIntoBatches } from "../../kernel/parallel.ts";
 import { counterShardOf, dueShardOf, indexAttributes, indexes, keys } from "../../keys.ts";
-import type { EventCounts } from "./event-counts.ts";
+import type { ReasonCounter } from "./bounce-reasons.ts";
+
+/**
+ * Counters that the events of a send move. Those with `unique` count a send at most once, and
+ * only events caused by people.
+ */
+export type EventCounter =
+  | "delivered"
+  | "bouncedHard"
+  | "bouncedSoft"
+  | "dropped"
+  | "complained"
+  | "unsubscribed"
+  | "deferred"
+  | "opened"
+  | "openedByMachine"
+  | "uniqueOpened"
+  | "clicked"
+  | "clickedByMachine"
+  | "uniqueClicked"
+  | ReasonCounter;
+export type EventCounts = Partial<Record<EventCounter, number>>;
 
 /**
  * `sent`: a provider accepted the mail; `failed`: a provider or the service refused it;

@@ -6,7 +6,7 @@
 import { get, put, queryAll, remove, update, type Write } from "../../adapters/dynamodb/table.ts";
 import { splitIntoBatches } from "../../kernel/parallel.ts";
 import { counterShardOf, keys, ranges, type SourceKind } from "../../keys.ts";
-import type { EventCounts } from "./event-counts.ts";
+import type { EventCounts } from "./daily-counters.ts";
 import type { SendItem } from "./sends.ts";
 
 export interface MailSource {

@@ -1,8 +1,8 @@
 // Charges for validations and sender checks. The first 100 results of a calendar month (UTC) are
-// free;
-// each further one costs one cent. A result `unknown` is free. One transaction per request updates
-// the monthly usage, the credits and the ledger, and then the response is sent. A retried request
-// is charged once.
+// free; each further one costs one cent. A result `unknown` is free. One transaction per request
+// updates the monthly usage, the credits and the ledger, and then the response is sent. A retried
+// request is charged once.
+import { setMaxListeners } from "node:events";
 import * as z from "zod";
 import { absent, any, equals } from "../../../adapters/dynamodb/conditions.ts";
 import {
@@ -50,12 +50,45 @@ interface MeteredRequest {
   month: string;
 }
 
+interface EmailCheck<V extends string, R> {
+  /** All verdicts, in the order of the summary. */
+  verdicts: readonly V[];
+  /** Time for all lookups together. Checks without a result by then are `unknown`. */
+  timeoutMs: number;
+  /** Checks distinct addresses. Returns the results in the same order. */
+  check(distinct: string[], signal: AbortSignal): Promise<R[]>;
+}
+
+/**
+ * Checks addresses and charges for the results. Returns them in the given order. An address that
+ * occurs twice is checked and charged once; a result with the verdict `unknown` is free.
+ */
+export async function checkEmails<V extends string, R extends { email: string; verdict: V }>(
+  orgId: number,
+  emails: string[],
+  { verdicts, timeoutMs, check }: EmailCheck<V, R>,
+) {
+  const distinct = [...new Set(emails.map((email) => email.trim()))];
+  return withMetering(orgId, distinct.length, async () => {
+    const signal = AbortSignal.timeout(timeoutMs);
+    setMaxListeners(0, signal);
+    const checked = await check(distinct, signal);
+    const byEmail = new Map(distinct.map((email, i) => [email, checked[i]!]));
+    const results = emails.map((email): R => ({ ...byEmail.get(email.trim())!, email }));
+    const summary = Object.fromEntries(
+      verdicts.map((verdict) => [verdict, results.filter((r) => r.verdict === verdict).length]),
+    ) as Record<V, number>;
+    const billable = checked.filter(({ verdict }) => (verdict as string) !== "unknown").length;
+    return { result: { results, summary }, billable };
+  });
+}
+
 /**
  * Does work that yields up to `maxResults` results and charges for the billable ones. Throws 402
  * before the work if there are not enough credits for all results, and after it if another request
  * has spent them since; then no result is returned and nothing is charged.
  */
-export async function withMetering<T>(
+async function withMetering<T>(
   orgId: number,
   maxResults: number,
   work: () => Promise<{ result: T; billable: number }>,

@@ -5,11 +5,11 @@ import type { Caller } from "../../../caller.ts";
 import { inParallel } from "../../../kernel/parallel.ts";
 import { parseAddress } from "./address-syntax.ts";
 import { Check, inconclusive, pass } from "./check.ts";
-import { checkEmails } from "./check-emails.ts";
 import { checkDmarc, type DmarcCheck } from "./dmarc.ts";
 import { checkDomainAge, type DomainAgeCheck } from "./domain-age.ts";
 import { knownSenderOf } from "./known-senders.ts";
 import { checkLookalike, type LookalikeCheck } from "./lookalikes.ts";
+import { checkEmails } from "./metering.ts";
 import { checkSpf, type SpfCheck } from "./spf.ts";
 
 const Verdict = z.enum(["trusted", "caution", "dangerous", "unknown"]);

@@ -4,9 +4,9 @@ import type { Caller } from "../../../caller.ts";
 import { inParallel } from "../../../kernel/parallel.ts";
 import { parseAddress } from "./address-syntax.ts";
 import { Check, type CheckResult, fail, inconclusive, pass, warn } from "./check.ts";
-import { checkEmails } from "./check-emails.ts";
 import { isDisposable } from "./disposable-domains.ts";
 import { checkMailExchangers } from "./mail-exchangers.ts";
+import { checkEmails } from "./metering.ts";
 import { isRoleAccount } from "./role-accounts.ts";
 import { suggestDomain } from "./typos.ts";
 
