@@ -35,12 +35,8 @@ export async function applyBatch(
   const errors: unknown[] = messages.map(() => undefined);
   const groups = Map.groupBy(messages.keys(), (i) => groupKey(messages[i]!));
   await inParallel(20, [...groups.values()], async (positions) => {
-    const { orgId } = messages[positions[0]!]!.body;
-    const batches = positions.map((i) => {
-      const { messageId, body } = messages[i]!;
-      return { messageId, provider: body.provider, events: body.events };
-    });
-    await applyEvents(orgId, batches).catch((error: unknown) => {
+    const group = positions.map((i) => messages[i]!);
+    await applyEvents(group[0]!.body.orgId, group).catch((error: unknown) => {
       for (const i of positions) errors[i] = asRetryable(error);
     });
   });
@@ -62,19 +58,15 @@ const groupKey = ({
 const asRetryable = (error: unknown): unknown =>
   error instanceof Problem ? new Error(error.message, { cause: error }) : error;
 
-/** Events that arrived together. A redelivery has the same `messageId`. */
-export interface EventBatch {
-  messageId: string;
-  provider: string;
-  events: QueuedEvent[];
-}
+/** A redelivery has the same `messageId`. */
+type EventsMessage = Pick<QueueMessage<ProviderEventsMessage>, "messageId" | "body">;
 
 /** Applies events of one organization in one run. Safe to repeat with the same message ids. */
-export async function applyEvents(orgId: number, batches: EventBatch[]): Promise<void> {
-  const loaded = await loadSends(orgId, batches);
+export async function applyEvents(orgId: number, messages: EventsMessage[]): Promise<void> {
+  const loaded = await loadSends(orgId, messages);
   const known = new Set(loaded.map(({ send }) => send.id));
   const isMatched = ({ sendId }: QueuedEvent) => sendId !== undefined && known.has(sendId);
-  const unmatched = batches.flatMap(({ events, provider }) =>
+  const unmatched = messages.flatMap(({ body: { events, provider } }) =>
     events.filter((event) => !isMatched(event)).map((event) => ({ orgId, provider, event })),
   );
   const [updates] = await Promise.all([
@@ -83,13 +75,13 @@ export async function applyEvents(orgId: number, batches: EventBatch[]): Promise
   ]);
   await Promise.all(eventReactions.map((react) => react(orgId, updates)));
   await pages.commitRuns(orgId, updates);
-  const matched = batches.flatMap(({ events }) => events.filter(isMatched));
+  const matched = messages.flatMap(({ body }) => body.events.filter(isMatched));
   await parkedEvents.deleteParked(orgId, matched);
 }
 
 /** Loads the sends of the events, each with the events that arrived for it. */
-async function loadSends(orgId: number, batches: EventBatch[]): Promise<SendUpdate[]> {
-  const arrived = batches.flatMap(({ messageId, provider, events }) => {
+async function loadSends(orgId: number, messages: EventsMessage[]): Promise<SendUpdate[]> {
+  const arrived = messages.flatMap(({ messageId, body: { provider, events } }) => {
     const messageKey = sha256(messageId).slice(0, 12);
     return events.map((event) => ({ event, messageKey, provider }));
   });

@@ -153,7 +153,9 @@ const recordUnsubscribeEvent = async (
     };
     const messageId = `${source} of send ${sendId}`;
     await events
-      .applyEvents(orgId, [{ messageId, provider: source, events: [inboundEvent] }])
+      .applyEvents(orgId, [
+        { messageId, body: { orgId, provider: source, events: [inboundEvent] } },
+      ])
       .catch((error: unknown) => {
         // Simultaneous clicks in other processes abandon each other's runs.
         throw isContended(error) ? new ConditionFailed(0) : error;
