@@ -61,7 +61,7 @@ export async function runCommands(
     throw new Error(`The guide failed:\n${stdout}\n${stderr}`);
   });
   const outputs = shell.stdout.split(`\n${marker}\n`).slice(0, -1);
-  expect(shell.stdout).not.toContain('"error":"');
+  expect(shell.stdout).not.toMatch(/^\{"error":/m);
   for (const [i, { language, text }] of blocks.entries())
     if (language === "json") {
       const before = blocks.slice(0, i).filter((block) => block.language === "sh").length;

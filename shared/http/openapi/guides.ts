@@ -6,6 +6,16 @@ import type { Operation } from "./document.ts";
 /** In this order. */
 const guideNames = [
   "first-send",
+  "welcome-series",
+  "newsletter",
+  "webhook-receiver",
+  "website",
+  "custom-domain",
+  "missing-email",
+  "sandbox",
+  "from-mailchimp",
+  "from-listmonk",
+  "gdpr",
   "sdk",
   "cli",
   "authentication",
