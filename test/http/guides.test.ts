@@ -1,9 +1,12 @@
 // The code of the guides works, as the API reference of a service with the sandbox shows it.
 import { execFileSync, spawnSync } from "node:child_process";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { expectStatus, signedUp, type TestClient, waitForMail } from "../support/api-client.ts";
+import { type DnsServer, startDnsServer } from "../support/dns-server.ts";
 import { type GuideBlock, readBlocks, runCommands, saveFiles } from "../support/guides.ts";
 import { createSdkProject, type SdkProject } from "../support/sdk-project.ts";
 import { type RunningTestService, startServiceProcess } from "../support/service-process.ts";
@@ -13,9 +16,11 @@ const hasPython = spawnSync("python3", ["-c", "import requests"]).status === 0;
 const hasShell = spawnSync("bash", ["-c", "curl --version"]).status === 0;
 
 let [service, project, guides] = [] as unknown as [RunningTestService, SdkProject, string];
+let dns: DnsServer;
 beforeAll(async () => {
+  dns = await startDnsServer({ records: {} });
   [service, project] = await Promise.all([
-    startServiceProcess({ DEFAULT_PLAN: "enterprise", SIGNUP: "open" }),
+    startServiceProcess({ DEFAULT_PLAN: "enterprise", DNS_SERVERS: dns.address }),
     createSdkProject(),
   ]);
   const response = await fetch(`${service.url}/api/v1/openapi.json`);
@@ -23,12 +28,13 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await service?.stop();
+  await dns?.close();
   project?.remove();
 });
 
 interface Reader {
   client: TestClient;
-  env: Record<string, string>;
+  env: Record<"PATH" | "PENNYMAIL_URL" | "PENNYMAIL_API_KEY", string>;
 }
 
 /** A reader with what the guides ask for: an API key, a site, and a sending config. */
@@ -39,7 +45,8 @@ async function createReader(): Promise<Reader> {
   };
   const config = { fromEmail: "hello@shop.example", ...data.providers.sendgrid };
   expectStatus(201, await client.call("POST", "/sending-configs", config));
-  return { client, env: { PENNYMAIL_URL: service.url, PENNYMAIL_API_KEY: client.apiKey } };
+  const PATH = `${join(project.folder, "node_modules/.bin")}:${process.env.PATH}`;
+  return { client, env: { PATH, PENNYMAIL_URL: service.url, PENNYMAIL_API_KEY: client.apiKey } };
 }
 
 /** Saves the files of the guide in a folder of their own. `change` replaces texts of the guide. */
@@ -53,13 +60,14 @@ function openGuide(title: string, change: Record<string, string> = {}) {
   }));
   const folder = join(project.folder, title.toLowerCase().replace(/\W+/g, "-"));
   saveFiles(blocks, folder);
-  return { blocks, folder };
+  const inLanguage = (name: string) => blocks.filter(({ language }) => language === name);
+  return { blocks, commands: inLanguage("sh"), results: inLanguage("json"), folder };
 }
 
 const runFile = ([command, file]: [string, string], folder: string, env: Record<string, string>) =>
   execFileSync(command, [file], {
     cwd: folder,
-    env: { PATH: process.env.PATH, ...env },
+    env,
     encoding: "utf8",
   });
 
@@ -76,7 +84,8 @@ describe.skipIf(!hasShell)("the guide", () => {
   test("First send creates what it needs and sends with curl and with the SDK", async () => {
     const { blocks, folder } = openGuide("First send");
     expect(guides.includes("SG....")).toBe(false);
-    const [created] = await runCommands(blocks, { folder, env: {} });
+    const { PATH } = (await createReader()).env;
+    const [created] = await runCommands(blocks, { folder, env: { PATH } });
     expect(created).toContain('"webhookSecretSet":true');
     expect(await waitForMail("ada@example.com", service.url)).toMatchObject({
       subject: "Hello Ada",
@@ -100,11 +109,11 @@ describe.skipIf(!hasShell)("the guide", () => {
     const { env } = await createReader();
     const receiver = await startWebhookReceiver();
     receiver.answers = [204];
-    const { blocks, folder } = openGuide("Webhook receiver", {
+    const { commands, results, folder } = openGuide("Webhook receiver", {
       "https://shop.example": receiver.origin,
     });
-    const [create, test] = blocks.filter(({ language }) => language === "sh");
-    const [createShape, testShape] = blocks.filter(({ language }) => language === "json");
+    const [create, test] = commands;
+    const [createShape, testShape] = results;
     const [created] = await runCommands([create!, createShape!], { folder, env });
     const { id, secret } = JSON.parse(created!).data as { id: number; secret: string };
     const call = { ...test!, text: test!.text.replace("/webhooks/7/", `/webhooks/${id}/`) };
@@ -114,12 +123,11 @@ describe.skipIf(!hasShell)("the guide", () => {
     await project.compile();
 
     installExpress(project.folder);
-    const secretOf = { ...env, PENNYMAIL_WEBHOOK_SECRET: secret };
     writeFileSync(join(folder, "deliver.mjs"), deliverToReceivers);
     const delivery = JSON.stringify({ body, headers });
     const output = execFileSync(process.execPath, ["deliver.mjs", delivery], {
       cwd: folder,
-      env: { PATH: process.env.PATH, ...secretOf, PORT: "0" },
+      env: { ...env, PENNYMAIL_WEBHOOK_SECRET: secret, PORT: "0" },
       encoding: "utf8",
     });
     const { event, email } = JSON.parse(body);
@@ -161,13 +169,227 @@ describe.skipIf(!hasShell)("the guide", () => {
     expect(again.body.data).toMatchObject({ status: "suppressed" });
   });
 
+  test("Moving from Mailchimp imports the export and converts templates", async () => {
+    const { client, env } = await createReader();
+    const { blocks, folder } = openGuide("Moving from Mailchimp");
+    const subscribed = blocks.find(({ language }) => language === "csv")!.text;
+    const exported = {
+      subscribed,
+      unsubscribed: `Email Address,First Name,TIMEZONE,UNSUB_TIME,UNSUB_REASON,LEID
+bob@example.com,Bob,,2026-01-02 10:00:00,N/A (Unsubscribed by admin),7\n`,
+      cleaned: `Email Address,First Name,TIMEZONE,CLEAN_TIME,CLEAN_CAMPAIGN_TITLE,LEID
+eve@example.com,Eve,,2026-01-02 10:00:00,Spring,8\n`,
+    };
+    for (const [status, text] of Object.entries(exported))
+      writeFileSync(join(folder, `${status}_email_audience_export_1.csv`), text);
+    const greeting = "<p>Hello *|IF:FNAME|**|FNAME|**|ELSE:|*you*|END:IF|*, *|COLOR|*</p>";
+    writeFileSync(join(folder, "spring.html"), `${greeting}*|LIST:ADDRESS|**|REWARDS|*`);
+    const [, converted] = await runCommands(blocks, { folder, env });
+    const { contacts } = (await client.call<{ contacts: object[] }>("GET", "/contacts")).body.data;
+    expect(contacts).toHaveLength(3);
+    expect(contacts).toContainEqual(
+      expect.objectContaining({
+        email: "ada@example.com",
+        firstName: "Ada",
+        lastName: "Lovelace",
+        phone: "+44 20 7946 0000",
+        timezone: "Europe/London",
+        status: "subscribed",
+        tags: [expect.objectContaining({ name: "VIP" }), expect.objectContaining({ name: "Blog" })],
+        customFields: {
+          "Favorite color": "green",
+          OPTIN_TIME: "2025-03-01 09:12:44",
+          OPTIN_IP: "203.0.113.7",
+          CONFIRM_TIME: "2025-03-01 09:13:20",
+          CONFIRM_IP: "203.0.113.7",
+          CC: "GB",
+          REGION: "ENG",
+          LAST_CHANGED: "2026-02-03 10:00:00",
+        },
+      }),
+    );
+    expect(contacts).toContainEqual(
+      expect.objectContaining({ email: "bob@example.com", status: "unsubscribed" }),
+    );
+    expect(contacts).toContainEqual(
+      expect.objectContaining({ email: "eve@example.com", status: "suppressed" }),
+    );
+    const check = await client.call("GET", "/suppressions/check/eve@example.com");
+    expect(check.body.data).toMatchObject({ suppressed: true, reason: "import" });
+    expect(converted).toContain("Removed: *|LIST:ADDRESS|* *|REWARDS|*");
+    const { templates } = (await client.call<{ templates: { id: number }[] }>("GET", "/templates"))
+      .body.data;
+    const variables = { customFields: { "Favorite color": "green" } };
+    const path = `/templates/${templates[0]!.id}/render`;
+    expect((await client.call("POST", path, { variables })).body.data).toMatchObject({
+      subject: "Spring is here",
+      html: "<p>Hello you, green</p>",
+    });
+  });
+
+  test("Moving from listmonk imports what its API returns", async () => {
+    const { client, ...reader } = await createReader();
+    const { commands, results: shapes, folder } = openGuide("Moving from listmonk");
+    const [shown, counts] = shapes;
+    const [ada] = JSON.parse(shown!.text).data.results as [{ lists: object[] }];
+    const subscriber = (email: string, status: string, lists: object[]) => ({
+      ...ada,
+      email,
+      status,
+      lists: lists.map((list) => ({ ...ada.lists[0], ...list })),
+    });
+    const left = { subscription_status: "unsubscribed" };
+    const unconfirmed = { subscription_status: "unconfirmed" };
+    const results = [
+      ada,
+      subscriber("left@example.com", "enabled", [left]),
+      subscriber("waits@example.com", "enabled", [unconfirmed]),
+      subscriber("single@example.com", "enabled", [{ ...unconfirmed, optin: "single" }]),
+      subscriber("blocked@example.com", "blocklisted", [left]),
+      subscriber("one@example.com", "enabled", [left, { id: 2, name: "News" }]),
+    ];
+    const listmonk = createServer((request, response) => {
+      const { authorization } = request.headers;
+      const known = authorization === `Basic ${Buffer.from("me:token").toString("base64")}`;
+      response.writeHead(known ? 200 : 403).end(JSON.stringify({ data: { results } }));
+    });
+    await new Promise<void>((resolve) => listmonk.listen(0, "127.0.0.1", resolve));
+    const { port } = listmonk.address() as AddressInfo;
+    const access = {
+      LISTMONK_URL: `http://127.0.0.1:${port}`,
+      LISTMONK_USER: "me",
+      LISTMONK_TOKEN: "token",
+    };
+    const env = { ...reader.env, ...access };
+    const [, output] = await runCommands([...commands, counts!], { folder, env });
+    listmonk.close();
+    expect(JSON.parse(output!)).toEqual({ created: 6, updated: 0, failed: 0, suppressed: 1 });
+    interface Imported {
+      email: string;
+      status: string;
+      lists: { name: string }[];
+    }
+    const { contacts } = (await client.call<{ contacts: Imported[] }>("GET", "/contacts")).body
+      .data;
+    expect(
+      Object.fromEntries(
+        contacts.map(({ email, status, lists }) => [email, [status, ...lists.map((l) => l.name)]]),
+      ),
+    ).toEqual({
+      "ada@example.com": ["subscribed", "Newsletter"],
+      "left@example.com": ["unsubscribed"],
+      "waits@example.com": ["pending"],
+      "single@example.com": ["subscribed", "Newsletter"],
+      "blocked@example.com": ["suppressed"],
+      "one@example.com": ["subscribed", "News"],
+    });
+    expect(contacts.find(({ email }) => email === "ada@example.com")).toMatchObject({
+      firstName: "Ada",
+      lastName: "Lovelace",
+      source: "listmonk",
+      customFields: { city: "London", projects: 3, stack: '{"languages":["go"]}' },
+    });
+  });
+
+  test("Custom domain and DNS leads to a verified domain", async () => {
+    const { client, env } = await createReader();
+    const { sendingConfigs } = (
+      await client.call<{ sendingConfigs: { id: number }[] }>("GET", "/sending-configs")
+    ).body.data;
+    const { commands, results, folder } = openGuide("Custom domain and DNS", {
+      "sending-configs/4": `sending-configs/${sendingConfigs[0]!.id}`,
+    });
+    const [add, show, startWarmUp] = commands;
+    const reader = { folder, env };
+    const [added] = await runCommands([add!, results[0]!], reader);
+    const { id, dnsRecords } = JSON.parse(added!).data as {
+      id: number;
+      dnsRecords: { type: string; name: string | null; value: string | null }[];
+    };
+    for (const { type, name, value } of dnsRecords)
+      if (name !== null && value !== null) dns.zone.records[`${type} ${name}`] = [value];
+    const showIt = { ...show!, text: show!.text.replace("/domains/2", `/domains/${id}`) };
+    await runCommands([add!], reader);
+    await settle();
+    const [shown, started] = await runCommands([showIt, startWarmUp!], reader);
+    const { data } = JSON.parse(shown!);
+    expect(data.status).toBe("verified");
+    expect(data.dnsRecords[0]).toMatchObject({ purpose: "ownership", state: "found" });
+    expect(JSON.parse(started!).data.warmUp).toMatchObject({ firstDayMails: 100, days: 21 });
+  });
+
   test("Testing with the sandbox has tests that pass", async () => {
     const { env } = await createReader();
     const { blocks, folder } = openGuide("Testing with the sandbox");
     const [, tests] = await runCommands(blocks, { folder, env });
     expect(tests).toMatch(/pass 2\n/);
   });
+
+  test("Welcome series goes from the form to the second email", async () => {
+    const { client, env } = await createReader();
+    const email = "new-reader@example.com";
+    const { commands, results, folder } = openGuide("Welcome series");
+    const [create, submit] = commands;
+    const [created, pending] = results;
+    const reader = { folder, env };
+    const [output] = await runCommands([create!, created!], reader);
+    const { form, sequence } = JSON.parse(output!) as { form: number; sequence: number };
+    const text = submit!.text
+      .replace("/forms/3/", `/forms/${form}/`)
+      .replace("ada@example.com", email);
+    await runCommands([{ ...submit!, text }, pending!], reader);
+    await settle();
+    const contact = async () =>
+      (await client.call<{ contacts: object[] }>("GET", `/contacts?search=${email}`)).body.data
+        .contacts[0];
+    expect(await contact()).toMatchObject({ status: "pending", lists: [] });
+    const confirmation = await waitForMail(email, service.url);
+    const [link] = /http:[^"]*\/forms\/confirm\/[^"]+/.exec(confirmation.html!)!;
+    expect((await fetch(link, { method: "POST", body: new URLSearchParams() })).status).toBe(200);
+    await settle();
+    expect(await contact()).toMatchObject({ status: "subscribed", firstName: "Ada" });
+    expect((await waitForMail(email, service.url)).subject).toBe("Welcome, Ada");
+    await callLocal("clock", { advanceSeconds: 3 * 24 * 3600 + 60 });
+    await settle();
+    const last = await waitForMail(email, service.url);
+    expect(last).toMatchObject({ subject: "Three tips to start with" });
+    expect(last.html).toContain("Hello Ada");
+    const enrolled = await client.call<{ enrollments: object[] }>(
+      "GET",
+      `/sequences/${sequence}/enrollments`,
+    );
+    expect(enrolled.body.data.enrollments).toMatchObject([{ status: "completed" }]);
+  });
+
+  test("Newsletter with an A/B test sends the winner to the rest", async () => {
+    const { env } = await createReader();
+    // With two readers, chance decides whether a variant is sent at all.
+    const { commands, results, folder } = openGuide("Newsletter with an A/B test", {
+      '{ email: "grace@example.com", firstName: "Grace", lists: [list.id] },': manyReaders,
+      "testPercent: 20": "testPercent: 50",
+    });
+    const [prepare, send, read] = commands;
+    const [prepared, sending, result] = results;
+    const [output] = await runCommands([prepare!, prepared!], { folder, env });
+    const { campaign } = JSON.parse(output!) as { campaign: number };
+    const ofCampaign = (block: GuideBlock) => ({
+      ...block,
+      text: block.text.replace("/campaigns/9", `/campaigns/${campaign}`),
+    });
+    await runCommands([ofCampaign(send!), sending!], { folder, env });
+    await settle();
+    await callLocal("clock", { advanceSeconds: 4 * 3600 + 60 });
+    await settle();
+    const [sent] = await runCommands([ofCampaign(read!), result!], { folder, env });
+    const { data } = JSON.parse(sent!);
+    expect(data).toMatchObject({ status: "sent", accounting: { candidates: 99, accepted: 99 } });
+    expect(data.winner.results).toHaveLength(2);
+  });
 });
+
+const manyReaders =
+  "...Array.from({ length: 98 }, (_, i) => (" +
+  '{ email: "opened+" + i + "@simulator.pennymail.test", lists: [list.id] })),';
 
 /**
  * What the receiver of the guide needs of Express 5, and calls it as Express does: `request.body`

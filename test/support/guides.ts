@@ -56,7 +56,7 @@ export async function runCommands(
   writeFileSync(join(folder, "guide.sh"), script);
   const shell = await run("bash", ["-e", "-o", "pipefail", "guide.sh"], {
     cwd: folder,
-    env: { PATH: process.env.PATH, HOME: folder, ...env },
+    env: { HOME: folder, ...env },
   }).catch(({ stdout, stderr }: { stdout: string; stderr: string }) => {
     throw new Error(`The guide failed:\n${stdout}\n${stderr}`);
   });

@@ -46,7 +46,10 @@ describe("the guides", () => {
 
   test("link to each other by title", () => {
     const anchors = [...guides.matchAll(/^# (.*)$/gm)].map(([, title]) =>
-      title!.toLowerCase().replaceAll(" ", "-"),
+      title!
+        .toLowerCase()
+        .replace(/[^\w -]/g, "")
+        .replaceAll(" ", "-"),
     );
     const targets = [...guides.matchAll(/\]\(#description\/([^)]*)\)/g)].map(([, id]) => id);
     expect(targets.length).toBeGreaterThan(5);

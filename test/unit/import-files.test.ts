@@ -371,15 +371,16 @@ describe("columns", () => {
     });
   });
 
-  test("prefers the mapping, ignores its case, and rejects a mapped column that the file lacks", () => {
+  test("prefers the mapping, ignores its case, and rejects a column that the file lacks, unless it is ignored", () => {
     expect(of(["Work mail", "Email", "Plan"], { "work MAIL": "email", Plan: "ignore" })).toEqual({
       "Work mail": "email",
       Email: "customFields.Email",
       Plan: "ignore",
     });
-    expect(() => of(["email"], { Plan: "ignore" })).toThrow(
+    expect(() => of(["email"], { Plan: "company" })).toThrow(
       'mapping: the file has no column "Plan"',
     );
+    expect(of(["email"], { Plan: "ignore" })).toEqual({ email: "email" });
     expect(() => of(["a", "b"], { a: "email", b: "email" })).toThrow(
       "mapping: two columns map to email",
     );

@@ -87,8 +87,9 @@ function applyMapping(
   for (const [header, field] of Object.entries(mapping)) {
     const exact = headers.indexOf(header.trim());
     const column = exact >= 0 ? exact : lower.indexOf(header.trim().toLowerCase());
-    if (column < 0) throw invalid(`mapping: the file has no column "${header.slice(0, 100)}"`);
-    fields[column] = field;
+    if (column >= 0) fields[column] = field;
+    else if (field !== "ignore")
+      throw invalid(`mapping: the file has no column "${header.slice(0, 100)}"`);
   }
   const duplicate = fields.find(
     (field, i) => field !== undefined && field !== "ignore" && fields.indexOf(field) !== i,

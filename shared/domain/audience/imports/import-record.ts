@@ -25,8 +25,9 @@ export const NewImport = z.object({
     .default({})
     .describe(
       `Field of each column, by its header: ${importFields.join(", ")} or customFields.<key>. ` +
-        "A column that is not named here is recognized by its header (in English, German, " +
-        "French, Spanish, Italian, Portuguese or Dutch). Any other column becomes a custom field " +
+        "A column that the file lacks can only be ignore. A column that is not named here is " +
+        "recognized by its header (in English, German, French, Spanish, Italian, Portuguese or " +
+        "Dutch). Any other column becomes a custom field " +
         "with the name of its header, in the letter case that the site's contacts already use. " +
         "In custom fields, plain numbers, true and false are read as such: 42, -1.5, but not " +
         "007. A column stays text if one of its values has a leading zero, a plus sign or 16 " +
