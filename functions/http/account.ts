@@ -9,10 +9,11 @@ import { routeGroup } from "../../shared/http/dispatch.ts";
 import { Deleted, PageQuery, pagedSchema, route } from "../../shared/http/route.ts";
 import * as cookies from "../../shared/http/session-cookie.ts";
 import { EmailAddress } from "../../shared/kernel/email-fields.ts";
+import { RecordId } from "../../shared/kernel/record-fields.ts";
 
 const Profile = accounts.AccountProfile;
 const SecondFactorRequired = z.object({
-  mfaRequired: z.literal(true),
+  mfaRequired: z.literal(true).describe("Always true: the login waits for a second factor."),
   mfaToken: z.string().describe("Token for POST /mfa/verify. Expires after 10 minutes."),
   methods: z
     .array(z.enum(mfaMethods))
@@ -54,7 +55,10 @@ export const account = routeGroup("account", [
       "returns an `mfaToken` and sets no cookie: complete the login with POST /mfa/verify.",
     auth: "public",
     rateLimit: "address",
-    body: z.object({ email: z.string().min(1).max(254), password: passwords.PasswordInput }),
+    body: z.object({
+      email: z.string().min(1).max(254).describe("Email address of the user, ignoring case."),
+      password: passwords.PasswordInput.describe("Password of the user."),
+    }),
     returns: z.union([
       Profile.describe("The user is logged in, and the session cookie is set."),
       SecondFactorRequired.describe("The user has a second factor: no cookie is set yet."),
@@ -75,7 +79,9 @@ export const account = routeGroup("account", [
     operationId: "logOut",
     description: "Ends the session and clears the session cookie.",
     auth: "session",
-    returns: z.object({ loggedOut: z.literal(true) }),
+    returns: z.object({
+      loggedOut: z.literal(true).describe("Always true: the session has ended."),
+    }),
     handle: async ({ caller, reply }) => {
       await accounts.logOut(caller);
       reply.cookies.push(cookies.expiredSessionCookie);
@@ -91,8 +97,13 @@ export const account = routeGroup("account", [
     returns: Profile.extend({
       auth: z.object({
         kind: z.enum(["session", "api_key"]).describe("Kind of the credential."),
-        siteId: z.int().nullable().describe("Site that the API key is bound to, or `null`."),
-        scopes: z.array(z.string()),
+        siteId: RecordId.nullable().describe("Site that the API key is bound to, or `null`."),
+        scopes: z
+          .array(z.string())
+          .describe(
+            "What the credential may do: `*` for everything, or scopes such as " +
+              "`contacts:read`. A session has `*`.",
+          ),
       }),
     }),
     handle: async ({ caller }) => {
@@ -107,7 +118,7 @@ export const account = routeGroup("account", [
       "whether or not the user exists.",
     auth: "public",
     rateLimit: "address",
-    body: z.object({ email: EmailAddress }),
+    body: z.object({ email: EmailAddress.describe("Email address of the user.") }),
     returns: z.object({
       sent: z.literal(true).describe("Always true, whether or not the user exists."),
     }),
@@ -123,8 +134,13 @@ export const account = routeGroup("account", [
       "expires after one hour.",
     auth: "public",
     rateLimit: "address",
-    body: z.object({ token: z.string().min(1).max(200), password: passwords.NewPassword }),
-    returns: z.object({ reset: z.literal(true) }),
+    body: z.object({
+      token: z.string().min(1).max(200).describe("Token of the link in the email."),
+      password: passwords.NewPassword.describe(
+        "New password. 8 to 200 characters. The most common passwords are refused.",
+      ),
+    }),
+    returns: z.object({ reset: z.literal(true).describe("Always true: the new password is set.") }),
     handle: async ({ body }) => {
       await accounts.resetPassword(body.token, body.password);
       return { reset: true as const };
@@ -177,10 +193,14 @@ export const account = routeGroup("account", [
       "`currentPassword` count as failed logins.",
     auth: "session",
     body: z.object({
-      currentPassword: passwords.PasswordInput,
-      newPassword: passwords.NewPassword,
+      currentPassword: passwords.PasswordInput.describe("Current password of the user."),
+      newPassword: passwords.NewPassword.describe(
+        "New password. 8 to 200 characters. The most common passwords are refused.",
+      ),
     }),
-    returns: z.object({ changed: z.literal(true) }),
+    returns: z.object({
+      changed: z.literal(true).describe("Always true: the new password is set."),
+    }),
     errors: { 429: tooManyFailures },
     handle: async ({ caller, body }) => {
       await accounts.changePassword(caller, body);

@@ -18,7 +18,9 @@ const stripeErrors = { 502: "Stripe failed or did not answer.", 503: notConfigur
 export const billing = routeGroup("billing", [
   route("GET /plans", "List plans", {
     level: "site",
-    returns: z.object({ plans: z.array(reports.Plan) }),
+    returns: z.object({
+      plans: z.array(reports.Plan).describe("Plans to choose from, cheapest first."),
+    }),
     handle: async () => ({ plans: offeredPlanKeys.map(reports.toApiPlan) }),
   }),
   route("GET /plans/current", "Get the current plan", {
@@ -94,7 +96,7 @@ export const billing = routeGroup("billing", [
     operationId: "getPlanUsage",
     level: "site",
     returns: z.object({
-      plan: z.enum(planKeys),
+      plan: z.enum(planKeys).describe("Key of the current plan."),
       period: reports.UsagePeriod,
       mails: reports.MailUsage,
       requests: limits.RateLimitWindows.describe("Requests in the current minute."),
@@ -123,7 +125,9 @@ export const billing = routeGroup("billing", [
     operationId: "getSubscription",
     returns: z.object({
       plan: reports.Plan,
-      subscription: subscriptions.Subscription.nullable(),
+      subscription: subscriptions.Subscription.nullable().describe(
+        "Subscription at Stripe. `null` for a free plan, or a plan given by the operator.",
+      ),
       invoices: z.array(reports.Invoice).describe("The 24 latest invoices, newest first."),
     }),
     errors: stripeErrors,
@@ -134,7 +138,10 @@ export const billing = routeGroup("billing", [
     description: "Returns a Stripe page where the plan is paid.",
     auth: "session",
     body: z
-      .object({ plan: z.enum(paidPlans), returnUrl: checkouts.ReturnUrl })
+      .object({
+        plan: z.enum(paidPlans).describe("Plan to pay for."),
+        returnUrl: checkouts.ReturnUrl,
+      })
       .meta({ examples: [{ plan: "starter" }] }),
     status: 201,
     returns: checkouts.CheckoutPage,
@@ -150,7 +157,7 @@ export const billing = routeGroup("billing", [
     operationId: "listCreditPackages",
     description: "Returns the packages to buy and the current balance.",
     returns: z.object({
-      packages: z.array(checkouts.CreditPackage),
+      packages: z.array(checkouts.CreditPackage).describe("Packages to buy, smallest first."),
       balance: reports.CreditBalance,
     }),
     handle: async ({ caller }) => ({
@@ -165,7 +172,12 @@ export const billing = routeGroup("billing", [
       "confirms the payment.",
     auth: "session",
     body: z
-      .object({ packageId: z.enum(checkouts.creditPackageIds), returnUrl: checkouts.ReturnUrl })
+      .object({
+        packageId: z
+          .enum(checkouts.creditPackageIds)
+          .describe("Package to buy: `id` of GET /billing/credits."),
+        returnUrl: checkouts.ReturnUrl,
+      })
       .meta({ examples: [{ packageId: checkouts.creditPackageIds[0] }] }),
     status: 201,
     returns: checkouts.CheckoutPage,
@@ -178,7 +190,7 @@ export const billing = routeGroup("billing", [
     auth: "session",
     body: z.object({ returnUrl: checkouts.ReturnUrl }).meta({ examples: [{}] }),
     status: 201,
-    returns: z.object({ url: z.string() }),
+    returns: z.object({ url: z.string().describe("Stripe page to redirect the browser to.") }),
     errors: stripeErrors,
     handle: ({ caller, body }) => checkouts.openPortal(caller, body.returnUrl),
   }),

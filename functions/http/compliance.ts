@@ -20,8 +20,8 @@ const responseFormats =
   "`Accept: application/json`.";
 const UnsubscribeState = z
   .object({
-    email: z.string(),
-    siteName: z.string(),
+    email: z.string().describe("Email address that the link was sent to."),
+    siteName: z.string().describe("Name of the site that sent the email."),
     state: z
       .enum(["subscribed", "unsubscribed", "suppressed"])
       .describe(
@@ -41,7 +41,12 @@ const Action = z
       .describe("What to do: `unsubscribe_all` applies to all sites of the organization."),
   })
   .meta({ examples: [{ action: "unsubscribe" }] });
-const OneClickBody = z.object({ "List-Unsubscribe": z.literal("One-Click").optional() });
+const OneClickBody = z.object({
+  "List-Unsubscribe": z
+    .literal("One-Click")
+    .optional()
+    .describe("`One-Click`, as mail clients send it. It may be left out."),
+});
 
 // The public endpoints are not rate limited: mailbox providers call them for millions of users from
 // few addresses.
@@ -78,7 +83,9 @@ export const compliance = routeGroup({ name: "compliance", errorPage: renderErro
         .max(1000)
         .describe("Token of the link in the email. It does not expire."),
     }),
-    returns: z.object({ unsubscribed: z.literal(true) }),
+    returns: z.object({
+      unsubscribed: z.literal(true).describe("Always true: the recipient is unsubscribed."),
+    }),
     errors: { 404: unknownToken },
     handle: async ({ query: { token }, request: { clientIp } }) => {
       await unsubscribes.unsubscribe(token, clientIp);

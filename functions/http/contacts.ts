@@ -28,9 +28,8 @@ import {
 } from "../../shared/http/export-response.ts";
 import { Deleted, PageQuery, pagedSchema, route } from "../../shared/http/route.ts";
 import { ignoredFields } from "../../shared/http/validate.ts";
+import { Count, Id } from "../../shared/kernel/record-fields.ts";
 import { exportFormats } from "../../shared/kernel/table-export.ts";
-
-const Id = z.int().positive();
 
 const BulkRequest = z
   .object({
@@ -66,11 +65,11 @@ const BulkRequest = z
   });
 
 const BulkResponse = z.object({
-  created: z.int().describe("Number of contacts created."),
-  updated: z
-    .int()
-    .describe("Number of contacts updated, including those that had nothing to change."),
-  failed: z.int().describe("Number of rows that failed. created + updated + failed = rows."),
+  created: Count.describe("Number of contacts created."),
+  updated: Count.describe(
+    "Number of contacts updated, including those that had nothing to change.",
+  ),
+  failed: Count.describe("Number of rows that failed. created + updated + failed = rows."),
   results: z.array(bulk.BulkResult).describe("One entry per row, in the order of the request."),
 });
 
@@ -243,7 +242,7 @@ export const contacts = routeGroup("contacts", [
     level: "site",
     body: TagReference,
     returns: z.object({
-      tag: NamedRecord,
+      tag: NamedRecord.describe("The tag that the contact has now."),
       applied: z.boolean().describe("false if the contact had the tag before."),
     }),
     handle: async ({ caller, params: { id }, body }) => {

@@ -55,7 +55,7 @@ export const customEvents = routeGroup("custom-events", [
       ),
     }),
     returns: z.object({
-      names: z.array(z.string()),
+      names: z.array(z.string()).describe("Names of the custom events, each once."),
       uses: z.array(eventNames.EventNameUse).describe("Each name of each site, with its last use."),
     }),
     handle: ({ caller, query }) => eventNames.listNames(caller, query.siteId),

@@ -14,33 +14,44 @@ import { routeGroup } from "../../shared/http/dispatch.ts";
 import { Deleted, Force, inUse, PageQuery, pagedSchema, route } from "../../shared/http/route.ts";
 import { QueryId } from "../../shared/kernel/digits.ts";
 import { singleLineText } from "../../shared/kernel/email-fields.ts";
+import {
+  Count,
+  CreatedAt,
+  Id,
+  NewSiteId,
+  RecordId,
+  RecordSiteId,
+  UpdatedAt,
+} from "../../shared/kernel/record-fields.ts";
 
 const List = z
   .object({
-    id: z.int(),
-    siteId: z.int(),
+    id: RecordId.describe("Id of the list, for GET /lists/:id and `listId` of other requests."),
+    siteId: RecordSiteId,
     name: z.string().describe("Name of the list. Unique in its site, ignoring case."),
-    description: z.string().nullable(),
-    contactCount: z.int().describe("Exact number of contacts on the list."),
-    createdAt: z.string(),
-    updatedAt: z.string(),
+    description: z.string().nullable().describe("Note for yourself, or `null`."),
+    contactCount: Count.describe("Exact number of contacts on the list."),
+    createdAt: CreatedAt,
+    updatedAt: UpdatedAt,
   })
   .meta({ id: "List" });
 
 const description = singleLineText(500).nullable();
 const NewList = z
   .object({
-    siteId: z.int().positive().optional(),
-    name: GroupName,
-    description: description.optional(),
+    siteId: NewSiteId,
+    name: GroupName.describe("Name of the list. Must be new in its site, ignoring case."),
+    description: description.optional().describe("Note for yourself."),
   })
   .meta({ examples: [{ name: "Newsletter", description: "Every other Tuesday" }] });
 const ListChanges = z
-  .object({ name: GroupName, description })
+  .object({
+    name: GroupName.describe("New name of the list. Must be new in its site, ignoring case."),
+    description: description.describe("Note for yourself. `null` removes it."),
+  })
   .partial()
   .meta({ examples: [{ description: "Every Tuesday" }] });
 
-const Id = z.int().positive();
 const maxAtOnce = 100;
 const MembersBody = z
   .object({
@@ -71,13 +82,13 @@ const FailedContacts = z
   .array(FailedContact)
   .describe("Ids that are not contacts of the list's site, with the reason.");
 const AddResult = z.object({
-  added: z.int().describe("Number of contacts added."),
-  unchanged: z.int().describe("Number of contacts that were already on the list."),
+  added: Count.describe("Number of contacts added."),
+  unchanged: Count.describe("Number of contacts that were already on the list."),
   failed: FailedContacts,
 });
 const RemoveResult = z.object({
-  removed: z.int().describe("Number of contacts removed."),
-  unchanged: z.int().describe("Number of contacts that were not on the list."),
+  removed: Count.describe("Number of contacts removed."),
+  unchanged: Count.describe("Number of contacts that were not on the list."),
   failed: FailedContacts,
 });
 

@@ -17,7 +17,7 @@ const RecoveryCodes = z
   .array(z.string())
   .describe("Ten recovery codes, each valid for one login. Returned only here.");
 const DisabledResponse = z
-  .object({ enabled: z.literal(false) })
+  .object({ enabled: z.literal(false).describe("Always false: the factor is turned off.") })
   .meta({ id: "DisabledSecondFactor" });
 const disableErrors = { 429: tooManyFailures };
 
@@ -54,7 +54,10 @@ export const mfa = routeGroup("mfa", [
     body: z
       .object({ code: factors.MfaCode.describe("Current six-digit code of the app.") })
       .meta({ examples: [{ code: "123456" }] }),
-    returns: z.object({ enabled: z.literal(true), recoveryCodes: RecoveryCodes }),
+    returns: z.object({
+      enabled: z.literal(true).describe("Always true: the factor is turned on."),
+      recoveryCodes: RecoveryCodes,
+    }),
     fieldsShownOnce: ["recoveryCodes"],
     errors: {
       409: "There is no secret to verify: create one first (`setup_needed`).",
@@ -80,7 +83,7 @@ export const mfa = routeGroup("mfa", [
       "is the user's first second factor. Safe to repeat.",
     auth: "session",
     returns: z.object({
-      enabled: z.literal(true),
+      enabled: z.literal(true).describe("Always true: the factor is turned on."),
       recoveryCodes: RecoveryCodes.optional().meta({
         description:
           "Ten recovery codes, each valid for one login. Returned only if this is the user's " +
@@ -109,7 +112,7 @@ export const mfa = routeGroup("mfa", [
     auth: "public",
     rateLimit: "address",
     body: z.object({ mfaToken: MfaToken }),
-    returns: z.object({ sent: z.literal(true) }),
+    returns: z.object({ sent: z.literal(true).describe("Always true: the email is on its way.") }),
     errors: {
       401: "The `mfaToken` was used, has expired, or has had five wrong codes: log in again.",
       409: "The user has not turned on login codes by email.",
@@ -129,7 +132,12 @@ export const mfa = routeGroup("mfa", [
     auth: "public",
     rateLimit: "address",
     body: z
-      .object({ mfaToken: MfaToken, code: factors.MfaCode })
+      .object({
+        mfaToken: MfaToken,
+        code: factors.MfaCode.describe(
+          "Code of the authenticator app, code from the email, or recovery code.",
+        ),
+      })
       .meta({ examples: [{ mfaToken: "...", code: "123456" }] }),
     returns: accounts.AccountProfile,
     errors: {

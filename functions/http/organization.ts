@@ -5,6 +5,7 @@ import * as reports from "../../shared/domain/billing/usage.ts";
 import { routeGroup } from "../../shared/http/dispatch.ts";
 import * as limits from "../../shared/http/rate-limit.ts";
 import { route } from "../../shared/http/route.ts";
+import { Count } from "../../shared/kernel/record-fields.ts";
 import { planKeys } from "../../shared/plans.ts";
 
 export const organization = routeGroup("organization", [
@@ -15,9 +16,9 @@ export const organization = routeGroup("organization", [
       "Does not count against the rate limits. A plan upgrade takes effect at once, even if " +
       "the old limit of the current minute is used up.",
     returns: z.object({
-      plan: z.enum(planKeys),
+      plan: z.enum(planKeys).describe("Plan of the organization, which sets the limits."),
       ...limits.RateLimitWindows.shape,
-      windowSeconds: z.int().describe("Length of a window in seconds."),
+      windowSeconds: Count.describe("Length of a window in seconds."),
     }),
     handle: async ({ caller }) => ({
       plan: caller.plan,
@@ -31,12 +32,14 @@ export const organization = routeGroup("organization", [
       "Returns bounces, complaints and the trust level of the last 30 days, and the current " +
       "limits.",
     returns: health.MailHealth.extend({
-      limits: z.object({
-        plan: z.enum(planKeys),
-        mails: reports.MailUsage,
-        ...limits.RateLimitWindows.shape,
-        windowSeconds: z.int(),
-      }),
+      limits: z
+        .object({
+          plan: z.enum(planKeys).describe("Plan of the organization, which sets the limits."),
+          mails: reports.MailUsage,
+          ...limits.RateLimitWindows.shape,
+          windowSeconds: Count.describe("Length of a window of the rate limit in seconds."),
+        })
+        .describe("Limits of the plan, and how much of them is used."),
     }),
     handle: async ({ caller }) => {
       const [state, { mails }, windows] = await Promise.all([

@@ -7,16 +7,16 @@ import * as usages from "../../shared/domain/campaigns/usages.ts";
 import { routeGroup } from "../../shared/http/dispatch.ts";
 import { Deleted, Force, inUse, PageQuery, pagedSchema, route } from "../../shared/http/route.ts";
 import { QueryId } from "../../shared/kernel/digits.ts";
+import { Count, NewSiteId, Timestamp } from "../../shared/kernel/record-fields.ts";
 
 const { Segment, NewSegment, SegmentChanges } = segment;
 
 const countFields = {
-  contactCount: z.int().describe("Exact number of contacts that match, counted for this response."),
-  countedAt: z.string().describe("When the contacts were counted."),
+  contactCount: Count.describe("Exact number of contacts that match, counted for this response."),
+  countedAt: Timestamp.describe("When the contacts were counted."),
 };
 const SegmentDetails = Segment.extend(countFields).meta({ id: "SegmentDetails" });
 const SegmentCount = z.object(countFields).meta({ id: "SegmentCount" });
-const siteId = z.int().positive().optional();
 const rulesError =
   "The rules are not valid. `details` names the place, such as `rules.conditions.1.operator`.";
 
@@ -24,16 +24,19 @@ type SegmentExplanation = z.output<typeof SegmentExplanation>;
 const SegmentExplanation = z
   .object({
     matched: z.boolean().describe("Whether the contact matches this condition or these rules."),
-    match: z.enum(["all", "any"]).optional(),
+    match: z
+      .enum(["all", "any"])
+      .optional()
+      .describe("For rules: whether `all` conditions must be true, or `any` of them."),
     get conditions(): z.ZodOptional<z.ZodArray<z.ZodType>> {
       return z
         .array(z.lazy((): z.ZodType => SegmentExplanation))
         .optional()
         .describe("Results of nested conditions, in their order.");
     },
-    field: z.string().optional(),
-    operator: z.string().optional(),
-    value: z.unknown().optional(),
+    field: z.string().optional().describe("For a condition: the field that is compared."),
+    operator: z.string().optional().describe("For a condition: how it is compared."),
+    value: z.unknown().optional().describe("For a condition: the value to compare with."),
     actual: z
       .unknown()
       .optional()
@@ -82,7 +85,13 @@ export const segments = routeGroup("segments", [
     description: "Counts the contacts of a site that match the given rules. Creates nothing.",
     level: "site",
     preview: true,
-    body: z.object({ siteId, rules: SegmentRulesInput }),
+    body: z.object({
+      siteId: NewSiteId.describe(
+        "Site whose contacts are counted. Defaults to the site of the API key, else to the " +
+          "organization's only site.",
+      ),
+      rules: SegmentRulesInput.describe("Rules that a contact must match."),
+    }),
     returns: SegmentCount,
     errors: { 400: rulesError },
     handle: ({ caller, body }) => withCountedAt(segment.countPreview(caller, body)),
@@ -147,7 +156,11 @@ export const segments = routeGroup("segments", [
       "the segment's site, and stores nothing.",
     level: "site",
     preview: true,
-    body: z.object({ rules: SegmentRulesInput.optional() }),
+    body: z.object({
+      rules: SegmentRulesInput.optional().describe(
+        "Rules to count by. Defaults to the rules of the segment.",
+      ),
+    }),
     returns: SegmentCount,
     errors: { 400: rulesError },
     handle: ({ caller, params, body }) =>

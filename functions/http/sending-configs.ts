@@ -53,7 +53,9 @@ export const sendingConfigs = routeGroup("sending-configs", [
     description:
       "Returns the ten providers, their capabilities and the credentials that each needs.",
     level: "site",
-    returns: z.object({ providers: z.array(providers.ProviderInfo) }),
+    returns: z.object({
+      providers: z.array(providers.ProviderInfo).describe("The ten providers."),
+    }),
     handle: async () => ({ providers: providers.listProviders() }),
   }),
   route("GET /sending-configs", "List sending configs", {

@@ -29,7 +29,10 @@ export const stockPhotos = routeGroup("stock-photos", [
         .optional()
         .describe("Shape of the photos. Used only together with `q`."),
     }),
-    returns: z.object({ photos: z.array(photos.StockPhoto), pagination: Pagination }),
+    returns: z.object({
+      photos: z.array(photos.StockPhoto).describe("Photos of this page."),
+      pagination: Pagination,
+    }),
     errors,
     handle: async ({ query: { q, page, per_page: limit, orientation } }) => {
       const found = await photos.search({ q, page, perPage: limit, orientation });
@@ -45,10 +48,12 @@ export const stockPhotos = routeGroup("stock-photos", [
     description: "Copies a photo to a permanent public URL for use in emails.",
     body: z
       .object({
-        id: z.union([
-          z.int().positive().transform(String),
-          z.string().regex(/^[1-9]\d{0,14}$/, "must be the id of a photo"),
-        ]),
+        id: z
+          .union([
+            z.int().positive().transform(String),
+            z.string().regex(/^[1-9]\d{0,14}$/, "must be the id of a photo"),
+          ])
+          .describe("Id of the photo, as in GET /stock-photos."),
       })
       .meta({ examples: [{ id: "3573351" }] }),
     returns: photos.SavedPhoto,

@@ -19,18 +19,19 @@ import { validate } from "../../shared/http/validate.ts";
 import { digits } from "../../shared/kernel/digits.ts";
 import { EmailAddress, normalizeEmail } from "../../shared/kernel/email-fields.ts";
 import { safeJsonText } from "../../shared/kernel/json.ts";
+import { Count, Timestamp } from "../../shared/kernel/record-fields.ts";
 
 const { Suppression, SuppressionReason, NewSuppression } = suppression;
 
 const ImportResult = z.object({
-  imported: z.int().describe("Number of email addresses added."),
-  skipped: z.int().describe("Rows whose address was already suppressed or repeated."),
-  failed: z.int(),
+  imported: Count.describe("Number of email addresses added."),
+  skipped: Count.describe("Rows whose address was already suppressed or repeated."),
+  failed: Count.describe("Number of rows that failed."),
   errors: z
     .array(
       z.object({
-        row: z.int().describe("Number of the row, from 1. For CSV: number of the line."),
-        message: z.string(),
+        row: Count.describe("Number of the row, from 1. For CSV: number of the line."),
+        message: z.string().describe("Why the row failed, in one sentence."),
       }),
     )
     .describe("The first 100 rows that failed."),
@@ -42,20 +43,32 @@ const SuppressionRows = z
       .array(z.string())
       .optional()
       .describe("Email addresses. Give either this or `suppressions`."),
-    suppressions: z.array(NewSuppression).optional(),
+    suppressions: z
+      .array(NewSuppression)
+      .optional()
+      .describe("Email addresses with reasons. Give either this or `emails`."),
   })
   .meta({ examples: [{ emails: ["ada@example.com", "grace@example.com"] }] });
 
 const SuppressionCheck = z.object({
-  email: z.string(),
-  suppressed: z.boolean(),
-  reason: SuppressionReason.nullable(),
+  email: z.string().describe("Email address of the request, in lower case."),
+  suppressed: z.boolean().describe("Whether the address is suppressed."),
+  reason: SuppressionReason.nullable().describe("Why it is suppressed, or `null`."),
   marketingOnly: z
     .boolean()
     .describe("Whether only marketing email is blocked, because the reason is `unsubscribe`."),
-  detail: z.string().nullable(),
-  source: z.string().nullable(),
-  createdAt: z.string().nullable(),
+  detail: z
+    .string()
+    .nullable()
+    .describe("Further explanation, such as the bounce message, or `null`."),
+  source: z
+    .string()
+    .nullable()
+    .describe(
+      "Who added it: `api`, `session`, `import`, or the provider that reported it. `null` if " +
+        "it is not suppressed.",
+    ),
+  createdAt: Timestamp.nullable().describe("When the address was suppressed, or `null`."),
 });
 
 const emptySuppression = { reason: null, detail: null, source: null, createdAt: null };

@@ -5,19 +5,30 @@ import * as usages from "../../shared/domain/campaigns/usages.ts";
 import { routeGroup } from "../../shared/http/dispatch.ts";
 import { Deleted, Force, inUse, PageQuery, pagedSchema, route } from "../../shared/http/route.ts";
 import { QueryId } from "../../shared/kernel/digits.ts";
+import {
+  Count,
+  CreatedAt,
+  NewSiteId,
+  RecordId,
+  RecordSiteId,
+  UpdatedAt,
+} from "../../shared/kernel/record-fields.ts";
 
 const Tag = z
   .object({
-    id: z.int(),
-    siteId: z.int(),
-    name: z.string().describe("Name of the list. Unique in its site, ignoring case."),
-    contactCount: z.int().describe("Exact number of contacts on the list."),
-    createdAt: z.string(),
-    updatedAt: z.string(),
+    id: RecordId.describe("Id of the tag, for `tagId` of other requests."),
+    siteId: RecordSiteId,
+    name: z.string().describe("Name of the tag. Unique in its site, ignoring case."),
+    contactCount: Count.describe("Exact number of contacts with the tag."),
+    createdAt: CreatedAt,
+    updatedAt: UpdatedAt,
   })
   .meta({ id: "Tag" });
 const NewTag = z
-  .object({ siteId: z.int().positive().optional(), name: GroupName })
+  .object({
+    siteId: NewSiteId,
+    name: GroupName.describe("Name of the tag. Must be new in its site, ignoring case."),
+  })
   .meta({ examples: [{ name: "customer" }] });
 
 export const tags = routeGroup("tags", [

@@ -9,8 +9,13 @@ import { route } from "../../shared/http/route.ts";
 const email = z.string().min(1).max(1000);
 const AddressesToCheck = z
   .object({
-    email: email.optional(),
-    emails: z.array(email).min(1).max(validations.maxEmails).optional(),
+    email: email.optional().describe("Email address to check. Give either this or `emails`."),
+    emails: z
+      .array(email)
+      .min(1)
+      .max(validations.maxEmails)
+      .optional()
+      .describe("1 to 100 email addresses to check. Give either this or `email`."),
   })
   .refine(
     ({ email, emails }) => (email === undefined) !== (emails === undefined),

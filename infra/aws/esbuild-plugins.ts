@@ -241,4 +241,8 @@ export const dropDescriptions: Plugin = {
   },
 };
 
-const describeCall = /\.describe\(\s*(?:"(?:[^"\\\n]|\\.)*"|`[^`$\\]*`),?\s*\)/g;
+const literal = /"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|`[^`$\\]*`/.source;
+const describeCall = new RegExp(
+  `\\.describe\\(\\s*(?:${literal})(?:\\s*\\+\\s*(?:${literal}))*,?\\s*\\)`,
+  "g",
+);

@@ -5,6 +5,7 @@ import { config } from "../config.ts";
 import { limited } from "../errors.ts";
 import { networkOf } from "../kernel/ip-addresses.ts";
 import { createLruCache } from "../kernel/lru-cache.ts";
+import { Count } from "../kernel/record-fields.ts";
 import { type Key, keys } from "../keys.ts";
 import { type PlanKey, plans } from "../plans.ts";
 
@@ -13,10 +14,10 @@ export const windowSeconds = 60;
 
 export const RateLimitWindow = z
   .object({
-    limit: z.int().describe("Requests allowed per window."),
-    used: z.int(),
-    remaining: z.int(),
-    resetAt: z.int().describe("When the window ends, in Unix seconds."),
+    limit: Count.describe("Requests allowed per window."),
+    used: Count.describe("Requests made in the current window."),
+    remaining: Count.describe("Requests left in the current window."),
+    resetAt: Count.describe("When the window ends, in Unix seconds."),
   })
   .meta({ id: "RateLimitWindow" });
 export type RateLimitWindow = z.output<typeof RateLimitWindow>;

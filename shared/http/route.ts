@@ -1,6 +1,7 @@
 import * as z from "zod";
 import type { Caller } from "../caller.ts";
 import { digits } from "../kernel/digits.ts";
+import { Count, RecordId } from "../kernel/record-fields.ts";
 
 /**
  * `account` routes need an API key or a session, `session` routes a session; `public` routes need
@@ -262,25 +263,25 @@ export type PageQuery = z.output<typeof PageQuery>;
 
 export const Pagination = z
   .object({
-    page: z.int().describe("Number of this page, from 1."),
-    limit: z.int().describe("Largest number of items per page."),
-    total: z
-      .int()
-      .nullable()
-      .describe(
-        "Number of items on all pages. `null` if no exact count is kept for these filters.",
-      ),
-    totalPages: z.int().nullable().describe("Number of pages. `null` if `total` is `null`."),
+    page: RecordId.describe("Number of this page, from 1."),
+    limit: RecordId.describe("Largest number of items per page."),
+    total: Count.nullable().describe(
+      "Number of items on all pages. `null` if no exact count is kept for these filters.",
+    ),
+    totalPages: Count.nullable().describe("Number of pages. `null` if `total` is `null`."),
     nextCursor: z
       .string()
       .nullable()
       .describe("Pass it as `cursor` to get the next page. `null` on the last page."),
   })
+  .describe("Where the page is in the list, and how to get the next one.")
   .meta({ id: "Pagination" });
 
 /** `{<plural>: [...], pagination}` */
 export const pagedSchema = <Name extends string, T extends z.ZodType>(plural: Name, item: T) =>
-  z.object({ [plural]: z.array(item), pagination: Pagination } as { [N in Name]: z.ZodArray<T> } & {
+  z.object({ [plural]: z.array(item).describe("Items of this page."), pagination: Pagination } as {
+    [N in Name]: z.ZodArray<T>;
+  } & {
     pagination: typeof Pagination;
   });
 
@@ -300,7 +301,7 @@ export const Deleted = z
     id: z
       .union([z.int(), z.string()])
       .describe("Id of the deleted record. For a suppression, its email address."),
-    deleted: z.literal(true),
+    deleted: z.literal(true).describe("Always true."),
   })
   .meta({ id: "Deleted" });
 

@@ -133,16 +133,28 @@ export function ignoredFields(sent: unknown, parsed: unknown, path = ""): string
     .slice(0, 20);
 }
 
-/** Converts ids in the path to numbers. Throws 404 for an id that is not a positive integer. */
+/** The longest token of an emailed link has about 800 characters. */
+export const maxPathTextLength = 2000;
+
+/**
+ * Converts ids in the path to numbers. Throws 404 for an id that is not a positive integer, and for
+ * a text of more than 2,000 characters.
+ */
 export const parsePathParams = (
   params: Record<string, string | undefined> | undefined,
 ): Record<string, string | number> =>
   Object.fromEntries(
     Object.entries(params ?? {}).map(([name, text = ""]) => [
       name,
-      /^id$|Id$/.test(name) ? parseId(text) : text,
+      /^id$|Id$/.test(name) ? parseId(text) : checkLength(text),
     ]),
   );
+
+function checkLength(text: string): string {
+  if (text.length > maxPathTextLength)
+    throw missing(`Not found: a part of the path has more than ${maxPathTextLength} characters`);
+  return text;
+}
 
 function parseId(text: string): number {
   const id = Number(text);

@@ -9,18 +9,23 @@ import * as log from "./log.ts";
 
 const Check = z
   .object({
-    status: z.enum(["ok", "failed"]),
+    status: z.enum(["ok", "failed"]).describe("`ok`, or `failed` while the check fails."),
     since: z.iso
       .datetime()
       .nullable()
       .describe("When this process first saw the failure. `null` while the check succeeds."),
   })
   .meta({ id: "DependencyCheck" });
-const Checks = z.object({ table: Check, queue: Check });
+const Checks = z.object({
+  table: Check.describe("Whether the table can be read."),
+  queue: Check.describe("Whether the queues can be reached."),
+});
 type Checks = z.output<typeof Checks>;
 
 export const ServiceHealth = z.object({
-  status: z.enum(["ok", "degraded"]),
+  status: z
+    .enum(["ok", "degraded"])
+    .describe("`ok`: every check succeeds. `degraded`: at least one fails."),
   version: z.string().optional().describe("Version of the service. Only with a valid credential."),
   checks: Checks.optional().describe("Result of each check. Only with a valid credential."),
 });

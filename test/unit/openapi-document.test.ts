@@ -184,7 +184,13 @@ describe("the OpenAPI document", () => {
     const { paths, components } = createOpenApiDocument([routeGroup("things", [things, thing])]);
     expect(components.schemas).toHaveProperty("Thing", {
       type: "object",
-      properties: { id: { type: "integer" } },
+      properties: {
+        id: {
+          type: "integer",
+          minimum: Number.MIN_SAFE_INTEGER,
+          maximum: Number.MAX_SAFE_INTEGER,
+        },
+      },
       required: ["id"],
     });
     expect(JSON.stringify(components).match(/"#\/components\/schemas\/Thing"/g)).toHaveLength(2);

@@ -3,6 +3,7 @@ import * as z from "zod";
 import { get } from "../../adapters/dynamodb/table.ts";
 import type { Caller } from "../../caller.ts";
 import { formatPercent, rate } from "../../kernel/rates.ts";
+import { Count, Day } from "../../kernel/record-fields.ts";
 import { addUp } from "../../kernel/sharded-counters.ts";
 import { keys } from "../../keys.ts";
 import * as organizations from "../identity/organizations.ts";
@@ -32,28 +33,32 @@ const trustRule =
 
 const Rate = z.number().describe("Rate from 0 to 1.");
 export const MailHealth = z.object({
-  from: z.string().describe("First of the 30 days, in the organization's time zone."),
-  to: z.string(),
-  sent: z.int().describe("Emails accepted by a provider."),
-  delivered: z.int(),
-  bouncedHard: z.int(),
-  bouncedSoft: z.int(),
-  dropped: z.int().describe("Emails that the provider dropped without trying to deliver them."),
-  complained: z.int(),
-  unsubscribed: z.int(),
+  from: Day.describe("First of the 30 days, in the organization's time zone."),
+  to: Day.describe("Last of the 30 days: today."),
+  sent: Count.describe("Emails accepted by a provider."),
+  delivered: Count.describe("Emails accepted by the recipient's server."),
+  bouncedHard: Count.describe(
+    "Emails that bounced because the mailbox does not exist or takes no email.",
+  ),
+  bouncedSoft: Count.describe("Emails that bounced for a temporary reason."),
+  dropped: Count.describe("Emails that the provider dropped without trying to deliver them."),
+  complained: Count.describe("Emails reported as spam."),
+  unsubscribed: Count.describe("Recipients who unsubscribed."),
   bounceRate: Rate.describe("Hard and soft bounces divided by sent, from 0 to 1."),
-  hardBounceRate: Rate,
+  hardBounceRate: Rate.describe("Hard bounces divided by sent, from 0 to 1."),
   complaintRate: Rate.describe("Complaints divided by delivered, from 0 to 1."),
-  trust: z.object({
-    level: z
-      .enum(trustLevels)
-      .describe(
-        "`new`: fewer than 100 emails in 30 days. `good`, `watch` and `poor`: by hard " +
-          "bounces and complaints, see `rule`.",
-      ),
-    rule: z.string().describe("How the level is decided, in English."),
-  }),
-  unmatchedEvents: z.int().describe("Provider events that matched no send, since the beginning."),
+  trust: z
+    .object({
+      level: z
+        .enum(trustLevels)
+        .describe(
+          "`new`: fewer than 100 emails in 30 days. `good`, `watch` and `poor`: by hard " +
+            "bounces and complaints, see `rule`.",
+        ),
+      rule: z.string().describe("How the level is decided, in English."),
+    })
+    .describe("How far the sending of the organization is trusted."),
+  unmatchedEvents: Count.describe("Provider events that matched no send, since the beginning."),
 });
 export type MailHealth = z.output<typeof MailHealth>;
 

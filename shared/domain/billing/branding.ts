@@ -4,6 +4,7 @@ import { get, update, updateReturning } from "../../adapters/dynamodb/table.ts";
 import type { Caller } from "../../caller.ts";
 import { config } from "../../config.ts";
 import { renderBrandingHtml, renderBrandingText } from "../../email/branding-footer.ts";
+import { Count } from "../../kernel/record-fields.ts";
 import { keys } from "../../keys.ts";
 import { brandingDiscountPercent, mailPriceInMillicents } from "../../plans.ts";
 import { millicentsPerCent } from "./credits.ts";
@@ -16,19 +17,26 @@ export const Branding = z
       .describe(
         "Whether emails accepted from now on end with the footer, transactional ones included.",
       ),
-    discountPercent: z
-      .int()
-      .describe("Discount in per cent on emails beyond the plan, while the footer is on."),
+    discountPercent: Count.describe(
+      "Discount in per cent on emails beyond the plan, while the footer is on.",
+    ),
     centsPerMail: z.number().describe("Current price of an email beyond the plan, in US cents."),
     footer: z
-      .object({ html: z.string(), text: z.string() })
+      .object({
+        html: z.string().describe("End of the HTML part."),
+        text: z.string().describe("End of the plain text part."),
+      })
       .describe("Footer in English. Emails in German, French or Spanish get it in their language."),
   })
   .meta({ id: "Branding" });
 export type Branding = z.output<typeof Branding>;
 
 export const BrandingChange = z
-  .object({ enabled: z.boolean() })
+  .object({
+    enabled: z
+      .boolean()
+      .describe("`true` turns the footer on, `false` off, for emails accepted from now on."),
+  })
   .meta({ examples: [{ enabled: true }] });
 
 export const getBranding = async (orgId: number): Promise<Branding> =>

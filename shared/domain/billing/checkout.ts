@@ -5,6 +5,7 @@ import type { Caller } from "../../caller.ts";
 import { config } from "../../config.ts";
 import { conflict, upstream } from "../../errors.ts";
 import { maxUrlLength } from "../../kernel/public-urls.ts";
+import { Count, Timestamp } from "../../kernel/record-fields.ts";
 import type { PlanKey } from "../../plans.ts";
 import * as prices from "./stripe-prices.ts";
 import * as subscriptions from "./subscriptions.ts";
@@ -30,10 +31,10 @@ export const ReturnUrl = z
 /** One credit costs 0.1 US cent in every package. */
 export const CreditPackage = z
   .object({
-    id: z.string(),
-    credits: z.int(),
-    priceCents: z.int().describe("Price in US cents."),
-    mails: z.int().describe("Emails beyond the plan that the package pays for."),
+    id: z.string().describe("Id of the package, for `packageId` of POST /billing/credits."),
+    credits: Count.describe("Credits in the package. One credit is 0.1 US cent."),
+    priceCents: Count.describe("Price in US cents."),
+    mails: Count.describe("Emails beyond the plan that the package pays for."),
   })
   .meta({ id: "CreditPackage" });
 export type CreditPackage = z.output<typeof CreditPackage>;
@@ -53,9 +54,9 @@ export const creditPackageIds = creditPackages.map(({ id }) => id) as [string, .
 
 export const CheckoutPage = z
   .object({
-    sessionId: z.string(),
+    sessionId: z.string().describe("Id of the checkout session at Stripe."),
     url: z.string().describe("Stripe page to redirect the browser to."),
-    expiresAt: z.string(),
+    expiresAt: Timestamp.describe("When the page expires."),
   })
   .meta({ id: "CheckoutPage" });
 export type CheckoutPage = z.output<typeof CheckoutPage>;

@@ -5,6 +5,7 @@ import { callStripe, requireConfigured, type Stripe } from "../../adapters/strip
 import type { Caller } from "../../caller.ts";
 import { epochSeconds, now } from "../../clock.ts";
 import { conflict, invalid } from "../../errors.ts";
+import { Count, Timestamp } from "../../kernel/record-fields.ts";
 import { type PlanKey, planKeys, plans } from "../../plans.ts";
 import * as organizations from "../identity/organizations.ts";
 import * as prices from "./stripe-prices.ts";
@@ -12,29 +13,28 @@ import * as subscriptions from "./subscriptions.ts";
 
 export const PlanChange = z
   .object({
-    from: z.enum(planKeys),
-    to: z.enum(planKeys),
+    from: z.enum(planKeys).describe("Plan before the change."),
+    to: z.enum(planKeys).describe("Plan after the change."),
     confirmed: z.boolean().describe("false: this is a preview, and nothing has changed."),
-    effectiveAt: z.string().describe("When the plan changes: now, or at the end of the period."),
+    effectiveAt: Timestamp.describe("When the plan changes: now, or at the end of the period."),
     amountDueCents: z
       .int()
       .describe(
         "US cents to pay at once, after the credit for the rest of the old plan. 0 if the " +
           "credit is larger; it then reduces the next invoices.",
       ),
-    lines: z.array(
-      z.object({
-        description: z.string(),
-        amountCents: z.int().describe("US cents. Negative: a credit."),
-      }),
+    lines: z
+      .array(
+        z.object({
+          description: z.string().describe("Text of the line, as Stripe writes it on the invoice."),
+          amountCents: z.int().describe("US cents. Negative: a credit."),
+        }),
+      )
+      .describe("Lines of the invoice for the change. Empty if nothing is invoiced."),
+    prorationDate: Count.nullable().describe(
+      "Unix seconds. Send it back with `confirm: true` within 15 minutes to pay exactly " +
+        "the amount shown.",
     ),
-    prorationDate: z
-      .int()
-      .nullable()
-      .describe(
-        "Unix seconds. Send it back with `confirm: true` within 15 minutes to pay exactly " +
-          "the amount shown.",
-      ),
     checkoutRequired: z
       .boolean()
       .describe("Whether there is no subscription yet: pay with POST /billing/checkout."),

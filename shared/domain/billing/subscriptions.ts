@@ -13,6 +13,7 @@ import type { Caller } from "../../caller.ts";
 import { now } from "../../clock.ts";
 import { conflict, missing, type Problem } from "../../errors.ts";
 import * as log from "../../kernel/log.ts";
+import { Timestamp } from "../../kernel/record-fields.ts";
 import { retryOnConflict } from "../../kernel/retry-on-conflict.ts";
 import { keys } from "../../keys.ts";
 import { defaultPlan, type PlanKey, planKeys } from "../../plans.ts";
@@ -26,13 +27,14 @@ export const Subscription = z
         "Status as given by Stripe: `trialing`, `active`, `past_due`, `unpaid`, " +
           "`incomplete`, `incomplete_expired`, `paused` or `canceled`.",
       ),
-    plan: z.enum(planKeys),
-    currentPeriodStart: z.string(),
-    currentPeriodEnd: z.string(),
+    plan: z.enum(planKeys).describe("Plan that is paid."),
+    currentPeriodStart: Timestamp.describe("When the current period began."),
+    currentPeriodEnd: Timestamp.describe("When the current period ends, and the next one is paid."),
     cancelAtPeriodEnd: z
       .boolean()
       .describe("Whether the subscription ends with the current period."),
   })
+  .describe("Subscription at Stripe.")
   .meta({ id: "Subscription" });
 export type Subscription = z.output<typeof Subscription>;
 

@@ -1,6 +1,7 @@
 // Plans, usage and invoices as the API shows them.
 import * as z from "zod";
 import { callStripe } from "../../adapters/stripe/stripe.ts";
+import { Count, CreatedAt, Timestamp } from "../../kernel/record-fields.ts";
 import { type PlanKey, planKeys, plans, shownAllowance } from "../../plans.ts";
 import * as credits from "./credits.ts";
 import * as quotas from "./quota.ts";
@@ -8,25 +9,27 @@ import * as subscriptions from "./subscriptions.ts";
 
 export const Plan = z
   .object({
-    key: z.enum(planKeys),
-    name: z.string(),
-    priceCents: z.int().describe("US cents per month."),
-    currency: z.literal("usd"),
-    limits: z.object({
-      mailsPerMonth: z
-        .int()
-        .nullable()
-        .describe("Emails included per month. Further emails take credits. `null`: no limit."),
-      generalPerMinute: z.int().describe("Requests per minute."),
-      sendPerMinute: z
-        .int()
-        .describe(
+    key: z
+      .enum(planKeys)
+      .describe("Key of the plan, for POST /plans/change and POST /billing/checkout."),
+    name: z.string().describe("Name of the plan, for people."),
+    priceCents: Count.describe("US cents per month."),
+    currency: z.literal("usd").describe("Currency of `priceCents`: always US dollars."),
+    limits: z
+      .object({
+        mailsPerMonth: Count.nullable().describe(
+          "Emails included per month. Further emails take credits. `null`: no limit.",
+        ),
+        generalPerMinute: Count.describe("Requests per minute."),
+        sendPerMinute: Count.describe(
           "Requests per minute to POST /send, POST /campaigns/:id/send and other endpoints " +
             "that send or schedule.",
         ),
-    }),
-    features: z.array(z.string()),
+      })
+      .describe("What the plan includes."),
+    features: z.array(z.string()).describe("What the plan offers, in English, for a price list."),
   })
+  .describe("A plan with its price and limits.")
   .meta({ id: "Plan" });
 export type Plan = z.output<typeof Plan>;
 
@@ -54,16 +57,22 @@ export function toApiPlan(key: PlanKey): Plan {
 }
 
 export const UsagePeriod = z
-  .object({ start: z.string(), end: z.string() })
+  .object({
+    start: Timestamp.describe("When the period began."),
+    end: Timestamp.describe("When the period ends."),
+  })
   .describe("Current period: the month of the subscription, else the calendar month in UTC.")
   .meta({ id: "UsagePeriod" });
 export const MailUsage = z
   .object({
-    accepted: z.int().describe("Emails accepted in the period."),
-    included: z.int().nullable().describe("`null`: no limit."),
-    remaining: z.int().nullable().describe("`null`: no limit."),
-    beyond: z.int().describe("Accepted emails beyond those included. They take credits."),
+    accepted: Count.describe("Emails accepted in the period."),
+    included: Count.nullable().describe(
+      "Emails that the plan includes in the period. `null`: no limit.",
+    ),
+    remaining: Count.nullable().describe("Included emails that are left. `null`: no limit."),
+    beyond: Count.describe("Accepted emails beyond those included. They take credits."),
   })
+  .describe("Emails of the current period.")
   .meta({ id: "MailUsage" });
 
 export const CreditBalance = z
@@ -76,6 +85,7 @@ export const CreditBalance = z
       ),
     cents: z.number().describe("The balance in US cents."),
   })
+  .describe("Credits that pay for emails beyond the plan.")
   .meta({ id: "CreditBalance" });
 
 export async function getUsage(orgId: number) {
@@ -106,18 +116,21 @@ const toApiBalance = (amount = 0): z.output<typeof CreditBalance> => ({
 
 export const Invoice = z
   .object({
-    id: z.string(),
-    number: z.string().nullable(),
+    id: z.string().describe("Id of the invoice at Stripe."),
+    number: z
+      .string()
+      .nullable()
+      .describe("Number of the invoice, for people. `null` for a draft."),
     status: z
       .string()
       .nullable()
       .describe("Status as given by Stripe: `draft`, `open`, `paid`, `uncollectible` or `void`."),
-    amountDueCents: z.int(),
-    amountPaidCents: z.int(),
-    currency: z.string(),
-    createdAt: z.string(),
-    url: z.string().nullable(),
-    pdfUrl: z.string().nullable(),
+    amountDueCents: Count.describe("Amount to pay, in hundredths of `currency`."),
+    amountPaidCents: Count.describe("Amount that was paid, in hundredths of `currency`."),
+    currency: z.string().describe("ISO 4217 code of the currency, in lower case."),
+    createdAt: CreatedAt,
+    url: z.string().nullable().describe("Page of the invoice at Stripe. `null` for a draft."),
+    pdfUrl: z.string().nullable().describe("URL of the invoice as a PDF file. `null` for a draft."),
   })
   .meta({ id: "Invoice" });
 

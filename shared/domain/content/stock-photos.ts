@@ -8,6 +8,7 @@ import * as blobs from "../../adapters/s3/objects.ts";
 import type { Caller } from "../../caller.ts";
 import { config } from "../../config.ts";
 import { invalid, missing, type Problem, unavailable, upstream } from "../../errors.ts";
+import { Count } from "../../kernel/record-fields.ts";
 
 /** Image formats that every mail client shows, with the first bytes of their files. */
 const imageFormats = {
@@ -27,14 +28,14 @@ export const orientations = ["landscape", "portrait", "square"] as const;
 export const StockPhoto = z
   .object({
     id: z.string().describe("Id for POST /stock-photos/save."),
-    provider: z.literal("pexels"),
-    width: z.int(),
-    height: z.int(),
-    alt: z.string(),
+    provider: z.literal("pexels").describe("Source of the photo: always Pexels."),
+    width: Count.describe("Width of the original in pixels."),
+    height: Count.describe("Height of the original in pixels."),
+    alt: z.string().describe("Description of the photo, for the `alt` of an image. May be empty."),
     url: z.string().describe("Preview image at Pexels, at most 940 x 650 pixels."),
-    thumbUrl: z.string(),
-    photographer: z.string(),
-    photographerUrl: z.string(),
+    thumbUrl: z.string().describe("Small preview image at Pexels, at most 350 pixels high."),
+    photographer: z.string().describe("Name of the photographer."),
+    photographerUrl: z.string().describe("Page of the photographer at Pexels."),
     sourceUrl: z.string().describe("Page of the photo at Pexels."),
   })
   .meta({ id: "StockPhoto" });
@@ -42,18 +43,18 @@ export type StockPhoto = z.output<typeof StockPhoto>;
 
 export const SavedPhoto = z
   .object({
-    id: z.string(),
+    id: z.string().describe("Id of the photo at Pexels."),
     url: z.string().describe("Permanent public URL, for the `src` of an image in an email."),
-    contentType: z.string(),
-    size: z.int().describe("Size of the file in bytes."),
-    width: z
-      .int()
-      .describe("Width of the original. The saved image is at most 1880 x 1300 pixels."),
-    height: z.int(),
-    alt: z.string(),
-    photographer: z.string(),
-    photographerUrl: z.string(),
-    sourceUrl: z.string(),
+    contentType: z.string().describe("Content type of the file, such as `image/jpeg`."),
+    size: Count.describe("Size of the file in bytes."),
+    width: Count.describe(
+      "Width of the original in pixels. The saved image is at most 1880 x 1300 pixels.",
+    ),
+    height: Count.describe("Height of the original in pixels."),
+    alt: z.string().describe("Description of the photo, for the `alt` of an image. May be empty."),
+    photographer: z.string().describe("Name of the photographer."),
+    photographerUrl: z.string().describe("Page of the photographer at Pexels."),
+    sourceUrl: z.string().describe("Page of the photo at Pexels."),
     attribution: z
       .string()
       .describe("Credit line. Pexels asks to name the photographer where possible."),

@@ -21,6 +21,7 @@ import { missing } from "../../errors.ts";
 import { singleLineText } from "../../kernel/email-fields.ts";
 import type { PageRequest, Pagination } from "../../kernel/paging.ts";
 import { inParallel } from "../../kernel/parallel.ts";
+import { CreatedAt, RecordId, UpdatedAt } from "../../kernel/record-fields.ts";
 import * as records from "../../kernel/records.ts";
 import { keys, ranges } from "../../keys.ts";
 import * as sites from "../identity/sites.ts";
@@ -29,20 +30,19 @@ const name = singleLineText(200).trim().min(1);
 
 export const TemplateFolder = z
   .object({
-    id: z.int(),
-    siteId: z
-      .int()
-      .nullable()
-      .describe("Site of the folder. `null`: the folder holds templates of all sites."),
-    name: z.string(),
-    createdAt: z.string(),
-    updatedAt: z.string(),
+    id: RecordId.describe("Id of the folder, for `folderId` of templates."),
+    siteId: RecordId.nullable().describe(
+      "Site of the folder. `null`: the folder holds templates of all sites.",
+    ),
+    name: z.string().describe("Name of the folder."),
+    createdAt: CreatedAt,
+    updatedAt: UpdatedAt,
   })
   .meta({ id: "TemplateFolder" });
 export type TemplateFolder = z.output<typeof TemplateFolder>;
 export const NewTemplateFolder = z
   .object({
-    name,
+    name: name.describe("Name of the folder."),
     siteId: z
       .int()
       .positive()
@@ -54,7 +54,9 @@ export const NewTemplateFolder = z
   })
   .meta({ examples: [{ name: "Newsletters" }] });
 export type NewTemplateFolder = z.output<typeof NewTemplateFolder>;
-export const TemplateFolderChanges = z.object({ name }).meta({ examples: [{ name: "Letters" }] });
+export const TemplateFolderChanges = z
+  .object({ name: name.describe("New name of the folder.") })
+  .meta({ examples: [{ name: "Letters" }] });
 export type TemplateFolderChanges = z.output<typeof TemplateFolderChanges>;
 
 const folderNotFound = () =>

@@ -10,6 +10,14 @@ import { Problem } from "../../errors.ts";
 import * as ids from "../../ids.ts";
 import { singleLineText, toSingleLine } from "../../kernel/email-fields.ts";
 import type { PageRequest, Pagination } from "../../kernel/paging.ts";
+import {
+  Count,
+  CreatedAt,
+  NewSiteId,
+  RecordId,
+  RecordSiteId,
+  UpdatedAt,
+} from "../../kernel/record-fields.ts";
 import * as records from "../../kernel/records.ts";
 import { retryOnConflict } from "../../kernel/retry-on-conflict.ts";
 import { keys } from "../../keys.ts";
@@ -23,29 +31,32 @@ const { subject, html, text, designJson } = bodies.bodyFields;
 
 export const TemplateMeta = z
   .object({
-    id: z.int(),
-    siteId: z.int(),
-    name: z.string(),
+    id: RecordId.describe(
+      "Id of the template, for GET /templates/:id and `templateId` of other requests.",
+    ),
+    siteId: RecordSiteId,
+    name: z.string().describe("Name of the template."),
     subject: z.string().describe("Subject line, with Liquid."),
-    folderId: z.int().nullable().describe("Folder of the template, or `null`."),
-    version: z
-      .int()
-      .describe(
-        "Rises by 1 with each change of `subject`, `html`, `text` or `designJson`. Email is " +
-          "sent with the version it was accepted with.",
-      ),
+    folderId: RecordId.nullable().describe("Folder of the template, or `null`."),
+    version: Count.describe(
+      "Rises by 1 with each change of `subject`, `html`, `text` or `designJson`. Email is " +
+        "sent with the version it was accepted with.",
+    ),
     variables: z
       .array(z.string())
       .describe("Variables that the template reads, such as `firstName` or `order.total`."),
-    createdAt: z.string(),
-    updatedAt: z.string(),
+    createdAt: CreatedAt,
+    updatedAt: UpdatedAt,
   })
   .meta({ id: "TemplateMeta" });
 export type TemplateMeta = z.output<typeof TemplateMeta>;
 export const Template = TemplateMeta.extend({
-  html: z.string().nullable(),
-  text: z.string().nullable(),
-  designJson: z.unknown(),
+  html: z.string().nullable().describe("HTML part, with Liquid. `null`: the template has none."),
+  text: z
+    .string()
+    .nullable()
+    .describe("Plain text part, with Liquid. `null`: made from `html` when the email is sent."),
+  designJson: z.unknown().describe("State of your visual editor, as it was stored, or `null`."),
 }).meta({
   id: "Template",
 });
@@ -53,13 +64,13 @@ export type Template = z.output<typeof Template>;
 
 export const NewTemplate = z
   .object({
-    siteId: z.int().positive().optional(),
-    name,
+    siteId: NewSiteId,
+    name: name.describe("Name of the template."),
     subject,
     html: html.default(null),
     text: text.default(null),
     designJson: designJson.default(null),
-    folderId: folderId.default(null),
+    folderId: folderId.default(null).describe("Folder of the template. `null`: none."),
   })
   .meta({
     examples: [
@@ -72,7 +83,14 @@ export const NewTemplate = z
   });
 export type NewTemplate = z.output<typeof NewTemplate>;
 export const TemplateChanges = z
-  .object({ name, subject, html, text, designJson, folderId })
+  .object({
+    name: name.describe("New name of the template."),
+    subject,
+    html,
+    text,
+    designJson,
+    folderId: folderId.describe("Folder of the template. `null` takes it out of its folder."),
+  })
   .partial()
   .meta({ examples: [{ subject: "Welcome to the shop, {{ firstName }}" }] });
 export type TemplateChanges = z.output<typeof TemplateChanges>;
@@ -252,8 +270,8 @@ export const remove = (caller: CallerScope, id: number): Promise<void> =>
   });
 
 export const RenderedTemplate = z.object({
-  subject: z.string(),
-  html: z.string().nullable(),
+  subject: z.string().describe("Rendered subject line."),
+  html: z.string().nullable().describe("Rendered HTML part. `null` if the template has none."),
   text: z.string().describe("Plain text part. Made from `html` if the template has no text."),
   missingVariables: z
     .array(z.string())

@@ -19,6 +19,7 @@ import { addSeconds, epochSeconds, now } from "../../clock.ts";
 import { conflict, invalid, unauthenticated } from "../../errors.ts";
 import { randomBase62 } from "../../ids.ts";
 import { singleLineText } from "../../kernel/email-fields.ts";
+import { CreatedAt, RecordId, UpdatedAt } from "../../kernel/record-fields.ts";
 import { queueSystemMail } from "../../kernel/system-mail-queue.ts";
 import { keys, ranges, sha256 } from "../../keys.ts";
 import * as attempts from "./attempt-limits.ts";
@@ -31,12 +32,13 @@ import * as sessions from "./sessions.ts";
 export const UserName = singleLineText(200).trim().min(1).nullable();
 export const User = z
   .object({
-    id: z.int(),
+    id: RecordId.describe("Id of the user."),
     email: z.string().describe("Email address that the user logs in with."),
     name: UserName.describe("Name of the user, or `null`."),
-    createdAt: z.string(),
-    updatedAt: z.string(),
+    createdAt: CreatedAt,
+    updatedAt: UpdatedAt,
   })
+  .describe("The user who is logged in, or who made the API key.")
   .meta({ id: "User" });
 export type User = z.output<typeof User>;
 

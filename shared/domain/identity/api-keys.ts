@@ -17,6 +17,7 @@ import { forgetApiKey } from "../../kernel/api-key-cache.ts";
 import { singleLineText } from "../../kernel/email-fields.ts";
 import type { PageRequest } from "../../kernel/paging.ts";
 import { inParallel } from "../../kernel/parallel.ts";
+import { CreatedAt, RecordId, Timestamp, UpdatedAt } from "../../kernel/record-fields.ts";
 import * as records from "../../kernel/records.ts";
 import { keys, ranges, sha256 } from "../../keys.ts";
 
@@ -42,32 +43,30 @@ const Scope = z
 
 export const ApiKey = z
   .object({
-    id: z.int(),
+    id: RecordId.describe("Id of the key, for DELETE /api-keys/:id."),
     name: z.string().describe("Name to recognize the key by."),
     prefix: z.string().describe("Visible start of the key: `pm_live_` and 8 characters."),
-    siteId: z
-      .int()
-      .nullable()
-      .describe("The only site that the key can access. `null`: all sites of the organization."),
+    siteId: RecordId.nullable().describe(
+      "The only site that the key can access. `null`: all sites of the organization.",
+    ),
     scopes: z
       .array(z.string())
       .describe(
         "What the key may do: `*` for everything, or scopes such as `contacts:read` and " +
           "`send:write`.",
       ),
-    createdAt: z.string(),
-    updatedAt: z.string(),
-    lastUsedAt: z
-      .string()
-      .nullable()
-      .describe("When the key was last used, to the minute. `null`: never."),
+    createdAt: CreatedAt,
+    updatedAt: UpdatedAt,
+    lastUsedAt: Timestamp.nullable().describe(
+      "When the key was last used, to the minute. `null`: never.",
+    ),
   })
   .meta({ id: "ApiKey" });
 export type ApiKey = z.output<typeof ApiKey>;
 
 export const NewApiKey = z
   .object({
-    name: singleLineText(200).trim().min(1),
+    name: singleLineText(200).trim().min(1).describe("Name to recognize the key by."),
     siteId: z
       .int()
       .positive()

@@ -5,6 +5,7 @@ import { get, update, updateReturning } from "../../adapters/dynamodb/table.ts";
 import type { Caller } from "../../caller.ts";
 import { now } from "../../clock.ts";
 import { maxUrlLength } from "../../kernel/public-urls.ts";
+import { Timestamp } from "../../kernel/record-fields.ts";
 import { keys } from "../../keys.ts";
 
 const Url = z
@@ -35,7 +36,10 @@ const fields = {
 };
 
 export const Compliance = z
-  .object({ ...fields, updatedAt: z.string().nullable() })
+  .object({
+    ...fields,
+    updatedAt: Timestamp.nullable().describe("When the settings last changed. `null`: never."),
+  })
   .meta({ id: "Compliance" });
 export type Compliance = z.output<typeof Compliance>;
 

@@ -12,13 +12,14 @@ import type { Caller } from "../../caller.ts";
 import { now } from "../../clock.ts";
 import { unauthenticated } from "../../errors.ts";
 import { singleLineText } from "../../kernel/email-fields.ts";
+import { CreatedAt, RecordId, UpdatedAt } from "../../kernel/record-fields.ts";
 import { createZonedFormats } from "../../kernel/time-zones.ts";
 import { keys } from "../../keys.ts";
 import { planKeys } from "../../plans.ts";
 
 export const Organization = z
   .object({
-    id: z.int(),
+    id: RecordId.describe("Id of the organization."),
     name: z
       .string()
       .describe(
@@ -37,9 +38,10 @@ export const Organization = z
         "IANA time zone, such as `Europe/Berlin`. Statistics, report schedules and holiday " +
           "emails use its days. Defaults to `UTC`.",
       ),
-    createdAt: z.string(),
-    updatedAt: z.string(),
+    createdAt: CreatedAt,
+    updatedAt: UpdatedAt,
   })
+  .describe("The organization that all other records belong to.")
   .meta({ id: "Organization" });
 export type Organization = z.output<typeof Organization>;
 
@@ -50,8 +52,11 @@ export const Timezone = z
   .refine(isTimezone, "must be an IANA time zone such as Europe/Berlin");
 export const OrganizationChanges = z
   .object({
-    name: OrganizationName,
-    timezone: Timezone,
+    name: OrganizationName.describe("Name of the organization."),
+    timezone: Timezone.describe(
+      "IANA time zone, such as `Europe/Berlin`. Statistics, report schedules and " +
+        "holiday emails use its days from now on.",
+    ),
   })
   .partial()
   .meta({ examples: [{ name: "My shop", timezone: "Europe/Berlin" }] });

@@ -21,6 +21,7 @@ import {
   type Pagination,
   toPagination,
 } from "../../kernel/paging.ts";
+import { CreatedAt, RecordId, UpdatedAt } from "../../kernel/record-fields.ts";
 import * as records from "../../kernel/records.ts";
 import * as counters from "../../kernel/sharded-counters.ts";
 import { cacheDeletion } from "../../kernel/site-access.ts";
@@ -72,7 +73,12 @@ const fields = {
 };
 
 export const Site = z
-  .object({ id: z.int(), ...fields, createdAt: z.string(), updatedAt: z.string() })
+  .object({
+    id: RecordId.describe("Id of the site, for `siteId` of other requests."),
+    ...fields,
+    createdAt: CreatedAt,
+    updatedAt: UpdatedAt,
+  })
   .meta({ id: "Site" });
 export type Site = z.output<typeof Site>;
 export const SiteChanges = z.object(fields).partial();

@@ -1,36 +1,41 @@
 // The mail providers in the API.
 import * as z from "zod";
+import { Count } from "../../kernel/record-fields.ts";
 import type { ProviderAdapter as Adapter } from "../../providers/provider-adapter.ts";
 import { providers } from "../../providers/registry.ts";
 
 export const ProviderInfo = z
   .object({
     key: z.string().describe("Key of the provider, as in `provider` of a sending config."),
-    name: z.string(),
-    supportsWebhooks: z.boolean(),
+    name: z.string().describe("Name of the provider, for people."),
+    supportsWebhooks: z
+      .boolean()
+      .describe("Whether the provider reports delivery events by webhooks."),
     webhookProof: z
       .enum(["signature", "secret"])
       .describe(
         "How the provider's webhooks are verified. `signature`: by a signature with the " +
           "`webhookSecret`. `secret`: by `secret=` in the webhook URL.",
       ),
-    capabilities: z.object({
-      supportsWebhooks: z.boolean(),
-      openTracking: z.boolean().describe("Whether `trackOpens` of an email is supported."),
-      clickTracking: z.boolean().describe("Whether `trackClicks` of an email is supported."),
-      batch: z
-        .boolean()
-        .describe("Whether one request to the provider can carry several recipients."),
-      maxAttachmentBytes: z
-        .int()
-        .describe("Largest total size of the attachments of one email in bytes, decoded."),
-    }),
+    capabilities: z
+      .object({
+        supportsWebhooks: z.boolean().describe("As `supportsWebhooks` of the provider."),
+        openTracking: z.boolean().describe("Whether `trackOpens` of an email is supported."),
+        clickTracking: z.boolean().describe("Whether `trackClicks` of an email is supported."),
+        batch: z
+          .boolean()
+          .describe("Whether one request to the provider can carry several recipients."),
+        maxAttachmentBytes: Count.describe(
+          "Largest total size of the attachments of one email in bytes, decoded.",
+        ),
+      })
+      .describe("What the provider can do."),
     configFields: z
       .array(
         z.object({
-          name: z.string(),
-          description: z.string(),
-          required: z.boolean(),
+          name: z.string().describe("Name of the field in `credentials`."),
+          description: z.string().describe("What the field is and where to find it, in English."),
+          required: z.boolean().describe("Whether the field must be given."),
           options: z.array(z.string()).nullable().describe("Allowed values. `null`: any text."),
         }),
       )

@@ -22,6 +22,7 @@ import {
   singleLineText,
 } from "../../kernel/email-fields.ts";
 import type { PageRequest } from "../../kernel/paging.ts";
+import { Count, CreatedAt, RecordId, Timestamp, UpdatedAt } from "../../kernel/record-fields.ts";
 import * as records from "../../kernel/records.ts";
 import { storedObject } from "../../kernel/stored-json.ts";
 import { validationMessages } from "../../kernel/validation-messages.ts";
@@ -35,23 +36,22 @@ import { StartedWarmUp, WarmUp } from "./warm-up.ts";
 const AccountLimits = z
   .object({
     emailsPerSecond: z.number().describe("Largest number of recipients per second."),
-    emailsPer24Hours: z
-      .int()
-      .nullable()
-      .describe(
-        "Largest number of recipients in any 24 hours. `null`: no limit. The owner gets an " +
-          "email when 80 % of it is used up; email beyond it waits.",
-      ),
-    sentLast24Hours: z
-      .int()
-      .describe("Recipients of the last 24 hours, also of email that other systems sent."),
-    readAt: z.string().describe("When the limits were read."),
+    emailsPer24Hours: Count.nullable().describe(
+      "Largest number of recipients in any 24 hours. `null`: no limit. The owner gets an " +
+        "email when 80 % of it is used up; email beyond it waits.",
+    ),
+    sentLast24Hours: Count.describe(
+      "Recipients of the last 24 hours, also of email that other systems sent.",
+    ),
+    readAt: Timestamp.describe("When the limits were read."),
   })
   .meta({ id: "AccountLimits" });
 
 /** The record without its secrets. */
 export const SendingConfig = z.object({
-  id: z.int(),
+  id: RecordId.describe(
+    "Id of the config, for GET /sending-configs/:id and `sendingConfigId` of other requests.",
+  ),
   provider: z.string().describe("Key of the provider, as in GET /providers."),
   fromEmail: z
     .string()
@@ -72,9 +72,7 @@ export const SendingConfig = z.object({
         "beyond the limit waits for the next day. Single sends count, and always go. Setting " +
         "it again restarts it. `null`: no limit.",
     ),
-  fallbackConfigId: z
-    .int()
-    .nullable()
+  fallbackConfigId: RecordId.nullable()
     .default(null)
     .describe(
       "Sending config that takes new emails of POST /send and POST /send/batch, and " +
@@ -101,12 +99,12 @@ export const SendingConfig = z.object({
       "Whether the provider accepted a test email since `provider`, `credentials` or " +
         "`fromEmail` last changed.",
     ),
-  verifiedAt: z.string().nullable().describe("When the config was verified, or `null`."),
+  verifiedAt: Timestamp.nullable().describe("When the config was verified, or `null`."),
   credentialsSet: z
     .array(z.string())
     .describe("Names of the stored credentials. Their values are never returned."),
-  createdAt: z.string(),
-  updatedAt: z.string(),
+  createdAt: CreatedAt,
+  updatedAt: UpdatedAt,
 });
 interface SendingConfigSecrets {
   sealedCredentials: string;
@@ -128,12 +126,19 @@ export type SendingConfig = z.output<typeof SendingConfig> & SendingConfigSecret
 
 const maxSecretLength = 500;
 const changeFields = {
-  provider: z.enum(providerKeys as readonly string[] as [string, ...string[]]),
+  provider: z
+    .enum(providerKeys as readonly string[] as [string, ...string[]])
+    .describe("Key of the provider. A change makes the config unverified."),
   credentials: storedObject(20_000).describe(
     "Credentials as listed in `configFields` of GET /providers. They are stored encrypted.",
   ),
-  fromEmail: EmailAddress,
-  fromName: singleLineText(100).nullable().optional(),
+  fromEmail: EmailAddress.describe(
+    "Email address of the sender. A change makes the config unverified.",
+  ),
+  fromName: singleLineText(100)
+    .nullable()
+    .optional()
+    .describe("Name of the sender. `null`: emails without `fromName` name only the address."),
   ratePerSecond: z
     .number()
     .min(1 / 3600, "must be at least 1 an hour (1/3600)")

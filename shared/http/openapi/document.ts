@@ -3,6 +3,7 @@ import type { RouteGroup } from "../dispatch.ts";
 import { operationNames } from "../operation-names.ts";
 import { resources, singular } from "../resources.ts";
 import type { RateLimit, Route } from "../route.ts";
+import { maxPathTextLength } from "../validate.ts";
 import { addExamples } from "./examples.ts";
 import { readGuides } from "./guides.ts";
 import {
@@ -186,7 +187,9 @@ const pathParameters = ({ path }: Route): Parameter[] =>
     name,
     required: true,
     ...pathParameterDescription(path, name),
-    schema: /^id$|Id$/.test(name) ? { type: "integer", minimum: 1 } : { type: "string" },
+    schema: /^id$|Id$/.test(name)
+      ? { type: "integer", minimum: 1, maximum: Number.MAX_SAFE_INTEGER }
+      : { type: "string", minLength: 1, maxLength: maxPathTextLength },
   }));
 
 /** "Id of the list." for `/lists/{id}` and `/contacts/{id}/lists/{listId}`. */

@@ -112,8 +112,6 @@ function simplifySchema(value: JsonSchema, rename: Rename): JsonSchema {
     schema.minimum = 1;
     delete schema.exclusiveMinimum;
   }
-  if (schema.minimum === Number.MIN_SAFE_INTEGER) delete schema.minimum;
-  if (schema.maximum === Number.MAX_SAFE_INTEGER) delete schema.maximum;
   // The pattern of a format is long and does not help a reader.
   if (schema.format) delete schema.pattern;
   return collapseNullable(

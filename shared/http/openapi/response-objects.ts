@@ -185,7 +185,8 @@ function wrapInData(returns: z.ZodType | undefined, schemaOf: ToJsonSchema): Med
     items: { type: "string" },
     description: "Notes on the request, such as fields that were ignored.",
   };
-  const data = returns ? schemaOf(returns, "output") : { type: "null" };
+  const schema = returns ? schemaOf(returns, "output") : { type: "null" };
+  const data = { description: "Result of the request.", ...schema };
   return { schema: { type: "object", properties: { data, warnings }, required: ["data"] } };
 }
 

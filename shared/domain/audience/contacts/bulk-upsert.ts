@@ -1,6 +1,7 @@
 // Upserts up to 100 contacts in one request. An invalid row fails alone.
 import * as z from "zod";
 import type { CallerScope } from "../../../caller.ts";
+import { Count, RecordId } from "../../../kernel/record-fields.ts";
 import { validationMessages } from "../../../kernel/validation-messages.ts";
 import * as sites from "../../identity/sites.ts";
 import { ContactRow } from "./contact-schema.ts";
@@ -9,9 +10,9 @@ import { type UpsertOptions, type UpsertOutcome, upsert } from "./upserts.ts";
 export const maxRows = 100;
 
 export const BulkResult = z.object({
-  index: z.int().describe("Position of the row in the request, from 0."),
-  id: z.int().nullable().describe("Id of the contact. `null` if the row failed."),
-  email: z.string(),
+  index: Count.describe("Position of the row in the request, from 0."),
+  id: RecordId.nullable().describe("Id of the contact. `null` if the row failed."),
+  email: z.string().describe("Email address of the row, or an empty text if it has none."),
   outcome: z.enum(["created", "updated", "failed"]).describe("What happened to the row."),
   error: z
     .string()

@@ -2,6 +2,7 @@
 import * as z from "zod";
 import { EmailAddress, singleLineText } from "../../../kernel/email-fields.ts";
 import { isReservedName } from "../../../kernel/json.ts";
+import { Count, CreatedAt, RecordId, Timestamp, UpdatedAt } from "../../../kernel/record-fields.ts";
 import { StoredNumber, storable } from "../../../kernel/stored-json.ts";
 import type { GroupKind } from "../../../keys.ts";
 import { Timezone } from "../../identity/organizations.ts";
@@ -45,21 +46,29 @@ const fields = {
 };
 
 /** A record that another one names, such as a tag of a contact. */
-export const NamedRecord = z.object({ id: z.int(), name: z.string() }).meta({ id: "NamedRecord" });
+export const NamedRecord = z
+  .object({
+    id: RecordId.describe("Id of the record, for other requests."),
+    name: z.string().describe("Name of the record."),
+  })
+  .meta({ id: "NamedRecord" });
 
 /** A contact for which a request failed. */
 export const FailedContact = z
-  .object({ contactId: z.int(), error: z.string() })
+  .object({
+    contactId: RecordId.describe("Id of the contact, from the request."),
+    error: z.string().describe("Why it failed, in one sentence."),
+  })
   .meta({ id: "FailedContact" });
 
 export const Contact = z
   .object({
-    id: z.int(),
-    siteId: z
-      .int()
-      .describe(
-        "Site that the contact belongs to. The same email address on two sites is two contacts.",
-      ),
+    id: RecordId.describe(
+      "Id of the contact, for GET /contacts/:id and `contactId` of other requests.",
+    ),
+    siteId: RecordId.describe(
+      "Site that the contact belongs to. The same email address on two sites is two contacts.",
+    ),
     email: z.string().describe("Email address as it was given. Unique in its site, ignoring case."),
     ...fields,
     status: z
@@ -75,34 +84,28 @@ export const Contact = z
       .describe(
         "Lead score: the sum of all points from scoring rules and manual changes. 0 at first.",
       ),
-    sendCount: z.int().describe("Number of emails handed to a provider for this contact."),
-    openCount: z
-      .int()
-      .describe(
-        "Number of opens by the contact, repeated ones included. Opens by machines are not " +
-          "counted.",
-      ),
-    clickCount: z
-      .int()
-      .describe(
-        "Number of clicks by the contact, repeated ones included. Clicks by machines are not " +
-          "counted.",
-      ),
-    lastSentAt: z
-      .string()
-      .nullable()
-      .describe("When the latest email was handed to a provider. `null`: never."),
-    lastOpenedAt: z
-      .string()
-      .nullable()
-      .describe("When the contact last opened an email. `null`: never."),
-    lastClickedAt: z
-      .string()
-      .nullable()
-      .describe("When the contact last clicked a link in an email. `null`: never."),
-    createdAt: z.string(),
-    updatedAt: z.string(),
+    sendCount: Count.describe("Number of emails handed to a provider for this contact."),
+    openCount: Count.describe(
+      "Number of opens by the contact, repeated ones included. Opens by machines are not " +
+        "counted.",
+    ),
+    clickCount: Count.describe(
+      "Number of clicks by the contact, repeated ones included. Clicks by machines are not " +
+        "counted.",
+    ),
+    lastSentAt: Timestamp.nullable().describe(
+      "When the latest email was handed to a provider. `null`: never.",
+    ),
+    lastOpenedAt: Timestamp.nullable().describe(
+      "When the contact last opened an email. `null`: never.",
+    ),
+    lastClickedAt: Timestamp.nullable().describe(
+      "When the contact last clicked a link in an email. `null`: never.",
+    ),
+    createdAt: CreatedAt,
+    updatedAt: UpdatedAt,
   })
+  .describe("A person of the audience of a site.")
   .meta({ id: "Contact" });
 export type Contact = z.output<typeof Contact>;
 
@@ -145,7 +148,9 @@ export const NewContact = z
         "Site of the contact. Defaults to the site of the API key, else to the " +
           "organization's only site.",
       ),
-    email: EmailAddress,
+    email: EmailAddress.describe(
+      "Email address of the contact. Must be new in its site, ignoring case.",
+    ),
     ...inputFields,
   })
   .meta({
@@ -161,12 +166,17 @@ export const NewContact = z
 export type NewContact = z.output<typeof NewContact>;
 
 /** A row of a bulk request or an import. */
-export const ContactRow = z.object({ email: EmailAddress, ...inputFields });
+export const ContactRow = z.object({
+  email: EmailAddress.describe(
+    "Email address of the contact. A contact of the site that has it is updated.",
+  ),
+  ...inputFields,
+});
 export type ContactRow = z.output<typeof ContactRow>;
 
 export const ContactChanges = z
   .object({
-    email: EmailAddress,
+    email: EmailAddress.describe("New email address. Must be new in its site, ignoring case."),
     ...fields,
     customFields: CustomFields.nullable().describe(
       "Custom fields to change. Fields that are not named stay; a field set to `null` is " +

@@ -2,6 +2,14 @@
 import * as z from "zod";
 import { singleLineText } from "../../../kernel/email-fields.ts";
 import type { Leased } from "../../../kernel/lease.ts";
+import {
+  Count,
+  CreatedAt,
+  NewSiteId,
+  RecordId,
+  RecordSiteId,
+  UpdatedAt,
+} from "../../../kernel/record-fields.ts";
 import type * as records from "../../../kernel/records.ts";
 import { GroupName } from "../contacts/contact-schema.ts";
 import type { FilePosition } from "./csv-rows.ts";
@@ -18,7 +26,7 @@ const Id = z.int().positive();
 const contactStatus = z.enum(["subscribed", "unsubscribed", "pending"]);
 
 export const NewImport = z.object({
-  siteId: Id.optional(),
+  siteId: NewSiteId,
   mapping: z
     .record(z.string().trim().min(1).max(200), ImportField)
     .refine((mapping) => Object.keys(mapping).length <= 1000, "must have at most 1,000 columns")
@@ -80,55 +88,71 @@ export const NewImport = z.object({
     .enum(encodings)
     .optional()
     .describe("Character encoding of the file. Detected if omitted."),
-  filename: singleLineText(200).optional(),
+  filename: singleLineText(200).optional().describe("Name of the file, shown with the import."),
 });
 export type NewImport = z.output<typeof NewImport>;
 
 export const ImportRowError = z.object({
-  row: z
-    .int()
-    .describe("Row number as in a spreadsheet: the header is row 1, and blank rows count."),
-  email: z.string(),
-  message: z.string(),
+  row: Count.describe("Row number as in a spreadsheet: the header is row 1, and blank rows count."),
+  email: z.string().describe("Email address of the row, as in the file."),
+  message: z.string().describe("Why the row failed, in one sentence."),
 });
 export type ImportRowError = z.output<typeof ImportRowError>;
 
 export const Import = z
   .object({
-    id: z.int(),
-    siteId: z.int(),
+    id: RecordId.describe("Id of the import, for GET /imports/:id."),
+    siteId: RecordSiteId,
     filename: z.string().nullable().describe("Name of the file, or `null`."),
-    size: z.int().describe("Size of the file in bytes."),
-    status: z.enum(["queued", "running", "completed", "failed"]),
+    size: Count.describe("Size of the file in bytes."),
+    status: z
+      .enum(["queued", "running", "completed", "failed"])
+      .describe(
+        "`queued`: waits for a worker. `running`: rows are being imported. `completed`: every " +
+          "row was processed. `failed`: stopped, see `error`.",
+      ),
     error: z
       .string()
       .nullable()
       .describe(
         "Why the import as a whole failed, or `null`. Rows that are counted below were imported.",
       ),
-    progress: z.int().describe("Progress in per cent."),
-    total: z
-      .int()
+    progress: Count.describe("Progress in per cent."),
+    total: Count.nullable().describe(
+      "Number of rows without the header and blank rows. `null` until they are counted.",
+    ),
+    processed: Count.describe("created + updated + skipped + failed."),
+    created: Count.describe("Rows that created a contact."),
+    updated: Count.describe(
+      "Rows that updated a contact. If an address is in the file several times, the last " +
+        "row wins.",
+    ),
+    skipped: Count.describe("Rows skipped because of `mode`."),
+    failed: Count.describe("Rows that are not valid: see `errors`."),
+    mode: z
+      .enum(importModes)
+      .describe("As in the request: what happens to new and existing contacts."),
+    resubscribe: z
+      .boolean()
+      .describe("As in the request: whether unsubscribed contacts are subscribed again."),
+    contactStatus: contactStatus.describe("`status` of the request: status of created contacts."),
+    tags: z
+      .array(z.string())
+      .describe("As in the request: names of the tags that every contact gets."),
+    lists: z
+      .array(RecordId)
+      .describe("As in the request: ids of the lists that every contact joins."),
+    startSequences: z
+      .boolean()
+      .describe("As in the request: whether tags and lists start sequences."),
+    delimiter: z
+      .enum(delimiters)
       .nullable()
-      .describe("Number of rows without the header and blank rows. `null` until they are counted."),
-    processed: z.int().describe("created + updated + skipped + failed."),
-    created: z.int(),
-    updated: z
-      .int()
-      .describe(
-        "Rows that updated a contact. If an address is in the file several times, the last " +
-          "row wins.",
-      ),
-    skipped: z.int().describe("Rows skipped because of `mode`."),
-    failed: z.int().describe("Rows that are not valid: see `errors`."),
-    mode: z.enum(importModes),
-    resubscribe: z.boolean(),
-    contactStatus,
-    tags: z.array(z.string()),
-    lists: z.array(z.int()),
-    startSequences: z.boolean(),
-    delimiter: z.enum(delimiters).nullable(),
-    encoding: z.enum(encodings).nullable(),
+      .describe("Character between cells. `null` until it is detected."),
+    encoding: z
+      .enum(encodings)
+      .nullable()
+      .describe("Character encoding of the file. `null` until it is detected."),
     mapping: z
       .record(z.string(), z.string())
       .nullable()
@@ -139,8 +163,8 @@ export const Import = z
     errors: z
       .array(ImportRowError)
       .describe("The first 100 row errors. For all of them use GET /imports/:id/errors."),
-    createdAt: z.string(),
-    updatedAt: z.string(),
+    createdAt: CreatedAt,
+    updatedAt: UpdatedAt,
   })
   .meta({ id: "Import" });
 export type Import = z.output<typeof Import>;

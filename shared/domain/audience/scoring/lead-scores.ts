@@ -14,6 +14,7 @@ import type { CallerScope } from "../../../caller.ts";
 import * as ids from "../../../ids.ts";
 import { singleLineText } from "../../../kernel/email-fields.ts";
 import { positionOf, positionParts } from "../../../kernel/paging.ts";
+import { Timestamp } from "../../../kernel/record-fields.ts";
 import { retryOnConflict } from "../../../kernel/retry-on-conflict.ts";
 import { keys, ranges, sha256 } from "../../../keys.ts";
 import { type ContactItem, NamedRecord } from "../contacts/contact-schema.ts";
@@ -31,7 +32,10 @@ export const ScoreAdjustment = z
       delta: Points.describe("Points to add. A negative number subtracts."),
       reason: reason.describe("Reason for the log."),
     }),
-    z.object({ score: Points.describe("New value of the score."), reason }),
+    z.object({
+      score: Points.describe("New value of the score."),
+      reason: reason.describe("Reason for the log."),
+    }),
   ])
   .meta({ examples: [{ delta: 10, reason: "Came to our stand" }] });
 export type ScoreAdjustment = z.output<typeof ScoreAdjustment>;
@@ -43,7 +47,7 @@ export const ScoreEntry = z
     rule: NamedRecord.nullable().describe(
       "Scoring rule that gave the points. `null` for a manual change.",
     ),
-    createdAt: z.string(),
+    createdAt: Timestamp.describe("When the score changed."),
   })
   .meta({ id: "ScoreEntry" });
 export type ScoreEntry = z.output<typeof ScoreEntry>;

@@ -6,6 +6,13 @@ import type { CallerScope } from "../../../caller.ts";
 import { conflict, invalid, missing } from "../../../errors.ts";
 import { singleLineText } from "../../../kernel/email-fields.ts";
 import type { PageRequest } from "../../../kernel/paging.ts";
+import {
+  CreatedAt,
+  NewSiteId,
+  RecordId,
+  RecordSiteId,
+  UpdatedAt,
+} from "../../../kernel/record-fields.ts";
 import * as records from "../../../kernel/records.ts";
 import { ranges } from "../../../keys.ts";
 import * as sites from "../../identity/sites.ts";
@@ -64,12 +71,18 @@ const fields = {
 };
 
 export const ScoringRule = z
-  .object({ id: z.int(), siteId: z.int(), ...fields, createdAt: z.string(), updatedAt: z.string() })
+  .object({
+    id: RecordId.describe("Id of the rule, for GET /scoring/rules/:id."),
+    siteId: RecordSiteId,
+    ...fields,
+    createdAt: CreatedAt,
+    updatedAt: UpdatedAt,
+  })
   .meta({ id: "ScoringRule" });
 export type ScoringRule = z.output<typeof ScoringRule>;
 export const NewScoringRule = z
   .object({
-    siteId: id.optional(),
+    siteId: NewSiteId,
     ...fields,
     match: fields.match.default(null),
     active: fields.active.default(true),

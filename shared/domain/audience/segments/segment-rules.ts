@@ -81,6 +81,7 @@ export const SegmentRules: z.ZodType<SegmentRules> = z
         );
     },
   })
+  .describe("Rules that a contact must match.")
   .meta({
     id: "SegmentRules",
     examples: [

@@ -7,6 +7,13 @@ import { now } from "../../../clock.ts";
 import { missing } from "../../../errors.ts";
 import { singleLineText } from "../../../kernel/email-fields.ts";
 import { type PageRequest, type Pagination, toPagination } from "../../../kernel/paging.ts";
+import {
+  CreatedAt,
+  NewSiteId,
+  RecordId,
+  RecordSiteId,
+  UpdatedAt,
+} from "../../../kernel/record-fields.ts";
 import * as records from "../../../kernel/records.ts";
 import type { GroupKind } from "../../../keys.ts";
 import * as sites from "../../identity/sites.ts";
@@ -38,12 +45,14 @@ const fields = {
 
 export const Segment = z
   .object({
-    id: z.int(),
-    siteId: z.int(),
+    id: RecordId.describe(
+      "Id of the segment, for GET /segments/:id and `segmentId` of other requests.",
+    ),
+    siteId: RecordSiteId,
     ...fields,
     rules: SegmentRules,
-    createdAt: z.string(),
-    updatedAt: z.string(),
+    createdAt: CreatedAt,
+    updatedAt: UpdatedAt,
   })
   .meta({ id: "Segment" });
 export type Segment = z.output<typeof Segment> & records.StoredRecord;
@@ -62,15 +71,18 @@ const examples = [
 ];
 export const NewSegment = z
   .object({
-    siteId: z.int().positive().optional(),
+    siteId: NewSiteId,
     name: fields.name,
     description: fields.description.default(null),
-    rules: SegmentRulesInput,
+    rules: SegmentRulesInput.describe("Rules that a contact must match."),
   })
   .meta({ examples });
 export type NewSegment = z.output<typeof NewSegment>;
 export const SegmentChanges = z
-  .object({ ...fields, rules: SegmentRulesInput.optional() })
+  .object({
+    ...fields,
+    rules: SegmentRulesInput.optional().describe("New rules that a contact must match."),
+  })
   .partial()
   .meta({ examples: [{ description: "For the letter on Fridays" }] });
 export type SegmentChanges = z.output<typeof SegmentChanges>;

@@ -17,6 +17,7 @@ import {
 import { now } from "../../../clock.ts";
 import { missing, undefinedIfMissing } from "../../../errors.ts";
 import { EmailAddress, normalizeEmail, singleLineText } from "../../../kernel/email-fields.ts";
+import { Timestamp, UpdatedAt } from "../../../kernel/record-fields.ts";
 import { retryInTurn } from "../../../kernel/retry-on-conflict.ts";
 import {
   emailShardOf,
@@ -54,8 +55,8 @@ export const Suppression = z
       .string()
       .nullable()
       .describe("Who added it: `api`, `session`, `import`, or the provider that reported it."),
-    createdAt: z.string(),
-    updatedAt: z.string(),
+    createdAt: Timestamp.describe("When the address was suppressed."),
+    updatedAt: UpdatedAt,
   })
   .meta({ id: "Suppression" });
 export type Suppression = z.output<typeof Suppression>;
@@ -63,12 +64,12 @@ export type Suppression = z.output<typeof Suppression>;
 export const maxDetailLength = 300;
 export const NewSuppression = z
   .object({
-    email: EmailAddress,
+    email: EmailAddress.describe("Email address to suppress, ignoring case."),
     reason: SuppressionReason.default("manual").describe(
       "Why the address is suppressed. `unsubscribe` blocks marketing email only; every other " +
         "reason blocks all email.",
     ),
-    detail: singleLineText(maxDetailLength).nullish(),
+    detail: singleLineText(maxDetailLength).nullish().describe("Further explanation for yourself."),
   })
   .meta({ examples: [{ email: "ada@example.com", reason: "manual", detail: "asked by phone" }] });
 /** `source` is at most 50 characters. */

@@ -15,6 +15,7 @@ import type { CallerScope, SiteRef } from "../../../caller.ts";
 import { addSeconds, now } from "../../../clock.ts";
 import { invalid, missing } from "../../../errors.ts";
 import { inParallel } from "../../../kernel/parallel.ts";
+import { RecordSiteId, Timestamp } from "../../../kernel/record-fields.ts";
 import { keys, ranges } from "../../../keys.ts";
 import * as sites from "../../identity/sites.ts";
 
@@ -31,12 +32,11 @@ interface NameItem {
 
 export const EventNameUse = z
   .object({
-    name: z.string(),
-    siteId: z.int(),
-    lastUsedAt: z
-      .string()
-      .nullable()
-      .describe("When the name was last used, to ten minutes. `null`: before this was recorded."),
+    name: z.string().describe("Name of the custom event."),
+    siteId: RecordSiteId,
+    lastUsedAt: Timestamp.nullable().describe(
+      "When the name was last used, to ten minutes. `null`: before this was recorded.",
+    ),
   })
   .meta({ id: "EventNameUse" });
 export type EventNameUse = z.output<typeof EventNameUse>;

@@ -15,6 +15,7 @@ import {
   positionParts,
   toPagination,
 } from "../../../kernel/paging.ts";
+import { RecordId, RecordSiteId, Timestamp } from "../../../kernel/record-fields.ts";
 import { deletedSites } from "../../../kernel/site-access.ts";
 import { storedObject } from "../../../kernel/stored-json.ts";
 import { emailShards, indexes, keys, ranges } from "../../../keys.ts";
@@ -57,18 +58,18 @@ export type NewCustomEvent = z.output<typeof NewCustomEvent>;
 
 export const CustomEvent = z
   .object({
-    id: z.int(),
-    siteId: z.int(),
-    contactId: z.int(),
-    eventName: z.string(),
-    properties: z.record(z.string(), z.unknown()),
+    id: RecordId.describe("Id of the event. Higher ids are newer."),
+    siteId: RecordSiteId,
+    contactId: RecordId.describe("Id of the contact of the event."),
+    eventName: z.string().describe("Name of the event, such as `order_placed`."),
+    properties: z.record(z.string(), z.unknown()).describe("Your own data given with the event."),
     url: z.string().nullable().describe("URL of the page where it happened, or `null`."),
     source: z
       .enum(["api", "tracking"])
       .describe(
         "`api`: recorded by POST /events/custom. `tracking`: reported by the tracking script.",
       ),
-    createdAt: z.string(),
+    createdAt: Timestamp.describe("When the event was recorded."),
   })
   .meta({ id: "CustomEvent" });
 export type CustomEvent = z.output<typeof CustomEvent>;

@@ -7,6 +7,7 @@ import { now } from "../../../clock.ts";
 import { missing, undefinedIfMissing } from "../../../errors.ts";
 import * as ids from "../../../ids.ts";
 import { EmailAddress, normalizeEmail } from "../../../kernel/email-fields.ts";
+import { Id } from "../../../kernel/record-fields.ts";
 import { retryOnConflict } from "../../../kernel/retry-on-conflict.ts";
 import { isDeleted } from "../../../kernel/site-access.ts";
 import { keys } from "../../../keys.ts";
@@ -17,13 +18,12 @@ import * as activities from "./activities.ts";
 import { EventName, EventProperties } from "./custom-events.ts";
 import * as visitors from "./visitors.ts";
 
-const siteId = z.int().positive();
 const visitorId = z.string().regex(/^[\w-]{8,64}$/, "must be 8 to 64 letters, digits, - or _");
 const url = z.url({ protocol: /^https?$/, error: "must be an http(s) URL" }).max(2000);
 
 export const TrackedEvent = z
   .object({
-    siteId,
+    siteId: Id.describe("Id of the site that the page belongs to."),
     visitorId: visitorId.describe(
       "Random id of the visitor, created by the page: 8 to 64 letters, digits, - or _. Keep " +
         "it private: anyone who knows it can identify the visitor.",
@@ -32,8 +32,8 @@ export const TrackedEvent = z
       .enum(["page_view", "custom"])
       .describe("`page_view` needs `url`. `custom` needs `name`."),
     name: EventName.optional().describe("For `custom`: name of the event."),
-    url: url.optional(),
-    properties: EventProperties.optional(),
+    url: url.optional().describe("URL of the page. At most 2,000 characters."),
+    properties: EventProperties.optional().describe("Your own data, at most 8,000 bytes of JSON."),
   })
   .refine(({ type, name }) => type !== "custom" || name !== undefined, {
     message: "is required",
@@ -57,8 +57,8 @@ export type TrackedEvent = z.output<typeof TrackedEvent>;
 
 export const Identification = z
   .object({
-    siteId,
-    visitorId,
+    siteId: Id.describe("Id of the site that the page belongs to."),
+    visitorId: visitorId.describe("`visitorId` of the visitor's events."),
     email: EmailAddress.optional().describe(
       "Email address of the contact. Give either this or `contactToken`. It proves nothing: " +
         "events of the visitor earn no points and start no sequences.",

@@ -22,6 +22,7 @@ import type { Caller } from "../../../caller.ts";
 import { now } from "../../../clock.ts";
 import { conflict, invalid } from "../../../errors.ts";
 import { constantTimeEquals } from "../../../kernel/installation-secrets.ts";
+import { Count, Timestamp } from "../../../kernel/record-fields.ts";
 import { queueSystemMail } from "../../../kernel/system-mail-queue.ts";
 import { keys, sha256 } from "../../../keys.ts";
 import * as accounts from "../accounts.ts";
@@ -39,12 +40,15 @@ import * as totp from "./totp.ts";
 export const MfaCode = z.string().min(1).max(30);
 
 const Factor = z
-  .object({ enabled: z.boolean(), enabledAt: z.string().nullable() })
+  .object({
+    enabled: z.boolean().describe("Whether logins ask for it."),
+    enabledAt: Timestamp.nullable().describe("When it was turned on. `null`: it is off."),
+  })
   .meta({ id: "SecondFactor" });
 export const MfaStatus = z.object({
   totp: Factor.describe("Authenticator app."),
   emailOtp: Factor.describe("Login codes by email."),
-  recoveryCodesLeft: z.int().describe("Number of unused recovery codes."),
+  recoveryCodesLeft: Count.describe("Number of unused recovery codes."),
 });
 
 export async function getStatus(caller: Caller): Promise<z.output<typeof MfaStatus>> {

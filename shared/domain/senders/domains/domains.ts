@@ -19,6 +19,7 @@ import { addSeconds, now } from "../../../clock.ts";
 import { conflict, invalid, missing } from "../../../errors.ts";
 import { randomBase62 } from "../../../ids.ts";
 import type { PageRequest } from "../../../kernel/paging.ts";
+import { CreatedAt, RecordId, Timestamp, UpdatedAt } from "../../../kernel/record-fields.ts";
 import * as records from "../../../kernel/records.ts";
 import { retryOnConflict } from "../../../kernel/retry-on-conflict.ts";
 import { dueShardOf, indexAttributes, indexes, keys } from "../../../keys.ts";
@@ -37,7 +38,7 @@ const DnsRecord = z
       .string()
       .nullable()
       .describe("Provider that needs the record. `null`: needed for every provider."),
-    type: z.enum(["TXT", "CNAME", "MX"]),
+    type: z.enum(["TXT", "CNAME", "MX"]).describe("Type of the DNS record."),
     name: z
       .string()
       .nullable()
@@ -98,7 +99,7 @@ const dkimSelectors = z
 
 export const Domain = z
   .object({
-    id: z.int(),
+    id: RecordId.describe("Id of the domain, for GET /domains/:id."),
     name: z.string().describe("Domain name, such as `shop.example`."),
     status: z
       .enum(domainStatuses)
@@ -112,14 +113,15 @@ export const Domain = z
     clickTrackingEnabled: tracking("clicks"),
     openTrackingEnabled: tracking("opens"),
     dkimSelectors,
-    verifiedAt: z.string().nullable(),
-    lastCheckedAt: z.string().nullable(),
-    nextCheckAt: z
-      .string()
-      .nullable()
-      .describe("When DNS is checked next. `null`: DNS is no longer checked."),
-    createdAt: z.string(),
-    updatedAt: z.string(),
+    verifiedAt: Timestamp.nullable().describe(
+      "When the ownership record was found. `null`: not yet.",
+    ),
+    lastCheckedAt: Timestamp.nullable().describe("When DNS was last checked. `null`: not yet."),
+    nextCheckAt: Timestamp.nullable().describe(
+      "When DNS is checked next. `null`: DNS is no longer checked.",
+    ),
+    createdAt: CreatedAt,
+    updatedAt: UpdatedAt,
   })
   .meta({ id: "Domain" });
 export const DomainDetail = Domain.extend({

@@ -7,7 +7,12 @@ export const CheckResult = z.enum(["pass", "warn", "fail", "unknown"]);
 export type CheckResult = z.output<typeof CheckResult>;
 
 export const Check = z
-  .object({ result: CheckResult, message: z.string().describe("Explanation in one sentence.") })
+  .object({
+    result: CheckResult.describe(
+      "`pass`, `warn`, `fail`, or `unknown` if the check could not be made.",
+    ),
+    message: z.string().describe("Explanation in one sentence."),
+  })
   .meta({
     id: "Check",
     description:

@@ -16,6 +16,7 @@ import {
 } from "../../../adapters/dynamodb/table.ts";
 import { epochSeconds, now } from "../../../clock.ts";
 import * as ids from "../../../ids.ts";
+import { Count } from "../../../kernel/record-fields.ts";
 import { retryOnConflict } from "../../../kernel/retry-on-conflict.ts";
 import { keys } from "../../../keys.ts";
 import * as credits from "../../billing/credits.ts";
@@ -25,16 +26,15 @@ export const freePerMonth = 100;
 
 export const Usage = z
   .object({
-    free: z.int().describe("Results of this request that were free."),
-    paid: z.int().describe("Results of this request that were paid with credits."),
+    free: Count.describe("Results of this request that were free."),
+    paid: Count.describe("Results of this request that were paid with credits."),
     costCents: z.number().describe("US cents taken from the credits for this request."),
-    freeLeft: z
-      .int()
-      .describe(
-        `Free results left in this calendar month (UTC), of ${freePerMonth}. Shared by ` +
-          "validations and sender checks.",
-      ),
+    freeLeft: Count.describe(
+      `Free results left in this calendar month (UTC), of ${freePerMonth}. Shared by ` +
+        "validations and sender checks.",
+    ),
   })
+  .describe("What the request cost.")
   .meta({ id: "ValidationUsage" });
 export type Usage = z.output<typeof Usage>;
 

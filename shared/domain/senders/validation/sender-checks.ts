@@ -3,6 +3,7 @@
 import * as z from "zod";
 import type { Caller } from "../../../caller.ts";
 import { inParallel } from "../../../kernel/parallel.ts";
+import { Count } from "../../../kernel/record-fields.ts";
 import { parseAddress } from "./address-syntax.ts";
 import { Check, inconclusive, pass } from "./check.ts";
 import { checkDmarc, type DmarcCheck } from "./dmarc.ts";
@@ -17,7 +18,7 @@ const Alignment = z.enum(["relaxed", "strict"]).nullable();
 
 const KnownSender = z
   .object({
-    name: z.string(),
+    name: z.string().describe("Name of the owner."),
     kind: z
       .enum(["company", "mailbox"])
       .describe("`mailbox`: a provider where anyone can get an address."),
@@ -25,25 +26,25 @@ const KnownSender = z
   .meta({ id: "KnownSender" });
 const SenderChecks = z
   .object({
-    syntax: Check,
+    syntax: Check.describe("Whether the address is well formed."),
     knownSender: Check.describe(
       "`unknown`: not in the list of known senders, which says nothing against it.",
     ),
-    lookalike: Check.extend({ resembles: z.string().nullable() }).describe(
-      "Similar letters, misspellings, borrowed names and mixed alphabets.",
-    ),
-    spf: Check.extend({
-      record: z.string().nullable(),
-      lookups: z
-        .int()
+    lookalike: Check.extend({
+      resembles: z
+        .string()
         .nullable()
-        .describe(
-          "DNS lookups that the record needs; receivers give up after 10. `null` if the " +
-            "record was not followed.",
-        ),
-    }),
+        .describe("Well-known sender that the domain looks like, or `null`."),
+    }).describe("Similar letters, misspellings, borrowed names and mixed alphabets."),
+    spf: Check.extend({
+      record: z.string().nullable().describe("SPF record of the domain, or `null`."),
+      lookups: Count.nullable().describe(
+        "DNS lookups that the record needs; receivers give up after 10. `null` if the " +
+          "record was not followed.",
+      ),
+    }).describe("SPF record (RFC 7208), which names the servers that may send."),
     dmarc: Check.extend({
-      record: z.string().nullable(),
+      record: z.string().nullable().describe("DMARC record that applies to the domain, or `null`."),
       domain: z
         .string()
         .nullable()
@@ -52,16 +53,21 @@ const SenderChecks = z
         .enum(["none", "quarantine", "reject"])
         .nullable()
         .describe("Policy that applies to this domain."),
-      dkimAlignment: Alignment,
-      spfAlignment: Alignment,
-    }),
+      dkimAlignment: Alignment.describe(
+        "`strict`: the DKIM signature must have exactly this domain. `relaxed`: or a " +
+          "related one. `null`: there is no record.",
+      ),
+      spfAlignment: Alignment.describe("As `dkimAlignment`, for the domain that SPF checks."),
+    }).describe("DMARC record (RFC 7489), which says what happens to forged email."),
     domainAge: Check.extend({
-      registeredAt: z.string().nullable(),
-      ageDays: z
-        .int()
+      registeredAt: z
+        .string()
         .nullable()
-        .describe("Age of the domain in days. Below 30 fails, below 180 warns."),
-    }),
+        .describe("When the domain was registered, as its registry says. `null`: not known."),
+      ageDays: Count.nullable().describe(
+        "Age of the domain in days. Below 30 fails, below 180 warns. `null`: not known.",
+      ),
+    }).describe("Age of the domain: imitations are often young."),
   })
   .meta({ id: "SenderChecks" });
 
@@ -78,13 +84,13 @@ export const SenderCheck = z
         "`unknown`: too few checks could be made.",
     ),
     sender: KnownSender.nullable().describe("Owner of the domain, if it is a known sender."),
-    checks: SenderChecks,
+    checks: SenderChecks.describe("Result of each check."),
   })
   .meta({ id: "SenderCheck" });
 export type SenderCheck = z.output<typeof SenderCheck>;
 
 export const SenderCheckSummary = z
-  .record(Verdict, z.int())
+  .record(Verdict, Count)
   .describe("Number of results per verdict.");
 
 const timeoutMs = 20_000;

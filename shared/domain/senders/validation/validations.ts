@@ -2,6 +2,7 @@
 import * as z from "zod";
 import type { Caller } from "../../../caller.ts";
 import { inParallel } from "../../../kernel/parallel.ts";
+import { Count } from "../../../kernel/record-fields.ts";
 import { parseAddress } from "./address-syntax.ts";
 import { Check, type CheckResult, fail, inconclusive, pass, warn } from "./check.ts";
 import { isDisposable } from "./disposable-domains.ts";
@@ -45,13 +46,13 @@ export const Validation = z
       .string()
       .nullable()
       .describe("Corrected email address for a likely typo, or `null`."),
-    checks: ValidationChecks,
+    checks: ValidationChecks.describe("Result of each check."),
   })
   .meta({ id: "Validation" });
 export type Validation = z.output<typeof Validation>;
 
 export const ValidationSummary = z
-  .record(Verdict, z.int())
+  .record(Verdict, Count)
   .describe("Number of results per verdict.");
 
 /** Largest number of addresses of one request, also of sender checks. */
