@@ -17,8 +17,8 @@ const Check = z
   })
   .meta({ id: "DependencyCheck" });
 const Checks = z.object({
-  table: Check.describe("Whether the table can be read."),
-  queue: Check.describe("Whether the queues can be reached."),
+  table: Check.describe("Whether the service can read its table."),
+  queue: Check.describe("Whether the service can reach SQS."),
 });
 type Checks = z.output<typeof Checks>;
 
