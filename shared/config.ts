@@ -23,6 +23,10 @@ export const config = {
   get publicUrl() {
     return need("PUBLIC_URL").replace(/(?<!\/)\/+$/, "");
   },
+  /** URL of the API reference. A path if the public URL is missing. */
+  get docsUrl() {
+    return `${optional("PUBLIC_URL") ? this.publicUrl : ""}/api/v1/docs`;
+  },
   /** True if the public URL uses https. Responses then forbid http (HSTS). */
   get usesHttps() {
     return optional("PUBLIC_URL")?.startsWith("https://") ?? false;

@@ -1,3 +1,5 @@
+import type { errorMeanings } from "./error-codes.ts";
+
 /**
  * Every deliberate failure. Any other error is a bug: the response is 500 without its message, and
  * queues retry the message.
@@ -15,73 +17,8 @@ export type ProblemKind =
   | "upstream"
   | "unavailable";
 
-/** The codes of error responses. Programs compare them, so a code keeps its name. */
-export const errorCodes = [
-  "allowance_moved",
-  "already_enabled",
-  "already_revoked",
-  "campaign_running",
-  "campaign_status",
-  "changed_meanwhile",
-  "checkout_required",
-  "conflict",
-  "contended",
-  "domain_taken",
-  "email_exists",
-  "email_taken",
-  "forbidden",
-  "form_inactive",
-  "holiday_running",
-  "idempotency_in_progress",
-  "idempotency_mismatch",
-  "in_use",
-  "internal",
-  "invalid_csv",
-  "invalid_form",
-  "invalid_json",
-  "invalid_token",
-  "limit_exceeded",
-  "list_exists",
-  "method_not_allowed",
-  "method_unavailable",
-  "no_sending_config",
-  "no_subscription",
-  "not_configured",
-  "not_found",
-  "origin_forbidden",
-  "payload_too_large",
-  "payment_failed",
-  "payment_required",
-  "physical_address_missing",
-  "plan_unchanged",
-  "provider_refused",
-  "rate_limited",
-  "scope_missing",
-  "sequence_archived",
-  "session_required",
-  "setup_needed",
-  "signature_invalid",
-  "signup_closed",
-  "site_deleted",
-  "site_forbidden",
-  "site_has_sends",
-  "subscription_exists",
-  "tag_exists",
-  "too_many",
-  "too_many_rules",
-  "too_many_sequences",
-  "too_many_variants",
-  "unauthorized",
-  "unavailable",
-  "unsupported_media_type",
-  "upstream",
-  "url_taken",
-  "validation_failed",
-  "wrong_code",
-  "wrong_passphrase",
-  "wrong_password",
-] as const;
-export type ErrorCode = (typeof errorCodes)[number];
+/** A new code needs a row in error-codes.ts, with its cause and remedy. */
+export type ErrorCode = keyof typeof errorMeanings;
 
 /** One invalid field. `path` is its dotted name, such as `recipients.3.to`. */
 export interface ProblemDetail {

@@ -9,6 +9,7 @@ import { referencePage, referencePolicy, scriptName } from "../../shared/http/re
 import { getReferenceScript } from "../../shared/http/reference/scalar-script.ts";
 import { route } from "../../shared/http/route.ts";
 import { createLruCache } from "../../shared/kernel/lru-cache.ts";
+import { renderErrorCodesPage } from "../../shared/pages/error-codes-page.ts";
 import { getOpenApiDocument } from "../openapi-document.ts";
 
 const CompressedText = z.custom<string | Uint8Array>();
@@ -45,6 +46,17 @@ export const reference = routeGroup("reference", [
     handle: async ({ reply }) => {
       Object.assign(reply.headers, cached, { "content-security-policy": referencePolicy });
       return referencePage;
+    },
+  }),
+  route("GET /docs/errors", "Get the page of error codes", {
+    operationId: "getErrorCodesPage",
+    description: "Returns the page that `docs` of an error links to. The fragment is the code.",
+    auth: "public",
+    returns: z.string(),
+    contentType: "text/html; charset=utf-8",
+    handle: async ({ reply }) => {
+      Object.assign(reply.headers, cached);
+      return renderErrorCodesPage();
     },
   }),
   route("GET /docs/:script", "Get the script of the API reference", {

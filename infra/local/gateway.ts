@@ -6,9 +6,11 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { BlockList } from "node:net";
 import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2 } from "aws-lambda";
 import { now } from "../../shared/clock.ts";
+import type { ErrorCode } from "../../shared/errors.ts";
 import { type Credentials, cookiesOf } from "../../shared/http/authenticate.ts";
 import { gatewayRoutes } from "../../shared/http/gateway-routes.ts";
 import { maxBytes } from "../../shared/http/request-body.ts";
+import { errorDocsUrl } from "../../shared/http/responses.ts";
 import type { Route } from "../../shared/http/route.ts";
 import { compareSpecificity, pathParser } from "../../shared/http/route-matching.ts";
 import { clientAddress } from "./production.ts";
@@ -213,13 +215,13 @@ export function writeResponse(
 /** An error in the format of the API. */
 export function errorResponse(
   statusCode: number,
-  code: string,
+  code: ErrorCode,
   error: string,
 ): APIGatewayProxyStructuredResultV2 {
   const requestId = randomUUID();
   return {
     statusCode,
     headers: { "content-type": "application/json; charset=utf-8", "x-request-id": requestId },
-    body: JSON.stringify({ error, code, requestId }),
+    body: JSON.stringify({ error, code, docs: errorDocsUrl(code), requestId }),
   };
 }

@@ -57,7 +57,7 @@ function usedNames(schemas: Components, operations: SdkOperation[]): string[] {
 const codesOfSdk = ["connection_failed", "timeout", "unexpected_response"];
 
 function writeErrorCode(problem: JsonSchema): string {
-  const codes = problem.properties!.code!["x-extensible-enum"] as string[];
+  const codes = problem.properties!.code!.anyOf!.flatMap((one) => (one.enum ?? []) as string[]);
   const union = [...codes, ...codesOfSdk].map((code) => JSON.stringify(code)).join(" | ");
   const text = comment("Code of an error. Later versions of the service can have more.");
   return `${text}export type ErrorCode = ${union};`;

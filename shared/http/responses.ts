@@ -1,6 +1,6 @@
 import type { APIGatewayProxyStructuredResultV2 } from "aws-lambda";
 import { config } from "../config.ts";
-import { Problem, type ProblemKind } from "../errors.ts";
+import { type ErrorCode, Problem, type ProblemKind } from "../errors.ts";
 import type { ApiReply, ApiRequest } from "./route.ts";
 
 const statusByKind: Record<ProblemKind, number> = {
@@ -104,11 +104,17 @@ export function errorResponse(
     ? {
         error: problem.message,
         code: problem.code,
+        docs: errorDocsUrl(problem.code),
         requestId,
         ...(problem.details && { details: problem.details }),
         ...problem.bodyFields,
       }
-    : { error: "The request failed because of an internal error", code: "internal", requestId };
+    : {
+        error: "The request failed because of an internal error",
+        code: "internal",
+        docs: errorDocsUrl("internal"),
+        requestId,
+      };
   return {
     statusCode: problem ? (problem.status ?? statusByKind[problem.kind]) : 500,
     headers: {
@@ -119,6 +125,9 @@ export function errorResponse(
     body: JSON.stringify(body),
   };
 }
+
+/** Where the page of error codes explains this one. */
+export const errorDocsUrl = (code: ErrorCode): string => `${config.docsUrl}/errors#${code}`;
 
 /** 405 for a path that exists with other methods. */
 export function methodNotAllowed(

@@ -63,6 +63,8 @@ main { max-width: 30rem; margin: 8vh auto 0; padding: 1.5rem; background: var(--
   border-radius: 12px; box-shadow: 0 1px 3px light-dark(#0002, #0008); overflow-wrap: anywhere; }
 main.wide { max-width: 52rem; margin-top: 0; }
 h1 { font-size: 1.5rem; line-height: 1.25; margin: 0 0 .75rem; text-wrap: balance; }
+h2 { font-size: 1.1rem; margin: 1.5rem 0 0; }
+:target { outline: 2px solid var(--accent); outline-offset: .5rem; border-radius: 2px; }
 p { margin: .75rem 0; }
 a { color: var(--accent); }
 ul { padding-left: 1.2rem; }

@@ -54,6 +54,7 @@ describe.skipIf(!inject("chromium"))("the home page and password resets", () => 
       const { link } = await resetLink();
       for (const [name, address] of [
         ["home", base],
+        ["error-codes", `${base}/api/v1/docs/errors#campaign_status`],
         ["reset", link],
         ["reset-invalid", `${base}/reset-password?token=made-up`],
       ] as const) {

@@ -224,8 +224,8 @@ test.each<[string, Uint8Array, number]>([
 
 test.each([
   [400, 400, "provider_refused"],
-  [401, 503, "unavailable"],
-  [403, 503, "unavailable"],
+  [401, 503, "not_configured"],
+  [403, 503, "not_configured"],
   [404, 404, "not_found"],
   [429, 503, "unavailable"],
   [500, 502, "upstream"],
@@ -254,7 +254,7 @@ test("without a key both endpoints name the missing setting", async () => {
   for (const response of [await search({ q: "x" }), await save(1)])
     expect(response).toMatchObject({
       status: 503,
-      body: { code: "unavailable", error: expect.stringContaining("PEXELS_API_KEY") },
+      body: { code: "not_configured", error: expect.stringContaining("PEXELS_API_KEY") },
     });
   expect(requests).toEqual([]);
 });

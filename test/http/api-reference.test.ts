@@ -1,6 +1,7 @@
 import { request } from "node:http";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import { describe, expect, inject, test } from "vitest";
+import { errorMeanings } from "../../shared/error-codes.ts";
 import { scriptName } from "../../shared/http/reference/page.ts";
 import { request as apiClientRequest } from "../support/api-client.ts";
 
@@ -64,6 +65,20 @@ describe("the reference", () => {
       expect(unpacked(bytes).toString()).toContain("createApiReference");
     },
   );
+
+  test("explains every error code on a page, to which errors link", async () => {
+    const { body } = await apiClientRequest("GET", "/sites/1");
+    const [url = "", fragment] = body.docs?.split("#") ?? [];
+    expect(fragment).toBe("unauthorized");
+    const page = await fetch(url);
+    expect(page.status).toBe(200);
+    expect(page.headers.get("cache-control")).toBe("public, max-age=300");
+    const text = await page.text();
+    expect([...text.matchAll(/<section id="(\w+)">/g)].map(([, code]) => code)).toEqual(
+      Object.keys(errorMeanings),
+    );
+    expect(text).toContain("<code>Authorization: Bearer pm_live_...</code>");
+  });
 
   test("has no other script", async () => {
     expect((await apiClientRequest("GET", "/docs/scalar-1.0.0.js")).status).toBe(404);

@@ -88,6 +88,7 @@ describe("a request", () => {
     expect(JSON.parse(outcome.result.body)).toEqual({
       error: "The request failed because of an internal error",
       code: "internal",
+      docs: "https://mail.example.com/api/v1/docs/errors#internal",
       requestId: "r-1",
     });
     const [error] = errorsIn(outcome);

@@ -2,6 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { inject } from "vitest";
+import { type ErrorMeaning, errorMeanings } from "../../shared/error-codes.ts";
 import type {} from "./setup/service.ts";
 
 export interface TestResponse<T> {
@@ -19,6 +20,7 @@ interface TestResponseBody<T> {
   warnings?: string[];
   error?: string;
   code?: string;
+  docs?: string;
   requestId?: string;
   details?: { path: string; message: string }[];
   retryAfter?: number;
@@ -50,13 +52,24 @@ export async function request<T = unknown>(
   });
   const text = await response.text();
   const json = response.headers.get("content-type")?.startsWith("application/json") && text !== "";
+  const answered: TestResponseBody<T> = json ? JSON.parse(text) : {};
+  // Each provider expects statuses of its own.
+  if (!/^\/webhooks\/[a-z]/.test(path)) requireDocumentedCode(response.status, answered);
   return {
     status: response.status,
     headers: response.headers,
     cookies: response.headers.getSetCookie(),
     text,
-    body: json ? JSON.parse(text) : {},
+    body: answered,
   };
+}
+
+/** Throws if an error has a code or status that the table of error codes does not have. */
+function requireDocumentedCode(status: number, { code, docs }: TestResponseBody<unknown>): void {
+  if (status < 400 || code === undefined) return;
+  const meanings: Record<string, ErrorMeaning> = errorMeanings;
+  if (!meanings[code]?.statuses.includes(status) || !docs?.endsWith(`/docs/errors#${code}`))
+    throw new Error(`The error ${status} ${code} is not documented (${docs})`);
 }
 
 const apiBaseUrl = (service: string): string =>

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { getOpenApiDocument } from "../../functions/openapi-document.ts";
 import { toCliOperation } from "../../infra/sdk/cli-operations.ts";
 import { readOperations } from "../../infra/sdk/operations.ts";
-import { exitCodeOf, explainError } from "../../shared/clients/cli/exit-codes.ts";
+import { errorToJson, exitCodeOf, explainError } from "../../shared/clients/cli/exit-codes.ts";
 import { createFeed } from "../../shared/clients/cli/feed.ts";
 import { operationHelp } from "../../shared/clients/cli/help.ts";
 import {
@@ -147,9 +147,14 @@ describe("results for people", () => {
 
 describe("errors", () => {
   test("have exit codes and say what to do", () => {
-    const unauthorized = toError(401, "Unauthorized", { code: "unauthorized", requestId: "r-1" });
+    const docs = "https://mail.example/api/v1/docs/errors#unauthorized";
+    const facts = { code: "unauthorized", docs, requestId: "r-1" };
+    const unauthorized = toError(401, "Unauthorized", facts);
     expect(exitCodeOf(unauthorized)).toBe(4);
-    expect(explainError(unauthorized)).toMatch(/^Unauthorized\n.*`pennymail login`.*\n\(.*r-1\)$/);
+    expect(explainError(unauthorized)).toMatch(
+      /^Unauthorized\n.*`pennymail login`.*\nSee https:.*#unauthorized\n\(.*r-1\)$/,
+    );
+    expect(errorToJson(unauthorized)).toMatchObject({ ...facts, error: "Unauthorized" });
     const details = [{ path: "email", message: "is wrong" }];
     const invalid = toError(400, "Two fields are wrong", { code: "validation_failed", details });
     expect(exitCodeOf(invalid)).toBe(1);

@@ -13,6 +13,7 @@ const missingByIssue: Record<string, string[]> = {};
 const extras = [
   "GET /openapi.json",
   "GET /docs",
+  "GET /docs/errors",
   "GET /docs/{script}",
   "GET /health",
   "GET /", // pages at the root

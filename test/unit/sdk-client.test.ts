@@ -263,25 +263,30 @@ describe("errors", () => {
     [415, errors.InvalidRequestError],
     [429, errors.RateLimitError],
     [503, errors.ServerError],
-  ])("%i is an error with code, status, request id and details", async (status, ErrorClass) => {
-    const details = [{ path: "to", message: "to: is wrong" }];
-    const { url } = await serve(
-      json(status, { error: "No", code: "why", details }, { "x-request-id": "r-1" }),
-    );
-    const error = await thingsOf(url, { maxRetries: 0 })
-      .get(1)
-      .catch((one: unknown) => one);
-    expect(error).toBeInstanceOf(errors.PennymailError);
-    expect((error as Error).constructor).toBe(ErrorClass);
-    expect(error).toMatchObject({
-      name: ErrorClass.name,
-      message: "No",
-      code: "why",
-      status,
-      requestId: "r-1",
-      details,
-    });
-  });
+  ])(
+    "%i is an error with code, docs, status, request id and details",
+    async (status, ErrorClass) => {
+      const details = [{ path: "to", message: "to: is wrong" }];
+      const docs = "https://mail.example/api/v1/docs/errors#why";
+      const { url } = await serve(
+        json(status, { error: "No", code: "why", docs, details }, { "x-request-id": "r-1" }),
+      );
+      const error = await thingsOf(url, { maxRetries: 0 })
+        .get(1)
+        .catch((one: unknown) => one);
+      expect(error).toBeInstanceOf(errors.PennymailError);
+      expect((error as Error).constructor).toBe(ErrorClass);
+      expect(error).toMatchObject({
+        name: ErrorClass.name,
+        message: "No",
+        code: "why",
+        docs,
+        status,
+        requestId: "r-1",
+        details,
+      });
+    },
+  );
 
   test("of a proxy have the status, and name the address of a redirect", async () => {
     const page: Answer = (response) =>

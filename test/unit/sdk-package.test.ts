@@ -56,6 +56,7 @@ void new Pennymail({ baseUrl: "https://mail.example" }).contacts.create({ mail: 
         .toSorted(),
     ).toEqual([
       "confirmFormSubmission",
+      "getErrorCodesPage",
       "getFormConfirmationPage",
       "getFormEmbed",
       "getFormPage",

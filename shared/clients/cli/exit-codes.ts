@@ -53,12 +53,13 @@ export function explainError(error: unknown): string {
     if (error instanceof CommandError) return error.message;
     return error instanceof TypeError ? error.message : String((error as Error).stack ?? error);
   }
-  const { message, details, code, requestId } = error;
+  const { message, details, code, docs, requestId } = error;
   const shown = details.filter((detail) => !message.includes(detail.message));
   return [
     message,
     ...shown.map((detail) => `  ${detail.path}: ${detail.message}`),
     ...(hints[code] ? [hints[code]] : []),
+    ...(docs ? [`See ${docs}`] : []),
     `(${[code, requestId].filter(Boolean).join(", request ")})`,
   ].join("\n");
 }
@@ -66,6 +67,6 @@ export function explainError(error: unknown): string {
 /** The same as JSON. */
 export function errorToJson(error: unknown): object {
   if (!(error instanceof PennymailError)) return { error: explainError(error), code: "usage" };
-  const { message, code, status, requestId, details } = error;
-  return { error: message, code, status, requestId, details };
+  const { message, code, status, docs, requestId, details } = error;
+  return { error: message, code, status, docs, requestId, details };
 }

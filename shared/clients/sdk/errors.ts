@@ -12,6 +12,7 @@ export interface ErrorFacts {
   code: string;
   /** HTTP status; 0 without a response. */
   status?: number;
+  docs?: string | undefined;
   requestId?: string | undefined;
   details?: ErrorDetail[] | undefined;
   /** Seconds that the service asks to wait. */
@@ -26,6 +27,8 @@ export class PennymailError extends Error {
   readonly code: ErrorCode;
   /** HTTP status; 0 without a response. */
   readonly status: number;
+  /** URL of the page that explains the code: its cause, and what to do. */
+  readonly docs: string | undefined;
   /** Id of the request. Give it when you report a problem. */
   readonly requestId: string | undefined;
   /** Fields of the request that are wrong. */
@@ -37,6 +40,7 @@ export class PennymailError extends Error {
     super(message, { cause: facts.cause });
     this.code = facts.code as ErrorCode;
     this.status = facts.status ?? 0;
+    this.docs = facts.docs;
     this.requestId = facts.requestId;
     this.details = facts.details ?? [];
     this.retryAfter = facts.retryAfter;

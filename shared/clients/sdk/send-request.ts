@@ -190,6 +190,7 @@ function parseJson(text: string): unknown {
 interface ErrorBody {
   error?: string;
   code?: string;
+  docs?: string;
   details?: ErrorDetail[];
 }
 
@@ -198,7 +199,9 @@ function responseError(
   body: unknown,
   requestId: string | undefined,
 ): PennymailError {
-  const { error, code, details } = (typeof body === "object" && body ? body : {}) as ErrorBody;
+  const { error, code, docs, details } = (
+    typeof body === "object" && body ? body : {}
+  ) as ErrorBody;
   const location = headers.get("location");
   const message = location
     ? `The service redirects to ${location}: use that as baseUrl`
@@ -207,6 +210,7 @@ function responseError(
   const retryAfter = Number.isFinite(seconds) ? Math.max(0, seconds) : undefined;
   return toError(status, error ?? message, {
     code: code ?? "unexpected_response",
+    docs,
     requestId,
     details,
     retryAfter,

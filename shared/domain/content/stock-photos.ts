@@ -160,7 +160,10 @@ const imageHost = "images.pexels.com";
 /** Errors never contain text from Pexels. */
 async function requestPexels(path: string): Promise<WebResponse> {
   const key = config.pexelsApiKey;
-  if (!key) throw unavailable("Stock photos are not configured: set PEXELS_API_KEY");
+  if (!key)
+    throw unavailable("Stock photos are not configured: set PEXELS_API_KEY", {
+      code: "not_configured",
+    });
   const response = await request({
     url: `${config.pexelsUrl ?? pexelsOrigin}${path}`,
     headers: { authorization: key, accept: "application/json" },
@@ -170,7 +173,8 @@ async function requestPexels(path: string): Promise<WebResponse> {
 }
 
 const pexelsFailed = () => upstream("Pexels is not available: try again later");
-const pexelsKeyRefused = () => unavailable("Pexels rejected the key in the setting PEXELS_API_KEY");
+const pexelsKeyRefused = () =>
+  unavailable("Pexels rejected the key in the setting PEXELS_API_KEY", { code: "not_configured" });
 const problemByStatus: Record<number, () => Problem> = {
   400: () =>
     invalid("Pexels rejected the search: change q or its filters", { code: "provider_refused" }),

@@ -1,6 +1,7 @@
 // Guides in Markdown. They are part of the description of the OpenAPI document, so that the API
 // reference shows them and programs find them.
 import { readFileSync } from "node:fs";
+import { errorMeanings } from "../../error-codes.ts";
 import type { Operation } from "./document.ts";
 
 /** In this order. */
@@ -32,6 +33,14 @@ const guideNames = [
   "suppression-import",
 ];
 
+/** The rows of a table in Markdown. */
+const errorTable = Object.entries(errorMeanings)
+  .map(
+    ([code, { statuses, cause, remedy }]) =>
+      `| \`${code}\` | ${statuses.join(", ")} | ${cause} | ${remedy} |`,
+  )
+  .join("\n");
+
 const read = (name: string): string =>
   readFileSync(new URL(`../guides/${name}.md`, import.meta.url), "utf8");
 
@@ -43,6 +52,7 @@ export function readGuides(operations: Operation[]): string {
   return guideNames
     .map(read)
     .join("\n")
+    .replace("{{ errorCodes }}", errorTable)
     .replace(/\]\(([\w-]+)\.md\)/g, (_, name: string) => `](#description/${anchorOf(read(name))})`)
     .replace(/\]\(#(\w+)\)/g, (_, id: string) => {
       const operation = operations.find(({ operationId }) => operationId === id);

@@ -1,6 +1,6 @@
 // Responses in the OpenAPI document: success and errors.
 import * as z from "zod";
-import { errorCodes } from "../../errors.ts";
+import { errorMeanings } from "../../error-codes.ts";
 import type { Route } from "../route.ts";
 import { errorExamples as examples } from "./examples/errors.ts";
 import type { JsonSchema, ToJsonSchema } from "./json-schemas.ts";
@@ -24,12 +24,18 @@ export const acceptsIdempotencyKey = ({ method, auth, preview }: Route): boolean
 
 export type ResponseObjects = Record<string, ResponseObject | ReferenceObject>;
 
+const ErrorCodeName = z.enum(Object.keys(errorMeanings)).meta({
+  "x-enumDescriptions": Object.fromEntries(
+    Object.entries(errorMeanings).map(([code, { cause }]) => [code, cause]),
+  ),
+});
+
 export const ProblemBody = z.object({
   error: z.string().describe("Explanation in one sentence, for people."),
-  // Later versions can have more codes, so it is no enum.
   code: z
-    .string()
-    .meta({ description: "Stable code, for programs.", "x-extensible-enum": errorCodes }),
+    .union([ErrorCodeName, z.string()])
+    .describe("Stable code, for programs. Later versions can have more codes."),
+  docs: z.string().describe("URL of the page that explains the code: its cause, and what to do."),
   requestId: z.string().describe("Id of the request, as in the header `X-Request-Id`."),
   details: z
     .array(

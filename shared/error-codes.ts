@@ -1,0 +1,333 @@
+// The codes of error responses, with what each means. The page of error codes, the guide and the
+// OpenAPI document are made of this table.
+
+/** Cause and remedy are sentences in Markdown, with no markup but `code`. */
+export interface ErrorMeaning {
+  /** HTTP statuses. */
+  statuses: readonly number[];
+  /** When the response has this code. */
+  cause: string;
+  /** What the caller can do. */
+  remedy: string;
+}
+
+/** Programs compare the codes, so a code keeps its name. */
+export const errorMeanings = {
+  allowance_moved: {
+    statuses: [503],
+    cause: "Other requests of the organization were charged for emails at the same time.",
+    remedy: "Send the request again after the seconds in `Retry-After`.",
+  },
+  already_enabled: {
+    statuses: [409],
+    cause: "An authenticator app is already set up for this user.",
+    remedy: "Disable it with `POST /mfa/totp/disable` before you set up another one.",
+  },
+  already_revoked: {
+    statuses: [409],
+    cause: "The secure message was already revoked.",
+    remedy: "Nothing is left to do: nobody can read the message any more.",
+  },
+  campaign_running: {
+    statuses: [409],
+    cause: "The campaign still has email to send, so it cannot be deleted.",
+    remedy: "Cancel it with `POST /campaigns/{id}/cancel`, and delete it when `finishedAt` is set.",
+  },
+  campaign_status: {
+    statuses: [409],
+    cause: "The status of the campaign does not allow this. `error` names the statuses that do.",
+    remedy: "Read the campaign for its status. To send a campaign again, create a new one.",
+  },
+  changed_meanwhile: {
+    statuses: [409],
+    cause: "The subscription changed while the plan was being changed.",
+    remedy: "Ask for a new preview with `POST /plans/change`, then confirm that one.",
+  },
+  checkout_required: {
+    statuses: [409],
+    cause: "The organization has no subscription yet whose plan could change.",
+    remedy: "Start a subscription with `POST /billing/checkout`.",
+  },
+  conflict: {
+    statuses: [409],
+    cause:
+      "The state of the record does not allow this, or another request changed the record at the " +
+      "same time. `error` says which.",
+    remedy: "Read the record again, then decide whether to repeat the request.",
+  },
+  contended: {
+    statuses: [503],
+    cause: "Too many requests changed the same record at once.",
+    remedy: "Send the request again after the seconds in `Retry-After`.",
+  },
+  domain_taken: {
+    statuses: [409],
+    cause: "Another organization has verified this domain.",
+    remedy: "Delete the domain there first, or send from another domain.",
+  },
+  email_exists: {
+    statuses: [409],
+    cause: "The site already has a contact with this email address.",
+    remedy: "Update that contact, or use `POST /contacts/bulk`, which creates or updates.",
+  },
+  email_taken: {
+    statuses: [409],
+    cause: "An account with this email address already exists.",
+    remedy: "Log in, or reset the password with `POST /auth/forgot-password`.",
+  },
+  forbidden: {
+    statuses: [403],
+    cause: "The credential is not allowed to do this. `error` says why.",
+    remedy: "Use another credential.",
+  },
+  form_inactive: {
+    statuses: [409],
+    cause: "The form is not active and takes no submissions.",
+    remedy: 'Activate it with `PUT /forms/{id}` and `{"status": "active"}`.',
+  },
+  holiday_running: {
+    statuses: [409],
+    cause: "The holiday email still has email to send, so it cannot be deleted.",
+    remedy: "Cancel it with `PUT /holidays/{id}`, and delete it when `finishedAt` is set.",
+  },
+  idempotency_in_progress: {
+    statuses: [409],
+    cause: "The first request with this `Idempotency-Key` is still running.",
+    remedy: "Wait a moment and send the same request again, with the same key.",
+  },
+  idempotency_mismatch: {
+    statuses: [409],
+    cause: "This `Idempotency-Key` was used for a different request in the last 24 hours.",
+    remedy: "Use a new key for each new request, and the same key only to repeat a request.",
+  },
+  in_use: {
+    statuses: [409],
+    cause: "Something uses the record, so it is not deleted. `details` names up to 20 users.",
+    remedy: "Change what uses the record, or delete it with `force=true`.",
+  },
+  internal: {
+    statuses: [500],
+    cause: "The service has a fault.",
+    remedy: "Try again. If it fails again, report the `requestId`.",
+  },
+  invalid_csv: {
+    statuses: [400],
+    cause: "The text is not valid CSV. `error` names the line.",
+    remedy: "Correct the line, for example a quote that is not closed.",
+  },
+  invalid_form: {
+    statuses: [400],
+    cause: "The body is not valid `multipart/form-data`, or it has more than one file.",
+    remedy: "Send one file, and let the HTTP client write the `Content-Type` with its boundary.",
+  },
+  invalid_json: {
+    statuses: [400],
+    cause: "The body is not valid JSON in UTF-8, or a text in it has half of a surrogate pair.",
+    remedy: "Write the body with a JSON library.",
+  },
+  invalid_token: {
+    statuses: [400, 401],
+    cause: "The token of a reset link or of a login was used, has expired or never existed.",
+    remedy: "Request a new link, or log in again.",
+  },
+  limit_exceeded: {
+    statuses: [400],
+    cause: "A field exceeds a limit of size or number. `details` names the field.",
+    remedy: "Split the request into smaller ones.",
+  },
+  list_exists: {
+    statuses: [409],
+    cause: "The site already has a list with this name.",
+    remedy: "Use that list, or another name.",
+  },
+  method_not_allowed: {
+    statuses: [405],
+    cause: "The path exists, but not with this method. The header `Allow` names the methods.",
+    remedy: "Use one of these methods.",
+  },
+  method_unavailable: {
+    statuses: [409],
+    cause: "The user has not enabled login codes by email.",
+    remedy: "Give a code of the authenticator app, or a recovery code.",
+  },
+  no_sending_config: {
+    statuses: [400],
+    cause: "No sending config is named, or none can send from this address.",
+    remedy: "Name a `sendingConfigId`, or add one with `POST /sending-configs`.",
+  },
+  no_subscription: {
+    statuses: [409],
+    cause: "The organization has no subscription.",
+    remedy: "Nothing is left to cancel. Start one with `POST /billing/checkout`.",
+  },
+  not_configured: {
+    statuses: [503],
+    cause: "The installation lacks a setting, which `error` names, or its value is refused.",
+    remedy: "The operator of the installation sets it.",
+  },
+  not_found: {
+    statuses: [404],
+    cause: "The record or endpoint does not exist, or it belongs to another organization.",
+    remedy: "Check the id and the path. A list shows which records exist.",
+  },
+  origin_forbidden: {
+    statuses: [403],
+    cause: "A page of another origin sent the request with a session cookie.",
+    remedy: "Use an API key, or let the operator add the origin to `ALLOWED_ORIGINS`.",
+  },
+  payload_too_large: {
+    statuses: [413],
+    cause: "The body is larger than this endpoint takes. `error` names the limit.",
+    remedy: "Send less per request. Upload large files with `POST /attachments`.",
+  },
+  payment_failed: {
+    statuses: [402],
+    cause: "The card was declined. `error` has the reason of the bank.",
+    remedy: "Add another payment method in the customer portal: `POST /billing/portal`.",
+  },
+  payment_required: {
+    statuses: [402],
+    cause: "The monthly quota is used up, and there are not enough credits.",
+    remedy: "Buy credits with `POST /billing/credits`, or change the plan.",
+  },
+  physical_address_missing: {
+    statuses: [400],
+    cause: "Marketing email needs a physical address in its footer, and none is set.",
+    remedy: "Set `physicalAddress` with `PUT /sites/{id}` or `PUT /compliance`.",
+  },
+  plan_unchanged: {
+    statuses: [409],
+    cause: "The organization already has this plan.",
+    remedy: "Name another plan. `GET /plans` lists them.",
+  },
+  provider_refused: {
+    statuses: [400],
+    cause: "An email provider, Stripe or Pexels refused the request. `error` has its reason.",
+    remedy: "Correct what it names, such as the credentials or the sender, and try again.",
+  },
+  rate_limited: {
+    statuses: [429],
+    cause: "Too many requests in this minute, or too many attempts to guess a secret.",
+    remedy: "Wait the seconds in `Retry-After`. A higher plan has higher limits.",
+  },
+  scope_missing: {
+    statuses: [403],
+    cause: "The API key lacks the scope that `error` names.",
+    remedy: "Create a key with this scope.",
+  },
+  sequence_archived: {
+    statuses: [409],
+    cause: "The sequence is archived, so nobody can be enrolled.",
+    remedy: "Change its status with `PUT /sequences/{id}`, or use another sequence.",
+  },
+  session_required: {
+    statuses: [403],
+    cause: "The endpoint takes no API keys.",
+    remedy: "Log in with email and password, and send the session cookie.",
+  },
+  setup_needed: {
+    statuses: [409],
+    cause: "No authenticator app is being set up.",
+    remedy: "Start with `POST /mfa/totp/setup`, then confirm with a code.",
+  },
+  signature_invalid: {
+    statuses: [400],
+    cause: "The signature of the webhook does not match the body and the secret.",
+    remedy: "Check the secret in the settings, and that nothing changes the body on its way.",
+  },
+  signup_closed: {
+    statuses: [403],
+    cause: "This installation takes no new organizations.",
+    remedy: "Ask its operator, who can change the setting `SIGNUP`.",
+  },
+  site_deleted: {
+    statuses: [410],
+    cause: "The site was deleted, and what it owned is being erased. The body has the progress.",
+    remedy: "Nothing is left to do. Later the response is 404.",
+  },
+  site_forbidden: {
+    statuses: [403],
+    cause: "The API key is bound to one site, and the request is about something else.",
+    remedy: "Use a key of that site, or one for the whole organization.",
+  },
+  site_has_sends: {
+    statuses: [409],
+    cause: "The site has sends, so it cannot be deleted.",
+    remedy: "Keep the site. To stop its email, revoke its API keys and pause its sequences.",
+  },
+  subscription_exists: {
+    statuses: [409],
+    cause: "The organization already has a subscription.",
+    remedy: "Change it with `POST /plans/change`.",
+  },
+  tag_exists: {
+    statuses: [409],
+    cause: "The site already has a tag with this name.",
+    remedy: "Use that tag, or another name.",
+  },
+  too_many: {
+    statuses: [409],
+    cause: "The organization has 10,000 records of this kind, which is the limit.",
+    remedy: "Delete records that are no longer used.",
+  },
+  too_many_rules: {
+    statuses: [409],
+    cause: "The site has the largest number of scoring rules.",
+    remedy: "Delete or change one of them.",
+  },
+  too_many_sequences: {
+    statuses: [409],
+    cause: "20 active sequences share this trigger, which is the limit.",
+    remedy: "Pause or archive one of them, or give this sequence another trigger.",
+  },
+  too_many_variants: {
+    statuses: [409],
+    cause: "The campaign has the largest number of variants.",
+    remedy: "Delete or change one of them.",
+  },
+  unauthorized: {
+    statuses: [401],
+    cause: "The API key or the session is missing, wrong, revoked or expired.",
+    remedy: "Send `Authorization: Bearer pm_live_...` with a valid key, or log in again.",
+  },
+  unavailable: {
+    statuses: [503],
+    cause: "A part of the service is down or overloaded. `error` says which, if it is known.",
+    remedy: "Send the request again after the seconds in `Retry-After`.",
+  },
+  unsupported_media_type: {
+    statuses: [415],
+    cause: "The endpoint does not take this `Content-Type`.",
+    remedy: "Send one of the content types that the endpoint documents.",
+  },
+  upstream: {
+    statuses: [502],
+    cause: "An email provider, Stripe or Pexels failed or did not answer.",
+    remedy: "Try again later. `error` says whether an email may have been sent.",
+  },
+  url_taken: {
+    statuses: [409],
+    cause: "The organization already has a webhook endpoint with this URL.",
+    remedy: "Change that endpoint.",
+  },
+  validation_failed: {
+    statuses: [400],
+    cause: "A field or parameter is missing or not valid. `details` names each.",
+    remedy: "Correct these fields.",
+  },
+  wrong_code: {
+    statuses: [400, 401],
+    cause: "The code is wrong, was used, or has expired.",
+    remedy: "Give the newest code. After too many wrong codes, the response is `rate_limited`.",
+  },
+  wrong_passphrase: {
+    statuses: [400],
+    cause: "The passphrase of the secure message is wrong.",
+    remedy: "Ask the sender for the passphrase.",
+  },
+  wrong_password: {
+    statuses: [400],
+    cause: "The current password is wrong.",
+    remedy: "Try again, or reset the password with `POST /auth/forgot-password`.",
+  },
+} as const satisfies Record<string, ErrorMeaning>;
