@@ -64,7 +64,7 @@ main { max-width: 30rem; margin: 8vh auto 0; padding: 1.5rem; background: var(--
 main.wide { max-width: 52rem; margin-top: 0; }
 h1 { font-size: 1.5rem; line-height: 1.25; margin: 0 0 .75rem; text-wrap: balance; }
 h2 { font-size: 1.1rem; margin: 1.5rem 0 0; }
-:target { outline: 2px solid var(--accent); outline-offset: .5rem; border-radius: 2px; }
+:target { outline: 2px solid var(--accent); outline-offset: .5rem; scroll-margin-top: 1rem; }
 p { margin: .75rem 0; }
 a { color: var(--accent); }
 ul { padding-left: 1.2rem; }

@@ -47,6 +47,8 @@ export async function openPage(
 export async function findAccessibilityIssues(page: Page, choice: object = {}): Promise<string[]> {
   const overflows = await page.evaluate("document.documentElement.scrollWidth > innerWidth");
   await page.addScriptTag({ path: axeSource });
+  // In the middle of a transition to the dark mode, colors have too little contrast.
+  await page.waitForFunction("document.getAnimations().length === 0");
   const found = (await page.evaluate(`axe.run(document, ${JSON.stringify(choice)})`)) as {
     violations: { id: string; help: string }[];
   };
