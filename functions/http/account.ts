@@ -95,16 +95,18 @@ export const account = routeGroup("account", [
       "credential, its site and its scopes.",
     level: "site",
     returns: Profile.extend({
-      auth: z.object({
-        kind: z.enum(["session", "api_key"]).describe("Kind of the credential."),
-        siteId: RecordId.nullable().describe("Site that the API key is bound to, or `null`."),
-        scopes: z
-          .array(z.string())
-          .describe(
-            "What the credential may do: `*` for everything, or scopes such as " +
-              "`contacts:read`. A session has `*`.",
-          ),
-      }),
+      auth: z
+        .object({
+          kind: z.enum(["session", "api_key"]).describe("Kind of the credential."),
+          siteId: RecordId.nullable().describe("Site that the API key is bound to, or `null`."),
+          scopes: z
+            .array(z.string())
+            .describe(
+              "What the credential may do: `*` for everything, or scopes such as " +
+                "`contacts:read`. A session has `*`.",
+            ),
+        })
+        .describe("The credential of the request."),
     }),
     handle: async ({ caller }) => {
       const { kind, siteId = null, scopes } = caller;

@@ -126,7 +126,9 @@ export const campaigns = routeGroup("campaigns", [
     description:
       "Returns the variants of a campaign with their rates, oldest first, without `html`.",
     level: "site",
-    returns: z.object({ variants: z.array(CampaignVariant) }),
+    returns: z.object({
+      variants: z.array(CampaignVariant).describe("Variants of the campaign, oldest first."),
+    }),
     handle: async ({ caller, params }) => ({ variants: await variants.list(caller, params.id) }),
   }),
   route("POST /campaigns/:id/variants", "Create a campaign variant", {

@@ -11,7 +11,7 @@ export const playbooks = routeGroup("playbooks", [
     auth: "public",
     rateLimit: "address",
     cors: true,
-    returns: z.object({ playbooks: z.array(playbook.Playbook) }),
+    returns: z.object({ playbooks: z.array(playbook.Playbook).describe("The eight playbooks.") }),
     handle: async () => ({ playbooks: playbook.list() }),
   }),
   route("POST /sequences/playbooks/:playbookId/create", "Create a sequence from a playbook", {

@@ -36,8 +36,11 @@ const SubmittedFields = z
         "Email address of the visitor. Some forms use another name for this field: see " +
           "`designJson`.",
       ),
-    firstName: z.string().optional(),
-    lastName: z.string().optional(),
+    firstName: z
+      .string()
+      .optional()
+      .describe("First name of the visitor, if the form asks for it."),
+    lastName: z.string().optional().describe("Last name of the visitor, if the form asks for it."),
     fields: z
       .record(z.string(), z.unknown())
       .optional()
@@ -69,7 +72,7 @@ export const publicForms = routeGroup({ name: "public-forms", errorPage: renderE
       "multipart/form-data": SubmittedFields,
     },
     returns: z.object({
-      submitted: z.literal(true),
+      submitted: z.literal(true).describe("Always true."),
       pending: z
         .boolean()
         .describe(

@@ -11,19 +11,23 @@ import { routeGroup } from "../../shared/http/dispatch.ts";
 import { PageQuery, pagedSchema, route } from "../../shared/http/route.ts";
 import { QueryId } from "../../shared/kernel/digits.ts";
 import { singleLineText } from "../../shared/kernel/email-fields.ts";
+import { Count, RecordId, Timestamp } from "../../shared/kernel/record-fields.ts";
 import { createUpload } from "../../shared/kernel/uploads.ts";
 
 const BatchResult = z.object({
-  index: z.int(),
-  to: z.string(),
-  id: z.int().nullable(),
+  index: Count.describe("Position of the recipient in the request, from 0."),
+  to: z.string().describe("Email address of the recipient, as given."),
+  id: RecordId.nullable().describe("Id of the send, for GET /sends/:id. `null` if there is none."),
   status: z
     .enum(["queued", "scheduled", "failed", "rejected"])
     .describe(
       "`rejected`: the recipient is not valid or repeated, and there is no send. `failed`: " +
         "the email address is suppressed.",
     ),
-  error: z.string().nullable(),
+  error: z
+    .string()
+    .nullable()
+    .describe("Why the recipient was rejected, in one sentence, or `null`."),
 });
 
 const errors = {
@@ -47,7 +51,7 @@ export const send = routeGroup("send", [
     body: SingleMessage,
     status: 202,
     returns: z.object({
-      id: z.int().describe("Id of the send: read it with GET /sends/:id."),
+      id: RecordId.describe("Id of the send: read it with GET /sends/:id."),
       status: z
         .enum(["queued", "scheduled", "failed"])
         .describe(
@@ -78,14 +82,12 @@ export const send = routeGroup("send", [
     body: BatchMessage,
     status: 202,
     returns: z.object({
-      batchId: z.int().describe("Id of the batch: list its sends with GET /sends?batchId=."),
-      accepted: z.int().describe("Number of emails accepted."),
-      rejected: z
-        .int()
-        .describe(
-          "Number of recipients that were not valid, repeated or suppressed. accepted + " +
-            "rejected = recipients.",
-        ),
+      batchId: RecordId.describe("Id of the batch: list its sends with GET /sends?batchId=."),
+      accepted: Count.describe("Number of emails accepted."),
+      rejected: Count.describe(
+        "Number of recipients that were not valid, repeated or suppressed. accepted + " +
+          "rejected = recipients.",
+      ),
       results: z
         .array(BatchResult)
         .describe("One entry per recipient, in the order of the request."),
@@ -139,7 +141,13 @@ export const send = routeGroup("send", [
       })
       .meta({ examples: [{ filename: "invoice.pdf", type: "application/pdf", size: 48_213 }] }),
     status: 201,
-    returns: z.object({ uploadId: z.string(), uploadUrl: z.string(), expiresAt: z.string() }),
+    returns: z.object({
+      uploadId: z.string().describe("Id of the upload, to name the file by once it is there."),
+      uploadUrl: z
+        .string()
+        .describe("URL for one PUT request with the file, without further credentials."),
+      expiresAt: Timestamp.describe("When the URL expires."),
+    }),
     handle: ({ caller, body }) => createUpload(caller, body),
   }),
   route("GET /sends", "List sends", {

@@ -203,7 +203,9 @@ export const sequences = routeGroup("sequences", [
   route("GET /sequences/:id/steps", "List the steps of a sequence", {
     description: "Returns the steps by `stepOrder`.",
     level: "site",
-    returns: z.object({ steps: z.array(SequenceStep) }),
+    returns: z.object({
+      steps: z.array(SequenceStep).describe("Steps of the sequence, by `stepOrder`."),
+    }),
     handle: async ({ caller, params }) => ({ steps: await sequence.listSteps(caller, params.id) }),
   }),
   route("POST /sequences/:id/steps", "Add steps to a sequence", {

@@ -9,7 +9,11 @@ import { QueryId } from "../../shared/kernel/digits.ts";
 import { trackingScript } from "../../shared/pages/tracking-script.ts";
 
 const maxBytes = 16 * 1024;
-const Accepted = z.object({ accepted: z.literal(true) }).meta({ id: "AcceptedActivity" });
+const Accepted = z
+  .object({
+    accepted: z.literal(true).describe("Always true: a worker applies it within seconds."),
+  })
+  .meta({ id: "AcceptedActivity" });
 const accepted = { accepted: true as const };
 
 const embed = (attributes: string): string =>

@@ -18,7 +18,7 @@ const Check = z
   .meta({ id: "DependencyCheck" });
 const Checks = z.object({
   table: Check.describe("Whether the service can read its table."),
-  queue: Check.describe("Whether the service can reach SQS."),
+  queue: Check.describe("Whether the service can reach its queue."),
 });
 type Checks = z.output<typeof Checks>;
 

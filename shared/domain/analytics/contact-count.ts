@@ -2,19 +2,21 @@
 // since then.
 import * as z from "zod";
 import { queryAll } from "../../adapters/dynamodb/table.ts";
+import { Count } from "../../kernel/record-fields.ts";
 import { ranges } from "../../keys.ts";
 import { type ContactCounter, growthSince } from "../audience/contacts/contact-growth.ts";
 import { relativeChange } from "./mail-metrics.ts";
 
 export const ContactCount = z
   .object({
-    total: z.int().describe("Contacts now, of every status."),
-    previous: z.int().describe("Contacts at the end of the previous period."),
+    total: Count.describe("Contacts now, of every status."),
+    previous: Count.describe("Contacts at the end of the previous period."),
     change: z
       .number()
       .nullable()
       .describe("Growth since then as a fraction: 0.25 is 25 % more. `null` if there were none."),
   })
+  .describe("Number of contacts, and its change against the previous period.")
   .meta({ id: "ContactCount" });
 export type ContactCount = z.output<typeof ContactCount>;
 

@@ -14,6 +14,7 @@ import {
 import { getMany } from "../../adapters/dynamodb/table.ts";
 import type { CallerScope } from "../../caller.ts";
 import { type PageRequest, toPagination } from "../../kernel/paging.ts";
+import { Count, RecordId, Timestamp } from "../../kernel/record-fields.ts";
 import { keys } from "../../keys.ts";
 import * as reader from "../audience/contacts/contact-reader.ts";
 import {
@@ -26,23 +27,25 @@ import * as sites from "../identity/sites.ts";
 
 export const ReportedContact = z
   .object({
-    contactId: z.int(),
-    email: z.string(),
-    firstName: z.string().nullable(),
-    lastName: z.string().nullable(),
-    status: z.enum(contactStatuses),
-    score: z.number(),
-    sendCount: z.int(),
-    openCount: z.int(),
-    clickCount: z.int(),
-    lastSentAt: z.string().nullable(),
+    contactId: RecordId.describe("Id of the contact, for GET /contacts/:id."),
+    email: z.string().describe("Email address of the contact."),
+    firstName: z.string().nullable().describe("First name, or `null`."),
+    lastName: z.string().nullable().describe("Last name, or `null`."),
+    status: z.enum(contactStatuses).describe("Status of the contact, as in GET /contacts/:id."),
+    score: z.number().describe("Lead score."),
+    sendCount: Count.describe("Number of emails handed to a provider for this contact."),
+    openCount: Count.describe("Number of opens by the contact, repeated ones included."),
+    clickCount: Count.describe("Number of clicks by the contact, repeated ones included."),
+    lastSentAt: Timestamp.nullable().describe(
+      "When the latest email was handed to a provider. `null`: never.",
+    ),
     sequences: z
       .array(NamedRecord)
       .describe(
         "Sequences in which the contact has an active enrollment, whether or not the " +
           "sequence is active.",
       ),
-    createdAt: z.string(),
+    createdAt: Timestamp.describe("When the contact was created."),
   })
   .meta({ id: "ReportedContact" });
 export type ReportedContact = z.output<typeof ReportedContact>;

@@ -3,6 +3,7 @@ import * as z from "zod";
 import { query } from "../../adapters/dynamodb/table.ts";
 import type { CallerScope } from "../../caller.ts";
 import { rangeBefore } from "../../kernel/calendar-dates.ts";
+import { Count, RecordId, RecordSiteId, Timestamp } from "../../kernel/record-fields.ts";
 import { ranges } from "../../keys.ts";
 import * as suppressions from "../audience/suppressions/suppressions.ts";
 import { broadcastStatuses, type StoredCampaign } from "../campaigns/campaign-schema.ts";
@@ -23,12 +24,14 @@ import {
 import { Reputation, rateReputation } from "./reputation.ts";
 
 const RecentCampaign = z.object({
-  id: z.int(),
-  siteId: z.int(),
-  name: z.string(),
-  status: z.enum(broadcastStatuses),
-  scheduledAt: z.string().nullable(),
-  startedAt: z.string().nullable(),
+  id: RecordId.describe("Id of the campaign, for GET /campaigns/:id."),
+  siteId: RecordSiteId,
+  name: z.string().describe("Name of the campaign."),
+  status: z.enum(broadcastStatuses).describe("Status of the campaign, as in GET /campaigns/:id."),
+  scheduledAt: Timestamp.nullable().describe(
+    "When sending starts. `null` if it was never scheduled.",
+  ),
+  startedAt: Timestamp.nullable().describe("When sending started, or `null`."),
   stats: MailingStats,
 });
 export type RecentCampaign = z.output<typeof RecentCampaign>;
@@ -37,14 +40,18 @@ export const Dashboard = z
   .object({
     ...periodFields,
     contacts: ContactCount,
-    sends: z.object({
-      total: z.int().describe("Emails accepted since the beginning, whatever their status."),
-    }),
-    suppressions: z.object({
-      total: z
-        .int()
-        .describe("Suppressed email addresses of the organization, for whatever reason."),
-    }),
+    sends: z
+      .object({
+        total: Count.describe("Emails accepted since the beginning, whatever their status."),
+      })
+      .describe("Emails of the organization."),
+    suppressions: z
+      .object({
+        total: Count.describe(
+          "Suppressed email addresses of the organization, for whatever reason.",
+        ),
+      })
+      .describe("Suppression list of the organization."),
     totals: MailMetrics,
     previous: PreviousPeriod,
     change: MetricsChange,

@@ -4,6 +4,7 @@ import { getMany } from "../../adapters/dynamodb/table.ts";
 import type { CallerScope } from "../../caller.ts";
 import { listDates } from "../../kernel/calendar-dates.ts";
 import { rate } from "../../kernel/rates.ts";
+import { Count, Day, RecordId } from "../../kernel/record-fields.ts";
 import { addUp, type CounterTotals } from "../../kernel/sharded-counters.ts";
 import { keys } from "../../keys.ts";
 import { labelOf, type SendingConfig } from "../senders/sending-configs.ts";
@@ -19,7 +20,6 @@ import { mailboxProviderOf } from "./mailbox-providers.ts";
 import { type PeriodQuery, periodFields, resolvePeriod, sumWithin } from "./overview.ts";
 import { Reputation, rankBounceReasons, rateReputation } from "./reputation.ts";
 
-const Count = z.int();
 const {
   sent,
   delivered,
@@ -52,7 +52,9 @@ const mailboxProviderFields = {
 export const Deliverability = z
   .object({
     ...periodFields,
-    funnel: z.object({ sent, delivered, opened, clicked, bounced, failed }),
+    funnel: z
+      .object({ sent, delivered, opened, clicked, bounced, failed })
+      .describe("Emails that reached each stage."),
     bounceBreakdown: z
       .object({
         hard: Count.describe("Bounces because the mailbox does not exist or takes no email."),
@@ -63,32 +65,39 @@ export const Deliverability = z
         topReasons: z
           .array(
             z.object({
-              reason: z.enum(bounceReasons),
-              description: z.string(),
-              count: Count,
-              share: z.number(),
+              reason: z.enum(bounceReasons).describe("Key of the reason."),
+              description: z.string().describe("Explanation of the reason, in English."),
+              count: Count.describe("Bounces for this reason."),
+              share: z.number().describe("Share of all bounces, from 0 to 1."),
             }),
           )
           .describe("Most frequent reasons first, with their share of all bounces from 0 to 1."),
       })
       .describe("Bounces by kind: hard + soft + block = bounced."),
     complaintRate,
-    dailyTrends: z.array(
-      z.object({
-        date: z.string(),
-        sent,
-        delivered,
-        opened,
-        clicked,
-        bounced,
-        deliveryRate,
-        openRate,
-        clickRate,
-        bounceRate,
-      }),
-    ),
+    dailyTrends: z
+      .array(
+        z.object({
+          date: Day.describe("The day, such as `2026-11-21`."),
+          sent,
+          delivered,
+          opened,
+          clicked,
+          bounced,
+          deliveryRate,
+          openRate,
+          clickRate,
+          bounceRate,
+        }),
+      )
+      .describe("Figures of each day, oldest first."),
     ispBreakdown: z
-      .array(z.object({ domain: z.string(), ...mailboxProviderFields }))
+      .array(
+        z.object({
+          domain: z.string().describe("Domain of the recipients."),
+          ...mailboxProviderFields,
+        }),
+      )
       .describe("The 20 recipient domains with the most email."),
     ispGroups: z
       .array(
@@ -98,17 +107,22 @@ export const Deliverability = z
         }),
       )
       .describe("All recipient domains, by mailbox provider."),
-    configPerformance: z.array(
-      z.object({
-        sendingConfigId: Count,
-        label: z
-          .string()
-          .nullable()
-          .describe("Sender of the config. `null` if the config was deleted."),
-        provider: z.string().nullable(),
-        ...MailMetrics.shape,
-      }),
-    ),
+    configPerformance: z
+      .array(
+        z.object({
+          sendingConfigId: RecordId.describe("Id of the sending config."),
+          label: z
+            .string()
+            .nullable()
+            .describe("Sender of the config. `null` if the config was deleted."),
+          provider: z
+            .string()
+            .nullable()
+            .describe("Email provider of the config. `null` if the config was deleted."),
+          ...MailMetrics.shape,
+        }),
+      )
+      .describe("Figures of each sending config."),
     reputation: Reputation,
   })
   .meta({ id: "Deliverability" });

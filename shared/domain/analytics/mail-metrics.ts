@@ -1,29 +1,29 @@
 // Metrics of mail, computed from counters: numbers and rates, and their change between two periods.
 import * as z from "zod";
 import { rate } from "../../kernel/rates.ts";
+import { Count } from "../../kernel/record-fields.ts";
 import type { CounterTotals } from "../../kernel/sharded-counters.ts";
 import type { DayCounts } from "../sending/daily-counters.ts";
 
-const n = z.int();
 const Rate = z.number().describe("0 to 1");
 
 const counts = {
-  sent: n.describe("Emails accepted by a provider."),
-  delivered: n.describe("Emails accepted by the recipient's server, or opened or clicked."),
-  opened: n.describe(
+  sent: Count.describe("Emails accepted by a provider."),
+  delivered: Count.describe("Emails accepted by the recipient's server, or opened or clicked."),
+  opened: Count.describe(
     "Emails opened by a person, each counted once. Opens by machines count only in " +
       "`opens.automated`.",
   ),
-  clicked: n.describe("Emails in which a person clicked a link, each counted once."),
-  bounced: n.describe("Emails that bounced: hard, soft and blocked."),
-  failed: n.describe(
+  clicked: Count.describe("Emails in which a person clicked a link, each counted once."),
+  bounced: Count.describe("Emails that bounced: hard, soft and blocked."),
+  failed: Count.describe(
     "Emails that failed: suppressed, refused by the service or the provider, dropped by the " +
       "provider, or bounced.",
   ),
-  complained: n.describe("Emails reported as spam."),
-  unsubscribed: n.describe("Recipients who unsubscribed."),
-  deferred: n.describe("Deferrals: how often a server delayed an email."),
-  uncertain: n.describe("Emails that the provider may or may not have accepted."),
+  complained: Count.describe("Emails reported as spam."),
+  unsubscribed: Count.describe("Recipients who unsubscribed."),
+  deferred: Count.describe("Deferrals: how often a server delayed an email."),
+  uncertain: Count.describe("Emails that the provider may or may not have accepted."),
 };
 const rates = {
   deliveryRate: Rate.describe("delivered / sent"),
@@ -35,9 +35,10 @@ const rates = {
 };
 const Events = z
   .object({
-    total: n.describe("All open events."),
-    automated: n.describe("Open events caused by machines."),
+    total: Count.describe("All events, including repeated ones and those of machines."),
+    automated: Count.describe("Events caused by machines."),
   })
+  .describe("Number of open or click events, including repeated ones.")
   .meta({ id: "EventCounts" });
 
 export const MailMetrics = z
@@ -84,8 +85,19 @@ export function toMetrics(sum: CounterTotals): MailMetrics {
   };
 }
 
-const RelativeChange = z.number().nullable();
-const RateDifference = z.number().nullable();
+const RelativeChange = z
+  .number()
+  .nullable()
+  .describe(
+    "Growth as a fraction: 0.25 is 25 % more, -1 is nothing left. `null` if there were " +
+      "none before.",
+  );
+const RateDifference = z
+  .number()
+  .nullable()
+  .describe(
+    "Difference: 0.02 is two percentage points more. `null` if there was no email to compare with.",
+  );
 export const MetricsChange = z
   .object({
     sent: RelativeChange,

@@ -3,6 +3,7 @@ import * as z from "zod";
 import type { CallerScope } from "../../caller.ts";
 import { type DateRange, rangeBefore } from "../../kernel/calendar-dates.ts";
 import { QueryId } from "../../kernel/digits.ts";
+import { Day, RecordId } from "../../kernel/record-fields.ts";
 import { addUp, type CounterTotals } from "../../kernel/sharded-counters.ts";
 import * as organizations from "../identity/organizations.ts";
 import * as sites from "../identity/sites.ts";
@@ -18,8 +19,10 @@ import {
   splitByInterval,
 } from "./periods.ts";
 
-const day = (what: string) => z.string().describe(`${what}, such as \`2026-11-21\`.`);
-const dateRangeFields = { from: day("First day"), to: day("Last day") };
+const dateRangeFields = {
+  from: Day.describe("First day, such as `2026-11-21`."),
+  to: Day.describe("Last day, such as `2026-11-21`."),
+};
 export const periodQueryFields = {
   period: PeriodSchema,
   siteId: QueryId.optional().describe(
@@ -27,11 +30,10 @@ export const periodQueryFields = {
   ),
 };
 export const periodFields = {
-  period: z.string(),
-  siteId: z
-    .int()
-    .nullable()
-    .describe("Site of the figures. `null`: all sites that the caller can access."),
+  period: z.string().describe("Number of days, as in the request, such as `30d`."),
+  siteId: RecordId.nullable().describe(
+    "Site of the figures. `null`: all sites that the caller can access.",
+  ),
   timezone: z.string().describe("Time zone of the organization, which decides where a day begins."),
   ...dateRangeFields,
 };

@@ -7,6 +7,14 @@ import { now } from "../../clock.ts";
 import { missing } from "../../errors.ts";
 import { EmailAddress } from "../../kernel/email-fields.ts";
 import type { PageRequest } from "../../kernel/paging.ts";
+import {
+  CreatedAt,
+  NewSiteId,
+  RecordId,
+  RecordSiteId,
+  Timestamp,
+  UpdatedAt,
+} from "../../kernel/record-fields.ts";
 import * as records from "../../kernel/records.ts";
 import { dueShardOf, indexAttributeNames, indexAttributes, indexes } from "../../keys.ts";
 import { queues } from "../../queues.ts";
@@ -14,7 +22,6 @@ import * as organizations from "../identity/organizations.ts";
 import * as sites from "../identity/sites.ts";
 import * as times from "./report-dates.ts";
 
-const id = z.int().positive();
 const fields = {
   frequency: z
     .enum(times.reportFrequencies)
@@ -38,15 +45,14 @@ const fields = {
 
 export const ReportSchedule = z
   .object({
-    id: z.int(),
-    siteId: z.int(),
+    id: RecordId.describe("Id of the schedule, for GET /reports/schedules/:id."),
+    siteId: RecordSiteId,
     ...fields,
-    nextAt: z
-      .string()
-      .nullable()
-      .describe("When the next report is emailed. `null` while the schedule is not active."),
-    lastSentAt: z.string().nullable(),
-    lastSendId: z.int().nullable().describe("Send of the latest report, or `null`."),
+    nextAt: Timestamp.nullable().describe(
+      "When the next report is emailed. `null` while the schedule is not active.",
+    ),
+    lastSentAt: Timestamp.nullable().describe("When the latest report was emailed. `null`: never."),
+    lastSendId: RecordId.nullable().describe("Send of the latest report, or `null`."),
     lastError: z
       .string()
       .nullable()
@@ -54,14 +60,14 @@ export const ReportSchedule = z
         "Why the latest report could not be sent: no verified sending config, or plan and " +
           "credits used up. `null` otherwise.",
       ),
-    createdAt: z.string(),
-    updatedAt: z.string(),
+    createdAt: CreatedAt,
+    updatedAt: UpdatedAt,
   })
   .meta({ id: "ReportSchedule" });
 export type ReportSchedule = z.output<typeof ReportSchedule>;
 
 export const NewReportSchedule = z
-  .object({ siteId: id.optional(), ...fields, active: fields.active.default(true) })
+  .object({ siteId: NewSiteId, ...fields, active: fields.active.default(true) })
   .meta({ examples: [{ frequency: "weekly", recipient: "team@shop.example" }] });
 export type NewReportSchedule = z.output<typeof NewReportSchedule>;
 

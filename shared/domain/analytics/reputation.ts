@@ -36,6 +36,7 @@ export const Reputation = z
       .array(z.string())
       .describe("What causes the score and what to do about it, worst first, in English."),
   })
+  .describe("How mailbox providers are likely to see the sender.")
   .meta({ id: "Reputation" });
 export type Reputation = z.output<typeof Reputation>;
 

@@ -8,6 +8,7 @@ import { readNewestFirst } from "../../kernel/newest-first.ts";
 import { countSkipped, type PageRequest, positionOf, toPagination } from "../../kernel/paging.ts";
 import { inParallel, splitIntoBatches } from "../../kernel/parallel.ts";
 import { rate } from "../../kernel/rates.ts";
+import { Count, RecordId, Timestamp } from "../../kernel/record-fields.ts";
 import * as records from "../../kernel/records.ts";
 import { addUp, type CounterTotals } from "../../kernel/sharded-counters.ts";
 import { counterShards, emailShards, type Key, ranges, zeroPad } from "../../keys.ts";
@@ -15,17 +16,16 @@ import type { EnrollmentItem } from "../automation/enrollment-schema.ts";
 import { type SequenceItem, sequenceStatuses } from "../automation/sequence-schema.ts";
 import * as sites from "../identity/sites.ts";
 
-const Count = z.int();
 export const SequenceFunnel = z
   .object({
-    sequenceId: Count,
-    name: z.string(),
-    status: z.enum(sequenceStatuses),
-    active: Count,
-    completed: Count,
-    cancelled: Count,
-    failed: Count,
-    total: Count,
+    sequenceId: RecordId.describe("Id of the sequence, for GET /sequences/:id."),
+    name: z.string().describe("Name of the sequence."),
+    status: z.enum(sequenceStatuses).describe("Status of the sequence, as in GET /sequences/:id."),
+    active: Count.describe("Enrollments that are active now."),
+    completed: Count.describe("Enrollments that reached the end."),
+    cancelled: Count.describe("Enrollments that left the sequence."),
+    failed: Count.describe("Enrollments that could not continue."),
+    total: Count.describe("active + completed + cancelled + failed."),
     completionRate: z
       .number()
       .describe("completed / (completed + cancelled + failed), from 0 to 1."),
@@ -110,21 +110,24 @@ const stalledSeconds = 24 * 3600;
 
 export const StalledEnrollment = z
   .object({
-    enrollmentId: Count,
-    sequenceId: Count,
-    sequenceName: z.string(),
-    contactId: Count,
-    email: z.string(),
-    currentStepId: Count.nullable().describe(
+    enrollmentId: RecordId.describe(
+      "Id of the enrollment, for `enrollmentId` of DELETE /sequences/:id/enrollments.",
+    ),
+    sequenceId: RecordId.describe("Sequence of the enrollment."),
+    sequenceName: z.string().describe("Name of the sequence."),
+    contactId: RecordId.describe("Contact that is enrolled."),
+    email: z.string().describe("Email address of the contact."),
+    currentStepId: RecordId.nullable().describe(
       "Step that the contact is at. `null` before the first step.",
     ),
-    currentStepOrder: Count,
-    lastProgressAt: z.string(),
+    currentStepOrder: Count.describe(
+      "Order of the step that the contact is at. 0 before the first step.",
+    ),
+    lastProgressAt: Timestamp.describe("When the contact last reached another step."),
     stalledHours: Count.describe("Whole hours since `lastProgressAt`."),
-    nextRunAt: z
-      .string()
-      .nullable()
-      .describe("When the enrollment continues. `null` while the sequence is not active."),
+    nextRunAt: Timestamp.nullable().describe(
+      "When the enrollment continues. `null` while the sequence is not active.",
+    ),
     why: z
       .enum(["waiting", "sequence_not_active", "overdue"])
       .describe(

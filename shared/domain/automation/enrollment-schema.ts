@@ -13,6 +13,7 @@ import {
 } from "../../adapters/dynamodb/conditions.ts";
 import { type ItemChanges, put, update, type Write } from "../../adapters/dynamodb/table.ts";
 import { now } from "../../clock.ts";
+import { Count, RecordId, Timestamp } from "../../kernel/record-fields.ts";
 import { counterShardOf, emailShards, indexAttributeNames, type Key, keys } from "../../keys.ts";
 import type { ContactItem } from "../audience/contacts/contact-schema.ts";
 import { membershipShardOf } from "../audience/groups/membership-writes.ts";
@@ -29,32 +30,29 @@ export const enrollmentStatuses = ["active", ...finishedStatuses] as const;
 
 export const Enrollment = z
   .object({
-    id: z.int(),
-    sequenceId: z.int(),
-    contactId: z.int(),
+    id: RecordId.describe(
+      "Id of the enrollment, for `enrollmentId` of DELETE /sequences/:id/enrollments.",
+    ),
+    sequenceId: RecordId.describe("Sequence of the enrollment."),
+    contactId: RecordId.describe("Contact that is enrolled."),
     status: z
       .enum(enrollmentStatuses)
       .describe(
         "`active`: in the sequence. `completed`: reached the end. `cancelled`: left it, see " +
           "`failureReason`. `failed`: could not continue.",
       ),
-    currentStepId: z
-      .int()
-      .nullable()
-      .describe("Step that the contact is at. `null` before the first and after the last step."),
-    currentStepOrder: z.int().nullable().describe("Order of that step."),
-    nextRunAt: z
-      .string()
-      .nullable()
-      .describe(
-        "When the enrollment continues. `null` when it has ended, and while the sequence is " +
-          "not active.",
-      ),
-    lastProgressAt: z.string().describe("When the contact last reached another step."),
-    completedAt: z
-      .string()
-      .nullable()
-      .describe("When the enrollment ended, for whatever reason. `null` while it is active."),
+    currentStepId: RecordId.nullable().describe(
+      "Step that the contact is at. `null` before the first and after the last step.",
+    ),
+    currentStepOrder: Count.nullable().describe("Order of that step."),
+    nextRunAt: Timestamp.nullable().describe(
+      "When the enrollment continues. `null` when it has ended, and while the sequence is " +
+        "not active.",
+    ),
+    lastProgressAt: Timestamp.describe("When the contact last reached another step."),
+    completedAt: Timestamp.nullable().describe(
+      "When the enrollment ended, for whatever reason. `null` while it is active.",
+    ),
     failureReason: z
       .string()
       .nullable()
@@ -62,7 +60,7 @@ export const Enrollment = z
         "Why the enrollment was cancelled: `cancelled`, `unsubscribed`, `pending`, " +
           "`suppressed` or `contact_deleted`.",
       ),
-    createdAt: z.string(),
+    createdAt: Timestamp.describe("When the contact was enrolled."),
   })
   .meta({ id: "Enrollment" });
 export type Enrollment = z.output<typeof Enrollment>;

@@ -22,6 +22,7 @@ import {
   toPagination,
 } from "../../kernel/paging.ts";
 import { inParallel, splitIntoBatches } from "../../kernel/parallel.ts";
+import { Count } from "../../kernel/record-fields.ts";
 import { retryOnConflict } from "../../kernel/retry-on-conflict.ts";
 import { emailShards, type Key, keys, ranges } from "../../keys.ts";
 import { type ContactItem, FailedContact } from "../audience/contacts/contact-schema.ts";
@@ -38,8 +39,8 @@ import { commitWithRetry } from "./transition-commits.ts";
 
 export const EnrollResult = z
   .object({
-    enrolled: z.int().describe("Number of contacts enrolled."),
-    unchanged: z.int().describe("Number of contacts that were already active in the sequence."),
+    enrolled: Count.describe("Number of contacts enrolled."),
+    unchanged: Count.describe("Number of contacts that were already active in the sequence."),
     failed: z
       .array(FailedContact)
       .describe(

@@ -1,8 +1,9 @@
 // A sequence with its steps, its enrollments and its statistics.
 import * as z from "zod";
 import type { CallerScope } from "../../caller.ts";
+import { Count } from "../../kernel/record-fields.ts";
 import * as sources from "../sending/mail-sources.ts";
-import { countHandedOver } from "../sending/mailing-stats.ts";
+import { countHandedOver, MailingAccounting } from "../sending/mailing-stats.ts";
 import { Enrollment } from "./enrollment-schema.ts";
 import * as enrollmentPages from "./enrollments.ts";
 import { findItem, Sequence, toApi } from "./sequence-schema.ts";
@@ -10,49 +11,44 @@ import * as graphStore from "./step-graph-store.ts";
 import { SequenceStep } from "./step-schema.ts";
 
 const StepStats = z.object({
-  reached: z.int().describe("Enrollments that reached the step."),
-  waiting: z.int().describe("Enrollments that are at the step now."),
-  sent: z
-    .int()
-    .describe("For `email` steps: emails that the provider accepted, with any later outcome."),
-  delivered: z.int(),
-  opened: z.int().describe("Number of contacts that opened the email."),
-  clicked: z.int().describe("Number of contacts that clicked a link in the email."),
-  bounced: z.int(),
-  unsubscribed: z.int(),
-  failed: z.int(),
+  reached: Count.describe("Enrollments that reached the step."),
+  waiting: Count.describe("Enrollments that are at the step now."),
+  sent: Count.describe(
+    "For `email` steps: emails that the provider accepted, with any later outcome.",
+  ),
+  delivered: Count.describe("Emails accepted by the recipient's server."),
+  opened: Count.describe("Number of contacts that opened the email."),
+  clicked: Count.describe("Number of contacts that clicked a link in the email."),
+  bounced: Count.describe("Emails that bounced."),
+  unsubscribed: Count.describe("Recipients who unsubscribed through the email."),
+  failed: Count.describe("Emails that bounced, or that the provider or the service refused."),
 });
 
 export const SequenceDetail = Sequence.extend({
-  steps: z.array(SequenceStep.extend({ stats: StepStats }).meta({ id: "SequenceStepDetail" })),
+  steps: z
+    .array(
+      SequenceStep.extend({
+        stats: StepStats.describe("Enrollments and emails of the step."),
+      }).meta({ id: "SequenceStepDetail" }),
+    )
+    .describe("Steps of the sequence, by `stepOrder`."),
   enrollments: z
     .array(Enrollment)
     .describe(
       "Up to 50 enrollments, active ones first. For all of them use GET " +
         "/sequences/:id/enrollments.",
     ),
-  stats: z.object({
-    active: z.int().describe("Enrollments that are active now."),
-    completed: z.int().describe("Enrollments that reached the end."),
-    cancelled: z.int(),
-    failed: z.int(),
-    mails: z
-      .object({
-        candidates: z.int(),
-        accepted: z.int(),
-        queued: z.int(),
-        sending: z.int(),
-        sent: z.int(),
-        delivered: z.int(),
-        failed: z.int(),
-        uncertain: z.int(),
-        cancelled: z.int(),
-        suppressed: z.int(),
-        unsubscribed: z.int(),
-        capped: z.int(),
-      })
-      .describe("Where each email of the sequence is now, as in the accounting of a campaign."),
-  }),
+  stats: z
+    .object({
+      active: Count.describe("Enrollments that are active now."),
+      completed: Count.describe("Enrollments that reached the end."),
+      cancelled: Count.describe("Enrollments that left the sequence."),
+      failed: Count.describe("Enrollments that could not continue."),
+      mails: MailingAccounting.omit({ duplicate: true, invalid: true })
+        .extend({ candidates: Count.describe("Emails that steps of the sequence were to send.") })
+        .describe("Where each email of the sequence is now, as in the accounting of a campaign."),
+    })
+    .describe("Enrollments and emails of the sequence."),
 }).meta({ id: "SequenceDetail" });
 export type SequenceDetail = z.output<typeof SequenceDetail>;
 

@@ -7,6 +7,13 @@ import type { CallerScope } from "../../caller.ts";
 import { now } from "../../clock.ts";
 import { config } from "../../config.ts";
 import { EmailAddress, singleLineText } from "../../kernel/email-fields.ts";
+import {
+  CreatedAt,
+  NewSiteId,
+  RecordId,
+  RecordSiteId,
+  UpdatedAt,
+} from "../../kernel/record-fields.ts";
 import * as records from "../../kernel/records.ts";
 import { retryOnConflict } from "../../kernel/retry-on-conflict.ts";
 import { createSealer } from "../../kernel/sealed-tokens.ts";
@@ -86,8 +93,8 @@ const fields = {
 
 export const Sequence = z
   .object({
-    id: z.int(),
-    siteId: z.int(),
+    id: RecordId.describe("Id of the sequence, for GET /sequences/:id and `sequenceId` of forms."),
+    siteId: RecordSiteId,
     ...fields,
     statusReason: z
       .string()
@@ -99,15 +106,16 @@ export const Sequence = z
         "URL that enrolls or cancels a contact by email address, with a POST request. It " +
           "needs no other credential: keep it secret.",
       ),
-    createdAt: z.string(),
-    updatedAt: z.string(),
+    createdAt: CreatedAt,
+    updatedAt: UpdatedAt,
   })
+  .describe("A series of emails, delays and conditions that contacts run through.")
   .meta({ id: "Sequence" });
 export type Sequence = z.output<typeof Sequence>;
 
 export const NewSequence = z
   .object({
-    siteId: Id.optional(),
+    siteId: NewSiteId,
     name: fields.name,
     status: fields.status.default("draft"),
     triggerType: fields.triggerType.default("manual"),

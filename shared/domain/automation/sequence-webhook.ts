@@ -5,6 +5,7 @@ import * as z from "zod";
 import { get } from "../../adapters/dynamodb/table.ts";
 import { invalid, missing, undefinedIfMissing } from "../../errors.ts";
 import { EmailAddress, normalizeEmail, singleLineText } from "../../kernel/email-fields.ts";
+import { RecordId } from "../../kernel/record-fields.ts";
 import { openToken } from "../../kernel/sealed-tokens.ts";
 import { keys } from "../../keys.ts";
 import { type ContactItem, ContactRow, CustomFields } from "../audience/contacts/contact-schema.ts";
@@ -16,9 +17,17 @@ export const SequenceWebhookCall = z
   .object({
     email: EmailAddress.describe("Email address of the contact."),
     action: z.enum(["enroll", "cancel"]).default("enroll").describe("`enroll` or `cancel`."),
-    firstName: singleLineText(200).nullable().optional(),
-    lastName: singleLineText(200).nullable().optional(),
-    customFields: CustomFields.optional(),
+    firstName: singleLineText(200)
+      .nullable()
+      .optional()
+      .describe("First name of the contact. Replaces the stored one."),
+    lastName: singleLineText(200)
+      .nullable()
+      .optional()
+      .describe("Last name of the contact. Replaces the stored one."),
+    customFields: CustomFields.optional().describe(
+      "Custom fields of the contact to set. Fields that are not named stay.",
+    ),
     startAtStep: z
       .int()
       .min(1)
@@ -38,11 +47,10 @@ export const SequenceWebhookCall = z
 export type SequenceWebhookCall = z.output<typeof SequenceWebhookCall>;
 
 export const SequenceWebhookResult = z.object({
-  action: z.enum(["enroll", "cancel"]),
-  contactId: z
-    .int()
-    .nullable()
-    .describe("Contact that was enrolled or cancelled. `null` if there was no contact to cancel."),
+  action: z.enum(["enroll", "cancel"]).describe("What was asked for: `enroll` or `cancel`."),
+  contactId: RecordId.nullable().describe(
+    "Contact that was enrolled or cancelled. `null` if there was no contact to cancel.",
+  ),
   changed: z
     .boolean()
     .describe("Whether the request enrolled the contact, or ended its enrollment."),

@@ -1,5 +1,6 @@
 // A step of a sequence: an email, a delay or a condition.
 import * as z from "zod";
+import { Count, CreatedAt, RecordId, UpdatedAt } from "../../kernel/record-fields.ts";
 import { SegmentRules, StepRulesInput } from "../audience/segments/segment-rules.ts";
 
 export const stepTypes = ["email", "delay", "condition"] as const;
@@ -30,17 +31,19 @@ const branchFields = {
 
 export const SequenceStep = z
   .object({
-    id: z.int(),
-    stepOrder: z.int().describe("Position of the step in its sequence, from 1. Gaps are allowed."),
+    id: RecordId.describe("Id of the step, for PUT /sequences/:id/steps/:stepId."),
+    stepOrder: Count.describe("Position of the step in its sequence, from 1. Gaps are allowed."),
     type: z
       .enum(stepTypes)
       .describe("`email` sends an email, `delay` waits, `condition` branches."),
-    templateId: z.int().nullable(),
-    delayMinutes: z.int().nullable(),
-    conditionConfig: SegmentRules.nullable(),
+    templateId: RecordId.nullable().describe("For `email`: the template. `null` otherwise."),
+    delayMinutes: Count.nullable().describe("For `delay`: minutes to wait. `null` otherwise."),
+    conditionConfig: SegmentRules.nullable().describe(
+      "For `condition`: the segment rules. `null` otherwise.",
+    ),
     ...branchFields,
-    createdAt: z.string(),
-    updatedAt: z.string(),
+    createdAt: CreatedAt,
+    updatedAt: UpdatedAt,
   })
   .meta({ id: "SequenceStep" });
 export type SequenceStep = z.output<typeof SequenceStep>;
@@ -64,7 +67,7 @@ const inputFields = {
 };
 
 export const NewSequenceStep = z.object({
-  type: z.enum(stepTypes),
+  type: z.enum(stepTypes).describe("`email` sends an email, `delay` waits, `condition` branches."),
   stepOrder: Order.optional().describe("Position of the step. Defaults to after the last step."),
   templateId: inputFields.templateId.optional(),
   delayMinutes: inputFields.delayMinutes.optional(),
@@ -119,7 +122,12 @@ export const AddStepsRequest = z
 export type AddStepsRequest = z.output<typeof AddStepsRequest>;
 
 export const SequenceStepChanges = z
-  .object({ type: z.enum(stepTypes), ...inputFields })
+  .object({
+    type: z
+      .enum(stepTypes)
+      .describe("`email` sends an email, `delay` waits, `condition` branches."),
+    ...inputFields,
+  })
   .partial()
   .meta({ examples: [{ delayMinutes: 1440 }] });
 export type SequenceStepChanges = z.output<typeof SequenceStepChanges>;

@@ -14,6 +14,7 @@ import { addSeconds, now } from "../../clock.ts";
 import { config } from "../../config.ts";
 import * as liquid from "../../email/liquid.ts";
 import { inParallel } from "../../kernel/parallel.ts";
+import { Count, RecordId } from "../../kernel/record-fields.ts";
 import { emailShards } from "../../keys.ts";
 import { fillMergeText } from "../../providers/provider-adapter.ts";
 import * as reader from "../audience/contacts/contact-reader.ts";
@@ -31,19 +32,19 @@ import * as campaigns from "./campaigns.ts";
 import * as plans from "./engine/broadcast-plan.ts";
 import { createPartMessageBuilder } from "./engine/part-messages.ts";
 
-const n = z.int();
 const PreviewSample = z.object({
-  contactId: n,
-  email: z.string(),
-  variantId: n
+  contactId: RecordId.describe("Contact that the email is rendered for."),
+  email: z.string().describe("Email address of the contact."),
+  variantId: RecordId.nullable().describe(
+    "Variant that was rendered. `null`: the campaign has no variants, or the contact would " +
+      "wait for the winner and the first variant is shown.",
+  ),
+  subject: z.string().describe("Rendered subject line."),
+  html: z
+    .string()
     .nullable()
-    .describe(
-      "Variant that was rendered. `null`: the campaign has no variants, or the contact would " +
-        "wait for the winner and the first variant is shown.",
-    ),
-  subject: z.string(),
-  html: z.string().nullable(),
-  text: z.string(),
+    .describe("Rendered HTML part. `null` without one, or if `error` is set."),
+  text: z.string().describe("Rendered plain text part."),
   missingVariables: z
     .array(z.string())
     .describe("Variables that have no value for this contact and so rendered empty."),
@@ -60,13 +61,18 @@ const maxExactCandidates = 10_000;
 
 export const CampaignPreview = z
   .object({
-    candidates: n.describe("Contacts in the audience."),
-    wouldReceive: n.describe("Contacts who would get the campaign now."),
-    suppressed: n,
-    unsubscribed: n.describe(
+    candidates: Count.describe("Contacts in the audience."),
+    wouldReceive: Count.describe("Contacts who would get the campaign now."),
+    suppressed: Count.describe(
+      "Candidates not sent to because their email address is on the suppression list.",
+    ),
+    unsubscribed: Count.describe(
       "Candidates not sent to because they unsubscribed or have not confirmed yet.",
     ),
-    capped: n,
+    capped: Count.describe(
+      "Candidates not sent to because they got marketing email within " +
+        "`sendFrequencyCapDays` of the site.",
+    ),
     exact: z
       .boolean()
       .describe(

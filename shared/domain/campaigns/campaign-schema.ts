@@ -3,6 +3,15 @@
 import * as z from "zod";
 import { singleLineText } from "../../kernel/email-fields.ts";
 import { rate } from "../../kernel/rates.ts";
+import {
+  Count,
+  CreatedAt,
+  NewSiteId,
+  RecordId,
+  RecordSiteId,
+  Timestamp,
+  UpdatedAt,
+} from "../../kernel/record-fields.ts";
 import * as bodies from "../content/template-bodies.ts";
 import type { SourceTotals } from "../sending/mail-sources.ts";
 import { MailingAccounting, MailingStats } from "../sending/mailing-stats.ts";
@@ -85,7 +94,7 @@ const fields = {
 
 const AbTestWinner = z
   .object({
-    variantId: z.int(),
+    variantId: RecordId.describe("Variant that won."),
     reason: z
       .enum(["best", "tie", "no_data"])
       .describe(
@@ -93,14 +102,14 @@ const AbTestWinner = z
           "there were no opens or clicks. In the last two cases, the variant with the highest " +
           "weight wins, then the oldest.",
       ),
-    decidedAt: z.string(),
+    decidedAt: Timestamp.describe("When the winner was picked."),
     results: z
       .array(
         z.object({
-          variantId: z.int(),
-          delivered: z.int().describe("Test emails delivered."),
-          opened: z.int().describe("Recipients who opened."),
-          clicked: z.int().describe("Recipients who clicked."),
+          variantId: RecordId.describe("Variant of the figures."),
+          delivered: Count.describe("Test emails delivered."),
+          opened: Count.describe("Recipients who opened."),
+          clicked: Count.describe("Recipients who clicked."),
           rate: z.number().describe("Value of the metric, from 0 to 1."),
         }),
       )
@@ -115,8 +124,8 @@ export type AbTestWinner = z.output<typeof AbTestWinner>;
 
 export const Campaign = z
   .object({
-    id: z.int(),
-    siteId: z.int(),
+    id: RecordId.describe("Id of the campaign, for GET /campaigns/:id."),
+    siteId: RecordSiteId,
     ...fields,
     status: z
       .enum(broadcastStatuses)
@@ -130,28 +139,26 @@ export const Campaign = z
       .string()
       .nullable()
       .describe("Why the campaign is held, paused or failed. `null` otherwise."),
-    scheduledAt: z
-      .string()
-      .nullable()
-      .describe("When sending starts. `null` if it was never scheduled."),
+    scheduledAt: Timestamp.nullable().describe(
+      "When sending starts. `null` if it was never scheduled.",
+    ),
     sendLate: z
       .boolean()
       .describe("Whether it is sent however late it is, for example after an outage."),
-    startedAt: z.string().nullable().describe("When sending started, or `null`."),
-    finishedAt: z
-      .string()
-      .nullable()
-      .describe("When the service noted that it was sent, cancelled or failed."),
+    startedAt: Timestamp.nullable().describe("When sending started, or `null`."),
+    finishedAt: Timestamp.nullable().describe(
+      "When the service noted that it was sent, cancelled or failed.",
+    ),
     winner: AbTestWinner.nullable().describe("Winner of the A/B test. `null` until it is picked."),
-    createdAt: z.string(),
-    updatedAt: z.string(),
+    createdAt: CreatedAt,
+    updatedAt: UpdatedAt,
   })
   .meta({ id: "Campaign" });
 export type Campaign = z.output<typeof Campaign>;
 
 export const NewCampaign = z
   .object({
-    siteId: id.optional(),
+    siteId: NewSiteId,
     name: fields.name,
     subject: fields.subject.default(null),
     templateId: fields.templateId.default(null),
@@ -221,22 +228,22 @@ export interface StoredVariant {
 
 export const CampaignVariant = z
   .object({
-    id: z.int(),
-    campaignId: z.int(),
+    id: RecordId.describe("Id of the variant, for GET /campaigns/:id/variants/:variantId."),
+    campaignId: RecordId.describe("Campaign of the variant."),
     ...variantFields,
-    hasHtml: z.boolean(),
+    hasHtml: z.boolean().describe("Whether the variant has HTML of its own instead of a template."),
     html: variantFields.html
       .optional()
       .describe("HTML of the variant. Returned by GET /campaigns/:id/variants/:variantId only."),
-    recipients: z.int().describe("Emails accepted for this variant."),
-    delivered: z.int(),
-    opened: z.int().describe("Recipients who opened."),
-    clicked: z.int().describe("Recipients who clicked."),
+    recipients: Count.describe("Emails accepted for this variant."),
+    delivered: Count.describe("Emails delivered."),
+    opened: Count.describe("Recipients who opened."),
+    clicked: Count.describe("Recipients who clicked."),
     openRate: z.number().describe("opened / delivered, from 0 to 1."),
-    clickRate: z.number().describe("opened / delivered, from 0 to 1."),
+    clickRate: z.number().describe("clicked / delivered, from 0 to 1."),
     isWinner: z.boolean().describe("Whether the variant won the A/B test."),
-    createdAt: z.string(),
-    updatedAt: z.string(),
+    createdAt: CreatedAt,
+    updatedAt: UpdatedAt,
   })
   .meta({ id: "CampaignVariant" });
 export type CampaignVariant = z.output<typeof CampaignVariant>;
@@ -281,7 +288,7 @@ export const CampaignDetail = Campaign.extend({
     .describe("Name and email address of the sender. `null` without a sending config."),
   stats: MailingStats,
   accounting: MailingAccounting,
-  variants: z.array(CampaignVariant),
+  variants: z.array(CampaignVariant).describe("Variants of the campaign, oldest first."),
 }).meta({ id: "CampaignDetail" });
 export type CampaignDetail = z.output<typeof CampaignDetail>;
 

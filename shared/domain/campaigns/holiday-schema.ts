@@ -1,6 +1,14 @@
 // Schemas of holiday mailings, in the API and as stored.
 import * as z from "zod";
 import { singleLineText } from "../../kernel/email-fields.ts";
+import {
+  CreatedAt,
+  NewSiteId,
+  RecordId,
+  RecordSiteId,
+  Timestamp,
+  UpdatedAt,
+} from "../../kernel/record-fields.ts";
 import { MailingAccounting, MailingStats } from "../sending/mailing-stats.ts";
 import type { Broadcast } from "./engine/broadcast.ts";
 
@@ -25,8 +33,8 @@ const holidayStatuses = ["scheduled", "sending", "sent", "cancelled"] as const;
 
 export const Holiday = z
   .object({
-    id: z.int(),
-    siteId: z.int(),
+    id: RecordId.describe("Id of the holiday email, for GET /holidays/:id."),
+    siteId: RecordSiteId,
     ...fields,
     status: z
       .enum(holidayStatuses)
@@ -38,10 +46,12 @@ export const Holiday = z
       .string()
       .nullable()
       .describe("Why the service cancelled it. `null` if it did not."),
-    startedAt: z.string().nullable(),
-    finishedAt: z.string().nullable(),
-    createdAt: z.string(),
-    updatedAt: z.string(),
+    startedAt: Timestamp.nullable().describe("When sending started, or `null`."),
+    finishedAt: Timestamp.nullable().describe(
+      "When the service noted that it was sent or cancelled, or `null`.",
+    ),
+    createdAt: CreatedAt,
+    updatedAt: UpdatedAt,
   })
   .meta({ id: "Holiday" });
 export type Holiday = z.output<typeof Holiday>;
@@ -54,7 +64,7 @@ export type HolidayDetail = z.output<typeof HolidayDetail>;
 
 export const NewHoliday = z
   .object({
-    siteId: id.optional(),
+    siteId: NewSiteId,
     ...fields,
     sendingConfigId: fields.sendingConfigId.default(null),
   })

@@ -6,6 +6,7 @@ import type { Caller } from "../../caller.ts";
 import { invalid, missing } from "../../errors.ts";
 import { EmailAddress, normalizeEmail } from "../../kernel/email-fields.ts";
 import { inParallel } from "../../kernel/parallel.ts";
+import { RecordId } from "../../kernel/record-fields.ts";
 import { keys } from "../../keys.ts";
 import * as reader from "../audience/contacts/contact-reader.ts";
 import type { ContactItem } from "../audience/contacts/contact-schema.ts";
@@ -33,16 +34,20 @@ export const ProofRequest = z
 export type ProofRequest = z.output<typeof ProofRequest>;
 
 export const Proofs = z.object({
-  proofs: z.array(
-    z.object({
-      email: z.string(),
-      variantId: z.int().nullable(),
-      sendId: z.int(),
-      status: z
-        .enum(["queued", "scheduled", "failed"])
-        .describe("`failed`: the email address is suppressed."),
-    }),
-  ),
+  proofs: z
+    .array(
+      z.object({
+        email: z.string().describe("Email address of the recipient."),
+        variantId: RecordId.nullable().describe(
+          "Variant that is sent. `null`: the campaign has none.",
+        ),
+        sendId: RecordId.describe("Send of the proof, for GET /sends/:id."),
+        status: z
+          .enum(["queued", "scheduled", "failed"])
+          .describe("`failed`: the email address is suppressed."),
+      }),
+    )
+    .describe("One entry per email and variant."),
 });
 export type Proofs = z.output<typeof Proofs>;
 

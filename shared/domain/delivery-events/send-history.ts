@@ -10,6 +10,7 @@ import {
   positionParts,
   toPagination,
 } from "../../kernel/paging.ts";
+import { RecordId, Timestamp } from "../../kernel/record-fields.ts";
 import { keys, ranges } from "../../keys.ts";
 import { type EventType, eventTypes } from "../../providers/inbound/inbound-adapter.ts";
 import * as sites from "../identity/sites.ts";
@@ -27,10 +28,10 @@ import { byTimeThenId, type SendEvent } from "./send-outcome.ts";
 
 export const EmailEvent = z
   .object({
-    id: z.int(),
-    sendId: z.int(),
-    toEmail: z.string(),
-    subject: z.string(),
+    id: RecordId.describe("Id of the event. Higher ids are newer."),
+    sendId: RecordId.describe("Send that the event belongs to."),
+    toEmail: z.string().describe("Email address of the recipient."),
+    subject: z.string().describe("Subject line of the send."),
     type: z.enum(eventTypes).describe("Type of the event."),
     data: z
       .object({
@@ -46,9 +47,14 @@ export const EmailEvent = z
           .describe("For `open` and `click`: user agent of the recipient's program."),
       })
       .describe("Further data, by type."),
-    ipAddress: z.string().nullable(),
-    timestamp: z.string().describe("When the event happened, as reported by the provider."),
-    provider: z.string(),
+    ipAddress: z
+      .string()
+      .nullable()
+      .describe(
+        "IP address that opened, clicked or unsubscribed, if the provider reports it, or `null`.",
+      ),
+    timestamp: Timestamp.describe("When the event happened, as reported by the provider."),
+    provider: z.string().describe("Email provider that reported the event."),
     providerEventId: z
       .string()
       .describe("Id of the event at the provider. An event that is reported twice is stored once."),

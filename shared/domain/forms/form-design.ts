@@ -19,6 +19,7 @@ export type FieldType = (typeof fieldTypes)[number];
 const line = (max: number) => singleLineText(max).nullish();
 const Name = z
   .string()
+  .max(50)
   .regex(
     /^[A-Za-z][\w-]{0,49}$/,
     "must be a letter, then up to 49 letters, digits, dashes or underscores",
@@ -26,7 +27,10 @@ const Name = z
   .refine(isSafeFieldName, "is reserved");
 const Option = z.union([
   singleLineText(200).min(1),
-  z.looseObject({ value: singleLineText(200).min(1), label: line(200) }),
+  z.looseObject({
+    value: singleLineText(200).min(1).describe("Value that is stored."),
+    label: line(200).describe("Text that is shown. Defaults to `value`."),
+  }),
 ]);
 
 const Field = z.looseObject({
@@ -36,13 +40,16 @@ const Field = z.looseObject({
   ),
   label: line(500).describe("Label of the field. Defaults to a label made from the name."),
   type: z.enum(fieldTypes).nullish().describe("Type of the input. Defaults to `text`."),
-  required: z.boolean().nullish(),
+  required: z
+    .boolean()
+    .nullish()
+    .describe("Whether the visitor must fill in the field. Defaults to false."),
   options: z
     .array(Option)
     .max(200)
     .nullish()
     .describe("Choices of a `select`: strings, or objects with `value` and `label`."),
-  placeholder: line(200),
+  placeholder: line(200).describe("Text shown in the empty field."),
   value: line(500).describe("Value of a `hidden` field."),
 });
 
@@ -52,7 +59,7 @@ const maxFields = 50;
 export const DesignJson = z
   .looseObject({
     title: line(200).describe("Heading of the form. Defaults to its name."),
-    description: z.string().max(2000).nullish(),
+    description: z.string().max(2000).nullish().describe("Text below the heading."),
     fields: z
       .array(Field)
       .max(maxFields)
@@ -61,7 +68,7 @@ export const DesignJson = z
         "Fields to show. Defaults to `email` and `firstName`. If no field asks for an email " +
           "address, one is added first.",
       ),
-    submitLabel: line(100),
+    submitLabel: line(100).describe("Label of the button."),
     successMessage: z
       .string()
       .max(1000)
@@ -76,10 +83,15 @@ export const DesignJson = z
       ),
     theme: z
       .looseObject({
-        accent: z.string().regex(/^#[\da-fA-F]{6}$/, "must be a colour such as #1f5fbf"),
+        accent: z
+          .string()
+          .max(7)
+          .regex(/^#[\da-fA-F]{6}$/, "must be a colour such as #1f5fbf")
+          .describe("Colour of the button, such as `#1f5fbf`."),
       })
       .partial()
-      .nullish(),
+      .nullish()
+      .describe("Colours of the form."),
   })
   .refine(({ fields }) => hasDistinctNames(fields ?? []), {
     message: "must have distinct names",

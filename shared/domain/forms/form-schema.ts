@@ -1,13 +1,26 @@
 // Schemas of forms: in the API and in storage.
 import * as z from "zod";
 import { singleLineText } from "../../kernel/email-fields.ts";
+import {
+  Count,
+  CreatedAt,
+  NewSiteId,
+  RecordId,
+  RecordSiteId,
+  UpdatedAt,
+} from "../../kernel/record-fields.ts";
 import { GroupName } from "../audience/contacts/contact-schema.ts";
 import { DesignJson } from "./form-design.ts";
 
 const maxTags = 20;
 const id = z.int().positive();
 const fields = {
-  name: singleLineText(200).trim().min(1),
+  name: singleLineText(200)
+    .trim()
+    .min(1)
+    .describe(
+      "Name of the form. Its page shows it as the heading, unless `designJson` has a `title`.",
+    ),
   status: z
     .enum(["draft", "active", "inactive"])
     .describe(
@@ -45,19 +58,17 @@ const fields = {
 
 export const FormMeta = z
   .object({
-    id: z.int(),
-    siteId: z.int(),
+    id: RecordId.describe("Id of the form, for GET /forms/:id."),
+    siteId: RecordSiteId,
     ...fields,
-    version: z
-      .int()
-      .describe(
-        "Rises by 1 with each change of `name` or `designJson`. Each submission records the " +
-          "version that was shown.",
-      ),
-    submissionCount: z.int().describe("Number of stored submissions, confirmed or not."),
+    version: Count.describe(
+      "Rises by 1 with each change of `name` or `designJson`. Each submission records the " +
+        "version that was shown.",
+    ),
+    submissionCount: Count.describe("Number of stored submissions, confirmed or not."),
     pageUrl: z.string().describe("URL of the hosted page of the form."),
-    createdAt: z.string(),
-    updatedAt: z.string(),
+    createdAt: CreatedAt,
+    updatedAt: UpdatedAt,
   })
   .meta({ id: "FormMeta" });
 export type FormMeta = z.output<typeof FormMeta>;
@@ -74,7 +85,7 @@ export type Form = z.output<typeof Form>;
 const designJson = DesignJson.nullable();
 export const NewForm = z
   .object({
-    siteId: id.optional(),
+    siteId: NewSiteId,
     ...fields,
     status: fields.status.default("active"),
     sequenceId: fields.sequenceId.default(null),
@@ -82,12 +93,23 @@ export const NewForm = z
     tags: fields.tags.default([]),
     doubleOptIn: fields.doubleOptIn.default(false),
     redirectUrl: fields.redirectUrl.default(null),
-    designJson: designJson.default(null),
+    designJson: designJson
+      .default(null)
+      .describe(
+        "Title, fields and texts of the form. `null`: the default form, which asks for " +
+          "`email` and `firstName`.",
+      ),
   })
   .meta({ examples: [{ name: "Newsletter", tags: ["newsletter"], doubleOptIn: true }] });
 export type NewForm = z.output<typeof NewForm>;
 export const FormChanges = z
-  .object({ ...fields, designJson })
+  .object({
+    ...fields,
+    designJson: designJson.describe(
+      "Title, fields and texts of the form. `null`: the default form, which asks for `email` " +
+        "and `firstName`.",
+    ),
+  })
   .partial()
   .meta({ examples: [{ status: "inactive" }] });
 export type FormChanges = z.output<typeof FormChanges>;

@@ -23,6 +23,7 @@ import {
   positionParts,
   toPagination,
 } from "../../kernel/paging.ts";
+import { Count, RecordId, Timestamp } from "../../kernel/record-fields.ts";
 import * as counters from "../../kernel/sharded-counters.ts";
 import {
   dueShardOf,
@@ -38,36 +39,43 @@ import { queues } from "../../queues.ts";
 import type { FormEntry, FormValue } from "./form-entry.ts";
 
 const Consent = z.object({
-  at: z.string(),
-  ip: z.string().nullable(),
-  userAgent: z.string().nullable(),
+  at: Timestamp.describe("When the form was submitted."),
+  ip: z.string().nullable().describe("IP address that submitted the form, or `null`."),
+  userAgent: z
+    .string()
+    .nullable()
+    .describe("Browser that submitted the form, as its `User-Agent` says, or `null`."),
   page: z
     .string()
     .nullable()
     .describe("URL of the page that the form was on, as sent by the browser."),
-  formVersion: z.int().describe("Version of the form that was shown: see GET /forms/:id?version=."),
-  confirmedAt: z.string().nullable().describe("When the submission was confirmed, or `null`."),
-  confirmedIp: z.string().nullable(),
-  confirmedUserAgent: z.string().nullable(),
+  formVersion: Count.describe("Version of the form that was shown: see GET /forms/:id?version=."),
+  confirmedAt: Timestamp.nullable().describe("When the submission was confirmed, or `null`."),
+  confirmedIp: z.string().nullable().describe("IP address that confirmed, or `null`."),
+  confirmedUserAgent: z.string().nullable().describe("Browser that confirmed, or `null`."),
 });
 
 export const Submission = z
   .object({
-    id: z.int(),
-    formId: z.int(),
-    contactId: z.int().nullable().describe("Contact of the submission. `null` until there is one."),
-    email: z.string(),
-    fields: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])),
+    id: RecordId.describe("Id of the submission. Higher ids are newer."),
+    formId: RecordId.describe("Form that was submitted."),
+    contactId: RecordId.nullable().describe(
+      "Contact of the submission. `null` until there is one.",
+    ),
+    email: z.string().describe("Email address that was given."),
+    fields: z
+      .record(z.string(), z.union([z.string(), z.number(), z.boolean()]))
+      .describe("Values that were given, by the name of the field."),
     status: z
       .enum(["pending", "accepted"])
       .describe(
         "`pending`: waits for confirmation by email; nothing has been applied yet. " +
           "`accepted`: applied.",
       ),
-    consent: Consent,
-    confirmationSendId: z.int().nullable().describe("Send of the confirmation email, or `null`."),
+    consent: Consent.describe("Evidence of consent: when, where and to what the visitor agreed."),
+    confirmationSendId: RecordId.nullable().describe("Send of the confirmation email, or `null`."),
     error: z.string().nullable().describe("Why no confirmation email was sent, or `null`."),
-    createdAt: z.string(),
+    createdAt: Timestamp.describe("When the form was submitted."),
   })
   .meta({ id: "FormSubmission" });
 export type Submission = z.output<typeof Submission>;

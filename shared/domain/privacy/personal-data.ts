@@ -2,6 +2,7 @@
 import * as z from "zod";
 import { getMany, query, queryAll } from "../../adapters/dynamodb/table.ts";
 import type { CallerScope } from "../../caller.ts";
+import { Timestamp } from "../../kernel/record-fields.ts";
 import { keys, ranges } from "../../keys.ts";
 import { Contact, type ContactItem } from "../audience/contacts/contact-schema.ts";
 import * as contacts from "../audience/contacts/contacts.ts";
@@ -15,20 +16,20 @@ import { toApi } from "../sending/sends.ts";
 
 const PersonalActivity = z
   .object({
-    name: z.string(),
-    url: z.string().nullable(),
-    properties: z.record(z.string(), z.unknown()),
-    source: z.string(),
-    createdAt: z.string(),
+    name: z.string().describe("Name of the event. For a page view: `page_view`."),
+    url: z.string().nullable().describe("URL of the page where it happened, or `null`."),
+    properties: z.record(z.string(), z.unknown()).describe("Your own data given with the event."),
+    source: z.string().describe("`api`, or `tracking` for the tracking script."),
+    createdAt: Timestamp.describe("When it happened."),
   })
   .meta({ id: "PersonalActivity" });
 
 export const PersonalData = z
   .object({
     contact: Contact,
-    scoreLog: z.array(scores.ScoreEntry),
-    customEvents: z.array(PersonalActivity),
-    pageViews: z.array(PersonalActivity),
+    scoreLog: z.array(scores.ScoreEntry).describe("Changes of the lead score, newest first."),
+    customEvents: z.array(PersonalActivity).describe("Custom events of the contact, newest first."),
+    pageViews: z.array(PersonalActivity).describe("Page views of the contact, newest first."),
     sends: z.array(history.SendDetail).describe("Sends to the contact, with their events."),
     submissions: z.array(submissions.Submission).describe("Form submissions of the contact."),
     complete: z

@@ -1,66 +1,70 @@
 // The statistics of campaigns and holidays in API responses.
 import * as z from "zod";
 import { rate } from "../../kernel/rates.ts";
+import { Count } from "../../kernel/record-fields.ts";
 import type * as sources from "./mail-sources.ts";
-
-const n = z.int();
 
 export const MailingStats = z
   .object({
-    recipients: n.describe("Emails accepted for sending. Equals `accepted` of the accounting."),
-    sent: n.describe(
+    recipients: Count.describe("Emails accepted for sending. Equals `accepted` of the accounting."),
+    sent: Count.describe(
       "Emails ever handed to a provider, including those that were delivered, bounced, " +
         "dropped by the provider later or are `uncertain`. A bounced or dropped email counts " +
         "here and under `failed`.",
     ),
-    delivered: n.describe(
+    delivered: Count.describe(
       "Emails ever delivered, including those with a later bounce or complaint.",
     ),
-    opened: n.describe("Recipients who opened the email. Opens by machines are not counted."),
-    openedTotal: n.describe("All open events, including repeated ones and those of machines."),
-    clicked: n.describe("Recipients who clicked a link. Clicks by machines are not counted."),
-    clickedTotal: n.describe("All click events, including repeated ones and those of machines."),
-    bounced: n.describe("Hard and soft bounces. Each also counts under `failed`."),
-    unsubscribed: n.describe("Recipients who unsubscribed through this email."),
-    complained: n.describe("Recipients who reported this email as spam."),
-    failed: n.describe(
+    opened: Count.describe("Recipients who opened the email. Opens by machines are not counted."),
+    openedTotal: Count.describe("All open events, including repeated ones and those of machines."),
+    clicked: Count.describe("Recipients who clicked a link. Clicks by machines are not counted."),
+    clickedTotal: Count.describe(
+      "All click events, including repeated ones and those of machines.",
+    ),
+    bounced: Count.describe("Hard and soft bounces. Each also counts under `failed`."),
+    unsubscribed: Count.describe("Recipients who unsubscribed through this email."),
+    complained: Count.describe("Recipients who reported this email as spam."),
+    failed: Count.describe(
       "Emails that bounced, or that the provider or the service refused. Equals `failed` of " +
         "the accounting.",
     ),
     openRate: z.number().describe("opened / delivered, from 0 to 1."),
     clickRate: z.number().describe("clicked / delivered, from 0 to 1."),
   })
+  .describe("What became of the emails.")
   .meta({ id: "MailingStats" });
 export type MailingStats = z.output<typeof MailingStats>;
 
 export const MailingAccounting = z
   .object({
-    candidates: n.describe("Contacts of the audience found so far."),
-    accepted: n.describe("Candidates that were accepted for sending."),
-    suppressed: n.describe(
+    candidates: Count.describe("Contacts of the audience found so far."),
+    accepted: Count.describe("Candidates that were accepted for sending."),
+    suppressed: Count.describe(
       "Candidates not sent to because their email address is on the suppression list.",
     ),
-    unsubscribed: n.describe(
+    unsubscribed: Count.describe(
       "Candidates not sent to because they unsubscribed or have not confirmed yet.",
     ),
-    capped: n.describe(
+    capped: Count.describe(
       "Candidates not sent to because they got marketing email within `sendFrequencyCapDays` " +
         "of the site.",
     ),
-    duplicate: n.describe(
+    duplicate: Count.describe(
       "Candidates not sent to because their email address was already in the audience.",
     ),
-    invalid: n,
-    queued: n.describe("Emails waiting to be handed to the provider."),
-    sending: n.describe("Emails being handed to the provider."),
-    sent: n.describe(
+    invalid: Count.describe("Candidates not sent to because their email address is not valid."),
+    queued: Count.describe("Emails waiting to be handed to the provider."),
+    sending: Count.describe("Emails being handed to the provider."),
+    sent: Count.describe(
       "Emails handed to the provider without an event since. Falls as delivery events " +
         "arrive; `stats.sent` counts all emails ever sent.",
     ),
-    delivered: n.describe("Emails delivered and not bounced since."),
-    failed: n.describe("Emails that bounced, or that the provider or the service refused."),
-    uncertain: n.describe("Emails that the provider may or may not have accepted."),
-    cancelled: n.describe("Emails that were cancelled before they were handed to the provider."),
+    delivered: Count.describe("Emails delivered and not bounced since."),
+    failed: Count.describe("Emails that bounced, or that the provider or the service refused."),
+    uncertain: Count.describe("Emails that the provider may or may not have accepted."),
+    cancelled: Count.describe(
+      "Emails that were cancelled before they were handed to the provider.",
+    ),
   })
   .describe(
     "Where each candidate is now. Every candidate is counted once: candidates = accepted + " +

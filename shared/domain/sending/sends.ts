@@ -7,6 +7,7 @@ import type { Caller } from "../../caller.ts";
 import { now } from "../../clock.ts";
 import { conflict, missing } from "../../errors.ts";
 import { countSkipped, type PageRequest, toPagination } from "../../kernel/paging.ts";
+import { RecordId, RecordSiteId, Timestamp } from "../../kernel/record-fields.ts";
 import { permitSite } from "../../kernel/site-access.ts";
 import { blockOf, indexAttributeNames, keys } from "../../keys.ts";
 import { millicentsPerCent } from "../billing/credits.ts";
@@ -31,18 +32,15 @@ export const sendStatuses = [
 
 export const Send = z
   .object({
-    id: z.int(),
-    siteId: z.int(),
-    contactId: z
-      .int()
-      .nullable()
-      .describe(
-        "Contact that the email was for, or that had its address in the site when it was " +
-          "sent. `null` without a contact.",
-      ),
+    id: RecordId.describe("Id of the send, for GET /sends/:id."),
+    siteId: RecordSiteId,
+    contactId: RecordId.nullable().describe(
+      "Contact that the email was for, or that had its address in the site when it was " +
+        "sent. `null` without a contact.",
+    ),
     toEmail: z.string().describe("Email address of the recipient."),
-    fromEmail: z.string(),
-    fromName: z.string().nullable(),
+    fromEmail: z.string().describe("Email address of the sender."),
+    fromName: z.string().nullable().describe("Name of the sender, or `null`."),
     subject: z.string().describe("Rendered subject line, at most 300 characters for single sends."),
     status: z
       .enum(sendStatuses)
@@ -54,26 +52,25 @@ export const Send = z
           "cancelled before it was sent.",
       ),
     provider: z.string().describe("Email provider, such as `sendgrid`."),
-    sendingConfigId: z.int(),
+    sendingConfigId: RecordId.describe("Sending config that the email is sent with."),
     providerMessageId: z
       .string()
       .nullable()
       .describe("Id of the email at the provider, or `null`."),
-    campaignId: z.int().nullable().describe("Campaign that sent the email, or `null`."),
-    variantId: z.int().nullable().describe("Variant of the campaign, or `null`."),
-    sequenceId: z.int().nullable().describe("Sequence that sent the email, or `null`."),
-    stepId: z.int().nullable().describe("Step of the sequence, or `null`."),
-    holidayId: z.int().nullable().describe("Holiday email that the send belongs to, or `null`."),
-    templateId: z.int().nullable(),
-    batchId: z.int().nullable().describe("Batch that the send belongs to, or `null`."),
+    campaignId: RecordId.nullable().describe("Campaign that sent the email, or `null`."),
+    variantId: RecordId.nullable().describe("Variant of the campaign, or `null`."),
+    sequenceId: RecordId.nullable().describe("Sequence that sent the email, or `null`."),
+    stepId: RecordId.nullable().describe("Step of the sequence, or `null`."),
+    holidayId: RecordId.nullable().describe("Holiday email that the send belongs to, or `null`."),
+    templateId: RecordId.nullable().describe("Template of the email, or `null`."),
+    batchId: RecordId.nullable().describe("Batch that the send belongs to, or `null`."),
     metadata: z
       .record(z.string(), z.unknown())
       .nullable()
       .describe("Your own data given with the send, or `null`."),
-    scheduledAt: z
-      .string()
-      .nullable()
-      .describe("When the email is to be sent, or `null` if it was sent at once."),
+    scheduledAt: Timestamp.nullable().describe(
+      "When the email is to be sent, or `null` if it was sent at once.",
+    ),
     secure: z
       .boolean()
       .describe(
@@ -84,15 +81,14 @@ export const Send = z
       .number()
       .describe("US cents taken from the credits. 0 while the plan's included emails last."),
     error: z.string().nullable().describe("Why the send failed, such as `suppressed`, or `null`."),
-    createdAt: z.string(),
-    sentAt: z.string().nullable().describe("When the provider accepted the email, or `null`."),
-    deliveredAt: z
-      .string()
-      .nullable()
-      .describe("When the recipient's server accepted the email, or `null`."),
-    openedAt: z.string().nullable().describe("When a person first opened the email, or `null`."),
-    clickedAt: z.string().nullable().describe("When a person first clicked a link, or `null`."),
-    updatedAt: z.string().describe("When the status or a time last changed."),
+    createdAt: Timestamp.describe("When the email was accepted."),
+    sentAt: Timestamp.nullable().describe("When the provider accepted the email, or `null`."),
+    deliveredAt: Timestamp.nullable().describe(
+      "When the recipient's server accepted the email, or `null`.",
+    ),
+    openedAt: Timestamp.nullable().describe("When a person first opened the email, or `null`."),
+    clickedAt: Timestamp.nullable().describe("When a person first clicked a link, or `null`."),
+    updatedAt: Timestamp.describe("When the status or a time last changed."),
   })
   .meta({ id: "Send" });
 export type Send = z.output<typeof Send>;

@@ -5,6 +5,7 @@ import type { CallerScope } from "../../caller.ts";
 import { now } from "../../clock.ts";
 import { conflict, missing } from "../../errors.ts";
 import { countSkipped, type PageRequest, positionOf, toPagination } from "../../kernel/paging.ts";
+import { Count, RecordId, Timestamp } from "../../kernel/record-fields.ts";
 import { type EventType, eventTypes } from "../../providers/inbound/inbound-adapter.ts";
 import { type DeliveryAttempt, deliverEvent } from "./deliver-event.ts";
 import * as log from "./delivery-log.ts";
@@ -15,26 +16,26 @@ export const DeliveryStatus = z.enum(deliveryStatuses);
 
 export const Delivery = z
   .object({
-    id: z.int().describe("Id of the delivery. Unique within its endpoint."),
-    eventId: z.int().describe("Id of the event, as in GET /events."),
-    event: z.enum(eventTypes),
-    sendId: z.int().describe("Send that the event belongs to."),
+    id: RecordId.describe("Id of the delivery. Unique within its endpoint."),
+    eventId: RecordId.describe("Id of the event, as in GET /events."),
+    event: z.enum(eventTypes).describe("Type of the event."),
+    sendId: RecordId.describe("Send that the event belongs to."),
     status: DeliveryStatus.describe(
       "`pending`: waits for its first attempt or a retry. `delivered`: the endpoint " +
         "confirmed it. `dead`: all attempts failed; it can be redelivered.",
     ),
-    attempts: z.int().describe("Number of attempts so far."),
-    responseStatus: z
-      .int()
-      .nullable()
-      .describe("HTTP status of the latest response. `null` if there was none."),
-    latencyMs: z.int().nullable().describe("Duration of the latest attempt in milliseconds."),
+    attempts: Count.describe("Number of attempts so far."),
+    responseStatus: Count.nullable().describe(
+      "HTTP status of the latest response. `null` if there was none.",
+    ),
+    latencyMs: Count.nullable().describe("Duration of the latest attempt in milliseconds."),
     error: z.string().nullable().describe("Why the latest attempt failed, or `null`."),
-    lastAttemptAt: z.string().nullable(),
-    nextAttemptAt: z
-      .string()
-      .nullable()
-      .describe("When the next attempt is due. `null` if none is."),
+    lastAttemptAt: Timestamp.nullable().describe(
+      "When the latest attempt was made. `null`: none yet.",
+    ),
+    nextAttemptAt: Timestamp.nullable().describe(
+      "When the next attempt is due. `null` if none is.",
+    ),
   })
   .meta({ id: "WebhookDelivery" });
 export type Delivery = z.output<typeof Delivery>;
@@ -122,14 +123,13 @@ export async function redeliver(
 }
 
 export const WebhookTestResult = z.object({
-  event: z.enum(eventTypes),
+  event: z.enum(eventTypes).describe("Type of the event that was sent."),
   delivered: z.boolean().describe("Whether the endpoint responded with 2xx in time."),
-  responseStatus: z
-    .int()
-    .nullable()
-    .describe("HTTP status of the response. `null` if there was none."),
-  latencyMs: z.int().describe("Duration of the call in milliseconds."),
-  error: z.string().nullable(),
+  responseStatus: Count.nullable().describe(
+    "HTTP status of the response. `null` if there was none.",
+  ),
+  latencyMs: Count.describe("Duration of the call in milliseconds."),
+  error: z.string().nullable().describe("Why the delivery failed, or `null`."),
 });
 
 /**

@@ -19,6 +19,7 @@ import { conflict, limitExceeded, missing } from "../../errors.ts";
 import { singleLineText } from "../../kernel/email-fields.ts";
 import type { PageRequest } from "../../kernel/paging.ts";
 import { findUrlFault, maxUrlLength } from "../../kernel/public-urls.ts";
+import { CreatedAt, RecordId, Timestamp, UpdatedAt } from "../../kernel/record-fields.ts";
 import * as records from "../../kernel/records.ts";
 import { keys, ranges } from "../../keys.ts";
 import { eventTypes } from "../../providers/inbound/inbound-adapter.ts";
@@ -27,7 +28,7 @@ import { clearEndpointCache } from "./enqueue-events.ts";
 
 export const Webhook = z
   .object({
-    id: z.int(),
+    id: RecordId.describe("Id of the endpoint, for GET /webhooks/:id."),
     url: z.string().describe("URL that gets a POST request for each event."),
     events: z.array(z.enum(eventTypes)).describe("Event types that are delivered to the endpoint."),
     active: z
@@ -41,19 +42,15 @@ export const Webhook = z
       .string()
       .nullable()
       .describe("Why the service set the endpoint inactive, or `null`."),
-    failingSince: z
-      .string()
-      .nullable()
-      .describe("Since when every delivery has failed. `null` if the latest one succeeded."),
-    previousSecretUntil: z
-      .string()
-      .nullable()
-      .describe(
-        "Until when deliveries are also signed with the previous secret. `null` if no secret " +
-          "was rotated.",
-      ),
-    createdAt: z.string(),
-    updatedAt: z.string(),
+    failingSince: Timestamp.nullable().describe(
+      "Since when every delivery has failed. `null` if the latest one succeeded.",
+    ),
+    previousSecretUntil: Timestamp.nullable().describe(
+      "Until when deliveries are also signed with the previous secret. `null` if no secret " +
+        "was rotated.",
+    ),
+    createdAt: CreatedAt,
+    updatedAt: UpdatedAt,
   })
   .meta({ id: "Webhook" });
 

@@ -6,6 +6,7 @@ import type { CallerScope } from "../../../caller.ts";
 import { addSeconds, epochSeconds } from "../../../clock.ts";
 import { randomBase62 } from "../../../ids.ts";
 import type { Leased } from "../../../kernel/lease.ts";
+import { Count, CreatedAt, RecordId, UpdatedAt } from "../../../kernel/record-fields.ts";
 import * as records from "../../../kernel/records.ts";
 import { type ExportFormat, exportFormats } from "../../../kernel/table-export.ts";
 import { dueShardOf, emailShards, indexAttributes, indexes } from "../../../keys.ts";
@@ -21,12 +22,17 @@ import {
 
 export const Export = z
   .object({
-    id: z.int(),
-    type: z.enum(exportTypes),
-    format: z.enum(exportFormats),
-    status: z.enum(["queued", "running", "completed", "failed"]),
-    progress: z.int().describe("Progress in per cent."),
-    rows: z.int().nullable().describe("Number of rows. `null` until the export is completed."),
+    id: RecordId.describe("Id of the export, for GET /exports/:id."),
+    type: z.enum(exportTypes).describe("What is exported."),
+    format: z.enum(exportFormats).describe("Format of the file."),
+    status: z
+      .enum(["queued", "running", "completed", "failed"])
+      .describe(
+        "`queued`: waits for a worker. `running`: the file is being written. `completed`: see " +
+          "`downloadUrl`. `failed`: see `error`.",
+      ),
+    progress: Count.describe("Progress in per cent."),
+    rows: Count.nullable().describe("Number of rows. `null` until the export is completed."),
     downloadUrl: z
       .string()
       .nullable()
@@ -35,8 +41,8 @@ export const Export = z
           "kept for 7 days.",
       ),
     error: z.string().nullable().describe("Why the export failed, or `null`."),
-    createdAt: z.string(),
-    updatedAt: z.string(),
+    createdAt: CreatedAt,
+    updatedAt: UpdatedAt,
   })
   .meta({ id: "Export" });
 export type Export = z.output<typeof Export>;

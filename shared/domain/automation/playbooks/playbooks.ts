@@ -5,6 +5,7 @@ import type { CallerScope } from "../../../caller.ts";
 import { missing } from "../../../errors.ts";
 import * as ids from "../../../ids.ts";
 import { singleLineText } from "../../../kernel/email-fields.ts";
+import { Count, NewSiteId, RecordId } from "../../../kernel/record-fields.ts";
 import * as templates from "../../content/templates.ts";
 import * as sites from "../../identity/sites.ts";
 import {
@@ -35,33 +36,46 @@ const playbooks: PlaybookSource[] = [
 
 export const Playbook = z
   .object({
-    id: z.int(),
+    id: RecordId.describe("Id of the playbook, for POST /sequences/playbooks/:playbookId/create."),
     key: z.string().describe("Permanent readable key, such as `welcome`."),
-    name: z.string(),
-    description: z.string(),
+    name: z.string().describe("Name of the playbook, in English."),
+    description: z.string().describe("What the sequence is for, in English."),
     triggerType: z
       .enum(triggerTypes)
       .describe("Trigger of the sequence. You can change it afterwards."),
-    triggerConfig: SequenceTriggerConfig.nullable(),
+    triggerConfig: SequenceTriggerConfig.nullable().describe("Details of the trigger, or `null`."),
     variables: z
-      .array(z.object({ name: z.string(), purpose: z.string() }))
+      .array(
+        z.object({
+          name: z.string().describe("Name of the custom field."),
+          purpose: z.string().describe("What the emails use it for, in English."),
+        }),
+      )
       .describe(
         "Custom fields that the emails read in addition to contact fields. All are optional.",
       ),
-    emails: z.int(),
+    emails: Count.describe("Number of emails."),
     days: z.number().describe("Longest duration in days."),
-    steps: z.array(
-      z.object({
-        stepOrder: z.int(),
-        type: z.enum(stepTypes),
-        subject: z.string().nullable(),
-        delayMinutes: z.int().nullable(),
-        nextStepOrder: SequenceStep.shape.nextStepOrder,
-        trueBranchStepOrder: SequenceStep.shape.trueBranchStepOrder,
-        falseBranchStepOrder: SequenceStep.shape.falseBranchStepOrder,
-        conditionConfig: SequenceStep.shape.conditionConfig,
-      }),
-    ),
+    steps: z
+      .array(
+        z.object({
+          stepOrder: Count.describe("Position of the step, from 1."),
+          type: z
+            .enum(stepTypes)
+            .describe("`email` sends an email, `delay` waits, `condition` branches."),
+          subject: z.string().nullable().describe("For `email`: subject line. `null` otherwise."),
+          delayMinutes: Count.nullable().describe(
+            "For `delay`: minutes to wait. `null` otherwise.",
+          ),
+          nextStepOrder: SequenceStep.shape.nextStepOrder,
+          trueBranchStepOrder: SequenceStep.shape.trueBranchStepOrder,
+          falseBranchStepOrder: SequenceStep.shape.falseBranchStepOrder,
+          conditionConfig: SequenceStep.shape.conditionConfig.describe(
+            "For `condition`: the segment rules. `null` otherwise.",
+          ),
+        }),
+      )
+      .describe("Steps of the sequence, by `stepOrder`."),
   })
   .meta({ id: "Playbook" });
 export type Playbook = z.output<typeof Playbook>;
@@ -107,7 +121,7 @@ function toNewStep(step: PlaybookSourceStep, templateId: number | undefined): Ne
 
 export const NewFromPlaybook = z
   .object({
-    siteId: z.int().positive().optional(),
+    siteId: NewSiteId,
     name: singleLineText(200)
       .trim()
       .min(1)
@@ -125,15 +139,23 @@ export const NewFromPlaybook = z
       .max(1000)
       .optional()
       .describe("Link of the buttons in the emails. Defaults to the domain of the site."),
-    sendingConfigId: z.int().positive().nullable().default(null),
+    sendingConfigId: z
+      .int()
+      .positive()
+      .nullable()
+      .default(null)
+      .describe(
+        "Sending config of every email of the sequence. `null`: the organization's oldest " +
+          "verified one.",
+      ),
   })
   .meta({ examples: [{ url: "https://shop.example" }] });
 export type NewFromPlaybook = z.output<typeof NewFromPlaybook>;
 
 export const PlaybookResult = z.object({
-  sequence: Sequence,
-  steps: z.array(SequenceStep),
-  templates: z.array(templates.TemplateMeta),
+  sequence: Sequence.describe("The new sequence, as a draft."),
+  steps: z.array(SequenceStep).describe("Its steps, by `stepOrder`."),
+  templates: z.array(templates.TemplateMeta).describe("Templates of its emails."),
 });
 export type PlaybookResult = z.output<typeof PlaybookResult>;
 

@@ -90,7 +90,7 @@ export const SenderCheck = z
 export type SenderCheck = z.output<typeof SenderCheck>;
 
 export const SenderCheckSummary = z
-  .record(Verdict, Count)
+  .record(Verdict, Count.describe("Number of results with this verdict."))
   .describe("Number of results per verdict.");
 
 const timeoutMs = 20_000;

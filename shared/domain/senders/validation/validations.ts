@@ -52,7 +52,7 @@ export const Validation = z
 export type Validation = z.output<typeof Validation>;
 
 export const ValidationSummary = z
-  .record(Verdict, Count)
+  .record(Verdict, Count.describe("Number of results with this verdict."))
   .describe("Number of results per verdict.");
 
 /** Largest number of addresses of one request, also of sender checks. */

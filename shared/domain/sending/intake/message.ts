@@ -62,7 +62,8 @@ export const AttachmentInput = z
   .object({
     filename: singleLineText(200)
       .min(1)
-      .refine((name) => !/[\\/]/.test(name), "must not contain slashes"),
+      .refine((name) => !/[\\/]/.test(name), "must not contain slashes")
+      .describe("Name of the file, without slashes."),
     type: z
       .string()
       .max(100, { abort: true })

@@ -8,6 +8,7 @@ import type { Caller, CallerScope } from "../../../caller.ts";
 import { now } from "../../../clock.ts";
 import { conflict, missing, Problem } from "../../../errors.ts";
 import { countSkipped, type PageRequest, toPagination } from "../../../kernel/paging.ts";
+import { Count, RecordId, RecordSiteId, Timestamp } from "../../../kernel/record-fields.ts";
 import { permitSite } from "../../../kernel/site-access.ts";
 import { dueShardOf, indexAttributes, indexes, keys, ranges } from "../../../keys.ts";
 import * as attempts from "../../identity/attempt-limits.ts";
@@ -27,10 +28,10 @@ const statuses = ["active", "expired", "revoked"] as const;
 
 export const SecureMessage = z
   .object({
-    id: z.int().describe("Id of the message and of its send."),
-    siteId: z.int(),
-    sendId: z.int(),
-    toEmail: z.string(),
+    id: RecordId.describe("Id of the message and of its send."),
+    siteId: RecordSiteId,
+    sendId: RecordId.describe("Id of the send: the same as `id`."),
+    toEmail: z.string().describe("Email address of the recipient."),
     subject: z
       .string()
       .describe("Subject line. It is not encrypted, and the notice email shows it."),
@@ -38,20 +39,20 @@ export const SecureMessage = z
       .enum(statuses)
       .describe("`active`: can be viewed. `expired` and `revoked`: the content is deleted."),
     hasPassphrase: z.boolean().describe("Whether the page asks for a passphrase."),
-    viewCount: z
-      .int()
-      .describe(
-        "How often the message was shown. Opening the link without pressing the button is " +
-          "not counted.",
-      ),
-    firstViewedAt: z.string().nullable(),
-    lastViewedAt: z.string().nullable(),
-    expiresAt: z.string().describe("When the content is deleted."),
-    revokedAt: z.string().nullable(),
-    createdAt: z.string(),
-    updatedAt: z
-      .string()
-      .describe("When it was last viewed, revoked or expired, else when it was created."),
+    viewCount: Count.describe(
+      "How often the message was shown. Opening the link without pressing the button is " +
+        "not counted.",
+    ),
+    firstViewedAt: Timestamp.nullable().describe(
+      "When the message was first shown. `null`: never.",
+    ),
+    lastViewedAt: Timestamp.nullable().describe("When the message was last shown. `null`: never."),
+    expiresAt: Timestamp.describe("When the content is deleted."),
+    revokedAt: Timestamp.nullable().describe("When the message was revoked, or `null`."),
+    createdAt: Timestamp.describe("When the email was accepted."),
+    updatedAt: Timestamp.describe(
+      "When it was last viewed, revoked or expired, else when it was created.",
+    ),
   })
   .meta({ id: "SecureMessage" });
 export type SecureMessage = z.output<typeof SecureMessage>;
