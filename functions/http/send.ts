@@ -4,7 +4,11 @@ import * as batches from "../../shared/domain/sending/intake/accept-batch.ts";
 import { acceptSingle } from "../../shared/domain/sending/intake/accept-single.ts";
 import * as attachments from "../../shared/domain/sending/intake/attachments.ts";
 import { loadIntake, prefetchIntake } from "../../shared/domain/sending/intake/intake.ts";
-import { BatchMessage, SingleMessage } from "../../shared/domain/sending/intake/message.ts";
+import {
+  addressesOf,
+  BatchMessage,
+  SingleMessage,
+} from "../../shared/domain/sending/intake/message.ts";
 import { encryptMessages } from "../../shared/domain/sending/secure-messages/encrypt-messages.ts";
 import * as sends from "../../shared/domain/sending/sends.ts";
 import { routeGroup } from "../../shared/http/dispatch.ts";
@@ -45,7 +49,8 @@ export const send = routeGroup("send", [
     description:
       "Sends one transactional email, at once or at `scheduledAt`. Give `templateId`, or " +
       "`html` and `subject`. Give `fromEmail` or `sendingConfigId`. The email counts against " +
-      "the plan when it is accepted.",
+      "the plan when it is accepted, once for each address of `to`, `cc` and `bcc`. Suppressed " +
+      "addresses are left out, with a warning.",
     level: "site",
     rateLimit: "send",
     body: SingleMessage,
@@ -61,9 +66,10 @@ export const send = routeGroup("send", [
     }),
     errors,
     prefetch: ({ identity, body }) =>
-      prefetchIntake(identity, body, { emails: [body.to], ...intakeOptions }),
+      prefetchIntake(identity, body, { emails: addressesOf(body), ...intakeOptions }),
     handle: async ({ caller, body, reply }) => {
-      const sendContext = await loadIntake(caller, body, { emails: [body.to], ...intakeOptions });
+      const emails = addressesOf(body);
+      const sendContext = await loadIntake(caller, body, { emails, ...intakeOptions });
       const { warnings, ...accepted } = await acceptSingle(caller, body, {
         context: sendContext,
         encrypt: encryptMessages,

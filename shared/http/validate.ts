@@ -9,6 +9,7 @@ import { validationMessages } from "../kernel/validation-messages.ts";
  */
 export function validate(schema: z.ZodType | undefined, value: unknown): unknown {
   if (!schema) return undefined;
+  refuseMistakenName(schema, value);
   const { success, data, error } = schema.safeParse(value, { error: validationMessages });
   if (success) return data;
   const tooMany = error.issues.find(
@@ -27,6 +28,28 @@ export function validate(schema: z.ZodType | undefined, value: unknown): unknown
   throw invalid(`${issues[0]?.message ?? "The request is not valid"}${unknownFieldsNote}`, {
     details,
   });
+}
+
+/** Lower case, without dashes and underscores. */
+const simplifyName = (name: string): string => name.toLowerCase().replace(/[-_]/g, "");
+
+/**
+ * Throws 400 for an unknown field that stands for a known one: `reply_to` for `replyTo`, or a name
+ * in the `mistakenNames` of the schema. Only schemas with `mistakenNames` are checked.
+ */
+function refuseMistakenName(schema: z.ZodType, value: unknown): void {
+  const { mistakenNames } = schema.meta() ?? {};
+  if (!mistakenNames) return;
+  const byName = new Map([
+    ...Object.entries(mistakenNames as Record<string, string>),
+    ...(fieldNamesOf(schema) ?? []).map((name) => [simplifyName(name), name] as const),
+  ]);
+  for (const path of unknownFields(schema, value)) {
+    const meant = byName.get(simplifyName(path));
+    if (meant === undefined) continue;
+    const message = `${path} is unknown: use ${meant}`;
+    throw invalid(message, { details: [{ path, message }] });
+  }
 }
 
 /**
@@ -81,6 +104,7 @@ function unknownFields(schema: z.ZodType, value: unknown): string[] {
 }
 
 function fieldNamesOf(schema: unknown): string[] | undefined {
+  if (schema instanceof z.ZodPipe) return fieldNamesOf(schema.in);
   if (schema instanceof z.ZodObject)
     return schema.def.catchall ? undefined : Object.keys(schema.shape);
   if (!(schema instanceof z.ZodUnion)) return undefined;

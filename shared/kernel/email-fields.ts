@@ -24,6 +24,30 @@ export const emailAddressSchema = (listHint?: string) =>
     );
 export const EmailAddress = emailAddressSchema();
 
+/** A display name, subject or header value. */
+export const singleLineText = (max: number) =>
+  z
+    .string()
+    .max(max, { abort: true })
+    .refine((text) => !hasControlCharacter(text), "must be one line, without control characters");
+
+/** An address, or an address with a display name. Parses to `{ email, name? }`. */
+const MailboxInput = z
+  .union([
+    EmailAddress,
+    z.object({
+      email: EmailAddress.describe("Email address."),
+      name: singleLineText(100).optional().describe("Name shown beside the address."),
+    }),
+  ])
+  .transform((given) => (typeof given === "string" ? { email: given } : given));
+
+/** One mailbox, or a list of 1 to `max`. Parses to a list. */
+export const mailboxListSchema = (max: number) =>
+  z
+    .union([z.array(MailboxInput).min(1).max(max), MailboxInput])
+    .transform((given) => [given].flat());
+
 const isAscii = (text: string): boolean => /^[ -~]*$/.test(text);
 /** Text of the OpenAPI document. */
 export const refusedAddresses =
@@ -33,13 +57,6 @@ export const refusedAddresses =
   "Write a domain with other letters as `xn--…`.";
 
 const asciiHint = " in ASCII characters; write an international domain in its xn-- form";
-
-/** A display name, subject or header value. */
-export const singleLineText = (max: number) =>
-  z
-    .string()
-    .max(max, { abort: true })
-    .refine((text) => !hasControlCharacter(text), "must be one line, without control characters");
 
 const hasControlCharacter = (text: string): boolean =>
   [...text].some((char) => char.charCodeAt(0) < 32 || char.charCodeAt(0) === 127);

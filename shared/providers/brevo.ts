@@ -5,7 +5,7 @@ import * as credentials from "./credential-fields.ts";
 import { encodeWords } from "./mailbox-format.ts";
 import { contentBytes, recipientBytes } from "./merge-fields.ts";
 import {
-  bccOf,
+  addresseesOf,
   fillMergeText,
   type HandOverOutcome,
   type Mailbox,
@@ -82,7 +82,7 @@ function body(mailing: Mailing, idempotencyKey: string): object {
   const shared = content(mailing, first);
   const common = {
     sender: address(mailing.from),
-    ...(replyTo && { replyTo: { email: replyTo } }),
+    ...(replyTo && { replyTo: { email: replyTo[0] } }),
     ...(tags.length > 0 && { tags }),
     ...(attachments.length > 0 && {
       attachment: attachments.map(({ filename, content }) => ({ name: filename, content })),
@@ -92,13 +92,11 @@ function body(mailing: Mailing, idempotencyKey: string): object {
   if (recipients.length === 1)
     return {
       ...common,
-      to: [address(first.to)],
-      ...bccField(mailing, first),
+      ...addresseeFields(mailing, first),
       headers: { ...headers(mailing, first), idempotencyKey },
     };
   const messageVersions = recipients.map((recipient) => ({
-    to: [address(recipient.to)],
-    ...bccField(mailing, recipient),
+    ...addresseeFields(mailing, recipient),
     headers: headers(mailing, recipient),
     ...changedFields(content(mailing, recipient), shared),
   }));
@@ -125,9 +123,13 @@ function nameOf(name: string): string {
 
 const truncate = (name: string): string => [...name].slice(0, maxNameCharacters).join("");
 
-function bccField(mailing: Mailing, recipient: Recipient): object {
-  const email = bccOf(mailing, recipient);
-  return email ? { bcc: [{ email }] } : {};
+function addresseeFields(mailing: Mailing, recipient: Recipient): object {
+  const { to, cc, bcc } = addresseesOf(mailing, recipient);
+  return {
+    to: to.map(address),
+    ...(cc.length && { cc: cc.map(address) }),
+    ...(bcc.length && { bcc: bcc.map(address) }),
+  };
 }
 
 function headers(mailing: Mailing, { sendId, headers }: Recipient): Record<string, string> {

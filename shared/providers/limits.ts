@@ -13,6 +13,7 @@ export interface Flaw {
 /** The fields that all mails of a mailing share. */
 export interface Commons {
   from: Mailing["from"];
+  replyTo?: string[] | undefined;
   headers: Record<string, string>;
   attachments: (Pick<Attachment, "filename"> & { size: number })[];
 }
@@ -20,10 +21,11 @@ export interface Commons {
 /** Finds the first flaw that is the same for all recipients. */
 export function commonFlaw(
   provider: Traits,
-  { from, headers, attachments }: Commons,
+  { from, replyTo, headers, attachments }: Commons,
 ): Flaw | undefined {
   return (
     fromFlaw(provider, from) ??
+    replyToFlaw(provider, replyTo) ??
     headersFlaw(provider, headers) ??
     attachmentsFlaw(provider, attachments)
   );
@@ -65,6 +67,14 @@ function fromFlaw(
     path,
     message: `${name} takes at most ${max} characters of the sender's name and address together`,
   };
+}
+
+function replyToFlaw(
+  { name, limits: { replyTos: max } = {} }: Traits,
+  replyTo: string[] = [],
+): Flaw | undefined {
+  if (max === undefined || replyTo.length <= max) return undefined;
+  return { path: "replyTo", message: `${name} takes only one address for replies` };
 }
 
 function headersFlaw(

@@ -10,6 +10,9 @@ export const formatMailbox = ({ email, name }: Mailbox): string => {
   return line ? `"${line.replace(/["\\]/g, "\\$&")}" <${email}>` : email;
 };
 
+export const formatMailboxes = (mailboxes: Mailbox[]): string =>
+  mailboxes.map(formatMailbox).join(", ");
+
 /** The same in ASCII: other names become encoded words. */
 export const formatAsciiMailbox = ({ email, name }: Mailbox): string => {
   const line = removeLineBreaks(name);

@@ -16,9 +16,10 @@ import {
   toProviderTemplate,
 } from "./merge-fields.ts";
 import {
-  bccOf,
+  addresseesOf,
   fillMergeText,
   type HandOverOutcome,
+  type Mailbox,
   type Mailing,
   type ProviderAdapter,
 } from "./provider-adapter.ts";
@@ -96,9 +97,11 @@ type FormFields = [name: string, value: string][];
 
 function singleFields(mailing: Mailing): FormFields {
   const recipient = mailing.recipients[0]!;
+  const addressees = Object.entries<Mailbox[]>({ ...addresseesOf(mailing, recipient) });
   return [
-    ["to", formatMailbox(recipient.to)],
-    ...optionalField("bcc", bccOf(mailing, recipient)),
+    ...addressees.flatMap(([field, mailboxes]) =>
+      mailboxes.map((mailbox): FormFields[number] => [field, formatMailbox(mailbox)]),
+    ),
     ["subject", fillMergeText(mailing.subject, recipient)],
     ...optionalField("text", mailing.text && fillMergeText(mailing.text, recipient)),
     ...optionalField("html", mailing.html && fillMergeText(mailing.html, recipient)),
@@ -159,7 +162,7 @@ function form(mailing: Mailing, fields: FormFields): FormData {
 const options = ({ replyTo, tags, trackOpens, trackClicks }: Mailing): FormFields => {
   const state = (on: boolean): string => (on ? "yes" : "no");
   return [
-    ...optionalField("h:Reply-To", replyTo),
+    ...optionalField("h:Reply-To", replyTo?.join(", ")),
     // At most three tags per mail, in ASCII.
     ...tags
       .slice(0, 3)

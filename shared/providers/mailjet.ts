@@ -3,7 +3,7 @@ import * as z from "zod";
 import * as credentials from "./credential-fields.ts";
 import { contentBytes, recipientBytes } from "./merge-fields.ts";
 import {
-  bccOf,
+  addresseesOf,
   fillMergeText,
   type HandOverOutcome,
   type Mailbox,
@@ -84,12 +84,13 @@ function supportsBatch(mailing: Mailing): boolean {
 const message = (
   mailing: Mailing,
   recipient: Recipient,
-  bcc = bccOf(mailing, recipient),
+  { to, cc, bcc } = addresseesOf(mailing, recipient),
 ): object => ({
   From: address(mailing.from),
-  To: [address(recipient.to)],
-  ...(bcc && { Bcc: [{ Email: bcc }] }),
-  ...(mailing.replyTo && { ReplyTo: { Email: mailing.replyTo } }),
+  To: to.map(address),
+  ...(cc.length && { Cc: cc.map(address) }),
+  ...(bcc.length && { Bcc: bcc.map(address) }),
+  ...(mailing.replyTo && { ReplyTo: { Email: mailing.replyTo[0] } }),
   Subject: fillMergeText(mailing.subject, recipient),
   ...(mailing.text && { TextPart: fillMergeText(mailing.text, recipient) }),
   ...(mailing.html && { HTMLPart: fillMergeText(mailing.html, recipient) }),

@@ -10,9 +10,10 @@ import {
   toProviderTemplate,
 } from "./merge-fields.ts";
 import {
-  bccOf,
+  addresseesOf,
   fillMergeText,
   type HandOverOutcome,
+  type Mailbox,
   type Mailing,
   type MergeText,
   type ProviderAdapter,
@@ -97,24 +98,32 @@ function supportsBatch(mailing: Mailing): boolean {
 
 const singleMessage = (mailing: Mailing): object => {
   const recipient = mailing.recipients[0]!;
-  const bcc = bccOf(mailing, recipient);
-  const message = {
+  return {
     ...common(mailing, recipient),
     ...content(mailing, (mergeText) => fillMergeText(mergeText, recipient)),
     merge: false,
+    ...copyFields(mailing, recipient),
   };
-  return bcc ? { ...message, ...bccFields(message, bcc, recipient) } : message;
 };
 
-/** Shows the recipient's address in the blind copy, and adds the send id to its events. */
-const bccFields = (
-  { to, recipient_metadata }: ReturnType<typeof common>,
-  bcc: string,
-  { sendId }: Recipient,
-) => ({
-  to: [...to, { email: bcc, type: "bcc" }],
-  preserve_recipients: true,
-  recipient_metadata: [...recipient_metadata, { rcpt: bcc, values: { sendId: String(sendId) } }],
+/** Shows all addressees but the blind ones in each copy, and adds the send id to its events. */
+function copyFields(mailing: Mailing, recipient: Recipient): object {
+  const typed = Object.entries<Mailbox[]>({ ...addresseesOf(mailing, recipient) }).flatMap(
+    ([type, mailboxes]) => mailboxes.map((mailbox) => toAddress(mailbox, type)),
+  );
+  if (typed.length === 1) return {};
+  const values = { sendId: String(recipient.sendId) };
+  return {
+    to: typed,
+    preserve_recipients: true,
+    recipient_metadata: typed.map(({ email }) => ({ rcpt: email, values })),
+  };
+}
+
+const toAddress = ({ email, name }: Mailbox, type: string) => ({
+  email,
+  ...(name && { name }),
+  type,
 });
 
 const batchMessage = (mailing: Mailing): object => ({
@@ -140,13 +149,9 @@ const content = ({ subject, html, text }: Mailing, render: (mergeText: MergeText
 const common = (mailing: Mailing, { headers }: Pick<Recipient, "headers">) => ({
   from_email: mailing.from.email,
   ...(mailing.from.name && { from_name: mailing.from.name }),
-  to: mailing.recipients.map(({ to: { email, name } }) => ({
-    email,
-    ...(name && { name }),
-    type: "to",
-  })),
+  to: mailing.recipients.map(({ to }) => toAddress(to, "to")),
   headers: mergeHeaders(mailing, {
-    headers: { ...headers, ...(mailing.replyTo && { "Reply-To": mailing.replyTo }) },
+    headers: { ...headers, ...(mailing.replyTo && { "Reply-To": mailing.replyTo.join(", ") }) },
   }),
   ...(mailing.trackOpens !== undefined && { track_opens: mailing.trackOpens }),
   ...(mailing.trackClicks !== undefined && { track_clicks: mailing.trackClicks }),

@@ -23,7 +23,7 @@ export const commonTexts = (mailing: Mailing): string[] => [
   ...Object.values(mailing.headers),
   ...mailing.tags,
   mailing.from.name ?? "",
-  mailing.replyTo ?? "",
+  ...(mailing.replyTo ?? []),
 ];
 
 /** Texts of one recipient: its values and the values of its headers. */

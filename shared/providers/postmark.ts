@@ -1,10 +1,11 @@
 // Postmark, Email API: https://postmarkapp.com/developer/api/email-api
 import * as z from "zod";
 import * as credentials from "./credential-fields.ts";
-import { formatMailbox } from "./mailbox-format.ts";
+import { formatMailbox, formatMailboxes } from "./mailbox-format.ts";
 import { contentBytes, recipientBytes } from "./merge-fields.ts";
 import {
-  bccOf,
+  type Addressees,
+  addresseesOf,
   fillMergeText,
   type HandOverOutcome,
   type Mailing,
@@ -79,13 +80,14 @@ const message = (
   recipient: Recipient,
   {
     stream,
-    bcc = bccOf(mailing, recipient),
-  }: { stream: string | undefined; bcc?: string | undefined },
+    addressees: { to, cc, bcc } = addresseesOf(mailing, recipient),
+  }: { stream: string | undefined; addressees?: Addressees },
 ): object => ({
   From: formatMailbox(mailing.from),
-  To: formatMailbox(recipient.to),
-  ...(bcc && { Bcc: bcc }),
-  ...(mailing.replyTo && { ReplyTo: mailing.replyTo }),
+  To: formatMailboxes(to),
+  ...(cc.length && { Cc: formatMailboxes(cc) }),
+  ...(bcc.length && { Bcc: formatMailboxes(bcc) }),
+  ...(mailing.replyTo && { ReplyTo: mailing.replyTo.join(", ") }),
   Subject: fillMergeText(mailing.subject, recipient),
   ...(mailing.text && { TextBody: fillMergeText(mailing.text, recipient) }),
   ...(mailing.html && { HtmlBody: fillMergeText(mailing.html, recipient) }),

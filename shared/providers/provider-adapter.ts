@@ -29,12 +29,21 @@ export interface Recipient {
   headers: Record<string, string>;
 }
 
+/** `to` and `cc` are shown in the mail. */
+export interface Addressees {
+  to: Mailbox[];
+  cc: Mailbox[];
+  bcc: Mailbox[];
+}
+
 /** The content of one provider call: one mail for each of its recipients. */
 export interface Mailing {
   from: Mailbox;
-  replyTo?: string | undefined;
-  /** Gets a blind copy of each mail; see `bccOf`. */
+  replyTo?: string[] | undefined;
+  /** Gets a blind copy of each mail; see `addresseesOf`. */
   bcc?: string | undefined;
+  /** Further addressees. Only a mailing to one recipient has them. */
+  copies?: Addressees | undefined;
   subject: MergeText;
   html?: MergeText | undefined;
   text?: MergeText | undefined;
@@ -97,6 +106,8 @@ export interface Limits {
   subjectCharacters?: number;
   /** Characters of the sender's name and address together, encoded. */
   fromCharacters?: number;
+  /** Largest number of addresses that replies go to. */
+  replyTos?: number;
   filenameBytes?: number;
   /** Allowed file extensions in lower case. Absent: any. */
   filenameEndings?: Set<string>;
@@ -144,9 +155,17 @@ export interface ProviderAdapter<C extends z.ZodObject = z.ZodObject> {
   readLimits?(credentials: z.output<C>): Promise<ReportedLimits | undefined>;
 }
 
-/** The blind copy of this recipient's mail, unless the recipient has the same address. */
-export const bccOf = ({ bcc }: Mailing, { to }: Recipient): string | undefined =>
-  bcc && bcc.toLowerCase() !== to.email.toLowerCase() ? bcc : undefined;
+/**
+ * Everyone who gets this recipient's mail, the recipient first. The blind copy of the mailing is
+ * left out if its address is among the others.
+ */
+export function addresseesOf({ bcc, copies }: Mailing, { to }: Recipient): Addressees {
+  const named = { to: [to, ...(copies?.to ?? [])], cc: copies?.cc ?? [], bcc: copies?.bcc ?? [] };
+  const isNamed = Object.values(named)
+    .flat()
+    .some(({ email }) => email.toLowerCase() === bcc?.toLowerCase());
+  return bcc && !isNamed ? { ...named, bcc: [...named.bcc, { email: bcc }] } : named;
+}
 
 /** Fills the merge fields with the values of a recipient. */
 export const fillMergeText = (mergeText: MergeText, { values }: Recipient): string =>

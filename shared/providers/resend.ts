@@ -4,7 +4,7 @@ import * as credentials from "./credential-fields.ts";
 import { formatMailbox } from "./mailbox-format.ts";
 import { contentBytes, recipientBytes } from "./merge-fields.ts";
 import {
-  bccOf,
+  addresseesOf,
   fillMergeText,
   type HandOverOutcome,
   type Mailing,
@@ -82,11 +82,12 @@ function supportsBatch(mailing: Mailing): boolean {
 const email = (
   mailing: Mailing,
   recipient: Recipient,
-  bcc = bccOf(mailing, recipient),
+  { to, cc, bcc } = addresseesOf(mailing, recipient),
 ): object => ({
   from: formatMailbox(mailing.from),
-  to: [formatMailbox(recipient.to)],
-  ...(bcc && { bcc: [bcc] }),
+  to: to.map(formatMailbox),
+  ...(cc.length && { cc: cc.map(formatMailbox) }),
+  ...(bcc.length && { bcc: bcc.map(formatMailbox) }),
   ...(mailing.replyTo && { reply_to: mailing.replyTo }),
   subject: fillMergeText(mailing.subject, recipient),
   ...(mailing.html && { html: fillMergeText(mailing.html, recipient) }),

@@ -10,7 +10,7 @@ import {
   unusedToken,
 } from "./merge-fields.ts";
 import {
-  bccOf,
+  addresseesOf,
   fillMergeText,
   type Mailbox,
   type Mailing,
@@ -121,10 +121,11 @@ const batchBody = (mailing: Mailing): object => {
 const personalization = (
   mailing: Mailing,
   recipient: Recipient,
-  bcc = bccOf(mailing, recipient),
+  { to, cc, bcc } = addresseesOf(mailing, recipient),
 ) => ({
-  to: [address(recipient.to)],
-  ...(bcc && { bcc: [{ email: bcc }] }),
+  to: to.map(address),
+  ...(cc.length && { cc: cc.map(address) }),
+  ...(bcc.length && { bcc: bcc.map(address) }),
   headers: Object.fromEntries(
     Object.entries(mergeHeaders(mailing, recipient)).map(([name, value]) => [
       name,
@@ -134,9 +135,16 @@ const personalization = (
   custom_args: { sendId: String(recipient.sendId) },
 });
 
+/** A request may have only one of the two fields. */
+const replyToField = ([first, ...others]: string[] = []): object => {
+  if (first === undefined) return {};
+  if (!others.length) return { reply_to: { email: first } };
+  return { reply_to_list: [first, ...others].map((email) => ({ email })) };
+};
+
 const common = (mailing: Mailing) => ({
   from: address(mailing.from),
-  ...(mailing.replyTo && { reply_to: { email: mailing.replyTo } }),
+  ...replyToField(mailing.replyTo),
   ...(mailing.attachments.length > 0 && {
     attachments: mailing.attachments.map(({ filename, type, content }) => ({
       content,

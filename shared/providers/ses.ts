@@ -11,7 +11,7 @@ import * as clock from "../clock.ts";
 import * as credentials from "./credential-fields.ts";
 import { encodedValue, formatAsciiMailbox } from "./mailbox-format.ts";
 import {
-  bccOf,
+  addresseesOf,
   fillMergeText,
   type Mailbox,
   type Mailing,
@@ -141,15 +141,18 @@ export async function signRequest(
 
 function message(mailing: Mailing, configurationSet: string | undefined): object {
   const recipient = mailing.recipients[0]!;
-  const bcc = bccOf(mailing, recipient);
+  const { to, cc, bcc } = addresseesOf(mailing, recipient);
   const utf8 = (Data: string) => ({ Data, Charset: "UTF-8" });
   return {
     FromEmailAddress: address(mailing.from),
     Destination: {
-      ToAddresses: [address(recipient.to)],
-      ...(bcc && { BccAddresses: [address({ email: bcc })] }),
+      ToAddresses: to.map(address),
+      ...(cc.length && { CcAddresses: cc.map(address) }),
+      ...(bcc.length && { BccAddresses: bcc.map(address) }),
     },
-    ...(mailing.replyTo && { ReplyToAddresses: [address({ email: mailing.replyTo })] }),
+    ...(mailing.replyTo && {
+      ReplyToAddresses: mailing.replyTo.map((email) => address({ email })),
+    }),
     ...(configurationSet && { ConfigurationSetName: configurationSet }),
     EmailTags: [
       { Name: "sendId", Value: String(recipient.sendId) },

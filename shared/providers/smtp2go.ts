@@ -4,7 +4,7 @@ import * as credentials from "./credential-fields.ts";
 import { formatMailbox } from "./mailbox-format.ts";
 import { contentBytes, recipientBytes } from "./merge-fields.ts";
 import {
-  bccOf,
+  addresseesOf,
   fillMergeText,
   type HandOverOutcome,
   type Mailing,
@@ -97,11 +97,12 @@ function supportsBatch(mailing: Mailing): boolean {
 const email = (
   mailing: Mailing,
   recipient: Recipient,
-  bcc = bccOf(mailing, recipient),
+  { to, cc, bcc } = addresseesOf(mailing, recipient),
 ): object => ({
   sender: formatMailbox(mailing.from),
-  to: [formatMailbox(recipient.to)],
-  ...(bcc && { bcc: [bcc] }),
+  to: to.map(formatMailbox),
+  ...(cc.length && { cc: cc.map(formatMailbox) }),
+  ...(bcc.length && { bcc: bcc.map(formatMailbox) }),
   subject: fillMergeText(mailing.subject, recipient),
   ...(mailing.html && { html_body: fillMergeText(mailing.html, recipient) }),
   ...(mailing.text && { text_body: fillMergeText(mailing.text, recipient) }),
@@ -123,7 +124,7 @@ const headers = (mailing: Mailing, { headers, sendId }: Recipient): Record<strin
   mergeHeaders(mailing, {
     headers: {
       ...headers,
-      ...(mailing.replyTo && { "Reply-To": mailing.replyTo }),
+      ...(mailing.replyTo && { "Reply-To": mailing.replyTo.join(", ") }),
       "X-Send-Id": String(sendId),
     },
   });

@@ -11,10 +11,9 @@ import {
   toProviderTemplate,
 } from "./merge-fields.ts";
 import {
-  bccOf,
+  addresseesOf,
   fillMergeText,
   type HandOverOutcome,
-  type Mailbox,
   type Mailing,
   type ProviderAdapter,
   type Recipient,
@@ -111,7 +110,7 @@ function singleBody(mailing: Mailing): object {
       ...(mailing.from.name && { name: asSubstitution(mailing.from.name) }),
     },
     subject: asSubstitution(fillMergeText(mailing.subject, recipient)),
-    headers: Object.fromEntries(headers),
+    headers: { ...Object.fromEntries(headers), ...ccHeader(mailing) },
     ...(mailing.text && { text: fillMergeText(mailing.text, recipient) }),
     ...(mailing.html && { html: fillMergeText(mailing.html, recipient) }),
   };
@@ -177,21 +176,33 @@ const options = ({ trackOpens, trackClicks }: Mailing, substituting: boolean): o
   ...(trackClicks !== undefined && { click_tracking: trackClicks }),
 });
 
-/** A blind copy is a further recipient whose mail shows the first recipient's address. */
+/** Copies are further recipients. `header_to` is what their mails show as the To header. */
 function recipientEntries(recipient: Recipient, mailing: Mailing, data: object): object[] {
-  const [{ to, sendId }, { tags }, bcc] = [recipient, mailing, bccOf(mailing, recipient)];
+  const { sendId } = recipient;
+  const { tags } = mailing;
+  const { to, cc, bcc } = addresseesOf(mailing, recipient);
   const entryFor = (address: object) => ({
     address,
     metadata: { sendId: String(sendId) },
     ...(tags.length > 0 && { tags: tags.slice(0, 10) }),
     ...data,
   });
-  const own = { email: to.email, ...(to.name && { name: to.name }) } satisfies Mailbox;
-  return [entryFor(own), ...(bcc ? [entryFor({ email: bcc, header_to: to.email })] : [])];
+  const shown = to.map(({ email }) => email).join(", ");
+  const [own, ...copies] = [...to, ...cc, ...bcc];
+  const name = own!.name && { name: own!.name };
+  const isAlone = to.length === 1;
+  return [
+    entryFor({ email: own!.email, ...(isAlone ? name : { header_to: shown }) }),
+    ...copies.map(({ email }) => entryFor({ email, header_to: shown })),
+  ];
 }
 
+/** SparkPost shows no CC header by itself. */
+const ccHeader = ({ copies }: Mailing): Record<string, string> =>
+  copies?.cc.length ? { CC: copies.cc.map(({ email }) => email).join(", ") } : {};
+
 const replyToAndAttachments = ({ replyTo, attachments }: Mailing) => ({
-  ...(replyTo && { reply_to: replyTo }),
+  ...(replyTo && { reply_to: replyTo[0] }),
   ...(attachments.length > 0 && {
     attachments: attachments.map(({ filename, type, content }) => ({
       name: filename,

@@ -54,19 +54,19 @@ export const traits: Record<(typeof providerKeys)[number], Traits> = {
     name: "SparkPost",
     // 20 MB for all content in base64.
     maxAttachmentBytes: 14_000_000,
-    limits: { filenameBytes: 255 },
+    limits: { replyTos: 1, filenameBytes: 255 },
   },
   brevo: {
     name: "Brevo",
     // 20 MB per mail in base64.
     maxAttachmentBytes: 14_000_000,
-    limits: { asciiHeaders: true, filenameEndings: brevoEndings },
+    limits: { replyTos: 1, asciiHeaders: true, filenameEndings: brevoEndings },
   },
   mailjet: {
     name: "Mailjet",
     // 15 MB per mail in base64.
     maxAttachmentBytes: 11_000_000,
-    limits: { subjectCharacters: 255, forbiddenHeaders: mailjetHeaders },
+    limits: { replyTos: 1, subjectCharacters: 255, forbiddenHeaders: mailjetHeaders },
   },
   mandrill: {
     name: "Mandrill",

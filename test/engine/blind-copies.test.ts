@@ -4,7 +4,7 @@ import { write } from "../../shared/adapters/dynamodb/table.ts";
 import { now } from "../../shared/clock.ts";
 import * as contacts from "../../shared/domain/audience/contacts/contacts.ts";
 import * as suppressions from "../../shared/domain/audience/suppressions/suppressions.ts";
-import { isAboutBlindCopy } from "../../shared/domain/delivery-events/blind-copies.ts";
+import { isAboutBlindCopy } from "../../shared/domain/delivery-events/events-of-copies.ts";
 import { findDetail } from "../../shared/domain/delivery-events/send-history.ts";
 import * as sites from "../../shared/domain/identity/sites.ts";
 import * as sendingConfigs from "../../shared/domain/senders/sending-configs.ts";

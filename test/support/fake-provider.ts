@@ -8,6 +8,8 @@ import * as clock from "../../shared/clock.ts";
 export interface FakeProviderMail {
   sendId: number;
   to: string;
+  /** Postmark only. */
+  cc?: string | undefined;
   bcc: string | undefined;
   subject: string;
   html: string;
@@ -181,6 +183,7 @@ const dialects: Record<"postmark" | "resend" | "ses", ProviderDialect> = {
     mail: (message) => ({
       sendId: Number((message.Metadata as JsonObject).sendId),
       to: address(String(message.To)),
+      cc: message.Cc as string | undefined,
       bcc: message.Bcc as string | undefined,
       subject: String(message.Subject),
       html: String(message.HtmlBody ?? ""),

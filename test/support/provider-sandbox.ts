@@ -143,7 +143,7 @@ export const recipient = (
 
 export const mailing = (recipients: Recipient[], changes: Partial<Mailing> = {}): Mailing => ({
   from: { email: "news@pennymail.test", name: "Grüße, Söhne & Co" },
-  replyTo: "help@pennymail.test",
+  replyTo: ["help@pennymail.test"],
   subject: ["Hello & welcome"],
   html: ['<p>Hi</p><a href="https://shop.example/?a=1&amp;b=2">shop</a>'],
   text: ["Hi\nhttps://shop.example/?a=1&b=2"],

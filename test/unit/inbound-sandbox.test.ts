@@ -1,7 +1,7 @@
 // The adapters read webhooks of the provider sandbox.
 import { describe, expect, it } from "vitest";
 import * as clock from "../../shared/clock.ts";
-import { isAboutBlindCopy } from "../../shared/domain/delivery-events/blind-copies.ts";
+import { isAboutBlindCopy } from "../../shared/domain/delivery-events/events-of-copies.ts";
 import type { InboundRequest } from "../../shared/providers/inbound/inbound-adapter.ts";
 import { getInboundAdapter as inboundOf } from "../../shared/providers/inbound/registry.ts";
 import { providers } from "../../shared/providers/registry.ts";

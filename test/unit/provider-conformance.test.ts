@@ -3,7 +3,7 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import {
-  bccOf,
+  addresseesOf,
   fillMergeText,
   type HandOverOutcome,
   type Mailing,
@@ -39,7 +39,7 @@ const recipient = (
 
 const mailing = (changes: Partial<Mailing> = {}): Mailing => ({
   from: { email: "news@mg.example.com", name: 'Zoë\'s "Shop", Söhne & 東京 ✉' },
-  replyTo: "help@example.com",
+  replyTo: ["help@example.com"],
   subject: ["Grüße, 東京 & <you>"],
   html: ['<p class="a">Hi & bye\n<a href="https://example.com/?a=1&amp;b=2">ü</a></p>\n'],
   text: ["Hi & bye\nhttps://example.com/?a=1&b=2 ü\n"],
@@ -79,8 +79,8 @@ function expected(
   return {
     from: sent.from,
     to: to.to,
-    replyTo: sent.replyTo,
-    bcc: bccOf(sent, to),
+    replyTo: sent.replyTo?.join(", "),
+    bcc: addresseesOf(sent, to).bcc[0]?.email,
     subject: fillMergeText(sent.subject, to),
     html: sent.html && fillMergeText(sent.html, to),
     text: sent.text && fillMergeText(sent.text, to),

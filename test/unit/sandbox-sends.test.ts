@@ -92,6 +92,26 @@ describe.each(providers)("$name", (provider) => {
     );
   });
 
+  it("delivers to all addressees and shows each of them all but the blind ones", async () => {
+    const [first, second, cc, bcc] = [anyone(), anyone(), anyone(), anyone()];
+    const one = recipient(first);
+    const replyTo = ["help@pennymail.test", "sales@pennymail.test"];
+    const sent = mailing([one], {
+      replyTo: provider.limits?.replyTos === 1 ? replyTo.slice(0, 1) : replyTo,
+      copies: { to: [{ email: second }], cc: [{ email: cc }], bcc: [{ email: bcc }] },
+    });
+    expect(await send(sent)).toMatchObject([{ status: "accepted" }]);
+    const mails = await Promise.all(
+      [first, second, cc, bcc].map(async (email) => (await listMailTo(sandbox, email))[0]!),
+    );
+    for (const mail of mails) {
+      expect(mail.shown.to.map(({ email }) => email)).toEqual([first, second]);
+      expect(mail.shown.cc.map(({ email }) => email)).toEqual([cc]);
+      expect(mail.replyTo?.split(/, ?/)).toEqual(sent.replyTo);
+      expect(JSON.stringify([mail.metadata, mail.headers])).toContain(String(one.sendId));
+    }
+  });
+
   it("keeps the send id for its events", async () => {
     const one = recipient(anyone());
     await send(mailing([one]));

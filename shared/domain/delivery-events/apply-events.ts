@@ -14,9 +14,9 @@ import { retryLosers } from "../../kernel/retry-on-conflict.ts";
 import { keys, sha256 } from "../../keys.ts";
 import type { ProviderEventsMessage, QueuedEvent } from "../../queues.ts";
 import * as chunks from "../sending/bulk/chunks.ts";
-import { isAboutBlindCopy } from "./blind-copies.ts";
 import * as pages from "./event-pages.ts";
-import { eventReactions } from "./event-reactions.ts";
+import { type AddressReport, eventReactions, suppressRecipients } from "./event-reactions.ts";
+import { findAddresseeOfCopy, isAboutBlindCopy } from "./events-of-copies.ts";
 import * as parkedEvents from "./parked-events.ts";
 import {
   eventKey,
@@ -69,9 +69,11 @@ export async function applyEvents(orgId: number, messages: EventsMessage[]): Pro
   const unmatched = messages.flatMap(({ body: { events, provider } }) =>
     events.filter((event) => !isMatched(event)).map((event) => ({ orgId, provider, event })),
   );
+  const aboutCopies = loaded.flatMap((update) => update.aboutCopies);
   const [updates] = await Promise.all([
     writeSends(orgId, loaded),
     parkedEvents.parkEvents(orgId, unmatched),
+    suppressCopies(orgId, aboutCopies),
   ]);
   await Promise.all(eventReactions.map((react) => react(orgId, updates)));
   await pages.commitRuns(orgId, updates);
@@ -79,8 +81,20 @@ export async function applyEvents(orgId: number, messages: EventsMessage[]): Pro
   await parkedEvents.deleteParked(orgId, matched);
 }
 
+/** A bounce or a complaint about a copy suppresses its address. Safe to repeat. */
+const suppressCopies = (orgId: number, reports: AddressReport[]): Promise<void> =>
+  suppressRecipients(
+    orgId,
+    reports.filter(({ type }) => type !== "unsubscribe"),
+  );
+
+interface LoadedSend extends SendUpdate {
+  /** Events about the copies of the mail. */
+  aboutCopies: AddressReport[];
+}
+
 /** Loads the sends of the events, each with the events that arrived for it. */
-async function loadSends(orgId: number, messages: EventsMessage[]): Promise<SendUpdate[]> {
+async function loadSends(orgId: number, messages: EventsMessage[]): Promise<LoadedSend[]> {
   const arrived = messages.flatMap(({ messageId, body: { provider, events } }) => {
     const messageKey = sha256(messageId).slice(0, 12);
     return events.map((event) => ({ event, messageKey, provider }));
@@ -106,8 +120,16 @@ async function loadSends(orgId: number, messages: EventsMessage[]): Promise<Send
     if (!send) return [];
     // The run id contains the site id, so that a cursor over several sites is unambiguous.
     const run = `${runPrefix}#${send.siteId}#${pageOf(send)}`;
-    const aboutSend = arrivedBySend.get(id)!.filter(({ event }) => !isAboutBlindCopy(event, send));
+    const arrivedForSend = arrivedBySend
+      .get(id)!
+      .filter(({ event }) => !isAboutBlindCopy(event, send))
+      .map((one) => ({ ...one, copyTo: findAddresseeOfCopy(one.event, send) }));
+    const aboutSend = arrivedForSend.filter(({ copyTo }) => copyTo === undefined);
+    const aboutCopies = arrivedForSend.flatMap(({ copyTo: email, event, provider }) =>
+      email ? [{ email, type: event.type, detail: event.data.reason, provider }] : [],
+    );
     return {
+      aboutCopies,
       send,
       isNew: !found[i],
       run,

@@ -113,6 +113,8 @@ export type SendItem = Pick<
 } & {
   /** Gets a blind copy. Events of this address do not count for the send. */
   bcc?: string | undefined;
+  /** Hashes of the further addresses of `to`, `cc` and `bcc`. Events of them do not count either. */
+  copies?: string[] | undefined;
   /** Millicents; undefined if the send was free. */
   charged?: number | undefined;
   /** Moves with every write of events; see events/timeline-item.ts. */

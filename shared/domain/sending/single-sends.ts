@@ -16,6 +16,7 @@ import { recipientFlaw } from "../../providers/limits.ts";
 import type {
   Attachment,
   HandOverOutcome,
+  Mailbox,
   Mailing,
   ProviderAdapter,
 } from "../../providers/provider-adapter.ts";
@@ -287,7 +288,7 @@ interface PreparedSend {
  */
 async function prepareSend(orgId: number, send: SingleSendItem): Promise<PreparedSend | undefined> {
   const [content, config, contacts, lane, timezone] = await Promise.all([
-    findContent(orgId, send),
+    findContent(orgId, send).then((found) => leaveOutSuppressedCopies(orgId, send, found)),
     findConfig(orgId, send.sendingConfigId),
     send.system ? [] : findContact(orgId, send),
     limiter.readState(orgId, send.sendingConfigId),
@@ -356,13 +357,34 @@ async function requireNotSuppressed(
   orgId: number,
   { toEmail, createdAt }: SingleSendItem,
 ): Promise<void> {
-  if (epochSeconds() - Date.parse(createdAt) / 1000 < 60) return;
+  if (!hasWaited(createdAt)) return;
   if (
     (await suppressions.filterSuppressed(orgId, [toEmail], { purpose: "transactional" })).has(
       normalizeEmail(toEmail),
     )
   )
     throw invalid("suppressed");
+}
+
+const hasWaited = (createdAt: string): boolean =>
+  epochSeconds() - Date.parse(createdAt) / 1000 >= 60;
+
+async function leaveOutSuppressedCopies(
+  orgId: number,
+  { createdAt }: SingleSendItem,
+  content: SingleContent,
+): Promise<SingleContent> {
+  const { copies } = content;
+  if (!copies || !hasWaited(createdAt)) return content;
+  const emails = [...copies.to, ...copies.cc, ...copies.bcc].map(({ email }) => email);
+  const suppressed = await suppressions.filterSuppressed(orgId, emails, {
+    purpose: "transactional",
+  });
+  const reachable = (mailboxes: Mailbox[]) =>
+    mailboxes.filter(({ email }) => !suppressed.has(normalizeEmail(email)));
+  const { to, cc, bcc } = copies;
+  const left = { to: reachable(to), cc: reachable(cc), bcc: reachable(bcc) };
+  return { ...content, copies: left };
 }
 
 /** Marks the send as about to be handed over. Undefined when another worker claimed it. */

@@ -88,6 +88,7 @@ const convertSchema = (type: z.ZodType, direction: Direction): JsonSchema =>
       // input.
       const { examples } = z.globalRegistry.get(zodSchema) ?? {};
       if (direction === "input" && Array.isArray(examples)) jsonSchema.examples = examples;
+      delete jsonSchema.mistakenNames;
       const { documentedAs, description } = jsonSchema;
       if (!documentedAs) return;
       for (const keyword of Object.keys(jsonSchema)) delete jsonSchema[keyword];

@@ -5,7 +5,7 @@ interface ResendRequestEmail {
   from: string;
   to: string[];
   bcc?: string[];
-  reply_to?: string;
+  reply_to?: string[];
   subject: string;
   html?: string;
   text?: string;
@@ -44,7 +44,7 @@ export const resend: ProviderApi = {
       return {
         from: parseMailbox(email.from),
         to: parseMailbox(email.to[0]!),
-        replyTo: email.reply_to,
+        replyTo: email.reply_to?.join(", "),
         bcc: email.bcc?.[0],
         subject: email.subject,
         text: email.text,

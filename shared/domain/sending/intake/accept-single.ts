@@ -15,10 +15,12 @@ import * as ids from "../../../ids.ts";
 import { compress } from "../../../kernel/compressed-values.ts";
 import { normalizeEmail } from "../../../kernel/email-fields.ts";
 import { dueShardOf, indexAttributes, indexes, type Key, keys } from "../../../keys.ts";
+import type { Addressees, Mailbox } from "../../../providers/provider-adapter.ts";
 import { queues } from "../../../queues.ts";
 import * as quota from "../../billing/quota.ts";
 import * as organizations from "../../identity/organizations.ts";
 import { countSiteSendsWrite } from "../../identity/site-send-counts.ts";
+import { hashCopyAddress } from "../copy-hashes.ts";
 import * as dailyCounters from "../daily-counters.ts";
 import type { MailContent } from "../rendering/mail-content.ts";
 import type { encryptMessages } from "../secure-messages/encrypt-messages.ts";
@@ -37,7 +39,7 @@ import {
   renderedFlaws,
   toSharedSendFields,
 } from "./intake.ts";
-import type { SingleMessage } from "./message.ts";
+import { addressesOf, type SingleMessage } from "./message.ts";
 
 /**
  * Passed in by callers that accept secure messages, so that the bundles of others do not include
@@ -52,15 +54,16 @@ type EncryptMessages = typeof encryptMessages;
  */
 export async function acceptSingle(
   { orgId }: Pick<Caller, "orgId">,
-  message: SingleMessage & Pick<SendItem, "system">,
+  given: SingleMessage & Pick<SendItem, "system">,
   { context, encrypt }: { context: IntakeContext; encrypt?: EncryptMessages },
 ) {
-  if (message.secure && !encrypt)
+  if (given.secure && !encrypt)
     throw new Error("A secure message must be encrypted before it is accepted");
   const at = now();
-  const scheduledAt = parseSchedule(message);
+  const scheduledAt = parseSchedule(given);
+  const { message, copies, leftOut } = leaveOutSuppressed(given, context.suppressed);
   refuse(renderedFlaws(message, context, at)(message));
-  const isSuppressed = context.suppressed.has(normalizeEmail(message.to));
+  const isSuppressed = leftOut.includes(message.to);
   const id = await ids.nextSendId();
   const acceptedStatus = scheduledAt ? "scheduled" : "queued";
   const send: SendItem = {
@@ -76,11 +79,12 @@ export async function acceptSingle(
     status: isSuppressed ? "failed" : acceptedStatus,
     error: isSuppressed ? "suppressed" : undefined,
     metadata: message.metadata,
+    ...(copies && { copies: listAddresses(copies).map(hashCopyAddress) }),
     ...(message.system && { system: true }),
     v: 0,
   };
   const { isQueuedNow, delaySeconds, due } = planTiming(scheduledAt, at);
-  const accepted: AcceptedMail = { orgId, send, message, context, due };
+  const accepted: AcceptedMail = { orgId, send, message, copies, context, due };
   const stored = await (isSuppressed
     ? insertSuppressed(orgId, send)
     : acceptAffordable(accepted, encrypt)
@@ -95,24 +99,56 @@ export async function acceptSingle(
     status: toAcceptedStatus(stored),
     warnings: isSuppressed
       ? [suppressedWarning(message.to)]
-      : listIntakeWarnings(context, message, [{ toName: message.toName }]),
+      : [
+          ...leftOut.map(leftOutWarning),
+          ...listIntakeWarnings(context, message, [{ toName: message.toName }]),
+        ],
   };
 }
+
+/**
+ * Removes the suppressed addresses. The first of `to` that is left becomes the recipient. If none
+ * is left, nobody gets the mail.
+ */
+function leaveOutSuppressed<M extends SingleMessage>(message: M, suppressed: Set<string>) {
+  const { to, toName, alsoTo = [], cc = [], bcc = [] } = message;
+  const isReachable = ({ email }: Mailbox) => !suppressed.has(normalizeEmail(email));
+  const [first = { email: to, name: toName }, ...others] = [
+    { email: to, name: toName },
+    ...alsoTo,
+  ].filter(isReachable);
+  const copies = { to: others, cc: cc.filter(isReachable), bcc: bcc.filter(isReachable) };
+  return {
+    message: { ...message, to: first.email, toName: first.name },
+    copies: listAddresses(copies).length ? copies : undefined,
+    leftOut: addressesOf(message).filter((email) => !isReachable({ email })),
+  };
+}
+
+const listAddresses = (addressees: Addressees): string[] =>
+  Object.values<Mailbox[]>({ ...addressees })
+    .flat()
+    .map(({ email }) => email);
 
 interface AcceptedMail {
   orgId: number;
   send: SendItem;
   message: SingleMessage;
+  copies: Addressees | undefined;
   context: IntakeContext;
   /** When the due index finds the send. */
   due: Date;
 }
 
+/** Each address counts as a mail. */
+const countMails = ({ copies }: Pick<AcceptedMail, "copies">): number =>
+  1 + (copies ? listAddresses(copies).length : 0);
+
 async function acceptAffordable(
   mail: AcceptedMail,
   encrypt: EncryptMessages | undefined,
 ): Promise<SendItem> {
-  await quota.requireAffordable(mail.orgId, 1, mail.context.quota);
+  await quota.requireAffordable(mail.orgId, countMails(mail), mail.context.quota);
   return mail.message.secure ? storeSecure(mail, encrypt!) : storeAndCharge(mail);
 }
 
@@ -150,13 +186,13 @@ async function storeSecure(mail: AcceptedMail, encrypt: EncryptMessages): Promis
 }
 
 async function storeAndCharge(mail: AcceptedMail, extraWrites: Write[] = []): Promise<SendItem> {
-  const { orgId, send, message, context } = mail;
+  const { orgId, send, message, copies, context } = mail;
   const [parts, direct] = await Promise.all([
     buildContent(orgId, message, { context, at: new Date(send.createdAt) }),
     claimForThisProcess(mail),
     addToFeed(orgId, send),
   ]);
-  const content = { ...parts, toName: message.toName };
+  const content = { ...parts, toName: message.toName, copies };
   if (!direct) return insertAndCharge(mail, content, extraWrites);
   const { claim } = direct;
   const claimed = { ...mail, send: { ...send, ...claim }, due: new Date(claim.lease) };
@@ -180,18 +216,24 @@ async function findSend(orgId: number, id: number, error: unknown): Promise<Send
 }
 
 async function insertAndCharge(
-  { orgId, send, context, due }: AcceptedMail,
+  { orgId, send, copies, context, due }: AcceptedMail,
   content: directHandOver.AcceptedContent,
   extraWrites: Write[],
 ): Promise<SendItem> {
   const { item, contentItem } = await toStoredItems(orgId, { send, content, due });
   if (contentItem) await insertContent(orgId, send.id, contentItem);
+  const n = countMails({ copies });
   const insertWithPayment = ({ writes, cost }: quota.MailCharge) =>
-    insertSend(orgId, { ...item, charged: cost?.pricePerMail }, [...writes, ...extraWrites]);
+    insertSend(orgId, { ...item, charged: cost && priceOf(cost, n) }, [...writes, ...extraWrites]);
   const siteSends = send.system ? undefined : { siteId: send.siteId, n: 1 };
-  const order = { orgId, n: 1, reference: `send:${send.id}`, siteSends };
-  return quota.chargeMails(order, insertWithPayment, { quota: context.quota, sendId: send.id });
+  const order = { orgId, n, reference: `send:${send.id}`, siteSends };
+  // The shares for single sends pay one mail at a time.
+  const payer = n === 1 ? { sendId: send.id } : {};
+  return quota.chargeMails(order, insertWithPayment, { quota: context.quota, ...payer });
 }
+
+const priceOf = ({ includedMails, pricePerMail }: quota.MailCost, n: number): number =>
+  (n - includedMails) * pricePerMail;
 
 /**
  * An earlier try of the same request may have left content behind without a send. It is replaced,
@@ -241,6 +283,9 @@ async function insertSuppressed(orgId: number, send: SendItem): Promise<SendItem
   ]);
   return insertSend(orgId, send, [countSiteSendsWrite(orgId, { siteId, n: 1 }), ...failed]);
 }
+
+const leftOutWarning = (email: string): string =>
+  `${email} is suppressed and left out: GET /suppressions/check/:email shows the reason`;
 
 const suppressedWarning = (to: string): string =>
   `${to} is suppressed, so nothing is sent and the send is recorded as failed: GET ` +

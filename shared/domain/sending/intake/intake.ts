@@ -107,6 +107,7 @@ const findCommonFlaw = (
 ): Flaw | undefined =>
   commonFlaw(traitsOf(config.provider), {
     from: fromOf(message, config),
+    replyTo: message.replyTo,
     headers: message.headers,
     attachments: files,
   });

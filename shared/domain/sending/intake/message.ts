@@ -1,6 +1,11 @@
 // Request schemas of POST /send and POST /send/batch.
 import * as z from "zod";
-import { EmailAddress, emailAddressSchema, singleLineText } from "../../../kernel/email-fields.ts";
+import {
+  EmailAddress,
+  mailboxListSchema,
+  normalizeEmail,
+  singleLineText,
+} from "../../../kernel/email-fields.ts";
 import { StoredNumber, storable, storedObject } from "../../../kernel/stored-json.ts";
 
 /** Previews of templates use it too. */
@@ -56,6 +61,7 @@ const Tag = z
   .regex(/^[\w.-]{1,50}$/, "must be 1 to 50 letters, digits, dots, dashes or underscores");
 
 const maxAttachments = 20;
+const maxReplyTos = 10;
 
 /** `content` in base64, or the `uploadId` that POST /attachments gave. */
 export const AttachmentInput = z
@@ -92,6 +98,35 @@ export const AttachmentInput = z
   )
   .meta({ id: "Attachment" });
 export type AttachmentInput = z.output<typeof AttachmentInput>;
+
+/** Names that other mail APIs give to our fields, in lower case without dashes and underscores. */
+const mistakenNames = {
+  from: "fromEmail",
+  sender: "fromEmail",
+  body: "html",
+  content: "html",
+  htmlbody: "html",
+  htmlcontent: "html",
+  htmlpart: "html",
+  textbody: "text",
+  textcontent: "text",
+  textpart: "text",
+  template: "templateId",
+  templatekey: "templateId",
+  data: "variables",
+  mergevars: "variables",
+  params: "variables",
+  substitutions: "variables",
+  templatedata: "variables",
+  dynamictemplatedata: "variables",
+  templatemodel: "variables",
+  attachment: "attachments",
+  files: "attachments",
+  inreplyto: "headers",
+  references: "headers",
+  sendat: "scheduledAt",
+  deliverytime: "scheduledAt",
+};
 
 const MessageFields = z.object({
   siteId: z
@@ -146,7 +181,14 @@ const MessageFields = z.object({
     "Values for the Liquid variables, at most 10,000 bytes of JSON. `email` and `name` of " +
       "the recipient are always set. Contact fields are not read.",
   ),
-  replyTo: EmailAddress.optional().describe("Email address that replies go to."),
+  replyTo: z
+    .union([z.array(EmailAddress).min(1).max(maxReplyTos), EmailAddress])
+    .transform((given) => [given].flat())
+    .optional()
+    .describe(
+      "Email address that replies go to, or a list of up to 10. Brevo, Mailjet and SparkPost " +
+        "take only one.",
+    ),
   headers: Headers.default({}).describe(
     "Up to 20 further email headers. Headers that the service or the provider sets are refused.",
   ),
@@ -260,10 +302,68 @@ const attachmentsNotSecure = {
 };
 const senderMissing = { error: "is required unless sendingConfigId is given", path: ["fromEmail"] };
 
+type MailboxList = z.output<ReturnType<typeof mailboxListSchema>>;
+
+interface AddressFields {
+  to: MailboxList;
+  toName?: string | undefined;
+  cc?: MailboxList | undefined;
+  bcc?: MailboxList | undefined;
+}
+
+interface AddressedTo {
+  /** The recipient. */
+  to: string;
+  toName?: string | undefined;
+  alsoTo?: MailboxList | undefined;
+  cc?: MailboxList | undefined;
+  bcc?: MailboxList | undefined;
+}
+
+/**
+ * The first address of `to` is the recipient, and `alsoTo` are the others. An address that is
+ * repeated counts where it stands first.
+ */
+function nameRecipient({ to, toName, cc, bcc }: AddressFields): AddressedTo {
+  const seen = new Set<string>();
+  const withoutRepeats = (mailboxes: MailboxList) =>
+    mailboxes.filter(({ email }) => {
+      const isNew = !seen.has(normalizeEmail(email));
+      seen.add(normalizeEmail(email));
+      return isNew;
+    });
+  const [first, ...alsoTo] = withoutRepeats(to);
+  return {
+    to: first!.email,
+    toName: first!.name ?? toName,
+    ...(alsoTo.length && { alsoTo }),
+    ...(cc && { cc: withoutRepeats(cc) }),
+    ...(bcc && { bcc: withoutRepeats(bcc) }),
+  };
+}
+
+/** All addresses that a message goes to, the recipient's first. */
+export const addressesOf = ({ to, alsoTo = [], cc = [], bcc = [] }: AddressedTo): string[] => [
+  to,
+  ...[...alsoTo, ...cc, ...bcc].map(({ email }) => email),
+];
+
+// Several providers take no more.
+const maxAddressees = 50;
+
 export const SingleMessage = MessageFields.extend({
-  to: emailAddressSchema("to send to several recipients, use POST /send/batch").describe(
-    "Email address of the recipient.",
+  to: mailboxListSchema(maxAddressees).describe(
+    "Email address of the recipient, `{email, name}`, or a list. Everyone in the list gets the " +
+      "same email and sees the others; to send to each alone, use POST /send/batch. The send " +
+      "and its statistics are about the first. `to`, `cc` and `bcc` can have 50 addresses " +
+      "together, and each counts as an email.",
   ),
+  cc: mailboxListSchema(maxAddressees)
+    .optional()
+    .describe("Gets a copy, and is shown in the email. An address, `{email, name}`, or a list."),
+  bcc: mailboxListSchema(maxAddressees)
+    .optional()
+    .describe("Gets a copy, and is not shown. An address, `{email, name}`, or a list."),
   toName: singleLineText(100)
     .optional()
     .describe("Name of the recipient. Templates read it as `name`."),
@@ -278,7 +378,26 @@ export const SingleMessage = MessageFields.extend({
   .refine(hasSender, senderMissing)
   .refine(isPassphraseAllowed, passphraseNeedsSecure)
   .refine(hasNoSecureAttachments, attachmentsNotSecure)
+  .refine(({ to, cc = [], bcc = [] }) => to.length + cc.length + bcc.length <= maxAddressees, {
+    error: `can have ${maxAddressees} addresses at most, together with cc and bcc`,
+    path: ["to"],
+  })
+  .refine(({ secure, to, cc, bcc }) => !secure || (to.length === 1 && !cc && !bcc), {
+    error: "can have only one address with secure: true, and no cc or bcc",
+    path: ["to"],
+  })
+  .transform(({ to, toName, cc, bcc, ...message }) => ({
+    ...message,
+    ...nameRecipient({ to, toName, cc, bcc }),
+  }))
   .meta({
+    mistakenNames: {
+      ...mistakenNames,
+      recipient: "to",
+      recipients: "to",
+      toemail: "to",
+      email: "to",
+    },
     examples: [
       {
         to: "ada@example.com",
@@ -320,6 +439,9 @@ export type BatchRecipient = z.output<typeof BatchRecipient>;
 
 const maxRecipients = 1000;
 
+const toEachAlone = "recipients: each gets an email alone. POST /send has cc and bcc";
+const singleOnly = { to: "recipients", cc: toEachAlone, bcc: toEachAlone };
+
 export const BatchMessage = MessageFields.extend({
   recipients: z
     .array(z.looseObject({}).meta({ documentedAs: BatchRecipient }))
@@ -334,6 +456,7 @@ export const BatchMessage = MessageFields.extend({
   .refine(isPassphraseAllowed, passphraseNeedsSecure)
   .refine(hasNoSecureAttachments, attachmentsNotSecure)
   .meta({
+    mistakenNames: { ...mistakenNames, ...singleOnly },
     examples: [
       {
         templateId: 1,

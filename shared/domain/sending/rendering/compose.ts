@@ -48,11 +48,12 @@ export function compose(
   const compiled = compileParts(parts);
   const now = new Date(content.at);
   const { subject, html, text } = compiled;
-  const { from, replyTo, bcc, headers, tags, trackOpens, trackClicks } = content;
+  const { from, replyTo, bcc, copies, headers, tags, trackOpens, trackClicks } = content;
   const common = {
     from,
-    replyTo,
+    replyTo: replyTo === undefined ? undefined : [replyTo].flat(),
     bcc,
+    ...(copies && { copies }),
     subject: subject.pieces,
     ...(html && { html: shiftMergeFields(html.pieces, subject.mergeFieldCount) }),
     text: shiftMergeFields(text.pieces, subject.mergeFieldCount + (html?.mergeFieldCount ?? 0)),

@@ -1,6 +1,6 @@
 // The content of a mail or of a batch. It is stored once, separately from the sends.
 import { config } from "../../../config.ts";
-import type { Mailbox } from "../../../providers/provider-adapter.ts";
+import type { Addressees, Mailbox } from "../../../providers/provider-adapter.ts";
 import * as templates from "../../content/templates.ts";
 import type { StoredAttachment } from "../intake/attachments.ts";
 import type { MessageFields } from "../intake/message.ts";
@@ -13,9 +13,12 @@ import {
 
 export interface MailContent {
   from: Mailbox;
-  replyTo?: string | undefined;
+  /** One address, or a list. */
+  replyTo?: string | string[] | undefined;
   /** Gets a blind copy of each mail. */
   bcc?: string | undefined;
+  /** Further addressees of a single mail. */
+  copies?: Addressees | undefined;
   headers: Record<string, string>;
   tags: string[];
   trackOpens?: boolean | undefined;

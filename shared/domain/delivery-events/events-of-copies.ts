@@ -1,0 +1,40 @@
+// Events about the copies of a mail: the addresses of its cc, bcc and further `to`, and the blind
+// copy of its site. They do not change the send.
+import { normalizeEmail } from "../../kernel/email-fields.ts";
+import type { QueuedEvent } from "../../queues.ts";
+import { hashCopyAddress, toComparableAddress } from "../sending/copy-hashes.ts";
+import type { SendItem } from "../sending/sends.ts";
+
+type EventAddress = Pick<QueuedEvent, "email" | "data">;
+
+/**
+ * Whether an event is about the blind copy of a mail and not about its recipient. Such an event
+ * says nothing about the send. A provider that reports only the recipient's address may still quote
+ * a mail server that names the address of the blind copy.
+ */
+export function isAboutBlindCopy(
+  { email, data }: EventAddress,
+  { toEmail, bcc }: Pick<SendItem, "toEmail" | "bcc">,
+): boolean {
+  if (bcc === undefined || isSameAddress(bcc, toEmail)) return false;
+  const isQuoted = (address: string) =>
+    data.reason?.toLowerCase().includes(normalizeEmail(address)) ?? false;
+  return isSameAddress(email, bcc) || (isQuoted(bcc) && !isQuoted(toEmail));
+}
+
+/** The address of the cc, bcc or further `to` that an event is about, if it is about one. */
+export function findAddresseeOfCopy(
+  { email, data }: EventAddress,
+  { toEmail, copies }: Pick<SendItem, "toEmail" | "copies">,
+): string | undefined {
+  if (!copies?.length) return undefined;
+  const isCopy = (address: string) => copies.includes(hashCopyAddress(address));
+  if (isCopy(email)) return email;
+  const quoted = data.reason?.toLowerCase().match(/[^\s<>()[\]:;,"']{1,64}@[\w.-]{1,255}/g) ?? [];
+  return quoted.some((address) => isSameAddress(address, toEmail))
+    ? undefined
+    : quoted.find(isCopy);
+}
+
+const isSameAddress = (a: string, b: string): boolean =>
+  toComparableAddress(a) === toComparableAddress(b);
