@@ -98,13 +98,27 @@ const scalarKinds: Record<string, OptionKind> = {
 };
 
 function kindOf(schema: JsonSchema, schemas: Components): OptionKind {
-  const { type, items } = resolveSchema(schema, schemas);
+  const { type, items, anyOf } = resolveSchema(schema, schemas);
+  if (anyOf)
+    return kindOfAlternatives(
+      anyOf.map((one) => resolveSchema(one, schemas)),
+      schemas,
+    );
   const [name = "", ...more] = [type ?? []].flat().filter((one) => one !== "null");
   if (more.length) return "json";
   if (name !== "array") return scalarKinds[name] ?? "json";
   const kind = items ? kindOf(items, schemas) : "json";
   const listKinds: Partial<Record<OptionKind, OptionKind>> = { text: "list", number: "numbers" };
   return listKinds[kind] ?? "json";
+}
+
+/** A text, or a list of them, where the other alternatives are objects. */
+function kindOfAlternatives(alternatives: JsonSchema[], schemas: Components): OptionKind {
+  const kinds = alternatives
+    .filter(({ type }) => type !== "object")
+    .map((one) => kindOf(one, schemas));
+  if (kinds.every((kind) => kind === "text")) return "text";
+  return kinds.every((kind) => kind === "text" || kind === "list") ? "list" : "json";
 }
 
 /** Options of every command. A field with such a name could not be given. */

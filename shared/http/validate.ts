@@ -82,7 +82,8 @@ function nearestUnionIssues(issue: Issue, value: unknown): Issue[] {
   const nested = issue.errors.filter(([first]) => first?.path.length);
   const nearest =
     nested.find((issues) => issues.some(({ path }) => valueAt(unionValue, path) !== undefined)) ??
-    nested[0];
+    nested[0] ??
+    issue.errors.find(([first]) => first !== undefined && first.code !== "invalid_type");
   return (
     nearest?.flatMap((inner) =>
       nearestUnionIssues({ ...inner, path: [...issue.path, ...inner.path] }, value),

@@ -35,10 +35,12 @@ export const singleLineText = (max: number) =>
 const MailboxInput = z
   .union([
     EmailAddress,
-    z.object({
-      email: EmailAddress.describe("Email address."),
-      name: singleLineText(100).optional().describe("Name shown beside the address."),
-    }),
+    z
+      .object({
+        email: EmailAddress.describe("Email address."),
+        name: singleLineText(100).optional().describe("Name shown beside the address."),
+      })
+      .meta({ id: "Mailbox" }),
   ])
   .transform((given) => (typeof given === "string" ? { email: given } : given));
 

@@ -60,10 +60,17 @@ const mail = (sendingConfigId: number, more: object = {}) => ({
   ...more,
 });
 
-interface Operation {
-  requestBody?: { content: Record<string, { schema: { properties?: object }; example?: object }> };
+interface Schema {
+  $ref?: string;
+  properties?: object;
 }
-type Paths = Record<string, Record<string, Operation>>;
+interface Operation {
+  requestBody?: { content: Record<string, { schema: Schema; example?: object }> };
+}
+interface Document {
+  paths: Record<string, Record<string, Operation>>;
+  components: { schemas: Record<string, Schema> };
+}
 
 const half = "a\ud83d";
 const values: unknown[] = [
@@ -78,7 +85,10 @@ const values: unknown[] = [
 ];
 
 test("no field of any request causes a 500", async () => {
-  const { paths } = (await ask("GET", "/openapi.json")).body as unknown as { paths: Paths };
+  const { body: document } = await ask("GET", "/openapi.json");
+  const { paths, components } = document as unknown as Document;
+  const fieldsOf = ({ $ref, properties = {} }: Schema): string[] =>
+    Object.keys($ref ? components.schemas[$ref.split("/").at(-1)!]!.properties! : properties);
   const made = async (path: string, body: object) =>
     expectStatus(201, await client.call<{ id: number }>("POST", path, body)).body.data.id;
   const ids: Record<string, number> = {
@@ -98,7 +108,7 @@ test("no field of any request causes a 500", async () => {
         path.startsWith("/api-keys") || path === "/settings/password"
           ? ("session" as const)
           : ("key" as const);
-      return Object.keys(schema?.properties ?? {}).flatMap((field) =>
+      return (schema ? fieldsOf(schema) : []).flatMap((field) =>
         sampleOf(2, values, `${full} ${field}`).map((value) => ({
           method: method.toUpperCase(),
           path,

@@ -19,9 +19,15 @@ const later = { scheduledAt: inDays(1) };
 // All refused mail has this recipient, who must have no mail in the end.
 const refusedAddress = one();
 let refusing: SendingClient;
+// A client makes at most 60 sends a minute.
+let refusingSingles: SendingClient;
 let accepting: SendingClient;
 beforeAll(async () => {
-  [refusing, accepting] = await Promise.all([createSendingClient(), createSendingClient()]);
+  [refusing, refusingSingles, accepting] = await Promise.all([
+    createSendingClient(),
+    createSendingClient(),
+    createSendingClient(),
+  ]);
 });
 
 /** An object whose JSON has exactly this number of bytes. */
@@ -170,8 +176,17 @@ describe("the error names the field of", () => {
       "variables.order.0.n",
     ],
     ["a template that is no id", { templateId: "one" }, "templateId"],
+    ["a second recipient that is no address", { to: [refusedAddress, "x"] }, "to.1"],
+    ["a cc that is no address", { cc: "x" }, "cc"],
+    ["a named cc that is no address", { cc: [{ email: "x", name: "X" }] }, "cc.0.email"],
+    ["a bcc whose name has a second line", { bcc: { email: one(), name: "A\nB" } }, "bcc.name"],
+    ["51 addresses", { cc: uniqueAddresses(25), bcc: uniqueAddresses(25) }, "to"],
+    ["a cc of a secure message", { cc: one(), secure: true }, "to"],
+    ["11 addresses for replies", { replyTo: uniqueAddresses(11) }, "replyTo"],
+    ["a known field in another spelling", { reply_to: one() }, "reply_to"],
+    ["a field of other mail APIs", { from: "Shop <hello@shop.example>" }, "from"],
   ])("a single mail with %s", async (_, fields, path) => {
-    const { status, body } = await refusing.send({ to: refusedAddress, ...fields });
+    const { status, body } = await refusingSingles.send({ to: refusedAddress, ...fields });
     expect([status, body.details?.[0]?.path]).toEqual([400, path]);
   });
 
@@ -181,6 +196,12 @@ describe("the error names the field of", () => {
       html: "<p>\n<b>\n{{ name | nonsense }}",
     });
     expect(body.error).toMatch(/^html is not valid Liquid \(line 3\)/);
+  });
+
+  test("a batch with a cc, and where it belongs", async () => {
+    const { status, body } = await refusing.sendBatch([{ to: refusedAddress }], { cc: one() });
+    expect([status, body.details?.[0]?.path]).toEqual([400, "cc"]);
+    expect(body.error).toContain("POST /send has cc and bcc");
   });
 
   test.each([

@@ -26,6 +26,32 @@ beforeAll(async () => {
   from = await createSendingClient();
 });
 
+test("a mail to several addresses shows them to each other, but not the blind copies", async () => {
+  const [to, also, cc, bcc] = uniqueAddresses(4);
+  const sent = expectStatus(
+    202,
+    await from.send({
+      to: [{ email: to, name: "Ada" }, also],
+      cc: [cc],
+      bcc,
+      replyTo: ["help@shop.example", "sales@shop.example"],
+      subject: "Minutes for {{ name }}",
+      html: "<p>Minutes</p>",
+    }),
+  );
+  expect(sent.body.warnings).toEqual([expect.stringContaining("not verified")]);
+  expect(await row(from, sent.body.data.id)).toMatchObject({
+    toEmail: to,
+    subject: "Minutes for Ada",
+  });
+  if (!isLocal) return;
+  await runUntilIdle();
+  for (const email of [to, also, cc, bcc]) {
+    const [mail] = await listInbox(email!);
+    expect(mail, email).toMatchObject({ subject: "Minutes for Ada" });
+  }
+});
+
 const row = async ({ call }: SendingClient, id: number) =>
   expectStatus(200, await call<ListedSend>("GET", `/sends/${id}`)).body.data;
 

@@ -113,7 +113,7 @@ export type SendItem = Pick<
 } & {
   /** Gets a blind copy. Events of this address do not count for the send. */
   bcc?: string | undefined;
-  /** Hashes of the further addresses of `to`, `cc` and `bcc`. Events of them do not count either. */
+  /** Hashes of the further addresses of `to`, `cc` and `bcc`. Their events do not count either. */
   copies?: string[] | undefined;
   /** Millicents; undefined if the send was free. */
   charged?: number | undefined;

@@ -62,7 +62,10 @@ function findInputIds(type: z.ZodType, definitions: Components): string[] {
   const outputs = (convertSchema(type, "output").$defs ?? {}) as Components;
   const ids = Object.keys(definitions);
   const textOf = (schema: JsonSchema) => JSON.stringify(simplifySchema(schema, (id) => id));
-  const different = new Set(ids.filter((id) => textOf(definitions[id]!) !== textOf(outputs[id]!)));
+  // The output of a schema with a transform is not described.
+  const isDifferent = (id: string) =>
+    outputs[id] && textOf(definitions[id]!) !== textOf(outputs[id]);
+  const different = new Set(ids.filter(isDifferent));
   const uses = (id: string, used: string) =>
     JSON.stringify(definitions[id]).includes(`"#/$defs/${used}"`);
   let size: number;

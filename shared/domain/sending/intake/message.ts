@@ -440,7 +440,7 @@ export type BatchRecipient = z.output<typeof BatchRecipient>;
 const maxRecipients = 1000;
 
 const toEachAlone = "recipients: each gets an email alone. POST /send has cc and bcc";
-const singleOnly = { to: "recipients", cc: toEachAlone, bcc: toEachAlone };
+const singleOnly = { cc: toEachAlone, bcc: toEachAlone };
 
 export const BatchMessage = MessageFields.extend({
   recipients: z
