@@ -1,28 +1,20 @@
 import * as z from "zod";
 
-/**
- * One mailbox in ASCII of at most 254 characters, without anything that could end a mail header.
- * `listHint` is added to the error if the caller sends a list.
- */
-export const emailAddressSchema = (listHint?: string) =>
-  z
-    .string({
+/** An address in ASCII of at most 254 characters, without anything that could end a mail header. */
+export const EmailAddress = z
+  .string()
+  // The length is checked first, because the pattern overflows the stack on a text of megabytes.
+  .max(254, { abort: true })
+  .check(
+    z.email({
       error: ({ input }) =>
-        listHint && Array.isArray(input) ? `must be one address: ${listHint}` : undefined,
-    })
-    // The length is checked first, because the pattern overflows the stack on a text of megabytes.
-    .max(254, { abort: true })
-    .check(
-      z.email({
-        error: ({ input }) =>
-          `must be one valid email address${isAscii(String(input)) ? "" : asciiHint}`,
-      }),
-    )
-    .refine(
-      (address) => address.lastIndexOf("@") <= 64,
-      "must have at most 64 characters before the @",
-    );
-export const EmailAddress = emailAddressSchema();
+        `must be one valid email address${isAscii(String(input)) ? "" : asciiHint}`,
+    }),
+  )
+  .refine(
+    (address) => address.lastIndexOf("@") <= 64,
+    "must have at most 64 characters before the @",
+  );
 
 /** A display name, subject or header value. */
 export const singleLineText = (max: number) =>
