@@ -85,8 +85,10 @@ export const publicForms = routeGroup({ name: "public-forms", errorPage: renderE
   }),
   route("GET /forms/:id/embed", "Get the embed script of a form", {
     description:
-      "Returns a script that renders the form where the script tag stands. With " +
-      "`format=html`, returns the form as html to paste into a page.",
+      "Returns a script that renders the form where the script tag stands: `<script async " +
+      'src="https://mail.example/api/v1/forms/1/embed"></script>`. The script stores nothing in ' +
+      "the browser, and sends only what the visitor submits. With `format=html`, returns the " +
+      "form as html to paste into a page.",
     auth: "public",
     cors: true,
     query: z.object({

@@ -37,15 +37,17 @@ export const resources: Record<string, Resource> = {
   segments: {
     description: "Groups of contacts by rules, looked up when they are read or sent to.",
   },
-  templates: { description: "Email templates with Liquid." },
+  templates: { description: "Email templates with Liquid variables (merge tags)." },
   "template-folders": { description: "Folders for templates." },
   holidays: { description: "One email on one day to every contact that is active in a sequence." },
   campaigns: {
     description:
-      "One email to a list, tag or segment, with optional A/B test; previews and proofs.",
+      "Newsletters: one email to a list, tag or segment, with optional A/B test; previews and " +
+      "proofs.",
   },
   sequences: {
-    description: "Automated series of emails, delays and conditions, and ready-made playbooks.",
+    description:
+      "Automation: series of emails with delays and conditions, and ready-made playbooks.",
     paths: ["/sequences", "/wh/sq"],
   },
   forms: { description: "Sign-up forms, their submissions and their public endpoints." },

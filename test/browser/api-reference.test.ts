@@ -64,6 +64,33 @@ describe.skipIf(!inject("chromium"))("the API reference", () => {
     await page.context().close();
   });
 
+  it("finds guides by words that people look for, and has a place for each link between them", async () => {
+    const page = await visited("", "First send");
+    const broken = await page.evaluate(
+      `[...document.querySelectorAll('a[href^="#description/"]')]
+        .map((link) => link.getAttribute("href").slice(1))
+        .filter((id) => !document.querySelector('[id$="/' + id + '"]'))`,
+    );
+    expect(broken).toEqual([]);
+    expect(await page.locator('a[href^="#description/"]').count()).toBeGreaterThan(20);
+    const titles = {
+      newsletter: "Newsletter with an A/B test",
+      "send email": "Send an email",
+      attachment: "Attachments",
+      gdpr: "GDPR and consent",
+      automation: "Welcome series (automation)",
+      "merge tags": "Variables (merge tags)",
+    };
+    await page.keyboard.press("Control+k");
+    for (const [words, title] of Object.entries(titles)) {
+      await page.getByRole("dialog").getByRole("combobox").fill(words);
+      await page.getByRole("option", { name: title }).first().waitFor();
+      const found = await page.getByRole("option").allInnerTexts();
+      expect(found.slice(0, 5).join("\n")).toContain(title);
+    }
+    await page.context().close();
+  });
+
   it("shows examples in curl, JavaScript and Python, and sends a request with an API key", async () => {
     const { apiKey, siteId } = await signedUp({ service: origin });
     const page = await visited("#tag/sites/listSites", "List sites");

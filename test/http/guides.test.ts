@@ -328,7 +328,7 @@ eve@example.com,Eve,,2026-01-02 10:00:00,Spring,8\n`,
   test("Welcome series goes from the form to the second email", async () => {
     const { client, env } = await createReader();
     const email = "new-reader@example.com";
-    const { commands, results, folder } = openGuide("Welcome series");
+    const { commands, results, folder } = openGuide("Welcome series (automation)");
     const [create, submit] = commands;
     const [created, pending] = results;
     const reader = { folder, env };

@@ -57,6 +57,12 @@ describe("the guides", () => {
     expect(guides).not.toMatch(/\]\([\w-]+\.md/);
   });
 
+  test("have no two headings with one text, which would have one anchor", () => {
+    const text = guides.replace(/^```[\s\S]*?^```$/gm, "");
+    const headings = [...text.matchAll(/^#+ (.*)$/gm)].map(([, heading]) => heading!);
+    expect(headings.filter((heading, i) => headings.indexOf(heading) !== i)).toEqual([]);
+  });
+
   test("list every error status", () => {
     const statuses = new Set(
       listOperations(api).flatMap(({ responses }) =>

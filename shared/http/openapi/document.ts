@@ -72,7 +72,11 @@ export function createOpenApiDocument(groups: RouteGroup[]) {
     info: {
       title: "Pennymail",
       version: "1",
-      description: [introduction, refusedAddresses, readGuides(operations)].join("\n\n"),
+      description: [
+        introduction,
+        readGuides(operations),
+        `# Email addresses\n\n${refusedAddresses}`,
+      ].join("\n\n"),
       license: { name: "MIT", identifier: "MIT" },
     },
     servers: [{ url: "/" }],

@@ -11,12 +11,14 @@ const hiddenLanguages =
   "rust swift";
 
 // Darker greys and colours on white, lighter ones on black: the default ones have too little
-// contrast. Scalar focuses the section of a link, which needs no frame.
+// contrast. Scalar focuses the section of a link, which needs no frame. The guides need more width than
+// the settings beside them.
 const customCss = `
 .light-mode { --scalar-color-2: #616161; --scalar-color-3: #666; --scalar-color-green: #00784b;
   --scalar-color-blue: #006bad; --scalar-color-orange: #b34700; --scalar-color-red: #c80000 }
 .dark-mode { --scalar-color-3: #999; --scalar-color-red: #ff6b6b }
-section:focus-visible { outline: none }`;
+section:focus-visible { outline: none }
+.introduction-section .section-column:first-child { flex: 2 }`;
 
 const options = {
   url: `${basePath}/openapi.json`,
