@@ -1,6 +1,6 @@
 // The API reference in a real browser: search, examples, requests with an API key, phones.
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, inject, it, vi } from "vitest";
 import { signedUp } from "../support/api-client.ts";
 import {
   axePageOptions,
@@ -84,9 +84,10 @@ describe.skipIf(!inject("chromium"))("the API reference", () => {
     await page.keyboard.press("Control+k");
     for (const [words, title] of Object.entries(titles)) {
       await page.getByRole("dialog").getByRole("combobox").fill(words);
-      await page.getByRole("option", { name: title }).first().waitFor();
-      const found = await page.getByRole("option").allInnerTexts();
-      expect(found.slice(0, 5).join("\n")).toContain(title);
+      await vi.waitFor(async () => {
+        const found = await page.getByRole("option").allInnerTexts();
+        expect(found.slice(0, 5).join("\n"), words).toContain(title);
+      }, 10_000);
     }
     await page.context().close();
   });
