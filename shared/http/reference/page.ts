@@ -11,8 +11,8 @@ const hiddenLanguages =
   "rust swift";
 
 // Darker greys and colours on white, lighter ones on black: the default ones have too little
-// contrast. Scalar focuses the section of a link, which needs no frame. The guides need more width than
-// the settings beside them.
+// contrast. Scalar focuses the section of a link, which needs no frame. The guides
+// need more width than the settings beside them.
 const customCss = `
 .light-mode { --scalar-color-2: #616161; --scalar-color-3: #666; --scalar-color-green: #00784b;
   --scalar-color-blue: #006bad; --scalar-color-orange: #b34700; --scalar-color-red: #c80000 }
