@@ -13,6 +13,7 @@ import { invalid } from "../../shared/errors.ts";
 import { routeGroup } from "../../shared/http/dispatch.ts";
 import { Deleted, Force, inUse, PageQuery, pagedSchema, route } from "../../shared/http/route.ts";
 import { QueryId } from "../../shared/kernel/digits.ts";
+import { exactlyOneOf } from "../../shared/kernel/either-or.ts";
 import { singleLineText } from "../../shared/kernel/email-fields.ts";
 import {
   Count,
@@ -53,18 +54,20 @@ const ListChanges = z
   .meta({ examples: [{ description: "Every Tuesday" }] });
 
 const maxAtOnce = 100;
-const MembersBody = z
-  .object({
-    contactId: Id.optional().describe("One contact. Give either this or `contactIds`."),
-    contactIds: z
-      .array(Id)
-      .min(1)
-      .max(maxAtOnce)
-      .optional()
-      .describe("Up to 100 contacts. Give either this or `contactId`."),
-  })
+const Members = z.object({
+  contactId: Id.optional().describe("One contact. Give either this or `contactIds`."),
+  contactIds: z
+    .array(Id)
+    .min(1)
+    .max(maxAtOnce)
+    .optional()
+    .describe("Up to 100 contacts. Give either this or `contactId`."),
+});
+const AddedMembers = exactlyOneOf(Members, ["contactId", "contactIds"])
   .describe("Give one of the two fields.")
   .meta({ id: "ListMembers", examples: [{ contactIds: [1, 2] }] });
+/** The fields can also be in the query. */
+const RemovedMembers = Members.meta({ documentedAs: AddedMembers });
 const MembersQuery = z.object({
   contactId: QueryId.optional().describe(
     "One contact. Give either this or `contactIds`, here or in the body.",
@@ -95,7 +98,7 @@ const RemoveResult = z.object({
 /** An unknown `contactId` fails the request; unknown ids in `contactIds` fail alone. */
 async function changeMembership(
   caller: Caller,
-  { contactId, contactIds }: z.output<typeof MembersBody>,
+  { contactId, contactIds }: z.output<typeof Members>,
   move: (ids: number[]) => Promise<members.MembershipResult>,
 ): Promise<members.MembershipResult> {
   if ((contactId === undefined) === (contactIds === undefined))
@@ -196,7 +199,7 @@ export const lists = routeGroup("lists", [
       "Takes one `contactId` or up to 100 `contactIds`. Starts the sequences with the " +
       "trigger `list_join`. Contacts that are already on the list are counted in `unchanged`.",
     level: "site",
-    body: MembersBody,
+    body: AddedMembers,
     returns: AddResult,
     errors: {
       404: "The list does not exist, or the contact in `contactId` does not exist in its site.",
@@ -213,7 +216,7 @@ export const lists = routeGroup("lists", [
     description: "Takes one `contactId` or up to 100 `contactIds`, in the body or in the query.",
     level: "site",
     query: MembersQuery,
-    body: MembersBody,
+    body: RemovedMembers,
     returns: RemoveResult,
     errors: {
       404: "The list does not exist, or the contact in `contactId` does not exist in its site.",

@@ -1,7 +1,6 @@
 import * as z from "zod";
 import { config } from "../../shared/config.ts";
 import { receiveWebhook } from "../../shared/domain/delivery-events/receive-webhook.ts";
-import { invalid } from "../../shared/errors.ts";
 import { routeGroup } from "../../shared/http/dispatch.ts";
 import { type ApiRequest, ReceivedWebhook, route } from "../../shared/http/route.ts";
 import { QueryId } from "../../shared/kernel/digits.ts";
@@ -25,7 +24,7 @@ export const providerWebhooks = routeGroup(
         "text/plain": z.string(),
       },
       query: z.object({
-        config_id: QueryId.optional().describe("Id of the sending config. Required."),
+        config_id: QueryId.describe("Id of the sending config."),
         secret: z
           .string()
           .max(500)
@@ -42,10 +41,6 @@ export const providerWebhooks = routeGroup(
         404: "No sending config of this provider has this `config_id`.",
       },
       handle: async ({ query, request }) => {
-        if (query.config_id === undefined)
-          throw invalid("config_id is required", {
-            details: [{ path: "config_id", message: "is required" }],
-          });
         await receiveWebhook(key, query.config_id, toInboundRequest(request, query.secret));
         return { received: true as const };
       },

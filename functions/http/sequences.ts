@@ -24,11 +24,12 @@ import { invalid } from "../../shared/errors.ts";
 import { routeGroup } from "../../shared/http/dispatch.ts";
 import { Deleted, PageQuery, pagedSchema, route } from "../../shared/http/route.ts";
 import { QueryId } from "../../shared/kernel/digits.ts";
+import { exactlyOneOf } from "../../shared/kernel/either-or.ts";
 
 const Id = z.int().positive();
 
-const EnrollRequest = z
-  .object({
+const EnrollRequest = exactlyOneOf(
+  z.object({
     contactIds: z
       .array(Id)
       .min(1)
@@ -41,22 +42,22 @@ const EnrollRequest = z
       .min(1)
       .optional()
       .describe("`stepOrder` of the step to start with. Defaults to the first step."),
-  })
-  .refine(({ contactIds, contactId }) => (contactIds === undefined) !== (contactId === undefined), {
-    message: "exactly one of contactIds and contactId is required",
-    path: ["contactIds"],
-  })
-  .meta({ id: "EnrollmentRequest", examples: [{ contactIds: [1, 2] }] });
+  }),
+  ["contactIds", "contactId"],
+).meta({ id: "EnrollmentRequest", examples: [{ contactIds: [1, 2] }] });
 
-const EnrollmentReference = z
-  .object({
-    enrollmentId: Id.optional().describe("Enrollment to cancel. Give either this or `contactId`."),
-    contactId: Id.optional().describe(
-      "Contact whose active enrollment is cancelled. Give either this or `enrollmentId`.",
-    ),
-  })
-  .describe("Give one of the two fields.")
-  .meta({ examples: [{ contactId: 1 }] });
+const EnrollmentReferenceFields = z.object({
+  enrollmentId: Id.optional().describe("Enrollment to cancel. Give either this or `contactId`."),
+  contactId: Id.optional().describe(
+    "Contact whose active enrollment is cancelled. Give either this or `enrollmentId`.",
+  ),
+});
+/** The fields can also be in the query. */
+const EnrollmentReference = EnrollmentReferenceFields.meta({
+  documentedAs: exactlyOneOf(EnrollmentReferenceFields, ["enrollmentId", "contactId"])
+    .describe("Give one of the two fields.")
+    .meta({ examples: [{ contactId: 1 }] }),
+});
 
 const archivedError = { 409: "The sequence is archived (`sequence_archived`)." };
 

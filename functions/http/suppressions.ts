@@ -17,6 +17,7 @@ import {
 } from "../../shared/http/route.ts";
 import { validate } from "../../shared/http/validate.ts";
 import { digits } from "../../shared/kernel/digits.ts";
+import { exactlyOneOf } from "../../shared/kernel/either-or.ts";
 import { EmailAddress, normalizeEmail } from "../../shared/kernel/email-fields.ts";
 import { safeJsonText } from "../../shared/kernel/json.ts";
 import { Count, Timestamp } from "../../shared/kernel/record-fields.ts";
@@ -37,8 +38,8 @@ const ImportResult = z.object({
     .describe("The first 100 rows that failed."),
 });
 
-const SuppressionRows = z
-  .object({
+const SuppressionRows = exactlyOneOf(
+  z.object({
     emails: z
       .array(z.string())
       .optional()
@@ -47,8 +48,9 @@ const SuppressionRows = z
       .array(NewSuppression)
       .optional()
       .describe("Email addresses with reasons. Give either this or `emails`."),
-  })
-  .meta({ examples: [{ emails: ["ada@example.com", "grace@example.com"] }] });
+  }),
+  ["emails", "suppressions"],
+).meta({ examples: [{ emails: ["ada@example.com", "grace@example.com"] }] });
 
 const SuppressionCheck = z.object({
   email: z.string().describe("Email address of the request, in lower case."),

@@ -4,11 +4,12 @@ import * as senderChecks from "../../shared/domain/senders/validation/sender-che
 import * as validations from "../../shared/domain/senders/validation/validations.ts";
 import { routeGroup } from "../../shared/http/dispatch.ts";
 import { route } from "../../shared/http/route.ts";
+import { exactlyOneOf } from "../../shared/kernel/either-or.ts";
 
 // An address that is not valid gets a verdict, not an error. Only longer text is rejected.
 const email = z.string().min(1).max(1000);
-const AddressesToCheck = z
-  .object({
+const AddressesToCheck = exactlyOneOf(
+  z.object({
     email: email.optional().describe("Email address to check. Give either this or `emails`."),
     emails: z
       .array(email)
@@ -16,15 +17,12 @@ const AddressesToCheck = z
       .max(validations.maxEmails)
       .optional()
       .describe("1 to 100 email addresses to check. Give either this or `email`."),
-  })
-  .refine(
-    ({ email, emails }) => (email === undefined) !== (emails === undefined),
-    "exactly one of email and emails is required",
-  )
-  .meta({
-    id: "AddressesToCheck",
-    examples: [{ email: "ada@example.com" }, { emails: ["ada@example.com", "info@exmaple.com"] }],
-  });
+  }),
+  ["email", "emails"],
+).meta({
+  id: "AddressesToCheck",
+  examples: [{ email: "ada@example.com" }, { emails: ["ada@example.com", "info@exmaple.com"] }],
+});
 
 const creditsError =
   `The credits are not enough: ${freePerMonth} results per month are free, each further one ` +

@@ -67,6 +67,6 @@ const verb = (method: Route["method"], returns: z.ZodType | undefined, last: str
   verbs[method] ??
   (returns instanceof z.ZodObject && returns.shape[last] instanceof z.ZodArray ? "list" : "get");
 
-const capitalize = (word: string): string => word.charAt(0).toUpperCase() + word.slice(1);
+export const capitalize = (word: string): string => word.charAt(0).toUpperCase() + word.slice(1);
 const camelCase = (words: string[]): string =>
   words.map((word, i) => (i ? capitalize(word) : word)).join("");

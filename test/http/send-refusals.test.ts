@@ -117,12 +117,12 @@ const contentRefusals: Refusal[] = [
   [
     "an attachment with neither content nor upload",
     { attachments: [{ filename: "a.txt" }] },
-    "attachments.0",
+    "attachments.0.content",
   ],
   [
     "an attachment with both",
     { attachments: [{ filename: "a.txt", content: "", uploadId: "x" }] },
-    "attachments.0",
+    "attachments.0.content",
   ],
   [
     "an attachment with an invalid content type",

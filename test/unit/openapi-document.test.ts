@@ -7,6 +7,7 @@ import { routeGroup } from "../../shared/http/dispatch.ts";
 import { createOpenApiDocument } from "../../shared/http/openapi/document.ts";
 import { type JsonSchema, resolveSchema } from "../../shared/http/openapi/json-schemas.ts";
 import { route } from "../../shared/http/route.ts";
+import { schemaChecker } from "../support/openapi-document.ts";
 
 const api = await getOpenApiDocument();
 const { schemas } = api.components;
@@ -50,6 +51,36 @@ describe("the OpenAPI document", () => {
     const places = Map.groupBy(objectsIn(api, "#"), ({ shape }) => shape);
     const repeated = [...places.values()].filter((same) => same.length > 1);
     expect(repeated.map((same) => same.map(({ place }) => place))).toEqual([]);
+  });
+
+  test("requires a body where the service does", () => {
+    const optional = operations.flatMap(({ key, requestBody }) =>
+      requestBody && !requestBody.required ? [key] : [],
+    );
+    expect(optional).toEqual(expect.arrayContaining(["PUT /api/v1/lists/{id}"]));
+    for (const key of [
+      "lists/{id}/contacts",
+      "contacts/{id}/tags",
+      "validate",
+      "forms/{id}/submit",
+    ])
+      expect(optional).not.toContain(`POST /api/v1/${key}`);
+  });
+
+  test("shows either/or fields as alternatives, each with its own field", () => {
+    const check = schemaChecker(api);
+    const isValid = (id: string, value: object) =>
+      check({ $ref: `#/components/schemas/${id}` }, value).length === 0;
+    expect(isValid("ListMembers", { contactId: 1 })).toBe(true);
+    expect(isValid("ListMembers", { contactIds: [1] })).toBe(true);
+    expect(isValid("ListMembers", { contactId: 1, contactIds: [1] })).toBe(false);
+    expect(isValid("ListMembers", {})).toBe(false);
+    const message = { to: "ada@example.com", fromEmail: "hello@shop.example" };
+    expect(isValid("SendEmailRequest", { ...message, templateId: 1 })).toBe(true);
+    expect(isValid("SendEmailRequest", { ...message, subject: "Hello", html: "Hello" })).toBe(true);
+    expect(isValid("SendEmailRequest", { ...message, subject: "Hello" })).toBe(false);
+    expect(isValid("SendEmailRequest", { to: message.to, templateId: 1 })).toBe(false);
+    expect(schemas).toHaveProperty("ListMembersWithContactIds.required", ["contactIds"]);
   });
 
   test("lists exactly the routes of the service", () => {

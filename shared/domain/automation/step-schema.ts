@@ -1,5 +1,6 @@
 // A step of a sequence: an email, a delay or a condition.
 import * as z from "zod";
+import { exactlyOneOf } from "../../kernel/either-or.ts";
 import { Count, CreatedAt, RecordId, UpdatedAt } from "../../kernel/record-fields.ts";
 import { SegmentRules, StepRulesInput } from "../audience/segments/segment-rules.ts";
 
@@ -77,8 +78,8 @@ export const NewSequenceStep = z.object({
 export type NewSequenceStep = z.output<typeof NewSequenceStep>;
 
 const maxStepsPerRequest = 200;
-export const AddStepsRequest = z
-  .object({
+export const AddStepsRequest = exactlyOneOf(
+  z.object({
     steps: z
       .array(NewSequenceStep)
       .min(1)
@@ -93,32 +94,30 @@ export const AddStepsRequest = z
           "`false`: the request fails.",
       ),
     ...NewSequenceStep.partial().shape,
-  })
-  .refine(({ steps, type }) => (steps === undefined) !== (type === undefined), {
-    message: "give steps, or the fields of one step",
-    path: ["steps"],
-  })
-  .meta({
-    examples: [
-      {
-        steps: [
-          { stepOrder: 1, type: "email", templateId: 1 },
-          { stepOrder: 2, type: "delay", delayMinutes: 4320 },
-          {
-            stepOrder: 3,
-            type: "condition",
-            conditionConfig: {
-              match: "all",
-              conditions: [{ field: "step.1.opened", operator: "exists" }],
-            },
-            trueBranchStepOrder: null,
-            falseBranchStepOrder: 4,
+  }),
+  ["steps", "type"],
+  NewSequenceStep.omit({ type: true }).keyof().options,
+).meta({
+  examples: [
+    {
+      steps: [
+        { stepOrder: 1, type: "email", templateId: 1 },
+        { stepOrder: 2, type: "delay", delayMinutes: 4320 },
+        {
+          stepOrder: 3,
+          type: "condition",
+          conditionConfig: {
+            match: "all",
+            conditions: [{ field: "step.1.opened", operator: "exists" }],
           },
-          { stepOrder: 4, type: "email", templateId: 2 },
-        ],
-      },
-    ],
-  });
+          trueBranchStepOrder: null,
+          falseBranchStepOrder: 4,
+        },
+        { stepOrder: 4, type: "email", templateId: 2 },
+      ],
+    },
+  ],
+});
 export type AddStepsRequest = z.output<typeof AddStepsRequest>;
 
 export const SequenceStepChanges = z

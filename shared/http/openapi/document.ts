@@ -1,3 +1,4 @@
+import type * as z from "zod";
 import { refusedAddresses } from "../../kernel/email-fields.ts";
 import type { RouteGroup } from "../dispatch.ts";
 import { operationNames } from "../operation-names.ts";
@@ -12,7 +13,7 @@ import {
   type JsonSchema,
   type ToJsonSchema,
 } from "./json-schemas.ts";
-import { nameSchemas } from "./named-schemas.ts";
+import { nameAlternatives, nameSchemas } from "./named-schemas.ts";
 import {
   acceptsIdempotencyKey,
   commonErrorResponses,
@@ -67,6 +68,7 @@ export function createOpenApiDocument(groups: RouteGroup[]) {
     addExamples(operation, components);
     nameSchemas(operation, components);
   }
+  nameAlternatives(components);
   return {
     openapi: "3.1.0",
     info: {
@@ -240,7 +242,7 @@ const idempotencyKeyParameter: Parameter = {
 };
 
 function requestBody(
-  { body, rawBodyTypes, acceptsTextPlain }: Route,
+  { body, rawBodyTypes, acceptsTextPlain, signed }: Route,
   schemaOf: ToJsonSchema,
 ): Pick<Operation, "requestBody"> {
   if (rawBodyTypes) {
@@ -248,13 +250,14 @@ function requestBody(
       type,
       { schema: schemaOf(inside, "input") },
     ]);
-    return { requestBody: { required: true, content: Object.fromEntries(types) } };
+    const required = signed || Object.values(rawBodyTypes).some(needsFields);
+    return { requestBody: { required, content: Object.fromEntries(types) } };
   }
   if (!body) return {};
   const schema = schemaOf(body, "input");
   return {
     requestBody: {
-      required: Boolean(schema.required?.length),
+      required: needsFields(body),
       content: {
         "application/json": { schema },
         ...(acceptsTextPlain && { "text/plain": { schema } }),
@@ -262,3 +265,6 @@ function requestBody(
     },
   };
 }
+
+/** Whether a request without fields is refused. */
+const needsFields = (body: z.ZodType): boolean => !body.safeParse({}).success;

@@ -138,7 +138,7 @@ function exampleOf(schema: JsonSchema, context: ExampleContext): unknown {
     [schema.const, schema.default].filter((value) => value != null);
   if (explicit !== undefined) return explicit;
   if (schema.enum) return schema.enum[0];
-  const [first] = schema.anyOf ?? (schema.allOf as JsonSchema[] | undefined) ?? [];
+  const [first] = schema.anyOf ?? schema.oneOf ?? (schema.allOf as JsonSchema[] | undefined) ?? [];
   if (first) return example(first, context);
   const known = exampleByName(schema, context.name);
   if (known !== undefined) return known;

@@ -105,7 +105,9 @@ const convertSchema = (type: z.ZodType, direction: Direction): JsonSchema =>
 
 /** Removes noise, and `additionalProperties: false`: responses may get further fields. */
 function simplifySchema(value: JsonSchema, rename: Rename): JsonSchema {
-  const { id, $schema, ...schema } = nameKeys(value);
+  const { id, $schema, exclusiveFields, ...schema } = nameKeys(value);
+  if (exclusiveFields)
+    return simplifySchema(toAlternatives(schema, exclusiveFields as string[][]), rename);
   if (schema.$ref)
     return {
       ...(schema.description !== undefined && { description: schema.description }),
@@ -126,6 +128,27 @@ function simplifySchema(value: JsonSchema, rename: Rename): JsonSchema {
       ]),
     ),
   );
+}
+
+/**
+ * One object per list of fields. It requires the first field of its list, and lacks the fields of
+ * the other lists.
+ */
+function toAlternatives(
+  { properties = {}, required = [], description, examples, ...rest }: JsonSchema,
+  exclusiveFields: string[][],
+): JsonSchema {
+  const alternatives = exclusiveFields.map((fields) => {
+    const others = exclusiveFields.filter((one) => one !== fields).flat();
+    const own = Object.entries(properties).filter(([name]) => !others.includes(name));
+    const needed = [...new Set([fields[0]!, ...required])].filter((name) => !others.includes(name));
+    return { ...rest, properties: Object.fromEntries(own), required: needed };
+  });
+  return {
+    ...(description !== undefined && { description }),
+    oneOf: alternatives,
+    ...(examples !== undefined && { examples }),
+  };
 }
 
 /** A record whose keys are all required is an object with these properties. */

@@ -1,5 +1,6 @@
 // Gives the schemas of request bodies and responses names in the components, so that generators
 // make one type of each: `CreateListRequest`, `ContactPage`, `ListEnvelope`.
+import { capitalize } from "../operation-names.ts";
 import type { Operation } from "./document.ts";
 import { type Components, componentPrefix, idOf, type JsonSchema } from "./json-schemas.ts";
 import type { MediaType } from "./response-objects.ts";
@@ -9,15 +10,9 @@ export function nameSchemas(
   { operationId, requestBody, responses }: Operation,
   components: Components,
 ): void {
-  const base = operationId.charAt(0).toUpperCase() + operationId.slice(1);
-  const refer = (id: string, schema: JsonSchema): JsonSchema => {
-    if (schema.$ref || !hasFields(schema)) return schema;
-    const known = components[id];
-    if (known && JSON.stringify(known) !== JSON.stringify(schema))
-      throw new Error(`${operationId} has a schema that would be named ${id}, like another one`);
-    components[id] = schema;
-    return { $ref: componentPrefix + id };
-  };
+  const base = capitalize(operationId);
+  const refer = (id: string, schema: JsonSchema) =>
+    schema.$ref || !hasFields(schema) ? schema : addComponent(id, schema, components);
   const nameEnvelope = (media: MediaType) => {
     const { properties } = media.schema;
     if (!properties?.data) return;
@@ -32,6 +27,32 @@ export function nameSchemas(
   }
   for (const response of Object.values(responses))
     if ("content" in response) Object.values(response.content ?? {}).forEach(nameEnvelope);
+}
+
+/**
+ * Names the alternatives of each named schema by the field that they require first:
+ * `ListMembersWithContactIds`. Throws if a name is taken.
+ */
+export function nameAlternatives(components: Components): void {
+  for (const [id, schema] of Object.entries(components))
+    for (const keyword of ["anyOf", "oneOf"] as const)
+      if (schema[keyword])
+        components[id] = {
+          ...schema,
+          [keyword]: schema[keyword].map((one) => {
+            const [field] = one.properties ? (one.required ?? []) : [];
+            return field ? addComponent(`${id}With${capitalize(field)}`, one, components) : one;
+          }),
+        };
+}
+
+/** Returns a reference to the new component. */
+function addComponent(id: string, schema: JsonSchema, components: Components): JsonSchema {
+  const known = components[id];
+  if (known && JSON.stringify(known) !== JSON.stringify(schema))
+    throw new Error(`Two schemas would be named ${id}`);
+  components[id] = schema;
+  return { $ref: componentPrefix + id };
 }
 
 /** An object without known fields needs no name. */

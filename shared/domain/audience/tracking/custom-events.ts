@@ -5,6 +5,7 @@ import { get, getMany, query, transact, update } from "../../../adapters/dynamod
 import type { CallerScope } from "../../../caller.ts";
 import { invalid, missing } from "../../../errors.ts";
 import * as ids from "../../../ids.ts";
+import { exactlyOneOf } from "../../../kernel/either-or.ts";
 import { EmailAddress, normalizeEmail, singleLineText } from "../../../kernel/email-fields.ts";
 import { maxReadAhead, readNewestFirst } from "../../../kernel/newest-first.ts";
 import {
@@ -30,8 +31,8 @@ export const EventName = singleLineText(100).trim().min(1);
 export const EventProperties = storedObject(8000);
 
 const id = z.int().positive();
-export const NewCustomEvent = z
-  .object({
+export const NewCustomEvent = exactlyOneOf(
+  z.object({
     siteId: id
       .optional()
       .describe(
@@ -44,16 +45,11 @@ export const NewCustomEvent = z
     ),
     eventName: EventName.describe("Name of the event, such as `order_placed`."),
     properties: EventProperties.default({}).describe("Your own data, at most 8,000 bytes of JSON."),
-  })
-  .refine(({ contactId, email }) => (contactId === undefined) !== (email === undefined), {
-    message: "exactly one of contactId and email is required",
-    path: ["contactId"],
-  })
-  .meta({
-    examples: [
-      { email: "ann@example.com", eventName: "order_placed", properties: { total: 49.9 } },
-    ],
-  });
+  }),
+  ["contactId", "email"],
+).meta({
+  examples: [{ email: "ann@example.com", eventName: "order_placed", properties: { total: 49.9 } }],
+});
 export type NewCustomEvent = z.output<typeof NewCustomEvent>;
 
 export const CustomEvent = z

@@ -6,6 +6,7 @@ import { ConditionFailed, get } from "../../../adapters/dynamodb/table.ts";
 import { now } from "../../../clock.ts";
 import { missing, undefinedIfMissing } from "../../../errors.ts";
 import * as ids from "../../../ids.ts";
+import { conditional, exactlyOneOf } from "../../../kernel/either-or.ts";
 import { EmailAddress, normalizeEmail } from "../../../kernel/email-fields.ts";
 import { Id } from "../../../kernel/record-fields.ts";
 import { retryOnConflict } from "../../../kernel/retry-on-conflict.ts";
@@ -44,6 +45,11 @@ export const TrackedEvent = z
     path: ["url"],
   })
   .meta({
+    ...conditional(
+      { properties: { type: { const: "custom" } } },
+      { required: ["name"] },
+      { required: ["url"] },
+    ),
     examples: [
       {
         siteId: 1,
@@ -55,8 +61,8 @@ export const TrackedEvent = z
   });
 export type TrackedEvent = z.output<typeof TrackedEvent>;
 
-export const Identification = z
-  .object({
+export const Identification = exactlyOneOf(
+  z.object({
     siteId: Id.describe("Id of the site that the page belongs to."),
     visitorId: visitorId.describe("`visitorId` of the visitor's events."),
     email: EmailAddress.optional().describe(
@@ -72,12 +78,9 @@ export const Identification = z
         "Proves who the visitor is. Marketing email has it as `{{ contactToken }}`: put it " +
           "into links to your pages.",
       ),
-  })
-  .refine(({ email, contactToken }) => (email === undefined) !== (contactToken === undefined), {
-    message: "exactly one of email and contactToken is required",
-    path: ["email"],
-  })
-  .meta({ examples: [{ siteId: 1, visitorId: "5b2e8c1f9a7d4e60", email: "ann@example.com" }] });
+  }),
+  ["email", "contactToken"],
+).meta({ examples: [{ siteId: 1, visitorId: "5b2e8c1f9a7d4e60", email: "ann@example.com" }] });
 export type Identification = z.output<typeof Identification>;
 
 /** The organization of a site. Throws 404. */

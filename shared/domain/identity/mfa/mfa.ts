@@ -21,6 +21,7 @@ import {
 import type { Caller } from "../../../caller.ts";
 import { now } from "../../../clock.ts";
 import { conflict, invalid } from "../../../errors.ts";
+import { exactlyOneOf } from "../../../kernel/either-or.ts";
 import { constantTimeEquals } from "../../../kernel/installation-secrets.ts";
 import { Count, Timestamp } from "../../../kernel/record-fields.ts";
 import { queueSystemMail } from "../../../kernel/system-mail-queue.ts";
@@ -161,20 +162,17 @@ export async function enableEmailOtp(
 }
 
 /** Proof that the user is present: a code or the password. */
-export const MfaProof = z
-  .object({
+export const MfaProof = exactlyOneOf(
+  z.object({
     code: MfaCode.optional().describe(
       "Code of the authenticator app, or a recovery code. Give either this or `password`.",
     ),
     password: passwords.PasswordInput.optional().describe(
       "Password of the user. Give either this or `code`.",
     ),
-  })
-  .refine(({ code, password }) => (code === undefined) !== (password === undefined), {
-    path: ["code"],
-    message: "exactly one of code and password is required",
-  })
-  .meta({ id: "MfaProof" });
+  }),
+  ["code", "password"],
+).meta({ id: "MfaProof" });
 export type MfaProof = z.output<typeof MfaProof>;
 
 export const disableTotp = (caller: Caller, proof: MfaProof) =>

@@ -1,5 +1,6 @@
 // Request schemas of POST /send and POST /send/batch.
 import * as z from "zod";
+import { exactlyOneOf, requiredUnless } from "../../../kernel/either-or.ts";
 import {
   EmailAddress,
   mailboxListSchema,
@@ -64,8 +65,8 @@ const maxAttachments = 20;
 const maxReplyTos = 10;
 
 /** `content` in base64, or the `uploadId` that POST /attachments gave. */
-export const AttachmentInput = z
-  .object({
+export const AttachmentInput = exactlyOneOf(
+  z.object({
     filename: singleLineText(200)
       .min(1)
       .refine((name) => !/[\\/]/.test(name), "must not contain slashes")
@@ -91,12 +92,9 @@ export const AttachmentInput = z
       .max(100)
       .optional()
       .describe("Id of a finished upload: see POST /attachments. Give either this or `content`."),
-  })
-  .refine(
-    ({ content, uploadId }) => (content === undefined) !== (uploadId === undefined),
-    "exactly one of content and uploadId is required",
-  )
-  .meta({ id: "Attachment" });
+  }),
+  ["content", "uploadId"],
+).meta({ id: "Attachment" });
 export type AttachmentInput = z.output<typeof AttachmentInput>;
 
 /** Names that other mail APIs give to our fields, in lower case without dashes and underscores. */
@@ -302,6 +300,11 @@ const attachmentsNotSecure = {
 };
 const senderMissing = { error: "is required unless sendingConfigId is given", path: ["fromEmail"] };
 
+const contentAndSender = requiredUnless({
+  templateId: ["subject", "html"],
+  fromEmail: ["sendingConfigId"],
+});
+
 type MailboxList = z.output<ReturnType<typeof mailboxListSchema>>;
 
 interface AddressFields {
@@ -391,6 +394,7 @@ export const SingleMessage = MessageFields.extend({
     ...nameRecipient({ to, toName, cc, bcc }),
   }))
   .meta({
+    ...contentAndSender,
     mistakenNames: {
       ...mistakenNames,
       recipient: "to",
@@ -434,7 +438,8 @@ export const BatchRecipient = z
   .refine(({ to, email }) => to !== undefined || email !== undefined, {
     error: "is required",
     path: ["to"],
-  });
+  })
+  .meta(requiredUnless({ to: ["email"] }));
 export type BatchRecipient = z.output<typeof BatchRecipient>;
 
 const maxRecipients = 1000;
@@ -456,6 +461,7 @@ export const BatchMessage = MessageFields.extend({
   .refine(isPassphraseAllowed, passphraseNeedsSecure)
   .refine(hasNoSecureAttachments, attachmentsNotSecure)
   .meta({
+    ...contentAndSender,
     mistakenNames: { ...mistakenNames, ...singleOnly },
     examples: [
       {
