@@ -16,6 +16,7 @@ import { health } from "./http/health.ts";
 import { holidays } from "./http/holidays.ts";
 import { imports } from "./http/imports.ts";
 import { lists } from "./http/lists.ts";
+import { mcp } from "./http/mcp.ts";
 import { mfa } from "./http/mfa.ts";
 import { organization } from "./http/organization.ts";
 import { playbooks } from "./http/playbooks.ts";
@@ -75,5 +76,6 @@ export const groups: RouteGroup[] = [
   providerWebhooks,
   health,
   reference,
+  mcp,
   publicPages,
 ];

@@ -27,6 +27,13 @@ export const config = {
   get docsUrl() {
     return `${optional("PUBLIC_URL") ? this.publicUrl : ""}/api/v1/docs`;
   },
+  /**
+   * The origin at which the service calls its own API. Set by the local runner, because a machine
+   * may not reach its public address.
+   */
+  get apiOrigin() {
+    return optional("API_ORIGIN") ?? this.publicUrl;
+  },
   /** True if the public URL uses https. Responses then forbid http (HSTS). */
   get usesHttps() {
     return optional("PUBLIC_URL")?.startsWith("https://") ?? false;

@@ -3,6 +3,7 @@ import { findDetail, SendDetail } from "../../shared/domain/delivery-events/send
 import * as batches from "../../shared/domain/sending/intake/accept-batch.ts";
 import { acceptSingle } from "../../shared/domain/sending/intake/accept-single.ts";
 import * as attachments from "../../shared/domain/sending/intake/attachments.ts";
+import { BatchPreview, previewBatch } from "../../shared/domain/sending/intake/batch-preview.ts";
 import { loadIntake, prefetchIntake } from "../../shared/domain/sending/intake/intake.ts";
 import {
   addressesOf,
@@ -110,6 +111,29 @@ export const send = routeGroup("send", [
       );
       reply.warnings.push(...warnings);
       return accepted;
+    },
+  }),
+  route("POST /send/batch/preview", "Preview a batch", {
+    operationId: "previewEmailBatch",
+    description:
+      "Takes the body of POST /send/batch. Counts who would get the email and who would not, and " +
+      "why. Sends nothing.",
+    level: "site",
+    preview: true,
+    body: BatchMessage,
+    returns: BatchPreview,
+    errors,
+    handle: async ({ caller, body, reply }) => {
+      const rows = batches.validateRecipients(body);
+      const emails = rows.flatMap(({ recipient }) => (recipient ? [recipient.to] : []));
+      const context = await loadIntake(caller, body, { emails, ...intakeOptions });
+      const { warnings, ...preview } = await previewBatch(
+        caller,
+        { message: body, checked: rows },
+        context,
+      );
+      reply.warnings.push(...warnings);
+      return preview;
     },
   }),
   route("POST /attachments", "Create an upload for a large file", {

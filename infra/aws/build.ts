@@ -9,7 +9,7 @@ import * as esbuild from "esbuild";
 import { type BundleUsage, scanBundle } from "./bundle-usage.ts";
 import {
   dropDescriptions,
-  inlineOpenApiDocument,
+  inlineDocuments,
   inlineReferenceScript,
   lazyFileName,
   lazyLoadModules,
@@ -81,13 +81,7 @@ const lambdaBuildOptions = {
   sourcemap: "external",
   sourcesContent: false,
   inject: ["infra/aws/stack-traces.ts"],
-  plugins: [
-    lazyLoadModules,
-    inlineOpenApiDocument,
-    replaceModules,
-    patchPackages,
-    dropDescriptions,
-  ],
+  plugins: [lazyLoadModules, inlineDocuments, replaceModules, patchPackages, dropDescriptions],
   metafile: true,
 } satisfies esbuild.BuildOptions;
 
@@ -107,7 +101,7 @@ async function buildLazyModules(
     entryPoints: lazyModules.map((path) => ({ in: path, out: basename(path, ".ts") })),
     // The stack-traces.ts of the bundle also reads their source maps.
     inject: [],
-    plugins: [inlineOpenApiDocument, inlineReferenceScript, replaceModules, patchPackages],
+    plugins: [inlineDocuments, inlineReferenceScript, replaceModules, patchPackages],
     loader: { ".br": "binary" },
     write: false,
   });
@@ -140,7 +134,7 @@ async function scanBundles(common: esbuild.BuildOptions): Promise<Record<string,
     ...common,
     format: "esm",
     packages: "external",
-    plugins: [inlineOpenApiDocument],
+    plugins: [inlineDocuments],
     write: false,
   });
   return Object.fromEntries(

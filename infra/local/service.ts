@@ -171,7 +171,8 @@ function applyEnvironment(
     "AWS_IGNORE_CONFIGURED_ENDPOINT_URLS",
   ])
     delete process.env[name];
-  Object.assign(process.env, defaults, explicit, engines.env);
+  // No setting changes API_ORIGIN: the service sends the API keys of its callers there.
+  Object.assign(process.env, defaults, explicit, { API_ORIGIN: httpServer.url }, engines.env);
 }
 
 interface RunningParts extends LocalRuntime {

@@ -141,7 +141,7 @@ function writePackageFiles(folder: string): void {
   };
   writeFileSync(join(folder, "package.json"), `${JSON.stringify(manifest, null, 2)}\n`);
   cpSync(join(root, "LICENSE"), join(folder, "LICENSE"));
-  const guides = ["sdk", "cli"].map((name) =>
+  const guides = ["sdk", "cli", "mcp"].map((name) =>
     readFileSync(join(root, `shared/http/guides/${name}.md`), "utf8"),
   );
   writeFileSync(join(folder, "README.md"), guides.join("\n"));

@@ -122,7 +122,10 @@ export function authorize(identity: Identity, route: Route): void {
     throw forbidden("This endpoint requires a session: log in with email and password", {
       code: "session_required",
     });
-  if (!identity.scopes.includes("*") && !identity.scopes.includes(route.scope))
+  if (route.auth === "api_key" && identity.kind !== "api_key")
+    throw forbidden("This endpoint requires an API key");
+  const needsScope = route.auth !== "api_key" && !identity.scopes.includes("*");
+  if (needsScope && !identity.scopes.includes(route.scope))
     throw forbidden(`The API key does not have the scope ${route.scope}`, {
       code: "scope_missing",
     });

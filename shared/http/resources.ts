@@ -100,6 +100,10 @@ export const resources: Record<string, Resource> = {
   },
   health: { description: "Health of the service." },
   reference: { description: "This documentation.", paths: ["/openapi.json", "/docs"] },
+  mcp: {
+    description: "Server for agents, with the Model Context Protocol.",
+    title: "MCP",
+  },
   "public-pages": {
     description: "Pages for people in a browser.",
     paths: ["/", "/reset-password"],

@@ -4,10 +4,10 @@ import { digits } from "../kernel/digits.ts";
 import { Count, RecordId } from "../kernel/record-fields.ts";
 
 /**
- * `account` routes need an API key or a session, `session` routes a session; `public` routes need
- * no credential.
+ * `account` routes need an API key with their scope, or a session; `session` routes need a session,
+ * and `api_key` routes an API key, with any scopes. `public` routes need no credential.
  */
-export type RouteAuth = "account" | "session" | "public";
+export type RouteAuth = "account" | "session" | "api_key" | "public";
 /**
  * Which window counts the call: the general or send window of the organization, that of the client
  * address, or none.

@@ -11,7 +11,13 @@ import {
 import { getInstallationSecret } from "./installation-secrets.ts";
 
 /** A token opens only for its own purpose. */
-export type TokenPurpose = "secure" | "unsubscribe" | "confirm" | "visitor" | "sequence";
+export type TokenPurpose =
+  | "secure"
+  | "unsubscribe"
+  | "confirm"
+  | "visitor"
+  | "sequence"
+  | "approval";
 type TokenContent = (number | string)[];
 
 const [nonceBytes, tagBytes, maxTokenBytes] = [12, 16, 600];

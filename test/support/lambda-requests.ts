@@ -3,6 +3,7 @@ import { randomUUID } from "node:crypto";
 import type { APIGatewayProxyEventV2 } from "aws-lambda";
 import * as clock from "../../shared/clock.ts";
 import type { RouteGroup } from "../../shared/http/dispatch.ts";
+import { basePath } from "../../shared/http/route.ts";
 
 export interface LambdaRequest {
   body?: unknown;
@@ -15,6 +16,8 @@ export interface LambdaRequest {
   query?: Record<string, string>;
   /** Client address. */
   address?: string;
+  /** What the path begins with. Defaults to /api/v1. */
+  base?: string;
 }
 
 export interface LambdaAnswer<T> {
@@ -41,7 +44,9 @@ export async function invokeRoute<T>(
     headers = {},
     cookies = [],
     body = "{}",
-  } = await group.handler(createLambdaEvent(signature, request));
+  } = await group.handler(
+    createLambdaEvent(signature, { ...request, base: baseOf(group, signature) }),
+  );
   const texts = Object.fromEntries(
     Object.entries(headers).map(([name, value]) => [name, String(value)]),
   );
@@ -54,16 +59,23 @@ export async function invokeRoute<T>(
   };
 }
 
+/** Empty for a route at the root. */
+function baseOf({ routes }: RouteGroup, signature: string): string {
+  const isAtRoot = routes.some(({ method, path }) => `${method} ${path}` === signature);
+  return isAtRoot ? "" : basePath;
+}
+
 export function createLambdaEvent(
   signature: string,
-  { body, raw, headers = {}, cookies, params = {}, query, address = "192.0.2.1" }: LambdaRequest,
+  { body, raw, headers = {}, cookies, params = {}, query, ...request }: LambdaRequest,
 ): APIGatewayProxyEventV2 {
+  const { address = "192.0.2.1", base = basePath } = request;
   const [method = "", path = ""] = signature.split(" ");
-  const rawPath = `/api/v1${path.replace(/:(\w+)/g, (_, name: string) => params[name] ?? "")}`;
+  const rawPath = `${base}${path.replace(/:(\w+)/g, (_, name: string) => params[name] ?? "")}`;
   const time = new Date();
   return {
     version: "2.0",
-    routeKey: `${method} /api/v1${path.replace(/:(\w+)/g, "{$1}")}`,
+    routeKey: `${method} ${base}${path.replace(/:(\w+)/g, "{$1}")}`,
     rawPath,
     rawQueryString: new URLSearchParams(query).toString(),
     headers: { ...(body !== undefined && { "content-type": "application/json" }), ...headers },

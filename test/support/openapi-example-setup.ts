@@ -338,6 +338,7 @@ export const exampleSetups: Record<string, ExampleSetup> = {
   createForm: withRecord("sending-configs"),
   sendEmail: withRecord("sending-configs"),
   sendEmailBatch: withRecord("sending-configs"),
+  previewEmailBatch: withRecord("sending-configs"),
   listSends: afterDelivery,
   getSend: async (world) => {
     await sendAndDeliver(world);

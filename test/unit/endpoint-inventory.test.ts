@@ -42,6 +42,8 @@ const extras = [
   "POST /campaigns/{id}/resume",
   "POST /campaigns/{id}/preview", // dry run
   "POST /campaigns/{id}/test", // proofs
+  "POST /send/batch/preview", // dry run
+  "POST /mcp", // for agents
   "GET /photos/{orgId}/{name}", // a saved stock photo, as mails show it
   "GET /segments/{id}/contacts/{contactId}", // which conditions match
   // one endpoint per provider, which the fixture does not list

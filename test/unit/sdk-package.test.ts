@@ -70,6 +70,7 @@ void new Pennymail({ baseUrl: "https://mail.example" }).contacts.create({ mail: 
       "getTrackingScript",
       "getUnsubscribePage",
       "receiveStripeEvent",
+      "sendMcpMessage",
       "submitPasswordResetPage",
       "submitUnsubscribePage",
       "unsubscribeOneClick",
@@ -88,6 +89,7 @@ test("every operation that creates or sends has an Idempotency-Key, so that it c
   expect(without.map(({ id }) => id).toSorted()).toEqual([
     "countSegmentContacts",
     "previewCampaign",
+    "previewEmailBatch",
     "previewSegmentCount",
     "renderTemplate",
   ]);

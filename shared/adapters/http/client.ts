@@ -3,7 +3,7 @@
 import { failedBeforeSending, NoResponse } from "./no-response.ts";
 
 export interface WebRequest {
-  method?: "GET" | "POST" | "PUT" | "DELETE";
+  method?: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   url: string;
   headers?: Record<string, string>;
   body?: string | Uint8Array<ArrayBuffer> | FormData | undefined;

@@ -5,6 +5,7 @@ import { importFile } from "./import-file.ts";
 import { init } from "./init.ts";
 import { listen } from "./listen.ts";
 import { login, logout } from "./login.ts";
+import { mcp } from "./mcp.ts";
 import { open } from "./open.ts";
 import { tail } from "./tail.ts";
 
@@ -15,6 +16,7 @@ export const commands: Record<string, Command> = {
   import: importFile,
   tail,
   listen,
+  mcp,
   open,
   completion,
 };

@@ -15,7 +15,7 @@ import { config } from "../../config.ts";
 import * as liquid from "../../email/liquid.ts";
 import { inParallel } from "../../kernel/parallel.ts";
 import { Count, RecordId } from "../../kernel/record-fields.ts";
-import { emailShards } from "../../keys.ts";
+import { emailShards, sha256 } from "../../keys.ts";
 import { fillMergeText } from "../../providers/provider-adapter.ts";
 import * as reader from "../audience/contacts/contact-reader.ts";
 import type { ContactItem } from "../audience/contacts/contact-schema.ts";
@@ -79,6 +79,12 @@ export const CampaignPreview = z
         `false above ${maxExactCandidates.toLocaleString("en")} candidates: then only the ` +
           "status of each contact is checked, which can lag behind new suppressions.",
       ),
+    fingerprint: z
+      .string()
+      .describe(
+        "Changes when the content, the sender or the definition of the audience changes, also in " +
+          "a template or a segment.",
+      ),
     samples: z
       .array(PreviewSample)
       .describe("Up to ten rendered emails. Their unsubscribe links do not work."),
@@ -115,12 +121,18 @@ export async function preview(
   ]);
   return {
     ...counts,
+    fingerprint: fingerprintOf(plan),
     samples,
     warnings: [
       ...listVariableWarnings(samples),
       ...(physicalAddress ? [] : [missingAddressWarning]),
     ],
   };
+}
+
+/** The plan names the version of each template and of each html. */
+function fingerprintOf({ at, ...plan }: plans.BroadcastPlan): string {
+  return sha256(JSON.stringify(plan));
 }
 
 const missingAddressWarning =

@@ -168,6 +168,7 @@ const createOperation = (route: Route, schemaOf: ToJsonSchema): Operation => {
 const securityByAuth: Record<Route["auth"], (route: Route) => Record<string, string[]>[]> = {
   public: () => [],
   session: () => [{ session: [] }],
+  api_key: () => [{ apiKey: [] }],
   account: ({ scope }) => [{ apiKey: [scope] }, { session: [] }],
 };
 
@@ -175,6 +176,7 @@ const accessSentence = (route: Route): string => accessSentences[route.auth](rou
 const accessSentences: Record<Route["auth"], (route: Route) => string> = {
   public: () => "Public: no credential needed.",
   session: () => "Authentication: session only. API keys are refused.",
+  api_key: () => "Authentication: API key, with any scopes.",
   account: ({ scope, level }) =>
     `Authentication: session, or API key with the scope \`${scope}\`${
       level === "organization" ? "; keys that are bound to one site are refused" : ""

@@ -19,6 +19,7 @@ const guideNames = [
   "gdpr",
   "sdk",
   "cli",
+  "mcp",
   "authentication",
   "requests-and-responses",
   "errors",

@@ -98,16 +98,13 @@ function requireOneValid(rows: CheckedRecipient[]): CheckedRecipient[] {
   });
 }
 
-/**
- * Accepts up to 1,000 mails with one content. accepted + rejected = recipients. Invalid, duplicate
- * and suppressed ones are rejected.
- */
-export async function acceptBatch(
-  { orgId }: Caller,
-  { message, checked }: { message: BatchMessage; checked: CheckedRecipient[] },
-  context: IntakeContext,
-) {
-  const scheduledAt = parseSchedule(message);
+export interface CheckedBatch {
+  message: BatchMessage;
+  checked: CheckedRecipient[];
+}
+
+/** Also rejects what the provider would refuse, and marks what is suppressed. */
+export function prepareRecipients({ message, checked }: CheckedBatch, context: IntakeContext) {
   const rows = rejectFlawed(checked, renderedFlaws(message, context, now()));
   const validRecipients = rows.flatMap(({ index, recipient }) =>
     recipient ? [{ index, ...recipient }] : [],
@@ -115,6 +112,17 @@ export async function acceptBatch(
   const lines = validRecipients.map((recipient, i) =>
     toBatchChunkRecipient(recipient, i, context.suppressed),
   );
+  return { rows, validRecipients, lines };
+}
+
+/**
+ * Accepts up to 1,000 mails with one content. accepted + rejected = recipients. Invalid, duplicate
+ * and suppressed ones are rejected.
+ */
+export async function acceptBatch({ orgId }: Caller, batch: CheckedBatch, context: IntakeContext) {
+  const { message } = batch;
+  const scheduledAt = parseSchedule(message);
+  const { rows, validRecipients, lines } = prepareRecipients(batch, context);
   const block = await ids.nextSendBlock();
   const stored = await storeBatch({ orgId, block, message, context, lines, scheduledAt });
   const byIndex = new Map(validRecipients.map(({ index }, i) => [index, stored[i]!]));

@@ -462,6 +462,7 @@ export const BatchMessage = MessageFields.extend({
   .refine(hasNoSecureAttachments, attachmentsNotSecure)
   .meta({
     ...contentAndSender,
+    id: "EmailBatch",
     mistakenNames: { ...mistakenNames, ...singleOnly },
     examples: [
       {

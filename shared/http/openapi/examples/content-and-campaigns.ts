@@ -201,6 +201,7 @@ export const campaignExamples: Record<string, unknown> = {
     unsubscribed: 31,
     capped: 3,
     exact: true,
+    fingerprint: "5f1d7a84db00d2fce00b31a7fc73224f0a6a1e2f3c4b5d6e7f8091a2b3c4d5e6",
     samples: [
       {
         contactId: 1,

@@ -122,6 +122,15 @@ export const responseOverrides: Record<string, object> = {
       { index: 1, to: "grace@example.com", id: 2, status: "queued", error: null },
     ],
   },
+  previewEmailBatch: {
+    recipients: 2,
+    wouldReceive: 1,
+    suppressed: 1,
+    duplicates: 0,
+    invalid: 0,
+    problems: [{ index: 1, to: "grace@example.com", error: "suppressed" }],
+    fingerprint: "5f1d7a84db00d2fce00b31a7fc73224f0a6a1e2f3c4b5d6e7f8091a2b3c4d5e6",
+  },
   createUpload: {
     uploadId: "5b2e8c1f9a7d4e60b3c1d2e4f5a69788",
     uploadUrl: "https://files.shop.example/uploads/5b2e8c1f9a7d4e60?X-Amz-Signature=2f1e9c1a",

@@ -1,0 +1,267 @@
+// Which calls mail many people, and what an agent must show before it makes one. The rules read
+// with the caller's key.
+import { isObject } from "../../kernel/json.ts";
+import type { OperationArguments } from "./call-api.ts";
+import { ToolFailure } from "./tool-failure.ts";
+
+/** Calls that mail at most this many people at once need no approval. */
+const maxWithoutApproval = 10;
+
+export interface MassMailing {
+  /** What the agent shows to the user. */
+  preview: Record<string, unknown>;
+  /** If any of it changes, an approval is void. */
+  approved: unknown;
+}
+
+/** Calls an operation that changes nothing, and returns `data`. */
+export type ReadApi = (operation: string, args: OperationArguments) => Promise<unknown>;
+
+/**
+ * Returns what the call would mail, or undefined if it mails at most ten people. Throws
+ * `ToolFailure` for a call that agents may not make.
+ */
+export type ApprovalRule = (
+  args: OperationArguments,
+  read: ReadApi,
+) => Promise<MassMailing | undefined>;
+
+/** The rules by operation. All other operations mail at most ten people. */
+export const approvalRules: Record<string, ApprovalRule> = {
+  sendCampaign: previewCampaign,
+  scheduleCampaign: previewCampaign,
+  resumeCampaign: previewRestOfCampaign,
+  updateCampaign: refuseScheduledCampaign,
+  createCampaignVariant: refuseScheduledCampaign,
+  updateCampaignVariant: refuseScheduledCampaign,
+  deleteCampaignVariant: refuseScheduledCampaign,
+  updateTemplate: refuseContentOfScheduled(({ templateId, variants }) => [
+    templateId,
+    ...variants.map((variant) => variant.templateId),
+  ]),
+  updateSegment: refuseContentOfScheduled(({ segmentId }) => [segmentId]),
+  sendEmail: limitAddresses,
+  sendEmailBatch: previewBatch,
+  createHoliday: refuseHoliday,
+  updateHoliday: refuseHoliday,
+  enrollSequenceContacts: limitEnrollments,
+  createSequenceEnrollment: limitEnrollments,
+  updateSequence: previewRelease,
+  updateSequenceStep: previewStepChange,
+  deleteSequenceStep: previewStepChange,
+  upsertContacts: previewTriggers,
+  addListContacts: previewTriggers,
+  createImport: previewImport,
+};
+
+interface CampaignPreview {
+  fingerprint: string;
+  samples: { subject: string; text: string; missingVariables: string[]; error: string | null }[];
+  [count: string]: unknown;
+}
+const [maxSamples, maxSampleCharacters] = [2, 400];
+
+async function previewCampaign({ id }: OperationArguments, read: ReadApi): Promise<MassMailing> {
+  const { samples, ...counts } = (await read("previewCampaign", { id })) as CampaignPreview;
+  const shown = samples.slice(0, maxSamples).map(({ subject, text, missingVariables, error }) => ({
+    subject,
+    text: text.slice(0, maxSampleCharacters),
+    missingVariables,
+    error,
+  }));
+  const { fingerprint, ...figures } = counts;
+  return { preview: { ...figures, samples: shown }, approved: counts };
+}
+
+/** A paused campaign keeps its content, so only the number of waiting emails counts. */
+async function previewRestOfCampaign(
+  { id }: OperationArguments,
+  read: ReadApi,
+): Promise<MassMailing> {
+  const { status, statusReason, accounting } = (await read("getCampaign", { id })) as {
+    status: string;
+    statusReason: string | null;
+    accounting: { queued: number };
+  };
+  const preview = { status, statusReason, waitingEmails: accounting.queued };
+  return { preview, approved: preview };
+}
+
+async function refuseScheduledCampaign(
+  { id }: OperationArguments,
+  read: ReadApi,
+): Promise<undefined> {
+  const { status } = (await read("getCampaign", { id })) as { status: string };
+  if (status === "scheduled")
+    throw new ToolFailure(
+      "approval_impossible",
+      "Agents cannot change a campaign that is scheduled, because its preview was approved",
+      { remedy: "Ask the user to change it, or cancel it and create another one." },
+    );
+}
+
+interface CampaignContent {
+  id: number;
+  templateId: number | null;
+  segmentId: number | null;
+  variants: { templateId: number | null }[];
+}
+
+/** For a template or a segment whose campaign was approved and has not started yet. */
+function refuseContentOfScheduled(
+  idsOf: (campaign: CampaignContent) => (number | null)[],
+): ApprovalRule {
+  return async ({ id }, read) => {
+    for await (const campaign of readScheduledCampaigns(read))
+      if (idsOf(campaign).includes(Number(id)))
+        throw new ToolFailure(
+          "approval_impossible",
+          `The scheduled campaign ${campaign.id} uses it, so agents cannot change it any more`,
+          { remedy: "Ask the user to change it, or use a new template or segment." },
+        );
+    return undefined;
+  };
+}
+
+async function* readScheduledCampaigns(read: ReadApi): AsyncGenerator<CampaignContent> {
+  for (let cursor: string | null | undefined; cursor !== null; ) {
+    const page = { status: "scheduled", limit: 100, ...(cursor !== undefined && { cursor }) };
+    const { campaigns, pagination } = (await read("listCampaigns", page)) as {
+      campaigns: { id: number }[];
+      pagination: { nextCursor: string | null };
+    };
+    // The list has no variants.
+    for (const { id } of campaigns) yield (await read("getCampaign", { id })) as CampaignContent;
+    cursor = pagination.nextCursor;
+  }
+}
+
+async function limitAddresses({ body }: OperationArguments): Promise<undefined> {
+  const { to, cc, bcc } = isObject(body) ? body : {};
+  const addresses = [to, cc, bcc].flat().filter((address) => address !== undefined);
+  if (addresses.length > maxWithoutApproval)
+    throw new ToolFailure(
+      "approval_impossible",
+      `Agents can send one email to at most ${maxWithoutApproval} addresses`,
+      { remedy: "Use sendEmailBatch, which sends to each recipient alone." },
+    );
+}
+
+async function previewBatch(
+  { body }: OperationArguments,
+  read: ReadApi,
+): Promise<MassMailing | undefined> {
+  if (countOf(body, "recipients") <= maxWithoutApproval) return undefined;
+  const { fingerprint, ...preview } = (await read("previewEmailBatch", { body })) as {
+    fingerprint: string;
+  };
+  return { preview, approved: [fingerprint, preview] };
+}
+
+async function refuseHoliday({ body }: OperationArguments): Promise<undefined> {
+  if (isObject(body) && body.status === "cancelled") return;
+  throw new ToolFailure(
+    "approval_impossible",
+    "Agents cannot schedule or change holiday emails: who gets one is only known on its day",
+    { remedy: "Ask the user to do it." },
+  );
+}
+
+async function limitEnrollments({ body }: OperationArguments): Promise<undefined> {
+  if (countOf(body, "contactIds") > maxWithoutApproval)
+    throw new ToolFailure(
+      "approval_impossible",
+      `Agents can enroll at most ${maxWithoutApproval} contacts at once, because the first email ` +
+        "of a sequence goes out at once",
+      { remedy: "Enroll fewer, or ask the user to do it." },
+    );
+}
+
+interface SequenceDetail {
+  status: string;
+  updatedAt: string;
+  steps: { id: number; stats: { waiting: number } }[];
+  stats: { active: number };
+}
+
+/** Contacts continue when their sequence becomes active, or when its send window opens. */
+async function previewRelease(
+  { id, body }: OperationArguments,
+  read: ReadApi,
+): Promise<MassMailing | undefined> {
+  if (!isObject(body) || (body.status !== "active" && body.sendWindow === undefined))
+    return undefined;
+  const { status, updatedAt, stats } = (await read("getSequenceDetail", { id })) as SequenceDetail;
+  const isActive = (body.status ?? status) === "active";
+  const releases = isActive && (status !== "active" || body.sendWindow !== undefined);
+  if (!releases || stats.active <= maxWithoutApproval) return undefined;
+  const preview = { contactsThatContinue: stats.active };
+  return { preview, approved: [preview, updatedAt] };
+}
+
+/** Contacts that wait at a step continue if it is deleted or its delay becomes shorter. */
+async function previewStepChange(
+  { id, stepId, body }: OperationArguments,
+  read: ReadApi,
+): Promise<MassMailing | undefined> {
+  if (isObject(body) && body.delayMinutes === undefined) return undefined;
+  const { steps, updatedAt } = (await read("getSequenceDetail", { id })) as SequenceDetail;
+  const waiting = steps.find((step) => step.id === Number(stepId))?.stats.waiting ?? 0;
+  if (waiting <= maxWithoutApproval) return undefined;
+  const preview = { contactsThatWaitAtTheStep: waiting };
+  return { preview, approved: [preview, updatedAt] };
+}
+
+interface ActiveSequence {
+  id: number;
+  name: string;
+  triggerType: string;
+  updatedAt: string;
+}
+
+/** Contacts that join a list or get a tag can start sequences, which send email. */
+async function previewTriggers(
+  { body }: OperationArguments,
+  read: ReadApi,
+): Promise<MassMailing | undefined> {
+  const contacts = countOf(body, "contacts") + countOf(body, "contactIds");
+  return contacts > maxWithoutApproval ? previewStartedSequences(contacts, read) : undefined;
+}
+
+/** The option is a field of the body, or a parameter. */
+async function previewImport(
+  { body, startSequences }: OperationArguments,
+  read: ReadApi,
+): Promise<MassMailing | undefined> {
+  const options = isObject(body) ? [startSequences, body.startSequences] : [startSequences];
+  const starts = options.some((option) => option !== undefined && String(option) !== "false");
+  return starts ? previewStartedSequences("all rows of the file", read) : undefined;
+}
+
+async function previewStartedSequences(
+  contacts: number | string,
+  read: ReadApi,
+): Promise<MassMailing | undefined> {
+  const { sequences } = (await read("listSequences", { status: "active", limit: 100 })) as {
+    sequences: ActiveSequence[];
+  };
+  const triggered = sequences.filter(({ triggerType }) =>
+    /^(tag_add|list_join)$/.test(triggerType),
+  );
+  if (!triggered.length) return undefined;
+  const preview = {
+    contacts,
+    sequencesThatMayStart: triggered.map(({ id, name, triggerType }) => ({
+      id,
+      name,
+      triggerType,
+    })),
+  };
+  return { preview, approved: [preview, triggered.map(({ updatedAt }) => updatedAt)] };
+}
+
+/** Length of a list in the body. */
+const countOf = (body: unknown, field: string): number => {
+  const list = isObject(body) ? body[field] : undefined;
+  return Array.isArray(list) ? list.length : 0;
+};
