@@ -26,6 +26,7 @@ import { crashAtSomeSteps } from "../support/crash-injection.ts";
 import { applyMessages, createEvent, createEventMessage } from "../support/delivery-events.ts";
 import { sampleOf } from "../support/seeded-random.ts";
 import * as mailroom from "../support/sending.ts";
+import { skippingPauses } from "../support/skipped-pauses.ts";
 import { stageMail } from "../support/staged.ts";
 
 // The tests run and crash hundreds of workers.
@@ -320,7 +321,7 @@ test("mail that was paused for days is retried after the first failures of the p
   from.provider.faultFor = ({ n }) =>
     n <= 2 ? { status: 503, headers: { "retry-after": "1" } } : undefined;
   await held.releaseChunks(orgId, { source: mailing.source, configId: from.configId });
-  await mailroom.runWorkers();
+  await skippingPauses(mailroom.runWorkers);
   expect(await readMatchingTotals(mailing, ids)).toMatchObject({ sent: 2 });
   await from.provider.stop();
 });

@@ -1,6 +1,7 @@
 import { advanceClock } from "../../shared/clock.ts";
 
-const minPauseMs = 20;
+// Shorter pauses are those between attempts on one item, which keep writers apart.
+const minPauseMs = 100;
 
 /**
  * Moves the clock during `work` where it would sleep, as when a lane waits for its rate limit. Other
