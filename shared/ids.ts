@@ -47,6 +47,10 @@ const allocateEnrollmentIds = createIdAllocator(counterBlocks("ENROLLMENT", 100)
 /** The id of a single send. */
 export const nextSendId = (): Promise<number> => replayOr("SENDONE", allocateSendId);
 
+/** The first of `n` consecutive ids of single sends. */
+export const nextSendIds = (n: number): Promise<number> =>
+  replayOr("SENDMANY", () => allocateSendId(n));
+
 /** A whole block of send ids, which begins at `block * idsPerBlock`. */
 export const nextSendBlock = (): Promise<number> => replayOr("SENDBLOCK", allocateSendBlock);
 

@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { findDetail, SendDetail } from "../../shared/domain/delivery-events/send-history.ts";
 import * as batches from "../../shared/domain/sending/intake/accept-batch.ts";
+import { acceptMessages } from "../../shared/domain/sending/intake/accept-messages.ts";
 import { acceptSingle } from "../../shared/domain/sending/intake/accept-single.ts";
 import * as attachments from "../../shared/domain/sending/intake/attachments.ts";
 import { BatchPreview, previewBatch } from "../../shared/domain/sending/intake/batch-preview.ts";
@@ -8,12 +9,15 @@ import { loadIntake, prefetchIntake } from "../../shared/domain/sending/intake/i
 import {
   addressesOf,
   BatchMessage,
+  MessageList,
   SingleMessage,
 } from "../../shared/domain/sending/intake/message.ts";
 import { encryptMessages } from "../../shared/domain/sending/secure-messages/encrypt-messages.ts";
 import * as sends from "../../shared/domain/sending/sends.ts";
+import { invalid, Problem, type ProblemDetail } from "../../shared/errors.ts";
 import { routeGroup } from "../../shared/http/dispatch.ts";
 import { PageQuery, pagedSchema, route } from "../../shared/http/route.ts";
+import { validate } from "../../shared/http/validate.ts";
 import { QueryId } from "../../shared/kernel/digits.ts";
 import { singleLineText } from "../../shared/kernel/email-fields.ts";
 import { Count, RecordId, Timestamp } from "../../shared/kernel/record-fields.ts";
@@ -34,6 +38,41 @@ const BatchResult = z.object({
     .nullable()
     .describe("Why the recipient was rejected, in one sentence, or `null`."),
 });
+
+const MessageResult = z.object({
+  index: z.int().min(0).max(99).describe("Position in `messages`, from 0."),
+  id: RecordId.nullable().describe("Id of the send, or `null` if the email was rejected."),
+  status: z
+    .enum(["queued", "scheduled", "failed", "rejected"])
+    .describe(
+      "`rejected`: there is no send, and `error` says why. `failed`: the email address is " +
+        "suppressed, and nothing is sent.",
+    ),
+  error: z.string().nullable().describe("Why the email was rejected, in one sentence, or `null`."),
+  warnings: z.array(z.string()).describe("What is accepted but may not be meant, in sentences."),
+});
+
+function parseMessage(given: unknown): SingleMessage | Problem {
+  try {
+    return validate(SingleMessage, given) as SingleMessage;
+  } catch (error) {
+    if (error instanceof Problem) return error;
+    throw error;
+  }
+}
+
+/** The first 20 details of the problems, with the position of each email. */
+const prefixDetails = (problems: (SingleMessage | Problem)[]): ProblemDetail[] =>
+  problems
+    .flatMap((problem, i) =>
+      problem instanceof Problem
+        ? (problem.details ?? []).map(({ path = "", message }) => ({
+            path: ["messages", i, path].filter((part) => part !== "").join("."),
+            message,
+          }))
+        : [],
+    )
+    .slice(0, 20);
 
 const errors = {
   402:
@@ -134,6 +173,33 @@ export const send = routeGroup("send", [
       );
       reply.warnings.push(...warnings);
       return preview;
+    },
+  }),
+  route("POST /send/messages", "Send up to 100 different emails", {
+    operationId: "sendEmailList",
+    description:
+      "Sends each email of the list as POST /send does, with content, sender and time of its " +
+      "own. An email that is not valid or that the plan and the credits do not cover is " +
+      "rejected alone. The list counts as one request.",
+    level: "site",
+    body: MessageList,
+    status: 202,
+    returns: z.object({
+      accepted: Count.describe("Number of emails accepted."),
+      rejected: Count.describe("Number of emails rejected. accepted + rejected = messages."),
+      results: z.array(MessageResult).describe("One entry per email, in the order of the request."),
+    }),
+    errors: { 400: "None of the emails is valid. Nothing was accepted." },
+    handle: async ({ caller, body: { messages } }) => {
+      const checked = messages.map(parseMessage);
+      const [first] = checked;
+      if (first instanceof Problem && checked.every((one) => one instanceof Problem))
+        throw invalid(`None of the emails is valid: messages.0: ${first.message}`, {
+          details: prefixDetails(checked),
+        });
+      const results = await acceptMessages(caller, checked, intakeOptions);
+      const rejected = results.filter(({ status }) => status === "rejected").length;
+      return { accepted: results.length - rejected, rejected, results };
     },
   }),
   route("POST /attachments", "Create an upload for a large file", {

@@ -73,7 +73,7 @@ describe("a crash during the acceptance", () => {
     await from.provider.stop();
   });
 
-  test.each(sampleOf(1, ["/send", "/send/batch"] as const, "request"))(
+  test.each(sampleOf(2, ["/send", "/send/batch", "/send/messages"] as const, "request"))(
     "of POST %s does not send twice when the request is repeated with its Idempotency-Key",
     async (path) => {
       const from = await mailroom.createSender(unkeyed);
@@ -86,8 +86,17 @@ describe("a crash during the acceptance", () => {
           text: "Hello",
           html: "<p>Hello</p>",
         };
-        const body =
-          path === "/send" ? { ...content, to: recipients[0]!.to } : { ...content, recipients };
+        const body = {
+          "/send": { ...content, to: recipients[0]!.to },
+          "/send/batch": { ...content, recipients },
+          "/send/messages": {
+            // An email that is rejected does not shift the ids of the others.
+            messages: [
+              { ...content, to: "nobody" },
+              ...recipients.map((to) => ({ ...content, ...to })),
+            ],
+          },
+        }[path];
         const headers = { "idempotency-key": `${path} ${++n}` };
         const post = () =>
           invokeRoute<{ id: number; accepted: number }>(sendGroup, `POST ${path}`, {

@@ -26,6 +26,43 @@ beforeAll(async () => {
   from = await createSendingClient();
 });
 
+test("a list of mails is accepted one by one, and a repeated request sends none again", async () => {
+  const [first, second, third] = uniqueAddresses(3);
+  const content = { sendingConfigId: from.configId, subject: "Order", html: "<p>Order</p>" };
+  const body = {
+    messages: [
+      { ...content, to: first, subject: "Order 1" },
+      { ...content, to: "nobody" },
+      { ...content, to: second, subject: "Order 2", scheduledAt: inDays(1) },
+      { ...content, to: third, templateId: 999_999_999 },
+    ],
+  };
+  const headers = { "idempotency-key": randomBytes(8).toString("hex") };
+  const post = async () =>
+    expectStatus(202, await from.call("POST", "/send/messages", body, { headers })).body.data;
+  const sent = await post();
+  expect(sent).toMatchObject({
+    accepted: 2,
+    rejected: 2,
+    results: [
+      { index: 0, status: "queued", error: null },
+      { index: 1, id: null, status: "rejected", error: expect.stringMatching(/^to: /) },
+      { index: 2, status: "scheduled", error: null },
+      { index: 3, id: null, status: "rejected", error: expect.stringContaining("emplate") },
+    ],
+  });
+  expect(await post()).toEqual(sent);
+  if (!isLocal) return;
+  await runUntilIdle();
+  expect((await listInbox(first!)).map(({ subject }) => subject)).toEqual(["Order 1"]);
+});
+
+test("a list without a valid mail is refused with the field", async () => {
+  const answer = await from.call("POST", "/send/messages", { messages: [{ to: one() }] });
+  expect(answer.status).toBe(400);
+  expect(answer.body.details?.[0]?.path).toBe("messages.0.templateId");
+});
+
 test("a mail to several addresses shows them to each other, but not the blind copies", async () => {
   const [to, also, cc, bcc] = uniqueAddresses(4);
   const sent = expectStatus(

@@ -339,6 +339,7 @@ export const exampleSetups: Record<string, ExampleSetup> = {
   sendEmail: withRecord("sending-configs"),
   sendEmailBatch: withRecord("sending-configs"),
   previewEmailBatch: withRecord("sending-configs"),
+  sendEmailList: withRecord("sending-configs"),
   listSends: afterDelivery,
   getSend: async (world) => {
     await sendAndDeliver(world);

@@ -22,6 +22,7 @@ const extras = [
   "GET /secure/{token}",
   "POST /secure/{token}",
   "POST /attachments", // uploads that are too large for a request
+  "POST /send/messages", // different emails in one request
   "POST /sends/{id}/cancel",
   "GET /sending-configs/{id}",
   "GET /webhooks/{id}/deliveries",

@@ -47,6 +47,13 @@ import { addressesOf, type SingleMessage } from "./message.ts";
  */
 type EncryptMessages = typeof encryptMessages;
 
+interface AcceptOptions {
+  context: IntakeContext;
+  encrypt?: EncryptMessages;
+  /** The id of the send, if it is reserved already. */
+  id?: number;
+}
+
 /**
  * Accepts one mail: stores, lists and charges it, then enqueues it. Returns its id and status. For
  * a suppressed address it records a send with the status `failed`. After a crash before the
@@ -55,7 +62,7 @@ type EncryptMessages = typeof encryptMessages;
 export async function acceptSingle(
   { orgId }: Pick<Caller, "orgId">,
   given: SingleMessage & Pick<SendItem, "system">,
-  { context, encrypt }: { context: IntakeContext; encrypt?: EncryptMessages },
+  { context, encrypt, id: reservedId }: AcceptOptions,
 ) {
   if (given.secure && !encrypt)
     throw new Error("A secure message must be encrypted before it is accepted");
@@ -64,7 +71,7 @@ export async function acceptSingle(
   const { message, copies, leftOut } = leaveOutSuppressed(given, context.suppressed);
   refuse(renderedFlaws(message, context, at)(message));
   const isSuppressed = leftOut.includes(message.to);
-  const id = await ids.nextSendId();
+  const id = reservedId ?? (await ids.nextSendId());
   const acceptedStatus = scheduledAt ? "scheduled" : "queued";
   const send: SendItem = {
     id,

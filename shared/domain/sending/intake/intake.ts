@@ -26,7 +26,7 @@ import type { BatchRecipient, MessageFields } from "./message.ts";
 type CallerScope = Pick<Caller, "orgId" | "siteId"> & Partial<Pick<Caller, "plan">>;
 export type IntakeContext = Awaited<ReturnType<typeof readIntake>>;
 
-interface IntakeOptions {
+export interface IntakeOptions {
   emails: string[];
   /** Adds the blind copy address of the site. */
   withSiteBcc?: boolean;

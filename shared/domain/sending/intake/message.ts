@@ -414,6 +414,39 @@ export const SingleMessage = MessageFields.extend({
   });
 export type SingleMessage = z.output<typeof SingleMessage>;
 
+const maxMessages = 100;
+const singleMessageReference = z.object({}).meta({ $ref: "#/components/schemas/SendEmailRequest" });
+
+/** Messages are validated one by one, so that an invalid one is rejected alone. */
+export const MessageList = z
+  .object({
+    messages: z
+      .array(z.looseObject({}).meta({ documentedAs: singleMessageReference }))
+      .min(1)
+      .max(maxMessages)
+      .describe("1 to 100 emails, each as in POST /send."),
+  })
+  .meta({
+    examples: [
+      {
+        messages: [
+          {
+            to: "ada@example.com",
+            fromEmail: "hello@shop.example",
+            subject: "Your order 1843 is on its way",
+            html: "<p>It arrives on Tuesday.</p>",
+          },
+          {
+            to: "grace@example.com",
+            fromEmail: "hello@shop.example",
+            templateId: 1,
+            variables: { firstName: "Grace" },
+          },
+        ],
+      },
+    ],
+  });
+
 /** Recipients of a batch are validated one by one, so that an invalid one is rejected alone. */
 export const BatchRecipient = z
   .object({

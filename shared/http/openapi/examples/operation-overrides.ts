@@ -131,6 +131,14 @@ export const responseOverrides: Record<string, object> = {
     problems: [{ index: 1, to: "grace@example.com", error: "suppressed" }],
     fingerprint: "5f1d7a84db00d2fce00b31a7fc73224f0a6a1e2f3c4b5d6e7f8091a2b3c4d5e6",
   },
+  sendEmailList: {
+    accepted: 2,
+    rejected: 0,
+    results: [
+      { index: 0, id: 1, status: "queued", error: null, warnings: [] },
+      { index: 1, id: 2, status: "queued", error: null, warnings: [] },
+    ],
+  },
   createUpload: {
     uploadId: "5b2e8c1f9a7d4e60b3c1d2e4f5a69788",
     uploadUrl: "https://files.shop.example/uploads/5b2e8c1f9a7d4e60?X-Amz-Signature=2f1e9c1a",
