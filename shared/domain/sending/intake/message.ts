@@ -415,7 +415,7 @@ export const SingleMessage = MessageFields.extend({
 export type SingleMessage = z.output<typeof SingleMessage>;
 
 const maxMessages = 100;
-const singleMessageReference = z.object({}).meta({ $ref: "#/components/schemas/SendEmailRequest" });
+const singleMessageReference = z.object({}).meta({ $ref: "#/$defs/SendEmailRequest" });
 
 /** Messages are validated one by one, so that an invalid one is rejected alone. */
 export const MessageList = z
