@@ -532,6 +532,17 @@ describe("a call that mails many people", () => {
     expect((await send({ cc: more.cc })).isError).toBe(false);
   });
 
+  test("in a list of emails to more than 10 addresses is refused", async () => {
+    const { client, agent } = await createShop();
+    const message = { sendingConfigId: client.configId, subject: "S", html: "<p>Hello</p>" };
+    const messages = Array.from({ length: 10 }, () => ({ ...message, to: uniqueEmail() }));
+    const send = (list: object[]) => change(agent, "sendEmailList", { body: { messages: list } });
+    expect(
+      await send([...messages.slice(1), { ...message, to: [uniqueEmail(), uniqueEmail()] }]),
+    ).toMatchObject(refused);
+    expect((await send(messages)).json.data).toMatchObject({ accepted: 10 });
+  });
+
   test("by a named tool is no way around", async () => {
     const { client, addContact, campaignId: id, statusOf } = await createShop();
     await addContact();

@@ -42,6 +42,7 @@ export const approvalRules: Record<string, ApprovalRule> = {
   updateSegment: refuseContentOfScheduled(({ segmentId }) => [segmentId]),
   sendEmail: limitAddresses,
   sendEmailBatch: previewBatch,
+  sendEmailList: limitEmailList,
   createHoliday: refuseHoliday,
   updateHoliday: refuseHoliday,
   enrollSequenceContacts: limitEnrollments,
@@ -137,14 +138,28 @@ async function* readScheduledCampaigns(read: ReadApi): AsyncGenerator<CampaignCo
 }
 
 async function limitAddresses({ body }: OperationArguments): Promise<undefined> {
-  const { to, cc, bcc } = isObject(body) ? body : {};
-  const addresses = [to, cc, bcc].flat().filter((address) => address !== undefined);
-  if (addresses.length > maxWithoutApproval)
+  if (countAddresses(body) > maxWithoutApproval)
     throw new ToolFailure(
       "approval_impossible",
       `Agents can send one email to at most ${maxWithoutApproval} addresses`,
       { remedy: "Use sendEmailBatch, which sends to each recipient alone." },
     );
+}
+
+async function limitEmailList({ body }: OperationArguments): Promise<undefined> {
+  const messages = isObject(body) && Array.isArray(body.messages) ? body.messages : [];
+  const addresses = messages.reduce<number>((sum, message) => sum + countAddresses(message), 0);
+  if (addresses > maxWithoutApproval)
+    throw new ToolFailure(
+      "approval_impossible",
+      `Agents can send different emails to at most ${maxWithoutApproval} addresses at once`,
+      { remedy: "Send fewer, or use sendEmailBatch for the same content." },
+    );
+}
+
+function countAddresses(message: unknown): number {
+  const { to, cc, bcc } = isObject(message) ? message : {};
+  return [to, cc, bcc].flat().filter((address) => address !== undefined).length;
 }
 
 async function previewBatch(
