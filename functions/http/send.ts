@@ -19,7 +19,7 @@ import { routeGroup } from "../../shared/http/dispatch.ts";
 import { PageQuery, pagedSchema, route } from "../../shared/http/route.ts";
 import { validate } from "../../shared/http/validate.ts";
 import { QueryId } from "../../shared/kernel/digits.ts";
-import { singleLineText } from "../../shared/kernel/email-fields.ts";
+import { EmailAddress, singleLineText } from "../../shared/kernel/email-fields.ts";
 import { Count, RecordId, Timestamp } from "../../shared/kernel/record-fields.ts";
 import { createUpload } from "../../shared/kernel/uploads.ts";
 
@@ -260,6 +260,10 @@ export const send = routeGroup("send", [
       contactId: QueryId.optional().describe("Only items of this contact."),
       campaignId: QueryId.optional().describe("Only sends of this campaign."),
       batchId: QueryId.optional().describe("Only sends of this batch."),
+      toEmail: EmailAddress.optional().describe(
+        "Only sends to this email address, ignoring case. A page ends after 2,000 sends were " +
+          "looked at: continue with its `nextCursor`.",
+      ),
     }),
     returns: pagedSchema("sends", sends.Send),
     handle: ({ caller, query: { page, limit, cursor, ...filter } }) =>

@@ -360,7 +360,7 @@ test("GET /sends lists each send once, by page or cursor, while others are sent"
   expect(pages[2]!.pagination.nextCursor).toBeNull();
 });
 
-test("GET /sends filters by status, batch and site", async () => {
+test("GET /sends filters by status, batch, site and address", async () => {
   const client = await createSendingClient();
   const { batchId, results } = expectStatus(
     202,
@@ -387,6 +387,10 @@ test("GET /sends filters by status, batch and site", async () => {
   expect((await client.sends(`?siteId=${other.id}`)).pagination.total).toBe(1);
   expect((await client.sends("?status=scheduled")).pagination.total).toBeNull();
   expect(await ids("?campaignId=1")).toEqual([]);
+  const address = results[1]!.to;
+  expect(await ids(`?toEmail=${address.toUpperCase()}`)).toEqual([results[1]!.id]);
+  expect(await ids(`?toEmail=${address}&status=cancelled`)).toEqual([]);
+  expect(await ids(`?toEmail=x${address}`)).toEqual([]);
 });
 
 test("GET /sends refuses unsupported filters", async () => {
@@ -400,6 +404,7 @@ test("GET /sends refuses unsupported filters", async () => {
     "?cursor=!",
     "?siteId=x",
     "?batchId=-1",
+    "?toEmail=ada",
   ])
     expect((await client.call("GET", `/sends${query}`)).status, query).toBe(400);
   expect((await client.call("GET", "/sends?siteId=999999999")).status).toBe(404);

@@ -6,6 +6,7 @@ import { get, put, update, write } from "../../adapters/dynamodb/table.ts";
 import type { Caller } from "../../caller.ts";
 import { now } from "../../clock.ts";
 import { conflict, missing } from "../../errors.ts";
+import { normalizeEmail } from "../../kernel/email-fields.ts";
 import { countSkipped, type PageRequest, toPagination } from "../../kernel/paging.ts";
 import { RecordId, RecordSiteId, Timestamp } from "../../kernel/record-fields.ts";
 import { permitSite } from "../../kernel/site-access.ts";
@@ -131,6 +132,7 @@ export interface SendFilter {
   batchId?: number | undefined;
   contactId?: number | undefined;
   campaignId?: number | undefined;
+  toEmail?: string | undefined;
 }
 
 const nullableFields = Object.entries(Send.shape)
@@ -203,7 +205,8 @@ export async function list(
   return { sends, pagination: toPagination(request, total, next) };
 }
 
-const matches = (send: Send, filter: Omit<SendFilter, "siteId">): boolean =>
+const matches = (send: Send, { toEmail, ...filter }: Omit<SendFilter, "siteId">): boolean =>
+  (toEmail === undefined || normalizeEmail(send.toEmail) === normalizeEmail(toEmail)) &&
   Object.entries(filter).every(
     ([field, value]) => value === undefined || send[field as keyof Send] === value,
   );
