@@ -1,9 +1,10 @@
 // The code of the guides works, as the API reference of a service with the sandbox shows it.
 import { execFileSync, spawnSync } from "node:child_process";
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
+import { createRequire } from "node:module";
 import type { AddressInfo } from "node:net";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { expectStatus, signedUp, type TestClient, waitForMail } from "../support/api-client.ts";
 import { type DnsServer, startDnsServer } from "../support/dns-server.ts";
@@ -392,53 +393,28 @@ const manyReaders =
   "...Array.from({ length: 98 }, (_, i) => (" +
   '{ email: "opened+" + i + "@simulator.pennymail.test", lists: [list.id] })),';
 
-/**
- * What the receiver of the guide needs of Express 5, and calls it as Express does: `request.body`
- * is a Buffer after `express.raw`, and `response` has `status`, `send` and `end`.
- */
-const express = `
-import { createServer } from "node:http";
-const express = () => {
-  const routes = new Map();
-  return {
-    post: (path, ...handlers) => routes.set(path, handlers),
-    listen: (port) => {
-      const server = createServer(async (request, response) => {
-        response.status = (code) => Object.assign(response, { statusCode: code });
-        response.send = (text) => response.end(text);
-        for (const handle of routes.get(request.url))
-          await new Promise((next, fail) => handle(request, response, next)?.then(next, fail));
-      }).listen(port);
-      globalThis.listening = server;
-    },
-  };
-};
-express.raw = () => (request, _, next) => {
-  const chunks = [];
-  request.on("data", (chunk) => chunks.push(chunk));
-  request.on("end", () => next((request.body = Buffer.concat(chunks))));
-};
-export default express;
-`;
-
-function installExpress(folder: string): void {
-  const target = join(folder, "node_modules/express");
-  mkdirSync(target, { recursive: true });
-  writeFileSync(
-    join(target, "package.json"),
-    '{"name":"express","type":"module","main":"index.js"}',
+/** Lets the guides import the Express of this repository. */
+const installExpress = (folder: string): void =>
+  symlinkSync(
+    dirname(createRequire(import.meta.url).resolve("express")),
+    join(folder, "node_modules/express"),
   );
-  writeFileSync(join(target, "index.js"), express);
-}
 
 /** Gives the delivery to each receiver, and one with another body but the same signature. */
 const deliverToReceivers = `
-import "./express.mjs";
+import { Server } from "node:net";
 import { handler } from "./lambda.mjs";
 import { POST } from "./route.ts";
+let server;
+const { listen } = Server.prototype;
+Server.prototype.listen = function (...args) {
+  server = this;
+  return listen.apply(this, args);
+};
+await import("./express.mjs");
 const { body, headers } = JSON.parse(process.argv[2]);
 const init = (text) => ({ method: "POST", body: text, headers });
-const url = () => "http://127.0.0.1:" + globalThis.listening.address().port + "/hook";
+const url = () => "http://127.0.0.1:" + server.address().port + "/hook";
 const receivers = {
   express: async (text) => (await fetch(url(), init(text))).status,
   next: async (text) => (await POST(new Request("https://shop.example/hook", init(text)))).status,
@@ -454,5 +430,5 @@ for (const [name, deliver] of Object.entries(receivers)) {
   console.log(name, await deliver(body));
   console.log(name, "forged", await deliver(body.replace(/"email":"/, '"email":"x')));
 }
-globalThis.listening.close();
+server.close();
 `;
