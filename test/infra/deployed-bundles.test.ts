@@ -138,6 +138,28 @@ test("store large bodies and uploads in the bucket", async () => {
   });
 });
 
+test("serve agents: the MCP server calls the API and seals approvals", async () => {
+  const callTool = async (operation: string, args: object, approvalToken?: string) => {
+    const params = { name: "change", arguments: { operation, arguments: args, approvalToken } };
+    const response = await fetch(`${stage.url}/mcp`, {
+      method: "POST",
+      headers: {
+        authorization: `Bearer ${client.apiKey}`,
+        "content-type": "application/json",
+      },
+      body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params }),
+    });
+    const { result } = (await response.json()) as { result: { content: { text: string }[] } };
+    return JSON.parse(result.content[0]!.text);
+  };
+  const recipients = Array.from({ length: 11 }, (_, i) => ({ to: `agent-${i}@example.com` }));
+  const batch = { body: { fromEmail: from, subject: "S", html: "<p>Hello</p>", recipients } };
+  const { preview, approvalToken } = await callTool("sendEmailBatch", batch);
+  expect(preview).toMatchObject({ recipients: 11, wouldReceive: 11 });
+  const sent = await callTool("sendEmailBatch", batch, approvalToken);
+  expect(sent.data).toMatchObject({ accepted: 11 });
+});
+
 test("recognize failed conditions, although SDK error classes are left out of the bundles", async () => {
   const again = await client.call(
     "POST",

@@ -15,12 +15,13 @@ export type OperationArguments = Record<string, unknown>;
  */
 export type CallApi = (operation: McpOperation, args: OperationArguments) => Promise<string>;
 
-// A response of the API has at most 6 MB on AWS. The gateway waits at most 30 seconds for both.
 const maxResponseBytes = 36 * 1024 * 1024;
-const timeoutSeconds = 25;
+/** The gateway waits at most 30 seconds for the response of a tool, with all its calls. */
+const maxSeconds = 25;
 
-/** `authorization` is the header of the caller. */
+/** `authorization` is the header of the caller. The calls together may take 25 seconds. */
 export function createApiCaller(authorization: string): CallApi {
+  const deadline = performance.now() + maxSeconds * 1000;
   return async (operation, args) => {
     checkNames(operation, args);
     const { method, bodyType } = operation;
@@ -37,7 +38,7 @@ export function createApiCaller(authorization: string): CallApi {
         ...(typeof idempotencyKey === "string" && { "idempotency-key": idempotencyKey }),
       },
       body: sendsBody ? encodeBody(bodyType, body) : undefined,
-      timeoutSeconds,
+      timeoutSeconds: Math.max(0, Math.ceil((deadline - performance.now()) / 1000)),
       maxBytes: maxResponseBytes,
     }).catch((error: unknown) => {
       throw toFailure(error);

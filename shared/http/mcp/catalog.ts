@@ -19,8 +19,8 @@ export interface McpOperation {
   description: string;
   /** It changes nothing: a GET, or a preview. */
   isReadOnly: boolean;
-  /** It can send email. */
-  sendsEmail: boolean;
+  /** It can use up the emails of the plan, or credits. */
+  isPaid: boolean;
   pathParameters: string[];
   queryParameters: string[];
   /** Content type of the body. Undefined if it takes none. */

@@ -48,7 +48,7 @@ function createOperation(route: Route, document: OpenApiDocument): McpOperation 
     summary: route.summary,
     description: route.description ?? "",
     isReadOnly: route.method === "GET" || route.preview === true,
-    sendsEmail: 402 in route.errors,
+    isPaid: 402 in route.errors,
     pathParameters: namesOf(parameters, "path"),
     queryParameters: namesOf(parameters, "query"),
     bodyType: body?.type,

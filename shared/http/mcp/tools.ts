@@ -222,7 +222,7 @@ const changeTool = (runner: Runner): Tool => ({
 
 /** One operation as a tool. Its arguments are those of the operation. */
 function operationTool(runner: Runner, operation: McpOperation): Tool {
-  const { name, summary, method, isReadOnly, sendsEmail, inputSchema } = operation;
+  const { name, summary, method, isReadOnly, isPaid, inputSchema } = operation;
   const needsApproval = approvalRules[name] !== undefined;
   const ownArguments = {
     ...(isReadOnly && { fromCharacter }),
@@ -243,7 +243,7 @@ function operationTool(runner: Runner, operation: McpOperation): Tool {
           readOnlyHint: false,
           destructiveHint: method !== "POST" || needsApproval,
           idempotentHint: method !== "POST",
-          openWorldHint: sendsEmail || needsApproval,
+          openWorldHint: isPaid || needsApproval,
         },
     run: ({ fromCharacter: from, approvalToken: token, ...args }) =>
       isReadOnly
