@@ -83,19 +83,24 @@ export async function startDeployedBundles(
       ...Object.fromEntries(named.flatMap((name) => (known[name] ? [[name, known[name]]] : []))),
     };
   };
-  // Functions run one at a time, because they share the environment of this process.
+  // Functions run one at a time, because they share the environment of this process. The MCP server
+  // waits while it calls another function.
+  const running: string[] = [];
   const run = async <T>(bundle: string, event?: unknown): Promise<T> => {
     const { handler } = load(join(dist, bundle, "index.cjs")) as {
       handler(event: unknown): Promise<T>;
     };
     const before = process.env;
+    running.push(bundle);
     currentBundle = bundle;
     process.env = settingsOf(bundle);
     try {
       return await handler(event);
     } finally {
-      // Calls that are still in flight, because a concurrent one failed, belong to the bundle.
       process.env = before;
+      running.pop();
+      // Calls that are still in flight, because a concurrent one failed, belong to the bundle.
+      currentBundle = running.at(-1) ?? bundle;
     }
   };
   const http =
