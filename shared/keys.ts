@@ -160,6 +160,17 @@ export const keys = {
   departure: (org: number, position: string) => itemKey(`${org}#CHANGES`, position), // expires
   emailChange: (org: number, site: number, position: string) =>
     itemKey(`${org}#${site}#MOVED`, position), // expires; changes of addresses, by time
+  // Mails of campaigns and holidays to the contacts of a site. Each settled call has a log entry
+  // until it is folded into pages of counts and into lists of who got what.
+  mailLogState: (org: number, site: number) => itemKey(`${org}#${site}#MAILLOG`),
+  mailLogEntry: (org: number, site: number, { block, chunk, call }: CallKey) =>
+    itemKey(`${org}#${site}#MAILLOG`, `${zeroPad(block)}#${chunk}#${call}`),
+  mailCountPage: (org: number, site: number, page: number) =>
+    itemKey(`${org}#${site}#MAILCOUNTS`, zeroPad(page)),
+  mailedFold: (org: number, site: number, position: string) =>
+    itemKey(`${org}#${site}#MAILINGS`, position), // a fold that has mails of a broadcast
+  mailedContacts: (org: number, site: number, position: string) =>
+    itemKey(`${org}#${site}#MAILED`, position),
   groupName: (org: number, site: number, { kind, name }: { kind: GroupKind; name: string }) =>
     itemKey(`${org}#${site}#${kind}NAME`, sha256(name.trim().toLowerCase())),
   membership: (
@@ -313,6 +324,14 @@ export const ranges = {
   contactCounts: (org: number, site: number) => keyRange(`${org}#${site}#CCOUNT`),
   departures: (org: number) => keyRange(`${org}#CHANGES`), // by time
   emailChanges: (org: number, site: number) => keyRange(`${org}#${site}#MOVED`), // by time
+  mailLog: (org: number, site: number) => keyRange(`${org}#${site}#MAILLOG`), // the state first
+  mailCountPages: (org: number, site: number) => keyRange(`${org}#${site}#MAILCOUNTS`),
+  // by broadcast, then fold
+  mailedFolds: (org: number, site: number, broadcast?: string) =>
+    keyRange(`${org}#${site}#MAILINGS`, broadcast),
+  // by broadcast, fold, then contact
+  mailedContacts: (org: number, site: number, fold?: string) =>
+    keyRange(`${org}#${site}#MAILED`, fold),
   members: (org: number, { kind, id }: GroupKey, shard: string) =>
     keyRange(`${org}#M${kind}${id}#${shard}`), // by contact
   groupCounts: (org: number, { kind, id }: GroupKey) => keyRange(`${org}#MCOUNT${kind}${id}`),
@@ -418,6 +437,7 @@ export const dueWorkKinds = [
   "FORM",
   "SECURE",
   "DOMAIN",
+  "MAILLOG",
 ] as const;
 export type DueWorkKind = (typeof dueWorkKinds)[number];
 export const dueShards = 4;

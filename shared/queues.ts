@@ -66,6 +66,8 @@ const Job = z.discriminatedUnion("job", [
   z.object({ job: z.literal("import"), orgId: Id, importId: Id }),
   /** Checks the DNS records of a domain. */
   z.object({ job: z.literal("check-domain"), orgId: Id, domainId: Id }),
+  /** Adds the mail log of a site to the mail counts of its contacts. */
+  z.object({ job: z.literal("fold-mail-log"), orgId: Id, siteId: Id }),
 ]);
 export type Job = z.output<typeof Job>;
 
@@ -75,6 +77,7 @@ export const jobSeconds = {
   export: 300,
   import: 120,
   "check-domain": 60,
+  "fold-mail-log": 120,
 } satisfies Record<Job["job"], number>;
 
 interface QueueOptions {

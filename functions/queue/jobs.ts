@@ -2,6 +2,7 @@ import "../../shared/domain/reactions.ts";
 import { runExport } from "../../shared/domain/analytics/exports/run-export.ts";
 import * as deadGroups from "../../shared/domain/audience/groups/deleted-groups.ts";
 import * as imports from "../../shared/domain/audience/imports/run-import.ts";
+import { foldMailLog } from "../../shared/domain/audience/mail-counts/fold-mail-log.ts";
 import * as deletedForms from "../../shared/domain/forms/deleted-forms.ts";
 import * as siteErasure from "../../shared/domain/privacy/site-erasure.ts";
 import * as domainChecks from "../../shared/domain/senders/domains/check-domain.ts";
@@ -20,6 +21,7 @@ const jobs: { [Name in Job["job"]]: (job: Extract<Job, { job: Name }>) => Promis
   export: ({ orgId, exportId }) => runExport(orgId, exportId),
   import: ({ orgId, importId }) => imports.runImport(orgId, importId),
   "check-domain": ({ orgId, domainId }) => domainChecks.checkDomain(orgId, domainId),
+  "fold-mail-log": foldMailLog,
 };
 
 export const worker = handleEach(queues.jobs, (job) =>

@@ -87,8 +87,8 @@ export function idleCost(resources: Resource[], shards: number): CostItem[] {
  * 100 mails. Measured by `npm run bench -- campaign` and `npm run bench -- inbound`.
  */
 const perMail = {
-  writeUnits: 1.24 + 1.18 + 0.3 * 2.18,
-  readUnits: 0.66 + 1 + 0.3 * 2,
+  writeUnits: 0.27 + 1.18 + 0.3 * 2.18,
+  readUnits: 0.19 + 1 + 0.3 * 2,
   // 0.53 ms of CPU per mail plus the wait for the provider, at 1.73 GB; 0.3 ms per event.
   lambdaGigabyteSeconds: 0.0028 * 1.73 + 1.3 * 0.0005 * 1.73,
   // Half of the providers post single events, half post hundreds at once.

@@ -21,6 +21,7 @@ import * as exports from "./analytics/exports/exports.ts";
 import * as reports from "./analytics/report-schedules.ts";
 import * as deadGroups from "./audience/groups/deleted-groups.ts";
 import * as imports from "./audience/imports/import-job.ts";
+import * as mailLog from "./audience/mail-counts/mail-log.ts";
 import * as sequenceTasks from "./automation/sequence-tasks.ts";
 import * as broadcasts from "./campaigns/engine/broadcast.ts";
 import type { ParkedEvent } from "./delivery-events/parked-events.ts";
@@ -123,4 +124,5 @@ const resumeByKind: Record<DueWorkKind, (item: DueWorkItem) => Promise<void>> = 
   IMPORT: ({ orgId, id }) => imports.enqueueRun(orgId, id!),
   GROUP: ({ orgId, kind, group }) =>
     deadGroups.enqueueCleanup(orgId, kind as GroupKind | "SITE", group!),
+  MAILLOG: ({ orgId, siteId }) => mailLog.enqueueFold({ orgId, siteId: siteId! }),
 };

@@ -9,22 +9,34 @@ import * as pages from "../../shared/domain/audience/contacts/contact-listing.ts
 import type { Contact, ContactItem } from "../../shared/domain/audience/contacts/contact-schema.ts";
 import * as contacts from "../../shared/domain/audience/contacts/contacts.ts";
 import * as groups from "../../shared/domain/audience/groups/groups.ts";
+import { foldMailLog } from "../../shared/domain/audience/mail-counts/fold-mail-log.ts";
+import * as mailLog from "../../shared/domain/audience/mail-counts/mail-log.ts";
+import type { SegmentRules } from "../../shared/domain/audience/segments/segment-rules.ts";
 import * as segments from "../../shared/domain/audience/segments/segments.ts";
 import * as actions from "../../shared/domain/campaigns/campaign-actions.ts";
 import * as previews from "../../shared/domain/campaigns/campaign-preview.ts";
+import { runFanOut } from "../../shared/domain/campaigns/engine/fan-out.ts";
 import { findDetail } from "../../shared/domain/delivery-events/send-history.ts";
 import * as sites from "../../shared/domain/identity/sites.ts";
 import { getPersonalData } from "../../shared/domain/privacy/personal-data.ts";
+import * as laneRunner from "../../shared/domain/sending/bulk/lane-runner.ts";
 import { emailShards, keys, ranges } from "../../shared/keys.ts";
 import {
   type CampaignSender,
   createCampaignSender,
   createDraft,
   insertListMembers,
+  readCampaign,
   runWorkers,
+  sendingWorkers,
   useVirtualQueues,
 } from "../support/campaigns.ts";
-import { randomOfTest } from "../support/seeded-random.ts";
+import {
+  crashAtSomeSteps,
+  interruptedAtSomeSteps,
+  interruptions,
+} from "../support/crash-injection.ts";
+import { randomOfTest, sampleOf } from "../support/seeded-random.ts";
 
 vi.setConfig({ testTimeout: 120_000 });
 beforeAll(useVirtualQueues);
@@ -41,11 +53,17 @@ const oldSentAt = "2026-01-05T08:00:00.000Z";
 const dayInSeconds = 24 * 3600;
 
 /** By contact id: the counts that were stored before the campaigns, plus the mails since. */
-function recount(ids: number[], mails: Sent[]): Map<number, MailCount> {
+function recount(
+  ids: number[],
+  mails: Sent[],
+  hasOldSends = (i: number) => i % 3 === 0,
+): Map<number, MailCount> {
   return new Map(
     ids.map((id, i) => {
-      const times = mails.flatMap(({ contactId, sentAt }) => (contactId === id ? sentAt! : []));
-      const hasOld = i % 3 === 0;
+      const times = mails.flatMap(({ contactId, sentAt }) =>
+        contactId === id && sentAt ? sentAt : [],
+      );
+      const hasOld = hasOldSends(i);
       const all = [...(hasOld ? [oldSentAt] : []), ...times].toSorted();
       return [
         id,
@@ -87,33 +105,17 @@ async function exportAll({ caller: { orgId }, siteId }: CampaignSender): Promise
   return rows as Contact[];
 }
 
-/** Sends a campaign to a list and returns its id. */
-async function sendTo(from: CampaignSender, listId: number): Promise<number> {
-  const { id } = await createDraft(from, { listId });
-  await actions.sendNow(from.caller, id);
-  await runWorkers({ forSeconds: 1800 });
-  return id;
+interface MailedSite {
+  from: CampaignSender;
+  /** Ids of the contacts. */
+  ids: number[];
+  campaigns: number[];
+  mails: Sent[];
 }
 
-test("every answer about the mails of contacts agrees with the sends", async () => {
-  const from = await createCampaignSender();
-  const { caller, siteId, listId, provider } = from;
-  const random = randomOfTest("mails of contacts");
-  const half = await groups.create("LIST", caller, { siteId, name: "Half" });
-  const inHalf = Array.from({ length: people }, () => random() < 0.5);
-  const ids = await insertListMembers(from, people, (i) => ({
-    ...(inHalf[i] && { lists: new Set([listId, half.id]) }),
-    ...(i % 3 === 0 && { sendCount: oldSends, lastSentAt: oldSentAt }),
-  }));
-  await insertPointers(from);
-  provider.isRefused = () => random() < 0.1;
-
-  const first = await sendTo(from, listId);
-  await contacts.change(caller, ids[0]!, { email: "moved@example.com" });
-  advanceClock(3 * dayInSeconds);
-  const second = await sendTo(from, half.id);
-  const mails = await Promise.all(provider.mails.map(({ sendId }) => findDetail(caller, sendId)));
-  expect(mails.length).toBeGreaterThan(people);
+/** Expects the stored counts and the mails in every answer about contacts. */
+async function expectAgreement({ from, ids, campaigns, mails }: MailedSite): Promise<void> {
+  const { caller, siteId, listId } = from;
   const expected = recount(ids, mails);
   const countMatching = (test: (count: MailCount, id: number) => boolean) =>
     [...expected].filter(([id, count]) => test(count, id)).length;
@@ -126,11 +128,10 @@ test("every answer about the mails of contacts agrees with the sends", async () 
   expect(toCounts(await exportAll(from))).toEqual(expected);
 
   const yesterday = addSeconds(-dayInSeconds).toISOString();
+  const rulesOf = (field: string, operator: string, value: unknown) =>
+    ({ match: "all", conditions: [{ field, operator, value }] }) as SegmentRules;
   const countSegment = (field: string, operator: string, value: unknown) =>
-    segments.countPreview(caller, {
-      siteId,
-      rules: { match: "all", conditions: [{ field, operator, value }] } as never,
-    });
+    segments.countPreview(caller, { siteId, rules: rulesOf(field, operator, value) });
   const got = (campaign: number, id: number) =>
     mails.some(({ campaignId, contactId }) => campaignId === campaign && contactId === id);
   for (const n of [0, 1, 2, 4])
@@ -140,11 +141,31 @@ test("every answer about the mails of contacts agrees with the sends", async () 
   expect(await countSegment("lastSentAt", "after", yesterday)).toBe(
     countMatching(({ lastSentAt }) => (lastSentAt ?? "") > yesterday),
   );
-  for (const campaign of [first, second])
+  const latest = campaigns.at(-1)!;
+  for (const campaign of campaigns)
     for (const value of [true, false])
       expect(await countSegment(`campaign.${campaign}.sent`, "equals", value)).toBe(
         countMatching((_, id) => got(campaign, id) === value),
       );
+  const matches = await segments.createMatcher(
+    caller.orgId,
+    siteId,
+    rulesOf(`campaign.${latest}.sent`, "equals", true),
+  );
+  const segment = await segments.create(caller, {
+    siteId,
+    name: crypto.randomUUID(),
+    description: null,
+    rules: rulesOf(`campaign.${latest}.sent`, "equals", true),
+  });
+  for (const id of ids.slice(0, 10)) {
+    expect(await matches(await contacts.findItem(caller, id))).toBe(got(latest, id));
+    expect(await segments.explain(caller, segment.id, id)).toMatchObject({
+      matched: got(latest, id),
+    });
+  }
+  const { items } = await segments.members(caller, segment.id, { limit: 2 * people });
+  expect(toCounts(items)).toEqual(new Map([...expected].filter(([id]) => got(latest, id))));
 
   const { contacts: unengaged } = await reports.list(
     caller,
@@ -158,16 +179,115 @@ test("every answer about the mails of contacts agrees with the sends", async () 
   );
 
   await sites.change(caller, siteId, { sendFrequencyCapDays: 1 });
-  const { id: third } = await createDraft(from, { listId });
-  expect(await previews.preview(caller, third)).toMatchObject({
+  const { id: next } = await createDraft(from, { listId });
+  expect(await previews.preview(caller, next)).toMatchObject({
     candidates: people,
-    capped: countMatching((_, id) => got(second, id)),
+    capped: countMatching((_, id) => got(latest, id)),
   });
+  await sites.change(caller, siteId, { sendFrequencyCapDays: null });
 
   for (const id of ids.slice(0, 10)) {
     const { sends: personal } = await getPersonalData(caller, id);
     const own = mails.flatMap((mail) => (mail.contactId === id ? mail.id : []));
     expect(new Set(personal.map((send) => send.id))).toEqual(new Set(own));
   }
+}
+
+/**
+ * Two campaigns, the second to half of the contacts, three days later. After each start, one of the
+ * functions hands over its mail.
+ */
+async function sendCampaigns(handOvers: (() => Promise<void>)[]): Promise<MailedSite> {
+  const from = await createCampaignSender();
+  const { caller, siteId, listId, provider } = from;
+  const random = randomOfTest("mails of contacts");
+  const half = await groups.create("LIST", caller, { siteId, name: "Half" });
+  const inHalf = Array.from({ length: people }, () => random() < 0.5);
+  const ids = await insertListMembers(from, people, (i) => ({
+    ...(inHalf[i] && { lists: new Set([listId, half.id]) }),
+    ...(i % 3 === 0 && { sendCount: oldSends, lastSentAt: oldSentAt }),
+  }));
+  await insertPointers(from);
+  provider.isRefused = () => random() < 0.1;
+  const campaigns: number[] = [];
+  for (const [i, audience] of [listId, half.id].entries()) {
+    if (i > 0) {
+      await contacts.change(caller, ids[0]!, { email: "moved@example.com" });
+      advanceClock(3 * dayInSeconds);
+    }
+    const { id } = await createDraft(from, { listId: audience });
+    campaigns.push(id);
+    await actions.sendNow(caller, id);
+    await handOvers[i]!();
+  }
+  const mails = await Promise.all(provider.mails.map(({ sendId }) => findDetail(caller, sendId)));
+  expect(mails.length).toBeGreaterThan(people);
   await provider.stop();
+  return { from, ids, campaigns, mails };
+}
+
+const runUntilFolded = () => runWorkers({ forSeconds: 1800 });
+const runWithoutFolds = () => runWorkers({ forSeconds: 60 }, sendingWorkers);
+
+const readLog = ({ from: { caller, siteId } }: MailedSite) =>
+  mailLog.readMailLog({ orgId: caller.orgId, siteId });
+
+test("every answer about the mails of contacts agrees with the sends", async () => {
+  const site = await sendCampaigns([runUntilFolded, runUntilFolded]);
+  expect((await readLog(site)).entries).toEqual([]);
+  await expectAgreement(site);
 });
+
+test("every answer agrees while the log of the mails is not folded", async () => {
+  const site = await sendCampaigns([runWithoutFolds, runWithoutFolds]);
+  expect((await readLog(site)).entries.length).toBeGreaterThan(2);
+  await expectAgreement(site);
+});
+
+test.each(interruptions)(
+  "every answer agrees after a fold that %s at any step, and after the next fold",
+  async (how) => {
+    const steps = await interruptedAtSomeSteps(how, async (interrupt) => {
+      const site = await sendCampaigns([runUntilFolded, runWithoutFolds]);
+      const { caller, siteId } = site.from;
+      const fold = () => foldMailLog({ orgId: caller.orgId, siteId });
+      advanceClock(600);
+      await interrupt(fold, async () => {
+        await expectAgreement(site);
+        advanceClock(600);
+        await fold();
+        await expectAgreement(site);
+      });
+      expect((await readLog(site)).entries).toEqual([]);
+      await fold();
+      await expectAgreement(site);
+    });
+    expect(steps.length).toBeGreaterThan(12);
+  },
+);
+
+test.each(sampleOf(1, ["postmark", "resend"] as const, "a provider without and with keys"))(
+  "each accepted mail is counted once after a crash of the hand-over at any step: %s",
+  async (providerKey) => {
+    const from = await createCampaignSender(providerKey);
+    const { caller, configId, listId, provider } = from;
+    const ids = await insertListMembers(from, 100);
+    await insertPointers(from);
+    const steps = await crashAtSomeSteps(async (kill) => {
+      const { id } = await createDraft(from, { listId });
+      await actions.sendNow(caller, id);
+      const key = { orgId: caller.orgId, kind: "campaign" as const, id };
+      for (const shard of emailShards) await runFanOut(key, shard);
+      await kill(() => laneRunner.runLane(caller.orgId, configId));
+      await runWorkers({ forSeconds: 3600 });
+      const sendIds = new Set(provider.mails.map(({ sendId }) => sendId));
+      const mails = await Promise.all([...sendIds].map((sendId) => findDetail(caller, sendId)));
+      const { accounting } = await readCampaign(from, id);
+      expect(accounting.sent + accounting.uncertain).toBe(ids.length);
+      const counted = await Promise.all(ids.map((one) => contacts.find(caller, one)));
+      expect(toCounts(counted)).toEqual(recount(ids, mails, () => false));
+    });
+    expect(steps.length).toBeGreaterThan(20);
+    await provider.stop();
+  },
+);

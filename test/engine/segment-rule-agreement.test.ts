@@ -93,10 +93,13 @@ test("random rules match the same contacts as a naive evaluation", async () => {
         expect(items.map((item) => compiled.explain(item).matched)).toEqual(
           items.map(compiled.test),
         );
-        expect(await found(toContactQuery(compiled))).toEqual(naive);
-        expect(await reader.countContacts({ orgId, siteId }, toContactQuery(compiled))).toBe(
-          naive.length,
-        );
+        expect(await found(toContactQuery({ orgId, siteId }, compiled))).toEqual(naive);
+        expect(
+          await reader.countContacts(
+            { orgId, siteId },
+            toContactQuery({ orgId, siteId }, compiled),
+          ),
+        ).toBe(naive.length);
         if (!compiled.filterIsExact)
           expect(await found({ filter: compiled.filter })).toEqual(expect.arrayContaining(naive));
       }
@@ -132,13 +135,13 @@ test("rules that are too long for one filter are pushed down in part and evaluat
   expect(compiled.filter).toBeDefined();
   const naive = idsOf(items.filter((item) => matchesNaively(item, many)));
   expect(naive).toHaveLength(10 + 10);
-  expect(await found(toContactQuery(compiled))).toEqual(naive);
+  expect(await found(toContactQuery({ orgId, siteId }, compiled))).toEqual(naive);
   expect(await found({ filter: compiled.filter })).toHaveLength(20);
   const either: SegmentRules = {
     match: "any",
     conditions: Array.from({ length: 100 }, (_, i) => condition(i)),
   };
-  expect(await found(toContactQuery(compileRules(either, context)))).toEqual(
+  expect(await found(toContactQuery({ orgId, siteId }, compileRules(either, context)))).toEqual(
     idsOf(items.filter((item) => matchesNaively(item, either))),
   );
 });
@@ -151,7 +154,9 @@ test("text operators compare a number or boolean as it is written", async () => 
       match: "all",
       conditions: [{ field: "customFields.a", operator, value }],
     });
-    const ids = await found(toContactQuery(compileRules(one, contextWithoutDeletions)));
+    const ids = await found(
+      toContactQuery({ orgId, siteId }, compileRules(one, contextWithoutDeletions)),
+    );
     expect(idsOf(items.filter(compileRules(one, contextWithoutDeletions).test))).toEqual(ids);
     return ids.map((id) => values[id - 1]);
   };

@@ -2,7 +2,7 @@
 // cost fails here.
 import { beforeAll, expect, test } from "vitest";
 import { send as sendGroup } from "../../functions/http/send.ts";
-import { type ConsumedUnits, unitsByOperation } from "../../shared/adapters/dynamodb/capacity.ts";
+import type { ConsumedUnits } from "../../shared/adapters/dynamodb/capacity.ts";
 import * as templates from "../../shared/domain/content/templates.ts";
 import { installDirectHandOver } from "../../shared/domain/sending/intake/direct-hand-over.ts";
 import * as sends from "../../shared/domain/sending/sends.ts";
@@ -10,6 +10,7 @@ import * as singles from "../../shared/domain/sending/single-sends.ts";
 import { sessionCookieName } from "../../shared/http/authenticate.ts";
 import { counterShards } from "../../shared/keys.ts";
 import { invokeRoute } from "../support/lambda-requests.ts";
+import { measureUnits } from "../support/request-units.ts";
 import * as mailroom from "../support/sending.ts";
 
 beforeAll(mailroom.useOwnTableAndQueues);
@@ -38,30 +39,6 @@ async function setUp() {
     await singles.handOverSingle(from.caller.orgId, warm.body.data.id);
   }
   return { from, post, content };
-}
-
-const used = (field: keyof ConsumedUnits) =>
-  Object.values(unitsByOperation).reduce((sum, usage) => sum + usage[field], 0);
-
-/** Measures the request units that the process uses during `work`. */
-async function measureUnits<T>(
-  work: () => Promise<T>,
-): Promise<{ result: T; usage: ConsumedUnits }> {
-  const before = {
-    readUnits: used("readUnits"),
-    writeUnits: used("writeUnits"),
-    calls: used("calls"),
-  };
-  const result = await work();
-  const spent = (field: keyof ConsumedUnits) => used(field) - before[field];
-  return {
-    result,
-    usage: {
-      readUnits: spent("readUnits"),
-      writeUnits: spent("writeUnits"),
-      calls: spent("calls"),
-    },
-  };
 }
 
 const formatCost = (what: string, { readUnits, writeUnits, calls }: ConsumedUnits, mails: number) =>

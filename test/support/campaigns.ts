@@ -4,6 +4,7 @@ import { expect } from "vitest";
 import { worker as campaignWorker } from "../../functions/queue/campaigns.ts";
 import { worker as drain } from "../../functions/queue/drain.ts";
 import { worker as fanOut } from "../../functions/queue/fan-out.ts";
+import { worker as jobs } from "../../functions/queue/jobs.ts";
 import { worker as lane } from "../../functions/queue/lane.ts";
 import { worker as send } from "../../functions/queue/send.ts";
 import { put, writeMany } from "../../shared/adapters/dynamodb/table.ts";
@@ -26,7 +27,9 @@ import type { FakeProviderMail } from "./fake-provider.ts";
 import * as mailroom from "./sending.ts";
 import * as virtual from "./virtual-queues.ts";
 
-const workers: QueueWorker[] = [send, lane, drain, campaignWorker, fanOut];
+/** All except the worker that folds the mail logs of sites. */
+export const sendingWorkers: QueueWorker[] = [send, lane, drain, campaignWorker, fanOut];
+const workers: QueueWorker[] = [...sendingWorkers, jobs];
 export const useVirtualQueues = virtual.useVirtualQueues;
 export const runWorkers = (
   options: Parameters<typeof virtual.runWorkers>[1] = {},

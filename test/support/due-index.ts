@@ -1,5 +1,5 @@
 // The due index of a test's own table, read in one scan. The schedules of the service query the
-// first entry of each of its 124 shards; test/engine/due-work.test.ts tests them.
+// first entry of each of its 128 shards; test/engine/due-work.test.ts tests them.
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { DynamoDBDocumentClient, ScanCommand } from "@aws-sdk/lib-dynamodb";
 import { enqueue } from "../../shared/adapters/sqs/enqueue.ts";

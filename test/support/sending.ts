@@ -9,6 +9,7 @@ import { get, query, queryAll } from "../../shared/adapters/dynamodb/table.ts";
 import type { SendMessageBatchCommand } from "../../shared/adapters/sqs/client.ts";
 import type { Caller } from "../../shared/caller.ts";
 import * as clock from "../../shared/clock.ts";
+import { foldMailLog } from "../../shared/domain/audience/mail-counts/fold-mail-log.ts";
 import * as due from "../../shared/domain/due-work.ts";
 import { countSends } from "../../shared/domain/identity/site-send-counts.ts";
 import * as sites from "../../shared/domain/identity/sites.ts";
@@ -34,6 +35,8 @@ interface QueueBody {
   configId: number;
   what: DueWorkKind;
   shard: number;
+  job: string;
+  siteId: number;
 }
 
 interface Message {
@@ -153,6 +156,9 @@ const workers: Record<string, (body: QueueBody) => Promise<void>> = {
   send: ({ orgId, sendId }) => singles.handOverSingle(orgId, sendId),
   lane: ({ orgId, configId }) => runLane(orgId, configId),
   drain: ({ what, shard }) => due.drain(what, shard),
+  jobs: async ({ job, orgId, siteId }) => {
+    if (job === "fold-mail-log") await foldMailLog({ orgId, siteId });
+  },
 };
 
 export const runLane = (orgId: number, configId: number): Promise<void> =>

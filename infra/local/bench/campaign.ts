@@ -23,7 +23,8 @@ interface UnitLimit {
 /** By worker: the most units per recipient. */
 const unitLimits: Record<string, UnitLimit> = {
   "fan-out": { purpose: "fan-out", writes: 0.1, reads: 0.2 },
-  lane: { purpose: "hand-over", writes: 1.2, reads: 0.6 },
+  lane: { purpose: "hand-over", writes: 0.2, reads: 0.1 },
+  jobs: { purpose: "counts of contacts", writes: 0.1, reads: 0.1 },
   campaigns: { purpose: "monitoring", writes: 0.05, reads: 0.05 },
 };
 

@@ -4,7 +4,6 @@ import {
   absent,
   all,
   any,
-  atLeast,
   type Condition,
   equals,
   not,
@@ -18,10 +17,11 @@ import { Count, RecordId, Timestamp } from "../../kernel/record-fields.ts";
 import { keys } from "../../keys.ts";
 import * as reader from "../audience/contacts/contact-reader.ts";
 import {
-  type ContactItem,
+  type CountedContact,
   contactStatuses,
   NamedRecord,
 } from "../audience/contacts/contact-schema.ts";
+import { createMailReader } from "../audience/mail-counts/mail-counts.ts";
 import { activeIds } from "../automation/sequence-schema.ts";
 import * as sites from "../identity/sites.ts";
 
@@ -61,12 +61,7 @@ const isZero = (count: string): Condition => any(absent(count), equals(count, 0)
 const subscribed = equals("status", "subscribed");
 const filters: Record<ContactReport, Condition> = {
   "multi-sequence": all(present("sequences"), not(sizeBelow("sequences", 2))),
-  "unengaged-contacts": all(
-    subscribed,
-    atLeast("sendCount", minSends),
-    isZero("openCount"),
-    isZero("clickCount"),
-  ),
+  "unengaged-contacts": all(subscribed, isZero("openCount"), isZero("clickCount")),
   "no-sequences": subscribed,
 };
 
@@ -76,7 +71,13 @@ export async function contactQueryFor(
   report: ContactReport,
 ): Promise<reader.ContactQuery> {
   const filter = filters[report];
-  if (report !== "no-sequences") return { filter };
+  if (report === "multi-sequence") return { filter };
+  if (report === "unengaged-contacts")
+    return {
+      filter,
+      test: ({ sendCount = 0 }) => sendCount >= minSends,
+      readMails: createMailReader({ orgId, siteId }),
+    };
   const active = await activeIds(orgId, siteId);
   return { filter, test: ({ sequences }) => !active.some((id) => sequences?.has(id)) };
 }
@@ -94,15 +95,16 @@ export async function list(
   const siteId = await sites.resolveSiteId(caller, requestedSiteId);
   const filter = await contactQueryFor(orgId, siteId, report);
   const { items, next } = await reader.readSitePage({ orgId, siteId }, request, filter);
+  const readMails = filter.readMails ?? createMailReader({ orgId, siteId });
   return {
-    contacts: await toReportedContacts(orgId, items),
+    contacts: await toReportedContacts(orgId, await readMails(items)),
     pagination: toPagination(request, null, next),
   };
 }
 
 export async function toReportedContacts(
   orgId: number,
-  items: ContactItem[],
+  items: CountedContact[],
 ): Promise<ReportedContact[]> {
   const names = await getSequenceNames(
     orgId,

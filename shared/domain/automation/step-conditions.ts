@@ -3,7 +3,6 @@
 import { getMany } from "../../adapters/dynamodb/table.ts";
 import { keys } from "../../keys.ts";
 import type { ContactItem } from "../audience/contacts/contact-schema.ts";
-import type { ContactTest } from "../audience/segments/rule-tests.ts";
 import type { StepEngagement } from "../audience/segments/segment-fields.ts";
 import * as segments from "../audience/segments/segments.ts";
 import type { SendItem } from "../sending/sends.ts";
@@ -22,7 +21,7 @@ export function createConditionTest(
   graph: StepGraph,
   items: EnrollmentItem[],
 ): StepConditionTest {
-  const tests = new Map<number, Promise<ContactTest>>();
+  const tests = new Map<number, ReturnType<typeof segments.createMatcher>>();
   const testOf = (step: SequenceStep) => {
     const test =
       tests.get(step.id) ??

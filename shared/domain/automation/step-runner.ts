@@ -2,7 +2,8 @@
 // window or the end. A run sends at most one mail.
 import { addSeconds, now } from "../../clock.ts";
 import type { ContactItem } from "../audience/contacts/contact-schema.ts";
-import { getExclusionReason } from "../sending/eligibility.ts";
+import { getSharedMailReader } from "../audience/mail-counts/mail-counts.ts";
+import { addMailsForCap, getExclusionReason } from "../sending/eligibility.ts";
 import { blockingStatus, type EnrollmentItem } from "./enrollment-schema.ts";
 import {
   type EnrollmentPosition,
@@ -119,11 +120,17 @@ const stepHandlers: Record<
     if (state.mail) return { stay: at };
     const opening = nextOpening(contact, at);
     if (opening > at) return { stay: opening };
-    if (getExclusionReason(contact, new Set(), capDays) === "capped") state.capped.push(step);
+    if (await isCapped(contact, capDays)) state.capped.push(step);
     else state.mail = step;
     return next;
   },
 };
+
+async function isCapped(contact: ContactItem, capDays: number): Promise<boolean> {
+  const readMails = getSharedMailReader(contact);
+  const [counted] = await addMailsForCap(readMails, [contact], capDays);
+  return getExclusionReason(counted, new Set(), capDays) === "capped";
+}
 
 const toPosition = (
   { id, stepOrder }: SequenceStep,

@@ -1,16 +1,9 @@
 // Preview of a campaign: how many contacts would get it now, and rendered samples.
 
 import * as z from "zod";
-import {
-  all,
-  type Condition,
-  equals,
-  greaterThan,
-  not,
-  oneOf,
-} from "../../adapters/dynamodb/conditions.ts";
+import { all, type Condition, equals, not, oneOf } from "../../adapters/dynamodb/conditions.ts";
 import type { CallerScope } from "../../caller.ts";
-import { addSeconds, now } from "../../clock.ts";
+import { now } from "../../clock.ts";
 import { config } from "../../config.ts";
 import * as liquid from "../../email/liquid.ts";
 import { inParallel } from "../../kernel/parallel.ts";
@@ -19,9 +12,10 @@ import { emailShards, sha256 } from "../../keys.ts";
 import { fillMergeText } from "../../providers/provider-adapter.ts";
 import * as reader from "../audience/contacts/contact-reader.ts";
 import type { ContactItem } from "../audience/contacts/contact-schema.ts";
+import { createMailReader } from "../audience/mail-counts/mail-counts.ts";
 import * as suppressions from "../audience/suppressions/suppressions.ts";
 import * as sites from "../identity/sites.ts";
-import { getExclusionReason } from "../sending/eligibility.ts";
+import { addMailsForCap, getExclusionReason } from "../sending/eligibility.ts";
 import * as staging from "../sending/intake/stage-chunks.ts";
 import { compose, mergeVariables } from "../sending/rendering/compose.ts";
 import { loadMailParts, type MailParts } from "../sending/rendering/mail-content.ts";
@@ -176,9 +170,10 @@ async function countExactly({
     unsubscribed: 0,
     capped: 0,
   };
+  const listReasons = createReasonLister({ orgId, siteId, capDays });
   await inParallel(emailShards.length, emailShards, async (shard) => {
     for await (const { items } of reader.readShard({ orgId, siteId }, shard, contactQuery)) {
-      const reasons = await listExclusionReasons(orgId, items, capDays);
+      const reasons = await listReasons(items);
       counts.candidates += items.length;
       for (const reason of reasons) counts[(reason ?? "wouldReceive") as keyof PreviewCounts]++;
     }
@@ -186,20 +181,25 @@ async function countExactly({
   return counts;
 }
 
-async function listExclusionReasons(orgId: number, items: ContactItem[], capDays: number) {
-  const suppressed = await suppressions.filterSuppressed(
-    orgId,
-    items.map(({ email }) => email),
-    { purpose: "marketing" },
-  );
-  return items.map((contact) => getExclusionReason(contact, suppressed, capDays));
+function createReasonLister({
+  orgId,
+  siteId,
+  capDays,
+}: Pick<PreviewQuery, "orgId" | "siteId" | "capDays">) {
+  const readMails = createMailReader({ orgId, siteId });
+  return async (items: ContactItem[]) => {
+    const emails = items.map(({ email }) => email);
+    const [suppressed, counted] = await Promise.all([
+      suppressions.filterSuppressed(orgId, emails, { purpose: "marketing" }),
+      addMailsForCap(readMails, items, capDays),
+    ]);
+    return counted.map((contact) => getExclusionReason(contact, suppressed, capDays));
+  };
 }
 
 /** Counts by the stored status of the contacts, without reading them out. */
-async function countByStatus(
-  { orgId, siteId, contactQuery, capDays }: PreviewQuery,
-  candidates: number,
-): Promise<PreviewCounts> {
+async function countByStatus(query: PreviewQuery, candidates: number): Promise<PreviewCounts> {
+  const { orgId, siteId, contactQuery, capDays } = query;
   const count = (condition: Condition) =>
     reader.countContacts(
       { orgId, siteId },
@@ -208,14 +208,10 @@ async function countByStatus(
         filter: contactQuery.filter ? all(contactQuery.filter, condition) : condition,
       },
     );
-  const recentlyMailed = greaterThan(
-    "lastMarketingAt",
-    addSeconds(-capDays * 24 * 3600).toISOString(),
-  );
   const [suppressed, unsubscribed, capped] = await Promise.all([
     count(equals("status", "suppressed")),
     count(not(oneOf("status", ["suppressed", "subscribed"]))),
-    capDays ? count(all(equals("status", "subscribed"), recentlyMailed)) : 0,
+    capDays ? countCapped(query) : 0,
   ]);
   return {
     candidates,
@@ -226,6 +222,25 @@ async function countByStatus(
   };
 }
 
+/** The candidates who are left out only because of the frequency cap. */
+async function countCapped({ orgId, siteId, contactQuery, capDays }: PreviewQuery) {
+  const { test, attributes = [] } = contactQuery;
+  const readsAll = test && !contactQuery.attributes;
+  const projection = readsAll ? undefined : [...new Set([...cappedAttributes, ...attributes])];
+  const readMails = createMailReader({ orgId, siteId });
+  let capped = 0;
+  await inParallel(emailShards.length, emailShards, async (shard) => {
+    const pages = reader.readShard({ orgId, siteId }, shard, { ...contactQuery, projection });
+    for await (const { items } of pages)
+      for (const contact of await readMails(items))
+        if (getExclusionReason(contact, new Set(), capDays) === "capped") capped++;
+  });
+  return capped;
+}
+
+/** What `getExclusionReason` reads. */
+const cappedAttributes = ["id", "email", "status", "lastMarketingAt"];
+
 // Keeps the response below the limit of API Gateway.
 const maxSampleBytes = 4_000_000;
 
@@ -233,7 +248,8 @@ async function renderSamples(
   campaign: StoredCampaign,
   query: PreviewQuery,
 ): Promise<PreviewSample[]> {
-  const { orgId, siteId, contactQuery, capDays } = query;
+  const { orgId, siteId, contactQuery } = query;
+  const listReasons = createReasonLister(query);
   const found: ContactItem[] = [];
   let cursor: string | undefined;
   for (let pages = 0; pages < 10 && found.length < maxSamples; pages++) {
@@ -242,7 +258,7 @@ async function renderSamples(
       { limit: 50, ...(cursor && { cursor }) },
       contactQuery,
     );
-    const reasons = await listExclusionReasons(orgId, items, capDays);
+    const reasons = await listReasons(items);
     found.push(...items.filter((_, i) => !reasons[i]));
     if (next === undefined) break;
     cursor = next;

@@ -7,6 +7,7 @@ import { keys, ranges } from "../../keys.ts";
 import { Contact, type ContactItem } from "../audience/contacts/contact-schema.ts";
 import * as contacts from "../audience/contacts/contacts.ts";
 import { sendLogPrefix } from "../audience/contacts/engagement.ts";
+import * as mailedContacts from "../audience/mail-counts/mailed-contacts.ts";
 import * as scores from "../audience/scoring/lead-scores.ts";
 import * as activities from "../audience/tracking/activities.ts";
 import * as history from "../delivery-events/send-history.ts";
@@ -111,13 +112,18 @@ async function readLog<T>(orgId: number, id: number, prefix: string): Promise<T[
   return found;
 }
 
-/** Ids of all sends to the contact, oldest first. */
+/** Ids of all sends to the contact, about in the order in which they were accepted. */
 export async function getSendIds(
   orgId: number,
-  { id, sendIds = [] }: ContactItem,
+  { id, siteId, sendIds = [] }: ContactItem,
 ): Promise<number[]> {
-  const older = await queryAll<{ ids: number[] }>(ranges.contactLog(orgId, id, sendLogPrefix));
-  return [...new Set([...older.flatMap(({ ids }) => ids), ...sendIds])];
+  const [older, ofBroadcasts] = await Promise.all([
+    queryAll<{ ids: number[] }>(ranges.contactLog(orgId, id, sendLogPrefix)),
+    mailedContacts.listSendIds({ orgId, siteId }, id),
+  ]);
+  const all = new Set([...older.flatMap(({ ids }) => ids), ...sendIds, ...ofBroadcasts]);
+  // Blocks of ids are reserved one after the other.
+  return [...all].toSorted((a, b) => a - b);
 }
 
 /** Stored submissions, newest first. */

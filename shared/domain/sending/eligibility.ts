@@ -6,12 +6,14 @@ import { normalizeEmail } from "../../kernel/email-fields.ts";
 import { keys } from "../../keys.ts";
 import type { ContactItem } from "../audience/contacts/contact-schema.ts";
 import * as contacts from "../audience/contacts/contacts.ts";
+import { getSharedMailReader, type MailReader } from "../audience/mail-counts/mail-counts.ts";
 import * as suppressions from "../audience/suppressions/suppressions.ts";
 import type { ExclusionReason } from "./mail-sources.ts";
 
 /**
  * Why a contact gets no marketing mail now; undefined if it may. `suppressed` has normalized
- * addresses. `capDays` 0 means no cap.
+ * addresses. `capDays` 0 means no cap; with a cap, the contact must include the mails of campaigns:
+ * see `addMailsForCap`.
  */
 export function getExclusionReason(
   contact: ContactItem | undefined,
@@ -26,6 +28,13 @@ export function getExclusionReason(
     capDays > 0 && (contact.lastMarketingAt ?? "") > addSeconds(-capDays * 24 * 3600).toISOString();
   return capped ? "capped" : undefined;
 }
+
+/** Adds the mails of campaigns to contacts of one site, if there is a cap. */
+export const addMailsForCap = async (
+  readMails: MailReader,
+  contacts: ContactItem[],
+  capDays: number,
+): Promise<ContactItem[]> => (capDays > 0 ? readMails(contacts) : contacts);
 
 interface IntendedRecipient {
   to: string;
@@ -64,11 +73,17 @@ export async function listExclusionReasons(
       )
     ).map((one) => [one.id, one]),
   );
-  return invited.map(({ contactId, to }, i) => {
-    const contact =
-      contactsByAddress[i]?.id === contactId ? contactsByAddress[i] : contactsById.get(contactId!);
-    return suppressed.has(normalizeEmail(to))
-      ? "suppressed"
-      : getExclusionReason(contact, suppressed, capDays);
+  const found = invited.flatMap(({ contactId }, i) => {
+    const byAddress = contactsByAddress[i];
+    return (byAddress?.id === contactId ? byAddress : contactsById.get(contactId!)) ?? [];
   });
+  const readMails = getSharedMailReader({ orgId, siteId });
+  const counted = new Map(
+    (await addMailsForCap(readMails, found, capDays)).map((one) => [one.id, one]),
+  );
+  return invited.map(({ contactId, to }) =>
+    suppressed.has(normalizeEmail(to))
+      ? "suppressed"
+      : getExclusionReason(counted.get(contactId!), suppressed, capDays),
+  );
 }

@@ -5,10 +5,12 @@ import * as pages from "../../audience/contacts/contact-listing.ts";
 import * as reader from "../../audience/contacts/contact-reader.ts";
 import type { Contact, ContactItem } from "../../audience/contacts/contact-schema.ts";
 import * as contacts from "../../audience/contacts/contacts.ts";
+import { createMailReader } from "../../audience/mail-counts/mail-counts.ts";
 import { compareByEmail, type SourceFactory } from "./export-source.ts";
 
 export const contactSource: SourceFactory = async (orgId, filter) => {
   const { siteId, ...contactFilter } = await pages.resolveFilter({ orgId }, filter);
+  const readMails = createMailReader({ orgId, siteId });
   return {
     // A filter that runs in code may need any attribute, so all attributes are read.
     readPages: (shard, { after, limit, fieldNamesOnly } = {}) =>
@@ -18,7 +20,7 @@ export const contactSource: SourceFactory = async (orgId, filter) => {
         limit,
         projection: fieldNamesOnly && !contactFilter.test ? ["customFields"] : undefined,
       }),
-    toRows: (items) => contacts.toApiAll(orgId, items as ContactItem[]),
+    toRows: (items) => contacts.toApiAll(orgId, items as ContactItem[], readMails),
     customFieldsOf: (items) =>
       (items as ContactItem[]).flatMap(({ customFields }) => Object.keys(customFields ?? {})),
     tableFor: contactTable,

@@ -5,6 +5,7 @@ import type { ExportTable } from "../../../kernel/table-export.ts";
 import { ranges } from "../../../keys.ts";
 import * as reader from "../../audience/contacts/contact-reader.ts";
 import type { ContactItem } from "../../audience/contacts/contact-schema.ts";
+import { createMailReader } from "../../audience/mail-counts/mail-counts.ts";
 import type { Suppression } from "../../audience/suppressions/suppressions.ts";
 import * as reportedContacts from "../contact-reports.ts";
 import { type ContactReport, contactReports } from "../contact-reports.ts";
@@ -22,10 +23,12 @@ const contactReportSource =
   (report: ContactReport): SourceFactory =>
   async (orgId, { siteId }) => {
     const contactFilter = await reportedContacts.contactQueryFor(orgId, siteId!, report);
+    const readMails = createMailReader({ orgId, siteId: siteId! });
     return {
       readPages: (shard, { after, limit } = {}) =>
         reader.readShard({ orgId, siteId: siteId! }, shard, { ...contactFilter, after, limit }),
-      toRows: (items) => reportedContacts.toReportedContacts(orgId, items as ContactItem[]),
+      toRows: async (items) =>
+        reportedContacts.toReportedContacts(orgId, await readMails(items as ContactItem[])),
       customFieldsOf: () => [],
       tableFor: () => tableOf("contacts", reportedContacts.contactReportColumns),
       compare: compareByEmail,

@@ -190,6 +190,7 @@ export async function resolveFilter(
     siteId,
     filter: conditions.length ? all(...conditions) : undefined,
     test: segmentQuery?.test,
+    readMails: segmentQuery?.readMails,
   };
 }
 

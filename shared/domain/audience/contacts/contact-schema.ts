@@ -223,6 +223,7 @@ export interface ContactItem {
   movedAt?: string;
   movedFrom?: string[];
   score?: number;
+  /** Without the mails of campaigns and holidays, except those of small chunks and old ones. */
   sendCount?: number;
   openCount?: number;
   clickCount?: number;
@@ -264,6 +265,13 @@ export interface ContactItem {
   createdAt: string;
   updatedAt: string;
 }
+
+/**
+ * A contact whose fields include the mails that mail-counts.ts adds: `sendCount`, `lastSentAt`,
+ * `lastMarketingAt`, `sentCampaigns`. It is never stored, and mails are never added twice.
+ */
+export type CountedContact = ContactItem & { hasAllMails: true };
+export type StoredContact = ContactItem & { hasAllMails?: never };
 
 /** The attribute that holds the lists or tags. */
 export const groupAttribute = (kind: GroupKind) => (kind === "TAG" ? "tags" : "lists");
@@ -309,7 +317,7 @@ const searchText = ({ email, firstName, lastName }: SearchableFields): string =>
   `${email}\n${[firstName, lastName].filter(Boolean).join(" ")}`.toLowerCase();
 
 export const toApi = (
-  item: ContactItem,
+  item: CountedContact,
   names: { tags: Map<number, string>; lists: Map<number, string> },
 ): Contact => ({
   id: item.id,

@@ -22,11 +22,13 @@ import * as organizations from "../../identity/organizations.ts";
 import * as sites from "../../identity/sites.ts";
 import * as groups from "../groups/groups.ts";
 import * as memberships from "../groups/membership-writes.ts";
+import { createMailReader, type MailReader } from "../mail-counts/mail-counts.ts";
 import * as suppressions from "../suppressions/suppressions.ts";
 import {
   type Contact,
   type ContactChanges,
   type ContactItem,
+  type CountedContact,
   groupAttribute,
   toApi as itemToApi,
   type NewContact,
@@ -141,18 +143,36 @@ const keyOf = (orgId: number, { siteId, email }: ContactPointer): Key =>
 export const find = async (caller: CallerScope, id: number): Promise<Contact> =>
   toApi(caller.orgId, await findItem(caller, id));
 
-/** Adds the names of tags and lists. */
-export const toApi = async (orgId: number, item: ContactItem): Promise<Contact> =>
-  (await toApiAll(orgId, [item]))[0]!;
+/** Adds the mails of campaigns, and the names of tags and lists. */
+export async function toApi(orgId: number, item: ContactItem): Promise<Contact> {
+  const readMails = createMailReader(item, { consistent: true });
+  return (await toApiAll(orgId, [item], readMails))[0]!;
+}
 
-export async function toApiAll(orgId: number, items: ContactItem[]): Promise<Contact[]> {
+/** `readMails` is for contacts of one site. */
+export async function toApiAll(
+  orgId: number,
+  items: ContactItem[],
+  readMails?: MailReader,
+): Promise<Contact[]> {
   const idsIn = (kind: GroupKind) =>
     items.flatMap((item) => [...(item[groupAttribute(kind)] ?? [])]);
-  const [tags, lists] = await Promise.all([
+  const [tags, lists, counted] = await Promise.all([
     groups.getNames(orgId, "TAG", idsIn("TAG")),
     groups.getNames(orgId, "LIST", idsIn("LIST")),
+    readMails ? readMails(items) : addMails(orgId, items),
   ]);
-  return items.map((item) => itemToApi(item, { tags, lists }));
+  return counted.map((item) => itemToApi(item, { tags, lists }));
+}
+
+/** Contacts of any site. */
+async function addMails(orgId: number, items: ContactItem[]): Promise<CountedContact[]> {
+  const bySite = Map.groupBy(items, ({ siteId }) => siteId);
+  const counted = await Promise.all(
+    [...bySite].map(([siteId, some]) => createMailReader({ orgId, siteId })(some)),
+  );
+  const byId = new Map(counted.flat().map((one) => [one.id, one]));
+  return items.map(({ id }) => byId.get(id)!);
 }
 
 // Two changes of the email between the reads can leave the pointer as it was, so an unchanged

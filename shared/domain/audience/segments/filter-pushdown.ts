@@ -42,6 +42,7 @@ export function toFilter(
   { field, operator, value }: FieldCondition,
   context: RuleContext,
 ): PushedFilter | undefined {
+  if (field.mails) return undefined;
   const positive = positiveOperators[operator] ?? operator;
   const pushed = filterFactories[field.kind][positive]?.(value as RuleValue, { field, ...context });
   if (positive === operator || !pushed) return pushed;

@@ -1,8 +1,10 @@
 // Compiles segment rules into a DynamoDB filter and a test in code for what the filter cannot
 // decide.
 import { all, any, type Condition as Filter } from "../../../adapters/dynamodb/conditions.ts";
+import type { SiteRef } from "../../../caller.ts";
 import type { ContactQuery } from "../contacts/contact-reader.ts";
 import type { ContactItem } from "../contacts/contact-schema.ts";
+import { createMailReader, type MailFields } from "../mail-counts/mail-counts.ts";
 import { type PushedFilter, toFilter } from "./filter-pushdown.ts";
 import { type ContactTest, createTest, type RuleContext, readField } from "./rule-tests.ts";
 import { parseField, spelledField } from "./segment-fields.ts";
@@ -31,17 +33,21 @@ export interface CompiledRules {
   test: ContactTest;
   /** Attributes that `test` reads. */
   attributes: string[];
+  /** The mails that `test` and `explain` need. Undefined: none. */
+  mails: MailFields | undefined;
   explain(contact: ContactItem): RuleExplanation;
 }
 
-export const toContactQuery = ({
-  filter,
-  filterIsExact,
-  test,
-  attributes,
-}: CompiledRules): ContactQuery => ({
+export const toContactQuery = (
+  site: SiteRef,
+  { filter, filterIsExact, test, attributes, mails }: CompiledRules,
+): ContactQuery => ({
   filter: filter,
-  ...(!filterIsExact && { test, attributes }),
+  ...(!filterIsExact && {
+    test,
+    attributes,
+    readMails: mails && createMailReader(site, mails),
+  }),
 });
 
 interface CompiledNode extends CompiledRules {
@@ -89,8 +95,17 @@ function compileGroup({ match, conditions }: SegmentRules, context: RuleContext)
     conditions: parts.map((part) => part.explain(contact)),
   });
   const attributes = [...new Set(parts.flatMap((part) => part.attributes))];
-  return { parts, filter, filterIsExact, test: holds, attributes, explain };
+  const mails = combineMailFields(parts.flatMap((part) => part.mails ?? []));
+  return { parts, filter, filterIsExact, test: holds, attributes, mails, explain };
 }
+
+const combineMailFields = (all: MailFields[]): MailFields | undefined =>
+  all.length
+    ? {
+        counts: all.some(({ counts }) => counts),
+        campaignIds: [...new Set(all.flatMap(({ campaignIds }) => campaignIds))],
+      }
+    : undefined;
 
 const testCombiners: Record<SegmentRules["match"], (parts: CompiledNode[]) => ContactTest> = {
   all: (parts) => (contact) => parts.every(({ test }) => test(contact)),
@@ -150,7 +165,8 @@ function compileCondition(
     filter: pushed?.condition,
     filterIsExact: pushed?.exact === true,
     test,
-    attributes: [attribute],
+    attributes: field.mails ? ["id", attribute] : [attribute],
+    mails: field.mails,
     explain,
   };
 }

@@ -8,6 +8,7 @@ import {
   campaignInteractions,
   eventCountAttribute,
 } from "../contacts/segment-attributes.ts";
+import type { MailFields } from "../mail-counts/mail-counts.ts";
 import { type Operator, operatorsByKind, type SegmentFieldKind } from "./rule-operators.ts";
 
 export interface SegmentField {
@@ -20,6 +21,8 @@ export interface SegmentField {
   spellings?: string[];
   /** For forms, campaigns and steps: the id that the set must contain. */
   setMember?: number;
+  /** What mail-counts.ts adds to the attribute, so DynamoDB cannot decide. */
+  mails?: MailFields;
   group?: "TAG" | "LIST";
 }
 
@@ -34,8 +37,9 @@ const field = (
   ...more,
 });
 
-const numberFields = ["score", "sendCount", "openCount", "clickCount"];
-const timeFields = ["createdAt", "updatedAt", "lastSentAt", "lastOpenedAt", "lastClickedAt"];
+const mailCounts: MailFields = { counts: true, campaignIds: [] };
+const numberFields = ["score", "openCount", "clickCount"];
+const timeFields = ["createdAt", "updatedAt", "lastOpenedAt", "lastClickedAt"];
 const tag = field("group", groupAttribute("TAG"), { group: "TAG" });
 const list = field("group", groupAttribute("LIST"), { group: "LIST" });
 
@@ -46,6 +50,8 @@ const plainFields = new Map<string, SegmentField>([
   ]),
   ...numberFields.map((name): [string, SegmentField] => [name, field("number", name)]),
   ...timeFields.map((name): [string, SegmentField] => [name, field("time", name)]),
+  ["sendCount", field("number", "sendCount", { mails: mailCounts })],
+  ["lastSentAt", field("time", "lastSentAt", { mails: mailCounts })],
   ["status", field("status", "status")],
   ["id", field("id", "id")],
   ["siteId", field("id", "siteId")],
@@ -67,7 +73,10 @@ const prefixParsers: Record<string, FieldParser | undefined> = {
     const known =
       isId(id) && !more.length && (campaignInteractions as readonly string[]).includes(fact);
     return known
-      ? field("flag", campaignAttribute(fact as CampaignInteraction), { setMember: Number(id) })
+      ? field("flag", campaignAttribute(fact as CampaignInteraction), {
+          setMember: Number(id),
+          ...(fact === "sent" && { mails: { counts: false, campaignIds: [Number(id)] } }),
+        })
       : undefined;
   },
   step: (rest) => {

@@ -18,10 +18,11 @@ import * as records from "../../../kernel/records.ts";
 import type { GroupKind } from "../../../keys.ts";
 import * as sites from "../../identity/sites.ts";
 import * as reader from "../contacts/contact-reader.ts";
-import { type Contact, groupAttribute } from "../contacts/contact-schema.ts";
+import { type Contact, type ContactItem, groupAttribute } from "../contacts/contact-schema.ts";
 import * as contacts from "../contacts/contacts.ts";
 import * as fieldNames from "../contacts/field-names.ts";
 import * as deletedGroups from "../groups/deleted-groups.ts";
+import { createMailReader } from "../mail-counts/mail-counts.ts";
 import { getGroupIds, withGroupIds } from "./group-ids.ts";
 import {
   type CompiledRules,
@@ -29,7 +30,7 @@ import {
   type RuleExplanation,
   toContactQuery,
 } from "./rule-compiler.ts";
-import type { ContactTest, GroupLookup, RuleContext } from "./rule-tests.ts";
+import type { GroupLookup, RuleContext } from "./rule-tests.ts";
 import { parseField } from "./segment-fields.ts";
 import {
   isRules,
@@ -145,15 +146,28 @@ export const queryForRules = async (
   site: SiteRef,
   rules: SegmentRules,
   at = now(),
-): Promise<reader.ContactQuery> => toContactQuery(await compileForSite(site, rules, at));
+): Promise<reader.ContactQuery> => toContactQuery(site, await compileForSite(site, rules, at));
 
-/** A function that tests contacts against the rules, as of now. */
+/** A function that tests a contact against the rules, as of now. */
 export async function createMatcher(
   orgId: number,
   siteId: number,
   rules: SegmentRules,
-): Promise<ContactTest> {
-  return (await compileForSite({ orgId, siteId }, rules)).test;
+): Promise<(contact: ContactItem) => Promise<boolean>> {
+  const site = { orgId, siteId };
+  const compiled = await compileForSite(site, rules);
+  return async (contact) => compiled.test(await withMails(site, compiled, contact));
+}
+
+/** The contact with the mails that the rules need. */
+async function withMails(
+  site: SiteRef,
+  { mails }: CompiledRules,
+  contact: ContactItem,
+): Promise<ContactItem> {
+  if (!mails) return contact;
+  const [counted] = await createMailReader(site, { ...mails, consistent: true })([contact]);
+  return counted!;
 }
 
 /** Counts the contacts that match the segment, or other rules in its site. */
@@ -194,11 +208,8 @@ export async function members(
   request: PageRequest,
 ): Promise<{ items: Contact[]; pagination: Pagination }> {
   const segment = await compileSegment(caller, id);
-  const { items, next } = await reader.readSitePage(
-    { orgId: caller.orgId, siteId: segment.siteId },
-    request,
-    toContactQuery(segment),
-  );
+  const site = { orgId: caller.orgId, siteId: segment.siteId };
+  const { items, next } = await reader.readSitePage(site, request, toContactQuery(site, segment));
   return {
     items: await contacts.toApiAll(caller.orgId, items),
     pagination: toPagination(request, null, next),
@@ -216,7 +227,8 @@ export async function explain(
   const contact = await contacts.findItem(caller, contactId);
   if (contact.siteId !== segment.siteId)
     throw missing("The contact does not exist in the segment's site");
-  return addGroupNames(segment.explain(contact), await contacts.toApi(caller.orgId, contact));
+  const counted = await withMails(contact, segment, contact);
+  return addGroupNames(segment.explain(counted), await contacts.toApi(caller.orgId, contact));
 }
 
 /** Adds the names of the contact's tags and lists. */

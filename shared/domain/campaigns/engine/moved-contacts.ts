@@ -6,7 +6,7 @@ import { query, queryAll } from "../../../adapters/dynamodb/table.ts";
 import { addSeconds } from "../../../clock.ts";
 import { splitIntoBatches } from "../../../kernel/parallel.ts";
 import { emailShardOf, ranges, zeroPad } from "../../../keys.ts";
-import type * as reader from "../../audience/contacts/contact-reader.ts";
+import * as reader from "../../audience/contacts/contact-reader.ts";
 import type { ContactItem } from "../../audience/contacts/contact-schema.ts";
 import type { EmailChange } from "../../audience/contacts/contact-writes.ts";
 import * as contacts from "../../audience/contacts/contacts.ts";
@@ -73,10 +73,10 @@ export async function* readMovedContacts(
 async function isInAudience(
   orgId: number,
   { sk, id }: ContactItem,
-  { siteId, filter, test }: reader.ContactQuery & { siteId: number },
+  { siteId, filter, ...inCode }: reader.ContactQuery & { siteId: number },
 ): Promise<boolean> {
   const range = { ...ranges.contacts(orgId, siteId, emailShardOf(sk)), prefix: sk };
   const { items } = await query<ContactItem>(range, { filter, consistent: true, limit: 100 });
-  const found = items.find((item) => item.id === id);
-  return found !== undefined && (test?.(found) ?? true);
+  const found = items.filter((item) => item.id === id);
+  return (await reader.filterInCode(found, inCode)).length > 0;
 }

@@ -4,9 +4,10 @@ import { now } from "../../../clock.ts";
 import { splitIntoBatches } from "../../../kernel/parallel.ts";
 import * as reader from "../../audience/contacts/contact-reader.ts";
 import type { ContactItem } from "../../audience/contacts/contact-schema.ts";
+import { createMailReader } from "../../audience/mail-counts/mail-counts.ts";
 import * as suppressions from "../../audience/suppressions/suppressions.ts";
 import * as sites from "../../identity/sites.ts";
-import { getExclusionReason } from "../../sending/eligibility.ts";
+import { addMailsForCap, getExclusionReason } from "../../sending/eligibility.ts";
 import { maxChunkRecipients } from "../../sending/intake/stage-chunks.ts";
 import type { SourceCounts } from "../../sending/mail-sources.ts";
 import type { BroadcastRef } from "./broadcast.ts";
@@ -46,6 +47,7 @@ export async function* readAudience(
     sites.find({ orgId }, plan.siteId),
   ]);
   const capDays = site.sendFrequencyCapDays ?? 0;
+  const readMails = createMailReader({ orgId, siteId: plan.siteId });
   const pages =
     shard === movedShard
       ? moves.readMovedContacts(key, plan, { ...contactQuery, after })
@@ -62,14 +64,15 @@ export async function* readAudience(
   for await (const { items, next } of pages) {
     for (const group of splitIntoBatches(items, suppressionPageSize)) {
       const suppressed = await suppressionLookup(listSubscribedEmails(group));
-      for (const contact of group) {
+      const counted = await addMailsForCap(readMails, group, capDays);
+      for (const [i, contact] of group.entries()) {
         if (isFull(batch)) {
           yield { ...batch, readAt, nextPosition: last };
           batch = empty();
         }
         addContact(batch, contact, {
           part: plans.assignPart(key, plan, contact.id),
-          reason: getExclusionReason(contact, suppressed, capDays),
+          reason: getExclusionReason(counted[i], suppressed, capDays),
         });
         last = shard === movedShard ? moves.positionOf(contact) : contact.sk;
       }

@@ -68,6 +68,8 @@ export interface ChunkHead {
   charge?: { from: number; each: number } | undefined;
   /** Set on marketing mail: contacts who got marketing mail within this many days are left out. */
   capDays?: number | undefined;
+  /** Accepted mails are counted by the mail log, not on their contacts. */
+  isLogged?: boolean | undefined;
   /**
    * When the recipients began to be read (ISO 8601). Absent: they are all read again at the
    * hand-over.

@@ -18,6 +18,7 @@ import { inParallel } from "../../../kernel/parallel.ts";
 import { type Key, keys } from "../../../keys.ts";
 import type { HandOverOutcome } from "../../../providers/provider-adapter.ts";
 import * as engagement from "../../audience/contacts/engagement.ts";
+import * as mailLog from "../../audience/mail-counts/mail-log.ts";
 import * as organizations from "../../identity/organizations.ts";
 import * as dailyCounters from "../daily-counters.ts";
 import * as sources from "../mail-sources.ts";
@@ -275,9 +276,10 @@ async function handOverCall({
   // A crash may have interrupted the writes after an earlier attempt. They are repeated, and have
   // no effect where they were made.
   const results = [...progress.results, ...attempt.results];
-  const counts = await recordSends(prepared, recipients, results);
+  const loggedCall = toLoggedCall(prepared, recipients, { done: attempt.done, results });
+  const counts = await recordSends(prepared, recipients, { results, loggedCall });
   if (!attempt.done) return { ...attempt, results };
-  if (source) await countSettledCall(prepared, source, { recipients, call, counts });
+  if (source) await countSettledCall(prepared, source, { recipients, call, counts, loggedCall });
   else if (prepared.calls.length > 1)
     await transact(
       update(queuedKey(queued), { set: { [`d${call}`]: true }, add: { moves: 1 } }, { if: exists }),
@@ -285,17 +287,54 @@ async function handOverCall({
   return { ...attempt, resumeAfterSeconds: undefined, results };
 }
 
-/** Marks the call as settled and counts its mails for the mail source, in one transaction. */
+/**
+ * The accepted mails for the mail log of the site. Undefined when they are counted on their
+ * contacts: mails of other sources, and of the rare calls that took several attempts. The decision
+ * depends on stored results only, so it is the same after a crash.
+ */
+function toLoggedCall(
+  { source, head, queued }: PreparedChunk,
+  recipients: ChunkRecipient[],
+  { done, results }: { done: boolean; results: CallResult[] },
+): mailLog.LoggedCall | undefined {
+  const [result, ...others] = results;
+  if (!head.isLogged || !source || source.kind === "sequence") return undefined;
+  if (!done || !result?.at || others.length) return undefined;
+  const accepted = new Set(
+    result.outcomes.flatMap(([i, { status }]) => (status === "accepted" ? i : [])),
+  );
+  const mails = recipients.flatMap((recipient) =>
+    recipient.contactId && accepted.has(recipient.i)
+      ? { sendId: chunks.sendIdOf(queued.block, recipient), contactId: recipient.contactId }
+      : [],
+  );
+  return { source: { kind: source.kind, id: source.id }, at: result.at, mails };
+}
+
+interface SettledCall {
+  recipients: ChunkRecipient[];
+  call: number;
+  counts: sources.SourceCounts;
+  loggedCall: mailLog.LoggedCall | undefined;
+}
+
+/**
+ * Marks the call as settled, counts its mails for the mail source and adds them to the mail log, in
+ * one transaction. So each mail is in the log once.
+ */
 async function countSettledCall(
-  { orgId, queued }: PreparedChunk,
+  { orgId, head, queued }: PreparedChunk,
   source: sources.MailSource,
-  {
-    recipients,
-    call,
-    counts,
-  }: { recipients: ChunkRecipient[]; call: number; counts: sources.SourceCounts },
+  { recipients, call, counts, loggedCall }: SettledCall,
 ): Promise<void> {
   const n = recipients.length;
+  const site = { orgId, siteId: head.siteId };
+  const logWrites: Write[] = [];
+  if (loggedCall?.mails.length) {
+    const callKey = { block: queued.block, chunk: queued.chunk, call };
+    logWrites.push(await mailLog.logCallWrite(site, callKey, loggedCall));
+    await mailLog.announceMails(site, loggedCall.mails.length);
+  }
   const settle = update(
     queuedKey(queued),
     { set: { [`d${call}`]: true }, add: { doneLines: n, moves: 1 } },
@@ -303,6 +342,7 @@ async function countSettledCall(
   );
   await transact(
     settle,
+    ...logWrites,
     ...sources.addSourceCountWrites(orgId, queued.block + call, [
       { source, counts: { ...counts, ...(lanes.claimOf(queued, call) && { sending: -n }) } },
     ]),
@@ -316,13 +356,13 @@ interface SettledMail {
 }
 
 /**
- * Records accepted mails on their contacts, inserts the sends that were not accepted, and returns
- * what all of them count for the mail source.
+ * Records accepted mails on their contacts, unless the mail log counts them. Inserts the sends that
+ * were not accepted, and returns what all of them count for the mail source.
  */
 async function recordSends(
   prepared: PreparedChunk,
   recipients: ChunkRecipient[],
-  results: CallResult[],
+  { results, loggedCall }: Pick<SettledCall, "loggedCall"> & { results: CallResult[] },
 ): Promise<sources.SourceCounts> {
   const byIndex = new Map(recipients.map((recipient) => [recipient.i, recipient]));
   const settled = results.flatMap((result) =>
@@ -338,7 +378,7 @@ async function recordSends(
       prepared,
       settled.filter((mail) => !isInResult(mail)),
     ),
-    recordAcceptedMails(prepared, accepted),
+    loggedCall ? undefined : recordAcceptedMails(prepared, accepted),
   ]);
   return { ...counts, sent: (counts.sent ?? 0) + accepted.length };
 }

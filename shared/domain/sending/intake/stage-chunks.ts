@@ -200,6 +200,7 @@ export const toChunkHead = (
   variables: {},
   createdAt: startedAt.toISOString(),
   source,
+  isLogged: source.kind === "sequence" ? undefined : true,
   capDays: site.sendFrequencyCapDays || undefined,
 });
 

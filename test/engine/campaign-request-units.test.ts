@@ -1,0 +1,54 @@
+// DynamoDB request units of campaigns. They are the same on any machine, so a change that raises
+// the cost fails here.
+import { beforeAll, expect, test } from "vitest";
+import * as listing from "../../shared/domain/audience/contacts/contact-listing.ts";
+import { foldMailLog } from "../../shared/domain/audience/mail-counts/fold-mail-log.ts";
+import { readMailLog } from "../../shared/domain/audience/mail-counts/mail-log.ts";
+import { grantPlan } from "../../shared/domain/billing/operator-grants.ts";
+import * as actions from "../../shared/domain/campaigns/campaign-actions.ts";
+import {
+  createCampaignSender,
+  createDraft,
+  insertListMembers,
+  readCampaign,
+  runWorkers,
+  sendingWorkers,
+  useVirtualQueues,
+} from "../support/campaigns.ts";
+import { measureUnits } from "../support/request-units.ts";
+
+beforeAll(useVirtualQueues);
+
+const people = 6000;
+
+test("a campaign costs at most 0.3 write and 0.5 read units a mail, counts of contacts included", async () => {
+  const from = await createCampaignSender();
+  const { caller, siteId } = from;
+  await grantPlan({ organizationId: caller.orgId, plan: "enterprise", credits: 0 });
+  await insertListMembers(from, people);
+  const { id } = await createDraft(from);
+  const sending = await measureUnits(async () => {
+    await actions.sendNow(caller, id);
+    await runWorkers({ forSeconds: 60 }, sendingWorkers);
+  });
+  expect((await readCampaign(from, id)).stats.sent).toBe(people);
+  const site = { orgId: caller.orgId, siteId };
+  expect((await readMailLog(site)).entries.length).toBeGreaterThan(people / 100);
+  const page = () => measureUnits(() => listing.list(caller, { limit: 50 }, { siteId }));
+  const whileLogged = await page();
+  const folding = await measureUnits(() => foldMailLog(site));
+  expect((await readMailLog(site)).entries).toEqual([]);
+  const afterFold = await page();
+  const [writes, reads] = (["writeUnits", "readUnits"] as const).map(
+    (units) => (sending.usage[units] + folding.usage[units]) / people,
+  );
+  console.info(`campaign: ${writes} W, ${reads} R per mail`);
+  console.info(`50 contacts: ${whileLogged.usage.readUnits}, ${afterFold.usage.readUnits} R`);
+  expect(writes).toBeLessThanOrEqual(0.3);
+  expect(reads).toBeLessThanOrEqual(0.5);
+  expect(whileLogged.result.items.map(({ sendCount }) => sendCount)).toEqual(Array(50).fill(1));
+  expect(afterFold.result.items.map(({ sendCount }) => sendCount)).toEqual(Array(50).fill(1));
+  expect(whileLogged.usage.readUnits).toBeLessThanOrEqual(40);
+  expect(afterFold.usage.readUnits).toBeLessThanOrEqual(40);
+  await from.provider.stop();
+}, 120_000);
