@@ -217,7 +217,7 @@ test("events that precede the provider's response or settle uncertain mail are c
   await from.provider.stop();
 });
 
-test("the hand-over excludes and counts contacts that unsubscribed, were deleted or reached the cap", async () => {
+test("the hand-over excludes and counts contacts that left or reached the cap", async () => {
   const from = await mailroom.createSender("postmark");
   const mailing = await createMailing(from, 5);
   await sites.change(from.caller, from.siteId, { sendFrequencyCapDays: 2 });

@@ -311,7 +311,7 @@ describe("scheduling", () => {
     await from.provider.stop();
   });
 
-  test("a scheduled campaign with a missing part fails with the reason; sending a draft responds with it", async () => {
+  test("a scheduled campaign with a missing part fails with the reason", async () => {
     const from = await createCampaignSender();
     const { id } = await createDraft(from);
     await state.schedule(from.caller, id, inSeconds(600));
@@ -729,7 +729,7 @@ test("too many bounces after 500 emails pause the campaign; counting restarts wh
   await from.provider.stop();
 });
 
-test("a campaign that uses up quota and credits pauses with a reason, and continues when there are more", async () => {
+test("a campaign without quota and credits pauses with a reason, and continues with more", async () => {
   const from = await createCampaignSender();
   const { orgId } = from.caller;
   await insertListMembers(from, 60);

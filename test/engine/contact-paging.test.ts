@@ -45,7 +45,7 @@ async function readAllPages(
 }
 const emailsOf = (all: Contact[]) => all.map(({ email }) => email);
 
-test("pages have every remaining contact exactly once while others are created, changed and deleted", async () => {
+test("pages have every remaining contact once while others are created and deleted", async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.record({

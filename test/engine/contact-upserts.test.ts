@@ -186,7 +186,7 @@ test("100 new contacts cost about five units each; the same rows again cost almo
   expect(again.usage.writeUnits).toBeLessThanOrEqual(2);
 });
 
-test("unsubscribed contacts are subscribed again only with resubscribe, whatever status the row has", async () => {
+test("unsubscribed contacts are subscribed again only with resubscribe", async () => {
   const shop = await createTestSite();
   const ann = await createContact(shop, "ann@x.com", { status: "unsubscribed" });
   const bob = await createContact(shop, "bob@x.com");

@@ -258,7 +258,7 @@ describe("deleting a contact", () => {
 });
 
 describe("contacts and the suppression list", () => {
-  test("a suppressed address suppresses its contacts in every site; removing it restores their status", async () => {
+  test("a suppression holds for the contacts of every site; removing it restores their status", async () => {
     const shop = await createTestSite();
     const second = await sites.create(shop.caller, sites.NewSite.parse({ name: "Second" }));
     const [first, other] = [
@@ -311,7 +311,7 @@ describe("contacts and the suppression list", () => {
     }
   });
 
-  test("after a crash while an address is suppressed or restored, a repeated request makes both agree", async () => {
+  test("after a crash while an address is suppressed, a repeated request makes both agree", async () => {
     await crashAtSomeSteps(async (kill) => {
       const shop = await createTestSite();
       const { id } = await createContact(shop, "ann@x.com");

@@ -58,7 +58,7 @@ async function receivedFrom(name: string): Promise<SQSEvent> {
   } as unknown as SQSEvent;
 }
 
-test("a message with a transient failure is retried after seconds instead of the visibility timeout", async () => {
+test("a message with a transient failure is retried after seconds", async () => {
   const visibilityChanges: { handle: string; seconds: number }[] = [];
   const { send } = SqsClient.prototype;
   const report = queues.report;

@@ -121,7 +121,7 @@ async function expectEffectsOnce(
 }
 
 describe("without double opt-in", () => {
-  test("a submission creates a contact with the fields, tags and lists of the form, and stores evidence", async () => {
+  test("a submission creates a contact with fields, tags and lists, and stores evidence", async () => {
     const at = await createTestSite();
     const fields = [
       { name: "email", type: "email" },

@@ -69,7 +69,7 @@ test.each([
   expect(instantOf(date, hour, timezone).toISOString()).toBe(instant);
 });
 
-test("a holiday is sent at 9:00 in the organization's time zone, once to each contact in an active sequence", async () => {
+test("a holiday is sent at 9:00 local time, once to each contact in an active sequence", async () => {
   const from = await createCampaignSender();
   await organizations.change(from.caller, { timezone: "Asia/Tokyo" });
   const [enrolled, paused] = [await enrolledIn(from), await enrolledIn(from, "paused")];
@@ -146,7 +146,7 @@ test("an outage for the whole day or a missing sender cancels a holiday with the
   await from.provider.stop();
 });
 
-test("a changed holiday is sent on its new date with its new template; a cancelled one stops within seconds", async () => {
+test("a changed holiday uses its new date and template; a cancelled one stops in seconds", async () => {
   const from = await createCampaignSender();
   const enrolled = await enrolledIn(from);
   await insertListMembers(from, 30, () => enrolled);

@@ -189,7 +189,7 @@ describe("on contention", () => {
   });
 });
 
-test("a worker that reads an import as running cannot take it after another worker has completed it", async () => {
+test("a worker that read an import as running cannot take it once it is completed", async () => {
   const shop = await createTestSite();
   const { id } = await begin(shop, rows(3));
   const [reached, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];

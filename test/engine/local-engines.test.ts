@@ -227,7 +227,7 @@ test("the engines listen on the loopback address only", async () => {
   }
 });
 
-test("a second start finds items, messages, objects and the key; messages in flight are visible at once", async () => {
+test("a second start finds all data, and messages in flight are visible at once", async () => {
   const dataDir = await mkdtemp(join(tmpdir(), "pennymail-"));
   onTestFinished(() => rm(dataDir, { recursive: true }));
   const first = await start(dataDir);

@@ -137,7 +137,7 @@ test("a poller keeps the limits of concurrent batches and of messages per batch"
   expect(sizes.reduce((a, b) => a + b)).toBe(10);
 });
 
-test("only the failed messages of a batch are retried, and the clock moves to their visibility timeout", async () => {
+test("only the failed messages of a batch are retried, at their visibility timeout", async () => {
   const handled: string[] = [];
   const poller = startPoller("retried", async ({ Records }) => {
     handled.push(

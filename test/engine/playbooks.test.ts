@@ -27,7 +27,7 @@ async function listCreated(caller: Caller) {
   return { sequences: made.items, templates: mails.items };
 }
 
-test("after a crash at any step, a playbook is complete or missing, and a repeated request creates one", async () => {
+test("after a crash at any step, a playbook is complete or missing", async () => {
   const steps = await crashAtSomeSteps(async (kill) => {
     const { caller, siteId } = await createTestSite();
     const request = playbooks.NewFromPlaybook.parse({ siteId });

@@ -202,7 +202,7 @@ test("the result of a test mail does not count for credentials that changed sinc
   });
 });
 
-test("changes of credentials, provider or address need a new verification; changes of name or rate do not", async () => {
+test("new credentials, provider or address need a verification; a new name or rate does not", async () => {
   const { id } = await verified();
   expect(
     await change(id, { fromName: "Shop", ratePerSecond: 5, webhookSecret: "a-secret-of-ours" }),

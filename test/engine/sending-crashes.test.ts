@@ -266,7 +266,7 @@ test("a worker keeps its claim when the SDK repeats the write after a lost respo
   await from.provider.stop();
 });
 
-test("the provider's response is stored before the counters, which count it once when they work again", async () => {
+test("the provider's response is stored before the counters, which later count it once", async () => {
   const from = await mailroom.createSender(unkeyed);
   const { prototype } = DynamoDbClient;
   const { send } = prototype;

@@ -53,7 +53,7 @@ test("resolving the site costs a bound key nothing and other callers half a read
   expect(await readUnits(() => sites.resolveSiteId(caller, id))).toBe(0.5);
 });
 
-test("a site of another organization is a 404, another site of the organization is a 403 for a bound key", async () => {
+test("a foreign site is a 404; for a bound key, another site of its organization is a 403", async () => {
   const [{ caller }, { caller: stranger }] = await Promise.all([createAccount(), createAccount()]);
   const [own, other, foreign] = await Promise.all([
     make(caller, "Own"),
@@ -89,7 +89,7 @@ test("a site with sends cannot be deleted and keeps its keys", async () => {
   expect(await get(keys.apiKey(sha256(key)))).toMatchObject({ siteId: id });
 });
 
-test("counts the sends of 32 sites on the billing account and those of more sites in items of their own", async () => {
+test("counts the sends of 32 sites on the billing account, and of others in their own items", async () => {
   const { caller } = await createAccount();
   const charge = (order: Omit<allowance.MailOrder, "orgId">) =>
     allowance.chargeMails({ orgId: caller.orgId, ...order }, ({ writes }) => write(...writes));

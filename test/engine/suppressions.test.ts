@@ -108,7 +108,7 @@ test("a reason that blocks all mail replaces unsubscribe and keeps its position,
   expect((await pages.list(org, { limit: 10, reason: "unsubscribe" })).items).toEqual([]);
 });
 
-test("several suppressions are one transaction, which fails when an address has changed since it was read", async () => {
+test("several suppressions are one transaction, which fails if an address has changed", async () => {
   const org = organization();
   const step = { wanted: entry("a@x.com", "bounce"), current: undefined };
   await suppressions.commitSuppressions(org, [
@@ -154,7 +154,7 @@ test("a removed address gets mail again and can be suppressed again", async () =
   expect(await readAllPages(org, 5)).toHaveLength(1);
 });
 
-test("pages by cursor give every entry exactly once, newest first, while others are added and removed", async () => {
+test("pages by cursor give every entry once, newest first, while others come and go", async () => {
   const org = organization();
   await imports.importRows(org, rows(addresses(180)));
   for (const email of addresses(20, "late")) await suppressions.suppress(org, entry(email));

@@ -400,7 +400,7 @@ describe("metering", () => {
       ({ what }) => what === "validations",
     );
 
-  test("the first hundred validations and sender checks of a month are free; further ones cost one cent each", async () => {
+  test("the first hundred checks of a month are free; further ones cost one cent each", async () => {
     const caller = await createAccount();
     const { orgId } = caller.caller;
     await cents(orgId, 50);

@@ -31,7 +31,7 @@ test("the limit grows by the same factor every day, and ends after the last day"
   ).toMatchObject({ path: ["lastDayMails"] });
 });
 
-test("holds bulk mail above the daily limit for the next days; a single send goes at once and counts", async () => {
+test("holds bulk mail above the daily limit; a single send goes at once and counts", async () => {
   // Days begin at midnight UTC, so the test starts at 6:00.
   clock.advanceClock(day - ((clock.now().getTime() / 1000) % day) + 6 * 3600);
   const from = await mailroom.createSender("postmark");

@@ -64,7 +64,7 @@ test("a crash during the first attempt loses nothing", { timeout: 60_000 }, asyn
   );
 });
 
-test("a crash after some failed calls loses nothing, and delivered events are not repeated needlessly", {
+test("a crash after some failed calls loses nothing and repeats no delivered event", {
   timeout: 60_000,
 }, async () => {
   const steps = await crashAtSomeSteps(async (kill) => {

@@ -116,7 +116,7 @@ const unansweredCalls: [provider: string, status: string][] = [
   ["resend", "sent"],
 ];
 test.each(sampleOf(1, unansweredCalls, "backup"))(
-  "a backup taken during calls to %s sends the rest and no mail twice; the mails of those calls are %s",
+  "a backup during calls to %s sends the rest and no mail twice; those calls' mails are %s",
   async (provider, unanswered) => {
     const sandbox = await startedSandbox();
     onTestFinished(() => sandbox.stop());

@@ -4,7 +4,7 @@ import { expectStatus, request, signedUp } from "../support/api-client.ts";
 const unset = { physicalAddress: null, unsubscribeUrl: null, enabled: false, updatedAt: null };
 const stamp = expect.stringMatching(/^\d{4}-.*\.\d{3}Z$/);
 
-test("settings are empty at first; an update changes the given fields only, and null clears a field", async () => {
+test("settings are empty at first; an update changes the given fields, and null clears one", async () => {
   const { call } = await signedUp();
   const settings = async () => expectStatus(200, await call("GET", "/compliance")).body.data;
   expect(await settings()).toEqual(unset);

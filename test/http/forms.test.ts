@@ -448,7 +448,7 @@ test("a browser gets a page in its language, or a redirect to the form's URL", a
   expect((await post(999_999_999, {})).status).toBe(404);
 });
 
-test("the page can be framed and runs no script; the embed script is small and in the visitor's language", async () => {
+test("the page can be framed and runs no script; the embed script is small and translated", async () => {
   const client = await signedUp();
   const { id } = await make(client);
   const page = await request("GET", `/forms/${id}/page?email=ann%40example.com&firstName=%3Cb%3E`);

@@ -298,7 +298,7 @@ test("a form without a file is rejected", async () => {
   ]);
 });
 
-test("imports of other sites and organizations are not visible; a bound key imports into its own site", async () => {
+test("imports of other sites are not visible; a bound key imports into its own site", async () => {
   const [client, other] = await Promise.all([signedUp(), signedUp()]);
   const { id } = expectStatus(
     202,

@@ -119,7 +119,7 @@ test("contacts are searched, added to a list, and removed by body or by query", 
   expect((await call<Group>("GET", `/lists/${list}`)).body.data.contactCount).toBe(0);
 });
 
-test("an unknown contact is a 404, or fails alone among several; a request has at most 100 contacts", async () => {
+test("an unknown contact is a 404, or fails alone among up to 100", async () => {
   const client = await signedUp();
   const { call } = client;
   const [list, ann] = [await newList(client), await newContact(client, "ann@x.com")];

@@ -268,7 +268,7 @@ test.each(sampleOf(1, ["SIGINT", "SIGTERM", "SIGKILL"] as const, "signal"))(
 
 // The test does not move the clock. A lease lasts for minutes, so a start that waits for it exceeds
 // the timeout.
-test("a start after a kill continues the hand-over without waiting for leases of the killed process", async () => {
+test("a start after a crash continues the hand-over without waiting for leases", async () => {
   const DATA_DIR = await folder();
   const first = await startServiceProcess({ DATA_DIR });
   const client = await signedUp({ service: first.url });
@@ -508,7 +508,7 @@ describe("npm run plan", () => {
     });
   });
 
-  test("sets the plan in the service with the same DATA_DIR, over a socket that only its user can open", async () => {
+  test("sets the plan in the service with the same DATA_DIR, over a private socket", async () => {
     const DATA_DIR = await folder();
     const none = await plan(["1", "growth"], { DATA_DIR });
     expect(none).toEqual({

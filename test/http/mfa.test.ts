@@ -302,7 +302,7 @@ test("codes are mailed only if email codes are enabled, at most five in 15 minut
   expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200, 429]);
 });
 
-test("disabling needs a code or the password; without a second factor, the password is enough to log in", async () => {
+test("disabling needs a code or the password; afterwards the password is enough", async () => {
   const client = await withApp();
   const { call, email, secret, recoveryCodes } = client;
   const disable = (body: object) => call("POST", "/mfa/totp/disable", body, session);

@@ -126,7 +126,7 @@ describe.concurrent.each(providerKeysInOrder)("POST /webhooks/%s", (key) => {
     expect(events.filter(({ sendId }) => sendId === id)).toEqual(send.events);
   });
 
-  test("responds 404 to an unknown config or one of another provider, and 400 without a valid config_id", async () => {
+  test("responds 404 to an unknown or foreign config, and 400 without a valid config_id", async () => {
     const otherProvider =
       providerKeysInOrder[(providerKeysInOrder.indexOf(key) + 1) % providerKeysInOrder.length]!;
     const [config, otherConfig] = await Promise.all([

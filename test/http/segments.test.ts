@@ -126,7 +126,7 @@ test("rules can be counted before they are saved", async () => {
   ).toMatchObject({ contactCount: 0 });
 });
 
-test("the contacts of a segment are listed once each, in order of the address, and can be explained", async () => {
+test("the contacts of a segment are listed once each by address, and can be explained", async () => {
   const client = await signedUp();
   const { call } = client;
   const id = await newSegment(client);

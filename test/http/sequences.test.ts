@@ -396,7 +396,7 @@ describe("the webhook", () => {
     };
   };
 
-  test("creates and enrolls a contact, and cancels, with its secret alone until the secret is rotated", async () => {
+  test("creates, enrolls and cancels with its secret alone, until the secret is rotated", async () => {
     const client = await signedUp();
     const { id, webhookUrl } = await make(client);
     await add(client, id, { type: "delay", delayMinutes: 60 });

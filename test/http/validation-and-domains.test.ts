@@ -9,7 +9,7 @@ interface Domain {
   dnsRecords?: { purpose: string; name: string; value: string; state: string }[];
 }
 
-test("addresses are validated one by one or in bulk, and the response has the remaining free checks", async () => {
+test("addresses are validated one by one or in bulk; the response has the free checks left", async () => {
   const { call } = await signedUp();
   const one = expectStatus(
     200,

@@ -74,7 +74,7 @@ beforeAll(async () => {
   refused = await signedUp();
 });
 
-test("an endpoint is created, returned, listed, changed and deleted; only its creation returns the secret", async () => {
+test("an endpoint is created, listed, changed and deleted; only creation returns the secret", async () => {
   const client = await signedUp();
   const { secret, ...created } = await added(client, {
     events: ["bounce", "open"],
@@ -175,7 +175,7 @@ test("values up to their limits are accepted; a repeated event type is stored on
   });
 });
 
-test("a creation repeated with its Idempotency-Key creates one endpoint and does not return the secret again", async () => {
+test("a repeated Idempotency-Key creates one endpoint, and returns the secret only once", async () => {
   const client = await signedUp();
   const once = () =>
     client.call<Webhook>(

@@ -115,7 +115,7 @@ describe("permissions", () => {
       ).toEqual([]);
   });
 
-  test("no action has a wildcard, and resources only for objects of the bucket and the suffix of the secret", () => {
+  test("only objects of the bucket and the secret's suffix have a wildcard, and no action", () => {
     const all = bundles.flatMap((bundle) => service.permissionsOf(bundle));
     expect(all.flatMap(({ actions }) => actions).filter((action) => action.includes("*"))).toEqual(
       [],

@@ -259,7 +259,7 @@ test("bounce reasons are ranked by frequency, hard and soft together", () => {
   ]);
 });
 
-test("contact growth counts the first day and all later ones; days before the longest period are removed", () => {
+test("contact growth counts from the first day; days before the longest period are removed", () => {
   expect(
     growthSince({ count: 9, d261114: 1, d261115: 2, d261116: 4, duesk: 8 }, "2026-11-15"),
   ).toBe(6);

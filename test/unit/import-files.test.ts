@@ -371,7 +371,7 @@ describe("columns", () => {
     });
   });
 
-  test("prefers the mapping, ignores its case, and rejects a column that the file lacks, unless it is ignored", () => {
+  test("prefers the mapping in any letter case, and rejects a column that the file lacks", () => {
     expect(of(["Work mail", "Email", "Plan"], { "work MAIL": "email", Plan: "ignore" })).toEqual({
       "Work mail": "email",
       Email: "customFields.Email",

@@ -103,7 +103,7 @@ it("the ten providers are in the order of the contract and found by key", () => 
   expect(lookup("nobody")).toBeUndefined();
 });
 
-it("a usual campaign with unsubscribe headers is sent in batches wherever the provider supports it", () => {
+it("a campaign with unsubscribe headers is sent in batches wherever the provider can", () => {
   const alone = providers.filter(({ batch }) => !batch?.supports(campaign())).map(({ key }) => key);
   expect(alone).toEqual(["ses", "mandrill"]);
   const aloneWithoutHeaders = providers.filter(

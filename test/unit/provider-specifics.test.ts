@@ -252,7 +252,7 @@ describe("Postmark", () => {
 });
 
 describe("Mailgun", () => {
-  it("sends no batch with one address in two spellings, because it identifies recipients by address", () => {
+  it("sends no batch with one address in two spellings", () => {
     const recipients = mailing().recipients.map((recipient, n) => ({
       ...recipient,
       to: { email: n ? "ADA@example.net" : "ada@example.net" },

@@ -163,7 +163,7 @@ describe.each(providerKeys)("%s", (key) => {
     }
   });
 
-  it("has a status that ends retries for rejected requests, and one that causes retries during an outage", () => {
+  it("rejects requests with a status that ends retries; outages have one that causes them", () => {
     const { rejected, retryLater } = one.statuses;
     expect([401, 406]).toContain(rejected);
     expect([429, 503]).toContain(retryLater);

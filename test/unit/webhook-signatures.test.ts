@@ -122,7 +122,7 @@ describe("delivery rows", () => {
   });
 });
 
-test("page numbers are unique, ordered by time, and keep delivery ids below 2^53 for a hundred years", () => {
+test("page numbers are unique and ordered; delivery ids stay below 2^53 for a hundred years", () => {
   const numbers = Array.from({ length: 1000 }, nextPageNumber);
   expect(new Set(numbers).size).toBe(1000);
   expect(numbers).toEqual(numbers.toSorted((a, b) => a - b));
