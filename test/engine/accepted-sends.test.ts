@@ -28,14 +28,14 @@ import { crashAtSomeSteps, pausedAtSomeSteps } from "../support/crash-injection.
 import { applyMessages, createEvent, createEventMessage } from "../support/delivery-events.ts";
 import { seed } from "../support/extent.ts";
 import { sampleOf, seededRandom } from "../support/seeded-random.ts";
-import * as mailroom from "../support/sending.ts";
+import * as mailTest from "../support/sending.ts";
 import { skippingPauses } from "../support/skipped-pauses.ts";
 import { stageMail } from "../support/staged.ts";
 
 vi.setConfig({ testTimeout: 60_000 });
-beforeAll(mailroom.useOwnTableAndQueues);
+beforeAll(mailTest.useOwnTableAndQueues);
 
-type Sender = mailroom.TestSender;
+type Sender = mailTest.TestSender;
 
 /** The stored items of the sends, without their overflow events. */
 const itemsOf = async ({ caller: { orgId } }: Sender, ids: number[]) => {
@@ -100,7 +100,7 @@ async function runHistory({ from, chance, isReference }: RandomHistory): Promise
     metadata: { i },
     trackOpens: chance() < 0.3,
   }));
-  const { results, batchId } = await mailroom.sendBatch(from, recipients, {
+  const { results, batchId } = await mailTest.sendBatch(from, recipients, {
     subject: "Hello {{ toName }}",
   });
   const campaign = await stageCampaign(from, contactIds);
@@ -121,7 +121,7 @@ async function runHistory({ from, chance, isReference }: RandomHistory): Promise
     if (due.length) await applyMessages(await createEventMessage(orgId, due));
   };
   await applyThose((at) => at < 0.1);
-  await mailroom.runWorkers();
+  await mailTest.runWorkers();
   await applyThose((at) => at >= 0.1 && at < 0.6);
   const early = await readAnswers(from, { ids, contactIds, batchId, campaign: campaign.source });
   await applyThose((at) => at >= 0.6);
@@ -191,7 +191,7 @@ test.each(sampleOf(2, [0, 1, 2, 3], "accepted sends"))(
     const answers = [];
     for (const isReference of [true, false]) {
       // With calls of four mails, one after the other, the same calls fail in both runs.
-      const from = await mailroom.createSender("postmark", { ratePerSecond: 4 });
+      const from = await mailTest.createSender("postmark", { ratePerSecond: 4 });
       const chance = seededRandom(seed * 10 + n);
       const run = () => runHistory({ from, chance, isReference });
       answers.push(await skippingPauses(run));
@@ -205,26 +205,26 @@ async function handOverToContacts(from: Sender, n: number) {
   const { caller, siteId } = from;
   const shop = { caller, orgId: caller.orgId, siteId };
   const recipients = await Promise.all(
-    mailroom.uniqueRecipients(n).map(({ to }) => createContact(shop, to, { firstName: "Ann" })),
+    mailTest.uniqueRecipients(n).map(({ to }) => createContact(shop, to, { firstName: "Ann" })),
   );
   const staged = await stageCampaign(
     from,
     recipients.map(({ id }) => id),
   );
-  await mailroom.runLane(caller.orgId, from.configId);
+  await mailTest.runLane(caller.orgId, from.configId);
   return { ...staged, recipients };
 }
 
 test("an accepted send gets an item at its first event, and its chunk does not expire", async () => {
-  const from = await mailroom.createSender("postmark");
+  const from = await mailTest.createSender("postmark");
   const { orgId } = from.caller;
-  const recipients = mailroom.uniqueRecipients(5);
+  const recipients = mailTest.uniqueRecipients(5);
   from.provider.isRefused = (to) => to === recipients[2]!.to;
-  const { results } = await mailroom.sendBatch(from, recipients);
+  const { results } = await mailTest.sendBatch(from, recipients);
   const ids = results.map(({ id }) => id!);
   const chunkOf = () => get<chunks.ChunkItem>(keys.chunk(orgId, blockOf(ids[0]!), 0));
   expect((await chunkOf())!.expires).toBeGreaterThan(now().getTime() / 1000);
-  await mailroom.runLane(orgId, from.configId);
+  await mailTest.runLane(orgId, from.configId);
   expect((await chunkOf())!.expires).toBeUndefined();
   expect((await itemsOf(from, ids)).map(({ id }) => id)).toEqual([ids[2]]);
   await applyMessages(await createEventMessage(orgId, [createEvent(ids[1]!, "delivered", 1)]));
@@ -241,16 +241,16 @@ test("an accepted send gets an item at its first event, and its chunk does not e
 });
 
 test("events of accepted sends are counted once after a crash at any step", async () => {
-  const from = await mailroom.createSender("postmark");
+  const from = await mailTest.createSender("postmark");
   const { orgId } = from.caller;
-  const steps = await crashAtSomeSteps(async (kill) => {
+  const steps = await crashAtSomeSteps(async (crash) => {
     const { ids, source } = await handOverToContacts(from, 5);
     const message = await createEventMessage(orgId, [
       createEvent(ids[0]!, "delivered", 1),
       createEvent(ids[0]!, "open", 60),
       createEvent(ids[1]!, "bounce", 2),
     ]);
-    await kill(() => applyMessages(message));
+    await crash(() => applyMessages(message));
     await applyMessages(message);
     const { all } = await sources.getSourceTotals(orgId, source);
     expect(all).toMatchObject({ accepted: 5, queued: 0, sending: 0, sent: 3 });
@@ -270,7 +270,7 @@ test("events of accepted sends are counted once after a crash at any step", asyn
 });
 
 test("an erased contact stays erased, whenever an event of its mail arrives", async () => {
-  const from = await mailroom.createSender("postmark");
+  const from = await mailTest.createSender("postmark");
   const { caller } = from;
   let erasing = async () => {};
   await pausedAtSomeSteps(
@@ -301,12 +301,12 @@ test("an erased contact stays erased, whenever an event of its mail arrives", as
 });
 
 test("an erasure that is repeated after a crash at any step leaves no address in accepted sends", async () => {
-  const from = await mailroom.createSender("postmark");
+  const from = await mailTest.createSender("postmark");
   const { caller } = from;
-  await crashAtSomeSteps(async (kill) => {
+  await crashAtSomeSteps(async (crash) => {
     const { ids, recipients } = await handOverToContacts(from, 5);
     const { id, email } = recipients[0]!;
-    await kill(() => erase(caller, id));
+    await crash(() => erase(caller, id));
     await erase(caller, id).catch((error) => expect(error.kind).toBe("missing"));
     const erasedSend = await history.findDetail(caller, ids[0]!);
     expect(erasedSend).toMatchObject({ toEmail: erasedEmail, contactId: null, status: "sent" });
@@ -323,14 +323,14 @@ test("an erasure that is repeated after a crash at any step leaves no address in
 });
 
 test("a chunk that is erased while its hand-over begins does not expire", async () => {
-  const from = await mailroom.createSender("postmark");
+  const from = await mailTest.createSender("postmark");
   const { caller, siteId, configId } = from;
   const { orgId } = caller;
   await pausedAtSomeSteps(
-    () => mailroom.runLane(orgId, configId),
+    () => mailTest.runLane(orgId, configId),
     async (pause) => {
       const recipients = await Promise.all(
-        mailroom.uniqueRecipients(5).map(({ to }) => createContact({ caller, orgId, siteId }, to)),
+        mailTest.uniqueRecipients(5).map(({ to }) => createContact({ caller, orgId, siteId }, to)),
       );
       const { ids } = await stageCampaign(
         from,
@@ -340,7 +340,7 @@ test("a chunk that is erased while its hand-over begins does not expire", async 
         { id: ids[0]!, siteId, toEmail: recipients[0]!.email, contactId: recipients[0]!.id },
       ]);
       await pause(() => erase(caller, recipients[0]!.id));
-      await mailroom.runWorkers();
+      await mailTest.runWorkers();
       const key = keys.chunk(orgId, blockOf(ids[0]!), 0);
       expect((await get<chunks.ChunkItem>(key))!.expires).toBeUndefined();
       const chunk = await chunks.getChunk(orgId, blockOf(ids[0]!), 0);
@@ -353,26 +353,26 @@ test("a chunk that is erased while its hand-over begins does not expire", async 
 });
 
 test("mail whose content expired while its campaign was paused is cancelled", async () => {
-  const from = await mailroom.createSender("postmark", { ratePerSecond: 3 });
+  const from = await mailTest.createSender("postmark", { ratePerSecond: 3 });
   const { caller, siteId, configId, provider } = from;
   const { orgId } = caller;
   const recipients = await Promise.all(
-    mailroom.uniqueRecipients(6).map(({ to }) => createContact({ caller, orgId, siteId }, to)),
+    mailTest.uniqueRecipients(6).map(({ to }) => createContact({ caller, orgId, siteId }, to)),
   );
   const { ids, source } = await stageCampaign(
     from,
     recipients.map(({ id }) => id),
   );
   provider.latencyMs = 100;
-  const running = mailroom.runLane(orgId, configId);
+  const running = mailTest.runLane(orgId, configId);
   while (!provider.calls.length) await sleep(5);
   await write(sources.setSourceStateWrite(orgId, source, "paused"));
   await running;
-  await mailroom.runWorkers();
+  await mailTest.runWorkers();
   await writeMany([remove(keys.bulkContent(orgId, blockOf(ids[0]!)))]);
   await write(sources.setSourceStateWrite(orgId, source, "going"));
   await suspended.releaseChunks(orgId, { source, configId });
-  await mailroom.runWorkers();
+  await mailTest.runWorkers();
   const { all } = await sources.getSourceTotals(orgId, source);
   expect(all).toMatchObject({ accepted: 6, sent: 3, cancelled: 3, queued: 0, sending: 0 });
   const found = await Promise.all(ids.map((id) => history.findDetail(caller, id)));

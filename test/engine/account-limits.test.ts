@@ -11,40 +11,40 @@ import { prepareChunk } from "../../shared/domain/sending/bulk/prepared-chunk.ts
 import * as systemMail from "../../shared/domain/sending/system-mail.ts";
 import { keys, ranges } from "../../shared/keys.ts";
 import { crashAtEveryStep } from "../support/crash-injection.ts";
-import * as mailroom from "../support/sending.ts";
+import * as mailTest from "../support/sending.ts";
 import { skippingPauses } from "../support/skipped-pauses.ts";
 
 vi.setConfig({ testTimeout: 60_000 });
 beforeAll(async () => {
-  await mailroom.useOwnTableAndQueues();
+  await mailTest.useOwnTableAndQueues();
   process.env.SYSTEM_SENDER = "ses:no-reply@pennymail.test";
 });
-beforeEach(() => mailroom.pendingMessages.splice(0));
-const senders: mailroom.TestSender[] = [];
+beforeEach(() => mailTest.pendingMessages.splice(0));
+const senders: mailTest.TestSender[] = [];
 afterEach(async () => {
   for (const { provider } of senders.splice(0)) await provider.stop();
 });
 
 /** A config of SES. The account may send 50 mails a second and 1,000 in 24 hours. */
-async function createSender(more: { ratePerSecond?: number } = {}): Promise<mailroom.TestSender> {
-  const from = await mailroom.createSender("ses", more);
+async function createSender(more: { ratePerSecond?: number } = {}): Promise<mailTest.TestSender> {
+  const from = await mailTest.createSender("ses", more);
   senders.push(from);
   from.provider.sendQuota = { MaxSendRate: 50, Max24HourSend: 1000, SentLast24Hours: 12 };
   return from;
 }
-async function verify({ caller, configId, provider }: mailroom.TestSender) {
+async function verify({ caller, configId, provider }: mailTest.TestSender) {
   const { config } = await verifyConfig(caller, configId, "someone@pennymail.test");
   provider.mails.length = 0;
   return config;
 }
-const find = ({ caller, configId }: mailroom.TestSender) => sendingConfigs.find(caller, configId);
-const refresh = async (from: mailroom.TestSender) =>
+const find = ({ caller, configId }: mailTest.TestSender) => sendingConfigs.find(caller, configId);
+const refresh = async (from: mailTest.TestSender) =>
   accountLimits.refresh(from.caller.orgId, await find(from));
 const messages = (queue: string) =>
-  mailroom.pendingMessages.filter((one) => one.queue === queue).map(({ body }) => body);
+  mailTest.pendingMessages.filter((one) => one.queue === queue).map(({ body }) => body);
 const takeWarnings = () => {
   const warnings = messages("system-mail");
-  mailroom.pendingMessages.splice(0);
+  mailTest.pendingMessages.splice(0);
   return warnings;
 };
 
@@ -82,13 +82,13 @@ test.each([
   const from = await createSender(more);
   await verify(from);
   const [{ id }, batch] = [
-    await mailroom.send(from, { to: "one@example.com" }),
-    await mailroom.sendBatch(from, mailroom.uniqueRecipients(60)),
+    await mailTest.send(from, { to: "one@example.com" }),
+    await mailTest.sendBatch(from, mailTest.uniqueRecipients(60)),
   ];
   const startedMs = clock.now().getTime();
-  await skippingPauses(mailroom.runWorkers);
+  await skippingPauses(mailTest.runWorkers);
   const ids = [id, ...batch.results.map((one) => one.id!)];
-  expect(await mailroom.expectBalanced(from, ids)).toEqual({ sent: 61 });
+  expect(await mailTest.expectBalanced(from, ids)).toEqual({ sent: 61 });
   // Each mail took its part of a second.
   const { clock: slotsEnd } = (await get<{ clock: number }>(
     keys.lane(from.caller.orgId, from.configId),
@@ -99,7 +99,7 @@ test.each([
 test("the calls in flight follow the rate of the account", async () => {
   const from = await createSender();
   const { caller, configId } = from;
-  await mailroom.sendBatch(from, mailroom.uniqueRecipients(100));
+  await mailTest.sendBatch(from, mailTest.uniqueRecipients(100));
   const { items } = await query<lanes.QueuedChunk>(ranges.queuedChunks(caller.orgId, configId));
   const limitCalls = async () =>
     (await prepareChunk(caller.orgId, configId, items[0]!))!.transport!.limitCalls(25);
@@ -115,8 +115,8 @@ test("the limits are read again every hour while email is sent", async () => {
   const from = await createSender();
   await verify(from);
   const send = async () => {
-    await mailroom.send(from, { to: "one@example.com" });
-    await mailroom.runWorkers({ forSeconds: 0 });
+    await mailTest.send(from, { to: "one@example.com" });
+    await mailTest.runWorkers({ forSeconds: 0 });
     return (await find(from)).accountLimits!.sentLast24Hours;
   };
   from.provider.sendQuota!.SentLast24Hours = 13;
@@ -162,10 +162,10 @@ test("the warning names the account and its quota", async () => {
 });
 
 test("the owner gets the warning also if the worker crashes", async () => {
-  await crashAtEveryStep(async (kill) => {
+  await crashAtEveryStep(async (crash) => {
     const from = await createSender();
     from.provider.sendQuota!.SentLast24Hours = 900;
-    await kill(() => refresh(from));
+    await crash(() => refresh(from));
     await refresh(from);
     expect(takeWarnings().length).toBeGreaterThan(0);
   });

@@ -29,11 +29,11 @@ import { applyMessages } from "../support/delivery-events.ts";
 import { everything } from "../support/extent.ts";
 import { invokeRoute } from "../support/lambda-requests.ts";
 import { seededRandom } from "../support/seeded-random.ts";
-import * as mailroom from "../support/sending.ts";
+import * as mailTest from "../support/sending.ts";
 import { signByProvider, webhookSecrets } from "../support/signed-provider-webhooks.ts";
 
-beforeAll(mailroom.useOwnTableAndQueues);
-const open: mailroom.TestSender[] = [];
+beforeAll(mailTest.useOwnTableAndQueues);
+const open: mailTest.TestSender[] = [];
 afterAll(async () => {
   for (const { provider } of open) await provider.stop();
 });
@@ -67,7 +67,7 @@ const dayAt = (at: Date): string => at.toLocaleDateString("en-CA", { timeZone: z
 test("all figures equal the raw history for repeated events in any order", {
   timeout: 300_000,
 }, async () => {
-  const first = await mailroom.createSender("postmark");
+  const first = await mailTest.createSender("postmark");
   open.push(first);
   const { caller } = first;
   await organizations.change(caller, { timezone: zone });
@@ -129,13 +129,13 @@ async function postWebhooks(configId: number, events: Event[]) {
       200,
     );
   }
-  const queuedMessages = mailroom.pendingMessages.filter(
+  const queuedMessages = mailTest.pendingMessages.filter(
     ({ queue }) => queue === queues.providerEvents.name,
   );
-  mailroom.pendingMessages.splice(
+  mailTest.pendingMessages.splice(
     0,
     Infinity,
-    ...mailroom.pendingMessages.filter(({ queue }) => queue !== queues.providerEvents.name),
+    ...mailTest.pendingMessages.filter(({ queue }) => queue !== queues.providerEvents.name),
   );
   const received = queuedMessages.map(({ body }, i) => ({
     messageId: `m${i}`,
@@ -170,7 +170,7 @@ const domains = [
 
 /** Sends a batch of which some mails are refused and some are uncertain. */
 async function handOverBatch(
-  from: mailroom.TestSender,
+  from: mailTest.TestSender,
   moment: number,
   before: SendHistory[],
 ): Promise<SendHistory[]> {
@@ -181,10 +181,10 @@ async function handOverBatch(
   let calls = 0;
   from.provider.faultFor = () => (calls++ === 1 && moment % 3 === 0 ? "lost" : undefined);
   const day = dayAt(clock.now());
-  await mailroom.sendBatch(from, recipients, { siteId: from.siteId });
-  await mailroom.runWorkers({ forSeconds: 60 });
+  await mailTest.sendBatch(from, recipients, { siteId: from.siteId });
+  await mailTest.runWorkers({ forSeconds: 60 });
   const known = new Set(before.map(({ send }) => send.id));
-  const all = (await mailroom.listAllSends(from)).filter(({ id }) => !known.has(id));
+  const all = (await mailTest.listAllSends(from)).filter(({ id }) => !known.has(id));
   expect(all).toHaveLength(mailsInBatch);
   return all.map((send) => ({
     send,
@@ -383,11 +383,11 @@ const daysBefore = (day: string, n: number) =>
   new Date(Date.parse(day) - n * 86_400_000).toISOString().slice(0, 10);
 
 async function expectFiguresAgree(
-  senders: mailroom.TestSender[],
+  senders: mailTest.TestSender[],
   sendHistories: SendHistory[],
   postedEvents: Event[],
 ) {
-  const [{ caller, siteId }] = senders as [mailroom.TestSender];
+  const [{ caller, siteId }] = senders as [mailTest.TestSender];
   const today = dayAt(clock.now());
   for (const site of [undefined, siteId]) {
     const siteHistories = sendHistories.filter(
@@ -420,7 +420,7 @@ interface Raw {
 }
 
 async function agreeOn(
-  caller: mailroom.TestSender["caller"],
+  caller: mailTest.TestSender["caller"],
   raw: Raw,
   siteId: number | undefined,
   period: AnalyticsPeriod,
@@ -459,7 +459,7 @@ async function agreeOn(
 }
 
 async function agreeOnDelivery(
-  caller: mailroom.TestSender["caller"],
+  caller: mailTest.TestSender["caller"],
   { days, domains, configs }: Raw,
   siteId: number | undefined,
   period: AnalyticsPeriod,
@@ -537,7 +537,7 @@ const pickOf = (one: object, names: string[]) =>
 
 /** Checks that GET /events and GET /sends return the same history. */
 async function agreeOnLists(
-  caller: mailroom.TestSender["caller"],
+  caller: mailTest.TestSender["caller"],
   siteHistories: SendHistory[],
   siteId: number | undefined,
   postedEvents: Event[],
@@ -570,7 +570,7 @@ function statusOf(sendHistory: SendHistory): string {
 }
 
 async function everySend(
-  caller: mailroom.TestSender["caller"],
+  caller: mailTest.TestSender["caller"],
   siteId: number | undefined,
 ): Promise<Send[]> {
   const all: Send[] = [];

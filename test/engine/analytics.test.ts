@@ -86,7 +86,7 @@ describe("a day", () => {
   });
 
   test("reads the same before, during and after a rollup that crashes at any step", async () => {
-    const steps = await crashAtSomeSteps(async (kill) => {
+    const steps = await crashAtSomeSteps(async (crash) => {
       const site = await shop();
       const date = await organizations.getToday(site.orgId);
       await counted(site, date);
@@ -99,7 +99,7 @@ describe("a day", () => {
       });
       expect(before.domains["d0.example"]).toEqual({ delivered: 10, uniqueOpened: 5, opened: 10 });
       clock.advanceClock(3 * 86_400);
-      await kill(() => folds.rollUpDay(site.orgId, site.siteId, date));
+      await crash(() => folds.rollUpDay(site.orgId, site.siteId, date));
       expect(await read(site, date)).toEqual(before);
       // Its due entries start it again until it is done.
       clock.advanceClock(600);
@@ -254,8 +254,8 @@ describe("the number of contacts", () => {
       async () => contacts.remove(site.caller, (await readAllContacts(site))[0]!.id),
     ];
     for (const way of ways)
-      await crashAtSomeSteps(async (kill) => {
-        await kill(way);
+      await crashAtSomeSteps(async (crash) => {
+        await crash(way);
         await expectAgreement();
       });
   });

@@ -393,10 +393,10 @@ describe("a plan change", () => {
   });
 
   test("matches Stripe's plan after crashes during the request or the webhook", async () => {
-    const steps = await crashAtSomeSteps(async (kill) => {
+    const steps = await crashAtSomeSteps(async (crash) => {
       const { shop } = await subscribed("starter");
       const body = { plan: "growth", confirm: true, prorationDate: clock.epochSeconds() };
-      await kill(() => post(shop, "/plans/change", body));
+      await crash(() => post(shop, "/plans/change", body));
       await post(shop, "/plans/change", body);
       expect(await planOf(shop)).toBe("growth");
       expect(
@@ -404,9 +404,9 @@ describe("a plan change", () => {
       ).toHaveLength(2);
     });
     expect(steps.length).toBeGreaterThan(5);
-    await crashAtSomeSteps(async (kill) => {
+    await crashAtSomeSteps(async (crash) => {
       const { shop, events } = await payingFor("growth");
-      await kill(() => hear(events[0]!));
+      await crash(() => hear(events[0]!));
       await hear(events[0]!);
       expect(await planOf(shop)).toBe("growth");
     });
@@ -552,10 +552,10 @@ describe("credits", () => {
   });
 
   test("are added once after crashes during the webhook", async () => {
-    await crashAtSomeSteps(async (kill) => {
+    await crashAtSomeSteps(async (crash) => {
       const shop = await createAccount();
       const [event] = stripe.pay(await buy(shop)) as [StripeEvent];
-      await kill(() => hear(event));
+      await crash(() => hear(event));
       await hear(event);
       expect(await balances(shop)).toBe(amount);
     });

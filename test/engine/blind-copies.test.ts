@@ -16,16 +16,16 @@ import { BatchMessage, SingleMessage } from "../../shared/domain/sending/intake/
 import { encryptMessages } from "../../shared/domain/sending/secure-messages/encrypt-messages.ts";
 import { createContact } from "../support/contacts.ts";
 import { applyMessages, createEvent, createEventMessage } from "../support/delivery-events.ts";
-import * as mailroom from "../support/sending.ts";
+import * as mailTest from "../support/sending.ts";
 import { stageMail } from "../support/staged.ts";
 
 vi.setConfig({ testTimeout: 30_000 });
 const archive = "Archive@shop.example";
-let from: mailroom.TestSender;
+let from: mailTest.TestSender;
 
 beforeAll(async () => {
-  await mailroom.useOwnTableAndQueues();
-  from = await mailroom.createSender("postmark");
+  await mailTest.useOwnTableAndQueues();
+  from = await mailTest.createSender("postmark");
   await sites.change(from.caller, from.siteId, { autoBcc: archive });
 });
 afterAll(() => from.provider.stop());
@@ -68,7 +68,7 @@ test("POST /send and /send/batch send a blind copy to the site's address", async
     { message: given, checked: batches.validateRecipients(given) },
     await loadIntake(from.caller, given, { emails, withSiteBcc: true }),
   );
-  await mailroom.runWorkers();
+  await mailTest.runWorkers();
   expect(copiesOf(...ids)).toEqual([archive, undefined]);
   expect(copiesOf(...results.map(({ id }) => id!))).toEqual([archive, undefined, archive]);
 });
@@ -85,7 +85,7 @@ test("secure messages and mail that is not from a site get no blind copy", async
     context: await loadIntake(from.caller, given, { emails: [given.to] }),
     encrypt: encryptMessages,
   });
-  await mailroom.runWorkers();
+  await mailTest.runWorkers();
   expect(from.provider.mails.map(({ sendId }) => sendId)).toEqual(
     expect.arrayContaining([secure, confirming.id]),
   );
@@ -120,14 +120,14 @@ test("marketing mail gets a blind copy to the address of its source, otherwise o
     await lanes.announceArrival(caller.orgId, configId);
     ids.push(...sendIds.values());
   }
-  await mailroom.runWorkers();
+  await mailTest.runWorkers();
   expect(copiesOf(...ids)).toEqual([archive, "sequence@shop.example"]);
 });
 
 test("events about the blind copy change neither the send nor counters nor suppressions", async () => {
   const { orgId } = from.caller;
   const id = await send("dee@example.com");
-  await mailroom.runWorkers();
+  await mailTest.runWorkers();
   const ofCopy = { email: archive.toUpperCase() };
   const copyEvents = (["bounce", "spam_report", "unsubscribe", "open", "delivered"] as const).map(
     (type, i) => createEvent(id, type, i, ofCopy),
@@ -160,7 +160,7 @@ test("events about the blind copy change neither the send nor counters nor suppr
 
 test("events count when the blind copy goes to the recipient, or when there is none", async () => {
   const toArchive = await send("archive@shop.example");
-  await mailroom.runWorkers();
+  await mailTest.runWorkers();
   await applyMessages(
     await createEventMessage(from.caller.orgId, [
       createEvent(toArchive, "delivered", 1, { email: archive }),

@@ -25,23 +25,23 @@ import { newContact } from "../support/contacts.ts";
 import { crashAtSomeSteps } from "../support/crash-injection.ts";
 import { applyMessages, createEvent, createEventMessage } from "../support/delivery-events.ts";
 import { sampleOf } from "../support/seeded-random.ts";
-import * as mailroom from "../support/sending.ts";
+import * as mailTest from "../support/sending.ts";
 import { skippingPauses } from "../support/skipped-pauses.ts";
 import { stageMail } from "../support/staged.ts";
 
 // The tests run and crash hundreds of workers.
 vi.setConfig({ testTimeout: 60_000 });
-beforeAll(mailroom.useOwnTableAndQueues);
+beforeAll(mailTest.useOwnTableAndQueues);
 
 let lastCampaignId = 0;
 
 interface Mailing {
-  from: mailroom.TestSender;
+  from: mailTest.TestSender;
   source: sources.MailSource;
   recipients: ContactItem[];
 }
 
-async function createMailing(from: mailroom.TestSender, n: number): Promise<Mailing> {
+async function createMailing(from: mailTest.TestSender, n: number): Promise<Mailing> {
   const prefix = crypto.randomUUID().slice(0, 8);
   const recipients = await Promise.all(
     Array.from({ length: n }, async (_, i) => {
@@ -127,8 +127,8 @@ const mailsOf = ({ from }: Mailing, ids: number[]) =>
 
 describe.each(sampleOf(1, ["resend", "postmark"] as const, "bulk sending"))("at %s", (key) => {
   test("after a crash during the hand-over, no mail of the chunk goes out twice and each is counted", async () => {
-    const from = await mailroom.createSender(key);
-    const steps = await crashAtSomeSteps(async (kill) => {
+    const from = await mailTest.createSender(key);
+    const steps = await crashAtSomeSteps(async (crash) => {
       const mailing = await createMailing(from, 5);
       const ids = await stage(mailing);
       expect(await readTotals(mailing)).toMatchObject({
@@ -138,9 +138,9 @@ describe.each(sampleOf(1, ["resend", "postmark"] as const, "bulk sending"))("at 
         sending: 0,
         sent: 0,
       });
-      await kill(() => mailroom.runLane(from.caller.orgId, from.configId));
+      await crash(() => mailTest.runLane(from.caller.orgId, from.configId));
       await readTotals(mailing);
-      await mailroom.runWorkers();
+      await mailTest.runWorkers();
       const totals = await readMatchingTotals(mailing, ids);
       expect(totals.sent + totals.uncertain).toBe(5);
       const mailed = mailsOf(mailing, ids).map(({ sendId }) => sendId);
@@ -153,11 +153,11 @@ describe.each(sampleOf(1, ["resend", "postmark"] as const, "bulk sending"))("at 
 });
 
 test("a lane hands over small chunks in parallel: 4 calls at first, then 8", async () => {
-  const from = await mailroom.createSender("postmark");
+  const from = await mailTest.createSender("postmark");
   from.provider.latencyMs = 100;
   const mailing = await createMailing(from, 14);
   const ids = await stageEach(mailing);
-  await mailroom.runLane(from.caller.orgId, from.configId);
+  await mailTest.runLane(from.caller.orgId, from.configId);
   expect(from.provider).toMatchObject({ maxConcurrentCalls: 8, calls: { length: 14 } });
   expect(await readMatchingTotals(mailing, ids)).toMatchObject({ accepted: 14, sent: 14 });
   await from.provider.stop();
@@ -166,18 +166,18 @@ test("a lane hands over small chunks in parallel: 4 calls at first, then 8", asy
 test.each(["resend", "postmark"] as const)(
   "after a crash over parallel chunks at %s, each mail is sent once or uncertain, and counted",
   async (key) => {
-    const from = await mailroom.createSender(key);
+    const from = await mailTest.createSender(key);
     const { recipients } = await createMailing(from, 6);
-    await crashAtSomeSteps(async (kill) => {
+    await crashAtSomeSteps(async (crash) => {
       const mailing: Mailing = {
         from,
         recipients,
         source: { kind: "campaign", id: ++lastCampaignId, part: 7 },
       };
       const ids = await stageEach(mailing);
-      await kill(() => mailroom.runLane(from.caller.orgId, from.configId));
+      await crash(() => mailTest.runLane(from.caller.orgId, from.configId));
       await readTotals(mailing);
-      await mailroom.runWorkers();
+      await mailTest.runWorkers();
       const { sent, uncertain } = await readMatchingTotals(mailing, ids);
       expect([sent + uncertain, key === "resend" ? uncertain : 0]).toEqual([6, 0]);
       const mailed = mailsOf(mailing, ids).map(({ sendId }) => sendId);
@@ -189,9 +189,9 @@ test.each(["resend", "postmark"] as const)(
 );
 
 test("events that precede the provider's response or settle uncertain mail are counted once", async () => {
-  const from = await mailroom.createSender("postmark");
+  const from = await mailTest.createSender("postmark");
   const { orgId } = from.caller;
-  await crashAtSomeSteps(async (kill) => {
+  await crashAtSomeSteps(async (crash) => {
     const mailing = await createMailing(from, 5);
     const ids = await stage(mailing);
     const applyEvents = async () =>
@@ -202,10 +202,10 @@ test("events that precede the provider's response or settle uncertain mail are c
           createEvent(ids[1]!, "bounce", 2),
         ]),
       );
-    await kill(() => mailroom.runLane(orgId, from.configId));
+    await crash(() => mailTest.runLane(orgId, from.configId));
     if (mailsOf(mailing, ids).length) await applyEvents();
     await readTotals(mailing);
-    await mailroom.runWorkers();
+    await mailTest.runWorkers();
     await applyEvents();
     const totals = await readMatchingTotals(mailing, ids);
     expect(totals).toMatchObject({
@@ -218,17 +218,17 @@ test("events that precede the provider's response or settle uncertain mail are c
 });
 
 test("the hand-over excludes and counts contacts that left or reached the cap", async () => {
-  const from = await mailroom.createSender("postmark");
+  const from = await mailTest.createSender("postmark");
   const mailing = await createMailing(from, 5);
   await sites.change(from.caller, from.siteId, { sendFrequencyCapDays: 2 });
   const [a, b, c] = mailing.recipients as [ContactItem, ContactItem, ContactItem];
   const earlier: Mailing = { ...mailing, source: { kind: "holiday", id: 1 }, recipients: [c] };
   await stage(earlier);
-  await mailroom.runWorkers();
+  await mailTest.runWorkers();
   const ids = await stage(mailing);
   await contacts.change(from.caller, a.id, { status: "unsubscribed" });
   await contacts.remove(from.caller, b.id);
-  await mailroom.runWorkers();
+  await mailTest.runWorkers();
   expect(await readMatchingTotals(mailing, ids)).toMatchObject({
     candidates: 5,
     accepted: 2,
@@ -241,14 +241,14 @@ test("the hand-over excludes and counts contacts that left or reached the cap", 
 });
 
 test("a mail to an address suppressed since is not sent, even if its contact has a new address", async () => {
-  const from = await mailroom.createSender("postmark");
+  const from = await mailTest.createSender("postmark");
   const { orgId } = from.caller;
   const mailing = await createMailing(from, 2);
   const ids = await stage(mailing);
   const [moved, stayed] = mailing.recipients as [ContactItem, ContactItem];
   await contacts.change(from.caller, moved.id, { email: `new-${moved.email}` });
   await suppressions.suppress(orgId, { email: moved.email, reason: "bounce", source: "postmark" });
-  await mailroom.runWorkers();
+  await mailTest.runWorkers();
   expect(await readMatchingTotals(mailing, ids)).toMatchObject({
     accepted: 1,
     suppressed: 1,
@@ -259,18 +259,18 @@ test("a mail to an address suppressed since is not sent, even if its contact has
 });
 
 test("despite crashes, paused mail waits, resumed mail goes out once and cancelled mail never does", async () => {
-  const from = await mailroom.createSender("postmark");
+  const from = await mailTest.createSender("postmark");
   const { orgId } = from.caller;
-  const run = () => mailroom.runLane(orgId, from.configId);
+  const run = () => mailTest.runLane(orgId, from.configId);
   const ends = { release: held.releaseChunks, discard: held.cancelChunks };
   for (const end of ["release", "discard"] as const)
-    await crashAtSomeSteps(async (kill) => {
+    await crashAtSomeSteps(async (crash) => {
       const mailing = await createMailing(from, 2);
       const ids = await stage(mailing);
       await write(sources.setSourceStateWrite(orgId, mailing.source, "paused"));
-      await kill(run);
+      await crash(run);
       await readTotals(mailing);
-      await mailroom.runWorkers();
+      await mailTest.runWorkers();
       expect(await readMatchingTotals(mailing, ids)).toMatchObject({ queued: 2 });
       await transact(
         sources.setSourceStateWrite(
@@ -280,10 +280,10 @@ test("despite crashes, paused mail waits, resumed mail goes out once and cancell
         ),
       );
       const finish = () => ends[end](orgId, { source: mailing.source, configId: from.configId });
-      await kill(finish);
+      await crash(finish);
       await readTotals(mailing);
       await finish();
-      await mailroom.runWorkers();
+      await mailTest.runWorkers();
       expect(await readMatchingTotals(mailing, ids)).toMatchObject(
         end === "release" ? { sent: 2 } : { cancelled: 2 },
       );
@@ -293,27 +293,27 @@ test("despite crashes, paused mail waits, resumed mail goes out once and cancell
 });
 
 test("a pause between two calls of a chunk holds the second call until the source is resumed", async () => {
-  const from = await mailroom.createSender("postmark", { ratePerSecond: 2 });
+  const from = await mailTest.createSender("postmark", { ratePerSecond: 2 });
   const { orgId } = from.caller;
   const mailing = await createMailing(from, 4);
   const ids = await stage(mailing);
   from.provider.latencyMs = 100;
-  const running = mailroom.runLane(orgId, from.configId);
+  const running = mailTest.runLane(orgId, from.configId);
   while (!from.provider.calls.length) await sleep(5);
   await write(sources.setSourceStateWrite(orgId, mailing.source, "paused"));
   await running;
-  await mailroom.runWorkers();
+  await mailTest.runWorkers();
   expect(await readMatchingTotals(mailing, ids)).toMatchObject({ sent: 2, queued: 2 });
   await write(sources.setSourceStateWrite(orgId, mailing.source, "going"));
   await held.releaseChunks(orgId, { source: mailing.source, configId: from.configId });
-  await mailroom.runWorkers();
+  await mailTest.runWorkers();
   expect(await readMatchingTotals(mailing, ids)).toMatchObject({ sent: 4 });
   expect(mailsOf(mailing, ids).length).toBe(4);
   await from.provider.stop();
 });
 
 test("mail that was paused for days is retried after the first failures of the provider", async () => {
-  const from = await mailroom.createSender("postmark");
+  const from = await mailTest.createSender("postmark");
   const { orgId } = from.caller;
   const mailing = await createMailing(from, 2);
   const ids = await stage(mailing, { held: true });
@@ -321,7 +321,7 @@ test("mail that was paused for days is retried after the first failures of the p
   from.provider.faultFor = ({ n }) =>
     n <= 2 ? { status: 503, headers: { "retry-after": "1" } } : undefined;
   await held.releaseChunks(orgId, { source: mailing.source, configId: from.configId });
-  await skippingPauses(mailroom.runWorkers);
+  await skippingPauses(mailTest.runWorkers);
   expect(await readMatchingTotals(mailing, ids)).toMatchObject({ sent: 2 });
   await from.provider.stop();
 });
@@ -341,7 +341,7 @@ async function expire({ from }: Mailing, ids: number[]): Promise<void> {
 }
 
 test("mail that expired during a pause is cancelled, and later mail in the lane is sent", async () => {
-  const from = await mailroom.createSender("postmark");
+  const from = await mailTest.createSender("postmark");
   const { orgId } = from.caller;
   const [old, stopped] = [await createMailing(from, 3), await createMailing(from, 2)];
   const [oldIds, stoppedIds] = [
@@ -353,7 +353,7 @@ test("mail that expired during a pause is cancelled, and later mail in the lane 
   await held.releaseChunks(orgId, { source: old.source, configId: from.configId });
   const fresh = await createMailing(from, 2);
   const ids = await stage(fresh);
-  await mailroom.runWorkers();
+  await mailTest.runWorkers();
   expect(await readMatchingTotals(fresh, ids)).toMatchObject({ sent: 2 });
   expect(await readTotals(old)).toMatchObject({ accepted: 3, cancelled: 3 });
   expect(await readTotals(stopped)).toMatchObject({ accepted: 2, cancelled: 2 });
@@ -364,13 +364,13 @@ test("mail that expired during a pause is cancelled, and later mail in the lane 
 });
 
 test("after a crash and the expiry of the chunk, no mail stays queued or goes out twice", async () => {
-  const from = await mailroom.createSender("postmark");
-  await crashAtSomeSteps(async (kill) => {
+  const from = await mailTest.createSender("postmark");
+  await crashAtSomeSteps(async (crash) => {
     const mailing = await createMailing(from, 5);
     const ids = await stage(mailing);
-    await kill(() => mailroom.runLane(from.caller.orgId, from.configId));
+    await crash(() => mailTest.runLane(from.caller.orgId, from.configId));
     await expire(mailing, ids);
-    await mailroom.runWorkers();
+    await mailTest.runWorkers();
     const { queued, sending } = await readTotals(mailing);
     expect({ queued, sending }).toEqual({ queued: 0, sending: 0 });
     const mailed = mailsOf(mailing, ids).map(({ sendId }) => sendId);
@@ -380,14 +380,14 @@ test("after a crash and the expiry of the chunk, no mail stays queued or goes ou
 });
 
 test("the runner cancels a queued chunk of a cancelled source; a suspended chunk stays queued", async () => {
-  const from = await mailroom.createSender("postmark");
+  const from = await mailTest.createSender("postmark");
   const { orgId } = from.caller;
-  await crashAtSomeSteps(async (kill) => {
+  await crashAtSomeSteps(async (crash) => {
     const [one, waiting] = [await createMailing(from, 2), await createMailing(from, 2)];
     const [ids, laterIds] = [await stage(one), await stage(waiting, { held: true })];
     await write(sources.setSourceStateWrite(orgId, one.source, "cancelled"));
-    await kill(() => mailroom.runLane(orgId, from.configId));
-    await mailroom.runWorkers();
+    await crash(() => mailTest.runLane(orgId, from.configId));
+    await mailTest.runWorkers();
     expect(await readMatchingTotals(one, ids)).toMatchObject({ cancelled: 2, queued: 0 });
     expect(await readMatchingTotals(waiting, laterIds)).toMatchObject({ queued: 2 });
     expect(mailsOf(one, [...ids, ...laterIds]).length).toBe(0);
@@ -396,7 +396,7 @@ test("the runner cancels a queued chunk of a cancelled source; a suspended chunk
 });
 
 test("a chunk that a worker changed after it was read is neither cancelled nor suspended", async () => {
-  const from = await mailroom.createSender("postmark");
+  const from = await mailTest.createSender("postmark");
   const { orgId } = from.caller;
   const mailing = await createMailing(from, 2);
   const ids = await stage(mailing);
@@ -406,13 +406,13 @@ test("a chunk that a worker changed after it was read is neither cancelled nor s
   const cancelling = await held.cancelChunkWrites(orgId, mailing.source, items[0]!);
   // Another lane runner claims the chunk after it was read.
   from.provider.latencyMs = 200;
-  const other = mailroom.runLane(orgId, from.configId);
+  const other = mailTest.runLane(orgId, from.configId);
   while (!from.provider.calls.length) await sleep(5);
   expect(await transact(...cancelling)).toBe(false);
   for (const stale of items) await held.suspendChunk(orgId, stale);
   await other;
   await held.releaseChunks(orgId, { source: mailing.source, configId: from.configId });
-  await mailroom.runWorkers();
+  await mailTest.runWorkers();
   expect(await readMatchingTotals(mailing, ids)).toMatchObject({ sent: 2 });
   expect(mailsOf(mailing, ids).length).toBe(2);
   await from.provider.stop();

@@ -49,9 +49,9 @@ async function expectAllSent(from: CampaignSender, id: number, n: number): Promi
 test("after a crash while a campaign starts, a second request starts it or finds it sending", async () => {
   const from = await createCampaignSender();
   const ids = await insertListMembers(from, 3);
-  const steps = await crashAtSomeSteps(async (kill) => {
+  const steps = await crashAtSomeSteps(async (crash) => {
     const { id } = await createDraft(from);
-    await kill(() => state.sendNow(from.caller, id));
+    await crash(() => state.sendNow(from.caller, id));
     await readConsistentNumbers(from, id);
     await state
       .sendNow(from.caller, id)
@@ -82,7 +82,7 @@ test.each(sampleOf(1, kinds, "fan-out"))(
     const from = await createCampaignSender();
     const ids = await insertListMembers(from, 16);
     const shard = await findShardWithContacts(from);
-    const steps = await crashAtSomeSteps(async (kill) => {
+    const steps = await crashAtSomeSteps(async (crash) => {
       const { id } = await createDraft(
         from,
         kind === "one mail"
@@ -92,7 +92,7 @@ test.each(sampleOf(1, kinds, "fan-out"))(
       if (kind !== "one mail")
         for (const subject of ["A", "B"]) await createVariant(from, id, { subject });
       await state.sendNow(from.caller, id);
-      await kill(() => fanOut.runFanOut(keyOf(from, id), shard));
+      await crash(() => fanOut.runFanOut(keyOf(from, id), shard));
       await readConsistentNumbers(from, id);
       from.provider.mails.length = 0;
       await expectAllSent(from, id, ids.length);
@@ -110,12 +110,12 @@ describe("a crash of the poll", () => {
   test("at the end of the campaign leaves it to the next poll, which ends it", async () => {
     const from = await createCampaignSender();
     const ids = await insertListMembers(from, 3);
-    const steps = await crashAtSomeSteps(async (kill) => {
+    const steps = await crashAtSomeSteps(async (crash) => {
       const { id } = await createDraft(from);
       await state.sendNow(from.caller, id);
       await runFanOutAndLanes();
       from.provider.mails.length = 0;
-      await kill(() => pollBroadcast(keyOf(from, id)));
+      await crash(() => pollBroadcast(keyOf(from, id)));
       await readConsistentNumbers(from, id);
       await expectAllSent(from, id, ids.length);
     });
@@ -126,7 +126,7 @@ describe("a crash of the poll", () => {
   test("while the winner is picked still gives the rest the winning variant", async () => {
     const from = await createCampaignSender();
     const ids = await insertListMembers(from, 5);
-    const steps = await crashAtSomeSteps(async (kill) => {
+    const steps = await crashAtSomeSteps(async (crash) => {
       const { id } = await createDraft(from, {
         abTest: { testPercent: 50, metric: "click_rate", durationMinutes: 30 },
       });
@@ -141,7 +141,7 @@ describe("a crash of the poll", () => {
       expect(before.candidates).toBe(ids.length);
       expect(before.queued).toBe(ids.length - before.sent);
       clock.advanceClock(1900);
-      await kill(() => pollBroadcast(keyOf(from, id)));
+      await crash(() => pollBroadcast(keyOf(from, id)));
       await readConsistentNumbers(from, id);
       await expectAllSent(from, id, ids.length);
       // With so few contacts, all of them may be in the test, and then no winner is needed.
@@ -182,12 +182,12 @@ test.each(sampleOf(1, ["cancel", "poll"], "cancellation"))(
   async (moment) => {
     const from = await createCampaignSender();
     await insertListMembers(from, 24);
-    const steps = await crashAtSomeSteps(async (kill) => {
+    const steps = await crashAtSomeSteps(async (crash) => {
       const id = await startHalfway(from);
-      if (moment === "cancel") await kill(() => state.cancel(from.caller, id));
+      if (moment === "cancel") await crash(() => state.cancel(from.caller, id));
       expect(await state.cancel(from.caller, id)).toMatchObject({ status: "cancelled" });
       const sentCount = from.provider.mails.length;
-      if (moment === "poll") await kill(() => pollBroadcast(keyOf(from, id)));
+      if (moment === "poll") await crash(() => pollBroadcast(keyOf(from, id)));
       await readConsistentNumbers(from, id);
       await runWorkers(anHour);
       const totals = await readConsistentNumbers(from, id);
@@ -221,16 +221,16 @@ test.each(sampleOf(1, ["pause", "resume"], "pause"))(
   async (moment) => {
     const from = await createCampaignSender();
     const ids = await insertListMembers(from, 24);
-    const steps = await crashAtSomeSteps(async (kill) => {
+    const steps = await crashAtSomeSteps(async (crash) => {
       const id = await startHalfway(from);
-      if (moment === "pause") await kill(() => state.pause(from.caller, id));
+      if (moment === "pause") await crash(() => state.pause(from.caller, id));
       await state.pause(from.caller, id).catch(expectPaused);
       expect(await readCampaign(from, id)).toMatchObject({ status: "paused" });
       const sentCount = from.provider.mails.length;
       await runWorkers(anHour);
       expect((await readConsistentNumbers(from, id)).sent).toBe(sentCount);
       expect(from.provider.mails).toHaveLength(sentCount);
-      if (moment === "resume") await kill(() => state.resume(from.caller, id));
+      if (moment === "resume") await crash(() => state.resume(from.caller, id));
       await state.resume(from.caller, id).catch(expectSending);
       await expectAllSent(from, id, ids.length);
       expect(expectNoDuplicates(from)).toHaveLength(ids.length);

@@ -51,7 +51,7 @@ import {
 import { applyMessages, createEvent, createEventMessage } from "../support/delivery-events.ts";
 import { everything } from "../support/extent.ts";
 import { pauseCall, restoreClient } from "../support/pause-dynamodb-call.ts";
-import * as mailroom from "../support/sending.ts";
+import * as mailTest from "../support/sending.ts";
 
 vi.setConfig({ testTimeout: 120_000 });
 beforeAll(useVirtualQueues);
@@ -206,7 +206,7 @@ describe("the audience", () => {
     const { id } = await createDraft(from);
     await state.sendNow(from.caller, id);
     for (const shard of emailShards.slice(0, 8)) await fanOut.runFanOut(keyOf(from, id), shard);
-    await mailroom.runLane(from.caller.orgId, from.configId);
+    await mailTest.runLane(from.caller.orgId, from.configId);
     const { sends: firstSends } = await sends.list(from.caller, { limit: 100 }, {});
     await expired(from, new Set(firstSends.map((send) => blockOf(send.id))));
     await contacts.change(from.caller, contactId, { email: second });
@@ -400,7 +400,7 @@ describe("concurrent requests", () => {
     const lookers = Array.from({ length: 4 }, () => pollBroadcast(key));
     const waverers = [state.pause(from.caller, id).then(() => state.resume(from.caller, id))];
     const runners = Array.from({ length: 3 }, () =>
-      mailroom.runLane(from.caller.orgId, from.configId),
+      mailTest.runLane(from.caller.orgId, from.configId),
     );
     await Promise.all([...readers, ...lookers, ...waverers, ...runners]);
     await readConsistentNumbers(from, id);
@@ -441,7 +441,7 @@ describe("concurrent requests", () => {
     const gate = Promise.withResolvers<void>();
     from.provider.gate = gate.promise;
     await Promise.all(emailShards.map((shard) => fanOut.runFanOut(key, shard)));
-    const running = mailroom.runLane(from.caller.orgId, from.configId);
+    const running = mailTest.runLane(from.caller.orgId, from.configId);
     while (from.provider.calls.length < minParallelCalls) await clock.sleep(5);
     await state.cancel(from.caller, id);
     // Calls in flight cannot be undone.
@@ -470,7 +470,7 @@ describe("concurrent requests", () => {
       kind: "conflict",
       code: "campaign_status",
     });
-    await mailroom.runLane(orgId, from.configId);
+    await mailTest.runLane(orgId, from.configId);
     await state.resume(from.caller, id);
     await expect(state.resume(from.caller, id)).rejects.toMatchObject({
       kind: "conflict",
@@ -482,7 +482,7 @@ describe("concurrent requests", () => {
       letGo(),
       letGo(),
       letGo(),
-      ...Array.from({ length: 3 }, () => mailroom.runLane(orgId, from.configId)),
+      ...Array.from({ length: 3 }, () => mailTest.runLane(orgId, from.configId)),
     ]);
     await runWorkers(anHour);
     expect(expectNoDuplicates(from)).toHaveLength(60);

@@ -6,7 +6,7 @@ import * as credits from "../../shared/domain/billing/credits.ts";
 import * as allowance from "../../shared/domain/billing/quota.ts";
 import { keys } from "../../shared/keys.ts";
 import { mailPriceInMillicents, plans } from "../../shared/plans.ts";
-import * as mailroom from "../support/sending.ts";
+import * as mailTest from "../support/sending.ts";
 
 const seed = 14;
 let proxy: ConflictProxy;
@@ -14,23 +14,23 @@ let proxy: ConflictProxy;
 beforeAll(async () => {
   proxy = await openConflictProxy({ endpoint: process.env.AWS_ENDPOINT_URL_DYNAMODB!, seed });
   process.env.AWS_ENDPOINT_URL_DYNAMODB = proxy.url;
-  await mailroom.useOwnTableAndQueues();
+  await mailTest.useOwnTableAndQueues();
 });
 afterAll(() => proxy.close());
 
-const sendAtOnce = (from: mailroom.TestSender, n: number) =>
+const sendAtOnce = (from: mailTest.TestSender, n: number) =>
   Promise.all(
-    Array.from({ length: n }, (_, i) => mailroom.send(from, { to: `r${i}@example.com` })),
+    Array.from({ length: n }, (_, i) => mailTest.send(from, { to: `r${i}@example.com` })),
   );
 
 // 200 in `npm run bench -- conflicts`, where the service has a process of its own.
 test("accepts 100 concurrent single sends of one organization and counts them exactly", async () => {
-  const from = await mailroom.createSender("resend");
+  const from = await mailTest.createSender("resend");
   const accepted = await sendAtOnce(from, 100);
   expect((await allowance.getQuota(from.caller.orgId)).account.mails).toBe(100);
-  await mailroom.runWorkers();
+  await mailTest.runWorkers();
   expect(
-    await mailroom.expectBalanced(
+    await mailTest.expectBalanced(
       from,
       accepted.map(({ id }) => id),
     ),
@@ -39,7 +39,7 @@ test("accepts 100 concurrent single sends of one organization and counts them ex
 });
 
 test("accepts 60 concurrent sends paid by credits and counts them exactly", async () => {
-  const from = await mailroom.createSender("resend");
+  const from = await mailTest.createSender("resend");
   const { orgId } = from.caller;
   const each = mailPriceInMillicents(false);
   const { period } = await allowance.getQuota(orgId);
@@ -56,28 +56,28 @@ test("accepts 60 concurrent sends paid by credits and counts them exactly", asyn
     charged: 60 * each,
     balance: 9_940 * each,
   });
-  await mailroom.runWorkers();
+  await mailTest.runWorkers();
   await from.provider.stop();
 });
 
 test(`accepts and counts each send once, despite throttling and lost responses (SEED=${seed})`, async () => {
-  const from = await mailroom.createSender("resend");
+  const from = await mailTest.createSender("resend");
   proxy.set({ throttled: 0.02, lost: 0.03 });
   const [singles, batches] = await Promise.all([
     sendAtOnce(from, 40),
     Promise.all(
-      Array.from({ length: 4 }, () => mailroom.sendBatch(from, mailroom.uniqueRecipients(25))),
+      Array.from({ length: 4 }, () => mailTest.sendBatch(from, mailTest.uniqueRecipients(25))),
     ),
   ]);
   // About 3 responses are lost by then. The calls race, so it can be none.
   while (!proxy.tally.lost) singles.push(...(await sendAtOnce(from, 1)));
-  await mailroom.runWorkers();
+  await mailTest.runWorkers();
   proxy.set({ throttled: 0, lost: 0 });
   const ids = [
     ...singles.map(({ id }) => id),
     ...batches.flatMap(({ results }) => results.map(({ id }) => id!)),
   ];
-  await mailroom.expectBalanced(from, ids);
+  await mailTest.expectBalanced(from, ids);
   expect((await allowance.getQuota(from.caller.orgId)).account.mails).toBe(ids.length);
   await from.provider.stop();
 });

@@ -134,12 +134,12 @@ describe("opens and clicks", () => {
 
 describe("sent mail", () => {
   test("is counted once when it is repeated after a crash at any point", async () => {
-    await crashAtSomeSteps(async (kill) => {
+    await crashAtSomeSteps(async (crash) => {
       const shop = await createTestSite();
       const { id } = await createContact(shop, "ann@x.com");
       const sends = Array.from({ length: 40 }, (_, i) => mail(shop, i + 1));
       await sent(shop.orgId, sends.slice(0, 10));
-      await kill(() => sent(shop.orgId, sends));
+      await crash(() => sent(shop.orgId, sends));
       await sent(shop.orgId, sends.slice(20));
       expect((await contacts.find(shop.caller, id)).sendCount).toBeOneOf([30, 40]);
       await sent(shop.orgId, sends);
@@ -182,11 +182,11 @@ describe("events of providers", () => {
     );
 
   test("count once when they are delivered again after a crash at any point", async () => {
-    await crashAtSomeSteps(async (kill) => {
+    await crashAtSomeSteps(async (crash) => {
       const shop = await createTestSite();
       const { id } = await createContact(shop, "ann@x.com");
       const events = await applyEvents(shop, await mailed(shop), ["open", "open", "click"]);
-      await kill(() => applyMessages(events));
+      await crash(() => applyMessages(events));
       await applyMessages(events);
       expect(await contacts.find(shop.caller, id)).toMatchObject({
         openCount: 2,

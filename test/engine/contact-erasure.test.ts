@@ -136,10 +136,10 @@ test("the export of a person's data has the contact, score log, events and sends
 
 test("after a crash at any point, a repeated erasure completes, and no personal data is left", async () => {
   const shop = await createTestSite();
-  await crashAtSomeSteps(async (kill) => {
+  await crashAtSomeSteps(async (crash) => {
     const { ann, send, block } = await history(shop);
     await scores.changeByHand(shop.caller, ann.id, { delta: 5 });
-    await kill(() => erase(shop.caller, ann.id));
+    await crash(() => erase(shop.caller, ann.id));
     await erase(shop.caller, ann.id).catch((error) => expect(error.kind).toBe("missing"));
     const remaining = [
       await findDetail(shop.caller, send.id),

@@ -70,13 +70,13 @@ test("after a crash at any point, rows are complete or missing, and a retry coun
     ...row,
     tags: ["a", "b"],
   }));
-  const steps = await crashAtSomeSteps(async (kill) => {
+  const steps = await crashAtSomeSteps(async (crash) => {
     const shop = await createTestSite();
     const existing = await createContact(shop, "there@x.com", { tags: ["a"] });
     const address = keys.idempotency(shop.orgId, "bulk");
     await write(put(address, {}));
     const memory = { key: address, taken: {} };
-    await kill(() => ids.withReservedIds(memory, () => save(shop, given)));
+    await crash(() => ids.withReservedIds(memory, () => save(shop, given)));
     await expectExactCounts(shop, ["a", "b"]);
     await expectListsMatchTotals(shop, ["a", "b"]);
     const outcomes = await ids.withReservedIds(memory, () => save(shop, given));

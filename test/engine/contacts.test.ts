@@ -85,10 +85,10 @@ describe("creating a contact", () => {
   test("after a crash at any point, the contact is complete and counted, or does not exist", async () => {
     const list = async (shop: TestSite) =>
       (await groups.create("LIST", shop.caller, { siteId: shop.siteId, name: "News" })).id;
-    const steps = await crashAtSomeSteps(async (kill) => {
+    const steps = await crashAtSomeSteps(async (crash) => {
       const shop = await createTestSite();
       const listId = await list(shop);
-      await kill(() => createContact(shop, "ann@x.com", { tags: ["new"], lists: [listId] }));
+      await crash(() => createContact(shop, "ann@x.com", { tags: ["new"], lists: [listId] }));
       await expectExactCounts(shop);
       await exactGroup(shop, "LIST", listId);
       await exactGroup(shop, "TAG", await tag(shop, "new"));
@@ -146,10 +146,10 @@ describe("changing a contact", () => {
   });
 
   test("after a crash, the contact has the old or the new address, and counts are exact", async () => {
-    await crashAtSomeSteps(async (kill) => {
+    await crashAtSomeSteps(async (crash) => {
       const shop = await createTestSite();
       const ann = await createContact(shop, "ann@x.com", { tags: ["a"] });
-      await kill(() => contacts.change(shop.caller, ann.id, { email: "bea@y.com" }));
+      await crash(() => contacts.change(shop.caller, ann.id, { email: "bea@y.com" }));
       const now = await contacts.find(shop.caller, ann.id);
       expect(["ann@x.com", "bea@y.com"]).toContain(now.email);
       await contacts.change(shop.caller, ann.id, { email: "bea@y.com" });
@@ -225,10 +225,10 @@ describe("changing a contact", () => {
 
 describe("deleting a contact", () => {
   test("after a crash at any point, a repeated request completes the deletion, and counts are exact", async () => {
-    await crashAtSomeSteps(async (kill) => {
+    await crashAtSomeSteps(async (crash) => {
       const shop = await createTestSite();
       const ann = await createContact(shop, "ann@x.com", { tags: ["a"] });
-      await kill(() => contacts.remove(shop.caller, ann.id));
+      await crash(() => contacts.remove(shop.caller, ann.id));
       await expectExactCounts(shop);
       await exactGroup(shop, "TAG", ann.tags[0]!.id);
       await contacts
@@ -312,18 +312,18 @@ describe("contacts and the suppression list", () => {
   });
 
   test("after a crash while an address is suppressed, a repeated request makes both agree", async () => {
-    await crashAtSomeSteps(async (kill) => {
+    await crashAtSomeSteps(async (crash) => {
       const shop = await createTestSite();
       const { id } = await createContact(shop, "ann@x.com");
-      await kill(() => suppress(shop, "ann@x.com"));
+      await crash(() => suppress(shop, "ann@x.com"));
       await suppress(shop, "ann@x.com");
       expect((await contacts.find(shop.caller, id)).status).toBe("suppressed");
     });
-    await crashAtSomeSteps(async (kill) => {
+    await crashAtSomeSteps(async (crash) => {
       const shop = await createTestSite();
       const { id } = await createContact(shop, "ann@x.com");
       await suppress(shop, "ann@x.com");
-      await kill(() => suppressions.remove(shop.orgId, "ann@x.com"));
+      await crash(() => suppressions.remove(shop.orgId, "ann@x.com"));
       await suppressions
         .remove(shop.orgId, "ann@x.com")
         .catch((error) => expect(error.kind).toBe("missing"));

@@ -44,11 +44,11 @@ describe("credits", () => {
   });
 
   test("a charge that is repeated after a crash charges once", async () => {
-    const steps = await crashAtEveryStep(async (kill) => {
+    const steps = await crashAtEveryStep(async (crash) => {
       const orgId = await organization();
       await credits.grant(orgId, { what: "purchase", reference: "p", amount: 500 });
       const once = () => charge(orgId, { what: "mails", reference: "send:1", amount: 200 });
-      await kill(once);
+      await crash(once);
       await once();
       expect([await credits.getBalance(orgId), await sum(orgId)]).toEqual([300, 300]);
     });

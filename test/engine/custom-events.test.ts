@@ -66,14 +66,14 @@ test("a request repeated after a crash at any point stores, counts and scores on
   const site = await buyer();
   await Promise.all([rule(site), rule(site, { name: "Ordered again", points: -3 })]);
   let runs = 0;
-  const steps = await crashAtSomeSteps(async (kill) => {
+  const steps = await crashAtSomeSteps(async (crash) => {
     const memory: ReservedIds = { key: keys.idempotency(site.orgId, `key ${++runs}`), taken: {} };
     await write(put(memory.key, {}));
     const request = () =>
       withReservedIds(memory, () =>
         custom.create(site.caller, event({ contactId: site.contact.id })),
       );
-    await kill(request);
+    await crash(request);
     await request();
     await request();
     expect(await site.item()).toMatchObject({

@@ -225,14 +225,14 @@ describe("the suppression after a complaint", () => {
   ])(
     "is written although its worker crashed and the messages are repeated in order %i, %i",
     async (first, second) => {
-      await crashAtSomeSteps(async (kill) => {
+      await crashAtSomeSteps(async (crash) => {
         const { orgId, sendIds } = await createSentMails(1);
         const id = sendIds[0]!;
         const messages = [
           await createEventMessage(orgId, [createEvent(id, "delivered", 1)]),
           await createEventMessage(orgId, [createEvent(id, "spam_report", 2)]),
         ];
-        await kill(() => applyMessages(...messages));
+        await crash(() => applyMessages(...messages));
         await applyMessages(messages[first]!);
         await applyMessages(messages[second]!);
         expect(await suppressions.find(orgId, `p${id}@d${id % 3}.example`)).toMatchObject({

@@ -126,12 +126,12 @@ describe("a run of events", () => {
   });
 
   test("is counted once after a crash at any database call", async () => {
-    const steps = await crashAtSomeSteps(async (kill) => {
+    const steps = await crashAtSomeSteps(async (crash) => {
       const { orgId, siteId, sendIds } = await createSentMails(4);
       const [one, two] = await Promise.all(
         createStory(sendIds).map((events) => createEventMessage(orgId, events)),
       );
-      const { steps } = await kill(() => applyMessages(one!, two!));
+      const { steps } = await crash(() => applyMessages(one!, two!));
       // The messages arrive one by one in another order; the first crashes again at the same step.
       await runUntilCrash(steps.length, "after", () => applyMessages(two!));
       await applyMessages(two!);

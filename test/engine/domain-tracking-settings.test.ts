@@ -8,12 +8,12 @@ import * as sendingConfigs from "../../shared/domain/senders/sending-configs.ts"
 import { sessionCookieName } from "../../shared/http/authenticate.ts";
 import { indexAttributeNames, keys } from "../../shared/keys.ts";
 import { invokeRoute } from "../support/lambda-requests.ts";
-import * as mailroom from "../support/sending.ts";
+import * as mailTest from "../support/sending.ts";
 
-beforeAll(mailroom.useOwnTableAndQueues);
+beforeAll(mailTest.useOwnTableAndQueues);
 
 test("a mail without tracking settings uses those of its domain", async () => {
-  const from = await mailroom.createSender("postmark");
+  const from = await mailTest.createSender("postmark");
   const cookies = [`${sessionCookieName}=${from.token}`];
   const { fromEmail } = await sendingConfigs.find(from.caller, from.configId);
   const made = await invokeRoute<domains.DomainDetail>(group, "POST /domains", {
@@ -27,7 +27,7 @@ test("a mail without tracking settings uses those of its domain", async () => {
       remove: indexAttributeNames("due"),
     }),
   );
-  mailroom.pendingMessages.length = 0;
+  mailTest.pendingMessages.length = 0;
   const tracked = async (body: object = {}) => {
     const mail = {
       sendingConfigId: from.configId,
@@ -42,7 +42,7 @@ test("a mail without tracking settings uses those of its domain", async () => {
       body: mail,
     });
     expect(status).toBe(202);
-    await mailroom.runWorkers();
+    await mailTest.runWorkers();
     const { trackOpens, trackClicks } = from.provider.mails.at(-1)!;
     return [trackOpens, trackClicks];
   };

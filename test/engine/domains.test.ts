@@ -307,10 +307,10 @@ describe("a crash", () => {
   };
 
   test("while a domain is added leaves the whole domain or none", async () => {
-    await crashAtSomeSteps(async (kill) => {
+    await crashAtSomeSteps(async (crash) => {
       const ada = await createAccount();
       const name = fresh();
-      await kill(() => add(ada, name));
+      await crash(() => add(ada, name));
       const made = await add(ada, name);
       await onlyOnce(ada, made.id);
       publish(made);
@@ -338,12 +338,12 @@ describe("a crash", () => {
   );
 
   test("while a domain is deleted leaves the whole domain or none", async () => {
-    await crashAtSomeSteps(async (kill) => {
+    await crashAtSomeSteps(async (crash) => {
       const ada = await createAccount();
       const made = await add(ada, fresh());
       publish(made);
       await settle();
-      await kill(() => domains.remove(ada.caller, made.id));
+      await crash(() => domains.remove(ada.caller, made.id));
       const isListed = (await domains.list(ada.caller, { limit: 10 })).items.length === 1;
       expect([isListed, await holderOf(made.name)]).toEqual(
         isListed ? [true, ada.caller.orgId] : [false, undefined],

@@ -9,9 +9,9 @@ import * as singles from "../../shared/domain/sending/single-sends.ts";
 import { keys } from "../../shared/keys.ts";
 import { crashAtSomeSteps } from "../support/crash-injection.ts";
 import { applyMessages, createEventMessage } from "../support/delivery-events.ts";
-import * as mailroom from "../support/sending.ts";
+import * as mailTest from "../support/sending.ts";
 
-beforeAll(mailroom.useOwnTableAndQueues);
+beforeAll(mailTest.useOwnTableAndQueues);
 
 type Item = Partial<sends.SendItem> & {
   duepk?: string;
@@ -19,7 +19,7 @@ type Item = Partial<sends.SendItem> & {
   attempt?: number;
   content?: unknown;
 };
-const readItem = ({ caller }: mailroom.TestSender, id: number) =>
+const readItem = ({ caller }: mailTest.TestSender, id: number) =>
   get<Item>(keys.send(caller.orgId, id));
 
 const settled = ["duepk", "lease", "attempt", "content"];
@@ -28,7 +28,7 @@ const dueAttributesOf = (item: Item | undefined) =>
 
 const applyEvent =
   (
-    { caller: { orgId } }: mailroom.TestSender,
+    { caller: { orgId } }: mailTest.TestSender,
     ids: number[],
     type: "delivered" | "bounce" = "delivered",
   ) =>
@@ -51,7 +51,7 @@ const applyEvent =
 
 /** Runs `happen` while `handOver` waits for the response of the provider. */
 async function meanwhile(
-  { provider }: mailroom.TestSender,
+  { provider }: mailTest.TestSender,
   handOver: () => Promise<unknown>,
   work: () => Promise<unknown>,
 ) {
@@ -70,8 +70,8 @@ describe.each(["delivered", "bounce"] as const)(
     const status = type === "bounce" ? "failed" : "delivered";
 
     test("removes a single send from the due index, and the send keeps time and id of its hand-over", async () => {
-      const from = await mailroom.createSender("postmark");
-      const { id } = await mailroom.send(from, { to: mailroom.uniqueRecipients(1)[0]!.to });
+      const from = await mailTest.createSender("postmark");
+      const { id } = await mailTest.send(from, { to: mailTest.uniqueRecipients(1)[0]!.to });
       const { orgId } = from.caller;
       await meanwhile(from, () => singles.handOverSingle(orgId, id), applyEvent(from, [id], type));
       const item = await readItem(from, id);
@@ -88,12 +88,12 @@ describe.each(["delivered", "bounce"] as const)(
     test.each([3, 6])(
       "leaves %i sends of a batch with time and id of their hand-over",
       async (n) => {
-        const from = await mailroom.createSender("postmark");
-        const { results } = await mailroom.sendBatch(from, mailroom.uniqueRecipients(n));
+        const from = await mailTest.createSender("postmark");
+        const { results } = await mailTest.sendBatch(from, mailTest.uniqueRecipients(n));
         const ids = results.map((result) => result.id!);
         await meanwhile(
           from,
-          () => mailroom.runLane(from.caller.orgId, from.configId),
+          () => mailTest.runLane(from.caller.orgId, from.configId),
           applyEvent(from, ids.slice(0, 2), type),
         );
         const found = await Promise.all(ids.map((id) => findDetail(from.caller, id)));
@@ -110,8 +110,8 @@ describe.each(["delivered", "bounce"] as const)(
 );
 
 test("a second worker does not take a delivered send while the first one waits for the response", async () => {
-  const from = await mailroom.createSender("postmark");
-  const { id } = await mailroom.send(from, { to: mailroom.uniqueRecipients(1)[0]!.to });
+  const from = await mailTest.createSender("postmark");
+  const { id } = await mailTest.send(from, { to: mailTest.uniqueRecipients(1)[0]!.to });
   const { orgId } = from.caller;
   await meanwhile(
     from,
@@ -132,15 +132,15 @@ test("a second worker does not take a delivered send while the first one waits f
 test.each(["postmark", "resend"] as const)(
   "after a crash at any step at %s, an event settles the send and removes it from the due index",
   async (key) => {
-    const from = await mailroom.createSender(key);
+    const from = await mailTest.createSender(key);
     const countMails = (id: number) =>
       from.provider.mails.filter(({ sendId }) => sendId === id).length;
-    await crashAtSomeSteps(async (kill) => {
-      const { id } = await mailroom.send(from, { to: mailroom.uniqueRecipients(1)[0]!.to });
-      mailroom.pendingMessages.length = 0;
-      await kill(() => singles.handOverSingle(from.caller.orgId, id));
+    await crashAtSomeSteps(async (crash) => {
+      const { id } = await mailTest.send(from, { to: mailTest.uniqueRecipients(1)[0]!.to });
+      mailTest.pendingMessages.length = 0;
+      await crash(() => singles.handOverSingle(from.caller.orgId, id));
       if (countMails(id)) await applyEvent(from, [id])();
-      await mailroom.runWorkers();
+      await mailTest.runWorkers();
       if (countMails(id)) await applyEvent(from, [id])();
       const item = await readItem(from, id);
       expect(countMails(id)).toBeLessThanOrEqual(1);
@@ -154,10 +154,10 @@ test.each(["postmark", "resend"] as const)(
 );
 
 test("a delivered event clears the error of an uncertain send", async () => {
-  const from = await mailroom.createSender("postmark");
+  const from = await mailTest.createSender("postmark");
   from.provider.faultFor = () => "lost";
-  const { id } = await mailroom.send(from, { to: mailroom.uniqueRecipients(1)[0]!.to });
-  await mailroom.runWorkers();
+  const { id } = await mailTest.send(from, { to: mailTest.uniqueRecipients(1)[0]!.to });
+  await mailTest.runWorkers();
   expect(await readItem(from, id)).toMatchObject({
     status: "uncertain",
     error: expect.any(String),

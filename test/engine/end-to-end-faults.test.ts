@@ -67,7 +67,7 @@ interface Fault {
   call?: (go: () => Promise<Response>) => Promise<Response>;
   doors?: [FaultyAdapter, FaultHandler][];
   endpoint?: CustomerEndpoint["answer"];
-  kill?: CrashHook;
+  crash?: CrashHook;
 }
 
 const rounds = everything ? 2 : 1;
@@ -76,22 +76,22 @@ const rounds = everything ? 2 : 1;
 async function checkCountsAfterFault(name: string, key: EndToEndRun["key"], fault: Fault) {
   random = seededRandom(seed);
   const run = await startRun(key);
-  const { provider: providerFault, call, doors = [], endpoint, kill } = fault;
-  const crash = kill && { kill };
+  const { provider: providerFault, call, doors = [], endpoint, crash } = fault;
+  const crashOption = crash && { crash };
   if (providerFault) run.provider.faultFor = () => (random() < 0.4 ? providerFault : undefined);
   run.provider.isRefused = () => random() < 0.05;
   run.endpoint.answer = endpoint ?? 200;
   interceptProviderCalls(call);
   for (const [door, answer] of doors) setFault(door, answer);
   for (let round = 0; round < rounds; round++) {
-    await sendRequests(run, { singles: 3, batch: 9, ...crash });
-    await runWorkersFor({ forSeconds: 300, ...crash });
+    await sendRequests(run, { singles: 3, batch: 9, ...crashOption });
+    await runWorkersFor({ forSeconds: 300, ...crashOption });
     const events = createPendingEvents(run);
     const shuffled = [...events, ...events.filter(() => random() < 0.2)].toSorted(
       () => random() - 0.5,
     );
-    await postEvents(run, shuffled, { ...crash });
-    await runWorkersFor({ forSeconds: 300, ...crash });
+    await postEvents(run, shuffled, { ...crashOption });
+    await runWorkersFor({ forSeconds: 300, ...crashOption });
   }
   endFaults(run);
   await runWorkersFor({ forSeconds: 4 * 24 * 3600 });
@@ -292,14 +292,14 @@ describe("all counts agree after crashes of workers", () => {
   test.each(sampleOf(1, ["postmark", "resend"] as const, "anywhere"))(
     "at random steps, at %s",
     (key) =>
-      checkCountsAfterFault("workers: random crashes", key, { kill: crashAtRandomSteps(0.3, 25) }),
+      checkCountsAfterFault("workers: random crashes", key, { crash: crashAtRandomSteps(0.3, 25) }),
   );
 
   test.each(sampleOf(1, ["postmark", "resend"] as const, "while"))(
     "during other faults, at %s",
     (key) =>
       checkCountsAfterFault("everything at once", key, {
-        kill: crashAtRandomSteps(0.2, 25),
+        crash: crashAtRandomSteps(0.2, 25),
         provider: "lost",
         endpoint: () => (random() < 0.2 ? 500 : 200),
         doors: [

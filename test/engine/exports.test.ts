@@ -197,9 +197,9 @@ describe("a file export", () => {
     // The columns are sampled from the first 100 contacts of each shard.
     await insertContacts(shop, 2400, () => ({ customFields: { common: 1 } }));
     await createContact(shop, "zoe@zoo.example", { customFields: { rare: "yes" } });
-    await crashAtSomeSteps(async (kill) => {
+    await crashAtSomeSteps(async (crash) => {
       const { id } = await exports.start(shop.caller, request(shop));
-      await kill(() => runExport(shop.orgId, id));
+      await crash(() => runExport(shop.orgId, id));
       clock.advanceClock(400);
       await runExport(shop.orgId, id);
       const rows = rowsOf(await downloaded(shop, id));

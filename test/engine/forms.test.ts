@@ -276,11 +276,11 @@ describe("without double opt-in", () => {
   });
 
   test("after a crash at any step, a submission is processed once or was never accepted", async () => {
-    const stepNames = await crashAtSomeSteps(async (kill) => {
+    const stepNames = await crashAtSomeSteps(async (crash) => {
       const at = await createTestSite();
       const made = await createFormWithEffects(at);
       await forms.findPublicForm(made.form.id);
-      await kill(() => submitForm(made.form.id, { email }));
+      await crash(() => submitForm(made.form.id, { email }));
       await processSubmissions(at, made.form.id);
       // The visitor submits again.
       await submitForm(made.form.id, { email });
@@ -515,11 +515,11 @@ describe("double opt-in", () => {
   });
 
   test("after a crash at any step of the request, one mail is sent", async () => {
-    const stepNames = await crashAtSomeSteps(async (kill) => {
+    const stepNames = await crashAtSomeSteps(async (crash) => {
       const at = await createSiteWithSender();
       const made = await createFormWithEffects(at, { doubleOptIn: true });
       await submitForm(made.form.id, { email });
-      await processSubmissions(at, made.form.id, kill);
+      await processSubmissions(at, made.form.id, crash);
       await processSubmissions(at, made.form.id);
       expect(await listSends(at)).toHaveLength(1);
       expect(await listSubmissions(at, made.form.id)).toMatchObject([
@@ -532,10 +532,10 @@ describe("double opt-in", () => {
   }, 300_000);
 
   test("after a crash at any step of a submission, there is one pending contact and one mail", async () => {
-    await crashAtSomeSteps(async (kill) => {
+    await crashAtSomeSteps(async (crash) => {
       const at = await createSiteWithSender();
       const form = await createForm(at, { doubleOptIn: true });
-      await kill(() => submitForm(form.id, { email }));
+      await crash(() => submitForm(form.id, { email }));
       await processSubmissions(at, form.id);
       await submitForm(form.id, { email });
       await processSubmissions(at, form.id);
@@ -549,13 +549,13 @@ describe("double opt-in", () => {
   }, 300_000);
 
   test("after a crash at any step of the confirmation, everything happens once", async () => {
-    const stepNames = await crashAtSomeSteps(async (kill) => {
+    const stepNames = await crashAtSomeSteps(async (crash) => {
       const at = await createSiteWithSender();
       const made = await createFormWithEffects(at, { doubleOptIn: true });
       await submitForm(made.form.id, { email });
       await processSubmissions(at, made.form.id);
       const token = await tokenAt(at, made.form.id);
-      await kill(() => confirm(token));
+      await crash(() => confirm(token));
       // If nothing is confirmed yet, the visitor presses again. Otherwise the due index has it.
       if (!(await confirmations.findStatus(token)).confirmed) await confirm(token);
       await processSubmissions(at, made.form.id);
@@ -701,7 +701,7 @@ describe("a form", () => {
   });
 
   test("deletes its submissions and no contacts when it is deleted, even after a crash", async () => {
-    await crashAtSomeSteps(async (kill) => {
+    await crashAtSomeSteps(async (crash) => {
       const at = await createTestSite();
       const form = await createForm(at);
       for (let i = 0; i < 3; i++) await submitForm(form.id, { email: `p${i}@x.com` });
@@ -715,7 +715,7 @@ describe("a form", () => {
         version: 1,
         doubleOptIn: false,
       };
-      await kill(() => deletedForms.cleanUp(at.orgId, form.id));
+      await crash(() => deletedForms.cleanUp(at.orgId, form.id));
       await submissions.storeSubmission(
         late,
         { email: "late@x.com", fields: {}, extra: {} },

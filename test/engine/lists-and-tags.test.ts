@@ -133,10 +133,10 @@ describe("members", () => {
   });
 
   test("after a crash at any point, memberships are complete or missing, and a retry adds the rest", async () => {
-    const steps = await crashAtSomeSteps(async (kill) => {
+    const steps = await crashAtSomeSteps(async (crash) => {
       const shop = await createTestSite();
       const [list, ids] = [await newList(shop), await crowd(shop, 4)];
-      await kill(() => memberships.addMembers(shop.caller, { kind: "LIST", id: list }, ids));
+      await crash(() => memberships.addMembers(shop.caller, { kind: "LIST", id: list }, ids));
       await readAgreeingMembers(shop, list);
       await memberships.addMembers(shop.caller, { kind: "LIST", id: list }, ids);
       expect(await readAgreeingMembers(shop, list)).toHaveLength(4);

@@ -28,14 +28,14 @@ async function listCreated(caller: Caller) {
 }
 
 test("after a crash at any step, a playbook is complete or missing", async () => {
-  const steps = await crashAtSomeSteps(async (kill) => {
+  const steps = await crashAtSomeSteps(async (crash) => {
     const { caller, siteId } = await createTestSite();
     const request = playbooks.NewFromPlaybook.parse({ siteId });
     const memory = () => ({ key: keys.idempotency(caller.orgId, "k"), taken: usedIds });
     const usedIds: Record<string, number[]> = {};
     await write(put(memory().key, {}));
     const make = () => withReservedIds(memory(), () => playbooks.create(caller, 2, request));
-    await kill(make);
+    await crash(make);
     const { sequences: made, templates: mails } = await listCreated(caller);
     expect([made.length, mails.length]).toBeOneOf([
       [0, 0],

@@ -14,19 +14,19 @@ import { createAccount } from "../support/accounts.ts";
 import type { ProviderApi } from "../support/provider-apis/provider-api.ts";
 import type { CannedReply, RecordedRequest } from "../support/provider-apis/recording-server.ts";
 import { sampleOf } from "../support/seeded-random.ts";
-import * as mailroom from "../support/sending.ts";
+import * as mailTest from "../support/sending.ts";
 
 vi.setConfig({ testTimeout: 120_000 });
 const { timeout } = AbortSignal;
 beforeAll(async () => {
-  await mailroom.useOwnTableAndQueues();
+  await mailTest.useOwnTableAndQueues();
   // Shortens the timeout of provider calls from 25 seconds to one.
   AbortSignal.timeout = (ms) => timeout.call(AbortSignal, ms === 25_000 ? 1000 : ms);
 });
 afterAll(() => {
   AbortSignal.timeout = timeout;
 });
-beforeEach(() => mailroom.pendingMessages.splice(0));
+beforeEach(() => mailTest.pendingMessages.splice(0));
 
 const page = "<html><title>Something went wrong</title></html>";
 /** Responses of the fake provider after it has accepted the mail. */
@@ -130,7 +130,7 @@ describe.each(providers)("$name", (provider) => {
   });
 
   async function startTest(): Promise<{
-    from: mailroom.TestSender;
+    from: mailTest.TestSender;
     fakeProvider: AmbiguousProvider;
   }> {
     const fakeProvider = await startProvider(provider, wire);
@@ -152,16 +152,16 @@ describe.each(providers)("$name", (provider) => {
     };
   }
 
-  const kinds: [string, (from: mailroom.TestSender) => Promise<number[]>][] = [
-    ["a single mail", async (from) => [(await mailroom.send(from, { to: "one@example.com" })).id]],
+  const kinds: [string, (from: mailTest.TestSender) => Promise<number[]>][] = [
+    ["a single mail", async (from) => [(await mailTest.send(from, { to: "one@example.com" })).id]],
     [
       "a batch",
       async (from) =>
-        (await mailroom.sendBatch(from, mailroom.uniqueRecipients(3))).results.map(({ id }) => id!),
+        (await mailTest.sendBatch(from, mailTest.uniqueRecipients(3))).results.map(({ id }) => id!),
     ],
   ];
-  const statuses = async (from: mailroom.TestSender) =>
-    (await mailroom.listAllSends(from)).map(({ status }) => status);
+  const statuses = async (from: mailTest.TestSender) =>
+    (await mailTest.listAllSends(from)).map(({ status }) => status);
   const keyed = provider.idempotencySeconds > 0;
 
   describe.each(kinds)("%s", (kind, accept) => {
@@ -172,7 +172,7 @@ describe.each(providers)("$name", (provider) => {
         // The first three requests fail. Without batches, these are all mails of the batch.
         fakeProvider.faultFor = (n) => (n <= 3 ? { reply, accepts: true } : undefined);
         const ids = await accept(from);
-        await mailroom.runWorkers();
+        await mailTest.runWorkers();
         expect(fakeProvider.accepted.toSorted()).toEqual(ids);
         expect(await statuses(from)).toEqual(ids.map(() => (keyed ? "sent" : "uncertain")));
         if (!keyed) expect(fakeProvider.requests.length).toBeLessThanOrEqual(ids.length);
@@ -194,7 +194,7 @@ describe.each(providers)("$name", (provider) => {
         const { from, fakeProvider } = await startTest();
         fakeProvider.faultFor = (n) => (n <= 3 ? { reply, accepts: false } : undefined);
         const ids = await accept(from);
-        await mailroom.runWorkers();
+        await mailTest.runWorkers();
         expect(fakeProvider.accepted.toSorted()).toEqual(ids);
         expect(await statuses(from)).toEqual(ids.map(() => "sent"));
         fakeProvider.stop();
@@ -206,11 +206,11 @@ describe.each(providers)("$name", (provider) => {
     test("keys begin with a random prefix of this installation", async () => {
       const { from, fakeProvider } = await startTest();
       const ids = [
-        await mailroom.send(from, { to: "one@example.com" }),
-        await mailroom.send(from, { to: "two@example.com" }),
+        await mailTest.send(from, { to: "one@example.com" }),
+        await mailTest.send(from, { to: "two@example.com" }),
       ];
-      await mailroom.sendBatch(from, mailroom.uniqueRecipients(3));
-      await mailroom.runWorkers();
+      await mailTest.sendBatch(from, mailTest.uniqueRecipients(3));
+      await mailTest.runWorkers();
       const prefix = await idempotencyPrefix();
       expect(prefix).toMatch(/^pm-[\w-]{16}$/);
       expect(fakeProvider.requests.map(({ key }) => key).slice(0, 2)).toEqual(
@@ -223,12 +223,12 @@ describe.each(providers)("$name", (provider) => {
     test("a mail that was claimed before installations had prefixes is repeated under its old key", async () => {
       const { from, fakeProvider } = await startTest();
       fakeProvider.faultFor = (n) => (n === 1 ? { reply: "reset", accepts: false } : undefined);
-      const { id } = await mailroom.send(from, { to: "one@example.com" });
-      await mailroom.runWorkers({ forSeconds: 0 });
+      const { id } = await mailTest.send(from, { to: "one@example.com" });
+      await mailTest.runWorkers({ forSeconds: 0 });
       const send = keys.send(from.caller.orgId, id);
       const { key } = (await get<{ key: { until: string } }>(send))!;
       await write(update(send, { set: { key: { revision: 1, until: key.until } } }));
-      await mailroom.runWorkers();
+      await mailTest.runWorkers();
       expect(fakeProvider.requests.map((request) => request.key)).toEqual([
         `${await idempotencyPrefix()}-${id}`,
         `pm-${id}`,

@@ -10,16 +10,16 @@ import * as sends from "../../shared/domain/sending/sends.ts";
 import { keys, ranges } from "../../shared/keys.ts";
 import { mailPriceInMillicents, plans } from "../../shared/plans.ts";
 import { crashAtEveryStep } from "../support/crash-injection.ts";
-import * as mailroom from "../support/sending.ts";
+import * as mailTest from "../support/sending.ts";
 
-beforeAll(mailroom.useOwnTableAndQueues);
+beforeAll(mailTest.useOwnTableAndQueues);
 
 const included = plans.free.mailsPerMonth;
 const each = mailPriceInMillicents(false);
 
 /** An organization on the free plan with this much left. */
 async function shop({ mailsLeft = included, credit = 0 }: { mailsLeft?: number; credit?: number }) {
-  const from = await mailroom.createSender("postmark");
+  const from = await mailTest.createSender("postmark");
   const { orgId } = from.caller;
   const { period } = await allowance.getQuota(orgId);
   await write(
@@ -32,12 +32,12 @@ async function shop({ mailsLeft = included, credit = 0 }: { mailsLeft?: number; 
 }
 
 /** The balance must be the sum of the ledger, and the mails must be those that are listed. */
-async function expectBalanced({ caller }: mailroom.TestSender, before: number) {
+async function expectBalanced({ caller }: mailTest.TestSender, before: number) {
   const { account } = await allowance.getQuota(caller.orgId);
   const entries = await queryAll<{ what: string; amount: number }>(ranges.ledger(caller.orgId), {
     consistent: true,
   });
-  const all = await mailroom.listAllSends({ caller });
+  const all = await mailTest.listAllSends({ caller });
   expect(entries.reduce((sum, { amount }) => sum + amount, 0)).toBe(account.balance ?? 0);
   expect(account.mails).toBe(before + all.filter(({ error }) => error !== "suppressed").length);
   const costs = all.reduce(
@@ -57,16 +57,16 @@ describe("single mails", () => {
   test("are included, then charged to credits, then refused without a trace", async () => {
     const from = await shop({ mailsLeft: 1, credit: each });
     const ids = [
-      await mailroom.send(from, { to: "a@x.com" }),
-      await mailroom.send(from, { to: "b@x.com" }),
+      await mailTest.send(from, { to: "a@x.com" }),
+      await mailTest.send(from, { to: "b@x.com" }),
     ].map(({ id }) => id);
-    await expect(mailroom.send(from, { to: "c@x.com" })).rejects.toMatchObject(unpaid);
+    await expect(mailTest.send(from, { to: "c@x.com" })).rejects.toMatchObject(unpaid);
     const costs = await Promise.all(
       ids.map(async (id) => (await findDetail(from.caller, id)).cost),
     );
     expect(costs).toEqual([0, 0.1]);
     expect((await expectBalanced(from, included - 1)).sends).toHaveLength(2);
-    await mailroom.runWorkers();
+    await mailTest.runWorkers();
     expect(from.provider.mails).toHaveLength(2);
     await from.provider.stop();
   });
@@ -78,7 +78,7 @@ describe("single mails", () => {
       reason: "manual",
       source: "test",
     });
-    expect((await mailroom.send(from, { to: "no@x.com" })).status).toBe("failed");
+    expect((await mailTest.send(from, { to: "no@x.com" })).status).toBe("failed");
     const { account } = await expectBalanced(from, included);
     expect(account.mails).toBe(included);
     await from.provider.stop();
@@ -87,7 +87,7 @@ describe("single mails", () => {
   test("are accepted 12 times by 20 concurrent requests with 7 in the plan and 5 in credits", async () => {
     const from = await shop({ mailsLeft: 7, credit: 5 * each });
     const outcomes = await Promise.allSettled(
-      Array.from({ length: 20 }, (_, i) => mailroom.send(from, { to: `r${i}@x.com` })),
+      Array.from({ length: 20 }, (_, i) => mailTest.send(from, { to: `r${i}@x.com` })),
     );
     expect(outcomes.filter(({ status }) => status === "fulfilled")).toHaveLength(12);
     for (const outcome of outcomes)
@@ -105,13 +105,13 @@ describe("single mails", () => {
     "after a crash while a mail is charged %s, only listed mails are charged",
     async (_, quota) => {
       const from = await shop(quota);
-      await crashAtEveryStep(async (kill) => {
-        await kill(() =>
-          mailroom.send(from, { to: "a@x.com", html: `<p>${"words ".repeat(500)}</p>` }),
+      await crashAtEveryStep(async (crash) => {
+        await crash(() =>
+          mailTest.send(from, { to: "a@x.com", html: `<p>${"words ".repeat(500)}</p>` }),
         );
         await expectBalanced(from, included - quota.mailsLeft);
       });
-      await mailroom.runWorkers();
+      await mailTest.runWorkers();
       const { sends } = await expectBalanced(from, included - quota.mailsLeft);
       const mailed = from.provider.mails.map(({ sendId }) => sendId);
       expect(mailed).toEqual(expect.arrayContaining(sends.map(({ id }) => id)));
@@ -122,18 +122,18 @@ describe("single mails", () => {
 });
 
 describe("mails set aside for single sends", () => {
-  const sendMany = (from: mailroom.TestSender, n: number) =>
-    Promise.all(Array.from({ length: n }, (_, i) => mailroom.send(from, { to: `r${i}@x.com` })));
-  const setAside = async ({ caller }: mailroom.TestSender) =>
+  const sendMany = (from: mailTest.TestSender, n: number) =>
+    Promise.all(Array.from({ length: n }, (_, i) => mailTest.send(from, { to: `r${i}@x.com` })));
+  const setAside = async ({ caller }: mailTest.TestSender) =>
     (await allowance.getQuota(caller.orgId)).shares.reduce((sum, { left = 0 }) => sum + left, 0);
 
   test("are used to the last one, then the credits", async () => {
     const from = await shop({ mailsLeft: 64, credit: 3 * each });
-    await mailroom.send(from, { to: "first@x.com" });
+    await mailTest.send(from, { to: "first@x.com" });
     expect(await setAside(from)).toBe(1);
     await sendMany(from, 15);
-    for (let i = 0; i < 51; i++) await mailroom.send(from, { to: `s${i}@x.com` });
-    await expect(mailroom.send(from, { to: "over@x.com" })).rejects.toMatchObject(unpaid);
+    for (let i = 0; i < 51; i++) await mailTest.send(from, { to: `s${i}@x.com` });
+    await expect(mailTest.send(from, { to: "over@x.com" })).rejects.toMatchObject(unpaid);
     const { account, sends } = await expectBalanced(from, included - 64);
     expect(account).toMatchObject({ mails: included + 3, balance: 0 });
     expect(sends.filter(({ cost }) => cost > 0)).toHaveLength(3);
@@ -144,7 +144,7 @@ describe("mails set aside for single sends", () => {
   test("come from one share if they are sent one after the other, else from several", async () => {
     const from = await shop({ mailsLeft: included });
     const countShares = async () => (await allowance.getQuota(from.caller.orgId)).shares.length;
-    for (let i = 0; i < 6; i++) await mailroom.send(from, { to: `s${i}@x.com` });
+    for (let i = 0; i < 6; i++) await mailTest.send(from, { to: `s${i}@x.com` });
     // Two, if the ids of this process crossed from one block to the next.
     expect(await countShares()).toBeLessThanOrEqual(2);
     await sendMany(from, 6);
@@ -156,7 +156,7 @@ describe("mails set aside for single sends", () => {
   test("return to the account for a batch or validations that need them", async () => {
     const from = await shop({ mailsLeft: 64, credit: 0 });
     await sendMany(from, 16);
-    await mailroom.sendBatch(from, mailroom.uniqueRecipients(48));
+    await mailTest.sendBatch(from, mailTest.uniqueRecipients(48));
     await expectBalanced(from, included - 64);
     await credits.grant(from.caller.orgId, {
       what: "purchase",
@@ -167,7 +167,7 @@ describe("mails set aside for single sends", () => {
     expect(await setAside(from)).toBeGreaterThan(0);
     const { account } = await expectBalanced(from, included - 64);
     expect(account.balance).toBe(84 * each);
-    await mailroom.sendBatch(from, mailroom.uniqueRecipients(40));
+    await mailTest.sendBatch(from, mailTest.uniqueRecipients(40));
     await sendMany(from, 8);
     await allowance.gatherCredits(from.caller.orgId, 36 * each);
     await write(
@@ -209,13 +209,13 @@ describe("mails set aside for single sends", () => {
 describe("batches", () => {
   test("that cross the limit are charged for the recipients beyond it, before and after sending", async () => {
     const from = await shop({ mailsLeft: 4, credit: 10 * each });
-    const [suppressed = { to: "" }, ...otherRecipients] = mailroom.uniqueRecipients(8);
+    const [suppressed = { to: "" }, ...otherRecipients] = mailTest.uniqueRecipients(8);
     await suppressions.suppress(from.caller.orgId, {
       email: suppressed.to,
       reason: "manual",
       source: "test",
     });
-    const { batchId } = await mailroom.sendBatch(from, [
+    const { batchId } = await mailTest.sendBatch(from, [
       otherRecipients[0]!,
       suppressed,
       ...otherRecipients.slice(1),
@@ -227,7 +227,7 @@ describe("batches", () => {
     expect(await costs()).toEqual([0, 0, 0, 0, 0, 0.1, 0.1, 0.1]);
     const { account } = await expectBalanced(from, included - 4);
     expect(account.balance).toBe(7 * each);
-    await mailroom.runWorkers();
+    await mailTest.runWorkers();
     expect(await costs()).toEqual([0, 0, 0, 0, 0, 0.1, 0.1, 0.1]);
     await from.provider.stop();
   });
@@ -241,7 +241,7 @@ describe("batches", () => {
         `^${left}.*\\. The credits pay for 5 more, but this request needs 10: `,
       ),
     };
-    await expect(mailroom.sendBatch(from, mailroom.uniqueRecipients(10))).rejects.toMatchObject(
+    await expect(mailTest.sendBatch(from, mailTest.uniqueRecipients(10))).rejects.toMatchObject(
       refused,
     );
     expect((await expectBalanced(from, included - 4)).sends).toEqual([]);
@@ -251,7 +251,7 @@ describe("batches", () => {
   test("that cross the limit concurrently count each mail once", async () => {
     const from = await shop({ mailsLeft: 25, credit: 30 * each });
     const outcomes = await Promise.allSettled(
-      Array.from({ length: 8 }, () => mailroom.sendBatch(from, mailroom.uniqueRecipients(10))),
+      Array.from({ length: 8 }, () => mailTest.sendBatch(from, mailTest.uniqueRecipients(10))),
     );
     const accepted = outcomes.filter(({ status }) => status === "fulfilled").length;
     expect(accepted).toBe(5);
@@ -263,11 +263,11 @@ describe("batches", () => {
 
   test("that are interrupted by a crash are charged for exactly the listed mails", async () => {
     const from = await shop({ mailsLeft: 3, credit: 10_000 * each });
-    await crashAtEveryStep(async (kill) => {
-      await kill(() => mailroom.sendBatch(from, mailroom.uniqueRecipients(5)));
+    await crashAtEveryStep(async (crash) => {
+      await crash(() => mailTest.sendBatch(from, mailTest.uniqueRecipients(5)));
       await expectBalanced(from, included - 3);
     });
-    await mailroom.runWorkers();
+    await mailTest.runWorkers();
     await expectBalanced(from, included - 3);
     await from.provider.stop();
   });
@@ -276,19 +276,19 @@ describe("batches", () => {
 describe("over time", () => {
   test("a new period starts with the full quota, also for concurrent sends", async () => {
     const from = await shop({ mailsLeft: 0 });
-    await expect(mailroom.send(from, { to: "a@x.com" })).rejects.toMatchObject(unpaid);
+    await expect(mailTest.send(from, { to: "a@x.com" })).rejects.toMatchObject(unpaid);
     clock.advanceClock(31 * 24 * 3600);
     await Promise.all(
-      Array.from({ length: 6 }, (_, i) => mailroom.send(from, { to: `r${i}@x.com` })),
+      Array.from({ length: 6 }, (_, i) => mailTest.send(from, { to: `r${i}@x.com` })),
     );
     expect((await allowance.getQuota(from.caller.orgId)).account.mails).toBe(6);
     await from.provider.stop();
   });
 
   test("concurrent first mails of an organization are all counted", async () => {
-    const from = await mailroom.createSender("postmark");
+    const from = await mailTest.createSender("postmark");
     await Promise.all(
-      Array.from({ length: 6 }, (_, i) => mailroom.send(from, { to: `r${i}@x.com` })),
+      Array.from({ length: 6 }, (_, i) => mailTest.send(from, { to: `r${i}@x.com` })),
     );
     expect((await allowance.getQuota(from.caller.orgId)).account.mails).toBe(6);
     await from.provider.stop();
@@ -297,12 +297,12 @@ describe("over time", () => {
   test("with the branding footer a mail costs 15 % less and ends with the footer", async () => {
     const from = await shop({ mailsLeft: 0, credit: 1000 });
     await write(update(keys.quotaAndCredits(from.caller.orgId), { set: { branded: true } }));
-    const { id } = await mailroom.send(from, {
+    const { id } = await mailTest.send(from, {
       to: "a@x.com",
       html: '<html lang="de"><body><p>Hallo</p></body></html>',
     });
     expect((await findDetail(from.caller, id)).cost).toBe(0.085);
-    await mailroom.runWorkers();
+    await mailTest.runWorkers();
     const mail = from.provider.mails.find(({ sendId }) => sendId === id)!;
     expect(mail.html).toMatch(
       /<p>Hallo<\/p><div [^>]*><a href="http[^"]+"[^>]*>Gesendet mit Pennymail<\/a><\/div><\/body><\/html>$/,

@@ -27,15 +27,15 @@ import { createTestSite, newContact, type TestSite } from "../support/contacts.t
 import { interruptedAtSomeSteps, interruptions } from "../support/crash-injection.ts";
 import { exportInline } from "../support/inline-export.ts";
 import { pauseCall, restoreClient } from "../support/pause-dynamodb-call.ts";
-import * as mailroom from "../support/sending.ts";
+import * as mailTest from "../support/sending.ts";
 import * as virtual from "../support/virtual-queues.ts";
 
 beforeAll(virtual.useVirtualQueues);
 beforeEach(() => void virtual.pendingMessages.splice(0));
 const workers = [drain, report, send];
 
-async function sender(): Promise<mailroom.TestSender> {
-  const from = await mailroom.createSender("postmark");
+async function sender(): Promise<mailTest.TestSender> {
+  const from = await mailTest.createSender("postmark");
   await sendingConfigs.setVerified(
     from.caller,
     await sendingConfigs.find(from.caller, from.configId),
@@ -49,7 +49,7 @@ afterEach(async () => {
   restoreClient();
   for (const undo of undoSteps.splice(0)) await undo();
 });
-async function schedule(from: mailroom.TestSender, fields: object = {}) {
+async function schedule(from: mailTest.TestSender, fields: object = {}) {
   const inputFields = {
     siteId: from.siteId,
     frequency: "daily",
@@ -60,13 +60,13 @@ async function schedule(from: mailroom.TestSender, fields: object = {}) {
   undoSteps.push(() => schedules.remove(from.caller, one.id).catch(() => {}));
   return one;
 }
-const find = (from: mailroom.TestSender, { id }: { id: number }) => schedules.find(from.caller, id);
+const find = (from: mailTest.TestSender, { id }: { id: number }) => schedules.find(from.caller, id);
 /** Moves the clock just past the next due time. */
-const advanceUntilDue = async (from: mailroom.TestSender, one: { id: number }, late = 60) => {
+const advanceUntilDue = async (from: mailTest.TestSender, one: { id: number }, late = 60) => {
   const { nextAt } = await find(from, one);
   clock.advanceClock((Date.parse(nextAt!) - clock.now().getTime()) / 1000 + late);
 };
-const subjects = ({ provider }: mailroom.TestSender) =>
+const subjects = ({ provider }: mailTest.TestSender) =>
   provider.mails.map(({ subject }) => subject);
 
 describe("a scheduled report", () => {
@@ -177,7 +177,7 @@ describe("a scheduled report", () => {
   });
 
   test("without a verified sending config stores the error and waits for the next due date", async () => {
-    const from = await mailroom.createSender("postmark");
+    const from = await mailTest.createSender("postmark");
     const one = await schedule(from);
     await advanceUntilDue(from, one);
     await virtual.runWorkers(workers);
@@ -242,7 +242,7 @@ describe("a scheduled report", () => {
     await from.provider.stop();
   });
 
-  test.each<[string, mails: number, (from: mailroom.TestSender, id: number) => Promise<unknown>]>([
+  test.each<[string, mails: number, (from: mailTest.TestSender, id: number) => Promise<unknown>]>([
     ["switched off", 1, (from, id) => schedules.change(from.caller, id, { active: false })],
     [
       "given another interval",

@@ -24,7 +24,7 @@ import {
   useVirtualQueues,
 } from "../support/campaigns.ts";
 import { everything } from "../support/extent.ts";
-import * as mailroom from "../support/sending.ts";
+import * as mailTest from "../support/sending.ts";
 import { createSequence } from "../support/sequences.ts";
 
 vi.setConfig({ testTimeout: 300_000 });
@@ -112,7 +112,7 @@ function prepareBackup({ thenCrash = false } = {}) {
 async function sendBatches(from: CampaignSender, n: number): Promise<number[]> {
   const ids: number[] = [];
   for (let i = 0; i < n; i++) {
-    const { results } = await mailroom.sendBatch(from, mailroom.uniqueRecipients(1000));
+    const { results } = await mailTest.sendBatch(from, mailTest.uniqueRecipients(1000));
     ids.push(...results.map(({ id }) => id!));
   }
   return ids;
@@ -136,7 +136,7 @@ describe("a table restored to a moment in the middle of 5,000 mails", () => {
     expect(sentBefore).toBeLessThan(mails);
     await restore(await backup.end());
     await runWorkers({ forSeconds: 24 * 3600 });
-    const { sent = 0, uncertain = 0, ...otherStatuses } = await mailroom.expectBalanced(from, ids);
+    const { sent = 0, uncertain = 0, ...otherStatuses } = await mailTest.expectBalanced(from, ids);
     expect(otherStatuses).toEqual({});
     expect([sent + uncertain, uncertain > 0]).toEqual([mails, true]);
     expect(from.provider.mails).toHaveLength(mails);
@@ -158,7 +158,7 @@ describe("a table restored to a moment in the middle of 5,000 mails", () => {
     expect(marked).toBeGreaterThan(0);
     await runWorkers({ forSeconds: 24 * 3600 });
     expect(from.provider.mails).toHaveLength(mails);
-    const { sent = 0, uncertain = 0, ...otherStatuses } = await mailroom.expectBalanced(from, ids);
+    const { sent = 0, uncertain = 0, ...otherStatuses } = await mailTest.expectBalanced(from, ids);
     expect(otherStatuses).toEqual({});
     expect(sent + uncertain).toBe(mails);
     expect(Math.min(sent, uncertain)).toBeGreaterThan(0);
@@ -179,9 +179,9 @@ test("after a restore, due single sends are uncertain, and campaigns and sequenc
   const { id: sequenceId } = await createSequence({ ...from, orgId }, [5]);
   const [queued, due, ahead] = await Promise.all(
     [undefined, 300, 7200].map(async (seconds) => {
-      const [{ to }] = mailroom.uniqueRecipients(1) as [{ to: string }];
+      const [{ to }] = mailTest.uniqueRecipients(1) as [{ to: string }];
       const scheduledAt = seconds && clock.addSeconds(seconds).toISOString();
-      return (await mailroom.send(from, { to, ...(scheduledAt && { scheduledAt }) })).id;
+      return (await mailTest.send(from, { to, ...(scheduledAt && { scheduledAt }) })).id;
     }),
   );
   await state.sendNow(from.caller, campaign.id);

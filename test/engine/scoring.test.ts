@@ -161,10 +161,10 @@ test("a tag scores once when it is applied, also after a crash", async () => {
     { trigger: "tag_add", match: { tagName: "VIP" } },
     { trigger: "tag_add", match: { tagName: "other" } },
   );
-  await crashAtSomeSteps(async (kill) => {
+  await crashAtSomeSteps(async (crash) => {
     const { contact, score, log } = await scene.newcomer();
     const apply = () => applyTag(scene.caller, contact.id, { id: 77, name: "vip" });
-    await kill(apply);
+    await crash(apply);
     await apply();
     await apply();
     expect([await score(), (await log()).length]).toEqual([5, 1]);
@@ -179,7 +179,7 @@ test("events of a mail score once after a crash; machine opens score nothing", a
     { trigger: "unsubscribe", points: -1000 },
   );
   let messages = 0;
-  const steps = await crashAtSomeSteps(async (kill) => {
+  const steps = await crashAtSomeSteps(async (crash) => {
     const [ann, bob] = [await scene.newcomer(), await scene.newcomer()];
     const first = (await ids.nextSendBlock()) * 1000;
     const send = (id: number, more: object): SendItem => ({
@@ -245,7 +245,7 @@ test("events of a mail score once after a crash; machine opens score nothing", a
       const [error] = await applyBatch([message]);
       if (error) throw error;
     };
-    await kill(work);
+    await crash(work);
     await work();
     await work();
     expect([await ann.score(), await bob.score()]).toEqual([11, -1100]);

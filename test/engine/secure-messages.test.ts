@@ -20,10 +20,10 @@ import { crashAtSomeSteps } from "../support/crash-injection.ts";
 import type { FakeProviderMail } from "../support/fake-provider.ts";
 import { invokeRoute } from "../support/lambda-requests.ts";
 import { pauseCall, restoreClient } from "../support/pause-dynamodb-call.ts";
-import * as mailroom from "../support/sending.ts";
+import * as mailTest from "../support/sending.ts";
 
 vi.setConfig({ testTimeout: 120_000 });
-beforeAll(mailroom.useOwnTableAndQueues);
+beforeAll(mailTest.useOwnTableAndQueues);
 afterEach(restoreClient);
 
 const secret = "the code of the safe is 4711";
@@ -31,10 +31,10 @@ const html = `<p>{{ name }}, ${secret}</p>`;
 const fields = { secure: true, subject: "Yours, {{ name }}", html, variables: { name: "Ada" } };
 const tokenOf = ({ html: notice }: FakeProviderMail): string =>
   /\/secure\/([\w-]+)"/.exec(notice)![1]!;
-const mailsTo = ({ provider }: mailroom.TestSender, to: string) =>
+const mailsTo = ({ provider }: mailTest.TestSender, to: string) =>
   provider.mails.filter((mail) => mail.to === to);
-const listed = async ({ caller }: mailroom.TestSender) => messages.list(caller, { limit: 100 }, {});
-const settle = (hours = 3) => mailroom.runWorkers({ forSeconds: hours * 3600 });
+const listed = async ({ caller }: mailTest.TestSender) => messages.list(caller, { limit: 100 }, {});
+const settle = (hours = 3) => mailTest.runWorkers({ forSeconds: hours * 3600 });
 const sweep = async () => {
   for (let shard = 0; shard < dueShards; shard++) await due.drain("SECURE", shard);
 };
@@ -45,11 +45,11 @@ const codeOf = (work: Promise<unknown>) =>
   );
 
 async function sent(
-  from: mailroom.TestSender,
-  more: Partial<Parameters<typeof mailroom.send>[1]> = {},
+  from: mailTest.TestSender,
+  more: Partial<Parameters<typeof mailTest.send>[1]> = {},
 ) {
-  const { to = mailroom.uniqueRecipients(1)[0]!.to } = more;
-  const { id } = await mailroom.send(from, { ...fields, ...more, to });
+  const { to = mailTest.uniqueRecipients(1)[0]!.to } = more;
+  const { id } = await mailTest.send(from, { ...fields, ...more, to });
   await settle();
   const [mail] = mailsTo(from, to);
   return { id, to, mail: mail!, token: tokenOf(mail!) };
@@ -59,14 +59,14 @@ describe("a crash", () => {
   test.each(["postmark", "resend"] as const)(
     "while accepting a single mail at %s leaves nothing, or one notice with a working link",
     async (key) => {
-      const from = await mailroom.createSender(key);
+      const from = await mailTest.createSender(key);
       let accepted = 0;
-      const steps = await crashAtSomeSteps(async (kill) => {
-        const { to } = mailroom.uniqueRecipients(1)[0]!;
+      const steps = await crashAtSomeSteps(async (crash) => {
+        const { to } = mailTest.uniqueRecipients(1)[0]!;
         let id: number | undefined;
-        await kill(async () => ({ id } = await mailroom.send(from, { ...fields, to })));
+        await crash(async () => ({ id } = await mailTest.send(from, { ...fields, to })));
         await settle();
-        await mailroom.expectBalanced(from, id === undefined ? [] : [id]);
+        await mailTest.expectBalanced(from, id === undefined ? [] : [id]);
         const mails = mailsTo(from, to);
         if (id !== undefined) expect(mails).toHaveLength(1);
         for (const mail of mails)
@@ -92,20 +92,20 @@ describe("a crash", () => {
   );
 
   test("while accepting a batch leaves all or nothing, and each link shows its own message", async () => {
-    const from = await mailroom.createSender("postmark");
+    const from = await mailTest.createSender("postmark");
     let accepted = 0;
-    await crashAtSomeSteps(async (kill) => {
-      const recipients = mailroom
+    await crashAtSomeSteps(async (crash) => {
+      const recipients = mailTest
         .uniqueRecipients(3)
         .map(({ to }, i) => ({ to, variables: { name: `Number ${i}` } }));
       let ids: number[] = [];
-      await kill(async () => {
-        ids = (await mailroom.sendBatch(from, recipients, { ...fields })).results.map(
+      await crash(async () => {
+        ids = (await mailTest.sendBatch(from, recipients, { ...fields })).results.map(
           ({ id }) => id!,
         );
       });
       await settle();
-      await mailroom.expectBalanced(from, ids);
+      await mailTest.expectBalanced(from, ids);
       const mails = recipients.flatMap(({ to }) => mailsTo(from, to));
       expect([0, 3]).toContain(mails.length);
       if (ids.length) expect(mails).toHaveLength(3);
@@ -123,17 +123,17 @@ describe("a crash", () => {
   });
 
   test("during the hand-over leads to an identical second request", async () => {
-    const from = await mailroom.createSender("resend");
-    await crashAtSomeSteps(async (kill) => {
-      const { to } = mailroom.uniqueRecipients(1)[0]!;
-      await mailroom.send(from, { ...fields, to });
+    const from = await mailTest.createSender("resend");
+    await crashAtSomeSteps(async (crash) => {
+      const { to } = mailTest.uniqueRecipients(1)[0]!;
+      await mailTest.send(from, { ...fields, to });
       let used = false;
-      await mailroom.runWorkers({
+      await mailTest.runWorkers({
         forSeconds: 3 * 3600,
-        kill: async (work) => {
+        crash: async (work) => {
           if (used) return work();
           used = true;
-          return kill(work);
+          return crash(work);
         },
       });
       const mails = mailsTo(from, to);
@@ -146,10 +146,10 @@ describe("a crash", () => {
   });
 
   test("while revoking leaves the message readable or unreadable, and the schedule deletes its body", async () => {
-    const from = await mailroom.createSender("postmark");
-    await crashAtSomeSteps(async (kill) => {
+    const from = await mailTest.createSender("postmark");
+    await crashAtSomeSteps(async (crash) => {
       const { id, token } = await sent(from);
-      await kill(() => messages.revoke(from.caller, id));
+      await crash(() => messages.revoke(from.caller, id));
       const { status } = await messages.findSecureMessage(from.caller, id);
       clock.advanceClock(60);
       await sweep();
@@ -169,14 +169,14 @@ describe("a crash", () => {
 });
 
 test("erasing a contact revokes its messages and no others, even after a crash at any step", async () => {
-  const from = await mailroom.createSender("postmark");
+  const from = await mailTest.createSender("postmark");
   const { orgId } = from.caller;
   const otherMessage = await sent(from);
-  await crashAtSomeSteps(async (kill) => {
-    const { to } = mailroom.uniqueRecipients(1)[0]!;
+  await crashAtSomeSteps(async (crash) => {
+    const { to } = mailTest.uniqueRecipients(1)[0]!;
     const contact = await contacts.create(from.caller, NewContact.parse({ email: to }));
     const { id, token } = await sent(from, { to });
-    await kill(() => erase(from.caller, contact.id));
+    await crash(() => erase(from.caller, contact.id));
     await erase(from.caller, contact.id).catch((error) => expect(error.kind).toBe("missing"));
     expect([
       await messages.getCover(token),
@@ -196,10 +196,10 @@ test("erasing a contact revokes its messages and no others, even after a crash a
 test.each(["/send", "/send/batch"] as const)(
   "POST %s repeated with its Idempotency-Key sends one notice, and a revoked message stays revoked",
   async (path) => {
-    const from = await mailroom.createSender("postmark");
+    const from = await mailTest.createSender("postmark");
     let n = 0;
-    await crashAtSomeSteps(async (kill) => {
-      const { to } = mailroom.uniqueRecipients(1)[0]!;
+    await crashAtSomeSteps(async (crash) => {
+      const { to } = mailTest.uniqueRecipients(1)[0]!;
       const content = { ...fields, sendingConfigId: from.configId };
       const body = path === "/send" ? { ...content, to } : { ...content, recipients: [{ to }] };
       const headers = { "idempotency-key": `secure ${path} ${++n}` };
@@ -209,7 +209,7 @@ test.each(["/send", "/send/batch"] as const)(
           headers,
           cookies: [`${sessionCookieName}=${from.token}`],
         });
-      await kill(post);
+      await crash(post);
       clock.advanceClock(60);
       await settle(0.25);
       const [early] = mailsTo(from, to);
@@ -228,15 +228,15 @@ test.each(["/send", "/send/batch"] as const)(
 );
 
 test("the content is stored only in the blob, encrypted", async () => {
-  const from = await mailroom.createSender("postmark");
+  const from = await mailTest.createSender("postmark");
   const { id, token } = await sent(from, {
     securePassphrase: "open sesame",
     variables: { name: "Ada", pin: "0815-pin" },
     html: `${html}{{ pin }}`,
   });
-  await mailroom.sendBatch(
+  await mailTest.sendBatch(
     from,
-    [{ to: mailroom.uniqueRecipients(1)[0]!.to, variables: { pin: "0815-pin" } }],
+    [{ to: mailTest.uniqueRecipients(1)[0]!.to, variables: { pin: "0815-pin" } }],
     {
       ...fields,
       html: `${html}{{ pin }}`,
@@ -278,11 +278,11 @@ test("each encryption uses its own key and nonce", async () => {
 });
 
 test("the message of a cancelled scheduled mail is revoked", async () => {
-  const from = await mailroom.createSender("postmark");
+  const from = await mailTest.createSender("postmark");
   const scheduledAt = clock.addSeconds(2 * 24 * 3600).toISOString();
-  const { id } = await mailroom.send(from, {
+  const { id } = await mailTest.send(from, {
     ...fields,
-    to: mailroom.uniqueRecipients(1)[0]!.to,
+    to: mailTest.uniqueRecipients(1)[0]!.to,
     scheduledAt,
   });
   await sends.cancel(from.caller, id);
@@ -291,15 +291,15 @@ test("the message of a cancelled scheduled mail is revoked", async () => {
 });
 
 test("a message expires at its time, counted from the scheduled time, and its blob is deleted", async () => {
-  const from = await mailroom.createSender("postmark");
+  const from = await mailTest.createSender("postmark");
   const scheduledAt = clock.addSeconds(2 * 24 * 3600).toISOString();
-  const { id } = await mailroom.send(from, {
+  const { id } = await mailTest.send(from, {
     ...fields,
-    to: mailroom.uniqueRecipients(1)[0]!.to,
+    to: mailTest.uniqueRecipients(1)[0]!.to,
     scheduledAt,
     secureExpiresInDays: 1,
   });
-  await mailroom.runWorkers({ forSeconds: 2 * 24 * 3600 + 60 });
+  await mailTest.runWorkers({ forSeconds: 2 * 24 * 3600 + 60 });
   const token = tokenOf(from.provider.mails[0]!);
   expect((await messages.findSecureMessage(from.caller, id)).expiresAt).toBe(
     new Date(Date.parse(scheduledAt) + 86_400_000).toISOString(),
@@ -319,7 +319,7 @@ test("a message expires at its time, counted from the scheduled time, and its bl
 });
 
 test("a message revoked while it is being opened is not shown and counts no view", async () => {
-  const from = await mailroom.createSender("postmark");
+  const from = await mailTest.createSender("postmark");
   const { id, token } = await sent(from);
   const holding = pauseCall(UpdateCommand);
   const opening = messages.openMessage(token, undefined);
@@ -332,7 +332,7 @@ test("a message revoked while it is being opened is not shown and counts no view
 });
 
 test("five wrong passphrases in an hour, also simultaneous ones, lock the message", async () => {
-  const from = await mailroom.createSender("postmark");
+  const from = await mailTest.createSender("postmark");
   const { id, token } = await sent(from, { securePassphrase: "open sesame" });
   expect((await messages.openMessage(token, "open sesame"))?.said.html).toContain(secret);
   const guesses = await Promise.all(
@@ -350,13 +350,13 @@ test("five wrong passphrases in an hour, also simultaneous ones, lock the messag
 });
 
 test("a recipient whose message cannot be rendered fails alone; a suppressed one has no message", async () => {
-  const from = await mailroom.createSender("postmark");
-  const [good, bad] = mailroom.uniqueRecipients(2);
+  const from = await mailTest.createSender("postmark");
+  const [good, bad] = mailTest.uniqueRecipients(2);
   const recipients = [
     { ...good!, variables: { n: 3 } },
     { ...bad!, variables: { n: 10_000_000 } },
   ];
-  const { results } = await mailroom.sendBatch(from, recipients, {
+  const { results } = await mailTest.sendBatch(from, recipients, {
     ...fields,
     html: "{% for i in (1..n) %}x{% endfor %}",
   });
@@ -368,8 +368,8 @@ test("a recipient whose message cannot be rendered fails alone; a suppressed one
 });
 
 test("paging lists each message once", async () => {
-  const from = await mailroom.createSender("postmark");
-  for (let i = 0; i < 3; i++) await mailroom.sendBatch(from, mailroom.uniqueRecipients(60), fields);
+  const from = await mailTest.createSender("postmark");
+  for (let i = 0; i < 3; i++) await mailTest.sendBatch(from, mailTest.uniqueRecipients(60), fields);
   const seen: number[] = [];
   let cursor: string | undefined;
   do {

@@ -16,27 +16,27 @@ import { everything, seed } from "../support/extent.ts";
 import type { ProviderFault } from "../support/fake-provider.ts";
 import { invokeRoute } from "../support/lambda-requests.ts";
 import { sampleOf, seededRandom } from "../support/seeded-random.ts";
-import * as mailroom from "../support/sending.ts";
+import * as mailTest from "../support/sending.ts";
 
 // The tests run and crash hundreds of workers.
 vi.setConfig({ testTimeout: 60_000 });
-beforeAll(mailroom.useOwnTableAndQueues);
+beforeAll(mailTest.useOwnTableAndQueues);
 
 const keyed = "resend";
 const unkeyed = "postmark";
 const toOf = (recipients: { to: string }[]) => recipients.map(({ to }) => to);
-const mailsTo = ({ provider }: mailroom.TestSender, addresses: string[]) =>
+const mailsTo = ({ provider }: mailTest.TestSender, addresses: string[]) =>
   provider.mails.filter(({ to }) => addresses.includes(to)).length;
 
 describe("a crash during the acceptance", () => {
   test("of a single send leaves nothing, or a send that is sent and listed once", async () => {
-    const from = await mailroom.createSender(unkeyed);
-    const steps = await crashAtSomeSteps(async (kill) => {
-      const { to } = mailroom.uniqueRecipients(1)[0]!;
+    const from = await mailTest.createSender(unkeyed);
+    const steps = await crashAtSomeSteps(async (crash) => {
+      const { to } = mailTest.uniqueRecipients(1)[0]!;
       let id: number | undefined;
-      await kill(async () => ({ id } = await mailroom.send(from, { to })));
-      await mailroom.runWorkers();
-      await mailroom.expectBalanced(from, id === undefined ? [] : [id]);
+      await crash(async () => ({ id } = await mailTest.send(from, { to })));
+      await mailTest.runWorkers();
+      await mailTest.expectBalanced(from, id === undefined ? [] : [id]);
       if (id !== undefined) expect(mailsTo(from, [to])).toBe(1);
     });
     expect(steps.length).toBeGreaterThan(10);
@@ -44,28 +44,28 @@ describe("a crash during the acceptance", () => {
   });
 
   test("of a scheduled send leaves nothing, or a send that is sent at its time and listed once", async () => {
-    const from = await mailroom.createSender(unkeyed);
-    await crashAtSomeSteps(async (kill) => {
+    const from = await mailTest.createSender(unkeyed);
+    await crashAtSomeSteps(async (crash) => {
       const scheduledAt = clock.addSeconds(3600).toISOString();
-      await kill(() =>
-        mailroom.send(from, { to: mailroom.uniqueRecipients(1)[0]!.to, scheduledAt }),
+      await crash(() =>
+        mailTest.send(from, { to: mailTest.uniqueRecipients(1)[0]!.to, scheduledAt }),
       );
-      await mailroom.runWorkers();
-      await mailroom.expectBalanced(from, []);
+      await mailTest.runWorkers();
+      await mailTest.expectBalanced(from, []);
     });
     await from.provider.stop();
   });
 
   test("of a batch leaves nothing, or a batch that is sent completely", async () => {
-    const from = await mailroom.createSender(unkeyed);
-    const steps = await crashAtSomeSteps(async (kill) => {
-      const recipients = mailroom.uniqueRecipients(3);
+    const from = await mailTest.createSender(unkeyed);
+    const steps = await crashAtSomeSteps(async (crash) => {
+      const recipients = mailTest.uniqueRecipients(3);
       let ids: number[] = [];
-      await kill(async () => {
-        ids = (await mailroom.sendBatch(from, recipients)).results.map(({ id }) => id!);
+      await crash(async () => {
+        ids = (await mailTest.sendBatch(from, recipients)).results.map(({ id }) => id!);
       });
-      await mailroom.runWorkers();
-      await mailroom.expectBalanced(from, ids);
+      await mailTest.runWorkers();
+      await mailTest.expectBalanced(from, ids);
       expect([ids.length, 0, 3]).toContain(mailsTo(from, toOf(recipients)));
       if (ids.length) expect(mailsTo(from, toOf(recipients))).toBe(3);
     });
@@ -76,10 +76,10 @@ describe("a crash during the acceptance", () => {
   test.each(sampleOf(2, ["/send", "/send/batch", "/send/messages"] as const, "request"))(
     "of POST %s does not send twice when the request is repeated with its Idempotency-Key",
     async (path) => {
-      const from = await mailroom.createSender(unkeyed);
+      const from = await mailTest.createSender(unkeyed);
       let n = 0;
-      await crashAtSomeSteps(async (kill) => {
-        const recipients = mailroom.uniqueRecipients(path === "/send" ? 1 : 3);
+      await crashAtSomeSteps(async (crash) => {
+        const recipients = mailTest.uniqueRecipients(path === "/send" ? 1 : 3);
         const content = {
           sendingConfigId: from.configId,
           subject: "Hello",
@@ -104,15 +104,15 @@ describe("a crash during the acceptance", () => {
             headers,
             cookies: [`${sessionCookieName}=${from.token}`],
           });
-        await kill(post);
+        await crash(post);
         clock.advanceClock(60);
-        if (n % 2) await mailroom.runWorkers();
+        if (n % 2) await mailTest.runWorkers();
         expect(await post()).toMatchObject({ status: 202 });
-        await mailroom.runWorkers();
-        await mailroom.expectBalanced(from, []);
+        await mailTest.runWorkers();
+        await mailTest.expectBalanced(from, []);
         expect(mailsTo(from, toOf(recipients))).toBe(recipients.length);
         expect(
-          (await mailroom.listAllSends(from)).filter(({ toEmail }) =>
+          (await mailTest.listAllSends(from)).filter(({ toEmail }) =>
             toOf(recipients).includes(toEmail),
           ),
         ).toHaveLength(recipients.length);
@@ -124,28 +124,28 @@ describe("a crash during the acceptance", () => {
 
 describe("a crash during the hand-over", () => {
   test("of a single send at a provider with idempotency keys leads to a retry that sends it", async () => {
-    const from = await mailroom.createSender(keyed);
-    await crashAtSomeSteps(async (kill) => {
-      const { id } = await mailroom.send(from, { to: mailroom.uniqueRecipients(1)[0]!.to });
-      mailroom.pendingMessages.length = 0;
-      await kill(() => singles.handOverSingle(from.caller.orgId, id));
-      await mailroom.runWorkers();
-      const { sent, ...otherStatuses } = await mailroom.expectBalanced(from, [id]);
+    const from = await mailTest.createSender(keyed);
+    await crashAtSomeSteps(async (crash) => {
+      const { id } = await mailTest.send(from, { to: mailTest.uniqueRecipients(1)[0]!.to });
+      mailTest.pendingMessages.length = 0;
+      await crash(() => singles.handOverSingle(from.caller.orgId, id));
+      await mailTest.runWorkers();
+      const { sent, ...otherStatuses } = await mailTest.expectBalanced(from, [id]);
       expect(otherStatuses).toEqual({});
     });
     await from.provider.stop();
   });
 
   test("of a single send at a provider without keys makes it uncertain only between claim and result", async () => {
-    const from = await mailroom.createSender(unkeyed);
+    const from = await mailTest.createSender(unkeyed);
     const seenStatuses = new Set<string>();
-    await crashAtSomeSteps(async (kill) => {
-      const { id } = await mailroom.send(from, { to: mailroom.uniqueRecipients(1)[0]!.to });
-      mailroom.pendingMessages.length = 0;
-      await kill(() => singles.handOverSingle(from.caller.orgId, id));
+    await crashAtSomeSteps(async (crash) => {
+      const { id } = await mailTest.send(from, { to: mailTest.uniqueRecipients(1)[0]!.to });
+      mailTest.pendingMessages.length = 0;
+      await crash(() => singles.handOverSingle(from.caller.orgId, id));
       const interrupted = await findDetail(from.caller, id);
-      await mailroom.runWorkers();
-      await mailroom.expectBalanced(from, [id]);
+      await mailTest.runWorkers();
+      await mailTest.expectBalanced(from, [id]);
       expect((await findDetail(from.caller, id)).status).toBe(
         interrupted.status === "sending" ? "uncertain" : "sent",
       );
@@ -159,37 +159,37 @@ describe("a crash during the hand-over", () => {
   // The lane makes three calls, because a call has one tracking setting. The provider refuses one
   // recipient of the second call.
   const threeCalls = () =>
-    mailroom.uniqueRecipients(6).map((one, i) => ({ ...one, trackOpens: i === 2 || i === 3 }));
+    mailTest.uniqueRecipients(6).map((one, i) => ({ ...one, trackOpens: i === 2 || i === 3 }));
 
   test("of a lane at a provider with idempotency keys leads to a retry of all but the refused mail", async () => {
-    const from = await mailroom.createSender(keyed);
-    await crashAtSomeSteps(async (kill) => {
+    const from = await mailTest.createSender(keyed);
+    await crashAtSomeSteps(async (crash) => {
       const recipients = threeCalls();
       from.provider.isRefused = (to) => to === recipients[3]!.to;
-      const { results } = await mailroom.sendBatch(from, recipients);
-      mailroom.pendingMessages.length = 0;
-      await kill(() => mailroom.runLane(from.caller.orgId, from.configId));
-      await mailroom.runWorkers();
+      const { results } = await mailTest.sendBatch(from, recipients);
+      mailTest.pendingMessages.length = 0;
+      await crash(() => mailTest.runLane(from.caller.orgId, from.configId));
+      await mailTest.runWorkers();
       const ids = results.map(({ id }) => id!);
-      await mailroom.expectBalanced(from, ids);
+      await mailTest.expectBalanced(from, ids);
       expect(await statuses(from, ids)).toEqual(["sent", "sent", "sent", "failed", "sent", "sent"]);
     });
     await from.provider.stop();
   });
 
   test("of a lane at a provider without keys makes only claimed calls without a RESULT uncertain", async () => {
-    const from = await mailroom.createSender(unkeyed);
+    const from = await mailTest.createSender(unkeyed);
     let uncertain = 0;
-    await crashAtSomeSteps(async (kill) => {
+    await crashAtSomeSteps(async (crash) => {
       const recipients = threeCalls();
       from.provider.isRefused = (to) => to === recipients[3]!.to;
-      const { results, batchId } = await mailroom.sendBatch(from, recipients);
-      mailroom.pendingMessages.length = 0;
-      await kill(() => mailroom.runLane(from.caller.orgId, from.configId));
+      const { results, batchId } = await mailTest.sendBatch(from, recipients);
+      mailTest.pendingMessages.length = 0;
+      await crash(() => mailTest.runLane(from.caller.orgId, from.configId));
       const cutOff = await Promise.all([0, 1, 2].map((call) => isCutOff(from, batchId, call)));
-      await mailroom.runWorkers();
+      await mailTest.runWorkers();
       const ids = results.map(({ id }) => id!);
-      await mailroom.expectBalanced(from, ids);
+      await mailTest.expectBalanced(from, ids);
       const expected = ["sent", "sent", "sent", "failed", "sent", "sent"];
       expect(await statuses(from, ids)).toEqual(
         expected.map((status, i) => (cutOff[Math.floor(i / 2)] ? "uncertain" : status)),
@@ -200,12 +200,12 @@ describe("a crash during the hand-over", () => {
     await from.provider.stop();
   });
 
-  const statuses = ({ caller }: mailroom.TestSender, ids: number[]) =>
+  const statuses = ({ caller }: mailTest.TestSender, ids: number[]) =>
     Promise.all(ids.map(async (id) => (await findDetail(caller, id)).status));
 
   /** The call is claimed and has no RESULT. */
   async function isCutOff(
-    { caller: { orgId }, configId }: mailroom.TestSender,
+    { caller: { orgId }, configId }: mailTest.TestSender,
     block: number,
     call: number,
   ): Promise<boolean> {
@@ -220,24 +220,24 @@ describe("a crash during the hand-over", () => {
 });
 
 test("after a crash of the drain, the next one enqueues the rest", async () => {
-  const from = await mailroom.createSender(unkeyed);
-  await crashAtSomeSteps(async (kill) => {
-    const { id } = await mailroom.send(from, { to: mailroom.uniqueRecipients(1)[0]!.to });
-    const { results } = await mailroom.sendBatch(from, mailroom.uniqueRecipients(2));
-    mailroom.pendingMessages.length = 0;
+  const from = await mailTest.createSender(unkeyed);
+  await crashAtSomeSteps(async (crash) => {
+    const { id } = await mailTest.send(from, { to: mailTest.uniqueRecipients(1)[0]!.to });
+    const { results } = await mailTest.sendBatch(from, mailTest.uniqueRecipients(2));
+    mailTest.pendingMessages.length = 0;
     clock.advanceClock(300);
-    await kill(async () => {
+    await crash(async () => {
       for (const shard of [0, 1, 2, 3])
         for (const what of ["SEND", "LANE"] as const) await due.drain(what, shard);
     });
-    await mailroom.runWorkers();
-    await mailroom.expectBalanced(from, [id, ...results.map(({ id }) => id!)]);
+    await mailTest.runWorkers();
+    await mailTest.expectBalanced(from, [id, ...results.map(({ id }) => id!)]);
   });
   await from.provider.stop();
 });
 
 test("a worker keeps its claim when the SDK repeats the write after a lost response", async () => {
-  const from = await mailroom.createSender(unkeyed);
+  const from = await mailTest.createSender(unkeyed);
   const { prototype } = DynamoDbClient;
   const { send } = prototype;
   // Each conditional write is made twice, so that the second one finds the effect of the first.
@@ -250,10 +250,10 @@ test("a worker keeps its claim when the SDK repeats the write after a lost respo
     return Reflect.apply(send, this, args);
   } as typeof send;
   try {
-    const { id } = await mailroom.send(from, { to: mailroom.uniqueRecipients(1)[0]!.to });
+    const { id } = await mailTest.send(from, { to: mailTest.uniqueRecipients(1)[0]!.to });
     await singles.handOverSingle(from.caller.orgId, id);
-    const { results } = await mailroom.sendBatch(from, mailroom.uniqueRecipients(3));
-    await mailroom.runLane(from.caller.orgId, from.configId);
+    const { results } = await mailTest.sendBatch(from, mailTest.uniqueRecipients(3));
+    await mailTest.runLane(from.caller.orgId, from.configId);
     expect(from.provider.mails.map(({ sendId }) => sendId)).toEqual([
       id,
       ...results.map(({ id }) => id),
@@ -261,17 +261,17 @@ test("a worker keeps its claim when the SDK repeats the write after a lost respo
   } finally {
     prototype.send = send;
   }
-  await mailroom.runWorkers();
-  expect(await mailroom.expectBalanced(from, [])).toEqual({ sent: 4 });
+  await mailTest.runWorkers();
+  expect(await mailTest.expectBalanced(from, [])).toEqual({ sent: 4 });
   await from.provider.stop();
 });
 
 test("the provider's response is stored before the counters, which later count it once", async () => {
-  const from = await mailroom.createSender(unkeyed);
+  const from = await mailTest.createSender(unkeyed);
   const { prototype } = DynamoDbClient;
   const { send } = prototype;
-  const { id } = await mailroom.send(from, { to: mailroom.uniqueRecipients(1)[0]!.to });
-  mailroom.pendingMessages.length = 0;
+  const { id } = await mailTest.send(from, { to: mailTest.uniqueRecipients(1)[0]!.to });
+  mailTest.pendingMessages.length = 0;
   prototype.send = async function (this: unknown, ...args: never[]) {
     const [{ input }] = args as unknown as [{ input: { TransactItems?: unknown[] } }];
     if (input.TransactItems) throw new Error("No counter can be written");
@@ -289,8 +289,8 @@ test("the provider's response is stored before the counters, which later count i
     singles.handOverSingle(from.caller.orgId, id),
     singles.handOverSingle(from.caller.orgId, id),
   ]);
-  await mailroom.runWorkers();
-  expect(await mailroom.expectBalanced(from, [id])).toEqual({ sent: 1 });
+  await mailTest.runWorkers();
+  expect(await mailTest.expectBalanced(from, [id])).toEqual({ sent: 1 });
   await from.provider.stop();
 });
 
@@ -299,34 +299,34 @@ describe("a process that hands over the single sends that it accepts", () => {
   beforeEach(() => installDirectHandOver(singles.claimDirectly));
   afterEach(() => installDirectHandOver(undefined));
 
-  const acceptAndHandOver = async (from: mailroom.TestSender, to: string) => {
-    const { id } = await mailroom.send(from, { to });
+  const acceptAndHandOver = async (from: mailTest.TestSender, to: string) => {
+    const { id } = await mailTest.send(from, { to });
     await singles.finishDirectHandOvers();
     return id;
   };
 
   test("sends the mail without a queue message", async () => {
-    const from = await mailroom.createSender(unkeyed);
-    mailroom.pendingMessages.length = 0;
-    const id = await acceptAndHandOver(from, mailroom.uniqueRecipients(1)[0]!.to);
-    expect(mailroom.pendingMessages).toEqual([]);
+    const from = await mailTest.createSender(unkeyed);
+    mailTest.pendingMessages.length = 0;
+    const id = await acceptAndHandOver(from, mailTest.uniqueRecipients(1)[0]!.to);
+    expect(mailTest.pendingMessages).toEqual([]);
     expect(await findDetail(from.caller, id)).toMatchObject({ status: "sent" });
-    expect(await mailroom.expectBalanced(from, [id])).toEqual({ sent: 1 });
+    expect(await mailTest.expectBalanced(from, [id])).toEqual({ sent: 1 });
     await from.provider.stop();
   });
 
   test.each([keyed, unkeyed] as const)(
     "loses and repeats no mail at %s when it crashes",
     async (key) => {
-      const from = await mailroom.createSender(key);
-      const steps = await crashAtSomeSteps(async (kill) => {
-        const [{ to } = { to: "" }] = mailroom.uniqueRecipients(1);
+      const from = await mailTest.createSender(key);
+      const steps = await crashAtSomeSteps(async (crash) => {
+        const [{ to } = { to: "" }] = mailTest.uniqueRecipients(1);
         let id: number | undefined;
-        await kill(async () => {
+        await crash(async () => {
           id = await acceptAndHandOver(from, to);
         });
-        await mailroom.runWorkers();
-        const { sent, uncertain, ...otherStatuses } = await mailroom.expectBalanced(
+        await mailTest.runWorkers();
+        const { sent, uncertain, ...otherStatuses } = await mailTest.expectBalanced(
           from,
           id === undefined ? [] : [id],
         );
@@ -342,14 +342,14 @@ describe("a process that hands over the single sends that it accepts", () => {
   test.each([keyed, unkeyed] as const)(
     "sends no mail twice at %s when it is paused past its lease",
     async (key) => {
-      const from = await mailroom.createSender(key);
+      const from = await mailTest.createSender(key);
       await pausedAtSomeSteps(
-        () => mailroom.runWorkers(),
+        () => mailTest.runWorkers(),
         async (pause) => {
-          const [{ to } = { to: "" }] = mailroom.uniqueRecipients(1);
+          const [{ to } = { to: "" }] = mailTest.uniqueRecipients(1);
           await pause(() => acceptAndHandOver(from, to));
-          await mailroom.runWorkers();
-          await mailroom.expectBalanced(from, []);
+          await mailTest.runWorkers();
+          await mailTest.expectBalanced(from, []);
           expect(mailsTo(from, [to])).toBeLessThanOrEqual(1);
         },
       );
@@ -360,7 +360,7 @@ describe("a process that hands over the single sends that it accepts", () => {
   test.each(["postmark", "resend", "ses"] as const)(
     "keeps all counts equal during crashes and faults of %s",
     async (key) => {
-      const from = await mailroom.createSender(key);
+      const from = await mailTest.createSender(key);
       const chance = seededRandom(seed);
       const faults: ProviderFault[] = ["lost", "reset", { status: 500 }, { status: 400 }];
       faults.push({ status: 429, headers: { "retry-after": "7" } });
@@ -368,17 +368,17 @@ describe("a process that hands over the single sends that it accepts", () => {
         chance() < 0.4 ? faults[Math.floor(chance() * faults.length)] : undefined;
       const accepted: number[] = [];
       for (let round = 0; round < 12; round++) {
-        const [{ to } = { to: "" }] = mailroom.uniqueRecipients(1);
+        const [{ to } = { to: "" }] = mailTest.uniqueRecipients(1);
         const work = async () => {
           accepted.push(await acceptAndHandOver(from, to));
         };
         await (chance() < 0.4
           ? runUntilCrash(1 + Math.floor(chance() * 20), "after", work)
           : work());
-        if (round % 3 === 2) await mailroom.runWorkers({ forSeconds: 300 });
+        if (round % 3 === 2) await mailTest.runWorkers({ forSeconds: 300 });
       }
-      await mailroom.runWorkers();
-      await mailroom.expectBalanced(from, accepted).catch((error) => {
+      await mailTest.runWorkers();
+      await mailTest.expectBalanced(from, accepted).catch((error) => {
         throw new Error(`SEED=${seed}: ${error.message}`, { cause: error });
       });
       await from.provider.stop();
@@ -391,7 +391,7 @@ describe("a process that hands over the single sends that it accepts", () => {
 test.each(sampleOf(1, ["postmark", "resend", "ses"] as const, "balance"))(
   "all counts agree after random crashes, repeated messages and faults at %s",
   async (key) => {
-    const from = await mailroom.createSender(key);
+    const from = await mailTest.createSender(key);
     const chance = seededRandom(seed);
     const faults: ProviderFault[] = [
       "lost",
@@ -410,22 +410,22 @@ test.each(sampleOf(1, ["postmark", "resend", "ses"] as const, "balance"))(
       chance() < 0.5
         ? runUntilCrash(1 + Math.floor(chance() * 30), chance() < 0.5 ? "before" : "after", work)
         : work();
-    const kill = (work: () => Promise<unknown>) =>
+    const crash = (work: () => Promise<unknown>) =>
       chance() < 0.2 ? Promise.all([runOrCrash(work), runOrCrash(work)]) : runOrCrash(work);
     for (let round = 0; round < 6; round++) {
-      await kill(async () =>
-        accepted.push((await mailroom.send(from, { to: mailroom.uniqueRecipients(1)[0]!.to })).id),
+      await crash(async () =>
+        accepted.push((await mailTest.send(from, { to: mailTest.uniqueRecipients(1)[0]!.to })).id),
       );
-      await kill(async () => {
-        const recipients = mailroom
+      await crash(async () => {
+        const recipients = mailTest
           .uniqueRecipients(30)
           .map((one) => ({ ...one, trackOpens: chance() < 0.2 }));
-        accepted.push(...(await mailroom.sendBatch(from, recipients)).results.map(({ id }) => id!));
+        accepted.push(...(await mailTest.sendBatch(from, recipients)).results.map(({ id }) => id!));
       });
-      await mailroom.runWorkers({ forSeconds: 600, kill });
+      await mailTest.runWorkers({ forSeconds: 600, crash });
     }
-    await mailroom.runWorkers({ kill });
-    const counts = await mailroom.expectBalanced(from, accepted).catch((error) => {
+    await mailTest.runWorkers({ crash });
+    const counts = await mailTest.expectBalanced(from, accepted).catch((error) => {
       throw new Error(`SEED=${seed}: ${error.message}`, { cause: error });
     });
     expect(counts.sent, `SEED=${seed}`).toBeGreaterThan(0);
@@ -436,33 +436,33 @@ test.each(sampleOf(1, ["postmark", "resend", "ses"] as const, "balance"))(
 // Like a closed laptop, a stopped virtual machine or a leap of the clock: the lease of a worker
 // expires, another worker does its work, and then the first one continues.
 describe("a worker that is paused past its lease sends no mail twice, and all counts agree,", () => {
-  const meanwhile = () => mailroom.runWorkers();
+  const meanwhile = () => mailTest.runWorkers();
 
   test.each([keyed, unkeyed] as const)("for a single send at %s", async (key) => {
-    const from = await mailroom.createSender(key);
+    const from = await mailTest.createSender(key);
     const steps = await pausedAtSomeSteps(meanwhile, async (pause) => {
-      const { id } = await mailroom.send(from, { to: mailroom.uniqueRecipients(1)[0]!.to });
-      mailroom.pendingMessages.length = 0;
+      const { id } = await mailTest.send(from, { to: mailTest.uniqueRecipients(1)[0]!.to });
+      mailTest.pendingMessages.length = 0;
       await pause(() => singles.handOverSingle(from.caller.orgId, id));
-      await mailroom.runWorkers();
-      await mailroom.expectBalanced(from, [id]);
+      await mailTest.runWorkers();
+      await mailTest.expectBalanced(from, [id]);
     });
     expect(steps.length).toBeGreaterThan(10);
     await from.provider.stop();
   });
 
   test.each([keyed, unkeyed] as const)("for the calls of a lane at %s", async (key) => {
-    const from = await mailroom.createSender(key);
+    const from = await mailTest.createSender(key);
     const steps = await pausedAtSomeSteps(meanwhile, async (pause) => {
-      const recipients = mailroom
+      const recipients = mailTest
         .uniqueRecipients(6)
         .map((one, i) => ({ ...one, trackOpens: i === 2 || i === 3 }));
-      const { results } = await mailroom.sendBatch(from, recipients);
-      mailroom.pendingMessages.length = 0;
-      await pause(() => mailroom.runLane(from.caller.orgId, from.configId));
-      await mailroom.runWorkers();
+      const { results } = await mailTest.sendBatch(from, recipients);
+      mailTest.pendingMessages.length = 0;
+      await pause(() => mailTest.runLane(from.caller.orgId, from.configId));
+      await mailTest.runWorkers();
       const ids = results.map(({ id }) => id!);
-      await mailroom.expectBalanced(from, ids);
+      await mailTest.expectBalanced(from, ids);
       if (key === keyed) expect(mailsTo(from, toOf(recipients))).toBe(6);
     });
     expect(steps.length).toBeGreaterThan(20);
@@ -470,13 +470,13 @@ describe("a worker that is paused past its lease sends no mail twice, and all co
   });
 
   test("for a lane at a provider without batches", async () => {
-    const from = await mailroom.createSender("ses");
+    const from = await mailTest.createSender("ses");
     await pausedAtSomeSteps(meanwhile, async (pause) => {
-      const { results } = await mailroom.sendBatch(from, mailroom.uniqueRecipients(4));
-      mailroom.pendingMessages.length = 0;
-      await pause(() => mailroom.runLane(from.caller.orgId, from.configId));
-      await mailroom.runWorkers();
-      await mailroom.expectBalanced(
+      const { results } = await mailTest.sendBatch(from, mailTest.uniqueRecipients(4));
+      mailTest.pendingMessages.length = 0;
+      await pause(() => mailTest.runLane(from.caller.orgId, from.configId));
+      await mailTest.runWorkers();
+      await mailTest.expectBalanced(
         from,
         results.map(({ id }) => id!),
       );

@@ -19,35 +19,35 @@ import { queues } from "../../shared/queues.ts";
 import { runUntilCrash } from "../support/crash-injection.ts";
 import { startFakeProvider } from "../support/fake-provider.ts";
 import { pauseCall, restoreClient } from "../support/pause-dynamodb-call.ts";
-import * as mailroom from "../support/sending.ts";
+import * as mailTest from "../support/sending.ts";
 import { skippingPauses } from "../support/skipped-pauses.ts";
 
 vi.setConfig({ testTimeout: 60_000 });
-beforeAll(mailroom.useOwnTableAndQueues);
-beforeEach(() => mailroom.pendingMessages.splice(0));
-const senders: mailroom.TestSender[] = [];
+beforeAll(mailTest.useOwnTableAndQueues);
+beforeEach(() => mailTest.pendingMessages.splice(0));
+const senders: mailTest.TestSender[] = [];
 afterEach(async () => {
   restoreClient();
   for (const { provider } of senders.splice(0)) await provider.stop();
 });
 
 async function sender(
-  ...args: Parameters<typeof mailroom.createSender>
-): Promise<mailroom.TestSender> {
-  const from = await mailroom.createSender(...args);
+  ...args: Parameters<typeof mailTest.createSender>
+): Promise<mailTest.TestSender> {
+  const from = await mailTest.createSender(...args);
   senders.push(from);
   return from;
 }
 
-const batch = async (from: mailroom.TestSender, n: number) =>
-  (await mailroom.sendBatch(from, mailroom.uniqueRecipients(n))).results.map(({ id }) => id!);
-const run = ({ caller, configId }: mailroom.TestSender) => mailroom.runLane(caller.orgId, configId);
-const lane = ({ caller, configId }: mailroom.TestSender) =>
+const batch = async (from: mailTest.TestSender, n: number) =>
+  (await mailTest.sendBatch(from, mailTest.uniqueRecipients(n))).results.map(({ id }) => id!);
+const run = ({ caller, configId }: mailTest.TestSender) => mailTest.runLane(caller.orgId, configId);
+const lane = ({ caller, configId }: mailTest.TestSender) =>
   get<Record<string, number>>(keys.lane(caller.orgId, configId));
 /** Seconds until the next message may be received. */
 const secondsToNextMessage = () =>
   Math.round(
-    (Math.min(...mailroom.pendingMessages.map(({ visibleAt }) => visibleAt)) -
+    (Math.min(...mailTest.pendingMessages.map(({ visibleAt }) => visibleAt)) -
       clock.now().getTime()) /
       1000,
   );
@@ -58,32 +58,32 @@ test("only one of three concurrent runners hands over the mail of a lane", async
   const ids = await batch(from, 250);
   await Promise.all([run(from), run(from), run(from)]);
   expect(from.provider.calls.map(({ recipients }) => recipients).sort()).toEqual([100, 100, 50]);
-  expect(await mailroom.expectBalanced(from, ids)).toEqual({ sent: 250 });
+  expect(await mailTest.expectBalanced(from, ids)).toEqual({ sent: 250 });
 });
 
 test("a batch that arrives after the runner's last read of the lane is sent", async () => {
   const from = await sender("postmark");
   const ids = await batch(from, 2);
   const arrive = async () => ids.push(...(await batch(from, 3)));
-  await mailroom.whenLaneIsRead(
+  await mailTest.whenLaneIsRead(
     (items) => items.length === 0,
     arrive,
     () => run(from),
   );
-  expect(await mailroom.expectBalanced(from, ids)).toEqual({ sent: 5 });
+  expect(await mailTest.expectBalanced(from, ids)).toEqual({ sent: 5 });
 });
 
 test("a runner that is stopping makes no call and enqueues a message for the rest", async () => {
   const from = await sender("postmark");
   const ids = await batch(from, 3);
   laneRunner.setStopping(true);
-  mailroom.pendingMessages.length = 0;
+  mailTest.pendingMessages.length = 0;
   await run(from);
   laneRunner.setStopping(false);
   expect(from.provider.calls).toEqual([]);
-  expect(mailroom.pendingMessages).toHaveLength(1);
-  await mailroom.runWorkers();
-  expect(await mailroom.expectBalanced(from, ids)).toEqual({ sent: 3 });
+  expect(mailTest.pendingMessages).toHaveLength(1);
+  await mailTest.runWorkers();
+  expect(await mailTest.expectBalanced(from, ids)).toEqual({ sent: 3 });
 });
 
 /**
@@ -91,7 +91,7 @@ test("a runner that is stopping makes no call and enqueues a message for the res
  * the number of mails that share a slot.
  */
 function expectRateKept(
-  { provider }: mailroom.TestSender,
+  { provider }: mailTest.TestSender,
   ratePerSecond: number,
   startedMs: number,
   mailsPerSlot = 1,
@@ -116,18 +116,18 @@ test.each([
     const from = await sender(key, { ratePerSecond });
     const ids = await batch(from, n);
     const startedMs = clock.now().getTime();
-    await skippingPauses(mailroom.runWorkers);
+    await skippingPauses(mailTest.runWorkers);
     expect(from.provider.calls).toHaveLength(calls);
     expectRateKept(from, ratePerSecond, startedMs, ratePerSecond);
-    expect(await mailroom.expectBalanced(from, ids)).toEqual({ sent: n });
+    expect(await mailTest.expectBalanced(from, ids)).toEqual({ sent: n });
   },
 );
 
 test.each([
-  ["a batch", (from: mailroom.TestSender) => batch(from, 3)],
+  ["a batch", (from: mailTest.TestSender) => batch(from, 3)],
   [
     "a single send",
-    async (from: mailroom.TestSender) => [(await mailroom.send(from, { to: "one@x.com" })).id],
+    async (from: mailTest.TestSender) => [(await mailTest.send(from, { to: "one@x.com" })).id],
   ],
 ])(
   "after %s that used up the provider's rate limit, mail waits for its reset",
@@ -135,15 +135,15 @@ test.each([
     const from = await sender("resend");
     from.provider.headers = { "ratelimit-remaining": "0", "ratelimit-reset": "30" };
     const ids = await accept(from);
-    await mailroom.runWorkers({ forSeconds: 0 });
+    await mailTest.runWorkers({ forSeconds: 0 });
     expect(from.provider.calls).toHaveLength(1);
     const startedMs = from.provider.calls[0]!.at;
     from.provider.headers = {};
     ids.push(...(await batch(from, 2)), ...(await accept(from)));
-    await mailroom.runWorkers();
+    await mailTest.runWorkers();
     for (const { at } of from.provider.calls.slice(1))
       expect(at - startedMs).toBeGreaterThanOrEqual(30_000);
-    expect(await mailroom.expectBalanced(from, ids)).toEqual({ sent: ids.length });
+    expect(await mailTest.expectBalanced(from, ids)).toEqual({ sent: ids.length });
   },
 );
 
@@ -151,8 +151,8 @@ test("a lane waits twice as long each time that the provider asks for a pause an
   const from = await sender("postmark");
   from.provider.faultFor = ({ n }) => (n <= 8 ? { status: 429 } : undefined);
   const ids = await batch(from, 3);
-  await mailroom.runWorkers();
-  expect(await mailroom.expectBalanced(from, ids)).toEqual({ sent: 3 });
+  await mailTest.runWorkers();
+  expect(await mailTest.expectBalanced(from, ids)).toEqual({ sent: 3 });
   const calls = from.provider.calls.map(({ at }) => at);
   const pauses = calls.slice(1).map((at, i) => (at - calls[i]!) / 1000);
   for (const [i, least] of [1, 2, 4, 8, 16, 32, 60, 60].entries())
@@ -163,7 +163,7 @@ test("a lane waits twice as long each time that the provider asks for a pause an
 test("single sends keep the rate limit, and each of them waits for one slot", async () => {
   const from = await sender("postmark", { ratePerSecond: 10 });
   const sent = await Promise.all(
-    mailroom.uniqueRecipients(40).map((one) => mailroom.send(from, one)),
+    mailTest.uniqueRecipients(40).map((one) => mailTest.send(from, one)),
   );
   const startedMs = clock.now().getTime();
   await Promise.all(sent.map(({ id }) => singles.handOverSingle(from.caller.orgId, id)));
@@ -172,12 +172,12 @@ test("single sends keep the rate limit, and each of them waits for one slot", as
   expect(earlyCalls).toBeGreaterThan(15);
   expectRateKept(from, 10, startedMs);
   const started = clock.now().getTime();
-  mailroom.pendingMessages.splice(0, 40);
-  expect(mailroom.pendingMessages).toHaveLength(40 - earlyCalls);
-  await mailroom.runWorkers();
+  mailTest.pendingMessages.splice(0, 40);
+  expect(mailTest.pendingMessages).toHaveLength(40 - earlyCalls);
+  await mailTest.runWorkers();
   expect(clock.now().getTime() - started).toBeLessThan(8000);
   expect(
-    await mailroom.expectBalanced(
+    await mailTest.expectBalanced(
       from,
       sent.map(({ id }) => id),
     ),
@@ -187,13 +187,13 @@ test("single sends keep the rate limit, and each of them waits for one slot", as
 test("single sends keep a rate of one mail in 100 seconds", async () => {
   const from = await sender("ses", { ratePerSecond: 0.01 });
   const sent = await Promise.all(
-    mailroom.uniqueRecipients(12).map((one) => mailroom.send(from, one)),
+    mailTest.uniqueRecipients(12).map((one) => mailTest.send(from, one)),
   );
   const startedMs = clock.now().getTime();
-  await mailroom.runWorkers();
+  await mailTest.runWorkers();
   expectRateKept(from, 0.01, startedMs);
   expect(
-    await mailroom.expectBalanced(
+    await mailTest.expectBalanced(
       from,
       sent.map(({ id }) => id),
     ),
@@ -205,14 +205,14 @@ test("a single send does not wait for the end of a batch", async () => {
   const ids = await batch(from, 30);
   const running = run(from);
   await clock.sleep(300);
-  const { id } = await mailroom.send(from, { to: "reset@example.com" });
+  const { id } = await mailTest.send(from, { to: "reset@example.com" });
   await singles.handOverSingle(from.caller.orgId, id);
   const position = from.provider.mails.findIndex(({ sendId }) => sendId === id);
   expect(position).toBeGreaterThan(0);
   expect(position).toBeLessThan(25);
   await running;
-  await mailroom.runWorkers();
-  expect(await mailroom.expectBalanced(from, [...ids, id])).toEqual({ sent: 31 });
+  await mailTest.runWorkers();
+  expect(await mailTest.expectBalanced(from, [...ids, id])).toEqual({ sent: 31 });
 });
 
 test("a 429 with Retry-After pauses the lane and single sends, and no mail is lost", async () => {
@@ -220,17 +220,17 @@ test("a 429 with Retry-After pauses the lane and single sends, and no mail is lo
   from.provider.faultFor = ({ n }) =>
     n === 1 ? { status: 429, headers: { "retry-after": "30" } } : undefined;
   const ids = await batch(from, 3);
-  mailroom.pendingMessages.length = 0;
+  mailTest.pendingMessages.length = 0;
   await run(from);
   expect(secondsToNextMessage()).toBe(30);
   await run(from);
-  const { id } = await mailroom.send(from, { to: "one@example.com" });
-  mailroom.pendingMessages.length = 0;
+  const { id } = await mailTest.send(from, { to: "one@example.com" });
+  mailTest.pendingMessages.length = 0;
   await singles.handOverSingle(from.caller.orgId, id);
   expect(secondsToNextMessage()).toBe(30);
   expect(from.provider.calls).toHaveLength(1);
-  await mailroom.runWorkers();
-  expect(await mailroom.expectBalanced(from, [...ids, id])).toEqual({ sent: 4 });
+  await mailTest.runWorkers();
+  expect(await mailTest.expectBalanced(from, [...ids, id])).toEqual({ sent: 4 });
 });
 
 test("a Retry-After of more than an hour counts as an hour", async () => {
@@ -238,8 +238,8 @@ test("a Retry-After of more than an hour counts as an hour", async () => {
   from.provider.faultFor = ({ n }) =>
     n === 1 ? { status: 429, headers: { "retry-after": "999999999999999" } } : undefined;
   const ids = await batch(from, 3);
-  await mailroom.runWorkers({ forSeconds: 4000 });
-  expect(await mailroom.expectBalanced(from, ids)).toEqual({ sent: 3 });
+  await mailTest.runWorkers({ forSeconds: 4000 });
+  expect(await mailTest.expectBalanced(from, ids)).toEqual({ sent: 3 });
 });
 
 test("a provider that fails is called again after 1, 2, 4 and 8 seconds, then once a minute", async () => {
@@ -250,15 +250,15 @@ test("a provider that fails is called again after 1, 2, 4 and 8 seconds, then on
   const ids = await batch(from, 3);
   const pauses: number[] = [];
   for (let n = 0; n < 7; n++) {
-    mailroom.pendingMessages.length = 0;
+    mailTest.pendingMessages.length = 0;
     await run(from);
     pauses.push(secondsToNextMessage());
     clock.advanceClock(secondsToNextMessage());
   }
   expect(pauses).toEqual([1, 2, 4, 8, 60, 60, 60]);
   failing = false;
-  await mailroom.runWorkers();
-  expect(await mailroom.expectBalanced(from, ids)).toEqual({ sent: 3 });
+  await mailTest.runWorkers();
+  expect(await mailTest.expectBalanced(from, ids)).toEqual({ sent: 3 });
   expect(await lane(from)).not.toHaveProperty("faults");
   expect(await lane(from)).not.toHaveProperty("heldSince");
 });
@@ -269,15 +269,15 @@ test("five failed single sends in a row open the circuit breaker, and one succes
   from.provider.faultFor = () =>
     failing ? { status: 503, headers: { "retry-after": "1" } } : undefined;
   const sent = await Promise.all(
-    mailroom.uniqueRecipients(6).map((one) => mailroom.send(from, one)),
+    mailTest.uniqueRecipients(6).map((one) => mailTest.send(from, one)),
   );
   for (const { id } of sent) await singles.handOverSingle(from.caller.orgId, id);
   expect(from.provider.calls).toHaveLength(5);
   failing = false;
-  await mailroom.runWorkers();
+  await mailTest.runWorkers();
   expect(await lane(from)).not.toHaveProperty("faults");
   expect(
-    await mailroom.expectBalanced(
+    await mailTest.expectBalanced(
       from,
       sent.map(({ id }) => id),
     ),
@@ -290,7 +290,7 @@ describe("a fallback", () => {
   // The other tests share the due index, so no due work may remain.
   afterEach(async () => {
     for (const { provider } of senders) provider.faultFor = () => undefined;
-    await mailroom.runWorkers();
+    await mailTest.runWorkers();
   });
 
   /** A Postmark config whose fallback is a Resend config with another sender address. */
@@ -312,26 +312,26 @@ describe("a fallback", () => {
     await change(from, from.configId, { fallbackConfigId: fallback.id });
     return { from, fallback: { ...from, configId: fallback.id, provider: fallbackProvider } };
   }
-  const change = ({ caller }: mailroom.TestSender, id: number, changes: object) =>
+  const change = ({ caller }: mailTest.TestSender, id: number, changes: object) =>
     sendingConfigs.update(caller, id, sendingConfigs.SendingConfigChanges.parse(changes));
 
-  const sendOne = (from: mailroom.TestSender, fields: object = {}) =>
-    mailroom.send(from, { ...mailroom.uniqueRecipients(1)[0]!, ...fields });
-  const handOver = ({ caller }: mailroom.TestSender, id: number) =>
+  const sendOne = (from: mailTest.TestSender, fields: object = {}) =>
+    mailTest.send(from, { ...mailTest.uniqueRecipients(1)[0]!, ...fields });
+  const handOver = ({ caller }: mailTest.TestSender, id: number) =>
     singles.handOverSingle(caller.orgId, id);
 
   /** Returns the sends that failed. They wait for their own config. */
-  async function openBreaker(from: mailroom.TestSender): Promise<number[]> {
+  async function openBreaker(from: mailTest.TestSender): Promise<number[]> {
     const ids: number[] = [];
     for (let n = 0; n < 5; n++) ids.push((await sendOne(from)).id);
     for (const id of ids) await handOver(from, id);
     return ids;
   }
-  const sentWith = async ({ caller }: mailroom.TestSender, id: number) => {
+  const sentWith = async ({ caller }: mailTest.TestSender, id: number) => {
     const { sendingConfigId, fromEmail } = await findDetail(caller, id);
     return [sendingConfigId, fromEmail];
   };
-  const mailedBy = ({ provider }: mailroom.TestSender) =>
+  const mailedBy = ({ provider }: mailTest.TestSender) =>
     provider.mails.map(({ sendId }) => sendId);
 
   test("takes new mail while the circuit breaker is open; accepted mail keeps its config", async () => {
@@ -344,7 +344,7 @@ describe("a fallback", () => {
 
     const single = await sendOne(from);
     const named = await sendOne(from, { fromEmail: "me@example.com" });
-    const batched = await mailroom.sendBatch(from, mailroom.uniqueRecipients(2));
+    const batched = await mailTest.sendBatch(from, mailTest.uniqueRecipients(2));
     const warning = `The provider of sending config ${from.configId} fails, so its fallback takes this mail: sending config ${fallback.configId}`;
     for (const { warnings } of [single, named, batched]) expect(warnings).toEqual([warning]);
     expect(await sentWith(from, single.id)).toEqual([fallback.configId, "spare@example.org"]);
@@ -357,10 +357,10 @@ describe("a fallback", () => {
     expect(await sentWith(from, scheduled.id)).toEqual([from.configId, "shop@example.com"]);
 
     from.provider.faultFor = () => undefined;
-    await mailroom.runWorkers();
+    await mailTest.runWorkers();
     const closed = await sendOne(from);
     expect(await sentWith(from, closed.id)).toEqual([from.configId, "shop@example.com"]);
-    await mailroom.runWorkers();
+    await mailTest.runWorkers();
     const own = [...waiting, scheduled.id, closed.id];
     expect(mailedBy(from).sort()).toEqual(own.sort());
     expect(mailedBy(fallback).sort()).toEqual(moved.sort());
@@ -386,7 +386,7 @@ describe("a fallback", () => {
     await openBreaker(from);
     expect(await sentWith(from, (await sendOne(from)).id)).toContain(fallback.configId);
     from.provider.faultFor = () => undefined;
-    await mailroom.runWorkers();
+    await mailTest.runWorkers();
     expect(mailedBy(fallback)).not.toContain(lostSend.id);
     expect(mailedBy(from).filter((id) => id === lostSend.id)).toHaveLength(1);
     expect(await sentWith(from, lostSend.id)).toEqual([from.configId, "shop@example.com"]);
@@ -456,12 +456,12 @@ test("after lost responses the runner stops calling the provider, and the rest o
   let failing = true;
   from.provider.faultFor = () => (failing ? "lost" : undefined);
   const ids = await batch(from, 500);
-  mailroom.pendingMessages.length = 0;
+  mailTest.pendingMessages.length = 0;
   await run(from);
   expect(from.provider.calls.length).toBeLessThan(5);
   failing = false;
-  await mailroom.runWorkers();
-  expect(await mailroom.expectBalanced(from, ids)).toEqual({ uncertain: 400, sent: 100 });
+  await mailTest.runWorkers();
+  expect(await mailTest.expectBalanced(from, ids)).toEqual({ uncertain: 400, sent: 100 });
 });
 
 test.each(["postmark", "resend"] as const)(
@@ -470,55 +470,55 @@ test.each(["postmark", "resend"] as const)(
     const from = await sender(key);
     from.provider.faultFor = () => ({ status: 503, headers: { "retry-after": "3600" } });
     const ids = await batch(from, 3);
-    const { id } = await mailroom.send(from, { to: "one@example.com" });
-    await mailroom.runWorkers({ forSeconds: 100 });
+    const { id } = await mailTest.send(from, { to: "one@example.com" });
+    await mailTest.runWorkers({ forSeconds: 100 });
     clock.advanceClock(23 * 3600);
-    await mailroom.runWorkers({ forSeconds: 1000 });
-    expect((await mailroom.listAllSends(from)).map(({ status }) => status)).not.toContain("failed");
-    await mailroom.runWorkers();
-    expect(await mailroom.expectBalanced(from, [...ids, id])).toEqual({ failed: 4 });
-    for (const { error } of await mailroom.listAllSends(from))
+    await mailTest.runWorkers({ forSeconds: 1000 });
+    expect((await mailTest.listAllSends(from)).map(({ status }) => status)).not.toContain("failed");
+    await mailTest.runWorkers();
+    expect(await mailTest.expectBalanced(from, [...ids, id])).toEqual({ failed: 4 });
+    for (const { error } of await mailTest.listAllSends(from))
       expect(error).toMatch(/^The mail could not be sent within 24 hours: /);
 
     // The wait of the failed mail does not count for new mail.
     from.provider.faultFor = () => undefined;
     const later = await batch(from, 2);
-    await mailroom.runWorkers();
-    expect(await mailroom.expectBalanced(from, later)).toEqual({ failed: 4, sent: 2 });
+    await mailTest.runWorkers();
+    expect(await mailTest.expectBalanced(from, later)).toEqual({ failed: 4, sent: 2 });
   },
 );
 
 test("after an internal error, the lane waits for the next drain and no message is enqueued", async () => {
   const from = await sender("postmark");
   const ids = await batch(from, 2);
-  mailroom.pendingMessages.length = 0;
+  mailTest.pendingMessages.length = 0;
   const { orgId } = from.caller;
   const failing = laneRunner.runLane(orgId, from.configId, async () => {
     throw new Error("out of order");
   });
   await expect(failing).rejects.toThrow("out of order");
-  expect(mailroom.pendingMessages).toEqual([]);
+  expect(mailTest.pendingMessages).toEqual([]);
   clock.advanceClock(95);
   for (const shard of [0, 1, 2, 3]) await due.drain("LANE", shard);
-  expect(mailroom.pendingMessages).toHaveLength(1);
-  await mailroom.runWorkers();
-  expect(await mailroom.expectBalanced(from, ids)).toEqual({ sent: 2 });
+  expect(mailTest.pendingMessages).toHaveLength(1);
+  await mailTest.runWorkers();
+  expect(await mailTest.expectBalanced(from, ids)).toEqual({ sent: 2 });
 });
 
 test("overlapping drains enqueue each of 130 due sends once", async () => {
   const from = await sender("postmark");
   const sent = await Promise.all(
-    mailroom.uniqueRecipients(130).map((one) => mailroom.send(from, one)),
+    mailTest.uniqueRecipients(130).map((one) => mailTest.send(from, one)),
   );
-  mailroom.pendingMessages.length = 0;
+  mailTest.pendingMessages.length = 0;
   clock.advanceClock(300);
   await Promise.all([0, 1, 2, 3, 0, 1, 2, 3].map((shard) => due.drain("SEND", shard)));
-  expect(mailroom.pendingMessages.map(({ body }) => body.sendId).sort()).toEqual(
+  expect(mailTest.pendingMessages.map(({ body }) => body.sendId).sort()).toEqual(
     sent.map(({ id }) => id).sort(),
   );
-  await mailroom.runWorkers();
+  await mailTest.runWorkers();
   expect(
-    await mailroom.expectBalanced(
+    await mailTest.expectBalanced(
       from,
       sent.map(({ id }) => id),
     ),
@@ -528,21 +528,21 @@ test("overlapping drains enqueue each of 130 due sends once", async () => {
 test("three workers hand over one send concurrently: only one calls the provider", async () => {
   const from = await sender("ses");
   from.provider.latencyMs = 20;
-  const { id } = await mailroom.send(from, { to: "one@example.com" });
+  const { id } = await mailTest.send(from, { to: "one@example.com" });
   const deliver = () => singles.handOverSingle(from.caller.orgId, id);
   await Promise.all([deliver(), deliver(), deliver()]);
   await deliver();
-  await mailroom.runWorkers();
+  await mailTest.runWorkers();
   expect(from.provider.calls).toHaveLength(1);
-  expect(await mailroom.expectBalanced(from, [id])).toEqual({ sent: 1 });
+  expect(await mailTest.expectBalanced(from, [id])).toEqual({ sent: 1 });
 });
 
-const claimedMeanwhile = async (from: mailroom.TestSender) => {
+const claimedMeanwhile = async (from: mailTest.TestSender) => {
   from.provider.faultFor = () => "lost";
   await run(from);
   from.provider.faultFor = () => undefined;
 };
-const cancelledMeanwhile = async (from: mailroom.TestSender, ids: number[]) => {
+const cancelledMeanwhile = async (from: mailTest.TestSender, ids: number[]) => {
   // The clock of this request is behind, so it sees the chunk as scheduled.
   clock.advanceClock(-2);
   await sends.cancel(from.caller, ids[0]!).finally(() => clock.advanceClock(2));
@@ -553,7 +553,7 @@ test.each([
   ["one of its lines was cancelled", cancelledMeanwhile, { cancelled: 1, sent: 1 }],
 ])("a chunk that was read before %s is not postponed", async (_, meanwhile, expected) => {
   const from = await sender("resend");
-  const { results } = await mailroom.sendBatch(from, mailroom.uniqueRecipients(2), {
+  const { results } = await mailTest.sendBatch(from, mailTest.uniqueRecipients(2), {
     scheduledAt: clock.addSeconds(60).toISOString(),
   });
   const ids = results.map(({ id }) => id!);
@@ -568,8 +568,8 @@ test.each([
   await meanwhile(from, ids);
   holding.release();
   expect(await postponing).toBe(false);
-  await mailroom.runWorkers();
-  expect(await mailroom.expectBalanced(from, ids)).toEqual(expected);
+  await mailTest.runWorkers();
+  expect(await mailTest.expectBalanced(from, ids)).toEqual(expected);
   expect(from.provider.mails).toHaveLength(expected.sent);
 });
 
@@ -598,8 +598,8 @@ test("a runner whose lease has expired does not release the lease of the next ru
   finish.resolve();
   await second;
   expect(await lane(from)).not.toHaveProperty("owner");
-  await mailroom.runWorkers();
-  expect(await mailroom.expectBalanced(from, ids)).toEqual({ sent: 2 });
+  await mailTest.runWorkers();
+  expect(await mailTest.expectBalanced(from, ids)).toEqual({ sent: 2 });
 });
 
 test("batches of a lane are sent one after the other", async () => {
@@ -613,7 +613,7 @@ test("batches of a lane are sent one after the other", async () => {
 
 test("two workers take over a crashed worker's send: only one calls the provider", async () => {
   const from = await sender("resend");
-  const { id } = await mailroom.send(from, { to: "one@example.com" });
+  const { id } = await mailTest.send(from, { to: "one@example.com" });
   const { orgId } = from.caller;
   const status = async () => (await findDetail(from.caller, id)).status;
   for (let steps = 1; (await status()) !== "sending"; steps++)
@@ -623,27 +623,27 @@ test("two workers take over a crashed worker's send: only one calls the provider
   const { length } = from.provider.calls;
   await Promise.all([singles.handOverSingle(orgId, id), singles.handOverSingle(orgId, id)]);
   expect(from.provider.calls).toHaveLength(length + 1);
-  await mailroom.runWorkers();
-  expect(await mailroom.expectBalanced(from, [id])).toEqual({ sent: 1 });
+  await mailTest.runWorkers();
+  expect(await mailTest.expectBalanced(from, [id])).toEqual({ sent: 1 });
 });
 
 test("a second worker leaves a send alone while the first one hands it over", async () => {
   const from = await sender("postmark");
   from.provider.latencyMs = 100;
-  const { id } = await mailroom.send(from, { to: "one@example.com" });
+  const { id } = await mailTest.send(from, { to: "one@example.com" });
   const deliver = () => singles.handOverSingle(from.caller.orgId, id);
   const first = deliver();
   while (!from.provider.calls.length) await clock.sleep(5);
   await deliver();
   await first;
-  expect(await mailroom.expectBalanced(from, [id])).toEqual({ sent: 1 });
+  expect(await mailTest.expectBalanced(from, [id])).toEqual({ sent: 1 });
 });
 
 describe("a lane is not blocked", () => {
   test("by a value that DynamoDB cannot store: its chunk and later chunks are sent", async () => {
     const from = await sender("postmark");
     const { orgId } = from.caller;
-    const { batchId, results } = await mailroom.sendBatch(from, mailroom.uniqueRecipients(3));
+    const { batchId, results } = await mailTest.sendBatch(from, mailTest.uniqueRecipients(3));
     const { head, lines } = (await chunks.getChunk(orgId, batchId, 0))!;
     const poisoned = lines.map((line) =>
       line.i === 1 ? { ...line, metadata: { n: 2 ** 53 } } : line,
@@ -652,13 +652,13 @@ describe("a lane is not blocked", () => {
     await write(put(item!.key, item!.item));
     const ids = [...results.map(({ id }) => id!), ...(await batch(from, 2))];
     await run(from);
-    expect(await mailroom.expectBalanced(from, ids)).toEqual({ sent: 5 });
+    expect(await mailTest.expectBalanced(from, ids)).toEqual({ sent: 5 });
   });
 
   test("by a chunk that fails three times: later chunks are sent, and it is sent once it works again", async () => {
     const from = await sender("postmark");
     const { orgId } = from.caller;
-    const { batchId, results } = await mailroom.sendBatch(from, mailroom.uniqueRecipients(3));
+    const { batchId, results } = await mailTest.sendBatch(from, mailTest.uniqueRecipients(3));
     const address = keys.chunk(orgId, batchId, 0);
     const whole = await get<{ gz: Uint8Array }>(address);
     await write(put(address, { ...whole!, gz: new Uint8Array([1, 2, 3]) }));
@@ -669,9 +669,9 @@ describe("a lane is not blocked", () => {
     await run(from);
     expect(from.provider.mails.map(({ sendId }) => sendId).toSorted()).toEqual(laterIds.toSorted());
     await write(put(address, whole!));
-    await mailroom.runWorkers();
+    await mailTest.runWorkers();
     expect(
-      await mailroom.expectBalanced(from, [...results.map(({ id }) => id!), ...laterIds]),
+      await mailTest.expectBalanced(from, [...results.map(({ id }) => id!), ...laterIds]),
     ).toEqual({ sent: 5 });
   });
 });

@@ -28,36 +28,36 @@ import { createUpload } from "../../shared/kernel/uploads.ts";
 import { keys } from "../../shared/keys.ts";
 import { queues } from "../../shared/queues.ts";
 import { runUntilCrash } from "../support/crash-injection.ts";
-import * as mailroom from "../support/sending.ts";
+import * as mailTest from "../support/sending.ts";
 
 vi.setConfig({ testTimeout: 60_000 });
-beforeAll(mailroom.useOwnTableAndQueues);
-beforeEach(() => mailroom.pendingMessages.splice(0));
-const senders: mailroom.TestSender[] = [];
+beforeAll(mailTest.useOwnTableAndQueues);
+beforeEach(() => mailTest.pendingMessages.splice(0));
+const senders: mailTest.TestSender[] = [];
 afterEach(async () => {
   for (const { provider } of senders.splice(0)) await provider.stop();
 });
 
 async function sender(
-  ...args: Parameters<typeof mailroom.createSender>
-): Promise<mailroom.TestSender> {
-  const from = await mailroom.createSender(...args);
+  ...args: Parameters<typeof mailTest.createSender>
+): Promise<mailTest.TestSender> {
+  const from = await mailTest.createSender(...args);
   senders.push(from);
   return from;
 }
 
-const sendOf = ({ caller }: mailroom.TestSender, id: number) => findDetail(caller, id);
+const sendOf = ({ caller }: mailTest.TestSender, id: number) => findDetail(caller, id);
 const idsOf = ({ results }: { results: { id: number | null }[] }) => results.map(({ id }) => id!);
-const mailTo = ({ provider }: mailroom.TestSender, to: string) =>
+const mailTo = ({ provider }: mailTest.TestSender, to: string) =>
   provider.mails.find((mail) => mail.to === to)!;
-const suppress = ({ caller }: mailroom.TestSender, email: string) =>
+const suppress = ({ caller }: mailTest.TestSender, email: string) =>
   suppressions.suppress(caller.orgId, { email, reason: "manual", source: "api" });
 
 test("metadata keeps the largest and smallest numbers that DynamoDB can store", async () => {
   const from = await sender("postmark");
   const metadata = { most: 2 ** 53 - 1, least: 1 - 2 ** 53, near: 1e-130, part: 0.1 };
-  const [id] = idsOf(await mailroom.sendBatch(from, [{ to: "ada@example.com", metadata }]));
-  await mailroom.runWorkers();
+  const [id] = idsOf(await mailTest.sendBatch(from, [{ to: "ada@example.com", metadata }]));
+  await mailTest.runWorkers();
   expect(await sendOf(from, id!)).toMatchObject({ status: "sent", metadata });
 });
 
@@ -78,7 +78,7 @@ test("each mail is rendered with the recipient's variables, which override those
       variables: { order: { total: "<5>" }, name: "Bob & Co", shop: "Bobs" },
     },
   ];
-  const accepted = await mailroom.sendBatch(from, recipients, {
+  const accepted = await mailTest.sendBatch(from, recipients, {
     templateId,
     html: undefined,
     subject: undefined,
@@ -86,7 +86,7 @@ test("each mail is rendered with the recipient's variables, which override those
   });
   await templates.change(from.caller, templateId, { subject: "changed", html: "<p>changed</p>" });
   expect((await sendOf(from, accepted.results[0]!.id!)).subject).toBe("Shop: 3");
-  await mailroom.runWorkers();
+  await mailTest.runWorkers();
   expect(mailTo(from, "ada@example.com")).toMatchObject({
     subject: "Shop: 3",
     html: "<p>Ada, &lt;b&gt;</p>",
@@ -96,7 +96,7 @@ test("each mail is rendered with the recipient's variables, which override those
     subject: "Bobs: <5>",
     html: "<p>Bob &amp; Co, &lt;b&gt;</p>",
   });
-  expect(await mailroom.expectBalanced(from, idsOf(accepted))).toEqual({ sent: 2 });
+  expect(await mailTest.expectBalanced(from, idsOf(accepted))).toEqual({ sent: 2 });
 });
 
 test("a send to the address of a contact has its contactId after the hand-over", async () => {
@@ -106,17 +106,17 @@ test("a send to the address of a contact has its contactId after the hand-over",
       contacts.create(from.caller, NewContact.parse({ siteId: from.siteId, email })),
     ),
   );
-  const batch = await mailroom.sendBatch(
+  const batch = await mailTest.sendBatch(
     from,
     [{ to: "ann@example.com" }, { to: "nobody@example.com" }],
     { siteId: from.siteId },
   );
-  const single = await mailroom.send(from, { to: "BEA@example.com", siteId: from.siteId });
+  const single = await mailTest.send(from, { to: "BEA@example.com", siteId: from.siteId });
   const all = [...idsOf(batch), single.id];
   expect(
     (await Promise.all(all.map((id) => sendOf(from, id)))).map(({ contactId }) => contactId),
   ).toEqual([null, null, null]);
-  await mailroom.runWorkers();
+  await mailTest.runWorkers();
   expect(
     (await Promise.all(all.map((id) => sendOf(from, id)))).map(({ contactId }) => contactId),
   ).toEqual([ann!.id, null, bea!.id]);
@@ -132,7 +132,7 @@ test("invalid and repeated recipients of a batch get no send; suppressed ones ge
     { to: "no address" },
     { email: "b@example.com" },
   ];
-  const { accepted, rejected, results } = await mailroom.sendBatch(from, recipients);
+  const { accepted, rejected, results } = await mailTest.sendBatch(from, recipients);
   expect({ accepted, rejected }).toEqual({ accepted: 2, rejected: 3 });
   expect(results.map(({ index, to, status, error }) => ({ index, to, status, error }))).toEqual([
     { index: 0, to: "a@example.com", status: "queued", error: null },
@@ -146,49 +146,49 @@ test("invalid and repeated recipients of a batch get no send; suppressed ones ge
     },
     { index: 4, to: "b@example.com", status: "queued", error: null },
   ]);
-  const single = await mailroom.send(from, { to: "gone@example.com" });
+  const single = await mailTest.send(from, { to: "gone@example.com" });
   expect(single.status).toBe("failed");
   expect(await sendOf(from, results[2]!.id!)).toMatchObject({
     status: "failed",
     error: "suppressed",
   });
-  await mailroom.runWorkers();
+  await mailTest.runWorkers();
   expect(
-    await mailroom.expectBalanced(from, [single.id, ...results.flatMap(({ id }) => id ?? [])]),
+    await mailTest.expectBalanced(from, [single.id, ...results.flatMap(({ id }) => id ?? [])]),
   ).toEqual({ sent: 2, failed: 2 });
 });
 
 test("a batch without a valid recipient is refused; a batch of suppressed recipients is accepted", async () => {
   const from = await sender("postmark");
-  await expect(mailroom.sendBatch(from, [{ to: "x" }, {}])).rejects.toMatchObject({
+  await expect(mailTest.sendBatch(from, [{ to: "x" }, {}])).rejects.toMatchObject({
     kind: "invalid",
     details: [{ path: "recipients.0.to" }, { path: "recipients.1.to" }],
   });
   await suppress(from, "gone@example.com");
-  const accepted = await mailroom.sendBatch(from, [{ to: "gone@example.com" }]);
-  await mailroom.runWorkers();
-  expect(await mailroom.expectBalanced(from, idsOf(accepted))).toEqual({ failed: 1 });
+  const accepted = await mailTest.sendBatch(from, [{ to: "gone@example.com" }]);
+  await mailTest.runWorkers();
+  expect(await mailTest.expectBalanced(from, idsOf(accepted))).toEqual({ failed: 1 });
   expect(from.provider.calls).toEqual([]);
 });
 
 test("an address that is suppressed between acceptance and hand-over gets no mail", async () => {
   const from = await sender("postmark");
-  const { id } = await mailroom.send(from, {
+  const { id } = await mailTest.send(from, {
     to: "late@example.com",
     scheduledAt: clock.addSeconds(3600).toISOString(),
   });
-  const batch = await mailroom.sendBatch(from, [
+  const batch = await mailTest.sendBatch(from, [
     { to: "late@example.com" },
     { to: "ok@example.com" },
   ]);
   await suppress(from, "late@example.com");
-  await mailroom.runWorkers();
+  await mailTest.runWorkers();
   expect(await sendOf(from, id)).toMatchObject({ status: "failed", error: "suppressed" });
   expect(await sendOf(from, batch.results[0]!.id!)).toMatchObject({
     status: "failed",
     error: "suppressed",
   });
-  expect(await mailroom.expectBalanced(from, [id, ...idsOf(batch)])).toEqual({
+  expect(await mailTest.expectBalanced(from, [id, ...idsOf(batch)])).toEqual({
     failed: 2,
     sent: 1,
   });
@@ -199,29 +199,29 @@ test("a send due within 15 minutes waits in the queue, a later one on the due in
   const soon = clock.addSeconds(600);
   const later = clock.addSeconds(7200);
   const sent = [
-    await mailroom.send(from, { to: "soon@example.com", scheduledAt: soon.toISOString() }),
+    await mailTest.send(from, { to: "soon@example.com", scheduledAt: soon.toISOString() }),
   ];
   expect(
-    mailroom.pendingMessages.map(({ visibleAt }) =>
+    mailTest.pendingMessages.map(({ visibleAt }) =>
       Math.round((visibleAt - soon.getTime()) / 10_000),
     ),
   ).toEqual([0]);
   sent.push(
-    await mailroom.send(from, { to: "later@example.com", scheduledAt: later.toISOString() }),
+    await mailTest.send(from, { to: "later@example.com", scheduledAt: later.toISOString() }),
   );
-  expect(mailroom.pendingMessages).toHaveLength(1);
+  expect(mailTest.pendingMessages).toHaveLength(1);
   expect(sent.map(({ status }) => status)).toEqual(["scheduled", "scheduled"]);
   await singles.handOverSingle(from.caller.orgId, sent[0]!.id);
-  await mailroom.runWorkers({ forSeconds: 590 });
+  await mailTest.runWorkers({ forSeconds: 590 });
   expect(from.provider.mails).toEqual([]);
-  await mailroom.runWorkers({ forSeconds: 60 });
+  await mailTest.runWorkers({ forSeconds: 60 });
   expect(from.provider.mails.map(({ to }) => to)).toEqual(["soon@example.com"]);
-  await mailroom.runWorkers();
+  await mailTest.runWorkers();
   const added = Date.parse((await sendOf(from, sent[1]!.id)).sentAt!) - later.getTime();
   expect(added).toBeGreaterThanOrEqual(0);
   expect(added).toBeLessThan(60_000);
   expect(
-    await mailroom.expectBalanced(
+    await mailTest.expectBalanced(
       from,
       sent.map(({ id }) => id),
     ),
@@ -231,21 +231,21 @@ test("a send due within 15 minutes waits in the queue, a later one on the due in
 test("scheduled batches are sent at their times, whatever the order of their acceptance", async () => {
   const from = await sender("postmark");
   const at = (seconds: number) => ({ scheduledAt: clock.addSeconds(seconds).toISOString() });
-  const last = await mailroom.sendBatch(from, [{ to: "3@example.com" }], at(86_400));
-  const second = await mailroom.sendBatch(from, [{ to: "2@example.com" }], at(3600));
-  const first = await mailroom.sendBatch(from, [{ to: "1@example.com" }], at(300));
-  const now = await mailroom.sendBatch(from, [{ to: "0@example.com" }]);
+  const last = await mailTest.sendBatch(from, [{ to: "3@example.com" }], at(86_400));
+  const second = await mailTest.sendBatch(from, [{ to: "2@example.com" }], at(3600));
+  const first = await mailTest.sendBatch(from, [{ to: "1@example.com" }], at(300));
+  const now = await mailTest.sendBatch(from, [{ to: "0@example.com" }]);
   expect(last.results[0]!.status).toBe("scheduled");
   expect((await sendOf(from, last.results[0]!.id!)).status).toBe("scheduled");
   const order = () => from.provider.mails.map(({ to }) => to[0]);
-  await mailroom.runWorkers({ forSeconds: 290 });
+  await mailTest.runWorkers({ forSeconds: 290 });
   expect(order()).toEqual(["0"]);
-  await mailroom.runWorkers({ forSeconds: 20 });
+  await mailTest.runWorkers({ forSeconds: 20 });
   expect(order()).toEqual(["0", "1"]);
-  await mailroom.runWorkers({ forSeconds: 3600 });
+  await mailTest.runWorkers({ forSeconds: 3600 });
   expect(order()).toEqual(["0", "1", "2"]);
-  await mailroom.runWorkers();
-  expect(await mailroom.expectBalanced(from, [last, second, first, now].flatMap(idsOf))).toEqual({
+  await mailTest.runWorkers();
+  expect(await mailTest.expectBalanced(from, [last, second, first, now].flatMap(idsOf))).toEqual({
     sent: 4,
   });
 });
@@ -253,8 +253,8 @@ test("scheduled batches are sent at their times, whatever the order of their acc
 test("a cancelled scheduled send is not sent; the rest of its batch is", async () => {
   const from = await sender("postmark");
   const at = { scheduledAt: clock.addSeconds(600).toISOString() };
-  const one = await mailroom.send(from, { to: "one@example.com", ...at });
-  const batch = await mailroom.sendBatch(from, mailroom.uniqueRecipients(3), at);
+  const one = await mailTest.send(from, { to: "one@example.com", ...at });
+  const batch = await mailTest.sendBatch(from, mailTest.uniqueRecipients(3), at);
   const [, cancelled] = idsOf(batch);
   for (const id of [one.id, cancelled!]) {
     const { createdAt, updatedAt: before } = await sendOf(from, id);
@@ -265,9 +265,9 @@ test("a cancelled scheduled send is not sent; the rest of its batch is", async (
     expect(await sendOf(from, id)).toMatchObject({ updatedAt });
   }
   await expect(sends.cancel(from.caller, cancelled!)).rejects.toMatchObject({ kind: "conflict" });
-  await mailroom.runWorkers();
+  await mailTest.runWorkers();
   expect(await sendOf(from, cancelled!)).toMatchObject({ status: "cancelled", sentAt: null });
-  expect(await mailroom.expectBalanced(from, [one.id, ...idsOf(batch)])).toEqual({
+  expect(await mailTest.expectBalanced(from, [one.id, ...idsOf(batch)])).toEqual({
     cancelled: 2,
     sent: 2,
   });
@@ -280,8 +280,8 @@ test("a send that is cancelled during its hand-over is cancelled or sent, never 
   const from = await sender("postmark");
   for (const delayMs of [0, 2, 4, 6, 8, 10, 15, 20]) {
     const at = { scheduledAt: clock.addSeconds(100).toISOString() };
-    const one = await mailroom.send(from, { to: mailroom.uniqueRecipients(1)[0]!.to, ...at });
-    const [line] = idsOf(await mailroom.sendBatch(from, mailroom.uniqueRecipients(2), at));
+    const one = await mailTest.send(from, { to: mailTest.uniqueRecipients(1)[0]!.to, ...at });
+    const [line] = idsOf(await mailTest.sendBatch(from, mailTest.uniqueRecipients(2), at));
     clock.advanceClock(99.99);
     const found = await Promise.all([one.id, line!].map((id) => sendOf(from, id)));
     expect(found.map(({ status }) => status)).toContain("scheduled");
@@ -293,14 +293,14 @@ test("a send that is cancelled during its hand-over is cancelled or sent, never 
     );
     await clock.sleep(delayMs);
     clock.advanceClock(1);
-    mailroom.pendingMessages.length = 0;
+    mailTest.pendingMessages.length = 0;
     await Promise.all([
       singles.handOverSingle(from.caller.orgId, one.id),
-      mailroom.runLane(from.caller.orgId, from.configId),
+      mailTest.runLane(from.caller.orgId, from.configId),
     ]);
     const outcomes = await Promise.all(cancelling);
-    await mailroom.runWorkers();
-    await mailroom.expectBalanced(from, [one.id, line!]);
+    await mailTest.runWorkers();
+    await mailTest.expectBalanced(from, [one.id, line!]);
     for (const [i, id] of [one.id, line!].entries())
       expect((await sendOf(from, id)).status).toBe(outcomes[i] ? "cancelled" : "sent");
   }
@@ -308,7 +308,7 @@ test("a send that is cancelled during its hand-over is cancelled or sent, never 
 
 test("a recipient cancelled between the runner's read of the chunk and its claim gets no mail", async () => {
   const from = await sender("postmark");
-  const batch = await mailroom.sendBatch(from, mailroom.uniqueRecipients(3), {
+  const batch = await mailTest.sendBatch(from, mailTest.uniqueRecipients(3), {
     scheduledAt: clock.addSeconds(60).toISOString(),
   });
   const [, line] = idsOf(batch);
@@ -318,84 +318,84 @@ test("a recipient cancelled between the runner's read of the chunk and its claim
     await sends.cancel(from.caller, line!).finally(() => clock.advanceClock(2));
   };
   clock.advanceClock(61);
-  await mailroom.whenLaneIsRead(
+  await mailTest.whenLaneIsRead(
     (items) => items.length === 1,
     cancel,
-    () => mailroom.runLane(from.caller.orgId, from.configId),
+    () => mailTest.runLane(from.caller.orgId, from.configId),
   );
-  await mailroom.runWorkers();
-  expect(await mailroom.expectBalanced(from, idsOf(batch))).toEqual({ cancelled: 1, sent: 2 });
+  await mailTest.runWorkers();
+  expect(await mailTest.expectBalanced(from, idsOf(batch))).toEqual({ cancelled: 1, sent: 2 });
 });
 
 test("mail whose sending config was deleted fails with that reason", async () => {
   const from = await sender("postmark");
-  const { id } = await mailroom.send(from, { to: "one@example.com" });
-  const batch = await mailroom.sendBatch(from, mailroom.uniqueRecipients(3));
+  const { id } = await mailTest.send(from, { to: "one@example.com" });
+  const batch = await mailTest.sendBatch(from, mailTest.uniqueRecipients(3));
   await expect(sendingConfigs.remove(from.caller, from.configId)).rejects.toMatchObject({
     kind: "conflict",
   });
   await write(remove(keys.record(from.caller.orgId, "CONFIG", from.configId)));
-  await mailroom.runWorkers();
-  expect(await mailroom.expectBalanced(from, [id, ...idsOf(batch)])).toEqual({ failed: 4 });
-  for (const send of await mailroom.listAllSends(from))
+  await mailTest.runWorkers();
+  expect(await mailTest.expectBalanced(from, [id, ...idsOf(batch)])).toEqual({ failed: 4 });
+  for (const send of await mailTest.listAllSends(from))
     expect(send.error).toBe("The mail's sending config was deleted");
 });
 
 test("after a lost response, mail is not repeated through another account of the provider", async () => {
   const from = await sender("resend");
   from.provider.faultFor = () => "lost";
-  const { id } = await mailroom.send(from, { to: "one@example.com" });
-  const batch = await mailroom.sendBatch(from, mailroom.uniqueRecipients(3));
-  await mailroom.runWorkers({ forSeconds: 30 });
+  const { id } = await mailTest.send(from, { to: "one@example.com" });
+  const batch = await mailTest.sendBatch(from, mailTest.uniqueRecipients(3));
+  await mailTest.runWorkers({ forSeconds: 30 });
   const { length } = from.provider.calls;
   expect(length).toBeGreaterThan(4);
   from.provider.faultFor = () => undefined;
   await sendingConfigs.update(from.caller, from.configId, { credentials: { apiKey: "re_other" } });
-  await mailroom.runWorkers();
+  await mailTest.runWorkers();
   expect(from.provider.calls).toHaveLength(length);
-  expect(await mailroom.expectBalanced(from, [id, ...idsOf(batch)])).toEqual({ uncertain: 4 });
+  expect(await mailTest.expectBalanced(from, [id, ...idsOf(batch)])).toEqual({ uncertain: 4 });
 });
 
 test("mail is uncertain, and not repeated, once the provider has forgotten its idempotency key", async () => {
   const from = await sender("resend");
   from.provider.faultFor = ({ n }) =>
     n <= 2 ? "lost" : { status: 429, headers: { "retry-after": "3600" } };
-  const { id } = await mailroom.send(from, { to: "one@example.com" });
-  const batch = await mailroom.sendBatch(from, mailroom.uniqueRecipients(3));
-  await mailroom.runWorkers({ forSeconds: 23.9 * 3600 });
+  const { id } = await mailTest.send(from, { to: "one@example.com" });
+  const batch = await mailTest.sendBatch(from, mailTest.uniqueRecipients(3));
+  await mailTest.runWorkers({ forSeconds: 23.9 * 3600 });
   from.provider.faultFor = () => undefined;
   clock.advanceClock(3600);
-  await mailroom.runWorkers();
-  expect(await mailroom.expectBalanced(from, [id, ...idsOf(batch)])).toEqual({ uncertain: 4 });
+  await mailTest.runWorkers();
+  expect(await mailTest.expectBalanced(from, [id, ...idsOf(batch)])).toEqual({ uncertain: 4 });
 });
 
 test("after a lost response, each repeated call has the same idempotency key, despite 429 and 500", async () => {
   const from = await sender("resend");
   from.provider.faultFor = ({ n }) =>
     ["lost" as const, { status: 429, headers: { "retry-after": "5" } }, { status: 500 }][n - 1];
-  const batch = await mailroom.sendBatch(from, mailroom.uniqueRecipients(3));
-  await mailroom.runWorkers();
+  const batch = await mailTest.sendBatch(from, mailTest.uniqueRecipients(3));
+  await mailTest.runWorkers();
   expect(new Set(from.provider.calls.map(({ key }) => key)).size).toBe(1);
   expect(from.provider.calls).toHaveLength(4);
-  expect(await mailroom.expectBalanced(from, idsOf(batch))).toEqual({ sent: 3 });
+  expect(await mailTest.expectBalanced(from, idsOf(batch))).toEqual({ sent: 3 });
 });
 
 test("a 401 to a call that is repeated after a lost response leaves the mail uncertain", async () => {
   const from = await sender("resend");
   from.provider.faultFor = ({ n }) => (n <= 2 ? "lost" : { status: 401 });
-  const batch = await mailroom.sendBatch(from, mailroom.uniqueRecipients(3));
-  const { id } = await mailroom.send(from, { to: "one@example.com" });
-  await mailroom.runWorkers();
+  const batch = await mailTest.sendBatch(from, mailTest.uniqueRecipients(3));
+  const { id } = await mailTest.send(from, { to: "one@example.com" });
+  await mailTest.runWorkers();
   expect(from.provider.mails).toHaveLength(4);
-  expect(await mailroom.expectBalanced(from, [...idsOf(batch), id])).toEqual({ uncertain: 4 });
+  expect(await mailTest.expectBalanced(from, [...idsOf(batch), id])).toEqual({ uncertain: 4 });
 });
 
 test("the error of a 401 names the sending config and what to check; the error of a 400 does not", async () => {
   const from = await sender("postmark");
   from.provider.faultFor = () => ({ status: 401 });
-  const { id } = await mailroom.send(from, { to: "one@example.com" });
-  const ids = [id, ...idsOf(await mailroom.sendBatch(from, mailroom.uniqueRecipients(2)))];
-  await mailroom.runWorkers();
+  const { id } = await mailTest.send(from, { to: "one@example.com" });
+  const ids = [id, ...idsOf(await mailTest.sendBatch(from, mailTest.uniqueRecipients(2)))];
+  await mailTest.runWorkers();
   const expectedError = new RegExp(
     `sending config ${from.configId}: check its credentials and sender. .+`,
   );
@@ -405,8 +405,8 @@ test("the error of a 401 names the sending config and what to check; the error o
       error: expect.stringMatching(expectedError),
     });
   from.provider.faultFor = () => ({ status: 400 });
-  const other = await mailroom.send(from, { to: "two@example.com" });
-  await mailroom.runWorkers();
+  const other = await mailTest.send(from, { to: "two@example.com" });
+  await mailTest.runWorkers();
   expect((await sendOf(from, other.id)).error).not.toContain("sending config");
 });
 
@@ -416,24 +416,24 @@ test("mails of a batch that are sent one by one are retried one by one", async (
     if (recipients > 1) return { status: 400 };
     return n < 5 ? "lost" : undefined;
   };
-  const batch = await mailroom.sendBatch(from, mailroom.uniqueRecipients(4));
-  await mailroom.runWorkers();
+  const batch = await mailTest.sendBatch(from, mailTest.uniqueRecipients(4));
+  await mailTest.runWorkers();
   expect(from.provider.calls.filter(({ recipients }) => recipients > 1)).toHaveLength(1);
-  expect(await mailroom.expectBalanced(from, idsOf(batch))).toEqual({ sent: 4 });
+  expect(await mailTest.expectBalanced(from, idsOf(batch))).toEqual({ sent: 4 });
 });
 
 test("after a crash in a call that is made mail by mail, the next worker continues mail by mail", async () => {
   const from = await sender("resend");
   from.provider.faultFor = ({ recipients }) => (recipients > 1 ? { status: 400 } : undefined);
-  const batch = await mailroom.sendBatch(from, mailroom.uniqueRecipients(3));
-  const run = () => mailroom.runLane(from.caller.orgId, from.configId);
+  const batch = await mailTest.sendBatch(from, mailTest.uniqueRecipients(3));
+  const run = () => mailTest.runLane(from.caller.orgId, from.configId);
   for (let steps = 5; !from.provider.mails.length; steps++) {
     await runUntilCrash(steps, "after", run);
     clock.advanceClock(queues.lane.timeoutSeconds * 2);
   }
   from.provider.faultFor = () => undefined;
-  await mailroom.runWorkers();
-  expect(await mailroom.expectBalanced(from, idsOf(batch))).toEqual({ sent: 3 });
+  await mailTest.runWorkers();
+  expect(await mailTest.expectBalanced(from, idsOf(batch))).toEqual({ sent: 3 });
 });
 
 test("a mail with a lost response is uncertain, not failed, if its address is suppressed meanwhile", async () => {
@@ -442,30 +442,30 @@ test("a mail with a lost response is uncertain, not failed, if its address is su
     if (recipients > 1) return { status: 400 };
     return n === 2 ? "lost" : undefined;
   };
-  const batch = await mailroom.sendBatch(from, mailroom.uniqueRecipients(2));
-  await mailroom.runLane(from.caller.orgId, from.configId);
-  const lost = (await mailroom.listAllSends(from)).filter(({ status }) => status !== "sent");
+  const batch = await mailTest.sendBatch(from, mailTest.uniqueRecipients(2));
+  await mailTest.runLane(from.caller.orgId, from.configId);
+  const lost = (await mailTest.listAllSends(from)).filter(({ status }) => status !== "sent");
   expect(lost).toHaveLength(1);
   await suppress(from, lost[0]!.toEmail);
-  await mailroom.runWorkers();
-  expect(await mailroom.expectBalanced(from, idsOf(batch))).toEqual({ sent: 1, uncertain: 1 });
+  await mailTest.runWorkers();
+  expect(await mailTest.expectBalanced(from, idsOf(batch))).toEqual({ sent: 1, uncertain: 1 });
 });
 
 test("a mail whose template cannot be rendered fails alone", async () => {
   const from = await sender("postmark");
   const html = "<p>{% for i in (1..n) %}.{% endfor %}</p>";
-  const recipients = mailroom
+  const recipients = mailTest
     .uniqueRecipients(4)
     .map((one, n) => ({ ...one, variables: { n: n === 0 ? 1e6 : n } }));
-  const batch = await mailroom.sendBatch(from, recipients, {
+  const batch = await mailTest.sendBatch(from, recipients, {
     html,
     subject: "{% for i in (1..n) %}.{% endfor %}",
   });
   expect((await sendOf(from, batch.results[0]!.id!)).subject).toBe(
     "{% for i in (1..n) %}.{% endfor %}",
   );
-  const { id } = await mailroom.send(from, { to: "one@example.com", html, variables: { n: 1e6 } });
-  await mailroom.runWorkers();
+  const { id } = await mailTest.send(from, { to: "one@example.com", html, variables: { n: 1e6 } });
+  await mailTest.runWorkers();
   expect(await sendOf(from, batch.results[0]!.id!)).toMatchObject({
     status: "failed",
     error: expect.stringContaining("cannot be rendered"),
@@ -474,12 +474,12 @@ test("a mail whose template cannot be rendered fails alone", async () => {
     status: "failed",
     error: expect.stringContaining("html cannot be rendered (line 1)"),
   });
-  expect(await mailroom.expectBalanced(from, [id, ...idsOf(batch)])).toEqual({
+  expect(await mailTest.expectBalanced(from, [id, ...idsOf(batch)])).toEqual({
     failed: 2,
     sent: 3,
   });
   await expect(
-    mailroom.send(from, { to: "one@example.com", subject: html, variables: { n: 1e6 } }),
+    mailTest.send(from, { to: "one@example.com", subject: html, variables: { n: 1e6 } }),
   ).rejects.toMatchObject({
     kind: "invalid",
   });
@@ -488,12 +488,12 @@ test("a mail whose template cannot be rendered fails alone", async () => {
 test("a batch of 1,000 whose template exceeds the work limit fails with the reason", async () => {
   const from = await sender("postmark");
   const html = `{% assign x = "a,b" | split: "," %}${"{% assign x = x | push: x %}".repeat(40)}{{ x }}`;
-  const batch = await mailroom.sendBatch(from, mailroom.uniqueRecipients(1000), {
+  const batch = await mailTest.sendBatch(from, mailTest.uniqueRecipients(1000), {
     html,
     subject: "{{ 'a' | append: 'b' }}",
   });
-  await mailroom.runWorkers();
-  expect(await mailroom.expectBalanced(from, idsOf(batch))).toEqual({ failed: 1000 });
+  await mailTest.runWorkers();
+  expect(await mailTest.expectBalanced(from, idsOf(batch))).toEqual({ failed: 1000 });
   expect(await sendOf(from, batch.results[999]!.id!)).toMatchObject({
     subject: "ab",
     error: expect.stringContaining("it takes too much work"),
@@ -509,8 +509,8 @@ test("the tracking settings of a recipient override those of the batch", async (
     { to: "clicks@example.com", trackClicks: true },
     { to: "as-all@example.com" },
   ];
-  await mailroom.sendBatch(from, recipients, { trackOpens: true, trackClicks: false });
-  await mailroom.runWorkers();
+  await mailTest.sendBatch(from, recipients, { trackOpens: true, trackClicks: false });
+  await mailTest.runWorkers();
   const flags = (name: string) => {
     const { trackOpens, trackClicks } = mailTo(from, `${name}@example.com`);
     return [trackOpens, trackClicks];
@@ -536,14 +536,14 @@ test("inline and uploaded attachments arrive unchanged with every mail of a batc
     { filename: "a.bin", content: bytes.toString("base64") },
     { filename: "b.bin", uploadId },
   ];
-  const early = mailroom.send(from, { to: "x@example.com", attachments: files });
+  const early = mailTest.send(from, { to: "x@example.com", attachments: files });
   await expect(early).rejects.toMatchObject({ details: [{ path: "attachments.1.uploadId" }] });
   await blobs.put(upload!.blob, bytes);
-  const batch = await mailroom.sendBatch(from, mailroom.uniqueRecipients(3), {
+  const batch = await mailTest.sendBatch(from, mailTest.uniqueRecipients(3), {
     attachments: files,
   });
-  const { id } = await mailroom.send(from, { to: "x@example.com", attachments: files });
-  await mailroom.runWorkers();
+  const { id } = await mailTest.send(from, { to: "x@example.com", attachments: files });
+  await mailTest.runWorkers();
   expect(from.provider.mails).toHaveLength(4);
   for (const mail of from.provider.mails)
     expect(
@@ -555,7 +555,7 @@ test("inline and uploaded attachments arrive unchanged with every mail of a batc
       ["a.bin", true],
       ["b.bin", true],
     ]);
-  expect(await mailroom.expectBalanced(from, [id, ...idsOf(batch)])).toEqual({ sent: 4 });
+  expect(await mailTest.expectBalanced(from, [id, ...idsOf(batch)])).toEqual({ sent: 4 });
 });
 
 test("a worker loads only as many heavy mails as fit into memory; the others return to the queue", async () => {
@@ -563,51 +563,51 @@ test("a worker loads only as many heavy mails as fit into memory; the others ret
   from.provider.latencyMs = 100;
   const file = { filename: "a.bin", content: Buffer.alloc(10 * 1024 * 1024, 7).toString("base64") };
   const sent = await Promise.all(
-    mailroom
+    mailTest
       .uniqueRecipients(4)
-      .map((one) => mailroom.send(from, { ...one, attachments: [file, file] })),
+      .map((one) => mailTest.send(from, { ...one, attachments: [file, file] })),
   );
   const ids = sent.map(({ id }) => id);
-  mailroom.pendingMessages.length = 0;
+  mailTest.pendingMessages.length = 0;
   await Promise.all(ids.map((id) => singles.handOverSingle(from.caller.orgId, id)));
   expect(from.provider.calls).toHaveLength(3);
-  expect(mailroom.pendingMessages).toHaveLength(1);
-  await mailroom.runWorkers();
-  expect(await mailroom.expectBalanced(from, ids)).toEqual({ sent: 4 });
+  expect(mailTest.pendingMessages).toHaveLength(1);
+  await mailTest.runWorkers();
+  expect(await mailTest.expectBalanced(from, ids)).toEqual({ sent: 4 });
 });
 
 test("a lane has fewer calls in flight when its mails are heavy", async () => {
   const from = await sender("ses");
   from.provider.latencyMs = 20;
   const file = { filename: "a.bin", content: Buffer.alloc(7 * 1024 * 1024, 7).toString("base64") };
-  const batch = await mailroom.sendBatch(from, mailroom.uniqueRecipients(8), {
+  const batch = await mailTest.sendBatch(from, mailTest.uniqueRecipients(8), {
     attachments: [file, file],
   });
-  await mailroom.runWorkers();
+  await mailTest.runWorkers();
   expect(from.provider.maxConcurrentCalls).toBeLessThanOrEqual(4);
-  expect(await mailroom.expectBalanced(from, idsOf(batch))).toEqual({ sent: 8 });
+  expect(await mailTest.expectBalanced(from, idsOf(batch))).toEqual({ sent: 8 });
 });
 
 test("variables too large for an item are stored in S3 and rendered", async () => {
   const from = await sender("postmark");
-  const recipients = mailroom
+  const recipients = mailTest
     .uniqueRecipients(300)
     .map((one) => ({ ...one, variables: { word: randomBytes(3000).toString("base64") } }));
-  const batch = await mailroom.sendBatch(from, recipients, { html: "<p>{{ word }}</p>" });
-  await mailroom.runWorkers();
+  const batch = await mailTest.sendBatch(from, recipients, { html: "<p>{{ word }}</p>" });
+  await mailTest.runWorkers();
   for (const [i, { to, variables }] of recipients.entries())
     if (i % 50 === 0) expect(mailTo(from, to).text).toBe(variables.word);
-  expect(await mailroom.expectBalanced(from, idsOf(batch))).toEqual({ sent: 300 });
+  expect(await mailTest.expectBalanced(from, idsOf(batch))).toEqual({ sent: 300 });
 });
 
 test("a send whose content was never stored fails instead of waiting for ever", async () => {
   const from = await sender("postmark");
-  const { id } = await mailroom.send(from, {
+  const { id } = await mailTest.send(from, {
     to: "one@example.com",
     html: `<p>${randomBytes(2000).toString("hex")}</p>`,
   });
   await write(remove(keys.singleContent(from.caller.orgId, id)));
-  await mailroom.runWorkers();
+  await mailTest.runWorkers();
   expect(await sendOf(from, id)).toMatchObject({
     status: "failed",
     error: "The send was never accepted: its content is missing",
@@ -619,15 +619,15 @@ test("a missing attachment fails its mails and does not block the lane", async (
   const files = {
     attachments: [{ filename: "a.txt", content: randomBytes(100).toString("base64") }],
   };
-  const batch = await mailroom.sendBatch(from, mailroom.uniqueRecipients(2), files);
+  const batch = await mailTest.sendBatch(from, mailTest.uniqueRecipients(2), files);
   const [{ blob } = { blob: "" }] = await attachments.storeAttachments(
     from.caller.orgId,
     await attachments.validateAttachments(from.caller.orgId, files.attachments),
   );
   await blobs.remove(blob);
-  const after = await mailroom.sendBatch(from, mailroom.uniqueRecipients(1));
-  await mailroom.runWorkers();
-  expect(await mailroom.expectBalanced(from, [...idsOf(batch), ...idsOf(after)])).toEqual({
+  const after = await mailTest.sendBatch(from, mailTest.uniqueRecipients(1));
+  await mailTest.runWorkers();
+  expect(await mailTest.expectBalanced(from, [...idsOf(batch), ...idsOf(after)])).toEqual({
     failed: 2,
     sent: 1,
   });
@@ -637,10 +637,10 @@ test.each(["postmark", "resend", "ses"] as const)(
   "each refused mail of a batch at %s fails with the provider's message",
   async (key) => {
     const from = await sender(key);
-    const recipients = mailroom.uniqueRecipients(120);
+    const recipients = mailTest.uniqueRecipients(120);
     from.provider.isRefused = (to) => /-(0|50|119)@/.test(to);
-    const batch = await mailroom.sendBatch(from, recipients);
-    await mailroom.runWorkers();
+    const batch = await mailTest.sendBatch(from, recipients);
+    await mailTest.runWorkers();
     expect(await sendOf(from, batch.results[50]!.id!)).toMatchObject({
       status: "failed",
       error: expect.stringMatching(/^Invalid/),
@@ -650,30 +650,30 @@ test.each(["postmark", "resend", "ses"] as const)(
       provider: key,
       providerMessageId: `m-${batch.results[51]!.id}`,
     });
-    expect(await mailroom.expectBalanced(from, idsOf(batch))).toEqual({ failed: 3, sent: 117 });
+    expect(await mailTest.expectBalanced(from, idsOf(batch))).toEqual({ failed: 3, sent: 117 });
   },
 );
 
 test("a call that is refused as a whole is made mail by mail, until the provider asks for a pause", async () => {
   const from = await sender("postmark");
-  const recipients = mailroom.uniqueRecipients(100);
+  const recipients = mailTest.uniqueRecipients(100);
   from.provider.faultFor = ({ n, recipients }) => {
     if (recipients > 1)
       return { status: 422, body: { ErrorCode: 300, Message: "one of them is bad" } };
     return n === 3 ? { status: 429, headers: { "retry-after": "5" } } : undefined;
   };
-  const batch = await mailroom.sendBatch(from, recipients);
-  mailroom.pendingMessages.length = 0;
-  await mailroom.runLane(from.caller.orgId, from.configId);
+  const batch = await mailTest.sendBatch(from, recipients);
+  mailTest.pendingMessages.length = 0;
+  await mailTest.runLane(from.caller.orgId, from.configId);
   expect(from.provider.calls.length).toBeLessThan(60);
-  await mailroom.runWorkers();
-  expect(await mailroom.expectBalanced(from, idsOf(batch))).toEqual({ sent: 100 });
+  await mailTest.runWorkers();
+  expect(await mailTest.expectBalanced(from, idsOf(batch))).toEqual({ sent: 100 });
 });
 
 test("an event that arrives before our own write is kept, and the send leaves the due index", async () => {
   const from = await sender("postmark");
-  const { id } = await mailroom.send(from, { to: "quick@example.com" });
-  const batch = await mailroom.sendBatch(from, [{ to: "quicker@example.com" }]);
+  const { id } = await mailTest.send(from, { to: "quick@example.com" });
+  const batch = await mailTest.sendBatch(from, [{ to: "quicker@example.com" }]);
   const { orgId } = from.caller;
   const line = batch.results[0]!.id!;
   // The state that an early delivered event leaves.
@@ -693,7 +693,7 @@ test("an event that arrives before our own write is kept, and the send leaves th
   };
   from.provider.latencyMs = 0;
   const slow = new Promise((resolve) => setTimeout(resolve, 50));
-  await mailroom.runWorkers();
+  await mailTest.runWorkers();
   await slow;
   for (const one of [id, line])
     expect(await findDetail(from.caller, one)).toMatchObject({
@@ -707,15 +707,15 @@ test("an event that arrives before our own write is kept, and the send leaves th
 
 test("a send that an event settles after its worker crashed leaves the due index", async () => {
   const from = await sender("postmark");
-  const { id } = await mailroom.send(from, { to: "quick@example.com" });
+  const { id } = await mailTest.send(from, { to: "quick@example.com" });
   const { orgId } = from.caller;
-  mailroom.pendingMessages.length = 0;
+  mailTest.pendingMessages.length = 0;
   await write(
     update(keys.send(orgId, id), {
       set: { status: "delivered", attempt: 1, lease: clock.addSeconds(100).toISOString(), v: 1 },
     }),
   );
-  await mailroom.runWorkers();
+  await mailTest.runWorkers();
   const item = await get<Record<string, unknown>>(keys.send(orgId, id));
   expect(item).toMatchObject({ status: "delivered", v: 1 });
   for (const attribute of ["duepk", "duesk", "lease", "attempt", "content"])
@@ -725,9 +725,9 @@ test("a send that an event settles after its worker crashed leaves the due index
 
 test("GET /sends returns every send once by cursor, with any page size, while others are added", async () => {
   const from = await sender("postmark");
-  const first = [(await mailroom.send(from, { to: "one@example.com" })).id];
+  const first = [(await mailTest.send(from, { to: "one@example.com" })).id];
   for (const n of [7, 1, 120])
-    first.push(...idsOf(await mailroom.sendBatch(from, mailroom.uniqueRecipients(n))));
+    first.push(...idsOf(await mailTest.sendBatch(from, mailTest.uniqueRecipients(n))));
   for (const limit of [1, 3, 50, 100]) {
     if (limit === 1) continue;
     let added = 0;
@@ -739,19 +739,19 @@ test("GET /sends returns every send once by cursor, with any page size, while ot
       seen.push(...page.sends.map(({ id }) => id));
       cursor = page.pagination.nextCursor ?? undefined;
       if (added++ < 3)
-        first.unshift((await mailroom.send(from, { to: mailroom.uniqueRecipients(1)[0]!.to })).id);
+        first.unshift((await mailTest.send(from, { to: mailTest.uniqueRecipients(1)[0]!.to })).id);
     } while (cursor);
     expect(new Set(seen).size).toBe(seen.length);
     expect(seen).toEqual(expect.arrayContaining(first.slice(3)));
   }
-  await mailroom.runWorkers();
-  expect(await mailroom.expectBalanced(from, first)).toEqual({ sent: first.length });
+  await mailTest.runWorkers();
+  expect(await mailTest.expectBalanced(from, first)).toEqual({ sent: first.length });
 });
 
 test("a send with 300 stored events is listed once, and no event is listed as a send", async () => {
   const from = await sender("postmark");
-  const batch = await mailroom.sendBatch(from, mailroom.uniqueRecipients(12));
-  await mailroom.runWorkers();
+  const batch = await mailTest.sendBatch(from, mailTest.uniqueRecipients(12));
+  await mailTest.runWorkers();
   const [first, second] = idsOf(batch);
   const eventWrite = (n: number) =>
     put(
@@ -775,8 +775,8 @@ test("a send with 300 stored events is listed once, and no event is listed as a 
 
 test("a batch is listed by its id; an id that is no batch lists nothing", async () => {
   const from = await sender("postmark");
-  const { id } = await mailroom.send(from, { to: "one@example.com" });
-  const batch = await mailroom.sendBatch(from, mailroom.uniqueRecipients(70));
+  const { id } = await mailTest.send(from, { to: "one@example.com" });
+  const batch = await mailTest.sendBatch(from, mailTest.uniqueRecipients(70));
   const page = await sends.list(from.caller, { limit: 50 }, { batchId: batch.batchId });
   expect(page.sends.map(({ id }) => id)).toEqual(idsOf(batch).slice(0, 50));
   const rest = await sends.list(
@@ -789,7 +789,7 @@ test("a batch is listed by its id; an id that is no batch lists nothing", async 
   expect(
     (await sends.list(from.caller, { limit: 50 }, { batchId: Math.floor(id / 1000) })).sends,
   ).toEqual([]);
-  await mailroom.runWorkers();
+  await mailTest.runWorkers();
 });
 
 test("a secure mail is not accepted without encryption", async () => {
@@ -811,11 +811,11 @@ test("a secure mail is not accepted without encryption", async () => {
 
 test("content that the provider would refuse gets an error that names the field", async () => {
   const [postmark, ses] = [await sender("postmark"), await sender("ses")];
-  const refused = (from: mailroom.TestSender, fields: object) =>
-    mailroom.send(from, { to: "one@example.com", ...fields });
+  const refused = (from: mailTest.TestSender, fields: object) =>
+    mailTest.send(from, { to: "one@example.com", ...fields });
   const content = Buffer.alloc(4_000_000).toString("base64");
   const tooMany = Object.fromEntries(Array.from({ length: 16 }, (_, n) => [`X-${n}`, "a"]));
-  const refusedInputs: [mailroom.TestSender, object, string][] = [
+  const refusedInputs: [mailTest.TestSender, object, string][] = [
     [
       postmark,
       { attachments: ["a.txt", "b.txt"].map((filename) => ({ filename, content })) },
@@ -840,8 +840,8 @@ test("content that the provider would refuse gets an error that names the field"
       kind: "invalid",
       details: [{ path }],
     });
-  expect(await mailroom.listAllSends(postmark)).toEqual([]);
-  expect(await mailroom.listAllSends(ses)).toEqual([]);
+  expect(await mailTest.listAllSends(postmark)).toEqual([]);
+  expect(await mailTest.listAllSends(ses)).toEqual([]);
 });
 
 test("a template that is empty with any variables is refused at acceptance until it is changed", async () => {
@@ -857,7 +857,7 @@ test("a template that is empty with any variables is refused at acceptance until
       }),
     );
   const send = (templateId: number) =>
-    mailroom.send(from, { to: "one@example.com", templateId, subject: undefined, html: undefined });
+    mailTest.send(from, { to: "one@example.com", templateId, subject: undefined, html: undefined });
   const noSubject = await create({ subject: "{% comment %}Hello{% endcomment %}" });
   await expect(send(noSubject.id)).rejects.toMatchObject({
     kind: "invalid",
@@ -870,30 +870,30 @@ test("a template that is empty with any variables is refused at acceptance until
   };
   await expect(send(noBody.id)).rejects.toMatchObject(refused);
   const batch = { templateId: noBody.id, html: undefined, subject: undefined };
-  await expect(mailroom.sendBatch(from, mailroom.uniqueRecipients(2), batch)).rejects.toMatchObject(
+  await expect(mailTest.sendBatch(from, mailTest.uniqueRecipients(2), batch)).rejects.toMatchObject(
     refused,
   );
-  expect(await mailroom.listAllSends(from)).toEqual([]);
+  expect(await mailTest.listAllSends(from)).toEqual([]);
   await templates.change(
     from.caller,
     noBody.id,
     templates.TemplateChanges.parse({ text: "Hello" }),
   );
   await send(noBody.id);
-  await mailroom.runWorkers();
+  await mailTest.runWorkers();
   expect(from.provider.mails).toHaveLength(1);
 });
 
 test("recipients whose inline content renders empty are rejected; with a template their sends fail", async () => {
   const from = await sender("postmark");
   const recipients = [{ to: "a@example.com", variables: { word: "Hi" } }, { to: "b@example.com" }];
-  const { accepted, rejected, results } = await mailroom.sendBatch(from, recipients, {
+  const { accepted, rejected, results } = await mailTest.sendBatch(from, recipients, {
     subject: "{{ word }}",
   });
   expect({ accepted, rejected }).toEqual({ accepted: 1, rejected: 1 });
   expect(results[1]).toMatchObject({ status: "rejected", error: "subject: renders empty" });
   await expect(
-    mailroom.sendBatch(from, [{ to: "b@example.com" }], { subject: "{{ word }}" }),
+    mailTest.sendBatch(from, [{ to: "b@example.com" }], { subject: "{{ word }}" }),
   ).rejects.toMatchObject({
     details: [{ path: "recipients.0.subject" }],
   });
@@ -902,18 +902,18 @@ test("recipients whose inline content renders empty are rejected; with a templat
     from.caller,
     templates.NewTemplate.parse(template),
   );
-  const batch = await mailroom.sendBatch(from, recipients, {
+  const batch = await mailTest.sendBatch(from, recipients, {
     templateId,
     html: undefined,
     subject: undefined,
   });
-  const { id } = await mailroom.send(from, {
+  const { id } = await mailTest.send(from, {
     to: "c@example.com",
     templateId,
     html: undefined,
     subject: undefined,
   });
-  await mailroom.runWorkers();
+  await mailTest.runWorkers();
   for (const one of [id, batch.results[1]!.id!])
     expect(await sendOf(from, one)).toMatchObject({
       status: "failed",

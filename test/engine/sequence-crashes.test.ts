@@ -48,12 +48,12 @@ afterEach(restoreClient);
 type Work = () => Promise<unknown>;
 
 /** Kills only the first worker that it gets. */
-function once(kill: (work: Work) => Promise<unknown>): (work: Work) => Promise<unknown> {
+function once(crash: (work: Work) => Promise<unknown>): (work: Work) => Promise<unknown> {
   let killed = false;
   return (work) => {
     if (killed) return work();
     killed = true;
-    return kill(work);
+    return crash(work);
   };
 }
 
@@ -66,7 +66,7 @@ describe("a crash at any step", () => {
         match: "all",
         conditions: [{ field: "step.1.opened", operator: "notExists" }],
       };
-      const steps = await crashAtSomeSteps(async (kill) => {
+      const steps = await crashAtSomeSteps(async (crash) => {
         const sequence = await createSequence(sender, [
           "One",
           { type: "condition", conditionConfig: unopened },
@@ -81,7 +81,7 @@ describe("a crash at any step", () => {
         }
         // After the crash, the queue delivers the message again.
         const { active } = await expectBalanced(sender, sequence.id, sequence.steps);
-        await kill(() => advanceEnrollments(active));
+        await crash(() => advanceEnrollments(active));
         await expectBalanced(sender, sequence.id, sequence.steps);
         await runFor(minutes(70));
         for (const contact of all)
@@ -100,7 +100,7 @@ describe("a crash at any step", () => {
 
   test("while a cohort advances loses no enrollment, and the cohort is deleted in the end", async () => {
     const sender = await createSequenceSender();
-    const steps = await crashAtSomeSteps(async (kill) => {
+    const steps = await crashAtSomeSteps(async (crash) => {
       const sequence = await createSequence(sender, [60, "Mail", 60]);
       const all = await createContacts(sender, 6);
       await enrollments.enroll(sender.caller, sequence.id, { contactIds: all });
@@ -110,7 +110,7 @@ describe("a crash at any step", () => {
       await enrollments.cancel(sender.caller, sequence.id, { contactId: all[0]! });
       await contacts.change(sender.caller, all[1]!, { email: `moved-${all[1]}@example.com` });
       clock.advanceClock(minutes(61));
-      await kill(() => advanceCohorts([cohort!]));
+      await crash(() => advanceCohorts([cohort!]));
       await expectBalanced(sender, sequence.id, sequence.steps);
       await runFor(minutes(70));
       for (const contact of all.slice(1))
@@ -130,9 +130,9 @@ describe("a crash at any step", () => {
   test("while contacts are enrolled leaves exact counts, and a retry enrolls the rest", async () => {
     const sender = await createSequenceSender();
     const { id, steps } = await createSequence(sender, [60]);
-    const stepNames = await crashAtSomeSteps(async (kill) => {
+    const stepNames = await crashAtSomeSteps(async (crash) => {
       const all = await createContacts(sender, 3);
-      await kill(() => enrollments.enroll(sender.caller, id, { contactIds: all }));
+      await crash(() => enrollments.enroll(sender.caller, id, { contactIds: all }));
       await expectBalanced(sender, id, steps);
       await enrollments.enroll(sender.caller, id, { contactIds: all });
       const { active } = await expectBalanced(sender, id, steps);
@@ -146,11 +146,11 @@ describe("a crash at any step", () => {
 
   test("while an enrollment, contact or sequence is cancelled or deleted leaves exact counts", async () => {
     const sender = await createSequenceSender();
-    await crashAtSomeSteps(async (kill) => {
+    await crashAtSomeSteps(async (crash) => {
       const { id, steps } = await createSequence(sender, [60]);
       const [ann = 0] = await createContacts(sender, 1);
       await enrollments.enroll(sender.caller, id, { contactIds: [ann] });
-      await kill(() => enrollments.cancel(sender.caller, id, { contactId: ann }));
+      await crash(() => enrollments.cancel(sender.caller, id, { contactId: ann }));
       await expectBalanced(sender, id, steps);
       await enrollments.cancel(sender.caller, id, { contactId: ann }).catch(() => {});
       expect((await expectBalanced(sender, id, steps)).counts).toMatchObject({
@@ -158,11 +158,11 @@ describe("a crash at any step", () => {
         cancelled: 1,
       });
     });
-    await crashAtSomeSteps(async (kill) => {
+    await crashAtSomeSteps(async (crash) => {
       const { id, steps } = await createSequence(sender, [60]);
       const [ann = 0] = await createContacts(sender, 1);
       await enrollments.enroll(sender.caller, id, { contactIds: [ann] });
-      await kill(() => contacts.remove(sender.caller, ann));
+      await crash(() => contacts.remove(sender.caller, ann));
       await expectBalanced(sender, id, steps);
       await contacts.remove(sender.caller, ann).catch(() => {});
       expect((await expectBalanced(sender, id, steps)).counts).toMatchObject({
@@ -170,20 +170,20 @@ describe("a crash at any step", () => {
         cancelled: 1,
       });
     });
-    await crashAtSomeSteps(async (kill) => {
+    await crashAtSomeSteps(async (crash) => {
       const { id, steps } = await createSequence(sender, [60]);
       const all = await createContacts(sender, 2);
       await enrollments.enroll(sender.caller, id, { contactIds: all });
-      await kill(() => sequences.remove(sender.caller, id));
+      await crash(() => sequences.remove(sender.caller, id));
       await sequences.remove(sender.caller, id).catch(() => {});
       await runFor(days(1));
       expect((await expectBalanced(sender, id, steps)).counts).toMatchObject({ active: 0 });
     });
-    await crashAtSomeSteps(async (kill) => {
+    await crashAtSomeSteps(async (crash) => {
       const { id, steps } = await createSequence(sender, [60]);
       await enrollments.enroll(sender.caller, id, { contactIds: await createContacts(sender, 2) });
       await sequences.remove(sender.caller, id);
-      await runFor(minutes(1), once(kill));
+      await runFor(minutes(1), once(crash));
       await runFor(days(1));
       expect((await expectBalanced(sender, id, steps)).counts).toMatchObject({ active: 0 });
     });
@@ -192,7 +192,7 @@ describe("a crash at any step", () => {
 
   test("while a sequence with suspended mail is deleted still cancels and counts that mail", async () => {
     const sender = await createSequenceSender();
-    await crashAtSomeSteps(async (kill) => {
+    await crashAtSomeSteps(async (crash) => {
       const { id, steps } = await createSequence(sender, ["Held"]);
       await enrollments.enroll(sender.caller, id, { contactIds: await createContacts(sender, 2) });
       await advanceEnrollments((await expectBalanced(sender, id, steps)).active);
@@ -202,7 +202,7 @@ describe("a crash at any step", () => {
         (await sources.getSourceTotals(sender.orgId, { kind: "sequence", id })).all;
       expect(await readSequenceTotals()).toMatchObject({ accepted: 2, queued: 2 });
       await sequences.remove(sender.caller, id);
-      await runFor(minutes(1), once(kill));
+      await runFor(minutes(1), once(crash));
       await runFor(days(1));
       expect(await readSequenceTotals()).toMatchObject({ accepted: 2, queued: 0, cancelled: 2 });
       expect(sender.provider.mails).toEqual([]);
@@ -212,27 +212,27 @@ describe("a crash at any step", () => {
 
   test("while a sequence is paused or resumed loses and repeats no mail", async () => {
     const sender = await createSequenceSender();
-    await crashAtSomeSteps(async (kill) => {
+    await crashAtSomeSteps(async (crash) => {
       const { id, steps } = await createSequence(sender, [10, "Mail"]);
       const all = await createContacts(sender, 2);
       await enrollments.enroll(sender.caller, id, { contactIds: all });
       await runFor(minutes(1));
       await sequences.change(sender.caller, id, { status: "paused" });
       clock.advanceClock(minutes(30));
-      await runFor(minutes(5), once(kill));
+      await runFor(minutes(5), once(crash));
       await sequences.change(sender.caller, id, { status: "active" });
       await runFor(days(1));
       for (const contact of all) expect(await listSubjectsTo(sender, contact)).toEqual(["Mail"]);
       expect((await expectBalanced(sender, id, steps)).counts).toMatchObject({ completed: 2 });
     });
-    await crashAtSomeSteps(async (kill) => {
+    await crashAtSomeSteps(async (crash) => {
       const { id, steps } = await createSequence(sender, [10, "Mail"]);
       const all = await createContacts(sender, 2);
       await enrollments.enroll(sender.caller, id, { contactIds: all });
       await runFor(minutes(1));
       await sequences.change(sender.caller, id, { status: "paused" });
       await runFor(minutes(30));
-      await kill(() => sequences.change(sender.caller, id, { status: "active" }));
+      await crash(() => sequences.change(sender.caller, id, { status: "active" }));
       await sequences.change(sender.caller, id, { status: "active" });
       await runFor(days(1));
       for (const contact of all) expect(await listSubjectsTo(sender, contact)).toEqual(["Mail"]);
@@ -259,10 +259,10 @@ describe("after a crash at any step and a retry, a sequence is started once", ()
       triggerType: "tag_add",
       triggerConfig: { tagName: "buyer" },
     });
-    await crashAtSomeSteps(async (kill) => {
+    await crashAtSomeSteps(async (crash) => {
       const [ann = 0] = await createContacts(sender, 1);
       const found = await tag();
-      await kill(() => applyTag(sender.caller, ann, found));
+      await crash(() => applyTag(sender.caller, ann, found));
       const tagged = (await contacts.findItem(sender.caller, ann)).tags?.has(found.id) === true;
       expect((await listEnrolled(sender, id)).includes(ann)).toBe(tagged);
       expect(await applyTag(sender.caller, ann, found)).toMatchObject({ applied: !tagged });
@@ -301,19 +301,19 @@ describe("after a crash at any step and a retry, a sequence is started once", ()
       await listEnrolled(sender, listed.id),
     ];
     let n = 0;
-    await crashAtSomeSteps(async (kill) => {
+    await crashAtSomeSteps(async (crash) => {
       const email = `made${n++}@x.com`;
-      await kill(() =>
+      await crash(() =>
         contacts.create(sender.caller, { siteId: sender.siteId, ...newContactRow(email) }),
       );
       const [createdId] = await save([newContactRow(email)]);
       for (const ids of await listBothEnrolled())
         expect(ids.filter((id) => id === createdId)).toHaveLength(1);
     });
-    await crashAtSomeSteps(async (kill) => {
+    await crashAtSomeSteps(async (crash) => {
       const rows = [0, 1, 2].map((i) => newContactRow(`bulk${n}-${i}@x.com`));
       n++;
-      await kill(() => upsert({ caller: sender.caller, siteId: sender.siteId }, rows));
+      await crash(() => upsert({ caller: sender.caller, siteId: sender.siteId }, rows));
       const saved = await save(rows);
       for (const ids of await listBothEnrolled())
         for (const id of saved) expect(ids.filter((one) => one === id)).toHaveLength(1);
@@ -334,10 +334,10 @@ describe("after a crash at any step and a retry, a sequence is started once", ()
       await createSequence(sender, [60], config),
       await createSequence(sender, [60], config),
     ];
-    await crashAtSomeSteps(async (kill) => {
+    await crashAtSomeSteps(async (crash) => {
       const all = await createContacts(sender, 5);
       await contacts.change(sender.caller, all[0]!, { status: "unsubscribed" });
-      await kill(() => members.addMembers(sender.caller, { kind: "LIST", id: list.id }, all));
+      await crash(() => members.addMembers(sender.caller, { kind: "LIST", id: list.id }, all));
       // Writes that were in flight at the crash may take effect later.
       await sleep(50);
       for (const { id } of ways) {
@@ -370,7 +370,7 @@ describe("after a crash at any step and a retry, a sequence is started once", ()
       triggerType: "score_reached",
       triggerConfig: { score: 10 },
     });
-    await crashAtSomeSteps(async (kill) => {
+    await crashAtSomeSteps(async (crash) => {
       const [ann = 0] = await createContacts(sender, 1);
       const activity = {
         id: await nextActivityId(),
@@ -379,14 +379,14 @@ describe("after a crash at any step and a retry, a sequence is started once", ()
         name: "bought",
         source: "api" as const,
       };
-      await kill(() => activities.recordActivity(sender.orgId, { id: ann }, activity));
+      await crash(() => activities.recordActivity(sender.orgId, { id: ann }, activity));
       await activities.recordActivity(sender.orgId, { id: ann }, activity);
       expect((await listEnrolled(sender, byEvent.id)).includes(ann)).toBe(true);
-      await kill(() => scores.changeByHand(sender.caller, ann, { score: 9 })).catch(() => {});
+      await crash(() => scores.changeByHand(sender.caller, ann, { score: 9 })).catch(() => {});
       await scores.changeByHand(sender.caller, ann, { score: 9 });
       expect((await listEnrolled(sender, byScore.id)).includes(ann)).toBe(false);
       const cause = { key: `cause ${ann}`, at: clock.now().toISOString() };
-      await kill(() => scores.addPoints(sender.orgId, ann, { delta: 1, cause })).catch(() => {});
+      await crash(() => scores.addPoints(sender.orgId, ann, { delta: 1, cause })).catch(() => {});
       await scores.addPoints(sender.orgId, ann, { delta: 1, cause });
       expect((await listEnrolled(sender, byScore.id)).includes(ann)).toBe(true);
       expect((await contacts.findItem(sender.caller, ann)).score).toBe(10);

@@ -2,24 +2,24 @@
 import { beforeAll, expect, test } from "vitest";
 import * as singles from "../../shared/domain/sending/single-sends.ts";
 import { inParallel } from "../../shared/kernel/parallel.ts";
-import * as mailroom from "../support/sending.ts";
+import * as mailTest from "../support/sending.ts";
 
-beforeAll(mailroom.useOwnTableAndQueues);
+beforeAll(mailTest.useOwnTableAndQueues);
 
-const queued = async (from: mailroom.TestSender, n: number): Promise<number[]> => {
-  const sent = await inParallel(10, mailroom.uniqueRecipients(n), (recipient) =>
-    mailroom.send(from, recipient),
+const queued = async (from: mailTest.TestSender, n: number): Promise<number[]> => {
+  const sent = await inParallel(10, mailTest.uniqueRecipients(n), (recipient) =>
+    mailTest.send(from, recipient),
   );
-  mailroom.pendingMessages.length = 0;
+  mailTest.pendingMessages.length = 0;
   return sent.map(({ id }) => id);
 };
-const deliverAll = ({ caller: { orgId } }: mailroom.TestSender, ids: number[]) =>
+const deliverAll = ({ caller: { orgId } }: mailTest.TestSender, ids: number[]) =>
   ids.map((id) => singles.handOverSingle(orgId, id));
 
 test("while a provider hangs, few calls wait for it and other tenants' mail is sent", async () => {
   const [hanging, other] = [
-    await mailroom.createSender("postmark"),
-    await mailroom.createSender("resend"),
+    await mailTest.createSender("postmark"),
+    await mailTest.createSender("resend"),
   ];
   const [hangingIds, otherIds] = [await queued(hanging, 130), await queued(other, 40)];
   hanging.provider.latencyMs = 6000;
@@ -28,24 +28,24 @@ test("while a provider hangs, few calls wait for it and other tenants' mail is s
   expect(other.provider.mails).toHaveLength(40);
   expect(hanging.provider.mails).toHaveLength(0);
   await expect
-    .poll(() => mailroom.pendingMessages.length, { timeout: 20_000 })
+    .poll(() => mailTest.pendingMessages.length, { timeout: 20_000 })
     .toBeGreaterThanOrEqual(130 - 25);
   expect(hanging.provider.maxConcurrentCalls).toBeLessThanOrEqual(25);
   await Promise.all(stuck);
   hanging.provider.latencyMs = 0;
-  await mailroom.runWorkers();
-  expect(await mailroom.expectBalanced(hanging, hangingIds)).toEqual({ sent: 130 });
-  expect(await mailroom.expectBalanced(other, otherIds)).toEqual({ sent: 40 });
+  await mailTest.runWorkers();
+  expect(await mailTest.expectBalanced(hanging, hangingIds)).toEqual({ sent: 130 });
+  expect(await mailTest.expectBalanced(other, otherIds)).toEqual({ sent: 40 });
   await Promise.all([hanging.provider.stop(), other.provider.stop()]);
 });
 
 test("calls that end let waiting calls pass without going back to the queue", async () => {
-  const from = await mailroom.createSender("postmark");
+  const from = await mailTest.createSender("postmark");
   const ids = await queued(from, 90);
   from.provider.latencyMs = 50;
   await Promise.all(deliverAll(from, ids));
-  expect(mailroom.pendingMessages).toEqual([]);
+  expect(mailTest.pendingMessages).toEqual([]);
   expect(from.provider.maxConcurrentCalls).toBeLessThanOrEqual(25);
-  expect(await mailroom.expectBalanced(from, ids)).toEqual({ sent: 90 });
+  expect(await mailTest.expectBalanced(from, ids)).toEqual({ sent: 90 });
   await from.provider.stop();
 });

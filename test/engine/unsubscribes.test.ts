@@ -111,10 +111,10 @@ test.each([
 ] as const)(
   "after a crash at any step and a repeated request, %s is complete and counted once",
   async (name, change, status) => {
-    await crashAtSomeSteps(async (kill) => {
+    await crashAtSomeSteps(async (crash) => {
       const { links, item, eventsOf, sendIds, countEvents, readTotals } = await createRecipient();
       if (name === "resubscribe") await unsubscribes.unsubscribe(links[0]!);
-      await kill(() => change(links[0]!));
+      await crash(() => change(links[0]!));
       await change(links[0]!);
       expect(await item()).toMatchObject({ status, score: -10 });
       expect([await eventsOf(sendIds[0]!), await countEvents()]).toEqual([["unsubscribe"], 1]);

@@ -476,14 +476,14 @@ describe("metering", () => {
   });
 
   test("a request that crashes at any step and is retried is charged once", async () => {
-    const steps = await crashAtSomeSteps(async (kill) => {
+    const steps = await crashAtSomeSteps(async (crash) => {
       const caller = await createAccount();
       const { orgId } = caller.caller;
       await cents(orgId, 10);
       await validate(caller, { emails: invalidEmails(98) });
       const again = { "idempotency-key": randomUUID() };
       const call = () => validate<Batch<Validation>>(caller, { emails: invalidEmails(5) }, again);
-      await kill(call);
+      await crash(call);
       clock.advanceClock(36);
       const { status, body } = await call();
       expect([status, body.error]).toEqual([200, undefined]);

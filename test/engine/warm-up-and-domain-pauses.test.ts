@@ -9,9 +9,9 @@ import { dailyLimit, WarmUp } from "../../shared/domain/senders/warm-up.ts";
 import * as slowDomains from "../../shared/domain/sending/bulk/slow-domains.ts";
 import { keys, ranges } from "../../shared/keys.ts";
 import { applyMessages, createEvent, createEventMessage } from "../support/delivery-events.ts";
-import * as mailroom from "../support/sending.ts";
+import * as mailTest from "../support/sending.ts";
 
-beforeAll(mailroom.useOwnTableAndQueues);
+beforeAll(mailTest.useOwnTableAndQueues);
 
 const day = 24 * 3600;
 
@@ -34,14 +34,14 @@ test("the limit grows by the same factor every day, and ends after the last day"
 test("holds bulk mail above the daily limit; a single send goes at once and counts", async () => {
   // Days begin at midnight UTC, so the test starts at 6:00.
   clock.advanceClock(day - ((clock.now().getTime() / 1000) % day) + 6 * 3600);
-  const from = await mailroom.createSender("postmark");
+  const from = await mailTest.createSender("postmark");
   await sendingConfigs.update(from.caller, from.configId, {
     warmUp: { firstDayMails: 4, lastDayMails: 16, days: 3 },
   });
-  await mailroom.send(from, mailroom.uniqueRecipients(1)[0]!);
-  await mailroom.runWorkers({ forSeconds: 1 });
-  const { results } = await mailroom.sendBatch(from, mailroom.uniqueRecipients(20));
-  await mailroom.runWorkers({ forSeconds: 600 });
+  await mailTest.send(from, mailTest.uniqueRecipients(1)[0]!);
+  await mailTest.runWorkers({ forSeconds: 1 });
+  const { results } = await mailTest.sendBatch(from, mailTest.uniqueRecipients(20));
+  await mailTest.runWorkers({ forSeconds: 600 });
   const today = from.provider.mails.length;
   expect(today).toBeGreaterThanOrEqual(1);
   expect(today).toBeLessThanOrEqual(4);
@@ -49,14 +49,14 @@ test("holds bulk mail above the daily limit; a single send goes at once and coun
     ({ id }) => !from.provider.mails.some(({ sendId }) => sendId === id),
   )!;
   expect(await findDetail(from.caller, waiting.id!)).toMatchObject({ status: "queued" });
-  await mailroom.send(from, mailroom.uniqueRecipients(1)[0]!);
-  await mailroom.runWorkers({ forSeconds: 1 });
+  await mailTest.send(from, mailTest.uniqueRecipients(1)[0]!);
+  await mailTest.runWorkers({ forSeconds: 1 });
   expect(from.provider.mails.length).toBe(today + 1);
-  await mailroom.runWorkers({ forSeconds: day });
+  await mailTest.runWorkers({ forSeconds: day });
   expect(from.provider.mails.length).toBeLessThanOrEqual(today + 1 + 8);
   expect(from.provider.mails.length).toBeGreaterThan(today + 1);
-  await mailroom.runWorkers({ forSeconds: 4 * day });
-  await mailroom.expectBalanced(
+  await mailTest.runWorkers({ forSeconds: 4 * day });
+  await mailTest.expectBalanced(
     from,
     results.map(({ id }) => id!),
   );
@@ -65,13 +65,13 @@ test("holds bulk mail above the daily limit; a single send goes at once and coun
 });
 
 test("pauses mail to a domain that defers, while other mail goes on, and sends it once later", async () => {
-  const from = await mailroom.createSender("postmark");
+  const from = await mailTest.createSender("postmark");
   const { orgId } = from.caller;
   const recipientsAt = (domain: string, n: number) =>
-    mailroom.uniqueRecipients(n).map(({ to }) => ({ to: to.replace("example.com", domain) }));
-  await mailroom.sendBatch(from, recipientsAt("slow.example", 6));
-  await mailroom.runWorkers();
-  const { results } = await mailroom.sendBatch(from, recipientsAt("slow.example", 3));
+    mailTest.uniqueRecipients(n).map(({ to }) => ({ to: to.replace("example.com", domain) }));
+  await mailTest.sendBatch(from, recipientsAt("slow.example", 6));
+  await mailTest.runWorkers();
+  const { results } = await mailTest.sendBatch(from, recipientsAt("slow.example", 3));
   const deferrals = from.provider.mails
     .slice(0, 5)
     .map(({ sendId }, i) => createEvent(sendId, "deferred", i));
@@ -81,16 +81,16 @@ test("pauses mail to a domain that defers, while other mail goes on, and sends i
   expect(slowDomains.getPauseEnd(await laneOf(from), "slow.example")).toBeGreaterThan(
     clock.now().getTime(),
   );
-  const mixed = await mailroom.sendBatch(from, [
+  const mixed = await mailTest.sendBatch(from, [
     ...recipientsAt("slow.example", 2),
     ...recipientsAt("quick.example", 2),
   ]);
-  await mailroom.runWorkers({ forSeconds: 60 });
+  await mailTest.runWorkers({ forSeconds: 60 });
   const mailed = () => new Set(from.provider.mails.map(({ sendId }) => sendId));
   expect(mixed.results.map(({ id }) => mailed().has(id!))).toEqual([false, false, true, true]);
   expect(results.map(({ id }) => mailed().has(id!))).toEqual([false, false, false]);
-  await mailroom.runWorkers();
-  await mailroom.expectBalanced(
+  await mailTest.runWorkers();
+  await mailTest.expectBalanced(
     from,
     [...results, ...mixed.results].map(({ id }) => id!),
   );
@@ -99,9 +99,9 @@ test("pauses mail to a domain that defers, while other mail goes on, and sends i
 });
 
 test("sends mail to a domain that keeps deferring after a day", async () => {
-  const from = await mailroom.createSender("postmark");
+  const from = await mailTest.createSender("postmark");
   const { orgId } = from.caller;
-  const { results } = await mailroom.sendBatch(from, mailroom.uniqueRecipients(2));
+  const { results } = await mailTest.sendBatch(from, mailTest.uniqueRecipients(2));
   const hours = 3600;
   const deferring = () =>
     write(
@@ -111,14 +111,14 @@ test("sends mail to a domain that keeps deferring after a day", async () => {
     );
   for (let waited = 0; waited < 7; waited++) {
     await deferring();
-    await mailroom.runWorkers({ forSeconds: 3.9 * hours });
+    await mailTest.runWorkers({ forSeconds: 3.9 * hours });
     expect(from.provider.mails).toEqual([]);
   }
   await deferring();
-  await mailroom.runWorkers({ forSeconds: hours });
+  await mailTest.runWorkers({ forSeconds: hours });
   expect(from.provider.mails).toHaveLength(2);
   expect(
-    await mailroom.expectBalanced(
+    await mailTest.expectBalanced(
       from,
       results.map(({ id }) => id!),
     ),
@@ -126,7 +126,7 @@ test("sends mail to a domain that keeps deferring after a day", async () => {
   await from.provider.stop();
 });
 
-async function laneOf({ caller, configId }: mailroom.TestSender): Promise<object> {
+async function laneOf({ caller, configId }: mailTest.TestSender): Promise<object> {
   const { items } = await query<{ sk: string }>({
     ...ranges.queuedChunks(caller.orgId, configId),
     prefix: "~LANE",

@@ -31,9 +31,9 @@ type Kill = (work: () => Promise<unknown>) => Promise<CrashResult>;
 const hour = 3600;
 
 /** Crashes the worker of the `turn`-th batch only. */
-function only(turn: number, kill: Kill) {
+function only(turn: number, crash: Kill) {
   let turns = 0;
-  return (work: () => Promise<unknown>) => (++turns === turn ? kill(work) : work());
+  return (work: () => Promise<unknown>) => (++turns === turn ? crash(work) : work());
 }
 
 /**
@@ -52,11 +52,11 @@ async function allTold({ endpoint, deliveries: list }: WebhookListener, events: 
 }
 
 test("a crash during the first attempt loses nothing", { timeout: 60_000 }, async () => {
-  const steps = await crashAtSomeSteps(async (kill) => {
+  const steps = await crashAtSomeSteps(async (crash) => {
     const one = await createListener();
     const events = createEvents(3);
     await enqueueEvents(one.caller.orgId, events);
-    await runWorkers(workers, { forSeconds: hour, crashHook: only(1, kill) });
+    await runWorkers(workers, { forSeconds: hour, crashHook: only(1, crash) });
     await allTold(one, events);
   });
   expect(steps).toEqual(
@@ -67,14 +67,14 @@ test("a crash during the first attempt loses nothing", { timeout: 60_000 }, asyn
 test("a crash after some failed calls loses nothing and repeats no delivered event", {
   timeout: 60_000,
 }, async () => {
-  const steps = await crashAtSomeSteps(async (kill) => {
+  const steps = await crashAtSomeSteps(async (crash) => {
     const refused = new Set<number>();
     const one = await createListener(({ event }) =>
       event.sendId % 2 && !refused.has(event.sendId) && refused.add(event.sendId) ? 500 : 200,
     );
     const events = createEvents(4);
     await enqueueEvents(one.caller.orgId, events);
-    await runWorkers(workers, { forSeconds: hour, crashHook: only(1, kill) });
+    await runWorkers(workers, { forSeconds: hour, crashHook: only(1, crash) });
     await allTold(one, events);
     expect(one.endpoint.deliveries.length).toBeLessThanOrEqual(4 + 4 + 2);
   });
@@ -88,12 +88,12 @@ test("a crash after some failed calls loses nothing and repeats no delivered eve
 });
 
 test("a crash during a retry loses nothing", { timeout: 60_000 }, async () => {
-  await crashAtSomeSteps(async (kill) => {
+  await crashAtSomeSteps(async (crash) => {
     const one = await createListener(500);
     const events = createEvents(2);
     await enqueueAndDeliver(one.caller, events);
     one.endpoint.answer = 200;
-    await runWorkers(workers, { forSeconds: hour, crashHook: only(1, kill) });
+    await runWorkers(workers, { forSeconds: hour, crashHook: only(1, crash) });
     await allTold(one, events);
   });
 });
@@ -101,23 +101,23 @@ test("a crash during a retry loses nothing", { timeout: 60_000 }, async () => {
 test("a crash while the endpoint hangs or its breaker is open loses nothing", {
   timeout: 60_000,
 }, async () => {
-  await crashAtSomeSteps(async (kill) => {
+  await crashAtSomeSteps(async (crash) => {
     const one = await createListener("hang");
     const events = createEvents(7);
     await enqueueEvents(one.caller.orgId, events);
-    await runWorkers(workers, { crashHook: only(1, kill) });
+    await runWorkers(workers, { crashHook: only(1, crash) });
     one.endpoint.answer = 200;
     await runWorkers(workers, { forSeconds: 2 * hour });
     await allTold(one, events);
   });
-  await crashAtSomeSteps(async (kill) => {
+  await crashAtSomeSteps(async (crash) => {
     const one = await createListener("hang");
     const events = createEvents(7);
     await enqueueAndDeliver(one.caller, events);
     const more = createEvents(2);
     await enqueueEvents(one.caller.orgId, more);
     one.endpoint.answer = 200;
-    await runWorkers(workers, { forSeconds: 2 * hour, crashHook: only(1, kill) });
+    await runWorkers(workers, { forSeconds: 2 * hour, crashHook: only(1, crash) });
     await allTold(one, [...events, ...more]);
   });
 });
@@ -125,10 +125,10 @@ test("a crash while the endpoint hangs or its breaker is open loses nothing", {
 test("after a crash at 410 Gone the endpoint is inactive, and its owner gets a mail", {
   timeout: 60_000,
 }, async () => {
-  await crashAtSomeSteps(async (kill) => {
+  await crashAtSomeSteps(async (crash) => {
     const { caller, id, webhook, deliveries: list } = await createListener(410);
     await enqueueEvents(caller.orgId, createEvents(2));
-    await runWorkers(workers, { forSeconds: hour, crashHook: only(1, kill) });
+    await runWorkers(workers, { forSeconds: hour, crashHook: only(1, crash) });
     expect(await webhook()).toMatchObject({
       active: false,
       inactiveReason: "The endpoint responded with 410 Gone",
@@ -179,22 +179,22 @@ test.each(["at the first attempt", "at a retry"])(
 test("redelivering and queueing events can be repeated after a crash", {
   timeout: 60_000,
 }, async () => {
-  await crashAtSomeSteps(async (kill) => {
+  await crashAtSomeSteps(async (crash) => {
     const one = await createListener();
     const events = createEvents();
     await enqueueAndDeliver(one.caller, events);
     const [delivery] = await one.deliveries();
     const ask = () => deliveries.redeliver(one.caller, one.id, delivery!.id);
-    if ((await kill(ask)).crashed) await ask();
+    if ((await crash(ask)).crashed) await ask();
     await runWorkers(workers, { forSeconds: hour });
     await allTold(one, events);
     expect(one.endpoint.deliveries.length).toBeGreaterThanOrEqual(2);
   });
-  await crashAtSomeSteps(async (kill) => {
+  await crashAtSomeSteps(async (crash) => {
     const one = await createListener();
     const events = createEvents(150);
     const announce = () => enqueueEvents(one.caller.orgId, events);
-    if ((await kill(announce)).crashed) await announce();
+    if ((await crash(announce)).crashed) await announce();
     await runWorkers(workers, { forSeconds: hour });
     expect(new Set(one.endpoint.deliveries.map(({ event }) => event.sendId)).size).toBe(150);
     expect(new Set(one.endpoint.deliveries.map(({ headers }) => headers["webhook-id"])).size).toBe(

@@ -126,11 +126,11 @@ test("identifying a visitor moves its events to the contact, and later events go
 
 test("an identification repeated after a crash at any point moves each event once", async () => {
   const { newcomer } = await shop();
-  const steps = await crashAtSomeSteps(async (kill) => {
+  const steps = await crashAtSomeSteps(async (crash) => {
     const ann = await newcomer();
     for (let n = 0; n < 3; n++) await ann.act();
     await ann.view();
-    await kill(ann.identify);
+    await crash(ann.identify);
     await ann.identify();
     expect(await ann.item()).toMatchObject({ "event.try": 3, "event.page_view": 1, score: 65 });
     expect(await ann.events()).toHaveLength(3);
@@ -141,10 +141,10 @@ test("an identification repeated after a crash at any point moves each event onc
 
 test("the next event completes an identification that crashed", async () => {
   const { newcomer } = await shop();
-  await crashAtSomeSteps(async (kill) => {
+  await crashAtSomeSteps(async (crash) => {
     const ann = await newcomer();
     await ann.act();
-    await kill(ann.identify);
+    await crash(ann.identify);
     await ann.act();
     await ann.identify();
     expect(await ann.item()).toMatchObject({ "event.try": 2, score: 40 });
@@ -153,10 +153,10 @@ test("the next event completes an identification that crashed", async () => {
 
 test("after a crash at any point, an event is stored once and completely, or not at all", async () => {
   const { newcomer } = await shop();
-  await crashAtSomeSteps(async (kill) => {
+  await crashAtSomeSteps(async (crash) => {
     const ann = await newcomer();
     await ann.identify();
-    await kill(() => ann.act());
+    await crash(() => ann.act());
     const { score = 0, "event.try": times = 0 } = (await ann.item()) as ContactItem &
       Record<"event.try", number>;
     expect([times, score]).toEqual([(await ann.events()).length, times * 20]);

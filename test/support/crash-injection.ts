@@ -79,7 +79,7 @@ async function runWithPause(
 }
 
 type CrashScenario = (
-  kill: (work: () => Promise<unknown>) => Promise<CrashResult>,
+  crash: (work: () => Promise<unknown>) => Promise<CrashResult>,
 ) => Promise<void>;
 
 /**
@@ -127,10 +127,10 @@ export function interruptedAtSomeSteps(
   scenario: (interrupt: Interrupt) => Promise<void>,
 ): Promise<string[]> {
   let meanwhile: () => Promise<unknown>;
-  const crashScenario: CrashScenario = (kill) =>
+  const crashScenario: CrashScenario = (crash) =>
     scenario(async (work, rest) => {
       meanwhile = rest;
-      const result = await kill(work);
+      const result = await crash(work);
       await rest();
       return result;
     });
@@ -196,13 +196,13 @@ async function runAtSampledSteps(
 
 async function runScenario(
   scenario: CrashScenario,
-  kill: (work: () => Promise<unknown>) => Promise<CrashResult>,
+  crash: (work: () => Promise<unknown>) => Promise<CrashResult>,
   where: string,
 ): Promise<CrashResult> {
   let result: CrashResult | undefined;
   try {
     await scenario(async (work) => {
-      result = await kill(work);
+      result = await crash(work);
       return result;
     });
   } catch (error) {

@@ -22,7 +22,7 @@ import type { CrashResult } from "./crash-injection.ts";
 import { type CustomerEndpoint, startCustomerEndpoint } from "./customer-endpoint.ts";
 import type { FakeProviderMail } from "./fake-provider.ts";
 import { invokeRoute } from "./lambda-requests.ts";
-import * as mailroom from "./sending.ts";
+import * as mailTest from "./sending.ts";
 import { signResendNotice, webhookSecrets } from "./signed-provider-webhooks.ts";
 import * as virtual from "./virtual-queues.ts";
 
@@ -46,7 +46,7 @@ interface PendingProviderEvent {
   at: string;
 }
 
-export interface EndToEndRun extends mailroom.TestSender {
+export interface EndToEndRun extends mailTest.TestSender {
   key: EndToEndProvider;
   endpoint: CustomerEndpoint;
   /** Ids of all responses to callers. */
@@ -57,7 +57,7 @@ export interface EndToEndRun extends mailroom.TestSender {
 }
 
 export async function startRun(key: EndToEndProvider): Promise<EndToEndRun> {
-  const sender = await mailroom.createSender(key);
+  const sender = await mailTest.createSender(key);
   await sendingConfigs.update(sender.caller, sender.configId, {
     webhookSecret: webhookSecrets[key]!,
   });
@@ -91,7 +91,7 @@ interface RequestCounts {
   /** Number of mails that are due in 20 minutes. */
   scheduled?: number;
   batch?: number;
-  kill?: CrashHook;
+  crash?: CrashHook;
 }
 
 /**
@@ -100,34 +100,34 @@ interface RequestCounts {
  */
 export async function sendRequests(
   run: EndToEndRun,
-  { singles = 0, scheduled = 0, batch = 0, kill = withoutCrash }: RequestCounts,
+  { singles = 0, scheduled = 0, batch = 0, crash = withoutCrash }: RequestCounts,
 ): Promise<void> {
   const scheduledAt = clock.addSeconds(1200).toISOString();
-  for (const { to } of mailroom.uniqueRecipients(singles))
-    await retryUntilAccepted(run, kill, async () => [await mailroom.send(run, { to })]);
-  for (const { to } of mailroom.uniqueRecipients(scheduled))
-    await retryUntilAccepted(run, kill, async () => [
-      await mailroom.send(run, { to, scheduledAt }),
+  for (const { to } of mailTest.uniqueRecipients(singles))
+    await retryUntilAccepted(run, crash, async () => [await mailTest.send(run, { to })]);
+  for (const { to } of mailTest.uniqueRecipients(scheduled))
+    await retryUntilAccepted(run, crash, async () => [
+      await mailTest.send(run, { to, scheduledAt }),
     ]);
-  const rows = mailroom
+  const rows = mailTest
     .uniqueRecipients(batch)
     .map((one, i) => ({ ...one, trackOpens: i % 4 === 0 }));
   if (batch)
-    await retryUntilAccepted(run, kill, async () =>
-      (await mailroom.sendBatch(run, rows)).results.map(({ id }) => ({ id: id! })),
+    await retryUntilAccepted(run, crash, async () =>
+      (await mailTest.sendBatch(run, rows)).results.map(({ id }) => ({ id: id! })),
     );
 }
 
 async function retryUntilAccepted(
   { accepted }: EndToEndRun,
-  kill: CrashHook,
+  crash: CrashHook,
   request: () => Promise<{ id: number }[]>,
 ): Promise<void> {
   let acceptedIds: { id: number }[] = [];
   for (let tries = 0; !acceptedIds.length; tries++) {
     if (tries > 50) throw new Error("The caller would have given up");
     await Promise.resolve(
-      kill(async () => {
+      crash(async () => {
         acceptedIds = await request();
       }),
     ).catch(() => {});
@@ -141,7 +141,7 @@ async function retryUntilAccepted(
  */
 export async function runWorkersFor({
   forSeconds = 6 * 3600,
-  kill: crashHook = withoutCrash,
+  crash: crashHook = withoutCrash,
 } = {}): Promise<void> {
   const until = clock.addSeconds(forSeconds).getTime();
   for (let rounds = 0; rounds < 100; rounds++) {
@@ -180,13 +180,13 @@ export function createPendingEvents(run: EndToEndRun): PendingProviderEvent[] {
 export async function postEvents(
   run: EndToEndRun,
   events: PendingProviderEvent[],
-  { kill = withoutCrash }: { kill?: CrashHook } = {},
+  { crash = withoutCrash }: { crash?: CrashHook } = {},
 ): Promise<void> {
   for (const one of events) {
     for (let tries = 0; ; tries++) {
       if (tries > 100) throw new Error("The provider would have given up");
       let status = 0;
-      await Promise.resolve(kill(async () => ({ status } = await postOnce(run, one)))).catch(
+      await Promise.resolve(crash(async () => ({ status } = await postOnce(run, one)))).catch(
         () => {},
       );
       if (status === 200) break;
@@ -273,7 +273,7 @@ export interface EndToEndBalance {
  * Returns the counts.
  */
 export async function expectBalanced(run: EndToEndRun): Promise<EndToEndBalance> {
-  const sends = await mailroom.listAllSends(run, 100);
+  const sends = await mailTest.listAllSends(run, 100);
   const by = (...statuses: Send["status"][]) =>
     sends.filter(({ status }) => statuses.includes(status));
   const counts = {

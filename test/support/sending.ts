@@ -62,7 +62,7 @@ async function enqueueMessages(command: unknown): Promise<object> {
 
 /** For `beforeAll`: creates a table and queues that only this test file uses. */
 export async function useOwnTableAndQueues(): Promise<void> {
-  process.env.TABLE_NAME = `mailroom-${crypto.randomUUID()}`;
+  process.env.TABLE_NAME = `sending-${crypto.randomUUID()}`;
   await createTable(new DynamoDBClient({}), process.env.TABLE_NAME);
   interceptClients(enqueueMessages as never);
 }
@@ -168,13 +168,13 @@ interface Settling {
   /** How far the clock is moved. By default, until no work is left. */
   forSeconds?: number;
   /** Runs the work of one message, and may crash it. */
-  kill?(work: () => Promise<unknown>): Promise<unknown>;
+  crash?(work: () => Promise<unknown>): Promise<unknown>;
 }
 
 /** Runs workers until no message is left and nothing is due. Moves the clock to the next work. */
 export async function runWorkers({
   forSeconds,
-  kill: crashHook = (work) => work(),
+  crash: crashHook = (work) => work(),
 }: Settling = {}): Promise<void> {
   const until =
     forSeconds === undefined ? Number.POSITIVE_INFINITY : clock.addSeconds(forSeconds).getTime();
@@ -194,12 +194,12 @@ export async function runWorkers({
     if (next > now) clock.advanceClock((next - now) / 1000 + 0.001);
     if (nextDueAt <= clock.now().getTime()) await enqueueDueWork(dueEntries);
   }
-  throw new Error("The mailroom does not come to rest");
+  throw new Error("The workers do not come to rest");
 }
 
 async function handleMessage(
   message: Message,
-  crashHook: NonNullable<Settling["kill"]>,
+  crashHook: NonNullable<Settling["crash"]>,
 ): Promise<void> {
   pendingMessages.splice(pendingMessages.indexOf(message), 1);
   const { attempts, timeoutSeconds } = Object.values(queues).find(

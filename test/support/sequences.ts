@@ -26,20 +26,20 @@ import { inParallel } from "../../shared/kernel/parallel.ts";
 import { emailShards, keys, ranges } from "../../shared/keys.ts";
 import { createContact, readAllContacts } from "./contacts.ts";
 import { type DueEntry, enqueueDueEnrollments, enqueueDueWork, readDueIndex } from "./due-index.ts";
-import * as mailroom from "./sending.ts";
+import * as mailTest from "./sending.ts";
 import * as queues from "./virtual-queues.ts";
 
 export const { useVirtualQueues } = queues;
 
-export interface SequenceSender extends mailroom.TestSender {
+export interface SequenceSender extends mailTest.TestSender {
   orgId: number;
 }
 
 /** Creates an organization with a verified sending config at its own fake provider. */
 export async function createSequenceSender(
-  key: Parameters<typeof mailroom.createSender>[0] = "postmark",
+  key: Parameters<typeof mailTest.createSender>[0] = "postmark",
 ): Promise<SequenceSender> {
-  const sender = await mailroom.createSender(key);
+  const sender = await mailTest.createSender(key);
   await sendingConfigs.setVerified(
     sender.caller,
     await sendingConfigs.find(sender.caller, sender.configId),

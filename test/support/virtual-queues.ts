@@ -105,7 +105,7 @@ export async function runWorkers(
 async function runBatches(
   { queue, handler }: QueueWorker,
   visible: VirtualMessage[],
-  kill: NonNullable<WorkerRunOptions["crashHook"]>,
+  crash: NonNullable<WorkerRunOptions["crashHook"]>,
 ): Promise<void> {
   const batches = splitIntoBatches(
     visible.filter((message) => message.queue === queue.name),
@@ -114,7 +114,7 @@ async function runBatches(
   await inParallel(queue.concurrency, batches, async (batch) => {
     for (const message of batch) pendingMessages.splice(pendingMessages.indexOf(message), 1);
     let failed = batch.map(({ id }) => id);
-    const result = await kill(async () => {
+    const result = await crash(async () => {
       const { batchItemFailures } = await handler({ Records: batch.map(toSqsRecord) });
       failed = batchItemFailures.map(({ itemIdentifier }) => itemIdentifier);
     });
