@@ -145,6 +145,7 @@ export const contacts = routeGroup("contacts", [
     }),
     returns: ExportResponse,
     contentType: "text/csv; charset=utf-8",
+    otherContent: { "application/json": z.array(z.looseObject({})) },
     deferredReturns: Export,
     handle: ({ caller, query: { format, bom, ...filter }, request, reply }) =>
       respondWithExport(

@@ -71,6 +71,10 @@ export const publicForms = routeGroup({ name: "public-forms", errorPage: renderE
       "application/x-www-form-urlencoded": SubmittedFields,
       "multipart/form-data": SubmittedFields,
     },
+    otherContent: { "text/html": z.string() },
+    otherStatuses: {
+      303: "The form has a `redirectUrl`. Only for requests by a browser.",
+    },
     returns: z.object({
       submitted: z.literal(true).describe("Always true."),
       pending: z
@@ -99,6 +103,7 @@ export const publicForms = routeGroup({ name: "public-forms", errorPage: renderE
     }),
     returns: z.string(),
     contentType: "application/javascript; charset=utf-8",
+    otherContent: { "text/html": z.string() },
     errors: { 404: "The form does not exist." },
     handle: async ({ params, query: { format }, request, reply }) => {
       const shown = await loadPublicForm(params.id, request);

@@ -81,7 +81,11 @@ function nameService(document: OpenApiDocument): OpenApiDocument {
   const { publicUrl, sandboxUrl } = config;
   const text = document.info.description.replaceAll("https://mail.example.com", publicUrl);
   const description = sandboxUrl === undefined ? text : useSandbox(text, sandboxUrl);
-  return { ...document, servers: [{ url: publicUrl }], info: { ...document.info, description } };
+  return {
+    ...document,
+    servers: document.servers.map((server) => ({ ...server, url: publicUrl })),
+    info: { ...document.info, description },
+  };
 }
 
 /**

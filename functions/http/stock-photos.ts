@@ -68,6 +68,7 @@ export const stockPhotos = routeGroup("stock-photos", [
     rateLimit: "none",
     returns: z.custom<string | Uint8Array>(),
     contentType: "image/jpeg",
+    otherContent: { "image/png": z.string(), "image/gif": z.string() },
     errors: { 404: "The photo does not exist." },
     handle: async ({ params, reply }) => {
       const { bytes, type } = await photos.readPhoto(params.orgId, params.name);

@@ -1,5 +1,6 @@
 // The operations of the SDK and the command line, read from the OpenAPI document.
 import type { OpenApiDocument, Operation, Parameter } from "../../shared/http/openapi/document.ts";
+import { idempotencyKeyReference } from "../../shared/http/openapi/document.ts";
 import {
   type Components,
   type JsonSchema,
@@ -63,8 +64,8 @@ export function readOperations({ paths, components }: OpenApiDocument): SdkOpera
 
 /** Not pages and scripts, nor endpoints that other services call. */
 function isForPrograms(operation: Operation): boolean {
-  const types = Object.keys(successOf(operation).content ?? {});
-  const isPage = types.some((type) => !["application/json", "text/csv"].includes(type));
+  const [mainType = ""] = Object.keys(successOf(operation).content ?? {});
+  const isPage = !["application/json", "text/csv"].includes(mainType);
   const takesOnlyForms = operation.requestBody && !readBody(operation);
   const isCalledByOthers = /^(receive|getOpenApiDocument)/.test(operation.operationId);
   return !isPage && !takesOnlyForms && !isCalledByOthers;
@@ -84,7 +85,9 @@ function readOperation(
   const returns = json && dataOf(json, schemas);
   const deferred = operation.responses[202] as ResponseObject | undefined;
   const isDeferred = Boolean(deferred && operation.responses[200]);
-  const takesIdempotencyKey = operation.parameters.some((one) => "$ref" in one);
+  const takesIdempotencyKey = operation.parameters.some(
+    (one) => "$ref" in one && one.$ref === idempotencyKeyReference.$ref,
+  );
   const isPublic = !operation.security.length;
   return {
     group,

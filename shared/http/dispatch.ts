@@ -35,6 +35,8 @@ export interface RouteGroup {
   name: string;
   routes: Route[];
   handler: HttpHandler;
+  /** Whether errors of public routes are pages for browsers. */
+  hasErrorPage: boolean;
 }
 
 interface RouteGroupOptions {
@@ -46,7 +48,12 @@ interface RouteGroupOptions {
 /** The routes of one Lambda function, and its handler. */
 export function routeGroup(options: string | RouteGroupOptions, routes: Route[]): RouteGroup {
   const { name, errorPage } = typeof options === "string" ? { name: options } : options;
-  return { name, routes, handler: createHandler(routes, errorPage) };
+  return {
+    name,
+    routes,
+    handler: createHandler(routes, errorPage),
+    hasErrorPage: errorPage !== undefined,
+  };
 }
 
 /** State of an event while the edge handles it. */

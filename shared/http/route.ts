@@ -128,6 +128,11 @@ interface RouteOptions<
    * A second content type; for requests that ask for it, the handler sets `reply.alternativeBody`.
    */
   alternativeContentType?: string;
+  /**
+   * Schemas of further content types of the response. The handler sets `reply.htmlPage` or the
+   * header `content-type`.
+   */
+  otherContent?: Record<string, z.ZodType>;
   /** Schema of the 202 response if the work takes too long for one request. */
   deferredReturns?: z.ZodType;
   /**
@@ -186,6 +191,7 @@ export interface Route {
   contentType: string | undefined;
   jsonAlternative: z.ZodType | undefined;
   alternativeContentType: string | undefined;
+  otherContent: Record<string, z.ZodType>;
   deferredReturns: z.ZodType | undefined;
   otherStatuses: Record<number, string>;
   errors: Record<number, string>;
@@ -232,6 +238,7 @@ export function route<
     contentType: spec.contentType,
     jsonAlternative: spec.jsonAlternative,
     alternativeContentType: spec.alternativeContentType,
+    otherContent: spec.otherContent ?? {},
     deferredReturns: spec.deferredReturns,
     otherStatuses: spec.otherStatuses ?? {},
     errors: spec.errors ?? {},

@@ -3,10 +3,13 @@ import { describe, expect, test } from "vitest";
 import * as z from "zod";
 import { getOpenApiDocument } from "../../functions/openapi-document.ts";
 import { groups } from "../../functions/route-groups.ts";
+import { signatureHeaders } from "../../shared/domain/webhooks/signature-headers.ts";
 import { routeGroup } from "../../shared/http/dispatch.ts";
 import { createOpenApiDocument } from "../../shared/http/openapi/document.ts";
 import { type JsonSchema, resolveSchema } from "../../shared/http/openapi/json-schemas.ts";
+import type { ResponseObject } from "../../shared/http/openapi/response-objects.ts";
 import { route } from "../../shared/http/route.ts";
+import { eventTypes } from "../../shared/providers/inbound/inbound-adapter.ts";
 import { schemaChecker } from "../support/openapi-document.ts";
 
 const api = await getOpenApiDocument();
@@ -53,6 +56,13 @@ describe("the OpenAPI document", () => {
     expect(repeated.map((same) => same.map(({ place }) => place))).toEqual([]);
   });
 
+  test("requires only fields that the schema has", () => {
+    for (const { place, shape } of objectsIn(api, "#")) {
+      const { properties, required = [] } = JSON.parse(shape) as JsonSchema;
+      expect(Object.keys(properties!), place).toEqual(expect.arrayContaining(required));
+    }
+  });
+
   test("requires a body where the service does", () => {
     const optional = operations.flatMap(({ key, requestBody }) =>
       requestBody && !requestBody.required ? [key] : [],
@@ -81,6 +91,65 @@ describe("the OpenAPI document", () => {
     expect(isValid("SendEmailRequest", { ...message, subject: "Hello" })).toBe(false);
     expect(isValid("SendEmailRequest", { to: message.to, templateId: 1 })).toBe(false);
     expect(schemas).toHaveProperty("ListMembersWithContactIds.required", ["contactIds"]);
+  });
+
+  test("links from a created record to the operations on it", () => {
+    const linksOf = (path: string, status: number) =>
+      (api.paths[`/api/v1${path}`]!.post!.responses[status] as ResponseObject).links ?? {};
+    expect(linksOf("/contacts", 201)).toMatchObject({
+      getContact: { operationId: "getContact", parameters: { id: "$response.body#/data/id" } },
+      updateContact: { operationId: "updateContact" },
+      deleteContact: { operationId: "deleteContact" },
+    });
+    expect(linksOf("/campaigns/{id}/variants", 201)).toHaveProperty("deleteCampaignVariant", {
+      operationId: "deleteCampaignVariant",
+      parameters: { id: "$request.path.id", variantId: "$response.body#/data/id" },
+    });
+    expect(Object.keys(linksOf("/imports/upload", 202))).toContain("getImport");
+    const links = operations.flatMap(({ responses }) =>
+      Object.values(responses).flatMap((one) => ("links" in one ? Object.values(one.links!) : [])),
+    );
+    expect(links.length).toBeGreaterThan(60);
+    for (const { operationId, parameters } of links) {
+      const target = operations.find((one) => one.operationId === operationId)!;
+      const needed = target.parameters.flatMap((one) =>
+        "in" in one && one.in === "path" ? [one.name] : [],
+      );
+      expect(Object.keys(parameters).toSorted(), operationId).toEqual(needed.toSorted());
+    }
+  });
+
+  test("has a webhook for each event, with payload, signature headers and example", () => {
+    expect(Object.keys(api.webhooks)).toEqual([...eventTypes]);
+    for (const [event, { post }] of Object.entries(api.webhooks)) {
+      const { schema, example } = post.requestBody.content["application/json"];
+      expect(schema).toEqual({ $ref: "#/components/schemas/WebhookEvent" });
+      expect(schemaChecker(api)(schema, example)).toEqual([]);
+      expect(example.event).toBe(event);
+    }
+    const signed = signatureHeaders(["new", "old"], { id: "1", timestamp: 1, body: "{}" });
+    const documented = api.webhooks.delivered!.post.parameters.map(({ name }) => name);
+    expect(documented.map((name) => name.toLowerCase()).toSorted()).toEqual(
+      Object.keys(signed).toSorted(),
+    );
+  });
+
+  test("lists errors as pages where browsers get pages, and 404 for an unknown site", () => {
+    const typesOf = (path: string, method: string, status: string) => {
+      const response = api.paths[path]![method]!.responses[status]!;
+      const { content } = ("$ref" in response ? at(response.$ref) : response) as ResponseObject;
+      return Object.keys(content ?? {});
+    };
+    const both = ["application/json", "text/html"];
+    expect(typesOf("/secure/{token}", "get", "404")).toEqual(both);
+    expect(typesOf("/api/v1/forms/{id}/submit", "post", "200")).toEqual(both);
+    expect(typesOf("/api/v1/forms/{id}/submit", "post", "default")).toEqual(both);
+    expect(typesOf("/api/v1/lists", "get", "404")).toEqual(["application/json"]);
+    expect(typesOf("/api/v1/lists", "post", "404")).toEqual(["application/json"]);
+    expect(typesOf("/api/v1/contacts/export", "get", "200")).toEqual([
+      "text/csv",
+      "application/json",
+    ]);
   });
 
   test("lists exactly the routes of the service", () => {

@@ -1,12 +1,27 @@
 // Makes one signed call to an endpoint. Besides its own signature header the call has the headers
 // of Standard Webhooks (https://www.standardwebhooks.com), so that their libraries can verify it.
+import * as z from "zod";
 import { NoResponse } from "../../adapters/http/no-response.ts";
 import { postToPublicUrl } from "../../adapters/http/public-client.ts";
 import { epochSeconds } from "../../clock.ts";
 import { config } from "../../config.ts";
+import { RecordId, Timestamp } from "../../kernel/record-fields.ts";
 import { sha256 } from "../../keys.ts";
+import { eventTypes } from "../../providers/inbound/inbound-adapter.ts";
 import type { OutgoingEvent } from "../../queues.ts";
 import { type SigningSecrets, signatureHeaders } from "./signature-headers.ts";
+
+/** The body of the request. */
+export const WebhookEvent = z
+  .object({
+    event: z.enum(eventTypes).describe("Type of the event."),
+    sendId: RecordId.describe("Id of the send."),
+    contactId: RecordId.nullable().describe("Id of the contact, or `null` without a contact."),
+    email: z.string().describe("Email address of the recipient."),
+    timestamp: Timestamp.describe("When it happened."),
+  })
+  .meta({ id: "WebhookEvent" });
+type WebhookEvent = z.output<typeof WebhookEvent>;
 
 export interface EndpointTarget {
   id: number;
@@ -68,9 +83,10 @@ export async function deliverEvent(
 
 const constantHeaders = { "content-type": "application/json", "user-agent": "Pennymail-Webhooks" };
 
-/** Contains only the fields that the API documents. */
-const bodyOf = ({ event, sendId, contactId, email, timestamp }: OutgoingEvent): string =>
-  JSON.stringify({ event, sendId, contactId, email, timestamp });
+function bodyOf({ event, sendId, contactId, email, timestamp }: OutgoingEvent): string {
+  const body: WebhookEvent = { event, sendId, contactId, email, timestamp };
+  return JSON.stringify(body);
+}
 
 /** The same for every attempt to deliver an event, so that the endpoint can drop duplicates. */
 const messageId = (webhookId: number, eventId: string): string =>

@@ -13,6 +13,7 @@ import {
   type JsonSchema,
   type ToJsonSchema,
 } from "./json-schemas.ts";
+import { addLinks } from "./links.ts";
 import { nameAlternatives, nameSchemas } from "./named-schemas.ts";
 import {
   acceptsIdempotencyKey,
@@ -27,6 +28,7 @@ import {
   type ResponseObject,
   successResponse,
 } from "./response-objects.ts";
+import { createWebhooks } from "./webhooks.ts";
 
 export interface Parameter {
   in: "path" | "query" | "header";
@@ -69,6 +71,8 @@ export function createOpenApiDocument(groups: RouteGroup[]) {
     nameSchemas(operation, components);
   }
   nameAlternatives(components);
+  addLinks(paths, components);
+  const webhooks = createWebhooks(schemaOf);
   return {
     openapi: "3.1.0",
     info: {
@@ -79,11 +83,13 @@ export function createOpenApiDocument(groups: RouteGroup[]) {
         readGuides(operations),
         `# Email addresses\n\n${refusedAddresses}`,
       ].join("\n\n"),
+      contact: { name: "Pennymail" },
       license: { name: "MIT", identifier: "MIT" },
     },
-    servers: [{ url: "/" }],
+    servers: [{ url: "/", description: "This service." }],
     tags: createTags(operations),
     paths,
+    webhooks,
     components: {
       securitySchemes: {
         apiKey: {
@@ -99,9 +105,12 @@ export function createOpenApiDocument(groups: RouteGroup[]) {
         },
       },
       schemas: { ...components, Problem: problem } as Components,
-      parameters: { IdempotencyKey: idempotencyKeyParameter },
+      parameters: {
+        IdempotencyKey: idempotencyKeyParameter,
+        AcceptLanguage: acceptLanguageParameter,
+      },
       headers: headerObjects,
-      responses: commonErrorResponses(),
+      responses: pickUsed(commonErrorResponses(), paths),
     },
   };
 }
@@ -121,20 +130,29 @@ const createTags = (operations: Operation[]) => {
 const titleOf = (name: string): string =>
   name.charAt(0).toUpperCase() + name.slice(1).replaceAll("-", " ");
 
-function createPaths(
-  groups: RouteGroup[],
-  schemaOf: ToJsonSchema,
-): Record<string, Record<string, Operation>> {
-  const all: Record<string, Record<string, Operation>> = {};
-  for (const group of groups)
-    for (const route of group.routes) {
+/** Only the responses that an operation refers to. */
+const pickUsed = (responses: Record<string, ResponseObject>, paths: Paths) => {
+  const text = JSON.stringify(paths);
+  return Object.fromEntries(
+    Object.entries(responses).filter(([name]) => text.includes(`/responses/${name}"`)),
+  );
+};
+
+/** Operations by path and lower-case method. */
+export type Paths = Record<string, Record<string, Operation>>;
+
+function createPaths(groups: RouteGroup[], schemaOf: ToJsonSchema): Paths {
+  const all: Paths = {};
+  for (const { routes, hasErrorPage } of groups)
+    for (const route of routes) {
+      const hasPages = hasErrorPage && route.auth === "public";
       all[route.path] ??= {};
-      all[route.path]![route.method.toLowerCase()] = createOperation(route, schemaOf);
+      all[route.path]![route.method.toLowerCase()] = createOperation(route, hasPages, schemaOf);
     }
   return all;
 }
 
-const createOperation = (route: Route, schemaOf: ToJsonSchema): Operation => {
+const createOperation = (route: Route, hasPages: boolean, schemaOf: ToJsonSchema): Operation => {
   const { operationId, tag, group, action } = operationNames(route);
   return {
     operationId,
@@ -151,13 +169,14 @@ const createOperation = (route: Route, schemaOf: ToJsonSchema): Operation => {
       ...pathParameters(route),
       ...queryParameters(route, schemaOf),
       ...(acceptsIdempotencyKey(route) ? [idempotencyKeyReference] : []),
+      ...(hasPages ? [{ $ref: "#/components/parameters/AcceptLanguage" }] : []),
     ],
     ...requestBody(route, schemaOf),
     responses: {
       [route.status]: successResponse(route, schemaOf),
       ...deferredResponse(route, schemaOf),
       ...otherStatuses(route, schemaOf),
-      ...errorResponses(route),
+      ...errorResponses(route, hasPages),
     },
     ...(route.cors && { "x-cors": true as const }),
     ...(route.answersHead && { "x-probed": true as const }),
@@ -230,7 +249,16 @@ function queryParameters({ query }: Route, schemaOf: ToJsonSchema): Parameter[] 
   }));
 }
 
-const idempotencyKeyReference = { $ref: "#/components/parameters/IdempotencyKey" };
+const acceptLanguageParameter: Parameter = {
+  in: "header",
+  name: "Accept-Language",
+  required: false,
+  description: "Language of pages, as browsers send it. English if no language is known.",
+  schema: { type: "string", maxLength: 1000 },
+  example: "de",
+};
+
+export const idempotencyKeyReference = { $ref: "#/components/parameters/IdempotencyKey" };
 const idempotencyKeyParameter: Parameter = {
   in: "header",
   name: "Idempotency-Key",

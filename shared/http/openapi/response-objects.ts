@@ -4,6 +4,7 @@ import { errorMeanings } from "../../error-codes.ts";
 import type { Route } from "../route.ts";
 import { errorExamples as examples } from "./examples/errors.ts";
 import type { JsonSchema, ToJsonSchema } from "./json-schemas.ts";
+import type { Link } from "./links.ts";
 
 export interface ReferenceObject {
   $ref: string;
@@ -12,6 +13,7 @@ export interface ResponseObject {
   description: string;
   headers?: Record<string, ReferenceObject>;
   content?: Record<string, MediaType>;
+  links?: Record<string, Link>;
 }
 export interface MediaType {
   schema: JsonSchema;
@@ -64,20 +66,23 @@ const commonErrors: Record<string, string> = {
     "The request conflicts with the current state, the `Idempotency-Key` was used for another " +
     "request, or the first request with this key is still running.",
   413: "The request body is too large.",
-  415: "The `Content-Type` must be `application/json`.",
+  415: "The `Content-Type`, charset or `Content-Encoding` of the body is not supported.",
   429: "Too many requests: wait the seconds given in `Retry-After`.",
   default: "Any other error, such as 500 for a fault of the service.",
 };
 /** Error responses for the components of the document, by name. */
 export const commonErrorResponses = (): Record<string, ResponseObject> =>
   Object.fromEntries(
-    Object.entries(commonErrors).map(([status, description]) => [
-      componentName(status),
-      errorResponse(description, status, examples[status]),
-    ]),
+    Object.entries(commonErrors).flatMap(([status, description]) =>
+      [false, true].map((isPage) => [
+        componentName(status, isPage),
+        errorResponse(description, status, { isPage, example: examples[status] }),
+      ]),
+    ),
   );
 
-const componentName = (status: string) => (status === "default" ? "Problem" : `Problem${status}`);
+const componentName = (status: string, isPage: boolean): string =>
+  `Problem${status === "default" ? "" : status}${isPage ? "OrPage" : ""}`;
 
 const header = (description: string, type: string) => ({ description, schema: { type } });
 export const headerObjects = {
@@ -144,6 +149,7 @@ export const deferredResponse = (route: Route, schemaOf: ToJsonSchema): Response
             contentType: undefined,
             jsonAlternative: undefined,
             alternativeContentType: undefined,
+            otherContent: {},
           },
           schemaOf,
         ),
@@ -165,11 +171,19 @@ const successDescriptions: Record<number, string> = {
 };
 
 function content(
-  { returns, contentType, jsonAlternative, alternativeContentType }: Route,
+  { returns, contentType, jsonAlternative, alternativeContentType, otherContent }: Route,
   schemaOf: ToJsonSchema,
 ): NonNullable<ResponseObject["content"]> {
-  const other = alternativeContentType && {
-    [nameOfType(alternativeContentType)]: { schema: { type: "string" } },
+  const other = {
+    ...(alternativeContentType && {
+      [nameOfType(alternativeContentType)]: { schema: { type: "string" } },
+    }),
+    ...Object.fromEntries(
+      Object.entries(otherContent).map(([type, schema]) => [
+        type,
+        { schema: schemaOf(schema, "output") },
+      ]),
+    ),
   };
   if (!contentType) return { "application/json": wrapInData(returns, schemaOf), ...other };
   const bare = {
@@ -180,6 +194,7 @@ function content(
   return {
     [nameOfType(contentType)]: bare,
     ...(jsonAlternative && { "application/json": wrapInData(jsonAlternative, schemaOf) }),
+    ...other,
   };
 }
 
@@ -197,30 +212,43 @@ function wrapInData(returns: z.ZodType | undefined, schemaOf: ToJsonSchema): Med
 }
 
 /** References to the common error responses, and the descriptions that the route gives itself. */
-export function errorResponses(route: Route): ResponseObjects {
+export function errorResponses(route: Route, isPage: boolean): ResponseObjects {
   const own = Object.entries(route.errors).map(([status, why]) => [
     status,
-    errorResponse(why, status),
+    errorResponse(why, status, { isPage }),
   ]);
   const common = commonErrorStatuses(route).map((status) => [
     status,
-    { $ref: `#/components/responses/${componentName(status)}` },
+    { $ref: `#/components/responses/${componentName(status, isPage)}` },
   ]);
   return Object.fromEntries([...common, ...own]);
 }
 
 const commonErrorStatuses = (route: Route): string[] => [
-  ...(route.body || route.query ? ["400"] : []),
+  ...(route.body || route.query || route.rawBodyTypes ? ["400"] : []),
   ...(route.auth === "public" ? [] : ["401", "403"]),
-  ...(route.path.includes("{") ? ["404"] : []),
+  ...(route.path.includes("{") || takesSite(route) ? ["404"] : []),
   ...(acceptsIdempotencyKey(route) ? ["409"] : []),
   ...(route.body || route.rawBodyTypes ? ["413"] : []),
-  ...(route.body ? ["415"] : []),
+  ...(route.body || (route.rawBodyTypes && !route.signed) ? ["415"] : []),
   ...(route.rateLimit === "none" ? [] : ["429"]),
   "default",
 ];
 
-const errorResponse = (description: string, status: string, example?: object): ResponseObject => ({
+/** An unknown site is a 404. */
+const takesSite = ({ query, body }: Route): boolean =>
+  [query, body].some((type) => fieldNamesOf(type).includes("siteId"));
+
+const fieldNamesOf = (type: unknown): string[] => {
+  if (type instanceof z.ZodPipe) return fieldNamesOf(type.in);
+  return type instanceof z.ZodObject ? Object.keys(type.shape) : [];
+};
+
+const errorResponse = (
+  description: string,
+  status: string,
+  { isPage, example }: { isPage: boolean; example?: object | undefined },
+): ResponseObject => ({
   description,
   headers: headerReferences([
     "X-Request-Id",
@@ -231,5 +259,6 @@ const errorResponse = (description: string, status: string, example?: object): R
       schema: { $ref: "#/components/schemas/Problem" },
       ...(example && { example }),
     },
+    ...(isPage && { "text/html": { schema: { type: "string" } } }),
   },
 });
