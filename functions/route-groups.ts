@@ -15,6 +15,7 @@ import { forms } from "./http/forms.ts";
 import { health } from "./http/health.ts";
 import { holidays } from "./http/holidays.ts";
 import { imports } from "./http/imports.ts";
+import { invitationPages } from "./http/invitation-pages.ts";
 import { lists } from "./http/lists.ts";
 import { mcp } from "./http/mcp.ts";
 import { mfa } from "./http/mfa.ts";
@@ -34,6 +35,7 @@ import { sites } from "./http/sites.ts";
 import { stockPhotos } from "./http/stock-photos.ts";
 import { suppressions } from "./http/suppressions.ts";
 import { tags } from "./http/tags.ts";
+import { team } from "./http/team.ts";
 import { templates } from "./http/templates.ts";
 import { tracking } from "./http/tracking.ts";
 import { validation } from "./http/validation.ts";
@@ -42,6 +44,7 @@ import { webhooks } from "./http/webhooks.ts";
 export const groups: RouteGroup[] = [
   account,
   mfa,
+  team,
   sites,
   contacts,
   lists,
@@ -78,4 +81,5 @@ export const groups: RouteGroup[] = [
   reference,
   mcp,
   publicPages,
+  invitationPages,
 ];

@@ -1,5 +1,6 @@
 import { forbidden, invalid } from "./errors.ts";
 import type { PlanKey } from "./plans.ts";
+import type { RoleName } from "./rights.ts";
 
 /** The authenticated user or API key of a request. */
 export interface Caller {
@@ -10,15 +11,23 @@ export interface Caller {
   userId: number;
   /** The id of the API key. */
   keyId?: number | undefined;
-  /** The only site that the API key may access. */
-  siteId?: number | undefined;
-  scopes: string[];
+  /**
+   * The organization in which the user of the session signed up. The user's own records are stored
+   * under it. Undefined: `orgId`.
+   */
+  homeOrgId?: number | undefined;
+  /** The role of the user of the session. */
+  role?: RoleName | undefined;
+  /** The only sites that the caller may access. Undefined: all sites. */
+  siteIds?: readonly number[] | undefined;
+  /** The rights of the caller: see rights.ts. */
+  scopes: readonly string[];
   /** SHA-256 of the session token. */
   sessionHash?: string | undefined;
 }
 
-/** The data that a caller may access: one organization, or one of its sites. */
-export type CallerScope = Pick<Caller, "orgId" | "siteId">;
+/** The data that a caller may access: one organization, or some of its sites. */
+export type CallerScope = Pick<Caller, "orgId" | "siteIds">;
 
 /** One site of an organization. */
 export interface SiteRef {
@@ -27,24 +36,29 @@ export interface SiteRef {
 }
 
 const siteForbidden = () =>
-  forbidden("This API key is bound to one site and cannot access data of the whole organization", {
-    code: "site_forbidden",
-  });
+  forbidden(
+    "This API key or member is limited to sites and cannot access data of the whole organization",
+    { code: "site_forbidden" },
+  );
 
 /**
- * Throws 403 if an API key is bound to another site. Every domain function that reads or changes
+ * Throws 403 if the caller is limited to other sites. Every domain function that reads or changes
  * records of a site calls it.
  */
-export function requireSiteAccess(caller: Pick<Caller, "siteId">, siteId: number): void {
-  if (caller.siteId !== undefined && caller.siteId !== siteId) throw siteForbidden();
+export function requireSiteAccess({ siteIds }: Pick<Caller, "siteIds">, siteId: number): void {
+  if (siteIds && !siteIds.includes(siteId)) throw siteForbidden();
 }
 
-/** Throws 403 if an API key is bound to a site. */
-export function requireOrganizationAccess(caller: Pick<Caller, "siteId">): void {
-  if (caller.siteId !== undefined) throw siteForbidden();
+/** Throws 403 if the caller is limited to sites. */
+export function requireOrganizationAccess({ siteIds }: Pick<Caller, "siteIds">): void {
+  if (siteIds) throw siteForbidden();
 }
+
+/** The site of a caller that may access only one. */
+export const onlySiteIdOf = ({ siteIds }: Pick<Caller, "siteIds">): number | undefined =>
+  siteIds?.length === 1 ? siteIds[0] : undefined;
 
 export const siteIdRequired = () =>
-  invalid("siteId is required unless the organization has exactly one site", {
+  invalid("siteId is required unless you can access exactly one site", {
     details: [{ path: "siteId", message: "siteId is required" }],
   });

@@ -23,6 +23,11 @@ export const errorMeanings = {
     cause: "An authenticator app is already set up for this user.",
     remedy: "Disable it with `POST /mfa/totp/disable` before you set up another one.",
   },
+  already_member: {
+    statuses: [409],
+    cause: "The address belongs to a member of the organization.",
+    remedy: "Change the role of the member with `PUT /members/{id}`.",
+  },
   already_revoked: {
     statuses: [409],
     cause: "The secure message was already revoked.",
@@ -127,8 +132,19 @@ export const errorMeanings = {
   },
   invalid_token: {
     statuses: [400, 401],
-    cause: "The token of a reset link or of a login was used, has expired or never existed.",
+    cause:
+      "The token of a reset link, an invitation or a login was used, has expired or never existed.",
     remedy: "Request a new link, or log in again.",
+  },
+  invitation_exists: {
+    statuses: [409],
+    cause: "The address has an invitation that was not accepted yet.",
+    remedy: "Mail it again with `POST /invitations/{id}/resend`, or revoke it.",
+  },
+  last_owner: {
+    statuses: [409],
+    cause: "The member is the only owner of the organization.",
+    remedy: "Make another member an owner first.",
   },
   limit_exceeded: {
     statuses: [400],
@@ -149,6 +165,11 @@ export const errorMeanings = {
     statuses: [409],
     cause: "The user has not enabled login codes by email.",
     remedy: "Give a code of the authenticator app, or a recovery code.",
+  },
+  no_organization: {
+    statuses: [403],
+    cause: "The user is not a member of any organization.",
+    remedy: "Accept an invitation to an organization.",
   },
   no_sending_config: {
     statuses: [400],

@@ -28,6 +28,8 @@ export const emailShardOf = (email: string): string => sha256(email.toLowerCase(
 
 /** Settings-like records: few per organization, read by id, listed newest first. */
 export type RecordKind =
+  | "USER"
+  | "INVITATION"
   | "SITE"
   | "APIKEY"
   | "FOLDER"
@@ -87,6 +89,7 @@ export const keys = {
   apiKey: (hash: string) => itemKey(`KEY#${hash}`),
   session: (hash: string) => itemKey(`SESSION#${hash}`), // expires
   resetToken: (hash: string) => itemKey(`RESET#${hash}`), // expires
+  invitationToken: (hash: string) => itemKey(`INVITATION#${hash}`), // expires
   // expires; a login that waits for the second factor
   mfaToken: (hash: string) => itemKey(`MFA#${hash}`),
   stripeEvent: (event: string) => itemKey(`STRIPE#${event}`), // expires; marks a processed event
@@ -107,7 +110,15 @@ export const keys = {
   // exists until everything of the deleted site is erased
   siteErasure: (org: number, site: number) => itemKey(`${org}#SITEERASURE`, zeroPad(site)),
   organization: (org: number) => itemKey(`${org}#ORG`),
+  // One for each member, with the role. The member who signed up may have no role: an owner.
   member: (org: number, user: number) => itemKey(`${org}#USER`, zeroPad(user)),
+  // -> the open invitation of the address
+  invitedAddress: (org: number, email: string) =>
+    itemKey(`${org}#INVITED`, sha256(email.toLowerCase())),
+  team: (org: number) => itemKey(`${org}#TEAM`), // counts of owners and members
+  // The user's further organizations; `home` is the organization in which the user signed up.
+  userOrganization: (home: number, user: number, org: number) =>
+    itemKey(`${home}#ORGS#${user}`, zeroPad(org)),
   secondFactors: (org: number, user: number) => itemKey(`${org}#MFA`, zeroPad(user)),
   userSession: (org: number, user: number, hash: string) =>
     itemKey(`${org}#SESSIONS#${user}`, hash), // expires; one for each session
@@ -316,7 +327,8 @@ export const keys = {
 export const ranges = {
   records: (org: number, kind: RecordKind) => keyRange(`${org}#${kind}`), // by id, so by age
   siteRecordCounts: (org: number, site: number) => keyRange(`${org}#${site}#COUNT`), // by kind
-  users: (org: number) => keyRange(`${org}#USER`),
+  users: (org: number) => keyRange(`${org}#USER`), // members, by id
+  userOrganizations: (home: number, user: number) => keyRange(`${home}#ORGS#${user}`), // by id
   importErrors: (org: number, id: number) => keyRange(`${org}#IMPORTERRORS#${id}`), // by row
   userSessions: (org: number, user: number) => keyRange(`${org}#SESSIONS#${user}`),
   // by email

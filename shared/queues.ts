@@ -28,6 +28,7 @@ const SystemMail = z.discriminatedUnion("mail", [
   z.object({ mail: z.literal("password_reset"), email: z.string() }),
   z.object({ mail: z.literal("login_code"), challenge: z.string(), code: z.int().positive() }),
   z.object({ mail: z.literal("mfa_off"), orgId: Id, userId: Id }),
+  z.object({ mail: z.literal("invitation"), orgId: Id, invitationId: Id }),
   z.object({ mail: z.literal("webhook_inactive"), orgId: Id, webhookId: Id }),
   z.object({ mail: z.literal("sending_quota"), orgId: Id, configId: Id }),
 ]);

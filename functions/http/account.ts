@@ -1,30 +1,26 @@
 import * as z from "zod";
+import { onlySiteIdOf } from "../../shared/caller.ts";
 import * as accounts from "../../shared/domain/identity/accounts.ts";
 import * as apiKeys from "../../shared/domain/identity/api-keys.ts";
-import { mfaMethods } from "../../shared/domain/identity/mfa/second-factors.ts";
+import * as members from "../../shared/domain/identity/members.ts";
 import * as organizations from "../../shared/domain/identity/organizations.ts";
 import * as passwords from "../../shared/domain/identity/passwords.ts";
 import * as signups from "../../shared/domain/identity/signup.ts";
+import {
+  listOrganizations,
+  UserOrganization,
+} from "../../shared/domain/identity/user-organizations.ts";
 import { routeGroup } from "../../shared/http/dispatch.ts";
+import {
+  Profile,
+  SecondFactorRequired,
+  Session,
+  tooManyFailures,
+} from "../../shared/http/login-responses.ts";
 import { Deleted, PageQuery, pagedSchema, route } from "../../shared/http/route.ts";
 import * as cookies from "../../shared/http/session-cookie.ts";
 import { EmailAddress } from "../../shared/kernel/email-fields.ts";
-import { RecordId } from "../../shared/kernel/record-fields.ts";
-
-const Profile = accounts.AccountProfile;
-const SecondFactorRequired = z.object({
-  mfaRequired: z.literal(true).describe("Always true: the login waits for a second factor."),
-  mfaToken: z.string().describe("Token for POST /mfa/verify. Expires after 10 minutes."),
-  methods: z
-    .array(z.enum(mfaMethods))
-    .describe(
-      "Second factors that the user has. For `email_otp`, POST /mfa/challenge emails a code. " +
-        "Recovery codes always work.",
-    ),
-});
-const tooManyFailures =
-  "Too many failed logins: 10 per account in 15 minutes, or `LOGIN_FAILURES_PER_ADDRESS` " +
-  "(50) per client address.";
+import { Id, RecordId } from "../../shared/kernel/record-fields.ts";
 
 export const account = routeGroup("account", [
   route("POST /auth/signup", "Sign up", {
@@ -36,14 +32,14 @@ export const account = routeGroup("account", [
     auth: "public",
     rateLimit: "address",
     body: signups.NewAccount,
-    returns: Profile,
+    returns: Session,
     status: 201,
     errors: {
       403: "The setting `SIGNUP` does not allow this sign-up (`signup_closed`).",
       409: "An account with this email address exists (`email_taken`).",
     },
-    handle: async ({ body, reply }) => {
-      const { token, ...profile } = await signups.signUp(body);
+    handle: async ({ body, request, reply }) => {
+      const { token, ...profile } = await signups.signUp(body, cookies.sessionClientOf(request));
       reply.cookies.push(cookies.createSessionCookie(token));
       return profile;
     },
@@ -51,7 +47,8 @@ export const account = routeGroup("account", [
   route("POST /auth/login", "Log in", {
     operationId: "logIn",
     description:
-      "Sets the session cookie and returns the user. If the user has a second factor, " +
+      "Sets the session cookie and returns the user. The session belongs to the organization " +
+      "that the user used last: POST /auth/switch changes it. If the user has a second factor, " +
       "returns an `mfaToken` and sets no cookie: complete the login with POST /mfa/verify.",
     auth: "public",
     rateLimit: "address",
@@ -60,15 +57,16 @@ export const account = routeGroup("account", [
       password: passwords.PasswordInput.describe("Password of the user."),
     }),
     returns: z.union([
-      Profile.describe("The user is logged in, and the session cookie is set."),
+      Session.describe("The user is logged in, and the session cookie is set."),
       SecondFactorRequired.describe("The user has a second factor: no cookie is set yet."),
     ]),
     errors: {
       401: "The email address or the password is wrong. The response is the same in both cases.",
+      403: "The user is not a member of any organization (`no_organization`).",
       429: tooManyFailures,
     },
     handle: async ({ body, request, reply }) => {
-      const loginResult = await accounts.logIn(body, request.clientIp);
+      const loginResult = await accounts.logIn(body, cookies.sessionClientOf(request));
       if ("mfaRequired" in loginResult) return loginResult;
       const { token, ...profile } = loginResult;
       reply.cookies.push(cookies.createSessionCookie(token));
@@ -79,6 +77,7 @@ export const account = routeGroup("account", [
     operationId: "logOut",
     description: "Ends the session and clears the session cookie.",
     auth: "session",
+    level: "site",
     returns: z.object({
       loggedOut: z.literal(true).describe("Always true: the session has ended."),
     }),
@@ -95,22 +94,83 @@ export const account = routeGroup("account", [
       "credential, its site and its scopes.",
     level: "site",
     returns: Profile.extend({
+      organizations: z
+        .array(UserOrganization)
+        .describe("All organizations of the user. Empty for an API key."),
       auth: z
         .object({
           kind: z.enum(["session", "api_key"]).describe("Kind of the credential."),
-          siteId: RecordId.nullable().describe("Site that the API key is bound to, or `null`."),
+          role: members.RoleOfMember.nullable().describe("Role of the user. `null`: an API key."),
+          siteId: RecordId.nullable().describe(
+            "The only site that the credential can access, or `null`.",
+          ),
+          siteIds: z
+            .array(RecordId)
+            .nullable()
+            .describe("The only sites that the credential can access. `null`: all sites."),
           scopes: z
             .array(z.string())
-            .describe(
-              "What the credential may do: `*` for everything, or scopes such as " +
-                "`contacts:read`. A session has `*`.",
-            ),
+            .describe("Rights of the role, or scopes of the API key. `*`: everything."),
         })
         .describe("The credential of the request."),
     }),
     handle: async ({ caller }) => {
-      const { kind, siteId = null, scopes } = caller;
-      return { ...(await accounts.getProfile(caller)), auth: { kind, siteId, scopes } };
+      const { kind, role = null, siteIds = null, scopes } = caller;
+      const siteId = onlySiteIdOf(caller) ?? null;
+      const [profile, userOrganizations] = await Promise.all([
+        accounts.getProfile(caller),
+        kind === "session" ? listOrganizations(members.userKeyOf(caller)) : [],
+      ]);
+      return {
+        ...profile,
+        organizations: userOrganizations,
+        auth: {
+          kind,
+          role,
+          siteId,
+          siteIds: siteIds && [...siteIds],
+          scopes: [...scopes],
+        },
+      };
+    },
+  }),
+  route("POST /auth/switch", "Switch to another organization", {
+    operationId: "switchOrganization",
+    description:
+      "Replaces the session by one for another organization of the user, and sets its cookie. " +
+      "The next login goes to that organization too. The session does not live longer.",
+    auth: "session",
+    level: "site",
+    body: z
+      .object({ organizationId: Id.describe("Id of an organization of the user.") })
+      .meta({ examples: [{ organizationId: 2 }] }),
+    returns: Session,
+    errors: { 404: "The user is not a member of the organization, or it does not exist." },
+    handle: async ({ caller, body, request, reply }) => {
+      const { token, ...profile } = await accounts.switchOrganization(
+        caller,
+        body.organizationId,
+        cookies.sessionClientOf(request),
+      );
+      reply.cookies.push(cookies.createSessionCookie(token));
+      return profile;
+    },
+  }),
+  route("POST /auth/leave", "Leave the organization", {
+    operationId: "leaveOrganization",
+    description:
+      "Ends the caller's membership of the current organization, and the session. API keys that " +
+      "the user created stay.",
+    auth: "session",
+    level: "site",
+    returns: z.object({
+      left: z.literal(true).describe("Always true: the membership has ended."),
+    }),
+    errors: { 409: "The caller is the last owner (`last_owner`)." },
+    handle: async ({ caller, reply }) => {
+      await members.leave(caller);
+      reply.cookies.push(cookies.expiredSessionCookie);
+      return { left: true as const };
     },
   }),
   route("POST /auth/forgot-password", "Request a password reset email", {
@@ -171,7 +231,10 @@ export const account = routeGroup("account", [
     }).meta({ id: "ApiKeyWithKey" }),
     status: 201,
     fieldsShownOnce: ["key"],
-    errors: { 404: "The site does not exist." },
+    errors: {
+      403: "The caller does not have a right that the scopes include (`scope_missing`).",
+      404: "The site does not exist.",
+    },
     handle: ({ caller, body }) => apiKeys.create(caller, body),
   }),
   route("DELETE /api-keys/:id", "Revoke an API key", {
@@ -194,6 +257,7 @@ export const account = routeGroup("account", [
       "Sets a new password and ends the user's other sessions. Wrong values of " +
       "`currentPassword` count as failed logins.",
     auth: "session",
+    level: "site",
     body: z.object({
       currentPassword: passwords.PasswordInput.describe("Current password of the user."),
       newPassword: passwords.NewPassword.describe(
@@ -212,6 +276,7 @@ export const account = routeGroup("account", [
   route("PUT /settings/org", "Update the organization", {
     operationId: "updateOrganization",
     description: "Updates the given fields.",
+    right: "organization:write",
     body: organizations.OrganizationChanges,
     returns: organizations.Organization,
     handle: ({ caller, body }) => organizations.change(caller, body),

@@ -9,6 +9,7 @@ const notSendable = "The campaign is not complete: the message names what is mis
 
 export const campaignPreviews = routeGroup("campaign-previews", [
   route("POST /campaigns/:id/preview", "Preview a campaign", {
+    right: "marketing:read",
     description:
       "Counts who would receive the campaign now and who would not, and renders up to ten " +
       "sample emails. Sends nothing.",

@@ -133,6 +133,7 @@ export const contacts = routeGroup("contacts", [
     handle: ({ caller, body }) => contact.create(caller, body),
   }),
   route("GET /contacts/export", "Export contacts", {
+    right: "audience:export",
     operationId: "exportContacts",
     description:
       "Returns up to 10,000 contacts as CSV or JSON. For more, returns 202 and an export " +
@@ -169,11 +170,11 @@ export const contacts = routeGroup("contacts", [
       body: { siteId, site_id, site, contacts: rows, resubscribe },
       reply,
     }) => {
-      const hasSiteKey = resubscribe && caller.siteId !== undefined;
+      const hasSiteKey = resubscribe && caller.siteIds !== undefined;
       if (hasSiteKey)
         reply.warnings.push(
-          "resubscribe did not remove addresses from the suppression list: this API key is " +
-            "bound to one site",
+          "resubscribe did not remove addresses from the suppression list: this API key or " +
+            "member is limited to sites",
         );
       const { rows: taken, ...saved } = await bulk.save(
         { caller, siteId: siteId ?? site_id ?? site },
@@ -202,6 +203,7 @@ export const contacts = routeGroup("contacts", [
     handle: ({ caller, params, body }) => contact.change(caller, params.id, body),
   }),
   route("GET /contacts/:id/export", "Export all data of a contact", {
+    right: "audience:export",
     operationId: "exportContactData",
     description:
       "Returns the contact with its score log, custom events, page views, sends, events and " +

@@ -22,6 +22,7 @@ export const customEvents = routeGroup("custom-events", [
     handle: ({ caller, body }) => custom.create(caller, body),
   }),
   route("GET /events/custom", "List custom events", {
+    right: "audience:read",
     operationId: "listCustomEvents",
     description:
       "Returns custom events, newest first. A page may have fewer items than `limit` and " +
@@ -42,6 +43,7 @@ export const customEvents = routeGroup("custom-events", [
     },
   }),
   route("GET /events/custom/names", "List custom event names", {
+    right: "audience:read",
     operationId: "listCustomEventNames",
     level: "site",
     description:

@@ -182,10 +182,10 @@ export const imports = routeGroup("imports", [
       const importOptions = validate(NewImport, given) as NewImport;
       const ignored = ignoredFields(given, importOptions);
       if (ignored.length) reply.warnings.push(`Ignored fields: ${ignored.join(", ")}`);
-      if (importOptions.resubscribe && caller.siteId !== undefined)
+      if (importOptions.resubscribe && caller.siteIds)
         reply.warnings.push(
-          "resubscribe does not remove addresses from the suppression list: this API key is " +
-            "bound to one site",
+          "resubscribe does not remove addresses from the suppression list: this API key or " +
+            "member is limited to sites",
         );
       return imported.start(caller, importOptions, source);
     },

@@ -1,7 +1,7 @@
 import * as z from "zod";
-import * as accounts from "../../shared/domain/identity/accounts.ts";
 import * as factors from "../../shared/domain/identity/mfa/mfa.ts";
 import { routeGroup } from "../../shared/http/dispatch.ts";
+import { Session } from "../../shared/http/login-responses.ts";
 import { route } from "../../shared/http/route.ts";
 import * as cookies from "../../shared/http/session-cookie.ts";
 
@@ -24,6 +24,7 @@ const disableErrors = { 429: tooManyFailures };
 export const mfa = routeGroup("mfa", [
   route("GET /mfa/status", "Get the user's second factors", {
     auth: "session",
+    level: "site",
     returns: factors.MfaStatus,
     handle: ({ caller }) => factors.getStatus(caller),
   }),
@@ -34,6 +35,7 @@ export const mfa = routeGroup("mfa", [
       "until POST /mfa/totp/verify-setup has accepted one. Until then, a further call " +
       "replaces the secret.",
     auth: "session",
+    level: "site",
     returns: z.object({
       secret: z.string().describe("Secret in base32, to type into the app."),
       otpauthUrl: z.string().describe("The secret as an `otpauth://` URL."),
@@ -51,6 +53,7 @@ export const mfa = routeGroup("mfa", [
       "Checks the first code of the app. From then on, every login needs a second factor. " +
       "Returns ten new recovery codes; earlier recovery codes stop working.",
     auth: "session",
+    level: "site",
     body: z
       .object({ code: factors.MfaCode.describe("Current six-digit code of the app.") })
       .meta({ examples: [{ code: "123456" }] }),
@@ -71,6 +74,7 @@ export const mfa = routeGroup("mfa", [
       "Needs a current code, a recovery code or the password. If no other second factor is " +
       "left, the recovery codes are deleted and the user is told by email.",
     auth: "session",
+    level: "site",
     body: factors.MfaProof.meta({ examples: [{ code: "123456" }] }),
     returns: DisabledResponse,
     errors: disableErrors,
@@ -82,6 +86,7 @@ export const mfa = routeGroup("mfa", [
       "From then on, every login needs a second factor. Returns ten recovery codes if this " +
       "is the user's first second factor. Safe to repeat.",
     auth: "session",
+    level: "site",
     returns: z.object({
       enabled: z.literal(true).describe("Always true: the factor is turned on."),
       recoveryCodes: RecoveryCodes.optional().meta({
@@ -99,6 +104,7 @@ export const mfa = routeGroup("mfa", [
       "Needs a code of the authenticator app, a recovery code or the password. If no other " +
       "second factor is left, the recovery codes are deleted and the user is told by email.",
     auth: "session",
+    level: "site",
     body: factors.MfaProof.meta({ examples: [{ password: "the user's password" }] }),
     returns: DisabledResponse,
     errors: disableErrors,
@@ -139,7 +145,7 @@ export const mfa = routeGroup("mfa", [
         ),
       })
       .meta({ examples: [{ mfaToken: "...", code: "123456" }] }),
-    returns: accounts.AccountProfile,
+    returns: Session,
     errors: {
       401:
         "`wrong_code`: try another code. `invalid_token`: the `mfaToken` was used, has expired " +
@@ -147,7 +153,10 @@ export const mfa = routeGroup("mfa", [
       429: tooManyFailures,
     },
     handle: async ({ body, request, reply }) => {
-      const { token, ...profile } = await factors.verifyLogin(body, request.clientIp);
+      const { token, ...profile } = await factors.verifyLogin(
+        body,
+        cookies.sessionClientOf(request),
+      );
       reply.cookies.push(cookies.createSessionCookie(token));
       return profile;
     },

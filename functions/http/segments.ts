@@ -81,6 +81,7 @@ export const segments = routeGroup("segments", [
     handle: ({ caller, body }) => segment.create(caller, body),
   }),
   route("POST /segments/preview-count", "Count contacts by rules", {
+    right: "audience:read",
     operationId: "previewSegmentCount",
     description: "Counts the contacts of a site that match the given rules. Creates nothing.",
     level: "site",
@@ -150,6 +151,7 @@ export const segments = routeGroup("segments", [
       (await segment.explain(caller, id, contactId)) as SegmentExplanation,
   }),
   route("POST /segments/:id/count", "Count the contacts of a segment", {
+    right: "audience:read",
     operationId: "countSegmentContacts",
     description:
       "Counts the contacts that match now. With `rules`, counts by these rules instead, for " +

@@ -170,6 +170,7 @@ export const suppressions = routeGroup("suppressions", [
       imports.importRows(caller.orgId, await parseRows(request)),
   }),
   route("GET /suppressions/export", "Export suppressions", {
+    right: "audience:export",
     operationId: "exportSuppressions",
     description:
       "Returns CSV or JSON. Without `limit` and `cursor`, a list of more than 10,000 entries " +

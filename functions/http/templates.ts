@@ -115,6 +115,7 @@ export const templates = routeGroup("templates", [
     },
   }),
   route("POST /templates/:id/render", "Preview a template", {
+    right: "content:read",
     description:
       "Renders subject, html and text with the given variables and lists the variables that " +
       "have no value. Sends nothing.",

@@ -3,18 +3,15 @@ import { get, transact, update } from "../adapters/dynamodb/table.ts";
 import { requireOrganizationAccess } from "../caller.ts";
 import { epochSeconds, now } from "../clock.ts";
 import { config } from "../config.ts";
+import { getMember, toApi } from "../domain/identity/members.ts";
+import type { SessionItem } from "../domain/identity/sessions.ts";
 import { forbidden, Problem, unauthenticated } from "../errors.ts";
 import { findApiKey } from "../kernel/api-key-cache.ts";
 import { keys, sha256 } from "../keys.ts";
+import { permits, roles } from "../rights.ts";
 import type { ApiRequest, Identity, Route } from "./route.ts";
 
 export const sessionCookieName = "__Host-session";
-
-interface SessionItem {
-  orgId: number;
-  userId: number;
-  expires: number;
-}
 
 /** The headers that hold a credential. */
 export type Credentials = Pick<ApiRequest, "headers" | "cookies">;
@@ -39,8 +36,9 @@ export const isKnown = (request: Credentials, method: string): Promise<boolean> 
   );
 
 /**
- * The caller, from the API key or the session cookie. Throws 401 without a valid credential. Takes
- * one read, or none for an API key that this process read in the last 5 seconds.
+ * The caller, from the API key or the session cookie. Throws 401 without a valid credential, and
+ * for a user who is no longer a member. Takes two reads for a session, and one for an API key, or
+ * none if this process read the key in the last 5 seconds.
  */
 export async function authenticate(request: Credentials, method: string): Promise<Identity> {
   const { authorization } = request.headers;
@@ -59,7 +57,7 @@ async function authenticateApiKey(authorization: string): Promise<Identity> {
     kind: "api_key",
     userId: item.userId,
     keyId: item.keyId,
-    siteId: item.siteId,
+    ...(item.siteId !== undefined && { siteIds: [item.siteId] }),
     scopes: item.scopes,
   };
 }
@@ -91,18 +89,27 @@ async function authenticateSession(
   const session = await get<SessionItem>(keys.session(hash));
   if (!session || session.expires <= epochSeconds()) throw unauthenticated();
   if (method !== "GET") requireSameOrigin(request);
+  const { orgId, homeOrgId, userId } = session;
+  const member = await getMember(orgId, userId);
+  if (!member) throw unauthenticated();
+  const { role, siteIds } = toApi(member);
   return {
-    orgId: session.orgId,
+    orgId,
+    homeOrgId,
     kind: "session",
-    userId: session.userId,
-    scopes: ["*"],
+    userId,
+    role,
+    ...(siteIds && { siteIds }),
+    scopes: roles[role].scopes,
     sessionHash: hash,
   };
 }
 
-// A browser may send the cookie with requests of other sites. The headers Origin (RFC 6454) and
-// Sec-Fetch-Site (Fetch Metadata) identify them.
-function requireSameOrigin({ headers: { origin, "sec-fetch-site": site } }: Credentials) {
+/**
+ * Throws 403 for requests of other sites, with which a browser may send the cookie. The headers
+ * Origin (RFC 6454) and Sec-Fetch-Site (Fetch Metadata) identify them.
+ */
+export function requireSameOrigin({ headers: { origin, "sec-fetch-site": site } }: Credentials) {
   const isCrossOrigin =
     origin === undefined
       ? site === "cross-site" || site === "same-site"
@@ -124,10 +131,12 @@ export function authorize(identity: Identity, route: Route): void {
     });
   if (route.auth === "api_key" && identity.kind !== "api_key")
     throw forbidden("This endpoint requires an API key");
-  const needsScope = route.auth !== "api_key" && !identity.scopes.includes("*");
-  if (needsScope && !identity.scopes.includes(route.scope))
-    throw forbidden(`The API key does not have the scope ${route.scope}`, {
-      code: "scope_missing",
-    });
+  if (route.auth !== "api_key" && !permits(identity.scopes, route))
+    throw forbidden(
+      identity.role
+        ? `The role ${identity.role} does not have the right ${route.right}`
+        : `The API key does not have the scope ${route.scope}`,
+      { code: "scope_missing" },
+    );
   if (route.level === "organization") requireOrganizationAccess(identity);
 }

@@ -73,14 +73,14 @@ export const hasCursor = ({ query }: Pick<Route, "query">): boolean =>
  */
 function purposeOf(
   { key }: Route,
-  { orgId, siteId }: Identity,
+  { orgId, siteIds }: Identity,
   { params, query }: ListRequest,
 ): string {
   const { page: _, limit: __, cursor: ___, ...filters } = query as Record<string, unknown>;
   const sorted = Object.entries(filters)
     .filter(([, value]) => value !== undefined)
     .sort(([a], [b]) => (a < b ? -1 : 1));
-  return JSON.stringify([version, key, params, sorted, orgId, siteId ?? null]);
+  return JSON.stringify([version, key, params, sorted, orgId, siteIds ?? null]);
 }
 
 /** Encrypts the next position in the data of a response. */

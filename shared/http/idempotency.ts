@@ -178,16 +178,16 @@ async function replayResponse(
   };
 }
 
-// The site of a site-bound API key is part of the fingerprint, because keys of two sites may send
-// identical requests.
+// The sites that the caller is limited to are part of the fingerprint, because API keys of two
+// sites may send identical requests.
 async function fingerprint(
   route: Route,
-  { siteId }: Identity,
+  { siteIds }: Identity,
   request: ApiRequest,
 ): Promise<string> {
   const { path, queryString, rawBody } = request;
   const hash = createHash("sha256").update(
-    `${route.method} ${path}?${queryString} ${siteId ?? ""}\n`,
+    `${route.method} ${path}?${queryString} ${siteIds?.join() ?? ""}\n`,
   );
   for (const part of (await formParts(request)) ?? [rawBody]) hash.update(part);
   return hash.digest("hex");

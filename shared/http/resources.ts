@@ -28,6 +28,9 @@ export const resources: Record<string, Resource> = {
     description: "Name, rate limits, sending health and branding of the organization.",
     paths: ["/org", "/settings/org", "/rate-limit"],
   },
+  members: { description: "Users of the organization, with their roles." },
+  invitations: { description: "Mailed links that make somebody a member of the organization." },
+  roles: { description: "What members may do." },
   sites: {
     description: "Sites separate contacts, templates, campaigns and sends within an organization.",
   },
@@ -106,7 +109,7 @@ export const resources: Record<string, Resource> = {
   },
   "public-pages": {
     description: "Pages for people in a browser.",
-    paths: ["/", "/reset-password"],
+    paths: ["/", "/reset-password", "/accept-invitation"],
   },
 };
 

@@ -2,6 +2,7 @@ import * as z from "zod";
 import type { Caller } from "../caller.ts";
 import { digits } from "../kernel/digits.ts";
 import { Count, RecordId } from "../kernel/record-fields.ts";
+import { groupRights, type Right } from "../rights.ts";
 
 /**
  * `account` routes need an API key with their scope, or a session; `session` routes need a session,
@@ -13,7 +14,7 @@ export type RouteAuth = "account" | "session" | "api_key" | "public";
  * address, or none.
  */
 export type RateLimit = "general" | "send" | "address" | "none";
-/** `organization`: site-bound API keys are refused. `site`: the handler checks the site. */
+/** `organization`: callers that are limited to sites are refused. `site`: the handler checks it. */
 export type AccessLevel = "organization" | "site";
 export type RouteMethod = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
@@ -98,6 +99,8 @@ interface RouteOptions<
   atRoot?: true;
   rateLimit?: RateLimit;
   level?: AccessLevel;
+  /** The right that the caller needs. Default: that of the first path segment, see rights.ts. */
+  right?: Right;
   query?: Q;
   body?: B;
   /** Also the whitelist: fields that are not named here are never returned. */
@@ -171,8 +174,9 @@ export interface Route {
   path: string;
   /** API Gateway's route key: `GET /api/v1/sites/{id}` */
   key: string;
-  /** `<group>:read` or `<group>:write`. An API key needs this scope or `*`. */
+  /** `<group>:read` or `<group>:write`. The caller needs this scope, the right or `*`. */
   scope: string;
+  right: Right | undefined;
   operationId: string | undefined;
   summary: string;
   description: string | undefined;
@@ -214,12 +218,15 @@ export function route<
 ): Route {
   const [method, path] = signature.split(" ") as [RouteMethod, string];
   const auth = spec.auth ?? "account";
+  const group = path.split("/")[1] ?? "";
+  const action = method === "GET" ? "read" : "write";
   const fullPath = (spec.atRoot ? "" : basePath) + path.replace(/:(\w+)/g, "{$1}");
   return {
     method,
     path: fullPath,
     key: `${method} ${fullPath}`,
-    scope: `${path.split("/")[1]}:${method === "GET" ? "read" : "write"}`,
+    scope: `${group}:${action}`,
+    right: spec.right ?? groupRights[group]?.[action][0],
     operationId: spec.operationId,
     summary,
     description: spec.description,

@@ -8,6 +8,7 @@ import {
   equals,
   exists,
   lessThan,
+  oneOf,
 } from "../adapters/dynamodb/conditions.ts";
 import {
   ConditionFailed,
@@ -45,6 +46,8 @@ export interface StoredRecord {
 }
 
 const displayNames: Record<RecordKind, string> = {
+  USER: "member",
+  INVITATION: "invitation",
   SITE: "site",
   APIKEY: "API key",
   FOLDER: "template folder",
@@ -231,8 +234,9 @@ export async function findOfSite<T extends StoredRecord>(
 }
 
 interface ListRequest extends PageRequest {
-  siteId?: number | undefined;
-  /** With `siteId`, also include records that serve every site. */
+  /** One site or several. Undefined: all sites. */
+  siteIds?: readonly number[] | undefined;
+  /** With `siteIds`, also include records that serve every site. */
   andEverySite?: boolean;
   filter?: Condition | undefined;
 }
@@ -245,24 +249,20 @@ export async function list<T extends StoredRecord>(
   { orgId }: CallerScope,
   request: ListRequest,
 ): Promise<{ items: T[]; pagination: Pagination }> {
-  const { siteId, andEverySite = false, filter: extraFilter } = request;
+  const { siteIds, andEverySite = false, filter: extraFilter } = request;
   const deleted = await deletedSites(orgId);
   const isOfLiveSite = (record: StoredRecord) =>
     typeof record.siteId !== "number" || !deleted.has(record.siteId);
-  const ofSite = andEverySite
-    ? any(equals("siteId", siteId), equals("siteId", null))
-    : equals("siteId", siteId);
+  const countedSites = siteIds && [...siteIds, ...(andEverySite ? [everySite] : [])];
   const conditions = [
-    ...(siteId === undefined ? [] : [ofSite]),
+    ...(siteIds ? [oneOf("siteId", andEverySite ? [...siteIds, null] : siteIds)] : []),
     ...(extraFilter ? [extraFilter] : []),
   ];
   const filter = conditions.length ? all(...conditions) : undefined;
   const total = async () => {
     if (extraFilter) return null;
-    if (siteId !== undefined) {
-      const counts = (andEverySite ? [siteId, everySite] : [siteId]).map((id) =>
-        countForSite(orgId, kind, id),
-      );
+    if (countedSites) {
+      const counts = countedSites.map((id) => countForSite(orgId, kind, id));
       return (await Promise.all(counts)).reduce((sum, n) => sum + n, 0);
     }
     if (!deleted.size) return count(orgId, kind);

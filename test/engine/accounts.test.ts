@@ -29,17 +29,17 @@ const tally = (outcomes: string[]) =>
 test("after ten wrong passwords, the right password is rejected too until the lock ends", async () => {
   const { email } = await createAccount();
   const guesses = Array.from({ length: 25 }, (_, i) =>
-    outcomeOf(accounts.logIn({ email, password: `guess number ${i}` }, address)),
+    outcomeOf(accounts.logIn({ email, password: `guess number ${i}` }, { address })),
   );
   expect(tally(await Promise.all(guesses))).toEqual({ unauthorized: 10, rate_limited: 15 });
   await expect(
-    accounts.logIn({ email: email.toUpperCase(), password }, address),
+    accounts.logIn({ email: email.toUpperCase(), password }, { address }),
   ).rejects.toMatchObject({
     kind: "limited",
     bodyFields: { limit: 10, retryAfter: expect.any(Number), resetAt: expect.any(Number) },
   });
   clock.advanceClock(15 * 60);
-  expect(await outcomeOf(accounts.logIn({ email, password }, address))).toBe("done");
+  expect(await outcomeOf(accounts.logIn({ email, password }, { address }))).toBe("done");
 });
 
 test("requests beyond the limit cost no table requests until the minute is over", async () => {
@@ -73,7 +73,7 @@ test("requests beyond the limit cost no table requests until the minute is over"
 test("an unknown email is locked out like a known one", async () => {
   const email = uniqueEmail();
   const guesses = Array.from({ length: 12 }, () =>
-    outcomeOf(accounts.logIn({ email, password }, "192.0.2.21")),
+    outcomeOf(accounts.logIn({ email, password }, { address: "192.0.2.21" })),
   );
   expect(tally(await Promise.all(guesses))).toEqual({ unauthorized: 10, rate_limited: 2 });
 });
@@ -126,9 +126,9 @@ test("a change of password ends the user's other sessions and keeps this one", a
     newPassword: "another horse altogether",
   });
   expect([await alive(token), await alive(other.token)]).toEqual([true, false]);
-  expect(await outcomeOf(accounts.logIn({ email, password }, address))).toBe("unauthorized");
+  expect(await outcomeOf(accounts.logIn({ email, password }, { address }))).toBe("unauthorized");
   expect(
-    await outcomeOf(accounts.logIn({ email, password: "another horse altogether" }, address)),
+    await outcomeOf(accounts.logIn({ email, password: "another horse altogether" }, { address })),
   ).toBe("done");
 });
 
@@ -157,7 +157,7 @@ test("a reset ends every session, opens no new one, and unlocks the login", asyn
     await queryAll(ranges.userSessions(caller.orgId, caller.userId), { consistent: true }),
   ).toEqual([]);
   expect(
-    await outcomeOf(accounts.logIn({ email, password: "quite a new password" }, address)),
+    await outcomeOf(accounts.logIn({ email, password: "quite a new password" }, { address })),
   ).toBe("done");
 });
 

@@ -199,7 +199,7 @@ test("a search without siteId finds contacts of all sites once, and only one sit
     (await pages.list(shop.caller, { limit: 50 }, { status: "subscribed" })).items,
   ).toHaveLength(24);
   const bound = await pages.list(
-    { ...shop.caller, siteId: second.id },
+    { ...shop.caller, siteIds: [second.id] },
     { limit: 50 },
     { search: "ann" },
   );

@@ -204,7 +204,7 @@ test("unsubscribed contacts are subscribed again only with resubscribe", async (
   await save(shop, [{ email: "ann@x.com", firstName: "Ann" }, { email: "bob@x.com" }]);
   expect(await statuses()).toEqual(["unsubscribed", "suppressed"]);
   await upsert(
-    { caller: { ...shop.caller, siteId: shop.siteId }, siteId: shop.siteId },
+    { caller: { ...shop.caller, siteIds: [shop.siteId] }, siteId: shop.siteId },
     rows(given),
     {
       resubscribe: true,

@@ -114,9 +114,11 @@ describe("creating a contact", () => {
     });
     await expect(contacts.find(other.caller, id)).rejects.toMatchObject({ kind: "missing" });
     const second = await sites.create(shop.caller, sites.NewSite.parse({ name: "Second" }));
-    await expect(contacts.find({ ...shop.caller, siteId: second.id }, id)).rejects.toMatchObject({
-      code: "site_forbidden",
-    });
+    await expect(contacts.find({ ...shop.caller, siteIds: [second.id] }, id)).rejects.toMatchObject(
+      {
+        code: "site_forbidden",
+      },
+    );
   });
 });
 

@@ -284,7 +284,7 @@ describe("the list of events", () => {
     const site = await buyer();
     const blog = await sites.create(site.caller, sites.NewSite.parse({ name: "Blog" }));
     await custom.create(site.caller, event({ contactId: site.contact.id }));
-    const bound = { ...site.caller, siteId: blog.id };
+    const bound = { ...site.caller, siteIds: [blog.id] };
     expect((await custom.list(bound, page())).items).toEqual([]);
     expect(await eventNames.listNames(bound, undefined)).toEqual({ names: [], uses: [] });
     await expect(custom.create(bound, event({ contactId: site.contact.id }))).rejects.toMatchObject(

@@ -270,7 +270,7 @@ describe("a file export", () => {
     await runExport(shop.orgId, id);
     await expect(exports.find(other.caller, id)).rejects.toMatchObject({ kind: "missing" });
     await expect(
-      exports.find({ ...shop.caller, siteId: shop.siteId + 1 }, id),
+      exports.find({ ...shop.caller, siteIds: [shop.siteId + 1] }, id),
     ).rejects.toMatchObject({ code: "site_forbidden" });
     clock.advanceClock(7 * 24 * 3600 + 60);
     expect(await exports.find(shop.caller, id)).toMatchObject({

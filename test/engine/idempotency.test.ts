@@ -181,7 +181,7 @@ test("an API key bound to one site never gets the stored response of a key of an
     route("POST /echo", "Tells the caller's site", {
       level: "site",
       returns: z.object({ siteId: z.int().optional() }),
-      handle: async ({ caller: { siteId } }) => ({ siteId }),
+      handle: async ({ caller: { siteIds } }) => ({ siteId: siteIds?.[0] }),
     }),
   ]);
   const answers = await Promise.all(

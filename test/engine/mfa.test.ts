@@ -29,7 +29,7 @@ async function withApp() {
   return { email, caller, secret, recoveryCodes };
 }
 async function startLogin(email: string): Promise<string> {
-  const challenge = await accounts.logIn({ email, password }, address);
+  const challenge = await accounts.logIn({ email, password }, { address });
   if (!("mfaRequired" in challenge)) throw new Error("No second factor was asked for");
   return challenge.mfaToken;
 }
@@ -40,12 +40,12 @@ test("a login challenge expires after ten minutes", async () => {
   const { email, secret } = await withApp();
   const [early, late] = [await startLogin(email), await startLogin(email)];
   clock.advanceClock(540);
-  expect(await codeWord(mfa.verifyLogin({ mfaToken: early, code: codeOf(secret) }, address))).toBe(
-    "done",
-  );
+  expect(
+    await codeWord(mfa.verifyLogin({ mfaToken: early, code: codeOf(secret) }, { address })),
+  ).toBe("done");
   clock.advanceClock(61);
   expect(
-    await codeWord(mfa.verifyLogin({ mfaToken: late, code: codeOf(secret, 1) }, address)),
+    await codeWord(mfa.verifyLogin({ mfaToken: late, code: codeOf(secret, 1) }, { address })),
   ).toBe("invalid_token");
   expect(await codeWord(mfa.requestCode(late))).toBe("invalid_token");
 });
@@ -97,18 +97,18 @@ test("a mailed code is rejected after email codes are disabled", async () => {
   await mfa.requestCode(mfaToken);
   const { code } = (await challenges.getMailedCode(sha256(mfaToken), 1))!;
   await mfa.disableEmailOtp(caller, { password });
-  expect(await codeWord(mfa.verifyLogin({ mfaToken, code }, address))).toBe("wrong_code");
+  expect(await codeWord(mfa.verifyLogin({ mfaToken, code }, { address }))).toBe("wrong_code");
 });
 
 test("only five of many concurrent guesses at one token are checked", async () => {
   const { email, secret } = await withApp();
   const mfaToken = await startLogin(email);
   const guesses = Array.from({ length: 9 }, (_, i) =>
-    codeWord(mfa.verifyLogin({ mfaToken, code: `guess ${i}` }, address)),
+    codeWord(mfa.verifyLogin({ mfaToken, code: `guess ${i}` }, { address })),
   );
   const results = await Promise.all(guesses);
   expect(results.filter((code) => code === "wrong_code")).toHaveLength(4);
-  expect(await codeWord(mfa.verifyLogin({ mfaToken, code: codeOf(secret) }, address))).toBe(
+  expect(await codeWord(mfa.verifyLogin({ mfaToken, code: codeOf(secret) }, { address }))).toBe(
     "invalid_token",
   );
 });
@@ -117,16 +117,16 @@ test("a password reset does not reset the limit for codes", async () => {
   const { email, secret } = await withApp();
   for (const mfaToken of [await startLogin(email), await startLogin(email)])
     for (let i = 0; i < 5; i++)
-      await codeWord(mfa.verifyLogin({ mfaToken, code: `guess ${i}` }, address));
+      await codeWord(mfa.verifyLogin({ mfaToken, code: `guess ${i}` }, { address }));
   await attempts.clearFailures(email);
   const mfaToken = await startLogin(email);
-  expect(await codeWord(mfa.verifyLogin({ mfaToken, code: codeOf(secret) }, address))).toBe(
+  expect(await codeWord(mfa.verifyLogin({ mfaToken, code: codeOf(secret) }, { address }))).toBe(
     "rate_limited",
   );
   clock.advanceClock(15 * 60);
   expect(
     await codeWord(
-      mfa.verifyLogin({ mfaToken: await startLogin(email), code: codeOf(secret) }, address),
+      mfa.verifyLogin({ mfaToken: await startLogin(email), code: codeOf(secret) }, { address }),
     ),
   ).toBe("done");
 });

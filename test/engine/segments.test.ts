@@ -86,7 +86,7 @@ describe("the contacts of a segment", () => {
     await Promise.all([createContacts(shop, 3), createContact(other, "else@x.com")]);
     const id = await segment(shop, rulesOf());
     expect(await segments.count(shop.caller, id)).toBe(3);
-    const bound = { ...shop.caller, siteId: other.siteId };
+    const bound = { ...shop.caller, siteIds: [other.siteId] };
     await expect(segments.count(bound, id)).rejects.toMatchObject({ code: "site_forbidden" });
     await expect(
       contactPages.resolveFilter(shop.caller, { segmentId: id, siteId: other.siteId }),

@@ -46,7 +46,7 @@ test("concurrent creations and deletions leave the only site resolvable", async 
 test("resolving the site costs a bound key nothing and other callers half a read unit", async () => {
   const { caller } = await createAccount();
   const { id } = await make(caller, "One");
-  const bound = { ...caller, siteId: id };
+  const bound = { ...caller, siteIds: [id] };
   expect(await readUnits(() => sites.resolveSiteId(bound))).toBe(0);
   expect(await readUnits(() => sites.resolveSiteId(bound, id))).toBe(0);
   expect(await readUnits(() => sites.resolveSiteId(caller))).toBe(0.5);
@@ -60,7 +60,7 @@ test("a foreign site is a 404; for a bound key, another site of its organization
     make(caller, "Other"),
     make(stranger, "Foreign"),
   ]);
-  const bound = { ...caller, siteId: own.id };
+  const bound = { ...caller, siteIds: [own.id] };
   for (const ask of [sites.resolveSiteId, sites.listVisibleSiteIds, sites.find] as ((
     owner: Caller,
     id: number,

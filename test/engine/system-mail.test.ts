@@ -60,7 +60,7 @@ test("a reset mail has a link with a token that sets a new password", async () =
   expect(mail!.html).toContain(`href="http://127.0.0.1:3000/reset-password?token=${token}"`);
   await accounts.resetPassword(token, "a much newer horse");
   await expect(
-    accounts.logIn({ email, password: "a much newer horse" }, "192.0.2.7"),
+    accounts.logIn({ email, password: "a much newer horse" }, { address: "192.0.2.7" }),
   ).resolves.toBeDefined();
 });
 

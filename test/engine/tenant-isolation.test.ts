@@ -229,6 +229,8 @@ const otherwise = [
   "uploadId", // below
   "tags", // names
   "packageId",
+  "organizationId", // of the user, in test/http/team.test.ts
+  "siteIds", // of a member, in test/engine/members.test.ts
   "fallbackConfigId", // another config than the one in the path, in test/http/sending-configs.test.ts
 ];
 

@@ -48,7 +48,7 @@ test("a sign-up creates a user and an organization and opens a session", async (
   expect(body).toEqual({
     data: {
       ...(answer.body.data as object),
-      auth: { kind: "session", siteId: null, scopes: ["*"] },
+      auth: { kind: "session", role: "owner", siteId: null, siteIds: null, scopes: ["*"] },
     },
   });
 });

@@ -165,7 +165,8 @@ test("a bound key cannot access data of the whole organization", async () => {
     expect(answer).toMatchObject({
       status: 403,
       body: {
-        error: "This API key is bound to one site and cannot access data of the whole organization",
+        error:
+          "This API key or member is limited to sites and cannot access data of the whole organization",
         code: "site_forbidden",
       },
     });

@@ -333,7 +333,7 @@ test("imports of other sites are not visible; a bound key imports into its own s
   );
   expect(own.body.data.siteId).toBe(site);
   expect(own.body.warnings).toEqual([
-    "resubscribe does not remove addresses from the suppression list: this API key is bound to one site",
+    "resubscribe does not remove addresses from the suppression list: this API key or member is limited to sites",
   ]);
   const { imports } = expectStatus(
     200,

@@ -137,7 +137,8 @@ test("a bound key can read its own site only", async () => {
     ).toMatchObject({
       status: 403,
       body: {
-        error: "This API key is bound to one site and cannot access data of the whole organization",
+        error:
+          "This API key or member is limited to sites and cannot access data of the whole organization",
         code: "site_forbidden",
       },
     });

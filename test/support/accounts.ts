@@ -27,6 +27,7 @@ export async function createAccount(): Promise<TestAccount> {
     plan: organization.plan,
     kind: "session",
     userId: user.id,
+    role: "owner",
     scopes: ["*"],
     sessionHash: sha256(token),
   };
@@ -38,7 +39,7 @@ export async function login(
   given: { email: string; password: string },
   address: string,
 ): Promise<OpenedSession> {
-  const opened = await accounts.logIn(given, address);
+  const opened = await accounts.logIn(given, { address });
   if ("mfaRequired" in opened) throw new Error("The login waits for a second factor");
   return opened;
 }

@@ -1,6 +1,7 @@
 /** The kind of record that a field refers to, by the name of the field. */
 export const kindByFieldName: Record<string, string> = {
   siteId: "sites",
+  siteIds: "sites",
   contactId: "contacts",
   listId: "lists",
   lists: "lists",

@@ -35,6 +35,10 @@ const recordMakers: Record<
 > = {
   sites: { signature: "POST /sites", body: () => ({ name: "Shop" }) },
   "api-keys": { signature: "POST /api-keys", body: () => ({ name: "CI" }) },
+  invitations: {
+    signature: "POST /invitations",
+    body: () => ({ email: `${crypto.randomUUID()}@example.net`, role: "viewer" }),
+  },
   "template-folders": { signature: "POST /template-folders", body: () => ({ name: "Folder" }) },
   contacts: { signature: "POST /contacts", body: () => ({ email: "ann@example.net" }) },
   lists: { signature: "POST /lists", body: () => ({ name: "News" }) },
@@ -126,7 +130,13 @@ export async function createEachKind(
       throw new Error(`${signature} answers ${status}: ${responseBody.error}`);
     all[kind] = responseBody.data.id;
   }
-  return all;
+  return { members: await getUserId(credential), ...all };
+}
+
+async function getUserId(credential: LambdaRequest): Promise<number> {
+  const { group, signature } = findRoute("GET /auth/me");
+  const { body } = await invokeRoute<{ user: { id: number } }>(group, signature, credential);
+  return body.data.user.id;
 }
 
 function toRequest(given: object, siteId: number | undefined): LambdaRequest {

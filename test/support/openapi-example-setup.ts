@@ -1,7 +1,7 @@
 // Preparations for request examples that need them to succeed, such as a token from a mail, a code
 // of an app or a state, by operationId. Each returns replacements for parts of the example.
 import { Secret, TOTP } from "otpauth";
-import { expectStatus, password, request, waitForMail } from "./api-client.ts";
+import { expectStatus, password, request, signedUp, waitForMail } from "./api-client.ts";
 import type { ExampleWorld } from "./openapi-example-world.ts";
 import type { FakeStripe } from "./stripe/fake-stripe.ts";
 
@@ -65,6 +65,38 @@ async function resetToken({ email, service }: ExampleWorld): Promise<string> {
   expectStatus(200, await request("POST", "/auth/forgot-password", { email }, { service }));
   await fetch(`${service}/_local/settle`, { method: "POST" });
   return matchOne(/token=([\w-]+)/, (await waitForMail(email, service)).text);
+}
+
+/** Invites somebody to the organization. Returns the token of the mailed link. */
+async function invite(
+  { callAndExpect, service }: Pick<ExampleWorld, "callAndExpect" | "service">,
+  { email = uniqueEmail(), role = "viewer" }: { email?: string; role?: string } = {},
+): Promise<{ token: string }> {
+  await callAndExpect("POST", "/invitations", { email, role });
+  await fetch(`${service}/_local/settle`, { method: "POST" });
+  const pattern = /accept-invitation\?token=([\w-]+)/;
+  return { token: matchOne(pattern, (await waitForMail(email, service)).text) };
+}
+
+/** Adds a member through an invitation. Returns the id of the user. */
+export async function addMember(world: ExampleWorld, role: string): Promise<number> {
+  const body = { ...(await invite(world, { role })), password };
+  const { service } = world;
+  const accepted = await request<{ user: { id: number } }>("POST", "/invitations/accept", body, {
+    service,
+  });
+  return expectStatus(200, accepted).body.data.user.id;
+}
+
+/** Makes the user of the world a member of another organization. Returns its id. */
+async function joinAnother({ email, service }: ExampleWorld): Promise<number> {
+  const other = await signedUp({ service });
+  const callAndExpect = async <T>(method: string, path: string, body?: unknown) =>
+    (await other.call<T>(method, path, body, { as: "session" })).body.data;
+  const { token } = await invite({ callAndExpect, service }, { email });
+  const body = { token, password };
+  expectStatus(200, await request("POST", "/invitations/accept", body, { service }));
+  return other.orgId;
 }
 
 async function secureToken(world: ExampleWorld): Promise<string> {
@@ -244,6 +276,14 @@ export const exampleSetups: Record<string, ExampleSetup> = {
   changePassword: async () => ({
     body: { currentPassword: password, newPassword: "a longer pass phrase" },
   }),
+  acceptInvitation: async (world) => ({
+    body: { ...(await invite(world)), password: "a long pass phrase" },
+  }),
+  getInvitationPage: async (world) => ({ query: await invite(world) }),
+  submitInvitationPage: async (world) =>
+    form({ ...(await invite(world)), password: "a long pass phrase" }),
+  switchOrganization: async (world) => ({ body: { organizationId: await joinAnother(world) } }),
+  leaveOrganization: doFirst((world) => addMember(world, "owner")),
   getPasswordResetPage: async (world) => ({ query: { token: await resetToken(world) } }),
   submitPasswordResetPage: async (world) =>
     form({ token: await resetToken(world), password: "a long pass phrase" }),

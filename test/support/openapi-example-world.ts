@@ -4,6 +4,7 @@
 import { expectStatus, signedUp, type TestClient, type TestResponse } from "./api-client.ts";
 import { kindByFieldName } from "./named-by.ts";
 import type { DocumentedOperation } from "./openapi-document.ts";
+import { addMember } from "./openapi-example-setup.ts";
 
 type Fields = Record<string, unknown>;
 interface WithId {
@@ -123,6 +124,15 @@ const makers: Record<string, ExampleMaker> = {
     };
     return (await world.callAndExpect("POST", `/${kind}`, body)).id;
   },
+  members: (world) => addMember(world, "viewer"),
+  // Every world invites another address, because all worlds share the inbox.
+  invitations: async (world) =>
+    (
+      await world.callAndExpect("POST", "/invitations", {
+        email: `bob-${crypto.randomUUID()}@example.com`,
+        role: "viewer",
+      })
+    ).id,
   // The tag of the example is created by applying it to the contact.
   tags: async (world) => {
     const { tag } = await world.callAndExpect<{ tag: WithId }>(

@@ -19,6 +19,8 @@ const extras = [
   "GET /", // pages at the root
   "GET /reset-password",
   "POST /reset-password",
+  "GET /accept-invitation",
+  "POST /accept-invitation",
   "GET /secure/{token}",
   "POST /secure/{token}",
   "POST /attachments", // uploads that are too large for a request
@@ -29,6 +31,19 @@ const extras = [
   "POST /webhooks/{id}/deliveries/{deliveryId}/redeliver",
   "POST /webhooks/{id}/rotate-secret",
   "POST /webhooks/{id}/test",
+  "POST /auth/switch", // members of organizations, roles and invitations
+  "POST /auth/leave",
+  "GET /roles",
+  "GET /members",
+  "GET /members/{id}",
+  "PUT /members/{id}",
+  "DELETE /members/{id}",
+  "GET /invitations",
+  "POST /invitations",
+  "GET /invitations/{id}",
+  "DELETE /invitations/{id}",
+  "POST /invitations/{id}/resend",
+  "POST /invitations/accept",
   "GET /contacts/{id}/export", // one person's data
   "GET /forms/{id}/embed", // the form in a page of the customer
   "GET /forms/{id}/page", // the form on our page

@@ -31,7 +31,7 @@ export const between =
     `${path(builder, attribute)} BETWEEN ${builder.value(from)} AND ${builder.value(to)}`;
 /** At most 100 values. */
 export const oneOf =
-  (attribute: AttributePath, values: unknown[]): Condition =>
+  (attribute: AttributePath, values: readonly unknown[]): Condition =>
   (builder) =>
     `${path(builder, attribute)} IN (${values.map(builder.value).join(", ")})`;
 export const absent =

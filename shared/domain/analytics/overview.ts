@@ -1,6 +1,6 @@
 // The metrics of a period and the previous one, in total and as a series for charts.
 import * as z from "zod";
-import type { CallerScope } from "../../caller.ts";
+import { type CallerScope, onlySiteIdOf } from "../../caller.ts";
 import { type DateRange, rangeBefore } from "../../kernel/calendar-dates.ts";
 import { QueryId } from "../../kernel/digits.ts";
 import { Day, RecordId } from "../../kernel/record-fields.ts";
@@ -106,7 +106,7 @@ export async function resolvePeriod(caller: CallerScope, { period, siteId }: Per
   ]);
   const span = periodEndingOn(period, today);
   return {
-    head: { period, siteId: siteId ?? caller.siteId ?? null, timezone, ...span },
+    head: { period, siteId: siteId ?? onlySiteIdOf(caller) ?? null, timezone, ...span },
     span,
     siteIds,
   };

@@ -137,7 +137,7 @@ export const find = (caller: CallerScope, reportId: number): Promise<StoredRepor
 export async function list(caller: CallerScope, request: PageRequest, siteId: number | undefined) {
   return records.list<StoredReportSchedule>("REPORT", caller, {
     ...request,
-    siteId: await sites.siteFilter(caller, siteId),
+    siteIds: await sites.siteFilter(caller, siteId),
   });
 }
 

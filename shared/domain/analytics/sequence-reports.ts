@@ -53,7 +53,7 @@ export async function listFunnels(
   const siteId = await sites.resolveSiteId(caller, requestedSiteId);
   const { items, pagination } = await records.list<SequenceItem>("SEQUENCE", caller, {
     ...request,
-    siteId,
+    siteIds: [siteId],
   });
   return {
     sequences: await inParallel(20, items, (sequence) => buildFunnel(caller.orgId, sequence)),

@@ -52,11 +52,9 @@ export const SequenceDetail = Sequence.extend({
 }).meta({ id: "SequenceDetail" });
 export type SequenceDetail = z.output<typeof SequenceDetail>;
 
-export async function getDetail(
-  { orgId, siteId }: CallerScope,
-  id: number,
-): Promise<SequenceDetail> {
-  const sequence = await findItem({ orgId, siteId }, id);
+export async function getDetail(caller: CallerScope, id: number): Promise<SequenceDetail> {
+  const { orgId } = caller;
+  const sequence = await findItem(caller, id);
   const graphRead = graphStore.getGraph(orgId, sequence);
   const [
     { steps },

@@ -95,7 +95,7 @@ export async function list(
   request: PageRequest,
   { siteId, status }: SequenceFilter,
 ): Promise<{ items: Sequence[]; pagination: Pagination }> {
-  const filter = { siteId: await sites.siteFilter(caller, siteId), filter: allEqual({ status }) };
+  const filter = { siteIds: await sites.siteFilter(caller, siteId), filter: allEqual({ status }) };
   const { items, pagination } = await records.list<SequenceItem>("SEQUENCE", caller, {
     ...request,
     ...filter,

@@ -89,7 +89,7 @@ export async function list(
     status,
   }: { siteId?: number | undefined; status?: broadcasts.BroadcastStatus | undefined },
 ) {
-  const filter = { siteId: await sites.siteFilter(who, siteId), filter: allEqual({ status }) };
+  const filter = { siteIds: await sites.siteFilter(who, siteId), filter: allEqual({ status }) };
   const { items, pagination } = await records.list<StoredCampaign>("CAMPAIGN", who, {
     ...request,
     ...filter,

@@ -63,7 +63,7 @@ export async function findHolidayDetail(who: CallerScope, id: number): Promise<H
 
 /** Newest first. */
 export async function list(who: CallerScope, request: PageRequest, siteId: number | undefined) {
-  const filter = { siteId: await sites.siteFilter(who, siteId) };
+  const filter = { siteIds: await sites.siteFilter(who, siteId) };
   const { items, pagination } = await records.list<StoredHoliday>("HOLIDAY", who, {
     ...request,
     ...filter,

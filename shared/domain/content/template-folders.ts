@@ -68,7 +68,7 @@ export async function create(
   caller: CallerScope,
   { name, siteId }: NewTemplateFolder,
 ): Promise<TemplateFolder> {
-  const isForAllSites = siteId === undefined && caller.siteId === undefined;
+  const isForAllSites = siteId === undefined && !caller.siteIds;
   const folderSiteId = isForAllSites ? null : await sites.resolveSiteId(caller, siteId);
   return records.insert("FOLDER", caller, {
     record: { ...(await records.newRecordFields("FOLDER")), siteId: folderSiteId, name },
@@ -84,7 +84,7 @@ export async function list(
 ): Promise<{ items: TemplateFolder[]; pagination: Pagination }> {
   return records.list<TemplateFolder>("FOLDER", caller, {
     ...request,
-    siteId: await sites.siteFilter(caller, siteId),
+    siteIds: await sites.siteFilter(caller, siteId),
     andEverySite: true,
   });
 }

@@ -184,7 +184,7 @@ export async function list(
     siteAndFolder && nameFilter ? all(siteAndFolder, nameFilter) : (siteAndFolder ?? nameFilter);
   return records.list<TemplateMeta>("TEMPLATE", caller, {
     ...request,
-    siteId: await sites.siteFilter(caller, siteId),
+    siteIds: await sites.siteFilter(caller, siteId),
     filter,
   });
 }

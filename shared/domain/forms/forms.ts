@@ -92,7 +92,7 @@ const toApi = ({ orgId: _, edits: __, ...form }: FormItem, submissionCount: numb
 export async function list(caller: CallerScope, request: PageRequest, siteId: number | undefined) {
   const { items, pagination } = await records.list<FormItem>("FORM", caller, {
     ...request,
-    siteId: await sites.siteFilter(caller, siteId),
+    siteIds: await sites.siteFilter(caller, siteId),
   });
   const counts = await inParallel(16, items, (form) => submissions.count(caller.orgId, form.id));
   return { items: items.map((form, i) => toApi(form, counts[i]!)), pagination };

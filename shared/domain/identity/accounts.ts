@@ -2,12 +2,12 @@
 // the same time.
 
 import * as z from "zod";
-import { equals, exists } from "../../adapters/dynamodb/conditions.ts";
+import { absent, all, any, equals, exists } from "../../adapters/dynamodb/conditions.ts";
 import {
   checkCondition,
   get,
   put,
-  query,
+  queryAll,
   remove,
   transact,
   update,
@@ -16,25 +16,25 @@ import {
 } from "../../adapters/dynamodb/table.ts";
 import type { Caller } from "../../caller.ts";
 import { addSeconds, epochSeconds, now } from "../../clock.ts";
-import { conflict, invalid, unauthenticated } from "../../errors.ts";
+import { conflict, forbidden, invalid, missing, unauthenticated } from "../../errors.ts";
 import { randomBase62 } from "../../ids.ts";
-import { singleLineText } from "../../kernel/email-fields.ts";
 import { CreatedAt, RecordId, UpdatedAt } from "../../kernel/record-fields.ts";
 import { queueSystemMail } from "../../kernel/system-mail-queue.ts";
 import { keys, ranges, sha256 } from "../../keys.ts";
 import * as attempts from "./attempt-limits.ts";
+import { NameOfUser, userKeyOf } from "./members.ts";
 import * as challenges from "./mfa/login-challenges.ts";
 import * as organizations from "./organizations.ts";
 import * as passwords from "./passwords.ts";
 import type { UserKey } from "./sessions.ts";
 import * as sessions from "./sessions.ts";
+import { listOrganizations, type UserOrganization } from "./user-organizations.ts";
 
-export const UserName = singleLineText(200).trim().min(1).nullable();
 export const User = z
   .object({
     id: RecordId.describe("Id of the user."),
     email: z.string().describe("Email address that the user logs in with."),
-    name: UserName.describe("Name of the user, or `null`."),
+    name: NameOfUser.describe("Name of the user, or `null`."),
     createdAt: CreatedAt,
     updatedAt: UpdatedAt,
   })
@@ -43,20 +43,23 @@ export const User = z
 export type User = z.output<typeof User>;
 
 /** The item with the password hash. Its key is the email address. */
-export interface LoginRecord {
-  orgId: number;
-  userId: number;
+export interface LoginRecord extends UserKey {
   name: string | null;
   password: string;
   passwordChangedAt: string;
+  /** The organization that the user used last. Undefined: `orgId`. */
+  lastOrgId?: number;
 }
 
 export const AccountProfile = z
   .object({ user: User, organization: organizations.Organization })
   .meta({ id: "Profile" });
 export type AccountProfile = z.output<typeof AccountProfile>;
-/** `token` must only go into the session cookie. */
-export type OpenedSession = AccountProfile & { token: string };
+/** `token` must only go into the session cookie. `organizations` are all that the user has. */
+export type OpenedSession = AccountProfile & {
+  token: string;
+  organizations: UserOrganization[];
+};
 
 export async function getProfile({ orgId, userId }: UserKey): Promise<AccountProfile> {
   const [user, organization] = await Promise.all([
@@ -67,43 +70,105 @@ export async function getProfile({ orgId, userId }: UserKey): Promise<AccountPro
   return { user, organization };
 }
 
-/** The organization's first user. */
+/** The owner who has been in the organization's list of members for longest. */
 export async function getOwner(orgId: number): Promise<User | undefined> {
-  return (await query<User>(ranges.users(orgId), { limit: 1 })).items[0];
+  const isOwner = any(absent("role"), equals("role", "owner"));
+  const filter = all(absent("leftAt"), isOwner);
+  return (await queryAll<User>(ranges.users(orgId), { filter }))[0];
 }
 
 /**
- * Opens a session, or issues a challenge if the user has a second factor. Throws 401 for an unknown
- * email and a wrong password, 429 after too many failures.
+ * Opens a session in the organization that the user used last, or issues a challenge if the user
+ * has a second factor. Throws 401 for an unknown email and a wrong password, 403 `no_organization`
+ * for a user without an organization, 429 after too many failures.
  */
 export async function logIn(
   { email, password }: { email: string; password: string },
-  clientAddress: string,
+  client: sessions.SessionClient,
 ): Promise<OpenedSession | challenges.IssuedChallenge> {
-  const limits = [attempts.clientLimit(clientAddress), attempts.accountLimit(email)];
+  const limits = [attempts.clientLimit(client.address), attempts.accountLimit(email)];
   const result = await attempts.withAttemptLimits(limits, async () => {
     const login = await get<LoginRecord>(keys.user(email));
     if (!(await passwords.verifyPassword(password, login?.password)) || !login) return undefined;
-    return (await challenges.createChallenge(login, email)) ?? openSession(email, login);
+    return (await challenges.createChallenge(login, email)) ?? openSession(login, client);
   });
   if (!result) throw unauthenticated();
   return result;
 }
 
-// The password must still be the one that was verified, so a login during a password reset opens no
-// session.
-async function openSession(email: string, login: LoginRecord): Promise<OpenedSession | undefined> {
-  const profile = await getProfile(login);
-  const { token, writes } = sessions.prepareSession(login);
-  const committed = await transact(
-    checkCondition(keys.user(email), equals("password", login.password)),
-    ...writes,
-  );
-  return committed ? { ...profile, token } : undefined;
+async function openSession(
+  login: LoginRecord,
+  client: sessions.SessionClient,
+): Promise<OpenedSession | undefined> {
+  const { opened, writes } = await prepareLogin(login, client);
+  return (await transact(...writes)) ? opened : undefined;
 }
 
+/**
+ * A session in the organization that the user used last, and the writes that open it. The password
+ * must still be the one of `login`, so a login during a password reset opens no session. Throws 403
+ * `no_organization`.
+ */
+export async function prepareLogin(
+  login: LoginRecord,
+  client: sessions.SessionClient,
+): Promise<{ opened: OpenedSession; writes: Write[] }> {
+  const userOrganizations = await listOrganizations(login);
+  const { userId, lastOrgId } = login;
+  const current = userOrganizations.find(({ id }) => id === lastOrgId) ?? userOrganizations[0];
+  if (!current) throw noOrganization();
+  const profile = await getProfile({ orgId: current.id, userId });
+  const { token, writes } = sessions.prepareSession(login, { orgId: current.id, client });
+  const samePassword = equals("password", login.password);
+  return {
+    opened: { ...profile, token, organizations: userOrganizations },
+    writes: [checkCondition(keys.user(profile.user.email), samePassword), ...writes],
+  };
+}
+
+const noOrganization = () =>
+  forbidden("You are not a member of any organization: accept an invitation to one", {
+    code: "no_organization",
+  });
+
+/**
+ * Replaces the session by one for another organization of the user, in one transaction. The next
+ * login goes there too. Throws 404 if the user is not a member of it.
+ */
+export async function switchOrganization(
+  caller: Caller,
+  orgId: number,
+  client: sessions.SessionClient,
+): Promise<OpenedSession> {
+  const user = userKeyOf(caller);
+  const userOrganizations = await listOrganizations(user);
+  if (!userOrganizations.some(({ id }) => id === orgId)) throw organizationNotFound();
+  const [profile, session] = await Promise.all([
+    getProfile({ orgId, userId: caller.userId }),
+    get<sessions.SessionItem>(keys.session(caller.sessionHash!)),
+  ]);
+  if (!session) throw unauthenticated();
+  // The session does not live longer than the one that the login opened.
+  const { expires } = session;
+  const { token, writes } = sessions.prepareSession(user, { orgId, client, expires });
+  await write(
+    ...writes,
+    remove(keys.session(caller.sessionHash!), { if: exists, orThrow: unauthenticated() }),
+    remove(keys.userSession(user.orgId, user.userId, caller.sessionHash!)),
+    update(keys.user(profile.user.email), { set: { lastOrgId: orgId } }, { if: exists }),
+    checkCondition(
+      keys.member(orgId, caller.userId),
+      all(exists, absent("leftAt")),
+      organizationNotFound(),
+    ),
+  );
+  return { ...profile, token, organizations: userOrganizations };
+}
+
+const organizationNotFound = () => missing("The organization does not exist");
+
 export const logOut = (caller: Caller): Promise<void> =>
-  sessions.endSession(caller, caller.sessionHash!);
+  sessions.endSession(userKeyOf(caller), caller.sessionHash!);
 
 /**
  * Ends the user's other sessions. Throws 400 `wrong_password`; a wrong password counts as a failed

@@ -11,7 +11,7 @@ import {
   write,
 } from "../../adapters/dynamodb/table.ts";
 import type { Caller } from "../../caller.ts";
-import { missing } from "../../errors.ts";
+import { forbidden, missing } from "../../errors.ts";
 import { randomBase62 } from "../../ids.ts";
 import { forgetApiKey } from "../../kernel/api-key-cache.ts";
 import { singleLineText } from "../../kernel/email-fields.ts";
@@ -20,26 +20,27 @@ import { inParallel } from "../../kernel/parallel.ts";
 import { CreatedAt, RecordId, Timestamp, UpdatedAt } from "../../kernel/record-fields.ts";
 import * as records from "../../kernel/records.ts";
 import { keys, ranges, sha256 } from "../../keys.ts";
+import { allScopes, groupRights, includesScope, rightsOfScope } from "../../rights.ts";
+import { getMember, NamedUser } from "./members.ts";
 
+/** First path segments that only sessions may call. */
+const sessionGroups = ["mfa"];
 /** First path segments that an API key may call. A test compares them with the routes. */
-export const scopeGroups = (
-  "analytics api-keys attachments auth billing campaigns compliance contacts dashboard " +
-  "domains events exports forms holidays imports lists org plans providers rate-limit " +
-  "reports scoring secure-messages segments send sender-check sending-configs sends " +
-  "sequences settings sites stock-photos suppressions tags template-folders templates " +
-  "validate webhooks"
-).split(" ");
+export const scopeGroups = Object.keys(groupRights).filter(
+  (group) => !sessionGroups.includes(group),
+);
 
 const Scope = z
   .string()
   .max(100, { abort: true })
-  .regex(/^(\*|[a-z]+(-[a-z]+)*:(read|write))$/, {
+  .regex(/^(\*|[a-z]+(-[a-z]+)*:(read|write|export))$/, {
     error: "must be * or a group with :read or :write, such as contacts:read",
     abort: true,
   })
-  .refine((scope) => scope === "*" || scopeGroups.includes(scope.split(":")[0]!), {
-    error: ({ input }) => `has an unknown group: ${String(input).split(":")[0]}`,
-  });
+  .refine(
+    (scope) => rightsOfScope(scope) !== undefined && !sessionGroups.includes(scope.split(":")[0]!),
+    { error: ({ input }) => `has an unknown group: ${String(input).split(":")[0]}` },
+  );
 
 export const ApiKey = z
   .object({
@@ -53,7 +54,13 @@ export const ApiKey = z
       .array(z.string())
       .describe(
         "What the key may do: `*` for everything, or scopes such as `contacts:read` and " +
-          "`send:write`.",
+          "`send:write`. Never more than the creator had.",
+      ),
+    createdBy: NamedUser.nullable()
+      .default(null)
+      .describe(
+        "The user who created the key. The key belongs to the organization and stays when the " +
+          "user leaves. `null`: it is older than this field.",
       ),
     createdAt: CreatedAt,
     updatedAt: UpdatedAt,
@@ -79,7 +86,8 @@ export const NewApiKey = z
       .max(100)
       .default(["*"])
       .describe(
-        "`*`, or `<group>:read` and `<group>:write`; the group is a path's first segment: " +
+        "`*` for everything that you may do, rights such as `audience:read` (GET /roles lists " +
+          "them), or `<group>:read` and `<group>:write`; the group is a path's first segment: " +
           scopeGroups.join(", "),
       ),
   })
@@ -88,11 +96,16 @@ export type NewApiKey = z.output<typeof NewApiKey>;
 
 type StoredApiKey = ApiKey & { hash: string };
 
-/** Throws 404 if the organization has no site `siteId`. */
+/**
+ * Throws 404 if the organization has no site `siteId`, and 403 for scopes that the caller does not
+ * have.
+ */
 export async function create(
   caller: Caller,
-  { name, siteId, scopes }: NewApiKey,
+  { name, siteId, scopes: wantedScopes }: NewApiKey,
 ): Promise<ApiKey & { key: string }> {
+  const scopes = grantedScopes(caller, wantedScopes);
+  const creator = await getMember(caller.orgId, caller.userId);
   const prefix = `pm_live_${randomBase62(8)}`;
   const key = prefix + randomBase62(40);
   const record: StoredApiKey = {
@@ -101,6 +114,7 @@ export async function create(
     prefix,
     siteId,
     scopes,
+    createdBy: creator ? { id: creator.id, email: creator.email } : null,
     lastUsedAt: null,
     hash: sha256(key),
   };
@@ -139,6 +153,20 @@ export async function create(
     forgetApiKey(stored.hash);
   }
   return { ...record, key };
+}
+
+/** `*` stands for all scopes of the caller. Throws 403 for scopes that the caller does not have. */
+function grantedScopes(caller: Caller, wanted: string[]): string[] {
+  if (wanted.includes(allScopes)) return [...caller.scopes];
+  const refused = wanted.filter((scope) => !includesScope(caller.scopes, scope));
+  if (!refused.length) return wanted;
+  const rights = refused.flatMap((scope) => rightsOfScope(scope) ?? []);
+  const lacking = new Set(rights.filter((right) => !caller.scopes.includes(right)));
+  throw forbidden(
+    `You cannot give a key the scopes ${refused.join(", ")}, because they include rights that ` +
+      `you do not have: ${[...lacking].join(", ")}`,
+    { code: "scope_missing" },
+  );
 }
 
 export const list = (caller: Caller, request: PageRequest) =>

@@ -8,7 +8,8 @@ import * as ids from "../../ids.ts";
 import { EmailAddress } from "../../kernel/email-fields.ts";
 import { keys } from "../../keys.ts";
 import { defaultPlan } from "../../plans.ts";
-import { type LoginRecord, type OpenedSession, UserName } from "./accounts.ts";
+import type { LoginRecord, OpenedSession } from "./accounts.ts";
+import { NameOfUser } from "./members.ts";
 import * as organizations from "./organizations.ts";
 import * as passwords from "./passwords.ts";
 import * as sessions from "./sessions.ts";
@@ -18,7 +19,7 @@ export const NewAccount = z.object({
   password: passwords.NewPassword.describe(
     "8 to 200 characters. The most common passwords are refused.",
   ),
-  name: UserName.optional().describe("Name of the user."),
+  name: NameOfUser.optional().describe("Name of the user."),
   organizationName: organizations.OrganizationName.optional().describe(
     "Name of the organization. Defaults to `name`, then to the part of `email` before the @.",
   ),
@@ -26,12 +27,10 @@ export const NewAccount = z.object({
 export type NewAccount = z.output<typeof NewAccount>;
 
 /** Throws 409 `email_taken`, or 403 `signup_closed` if the setting SIGNUP does not allow it. */
-export async function signUp({
-  email,
-  password,
-  name = null,
-  organizationName,
-}: NewAccount): Promise<OpenedSession> {
+export async function signUp(
+  { email, password, name = null, organizationName }: NewAccount,
+  client?: sessions.SessionClient,
+): Promise<OpenedSession> {
   const policyWrites = await signupPolicies[signupMode()]();
   const plan = defaultPlan();
   if (!plan) throw unavailable("The setting DEFAULT_PLAN is not the name of a plan");
@@ -51,7 +50,7 @@ export async function signUp({
     ...stamp,
   };
   const login: LoginRecord = { orgId, userId, name, password: hash, passwordChangedAt: at };
-  const { token, writes } = sessions.prepareSession(login);
+  const { token, writes } = sessions.prepareSession(login, { client });
   const emailTaken = conflict("An account with this email already exists", {
     code: "email_taken",
     details: [{ path: "email", message: "email is already in use" }],
@@ -60,10 +59,11 @@ export async function signUp({
     ...policyWrites,
     put(keys.user(email), login, { ifAbsent: emailTaken }),
     organizations.createWrite(organization),
-    put(keys.member(orgId, userId), user, { ifAbsent: true }),
+    put(keys.member(orgId, userId), { ...user, role: "owner" }, { ifAbsent: true }),
     ...writes,
   );
-  return { user, organization, token };
+  const own = { id: orgId, name: organization.name, role: "owner" as const };
+  return { user, organization, token, organizations: [own] };
 }
 
 const signupClosed = () =>

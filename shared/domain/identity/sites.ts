@@ -2,6 +2,7 @@ import * as z from "zod";
 import { absent, any, exists, sizeBelow } from "../../adapters/dynamodb/conditions.ts";
 import {
   get,
+  getMany,
   getTogether,
   put,
   queryAll,
@@ -11,7 +12,13 @@ import {
   type Write,
   write,
 } from "../../adapters/dynamodb/table.ts";
-import { type Caller, type CallerScope, requireSiteAccess, siteIdRequired } from "../../caller.ts";
+import {
+  type Caller,
+  type CallerScope,
+  onlySiteIdOf,
+  requireSiteAccess,
+  siteIdRequired,
+} from "../../caller.ts";
 import { conflict, missing, Problem } from "../../errors.ts";
 import { EmailAddress, singleLineText } from "../../kernel/email-fields.ts";
 import { createLruCache } from "../../kernel/lru-cache.ts";
@@ -19,13 +26,14 @@ import {
   countSkipped,
   type PageRequest,
   type Pagination,
+  positionOf,
   toPagination,
 } from "../../kernel/paging.ts";
 import { CreatedAt, RecordId, UpdatedAt } from "../../kernel/record-fields.ts";
 import * as records from "../../kernel/records.ts";
 import * as counters from "../../kernel/sharded-counters.ts";
-import { cacheDeletion } from "../../kernel/site-access.ts";
-import { keys, ranges } from "../../keys.ts";
+import { cacheDeletion, deletedSites } from "../../kernel/site-access.ts";
+import { keys, ranges, zeroPad } from "../../keys.ts";
 import * as apiKeys from "./api-keys.ts";
 import type { SiteTotals } from "./organizations.ts";
 import { eraseSoon, getErasureProgress, startErasureWrite } from "./site-erasure-job.ts";
@@ -113,8 +121,8 @@ const countSitesWrite = ({ orgId }: CallerScope, add: SiteTotals): Write =>
   update(keys.organization(orgId), { add: { ...add } });
 
 /**
- * Throws 404 if the site does not exist, 403 if the caller's key is bound to another
- * site.
+ * Throws 404 if the site does not exist, 403 if the caller may not
+ * access it.
  */
 export async function find(caller: CallerScope, id: number): Promise<Site> {
   const site = await records.find<Site & { tracked?: boolean }>("SITE", caller, id);
@@ -132,16 +140,32 @@ export async function find(caller: CallerScope, id: number): Promise<Site> {
   return site;
 }
 
-/** Newest first. A bound key sees only its own site. */
+/** Newest first. A caller that is limited to sites sees only these. */
 export async function list(
   caller: Caller,
   request: PageRequest,
 ): Promise<{ items: Site[]; pagination: Pagination }> {
-  if (caller.siteId === undefined) return records.list<Site>("SITE", caller, request);
-  const own = await find(caller, caller.siteId);
-  const first = countSkipped(request) === 0 && request.cursor === undefined;
-  return { items: first ? [own] : [], pagination: toPagination(request, 1, undefined) };
+  if (!caller.siteIds) return records.list<Site>("SITE", caller, request);
+  const found = await getMany<Site>(
+    (await liveSites(caller.orgId, caller.siteIds)).map((id) =>
+      keys.record(caller.orgId, "SITE", id),
+    ),
+    { consistent: true },
+  );
+  const own = found.flatMap((site) => site ?? []).sort((a, b) => b.id - a.id);
+  const last = positionOf(request, /^\d{16}$/) ?? zeroPad(Number.MAX_SAFE_INTEGER);
+  const skipped = countSkipped(request);
+  const rest = own.filter(({ id }) => zeroPad(id) < last).slice(skipped);
+  const items = rest.slice(0, request.limit);
+  const next = rest.length > items.length ? zeroPad(items.at(-1)!.id) : undefined;
+  return { items, pagination: toPagination(request, own.length, next) };
 }
+
+/** Without deleted sites. */
+const liveSites = async (orgId: number, siteIds: readonly number[]): Promise<number[]> => {
+  const deleted = await deletedSites(orgId);
+  return siteIds.filter((id) => !deleted.has(id));
+};
 
 export async function change(caller: Caller, id: number, changes: SiteChanges): Promise<Site> {
   await find(caller, id);
@@ -216,13 +240,14 @@ const siteHasSends = () =>
   conflict("The site has sends, so it cannot be deleted", { code: "site_has_sends" });
 
 /**
- * The site of a request: `siteId`, else the bound key's site, else the organization's only site.
- * Throws 400 if none applies. Takes no read for a bound key, and otherwise one of half a unit.
+ * The site of a request: `siteId`, else the only site that the caller may access, else the
+ * organization's only site. Throws 400 if none applies. Takes no read for a key that is bound to
+ * the site, and otherwise one of half a unit.
  */
 export async function resolveSiteId(caller: CallerScope, siteId?: number): Promise<number> {
-  if (caller.siteId !== undefined && (siteId === undefined || siteId === caller.siteId))
-    return caller.siteId;
-  if (siteId === undefined) return getOnlySiteId(caller.orgId);
+  const ownSiteId = onlySiteIdOf(caller);
+  if (ownSiteId !== undefined && (siteId === undefined || siteId === ownSiteId)) return ownSiteId;
+  if (siteId === undefined) return getOnlySiteId(caller);
   if (!(await getSite(caller.orgId, siteId))) throw missing("The site does not exist");
   requireSiteAccess(caller, siteId);
   return siteId;
@@ -230,30 +255,32 @@ export async function resolveSiteId(caller: CallerScope, siteId?: number): Promi
 
 /** Like `resolveSiteId`, but also returns `autoBcc`. Takes half a unit more. */
 export async function resolveSite(
-  { orgId, siteId: keySiteId }: CallerScope,
+  caller: CallerScope,
   siteId?: number,
 ): Promise<Pick<Site, "id" | "autoBcc">> {
-  const knownId = siteId ?? keySiteId;
-  const site = await (knownId === undefined ? getOnlySite(orgId) : getSite(orgId, knownId));
+  const knownId = siteId ?? onlySiteIdOf(caller);
+  const site = await (knownId === undefined ? getOnlySite(caller) : getSite(caller.orgId, knownId));
   if (!site) throw missing("The site does not exist");
-  requireSiteAccess({ siteId: keySiteId }, site.id);
+  requireSiteAccess(caller, site.id);
   return site;
 }
 
 /**
- * The one site that a list covers: `siteId`, else the bound key's site. Undefined if it covers all
- * sites.
+ * The sites that a list covers: `siteId`, else those that the caller is limited to. Undefined if it
+ * covers all sites.
  */
-export const siteFilter = async (
+export async function siteFilter(
   caller: CallerScope,
   siteId: number | undefined,
-): Promise<number | undefined> =>
-  siteId === undefined ? caller.siteId : resolveSiteId(caller, siteId);
+): Promise<readonly number[] | undefined> {
+  if (siteId !== undefined) return [await resolveSiteId(caller, siteId)];
+  return caller.siteIds && liveSites(caller.orgId, caller.siteIds);
+}
 
 /** The sites that a list covers: `siteId`, else all that the caller can access, oldest first. */
 export async function listVisibleSiteIds(caller: CallerScope, siteId?: number): Promise<number[]> {
-  if (siteId !== undefined || caller.siteId !== undefined)
-    return [await resolveSiteId(caller, siteId)];
+  const filtered = await siteFilter(caller, siteId);
+  if (filtered) return filtered.toSorted((a, b) => a - b);
   const sites = await queryAll<Site>(ranges.records(caller.orgId, "SITE"));
   return sites.map(({ id }) => id);
 }
@@ -267,17 +294,19 @@ const getSite = async (orgId: number, id: number): Promise<Site | undefined> =>
 /** The id that an organization's only site had last, to read the site together with the totals. */
 const lastOnlySites = createLruCache<number>(10_000);
 
-async function getOnlySite(orgId: number): Promise<Site | undefined> {
+async function getOnlySite(caller: CallerScope): Promise<Site | undefined> {
+  const { orgId } = caller;
   const expectedId = lastOnlySites.get(String(orgId));
   const [id, expected] = await Promise.all([
-    getOnlySiteId(orgId),
+    getOnlySiteId(caller),
     expectedId && getTogether<Site>(keys.record(orgId, "SITE", expectedId)),
   ]);
   lastOnlySites.set(String(orgId), id, 1);
   return expected && expected.id === id ? expected : getSite(orgId, id);
 }
 
-async function getOnlySiteId(orgId: number): Promise<number> {
+async function getOnlySiteId({ orgId, siteIds }: CallerScope): Promise<number> {
+  if (siteIds) throw siteIdRequired();
   for (const consistent of [false, true]) {
     const read = consistent ? get : getTogether;
     const totals = await read<SiteTotals>(keys.organization(orgId));

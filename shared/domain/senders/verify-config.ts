@@ -1,18 +1,17 @@
 // Verifies a sending config by sending a test mail.
 
-import { get } from "../../adapters/dynamodb/table.ts";
 import type { Caller } from "../../caller.ts";
 import { invalid, missing, upstream } from "../../errors.ts";
 import { escapeHtml } from "../../kernel/html.ts";
-import { keys } from "../../keys.ts";
 import type { HandOverOutcome } from "../../providers/provider-adapter.ts";
 import { getProvider } from "../../providers/registry.ts";
+import { getMember } from "../identity/members.ts";
 import * as accountLimits from "./account-limits.ts";
 import { type DirectMail, renderPlainPage, sendDirectMail } from "./direct-mail.ts";
 import type { SendingConfig } from "./sending-configs.ts";
 import * as sendingConfigs from "./sending-configs.ts";
 
-type VerifyCaller = Pick<Caller, "orgId" | "siteId" | "userId">;
+type VerifyCaller = Pick<Caller, "orgId" | "siteIds" | "userId">;
 
 /**
  * Sends a test mail to `to`, or to the caller's own address. If the provider accepts it, the config
@@ -40,9 +39,9 @@ export async function verifyConfig(
 }
 
 async function findOwnAddress({ orgId, userId }: VerifyCaller): Promise<string> {
-  const user = await get<{ email: string }>(keys.member(orgId, userId));
-  if (!user) throw missing("The user of this credential no longer exists: give an address in to");
-  return user.email;
+  const member = await getMember(orgId, userId);
+  if (!member) throw missing("The creator of this API key has left: give an address in to");
+  return member.email;
 }
 
 type OutcomeHandler<S extends HandOverOutcome["status"]> = (

@@ -18,6 +18,7 @@ import type {
 import { getProvider as providerOf } from "../../providers/registry.ts";
 import type { SystemMail } from "../../queues.ts";
 import * as accounts from "../identity/accounts.ts";
+import * as invitations from "../identity/invitations.ts";
 import * as challenges from "../identity/mfa/login-challenges.ts";
 import { isNearQuota } from "../senders/account-limits.ts";
 import { type DirectMail, sendDirectMail } from "../senders/direct-mail.ts";
@@ -44,6 +45,10 @@ const mailBuilders: {
   mfa_off: async ({ orgId, userId }) => {
     const user = await get<accounts.User>(keys.member(orgId, userId));
     return user && buildMfaDisabledMail(user);
+  },
+  invitation: async ({ orgId, invitationId }) => {
+    const invitation = await invitations.createToken(orgId, invitationId);
+    return invitation && buildInvitationMail(invitation);
   },
   webhook_inactive: async ({ orgId, webhookId }) => {
     const [webhook, owner] = await Promise.all([
@@ -225,6 +230,21 @@ const buildPasswordResetMail = (user: SystemMailRecipient, token: string): Syste
         "If the link does not open, send the token in it to POST " +
         `${settings.publicUrl}/api/v1/auth/reset-password.`,
     },
+  );
+
+const buildInvitationMail = ({
+  email,
+  organizationName,
+  invitedBy,
+  token,
+}: invitations.InvitationView & { token: string }): SystemMailContent =>
+  composeMail(
+    { email, name: null },
+    `Join ${organizationName} on ${productName}`,
+    `${invitedBy} invites you to join the organization ${organizationName} on ${productName}. ` +
+      "The link works for seven days and once:",
+    { link: `${settings.publicUrl}/accept-invitation?token=${token}`, label: "Join" },
+    "If you do not expect this invitation, ignore this email.",
   );
 
 const buildLoginCodeMail = (user: SystemMailRecipient, code: string): SystemMailContent =>

@@ -1,5 +1,7 @@
 // The catalog of the MCP server: the operations of the API as tools, and the guides. The build
 // makes it, so that the function of the server contains neither the route groups nor the files.
+
+import type { Right } from "../../rights.ts";
 import type { JsonSchema } from "../openapi/json-schemas.ts";
 import type { AccessLevel, RouteMethod } from "../route.ts";
 
@@ -14,6 +16,8 @@ export interface McpOperation {
   path: string;
   /** The scope that an API key needs. */
   scope: string;
+  /** The right that includes it. */
+  right: Right | undefined;
   level: AccessLevel;
   summary: string;
   description: string;

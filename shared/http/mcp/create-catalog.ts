@@ -44,6 +44,7 @@ function createOperation(route: Route, document: OpenApiDocument): McpOperation 
     method: route.method,
     path: route.path,
     scope: route.scope,
+    right: route.right,
     level: route.level,
     summary: route.summary,
     description: route.description ?? "",

@@ -1,6 +1,7 @@
 // The tools: four that reach all operations, and on request one for each operation of a group.
 import type { Caller } from "../../caller.ts";
 import { isObject } from "../../kernel/json.ts";
+import { permits } from "../../rights.ts";
 import type { JsonSchema } from "../openapi/json-schemas.ts";
 import { approvalRules } from "./approval-rules.ts";
 import { requestApproval } from "./approvals.ts";
@@ -145,8 +146,8 @@ const findTool = ({ catalog, caller }: Runner): Tool => ({
 });
 
 /** Whether the API key may call the operation, as far as its scopes and its site decide. */
-const mayCall = ({ scopes, siteId }: Caller, { scope, level }: McpOperation): boolean =>
-  (scopes.includes("*") || scopes.includes(scope)) && (siteId === undefined || level === "site");
+const mayCall = ({ scopes, siteIds }: Caller, operation: McpOperation): boolean =>
+  permits(scopes, operation) && (!siteIds || operation.level === "site");
 
 const describeTool = ({ catalog }: Runner): Tool => ({
   name: "describe_operation",

@@ -194,13 +194,15 @@ const securityByAuth: Record<Route["auth"], (route: Route) => Record<string, str
 const accessSentence = (route: Route): string => accessSentences[route.auth](route);
 const accessSentences: Record<Route["auth"], (route: Route) => string> = {
   public: () => "Public: no credential needed.",
-  session: () => "Authentication: session only. API keys are refused.",
+  session: (route) => `Authentication: session only${rightAndSites(route)} API keys are refused.`,
   api_key: () => "Authentication: API key, with any scopes.",
-  account: ({ scope, level }) =>
-    `Authentication: session, or API key with the scope \`${scope}\`${
-      level === "organization" ? "; keys that are bound to one site are refused" : ""
-    }.`,
+  account: (route) =>
+    `Authentication: session, or API key with the scope \`${route.scope}\`${rightAndSites(route)}`,
 };
+const rightAndSites = ({ right, level }: Route): string =>
+  `. Right: \`${right}\`.${
+    level === "organization" ? " Keys and members that are limited to sites are refused." : ""
+  }`;
 const rateLimitSentences: Record<RateLimit, string> = {
   general: "Rate limit: general.",
   send: "Rate limit: send.",

@@ -21,6 +21,7 @@ const guideNames = [
   "cli",
   "mcp",
   "authentication",
+  "teams",
   "requests-and-responses",
   "errors",
   "paging",

@@ -148,7 +148,7 @@ async function planTargets(
       ? same[0]!.row
       : same.map(({ row }) => row).reduce(mergeRows(resubscribe, defaults.status)),
   );
-  if (resubscribe && mode !== "create" && caller.siteId === undefined)
+  if (resubscribe && mode !== "create" && !caller.siteIds)
     await unsuppressResubscribed(orgId, merged, defaults.status);
   const emails = merged.map(({ email }) => email);
   const [date, tags, suppressed, taken] = await Promise.all([

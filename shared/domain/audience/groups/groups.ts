@@ -92,7 +92,7 @@ export async function list(
 ) {
   const { items, pagination } = await records.list<Group>(kind, caller, {
     ...request,
-    siteId: await sites.siteFilter(caller, siteId),
+    siteIds: await sites.siteFilter(caller, siteId),
   });
   const counts = await inParallel(16, items, ({ id }) => count(kind, caller.orgId, id));
   return {

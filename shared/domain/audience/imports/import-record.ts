@@ -179,7 +179,7 @@ export interface ImportRecord extends records.StoredRecord {
   size: number;
   wish: Omit<NewImport, "siteId" | "filename" | "startSequences"> &
     Partial<Pick<NewImport, "startSequences">>;
-  /** Whether an API key bound to the site created the import. */
+  /** Whether a caller that is limited to sites created the import. */
   bound: boolean;
   columns?: ImportColumn[];
 }

@@ -48,7 +48,7 @@ export async function start(
     filename: filename ?? name ?? null,
     ...file,
     wish: options,
-    bound: caller.siteId !== undefined,
+    bound: caller.siteIds !== undefined,
   };
   const run: ImportProgress = {
     orgId,
@@ -98,7 +98,7 @@ async function findUpload(
   return { blob: upload.blob, size, name: upload.filename };
 }
 
-/** Throws 404, or 403 for a key bound to another site. */
+/** Throws 404, or 403 for a caller that is limited to other sites. */
 export async function find(caller: CallerScope, id: number): Promise<Import> {
   const [record, run] = await Promise.all([
     records.find<ImportRecord>("IMPORT", caller, id),
@@ -115,7 +115,7 @@ export async function list(
 ): Promise<{ items: Import[]; pagination: Pagination }> {
   const { items, pagination } = await records.list<ImportRecord>("IMPORT", caller, {
     ...request,
-    siteId: await sites.siteFilter(caller, siteId),
+    siteIds: await sites.siteFilter(caller, siteId),
   });
   const runs = await getMany<ImportProgress>(
     items.map(({ id }) => keys.importRun(caller.orgId, id)),

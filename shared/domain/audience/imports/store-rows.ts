@@ -79,7 +79,7 @@ async function storeBatch(job: ImportJob, rows: CsvRow[], mayBeRetry: boolean): 
     suppressed.map(({ contact: { email } }) => ({ email, ...entry })),
   );
   const outcomes = await upsertRows(
-    { caller: { orgId, siteId: bound ? siteId : undefined }, siteId },
+    { caller: { orgId, ...(bound && { siteIds: [siteId] }) }, siteId },
     validRows.map(({ contact }) => contact),
     {
       resubscribe: options.resubscribe,

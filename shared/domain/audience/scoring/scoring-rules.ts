@@ -127,7 +127,7 @@ export const find = (caller: CallerScope, ruleId: number): Promise<ScoringRule> 
 export async function list(caller: CallerScope, request: PageRequest, siteId: number | undefined) {
   return records.list<ScoringRule>("RULE", caller, {
     ...request,
-    siteId: await sites.siteFilter(caller, siteId),
+    siteIds: await sites.siteFilter(caller, siteId),
   });
 }
 

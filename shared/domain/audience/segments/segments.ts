@@ -110,7 +110,7 @@ export async function list(
 ): Promise<{ items: Segment[]; pagination: Pagination }> {
   return records.list<Segment>("SEGMENT", caller, {
     ...request,
-    siteId: await sites.siteFilter(caller, siteId),
+    siteIds: await sites.siteFilter(caller, siteId),
   });
 }
 

@@ -130,12 +130,12 @@ export async function list(
   caller: CallerScope,
   { siteId, contactId, eventName, ...request }: PageRequest & CustomEventFilter,
 ): Promise<{ items: CustomEvent[]; pagination: Pagination }> {
-  const [onlySiteId, deleted] = await Promise.all([
+  const [siteIds, deleted] = await Promise.all([
     sites.siteFilter(caller, siteId),
     deletedSites(caller.orgId),
   ]);
   const matches: EventPredicate = (event) =>
-    (onlySiteId === undefined ? !deleted.has(event.siteId) : event.siteId === onlySiteId) &&
+    (siteIds?.includes(event.siteId) ?? !deleted.has(event.siteId)) &&
     (eventName === undefined || event.name === eventName);
   if (contactId === undefined) {
     const { items, next } = await listOfOrganization(caller.orgId, request, matches);
@@ -143,7 +143,7 @@ export async function list(
   }
   const contact = await contacts.findItem(caller, contactId);
   const { items, next } = await listOfContact(contact, request, { matches, eventName });
-  const isOtherSite = onlySiteId !== undefined && onlySiteId !== contact.siteId;
+  const isOtherSite = siteIds !== undefined && !siteIds.includes(contact.siteId);
   const allEvents = eventName === undefined ? await totalOf(contact) : null;
   const total = isOtherSite ? 0 : allEvents;
   return { items: items.map(toApi), pagination: toPagination(request, total, next) };

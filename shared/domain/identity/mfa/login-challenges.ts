@@ -25,6 +25,8 @@ export interface LoginChallenge extends UserKey {
   /** Number of codes mailed. Only the last one is valid. */
   codes: number;
   codeExpires?: number;
+  /** SHA-256 of the token of an invitation that the login accepts. */
+  invitation?: string | undefined;
   expires: number;
 }
 export interface IssuedChallenge {
@@ -33,10 +35,11 @@ export interface IssuedChallenge {
   methods: secondFactors.MfaMethod[];
 }
 
-/** Undefined if the user has no second factor. */
+/** Undefined if the user has no second factor. `invitation`: see LoginChallenge. */
 export async function createChallenge(
   user: UserKey & { passwordChangedAt: string },
   email: string,
+  invitation?: string,
 ): Promise<IssuedChallenge | undefined> {
   const methods = secondFactors.enabledMethods(await secondFactors.getSecondFactors(user));
   if (!methods.length) return undefined;
@@ -50,6 +53,7 @@ export async function createChallenge(
     passwordChangedAt,
     tries: 0,
     codes: 0,
+    ...(invitation !== undefined && { invitation }),
     expires,
   };
   await write(put(keys.mfaToken(sha256(mfaToken)), challenge));

@@ -28,9 +28,11 @@ import { queueSystemMail } from "../../../kernel/system-mail-queue.ts";
 import { keys, sha256 } from "../../../keys.ts";
 import * as accounts from "../accounts.ts";
 import * as attempts from "../attempt-limits.ts";
+import * as invitations from "../invitations.ts";
+import { userKeyOf } from "../members.ts";
 import * as passwords from "../passwords.ts";
+import type * as sessions from "../sessions.ts";
 import type { UserKey } from "../sessions.ts";
-import * as sessions from "../sessions.ts";
 import * as challenges from "./login-challenges.ts";
 import * as recoveryCodes from "./recovery-codes.ts";
 import type { SecondFactors } from "./second-factors.ts";
@@ -53,7 +55,8 @@ export const MfaStatus = z.object({
 });
 
 export async function getStatus(caller: Caller): Promise<z.output<typeof MfaStatus>> {
-  const factors = await secondFactors.getSecondFactors(caller);
+  const owner = userKeyOf(caller);
+  const factors = await secondFactors.getSecondFactors(owner);
   const toFactor = (enabledAt: string | undefined) => ({
     enabled: enabledAt !== undefined,
     enabledAt: enabledAt ?? null,
@@ -81,15 +84,16 @@ const factorsChanged = () =>
 export async function setUpTotp(
   caller: Caller,
 ): Promise<{ secret: string; otpauthUrl: string; qrCode: string }> {
-  const { user } = await accounts.getProfile(caller);
+  const owner = userKeyOf(caller);
+  const { user } = await accounts.getProfile(owner);
   const { secret, otpauthUrl } = totp.generateSecret(user.email);
-  const sealed = await totp.sealSecret(caller, secret);
+  const sealed = await totp.sealSecret(owner, secret);
   const inUse = conflict("An authenticator app is already enabled: disable it first", {
     code: "already_enabled",
   });
   await write(
     update(
-      factorsKey(caller),
+      factorsKey(owner),
       { set: { pendingTotp: sealed } },
       { if: absent("totp"), orThrow: inUse },
     ),
@@ -111,19 +115,20 @@ export async function enableTotp(
   caller: Caller,
   code: string,
 ): Promise<{ enabled: true; recoveryCodes: string[] }> {
-  const { user } = await accounts.getProfile(caller);
-  const pending = (await secondFactors.getSecondFactors(caller))?.pendingTotp;
+  const owner = userKeyOf(caller);
+  const { user } = await accounts.getProfile(owner);
+  const pending = (await secondFactors.getSecondFactors(owner))?.pendingTotp;
   if (!pending)
     throw conflict("No authenticator app is being set up: start with POST /mfa/totp/setup", {
       code: "setup_needed",
     });
   const step = await attempts.withAttemptLimits([attempts.codeLimit(user.email)], async () =>
     sixDigits.test(stripSeparators(code))
-      ? totp.findTimeStep(caller, pending, stripSeparators(code))
+      ? totp.findTimeStep(owner, pending, stripSeparators(code))
       : undefined,
   );
   if (!step) throw wrongProof("code");
-  const { codes, hashes } = await recoveryCodes.generateCodes(caller);
+  const { codes, hashes } = await recoveryCodes.generateCodes(owner);
   const set = {
     totp: pending,
     totpSince: now().toISOString(),
@@ -131,7 +136,7 @@ export async function enableTotp(
     recoveryCodes: hashes,
   };
   await write(
-    updateFactorsWrite(caller, { set, remove: ["pendingTotp"] }, equals("pendingTotp", pending)),
+    updateFactorsWrite(owner, { set, remove: ["pendingTotp"] }, equals("pendingTotp", pending)),
   );
   return { enabled: true, recoveryCodes: codes };
 }
@@ -143,17 +148,18 @@ export async function enableTotp(
 export async function enableEmailOtp(
   caller: Caller,
 ): Promise<{ enabled: true; recoveryCodes?: string[] }> {
-  const factors = await secondFactors.getSecondFactors(caller);
+  const owner = userKeyOf(caller);
+  const factors = await secondFactors.getSecondFactors(owner);
   if (factors?.emailOtpSince) return { enabled: true };
   const set = { emailOtpSince: now().toISOString() };
   if (factors?.totp) {
-    await write(updateFactorsWrite(caller, { set }, present("totp")));
+    await write(updateFactorsWrite(owner, { set }, present("totp")));
     return { enabled: true };
   }
-  const { codes, hashes } = await recoveryCodes.generateCodes(caller);
+  const { codes, hashes } = await recoveryCodes.generateCodes(owner);
   await write(
     updateFactorsWrite(
-      caller,
+      owner,
       { set: { ...set, recoveryCodes: hashes } },
       all(absent("totp"), absent("emailOtpSince")),
     ),
@@ -192,25 +198,26 @@ async function disable(
   proof: MfaProof,
   { attributes, otherFactor }: { attributes: string[]; otherFactor: keyof SecondFactors },
 ): Promise<{ enabled: false }> {
-  const { user } = await accounts.getProfile(caller);
+  const owner = userKeyOf(caller);
+  const { user } = await accounts.getProfile(owner);
   const limits = [attempts.accountLimit(user.email), attempts.codeLimit(user.email)];
   const proven = await attempts.withAttemptLimits(limits, async () =>
-    (await verifyProof(caller, user.email, proof)) ? true : undefined,
+    (await verifyProof(owner, user.email, proof)) ? true : undefined,
   );
   if (!proven) throw wrongProof(proof.code === undefined ? "password" : "code");
-  const factors = await secondFactors.getSecondFactors(caller);
+  const factors = await secondFactors.getSecondFactors(owner);
   if (!factors || secondFactors.enabledMethods(factors).length === 0) return { enabled: false };
   const isLastFactor = factors[otherFactor] === undefined;
   const remove = [...attributes, ...(isLastFactor ? ["recoveryCodes"] : [])];
   const otherUnchanged = isLastFactor ? absent(otherFactor) : present(otherFactor);
-  await write(updateFactorsWrite(caller, { remove }, otherUnchanged));
-  const { orgId, userId } = caller;
+  await write(updateFactorsWrite(owner, { remove }, otherUnchanged));
+  const { orgId, userId } = owner;
   if (isLastFactor) await queueSystemMail({ mail: "mfa_off", orgId, userId });
   return { enabled: false };
 }
 
 async function verifyProof(
-  caller: Caller,
+  owner: UserKey,
   email: string,
   { code, password }: MfaProof,
 ): Promise<boolean> {
@@ -219,8 +226,8 @@ async function verifyProof(
       password!,
       (await get<accounts.LoginRecord>(keys.user(email)))?.password,
     );
-  const factors = await secondFactors.getSecondFactors(caller);
-  const useCode = factors && (await useOwnCodeWrite(caller, factors, code));
+  const factors = await secondFactors.getSecondFactors(owner);
+  const useCode = factors && (await useOwnCodeWrite(owner, factors, code));
   return useCode !== undefined && transact(useCode);
 }
 
@@ -245,12 +252,12 @@ export const requestCode = challenges.mailCode;
  */
 export async function verifyLogin(
   { mfaToken, code }: { mfaToken: string; code: string },
-  clientAddress: string,
+  client: sessions.SessionClient,
 ): Promise<accounts.OpenedSession> {
   const hash = sha256(mfaToken);
   let refusal = challenges.invalidToken();
   const opened = await attempts.withAttemptLimits(
-    [attempts.clientLimit(clientAddress)],
+    [attempts.clientLimit(client.address)],
     async () => {
       const challenge = await challenges.getChallenge(hash);
       if (!challenge) return undefined;
@@ -259,7 +266,7 @@ export async function verifyLogin(
         async () => {
           const counted = await challenges.countTry(hash);
           if (counted && counted.tries < challenges.maxTries) refusal = challenges.wrongCode();
-          return counted && completeLogin(hash, counted, code);
+          return counted && completeLogin({ hash, challenge: counted, client }, code);
         },
       );
     },
@@ -271,25 +278,32 @@ export async function verifyLogin(
 // Uses the code, deletes the challenge and opens the session in one transaction, so a code opens
 // exactly one session.
 async function completeLogin(
-  hash: string,
-  challenge: challenges.LoginChallenge,
+  { hash, challenge, client }: PendingLogin,
   code: string,
 ): Promise<accounts.OpenedSession | undefined> {
-  const [factors, profile] = await Promise.all([
+  const [factors, login] = await Promise.all([
     secondFactors.getSecondFactors(challenge),
-    accounts.getProfile(challenge),
+    get<accounts.LoginRecord>(keys.user(challenge.email)),
   ]);
   const useCode = factors && (await useCodeWrites({ hash, challenge, factors }, code));
-  if (!useCode) return undefined;
-  const { token, writes } = sessions.prepareSession(challenge);
-  const { email, passwordChangedAt, codes } = challenge;
+  if (!useCode || login?.passwordChangedAt !== challenge.passwordChangedAt) return undefined;
+  const { invitation } = challenge;
+  const { opened, writes } =
+    invitation === undefined
+      ? await accounts.prepareLogin(login, client)
+      : await invitations.prepareAcceptance(invitation, login, client);
   const committed = await transact(
-    remove(keys.mfaToken(hash), { if: all(exists, equals("codes", codes)) }),
-    checkCondition(keys.user(email), equals("passwordChangedAt", passwordChangedAt)),
+    remove(keys.mfaToken(hash), { if: all(exists, equals("codes", challenge.codes)) }),
     ...useCode,
     ...writes,
   );
-  return committed ? { ...profile, token } : undefined;
+  return committed ? opened : undefined;
+}
+
+interface PendingLogin {
+  hash: string;
+  challenge: challenges.LoginChallenge;
+  client: sessions.SessionClient;
 }
 
 /** A login that waits for its second factor. */

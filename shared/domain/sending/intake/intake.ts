@@ -23,7 +23,7 @@ import * as attachments from "./attachments.ts";
 import * as directHandOver from "./direct-hand-over.ts";
 import type { BatchRecipient, MessageFields } from "./message.ts";
 
-type CallerScope = Pick<Caller, "orgId" | "siteId"> & Partial<Pick<Caller, "plan">>;
+type CallerScope = Pick<Caller, "orgId" | "siteIds"> & Partial<Pick<Caller, "plan">>;
 export type IntakeContext = Awaited<ReturnType<typeof readIntake>>;
 
 export interface IntakeOptions {

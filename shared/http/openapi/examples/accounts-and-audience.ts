@@ -1,4 +1,6 @@
 // Example records of one shop, by the id of their schema: accounts and audience.
+import { roles } from "../../../rights.ts";
+
 export const timestamps = {
   createdAt: "2026-09-14T08:12:40.118Z",
   updatedAt: "2026-11-30T16:05:02.871Z",
@@ -141,12 +143,14 @@ const SuppressionOf = {
   detail: "550 5.1.1 user unknown",
 };
 
+const creator = { id: 1, email: "ada@example.com" };
 const ApiKey = {
   id: 1,
   name: "Shop server",
   prefix: "pm_live_8f3kQz1x",
   siteId: null,
   scopes: ["send:write", "sends:read"],
+  createdBy: creator,
   ...timestamps,
   lastUsedAt: "2026-12-01T08:59:12.440Z",
 };
@@ -159,6 +163,31 @@ export const audienceExamples: Record<string, unknown> = {
     plan: "starter",
     timezone: "Europe/London",
     ...timestamps,
+  },
+  UserOrganization: { id: 1, name: "My shop", role: "owner" },
+  Member: {
+    id: 2,
+    email: "bob@example.com",
+    name: "Bob",
+    role: "marketer",
+    siteIds: [siteId],
+    ...timestamps,
+  },
+  Invitation: {
+    id: 1,
+    email: "bob@example.com",
+    role: "marketer",
+    siteIds: null,
+    status: "open",
+    expiresAt: "2026-12-07T08:12:40.118Z",
+    invitedBy: creator,
+    createdAt: "2026-11-30T08:12:40.118Z",
+    updatedAt: "2026-11-30T08:12:40.118Z",
+  },
+  Role: {
+    name: "viewer",
+    description: roles.viewer.description,
+    scopes: roles.viewer.scopes,
   },
   ApiKey,
   ApiKeyWithKey: {

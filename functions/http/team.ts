@@ -1,0 +1,158 @@
+// Members, roles and invitations of an organization.
+import * as z from "zod";
+import * as invitations from "../../shared/domain/identity/invitations.ts";
+import * as members from "../../shared/domain/identity/members.ts";
+import { routeGroup } from "../../shared/http/dispatch.ts";
+import {
+  SecondFactorRequired,
+  Session,
+  tooManyFailures,
+} from "../../shared/http/login-responses.ts";
+import { Deleted, PageQuery, pagedSchema, route } from "../../shared/http/route.ts";
+import * as cookies from "../../shared/http/session-cookie.ts";
+import { roleNames, roles } from "../../shared/rights.ts";
+
+const Role = z
+  .object({
+    name: members.RoleOfMember,
+    description: z.string().describe("What members with the role may do."),
+    scopes: z
+      .array(z.string())
+      .describe("Rights of the role, such as `audience:read`. `*`: everything."),
+  })
+  .meta({ id: "Role" });
+
+const changeErrors = {
+  403: "The caller does not have all rights of the member's role (`scope_missing`).",
+  409: "The member is the last owner (`last_owner`).",
+};
+
+export const team = routeGroup("team", [
+  route("GET /roles", "List roles", {
+    description:
+      "Returns every role with its rights. A route needs the right that its description names.",
+    level: "site",
+    returns: z.object({
+      roles: z.array(Role).describe("All roles, the one with most rights first."),
+    }),
+    handle: async () => ({
+      roles: roleNames.map((name) => ({
+        name,
+        description: roles[name].description,
+        scopes: [...roles[name].scopes],
+      })),
+    }),
+  }),
+  route("GET /members", "List members", {
+    description: "Returns the members of the organization, those with the newest accounts first.",
+    query: PageQuery,
+    returns: pagedSchema("members", members.Member),
+    handle: async ({ caller, query }) => {
+      const { items, pagination } = await members.list(caller, query);
+      return { members: items, pagination };
+    },
+  }),
+  route("GET /members/:id", "Get a member", {
+    returns: members.Member,
+    handle: ({ caller, params: { id } }) => members.find(caller, id),
+  }),
+  route("PUT /members/:id", "Change the role and sites of a member", {
+    description:
+      "Updates the given fields. The change works from the member's next request on. Only owners " +
+      "can make or change owners.",
+    auth: "session",
+    body: members.MemberChanges,
+    returns: members.Member,
+    errors: changeErrors,
+    handle: ({ caller, params: { id }, body }) => members.change(caller, id, body),
+  }),
+  route("DELETE /members/:id", "Remove a member", {
+    description:
+      "The member loses access at once. The user's account, and API keys that the user created, " +
+      "stay. To leave an organization yourself, use POST /auth/leave.",
+    auth: "session",
+    returns: Deleted,
+    errors: changeErrors,
+    handle: async ({ caller, params: { id } }) => {
+      await members.remove(caller, id);
+      return { id, deleted: true as const };
+    },
+  }),
+
+  route("GET /invitations", "List invitations", {
+    description:
+      "Returns invitations that were not accepted yet, newest first. Their links are not returned.",
+    query: PageQuery,
+    returns: pagedSchema("invitations", invitations.Invitation),
+    handle: async ({ caller, query }) => {
+      const { items, pagination } = await invitations.list(caller, query);
+      return { invitations: items, pagination };
+    },
+  }),
+  route("GET /invitations/:id", "Get an invitation", {
+    returns: invitations.Invitation,
+    handle: ({ caller, params: { id } }) => invitations.find(caller, id),
+  }),
+  route("POST /invitations", "Invite somebody to the organization", {
+    description:
+      "Mails a link that works for 7 days and once. An organization has at most 500 members and " +
+      "invitations.",
+    auth: "session",
+    body: invitations.NewInvitation,
+    returns: invitations.Invitation,
+    status: 201,
+    errors: {
+      403: "The caller does not have all rights of the role (`scope_missing`).",
+      409:
+        "The address belongs to a member (`already_member`), is already invited " +
+        "(`invitation_exists`), or there are 500 members and invitations (`too_many`).",
+      429: "Five invitations were mailed to the address within 15 minutes.",
+    },
+    handle: ({ caller, body }) => invitations.create(caller, body),
+  }),
+  route("POST /invitations/:id/resend", "Mail an invitation again", {
+    description:
+      "Mails a new link that works for 7 days. Links that were mailed before still work.",
+    auth: "session",
+    returns: invitations.Invitation,
+    errors: { 429: "Five invitations were mailed to the address within 15 minutes." },
+    handle: ({ caller, params: { id } }) => invitations.resend(caller, id),
+  }),
+  route("DELETE /invitations/:id", "Revoke an invitation", {
+    operationId: "revokeInvitation",
+    description: "Links that were mailed no longer work.",
+    auth: "session",
+    returns: Deleted,
+    handle: async ({ caller, params: { id } }) => {
+      await invitations.revoke(caller, id);
+      return { id, deleted: true as const };
+    },
+  }),
+  route("POST /invitations/accept", "Accept an invitation", {
+    operationId: "acceptInvitation",
+    description:
+      "Makes the invited user a member and sets the session cookie. An address without an account " +
+      "gets one with this password; otherwise the password must be that of the account. If the " +
+      "user has a second factor, returns an `mfaToken`, and POST /mfa/verify accepts the invitation.",
+    auth: "public",
+    rateLimit: "address",
+    body: invitations.Acceptance,
+    returns: z.union([
+      Session.describe("The user is a member and logged in, and the session cookie is set."),
+      SecondFactorRequired.describe("The user has a second factor: nothing is accepted yet."),
+    ]),
+    errors: {
+      401: "The address has an account, and the password is not its password.",
+      409: "The user is already a member (`already_member`).",
+      429: tooManyFailures,
+    },
+    handle: async ({ body, request, reply }) => {
+      const accepted = await invitations.accept(body, cookies.sessionClientOf(request));
+      if ("mfaRequired" in accepted) return accepted;
+      const { token, ...profile } = accepted;
+      reply.cookies.push(cookies.createSessionCookie(token));
+      return profile;
+    },
+  }),
+]);
+export const { handler } = team;

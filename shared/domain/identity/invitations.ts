@@ -1,0 +1,382 @@
+// Invitations to an organization. The mailed link has a token, and the table its hash. An open
+// invitation is one record, which acceptance and revocation delete, so it works once.
+import * as z from "zod";
+import { any, equals, exists, isNew, present } from "../../adapters/dynamodb/conditions.ts";
+import {
+  get,
+  put,
+  remove,
+  update,
+  updateReturning,
+  type Write,
+  write,
+} from "../../adapters/dynamodb/table.ts";
+import type { Caller } from "../../caller.ts";
+import { addSeconds, epochSeconds, now } from "../../clock.ts";
+import { config } from "../../config.ts";
+import { conflict, invalid, unauthenticated, unavailable } from "../../errors.ts";
+import * as ids from "../../ids.ts";
+import { randomBase62 } from "../../ids.ts";
+import { EmailAddress } from "../../kernel/email-fields.ts";
+import type { PageRequest, Pagination } from "../../kernel/paging.ts";
+import { CreatedAt, RecordId, Timestamp, UpdatedAt } from "../../kernel/record-fields.ts";
+import * as records from "../../kernel/records.ts";
+import { queueSystemMail } from "../../kernel/system-mail-queue.ts";
+import { keys, sha256 } from "../../keys.ts";
+import type { LoginRecord, OpenedSession, User } from "./accounts.ts";
+import * as attempts from "./attempt-limits.ts";
+import * as members from "./members.ts";
+import * as challenges from "./mfa/login-challenges.ts";
+import * as organizations from "./organizations.ts";
+import * as passwords from "./passwords.ts";
+import * as sessions from "./sessions.ts";
+import { listOrganizations, maxOrganizationsOfUser } from "./user-organizations.ts";
+
+export const Invitation = z
+  .object({
+    id: RecordId.describe("Id of the invitation."),
+    email: z.string().describe("Address that the invitation was mailed to."),
+    role: members.RoleOfMember,
+    siteIds: members.SitesOfMember,
+    status: z
+      .enum(["open", "expired"])
+      .describe("`expired`: the link is older than 7 days. Resend the invitation or revoke it."),
+    expiresAt: Timestamp.describe("When the link of the last mail expires."),
+    invitedBy: members.NamedUser.describe("The member who created the invitation."),
+    createdAt: CreatedAt,
+    updatedAt: UpdatedAt,
+  })
+  .meta({ id: "Invitation" });
+export type Invitation = z.output<typeof Invitation>;
+
+export const NewInvitation = z
+  .object({
+    email: EmailAddress.describe("Address to invite."),
+    role: members.RoleOfMember,
+    siteIds: members.SitesOfMember.default(null),
+  })
+  .meta({ examples: [{ email: "bob@shop.example", role: "marketer" }] });
+export type NewInvitation = z.output<typeof NewInvitation>;
+
+type StoredInvitation = Omit<Invitation, "status">;
+
+const toApi = (stored: StoredInvitation): Invitation => ({
+  ...stored,
+  status: isExpired(stored) ? "expired" : "open",
+});
+const isExpired = ({ expiresAt }: StoredInvitation): boolean => expiresAt <= now().toISOString();
+
+const ttlSeconds = 7 * 24 * 3600;
+const expiryOf = () => addSeconds(ttlSeconds).toISOString();
+
+/**
+ * Stores the invitation and mails it. Throws 403 for a role with rights that the caller does not
+ * have, 409 for a member or an invited address, 429 after five mails to the address in 15 minutes.
+ */
+export async function create(caller: Caller, input: NewInvitation): Promise<Invitation> {
+  const { email, role, siteIds } = input;
+  const { orgId, userId } = caller;
+  members.requireGrantable(caller, role);
+  requireSystemSender();
+  const [inviter, login] = await Promise.all([
+    members.getMember(orgId, userId),
+    get<LoginRecord>(keys.user(email)),
+  ]);
+  if (!inviter) throw unauthenticated();
+  if (login && (await members.getMember(orgId, login.userId))) throw alreadyMember();
+  await attempts.countMail("invitation", email);
+  const record: StoredInvitation = {
+    ...(await records.newRecordFields("INVITATION")),
+    email,
+    role,
+    siteIds: siteIds && [...new Set(siteIds)],
+    expiresAt: expiryOf(),
+    invitedBy: { id: inviter.id, email: inviter.email },
+  };
+  const alreadyInvited = conflict("The address is already invited: resend the invitation", {
+    code: "invitation_exists",
+    details: [{ path: "email", message: "is already invited" }],
+  });
+  const stored = await records.insert("INVITATION", caller, {
+    record,
+    extraWrites: [
+      put(keys.invitedAddress(orgId, email), { id: record.id }, { ifAbsent: alreadyInvited }),
+      ...members.countTeamWrites(orgId, { members: 1 }),
+      ...members.siteChecks(orgId, input),
+    ],
+  });
+  await queueSystemMail({ mail: "invitation", orgId, invitationId: stored.id });
+  return toApi(stored);
+}
+
+function requireSystemSender(): void {
+  if (!config.systemSender)
+    throw unavailable("The setting SYSTEM_SENDER is missing, so the invitation cannot be mailed");
+}
+
+const alreadyMember = () =>
+  conflict("The user is already a member of the organization", { code: "already_member" });
+
+/** Newest first. */
+export async function list(
+  caller: Caller,
+  request: PageRequest,
+): Promise<{ items: Invitation[]; pagination: Pagination }> {
+  const { items, pagination } = await records.list<StoredInvitation>("INVITATION", caller, request);
+  return { items: items.map(toApi), pagination };
+}
+
+export const find = async (caller: Caller, id: number): Promise<Invitation> =>
+  toApi(await records.find<StoredInvitation>("INVITATION", caller, id));
+
+/** Mails a new link that works for 7 days. Earlier links work until they expire. */
+export async function resend(caller: Caller, id: number): Promise<Invitation> {
+  const stored = await records.find<StoredInvitation>("INVITATION", caller, id);
+  members.requireGrantable(caller, stored.role);
+  requireSystemSender();
+  await attempts.countMail("invitation", stored.email);
+  const resent = await updateReturning<StoredInvitation>(
+    records.updateWrite("INVITATION", caller, { id, set: { expiresAt: expiryOf() } }),
+  );
+  await queueSystemMail({ mail: "invitation", orgId: caller.orgId, invitationId: id });
+  return toApi(resent ?? stored);
+}
+
+/** Deletes the invitation. Its link no longer works. */
+export async function revoke(caller: Caller, id: number): Promise<void> {
+  const stored = await records.find<StoredInvitation>("INVITATION", caller, id);
+  members.requireGrantable(caller, stored.role);
+  await write(
+    ...endWrites(caller.orgId, stored),
+    ...members.countTeamWrites(caller.orgId, { members: -1 }),
+  );
+}
+
+/** Deletes the record, whichever of its links was used. */
+const endWrites = (orgId: number, { id, email }: StoredInvitation): Write[] => [
+  ...records.removeWrites("INVITATION", { orgId }, { id }),
+  remove(keys.invitedAddress(orgId, email)),
+];
+
+interface InvitationToken {
+  orgId: number;
+  id: number;
+  expires: number;
+}
+
+/** What the mail and the page of an invitation show. */
+export interface InvitationView {
+  email: string;
+  organizationName: string;
+  invitedBy: string;
+}
+
+/**
+ * Creates a token for the link of a mail. Undefined if the invitation was revoked, accepted or has
+ * expired.
+ */
+export async function createToken(
+  orgId: number,
+  id: number,
+): Promise<(InvitationView & { token: string }) | undefined> {
+  const stored = await get<StoredInvitation>(keys.record(orgId, "INVITATION", id));
+  if (!stored || isExpired(stored)) return undefined;
+  const token = randomBase62(43);
+  const expires = epochSeconds(new Date(stored.expiresAt));
+  const item: InvitationToken = { orgId, id, expires };
+  await write(put(keys.invitationToken(sha256(token)), item));
+  return { ...(await toView(orgId, stored)), token };
+}
+
+async function toView(orgId: number, stored: StoredInvitation): Promise<InvitationView> {
+  const { name } = await organizations.find(orgId);
+  return { email: stored.email, organizationName: name, invitedBy: stored.invitedBy.email };
+}
+
+interface OpenInvitation {
+  orgId: number;
+  stored: StoredInvitation;
+  tokenHash: string;
+}
+
+/** Undefined if the token was used, was revoked, has expired or never existed. */
+async function findOpen(tokenHash: string): Promise<OpenInvitation | undefined> {
+  const item = await get<InvitationToken>(keys.invitationToken(tokenHash));
+  if (!item || item.expires <= epochSeconds()) return undefined;
+  const { orgId, id } = item;
+  const stored = await get<StoredInvitation>(keys.record(orgId, "INVITATION", id));
+  return stored && { orgId, stored, tokenHash };
+}
+
+/** For the page behind the link. Opening it does not use up the token. */
+export async function findByToken(
+  token: string,
+): Promise<(InvitationView & { hasAccount: boolean }) | undefined> {
+  const open = await findOpen(sha256(token));
+  if (!open) return undefined;
+  const [view, login] = await Promise.all([
+    toView(open.orgId, open.stored),
+    get<LoginRecord>(keys.user(open.stored.email)),
+  ]);
+  return { ...view, hasAccount: login !== undefined };
+}
+
+export const Acceptance = z
+  .object({
+    token: z.string().min(1).max(200).describe("Token of the mailed link."),
+    password: passwords.PasswordInput.describe(
+      "If the address has an account, its password. Otherwise the password of the new account: 8 " +
+        "to 200 characters, none of the most common passwords.",
+    ),
+    name: members.NameOfUser.optional().describe("Name of a new user."),
+  })
+  .meta({
+    examples: [{ token: "V2hhdCB0aGUgbWFpbCBsaW5rcyB0bw", password: "a long pass phrase" }],
+  });
+export type Acceptance = z.output<typeof Acceptance>;
+
+/**
+ * Makes the invited user a member and opens a session in the organization. An address without an
+ * account gets one. A user with a second factor gets a challenge, and POST /mfa/verify accepts the
+ * invitation. Throws 400 `invalid_token`, and 401 for a wrong password, which counts as a failed
+ * login.
+ */
+export async function accept(
+  { token, password, name = null }: Acceptance,
+  client: sessions.SessionClient,
+): Promise<OpenedSession | challenges.IssuedChallenge> {
+  const tokenHash = sha256(token);
+  const limits = [attempts.clientLimit(client.address)];
+  const accepted = await attempts.withAttemptLimits(limits, async () => {
+    const open = await findOpen(tokenHash);
+    if (!open) throw invalidToken();
+    const { email } = open.stored;
+    if (!(await get<LoginRecord>(keys.user(email))))
+      return acceptAsNewUser(open, { password, name, client });
+    return attempts.withAttemptLimits([attempts.accountLimit(email)], async () => {
+      const login = await get<LoginRecord>(keys.user(email));
+      if (!login || !(await passwords.verifyPassword(password, login.password))) return undefined;
+      const challenge = await challenges.createChallenge(login, email, tokenHash);
+      if (challenge) return challenge;
+      const { opened, writes } = await prepareAcceptance(tokenHash, login, client);
+      await write(...writes);
+      return opened;
+    });
+  });
+  if (!accepted) throw unauthenticated();
+  return accepted;
+}
+
+const invalidToken = () =>
+  invalid("The invitation was accepted, revoked or has expired: ask for a new one", {
+    code: "invalid_token",
+    details: [{ path: "token", message: "is no longer valid" }],
+  });
+
+interface NewUser {
+  password: string;
+  name: string | null;
+  client: sessions.SessionClient;
+}
+
+async function acceptAsNewUser(
+  open: OpenInvitation,
+  { password, name, client }: NewUser,
+): Promise<OpenedSession> {
+  const checked = passwords.NewPassword.safeParse(password);
+  if (!checked.success) {
+    const { message } = checked.error.issues[0]!;
+    throw invalid(`password: ${message}`, { details: [{ path: "password", message }] });
+  }
+  const { orgId, stored } = open;
+  const [userId, hash, organization] = await Promise.all([
+    ids.nextId("USER"),
+    passwords.hashPassword(password),
+    organizations.find(orgId),
+  ]);
+  const at = now().toISOString();
+  const user: User = { id: userId, email: stored.email, name, createdAt: at, updatedAt: at };
+  const login: LoginRecord = { orgId, userId, name, password: hash, passwordChangedAt: at };
+  const { token, writes } = sessions.prepareSession(login, { client });
+  const accountExists = conflict("An account with this email was just created: log in with it", {
+    code: "email_taken",
+  });
+  await write(
+    put(keys.user(stored.email), login, { ifAbsent: accountExists }),
+    put(
+      keys.member(orgId, userId),
+      { ...user, ...members.accessChanges(stored).set },
+      { ifAbsent: true },
+    ),
+    ...joinWrites(open),
+    ...writes,
+  );
+  const own = { id: orgId, name: organization.name, role: stored.role };
+  return { user, organization, token, organizations: [own] };
+}
+
+/** Ends the invitation. An invitation counts as a member, so only owners are counted anew. */
+const joinWrites = ({ orgId, stored, tokenHash }: OpenInvitation): Write[] => [
+  ...records.removeWrites(
+    "INVITATION",
+    { orgId },
+    { id: stored.id, condition: { if: exists, orThrow: invalidToken() } },
+  ),
+  remove(keys.invitedAddress(orgId, stored.email)),
+  remove(keys.invitationToken(tokenHash), { if: exists, orThrow: invalidToken() }),
+  ...members.countTeamWrites(orgId, { owners: Number(stored.role === "owner") }),
+];
+
+/**
+ * The session and the writes that accept an invitation for a user who has proven the password.
+ * Throws 400 `invalid_token`, 409 for a member.
+ */
+export async function prepareAcceptance(
+  tokenHash: string,
+  login: LoginRecord,
+  client: sessions.SessionClient,
+): Promise<{ opened: OpenedSession; writes: Write[] }> {
+  const open = await findOpen(tokenHash);
+  if (!open) throw invalidToken();
+  const { orgId, stored } = open;
+  const { email } = stored;
+  const [profile, organization, others] = await Promise.all([
+    get<User>(keys.member(login.orgId, login.userId)),
+    organizations.find(orgId),
+    listOrganizations(login),
+  ]);
+  if (!profile) throw unauthenticated();
+  if (others.length >= maxOrganizationsOfUser)
+    throw conflict(`A user can be a member of at most ${maxOrganizationsOfUser} organizations`, {
+      code: "too_many",
+    });
+  const at = now().toISOString();
+  const user: User = { ...profile, email, createdAt: at, updatedAt: at };
+  const isHome = orgId === login.orgId;
+  const { set, remove: removed } = members.accessChanges(stored);
+  const { id, name } = user;
+  const { token, writes } = sessions.prepareSession(login, { orgId, client });
+  const item = { id, email, name, createdAt: at, updatedAt: at, ...set };
+  const joined = { id: orgId, name: organization.name, role: stored.role };
+  return {
+    opened: { user, organization, token, organizations: [...others, joined] },
+    writes: [
+      update(
+        keys.member(orgId, id),
+        {
+          set: { ...item, ...(!isHome && { homeOrgId: login.orgId }) },
+          remove: [...removed, "leftAt"],
+        },
+        { if: any(isNew, present("leftAt")), orThrow: alreadyMember() },
+      ),
+      ...(isHome ? [] : [put(keys.userOrganization(login.orgId, id, orgId), {})]),
+      update(
+        keys.user(email),
+        { set: { lastOrgId: orgId } },
+        { if: equals("password", login.password), orThrow: unauthenticated() },
+      ),
+      ...joinWrites(open),
+      ...writes,
+    ],
+  };
+}

@@ -1,0 +1,180 @@
+// Rights and roles. A caller has scopes. A scope is a right such as `audience:read`, the routes of
+// one first path segment such as `contacts:read`, or `*` for everything. Each route declares the
+// right it needs. A role is a list of rights: sessions have the scopes of their role, API keys
+// those that they were created with.
+
+export const rights = [
+  "account:read",
+  "account:write",
+  "audience:read",
+  "audience:write",
+  "audience:export",
+  "content:read",
+  "content:write",
+  "marketing:read",
+  "marketing:write",
+  "sending:read",
+  "sending:write",
+  "statistics:read",
+  "statistics:write",
+  "credentials:read",
+  "credentials:write",
+  "organization:read",
+  "organization:write",
+  "team:read",
+  "team:write",
+  "payment:read",
+  "payment:write",
+] as const;
+export type Right = (typeof rights)[number];
+
+type Area = Right extends `${infer A}:${string}` ? A : never;
+/** The rights that the routes of a group need. The first is the default of a route. */
+interface GroupRights {
+  read: Right[];
+  write: Right[];
+}
+
+const rightsIn = (area: Area): GroupRights => ({
+  read: [`${area}:read`],
+  write: [`${area}:write`],
+});
+/** Everybody who sends or plans email reads these, because they choose the sender. */
+const senderRights: GroupRights = { read: ["sending:read"], write: ["credentials:write"] };
+
+/** By the first path segment of the routes. A test compares them with the routes. */
+export const groupRights: Record<string, GroupRights> = {
+  analytics: rightsIn("statistics"),
+  "api-keys": rightsIn("credentials"),
+  // Developers upload attachments, and marketers upload import files.
+  attachments: rightsIn("content"),
+  auth: rightsIn("account"),
+  billing: rightsIn("payment"),
+  campaigns: { read: ["marketing:read"], write: ["marketing:write", "marketing:read"] },
+  compliance: rightsIn("organization"),
+  contacts: { read: ["audience:read", "audience:export"], write: ["audience:write"] },
+  dashboard: rightsIn("statistics"),
+  domains: senderRights,
+  events: { read: ["sending:read", "audience:read"], write: ["audience:write"] },
+  exports: { read: ["audience:export"], write: ["audience:export"] },
+  forms: rightsIn("audience"),
+  holidays: rightsIn("marketing"),
+  imports: rightsIn("audience"),
+  invitations: rightsIn("team"),
+  lists: rightsIn("audience"),
+  members: rightsIn("team"),
+  mfa: rightsIn("account"),
+  org: rightsIn("organization"),
+  plans: rightsIn("payment"),
+  providers: senderRights,
+  "rate-limit": rightsIn("organization"),
+  reports: rightsIn("statistics"),
+  roles: rightsIn("team"),
+  scoring: rightsIn("audience"),
+  "secure-messages": rightsIn("sending"),
+  segments: { read: ["audience:read"], write: ["audience:write", "audience:read"] },
+  send: rightsIn("sending"),
+  "sender-check": rightsIn("sending"),
+  "sending-configs": senderRights,
+  sends: rightsIn("sending"),
+  sequences: rightsIn("marketing"),
+  settings: { read: ["account:read"], write: ["account:write", "organization:write"] },
+  sites: rightsIn("organization"),
+  "stock-photos": rightsIn("content"),
+  suppressions: { read: ["audience:read", "audience:export"], write: ["audience:write"] },
+  tags: rightsIn("audience"),
+  "template-folders": rightsIn("content"),
+  templates: { read: ["content:read"], write: ["content:write", "content:read"] },
+  validate: rightsIn("audience"),
+  webhooks: rightsIn("credentials"),
+};
+
+export const allScopes = "*";
+
+const isRight = (scope: string): scope is Right => (rights as readonly string[]).includes(scope);
+
+/** Undefined for a scope that does not exist. */
+export function rightsOfScope(scope: string): readonly Right[] | undefined {
+  if (scope === allScopes) return rights;
+  if (isRight(scope)) return [scope];
+  const [group = "", action = ""] = scope.split(":");
+  if (action !== "read" && action !== "write") return undefined;
+  return Object.hasOwn(groupRights, group) ? groupRights[group]![action] : undefined;
+}
+
+/** Whether a caller with `scopes` may call a route that needs the right. */
+export const permits = (
+  scopes: readonly string[],
+  { right, scope }: { right: Right | undefined; scope: string },
+): boolean =>
+  scopes.includes(allScopes) ||
+  scopes.includes(scope) ||
+  (right !== undefined && scopes.includes(right));
+
+/** Whether a caller with `scopes` has everything that `scope` permits, and so may grant it. */
+export const includesScope = (scopes: readonly string[], scope: string): boolean =>
+  scopes.includes(allScopes) ||
+  scopes.includes(scope) ||
+  (scope !== allScopes && (rightsOfScope(scope) ?? []).every((right) => scopes.includes(right)));
+
+export const roleNames = ["owner", "admin", "marketer", "developer", "viewer"] as const;
+export type RoleName = (typeof roleNames)[number];
+
+interface Role {
+  description: string;
+  scopes: readonly string[];
+}
+
+const ownAccount = ["account:read", "account:write"] as const satisfies Right[];
+const everyView = [
+  "audience:read",
+  "content:read",
+  "marketing:read",
+  "sending:read",
+  "statistics:read",
+  "organization:read",
+  "team:read",
+] as const satisfies Right[];
+
+export const roles: Record<RoleName, Role> = {
+  owner: {
+    description: "Everything. An organization always has an owner.",
+    scopes: [allScopes],
+  },
+  admin: {
+    description: "Everything except to change the plan, to pay, and to change owners.",
+    scopes: rights.filter((right) => right !== "payment:write"),
+  },
+  marketer: {
+    description:
+      "Audience with exports, content, campaigns, sequences and statistics. No credentials, no " +
+      "single emails and no billing.",
+    scopes: [
+      ...ownAccount,
+      ...everyView,
+      "audience:write",
+      "audience:export",
+      "content:write",
+      "marketing:write",
+      "statistics:write",
+    ],
+  },
+  developer: {
+    description:
+      "API keys, webhooks, sending configs, domains, single emails, contacts and templates. No " +
+      "export of contacts, no campaigns and no billing.",
+    scopes: [
+      ...ownAccount,
+      ...everyView,
+      "audience:write",
+      "content:write",
+      "sending:write",
+      "credentials:read",
+      "credentials:write",
+    ],
+  },
+  viewer: {
+    description: "Reads audience, content, campaigns, sends and statistics. Changes nothing.",
+    scopes: [...ownAccount, ...everyView],
+  },
+};

@@ -1,0 +1,308 @@
+import { expect, test } from "vitest";
+import { put, update, write } from "../../shared/adapters/dynamodb/table.ts";
+import type { Caller } from "../../shared/caller.ts";
+import * as clock from "../../shared/clock.ts";
+import * as accounts from "../../shared/domain/identity/accounts.ts";
+import * as apiKeys from "../../shared/domain/identity/api-keys.ts";
+import * as invitations from "../../shared/domain/identity/invitations.ts";
+import * as members from "../../shared/domain/identity/members.ts";
+import * as sites from "../../shared/domain/identity/sites.ts";
+import { listOrganizations } from "../../shared/domain/identity/user-organizations.ts";
+import { keys } from "../../shared/keys.ts";
+import { createAccount, login, password, uniqueEmail } from "../support/accounts.ts";
+import { crashAtEveryStep, interceptClients } from "../support/crash-injection.ts";
+import { accept, addMember, callerOf, client, invite } from "../support/members.ts";
+
+interceptClients();
+
+const page = { limit: 50 };
+const codeOf = (outcome: PromiseSettledResult<unknown>): string =>
+  outcome.status === "fulfilled" ? "done" : outcome.reason.code;
+
+test("an owner from before there were roles is an owner and can invite", async () => {
+  const { caller, token, opened, email } = await createAccount();
+  await write(update(keys.member(caller.orgId, caller.userId), { remove: ["role"] }));
+  const old = await callerOf({ token, organization: opened.organization });
+  expect(old).toMatchObject({ role: "owner", scopes: ["*"] });
+  await addMember(old, { role: "viewer" });
+  const { items } = await members.list(old, page);
+  expect(items.map(({ email: address, role }) => [address, role])).toContainEqual([email, "owner"]);
+  await expect(members.leave(old)).rejects.toMatchObject({ code: "last_owner" });
+});
+
+test("the only owner cannot leave, be demoted or be removed", async () => {
+  const { caller } = await createAccount();
+  const admin = await addMember(caller, { role: "admin" });
+  const refusal = { kind: "conflict", code: "last_owner" };
+  await expect(members.leave(caller)).rejects.toMatchObject(refusal);
+  await expect(members.remove(caller, caller.userId)).rejects.toMatchObject(refusal);
+  await expect(members.change(caller, caller.userId, { role: "admin" })).rejects.toMatchObject(
+    refusal,
+  );
+  await expect(members.remove(admin.caller, caller.userId)).rejects.toMatchObject({
+    code: "scope_missing",
+  });
+});
+
+test("of two owners who demote or remove each other at once, one stays an owner", async () => {
+  for (const act of [
+    (by: Caller, id: number) => members.change(by, id, { role: "viewer" }),
+    (by: Caller, id: number) => members.remove(by, id),
+    (by: Caller) => members.leave(by),
+  ]) {
+    const { caller: first } = await createAccount();
+    const second = await addMember(first, { role: "owner" });
+    const outcomes = await Promise.allSettled([
+      act(first, second.userId),
+      act(second.caller, first.userId),
+    ]);
+    expect(outcomes.map(codeOf).sort()).toEqual(["done", "last_owner"]);
+    const { items } = await members.list(first, page);
+    expect(items.filter(({ role }) => role === "owner")).toHaveLength(1);
+  }
+});
+
+test("an admin cannot make, change or remove an owner", async () => {
+  const { caller } = await createAccount();
+  const [admin, owner, viewer] = [
+    await addMember(caller, { role: "admin" }),
+    await addMember(caller, { role: "owner" }),
+    await addMember(caller, { role: "viewer" }),
+  ];
+  const refusal = { kind: "forbidden", code: "scope_missing" };
+  await expect(
+    members.change(admin.caller, viewer.userId, { role: "owner" }),
+  ).rejects.toMatchObject(refusal);
+  await expect(
+    members.change(admin.caller, owner.userId, { role: "viewer" }),
+  ).rejects.toMatchObject(refusal);
+  await expect(members.remove(admin.caller, owner.userId)).rejects.toMatchObject(refusal);
+  await expect(invite(admin.caller, { role: "owner" })).rejects.toMatchObject(refusal);
+  expect(await members.change(admin.caller, viewer.userId, { role: "admin" })).toMatchObject({
+    role: "admin",
+  });
+});
+
+test("a changed role and a removal work from the next request on", async () => {
+  const { caller } = await createAccount();
+  const member = await addMember(caller, { role: "viewer" });
+  const session = { token: member.token, organization: { ...(await organizationOf(member)) } };
+  await members.change(caller, member.userId, { role: "marketer" });
+  expect((await callerOf(session)).role).toBe("marketer");
+  await members.remove(caller, member.userId);
+  await expect(callerOf(session)).rejects.toMatchObject({ kind: "unauthenticated" });
+  await expect(login({ email: member.email, password }, "192.0.2.78")).rejects.toMatchObject({
+    code: "no_organization",
+  });
+});
+
+const organizationOf = async ({ caller }: { caller: Caller }) =>
+  (await accounts.getProfile(caller)).organization;
+
+test("a user who was removed can be invited again", async () => {
+  const { caller } = await createAccount();
+  const { email, userId } = await addMember(caller, { role: "admin" });
+  await members.remove(caller, userId);
+  const { token } = await invite(caller, { role: "viewer", email });
+  const back = await accept(token);
+  expect(back.user.id).toBe(userId);
+  expect(await members.find(caller, userId)).toMatchObject({ role: "viewer" });
+});
+
+test("members limited to several sites list the records of these sites only", async () => {
+  const { caller } = await createAccount();
+  const [one, two, three] = [await site(caller), await site(caller), await site(caller)];
+  const { caller: limited } = await addMember(caller, { role: "viewer", siteIds: [one, three] });
+  const page1 = await sites.list(limited, { limit: 1 });
+  expect(page1.items.map(({ id }) => id)).toEqual([three]);
+  const rest = await sites.list(limited, { limit: 1, cursor: page1.pagination.nextCursor! });
+  expect(rest.items.map(({ id }) => id)).toEqual([one]);
+  expect(rest.pagination).toMatchObject({ total: 2, nextCursor: null });
+  await expect(sites.find(limited, two)).rejects.toMatchObject({ code: "site_forbidden" });
+  await expect(sites.resolveSiteId(limited)).rejects.toMatchObject({ kind: "invalid" });
+  expect(await sites.listVisibleSiteIds(limited)).toEqual([one, three]);
+});
+
+const site = async (caller: Caller): Promise<number> =>
+  (await sites.create(caller, sites.NewSite.parse({ name: "Shop" }))).id;
+
+test("an owner cannot be limited to sites, and sites must exist", async () => {
+  const { caller } = await createAccount();
+  const id = await site(caller);
+  const { caller: stranger } = await createAccount();
+  const foreign = await site(stranger);
+  await expect(invite(caller, { role: "owner", siteIds: [id] })).rejects.toMatchObject({
+    kind: "invalid",
+  });
+  await expect(invite(caller, { role: "viewer", siteIds: [foreign] })).rejects.toMatchObject({
+    kind: "invalid",
+  });
+  const member = await addMember(caller, { role: "viewer", siteIds: [id] });
+  expect(await members.change(caller, member.userId, { role: "owner" })).toMatchObject({
+    role: "owner",
+    siteIds: null,
+  });
+});
+
+test("an API key has at most the rights of its creator", async () => {
+  const { caller } = await createAccount();
+  const developer = await addMember(caller, { role: "developer" });
+  const create = (scopes: string[]) =>
+    apiKeys.create(developer.caller, apiKeys.NewApiKey.parse({ name: "k", scopes }));
+  for (const scope of ["contacts:read", "audience:export", "campaigns:write", "billing:write"])
+    await expect(create([scope]), scope).rejects.toMatchObject({ code: "scope_missing" });
+  expect((await create(["contacts:write", "send:write", "audience:read"])).scopes).toEqual([
+    "contacts:write",
+    "send:write",
+    "audience:read",
+  ]);
+  const everything = await create(["*"]);
+  expect(everything.scopes).toEqual(developer.caller.scopes);
+  expect(everything.createdBy).toEqual({ id: developer.userId, email: developer.email });
+});
+
+test("API keys stay when their creator leaves, and the list shows who made them", async () => {
+  const { caller } = await createAccount();
+  const developer = await addMember(caller, { role: "developer" });
+  const { id } = await apiKeys.create(
+    developer.caller,
+    apiKeys.NewApiKey.parse({ name: "server" }),
+  );
+  await members.leave(developer.caller);
+  const { items } = await apiKeys.list(caller, page);
+  expect(items).toMatchObject([{ id, createdBy: { email: developer.email } }]);
+});
+
+test("an invitation works once, and not after it was revoked or has expired", async () => {
+  const { caller } = await createAccount();
+  const invalid = { kind: "invalid", code: "invalid_token" };
+  await expect(accept("x".repeat(43))).rejects.toMatchObject(invalid);
+  const used = await invite(caller, { role: "viewer" });
+  await accept(used.token);
+  await expect(accept(used.token)).rejects.toMatchObject(invalid);
+  const revoked = await invite(caller, { role: "viewer" });
+  await invitations.revoke(caller, revoked.id);
+  await expect(accept(revoked.token)).rejects.toMatchObject(invalid);
+  const late = await invite(caller, { role: "viewer" });
+  clock.advanceClock(7 * 24 * 3600 + 1);
+  await expect(accept(late.token)).rejects.toMatchObject(invalid);
+  expect(await invitations.find(caller, late.id)).toMatchObject({ status: "expired" });
+});
+
+test("two acceptances of one invitation at once make one member", async () => {
+  const { caller } = await createAccount();
+  const { token } = await invite(caller, { role: "viewer" });
+  const outcomes = await Promise.allSettled([1, 2, 3].map(() => accept(token)));
+  expect(outcomes.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
+  expect((await members.list(caller, page)).items).toHaveLength(2);
+});
+
+test("an invited address with an account needs its password", async () => {
+  const { caller } = await createAccount();
+  const user = await createAccount();
+  const { token } = await invite(caller, { role: "viewer", email: user.email });
+  await expect(accept(token, "another password")).rejects.toMatchObject({
+    kind: "unauthenticated",
+  });
+  const opened = await accept(token, user.password);
+  expect(opened.user.id).toBe(user.caller.userId);
+  expect(opened.organization.id).toBe(caller.orgId);
+  expect(opened.organizations.map(({ id, role }) => [id, role])).toEqual([
+    [user.caller.orgId, "owner"],
+    [caller.orgId, "viewer"],
+  ]);
+});
+
+test("a member and an invited address cannot be invited, and an organization has a bound", async () => {
+  const { caller, email } = await createAccount();
+  await expect(invite(caller, { role: "viewer", email })).rejects.toMatchObject({
+    code: "already_member",
+  });
+  const invited = await invite(caller, { role: "viewer" });
+  await expect(
+    invite(caller, { role: "viewer", email: invited.email.toUpperCase() }),
+  ).rejects.toMatchObject({ code: "invitation_exists" });
+  await write(put(keys.team(caller.orgId), { furtherMembers: 499, furtherOwners: 0 }));
+  await expect(invite(caller, { role: "viewer" })).rejects.toMatchObject({ code: "too_many" });
+  await invitations.revoke(caller, invited.id);
+  await invite(caller, { role: "viewer" });
+});
+
+test("a user switches between organizations, and the next login goes to the last one", async () => {
+  const { caller } = await createAccount();
+  const user = await createAccount();
+  const { token } = await invite(caller, { role: "marketer", email: user.email });
+  const joined = await accept(token, user.password);
+  const back = await accounts.switchOrganization(await callerOf(joined), user.caller.orgId, client);
+  expect(await callerOf(back)).toMatchObject({ orgId: user.caller.orgId, role: "owner" });
+  await expect(callerOf(joined)).rejects.toMatchObject({ kind: "unauthenticated" });
+  const again = await accounts.switchOrganization(await callerOf(back), caller.orgId, client);
+  expect(await callerOf(again)).toMatchObject({
+    orgId: caller.orgId,
+    homeOrgId: user.caller.orgId,
+    role: "marketer",
+  });
+  const loggedIn = await login(user, "192.0.2.79");
+  expect(loggedIn.organization.id).toBe(caller.orgId);
+  await members.remove(caller, user.caller.userId);
+  expect((await login(user, "192.0.2.79")).organization.id).toBe(user.caller.orgId);
+});
+
+test("switching to an organization of others is a 404", async () => {
+  const [{ caller }, stranger] = [await createAccount(), await createAccount()];
+  await expect(
+    accounts.switchOrganization(caller, stranger.caller.orgId, client),
+  ).rejects.toMatchObject({ kind: "missing" });
+});
+
+test.each([
+  { who: "a new user", hasAccount: false },
+  { who: "a user with an account", hasAccount: true },
+])("an acceptance by $who that crashes is made or not made", async ({ hasAccount }) => {
+  const { caller } = await createAccount();
+  const steps = await crashAtEveryStep(async (kill) => {
+    const email = hasAccount ? (await createAccount()).email : uniqueEmail();
+    const invited = await invite(caller, { role: "viewer", email });
+    await kill(() => accept(invited.token));
+    const isOpen = await exists(invitations.find(caller, invited.id));
+    const { items } = await members.list(caller, { limit: 100 });
+    expect(items.some((one) => one.email === email)).toBe(!isOpen);
+    if (isOpen) await accept(invited.token);
+    const opened = await login({ email, password }, "192.0.2.80");
+    expect(opened.organization.id).toBe(caller.orgId);
+    expect(opened.organizations).toHaveLength(hasAccount ? 2 : 1);
+  });
+  expect(steps).toContain("after TransactWriteCommand");
+});
+
+const exists = (found: Promise<unknown>): Promise<boolean> =>
+  found.then(
+    () => true,
+    () => false,
+  );
+
+test("a switch that crashes leaves the old session or opens the new one", async () => {
+  const { caller } = await createAccount();
+  const user = await createAccount();
+  const { token } = await invite(caller, { role: "viewer", email: user.email });
+  await accept(token, user.password);
+  const steps = await crashAtEveryStep(async (kill) => {
+    const before = await login(user, "192.0.2.81");
+    const target = before.organizations.find(({ id }) => id !== before.organization.id)!.id;
+    const from = await callerOf(before);
+    await kill(() => accounts.switchOrganization(from, target, client));
+    const isOldAlive = await exists(callerOf(before));
+    const next = await login(user, "192.0.2.81");
+    expect(next.organization.id).toBe(isOldAlive ? before.organization.id : target);
+  });
+  expect(steps).toContain("after TransactWriteCommand");
+});
+
+test("the list of organizations leaves out those that the user has left", async () => {
+  const { caller } = await createAccount();
+  const member = await addMember(caller, { role: "viewer" });
+  const key = { orgId: caller.orgId, userId: member.userId };
+  expect(await listOrganizations(key)).toHaveLength(1);
+  await members.leave(member.caller);
+  expect(await listOrganizations(key)).toEqual([]);
+});
