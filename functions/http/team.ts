@@ -131,9 +131,10 @@ export const team = routeGroup("team", [
   route("POST /invitations/accept", "Accept an invitation", {
     operationId: "acceptInvitation",
     description:
-      "Makes the invited user a member and sets the session cookie. An address without an account " +
-      "gets one with this password; otherwise the password must be that of the account. If the " +
-      "user has a second factor, returns an `mfaToken`, and POST /mfa/verify accepts the invitation.",
+      "Makes the invited user a member and sets the session cookie. An address without an " +
+      "account gets one with this password; otherwise the password must be that of the account. " +
+      "If the user has a second factor, returns an `mfaToken`, and POST /mfa/verify accepts the " +
+      "invitation.",
     auth: "public",
     rateLimit: "address",
     body: invitations.Acceptance,

@@ -29,12 +29,14 @@ export function renderInvitationPage(
   const { email, organizationName, invitedBy, hasAccount } = invitation;
   const invalid = invalidMark(refusal);
   const accountFields = html`<label for="password">${wording.password}</label>
-<input id="password" name="password" type="password" autocomplete="current-password" required maxlength="200"${invalid}>
+<input id="password" name="password" type="password" autocomplete="current-password"
+  required maxlength="200"${invalid}>
 <p class="faint"><a href="/reset-password">${wording.forgot}</a></p>`;
   const newUserFields = html`<label for="name">${wording.name}</label>
 <input id="name" name="name" autocomplete="name" maxlength="200">
 <label for="password">${wording.newPassword}</label>
-<input id="password" name="password" type="password" autocomplete="new-password" required minlength="8" maxlength="200" aria-describedby="rule"${invalid}>
+<input id="password" name="password" type="password" autocomplete="new-password"
+  required minlength="8" maxlength="200" aria-describedby="rule"${invalid}>
 <p class="faint" id="rule">${wording.passwordRule}</p>`;
   const body = html`<p>${wording.invited(invitedBy, email)}</p>
 ${hasAccount && html`<p>${wording.hasAccount}</p>`}
@@ -68,7 +70,8 @@ export function renderInvitationCodePage(
 <input type="hidden" name="mailed" value="${mailed ? "yes" : ""}">
 ${refusalLine(wording, refusal)}
 <label for="code">${wording.code}</label>
-<input id="code" name="code" autocomplete="one-time-code" required maxlength="50"${invalidMark(refusal)}>
+<input id="code" name="code" autocomplete="one-time-code" required
+  maxlength="50"${invalidMark(refusal)}>
 <button>${wording.join}</button>
 </form>`;
   return renderPage({ lang, title: wording.codeTitle, body });

@@ -65,10 +65,12 @@ export const MemberChanges = z
 export type MemberChanges = z.output<typeof MemberChanges>;
 
 /** A user whom a record names. The user may have left. */
-export const NamedUser = z.object({
-  id: RecordId.describe("Id of the user."),
-  email: z.string().describe("Email address of the user."),
-});
+export const NamedUser = z
+  .object({
+    id: RecordId.describe("Id of the user."),
+    email: z.string().describe("Email address of the user."),
+  })
+  .meta({ id: "NamedUser" });
 
 /** What a member may do, and where. */
 export type MemberAccess = Pick<Member, "role" | "siteIds">;

@@ -68,7 +68,8 @@ const fr: InvitationWording = {
   title: (organization) => `Rejoindre ${organization}`,
   invited: (inviter, email) => `${inviter} a invité ${email}.`,
   hasAccount:
-    "Il existe un compte pour cette adresse. Saisissez son mot de passe pour accepter l’invitation.",
+    "Il existe un compte pour cette adresse. Saisissez son mot de passe pour accepter " +
+    "l’invitation.",
   password: "Mot de passe",
   forgot: "Mot de passe oublié\u00a0?",
   name: "Votre nom (facultatif)",
@@ -83,7 +84,8 @@ const fr: InvitationWording = {
   codeFromApp:
     "Saisissez le code de votre application d’authentification ou un code de récupération.",
   codeFromMail:
-    "Nous vous avons envoyé un code par e-mail. Saisissez-le, ou saisissez un code de récupération.",
+    "Nous vous avons envoyé un code par e-mail. Saisissez-le, ou saisissez un code de " +
+    "récupération.",
   code: "Code",
   wrongCode: "Ce code est incorrect ou a déjà servi. Réessayez.",
   doneTitle: (organization) => `Vous êtes désormais membre de ${organization}`,
