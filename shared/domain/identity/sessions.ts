@@ -91,7 +91,7 @@ export async function endAllSessions(user: UserKey, exceptHash?: string): Promis
   );
 }
 
-export const endSessionWrites = ({ orgId, userId }: UserKey, hash: string): Write[] => [
+const endSessionWrites = ({ orgId, userId }: UserKey, hash: string): Write[] => [
   remove(keys.session(hash)),
   remove(keys.userSession(orgId, userId, hash)),
 ];
