@@ -261,7 +261,7 @@ describe("operations", () => {
     }
     expect((await person.run("completion", "zsh")).output).toContain("bashcompinit");
     const lines: [string, string[]][] = [
-      ["pennymail sen", ["send", "send-batch", "sends", "sending-configs"]],
+      ["pennymail sen", ["send", "send-batch", "send-list", "sends", "sending-configs"]],
       ["pennymail contacts remove", ["remove-tag"]],
       ["pennymail contacts create --first", ["--first-name"]],
       ["pennymail listen --for", ["--forward-to"]],
