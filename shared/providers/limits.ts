@@ -15,7 +15,7 @@ export interface Commons {
   from: Mailing["from"];
   replyTo?: string[] | undefined;
   headers: Record<string, string>;
-  attachments: (Pick<Attachment, "filename"> & { size: number })[];
+  attachments: (Pick<Attachment, "filename" | "contentId"> & { size: number })[];
 }
 
 /** Finds the first flaw that is the same for all recipients. */
@@ -115,10 +115,15 @@ function attachmentsFlaw(
   { name, limits = {}, maxAttachmentBytes }: Traits,
   files: Commons["attachments"],
 ): Flaw | undefined {
-  const { filenameBytes = Number.POSITIVE_INFINITY, filenameEndings } = limits;
+  const { filenameBytes = Number.POSITIVE_INFINITY, filenameEndings, noInlineImages } = limits;
   const shown = (filename: string) => JSON.stringify(filename.slice(0, 100));
-  for (const [i, { filename }] of files.entries()) {
+  for (const [i, { filename, contentId }] of files.entries()) {
     const path = `attachments.${i}.filename`;
+    if (noInlineImages && contentId !== undefined)
+      return {
+        path: `attachments.${i}.contentId`,
+        message: `${name} cannot show attachments inside the HTML`,
+      };
     if (Buffer.byteLength(filename) > filenameBytes)
       return { path, message: `${name} takes file names of at most ${filenameBytes} bytes` };
     if (filenameEndings && !filenameEndings.has(endingOf(filename)))

@@ -16,12 +16,14 @@ import {
   toProviderTemplate,
 } from "./merge-fields.ts";
 import {
+  type Attachment,
   addresseesOf,
   fillMergeText,
   type HandOverOutcome,
   type Mailbox,
   type Mailing,
   type ProviderAdapter,
+  splitAttachments,
 } from "./provider-adapter.ts";
 import {
   callProvider,
@@ -146,6 +148,9 @@ const headerFields = (headers: Record<string, string>): FormFields =>
 const optionalField = (name: string, value: string | undefined): FormFields =>
   value ? [[name, value]] : [];
 
+const toBlob = ({ type, content }: Attachment): Blob =>
+  new Blob([Buffer.from(content, "base64")], { type });
+
 function form(mailing: Mailing, fields: FormFields): FormData {
   const data = new FormData();
   for (const [name, value] of [
@@ -154,8 +159,10 @@ function form(mailing: Mailing, fields: FormFields): FormData {
     ...options(mailing),
   ])
     data.append(name, value);
-  for (const { filename, type, content } of mailing.attachments)
-    data.append("attachment", new Blob([Buffer.from(content, "base64")], { type }), filename);
+  const { files, images } = splitAttachments(mailing);
+  for (const file of files) data.append("attachment", toBlob(file), file.filename);
+  // Mailgun takes the file name as the content id.
+  for (const image of images) data.append("inline", toBlob(image), image.contentId);
   return data;
 }
 

@@ -3,6 +3,7 @@ import * as z from "zod";
 import * as credentials from "./credential-fields.ts";
 import { contentBytes, recipientBytes } from "./merge-fields.ts";
 import {
+  type Attachment,
   addresseesOf,
   fillMergeText,
   type HandOverOutcome,
@@ -10,6 +11,7 @@ import {
   type Mailing,
   type ProviderAdapter,
   type Recipient,
+  splitAttachments,
 } from "./provider-adapter.ts";
 import {
   bareType,
@@ -108,14 +110,26 @@ const message = (
       TrackClicks: mailing.trackClicks ? "enabled" : "disabled",
     }),
   Headers: mergeHeaders(mailing, recipient),
-  ...(mailing.attachments.length > 0 && {
-    Attachments: mailing.attachments.map(({ filename, type, content }) => ({
-      ContentType: bareType(type),
-      Filename: filename,
-      Base64Content: content,
-    })),
-  }),
+  ...attachmentFields(mailing),
 });
+
+function attachmentFields(mailing: Mailing): object {
+  const { files, images } = splitAttachments(mailing);
+  const toField = ({ filename, type, content }: Attachment) => ({
+    ContentType: bareType(type),
+    Filename: filename,
+    Base64Content: content,
+  });
+  return {
+    ...(files.length > 0 && { Attachments: files.map(toField) }),
+    ...(images.length > 0 && {
+      InlinedAttachments: images.map((image) => ({
+        ...toField(image),
+        ContentID: image.contentId,
+      })),
+    }),
+  };
+}
 
 const address = ({ email, name }: Mailbox) => ({ Email: email, ...(name && { Name: name }) });
 

@@ -10,6 +10,7 @@ import {
   toProviderTemplate,
 } from "./merge-fields.ts";
 import {
+  type Attachment,
   addresseesOf,
   fillMergeText,
   type HandOverOutcome,
@@ -18,6 +19,7 @@ import {
   type MergeText,
   type ProviderAdapter,
   type Recipient,
+  splitAttachments,
 } from "./provider-adapter.ts";
 import {
   bareType,
@@ -166,14 +168,22 @@ const common = (mailing: Mailing, { headers }: Pick<Recipient, "headers">) => ({
   })),
   // Tags with a leading underscore are reserved.
   tags: mailing.tags.map((tag) => tag.replace(/^_+/, "").slice(0, 50)).filter(Boolean),
-  ...(mailing.attachments.length > 0 && {
-    attachments: mailing.attachments.map(({ filename, type, content }) => ({
-      type: bareType(type),
-      name: filename,
-      content,
-    })),
-  }),
+  ...attachmentFields(mailing),
 });
+
+/** The name of an image is its content id. */
+function attachmentFields(mailing: Mailing): object {
+  const { files, images } = splitAttachments(mailing);
+  const toField = (name: string, { type, content }: Attachment) => ({
+    type: bareType(type),
+    name,
+    content,
+  });
+  return {
+    ...(files.length > 0 && { attachments: files.map((file) => toField(file.filename, file)) }),
+    ...(images.length > 0 && { images: images.map((image) => toField(image.contentId, image)) }),
+  };
+}
 
 /** The response has one result per address, in any order. */
 function readOutcomes(

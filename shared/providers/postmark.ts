@@ -104,10 +104,11 @@ const message = (
     Value,
   })),
   ...(mailing.attachments.length > 0 && {
-    Attachments: mailing.attachments.map(({ filename, type, content }) => ({
+    Attachments: mailing.attachments.map(({ filename, type, content, contentId }) => ({
       Name: filename,
       Content: content,
       ContentType: type,
+      ...(contentId !== undefined && { ContentID: `cid:${contentId}` }),
     })),
   }),
 });

@@ -12,6 +12,8 @@ export interface Attachment {
   type: string;
   /** Base64 without line breaks. */
   content: string;
+  /** An image that the HTML shows by `cid:<contentId>`. */
+  contentId?: string | undefined;
 }
 
 /**
@@ -108,6 +110,8 @@ export interface Limits {
   fromCharacters?: number;
   /** Largest number of addresses that replies go to. */
   replyTos?: number;
+  /** Images cannot be shown inside the HTML. */
+  noInlineImages?: true;
   filenameBytes?: number;
   /** Allowed file extensions in lower case. Absent: any. */
   filenameEndings?: Set<string>;
@@ -165,6 +169,15 @@ export function addresseesOf({ bcc, copies }: Mailing, { to }: Recipient): Addre
     .flat()
     .some(({ email }) => email.toLowerCase() === bcc?.toLowerCase());
   return bcc && !isNamed ? { ...named, bcc: [...named.bcc, { email: bcc }] } : named;
+}
+
+/** Attachments that are listed below the mail, and those that its HTML shows. */
+export function splitAttachments({ attachments }: Pick<Mailing, "attachments">) {
+  const isImage = ({ contentId }: Attachment) => contentId !== undefined;
+  return {
+    files: attachments.filter((file) => !isImage(file)),
+    images: attachments.filter(isImage).map((image) => ({ ...image, contentId: image.contentId! })),
+  };
 }
 
 /** Fills the merge fields with the values of a recipient. */

@@ -86,8 +86,9 @@ export async function callProvider(
 ): Promise<HandOverOutcome[]> {
   if (mailing.recipients.length > (provider.batch?.max ?? 1))
     throw new Error(`${provider.name} accepts fewer recipients in one call`);
-  const attachments = mailing.attachments.map(({ filename, content }) => ({
+  const attachments = mailing.attachments.map(({ filename, contentId, content }) => ({
     filename,
+    contentId,
     size: Buffer.byteLength(content, "base64"),
   }));
   const flaw = commonFlaw(provider, { ...mailing, attachments });

@@ -100,9 +100,10 @@ const email = (
     ...mailing.tags.map((value, n) => ({ name: `tag_${n + 1}`, value: sanitizeTag(value) })),
   ],
   ...(mailing.attachments.length > 0 && {
-    attachments: mailing.attachments.map(({ filename, type, content }) => ({
+    attachments: mailing.attachments.map(({ filename, type, content, contentId }) => ({
       filename,
       content,
+      ...(contentId !== undefined && { content_id: contentId }),
       // Resend drops a file whose type contradicts its name, so an unknown type is left out.
       ...(bareType(type) !== unknownType && { content_type: bareType(type) }),
     })),

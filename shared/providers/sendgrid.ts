@@ -146,12 +146,13 @@ const common = (mailing: Mailing) => ({
   from: address(mailing.from),
   ...replyToField(mailing.replyTo),
   ...(mailing.attachments.length > 0 && {
-    attachments: mailing.attachments.map(({ filename, type, content }) => ({
+    attachments: mailing.attachments.map(({ filename, type, content, contentId }) => ({
       content,
       filename: toAsciiName(filename),
       // SendGrid refuses parameters.
       type: bareType(type),
-      disposition: "attachment",
+      disposition: contentId === undefined ? "attachment" : "inline",
+      ...(contentId !== undefined && { content_id: contentId }),
     })),
   }),
   ...(mailing.tags.length > 0 && {

@@ -201,10 +201,11 @@ const tracking = ({ trackOpens, trackClicks }: Mailing): object => {
 };
 
 const attachments = (mailing: Mailing): object[] =>
-  mailing.attachments.map(({ filename, type, content }) => ({
+  mailing.attachments.map(({ filename, type, content, contentId }) => ({
     FileName: filename,
     ContentType: type,
-    ContentDisposition: "ATTACHMENT",
+    ContentDisposition: contentId === undefined ? "ATTACHMENT" : "INLINE",
+    ...(contentId !== undefined && { ContentId: contentId }),
     ContentTransferEncoding: "BASE64",
     RawContent: content,
   }));

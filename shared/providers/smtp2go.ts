@@ -4,12 +4,14 @@ import * as credentials from "./credential-fields.ts";
 import { formatMailbox } from "./mailbox-format.ts";
 import { contentBytes, recipientBytes } from "./merge-fields.ts";
 import {
+  type Attachment,
   addresseesOf,
   fillMergeText,
   type HandOverOutcome,
   type Mailing,
   type ProviderAdapter,
   type Recipient,
+  splitAttachments,
 } from "./provider-adapter.ts";
 import {
   bareType,
@@ -110,14 +112,22 @@ const email = (
     header,
     value,
   })),
-  ...(mailing.attachments.length > 0 && {
-    attachments: mailing.attachments.map(({ filename, type, content }) => ({
-      filename,
-      fileblob: content,
-      mimetype: bareType(type),
-    })),
-  }),
+  ...attachmentFields(mailing),
 });
+
+/** The file name of an image is its content id. */
+function attachmentFields(mailing: Mailing): object {
+  const { files, images } = splitAttachments(mailing);
+  const toField = (filename: string, { type, content }: Attachment) => ({
+    filename,
+    fileblob: content,
+    mimetype: bareType(type),
+  });
+  return {
+    ...(files.length > 0 && { attachments: files.map((file) => toField(file.filename, file)) }),
+    ...(images.length > 0 && { inlines: images.map((image) => toField(image.contentId, image)) }),
+  };
+}
 
 /** SMTP2GO has no metadata. Events contain this header if the webhook is set to include it. */
 const headers = (mailing: Mailing, { headers, sendId }: Recipient): Record<string, string> =>

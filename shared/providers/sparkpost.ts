@@ -11,12 +11,14 @@ import {
   toProviderTemplate,
 } from "./merge-fields.ts";
 import {
+  type Attachment,
   addresseesOf,
   fillMergeText,
   type HandOverOutcome,
   type Mailing,
   type ProviderAdapter,
   type Recipient,
+  splitAttachments,
 } from "./provider-adapter.ts";
 import {
   callProvider,
@@ -201,16 +203,19 @@ function recipientEntries(recipient: Recipient, mailing: Mailing, data: object):
 const ccHeader = ({ copies }: Mailing): Record<string, string> =>
   copies?.cc.length ? { CC: copies.cc.map(({ email }) => email).join(", ") } : {};
 
-const replyToAndAttachments = ({ replyTo, attachments }: Mailing) => ({
-  ...(replyTo && { reply_to: replyTo[0] }),
-  ...(attachments.length > 0 && {
-    attachments: attachments.map(({ filename, type, content }) => ({
-      name: filename,
-      type,
-      data: content,
-    })),
-  }),
-});
+/** The name of an image is its content id. */
+function replyToAndAttachments(mailing: Mailing): object {
+  const { replyTo } = mailing;
+  const { files, images } = splitAttachments(mailing);
+  const toField = (name: string, { type, content }: Attachment) => ({ name, type, data: content });
+  return {
+    ...(replyTo && { reply_to: replyTo[0] }),
+    ...(files.length > 0 && { attachments: files.map((file) => toField(file.filename, file)) }),
+    ...(images.length > 0 && {
+      inline_images: images.map((image) => toField(image.contentId, image)),
+    }),
+  };
+}
 
 /** Truncates to a number of bytes, never within a character. */
 const truncateBytes = (text: string, bytes: number): string =>

@@ -60,7 +60,12 @@ export const traits: Record<(typeof providerKeys)[number], Traits> = {
     name: "Brevo",
     // 20 MB per mail in base64.
     maxAttachmentBytes: 14_000_000,
-    limits: { replyTos: 1, asciiHeaders: true, filenameEndings: brevoEndings },
+    limits: {
+      replyTos: 1,
+      noInlineImages: true,
+      asciiHeaders: true,
+      filenameEndings: brevoEndings,
+    },
   },
   mailjet: {
     name: "Mailjet",

@@ -134,6 +134,16 @@ const contentRefusals: Refusal[] = [
     { attachments: [{ filename: "a", uploadId: "nothing" }] },
     "attachments.0.uploadId",
   ],
+  [
+    "an image inside the HTML that is no image",
+    { attachments: [{ filename: "a.txt", content: "aGVsbG8=", contentId: "a" }] },
+    "attachments.0.contentId",
+  ],
+  [
+    "two images with one content id",
+    { attachments: ["a", "b"].map((filename) => ({ filename, content: "", contentId: "a" })) },
+    "attachments",
+  ],
   ["a time that is not valid", { scheduledAt: "tomorrow" }, "scheduledAt"],
   ["a time without a zone", { scheduledAt: "2030-01-01T00:00:00" }, "scheduledAt"],
   ["a time more than 30 days ahead", { scheduledAt: inDays(31) }, "scheduledAt"],

@@ -30,7 +30,13 @@ export interface InboxEntry {
   messageId: string;
   tracksOpens: boolean;
   tracksClicks: boolean;
-  attachments: { filename: string; type: string; size: number; url: string }[];
+  attachments: {
+    filename: string;
+    type: string;
+    contentId: string | null;
+    size: number;
+    url: string;
+  }[];
   events: { kind: string; at: string; status: number }[];
 }
 

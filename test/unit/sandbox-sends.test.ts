@@ -112,6 +112,22 @@ describe.each(providers)("$name", (provider) => {
     }
   });
 
+  it("shows an image inside the mail, unless the provider cannot", async () => {
+    const one = recipient(anyone());
+    const logo = { ...textAttachment("logo.png", "png", "image/png"), contentId: "logo@shop" };
+    const sent = mailing([one], {
+      html: ['<img src="cid:logo@shop">'],
+      attachments: [textAttachment("terms.txt", "terms"), logo],
+    });
+    if (provider.limits?.noInlineImages)
+      return expect(await send(sent)).toMatchObject([{ status: "refused" }]);
+    expect(await send(sent)).toMatchObject([{ status: "accepted" }]);
+    const [mail] = await listMailTo(sandbox, one.to.email);
+    expect(mail!.attachments.map(({ contentId }) => contentId)).toEqual([null, "logo@shop"]);
+    const frame = await callLocalPage(sandbox, `/_local/inbox/${mail!.id}/html`);
+    expect(frame.text).toContain(mail!.attachments[1]!.url);
+  });
+
   it("keeps the send id for its events", async () => {
     const one = recipient(anyone());
     await send(mailing([one]));

@@ -155,9 +155,11 @@ const toDetail = (mail: CapturedMail) => ({
   metadata: mail.metadata,
   tracksOpens: mail.tracksOpens,
   tracksClicks: mail.tracksClicks,
-  attachments: mail.content.attachments.map(({ filename, type, content }, index) => ({
+  attachments: mail.content.attachments.map(({ filename, type, content, contentId }, index) => ({
     filename,
     type,
+    /** Of an image that the HTML shows. */
+    contentId: contentId ?? null,
     size: base64ByteLength(content),
     url: `/_local/inbox/${mail.id}/attachments/${index}`,
   })),
@@ -183,7 +185,8 @@ function mailFrame(mail: CapturedMail): LocalResponse {
     /(["'(])cid:([^"')]+)/gi,
     (whole, before: string, name: string) => {
       const index = mail.content.attachments.findIndex(
-        ({ filename }) => filename === name || filename.split(".")[0] === name,
+        ({ filename, contentId = filename }) =>
+          contentId === name || contentId.split(".")[0] === name,
       );
       return index < 0 ? whole : `${before}/_local/inbox/${mail.id}/attachments/${index}`;
     },

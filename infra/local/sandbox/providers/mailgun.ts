@@ -292,7 +292,7 @@ async function readForm({ request }: SandboxCall): Promise<MailgunForm> {
     attachments: [],
   };
   for (const [name, value] of data) {
-    if (typeof value !== "string") form.attachments.push(await readFile(value));
+    if (typeof value !== "string") form.attachments.push(await readFile(name, value));
     else if (name === "to" || name === "cc" || name === "bcc") form[name].push(value);
     else if (name === "o:tag") form.tags.push(value);
     else if (name === "attachment" || name === "inline")
@@ -302,10 +302,12 @@ async function readForm({ request }: SandboxCall): Promise<MailgunForm> {
   return form;
 }
 
-const readFile = async (file: File): Promise<Attachment> => ({
+/** The file name of an inline image is its content id. */
+const readFile = async (field: string, file: File): Promise<Attachment> => ({
   filename: file.name,
   type: file.type || "application/octet-stream",
   content: Buffer.from(await file.arrayBuffer()).toString("base64"),
+  ...(field === "inline" && { contentId: file.name }),
 });
 
 const fieldsWithPrefix = ({ values }: MailgunForm, prefix: string): Record<string, string> =>

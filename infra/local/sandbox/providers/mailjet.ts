@@ -267,13 +267,13 @@ const toMailInput = (message: MailjetMessage): MailInput => ({
     subject: message.Subject,
     html: message.HTMLPart,
     text: message.TextPart,
-    attachments: [...message.Attachments, ...message.InlinedAttachments].map(
-      ({ Filename, ContentType, Base64Content }) => ({
-        filename: Filename,
-        type: ContentType,
-        content: Base64Content,
-      }),
-    ),
+    attachments: [
+      ...message.Attachments.map(toAttachment),
+      ...message.InlinedAttachments.map((image) => ({
+        ...toAttachment(image),
+        contentId: image.ContentID ?? image.Filename,
+      })),
+    ],
   },
   headers: message.Headers,
   tags: message.CustomCampaign ? [message.CustomCampaign] : [],
@@ -348,3 +348,13 @@ function messageError(...[code, message, field, status = 400]: MessageError): Sa
   const { body } = errorResponse(status, code, message);
   return { status, body: { ...(body as object), ErrorRelatedTo: [field] } };
 }
+
+const toAttachment = ({
+  Filename,
+  ContentType,
+  Base64Content,
+}: MailjetMessage["Attachments"][number]) => ({
+  filename: Filename,
+  type: ContentType,
+  content: Base64Content,
+});

@@ -34,6 +34,7 @@ import type {
   WebhookProfile,
 } from "../types.ts";
 
+const Files = z.array(z.object({ type: z.string(), name: z.string(), content: z.string() }));
 const Vars = z.array(z.object({ name: z.string(), content: z.unknown() }));
 const Values = z.record(z.string(), z.union([z.string(), z.number()]));
 const flag = optionalOrNull(z.boolean());
@@ -69,9 +70,8 @@ const MandrillBody = z.object({
     merge_language: optionalOrNull(z.enum(["mailchimp", "handlebars"])),
     global_merge_vars: optionalOrNull(Vars),
     merge_vars: optionalOrNull(z.array(z.object({ rcpt: z.string(), vars: Vars }))),
-    attachments: optionalOrNull(
-      z.array(z.object({ type: z.string(), name: z.string(), content: z.string() })),
-    ),
+    attachments: optionalOrNull(Files),
+    images: optionalOrNull(Files),
   }),
   async: z.boolean().default(false),
   // Without a zone, the time is UTC.
@@ -270,11 +270,14 @@ function send(call: SandboxCall): SandboxResponse {
       subject: message.subject,
       html: message.html,
       text: message.text,
-      attachments: (message.attachments ?? []).map(({ name, type, content }) => ({
-        filename: name,
-        type,
-        content,
-      })),
+      attachments: [
+        ...(message.attachments ?? []).map(({ name, ...file }) => ({ filename: name, ...file })),
+        ...(message.images ?? []).map(({ name, ...image }) => ({
+          filename: name,
+          contentId: name,
+          ...image,
+        })),
+      ],
     },
     headers,
     due,

@@ -51,7 +51,14 @@ const PostmarkMessage = z.object({
   Metadata: optionalOrNull(stringRecord),
   Headers: optionalOrNull(z.array(z.object({ Name: z.string(), Value: z.string() }))),
   Attachments: optionalOrNull(
-    z.array(z.object({ Name: z.string(), Content: z.string(), ContentType: z.string() })),
+    z.array(
+      z.object({
+        Name: z.string(),
+        Content: z.string(),
+        ContentType: z.string(),
+        ContentID: optionalOrNull(z.string().startsWith("cid:")),
+      }),
+    ),
   ),
 });
 type PostmarkMessage = z.output<typeof PostmarkMessage>;
@@ -249,10 +256,11 @@ const toMailInput = (message: PostmarkMessage): MailInput => ({
     subject: message.Subject ?? "",
     html: message.HtmlBody,
     text: message.TextBody,
-    attachments: (message.Attachments ?? []).map(({ Name, ContentType, Content }) => ({
+    attachments: (message.Attachments ?? []).map(({ Name, ContentType, Content, ContentID }) => ({
       filename: Name,
       type: ContentType,
       content: Content,
+      ...(ContentID && { contentId: ContentID.replace("cid:", "") }),
     })),
   },
   headers: toRecord(message.Headers, "Name", "Value"),

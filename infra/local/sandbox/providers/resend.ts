@@ -54,7 +54,12 @@ const ResendEmail = z.object({
   headers: stringRecord.default({}),
   attachments: z
     .array(
-      z.object({ filename: z.string(), content: z.string(), content_type: z.string().optional() }),
+      z.object({
+        filename: z.string(),
+        content: z.string(),
+        content_type: z.string().optional(),
+        content_id: z.string().max(127).optional(),
+      }),
     )
     .default([]),
   tags: z.array(z.object({ name: tagText, value: tagText })).default([]),
@@ -312,10 +317,11 @@ function sendBatch(call: SandboxCall): SandboxResponse {
 function toDrafts(email: z.output<typeof ResendEmail>, call: SandboxCall): AcceptedMail[] {
   const { from, to, cc, bcc, subject, html, text, headers, tags } = email;
   const attachments = email.attachments.map(
-    ({ filename, content_type = "application/octet-stream", content }) => ({
+    ({ filename, content_type = "application/octet-stream", content, content_id }) => ({
       filename,
       type: content_type,
       content,
+      ...(content_id !== undefined && { contentId: content_id }),
     }),
   );
   const mail = {

@@ -69,7 +69,15 @@ const SendGridBody = z.strictObject({
   ip_pool_name: z.string().optional(),
   asm: z.unknown().optional(),
   attachments: z
-    .array(z.object({ content: z.string(), filename: z.string(), type: z.string().optional() }))
+    .array(
+      z.object({
+        content: z.string(),
+        filename: z.string(),
+        type: z.string().optional(),
+        disposition: z.enum(["attachment", "inline"]).default("attachment"),
+        content_id: z.string().optional(),
+      }),
+    )
     .optional(),
   tracking_settings: z
     .looseObject({ click_tracking: Switch.optional(), open_tracking: Switch.optional() })
@@ -269,11 +277,14 @@ function contentOf({ content, subject = "", attachments = [] }: SendGridBody): C
     subject,
     html: part("text/html"),
     text: part("text/plain"),
-    attachments: attachments.map(({ filename, type = "application/octet-stream", content }) => ({
-      filename,
-      type,
-      content,
-    })),
+    attachments: attachments.map(
+      ({ filename, type = "application/octet-stream", content, disposition, content_id }) => ({
+        filename,
+        type,
+        content,
+        ...(disposition === "inline" && { contentId: content_id }),
+      }),
+    ),
   };
 }
 

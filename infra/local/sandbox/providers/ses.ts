@@ -50,7 +50,13 @@ const Destination = z.object({
 const TrackingSwitch = z.enum(["ENABLED", "DISABLED"]).optional();
 const Attachments = z
   .array(
-    z.object({ FileName: z.string(), ContentType: z.string().optional(), RawContent: z.string() }),
+    z.object({
+      FileName: z.string(),
+      ContentType: z.string().optional(),
+      ContentDisposition: z.enum(["ATTACHMENT", "INLINE"]).default("ATTACHMENT"),
+      ContentId: z.string().max(78).optional(),
+      RawContent: z.string(),
+    }),
   )
   .default([]);
 const TemplateData = z.string().optional();
@@ -470,10 +476,11 @@ const toTemplateContent = (template?: z.output<typeof Template>): CapturedConten
 });
 
 const toAttachments = (list: z.output<typeof Attachments>) =>
-  list.map(({ FileName, ContentType = "application/octet-stream", RawContent }) => ({
+  list.map(({ FileName, ContentType = "application/octet-stream", ContentId, ...file }) => ({
     filename: FileName,
     type: ContentType,
-    content: RawContent,
+    content: file.RawContent,
+    ...(file.ContentDisposition === "INLINE" && { contentId: ContentId }),
   }));
 
 function parseTemplateData(json = "{}"): Record<string, unknown> {

@@ -227,13 +227,10 @@ function processEmail(value: unknown, place: string, call: SandboxCall): EmailRe
       subject: email.subject,
       html: email.html_body,
       text: email.text_body,
-      attachments: [...email.attachments, ...email.inlines].map(
-        ({ filename, mimetype = "application/octet-stream", fileblob }) => ({
-          filename,
-          type: mimetype,
-          content: fileblob,
-        }),
-      ),
+      attachments: [
+        ...email.attachments.map(toAttachment),
+        ...email.inlines.map((image) => ({ ...toAttachment(image), contentId: image.filename })),
+      ],
     },
     headers,
     due: readTime(email.schedule),
@@ -286,3 +283,9 @@ const invalidField = (fieldname: string, message: string) =>
     fieldname,
     message,
   });
+
+const toAttachment = ({
+  filename,
+  mimetype = "application/octet-stream",
+  fileblob,
+}: z.output<typeof Files>[number]) => ({ filename, type: mimetype, content: fileblob });

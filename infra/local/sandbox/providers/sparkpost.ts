@@ -299,11 +299,16 @@ const contentOf = ({ content }: SparkPostBody): CapturedContent => ({
   subject: content.subject,
   html: content.html,
   text: content.text,
-  attachments: [...content.attachments, ...content.inline_images].map(({ name, type, data }) => ({
-    filename: name,
-    type,
-    content: data,
-  })),
+  attachments: [
+    ...content.attachments.map(toAttachment),
+    ...content.inline_images.map((image) => ({ ...toAttachment(image), contentId: image.name })),
+  ],
+});
+
+const toAttachment = ({ name, type, data }: z.output<typeof Files>[number]) => ({
+  filename: name,
+  type,
+  content: data,
 });
 
 /** Each recipient gets a mail of their own. Name, Reply-To and headers are templates too. */

@@ -21,12 +21,14 @@ export interface StoredAttachment {
   type: string;
   size: number;
   blob: string;
+  contentId?: string | undefined;
 }
 
 interface AttachmentFile {
   filename: string;
   type: string;
   size: number;
+  contentId?: string | undefined;
   bytes?: Buffer;
   upload?: Upload;
 }
@@ -37,14 +39,25 @@ export async function validateAttachments(
   inputs: AttachmentInput[],
 ): Promise<AttachmentFile[]> {
   const files = await Promise.all(
-    inputs.map((input, i) =>
-      input.content === undefined ? findUpload(orgId, input, i) : decodeInline(input, i),
-    ),
+    inputs.map(async (input, i) => {
+      const file =
+        input.content === undefined ? await findUpload(orgId, input, i) : decodeInline(input, i);
+      if (input.contentId === undefined) return file;
+      requireImage(file, i);
+      return { ...file, contentId: input.contentId };
+    }),
   );
   const total = files.reduce((sum, { size }) => sum + size, 0);
   if (total > maxTotalBytes)
     throw limitExceeded("attachments", "attachments can have at most 25 MB in total");
   return files;
+}
+
+function requireImage({ type }: AttachmentFile, i: number): void {
+  if (/^image\//i.test(type)) return;
+  const path = `attachments.${i}.contentId`;
+  const message = `is for images, and this file is ${type}`;
+  throw invalid(`${path} ${message}`, { details: [{ path, message }] });
 }
 
 function decodeInline(
@@ -98,13 +111,13 @@ export const storeAttachments = (
   files: AttachmentFile[],
 ): Promise<StoredAttachment[]> =>
   Promise.all(
-    files.map(async ({ filename, type, size, bytes, upload }) => {
+    files.map(async ({ filename, type, size, contentId, bytes, upload }) => {
       const name = bytes
         ? createHash("sha256").update(bytes).digest("hex")
         : upload!.blob.replaceAll("/", "-");
       const blob = `attachments/${orgId}/${name}`;
       await (bytes ? blobs.put(blob, bytes, type) : blobs.copy(upload!.blob, blob));
-      return { filename, type, size, blob };
+      return { filename, type, size, blob, ...(contentId !== undefined && { contentId }) };
     }),
   );
 
@@ -126,13 +139,14 @@ export function reserveMemory(stored: StoredAttachment[]): (() => void) | undefi
 /** With their bytes, as a provider takes them; throws `missing` when a blob is gone. */
 export const loadAttachments = (stored: StoredAttachment[]): Promise<Attachment[]> =>
   Promise.all(
-    stored.map(async ({ filename, type, blob }) => {
+    stored.map(async ({ filename, type, blob, contentId }) => {
       const bytes = await blobs.get(blob);
       if (!bytes) throw missing("An attachment is no longer stored, so the mail cannot be sent");
       return {
         filename,
         type: withCharset(type, bytes),
         content: Buffer.from(bytes).toString("base64"),
+        ...(contentId !== undefined && { contentId }),
       };
     }),
   );

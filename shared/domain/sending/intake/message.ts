@@ -83,6 +83,14 @@ export const AttachmentInput = exactlyOneOf(
         "Content type, such as `application/pdf`. Defaults to the type of the upload, else " +
           "to the type of the file name's ending.",
       ),
+    contentId: z
+      .string()
+      .regex(/^[\w.@-]{1,100}$/, "must be 1 to 100 letters, digits, dots, dashes, _ or @")
+      .optional()
+      .describe(
+        'Shows the image where the HTML has `<img src="cid:<contentId>">`, and not in the list ' +
+          "of files. Images only, and not with Brevo.",
+      ),
     content: z
       .string()
       .optional()
@@ -125,6 +133,11 @@ const mistakenNames = {
   sendat: "scheduledAt",
   deliverytime: "scheduledAt",
 };
+
+function hasUniqueContentIds(attachments: { contentId?: string | undefined }[]): boolean {
+  const given = attachments.flatMap(({ contentId }) => contentId ?? []);
+  return new Set(given).size === given.length;
+}
 
 const MessageFields = z.object({
   siteId: z
@@ -243,6 +256,7 @@ const MessageFields = z.object({
   attachments: z
     .array(AttachmentInput)
     .max(maxAttachments)
+    .refine(hasUniqueContentIds, "must have a different contentId each")
     .default([])
     .describe(
       "Up to 20 files, 10 MB each and 25 MB in total. Give each file as `content` or as " +
