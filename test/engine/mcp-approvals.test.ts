@@ -16,12 +16,13 @@ const request = {
 };
 const ask = (change: Partial<typeof request>, shown: object = preview) =>
   requestApproval({ ...request, ...change }, async () => shown);
-const getToken = async () => ((await ask({})) as { approvalToken: string }).approvalToken;
+const getToken = async () => ((await ask({})).preview as { approvalToken: string }).approvalToken;
+const approved = { idempotencyKey: expect.stringMatching(/^approval-[0-9a-f]{64}$/) };
 
 test("a token approves the same call by the same key", async () => {
   const token = await getToken();
-  expect(await ask({ token })).toBeUndefined();
-  expect(await ask({ token })).toBeUndefined();
+  expect(await ask({ token })).toEqual(approved);
+  expect(await ask({ token })).toEqual(await ask({ token }));
 });
 
 test("a token approves no other call, key, organization, audience or content", async () => {
@@ -43,7 +44,7 @@ test("a token approves no other call, key, organization, audience or content", a
 test("a token expires after 15 minutes", async () => {
   const token = await getToken();
   advanceClock(14 * 60);
-  expect(await ask({ token })).toBeUndefined();
+  expect(await ask({ token })).toEqual(approved);
   advanceClock(60);
   await expect(ask({ token })).rejects.toThrow("has expired");
 });

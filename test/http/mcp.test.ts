@@ -519,6 +519,9 @@ describe("a call that mails many people", () => {
     const same = { body: { recipients: all, ...rest } };
     const sent = await change(agent, "sendEmailBatch", same, { approvalToken });
     expect(sent.json.data).toMatchObject({ accepted: 10, rejected: 3 });
+    // A token is for one batch, however often it is used.
+    const again = await change(agent, "sendEmailBatch", same, { approvalToken });
+    expect(again.json.data).toEqual(sent.json.data);
   });
 
   test("in one email to more than 10 addresses is refused", async () => {

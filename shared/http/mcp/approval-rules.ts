@@ -125,14 +125,24 @@ function refuseContentOfScheduled(
 }
 
 async function* readScheduledCampaigns(read: ReadApi): AsyncGenerator<CampaignContent> {
+  const scheduled = readAll<{ id: number }>(read, "listCampaigns", { status: "scheduled" });
+  // The list has no variants.
+  for await (const { id } of scheduled)
+    yield (await read("getCampaign", { id })) as CampaignContent;
+}
+
+/** The items of all pages of a list. */
+async function* readAll<T>(
+  read: ReadApi,
+  operation: string,
+  filter: OperationArguments,
+): AsyncGenerator<T> {
   for (let cursor: string | null | undefined; cursor !== null; ) {
-    const page = { status: "scheduled", limit: 100, ...(cursor !== undefined && { cursor }) };
-    const { campaigns, pagination } = (await read("listCampaigns", page)) as {
-      campaigns: { id: number }[];
+    const page = { ...filter, limit: 100, ...(cursor !== undefined && { cursor }) };
+    const { pagination, ...lists } = (await read(operation, page)) as {
       pagination: { nextCursor: string | null };
     };
-    // The list has no variants.
-    for (const { id } of campaigns) yield (await read("getCampaign", { id })) as CampaignContent;
+    yield* Object.values(lists as Record<string, T[]>).flat();
     cursor = pagination.nextCursor;
   }
 }
@@ -257,12 +267,10 @@ async function previewStartedSequences(
   contacts: number | string,
   read: ReadApi,
 ): Promise<MassMailing | undefined> {
-  const { sequences } = (await read("listSequences", { status: "active", limit: 100 })) as {
-    sequences: ActiveSequence[];
-  };
-  const triggered = sequences.filter(({ triggerType }) =>
-    /^(tag_add|list_join)$/.test(triggerType),
-  );
+  const triggered: ActiveSequence[] = [];
+  const active = readAll<ActiveSequence>(read, "listSequences", { status: "active" });
+  for await (const sequence of active)
+    if (/^(tag_add|list_join)$/.test(sequence.triggerType)) triggered.push(sequence);
   if (!triggered.length) return undefined;
   const preview = {
     contacts,

@@ -19,33 +19,43 @@ export interface ApprovalRequest {
   token: string | undefined;
 }
 
+interface Decision {
+  /** The result of the tool if the call must not be made yet: a preview with a token. */
+  preview?: object;
+  /** Of an approved call, so that one approval never mails twice. */
+  idempotencyKey?: string;
+}
+
 /**
- * Returns undefined if the call may be made now. Otherwise returns the preview with a token.
- * Throws `ToolFailure` for a token that is not valid for this call.
+ * Decides whether the call may be made now. Throws `ToolFailure` for a token that is not valid for
+ * this call.
  */
-export async function requestApproval(
-  request: ApprovalRequest,
-  read: ReadApi,
-): Promise<object | undefined> {
+export async function requestApproval(request: ApprovalRequest, read: ReadApi): Promise<Decision> {
   const { operation, args, token, caller } = request;
   const mailing = await approvalRules[operation.name]?.(args, read);
-  if (!mailing) return undefined;
+  if (!mailing) return {};
   const fingerprint = fingerprintOf(request, mailing);
-  if (token === undefined) {
-    const expires = epochSeconds() + lifetimeSeconds;
-    const seal = await createSealer("approval");
-    return {
-      done: false,
-      message:
-        "Nothing was sent yet. Show this preview to the user. If the user agrees, repeat the " +
-        "same call with `approvalToken`. The token expires after 15 minutes, and is void as " +
-        "soon as the recipients or the content change.",
-      preview: mailing.preview,
-      approvalToken: seal([caller.orgId, caller.keyId ?? 0, expires, fingerprint]),
-    };
-  }
+  if (token === undefined) return { preview: await createPreview(caller, mailing, fingerprint) };
   await checkToken(request, token, fingerprint);
-  return undefined;
+  return { idempotencyKey: `approval-${sha256(token)}` };
+}
+
+async function createPreview(
+  { orgId, keyId = 0 }: ApprovalRequest["caller"],
+  { preview }: MassMailing,
+  fingerprint: string,
+): Promise<object> {
+  const expires = epochSeconds() + lifetimeSeconds;
+  const seal = await createSealer("approval");
+  return {
+    done: false,
+    message:
+      "Nothing was sent yet. Show this preview to the user. If the user agrees, repeat the " +
+      "same call with `approvalToken`. The token expires after 15 minutes, and is void as " +
+      "soon as the recipients or the content change.",
+    preview,
+    approvalToken: seal([orgId, keyId, expires, fingerprint]),
+  };
 }
 
 async function checkToken(

@@ -307,10 +307,14 @@ async function runChange(
     throw new ToolFailure("validation_failed", "`approvalToken` must be a text");
   const read = async (name: string, readArguments: OperationArguments): Promise<unknown> =>
     JSON.parse(await callApi(findOperation(catalog, name), readArguments)).data;
-  const preview = await requestApproval({ caller, operation, args, token }, read);
-  if (preview) return jsonResult(preview);
-  return toResult(await callApi(operation, args), {
-    from: 0,
-    hint: "The change is made. Read the record for the rest.",
-  });
+  const approval = await requestApproval({ caller, operation, args, token }, read);
+  if (approval.preview) return jsonResult(approval.preview);
+  const { idempotencyKey } = operation.takesIdempotencyKey ? approval : {};
+  return toResult(
+    await callApi(operation, { ...(idempotencyKey && { idempotencyKey }), ...args }),
+    {
+      from: 0,
+      hint: "The change is made. Read the record for the rest.",
+    },
+  );
 }
