@@ -18,7 +18,7 @@ const customCss = `
   --scalar-color-blue: #006bad; --scalar-color-orange: #b34700; --scalar-color-red: #c80000 }
 .dark-mode { --scalar-color-3: #999; --scalar-color-red: #ff6b6b }
 section:focus-visible { outline: none }
-.introduction-section .section-column:first-child { flex: 1.5 }`;
+.introduction-section .section-column:first-child { flex: 1.4 }`;
 
 const options = {
   url: `${basePath}/openapi.json`,
