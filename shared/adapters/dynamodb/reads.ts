@@ -121,19 +121,28 @@ export async function query<T>(
   };
 }
 
+/** Yields a key range page by page. The next page is read when the consumer asks for it. */
+export async function* queryPages<T>(
+  range: KeyRange,
+  options: QueryOptions,
+): AsyncGenerator<QueryPage<T>> {
+  let { after } = options;
+  do {
+    const page = await query<T>(range, { ...options, after });
+    yield page;
+    after = page.next;
+  } while (after !== undefined);
+}
+
 /** Every item of a small key range. */
 export async function queryAll<T>(
   range: KeyRange,
   options: Omit<QueryOptions, "after" | "limit"> = {},
 ): Promise<T[]> {
-  const items: T[] = [];
-  let after: string | undefined;
-  do {
-    const page = await query<T>(range, { ...options, limit: 1000, after });
-    items.push(...page.items);
-    after = page.next;
-  } while (after !== undefined);
-  return items;
+  const found: T[] = [];
+  for await (const { items } of queryPages<T>(range, { ...options, limit: 1000 }))
+    found.push(...items);
+  return found;
 }
 
 /**

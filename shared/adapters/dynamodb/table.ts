@@ -1,6 +1,15 @@
 // The DynamoDB adapter. Other files import only this module and conditions.ts.
 export { insertMany, updateMany, writeMany } from "./batches.ts";
-export { count, get, getMany, getTogether, type QueryPage, query, queryAll } from "./reads.ts";
+export {
+  count,
+  get,
+  getMany,
+  getTogether,
+  type QueryPage,
+  query,
+  queryAll,
+  queryPages,
+} from "./reads.ts";
 export { ConditionFailed, claimAtOnce, transact, updateReturning, write } from "./transactions.ts";
 export {
   checkCondition,

@@ -1,7 +1,7 @@
 // Reads the daily totals of sites: from rollups for days that are over, from counters for the
 // latest days. One query per site.
 
-import { query } from "../../adapters/dynamodb/table.ts";
+import { queryPages } from "../../adapters/dynamodb/table.ts";
 import { limitExceeded } from "../../errors.ts";
 import { addDays, type DateRange } from "../../kernel/calendar-dates.ts";
 import { decompress } from "../../kernel/compressed-values.ts";
@@ -52,17 +52,14 @@ const dateOf = (sk: string): string => sk.slice(0, 10);
 const sortKeyAfter = (date: string): string => `${date}~`;
 
 async function queryDates<T extends Key>(range: KeyRange, { from, to }: DateRange): Promise<T[]> {
-  const items: T[] = [];
-  for (let after: string | undefined = sortKeyAfter(addDays(from, -1)); after !== undefined; ) {
-    const page: { items: T[]; next?: string } = await query<T>(range, {
-      after,
-      below: sortKeyAfter(to),
-      limit: 1000,
-    });
-    items.push(...page.items);
-    after = page.next;
-  }
-  return items;
+  const found: T[] = [];
+  const options = {
+    after: sortKeyAfter(addDays(from, -1)),
+    below: sortKeyAfter(to),
+    limit: 1000,
+  };
+  for await (const { items } of queryPages<T>(range, options)) found.push(...items);
+  return found;
 }
 
 export interface DailyTotals {

@@ -1,7 +1,7 @@
 // Reports about sequences: funnels and stalled enrollments.
 import * as z from "zod";
 import { atMost, type Condition, equals } from "../../adapters/dynamodb/conditions.ts";
-import { type QueryPage, query, queryAll } from "../../adapters/dynamodb/table.ts";
+import { type QueryPage, query, queryAll, queryPages } from "../../adapters/dynamodb/table.ts";
 import type { CallerScope } from "../../caller.ts";
 import { addSeconds, now } from "../../clock.ts";
 import { readNewestFirst } from "../../kernel/newest-first.ts";
@@ -247,27 +247,20 @@ export async function* readStalledPages(
   // Yields one empty page, so that the export writer moves on to the next shard.
   if (!sequences.length) yield { items: [] };
   for (const [i, sequence] of sequences.entries()) {
-    let after = zeroPad(sequence.id) === first ? start || undefined : undefined;
-    do {
-      const page: QueryPage<EnrollmentItem> = await query(
-        ranges.enrollments(orgId, sequence.id, shard),
-        {
-          limit: 5000,
-          after,
-          filter: isStalled(),
-        },
-      );
-      after = page.next;
-      const following = sequences[i + 1];
+    const after = zeroPad(sequence.id) === first ? start || undefined : undefined;
+    const following = sequences[i + 1];
+    const range = ranges.enrollments(orgId, sequence.id, shard);
+    const options = { limit: 5000, after, filter: isStalled() };
+    for await (const page of queryPages<EnrollmentItem>(range, options)) {
       const next =
-        after !== undefined
-          ? `${zeroPad(sequence.id)}#${after}`
+        page.next !== undefined
+          ? `${zeroPad(sequence.id)}#${page.next}`
           : following && `${zeroPad(following.id)}#`;
       yield {
         items: page.items.map((item) => ({ item, sequence })),
         ...(next !== undefined && { next }),
       };
-    } while (after !== undefined);
+    }
   }
 }
 

@@ -9,7 +9,7 @@ import {
 } from "../../adapters/dynamodb/conditions.ts";
 import {
   checkCondition,
-  query,
+  queryPages,
   transact,
   update,
   updateReturning,
@@ -138,18 +138,10 @@ async function requireWriteAccess(caller: CallerScope, id: number): Promise<Temp
 }
 
 async function unfileAll(orgId: number, folderId: number) {
-  let after: string | undefined;
-  do {
-    const filter = equals("folderId", folderId);
-    const page = await query<{ id: number }>(ranges.records(orgId, "TEMPLATE"), {
-      filter,
-      limit: 1000,
-      consistent: true,
-      after,
-    });
-    await inParallel(16, page.items, ({ id }) => unfile(orgId, id, folderId));
-    after = page.next;
-  } while (after !== undefined);
+  const templates = ranges.records(orgId, "TEMPLATE");
+  const options = { filter: equals("folderId", folderId), limit: 1000, consistent: true };
+  for await (const { items } of queryPages<{ id: number }>(templates, options))
+    await inParallel(16, items, ({ id }) => unfile(orgId, id, folderId));
 }
 
 // Fails silently if the template was deleted or moved in the meantime.

@@ -1,6 +1,6 @@
 // Reads delivery events for the API: of one send, or of sites, newest first.
 import * as z from "zod";
-import { getMany, query } from "../../adapters/dynamodb/table.ts";
+import { getMany, query, queryPages } from "../../adapters/dynamodb/table.ts";
 import type { Caller } from "../../caller.ts";
 import { mergeNewestFirst } from "../../kernel/newest-first.ts";
 import {
@@ -199,16 +199,12 @@ async function* readPages(
   siteId: number,
   start: string | undefined,
 ): AsyncGenerator<pages.EventPage> {
-  let after = start;
-  do {
-    const { items, next } = await query<pages.EventPage>(ranges.eventPages(orgId, siteId), {
-      newestFirst: true,
-      limit: 20,
-      after,
-    });
+  const options = { newestFirst: true, limit: 20, after: start };
+  for await (const { items } of queryPages<pages.EventPage>(
+    ranges.eventPages(orgId, siteId),
+    options,
+  ))
     yield* items;
-    after = next;
-  } while (after !== undefined);
 }
 
 async function loadEvents(orgId: number, rows: pages.EventPageRow[]): Promise<EmailEvent[]> {

@@ -8,8 +8,8 @@ import {
   getMany,
   insertMany,
   put,
-  query,
   queryAll,
+  queryPages,
   remove,
   updateMany,
   write,
@@ -51,22 +51,14 @@ export async function erase(caller: CallerScope, id: number): Promise<void> {
 }
 
 async function deleteSubmissions(orgId: number, contactId: number): Promise<void> {
-  let after: string | undefined;
-  do {
-    const page = await query<submissions.SubmissionLogItem>(
-      ranges.contactLog(orgId, contactId, submissions.logPrefix),
-      {
-        limit: 500,
-        after,
-      },
-    );
+  const log = ranges.contactLog(orgId, contactId, submissions.logPrefix);
+  for await (const page of queryPages<submissions.SubmissionLogItem>(log, { limit: 500 })) {
     const found = await getMany<submissions.SubmissionItem>(
       page.items.map(({ formId, place }) => keys.submission(orgId, formId, place)),
       { consistent: true },
     );
     await inParallel(8, found, async (one) => one && submissions.remove(one));
-    after = page.next;
-  } while (after !== undefined);
+  }
 }
 
 async function anonymize(orgId: number, sendIds: number[]): Promise<void> {

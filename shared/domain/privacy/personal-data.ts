@@ -1,6 +1,6 @@
 // All data stored about one contact, for a data access request and for erasure.
 import * as z from "zod";
-import { getMany, query, queryAll } from "../../adapters/dynamodb/table.ts";
+import { getMany, queryAll, queryPages } from "../../adapters/dynamodb/table.ts";
 import type { CallerScope } from "../../caller.ts";
 import { Timestamp } from "../../kernel/record-fields.ts";
 import { keys, ranges } from "../../keys.ts";
@@ -99,16 +99,11 @@ const toActivity = ({
  */
 async function readLog<T>(orgId: number, id: number, prefix: string): Promise<T[]> {
   const found: T[] = [];
-  let after: string | undefined;
-  do {
-    const page = await query<T>(ranges.contactLog(orgId, id, prefix), {
-      newestFirst: true,
-      limit: 1000,
-      after,
-    });
-    found.push(...page.items);
-    after = page.next;
-  } while (after !== undefined && found.length <= maxPerKind);
+  const options = { newestFirst: true, limit: 1000 };
+  for await (const { items } of queryPages<T>(ranges.contactLog(orgId, id, prefix), options)) {
+    found.push(...items);
+    if (found.length > maxPerKind) break;
+  }
   return found;
 }
 

@@ -5,8 +5,8 @@
 
 import { equals, exists } from "../../adapters/dynamodb/conditions.ts";
 import {
-  query,
   queryAll,
+  queryPages,
   remove,
   transact,
   update,
@@ -160,15 +160,9 @@ async function* eraseRecords(
   { orgId, siteId }: DeletedSite,
   kind: RecordKind,
 ): AsyncGenerator<Page> {
-  let place: string | undefined;
-  do {
-    const found = await query<Stored>(ranges.records(orgId, kind), {
-      filter: equals("siteId", siteId),
-      limit: 1000,
-      after: place,
-      consistent: true,
-    });
-    for (const record of found.items) {
+  const options = { filter: equals("siteId", siteId), limit: 1000, consistent: true };
+  for await (const { items } of queryPages<Stored>(ranges.records(orgId, kind), options))
+    for (const record of items) {
       const parts = partsOf[kind]!(orgId, record.id);
       for (const range of parts.ranges) yield* erasePages(range);
       const variants = (record.variants ?? []).map(({ id }) =>
@@ -185,8 +179,6 @@ async function* eraseRecords(
       );
       yield { items: 1 };
     }
-    place = found.next;
-  } while (place !== undefined);
 }
 
 interface Stored {
@@ -199,16 +191,9 @@ const contactsAtOnce = 250;
 
 /** Deletes a contact after its log, so that a repeated job still finds it. */
 async function* eraseContacts({ orgId, siteId }: DeletedSite, shard: string): AsyncGenerator<Page> {
-  let place: string | undefined;
-  do {
-    const { items, next } = await query<Key & { id: number }>(
-      ranges.contacts(orgId, siteId, shard),
-      {
-        limit: contactsAtOnce,
-        after: place,
-        consistent: true,
-      },
-    );
+  const range = ranges.contacts(orgId, siteId, shard);
+  const options = { limit: contactsAtOnce, consistent: true };
+  for await (const { items } of queryPages<Key & { id: number }>(range, options)) {
     const logged = await inParallel(16, items, async ({ id }) => {
       let n = 0;
       for await (const page of erasePages(ranges.contactLog(orgId, id))) n += page.items;
@@ -222,24 +207,17 @@ async function* eraseContacts({ orgId, siteId }: DeletedSite, shard: string): As
         items: 2 * items.length + logged.reduce((sum, n) => sum + n, 0),
         contacts: items.length,
       };
-    place = next;
-  } while (place !== undefined);
+  }
 }
 
 const itemsAtOnce = 500;
 
 async function* erasePages(range: KeyRange): AsyncGenerator<Page> {
-  let place: string | undefined;
-  do {
-    const { items, next } = await query<Key>(range, {
-      limit: itemsAtOnce,
-      after: place,
-      attributes: ["pk", "sk"],
-    });
+  const options = { limit: itemsAtOnce, attributes: ["pk", "sk"] };
+  for await (const { items } of queryPages<Key>(range, options)) {
     await writeMany(items.map((item) => remove(item)));
     if (items.length) yield { items: items.length };
-    place = next;
-  } while (place !== undefined);
+  }
 }
 
 const rangesOf = ({ orgId, siteId }: DeletedSite): KeyRange[] => [

@@ -3,7 +3,7 @@
 // that are not charged are counted in items of their own, like those of organizations with so many
 // sites that the billing account would exceed 1 KB.
 import { exists } from "../../adapters/dynamodb/conditions.ts";
-import { get, put, query, remove, update, type Write } from "../../adapters/dynamodb/table.ts";
+import { get, put, queryPages, remove, update, type Write } from "../../adapters/dynamodb/table.ts";
 import { mergeNewestFirst } from "../../kernel/newest-first.ts";
 import { type PageRequest, positionOf, positionParts } from "../../kernel/paging.ts";
 import * as counters from "../../kernel/sharded-counters.ts";
@@ -120,10 +120,6 @@ export async function* readBatch(
 }
 
 async function* readEntries(from: KeyRange, start: string | undefined): AsyncGenerator<FeedEntry> {
-  let after = start;
-  do {
-    const page = await query<FeedEntry>(from, { newestFirst: true, limit: 100, after });
-    yield* page.items;
-    after = page.next;
-  } while (after !== undefined);
+  const options = { newestFirst: true, limit: 100, after: start };
+  for await (const { items } of queryPages<FeedEntry>(from, options)) yield* items;
 }

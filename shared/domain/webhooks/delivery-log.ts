@@ -2,7 +2,7 @@
 // after the first attempt. It stays on the due index while one of its deliveries is pending.
 
 import { all, equals, greaterThan, isNew } from "../../adapters/dynamodb/conditions.ts";
-import { get, put, query, remove, transact, write } from "../../adapters/dynamodb/table.ts";
+import { get, put, queryPages, remove, transact, write } from "../../adapters/dynamodb/table.ts";
 import { enqueue } from "../../adapters/sqs/enqueue.ts";
 import { addSeconds, epochSeconds, now, secondsUntil } from "../../clock.ts";
 import { type CompressedValue, compress, decompress } from "../../kernel/compressed-values.ts";
@@ -83,18 +83,10 @@ export async function* readPages(
   const notExpired = greaterThan("expires", epochSeconds());
   const filter = status ? all(notExpired, greaterThan(status, 0)) : notExpired;
   const end = below === undefined ? undefined : keys.deliveryPage(orgId, webhookId, below).sk;
-  let after: string | undefined;
-  do {
-    const { items, next } = await query<DeliveryPageItem>(ranges.deliveryPages(orgId, webhookId), {
-      newestFirst: true,
-      limit: 10,
-      filter,
-      below: end,
-      after,
-    });
+  const range = ranges.deliveryPages(orgId, webhookId);
+  const options = { newestFirst: true, limit: 10, filter, below: end };
+  for await (const { items } of queryPages<DeliveryPageItem>(range, options))
     for (const item of items) yield fromItem(item);
-    after = next;
-  } while (after !== undefined);
 }
 
 /**

@@ -1,6 +1,6 @@
 // The sources of exports: contacts by any filter, suppressions by reason, and reports.
 import { equals } from "../../../adapters/dynamodb/conditions.ts";
-import { type QueryPage, query } from "../../../adapters/dynamodb/table.ts";
+import { type QueryPage, queryPages } from "../../../adapters/dynamodb/table.ts";
 import type { ExportTable } from "../../../kernel/table-export.ts";
 import { ranges } from "../../../keys.ts";
 import * as reader from "../../audience/contacts/contact-reader.ts";
@@ -88,19 +88,13 @@ const suppressionColumns = [
   "updatedAt",
 ] as const;
 
-async function* readSuppressionPages(
+const readSuppressionPages = (
   orgId: number,
   shard: string,
-  { reason, after: start, limit = 5000 }: Pick<ExportFilter, "reason"> & PageOptions,
-): AsyncGenerator<QueryPage<Suppression>> {
-  let after = start;
-  do {
-    const page = await query<Suppression>(ranges.suppressions(orgId, shard), {
-      limit,
-      after,
-      filter: reason && equals("reason", reason),
-    });
-    yield page;
-    after = page.next;
-  } while (after !== undefined);
-}
+  { reason, after, limit = 5000 }: Pick<ExportFilter, "reason"> & PageOptions,
+): AsyncGenerator<QueryPage<Suppression>> =>
+  queryPages<Suppression>(ranges.suppressions(orgId, shard), {
+    limit,
+    after,
+    filter: reason && equals("reason", reason),
+  });

@@ -5,7 +5,7 @@ import {
   ConditionFailed,
   get,
   getMany,
-  query,
+  queryPages,
   remove as removeItem,
   type Write,
   write,
@@ -278,12 +278,8 @@ export const remove = (caller: CallerScope, id: number): Promise<void> =>
   });
 
 async function deleteLog(orgId: number, id: number): Promise<void> {
-  let after: string | undefined;
-  do {
-    const page = await query<Key>(ranges.contactLog(orgId, id, ""), { limit: 1000, after });
-    await writeMany(page.items.map((entry) => removeItem(entry)));
-    after = page.next;
-  } while (after !== undefined);
+  for await (const { items } of queryPages<Key>(ranges.contactLog(orgId, id, ""), { limit: 1000 }))
+    await writeMany(items.map((entry) => removeItem(entry)));
 }
 
 /** Changes in the same transaction as a new membership. */

@@ -1,7 +1,7 @@
 // Departure log: contacts and addresses that became unreachable for marketing email, by time. Each
 // entry is written in the transaction of the change. A lane runner reads the end of the log before
 // a call, instead of reading all recipients again.
-import { put, query, type Write, write } from "../../../adapters/dynamodb/table.ts";
+import { put, queryPages, type Write, write } from "../../../adapters/dynamodb/table.ts";
 import { addSeconds, epochSeconds, now } from "../../../clock.ts";
 import { randomBase62 } from "../../../ids.ts";
 import { normalizeEmail } from "../../../kernel/email-fields.ts";
@@ -120,15 +120,12 @@ export function createDepartureReader(orgId: number): DepartureReader {
     const startedAt = now().toISOString();
     const from = wantedFrom!;
     const isEarlier = coveredFrom === undefined || from < coveredFrom;
-    let after: string | undefined = isEarlier ? from : withMargin(readUntil);
-    do {
-      const page: { items: DepartureEntry[]; next?: string } = await query<DepartureEntry>(
-        ranges.departures(orgId),
-        { limit: pageSize, after, consistent: true },
-      );
+    const after = isEarlier ? from : withMargin(readUntil);
+    const options = { limit: pageSize, after, consistent: true };
+    for await (const page of queryPages<DepartureEntry>(ranges.departures(orgId), options)) {
       page.items.forEach(addEntry);
-      after = page.next;
-    } while (after !== undefined && !isFull());
+      if (isFull()) break;
+    }
     if (isEarlier) coveredFrom = from;
     readUntil = startedAt;
   };

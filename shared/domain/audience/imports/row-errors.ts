@@ -1,6 +1,6 @@
 // The errors of rows, stored as one compressed page per batch with errors.
 import { gunzipSync, gzipSync } from "node:zlib";
-import { put, query, type Write } from "../../../adapters/dynamodb/table.ts";
+import { put, queryPages, type Write } from "../../../adapters/dynamodb/table.ts";
 import { epochSeconds } from "../../../clock.ts";
 import { keys, ranges } from "../../../keys.ts";
 import type { ImportProgress, ImportRowError } from "./import-record.ts";
@@ -39,18 +39,14 @@ export async function list(
   minErrors: number,
 ): Promise<ImportRowError[]> {
   const found: ImportRowError[] = [];
-  let after = afterRow === undefined ? undefined : keys.importErrors(orgId, id, afterRow).sk;
-  do {
-    const page = await query<RowErrorPage>(ranges.importErrors(orgId, id), {
-      limit: 4,
-      after,
-      consistent: true,
-    });
+  const after = afterRow === undefined ? undefined : keys.importErrors(orgId, id, afterRow).sk;
+  const options = { limit: 4, after, consistent: true };
+  for await (const page of queryPages<RowErrorPage>(ranges.importErrors(orgId, id), options)) {
     for (const { errors, expires } of page.items)
       if (expires > epochSeconds() && found.length < minErrors)
         found.push(...decompressErrors(errors));
-    after = page.next;
-  } while (after !== undefined && found.length < minErrors);
+    if (found.length >= minErrors) break;
+  }
   return found;
 }
 

@@ -1,7 +1,7 @@
 // Lists suppressions: newest first across the 16 shards, and in the order of their hashes for
 // exports.
 import { equals } from "../../../adapters/dynamodb/conditions.ts";
-import { getMany, query } from "../../../adapters/dynamodb/table.ts";
+import { getMany, queryPages } from "../../../adapters/dynamodb/table.ts";
 import { maxReadAhead, readNewestFirst } from "../../../kernel/newest-first.ts";
 import {
   countSkipped,
@@ -118,17 +118,12 @@ export async function readAll(
 async function* readShard(
   orgId: number,
   shard: string,
-  start: { after: string | undefined; reason: SuppressionReason | undefined },
+  { after, reason }: { after: string | undefined; reason: SuppressionReason | undefined },
 ): AsyncGenerator<Suppression & Key> {
-  const { reason } = start;
-  let { after } = start;
-  do {
-    const page = await query<Suppression & Key>(ranges.suppressions(orgId, shard), {
-      limit: maxReadAhead,
-      after,
-      filter: reason && equals("reason", reason),
-    });
-    yield* page.items;
-    after = page.next;
-  } while (after !== undefined);
+  const options = { limit: maxReadAhead, after, filter: reason && equals("reason", reason) };
+  for await (const { items } of queryPages<Suppression & Key>(
+    ranges.suppressions(orgId, shard),
+    options,
+  ))
+    yield* items;
 }

@@ -1,7 +1,14 @@
 // Custom events of contacts, reported by the API or by website tracking.
 import * as z from "zod";
 import { absent, all, equals } from "../../../adapters/dynamodb/conditions.ts";
-import { get, getMany, query, transact, update } from "../../../adapters/dynamodb/table.ts";
+import {
+  get,
+  getMany,
+  query,
+  queryPages,
+  transact,
+  update,
+} from "../../../adapters/dynamodb/table.ts";
 import type { CallerScope } from "../../../caller.ts";
 import { invalid, missing } from "../../../errors.ts";
 import * as ids from "../../../ids.ts";
@@ -189,20 +196,17 @@ async function listOfContact(
 ) {
   const needed = countSkipped(request) + request.limit;
   const found: activities.ActivityItem[] = [];
-  let after = positionOf(request, activities.eventPlace);
-  do {
-    const page = await query<activities.ActivityItem>(
-      ranges.contactLog(orgId, contactId, activities.customEventLogPrefix),
-      {
-        newestFirst: true,
-        limit: eventName === undefined ? needed + 1 : 1000,
-        after,
-        filter: eventName === undefined ? undefined : equals("name", eventName),
-      },
-    );
+  const log = ranges.contactLog(orgId, contactId, activities.customEventLogPrefix);
+  const options = {
+    newestFirst: true,
+    limit: eventName === undefined ? needed + 1 : 1000,
+    after: positionOf(request, activities.eventPlace),
+    filter: eventName === undefined ? undefined : equals("name", eventName),
+  };
+  for await (const page of queryPages<activities.ActivityItem>(log, options)) {
     found.push(...page.items.filter(matches));
-    after = page.next;
-  } while (after !== undefined && found.length <= needed);
+    if (found.length > needed) break;
+  }
   const items = found.slice(needed - request.limit, needed);
   const last = items.at(-1);
   return {

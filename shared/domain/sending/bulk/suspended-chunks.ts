@@ -5,7 +5,7 @@ import { exists } from "../../../adapters/dynamodb/conditions.ts";
 import {
   get,
   put,
-  query,
+  queryPages,
   remove,
   transact,
   update,
@@ -65,16 +65,10 @@ async function forEachChunk(
   source: MailSource,
   handle: (chunk: SuspendedChunk) => Promise<void>,
 ): Promise<void> {
-  let after: string | undefined;
-  do {
-    const { items, next } = await query<SuspendedChunk>(ranges.suspendedChunks(orgId, source), {
-      limit: pageSize,
-      after,
-      consistent: true,
-    });
+  const chunks = ranges.suspendedChunks(orgId, source);
+  const options = { limit: pageSize, consistent: true };
+  for await (const { items } of queryPages<SuspendedChunk>(chunks, options))
     await inParallel(8, items, handle);
-    after = next;
-  } while (after !== undefined);
 }
 
 const releaseWrites = (
