@@ -4,6 +4,7 @@ import * as imported from "../../shared/domain/audience/imports/imports.ts";
 import { invalid, unsupported } from "../../shared/errors.ts";
 import { routeGroup } from "../../shared/http/dispatch.ts";
 import { parseMultipart } from "../../shared/http/form-body.ts";
+import { maxBytes } from "../../shared/http/request-body.ts";
 import { type ApiRequest, Cursor, PageQuery, pagedSchema, route } from "../../shared/http/route.ts";
 import { ignoredFields, validate } from "../../shared/http/validate.ts";
 import { guarded } from "../../shared/kernel/csv-cells.ts";
@@ -13,10 +14,13 @@ import { parseJson, safeJsonText } from "../../shared/kernel/json.ts";
 
 const { shape } = NewImport;
 /** Text that is parsed later, documented as the parsed type. */
+const maxOptionText = 100_000;
 const documentedText = (documentedAs: z.ZodType) =>
-  z.string().max(100_000).optional().meta({ documentedAs });
+  z.string().max(maxOptionText).optional().meta({ documentedAs });
 const describedText = (of: z.ZodType, how: string) =>
-  documentedText(z.string().describe([of.description, how].filter(Boolean).join(" ")));
+  documentedText(
+    z.string().max(maxOptionText).describe([of.description, how].filter(Boolean).join(" ")),
+  );
 /** Options as text, in the query and in form fields. */
 const TextOptions = z.object({
   siteId: documentedText(shape.siteId).describe(
@@ -40,6 +44,7 @@ const TextOptions = z.object({
   encoding: documentedText(shape.encoding),
   filename: documentedText(shape.filename).describe("Name of the file, shown with the import."),
 });
+const CsvFile = z.string().max(maxBytes.account).describe("CSV file, with a header.");
 type TextOptions = z.output<typeof TextOptions>;
 
 const delimiters: Record<string, string> = {
@@ -109,6 +114,7 @@ async function parseForm(request: ApiRequest): Promise<ImportRequest> {
     throw invalid("file is required: send the CSV as the file of the form", {
       details: [{ path: "file", message: "is required" }],
     });
+  validate(TextOptions, fields);
   return {
     source: { bytes: file.bytes },
     options: { ...(file.name && { filename: file.name.slice(0, 200) }), ...parseOptions(fields) },
@@ -156,13 +162,13 @@ export const imports = routeGroup("imports", [
     query: TextOptions,
     rawBodyTypes: {
       "multipart/form-data": TextOptions.extend({
-        file: z.string().meta({ format: "binary" }).describe("CSV file."),
+        file: CsvFile.meta({ format: "binary" }),
       }).meta({
         examples: [{ file: "people.csv", lists: "1" }],
       }),
-      "text/csv": z.string(),
-      "text/tab-separated-values": z.string(),
-      "text/plain": z.string(),
+      "text/csv": CsvFile,
+      "text/tab-separated-values": CsvFile,
+      "text/plain": CsvFile,
       "application/json": UploadId.extend(shape).meta({
         examples: [{ uploadId: "5b2e8c1f9a7d4e60b3c1d2e4f5a69788", tags: ["customer"] }],
       }),

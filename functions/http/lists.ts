@@ -74,6 +74,7 @@ const MembersQuery = z.object({
   ),
   contactIds: z
     .string()
+    .max(maxAtOnce * 17)
     .regex(/^\d{1,16}(,\d{1,16})*$/, "must be ids separated by commas")
     .transform((text) => text.split(",").map(Number))
     .pipe(z.array(Id).max(maxAtOnce))

@@ -2,6 +2,7 @@ import * as z from "zod";
 import { config } from "../../shared/config.ts";
 import { receiveWebhook } from "../../shared/domain/delivery-events/receive-webhook.ts";
 import { routeGroup } from "../../shared/http/dispatch.ts";
+import { maxBytes } from "../../shared/http/request-body.ts";
 import { type ApiRequest, ReceivedWebhook, route } from "../../shared/http/route.ts";
 import { QueryId } from "../../shared/kernel/digits.ts";
 import type { InboundRequest } from "../../shared/providers/inbound/inbound-adapter.ts";
@@ -21,7 +22,7 @@ export const providerWebhooks = routeGroup(
       rawBodyTypes: {
         "application/json": z.unknown(),
         "application/x-www-form-urlencoded": z.looseObject({}),
-        "text/plain": z.string(),
+        "text/plain": z.string().max(maxBytes.signed),
       },
       query: z.object({
         config_id: QueryId.describe("Id of the sending config."),

@@ -3,7 +3,7 @@ import "../../shared/domain/reactions.ts";
 import * as z from "zod";
 import { config } from "../../shared/config.ts";
 import * as confirmations from "../../shared/domain/forms/double-opt-in.ts";
-import { honeypotField, readEntry } from "../../shared/domain/forms/form-entry.ts";
+import { honeypotField, maxText, readEntry } from "../../shared/domain/forms/form-entry.ts";
 import * as forms from "../../shared/domain/forms/forms.ts";
 import { submitForm } from "../../shared/domain/forms/submission-processing.ts";
 import {
@@ -14,8 +14,10 @@ import {
 import { conflict, invalid, undefinedIfMissing } from "../../shared/errors.ts";
 import { routeGroup } from "../../shared/http/dispatch.ts";
 import { parsePostedFields } from "../../shared/http/form-body.ts";
+import { maxBytes } from "../../shared/http/request-body.ts";
 import { framablePagePolicy } from "../../shared/http/responses.ts";
 import { type ApiReply, type ApiRequest, route } from "../../shared/http/route.ts";
+import { EmailAddress } from "../../shared/kernel/email-fields.ts";
 import { renderErrorPage } from "../../shared/pages/error-page.ts";
 import * as scripts from "../../shared/pages/form-embed-script.ts";
 import { type FormView, fieldErrorText } from "../../shared/pages/form-html.ts";
@@ -30,23 +32,27 @@ const perMinute =
 
 const SubmittedFields = z
   .looseObject({
-    email: z
-      .string()
-      .describe(
-        "Email address of the visitor. Some forms use another name for this field: see " +
-          "`designJson`.",
-      ),
+    email: EmailAddress.describe(
+      "Email address of the visitor. Some forms use another name for this field: see " +
+        "`designJson`.",
+    ),
     firstName: z
       .string()
+      .max(maxText)
       .optional()
       .describe("First name of the visitor, if the form asks for it."),
-    lastName: z.string().optional().describe("Last name of the visitor, if the form asks for it."),
+    lastName: z
+      .string()
+      .max(maxText)
+      .optional()
+      .describe("Last name of the visitor, if the form asks for it."),
     fields: z
       .record(z.string(), z.unknown())
       .optional()
       .describe("Further fields by name. They may also be given at the top level."),
     [honeypotField]: z
       .string()
+      .max(maxBytes.anyone)
       .optional()
       .describe(
         "Trap for bots: people do not see this field. If it has a value, the response is as " +

@@ -27,6 +27,7 @@ const ViewForm = z
   .object({
     passphrase: z
       .string()
+      .max(200)
       .optional()
       .describe("Passphrase of the message, if it was sent with one."),
   })

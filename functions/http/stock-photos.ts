@@ -51,7 +51,10 @@ export const stockPhotos = routeGroup("stock-photos", [
         id: z
           .union([
             z.int().positive().transform(String),
-            z.string().regex(/^[1-9]\d{0,14}$/, "must be the id of a photo"),
+            z
+              .string()
+              .regex(/^[1-9]\d{0,14}$/, "must be the id of a photo")
+              .meta({ maxLength: 15 }),
           ])
           .describe("Id of the photo, as in GET /stock-photos."),
       })

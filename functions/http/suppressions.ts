@@ -24,6 +24,8 @@ import { Count, Timestamp } from "../../shared/kernel/record-fields.ts";
 
 const { Suppression, SuppressionReason, NewSuppression } = suppression;
 
+const maxImportBytes = 10 * 1024 * 1024;
+
 const ImportResult = z.object({
   imported: Count.describe("Number of email addresses added."),
   skipped: Count.describe("Rows whose address was already suppressed or repeated."),
@@ -41,11 +43,13 @@ const ImportResult = z.object({
 const SuppressionRows = exactlyOneOf(
   z.object({
     emails: z
-      .array(z.string())
+      .array(EmailAddress)
+      .max(imports.maxRows)
       .optional()
       .describe("Email addresses. Give either this or `suppressions`."),
     suppressions: z
       .array(NewSuppression)
+      .max(imports.maxRows)
       .optional()
       .describe("Email addresses with reasons. Give either this or `emails`."),
   }),
@@ -88,7 +92,6 @@ const parserByContentType: Record<
   "application/json": (body) => imports.rowsFromJson(safeJsonText(body)),
   "text/csv": (body) => imports.rowsFromCsv(body),
 };
-const maxImportBytes = 10 * 1024 * 1024;
 async function parseRows(request: ApiRequest): Promise<imports.SuppressionRow[]> {
   const read = parserByContentType[contentType(request)];
   if (!read)
@@ -160,7 +163,15 @@ export const suppressions = routeGroup("suppressions", [
     description:
       "Suppresses up to 10,000 email addresses from JSON or CSV. A row that is not valid " +
       "fails alone. Safe to repeat.",
-    rawBodyTypes: { "application/json": SuppressionRows, "text/csv": z.string() },
+    rawBodyTypes: {
+      "application/json": SuppressionRows,
+      "text/csv": z
+        .string()
+        .max(maxImportBytes)
+        .describe(
+          "CSV with a header that names the columns: `email`, and `reason` and `detail` if you have them.",
+        ),
+    },
     returns: ImportResult,
     errors: {
       400: "The body cannot be read, or has more than 10,000 rows.",

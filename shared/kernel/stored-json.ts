@@ -17,7 +17,10 @@ const wholeCharacters = "must not contain half of a character (a lone surrogate)
 const maxDepth = 32;
 const maxNameLength = 255;
 
-export const StoredNumber = z.number({ error: numberRange }).refine(isStorableNumber, numberRange);
+export const StoredNumber = z
+  .number({ error: numberRange })
+  .refine(isStorableNumber, numberRange)
+  .meta({ minimum: -Number.MAX_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER });
 
 interface Fault {
   path: PropertyKey[];

@@ -8,7 +8,8 @@ import { Timezone } from "../identity/organizations.ts";
 const slotMinutes = 15;
 const slotMs = slotMinutes * 60_000;
 
-const TimeOfDay = (pattern: RegExp, message: string) => z.string().regex(pattern, message);
+const TimeOfDay = (pattern: RegExp, message: string) =>
+  z.string().regex(pattern, message).meta({ maxLength: "23:59".length });
 
 export const SendWindow = z
   .object({

@@ -17,7 +17,8 @@ const maxVariableLength = 100;
 
 const Source = z
   .string()
-  .refine((text) => Buffer.byteLength(text) <= maxBytes, "must be at most 1 MB");
+  .refine((text) => Buffer.byteLength(text) <= maxBytes, "must be at most 1 MB")
+  .meta({ maxLength: maxBytes });
 
 export const bodyFields = {
   subject: singleLineText(998).min(1).describe("Subject line, with Liquid, on one line."),

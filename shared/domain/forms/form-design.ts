@@ -19,12 +19,12 @@ export type FieldType = (typeof fieldTypes)[number];
 const line = (max: number) => singleLineText(max).nullish();
 const Name = z
   .string()
-  .max(50)
   .regex(
     /^[A-Za-z][\w-]{0,49}$/,
     "must be a letter, then up to 49 letters, digits, dashes or underscores",
   )
-  .refine(isSafeFieldName, "is reserved");
+  .refine(isSafeFieldName, "is reserved")
+  .meta({ maxLength: 50 });
 const Option = z.union([
   singleLineText(200).min(1),
   z.looseObject({
@@ -85,8 +85,9 @@ export const DesignJson = z
       .looseObject({
         accent: z
           .string()
-          .max(7)
+
           .regex(/^#[\da-fA-F]{6}$/, "must be a colour such as #1f5fbf")
+          .meta({ maxLength: 7 })
           .describe("Colour of the button, such as `#1f5fbf`."),
       })
       .partial()

@@ -22,7 +22,8 @@ export interface FormEntry {
 /** Name of a hidden field that people never see. A request that fills it comes from a bot. */
 export const honeypotField = "_website";
 
-const maxText = 500;
+/** Longest text of a field of one line. */
+export const maxText = 500;
 const maxLongText = 2000;
 const maxContactText = 200;
 

@@ -24,7 +24,12 @@ export const importFields = [
   "ignore",
 ] as const;
 export const ImportField = z.union(
-  [z.enum(importFields), z.templateLiteral(["customFields.", z.string().min(1).max(100)])],
+  [
+    z.enum(importFields),
+    z
+      .templateLiteral(["customFields.", z.string().min(1).max(100)])
+      .meta({ maxLength: "customFields.".length + 100 }),
+  ],
   {
     error: `must be one of ${importFields.join(", ")}, or customFields.<key>`,
   },

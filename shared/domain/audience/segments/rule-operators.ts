@@ -61,9 +61,9 @@ export const positiveOperators: Partial<Record<Operator, Operator>> = {
   notIn: "in",
 };
 
-const maxChoices = 100;
+export const maxChoices = 100;
 const maxDays = 36_500;
-const maxText = 2000;
+export const maxText = 2000;
 
 type ValueCheck = (value: unknown) => string | undefined;
 const createCheck =

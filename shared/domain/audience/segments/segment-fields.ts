@@ -62,6 +62,8 @@ const plainFields = new Map<string, SegmentField>([
 ]);
 
 const maxName = 100;
+/** The longest name of a field. */
+export const maxFieldName = "customFields.".length + maxName;
 type FieldParser = (rest: string) => SegmentField | undefined;
 const prefixParsers: Record<string, FieldParser | undefined> = {
   customFields: (key) =>

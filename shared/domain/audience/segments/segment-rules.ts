@@ -1,8 +1,22 @@
 // Segment rules: nested conditions, of which all or any must hold. Checks rules from requests and
 // reports each error with its path.
 import * as z from "zod";
-import { checkValue, type Operator, operators, type RuleValue } from "./rule-operators.ts";
-import { isStepField, parseField, type SegmentField, suggestFieldNames } from "./segment-fields.ts";
+import { StoredNumber } from "../../../kernel/stored-json.ts";
+import {
+  checkValue,
+  maxChoices,
+  maxText,
+  type Operator,
+  operators,
+  type RuleValue,
+} from "./rule-operators.ts";
+import {
+  isStepField,
+  maxFieldName,
+  parseField,
+  type SegmentField,
+  suggestFieldNames,
+} from "./segment-fields.ts";
 
 export interface SegmentCondition {
   field: string;
@@ -21,10 +35,13 @@ export const maxBytes = 20_000;
 export const isRules = (node: SegmentCondition | SegmentRules): node is SegmentRules =>
   "conditions" in node;
 
+// checkCondition checks the lengths.
+const plainValues = [z.string().meta({ maxLength: maxText }), StoredNumber, z.boolean()] as const;
 const SegmentCondition = z
   .object({
     field: z
       .string()
+      .meta({ maxLength: maxFieldName })
       .describe(
         "A field of the contact (`email`, `firstName`, `lastName`, `phone`, `company`, " +
           "`timezone`, `source`, `status`, `score`, `sendCount`, `openCount`, `clickCount`, " +
@@ -52,12 +69,7 @@ const SegmentCondition = z
           "value.",
       ),
     value: z
-      .union([
-        z.string(),
-        z.number(),
-        z.boolean(),
-        z.array(z.union([z.string(), z.number(), z.boolean()])),
-      ])
+      .union([...plainValues, z.array(z.union(plainValues)).meta({ maxItems: maxChoices })])
       .optional()
       .describe(
         "Value to compare with. Leave it out for `exists` and `notExists`. `in` and `notIn` " +
@@ -75,6 +87,7 @@ export const SegmentRules: z.ZodType<SegmentRules> = z
     get conditions(): z.ZodType<(SegmentCondition | SegmentRules)[]> {
       return z
         .array(z.union([SegmentCondition, z.lazy(() => SegmentRules)]))
+        .meta({ maxItems: maxConditions })
         .describe(
           "Conditions or nested rules. An empty list matches every contact. At most " +
             `${maxConditions} conditions in total, ${maxDepth} levels deep.`,

@@ -14,7 +14,7 @@ import { validationMessages } from "../../../kernel/validation-messages.ts";
 import type { NewSuppression, Suppression } from "./suppressions.ts";
 import * as suppressions from "./suppressions.ts";
 
-const maxRows = 10_000;
+export const maxRows = 10_000;
 const maxErrors = 100;
 
 /** `row` starts at 1. In a CSV it is the line number, with the header. */

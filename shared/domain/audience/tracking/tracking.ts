@@ -19,7 +19,10 @@ import * as activities from "./activities.ts";
 import { EventName, EventProperties } from "./custom-events.ts";
 import * as visitors from "./visitors.ts";
 
-const visitorId = z.string().regex(/^[\w-]{8,64}$/, "must be 8 to 64 letters, digits, - or _");
+const visitorId = z
+  .string()
+  .regex(/^[\w-]{8,64}$/, "must be 8 to 64 letters, digits, - or _")
+  .meta({ minLength: 8, maxLength: 64 });
 const url = z.url({ protocol: /^https?$/, error: "must be an http(s) URL" }).max(2000);
 
 export const TrackedEvent = z

@@ -9,7 +9,7 @@ import { invalid, limitExceeded, missing } from "../../../errors.ts";
 import { checkDeclared, type Upload } from "../../../kernel/uploads.ts";
 import { keys } from "../../../keys.ts";
 import type { Attachment } from "../../../providers/provider-adapter.ts";
-import { typeOf } from "../attachment-types.ts";
+import { maxContentLength, typeOf } from "../attachment-types.ts";
 import type { AttachmentInput } from "./message.ts";
 
 export const maxFileBytes = 10 * 1024 * 1024;
@@ -65,6 +65,7 @@ function decodeInline(
   i: number,
 ): AttachmentFile {
   const path = `attachments.${i}.content`;
+  if (content.length > maxContentLength) throw fileTooLarge(path);
   const text = content.replace(/\s+/g, "");
   if (text.length % 4 || !/^[A-Za-z0-9+/]*={0,2}$/.test(text))
     throw invalid(`${path} is not valid base64`, {
@@ -101,9 +102,12 @@ function requireFileSize(size: number, path: string): number {
     throw invalid(`${path}: the file is empty`, {
       details: [{ path, message: "the file is empty" }],
     });
-  if (size > maxFileBytes) throw limitExceeded(path, `${path}: a file can have at most 10 MB`);
+  if (size > maxFileBytes) throw fileTooLarge(path);
   return size;
 }
+
+const fileTooLarge = (path: string) =>
+  limitExceeded(path, `${path}: a file can have at most 10 MB`);
 
 /** Safe to repeat: the same bytes are the same blob. */
 export const storeAttachments = (

@@ -8,6 +8,7 @@ import {
   singleLineText,
 } from "../../../kernel/email-fields.ts";
 import { StoredNumber, storable, storedObject } from "../../../kernel/stored-json.ts";
+import { maxContentLength } from "../attachment-types.ts";
 
 /** Previews of templates use it too. */
 export const Variables = storedObject(10_000);
@@ -59,7 +60,8 @@ const Headers = z
 
 const Tag = z
   .string()
-  .regex(/^[\w.-]{1,50}$/, "must be 1 to 50 letters, digits, dots, dashes or underscores");
+  .regex(/^[\w.-]{1,50}$/, "must be 1 to 50 letters, digits, dots, dashes or underscores")
+  .meta({ maxLength: 50 });
 
 const maxAttachments = 20;
 const maxReplyTos = 10;
@@ -93,6 +95,7 @@ export const AttachmentInput = exactlyOneOf(
       ),
     content: z
       .string()
+      .meta({ maxLength: maxContentLength })
       .optional()
       .describe("Content of the file in base64. Give either this or `uploadId`."),
     uploadId: z
