@@ -12,7 +12,8 @@ import { offeredPlanKeys, planKeys, plans } from "../../shared/plans.ts";
 const paidPlans = offeredPlanKeys.filter(
   (key) => plans[key].priceCents > 0,
 ) as typeof offeredPlanKeys;
-const notConfigured = "Billing is not configured: `error` names the missing setting.";
+const notConfigured =
+  "Billing is not configured (`not_configured`): `error` names the missing setting.";
 const stripeErrors = { 502: "Stripe failed or did not answer.", 503: notConfigured };
 
 export const billing = routeGroup("billing", [
@@ -207,7 +208,7 @@ export const billing = routeGroup("billing", [
         .describe("Event from Stripe, signed in the header `Stripe-Signature`."),
     },
     returns: ReceivedWebhook,
-    errors: { 400: "The signature is not valid.", ...stripeErrors },
+    errors: { 400: "The signature is not valid (`signature_invalid`).", ...stripeErrors },
     handle: async ({ request }) => {
       await notices.handleEvent(request.rawBody, request.headers["stripe-signature"]);
       return { received: true as const };

@@ -128,7 +128,7 @@ export const contacts = routeGroup("contacts", [
     status: 201,
     errors: {
       404: "The site or one of the lists does not exist.",
-      409: "A contact of the site has this email address.",
+      409: "A contact of the site has this email address (`email_exists`).",
     },
     handle: ({ caller, body }) => contact.create(caller, body),
   }),
@@ -199,7 +199,7 @@ export const contacts = routeGroup("contacts", [
     level: "site",
     body: ContactChanges,
     returns: Contact,
-    errors: { 409: "Another contact of the site has this email address." },
+    errors: { 409: "Another contact of the site has this email address (`email_exists`)." },
     handle: ({ caller, params, body }) => contact.change(caller, params.id, body),
   }),
   route("GET /contacts/:id/export", "Export all data of a contact", {

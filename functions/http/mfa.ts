@@ -120,8 +120,10 @@ export const mfa = routeGroup("mfa", [
     body: z.object({ mfaToken: MfaToken }),
     returns: z.object({ sent: z.literal(true).describe("Always true: the email is on its way.") }),
     errors: {
-      401: "The `mfaToken` was used, has expired, or has had five wrong codes: log in again.",
-      409: "The user has not turned on login codes by email.",
+      401:
+        "The `mfaToken` was used, has expired or has had five wrong codes (`invalid_token`): log " +
+        "in again.",
+      409: "The user has not turned on login codes by email (`method_unavailable`).",
       429: "Five emails were sent within 15 minutes.",
     },
     handle: async ({ body }) => {

@@ -9,6 +9,31 @@ import type { InboundRequest } from "../../shared/providers/inbound/inbound-adap
 import { providerKeys } from "../../shared/providers/provider-keys.ts";
 import { traits } from "../../shared/providers/traits.ts";
 
+// Providers add fields and types of events without notice, so a body may have any content.
+const json = z.unknown().describe("Events in the format of the provider.");
+const bodyTypes: Partial<Record<string, Record<string, z.ZodType>>> = {
+  ses: {
+    "text/plain": z
+      .string()
+      .max(maxBytes.signed)
+      .describe("Notification of Amazon SNS: JSON with the event as text in `Message`."),
+  },
+  mandrill: {
+    "application/x-www-form-urlencoded": z.looseObject({
+      mandrill_events: z
+        .string()
+        .max(maxBytes.signed)
+        .describe("Events in the format of the provider, as JSON."),
+    }),
+  },
+  smtp2go: {
+    "application/json": json,
+    "application/x-www-form-urlencoded": z
+      .looseObject({})
+      .describe("Event in the format of the provider."),
+  },
+};
+
 // Public at the edge: each provider authenticates with its own signature or secret.
 export const providerWebhooks = routeGroup(
   "provider-webhooks",
@@ -19,11 +44,7 @@ export const providerWebhooks = routeGroup(
       auth: "public",
       answersHead: true,
       signed: true,
-      rawBodyTypes: {
-        "application/json": z.unknown(),
-        "application/x-www-form-urlencoded": z.looseObject({}),
-        "text/plain": z.string().max(maxBytes.signed),
-      },
+      rawBodyTypes: bodyTypes[key] ?? { "application/json": json },
       query: z.object({
         config_id: QueryId.describe("Id of the sending config."),
         secret: z

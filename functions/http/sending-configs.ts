@@ -105,7 +105,7 @@ export const sendingConfigs = routeGroup("sending-configs", [
     description: "A config that still has email waiting cannot be deleted.",
     query: Force,
     returns: Deleted,
-    errors: { 409: `Email is still waiting to be sent with this config., or: ${inUse}` },
+    errors: { 409: `Email is still waiting to be sent with this config. Or: ${inUse}` },
     handle: async ({ caller, params: { id }, query: { force } }) => {
       if (force !== "true") await usages.refuseUsed(caller, "CONFIG", id);
       await config.remove(caller, id);

@@ -33,7 +33,7 @@ export const webhooks = routeGroup("webhooks", [
     body: webhook.NewWebhook,
     returns: WebhookWithSecret,
     status: 201,
-    errors: { 409: "The organization already has an endpoint with this URL." },
+    errors: { 409: "The organization already has an endpoint with this URL (`url_taken`)." },
     fieldsShownOnce: ["secret"],
     handle: ({ caller, body }) => webhook.create(caller, body),
   }),
@@ -46,7 +46,7 @@ export const webhooks = routeGroup("webhooks", [
       "Updates the given fields. A new `url` or `active: true` clears the record of failures.",
     body: webhook.WebhookChanges,
     returns: Webhook,
-    errors: { 409: "Another endpoint of the organization has this URL." },
+    errors: { 409: "Another endpoint of the organization has this URL (`url_taken`)." },
     handle: ({ caller, params, body }) => webhook.change(caller, params.id, body),
   }),
   route("DELETE /webhooks/:id", "Delete a webhook endpoint", {

@@ -4,6 +4,7 @@ import type { Operation, Parameter } from "./document.ts";
 import { audienceExamples } from "./examples/accounts-and-audience.ts";
 import { analyticsExamples } from "./examples/analytics-and-billing.ts";
 import { campaignExamples } from "./examples/content-and-campaigns.ts";
+import { bodyExample, csvOf } from "./examples/files.ts";
 import { answersByStatus, queuedJob, responseOverrides } from "./examples/operation-overrides.ts";
 import { sendingExamples } from "./examples/sending.ts";
 import { type Components, idOf, type JsonSchema } from "./json-schemas.ts";
@@ -15,31 +16,70 @@ export function addExamples(
   components: Components,
 ) {
   for (const parameter of parameters) if ("schema" in parameter) addParameterExample(parameter);
-  for (const [type, media] of Object.entries(requestBody?.content ?? {}))
-    addRequestExample(type, media, components);
-  const request = requestBody?.content["application/json"]?.example;
-  for (const [status, answer] of Object.entries(responses)) {
-    const example = "content" in answer ? answer.content?.["application/json"] : undefined;
-    const data = example?.schema.properties?.data;
-    if (!example || !data) continue;
-    const isLater = status === "202" && "200" in responses;
-    const usual = isLater
-      ? deferredExample(data, components)
-      : responseExample(operationId, { request, schema: data }, components);
-    const special = answersByStatus[`${operationId} ${status}`];
-    example.example = { data: special ? { ...(usual as object), ...special } : usual };
-  }
+  const bodies = requestBody?.content ?? {};
+  for (const [type, media] of Object.entries(bodies))
+    addRequestExample({ operationId, type }, media, components);
+  const request = bodies["application/json"]?.example;
+  const jsonAsText = bodies["text/plain"];
+  if (jsonAsText && jsonAsText.schema.type !== "string") jsonAsText.example = request;
+  for (const [status, response] of Object.entries(responses))
+    if ("content" in response && response.content)
+      addResponseExamples(response.content, {
+        operationId,
+        status,
+        request,
+        isDeferred: status === "202" && "200" in responses,
+        components,
+      });
 }
 
-function addRequestExample(type: string, media: MediaType, components: Components) {
+interface ResponseContext {
+  operationId: string;
+  status: string;
+  /** Example of the request body. */
+  request: unknown;
+  isDeferred: boolean;
+  components: Components;
+}
+
+function addResponseExamples(
+  content: Record<string, MediaType>,
+  { operationId, status, request, isDeferred, components }: ResponseContext,
+) {
+  for (const [type, media] of Object.entries(content)) addBodyExample({ operationId, type }, media);
+  const json = content["application/json"];
+  const schema = json?.schema.properties?.data;
+  if (!json || !schema) return;
+  const usual = isDeferred
+    ? deferredExample(schema, components)
+    : responseExample(operationId, { request, schema }, components);
+  const special = answersByStatus[`${operationId} ${status}`];
+  json.example = { data: special ? { ...(usual as object), ...special } : usual };
+  if (content["text/csv"]) content["text/csv"].example ??= csvOf(firstItem(usual));
+}
+
+interface MediaName {
+  operationId: string;
+  type: string;
+}
+
+function addBodyExample({ operationId, type }: MediaName, media: MediaType) {
+  const example = media.example ?? bodyExample(operationId, type);
+  if (example !== undefined) media.example = example;
+}
+
+/** The first item of the list in a response. */
+const firstItem = (data: unknown): object =>
+  Object.values(data as object).flatMap((value) => (Array.isArray(value) ? value : []))[0];
+
+function addRequestExample(name: MediaName, media: MediaType, components: Components) {
   const { schema } = media;
-  const isKnown = Object.keys(schema).length > 0 && !schema.additionalProperties;
-  if (schema.examples || (fieldBodyTypes.test(type) && isKnown))
+  addBodyExample(name, media);
+  const isKnown = schema.$ref || schema.properties || schema.anyOf;
+  if (media.example === undefined && (schema.examples || isKnown))
     media.example = minimalExample(schema, components);
   delete schema.examples;
 }
-
-const fieldBodyTypes = /^(application\/(json|x-www-form-urlencoded)|multipart\/form-data)$/;
 
 function addParameterExample(parameter: Parameter) {
   const example = parameterExample(parameter.schema, parameter.name);

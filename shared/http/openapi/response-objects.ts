@@ -2,7 +2,7 @@
 import * as z from "zod";
 import { errorMeanings } from "../../error-codes.ts";
 import type { Route } from "../route.ts";
-import { errorExamples as examples } from "./examples/errors.ts";
+import { errorExampleOf, errorExamples as examples } from "./examples/errors.ts";
 import type { JsonSchema, ToJsonSchema } from "./json-schemas.ts";
 import type { Link } from "./links.ts";
 
@@ -189,7 +189,7 @@ function content(
   const bare = {
     schema: contentType.startsWith("application/json")
       ? { type: "object", additionalProperties: {} }
-      : { type: "string" },
+      : { type: "string", ...(contentType.startsWith("image/") && { format: "binary" }) },
   };
   return {
     [nameOfType(contentType)]: bare,
@@ -215,7 +215,7 @@ function wrapInData(returns: z.ZodType | undefined, schemaOf: ToJsonSchema): Med
 export function errorResponses(route: Route, isPage: boolean): ResponseObjects {
   const own = Object.entries(route.errors).map(([status, why]) => [
     status,
-    errorResponse(why, status, { isPage }),
+    errorResponse(why, status, { isPage, example: errorExampleOf(status, why) }),
   ]);
   const common = commonErrorStatuses(route).map((status) => [
     status,

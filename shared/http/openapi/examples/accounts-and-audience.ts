@@ -144,6 +144,13 @@ const SuppressionOf = {
 };
 
 const creator = { id: 1, email: "ada@example.com" };
+export const Suppression = {
+  ...SuppressionOf,
+  source: "sendgrid",
+  createdAt: timestamps.updatedAt,
+  updatedAt: timestamps.updatedAt,
+};
+
 const ApiKey = {
   id: 1,
   name: "Shop server",
@@ -234,12 +241,7 @@ export const audienceExamples: Record<string, unknown> = {
   Segment,
   SegmentDetails: { ...Segment, contactCount: 438, countedAt: "2026-12-01T09:00:00.412Z" },
   SegmentExplanation,
-  Suppression: {
-    ...SuppressionOf,
-    source: "sendgrid",
-    createdAt: timestamps.updatedAt,
-    updatedAt: timestamps.updatedAt,
-  },
+  Suppression,
   ReportedContact: {
     contactId: 1,
     email: "ann@example.com",

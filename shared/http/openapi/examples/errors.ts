@@ -1,4 +1,5 @@
-// Example of an error response by status.
+// Examples of error responses.
+import { errorMeanings } from "../../../error-codes.ts";
 import type { ErrorCode } from "../../../errors.ts";
 
 const invalidEmail = "fromEmail: must be one valid email address";
@@ -11,6 +12,7 @@ const problem = (code: ErrorCode, error: string, more: object = {}) => ({
   ...more,
 });
 
+/** The common error responses, by status. */
 export const errorExamples: Record<string, object> = {
   400: problem("validation_failed", invalidEmail, {
     details: [{ path: "fromEmail", message: invalidEmail }],
@@ -28,3 +30,45 @@ export const errorExamples: Record<string, object> = {
   }),
   default: problem("internal", "The service failed"),
 };
+
+const usualCodes: Record<string, ErrorCode> = {
+  400: "validation_failed",
+  401: "unauthorized",
+  402: "payment_required",
+  403: "forbidden",
+  404: "not_found",
+  409: "conflict",
+  410: "not_found",
+  413: "payload_too_large",
+  415: "unsupported_media_type",
+  429: "rate_limited",
+  502: "upstream",
+  503: "unavailable",
+};
+
+const moreByCode: Partial<Record<ErrorCode, object>> = {
+  rate_limited: { retryAfter: 540 },
+  in_use: { details: [{ path: "campaigns.1", message: 'campaign 1 "Spring sale" uses it' }] },
+  site_deleted: { contacts: 1_840, contactsErased: 600, itemsErased: 9_214 },
+};
+
+/** The error response that a route describes: the first fact of the description, and its code. */
+export function errorExampleOf(status: string, description: string): object {
+  const [fact = description] = description.split(endOfFact);
+  const [firstCase = ""] = description.split(/[.;,] or\b/i);
+  const code = codesIn(fact)[0] ?? codesIn(firstCase)[0] ?? usualCodes[status]!;
+  const message = description.startsWith("`")
+    ? errorMeanings[code].cause.replace(/\.$/, "")
+    : fact
+        .replace(/ \(`\w+`\)/g, "")
+        .replace(/^The ([\w ]+?)(?:,| or) .*(does not exist.*)$/, "The $1 $2")
+        .replaceAll("`", "");
+  return problem(code, message, moreByCode[code]);
+}
+
+const endOfFact = /[.:;](?: |$)|, (?:or|there|because|so)\b/;
+
+const codesIn = (text: string): ErrorCode[] =>
+  [...text.matchAll(/`(\w+)`/g)].flatMap(([, name]) =>
+    Object.hasOwn(errorMeanings, name!) ? [name as ErrorCode] : [],
+  );

@@ -1,0 +1,84 @@
+// Example bodies that are not JSON: files, pages, scripts and the events of providers.
+import { Contact, Suppression } from "./accounts-and-audience.ts";
+import { providerEventExamples } from "./provider-events.ts";
+
+const lines = (...rows: string[]): string => `${rows.join("\r\n")}\r\n`;
+
+const cell = (value: unknown): string => {
+  const text = Array.isArray(value) ? value.map(({ name }) => name).join(",") : `${value ?? ""}`;
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+};
+
+/** A CSV file with one column per field of the record. */
+export const csvOf = (record: object): string =>
+  lines(Object.keys(record).join(","), Object.values(record).map(cell).join(","));
+
+const exportedContact = Object.fromEntries(
+  (
+    "id,email,firstName,lastName,phone,company,timezone,status,tags,lists,score,source," +
+    "sendCount,openCount,clickCount,lastSentAt,lastOpenedAt,lastClickedAt,createdAt,updatedAt"
+  )
+    .split(",")
+    .map((column) => [column, Contact[column as keyof typeof Contact]])
+    .concat([["customFields.plan", Contact.customFields.plan]]),
+);
+
+const peopleFile = lines(
+  "Email,First name,Plan",
+  "ann@example.com,Ann,pro",
+  "bob@example.com,Bob,team",
+);
+
+const page = (title: string): string =>
+  `<!doctype html>\n<html lang="en">\n<title>${title}</title>\n<h1>${title}</h1>\n</html>\n`;
+const pageTitles: Record<string, string> = {
+  getFormPage: "Newsletter",
+  getFormConfirmationPage: "Please confirm",
+  confirmFormSubmission: "Thank you",
+  getSecureMessagePage: "A secure message from My shop",
+  viewSecureMessage: "Your contract",
+  getUnsubscribePage: "Unsubscribe",
+  submitUnsubscribePage: "You are unsubscribed",
+  getErrorCodesPage: "Error codes",
+  getPasswordResetPage: "Choose a new password",
+  submitPasswordResetPage: "Your password is changed",
+};
+
+const providerEventKey = /^receive(\w+)Events$/;
+
+/** Examples by operation id and content type. */
+const bodies: Record<string, unknown> = {
+  "createImport text/csv": peopleFile,
+  "createImport text/tab-separated-values": peopleFile.replaceAll(",", "\t"),
+  "createImport text/plain": peopleFile,
+  "importSuppressions text/csv": lines("email,reason", "ada@example.com,manual"),
+  "receiveStripeEvent application/json": {
+    id: "evt_1SZkq2LkdIwHu7ix",
+    type: "invoice.paid",
+    created: 1_796_029_206,
+    data: { object: { id: "in_1SZkq1LkdIwHu7ix", customer: "cus_TJ8uQm", status: "paid" } },
+  },
+  "exportContacts text/csv": csvOf(exportedContact),
+  "exportSuppressions text/csv": csvOf(Suppression),
+  "getImportErrors text/csv": lines(
+    "row,email,message",
+    "7,ann@example,email must be one valid email address",
+  ),
+  "getFormEmbed application/javascript": "(() => { /* Shows the form. */ })();",
+  "getTrackingScript application/javascript": "(() => { /* Reports page views. */ })();",
+  "getReferenceScript text/javascript": "(() => { /* Shows the API reference. */ })();",
+  "getOpenApiDocument application/json": {
+    openapi: "3.1.0",
+    info: { title: "Pennymail", version: "1" },
+    paths: {},
+  },
+};
+
+/** The example of a body that no schema describes; undefined if there is none. */
+export function bodyExample(operationId: string, contentType: string): unknown {
+  const [, provider = ""] = providerEventKey.exec(operationId) ?? [];
+  if (provider) return providerEventExamples[provider.toLowerCase()];
+  return contentType === "text/html"
+    ? page(pageTitles[operationId] ?? "Pennymail")
+    : bodies[`${operationId} ${contentType}`];
+}
