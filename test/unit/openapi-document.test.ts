@@ -217,7 +217,8 @@ describe("the OpenAPI document", () => {
         good.filter(([status]) => good.length === 1 || status !== "202"),
         key,
       ).toHaveLength(1);
-      for (const [, answer] of good) expect(answer, key).toHaveProperty("content");
+      for (const [status, answer] of good)
+        if (status !== "202" || good.length === 1) expect(answer, key).toHaveProperty("content");
       expect(responses, key).toHaveProperty("default");
     }
   });

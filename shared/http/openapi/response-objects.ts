@@ -156,12 +156,16 @@ export const deferredResponse = (route: Route, schemaOf: ToJsonSchema): Response
       }
     : {};
 
+/** A route that responds with text instead of JSON has the text only with its usual status. */
 export const otherStatuses = (route: Route, schemaOf: ToJsonSchema): ResponseObjects =>
   Object.fromEntries(
-    Object.entries(route.otherStatuses).map(([status, description]) => [
-      status,
-      { ...successResponse(route, schemaOf), description },
-    ]),
+    Object.entries(route.otherStatuses).map(([status, description]) => {
+      const { content, ...response } = successResponse(route, schemaOf);
+      return [
+        status,
+        { ...response, description, ...(!route.contentType && content && { content }) },
+      ];
+    }),
   );
 
 const successDescriptions: Record<number, string> = {

@@ -67,6 +67,13 @@ const bodies: Record<string, unknown> = {
   "getFormEmbed application/javascript": "(() => { /* Shows the form. */ })();",
   "getTrackingScript application/javascript": "(() => { /* Reports page views. */ })();",
   "getReferenceScript text/javascript": "(() => { /* Shows the API reference. */ })();",
+  "sendMcpMessage application/json": {
+    jsonrpc: "2.0",
+    id: 1,
+    result: {
+      tools: [{ name: "sendEmail", description: "Send an email", inputSchema: { type: "object" } }],
+    },
+  },
   "getOpenApiDocument application/json": {
     openapi: "3.1.0",
     info: { title: "Pennymail", version: "1" },
