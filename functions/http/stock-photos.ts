@@ -7,8 +7,8 @@ import { digits } from "../../shared/kernel/digits.ts";
 const errors = {
   502: "Pexels failed or did not answer.",
   503:
-    "Stock photos are not configured (`not_configured`): the setting `PEXELS_API_KEY` is missing. " +
-    "Or the quota at Pexels is used up.",
+    "Stock photos are not configured (`not_configured`): the setting `PEXELS_API_KEY` is " +
+    "missing. Or the quota at Pexels is used up.",
 };
 
 export const stockPhotos = routeGroup("stock-photos", [

@@ -169,7 +169,8 @@ export const suppressions = routeGroup("suppressions", [
         .string()
         .max(maxImportBytes)
         .describe(
-          "CSV with a header that names the columns: `email`, and `reason` and `detail` if you have them.",
+          "CSV with a header that names the columns: `email`, and `reason` and `detail` if you " +
+            "have them.",
         ),
     },
     returns: ImportResult,
