@@ -105,6 +105,12 @@ const ScoreWithLog = z
   })
   .meta({ id: "ContactScore" });
 
+const ExportedContacts = z.object({
+  data: z
+    .object({ contacts: z.array(Contact).describe("The contacts that match the filters.") })
+    .describe("Result of the request."),
+});
+
 export const contacts = routeGroup("contacts", [
   route("GET /contacts", "List contacts, site by site", {
     description:
@@ -146,7 +152,7 @@ export const contacts = routeGroup("contacts", [
     }),
     returns: ExportResponse,
     contentType: "text/csv; charset=utf-8",
-    otherContent: { "application/json": z.array(z.looseObject({})) },
+    otherContent: { "application/json": ExportedContacts },
     deferredReturns: Export,
     handle: ({ caller, query: { format, bom, ...filter }, request, reply }) =>
       respondWithExport(

@@ -11,6 +11,8 @@ const errors = {
     "missing. Or the quota at Pexels is used up.",
 };
 
+const binary = z.string().meta({ format: "binary" });
+
 export const stockPhotos = routeGroup("stock-photos", [
   route("GET /stock-photos", "Search stock photos", {
     operationId: "searchStockPhotos",
@@ -73,7 +75,7 @@ export const stockPhotos = routeGroup("stock-photos", [
     rateLimit: "none",
     returns: z.custom<string | Uint8Array>(),
     contentType: "image/jpeg",
-    otherContent: { "image/png": z.string(), "image/gif": z.string() },
+    otherContent: { "image/png": binary, "image/gif": binary },
     errors: { 404: "The photo does not exist." },
     handle: async ({ params, reply }) => {
       const { bytes, type } = await photos.readPhoto(params.orgId, params.name);

@@ -2,7 +2,8 @@
 import * as z from "zod";
 import { errorMeanings } from "../../error-codes.ts";
 import type { Route } from "../route.ts";
-import { errorExampleOf, errorExamples as examples } from "./examples/errors.ts";
+import { type ErrorExample, errorExampleOf, errorExamples as examples } from "./examples/errors.ts";
+import { pageExample } from "./examples/files.ts";
 import type { JsonSchema, ToJsonSchema } from "./json-schemas.ts";
 import type { Link } from "./links.ts";
 
@@ -76,7 +77,7 @@ export const commonErrorResponses = (): Record<string, ResponseObject> =>
     Object.entries(commonErrors).flatMap(([status, description]) =>
       [false, true].map((isPage) => [
         componentName(status, isPage),
-        errorResponse(description, status, { isPage, example: examples[status] }),
+        errorResponse(description, status, { isPage, example: examples[status]! }),
       ]),
     ),
   );
@@ -251,7 +252,7 @@ const fieldNamesOf = (type: unknown): string[] => {
 const errorResponse = (
   description: string,
   status: string,
-  { isPage, example }: { isPage: boolean; example?: object | undefined },
+  { isPage, example }: { isPage: boolean; example: ErrorExample },
 ): ResponseObject => ({
   description,
   headers: headerReferences([
@@ -261,8 +262,10 @@ const errorResponse = (
   content: {
     "application/json": {
       schema: { $ref: "#/components/schemas/Problem" },
-      ...(example && { example }),
+      example,
     },
-    ...(isPage && { "text/html": { schema: { type: "string" } } }),
+    ...(isPage && {
+      "text/html": { schema: { type: "string" }, example: pageExample(example.error) },
+    }),
   },
 });

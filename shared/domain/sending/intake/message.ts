@@ -88,6 +88,7 @@ export const AttachmentInput = exactlyOneOf(
     contentId: z
       .string()
       .regex(/^[\w.@-]{1,100}$/, "must be 1 to 100 letters, digits, dots, dashes, _ or @")
+      .meta({ maxLength: 100 })
       .optional()
       .describe(
         'Shows the image where the HTML has `<img src="cid:<contentId>">`, and not in the list ' +

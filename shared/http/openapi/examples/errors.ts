@@ -4,7 +4,14 @@ import type { ErrorCode } from "../../../errors.ts";
 
 const invalidEmail = "fromEmail: must be one valid email address";
 
-const problem = (code: ErrorCode, error: string, more: object = {}) => ({
+export interface ErrorExample {
+  error: string;
+  code: ErrorCode;
+  docs: string;
+  requestId: string;
+}
+
+const problem = (code: ErrorCode, error: string, more: object = {}): ErrorExample => ({
   error,
   code,
   docs: `https://mail.example.com/api/v1/docs/errors#${code}`,
@@ -13,7 +20,7 @@ const problem = (code: ErrorCode, error: string, more: object = {}) => ({
 });
 
 /** The common error responses, by status. */
-export const errorExamples: Record<string, object> = {
+export const errorExamples: Record<string, ErrorExample> = {
   400: problem("validation_failed", invalidEmail, {
     details: [{ path: "fromEmail", message: invalidEmail }],
   }),
@@ -53,7 +60,7 @@ const moreByCode: Partial<Record<ErrorCode, object>> = {
 };
 
 /** The error response that a route describes: the first fact of the description, and its code. */
-export function errorExampleOf(status: string, description: string): object {
+export function errorExampleOf(status: string, description: string): ErrorExample {
   const [fact = description] = description.split(endOfFact);
   const [firstCase = ""] = description.split(/[.;,] or\b/i);
   const code = codesIn(fact)[0] ?? codesIn(firstCase)[0] ?? usualCodes[status]!;

@@ -29,7 +29,8 @@ const peopleFile = lines(
   "bob@example.com,Bob,team",
 );
 
-const page = (title: string): string =>
+/** A page with this heading. */
+export const pageExample = (title: string): string =>
   `<!doctype html>\n<html lang="en">\n<title>${title}</title>\n<h1>${title}</h1>\n</html>\n`;
 const pageTitles: Record<string, string> = {
   getFormPage: "Newsletter",
@@ -86,6 +87,6 @@ export function bodyExample(operationId: string, contentType: string): unknown {
   const [, provider = ""] = providerEventKey.exec(operationId) ?? [];
   if (provider) return providerEventExamples[provider.toLowerCase()];
   return contentType === "text/html"
-    ? page(pageTitles[operationId] ?? "Pennymail")
+    ? pageExample(pageTitles[operationId] ?? "Pennymail")
     : bodies[`${operationId} ${contentType}`];
 }
