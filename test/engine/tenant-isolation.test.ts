@@ -38,6 +38,14 @@ const mail = (made: IdsByKind) => ({
   sendingConfigId: made["sending-configs"],
   siteId: made.sites,
 });
+const batch = (made: IdsByKind): Case => ({
+  body: {
+    ...mail(made),
+    to: undefined,
+    templateId: made.templates,
+    recipients: [{ to: "eve@example.net" }],
+  },
+});
 const rules = { match: "all", conditions: [] };
 
 /** Requests with ids. A new field with an id needs a case here. */
@@ -155,16 +163,8 @@ const cases: Record<string, (made: IdsByKind) => Case[]> = {
     })),
   "PUT /scoring/rules/:id": (made) => matches(made).map((match) => ({ body: match })),
   "POST /send": (made) => [{ body: { ...mail(made), templateId: made.templates } }],
-  "POST /send/batch": (made) => [
-    {
-      body: {
-        ...mail(made),
-        to: undefined,
-        templateId: made.templates,
-        recipients: [{ to: "eve@example.net" }],
-      },
-    },
-  ],
+  "POST /send/batch": (made) => [batch(made)],
+  "POST /send/batch/preview": (made) => [batch(made)],
   "GET /sends": (made) => [
     siteOnly(made),
     { query: { contactId: made.contacts } },
@@ -227,6 +227,7 @@ const otherwise = [
   "variantId", // of the campaign in the path, below
   "batchId", // below
   "uploadId", // below
+  "contentId", // the name of an image in the HTML
   "tags", // names
   "packageId",
   "organizationId", // of the user, in test/http/team.test.ts
