@@ -330,7 +330,9 @@ export const ranges = {
   users: (org: number) => keyRange(`${org}#USER`), // members, by id
   userOrganizations: (home: number, user: number) => keyRange(`${home}#ORGS#${user}`), // by id
   importErrors: (org: number, id: number) => keyRange(`${org}#IMPORTERRORS#${id}`), // by row
-  userSessions: (org: number, user: number) => keyRange(`${org}#SESSIONS#${user}`),
+  // by hash; `start` is the start of the hash
+  userSessions: (org: number, user: number, start?: string) =>
+    keyRange(`${org}#SESSIONS#${user}`, start),
   // by email
   contacts: (org: number, site: number, shard: string) => keyRange(`${org}#${site}#C${shard}`),
   contactCounts: (org: number, site: number) => keyRange(`${org}#${site}#CCOUNT`),

@@ -5,6 +5,7 @@ import * as apiKeys from "../../shared/domain/identity/api-keys.ts";
 import * as members from "../../shared/domain/identity/members.ts";
 import * as organizations from "../../shared/domain/identity/organizations.ts";
 import * as passwords from "../../shared/domain/identity/passwords.ts";
+import * as sessions from "../../shared/domain/identity/sessions.ts";
 import * as signups from "../../shared/domain/identity/signup.ts";
 import {
   listOrganizations,
@@ -156,6 +157,30 @@ export const account = routeGroup("account", [
       return profile;
     },
   }),
+  route("GET /auth/sessions", "List the user's sessions", {
+    operationId: "listSessions",
+    description:
+      "Returns the sessions of the user in all organizations, the last used first, at most 200.",
+    auth: "session",
+    level: "site",
+    returns: z.object({
+      sessions: z.array(sessions.UserSession).describe("The sessions that have not ended."),
+    }),
+    handle: async ({ caller }) => ({
+      sessions: await sessions.listSessions(members.userKeyOf(caller), caller.sessionHash!),
+    }),
+  }),
+  route("DELETE /auth/sessions/:session", "Revoke a session", {
+    operationId: "revokeSession",
+    description: "Ends a session of the user at once, in any organization.",
+    auth: "session",
+    level: "site",
+    returns: Deleted,
+    handle: async ({ caller, params: { session } }) => {
+      await sessions.revokeSession(members.userKeyOf(caller), session);
+      return { id: session, deleted: true as const };
+    },
+  }),
   route("POST /auth/leave", "Leave the organization", {
     operationId: "leaveOrganization",
     description:
@@ -193,7 +218,8 @@ export const account = routeGroup("account", [
     operationId: "resetPassword",
     description:
       "Sets a new password and ends every session of the user. The token works once and " +
-      "expires after one hour.",
+      "expires after one hour. The response lists the API keys that the user created and that " +
+      "still work: revoke those that somebody else may know, or all with `revokeApiKeys`.",
     auth: "public",
     rateLimit: "address",
     body: z.object({
@@ -201,12 +227,21 @@ export const account = routeGroup("account", [
       password: passwords.NewPassword.describe(
         "New password. 8 to 200 characters. The most common passwords are refused.",
       ),
+      revokeApiKeys: z
+        .boolean()
+        .default(false)
+        .describe("Also revokes the API keys that the user created, in all organizations."),
     }),
-    returns: z.object({ reset: z.literal(true).describe("Always true: the new password is set.") }),
-    handle: async ({ body }) => {
-      await accounts.resetPassword(body.token, body.password);
-      return { reset: true as const };
-    },
+    returns: z.object({
+      reset: z.literal(true).describe("Always true: the new password is set."),
+      apiKeys: z
+        .array(apiKeys.CreatedApiKey)
+        .describe("API keys that the user created and that still work."),
+    }),
+    handle: async ({ body: { token, password, revokeApiKeys } }) => ({
+      reset: true as const,
+      apiKeys: await accounts.resetPassword(token, password, { revokeApiKeys }),
+    }),
   }),
 
   route("GET /api-keys", "List API keys", {

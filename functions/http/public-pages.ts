@@ -27,6 +27,10 @@ const resetFormTypes = {
         .optional()
         .describe("Token of the emailed link. Give it together with `password`."),
       password: NewPassword.optional().describe("New password."),
+      revokeApiKeys: z
+        .literal("yes")
+        .optional()
+        .describe("Also revokes the API keys that the user created."),
       email: EmailAddress.optional().describe(
         "Email address to send a new link to, without `token`.",
       ),
@@ -55,9 +59,7 @@ export const publicPages = routeGroup({ name: "public-pages", errorPage: renderE
     handle: async ({ query: { token }, request }) => {
       const language = preferredLanguage(request.headers["accept-language"]);
       if (token === undefined) return resetPassword.renderResetRequestPage(language, "ask");
-      return (await accounts.isResetTokenValid(token))
-        ? resetPassword.renderNewPasswordPage(language, token)
-        : resetPassword.renderResetRequestPage(language, "invalid");
+      return renderNewPassword(language, token);
     },
   }),
   route("POST /reset-password", "Submit the password reset page", {
@@ -81,15 +83,26 @@ export const publicPages = routeGroup({ name: "public-pages", errorPage: renderE
 ]);
 export const { handler } = publicPages;
 
+async function renderNewPassword(
+  language: Language,
+  token: string,
+  refusal?: resetPassword.PasswordRefusal,
+): Promise<string> {
+  const apiKeys = await accounts.listKeysOfReset(token);
+  return apiKeys
+    ? resetPassword.renderNewPasswordPage(language, token, { apiKeys, refusal })
+    : resetPassword.renderResetRequestPage(language, "invalid");
+}
+
 async function handleResetForm(language: Language, fields: URLSearchParams): Promise<string> {
   const token = (fields.get("token") ?? "").slice(0, 200);
   const { success, data, error } = NewPassword.safeParse(fields.get("password") ?? "");
   if (!success) {
     const common = error.issues.every(({ code }) => code === "custom");
-    return resetPassword.renderNewPasswordPage(language, token, common ? "common" : "tooShort");
+    return renderNewPassword(language, token, common ? "common" : "tooShort");
   }
   try {
-    await accounts.resetPassword(token, data);
+    await accounts.resetPassword(token, data, { revokeApiKeys: fields.has("revokeApiKeys") });
   } catch (error) {
     if (error instanceof Problem && error.code === "invalid_token")
       return resetPassword.renderResetRequestPage(language, "invalid");

@@ -1,10 +1,11 @@
 import { exists } from "../adapters/dynamodb/conditions.ts";
-import { get, transact, update } from "../adapters/dynamodb/table.ts";
+import { get, getTogether, transact, update } from "../adapters/dynamodb/table.ts";
 import { requireOrganizationAccess } from "../caller.ts";
 import { epochSeconds, now } from "../clock.ts";
 import { config } from "../config.ts";
 import { getMember, toApi } from "../domain/identity/members.ts";
-import type { SessionItem } from "../domain/identity/sessions.ts";
+import type { Organization } from "../domain/identity/organizations.ts";
+import { recordUse, type SessionItem } from "../domain/identity/sessions.ts";
 import { forbidden, Problem, unauthenticated } from "../errors.ts";
 import { findApiKey } from "../kernel/api-key-cache.ts";
 import { keys, sha256 } from "../keys.ts";
@@ -37,7 +38,7 @@ export const isKnown = (request: Credentials, method: string): Promise<boolean> 
 
 /**
  * The caller, from the API key or the session cookie. Throws 401 without a valid credential, and
- * for a user who is no longer a member. Takes two reads for a session, and one for an API key, or
+ * for a user who is no longer a member. Takes three reads for a session, and one for an API key, or
  * none if this process read the key in the last 5 seconds.
  */
 export async function authenticate(request: Credentials, method: string): Promise<Identity> {
@@ -90,8 +91,12 @@ async function authenticateSession(
   if (!session || session.expires <= epochSeconds()) throw unauthenticated();
   if (method !== "GET") requireSameOrigin(request);
   const { orgId, homeOrgId, userId } = session;
-  const member = await getMember(orgId, userId);
-  if (!member) throw unauthenticated();
+  const [member, organization] = await Promise.all([
+    getMember(orgId, userId),
+    getTogether<Organization>(keys.organization(orgId)),
+  ]);
+  const idleMinutes = organization?.sessionIdleMinutes ?? null;
+  if (!member || !(await recordUse(hash, session, idleMinutes))) throw unauthenticated();
   const { role, siteIds } = toApi(member);
   return {
     orgId,

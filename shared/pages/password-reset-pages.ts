@@ -4,15 +4,29 @@ import type { Language } from "../email/wording/subscriber-pages.ts";
 import { html } from "../kernel/html.ts";
 import { invalidIf, renderPage } from "./page-layout.ts";
 
-type PasswordRefusal = "tooShort" | "common";
+export type PasswordRefusal = "tooShort" | "common";
 
-/** Asks for the new password. */
+interface NewPasswordPage {
+  /** The API keys that the user created. */
+  apiKeys: { name: string; prefix: string }[];
+  refusal?: PasswordRefusal | undefined;
+}
+
+/** Asks for the new password, and whether to revoke the user's API keys. */
 export function renderNewPasswordPage(
   lang: Language,
   token: string,
-  refusal?: PasswordRefusal,
+  { apiKeys, refusal }: NewPasswordPage,
 ): string {
   const wording = passwordResetWording[lang];
+  const keyLines = apiKeys
+    .slice(0, maxKeysShown)
+    .map(({ name, prefix }) => html`<li>${name}: <code>${prefix}…</code></li>`);
+  const keyChoice =
+    apiKeys.length > 0 &&
+    html`<p>${wording.apiKeys(apiKeys.length)}</p>
+<ul>${keyLines}</ul>
+<label><input type="checkbox" name="revokeApiKeys" value="yes"> ${wording.revokeApiKeys}</label>`;
   const body = html`<form method="post" action="/reset-password">
 <input type="hidden" name="token" value="${token}">
 ${refusal !== undefined && html`<p class="bad" role="alert" id="refused">${wording[refusal]}</p>`}
@@ -20,10 +34,13 @@ ${refusal !== undefined && html`<p class="bad" role="alert" id="refused">${wordi
 <input id="password" name="password" type="password" autocomplete="new-password"
  required minlength="8" maxlength="200" aria-describedby="rule"${invalidIf(refusal !== undefined)}>
 <p class="faint" id="rule">${wording.passwordRule}</p>
+${keyChoice}
 <button>${wording.save}</button>
 </form>`;
   return renderPage({ lang, title: wording.resetTitle, body });
 }
+
+const maxKeysShown = 10;
 
 export function renderPasswordSetPage(lang: Language): string {
   const { doneTitle, passwordSet } = passwordResetWording[lang];

@@ -6,6 +6,7 @@ import * as accounts from "../../shared/domain/identity/accounts.ts";
 import * as apiKeys from "../../shared/domain/identity/api-keys.ts";
 import * as invitations from "../../shared/domain/identity/invitations.ts";
 import * as members from "../../shared/domain/identity/members.ts";
+import * as organizations from "../../shared/domain/identity/organizations.ts";
 import * as sites from "../../shared/domain/identity/sites.ts";
 import { listOrganizations } from "../../shared/domain/identity/user-organizations.ts";
 import { keys } from "../../shared/keys.ts";
@@ -305,4 +306,36 @@ test("the list of organizations leaves out those that the user has left", async 
   expect(await listOrganizations(key)).toHaveLength(1);
   await members.leave(member.caller);
   expect(await listOrganizations(key)).toEqual([]);
+});
+
+test("a session ends when it is not used for the time that the organization allows", async () => {
+  const { caller, token, opened } = await createAccount();
+  const session = { token, organization: opened.organization };
+  await organizations.change(caller, { sessionIdleMinutes: 30 });
+  for (let used = 0; used < 3; used++) {
+    clock.advanceClock(20 * 60);
+    await callerOf(session);
+  }
+  clock.advanceClock(31 * 60);
+  await expect(callerOf(session)).rejects.toMatchObject({ kind: "unauthenticated" });
+  await organizations.change(caller, { sessionIdleMinutes: null });
+  await expect(callerOf(session)).rejects.toMatchObject({ kind: "unauthenticated" });
+});
+
+test("a password reset lists the user's API keys in all organizations, and revokes them", async () => {
+  const { caller } = await createAccount();
+  const user = await createAccount();
+  const own = await apiKeys.create(user.caller, apiKeys.NewApiKey.parse({ name: "own" }));
+  const { token } = await invite(caller, { role: "developer", email: user.email });
+  const joined = await callerOf(await accept(token, user.password));
+  const other = await apiKeys.create(joined, apiKeys.NewApiKey.parse({ name: "other" }));
+  const kept = await apiKeys.create(caller, apiKeys.NewApiKey.parse({ name: "kept" }));
+  const reset = async (revokeApiKeys: boolean) => {
+    const started = await accounts.createResetToken(user.email);
+    return accounts.resetPassword(started!.token, "quite a new password", { revokeApiKeys });
+  };
+  expect((await reset(false)).map(({ id }) => id).sort()).toEqual([own.id, other.id].sort());
+  expect(await reset(true)).toEqual([]);
+  const { items } = await apiKeys.list(caller, page);
+  expect(items.map(({ id }) => id)).toEqual([kept.id]);
 });

@@ -334,3 +334,23 @@ test("a page of another origin cannot write with its visitor's session", async (
     (await call("POST", "/sites", { name: "Ours" }, { as: "session", headers: own })).status,
   ).toBe(201);
 });
+
+test("sessions are listed and revoked", async () => {
+  const user = await signedUp();
+  const { email, call } = user;
+  const other = await request("POST", "/auth/login", { email, password });
+  type Listed = { sessions: { id: string; current: boolean; organizationId: number }[] };
+  const list = async () =>
+    (await call<Listed>("GET", "/auth/sessions", undefined, { as: "session" })).body.data.sessions;
+  const listed = await list();
+  expect(listed).toHaveLength(2);
+  expect(listed.every(({ organizationId }) => organizationId === user.orgId)).toBe(true);
+  const { id } = listed.find(({ current }) => !current)!;
+  const stranger = await signedUp();
+  const revoke = (by: typeof user) =>
+    by.call("DELETE", `/auth/sessions/${id}`, undefined, { as: "session" });
+  expect((await revoke(stranger)).status).toBe(404);
+  expect((await revoke(user)).status).toBe(200);
+  expect((await me(sessionCookie(other))).status).toBe(401);
+  expect((await list()).map(({ current }) => current)).toEqual([true]);
+});

@@ -284,6 +284,13 @@ export const exampleSetups: Record<string, ExampleSetup> = {
     form({ ...(await invite(world)), password: "a long pass phrase" }),
   switchOrganization: async (world) => ({ body: { organizationId: await joinAnother(world) } }),
   leaveOrganization: doFirst((world) => addMember(world, "owner")),
+  revokeSession: async (world) => {
+    const { sessions } = await world.callAndExpect<{ sessions: { id: string }[] }>(
+      "GET",
+      "/auth/sessions",
+    );
+    return { path: { session: sessions[0]!.id } };
+  },
   getPasswordResetPage: async (world) => ({ query: { token: await resetToken(world) } }),
   submitPasswordResetPage: async (world) =>
     form({ token: await resetToken(world), password: "a long pass phrase" }),

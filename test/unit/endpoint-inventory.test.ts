@@ -32,6 +32,8 @@ const extras = [
   "POST /webhooks/{id}/rotate-secret",
   "POST /webhooks/{id}/test",
   "POST /auth/switch", // members of organizations, roles and invitations
+  "GET /auth/sessions",
+  "DELETE /auth/sessions/{session}",
   "POST /auth/leave",
   "GET /roles",
   "GET /members",

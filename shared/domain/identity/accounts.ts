@@ -16,11 +16,20 @@ import {
 } from "../../adapters/dynamodb/table.ts";
 import type { Caller } from "../../caller.ts";
 import { addSeconds, epochSeconds, now } from "../../clock.ts";
-import { conflict, forbidden, invalid, missing, unauthenticated } from "../../errors.ts";
+import {
+  conflict,
+  forbidden,
+  invalid,
+  missing,
+  unauthenticated,
+  undefinedIfMissing,
+} from "../../errors.ts";
 import { randomBase62 } from "../../ids.ts";
+import { inParallel } from "../../kernel/parallel.ts";
 import { CreatedAt, RecordId, UpdatedAt } from "../../kernel/record-fields.ts";
 import { queueSystemMail } from "../../kernel/system-mail-queue.ts";
 import { keys, ranges, sha256 } from "../../keys.ts";
+import * as apiKeys from "./api-keys.ts";
 import * as attempts from "./attempt-limits.ts";
 import { NameOfUser, userKeyOf } from "./members.ts";
 import * as challenges from "./mfa/login-challenges.ts";
@@ -240,8 +249,14 @@ export async function createResetToken(
   return { token, email, name };
 }
 
-export const isResetTokenValid = async (token: string): Promise<boolean> =>
-  (await findReset(token)) !== undefined;
+/**
+ * The API keys that the user of the token created, and may want to revoke with the password.
+ * Undefined for a token that was used, has expired or never existed.
+ */
+export async function listKeysOfReset(token: string): Promise<apiKeys.CreatedApiKey[] | undefined> {
+  const found = await findReset(token);
+  return found && apiKeys.listCreatedBy(found.login);
+}
 
 /** Undefined for a token that was used, has expired or never existed. */
 async function findReset(
@@ -253,17 +268,33 @@ async function findReset(
   return login?.passwordChangedAt === reset.passwordChangedAt ? { reset, login } : undefined;
 }
 
-/** Sets a new password and ends every session of the user. Throws 400 `invalid_token`. */
-export async function resetPassword(token: string, password: string): Promise<void> {
+/**
+ * Sets a new password and ends every session of the user. Returns the API keys that the user
+ * created and that still work. `revokeApiKeys` revokes them before the token is used up, so that a
+ * request that failed can be repeated. Throws 400 `invalid_token`.
+ */
+export async function resetPassword(
+  token: string,
+  password: string,
+  { revokeApiKeys = false }: { revokeApiKeys?: boolean } = {},
+): Promise<apiKeys.CreatedApiKey[]> {
   const found = await findReset(token);
   if (!found) throw invalidResetToken();
   const { reset, login } = found;
+  if (revokeApiKeys) await revokeCreatedKeys(login);
   const useTokenWrite = remove(keys.resetToken(sha256(token)), {
     if: exists,
     orThrow: invalidResetToken(),
   });
   await setPassword({ email: reset.email, login, password, extraWrites: [useTokenWrite] });
   await attempts.clearFailures(reset.email);
+  return apiKeys.listCreatedBy(login);
+}
+
+async function revokeCreatedKeys(user: UserKey): Promise<void> {
+  await inParallel(4, await apiKeys.listCreatedBy(user), ({ id, organizationId }) =>
+    apiKeys.remove({ orgId: organizationId }, id).catch(undefinedIfMissing),
+  );
 }
 
 const invalidResetToken = () =>

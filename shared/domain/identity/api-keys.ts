@@ -1,7 +1,7 @@
 // API keys. Only the response to the creation has the key itself. Its SHA-256 is the DynamoDB key
 // that requests look up.
 import * as z from "zod";
-import { equals, exists } from "../../adapters/dynamodb/conditions.ts";
+import { absent, any, equals, exists } from "../../adapters/dynamodb/conditions.ts";
 import {
   checkCondition,
   put,
@@ -22,6 +22,8 @@ import * as records from "../../kernel/records.ts";
 import { keys, ranges, sha256 } from "../../keys.ts";
 import { allScopes, groupRights, includesScope, rightsOfScope } from "../../rights.ts";
 import { getMember, NamedUser } from "./members.ts";
+import type { UserKey } from "./sessions.ts";
+import { listOrganizations } from "./user-organizations.ts";
 
 /** First path segments that only sessions may call. */
 const sessionGroups = ["mfa"];
@@ -179,6 +181,38 @@ export async function remove(caller: Pick<Caller, "orgId">, id: number): Promise
     removal(keys.apiKey(hash)),
   );
   forgetApiKey(hash);
+}
+
+/** A key that a user created, in one of the user's organizations. */
+export const CreatedApiKey = z
+  .object({
+    id: RecordId.describe("Id of the key."),
+    organizationId: RecordId.describe("The organization that the key belongs to."),
+    name: z.string().describe("Name of the key."),
+    prefix: z.string().describe("Visible start of the key."),
+    lastUsedAt: Timestamp.nullable().describe("When it was last used. `null`: never."),
+  })
+  .meta({ id: "CreatedApiKey" });
+export type CreatedApiKey = z.output<typeof CreatedApiKey>;
+
+/**
+ * The keys that the user created, in all organizations of the user. Keys from before the creator
+ * was recorded count in the organization of the sign-up, which had no other user then.
+ */
+export async function listCreatedBy(user: UserKey): Promise<CreatedApiKey[]> {
+  const orgIds = (await listOrganizations(user)).map(({ id }) => id);
+  const keysByOrg = await inParallel(8, [...new Set([user.orgId, ...orgIds])], async (orgId) => {
+    const isOwn = equals(["createdBy", "id"], user.userId);
+    const found = await queryAll<StoredApiKey>(ranges.records(orgId, "APIKEY"), {
+      filter: orgId === user.orgId ? any(isOwn, absent("createdBy")) : isOwn,
+      consistent: true,
+    });
+    const organizationId = orgId;
+    return found.map(({ id, name, prefix, lastUsedAt }) => {
+      return { id, organizationId, name, prefix, lastUsedAt };
+    });
+  });
+  return keysByOrg.flat();
 }
 
 export async function removeForSite(caller: Pick<Caller, "orgId">, siteId: number): Promise<void> {

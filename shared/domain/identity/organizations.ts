@@ -38,6 +38,13 @@ export const Organization = z
         "IANA time zone, such as `Europe/Berlin`. Statistics, report schedules and holiday " +
           "emails use its days. Defaults to `UTC`.",
       ),
+    sessionIdleMinutes: z
+      .int()
+      .nullable()
+      .default(null)
+      .describe(
+        "Sessions of members end when they are not used for this long. `null`: only after 7 days.",
+      ),
     createdAt: CreatedAt,
     updatedAt: UpdatedAt,
   })
@@ -57,6 +64,14 @@ export const OrganizationChanges = z
       "IANA time zone, such as `Europe/Berlin`. Statistics, report schedules and " +
         "holiday emails use its days from now on.",
     ),
+    sessionIdleMinutes: z
+      .int()
+      .min(5)
+      .max(7 * 24 * 60)
+      .nullable()
+      .describe(
+        "Ends sessions of members that are not used for this many minutes. `null`: no limit.",
+      ),
   })
   .partial()
   .meta({ examples: [{ name: "My shop", timezone: "Europe/Berlin" }] });

@@ -1,16 +1,23 @@
 // Sessions. The cookie has a random token; the table has its hash, and one item per user and
 // session, so all sessions can be ended.
 
+import * as z from "zod";
+import { exists } from "../../adapters/dynamodb/conditions.ts";
 import {
+  getMany,
   put,
   queryAll,
   remove,
+  transact,
+  update,
   type Write,
   write,
   writeMany,
 } from "../../adapters/dynamodb/table.ts";
 import { epochSeconds, now } from "../../clock.ts";
+import { missing } from "../../errors.ts";
 import { randomBase62 } from "../../ids.ts";
+import { RecordId, Timestamp } from "../../kernel/record-fields.ts";
 import { type Key, keys, ranges, sha256 } from "../../keys.ts";
 
 export const sessionTtlSeconds = 7 * 24 * 3600;
@@ -76,6 +83,82 @@ export function prepareSession(
       put(keys.userSession(homeOrgId, userId, hash), { expires: item.expires }),
     ],
   };
+}
+
+const idLength = 16;
+
+export const UserSession = z
+  .object({
+    id: z.string().describe("Id of the session. It is not its token."),
+    current: z.boolean().describe("Whether it is the session of the request."),
+    organizationId: RecordId.describe("The organization that the session belongs to."),
+    address: z.string().nullable().describe("IP address of the login. `null`: not known."),
+    userAgent: z.string().nullable().describe("`User-Agent` of the login. `null`: not known."),
+    createdAt: Timestamp.nullable().describe("Time of the login. `null`: not known."),
+    lastUsedAt: Timestamp.nullable().describe(
+      "When the session was last used, to the minute. `null`: not known.",
+    ),
+    expiresAt: Timestamp.describe("When the session ends."),
+  })
+  .meta({ id: "UserSession" });
+export type UserSession = z.output<typeof UserSession>;
+
+const maxListed = 200;
+
+/** The sessions of the user in all organizations, the last used first. At most 200. */
+export async function listSessions(user: UserKey, currentHash: string): Promise<UserSession[]> {
+  const pointers = await queryAll<Key>(ranges.userSessions(user.orgId, user.userId), {
+    consistent: true,
+  });
+  const hashes = pointers.map(({ sk }) => sk).slice(-maxListed);
+  const items = await getMany<SessionItem>(hashes.map(keys.session), { consistent: true });
+  return items
+    .flatMap((item, i) => (item && item.expires > epochSeconds() ? [toApi(hashes[i]!, item)] : []))
+    .map((session) => ({ ...session, current: currentHash.startsWith(session.id) }))
+    .sort((a, b) => (b.lastUsedAt ?? "").localeCompare(a.lastUsedAt ?? ""));
+}
+
+const toApi = (hash: string, item: SessionItem): Omit<UserSession, "current"> => ({
+  id: hash.slice(0, idLength),
+  organizationId: item.orgId,
+  address: item.address ?? null,
+  userAgent: item.userAgent ?? null,
+  createdAt: item.createdAt ?? null,
+  lastUsedAt: item.lastUsedAt ?? null,
+  expiresAt: new Date(item.expires * 1000).toISOString(),
+});
+
+/** Ends one session of the user. Throws 404. */
+export async function revokeSession(user: UserKey, id: string): Promise<void> {
+  const known = /^[0-9a-f]{16}$/.test(id)
+    ? await queryAll<Key>(ranges.userSessions(user.orgId, user.userId, id), { consistent: true })
+    : [];
+  if (!known.length) throw missing("The session does not exist");
+  await write(...known.flatMap(({ sk }) => endSessionWrites(user, sk)));
+}
+
+/** A use is recorded once a minute, so it costs almost nothing. */
+const usePrecisionMs = 60_000;
+
+/**
+ * Records that the session is used. Returns false, and ends the session, if it was not used for
+ * `idleMinutes`.
+ */
+export async function recordUse(
+  hash: string,
+  session: SessionItem,
+  idleMinutes: number | null,
+): Promise<boolean> {
+  const { lastUsedAt, orgId, homeOrgId = orgId, userId } = session;
+  const at = now();
+  const unusedMs = lastUsedAt === undefined ? Infinity : at.getTime() - Date.parse(lastUsedAt);
+  if (idleMinutes !== null && lastUsedAt !== undefined && unusedMs > idleMinutes * 60_000) {
+    await endSession({ orgId: homeOrgId, userId }, hash);
+    return false;
+  }
+  if (unusedMs < usePrecisionMs) return true;
+  const set = { lastUsedAt: at.toISOString() };
+  return transact(update(keys.session(hash), { set }, { if: exists }));
 }
 
 /** `hash` is the SHA-256 of the session's token. */

@@ -47,6 +47,7 @@ export async function signUp(
     name: organizationName ?? name ?? email.split("@")[0]!,
     plan,
     timezone: "UTC",
+    sessionIdleMinutes: null,
     ...stamp,
   };
   const login: LoginRecord = { orgId, userId, name, password: hash, passwordChangedAt: at };

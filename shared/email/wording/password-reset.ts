@@ -5,6 +5,8 @@ const en = {
   resetTitle: "Set a new password",
   newPassword: "New password",
   passwordRule: "At least 8 characters. You will be logged out everywhere and must log in again.",
+  apiKeys: (count: number) => `API keys that you created still work (${count}):`,
+  revokeApiKeys: "Revoke all of them. Choose this if somebody else may know them.",
   save: "Save the new password",
   tooShort: "The password must have 8 to 200 characters.",
   common: "This is one of the most common passwords. Please choose another one.",
@@ -31,6 +33,8 @@ const de: PasswordResetWording = {
   newPassword: "Neues Passwort",
   passwordRule:
     "Mindestens 8 Zeichen. Danach werden Sie überall abgemeldet und müssen sich neu anmelden.",
+  apiKeys: (count) => `Von Ihnen erstellte API-Schlüssel gelten weiter (${count}):`,
+  revokeApiKeys: "Alle widerrufen. Wählen Sie das, wenn jemand anderes sie kennen könnte.",
   save: "Neues Passwort speichern",
   tooShort: "Das Passwort muss 8 bis 200 Zeichen lang sein.",
   common: "Das ist eines der häufigsten Passwörter. Bitte wählen Sie ein anderes.",
@@ -58,6 +62,9 @@ const fr: PasswordResetWording = {
   newPassword: "Nouveau mot de passe",
   passwordRule:
     "Au moins 8 caractères. Toutes vos sessions seront fermées et vous devrez vous reconnecter.",
+  apiKeys: (count) => `Les clés d’API que vous avez créées restent valables (${count})\u00a0:`,
+  revokeApiKeys:
+    "Les révoquer toutes. Choisissez cette option si quelqu’un d’autre peut les connaître.",
   save: "Enregistrer le nouveau mot de passe",
   tooShort: "Le mot de passe doit comporter de 8 à 200 caractères.",
   common: "C’est l’un des mots de passe les plus courants. Choisissez-en un autre.",
@@ -86,6 +93,8 @@ const es: PasswordResetWording = {
   newPassword: "Contraseña nueva",
   passwordRule:
     "Al menos 8 caracteres. Se cerrarán todas las sesiones y tendrá que iniciar sesión de nuevo.",
+  apiKeys: (count) => `Las claves de API que usted creó siguen siendo válidas (${count}):`,
+  revokeApiKeys: "Revocarlas todas. Elija esta opción si otra persona puede conocerlas.",
   save: "Guardar la contraseña nueva",
   tooShort: "La contraseña debe tener entre 8 y 200 caracteres.",
   common: "Es una de las contraseñas más comunes. Elija otra.",
