@@ -9,7 +9,9 @@ import * as z from "zod";
 import { workers } from "../../functions/queue-workers.ts";
 import { groups } from "../../functions/route-groups.ts";
 import { schedules } from "../../functions/schedules.ts";
+import { shortPath } from "../../shared/http/operation-names.ts";
 import { queues } from "../../shared/queues.ts";
+import { roleNames } from "../../shared/rights.ts";
 
 const root = join(import.meta.dirname, "../..");
 const git = (...args: string[]): string[] =>
@@ -420,6 +422,22 @@ describe("entry points", () => {
       expect((await import(`../../functions/queue/${queue.name}.ts`)).handler, queue.name).toBe(
         handler,
       );
+  });
+
+  test("test/fixtures/roles-and-routes.csv has a row for each route that takes sessions", () => {
+    const [header = "", ...lines] = textOf("test/fixtures/roles-and-routes.csv").trim().split("\n");
+    expect(header).toBe(["route", ...roleNames].join(","));
+    const rows = lines.map((line) => line.split(","));
+    const taking = groups
+      .flatMap(({ routes }) => routes)
+      .filter(({ auth }) => auth === "account" || auth === "session");
+    expect(rows.map(([signature]) => signature).toSorted()).toEqual(
+      taking
+        .map(({ method, path }) => `${method} ${shortPath(path).replace(/{(\w+)}/g, ":$1")}`)
+        .toSorted(),
+    );
+    for (const [signature, ...cells] of rows)
+      expect(cells.join(), signature).toMatch(/^((yes|no)(,|$)){5}$/);
   });
 
   test("every queue has a worker", () => {

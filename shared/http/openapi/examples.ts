@@ -201,6 +201,7 @@ const parameterExamples: Record<string, string> = {
   name: "3573351.jpeg",
   filename: "customers.csv",
   eventName: "order_placed",
+  session: "4f1d0c6a9be27358",
 };
 /** Values of the example records to filter by. */
 const exampleFilterValues = ["click", "delivered", "sent", "active"];
