@@ -63,6 +63,16 @@ function dynamoDb() {
  */
 const deploy = process.argv.includes("deploy") ? [project("deploy", { testTimeout: 120_000 })] : [];
 
+/** `npm run test:generators` alone runs them: they download tools. */
+const generators = process.argv.includes("generators")
+  ? [
+      project("generators", {
+        globalSetup: "./test/support/setup/service.ts",
+        testTimeout: 240_000,
+      }),
+    ]
+  : [];
+
 export default defineConfig({
   test: {
     reporters: ["default", "./test/support/reporter.ts"],
@@ -78,6 +88,7 @@ export default defineConfig({
       project("browser", { globalSetup: "./test/support/setup/browser.ts" }),
       ...dynamoDb(),
       ...deploy,
+      ...generators,
     ],
   },
 });

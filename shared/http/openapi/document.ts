@@ -160,6 +160,7 @@ const createOperation = (route: Route, hasPages: boolean, schemaOf: ToJsonSchema
     summary: route.summary,
     description: [
       route.description,
+      route.acceptsTextPlain && textPlainSentence,
       `${accessSentence(route)} ${rateLimitSentences[route.rateLimit]}`,
     ]
       .filter(Boolean)
@@ -203,6 +204,9 @@ const rightAndSites = ({ right, level }: Route): string =>
   `. Right: \`${right}\`.${
     level === "organization" ? " Keys and members that are limited to sites are refused." : ""
   }`;
+// Not a content type of the document, because generators of clients would send text.
+const textPlainSentence =
+  "The JSON can also be sent as `text/plain`, which a page may do without a preflight request.";
 const rateLimitSentences: Record<RateLimit, string> = {
   general: "Rate limit: general.",
   send: "Rate limit: send.",
@@ -275,7 +279,7 @@ const idempotencyKeyParameter: Parameter = {
 };
 
 function requestBody(
-  { body, rawBodyTypes, acceptsTextPlain, signed }: Route,
+  { body, rawBodyTypes, signed }: Route,
   schemaOf: ToJsonSchema,
 ): Pick<Operation, "requestBody"> {
   if (rawBodyTypes) {
@@ -291,10 +295,7 @@ function requestBody(
   return {
     requestBody: {
       required: needsFields(body),
-      content: {
-        "application/json": { schema },
-        ...(acceptsTextPlain && { "text/plain": { schema } }),
-      },
+      content: { "application/json": { schema } },
     },
   };
 }
