@@ -21,7 +21,7 @@ beforeAll(useVirtualQueues);
 
 const people = 6000;
 
-test("a campaign costs at most 0.3 write and 0.5 read units a mail, counts of contacts included", async () => {
+test("a campaign costs at most 0.3 write and 0.5 read units a mail, with its counts", async () => {
   const from = await createCampaignSender();
   const { caller, siteId } = from;
   await grantPlan({ organizationId: caller.orgId, plan: "enterprise", credits: 0 });

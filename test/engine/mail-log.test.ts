@@ -19,7 +19,7 @@ const contactIds = Array.from({ length: people }, (_, i) => 5 + 97 * i);
 const startedAt = Date.parse("2026-03-01T00:00:00.000Z");
 const campaignIds = [7, 8];
 
-test("each mail is counted once before and after any fold, and lists of mailed contacts find it", async () => {
+test("each mail is counted once before and after any fold, and is found by its contact", async () => {
   const random = randomOfTest("mail log");
   const site = { orgId: 77, siteId: 5 };
   const logged: mailLog.LoggedCall[] = [];

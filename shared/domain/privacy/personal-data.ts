@@ -71,7 +71,7 @@ export async function getPersonalData(caller: CallerScope, id: number): Promise<
     scoreLog: scored.slice(0, maxPerKind).map(scores.toApi),
     customEvents: events.slice(0, maxPerKind).map(toActivity),
     pageViews: views.slice(0, maxPerKind).map(toActivity),
-    sends,
+    sends: sends.toSorted((a, b) => (a.createdAt < b.createdAt ? 1 : -1)),
     submissions: submitted.slice(0, maxPerKind).map(submissions.toApi),
     complete: [scored, events, views, sendIds, submitted].every(
       ({ length }) => length <= maxPerKind,

@@ -50,7 +50,7 @@ const SegmentCondition = z
           "which is stored as the id and so survives renaming; one that does not exist in the " +
           "site is refused); `customFields.<key>`; `event.<eventName>` (how often the custom " +
           "event happened); `form.<id>` (it was submitted); `campaign.<id>.sent`, `.opened` or " +
-          "`.clicked` (for the latest 200 campaigns of each contact)",
+          "`.clicked` (the last two for the latest 200 campaigns of each contact)",
       ),
     operator: z
       .enum(operators)

@@ -19,8 +19,11 @@ const marginSeconds = 60;
 const windowStartOf = ({ at }: Pick<BroadcastPlan, "at">): string =>
   addSeconds(-marginSeconds, new Date(at)).toISOString();
 
-export const hasMoved = (plan: Pick<BroadcastPlan, "at">, { movedAt }: ContactItem): boolean =>
-  (movedAt ?? "") >= windowStartOf(plan);
+/** Returns a function that tells whether the address changed since shortly before the start. */
+export function createMoveTest(plan: Pick<BroadcastPlan, "at">): (contact: ContactItem) => boolean {
+  const start = windowStartOf(plan);
+  return ({ movedAt = "" }) => movedAt >= start;
+}
 
 /** The position is the id, so that a contact that moves again keeps it. */
 export const positionOf = ({ id }: Pick<ContactItem, "id">): string => zeroPad(id);

@@ -112,8 +112,9 @@ async function* scanUnmoved(
   { orgId, plan, shard }: { orgId: number; plan: plans.BroadcastPlan; shard: string },
   contactQuery: Parameters<typeof reader.readShard>[2],
 ) {
+  const hasMoved = moves.createMoveTest(plan);
   for await (const page of reader.readShard({ orgId, siteId: plan.siteId }, shard, contactQuery))
-    yield { ...page, items: page.items.filter((contact) => !moves.hasMoved(plan, contact)) };
+    yield { ...page, items: page.items.filter((contact) => !hasMoved(contact)) };
 }
 
 const empty = (): Omit<AudienceBatch, "readAt"> => ({
