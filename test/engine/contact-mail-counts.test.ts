@@ -18,6 +18,7 @@ import * as previews from "../../shared/domain/campaigns/campaign-preview.ts";
 import { runFanOut } from "../../shared/domain/campaigns/engine/fan-out.ts";
 import { findDetail } from "../../shared/domain/delivery-events/send-history.ts";
 import * as sites from "../../shared/domain/identity/sites.ts";
+import { erase, erasedEmail } from "../../shared/domain/privacy/erasure.ts";
 import { getPersonalData } from "../../shared/domain/privacy/personal-data.ts";
 import * as laneRunner from "../../shared/domain/sending/bulk/lane-runner.ts";
 import { emailShards, keys, ranges } from "../../shared/keys.ts";
@@ -265,6 +266,25 @@ test.each(interruptions)(
     expect(steps.length).toBeGreaterThan(12);
   },
 );
+
+test("an erasure before or after a fold reaches all mails and changes no other count", async () => {
+  const site = await sendCampaigns([runUntilFolded, runWithoutFolds]);
+  const { from, ids, mails } = site;
+  const { caller, siteId } = from;
+  const mailsTo = (id: number) => mails.filter(({ contactId }) => contactId === id);
+  const twiceMailed = ids.slice(1).filter((id) => mailsTo(id).length === 2);
+  const [first, second] = twiceMailed as [number, number];
+  await erase(caller, first);
+  advanceClock(600);
+  await foldMailLog({ orgId: caller.orgId, siteId });
+  expect((await readLog(site)).entries).toEqual([]);
+  await erase(caller, second);
+  for (const { id } of [...mailsTo(first), ...mailsTo(second)])
+    expect(await findDetail(caller, id)).toMatchObject({ toEmail: erasedEmail, contactId: null });
+  const expected = recount(ids, mails);
+  for (const id of [first, second]) expected.delete(id);
+  expect(toCounts(await listAll(from, {}))).toEqual(expected);
+});
 
 test.each(sampleOf(1, ["postmark", "resend"] as const, "a provider without and with keys"))(
   "each accepted mail is counted once after a crash of the hand-over at any step: %s",
