@@ -4,7 +4,7 @@ import type { Operation, Parameter } from "./document.ts";
 import { audienceExamples } from "./examples/accounts-and-audience.ts";
 import { analyticsExamples } from "./examples/analytics-and-billing.ts";
 import { campaignExamples } from "./examples/content-and-campaigns.ts";
-import { bodyExample, csvOf } from "./examples/files.ts";
+import { csvOf, requestExample, responseBodyExample } from "./examples/files.ts";
 import { answersByStatus, queuedJob, responseOverrides } from "./examples/operation-overrides.ts";
 import { sendingExamples } from "./examples/sending.ts";
 import { type Components, idOf, type JsonSchema } from "./json-schemas.ts";
@@ -18,7 +18,7 @@ export function addExamples(
   for (const parameter of parameters) if ("schema" in parameter) addParameterExample(parameter);
   const bodies = requestBody?.content ?? {};
   for (const [type, media] of Object.entries(bodies))
-    addRequestExample({ operationId, type }, media, components);
+    addRequestExample(media, components, requestExample(operationId, type));
   const request = bodies["application/json"]?.example;
   const jsonAsText = bodies["text/plain"];
   if (jsonAsText && jsonAsText.schema.type !== "string") jsonAsText.example = request;
@@ -46,7 +46,8 @@ function addResponseExamples(
   content: Record<string, MediaType>,
   { operationId, status, request, isDeferred, components }: ResponseContext,
 ) {
-  for (const [type, media] of Object.entries(content)) addBodyExample({ operationId, type }, media);
+  for (const [type, media] of Object.entries(content))
+    setExample(media, media.example ?? responseBodyExample(operationId, type));
   const json = content["application/json"];
   const schema = json?.schema.properties?.data;
   if (!json || !schema) return;
@@ -58,27 +59,20 @@ function addResponseExamples(
   if (content["text/csv"]) content["text/csv"].example ??= csvOf(firstItem(usual));
 }
 
-interface MediaName {
-  operationId: string;
-  type: string;
-}
-
-function addBodyExample({ operationId, type }: MediaName, media: MediaType) {
-  const example = media.example ?? bodyExample(operationId, type);
-  if (example !== undefined) media.example = example;
-}
-
 /** The first item of the list in a response. */
 const firstItem = (data: unknown): object =>
   Object.values(data as object).flatMap((value) => (Array.isArray(value) ? value : []))[0];
 
-function addRequestExample(name: MediaName, media: MediaType, components: Components) {
+function addRequestExample(media: MediaType, components: Components, known: unknown) {
   const { schema } = media;
-  addBodyExample(name, media);
-  const isKnown = schema.$ref || schema.properties || schema.anyOf;
-  if (media.example === undefined && (schema.examples || isKnown))
-    media.example = minimalExample(schema, components);
+  const hasFields =
+    schema.examples || schema.$ref || schema.properties || schema.anyOf || schema.oneOf;
+  setExample(media, known ?? (hasFields ? minimalExample(schema, components) : undefined));
   delete schema.examples;
+}
+
+function setExample(media: MediaType, example: unknown) {
+  if (example !== undefined) media.example = example;
 }
 
 function addParameterExample(parameter: Parameter) {

@@ -23,16 +23,15 @@ export const importFields = [
   "bouncedAt",
   "ignore",
 ] as const;
+const fieldError = `must be one of ${importFields.join(", ")}, or customFields.<key>`;
 export const ImportField = z.union(
   [
-    z.enum(importFields),
+    z.enum(importFields, { error: fieldError }),
     z
       .templateLiteral(["customFields.", z.string().min(1).max(100)])
       .meta({ maxLength: "customFields.".length + 100 }),
   ],
-  {
-    error: `must be one of ${importFields.join(", ")}, or customFields.<key>`,
-  },
+  { error: fieldError },
 );
 export type ImportField = (typeof importFields)[number] | `customFields.${string}`;
 

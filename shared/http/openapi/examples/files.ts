@@ -47,8 +47,8 @@ const pageTitles: Record<string, string> = {
 
 const providerEventKey = /^receive(\w+)Events$/;
 
-/** Examples by operation id and content type. */
-const bodies: Record<string, unknown> = {
+/** Examples of requests by operation id and content type. */
+const requests: Record<string, unknown> = {
   "createImport text/csv": peopleFile,
   "createImport text/tab-separated-values": peopleFile.replaceAll(",", "\t"),
   "createImport text/plain": peopleFile,
@@ -59,6 +59,10 @@ const bodies: Record<string, unknown> = {
     created: 1_796_029_206,
     data: { object: { id: "in_1SZkq1LkdIwHu7ix", customer: "cus_TJ8uQm", status: "paid" } },
   },
+};
+
+/** Examples of responses by operation id and content type. */
+const responses: Record<string, unknown> = {
   "exportContacts text/csv": csvOf(exportedContact),
   "exportSuppressions text/csv": csvOf(Suppression),
   "getImportErrors text/csv": lines(
@@ -82,11 +86,16 @@ const bodies: Record<string, unknown> = {
   },
 };
 
-/** The example of a body that no schema describes; undefined if there is none. */
-export function bodyExample(operationId: string, contentType: string): unknown {
-  const [, provider = ""] = providerEventKey.exec(operationId) ?? [];
-  if (provider) return providerEventExamples[provider.toLowerCase()];
-  return contentType === "text/html"
-    ? pageExample(pageTitles[operationId] ?? "Pennymail")
-    : bodies[`${operationId} ${contentType}`];
+/** The example of a request body that no schema describes; undefined if there is none. */
+export function requestExample(operationId: string, contentType: string): unknown {
+  const [, provider] = providerEventKey.exec(operationId) ?? [];
+  return provider
+    ? providerEventExamples[provider.toLowerCase()]
+    : requests[`${operationId} ${contentType}`];
 }
+
+/** The example of a response that no schema describes; undefined if there is none. */
+export const responseBodyExample = (operationId: string, contentType: string): unknown =>
+  contentType === "text/html"
+    ? pageExample(pageTitles[operationId] ?? "Pennymail")
+    : responses[`${operationId} ${contentType}`];
