@@ -4,16 +4,16 @@ import { beforeAll, expect, test } from "vitest";
 import { send as sendGroup } from "../../functions/http/send.ts";
 import type { ConsumedUnits } from "../../shared/adapters/dynamodb/capacity.ts";
 import * as templates from "../../shared/domain/content/templates.ts";
+import * as apiKeys from "../../shared/domain/identity/api-keys.ts";
 import { installDirectHandOver } from "../../shared/domain/sending/intake/direct-hand-over.ts";
 import * as sends from "../../shared/domain/sending/sends.ts";
 import * as singles from "../../shared/domain/sending/single-sends.ts";
-import { sessionCookieName } from "../../shared/http/authenticate.ts";
 import { counterShards } from "../../shared/keys.ts";
 import { invokeRoute } from "../support/lambda-requests.ts";
 import { measureUnits } from "../support/request-units.ts";
-import * as mailroom from "../support/sending.ts";
+import * as mailTest from "../support/sending.ts";
 
-beforeAll(mailroom.useOwnTableAndQueues);
+beforeAll(mailTest.useOwnTableAndQueues);
 
 const html = `<h1>Hello {{ name }}</h1>${"<p>Some words that everybody reads.</p>".repeat(200)}<p>{{ code }}</p>`;
 
@@ -21,15 +21,16 @@ const html = `<h1>Hello {{ name }}</h1>${"<p>Some words that everybody reads.</p
 const warmMails = counterShards.length;
 
 async function setUp() {
-  const from = await mailroom.createSender("postmark");
+  const from = await mailTest.createSender("postmark");
   const template = await templates.create(
     from.caller,
     templates.NewTemplate.parse({ name: "Hello", subject: "Hello {{ name }}", html }),
   );
+  const { key } = await apiKeys.create(from.caller, apiKeys.NewApiKey.parse({ name: "Shop" }));
   const post = <T>(path: "/send" | "/send/batch", body: object) =>
     invokeRoute<T>(sendGroup, `POST ${path}`, {
       body,
-      cookies: [`${sessionCookieName}=${from.token}`],
+      headers: { authorization: `Bearer ${key}` },
     });
   const content = { sendingConfigId: from.configId, siteId: from.siteId, templateId: template.id };
   // Warm-up: reads that the process caches, and the creation of a day's counters, are not part of
@@ -48,14 +49,14 @@ const formatCost = (what: string, { readUnits, writeUnits, calls }: ConsumedUnit
 
 test("a batch of 1,000 costs at most 0.15 write and 2.1 read units a mail, from request to provider", async () => {
   const { from, post, content } = await setUp();
-  const recipients = mailroom
+  const recipients = mailTest
     .uniqueRecipients(1000)
     .map((one, i) => ({ ...one, toName: `Name ${i}`, variables: { code: crypto.randomUUID() } }));
   const accepting = await measureUnits(() =>
     post<{ accepted: number }>("/send/batch", { ...content, recipients }),
   );
   expect(accepting.result).toMatchObject({ status: 202, body: { data: { accepted: 1000 } } });
-  const handingOver = await measureUnits(() => mailroom.runLane(from.caller.orgId, from.configId));
+  const handingOver = await measureUnits(() => mailTest.runLane(from.caller.orgId, from.configId));
   formatCost("batch, accepted", accepting.usage, 1000);
   formatCost("batch, handed over", handingOver.usage, 1000);
   expect(from.provider.mails).toHaveLength(warmMails + 1000);

@@ -165,6 +165,9 @@ const cases: Record<string, (made: IdsByKind) => Case[]> = {
   "POST /send": (made) => [{ body: { ...mail(made), templateId: made.templates } }],
   "POST /send/batch": (made) => [batch(made)],
   "POST /send/batch/preview": (made) => [batch(made)],
+  "POST /send/messages": (made) => [
+    { body: { messages: [{ ...mail(made), templateId: made.templates }] } },
+  ],
   "GET /sends": (made) => [
     siteOnly(made),
     { query: { contactId: made.contacts } },
@@ -352,8 +355,10 @@ async function callWithCase(
 /** The response is an empty page, or, for several ids, reports that the record does not exist. */
 const isEmpty = (data: unknown): boolean =>
   Object.values(data ?? {}).some((one) => Array.isArray(one) && one.length === 0);
-const isRefused = (data: unknown): boolean =>
-  (data as { failed?: unknown[]; enrolled?: number }).failed?.length === 1;
+function isRefused(data: unknown): boolean {
+  const { failed, accepted } = data as { failed?: unknown[]; accepted?: number };
+  return failed?.length === 1 || accepted === 0;
+}
 
 async function expectAllRefused(
   credential: LambdaRequest,

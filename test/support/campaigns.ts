@@ -24,7 +24,7 @@ import type { QueueWorker } from "../../shared/kernel/queue-worker.ts";
 import type { SourceKind } from "../../shared/keys.ts";
 import { newContact } from "./contacts.ts";
 import type { FakeProviderMail } from "./fake-provider.ts";
-import * as mailroom from "./sending.ts";
+import * as mailTest from "./sending.ts";
 import * as virtual from "./virtual-queues.ts";
 
 /** All except the worker that folds the mail logs of sites. */
@@ -36,7 +36,7 @@ export const runWorkers = (
   selectedWorkers: QueueWorker[] = workers,
 ): Promise<void> => virtual.runWorkers(selectedWorkers, options);
 
-export interface CampaignSender extends mailroom.TestSender {
+export interface CampaignSender extends mailTest.TestSender {
   listId: number;
   templateId: number;
 }
@@ -46,7 +46,7 @@ export async function createCampaignSender(
   key: "postmark" | "resend" = "postmark",
   extraFields: { ratePerSecond?: number } = {},
 ): Promise<CampaignSender> {
-  const sender = await mailroom.createSender(key, extraFields);
+  const sender = await mailTest.createSender(key, extraFields);
   const { caller, siteId } = sender;
   const list = await groups.create("LIST", caller, { siteId, name: "News" });
   const template = await templates.create(
