@@ -20,8 +20,6 @@ export function addExamples(
   for (const [type, media] of Object.entries(bodies))
     addRequestExample(media, components, requestExample(operationId, type));
   const request = bodies["application/json"]?.example;
-  const jsonAsText = bodies["text/plain"];
-  if (jsonAsText && jsonAsText.schema.type !== "string") jsonAsText.example = request;
   for (const [status, response] of Object.entries(responses))
     if ("content" in response && response.content)
       addResponseExamples(response.content, {
