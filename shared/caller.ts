@@ -20,6 +20,8 @@ export interface Caller {
   role?: RoleName | undefined;
   /** The only sites that the caller may access. Undefined: all sites. */
   siteIds?: readonly number[] | undefined;
+  /** The address of the organization's sign-up must be verified before it can send. */
+  unverified?: boolean;
   /** The rights of the caller: see rights.ts. */
   scopes: readonly string[];
   /** SHA-256 of the session token. */

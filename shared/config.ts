@@ -86,6 +86,15 @@ export const config = {
   get systemSender() {
     return optional("SYSTEM_SENDER");
   },
+  /**
+   * Whether a new account must verify its address before it can send. Default: where everybody can
+   * sign up and the service can mail the link.
+   */
+  get requiresVerifiedEmail() {
+    const setting = optional("EMAIL_VERIFICATION");
+    if (setting) return setting === "on";
+    return this.signupMode === "open" && this.systemSender !== undefined;
+  },
   get systemSenderSecret() {
     return need("SYSTEM_SENDER_SECRET");
   },

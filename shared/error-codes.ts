@@ -33,6 +33,11 @@ export const errorMeanings = {
     cause: "The secure message was already revoked.",
     remedy: "Nothing is left to do: nobody can read the message any more.",
   },
+  already_verified: {
+    statuses: [409],
+    cause: "The email address of the account is verified.",
+    remedy: "Nothing is left to do: the organization can send.",
+  },
   campaign_running: {
     statuses: [409],
     cause: "The campaign still has email to send, so it cannot be deleted.",
@@ -74,6 +79,13 @@ export const errorMeanings = {
     statuses: [409],
     cause: "The site already has a contact with this email address.",
     remedy: "Update that contact, or use `POST /contacts/bulk`, which creates or updates.",
+  },
+  email_not_verified: {
+    statuses: [403],
+    cause: "The owner has not verified the email address of the account.",
+    remedy:
+      "Open the link in the email that the sign-up sent, or request another with " +
+      "`POST /auth/verify-email/resend`.",
   },
   email_taken: {
     statuses: [409],

@@ -89,6 +89,7 @@ export const keys = {
   apiKey: (hash: string) => itemKey(`KEY#${hash}`),
   session: (hash: string) => itemKey(`SESSION#${hash}`), // expires
   resetToken: (hash: string) => itemKey(`RESET#${hash}`), // expires
+  verificationToken: (hash: string) => itemKey(`VERIFY#${hash}`), // expires
   invitationToken: (hash: string) => itemKey(`INVITATION#${hash}`), // expires
   // expires; a login that waits for the second factor
   mfaToken: (hash: string) => itemKey(`MFA#${hash}`),

@@ -26,6 +26,7 @@ export const maxOutgoingEvents = 100;
 
 const SystemMail = z.discriminatedUnion("mail", [
   z.object({ mail: z.literal("password_reset"), email: z.string() }),
+  z.object({ mail: z.literal("verify_email"), email: z.string() }),
   z.object({ mail: z.literal("login_code"), challenge: z.string(), code: z.int().positive() }),
   z.object({ mail: z.literal("mfa_off"), orgId: Id, userId: Id }),
   z.object({ mail: z.literal("invitation"), orgId: Id, invitationId: Id }),

@@ -2,6 +2,7 @@ import * as z from "zod";
 import { onlySiteIdOf } from "../../shared/caller.ts";
 import * as accounts from "../../shared/domain/identity/accounts.ts";
 import * as apiKeys from "../../shared/domain/identity/api-keys.ts";
+import * as emailVerification from "../../shared/domain/identity/email-verification.ts";
 import * as members from "../../shared/domain/identity/members.ts";
 import * as organizations from "../../shared/domain/identity/organizations.ts";
 import * as passwords from "../../shared/domain/identity/passwords.ts";
@@ -196,6 +197,39 @@ export const account = routeGroup("account", [
       await members.leave(caller);
       reply.cookies.push(cookies.expiredSessionCookie);
       return { left: true as const };
+    },
+  }),
+  route("POST /auth/verify-email", "Verify the email address of a sign-up", {
+    operationId: "verifyEmail",
+    description:
+      "Takes the token of the mailed link, which works for 24 hours. Where everybody can sign up, " +
+      "an organization can send and invite only after that (403 `email_not_verified`).",
+    auth: "public",
+    rateLimit: "address",
+    body: z
+      .object({ token: z.string().min(1).max(200).describe("Token of the mailed link.") })
+      .meta({ examples: [{ token: "V2hhdCB0aGUgbWFpbCBsaW5rcyB0bw" }] }),
+    returns: z.object({
+      verified: z.literal(true).describe("Always true: the address is verified."),
+    }),
+    handle: async ({ body }) => {
+      await emailVerification.verify(body.token);
+      return { verified: true as const };
+    },
+  }),
+  route("POST /auth/verify-email/resend", "Mail the verification link again", {
+    operationId: "resendVerification",
+    description: "Mails a new link to the user. It works for 24 hours.",
+    auth: "session",
+    level: "site",
+    returns: z.object({ sent: z.literal(true).describe("Always true: the mail is queued.") }),
+    errors: {
+      409: "The address is already verified (`already_verified`).",
+      429: "Five links were mailed within 15 minutes.",
+    },
+    handle: async ({ caller }) => {
+      await emailVerification.resend(caller);
+      return { sent: true as const };
     },
   }),
   route("POST /auth/forgot-password", "Request a password reset email", {

@@ -189,6 +189,7 @@ export const analytics = routeGroup("analytics", [
     },
   }),
   route("POST /reports/schedules", "Create a report schedule", {
+    needsVerifiedEmail: true,
     operationId: "createReportSchedule",
     level: "site",
     description:

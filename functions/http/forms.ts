@@ -30,6 +30,7 @@ export const forms = routeGroup("forms", [
     },
   }),
   route("POST /forms", "Create a form", {
+    needsVerifiedEmail: true,
     level: "site",
     body: NewForm,
     returns: Form,

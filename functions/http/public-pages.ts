@@ -2,12 +2,14 @@
 import * as z from "zod";
 import { config } from "../../shared/config.ts";
 import * as accounts from "../../shared/domain/identity/accounts.ts";
+import * as emailVerification from "../../shared/domain/identity/email-verification.ts";
 import { NewPassword } from "../../shared/domain/identity/passwords.ts";
 import { type Language, preferredLanguage } from "../../shared/email/wording/subscriber-pages.ts";
 import { Problem, tooLarge } from "../../shared/errors.ts";
 import { routeGroup } from "../../shared/http/dispatch.ts";
 import { route } from "../../shared/http/route.ts";
 import { EmailAddress } from "../../shared/kernel/email-fields.ts";
+import * as verificationPages from "../../shared/pages/email-verification-pages.ts";
 import { renderErrorPage } from "../../shared/pages/error-page.ts";
 import { renderHomePage } from "../../shared/pages/home-page.ts";
 import * as resetPassword from "../../shared/pages/password-reset-pages.ts";
@@ -48,6 +50,41 @@ export const publicPages = routeGroup({ name: "public-pages", errorPage: renderE
     answersHead: true,
     handle: async () => renderHomePage(config.homeLinks),
   }),
+  route("GET /verify-email", "Get the email verification page", {
+    operationId: "getVerificationPage",
+    description: "The page behind the link of a sign-up. Opening it does not use up the token.",
+    ...pageRoute,
+    rateLimit: "address",
+    query: z.object({
+      token: z.string().max(200).optional().describe("Token of the emailed link."),
+    }),
+    handle: async ({ query: { token = "" }, request }) => {
+      const language = preferredLanguage(request.headers["accept-language"]);
+      const address = await emailVerification.findAddress(token);
+      return address === undefined
+        ? verificationPages.renderVerifiedPage(language, "invalid")
+        : verificationPages.renderVerifyPage(language, token, address);
+    },
+  }),
+  route("POST /verify-email", "Submit the email verification page", {
+    operationId: "submitVerificationPage",
+    description: "Called by the form of that page. Verifies the address.",
+    ...pageRoute,
+    rateLimit: "address",
+    rawBodyTypes: {
+      "application/x-www-form-urlencoded": z
+        .object({ token: z.string().max(200).describe("Token of the emailed link.") })
+        .meta({ examples: [{ token: "V2hhdCB0aGUgbWFpbCBsaW5rcyB0bw" }] }),
+    },
+    errors: { 413: "The form is larger than 4 KB." },
+    handle: async ({ request }) => {
+      if (request.rawBody.length > maxBytes) throw tooLarge("The form is larger than 4 KB");
+      const language = preferredLanguage(request.headers["accept-language"]);
+      const fields = new URLSearchParams(request.rawBody.toString("utf8"));
+      const token = (fields.get("token") ?? "").slice(0, 200);
+      return verificationPages.renderVerifiedPage(language, await tryVerify(token));
+    },
+  }),
   route("GET /reset-password", "Get the password reset page", {
     operationId: "getPasswordResetPage",
     description: "The page behind the link of a reset email. Opening it does not use up the token.",
@@ -82,6 +119,16 @@ export const publicPages = routeGroup({ name: "public-pages", errorPage: renderE
   }),
 ]);
 export const { handler } = publicPages;
+
+async function tryVerify(token: string): Promise<"done" | "invalid"> {
+  try {
+    await emailVerification.verify(token);
+    return "done";
+  } catch (error) {
+    if (error instanceof Problem && error.code === "invalid_token") return "invalid";
+    throw error;
+  }
+}
 
 async function renderNewPassword(
   language: Language,

@@ -113,6 +113,7 @@ export const sendingConfigs = routeGroup("sending-configs", [
     },
   }),
   route("POST /sending-configs/:id/verify", "Verify a sending config with a test email", {
+    needsVerifiedEmail: true,
     description: "Sends a test email. The config is verified when the provider accepts it.",
     body: z.object({
       to: EmailAddress.optional().describe(

@@ -12,6 +12,7 @@ const choices: Record<string, readonly string[]> = {
   SANDBOX: ["on", "off"],
   ALLOW_LOOPBACK_WEBHOOKS: ["on", "off"],
   SIGNUP: ["open", "first", "off"],
+  EMAIL_VERIFICATION: ["on", "off"],
   DEFAULT_PLAN: planKeys,
   LOG_FORMAT: ["json", "text"],
 };

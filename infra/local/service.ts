@@ -154,6 +154,7 @@ function applyEnvironment(
     ...(sandbox && {
       SIGNUP: "open",
       DEFAULT_PLAN: "free",
+      EMAIL_VERIFICATION: "off",
       ALLOW_LOOPBACK_WEBHOOKS: "on",
       SYSTEM_SENDER: sandbox.systemSenderSetting,
       SNS_URL: sandbox.snsUrl,

@@ -2,6 +2,8 @@
 // is validated.
 import { get, getTogether } from "../adapters/dynamodb/table.ts";
 import type { Caller } from "../caller.ts";
+import { config } from "../config.ts";
+import type { Unverified } from "../domain/identity/organizations.ts";
 import { Problem, unauthenticated } from "../errors.ts";
 import { cacheDeletedSites, type DeletedSites } from "../kernel/site-access.ts";
 import { keys } from "../keys.ts";
@@ -34,7 +36,8 @@ export async function admit(
   const plan = isOver ? await currentPlan(identity) : organization.plan;
   Object.assign(reply.headers, limits.toHeaders(limits.toWindow(plan, kind, used)));
   if (!isUncounted) limits.enforce({ orgId: identity.orgId, plan }, kind, used);
-  return { ...identity, plan };
+  const unverified = config.requiresVerifiedEmail && organization.unverified;
+  return { ...identity, plan, ...(unverified && { unverified: await isUnverified(identity) }) };
 }
 
 /** Counts a request without a route if its credential is valid. Throws only 429. */
@@ -50,12 +53,17 @@ export async function countUnrouted(
   }
 }
 
-type OrganizationItem = { plan: PlanKey } & DeletedSites;
+type OrganizationItem = { plan: PlanKey } & DeletedSites & Unverified;
 
 // The eventually consistent read may miss an organization that has just signed up.
 async function organizationOf({ orgId }: Identity) {
   const key = keys.organization(orgId);
   return (await getTogether<OrganizationItem>(key)) ?? (await get<OrganizationItem>(key));
+}
+
+/** A strongly consistent read, so that the verification takes effect at once. */
+async function isUnverified({ orgId }: Identity): Promise<boolean> {
+  return (await get<Unverified>(keys.organization(orgId)))?.unverified ?? false;
 }
 
 /** A strongly consistent read, so that a plan upgrade takes effect before a request is refused. */

@@ -1,6 +1,6 @@
 import { exists } from "../adapters/dynamodb/conditions.ts";
 import { get, getTogether, transact, update } from "../adapters/dynamodb/table.ts";
-import { requireOrganizationAccess } from "../caller.ts";
+import { type Caller, requireOrganizationAccess } from "../caller.ts";
 import { epochSeconds, now } from "../clock.ts";
 import { config } from "../config.ts";
 import { getMember, toApi } from "../domain/identity/members.ts";
@@ -125,6 +125,16 @@ export function requireSameOrigin({ headers: { origin, "sec-fetch-site": site } 
       {
         code: "origin_forbidden",
       },
+    );
+}
+
+/** Throws 403 if the route mails and the address of the sign-up is not verified. */
+export function requireVerifiedEmail({ unverified }: Caller, route: Route): void {
+  if (unverified && route.needsVerifiedEmail)
+    throw forbidden(
+      "Verify your email address first: open the link in the email that the sign-up sent, or " +
+        "request another with POST /auth/verify-email/resend",
+      { code: "email_not_verified" },
     );
 }
 

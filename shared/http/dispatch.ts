@@ -8,7 +8,7 @@ import type { Caller } from "../caller.ts";
 import { missing, Problem, unavailable } from "../errors.ts";
 import * as log from "../kernel/log.ts";
 import { admit, countUnrouted } from "./admission.ts";
-import { authenticate, authorize, cookiesOf } from "./authenticate.ts";
+import { authenticate, authorize, cookiesOf, requireVerifiedEmail } from "./authenticate.ts";
 import { cursorsFor, hasCursor, withSealedCursor } from "./cursors.ts";
 import { runOnce } from "./idempotency.ts";
 import { limitAddress } from "./rate-limit.ts";
@@ -228,6 +228,7 @@ async function handleWithCredential(route: Route, event: EdgeEvent): Promise<Lam
   const caller = await admission;
   checkBodySize(rawBody, "account");
   authorize(identity, route);
+  requireVerifiedEmail(caller, route);
   const input = { ...(early ?? validateInput(route, event)), caller, reply };
   await openCursor(route, { identity, input }, reply);
   const response = await runOnce(route, { identity, request, body: input.body }, () =>

@@ -109,7 +109,7 @@ export const resources: Record<string, Resource> = {
   },
   "public-pages": {
     description: "Pages for people in a browser.",
-    paths: ["/", "/reset-password", "/accept-invitation"],
+    paths: ["/", "/reset-password", "/accept-invitation", "/verify-email"],
   },
 };
 

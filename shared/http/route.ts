@@ -101,6 +101,11 @@ interface RouteOptions<
   level?: AccessLevel;
   /** The right that the caller needs. Default: that of the first path segment, see rights.ts. */
   right?: Right;
+  /**
+   * Refused until the address of the sign-up is verified. Default: routes with a right to send or
+   * to invite.
+   */
+  needsVerifiedEmail?: true;
   query?: Q;
   body?: B;
   /** Also the whitelist: fields that are not named here are never returned. */
@@ -177,6 +182,7 @@ export interface Route {
   /** `<group>:read` or `<group>:write`. The caller needs this scope, the right or `*`. */
   scope: string;
   right: Right | undefined;
+  needsVerifiedEmail: boolean;
   operationId: string | undefined;
   summary: string;
   description: string | undefined;
@@ -205,6 +211,9 @@ export interface Route {
   handle(input: object): Promise<unknown>;
 }
 
+/** With these, an organization mails strangers. */
+const rightsToMail: (Right | undefined)[] = ["sending:write", "marketing:write", "team:write"];
+
 export function route<
   Path extends `/${string}`,
   R extends z.ZodType = z.ZodNull,
@@ -220,13 +229,15 @@ export function route<
   const auth = spec.auth ?? "account";
   const group = path.split("/")[1] ?? "";
   const action = method === "GET" ? "read" : "write";
+  const right = spec.right ?? groupRights[group]?.[action][0];
   const fullPath = (spec.atRoot ? "" : basePath) + path.replace(/:(\w+)/g, "{$1}");
   return {
     method,
     path: fullPath,
     key: `${method} ${fullPath}`,
     scope: `${group}:${action}`,
-    right: spec.right ?? groupRights[group]?.[action][0],
+    right,
+    needsVerifiedEmail: spec.needsVerifiedEmail ?? rightsToMail.includes(right),
     operationId: spec.operationId,
     summary,
     description: spec.description,

@@ -34,6 +34,10 @@ const extras = [
   "POST /auth/switch", // members of organizations, roles and invitations
   "GET /auth/sessions",
   "DELETE /auth/sessions/{session}",
+  "POST /auth/verify-email",
+  "POST /auth/verify-email/resend",
+  "GET /verify-email",
+  "POST /verify-email",
   "POST /auth/leave",
   "GET /roles",
   "GET /members",

@@ -70,11 +70,13 @@ void new Pennymail({ baseUrl: "https://mail.example" }).contacts.create({ mail: 
       "getStockPhotoFile",
       "getTrackingScript",
       "getUnsubscribePage",
+      "getVerificationPage",
       "receiveStripeEvent",
       "sendMcpMessage",
       "submitInvitationPage",
       "submitPasswordResetPage",
       "submitUnsubscribePage",
+      "submitVerificationPage",
       "unsubscribeOneClick",
       "viewSecureMessage",
     ]);

@@ -56,6 +56,8 @@ export interface LoginRecord extends UserKey {
   name: string | null;
   password: string;
   passwordChangedAt: string;
+  /** The address was not verified yet. */
+  unverified?: boolean;
   /** The organization that the user used last. Undefined: `orgId`. */
   lastOrgId?: number;
 }
@@ -271,7 +273,8 @@ async function findReset(
 /**
  * Sets a new password and ends every session of the user. Returns the API keys that the user
  * created and that still work. `revokeApiKeys` revokes them before the token is used up, so that a
- * request that failed can be repeated. Throws 400 `invalid_token`.
+ * request that failed can be repeated. Of an account whose address was not verified, keys and
+ * second factors are always revoked. Throws 400 `invalid_token`.
  */
 export async function resetPassword(
   token: string,
@@ -281,12 +284,26 @@ export async function resetPassword(
   const found = await findReset(token);
   if (!found) throw invalidResetToken();
   const { reset, login } = found;
-  if (revokeApiKeys) await revokeCreatedKeys(login);
+  // Somebody else may have signed up with the address. The mailed link verifies it.
+  const { unverified = false } = login;
+  if (revokeApiKeys || unverified) await revokeCreatedKeys(login);
+  const takeOverWrites = unverified
+    ? [
+        remove(keys.secondFactors(login.orgId, login.userId)),
+        organizations.verifiedWrite(login.orgId),
+      ]
+    : [];
   const useTokenWrite = remove(keys.resetToken(sha256(token)), {
     if: exists,
     orThrow: invalidResetToken(),
   });
-  await setPassword({ email: reset.email, login, password, extraWrites: [useTokenWrite] });
+  await setPassword({
+    email: reset.email,
+    login,
+    password,
+    provesAddress: true,
+    extraWrites: [useTokenWrite, ...takeOverWrites],
+  });
   await attempts.clearFailures(reset.email);
   return apiKeys.listCreatedBy(login);
 }
@@ -309,13 +326,15 @@ interface PasswordUpdate {
   password: string;
   /** Hash of the one session that does not end. */
   keepSession?: string | undefined;
+  /** The change was made with a mailed link. */
+  provesAddress?: boolean;
   extraWrites?: Write[];
 }
 
 // Ends the sessions before and after the change, so that no old session survives a crash in
 // between.
 async function setPassword(input: PasswordUpdate): Promise<void> {
-  const { email, login, password, keepSession, extraWrites = [] } = input;
+  const { email, login, password, keepSession, provesAddress = false, extraWrites = [] } = input;
   const changes = {
     password: await passwords.hashPassword(password),
     passwordChangedAt: now().toISOString(),
@@ -325,7 +344,7 @@ async function setPassword(input: PasswordUpdate): Promise<void> {
     ...extraWrites,
     update(
       keys.user(email),
-      { set: changes },
+      { set: changes, remove: provesAddress ? ["unverified"] : [] },
       {
         if: equals("password", login.password),
         orThrow: conflict(

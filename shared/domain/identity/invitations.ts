@@ -372,9 +372,10 @@ export async function prepareAcceptance(
       ...(isHome ? [] : [put(keys.userOrganization(login.orgId, id, orgId), {})]),
       update(
         keys.user(email),
-        { set: { lastOrgId: orgId } },
+        { set: { lastOrgId: orgId }, remove: ["unverified"] },
         { if: equals("password", login.password), orThrow: unauthenticated() },
       ),
+      ...(login.unverified ? [organizations.verifiedWrite(login.orgId)] : []),
       ...joinWrites(open),
       ...writes,
     ],

@@ -87,7 +87,12 @@ export interface SiteTotals {
   siteSum: number;
 }
 
-export const createWrite = (organization: Organization): Write =>
+/** An attribute of the organization's item: the address of its sign-up was not verified yet. */
+export interface Unverified {
+  unverified?: boolean;
+}
+
+export const createWrite = (organization: Organization & Unverified): Write =>
   put(
     keys.organization(organization.id),
     { ...organization, siteCount: 0, siteSum: 0 } satisfies Organization & SiteTotals,
@@ -95,6 +100,10 @@ export const createWrite = (organization: Organization): Write =>
       ifAbsent: true,
     },
   );
+
+/** The address of the sign-up is verified, so the organization can send. */
+export const verifiedWrite = (orgId: number): Write =>
+  update(keys.organization(orgId), { remove: ["unverified"] }, { if: exists });
 
 export async function find(orgId: number): Promise<Organization> {
   const organization = await get<Organization>(keys.organization(orgId));

@@ -6,6 +6,7 @@ import { config } from "../../config.ts";
 import { conflict, forbidden, unavailable } from "../../errors.ts";
 import * as ids from "../../ids.ts";
 import { EmailAddress } from "../../kernel/email-fields.ts";
+import { queueSystemMail } from "../../kernel/system-mail-queue.ts";
 import { keys } from "../../keys.ts";
 import { defaultPlan } from "../../plans.ts";
 import type { LoginRecord, OpenedSession } from "./accounts.ts";
@@ -50,7 +51,9 @@ export async function signUp(
     sessionIdleMinutes: null,
     ...stamp,
   };
-  const login: LoginRecord = { orgId, userId, name, password: hash, passwordChangedAt: at };
+  const unverified = config.requiresVerifiedEmail && { unverified: true };
+  const credentials = { password: hash, passwordChangedAt: at };
+  const login: LoginRecord = { orgId, userId, name, ...credentials, ...unverified };
   const { token, writes } = sessions.prepareSession(login, { client });
   const emailTaken = conflict("An account with this email already exists", {
     code: "email_taken",
@@ -59,10 +62,11 @@ export async function signUp(
   await write(
     ...policyWrites,
     put(keys.user(email), login, { ifAbsent: emailTaken }),
-    organizations.createWrite(organization),
+    organizations.createWrite({ ...organization, ...unverified }),
     put(keys.member(orgId, userId), { ...user, role: "owner" }, { ifAbsent: true }),
     ...writes,
   );
+  if (unverified) await queueSystemMail({ mail: "verify_email", email });
   const own = { id: orgId, name: organization.name, role: "owner" as const };
   return { user, organization, token, organizations: [own] };
 }

@@ -18,6 +18,7 @@ import type {
 import { getProvider as providerOf } from "../../providers/registry.ts";
 import type { SystemMail } from "../../queues.ts";
 import * as accounts from "../identity/accounts.ts";
+import * as emailVerification from "../identity/email-verification.ts";
 import * as invitations from "../identity/invitations.ts";
 import * as challenges from "../identity/mfa/login-challenges.ts";
 import { isNearQuota } from "../senders/account-limits.ts";
@@ -36,6 +37,10 @@ const mailBuilders: {
   password_reset: async ({ email }) => {
     const reset = await accounts.createResetToken(email);
     return reset && buildPasswordResetMail(reset, reset.token);
+  },
+  verify_email: async ({ email }) => {
+    const verification = await emailVerification.createToken(email);
+    return verification && buildVerificationMail(verification, verification.token);
   },
   login_code: async ({ challenge, code }) => {
     const asked = await challenges.getMailedCode(challenge, code);
@@ -229,6 +234,21 @@ const buildPasswordResetMail = (user: SystemMailRecipient, token: string): Syste
       note:
         "If the link does not open, send the token in it to POST " +
         `${settings.publicUrl}/api/v1/auth/reset-password.`,
+    },
+  );
+
+const buildVerificationMail = (user: SystemMailRecipient, token: string): SystemMailContent =>
+  composeMail(
+    user,
+    `Verify your email address for ${productName}`,
+    `Someone signed up with ${user.email}. If it was you, open this link within 24 hours. You ` +
+      "can then send email:",
+    { link: `${settings.publicUrl}/verify-email?token=${token}`, label: "Verify the address" },
+    "If it was not you, ignore this email. Nothing can be sent in your name.",
+    {
+      note:
+        "If the link does not open, send the token in it to POST " +
+        `${settings.publicUrl}/api/v1/auth/verify-email.`,
     },
   );
 

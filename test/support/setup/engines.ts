@@ -30,6 +30,7 @@ export async function provideEngines(
     PUBLIC_URL: "http://127.0.0.1:3000",
     SIGNUP: "open",
     LOG_LEVEL: "SILENT",
+    EMAIL_VERIFICATION: "off",
     SYSTEM_SENDER: "postmark:no-reply@pennymail.test",
   });
   return () => engines.stop();
