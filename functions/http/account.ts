@@ -202,8 +202,8 @@ export const account = routeGroup("account", [
   route("POST /auth/verify-email", "Verify the email address of a sign-up", {
     operationId: "verifyEmail",
     description:
-      "Takes the token of the mailed link, which works for 24 hours. Where everybody can sign up, " +
-      "an organization can send and invite only after that (403 `email_not_verified`).",
+      "Takes the token of the mailed link, which works for 24 hours. Where everybody can sign " +
+      "up, an organization can send and invite only after that (403 `email_not_verified`).",
     auth: "public",
     rateLimit: "address",
     body: z

@@ -1,7 +1,13 @@
 // The home page and the pages of password resets in a real browser. They contain no script.
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
-import { expectStatus, request, signedUp, waitForMail } from "../support/api-client.ts";
+import {
+  expectStatus,
+  request,
+  signedUp,
+  uniqueEmail,
+  waitForMail,
+} from "../support/api-client.ts";
 import {
   axePageOptions,
   findAccessibilityIssues,
@@ -28,6 +34,26 @@ describe.skipIf(!inject("chromium"))("the home page and password resets", () => 
       /http:\S+\/reset-password\?token=\w+/.exec((await waitForMail(email)).text ?? "") ?? [];
     return { email, link };
   }
+
+  async function invitationLink(): Promise<string> {
+    const { call } = await signedUp();
+    const email = uniqueEmail();
+    const body = { email, role: "viewer" };
+    expectStatus(201, await call("POST", "/invitations", body, { as: "session" }));
+    const { text } = await waitForMail(email);
+    return /http:\S+\/accept-invitation\?token=\w+/.exec(text ?? "")?.[0] ?? "";
+  }
+
+  it("an invitation is accepted by keyboard only", async () => {
+    const page = await openPage(browser, await invitationLink());
+    await page.getByLabel("Choose a password").fill("password");
+    await page.keyboard.press("Enter");
+    await page.getByRole("alert").waitFor();
+    await page.getByLabel("Choose a password").fill("a much newer horse");
+    await page.keyboard.press("Enter");
+    await page.getByRole("heading", { name: "You are now a member" }).waitFor();
+    await page.context().close();
+  });
 
   it("a new password is set from the mailed link by keyboard only", async () => {
     const { email, link } = await resetLink();
@@ -57,6 +83,9 @@ describe.skipIf(!inject("chromium"))("the home page and password resets", () => 
         ["error-codes", `${base}/api/v1/docs/errors#campaign_status`],
         ["reset", link],
         ["reset-invalid", `${base}/reset-password?token=made-up`],
+        ["invitation", await invitationLink()],
+        ["invitation-invalid", `${base}/accept-invitation?token=made-up`],
+        ["verification-invalid", `${base}/verify-email?token=made-up`],
       ] as const) {
         const page = await openPage(browser, address, { ...size, ...axePageOptions, colorScheme });
         await savePicture(page, `${name}-${place}-${colorScheme}`);

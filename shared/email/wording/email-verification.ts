@@ -22,8 +22,8 @@ const de: EmailVerificationWording = {
   done: "Sie können jetzt E-Mails versenden.",
   invalidTitle: "Dieser Link funktioniert nicht mehr",
   invalid:
-    "Er wurde bereits verwendet, ist älter als 24 Stunden oder unvollständig. Wenn Sie noch nicht " +
-    "versenden können, melden Sie sich an und fordern Sie einen neuen Link an.",
+    "Er wurde bereits verwendet, ist älter als 24 Stunden oder unvollständig. Wenn Sie noch " +
+    "nicht versenden können, melden Sie sich an und fordern Sie einen neuen Link an.",
 };
 
 const fr: EmailVerificationWording = {
@@ -46,8 +46,8 @@ const es: EmailVerificationWording = {
   done: "Ya puede enviar correos.",
   invalidTitle: "Este enlace ya no funciona",
   invalid:
-    "Ya se usó, tiene más de 24 horas o está incompleto. Si todavía no puede enviar, inicie sesión " +
-    "y pida un enlace nuevo.",
+    "Ya se usó, tiene más de 24 horas o está incompleto. Si todavía no puede enviar, inicie " +
+    "sesión y pida un enlace nuevo.",
 };
 
 export const emailVerificationWording: Record<Language, EmailVerificationWording> = {
