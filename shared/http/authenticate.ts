@@ -115,17 +115,20 @@ async function authenticateSession(
  * Origin (RFC 6454) and Sec-Fetch-Site (Fetch Metadata) identify them.
  */
 export function requireSameOrigin({ headers: { origin, "sec-fetch-site": site } }: Credentials) {
-  const isCrossOrigin =
-    origin === undefined
-      ? site === "cross-site" || site === "same-site"
-      : origin !== new URL(config.publicUrl).origin && !config.allowedOrigins.includes(origin);
-  if (isCrossOrigin)
+  if (isCrossOrigin(origin, site))
     throw forbidden(
       "Requests with a session cookie must come from PUBLIC_URL or one of ALLOWED_ORIGINS",
       {
         code: "origin_forbidden",
       },
     );
+}
+
+function isCrossOrigin(origin: string | undefined, site: string | undefined): boolean {
+  if (origin === undefined) return site === "cross-site" || site === "same-site";
+  // Forms of our own pages send no origin, because the pages have the policy `no-referrer`.
+  if (origin === "null") return site !== "same-origin";
+  return origin !== new URL(config.publicUrl).origin && !config.allowedOrigins.includes(origin);
 }
 
 /** Throws 403 if the route mails and the address of the sign-up is not verified. */

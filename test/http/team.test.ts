@@ -250,6 +250,12 @@ test("the page asks a user with an account for the password and the second facto
 test("a page of another origin cannot accept an invitation", async () => {
   const owner = await signedUp();
   const { token } = await invite(owner);
-  const headers = { origin: "https://evil.example" };
-  expect((await visit("/accept-invitation", { token, password }, headers)).status).toBe(403);
+  for (const headers of [
+    { origin: "https://evil.example" },
+    { origin: "null" },
+    { origin: "null", "sec-fetch-site": "cross-site" },
+  ])
+    expect((await visit("/accept-invitation", { token, password }, headers)).status).toBe(403);
+  const own = { origin: "null", "sec-fetch-site": "same-origin" };
+  expect((await visit("/accept-invitation", { token, password }, own)).status).toBe(200);
 });
