@@ -75,6 +75,13 @@ export function checkedQuery(
 
 type Issue = z.core.$ZodIssue;
 
+/** A union may have a message of its own, which says more than those of its options. */
+const hasUsualMessage = (issue: Issue): boolean =>
+  issue.message === validationMessages(issue as Parameters<typeof validationMessages>[0]);
+
+const isOfSameType = ([first]: Issue[]): boolean =>
+  first !== undefined && !/^invalid_(type|value)$/.test(first.code);
+
 /** For a union, the issues of the option that the value matches best. */
 function nearestUnionIssues(issue: Issue, value: unknown): Issue[] {
   if (issue.code !== "invalid_union") return [issue];
@@ -83,7 +90,7 @@ function nearestUnionIssues(issue: Issue, value: unknown): Issue[] {
   const nearest =
     nested.find((issues) => issues.some(({ path }) => valueAt(unionValue, path) !== undefined)) ??
     nested[0] ??
-    issue.errors.find(([first]) => first !== undefined && first.code !== "invalid_type");
+    (hasUsualMessage(issue) ? issue.errors.find(isOfSameType) : undefined);
   return (
     nearest?.flatMap((inner) =>
       nearestUnionIssues({ ...inner, path: [...issue.path, ...inner.path] }, value),

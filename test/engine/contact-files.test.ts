@@ -184,7 +184,7 @@ describe("an export of Mailchimp", () => {
 
   test("an API key of one site suppresses no address: the contact is unsubscribed", async () => {
     const shop = await createTestSite();
-    const bound = { ...shop, caller: { ...shop.caller, siteId: shop.siteId } };
+    const bound = { ...shop, caller: { ...shop.caller, siteIds: [shop.siteId] } };
     await imported(bound, fixture("mailchimp-cleaned"));
     expect((await contactsOf(shop)).get("bounced@example.com")).toMatchObject({
       status: "unsubscribed",

@@ -297,7 +297,7 @@ describe("a file", () => {
       "quiet@x.com": "unsubscribed",
     };
     expect(await statuses()).toEqual(before);
-    const bound = { ...shop, caller: { ...shop.caller, siteId: shop.siteId } };
+    const bound = { ...shop, caller: { ...shop.caller, siteIds: [shop.siteId] } };
     await runToEnd(bound, file, { resubscribe: true });
     expect(await statuses()).toEqual({ ...before, "left@x.com": "subscribed" });
     await runToEnd(shop, file, { resubscribe: true });
