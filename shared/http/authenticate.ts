@@ -90,13 +90,15 @@ async function authenticateSession(
   const session = await get<SessionItem>(keys.session(hash));
   if (!session || session.expires <= epochSeconds()) throw unauthenticated();
   if (method !== "GET") requireSameOrigin(request);
-  const { orgId, homeOrgId, userId } = session;
+  const { orgId, homeOrgId, userId, createdAt } = session;
   const [member, organization] = await Promise.all([
     getMember(orgId, userId),
     getTogether<Organization>(keys.organization(orgId)),
   ]);
   const idleMinutes = organization?.sessionIdleMinutes ?? null;
-  if (!member || !(await recordUse(hash, session, idleMinutes))) throw unauthenticated();
+  // A user who left and was invited again has joined after the earlier sessions.
+  if (!member || (createdAt !== undefined && createdAt < member.createdAt)) throw unauthenticated();
+  if (!(await recordUse(hash, session, idleMinutes))) throw unauthenticated();
   const { role, siteIds } = toApi(member);
   return {
     orgId,

@@ -178,16 +178,17 @@ async function replayResponse(
   };
 }
 
-// The sites that the caller is limited to are part of the fingerprint, because API keys of two
-// sites may send identical requests.
+// The sites that the caller is limited to and the user of a session are part of the fingerprint,
+// because API keys of two sites, or two members, may send identical requests.
 async function fingerprint(
   route: Route,
-  { siteIds }: Identity,
+  { kind, userId, siteIds }: Identity,
   request: ApiRequest,
 ): Promise<string> {
   const { path, queryString, rawBody } = request;
+  const member = kind === "session" ? ` member ${userId}` : "";
   const hash = createHash("sha256").update(
-    `${route.method} ${path}?${queryString} ${siteIds?.join() ?? ""}\n`,
+    `${route.method} ${path}?${queryString} ${siteIds?.join() ?? ""}${member}\n`,
   );
   for (const part of (await formParts(request)) ?? [rawBody]) hash.update(part);
   return hash.digest("hex");

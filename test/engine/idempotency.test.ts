@@ -26,6 +26,7 @@ import * as ids from "../../shared/ids.ts";
 import { keys } from "../../shared/keys.ts";
 import { createAccount } from "../support/accounts.ts";
 import { invokeRoute } from "../support/lambda-requests.ts";
+import { addMember } from "../support/members.ts";
 
 const as = (token: string, key: string) => ({
   cookies: [`${sessionCookieName}=${token}`],
@@ -196,6 +197,22 @@ test("an API key bound to one site never gets the stored response of a key of an
   const winner = answers.findIndex(({ status }) => status === 200);
   expect(answers[winner]!.body.data.siteId).toBe([one, two][winner]!.id);
   expect(answers[1 - winner]!.body.code).toBe("idempotency_mismatch");
+});
+
+test("a member never gets the stored response of another member's session", async () => {
+  const { caller, token } = await createAccount();
+  const other = await addMember(caller, { role: "owner" });
+  const request = { body: { organizationId: caller.orgId } };
+  const switched = await invokeRoute<{ user: { id: number } }>(accountGroup, "POST /auth/switch", {
+    ...as(token, "switch"),
+    ...request,
+  });
+  expect(switched.body.data.user.id).toBe(caller.userId);
+  const refused = await invokeRoute(accountGroup, "POST /auth/switch", {
+    ...as(other.token, "switch"),
+    ...request,
+  });
+  expect(refused.body.code).toBe("idempotency_mismatch");
 });
 
 test("ids that a request allocates in parallel are all recorded in the order of the calls", async () => {

@@ -1,5 +1,6 @@
-import { expect, test } from "vitest";
-import { put, update, write } from "../../shared/adapters/dynamodb/table.ts";
+import { expect, test, vi } from "vitest";
+import { DynamoDbClient } from "../../shared/adapters/dynamodb/client.ts";
+import { put, queryAll, update, write } from "../../shared/adapters/dynamodb/table.ts";
 import type { Caller } from "../../shared/caller.ts";
 import * as clock from "../../shared/clock.ts";
 import * as accounts from "../../shared/domain/identity/accounts.ts";
@@ -7,9 +8,11 @@ import * as apiKeys from "../../shared/domain/identity/api-keys.ts";
 import * as invitations from "../../shared/domain/identity/invitations.ts";
 import * as members from "../../shared/domain/identity/members.ts";
 import * as organizations from "../../shared/domain/identity/organizations.ts";
+import * as sessions from "../../shared/domain/identity/sessions.ts";
 import * as sites from "../../shared/domain/identity/sites.ts";
 import { listOrganizations } from "../../shared/domain/identity/user-organizations.ts";
-import { keys } from "../../shared/keys.ts";
+import { findApiKey } from "../../shared/kernel/api-key-cache.ts";
+import { keys, ranges, sha256 } from "../../shared/keys.ts";
 import { createAccount, login, password, uniqueEmail } from "../support/accounts.ts";
 import { crashAtEveryStep, interceptClients } from "../support/crash-injection.ts";
 import { accept, addMember, callerOf, client, invite } from "../support/members.ts";
@@ -108,6 +111,64 @@ test("a user who was removed can be invited again", async () => {
   const back = await accept(token);
   expect(back.user.id).toBe(userId);
   expect(await members.find(caller, userId)).toMatchObject({ role: "viewer" });
+});
+
+test("a session from before a removal stays ended when the user is invited again", async () => {
+  const { caller } = await createAccount();
+  const { email, userId, token } = await addMember(caller, { role: "admin" });
+  const { organization } = await accounts.getProfile(caller);
+  await members.remove(caller, userId);
+  clock.advanceClock(1);
+  const back = await accept((await invite(caller, { role: "viewer", email })).token);
+  await expect(callerOf({ token, organization })).rejects.toMatchObject({
+    kind: "unauthenticated",
+  });
+  expect((await callerOf(back)).role).toBe("viewer");
+});
+
+test("a password reset does not reach the API keys of an organization that the user left", async () => {
+  const { caller } = await createAccount();
+  const { email, userId, caller: developer } = await addMember(caller, { role: "developer" });
+  const { key } = await apiKeys.create(developer, apiKeys.NewApiKey.parse({ name: "server" }));
+  await members.remove(caller, userId);
+  const { token } = (await accounts.createResetToken(email))!;
+  const options = { revokeApiKeys: true };
+  expect(await accounts.resetPassword(token, "quite a new password", options)).toEqual([]);
+  expect(await findApiKey(sha256(key))).toMatchObject({ orgId: caller.orgId });
+});
+
+test("a password reset by a member without a key of their own keeps keys without a creator", async () => {
+  const { caller } = await createAccount();
+  const { id, key } = await apiKeys.create(caller, apiKeys.NewApiKey.parse({ name: "server" }));
+  await write(update(keys.record(caller.orgId, "APIKEY", id), { remove: ["createdBy"] }));
+  const { email } = await addMember(caller, { role: "viewer" });
+  const { token } = (await accounts.createResetToken(email))!;
+  await accounts.resetPassword(token, "quite a new password", { revokeApiKeys: true });
+  expect(await findApiKey(sha256(key))).toMatchObject({ orgId: caller.orgId });
+});
+
+test("a session that switches while all sessions end is ended too", async () => {
+  const { caller } = await createAccount();
+  const user = await createAccount();
+  const { token } = await invite(caller, { role: "viewer", email: user.email });
+  const stolen = await callerOf(await accept(token, user.password));
+  const { send } = DynamoDbClient.prototype;
+  let hasSwitched = false;
+  const switching = vi.spyOn(DynamoDbClient.prototype, "send").mockImplementation(async function (
+    this: DynamoDbClient,
+    command,
+  ) {
+    const response = await send.call(this, command);
+    if (!hasSwitched && command.constructor.name === "QueryCommand") {
+      hasSwitched = true;
+      await accounts.switchOrganization(stolen, user.caller.orgId, client);
+    }
+    return response;
+  } as typeof send);
+  await sessions.endAllSessions(user.caller).finally(() => switching.mockRestore());
+  expect(hasSwitched).toBe(true);
+  const { orgId, userId } = user.caller;
+  expect(await queryAll(ranges.userSessions(orgId, userId), { consistent: true })).toEqual([]);
 });
 
 test("members limited to several sites list the records of these sites only", async () => {

@@ -57,6 +57,31 @@ test("a list of mails is accepted one by one, and a repeated request sends none 
   expect((await listInbox(first!)).map(({ subject }) => subject)).toEqual(["Order 1"]);
 });
 
+test("a mail of a list for a site that the key cannot access is rejected alone", async () => {
+  const client = await createSendingClient();
+  const other = expectStatus(
+    201,
+    await client.call<{ id: number }>("POST", "/sites", { name: "Other" }),
+  ).body.data;
+  const bound = await client.newKey({ siteId: client.siteId });
+  const content = { sendingConfigId: client.configId, subject: "Order", html: "<p>Order</p>" };
+  const later = { ...content, scheduledAt: inDays(1) };
+  const messages = [
+    { ...later, to: one() },
+    { ...later, to: one(), siteId: other.id },
+  ];
+  const options = { as: { key: bound }, headers: { "idempotency-key": "list" } };
+  for (let tries = 0; tries < 2; tries++) {
+    const answer = await client.call("POST", "/send/messages", { messages }, options);
+    expect(expectStatus(202, answer).body.data).toMatchObject({
+      accepted: 1,
+      results: [{ status: "scheduled" }, { status: "rejected", error: expect.any(String) }],
+    });
+  }
+  const { body } = await client.call<SendPage>("GET", "/sends");
+  expect(body.data.sends).toHaveLength(1);
+});
+
 test("a list without a valid mail is refused with the field", async () => {
   const answer = await from.call("POST", "/send/messages", { messages: [{ to: one() }] });
   expect(answer.status).toBe(400);

@@ -196,18 +196,19 @@ export const CreatedApiKey = z
 export type CreatedApiKey = z.output<typeof CreatedApiKey>;
 
 /**
- * The keys that the user created, in all organizations of the user. Keys from before the creator
- * was recorded count in the organization of the sign-up, which had no other user then.
+ * The keys that the user created, in all organizations that the user is still a member of. Keys
+ * from before the creator was recorded count for an owner who signed up with the organization,
+ * which had no other user then.
  */
 export async function listCreatedBy(user: UserKey): Promise<CreatedApiKey[]> {
-  const orgIds = (await listOrganizations(user)).map(({ id }) => id);
-  const keysByOrg = await inParallel(8, [...new Set([user.orgId, ...orgIds])], async (orgId) => {
+  const organizations = await listOrganizations(user);
+  const keysByOrg = await inParallel(8, organizations, async ({ id: organizationId, role }) => {
     const isOwn = equals(["createdBy", "id"], user.userId);
-    const found = await queryAll<StoredApiKey>(ranges.records(orgId, "APIKEY"), {
-      filter: orgId === user.orgId ? any(isOwn, absent("createdBy")) : isOwn,
+    const hasSignedUp = organizationId === user.orgId && role === "owner";
+    const found = await queryAll<StoredApiKey>(ranges.records(organizationId, "APIKEY"), {
+      filter: hasSignedUp ? any(isOwn, absent("createdBy")) : isOwn,
       consistent: true,
     });
-    const organizationId = orgId;
     return found.map(({ id, name, prefix, lastUsedAt }) => {
       return { id, organizationId, name, prefix, lastUsedAt };
     });

@@ -165,13 +165,19 @@ export async function recordUse(
 export const endSession = (user: UserKey, hash: string): Promise<void> =>
   write(...endSessionWrites(user, hash));
 
+/**
+ * Ends sessions until a read finds none, because a switch to another organization may replace a
+ * session after it was read.
+ */
 export async function endAllSessions(user: UserKey, exceptHash?: string): Promise<void> {
-  const sessions = await queryAll<Key>(ranges.userSessions(user.orgId, user.userId), {
-    consistent: true,
-  });
-  await writeMany(
-    sessions.filter(({ sk }) => sk !== exceptHash).flatMap(({ sk }) => endSessionWrites(user, sk)),
-  );
+  for (;;) {
+    const sessions = await queryAll<Key>(ranges.userSessions(user.orgId, user.userId), {
+      consistent: true,
+    });
+    const ended = sessions.filter(({ sk }) => sk !== exceptHash);
+    if (!ended.length) return;
+    await writeMany(ended.flatMap(({ sk }) => endSessionWrites(user, sk)));
+  }
 }
 
 const endSessionWrites = ({ orgId, userId }: UserKey, hash: string): Write[] => [

@@ -39,15 +39,20 @@ export async function acceptMessages(
       });
       return { index, error: null, ...accepted };
     } catch (error) {
-      // The reasons that concern one mail. Others fail the request, which can be repeated.
-      if (error instanceof Problem && ["invalid", "missing", "unpaid"].includes(error.kind))
-        return rejected(index, error);
+      if (error instanceof Problem && !isTemporary(error)) return rejected(index, error);
       throw error;
     }
   });
 }
 
 const concurrency = 8;
+
+/**
+ * Whether the problem fails the request, which a repetition continues with the same ids. After any
+ * other failure a repetition would begin anew and send the accepted mails twice.
+ */
+const isTemporary = ({ kind }: Problem): boolean =>
+  kind === "limited" || kind === "upstream" || kind === "unavailable";
 
 const rejected = (index: number, { message }: Problem): MessageResult => ({
   index,
