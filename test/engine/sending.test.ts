@@ -18,6 +18,7 @@ import * as suppressions from "../../shared/domain/audience/suppressions/suppres
 import * as templates from "../../shared/domain/content/templates.ts";
 import { findDetail } from "../../shared/domain/delivery-events/send-history.ts";
 import * as sendingConfigs from "../../shared/domain/senders/sending-configs.ts";
+import { maxContentLength } from "../../shared/domain/sending/attachment-types.ts";
 import { acceptSingle } from "../../shared/domain/sending/intake/accept-single.ts";
 import * as attachments from "../../shared/domain/sending/intake/attachments.ts";
 import { loadIntake } from "../../shared/domain/sending/intake/intake.ts";
@@ -947,4 +948,11 @@ test("a file without a type gets one from its name, and text outside ASCII gets 
     "text/csv; charset=iso-8859-1",
     "application/octet-stream",
   ]);
+});
+
+test("content of more than 20 million characters is a file of more than 10 MB", async () => {
+  const content = "\n".repeat(maxContentLength + 1);
+  await expect(
+    attachments.validateAttachments(1, [{ filename: "terms.pdf", content }]),
+  ).rejects.toMatchObject({ code: "limit_exceeded" });
 });

@@ -77,6 +77,18 @@ describe("the examples of the OpenAPI document", () => {
     }
   });
 
+  test("of errors match their schema", () => {
+    const errors = operations.flatMap(({ key, responses }) =>
+      Object.entries(responses).flatMap(([status, answer]) => {
+        const json = "content" in answer ? answer.content?.["application/json"] : undefined;
+        return json && Number(status) >= 400 ? [{ name: `${key} ${status}`, ...json }] : [];
+      }),
+    );
+    expect(errors.length).toBeGreaterThan(100);
+    for (const { name, schema, example } of errors)
+      expect([name, check(schema, example)]).toEqual([name, []]);
+  });
+
   test("are not placeholders", () => {
     const texts = answers
       .filter(({ example }) => JSON.stringify(example).includes('"string"'))

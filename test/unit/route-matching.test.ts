@@ -4,6 +4,7 @@ import { groups } from "../../functions/route-groups.ts";
 import { gatewayRoutes } from "../../shared/http/gateway-routes.ts";
 import { type RouteMethod, route } from "../../shared/http/route.ts";
 import { compareSpecificity, pathParser, routeMatcher } from "../../shared/http/route-matching.ts";
+import { maxPathTextLength, parsePathParams } from "../../shared/http/validate.ts";
 
 const handler = { returns: z.null(), handle: async () => null };
 const routes = [
@@ -74,4 +75,10 @@ test("finds every endpoint behind the gateway route that AWS selects", () => {
       expect(find(event, method satisfies RouteMethod).route?.key).toBe(key);
     }
   }
+});
+
+test("a text in the path has at most 2,000 characters", () => {
+  const token = "a".repeat(maxPathTextLength);
+  expect(parsePathParams({ token })).toEqual({ token });
+  expect(() => parsePathParams({ token: `${token}a` })).toThrow("more than 2000 characters");
 });

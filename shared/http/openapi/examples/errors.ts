@@ -56,7 +56,6 @@ const usualCodes: Record<string, ErrorCode> = {
 const moreByCode: Partial<Record<ErrorCode, object>> = {
   rate_limited: { retryAfter: 540 },
   in_use: { details: [{ path: "campaigns.1", message: 'campaign 1 "Spring sale" uses it' }] },
-  site_deleted: { contacts: 1_840, contactsErased: 600, itemsErased: 9_214 },
 };
 
 /** The error response that a route describes: the first fact of the description, and its code. */
