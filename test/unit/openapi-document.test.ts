@@ -56,6 +56,16 @@ describe("the OpenAPI document", () => {
     expect(repeated.map((same) => same.map(({ place }) => place))).toEqual([]);
   });
 
+  test("has examples of errors with documented fields only", () => {
+    const check = schemaChecker(api);
+    for (const { key, responses } of operations)
+      for (const [status, response] of Object.entries(responses)) {
+        const media = "content" in response && response.content?.["application/json"];
+        if (!/^2/.test(status) && media && media.example !== undefined)
+          expect(check(media.schema, media.example), `${key} ${status}`).toEqual([]);
+      }
+  });
+
   test("requires only fields that the schema has", () => {
     for (const { place, shape } of objectsIn(api, "#")) {
       const { properties, required = [] } = JSON.parse(shape) as JsonSchema;

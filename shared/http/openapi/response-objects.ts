@@ -1,6 +1,7 @@
 // Responses in the OpenAPI document: success and errors.
 import * as z from "zod";
 import { errorMeanings } from "../../error-codes.ts";
+import { Count } from "../../kernel/record-fields.ts";
 import type { Route } from "../route.ts";
 import { type ErrorExample, errorExampleOf, errorExamples as examples } from "./examples/errors.ts";
 import { pageExample } from "./examples/files.ts";
@@ -55,6 +56,9 @@ export const ProblemBody = z.object({
     .describe("Seconds to wait before the next request. With status 429."),
   limit: z.int().optional().describe("Requests allowed per minute. With status 429."),
   resetAt: z.int().optional().describe("When the window ends, in Unix seconds. With status 429."),
+  contacts: Count.optional().describe("Contacts that a deleted site had. With `site_deleted`."),
+  contactsErased: Count.optional().describe("Contacts erased so far. With `site_deleted`."),
+  itemsErased: Count.optional().describe("Records erased so far. With `site_deleted`."),
 });
 
 /** Error responses that many endpoints share. */
