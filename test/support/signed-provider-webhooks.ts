@@ -77,10 +77,10 @@ const snsSignedFields = [
   "Type",
 ];
 
-/** The text that SNS signs, as its documentation defines it. */
-export const snsStringToSign = (message: Record<string, string>): string =>
+/** The text that SNS signs, as its documentation defines it. Garbage in a field is left out. */
+export const snsStringToSign = (message: Record<string, unknown>): string =>
   snsSignedFields
-    .flatMap((name) => (message[name] === undefined ? [] : [`${name}\n${message[name]}\n`]))
+    .flatMap((name) => (typeof message[name] === "string" ? [`${name}\n${message[name]}\n`] : []))
     .join("");
 
 /** Signs the message and keeps its other fields. */
