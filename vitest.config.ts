@@ -58,10 +58,12 @@ function dynamoDb() {
 }
 
 /**
- * `npm run test:deploy` alone runs them: they take minutes, and need Python for the emulator of
- * AWS.
+ * `npm run test:deploy` and `npm run test:fuzz` alone run them: they take minutes, and need Python.
  */
-const deploy = process.argv.includes("deploy") ? [project("deploy", { testTimeout: 120_000 })] : [];
+const onRequest = [
+  project("deploy", { testTimeout: 120_000 }),
+  project("fuzz", { testTimeout: 500_000 }),
+].filter(({ test: { name } }) => process.argv.includes(String(name)));
 
 /** `npm run test:generators` alone runs them: they download tools. */
 const generators = process.argv.includes("generators")
@@ -87,7 +89,7 @@ export default defineConfig({
       project("infra", { globalSetup: "./test/support/setup/bundles.ts", hookTimeout: 120_000 }),
       project("browser", { globalSetup: "./test/support/setup/browser.ts" }),
       ...dynamoDb(),
-      ...deploy,
+      ...onRequest,
       ...generators,
     ],
   },

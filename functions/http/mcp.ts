@@ -1,7 +1,7 @@
 // The MCP server for agents.
 import * as z from "zod";
 import { config } from "../../shared/config.ts";
-import { forbidden, invalid } from "../../shared/errors.ts";
+import { forbidden, invalid, type Problem } from "../../shared/errors.ts";
 import { routeGroup } from "../../shared/http/dispatch.ts";
 import type { McpCatalog } from "../../shared/http/mcp/catalog.ts";
 import { answerMessage } from "../../shared/http/mcp/server.ts";
@@ -60,12 +60,17 @@ export const mcp = routeGroup("mcp", [
           groups: parseGroups(query.groups, catalog),
         },
       );
+      if (status === 400) throw refusedMessage(text);
       reply.status = status;
       return text;
     },
   }),
 ]);
 export const { handler } = mcp;
+
+/** `text` is an error of JSON-RPC. Other errors of the endpoint have the format of the API. */
+const refusedMessage = (text: string): Problem =>
+  invalid((JSON.parse(text) as { error: { message: string } }).error.message);
 
 /** The protocol demands it, against pages that reach a server by DNS rebinding. */
 function refuseForeignOrigin({ headers: { origin } }: ApiRequest): void {

@@ -79,7 +79,7 @@ export function rawResponse(
       : { body: Buffer.from(content).toString("base64"), isBase64Encoded: true };
   return {
     statusCode: status,
-    headers: { "content-type": type, ...securityHeaders, ...headers },
+    headers: { ...(content.length && { "content-type": type }), ...securityHeaders, ...headers },
     ...(cookies.length && { cookies }),
     ...body,
   };

@@ -1,10 +1,12 @@
 import * as z from "zod";
 
+export const maxAddressLength = 254;
+
 /** An address in ASCII of at most 254 characters, without anything that could end a mail header. */
 export const EmailAddress = z
   .string()
   // The length is checked first, because the pattern overflows the stack on a text of megabytes.
-  .max(254, { abort: true })
+  .max(maxAddressLength, { abort: true })
   .check(
     z.email({
       error: ({ input }) =>

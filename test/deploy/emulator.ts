@@ -2,11 +2,12 @@
 // checks API Gateway's Lambda permissions by route ARN, and permissions for PartiQL by verb.
 import { spawn, spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { existsSync, mkdirSync, openSync, readFileSync, renameSync, rmSync } from "node:fs";
+import { openSync, readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { installPackages } from "../support/python-environment.ts";
 
 const version = "1.5.33";
 const patch = join(import.meta.dirname, `ministack-${version}.diff`);
@@ -14,19 +15,15 @@ const patch = join(import.meta.dirname, `ministack-${version}.diff`);
 export const cache: string = join(import.meta.dirname, "../../node_modules/.cache/test-deploy");
 
 /** Installs the emulator if it is missing. Returns the reason if that is not possible. */
-export function install(): string | undefined {
-  const home = homeOfEmulator();
-  if (existsSync(home)) return undefined;
-  if (spawnSync("python3", ["--version"]).status !== 0) return "there is no python3";
-  const partial = `${home}.part`;
-  rmSync(partial, { recursive: true, force: true });
-  mkdirSync(dirname(home), { recursive: true });
-  if (!runQuietly("python3", ["-m", "venv", partial]))
-    return "python3 cannot make a virtual environment";
-  const pip = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--retries", "1"];
-  if (!runQuietly(join(partial, "bin/python"), [...pip, `ministack==${version}`]))
-    return `pip cannot install ministack ${version}`;
-  const packages = packagesOf(join(partial, "bin/python"));
+export const install = (): string | undefined =>
+  installPackages({
+    home: homeOfEmulator(),
+    requirements: [`ministack==${version}`],
+    patch: applyPatch,
+  });
+
+function applyPatch(python: string): void {
+  const packages = packagesOf(python);
   // Otherwise git resolves the paths in the enclosing repository and changes nothing.
   const outside = { ...process.env, GIT_CEILING_DIRECTORIES: dirname(packages) };
   const applied = spawnSync("git", ["apply", patch], {
@@ -35,8 +32,6 @@ export function install(): string | undefined {
     encoding: "utf8",
   });
   if (applied.status !== 0) throw new Error(`${patch} does not fit: ${applied.stderr}`);
-  renameSync(partial, home);
-  return undefined;
 }
 
 /** The folder of the emulator. A changed patch leads to a new folder. */
@@ -44,9 +39,6 @@ function homeOfEmulator(): string {
   const hash = createHash("sha256").update(readFileSync(patch)).digest("hex").slice(0, 8);
   return join(cache, `ministack-${version}-${hash}`);
 }
-
-const runQuietly = (command: string, given: string[]): boolean =>
-  spawnSync(command, given, { stdio: "ignore", timeout: 90_000 }).status === 0;
 
 function packagesOf(python: string): string {
   const code = "import ministack, pathlib; print(pathlib.Path(ministack.__file__).parent.parent)";

@@ -62,6 +62,8 @@ test("an event is recorded for a contact by id or address, and listed", async ()
   const named = `/events/custom/names/${encodeURIComponent("order_placed")}`;
   expect((await call("DELETE", named)).body.data).toEqual({ id: "order_placed", deleted: true });
   expect((await call("DELETE", named)).status).toBe(404);
+  const longest = `/events/custom/names/${"x".repeat(2000)}`;
+  expect((await call("DELETE", longest)).status).toBe(404);
 });
 
 test("requests with the same Idempotency-Key record one event", async () => {

@@ -334,7 +334,12 @@ describe("requests", () => {
     expect(await statusOf({ apiKey: "none" }, " ".repeat(100_000))).toBe(413);
     expect(await statusOf(client, ping, { "mcp-protocol-version": "1999-01-01" })).toBe(400);
     const notification = { jsonrpc: "2.0", method: "notifications/initialized" };
-    expect(await statusOf(client, notification)).toBe(202);
+    const accepted = await post(client, notification);
+    expect([accepted.status, await accepted.text()]).toEqual([202, ""]);
+    expect(accepted.headers.has("content-type")).toBe(false);
+    const withMore = await post(client, { ...ping, more: {} });
+    expect(withMore.status).toBe(400);
+    expect(await withMore.json()).toMatchObject({ code: "validation_failed" });
     const unknown = await post(client, { ...ping, method: "nothing" });
     expect(await unknown.json()).toMatchObject({ error: { code: -32601 } });
   });

@@ -1,9 +1,8 @@
 // Sends every request example of the OpenAPI document, each in a new organization, and checks the
 // response with an independent JSON Schema validator. Undocumented fields and missing fields fail.
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { getOpenApiDocument } from "../../functions/openapi-document.ts";
+import { type ExampleServices, startExampleServices } from "../support/example-services.ts";
 import {
   type DocumentedOperation,
   listOperations,
@@ -12,13 +11,6 @@ import {
 import { type ExampleOverrides, exampleSetups } from "../support/openapi-example-setup.ts";
 import { createExampleWorld, type ExampleWorld } from "../support/openapi-example-world.ts";
 import { sampleOf } from "../support/seeded-random.ts";
-import { type RunningTestService, startServiceProcess } from "../support/service-process.ts";
-import {
-  type FakeStripe,
-  secretKey,
-  startFakeStripe,
-  webhookSecret,
-} from "../support/stripe/fake-stripe.ts";
 
 const api = await getOpenApiDocument();
 const operations = listOperations(api);
@@ -33,56 +25,11 @@ const ofProviders = (key: string) => /^POST \/api\/v1\/webhooks\/[a-z0-9]+$/.tes
 const ofVerification = (key: string) => key.startsWith("POST /api/v1/auth/verify-email");
 const ownOperations = operations.filter(({ key }) => !ofProviders(key) && !ofVerification(key));
 
-const jpeg = Buffer.from([0xff, 0xd8, 0xff, 0xe0, ...Buffer.from("red shoes")]);
-const photo = {
-  ...{
-    id: 3573351,
-    width: 4000,
-    height: 3000,
-    url: "https://www.pexels.com/photo/3573351/",
-    alt: "Red shoes",
-  },
-  ...{ photographer: "Jo Doe", photographer_url: "https://www.pexels.com/@jo-doe" },
-  src: Object.fromEntries(
-    ["large2x", "large", "medium"].map((size) => [
-      size,
-      `https://images.pexels.com/photos/3573351/${size}.jpeg`,
-    ]),
-  ),
-};
-/** A fake Pexels, and a fake domain registry without domains. */
-const fakeServices = createServer(({ url = "" }, response) => {
-  const json = (body: object) =>
-    response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(body));
-  if (url.startsWith("/photos/"))
-    return response.writeHead(200, { "content-type": "image/jpeg" }).end(jpeg);
-  if (url.startsWith("/v1/photos/")) return json(photo);
-  return url.startsWith("/v1/")
-    ? json({ total_results: 1, photos: [photo] })
-    : response.writeHead(404).end();
-});
-
-let stripe: FakeStripe;
-let service: RunningTestService;
+let services: ExampleServices;
 beforeAll(async () => {
-  await new Promise<void>((resolve) => fakeServices.listen(0, "127.0.0.1", resolve));
-  const other = `http://127.0.0.1:${(fakeServices.address() as AddressInfo).port}`;
-  stripe = await startFakeStripe();
-  service = await startServiceProcess({
-    ...{
-      STRIPE_URL: stripe.url,
-      STRIPE_SECRET_KEY: secretKey,
-      STRIPE_WEBHOOK_SECRET: webhookSecret,
-    },
-    ...{ PEXELS_API_KEY: "key", PEXELS_URL: other, RDAP_URL: other, DNS_SERVERS: "127.0.0.1:9" },
-    ...{ ADDRESS_LIMIT_PER_MINUTE: "1000000", LOGIN_FAILURES_PER_ADDRESS: "1000000" },
-  });
+  services = await startExampleServices();
 });
-afterAll(async () => {
-  await service.stop();
-  stripe.stop();
-  fakeServices.close();
-});
+afterAll(() => services.stop());
 
 type Values = Record<string, unknown>;
 
@@ -120,7 +67,7 @@ async function requestOf(
   operation: DocumentedOperation,
   { path, query, body, raw }: ExampleOverrides,
 ): Promise<{ url: URL; init: RequestInit }> {
-  const url = new URL(await pathOf(at, operation, path), service.url);
+  const url = new URL(await pathOf(at, operation, path), services.service.url);
   const content =
     body ??
     (raw
@@ -172,8 +119,8 @@ async function checkResponse(operation: DocumentedOperation, response: Response)
 test.each(
   sampleOf(110, ownOperations, "examples").map((operation) => [operation.key, operation] as const),
 )("the example of %s is accepted, and the response is as documented", async (_, operation) => {
-  const at = await createExampleWorld(operations, service.url);
-  const overrides = (await exampleSetups[operation.operationId]?.(at, stripe)) ?? {};
+  const at = await createExampleWorld(operations, services.service.url);
+  const overrides = (await exampleSetups[operation.operationId]?.(at, services.stripe)) ?? {};
   // An empty list would prove nothing.
   if (operation.method === "GET" && creates(kindOf(operation.path)))
     await at.ensureRecord(kindOf(operation.path));

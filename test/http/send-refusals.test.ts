@@ -144,6 +144,11 @@ const contentRefusals: Refusal[] = [
     { attachments: ["a", "b"].map((filename) => ({ filename, content: "", contentId: "a" })) },
     "attachments",
   ],
+  [
+    "an upload without an id",
+    { attachments: [{ filename: "a", uploadId: "" }] },
+    "attachments.0.uploadId",
+  ],
   ["a time that is not valid", { scheduledAt: "tomorrow" }, "scheduledAt"],
   ["a time without a zone", { scheduledAt: "2030-01-01T00:00:00" }, "scheduledAt"],
   ["a time more than 30 days ahead", { scheduledAt: inDays(31) }, "scheduledAt"],

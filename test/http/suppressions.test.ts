@@ -78,6 +78,7 @@ test("an address is suppressed, read, checked and removed", async () => {
     createdAt: null,
   });
   expect((await client.call("DELETE", "/suppressions/ada@example.com")).status).toBe(404);
+  expect((await client.call("DELETE", `/suppressions/${"x".repeat(2000)}`)).status).toBe(404);
   expect((await list(client)).body.data.pagination.total).toBe(0);
 });
 

@@ -234,7 +234,9 @@ export function errorResponses(route: Route, isPage: boolean): ResponseObjects {
 }
 
 const commonErrorStatuses = (route: Route): string[] => [
-  ...(route.body || route.query || route.rawBodyTypes ? ["400"] : []),
+  ...(route.body || route.query || route.rawBodyTypes || acceptsIdempotencyKey(route)
+    ? ["400"]
+    : []),
   ...(route.auth === "public" ? [] : ["401", "403"]),
   ...(route.path.includes("{") || takesSite(route) ? ["404"] : []),
   ...(acceptsIdempotencyKey(route) ? ["409"] : []),

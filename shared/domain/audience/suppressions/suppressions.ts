@@ -16,7 +16,12 @@ import {
 } from "../../../adapters/dynamodb/table.ts";
 import { now } from "../../../clock.ts";
 import { missing, undefinedIfMissing } from "../../../errors.ts";
-import { EmailAddress, normalizeEmail, singleLineText } from "../../../kernel/email-fields.ts";
+import {
+  EmailAddress,
+  maxAddressLength,
+  normalizeEmail,
+  singleLineText,
+} from "../../../kernel/email-fields.ts";
 import { Timestamp, UpdatedAt } from "../../../kernel/record-fields.ts";
 import { retryInTurn } from "../../../kernel/retry-on-conflict.ts";
 import {
@@ -215,11 +220,14 @@ export const needsWrite = ({ wanted, current }: SuppressionChange): boolean =>
  */
 export const remove = (orgId: number, email: string): Promise<void> =>
   changeWithRetry(orgId, email, async () => {
+    const notSuppressed = missing("This address is not suppressed");
+    // A longer text does not fit into the key of a contact.
+    if (email.length > maxAddressLength) throw notSuppressed;
     const [current, contacts] = await Promise.all([
       find(orgId, email),
       contactStatus.getContactsByEmail(orgId, [email]),
     ]);
-    if (!current) throw missing("This address is not suppressed");
+    if (!current) throw notSuppressed;
     const suppressed = contacts.filter(({ status }) => status === "suppressed");
     const removeWrite = removeItem(keyOf(orgId, email), { if: equals("reason", current.reason) });
     await write(

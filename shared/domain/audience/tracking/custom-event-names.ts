@@ -19,6 +19,7 @@ import { RecordSiteId, Timestamp } from "../../../kernel/record-fields.ts";
 import { keys, ranges } from "../../../keys.ts";
 import * as sites from "../../identity/sites.ts";
 
+export const maxNameLength = 100;
 export const maxEventNamesPerSite = 1000;
 /**
  * Unproven visitors can use half of the names, so that they cannot crowd out the site's own events.
@@ -135,9 +136,11 @@ export async function remove(
   name: string,
 ): Promise<void> {
   const siteId = await sites.resolveSiteId(caller, given);
-  const address = keys.eventName(caller.orgId, siteId, name);
+  const notFound = missing("The event name does not exist");
+  // A sort key has up to 1,024 bytes.
+  if (name.length > maxNameLength) throw notFound;
   await write(
-    removal(address, { if: exists, orThrow: missing("The event name does not exist") }),
+    removal(keys.eventName(caller.orgId, siteId, name), { if: exists, orThrow: notFound }),
     update(keys.eventNameCount(caller.orgId, siteId), { add: { count: -1 } }),
   );
   knownNames.delete(markOf(caller.orgId, siteId, name));

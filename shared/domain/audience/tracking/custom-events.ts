@@ -34,7 +34,7 @@ import * as contacts from "../contacts/contacts.ts";
 import * as activities from "./activities.ts";
 import * as eventNames from "./custom-event-names.ts";
 
-export const EventName = singleLineText(100).trim().min(1);
+export const EventName = singleLineText(eventNames.maxNameLength).trim().min(1);
 export const EventProperties = storedObject(8000);
 
 const id = z.int().positive();

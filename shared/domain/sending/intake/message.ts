@@ -101,6 +101,7 @@ export const AttachmentInput = exactlyOneOf(
       .describe("Content of the file in base64. Give either this or `uploadId`."),
     uploadId: z
       .string()
+      .min(1)
       .max(100)
       .optional()
       .describe("Id of a finished upload: see POST /attachments. Give either this or `content`."),
