@@ -15,35 +15,40 @@ import { parseJson, safeJsonText } from "../../shared/kernel/json.ts";
 const { shape } = NewImport;
 /** Text that is parsed later, documented as the parsed type. */
 const maxOptionText = 100_000;
-const documentedText = (documentedAs: z.ZodType) =>
-  z.string().max(maxOptionText).optional().meta({ documentedAs });
-const describedText = (of: z.ZodType, how: string) =>
-  documentedText(
-    z.string().max(maxOptionText).describe([of.description, how].filter(Boolean).join(" ")),
-  );
 /** Options as text, in the query and in form fields. */
-const TextOptions = z.object({
-  siteId: documentedText(shape.siteId).describe(
-    "Site of the contacts. Defaults to the site of the API key, else to the organization's " +
-      "only site.",
-  ),
-  mapping: describedText(
-    shape.mapping,
-    'As JSON: `{"Mail": "email", "Plan": "customFields.plan", "Notes": "ignore"}`.',
-  ),
-  tags: describedText(shape.tags, "Separated by commas, or as a JSON array."),
-  lists: describedText(shape.lists, "Separated by commas, or as a JSON array."),
-  startSequences: documentedText(shape.startSequences),
-  mode: documentedText(shape.mode),
-  resubscribe: documentedText(shape.resubscribe),
-  status: documentedText(shape.status),
-  delimiter: describedText(
-    shape.delimiter,
-    "`comma`, `semicolon`, `tab`, `pipe`, or the character itself.",
-  ),
-  encoding: documentedText(shape.encoding),
-  filename: documentedText(shape.filename).describe("Name of the file, shown with the import."),
-});
+function textOptions(maxLength: number) {
+  const documentedText = (documentedAs: z.ZodType) =>
+    z.string().max(maxLength).optional().meta({ documentedAs });
+  const describedText = (of: z.ZodType, how: string) =>
+    documentedText(
+      z.string().max(maxLength).describe([of.description, how].filter(Boolean).join(" ")),
+    );
+  return z.object({
+    siteId: documentedText(shape.siteId).describe(
+      "Site of the contacts. Defaults to the site of the API key, else to the organization's " +
+        "only site.",
+    ),
+    mapping: describedText(
+      shape.mapping,
+      'As JSON: `{"Mail": "email", "Plan": "customFields.plan", "Notes": "ignore"}`.',
+    ),
+    tags: describedText(shape.tags, "Separated by commas, or as a JSON array."),
+    lists: describedText(shape.lists, "Separated by commas, or as a JSON array."),
+    startSequences: documentedText(shape.startSequences),
+    mode: documentedText(shape.mode),
+    resubscribe: documentedText(shape.resubscribe),
+    status: documentedText(shape.status),
+    delimiter: describedText(
+      shape.delimiter,
+      "`comma`, `semicolon`, `tab`, `pipe`, or the character itself.",
+    ),
+    encoding: documentedText(shape.encoding),
+    filename: documentedText(shape.filename).describe("Name of the file, shown with the import."),
+  });
+}
+const TextOptions = textOptions(maxOptionText);
+/** The query and the headers together have up to 16 KB, and 10 KB on AWS. */
+const QueryOptions = textOptions(2000);
 const CsvFile = z.string().max(maxBytes.account).describe("CSV file, with a header.");
 type TextOptions = z.output<typeof TextOptions>;
 
@@ -159,7 +164,7 @@ export const imports = routeGroup("imports", [
       "JSON with the `uploadId` of a file of up to 1 GB. Starts no sequences and gives no " +
       "points.",
     level: "site",
-    query: TextOptions,
+    query: QueryOptions,
     rawBodyTypes: {
       "multipart/form-data": TextOptions.extend({
         file: CsvFile.meta({ format: "binary" }),
