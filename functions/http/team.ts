@@ -27,6 +27,10 @@ const changeErrors = {
   409: "The member is the last owner (`last_owner`).",
 };
 
+const tooManyInvitations =
+  "Five invitations were mailed to the address within 15 minutes, or 100 by the organization " +
+  "within an hour.";
+
 export const team = routeGroup("team", [
   route("GET /roles", "List roles", {
     description:
@@ -106,7 +110,7 @@ export const team = routeGroup("team", [
       409:
         "The address belongs to a member (`already_member`), is already invited " +
         "(`invitation_exists`), or there are 500 members and invitations (`too_many`).",
-      429: "Five invitations were mailed to the address within 15 minutes.",
+      429: tooManyInvitations,
     },
     handle: ({ caller, body }) => invitations.create(caller, body),
   }),
@@ -115,7 +119,7 @@ export const team = routeGroup("team", [
       "Mails a new link that works for 7 days. Links that were mailed before still work.",
     auth: "session",
     returns: invitations.Invitation,
-    errors: { 429: "Five invitations were mailed to the address within 15 minutes." },
+    errors: { 429: tooManyInvitations },
     handle: ({ caller, params: { id } }) => invitations.resend(caller, id),
   }),
   route("DELETE /invitations/:id", "Revoke an invitation", {

@@ -5,6 +5,7 @@ import type { Caller } from "../../shared/caller.ts";
 import * as clock from "../../shared/clock.ts";
 import * as accounts from "../../shared/domain/identity/accounts.ts";
 import * as apiKeys from "../../shared/domain/identity/api-keys.ts";
+import * as attempts from "../../shared/domain/identity/attempt-limits.ts";
 import * as invitations from "../../shared/domain/identity/invitations.ts";
 import * as members from "../../shared/domain/identity/members.ts";
 import * as organizations from "../../shared/domain/identity/organizations.ts";
@@ -288,6 +289,20 @@ test("a member and an invited address cannot be invited, and an organization has
   await expect(invite(caller, { role: "viewer" })).rejects.toMatchObject({ code: "too_many" });
   await invitations.revoke(caller, invited.id);
   await invite(caller, { role: "viewer" });
+});
+
+test("an organization can mail 100 invitations in an hour, to whatever addresses", async () => {
+  const { caller } = await createAccount();
+  // The window begins with the hour.
+  clock.advanceClock(3600 - (clock.epochSeconds() % 3600));
+  const { id } = await invite(caller, { role: "viewer" });
+  for (let mails = 1; mails < 100; mails++)
+    await attempts.countInvitation(caller.orgId, uniqueEmail());
+  const refusal = { kind: "limited", bodyFields: { limit: 100 } };
+  await expect(invite(caller, { role: "viewer" })).rejects.toMatchObject(refusal);
+  await expect(invitations.resend(caller, id)).rejects.toMatchObject(refusal);
+  clock.advanceClock(3600);
+  await invitations.resend(caller, id);
 });
 
 test("a user switches between organizations, and the next login goes to the last one", async () => {

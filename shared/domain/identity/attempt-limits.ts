@@ -47,7 +47,7 @@ export async function withAttemptLimits<T>(
   work: () => Promise<T | undefined>,
 ): Promise<T | undefined> {
   const counted: Key[] = [];
-  for (const { name, limit, seconds = defaultWindowSeconds } of limits) {
+  for (const { name, limit, seconds } of limits) {
     const window = currentWindow(seconds);
     const key = keys.failureCount(name, window.number);
     if ((await countAttempt(key, window)) > limit)
@@ -73,30 +73,50 @@ export async function withAttemptLimits<T>(
 
 /** After a password reset, earlier failures no longer count. */
 export const clearFailures = (email: string): Promise<void> =>
-  write(
-    remove(keys.failureCount(accountLimit(email).name, currentWindow(defaultWindowSeconds).number)),
-  );
+  write(remove(keys.failureCount(accountLimit(email).name, currentWindow().number)));
 
-const maxMailsPerWindow = 5;
+const mailLimit = (kind: string, email: string): AttemptLimit => ({
+  name: `${kind} to ${email.toLowerCase()}`,
+  limit: 5,
+});
+const invitationLimit = (orgId: number): AttemptLimit => ({
+  name: `invitations of ${orgId}`,
+  limit: 100,
+  seconds: 3600,
+});
 
 /**
  * Counts one mail of this kind to the address. False if the window's limit is used up, so nobody
  * can flood a mailbox.
  */
-export async function tryCountMail(kind: string, email: string): Promise<boolean> {
-  const window = currentWindow(defaultWindowSeconds);
-  const key = keys.failureCount(`${kind} to ${email.toLowerCase()}`, window.number);
-  return (await countAttempt(key, window)) <= maxMailsPerWindow;
-}
+export const tryCountMail = (kind: string, email: string): Promise<boolean> =>
+  tryCount(mailLimit(kind, email));
 
 /** Like `tryCountMail`, but throws 429. */
-export async function countMail(kind: string, email: string): Promise<void> {
-  if (!(await tryCountMail(kind, email)))
-    throw tooManyAttempts(
-      "Too many mails were requested for this key: wait retryAfter seconds, then try again",
-      maxMailsPerWindow,
-      currentWindow(defaultWindowSeconds),
-    );
+export const countMail = (kind: string, email: string): Promise<void> =>
+  countWithin(mailLimit(kind, email));
+
+/**
+ * Counts one invitation to the address. Throws 429, also if the organization sent too many, so that
+ * nobody can mail strangers in the name of the service.
+ */
+export async function countInvitation(orgId: number, email: string): Promise<void> {
+  await countWithin(invitationLimit(orgId));
+  await countMail("invitation", email);
+}
+
+async function countWithin(limit: AttemptLimit): Promise<void> {
+  if (await tryCount(limit)) return;
+  throw tooManyAttempts(
+    "Too many mails were requested: wait retryAfter seconds, then try again",
+    limit.limit,
+    currentWindow(limit.seconds),
+  );
+}
+
+async function tryCount({ name, limit, seconds }: AttemptLimit): Promise<boolean> {
+  const window = currentWindow(seconds);
+  return (await countAttempt(keys.failureCount(name, window.number), window)) <= limit;
 }
 
 interface AttemptWindow {
@@ -105,7 +125,7 @@ interface AttemptWindow {
   end: number;
 }
 
-function currentWindow(seconds: number): AttemptWindow {
+function currentWindow(seconds = defaultWindowSeconds): AttemptWindow {
   const number = Math.floor(epochSeconds() / seconds);
   return { number, end: (number + 1) * seconds };
 }

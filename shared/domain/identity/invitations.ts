@@ -71,7 +71,8 @@ const expiryOf = () => addSeconds(ttlSeconds).toISOString();
 
 /**
  * Stores the invitation and mails it. Throws 403 for a role with rights that the caller does not
- * have, 409 for a member or an invited address, 429 after five mails to the address in 15 minutes.
+ * have, 409 for a member or an invited address, 429 after five mails to the address in 15 minutes or
+ * 100 of the organization in an hour.
  */
 export async function create(caller: Caller, input: NewInvitation): Promise<Invitation> {
   const { email, role, siteIds } = input;
@@ -84,7 +85,7 @@ export async function create(caller: Caller, input: NewInvitation): Promise<Invi
   ]);
   if (!inviter) throw unauthenticated();
   if (login && (await members.getMember(orgId, login.userId))) throw alreadyMember();
-  await attempts.countMail("invitation", email);
+  await attempts.countInvitation(orgId, email);
   const record: StoredInvitation = {
     ...(await records.newRecordFields("INVITATION")),
     email,
@@ -134,7 +135,7 @@ export async function resend(caller: Caller, id: number): Promise<Invitation> {
   const stored = await records.find<StoredInvitation>("INVITATION", caller, id);
   members.requireGrantable(caller, stored.role);
   requireSystemSender();
-  await attempts.countMail("invitation", stored.email);
+  await attempts.countInvitation(caller.orgId, stored.email);
   const resent = await updateReturning<StoredInvitation>(
     records.updateWrite("INVITATION", caller, { id, set: { expiresAt: expiryOf() } }),
   );
