@@ -119,16 +119,25 @@ test("an event about a copy does not change the send; a bounce suppresses the ad
 test.each([
   ["the copy's address", { email: "Copy@example.com" }, "Copy@example.com"],
   ["the recipient's address", { email: "ada@example.com" }, undefined],
-  ["a server that names the copy", { data: { reason: "550 <copy@example.com>: unknown" } }, "copy"],
   [
-    "a server that names both",
-    { data: { reason: "ada@example.com, copy@example.com" } },
+    "a server that names the copy, from Resend",
+    { provider: "resend", data: { reason: "550 <copy@example.com>: unknown" } },
+    "copy",
+  ],
+  [
+    "a server that names the copy, from a provider that reports each address",
+    { data: { reason: "550 <copy@example.com>: unknown" } },
     undefined,
   ],
-] as [string, { email?: string; data?: { reason: string } }, string | undefined][])(
+  [
+    "a server that names both",
+    { provider: "resend", data: { reason: "ada@example.com, copy@example.com" } },
+    undefined,
+  ],
+] as [string, Partial<Parameters<typeof findAddresseeOfCopy>[0]>, string | undefined][])(
   "an event with %s is recognized as about the mail or its copy",
   (_, fields, expected) => {
-    const event = { email: "ada@example.com", data: {}, ...fields };
+    const event = { email: "ada@example.com", data: {}, provider: "ses" as const, ...fields };
     const item = { toEmail: "ada@example.com", copies: [hashCopyAddress("copy@example.com")] };
     const found = findAddresseeOfCopy(event, item);
     if (expected === undefined) expect(found).toBeUndefined();

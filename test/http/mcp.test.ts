@@ -103,6 +103,8 @@ describe("tools", () => {
     expect(found.json.data.email).toBe(email);
     await expect(connect(apiKey, "?groups=nothing")).rejects.toThrow("There is no group nothing");
     await expect(call(agent, "createTemplate")).rejects.toThrow("There is no tool createTemplate");
+    const longName = "x".repeat(5000);
+    await expect(call(agent, longName)).rejects.toThrow(/There is no tool x{100}$/);
   });
 
   test("find operations by words and describe them", async () => {

@@ -123,7 +123,10 @@ async function loadSends(orgId: number, messages: EventsMessage[]): Promise<Load
     const arrivedForSend = arrivedBySend
       .get(id)!
       .filter(({ event }) => !isAboutBlindCopy(event, send))
-      .map((one) => ({ ...one, copyTo: findAddresseeOfCopy(one.event, send) }));
+      .map((one) => {
+        const { event, provider } = one;
+        return { ...one, copyTo: findAddresseeOfCopy({ ...event, provider }, send) };
+      });
     const aboutSend = arrivedForSend.filter(({ copyTo }) => copyTo === undefined);
     const aboutCopies = arrivedForSend.flatMap(({ copyTo: email, event, provider }) =>
       email ? [{ email, type: event.type, detail: event.data.reason, provider }] : [],

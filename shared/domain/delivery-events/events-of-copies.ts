@@ -1,7 +1,7 @@
 // Events about the copies of a mail: the addresses of its cc, bcc and further `to`, and the blind
 // copy of its site. They do not change the send.
 import { normalizeEmail } from "../../kernel/email-fields.ts";
-import type { QueuedEvent } from "../../queues.ts";
+import type { ProviderEventsMessage, QueuedEvent } from "../../queues.ts";
 import { hashCopyAddress, toComparableAddress } from "../sending/copy-hashes.ts";
 import type { SendItem } from "../sending/sends.ts";
 
@@ -22,14 +22,19 @@ export function isAboutBlindCopy(
   return isSameAddress(email, bcc) || (isQuoted(bcc) && !isQuoted(toEmail));
 }
 
-/** The address of the cc, bcc or further `to` that an event is about, if it is about one. */
+/**
+ * The address of the cc, bcc or further `to` that an event is about, if it is about one. Resend
+ * reports the first address of a mail for all, so the address that a mail server quotes counts. At
+ * the other providers it does not: a recipient's mail server could name others, to suppress them.
+ */
 export function findAddresseeOfCopy(
-  { email, data }: EventAddress,
+  { email, data, provider }: EventAddress & Pick<ProviderEventsMessage, "provider">,
   { toEmail, copies }: Pick<SendItem, "toEmail" | "copies">,
 ): string | undefined {
   if (!copies?.length) return undefined;
   const isCopy = (address: string) => copies.includes(hashCopyAddress(address));
   if (isCopy(email)) return email;
+  if (provider !== "resend") return undefined;
   const quoted = data.reason?.toLowerCase().match(/[^\s<>()[\]:;,"']{1,64}@[\w.-]{1,255}/g) ?? [];
   return quoted.some((address) => isSameAddress(address, toEmail))
     ? undefined

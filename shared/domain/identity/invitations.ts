@@ -71,8 +71,8 @@ const expiryOf = () => addSeconds(ttlSeconds).toISOString();
 
 /**
  * Stores the invitation and mails it. Throws 403 for a role with rights that the caller does not
- * have, 409 for a member or an invited address, 429 after five mails to the address in 15 minutes or
- * 100 of the organization in an hour.
+ * have, 409 for a member or an invited address, 429 after five mails to the address in 15 minutes
+ * or 100 of the organization in an hour.
  */
 export async function create(caller: Caller, input: NewInvitation): Promise<Invitation> {
   const { email, role, siteIds } = input;

@@ -72,7 +72,8 @@ function createServer(context: ToolContext): Server {
   server.setRequestHandler(ListToolsRequestSchema, async () => ({ tools: tools.list() }));
   server.setRequestHandler(CallToolRequestSchema, async ({ params }) => {
     const result = tools.call(params.name, params.arguments ?? {});
-    if (!result) throw new McpError(ErrorCode.InvalidParams, `There is no tool ${params.name}`);
+    if (!result)
+      throw new McpError(ErrorCode.InvalidParams, `There is no tool ${params.name.slice(0, 100)}`);
     return result;
   });
   server.setRequestHandler(ListResourcesRequestSchema, async () => ({
@@ -94,7 +95,9 @@ const uriOf = (guide: string): string => `pennymail://guides/${guide}`;
 function findGuide({ guides }: McpCatalog, uri: string): McpGuide {
   const guide = guides.find(({ name }) => uriOf(name) === uri);
   if (guide) return guide;
-  throw new McpError(resourceNotFound, "The resource does not exist", { uri });
+  throw new McpError(resourceNotFound, "The resource does not exist", {
+    uri: uri.slice(0, 200),
+  });
 }
 /** Of the MCP specification. */
 const resourceNotFound = -32002;
