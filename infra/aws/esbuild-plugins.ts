@@ -241,7 +241,7 @@ export const patchPackages: Plugin = {
 };
 
 /**
- * Drops descriptions of schemas: the OpenAPI document is built before, and no function needs them.
+ * Drops descriptions, names and examples of schemas: the OpenAPI document is built before, and no function needs them.
  * 10 to 25 kB for each endpoint group. Line breaks stay, so that source maps still name the right
  * lines.
  */
@@ -259,6 +259,8 @@ export const dropDescriptions: Plugin = {
 
 const literal = /"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|`[^`$\\]*`/.source;
 const describeCall = new RegExp(
-  `\\.describe\\(\\s*(?:${literal})(?:\\s*\\+\\s*(?:${literal}))*,?\\s*\\)`,
+  `\\.describe\\(\\s*(?:${literal})(?:\\s*\\+\\s*(?:${literal}))*,?\\s*\\)` +
+    // Names and examples of one line.
+    '|\\.meta\\(\\{ (?:id: "\\w+"|examples: \\[[^\\n]*?\\]) \\}\\)',
   "g",
 );
