@@ -241,7 +241,8 @@ export const patchPackages: Plugin = {
 };
 
 /**
- * Drops descriptions, names and examples of schemas: the OpenAPI document is built before, and no function needs them.
+ * Drops descriptions, names and examples of schemas: the OpenAPI document is built before, and no
+ * function needs them.
  * 10 to 25 kB for each endpoint group. Line breaks stay, so that source maps still name the right
  * lines.
  */
