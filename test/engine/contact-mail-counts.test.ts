@@ -21,7 +21,7 @@ import * as sites from "../../shared/domain/identity/sites.ts";
 import { erase, erasedEmail } from "../../shared/domain/privacy/erasure.ts";
 import { getPersonalData } from "../../shared/domain/privacy/personal-data.ts";
 import * as laneRunner from "../../shared/domain/sending/bulk/lane-runner.ts";
-import { emailShards, keys, ranges } from "../../shared/keys.ts";
+import { emailShardOf, emailShards, keys, ranges } from "../../shared/keys.ts";
 import {
   type CampaignSender,
   createCampaignSender,
@@ -32,6 +32,7 @@ import {
   sendingWorkers,
   useVirtualQueues,
 } from "../support/campaigns.ts";
+import { newContact } from "../support/contacts.ts";
 import {
   crashAtSomeSteps,
   interruptedAtSomeSteps,
@@ -311,3 +312,21 @@ test.each(sampleOf(1, ["postmark", "resend"] as const, "a provider without and w
     await provider.stop();
   },
 );
+
+test("small calls are counted on contacts and leave the mail log empty", async () => {
+  const from = await createCampaignSender("postmark", { ratePerSecond: 4 });
+  const { caller, siteId, listId, provider } = from;
+  const emails = Array.from({ length: 400 }, (_, i) => `small-${i}@example.com`);
+  // One chunk of two calls.
+  const inOneShard = emails.filter((email) => emailShardOf(email) === emailShards[0]).slice(0, 8);
+  for (const email of inOneShard)
+    await contacts.create(caller, newContact(email, { siteId, lists: [listId] }));
+  const { id } = await createDraft(from);
+  await actions.sendNow(caller, id);
+  await runWorkers({ forSeconds: 60 }, sendingWorkers);
+  expect(provider.mails).toHaveLength(8);
+  expect((await mailLog.readMailLog({ orgId: caller.orgId, siteId })).entries).toHaveLength(0);
+  const listed = await listAll(from, {});
+  expect(listed.map(({ sendCount }) => sendCount)).toEqual(Array(8).fill(1));
+  await provider.stop();
+});

@@ -2,13 +2,18 @@
 // once, at any time, and the lists of mailed contacts find it.
 import { beforeAll, expect, test } from "vitest";
 import { write } from "../../shared/adapters/dynamodb/table.ts";
-import { advanceClock } from "../../shared/clock.ts";
+import type { SiteRef } from "../../shared/caller.ts";
+import { advanceClock, now } from "../../shared/clock.ts";
 import type { ContactItem } from "../../shared/domain/audience/contacts/contact-schema.ts";
 import { foldMailLog } from "../../shared/domain/audience/mail-counts/fold-mail-log.ts";
 import { createMailReader } from "../../shared/domain/audience/mail-counts/mail-counts.ts";
 import * as mailLog from "../../shared/domain/audience/mail-counts/mail-log.ts";
 import { listSendIds } from "../../shared/domain/audience/mail-counts/mailed-contacts.ts";
-import { useVirtualQueues } from "../support/campaigns.ts";
+import type { SegmentRules } from "../../shared/domain/audience/segments/segment-rules.ts";
+import * as segments from "../../shared/domain/audience/segments/segments.ts";
+import { splitIntoBatches } from "../../shared/kernel/parallel.ts";
+import { runWorkers, useVirtualQueues } from "../support/campaigns.ts";
+import { measureUnits } from "../support/request-units.ts";
 import { randomOfTest } from "../support/seeded-random.ts";
 
 beforeAll(useVirtualQueues);
@@ -83,4 +88,62 @@ test("each mail is counted once before and after any fold, and is found by its c
     expect(entries).toHaveLength(round > 0 ? 0 : 10);
     await expectAgreement();
   }
+}, 120_000);
+
+const logCallTo = async (site: SiteRef, n: number, ids: number[]) => {
+  await mailLog.announceMails(site, ids.length);
+  const mails = ids.map((contactId, i) => ({ contactId, sendId: n * 1000 + i }));
+  const source = { kind: "campaign", id: 7 } as const;
+  const call = { source, at: now().toISOString(), mails };
+  await write(await mailLog.logCallWrite(site, { block: n, chunk: 0, call: 0 }, call));
+};
+
+test("the log of a slow campaign is folded before the campaign ends", async () => {
+  const site = { orgId: 78, siteId: 6 };
+  const [callsPerPage, minutes] = [4, 20];
+  let mostEntries = 0;
+  for (let n = 0; n < minutes; n++) {
+    await logCallTo(
+      site,
+      n,
+      contactIds.slice(0, 5).map((_, i) => 5 * (n % callsPerPage) + i),
+    );
+    advanceClock(61);
+    await runWorkers();
+    const { entries } = await mailLog.readMailLog(site);
+    mostEntries = Math.max(mostEntries, entries.length);
+  }
+  expect(mostEntries).toBeGreaterThan(1);
+  expect(mostEntries).toBeLessThan(10);
+}, 120_000);
+
+test("a log with many entries is folded although its pages get few mails", async () => {
+  const site = { orgId: 79, siteId: 7 };
+  const calls = 2000;
+  for (const some of splitIntoBatches([...Array(calls).keys()], 100))
+    await Promise.all(some.map((n) => logCallTo(site, n, [1000 * n, 1000 * n + 500])));
+  await foldMailLog(site);
+  expect((await mailLog.readMailLog(site)).entries).toHaveLength(0);
+}, 120_000);
+
+test("a matcher of segment rules reads the mail log once", async () => {
+  const site = { orgId: 80, siteId: 8 };
+  for (let n = 0; n < 50; n++) await logCallTo(site, n, contactIds);
+  const rules: SegmentRules = {
+    match: "all",
+    conditions: [
+      { field: "sendCount", operator: "equals", value: 50 },
+      { field: "campaign.7.sent", operator: "equals", value: true },
+      { field: "campaign.8.sent", operator: "equals", value: false },
+    ],
+  };
+  const log = await measureUnits(() => mailLog.readMailLog(site));
+  const matcher = await measureUnits(async () => {
+    const matches = await segments.createMatcher(site.orgId, site.siteId, rules);
+    for (const id of contactIds.slice(0, 50))
+      expect(await matches({ ...site, id } as ContactItem)).toBe(true);
+  });
+  // One for the counts and one for the campaigns, and a page and lists for each contact.
+  const perContact = 3;
+  expect(matcher.usage.readUnits).toBeLessThan(2 * log.usage.readUnits + 50 * perContact);
 }, 120_000);

@@ -25,7 +25,7 @@ const leaseSeconds = jobSeconds["fold-mail-log"] + 30;
 
 /** A page costs one write, however many mails a fold adds to it. */
 const minMailsPerPage = 16;
-/** Every answer about a contact reads the whole log. */
+/** From these sizes on, the log is folded anyway: every answer about a contact reads all of it. */
 const maxLoggedMails = 250_000;
 const maxEntriesPerFold = 2000;
 
@@ -80,7 +80,7 @@ async function beginFold(
 }
 
 function isWorthwhile(entries: MailLogEntry[], state: MailLogState | undefined): boolean {
-  if (isIdle(state)) return true;
+  if (isIdle(state) || entries.length >= maxEntriesPerFold) return true;
   const mails = entries.flatMap((entry) => entry.mails);
   const pages = new Set(mails.map(({ contactId }) => pageOf(contactId)));
   return mails.length >= maxLoggedMails || mails.length >= minMailsPerPage * pages.size;

@@ -46,9 +46,11 @@ export function createMailReader(
 ): MailReader {
   const site = { orgId, siteId };
   const readCounts = createCountReader(site, consistent);
+  let log: Promise<MailLog> | undefined;
+  const readLog = () => (log ??= readMailLog(site, { consistent }));
   const sentReaders = campaignIds.map((id) => ({
     id,
-    readSent: createSentReader(site, id, consistent),
+    readSent: createSentReader(site, id, readLog),
   }));
   return async (contacts) => {
     const ids = contacts.map(({ id }) => id);
@@ -200,44 +202,30 @@ function sumMails(
   return sum;
 }
 
-/** Returns which contacts got a campaign. */
-function createSentReader(site: SiteRef, campaignId: number, consistent: boolean) {
+/** Returns which contacts got a campaign. Reads the log once, and the lists after it. */
+function createSentReader(site: SiteRef, campaignId: number, readLog: () => Promise<MailLog>) {
   const source = { kind: "campaign", id: campaignId } as const;
+  let logged: Promise<Set<number>> | undefined;
   let all: Promise<Set<number>> | undefined;
   return async (contactIds: number[]): Promise<Set<number>> => {
+    logged ??= readLog().then((log) => getLoggedIds(log, source));
     const [first] = contactIds;
+    const inLog = await logged;
     if (contactIds.length > 1 || all) {
-      all ??= readAllSent(site, source, consistent);
+      all ??= getMailedIds(site, source).then((mailed) => inLog.union(mailed));
       return all;
     }
     if (first === undefined) return new Set();
-    const logged = await readLoggedIds(site, source, consistent);
-    return logged.has(first) || (await isMailed(site, source, first))
-      ? new Set([first])
-      : new Set();
+    return inLog.has(first) || (await isMailed(site, source, first)) ? new Set([first]) : new Set();
   };
 }
 
-type CampaignSource = Parameters<typeof getMailedIds>[1];
-
-async function readAllSent(
-  site: SiteRef,
-  source: CampaignSource,
-  consistent: boolean,
-): Promise<Set<number>> {
-  const logged = await readLoggedIds(site, source, consistent);
-  return logged.union(await getMailedIds(site, source));
-}
-
-async function readLoggedIds(
-  site: SiteRef,
-  { kind, id }: CampaignSource,
-  consistent: boolean,
-): Promise<Set<number>> {
-  const { entries } = await readMailLog(site, { consistent });
-  return new Set(
+const getLoggedIds = (
+  { entries }: MailLog,
+  { kind, id }: Parameters<typeof getMailedIds>[1],
+): Set<number> =>
+  new Set(
     entries.flatMap(({ source, mails }) =>
       source.kind === kind && source.id === id ? mails.map(({ contactId }) => contactId) : [],
     ),
   );
-}

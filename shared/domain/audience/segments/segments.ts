@@ -148,7 +148,7 @@ export const queryForRules = async (
   at = now(),
 ): Promise<reader.ContactQuery> => toContactQuery(site, await compileForSite(site, rules, at));
 
-/** A function that tests a contact against the rules, as of now. */
+/** A function that tests contacts against the rules, as of now. It reads the mail log once. */
 export async function createMatcher(
   orgId: number,
   siteId: number,
@@ -156,18 +156,15 @@ export async function createMatcher(
 ): Promise<(contact: ContactItem) => Promise<boolean>> {
   const site = { orgId, siteId };
   const compiled = await compileForSite(site, rules);
-  return async (contact) => compiled.test(await withMails(site, compiled, contact));
+  const addMails = createMailAdder(site, compiled);
+  return async (contact) => compiled.test(await addMails(contact));
 }
 
-/** The contact with the mails that the rules need. */
-async function withMails(
-  site: SiteRef,
-  { mails }: CompiledRules,
-  contact: ContactItem,
-): Promise<ContactItem> {
-  if (!mails) return contact;
-  const [counted] = await createMailReader(site, { ...mails, consistent: true })([contact]);
-  return counted!;
+/** Returns a function that adds the mails that the rules need to a contact. */
+function createMailAdder(site: SiteRef, { mails }: CompiledRules) {
+  const readMails = mails && createMailReader(site, { ...mails, consistent: true });
+  return async (contact: ContactItem): Promise<ContactItem> =>
+    readMails ? (await readMails([contact]))[0]! : contact;
 }
 
 /** Counts the contacts that match the segment, or other rules in its site. */
@@ -227,7 +224,7 @@ export async function explain(
   const contact = await contacts.findItem(caller, contactId);
   if (contact.siteId !== segment.siteId)
     throw missing("The contact does not exist in the segment's site");
-  const counted = await withMails(contact, segment, contact);
+  const counted = await createMailAdder(contact, segment)(contact);
   return addGroupNames(segment.explain(counted), await contacts.toApi(caller.orgId, contact));
 }
 

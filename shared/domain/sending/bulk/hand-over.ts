@@ -287,10 +287,14 @@ async function handOverCall({
   return { ...attempt, resumeAfterSeconds: undefined, results };
 }
 
+/** An entry of the mail log costs as much as counting 4 mails on their contacts. */
+const minLoggedRecipients = 5;
+
 /**
  * The accepted mails for the mail log of the site. Undefined when they are counted on their
- * contacts: mails of other sources, and of the rare calls that took several attempts. The decision
- * depends on stored results only, so it is the same after a crash.
+ * contacts: mails of other sources, of small calls, and of the rare calls that took several
+ * attempts. The decision depends on the stored chunk and results only, so it is the same after a
+ * crash.
  */
 function toLoggedCall(
   { source, head, queued }: PreparedChunk,
@@ -300,6 +304,7 @@ function toLoggedCall(
   const [result, ...others] = results;
   if (!head.isLogged || !source || source.kind === "sequence") return undefined;
   if (!done || !result?.at || others.length) return undefined;
+  if (recipients.length < minLoggedRecipients) return undefined;
   const accepted = new Set(
     result.outcomes.flatMap(([i, { status }]) => (status === "accepted" ? i : [])),
   );
