@@ -171,6 +171,16 @@ describe("rows", () => {
     );
   });
 
+  test("reads long rows that the caller takes slowly", async () => {
+    const rows = Array.from({ length: 60 }, (_, n) => `p${n}@x.com,${"x".repeat(90_000)}\n`);
+    let taken = 0;
+    for await (const _ of readRows(cut(text(rows.join("")), 1_000_000), start, plain)) {
+      taken++;
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+    expect(taken).toBe(60);
+  });
+
   test("rejects a row of endless commas as soon as it is too long", async () => {
     const commas = Buffer.alloc(65_536, ",");
     let bytesRead = 0;

@@ -55,7 +55,7 @@ export async function* readRows(
       if (!cells.every(isBlank)) yield { row, cells, end: { bytes, row } };
     }
   } catch (error) {
-    if (error instanceof LongRecord) throw tooLong(row + 1);
+    if (error instanceof LongRecord) throw tooLong(from.row + error.rowsBefore + 1);
     throw isCsvError(error) ? toReadProblem(error, from.row) : error;
   }
 }
