@@ -1,5 +1,6 @@
 import "../../shared/domain/reactions.ts";
 import * as z from "zod";
+import type { Caller } from "../../shared/caller.ts";
 import {
   Enrollment,
   enrollmentStatuses,
@@ -25,6 +26,7 @@ import { routeGroup } from "../../shared/http/dispatch.ts";
 import { Deleted, PageQuery, pagedSchema, route } from "../../shared/http/route.ts";
 import { QueryId } from "../../shared/kernel/digits.ts";
 import { exactlyOneOf } from "../../shared/kernel/either-or.ts";
+import { permits } from "../../shared/rights.ts";
 
 const Id = z.int().positive();
 
@@ -61,6 +63,12 @@ const EnrollmentReference = EnrollmentReferenceFields.meta({
 
 const archivedError = { 409: "The sequence is archived (`sequence_archived`)." };
 
+/** The URL enrolls contacts without a credential, so callers who may not enroll do not see it. */
+const hideWebhookUrl = <S extends Pick<Sequence, "webhookUrl">>(caller: Caller, shown: S): S =>
+  permits(caller.scopes, { right: "marketing:write", scope: "sequences:write" })
+    ? shown
+    : { ...shown, webhookUrl: null };
+
 export const sequences = routeGroup("sequences", [
   route("GET /sequences", "List sequences", {
     description: "Returns sequences, newest first.",
@@ -75,7 +83,7 @@ export const sequences = routeGroup("sequences", [
     returns: pagedSchema("sequences", Sequence),
     handle: async ({ caller, query: { siteId, status, ...page } }) => {
       const { items, pagination } = await sequence.list(caller, page, { siteId, status });
-      return { sequences: items, pagination };
+      return { sequences: items.map((item) => hideWebhookUrl(caller, item)), pagination };
     },
   }),
   route("POST /sequences", "Create a sequence", {
@@ -92,7 +100,8 @@ export const sequences = routeGroup("sequences", [
   route("GET /sequences/:id", "Get a sequence", {
     level: "site",
     returns: Sequence,
-    handle: ({ caller, params }) => sequence.find(caller, params.id),
+    handle: async ({ caller, params }) =>
+      hideWebhookUrl(caller, await sequence.find(caller, params.id)),
   }),
   route("PUT /sequences/:id", "Update a sequence", {
     description: "Updates the given fields. Start, pause and archive a sequence by its `status`.",
@@ -117,7 +126,8 @@ export const sequences = routeGroup("sequences", [
     description: "Returns the sequence with its steps, up to 50 enrollments, and stats per step.",
     level: "site",
     returns: SequenceDetail,
-    handle: ({ caller, params }) => getDetail(caller, params.id),
+    handle: async ({ caller, params }) =>
+      hideWebhookUrl(caller, await getDetail(caller, params.id)),
   }),
   route("POST /sequences/:id/enroll", "Enroll contacts in a sequence", {
     operationId: "enrollSequenceContacts",

@@ -48,6 +48,20 @@ const add = async ({ call }: TestClient, id: number, body: object) =>
     .steps;
 
 describe("records", () => {
+  test("only callers who may enroll contacts see the webhook URL", async () => {
+    const client = await signedUp();
+    const { id, webhookUrl } = await make(client);
+    const enroller = {
+      as: { key: await client.newKey({ scopes: ["marketing:write", "sequences:read"] }) },
+    };
+    const reader = { as: { key: await client.newKey({ scopes: ["sequences:read"] }) } };
+    for (const path of ["/sequences", `/sequences/${id}`, `/sequences/${id}/detail`]) {
+      expect((await client.call("GET", path, undefined, enroller)).text).toContain(webhookUrl);
+      const answer = await client.call("GET", path, undefined, reader);
+      expect(expectStatus(200, answer).text).toContain('"webhookUrl":null');
+    }
+  });
+
   test("a sequence is created, changed, listed and deleted", async () => {
     const client = await signedUp();
     const made = await make(client, { name: "Welcome" });

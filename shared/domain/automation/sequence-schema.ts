@@ -102,9 +102,10 @@ export const Sequence = z
       .describe("Why the service paused the sequence. `null` otherwise."),
     webhookUrl: z
       .string()
+      .nullable()
       .describe(
         "URL that enrolls or cancels a contact by email address, with a POST request. It " +
-          "needs no other credential: keep it secret.",
+          "needs no other credential: keep it secret. `null` for callers who may only read.",
       ),
     createdAt: CreatedAt,
     updatedAt: UpdatedAt,
