@@ -121,7 +121,6 @@ export const roleNames = ["owner", "admin", "marketer", "developer", "viewer"] a
 export type RoleName = (typeof roleNames)[number];
 
 interface Role {
-  description: string;
   scopes: readonly string[];
 }
 
@@ -138,17 +137,12 @@ const everyView = [
 
 export const roles: Record<RoleName, Role> = {
   owner: {
-    description: "Everything. An organization always has an owner.",
     scopes: [allScopes],
   },
   admin: {
-    description: "Everything except to change the plan, to pay, and to change owners.",
     scopes: rights.filter((right) => right !== "payment:write"),
   },
   marketer: {
-    description:
-      "Audience with exports, content, campaigns, sequences and statistics. No credentials, no " +
-      "single emails and no billing.",
     scopes: [
       ...ownAccount,
       ...everyView,
@@ -160,9 +154,6 @@ export const roles: Record<RoleName, Role> = {
     ],
   },
   developer: {
-    description:
-      "API keys, webhooks, sending configs, domains, single emails, contacts and templates. No " +
-      "export of contacts, no campaigns and no billing.",
     scopes: [
       ...ownAccount,
       ...everyView,
@@ -174,7 +165,6 @@ export const roles: Record<RoleName, Role> = {
     ],
   },
   viewer: {
-    description: "Reads audience, content, campaigns, sends and statistics. Changes nothing.",
     scopes: [...ownAccount, ...everyView],
   },
 };

@@ -2,6 +2,7 @@
 import * as z from "zod";
 import * as invitations from "../../shared/domain/identity/invitations.ts";
 import * as members from "../../shared/domain/identity/members.ts";
+import { roleDescriptions } from "../../shared/domain/identity/role-descriptions.ts";
 import { routeGroup } from "../../shared/http/dispatch.ts";
 import {
   SecondFactorRequired,
@@ -42,7 +43,7 @@ export const team = routeGroup("team", [
     handle: async () => ({
       roles: roleNames.map((name) => ({
         name,
-        description: roles[name].description,
+        description: roleDescriptions[name],
         scopes: [...roles[name].scopes],
       })),
     }),

@@ -1,4 +1,5 @@
 // Example records of one shop, by the id of their schema: accounts and audience.
+import { roleDescriptions } from "../../../domain/identity/role-descriptions.ts";
 import { roles } from "../../../rights.ts";
 
 export const timestamps = {
@@ -211,7 +212,7 @@ export const audienceExamples: Record<string, unknown> = {
   },
   Role: {
     name: "viewer",
-    description: roles.viewer.description,
+    description: roleDescriptions.viewer,
     scopes: roles.viewer.scopes,
   },
   ApiKey,
