@@ -254,6 +254,9 @@ export async function list<T extends StoredRecord>(
   const isOfLiveSite = (record: StoredRecord) =>
     typeof record.siteId !== "number" || !deleted.has(record.siteId);
   const countedSites = siteIds && [...siteIds, ...(andEverySite ? [everySite] : [])];
+  // All sites that the caller is limited to were deleted.
+  if (countedSites?.length === 0)
+    return { items: [], pagination: toPagination(request, extraFilter ? null : 0, undefined) };
   const conditions = [
     ...(siteIds ? [oneOf("siteId", andEverySite ? [...siteIds, null] : siteIds)] : []),
     ...(extraFilter ? [extraFilter] : []),

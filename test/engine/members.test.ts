@@ -3,6 +3,8 @@ import { DynamoDbClient } from "../../shared/adapters/dynamodb/client.ts";
 import { put, queryAll, update, write } from "../../shared/adapters/dynamodb/table.ts";
 import type { Caller } from "../../shared/caller.ts";
 import * as clock from "../../shared/clock.ts";
+import { NewCampaign } from "../../shared/domain/campaigns/campaign-schema.ts";
+import * as campaigns from "../../shared/domain/campaigns/campaigns.ts";
 import * as accounts from "../../shared/domain/identity/accounts.ts";
 import * as apiKeys from "../../shared/domain/identity/api-keys.ts";
 import * as attempts from "../../shared/domain/identity/attempt-limits.ts";
@@ -184,6 +186,18 @@ test("members limited to several sites list the records of these sites only", as
   await expect(sites.find(limited, two)).rejects.toMatchObject({ code: "site_forbidden" });
   await expect(sites.resolveSiteId(limited)).rejects.toMatchObject({ kind: "invalid" });
   expect(await sites.listVisibleSiteIds(limited)).toEqual([one, three]);
+});
+
+test("a member whose only site was deleted lists nothing", async () => {
+  const { caller } = await createAccount();
+  await campaigns.create(caller, NewCampaign.parse({ siteId: await site(caller), name: "C" }));
+  const gone = await site(caller);
+  const { caller: limited } = await addMember(caller, { role: "viewer", siteIds: [gone] });
+  await sites.remove(caller, gone);
+  expect(await campaigns.list(limited, page, {})).toMatchObject({
+    campaigns: [],
+    pagination: { total: 0, nextCursor: null },
+  });
 });
 
 const site = async (caller: Caller): Promise<number> =>
