@@ -75,7 +75,7 @@ interface SharedReader {
   since: Date;
 }
 const sharedReaders = new Map<string, SharedReader>();
-const [maxSharedReaders, sharedForSeconds] = [100, 1];
+const sharedForSeconds = 1;
 
 /**
  * A reader of counts for the frequency cap, which all hand-overs of this process share for a
@@ -83,9 +83,12 @@ const [maxSharedReaders, sharedForSeconds] = [100, 1];
  */
 export function getSharedMailReader(site: SiteRef): MailReader {
   const name = `${site.orgId}/${site.siteId}`;
+  const since = addSeconds(-sharedForSeconds);
+  // The reader of a large site keeps tens of megabytes, so it is dropped when its second is over.
+  for (const [other, reader] of sharedReaders)
+    if (reader.since <= since) sharedReaders.delete(other);
   const known = sharedReaders.get(name);
-  if (known && known.since > addSeconds(-sharedForSeconds)) return known.read;
-  if (sharedReaders.size >= maxSharedReaders) sharedReaders.clear();
+  if (known) return known.read;
   const read = createMailReader(site, { consistent: true });
   sharedReaders.set(name, { read, since: now() });
   return read;
