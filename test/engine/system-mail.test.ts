@@ -87,6 +87,17 @@ test("markup in a user's name is escaped in the mail", async () => {
   expect(mail!.text).toContain('Hello <img src="x">');
 });
 
+test("a name that is a text with a link is not mailed", async () => {
+  for (const name of ["Win at evil.example", "https://1.2.3.4", "Call us. ".repeat(20)]) {
+    const email = `${crypto.randomUUID()}@simulator.pennymail.test`;
+    await signups.signUp({ email, password: "the old horse", name });
+    await reset(email);
+    const [mail] = await inbox(email);
+    expect(mail!.text).toMatch(/^Hello,$/m);
+    expect(JSON.stringify(mail)).not.toContain(name.trim());
+  }
+});
+
 test("an address without an account gets no mail", async () => {
   await reset("nobody@pennymail.test");
   expect(await inbox("nobody@pennymail.test")).toEqual([]);

@@ -167,7 +167,17 @@ async function senderFromSecret(setting: string): Promise<SystemSender> {
   return { provider, credentials: data, from: { email, name: productName } };
 }
 
-const greeting = (name: string | null): string => (name ? `Hello ${name},` : "Hello,");
+const greeting = (name: string | undefined): string => (name ? `Hello ${name},` : "Hello,");
+
+const maxShownCharacters = 60;
+/**
+ * The name to show. Anybody can sign up with the address of somebody else and any name, so a name
+ * with a link and a long text are left out.
+ */
+const shownName = (name: string | null): string | undefined =>
+  name === null || name.length > maxShownCharacters || /[:/@]|\.\p{L}{2}/u.test(name)
+    ? undefined
+    : name;
 
 interface SystemMailRecipient {
   email: string;
@@ -179,9 +189,9 @@ const composeMail = (
   subject: string,
   ...blocks: EmailBlock[]
 ): SystemMailContent => ({
-  to: { email, name: name ?? undefined },
+  to: { email, name: shownName(name) },
   subject,
-  ...renderSimpleEmail({ sender: productName, blocks: [greeting(name), ...blocks] }),
+  ...renderSimpleEmail({ sender: productName, blocks: [greeting(shownName(name)), ...blocks] }),
 });
 
 const buildWebhookDisabledMail = (
