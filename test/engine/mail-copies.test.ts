@@ -1,14 +1,17 @@
 // Single mails to several addresses: to, cc and bcc.
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
-import { addSeconds } from "../../shared/clock.ts";
+import { get } from "../../shared/adapters/dynamodb/table.ts";
+import * as clock from "../../shared/clock.ts";
 import * as suppressions from "../../shared/domain/audience/suppressions/suppressions.ts";
 import { getQuota, usedInPeriod } from "../../shared/domain/billing/quota.ts";
 import { findAddresseeOfCopy } from "../../shared/domain/delivery-events/events-of-copies.ts";
 import { findDetail } from "../../shared/domain/delivery-events/send-history.ts";
+import * as sendingConfigs from "../../shared/domain/senders/sending-configs.ts";
 import { hashCopyAddress } from "../../shared/domain/sending/copy-hashes.ts";
 import { acceptSingle } from "../../shared/domain/sending/intake/accept-single.ts";
 import { loadIntake } from "../../shared/domain/sending/intake/intake.ts";
 import { addressesOf, SingleMessage } from "../../shared/domain/sending/intake/message.ts";
+import { keys } from "../../shared/keys.ts";
 import { applyMessages, createEvent, createEventMessage } from "../support/delivery-events.ts";
 import * as support from "../support/sending.ts";
 
@@ -86,7 +89,7 @@ test("a mail whose `to` is suppressed altogether goes to nobody and costs nothin
 });
 
 test("an address that is suppressed while a mail waits gets no copy", async () => {
-  const scheduledAt = addSeconds(600).toISOString();
+  const scheduledAt = clock.addSeconds(600).toISOString();
   const { id } = await send({
     to: "hal@example.com",
     cc: ["ida@example.com", "jon@example.com"],
@@ -145,3 +148,16 @@ test.each([
     expect(findAddresseeOfCopy(event, { toEmail: "ada@example.com" })).toBeUndefined();
   },
 );
+
+test("each address counts for the warm-up of the provider account", async () => {
+  const { caller, configId } = sender;
+  // Days begin at midnight UTC, so the test starts at 6:00.
+  const day = 24 * 3600;
+  clock.advanceClock(day - (clock.epochSeconds() % day) + 6 * 3600);
+  const warmUp = { firstDayMails: 4, lastDayMails: 16, days: 3 };
+  await sendingConfigs.update(caller, configId, { warmUp });
+  await send({ to: "mia@example.com", cc: "nan@example.com", bcc: "oli@example.com" });
+  await support.runWorkers();
+  const today = clock.now().toISOString().slice(0, 10);
+  expect(await get(keys.warmUpDay(caller.orgId, configId, today))).toMatchObject({ mails: 3 });
+});

@@ -132,7 +132,7 @@ async function claimAndCall(
     });
   const claimed = await claimSend(orgId, send, prepared);
   if (!claimed) return;
-  await warmUp.countMails(orgId, config, 1);
+  await warmUp.countMails(orgId, config, countAddresses(send));
   // The lease may have expired while this process was frozen. Then another worker settles the send.
   if (claimed.lease! <= now().toISOString()) return;
   const [outcome] = await sendOneByOne(provider, {
@@ -237,6 +237,8 @@ async function callDirectly(
 const findContact = (orgId: number, send: SingleSendItem): Promise<Contacts> =>
   engagement.getAddressees(orgId, [send]);
 
+const countAddresses = ({ copies = [] }: SingleSendItem): number => 1 + copies.length;
+
 /** Renders the mail. Returns the message of an error that a retry cannot solve. */
 async function prepareDirectly(
   { orgId, content, config }: Pick<DirectMail, "orgId" | "content" | "config">,
@@ -246,7 +248,7 @@ async function prepareDirectly(
     const [parts, credentials] = await Promise.all([
       loadMailParts(orgId, content),
       sendingConfigs.decryptCredentials(orgId, config),
-      warmUp.countMails(orgId, config, 1),
+      warmUp.countMails(orgId, config, countAddresses(send)),
     ]);
     const sources = { content, parts, files: [] };
     return { ...composeMailing(send, sources, config), credentials };
