@@ -567,6 +567,22 @@ describe("a call that mails many people", () => {
     expect((await call(agent, "sendCampaign", { id, approvalToken })).isError).toBe(false);
   });
 
+  test("by adding contacts to the audience of a scheduled campaign needs approval", async () => {
+    const { client, agent, listId, addContact, campaignId } = await createShop();
+    await addContact();
+    const later = { scheduledAt: new Date(Date.now() + 3_600_000).toISOString() };
+    expectStatus(200, await client.call("POST", `/campaigns/${campaignId}/schedule`, later));
+    const lists = [listId];
+    const contacts = Array.from({ length: 11 }, () => ({ email: uniqueEmail(), lists }));
+    const add = (list: object[]) => change(agent, "upsertContacts", { body: { contacts: list } });
+    expect((await add(contacts)).json.preview).toMatchObject({
+      contacts: 11,
+      sequencesThatMayStart: [],
+      scheduledCampaignsThatMayReachThem: [{ id: campaignId, name: "Spring" }],
+    });
+    expect((await add(contacts.slice(1))).isError).toBe(false);
+  });
+
   test("by sequences and holiday emails", async () => {
     const { client, agent, make, listId, templateId, addContact } = await createShop();
     const holiday = { name: "New year", date: "2099-01-01", templateId };

@@ -50,8 +50,8 @@ export const approvalRules: Record<string, ApprovalRule> = {
   updateSequence: previewRelease,
   updateSequenceStep: previewStepChange,
   deleteSequenceStep: previewStepChange,
-  upsertContacts: previewTriggers,
-  addListContacts: previewTriggers,
+  upsertContacts: previewAddedContacts,
+  addListContacts: previewAddedContacts,
   createImport: previewImport,
 };
 
@@ -244,13 +244,20 @@ interface ActiveSequence {
   updatedAt: string;
 }
 
-/** Contacts that join a list or get a tag can start sequences, which send email. */
-async function previewTriggers(
+interface ScheduledCampaign {
+  id: number;
+  name: string;
+  scheduledAt: string | null;
+}
+
+/** New contacts can start sequences, and scheduled campaigns reach them too. */
+async function previewAddedContacts(
   { body }: OperationArguments,
   read: ReadApi,
 ): Promise<MassMailing | undefined> {
   const contacts = countOf(body, "contacts") + countOf(body, "contactIds");
-  return contacts > maxWithoutApproval ? previewStartedSequences(contacts, read) : undefined;
+  if (contacts <= maxWithoutApproval) return undefined;
+  return previewReach(contacts, await listTriggeredSequences(read), read);
 }
 
 /** The option is a field of the body, or a parameter. */
@@ -260,27 +267,39 @@ async function previewImport(
 ): Promise<MassMailing | undefined> {
   const options = isObject(body) ? [startSequences, body.startSequences] : [startSequences];
   const starts = options.some((option) => option !== undefined && String(option) !== "false");
-  return starts ? previewStartedSequences("all rows of the file", read) : undefined;
+  const sequences = starts ? await listTriggeredSequences(read) : [];
+  return previewReach("all rows of the file", sequences, read);
 }
 
-async function previewStartedSequences(
-  contacts: number | string,
-  read: ReadApi,
-): Promise<MassMailing | undefined> {
+/** Active sequences that a list or a tag starts. */
+async function listTriggeredSequences(read: ReadApi): Promise<ActiveSequence[]> {
   const triggered: ActiveSequence[] = [];
   const active = readAll<ActiveSequence>(read, "listSequences", { status: "active" });
   for await (const sequence of active)
     if (/^(tag_add|list_join)$/.test(sequence.triggerType)) triggered.push(sequence);
-  if (!triggered.length) return undefined;
+  return triggered;
+}
+
+async function previewReach(
+  contacts: number | string,
+  sequences: ActiveSequence[],
+  read: ReadApi,
+): Promise<MassMailing | undefined> {
+  const campaigns: ScheduledCampaign[] = [];
+  const scheduled = readAll<ScheduledCampaign>(read, "listCampaigns", { status: "scheduled" });
+  for await (const { id, name, scheduledAt } of scheduled)
+    campaigns.push({ id, name, scheduledAt });
+  if (!sequences.length && !campaigns.length) return undefined;
   const preview = {
     contacts,
-    sequencesThatMayStart: triggered.map(({ id, name, triggerType }) => ({
+    sequencesThatMayStart: sequences.map(({ id, name, triggerType }) => ({
       id,
       name,
       triggerType,
     })),
+    scheduledCampaignsThatMayReachThem: campaigns,
   };
-  return { preview, approved: [preview, triggered.map(({ updatedAt }) => updatedAt)] };
+  return { preview, approved: [preview, sequences.map(({ updatedAt }) => updatedAt)] };
 }
 
 /** Length of a list in the body. */
