@@ -31,6 +31,9 @@ const checks = [
   "ignored_auth",
 ];
 
+/** The Python of its virtual environment, which also has the package requests. */
+export const pythonOfSchemathesis = (): string => join(homeOfSchemathesis(), "bin/python");
+
 interface Run {
   /** Names the files of the run. */
   name: string;
@@ -84,8 +87,7 @@ export async function callOperations(run: Run): Promise<RunResult> {
 async function runSchemathesis(command: string[], { apiKey, session }: Run, log: string) {
   const env = { PATH: process.env.PATH, API_KEY: apiKey, SESSION: session, PYTHONHASHSEED: "0" };
   const output = openSync(log, "w");
-  const python = join(homeOfSchemathesis(), "bin/python");
-  const child = spawn(python, ["-m", "schemathesis.cli", ...command], {
+  const child = spawn(pythonOfSchemathesis(), ["-m", "schemathesis.cli", ...command], {
     cwd: cache,
     env,
     stdio: ["ignore", output, output],

@@ -6,6 +6,7 @@ import { createRequire } from "node:module";
 import type { AddressInfo } from "node:net";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { pythonOfSchemathesis } from "../fuzz/schemathesis.ts";
 import { expectStatus, signedUp, type TestClient, waitForMail } from "../support/api-client.ts";
 import { type DnsServer, startDnsServer } from "../support/dns-server.ts";
 import { type GuideBlock, readBlocks, runCommands, saveFiles } from "../support/guides.ts";
@@ -13,7 +14,10 @@ import { createSdkProject, type SdkProject } from "../support/sdk-project.ts";
 import { type RunningTestService, startServiceProcess } from "../support/service-process.ts";
 import { type ReceivedWebhook, startWebhookReceiver } from "../support/webhook-receiver.ts";
 
-const hasPython = spawnSync("python3", ["-c", "import requests"]).status === 0;
+/** A Python that has the package requests. */
+const python = ["python3", pythonOfSchemathesis()].find(
+  (command) => spawnSync(command, ["-c", "import requests"]).status === 0,
+);
 const hasShell = spawnSync("bash", ["-c", "curl --version"]).status === 0;
 
 let [service, project, guides] = [] as unknown as [RunningTestService, SdkProject, string];
@@ -97,10 +101,10 @@ describe.skipIf(!hasShell)("the guide", () => {
   });
 
   test("First send sends with Python", async ({ skip }) => {
-    skip(!hasPython, "python3 with the package requests is not installed");
+    if (python === undefined) return skip("no Python here has the package requests");
     const { folder } = openGuide("First send", { "ada@example.com": "grace@example.com" });
     const { env } = await createReader();
-    expect(runFile(["python3", "first_send.py"], folder, env)).toMatch(/^\d+\n$/);
+    expect(runFile([python, "first_send.py"], folder, env)).toMatch(/^\d+\n$/);
     expect(await waitForMail("grace@example.com", service.url)).toMatchObject({
       subject: "Hello Ada",
     });
