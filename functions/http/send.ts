@@ -1,4 +1,5 @@
 import * as z from "zod";
+import type { Caller } from "../../shared/caller.ts";
 import { findDetail, SendDetail } from "../../shared/domain/delivery-events/send-history.ts";
 import * as batches from "../../shared/domain/sending/intake/accept-batch.ts";
 import { acceptMessages } from "../../shared/domain/sending/intake/accept-messages.ts";
@@ -83,6 +84,13 @@ const errors = {
 
 const intakeOptions = { withSiteBcc: true, canFailOver: true };
 
+async function checkBatch(caller: Caller, message: BatchMessage) {
+  const checked = batches.validateRecipients(message);
+  const emails = checked.flatMap(({ recipient }) => (recipient ? [recipient.to] : []));
+  const context = await loadIntake(caller, message, { emails, ...intakeOptions });
+  return { batch: { message, checked }, context };
+}
+
 export const send = routeGroup("send", [
   route("POST /send", "Send an email", {
     operationId: "sendEmail",
@@ -140,14 +148,8 @@ export const send = routeGroup("send", [
     }),
     errors,
     handle: async ({ caller, body, reply }) => {
-      const rows = batches.validateRecipients(body);
-      const emails = rows.flatMap(({ recipient }) => (recipient ? [recipient.to] : []));
-      const sendContext = await loadIntake(caller, body, { emails, ...intakeOptions });
-      const { warnings, ...accepted } = await batches.acceptBatch(
-        caller,
-        { message: body, checked: rows },
-        sendContext,
-      );
+      const { batch, context } = await checkBatch(caller, body);
+      const { warnings, ...accepted } = await batches.acceptBatch(caller, batch, context);
       reply.warnings.push(...warnings);
       return accepted;
     },
@@ -163,14 +165,8 @@ export const send = routeGroup("send", [
     returns: BatchPreview,
     errors,
     handle: async ({ caller, body, reply }) => {
-      const rows = batches.validateRecipients(body);
-      const emails = rows.flatMap(({ recipient }) => (recipient ? [recipient.to] : []));
-      const context = await loadIntake(caller, body, { emails, ...intakeOptions });
-      const { warnings, ...preview } = await previewBatch(
-        caller,
-        { message: body, checked: rows },
-        context,
-      );
+      const { batch, context } = await checkBatch(caller, body);
+      const { warnings, ...preview } = await previewBatch(caller, batch, context);
       reply.warnings.push(...warnings);
       return preview;
     },
