@@ -64,7 +64,7 @@ describe.skipIf(!inject("chromium"))("the API reference", () => {
     await page.context().close();
   });
 
-  it("finds guides by words that people look for, and has a place for each link between them", async () => {
+  it("finds guides by common words, and every link between guides has its target", async () => {
     const page = await visited("", "First send");
     const broken = await page.evaluate(
       `[...document.querySelectorAll('a[href^="#description/"]')]

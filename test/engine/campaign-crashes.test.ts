@@ -46,7 +46,7 @@ async function expectAllSent(from: CampaignSender, id: number, n: number): Promi
   expect((await readCampaign(from, id)).status).toBe("sent");
 }
 
-test("after a crash while a campaign starts, a second request starts it or finds it sending", async () => {
+test("a second request after a crash starts the campaign, or finds it sending", async () => {
   const from = await createCampaignSender();
   const ids = await insertListMembers(from, 3);
   const steps = await crashAtSomeSteps(async (crash) => {

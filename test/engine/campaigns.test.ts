@@ -729,7 +729,7 @@ test("too many bounces after 500 emails pause the campaign; counting restarts wh
   await from.provider.stop();
 });
 
-test("a campaign without quota and credits pauses with a reason, and continues with more", async () => {
+test("a campaign without quota pauses with a reason, and continues with credits", async () => {
   const from = await createCampaignSender();
   const { orgId } = from.caller;
   await insertListMembers(from, 60);

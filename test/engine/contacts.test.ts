@@ -260,7 +260,7 @@ describe("deleting a contact", () => {
 });
 
 describe("contacts and the suppression list", () => {
-  test("a suppression holds for the contacts of every site; removing it restores their status", async () => {
+  test("a suppression holds in every site; removing it restores the contacts' status", async () => {
     const shop = await createTestSite();
     const second = await sites.create(shop.caller, sites.NewSite.parse({ name: "Second" }));
     const [first, other] = [
@@ -313,7 +313,7 @@ describe("contacts and the suppression list", () => {
     }
   });
 
-  test("after a crash while an address is suppressed, a repeated request makes both agree", async () => {
+  test("a repeated suppression after a crash makes address and contact agree", async () => {
     await crashAtSomeSteps(async (crash) => {
       const shop = await createTestSite();
       const { id } = await createContact(shop, "ann@x.com");

@@ -70,7 +70,7 @@ test("every route that returns a cursor accepts one, and needs a credential", ()
     expect([signature, route.auth]).not.toEqual([signature, "public"]);
 });
 
-test("every list refuses forged cursors and those of another list, filter or organization", async () => {
+test("lists refuse forged cursors, and those of another list, filter or tenant", async () => {
   const [{ session, made }, otherShop] = await Promise.all([shop(), shop()]);
   const { key } = await apiKeys.create(otherShop.caller, apiKeys.NewApiKey.parse({ name: "all" }));
   const given = new Map<RouteEntry, string>();

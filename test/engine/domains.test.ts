@@ -119,7 +119,7 @@ describe("verification", () => {
     expect((await detail(ada, made.id)).status).toBe("verified");
   });
 
-  test("a lost domain is held for three days of daily checks; then others can verify it", async () => {
+  test("a lost domain is held for three days; then others can verify it", async () => {
     const [ada, bob] = [await createAccount(), await createAccount()];
     const made = await add(ada, fresh());
     publish(made);

@@ -32,7 +32,7 @@ const mayReach = async (token: string) =>
   "email_not_verified";
 const tokenFor = async (email: string) => (await verification.createToken(email))!.token;
 
-test("an account that has not verified its address cannot send or invite, but can set up", async () => {
+test("an unverified account cannot send or invite, but can set up", async () => {
   const { token } = await createAccount();
   const refused: RouteSignature[] = [
     "POST /send",
@@ -72,7 +72,7 @@ test("an account from before the verification, or without the setting, can send"
   expect(await mayReach(token)).toBe(true);
 });
 
-test("a reset of an account that was not verified revokes keys, second factors and sessions", async () => {
+test("a reset of an unverified account revokes keys, second factors and sessions", async () => {
   const { caller, email, token } = await createAccount();
   await apiKeys.create(caller, apiKeys.NewApiKey.parse({ name: "kept by the first person" }));
   await mfa.enableEmailOtp(caller);

@@ -30,7 +30,7 @@ async function connect(apiKey: string, query = ""): Promise<Client> {
 interface Result {
   isError: boolean;
   text: string;
-  /** Of the first part. Empty if that is no JSON. */
+  /** The JSON in the first part of the result. Empty if the part is no JSON. */
   json: ResultJson;
 }
 

@@ -108,10 +108,10 @@ test("a mail to several addresses shows them to each other, but not the blind co
   });
   if (!isLocal) return;
   await runUntilIdle();
-  for (const email of [to, also, cc, bcc]) {
-    const [mail] = await listInbox(email!);
-    expect(mail, email).toMatchObject({ subject: "Minutes for Ada" });
-  }
+  const mails = await Promise.all([to, also, cc, bcc].map((email) => listInbox(email!)));
+  expect(mails.map(([mail]) => [mail?.subject, mail?.copy])).toEqual(
+    [null, null, "cc", "bcc"].map((copy) => ["Minutes for Ada", copy]),
+  );
 });
 
 const row = async ({ call }: SendingClient, id: number) =>

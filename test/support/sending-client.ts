@@ -85,6 +85,8 @@ export const runUntilIdle = () => callLocal("/settle", { method: "POST" });
 export interface InboxMail {
   id: number;
   subject: string;
+  /** `null` for an addressee in the To header. */
+  copy: "cc" | "bcc" | null;
   from: { email: string; name?: string };
   html: string | null;
   text: string | null;

@@ -50,7 +50,7 @@ describe("the OpenAPI document", () => {
     expect(schemas.filter((schema) => fieldsOf(schema).length)).toEqual([]);
   });
 
-  test("has one name for each object, wherever it is used", () => {
+  test("names each object once", () => {
     const places = Map.groupBy(objectsIn(api, "#"), ({ shape }) => shape);
     const repeated = [...places.values()].filter((same) => same.length > 1);
     expect(repeated.map((same) => same.map(({ place }) => place))).toEqual([]);
