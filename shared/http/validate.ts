@@ -45,9 +45,9 @@ function refuseMistakenName(schema: z.ZodType, value: unknown): void {
     ...(fieldNamesOf(schema) ?? []).map((name) => [simplifyName(name), name] as const),
   ]);
   for (const path of unknownFields(schema, value)) {
-    const meant = byName.get(simplifyName(path));
-    if (meant === undefined) continue;
-    const message = `${path} is unknown: use ${meant}`;
+    const knownName = byName.get(simplifyName(path));
+    if (knownName === undefined) continue;
+    const message = `${path} is unknown: use ${knownName}`;
     throw invalid(message, { details: [{ path, message }] });
   }
 }

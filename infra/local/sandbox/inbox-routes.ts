@@ -158,7 +158,7 @@ const toDetail = (mail: CapturedMail) => ({
   attachments: mail.content.attachments.map(({ filename, type, content, contentId }, index) => ({
     filename,
     type,
-    /** Of an image that the HTML shows. */
+    /** The HTML shows an image with this id by `cid:`. Null: a file in the list. */
     contentId: contentId ?? null,
     size: base64ByteLength(content),
     url: `/_local/inbox/${mail.id}/attachments/${index}`,

@@ -80,13 +80,13 @@ async function forward(connection: McpConnection, line: string): Promise<void> {
   }
 }
 
-/** Of JSON-RPC 2.0. The second one is the first of those that servers may choose. */
+/** JSON-RPC 2.0 defines the code of a parse error, and leaves -32000 to servers. */
 const errorCodes = { parse: -32700, http: -32000 };
 
 interface ResponseBody {
   jsonrpc?: string;
   result?: { protocolVersion?: string };
-  /** Of an error of the API. */
+  /** The API sends `error` and `code` if it refuses the message. */
   error?: unknown;
   code?: string;
 }

@@ -316,7 +316,7 @@ async function acceptAsNewUser(
   return { user, organization, token, organizations: [own] };
 }
 
-/** Ends the invitation. An invitation counts as a member, so only owners are counted anew. */
+/** Ends the invitation. It already counts as a member, so only the count of owners changes. */
 const joinWrites = ({ orgId, stored, tokenHash }: OpenInvitation): Write[] => [
   ...records.removeWrites(
     "INVITATION",

@@ -161,7 +161,7 @@ export async function list(
   return { items, pagination: toPagination(request, own.length, next) };
 }
 
-/** Without deleted sites. */
+/** Leaves out deleted sites. */
 const liveSites = async (orgId: number, siteIds: readonly number[]): Promise<number[]> => {
   const deleted = await deletedSites(orgId);
   return siteIds.filter((id) => !deleted.has(id));

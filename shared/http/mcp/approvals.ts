@@ -22,7 +22,7 @@ export interface ApprovalRequest {
 interface Decision {
   /** The result of the tool if the call must not be made yet: a preview with a token. */
   preview?: object;
-  /** Of an approved call, so that one approval never mails twice. */
+  /** An approved call is made with this key, so that one approval never mails twice. */
   idempotencyKey?: string;
 }
 

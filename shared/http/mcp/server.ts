@@ -99,7 +99,7 @@ function findGuide({ guides }: McpCatalog, uri: string): McpGuide {
     uri: uri.slice(0, 200),
   });
 }
-/** Of the MCP specification. */
+/** The code that the MCP specification gives to an unknown resource. */
 const resourceNotFound = -32002;
 
 const readGuide = ({ text }: McpGuide): string =>

@@ -223,7 +223,7 @@ export interface ContactItem {
   movedAt?: string;
   movedFrom?: string[];
   score?: number;
-  /** Without the mails of campaigns and holidays, except those of small chunks and old ones. */
+  /** Counts no mails of campaigns and holidays, except those of small and of old chunks. */
   sendCount?: number;
   openCount?: number;
   clickCount?: number;

@@ -103,7 +103,7 @@ export interface CheckedBatch {
   checked: CheckedRecipient[];
 }
 
-/** Also rejects what the provider would refuse, and marks what is suppressed. */
+/** Rejects what the provider would refuse too, and marks what is suppressed. */
 export function prepareRecipients({ message, checked }: CheckedBatch, context: IntakeContext) {
   const rows = rejectFlawed(checked, renderedFlaws(message, context, now()));
   const validRecipients = rows.flatMap(({ index, recipient }) =>

@@ -48,8 +48,8 @@ export async function acceptMessages(
 const concurrency = 8;
 
 /**
- * Whether the problem fails the request, which a repetition continues with the same ids. After any
- * other failure a repetition would begin anew and send the accepted mails twice.
+ * Whether the problem fails the request. A repetition then gets the same ids and continues. After
+ * any other failure it would get new ids and send the accepted mails twice.
  */
 const isTemporary = ({ kind }: Problem): boolean =>
   kind === "limited" || kind === "upstream" || kind === "unavailable";
