@@ -11,6 +11,7 @@ import {
 import * as clock from "../../shared/clock.ts";
 import { inParallel, splitIntoBatches } from "../../shared/kernel/parallel.ts";
 import type { QueueWorker } from "../../shared/kernel/queue-worker.ts";
+import { queues } from "../../shared/queues.ts";
 import { type CrashResult, interceptClients } from "./crash-injection.ts";
 import { type DueEntry, enqueueDueWork, firstDueTime, readDueIndex } from "./due-index.ts";
 
@@ -89,8 +90,10 @@ export async function runWorkers(
     await Promise.all(workers.map((worker) => runBatches(worker, visible, crashHook)));
     if (visible.length) continue;
     const dueEntries = await readDueIndex();
-    // The clock is not moved for rollups of days.
-    const nextDueAt = firstDueTime(dueEntries.filter(({ duepk }) => !/^DUE#DAY#/.test(duepk)));
+    // The clock is not moved for rollups of days, nor for folds without the worker of the jobs: the
+    // entry of a fold stays until one has run.
+    const ignored = names.has(queues.jobs.name) ? /^DUE#DAY#/ : /^DUE#(DAY|MAILLOG)#/;
+    const nextDueAt = firstDueTime(dueEntries.filter(({ duepk }) => !ignored.test(duepk)));
     const next = Math.min(...ownMessages.map(({ visibleAt }) => visibleAt), nextDueAt);
     if (next > Math.max(until, now)) {
       if (until > now) clock.advanceClock((until - now) / 1000);
