@@ -5,6 +5,9 @@ import { eventTypes, ProviderEvent } from "./providers/inbound/inbound-adapter.t
 
 const Id = z.int().positive();
 
+/** An SQS message has at most 256 KB, its other fields included. */
+export const maxMessageBytes = 200_000;
+
 const QueuedEvent = ProviderEvent.extend({
   id: Id,
   /** Set while the event waits for its send to be stored. */
@@ -20,6 +23,8 @@ const OutgoingEvent = z.object({
   contactId: Id.nullable(),
   email: z.string(),
   timestamp: z.string(),
+  /** Further fields of the body. Absent in events that an older version queued. */
+  details: z.record(z.string(), z.unknown()).optional(),
 });
 export type OutgoingEvent = z.output<typeof OutgoingEvent>;
 export const maxOutgoingEvents = 100;

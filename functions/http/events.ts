@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { EmailEvent } from "../../shared/domain/delivery-events/email-event.ts";
 import * as history from "../../shared/domain/delivery-events/send-history.ts";
 import { routeGroup } from "../../shared/http/dispatch.ts";
 import { PageQuery, pagedSchema, route } from "../../shared/http/route.ts";
@@ -16,7 +17,7 @@ export const events = routeGroup("events", [
       ),
       type: z.enum(eventTypes).optional().describe("Only events of this type."),
     }),
-    returns: pagedSchema("events", history.EmailEvent),
+    returns: pagedSchema("events", EmailEvent),
     handle: ({ caller, query: { page, limit, cursor, ...filter } }) =>
       history.listEvents(caller, { page, limit, cursor }, filter),
   }),

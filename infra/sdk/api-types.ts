@@ -6,7 +6,10 @@ import type { SdkOperation } from "./operations.ts";
 import { comment, declareType, typeOf } from "./schema-types.ts";
 
 /** Source text of the module with all types. `Api` has the methods of the client. */
-export function writeApiTypes({ components }: OpenApiDocument, operations: SdkOperation[]): string {
+export function writeApiTypes(
+  { components, webhooks }: OpenApiDocument,
+  operations: SdkOperation[],
+): string {
   const declarations = new Map<string, string>();
   const declare = (name: string, schema: JsonSchema): string => {
     if (schema.$ref) return typeOf(schema);
@@ -16,7 +19,7 @@ export function writeApiTypes({ components }: OpenApiDocument, operations: SdkOp
     declarations.set(name, text);
     return name;
   };
-  for (const name of usedNames(components.schemas, operations))
+  for (const name of usedNames(components.schemas, [operations, webhooks]))
     declare(name, components.schemas[name]!);
   const groups = [...Map.groupBy(operations, ({ group }) => group)].map(([group, members]) => ({
     group,
@@ -30,6 +33,7 @@ export function writeApiTypes({ components }: OpenApiDocument, operations: SdkOp
     'import type { PagedList } from "./paged-list.ts";',
     'import type { RequestBody } from "./send-request.ts";',
     writeErrorCode(components.schemas.Problem!),
+    writeWebhookEvent(webhooks),
     ...declarations.values(),
     ...groups.map(
       ({ typeName, methods }) => `export interface ${typeName} {\n${methods.join("\n")}\n}`,
@@ -39,8 +43,8 @@ export function writeApiTypes({ components }: OpenApiDocument, operations: SdkOp
   ].join("\n\n");
 }
 
-/** Names of the schemas that the types refer to, in the order of the document. */
-function usedNames(schemas: Components, operations: SdkOperation[]): string[] {
+/** Names of the schemas that `users` refer to, in the order of the document. */
+function usedNames(schemas: Components, users: unknown[]): string[] {
   const used = new Set<string>();
   const addReferences = (value: unknown) => {
     for (const [, name = ""] of JSON.stringify(value).matchAll(/"#\/components\/schemas\/(\w+)"/g))
@@ -49,7 +53,7 @@ function usedNames(schemas: Components, operations: SdkOperation[]): string[] {
         addReferences(schemas[name]);
       }
   };
-  addReferences(operations);
+  addReferences(users);
   return Object.keys(schemas).filter((name) => used.has(name));
 }
 
@@ -61,6 +65,14 @@ function writeErrorCode(problem: JsonSchema): string {
   const union = [...codes, ...codesOfSdk].map((code) => JSON.stringify(code)).join(" | ");
   const text = comment("Code of an error. Later versions of the service can have more.");
   return `${text}export type ErrorCode = ${union};`;
+}
+
+function writeWebhookEvent(webhooks: OpenApiDocument["webhooks"]): string {
+  const types = Object.values(webhooks).map(({ post }) =>
+    typeOf(post.requestBody.content["application/json"].schema),
+  );
+  const text = comment("An event, as webhook endpoints get it. `event` tells its type.");
+  return `${text}export type WebhookEvent = ${types.join(" | ")};`;
 }
 
 type Declare = (name: string, schema: JsonSchema) => string;

@@ -4,6 +4,14 @@ export const splitIntoBatches = <T>(items: readonly T[], size: number): T[][] =>
     items.slice(i * size, (i + 1) * size),
   );
 
+/** Halves the items until the JSON of each part has at most `maxBytes`, or the part is one item. */
+export function splitByBytes<T>(items: T[], maxBytes: number): T[][] {
+  if (!items.length) return [];
+  if (items.length === 1 || Buffer.byteLength(JSON.stringify(items)) <= maxBytes) return [items];
+  const half = Math.ceil(items.length / 2);
+  return [items.slice(0, half), items.slice(half)].flatMap((part) => splitByBytes(part, maxBytes));
+}
+
 /**
  * Calls `work` for each item, at most `concurrency` at a time. Returns the results in order; the
  * first failure rejects.

@@ -307,13 +307,14 @@ test("a test calls the endpoint like an event and returns its response", async (
   ]);
   expect(new Set(endpoint.deliveries.map(({ headers }) => headers["webhook-id"])).size).toBe(3);
   for (const delivery of endpoint.deliveries) {
-    expect(Object.keys(delivery.event)).toEqual([
+    expect(Object.keys(delivery.event).slice(0, 5)).toEqual([
       "event",
       "sendId",
       "contactId",
       "email",
       "timestamp",
     ]);
+    expect(delivery.event).toHaveProperty("data");
     expect([
       hasValidSignature(delivery, secret),
       hasStandardSignature(delivery, toWhsec(secret)),

@@ -133,7 +133,7 @@ describe("the OpenAPI document", () => {
     expect(Object.keys(api.webhooks)).toEqual([...eventTypes]);
     for (const [event, { post }] of Object.entries(api.webhooks)) {
       const { schema, example } = post.requestBody.content["application/json"];
-      expect(schema).toEqual({ $ref: "#/components/schemas/WebhookEvent" });
+      expect(schema).toHaveProperty("$ref", expect.stringMatching(/WebhookEvent$/));
       expect(schemaChecker(api)(schema, example)).toEqual([]);
       expect(example.event).toBe(event);
     }

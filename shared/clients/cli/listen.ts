@@ -1,6 +1,9 @@
 // `pennymail listen`: webhooks for a program without a public address. It reads new events with the
 // API key and posts them as the service does, signed.
 import { randomBytes } from "node:crypto";
+import type { EmailEvent } from "../../domain/delivery-events/email-event.ts";
+import { toPayloadDetails } from "../../domain/delivery-events/webhook-payload.ts";
+import type { Send } from "../../domain/sending/sends.ts";
 import { signatureHeaders } from "../../domain/webhooks/signature-headers.ts";
 import { NotFoundError } from "../sdk/errors.ts";
 import { type ApiClient, call, connect } from "./api-client.ts";
@@ -30,33 +33,25 @@ export const listen: Command = {
   run: forwardEvents,
 };
 
-interface DeliveryEvent {
-  id: number;
-  sendId: number;
-  toEmail: string;
-  type: string;
-  timestamp: string;
-}
-
 async function forwardEvents({ terminal, values }: CommandInput): Promise<void> {
   const url = parseTarget(textOf(values["forward-to"]));
   const types = textOf(values.events)?.split(",");
   const seconds = parseInterval(textOf(values.interval) ?? "2");
   const client = connect(terminal);
   const secret = listenSecret();
-  const findContactId = contactFinder(client);
-  const events = feedOf<DeliveryEvent>(client, "events", {});
+  const findSend = sendFinder(client);
+  const events = feedOf<EmailEvent>(client, "events", {});
   // What happened before is not forwarded.
   await events();
   terminal.writeError(`Forwarding to ${url}. The secret of the signatures is:\n`);
   terminal.write(`${secret}\n`);
-  const waiting: DeliveryEvent[] = [];
+  const waiting: EmailEvent[] = [];
   const poll = async () => {
     waiting.push(...(await events()).filter(({ type }) => !types || types.includes(type)));
     for (let event = waiting[0]; event; event = waiting[0]) {
-      const contactId = await findContactId(event.sendId);
+      const send = await findSend(event.sendId);
       waiting.shift();
-      printForward(event, await post(url, { ...event, contactId }, secret), terminal);
+      printForward(event, await post(url, toDelivery(event, send), secret), terminal);
     }
   };
   await follow(poll, { seconds, terminal });
@@ -80,34 +75,41 @@ function listenSecret(): string {
 
 const rememberedSends = 1000;
 
-/** Finds the contact of a send, which events do not name. Null without one. */
-function contactFinder(client: ApiClient): (sendId: number) => Promise<number | null> {
-  const known = new Map<number, number | null>();
+/** Finds the send of an event. Undefined if its site was deleted meanwhile. */
+function sendFinder(client: ApiClient): (sendId: number) => Promise<Send | undefined> {
+  const known = new Map<number, Send | undefined>();
   return async (sendId) => {
     if (!known.has(sendId)) {
-      const send = call<{ contactId: number | null }>(client, "sends.get", sendId);
-      const { contactId } = await send.catch((error: unknown) => {
-        if (error instanceof NotFoundError) return { contactId: null };
+      const send = await call<Send>(client, "sends.get", sendId).catch((error: unknown) => {
+        if (error instanceof NotFoundError) return undefined;
         throw error;
       });
       if (known.size >= rememberedSends) known.clear();
-      known.set(sendId, contactId);
+      known.set(sendId, send);
     }
-    return known.get(sendId)!;
+    return known.get(sendId);
   };
+}
+
+interface Delivery {
+  id: string;
+  body: string;
+}
+
+function toDelivery(event: EmailEvent, send: Send | undefined): Delivery {
+  const { id, type, sendId, toEmail: email, timestamp } = event;
+  const contactId = send?.contactId ?? null;
+  const details = send && toPayloadDetails(event, send);
+  const body = JSON.stringify({ event: type, sendId, contactId, email, timestamp, ...details });
+  return { id: `msg_listen_${id}`, body };
 }
 
 /** Seconds that a program has to respond, as with the service. */
 const timeoutSeconds = 15;
 
 /** Returns the status, or why there was no response. */
-async function post(
-  url: string,
-  { id, type, sendId, contactId, toEmail, timestamp }: DeliveryEvent & { contactId: number | null },
-  secret: string,
-): Promise<string> {
-  const body = JSON.stringify({ event: type, sendId, contactId, email: toEmail, timestamp });
-  const signed = { id: `msg_listen_${id}`, timestamp: Math.floor(Date.now() / 1000), body };
+async function post(url: string, { id, body }: Delivery, secret: string): Promise<string> {
+  const signed = { id, timestamp: Math.floor(Date.now() / 1000), body };
   const headers = { "content-type": "application/json", ...signatureHeaders([secret], signed) };
   const signal = AbortSignal.timeout(timeoutSeconds * 1000);
   try {
@@ -121,7 +123,7 @@ async function post(
   }
 }
 
-function printForward(event: DeliveryEvent, result: string, terminal: Terminal): void {
+function printForward(event: EmailEvent, result: string, terminal: Terminal): void {
   const time = dim(timeOf(event.timestamp), terminal);
   const what = bold(event.type.padEnd(11), terminal);
   terminal.writeError(`${time}  ${what}  ${printable(event.toEmail)}  -> ${result}\n`);

@@ -11,6 +11,6 @@ export interface Api {
 
 export type EmailsMethods = Record<string, (...args: unknown[]) => unknown>;
 
-export interface Webhook {
-  events: string[];
+export interface WebhookEvent {
+  timestamp: string;
 }

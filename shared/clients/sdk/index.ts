@@ -1,5 +1,5 @@
 // The client of the API of Pennymail.
-import type { Api, EmailsMethods, Webhook } from "./api.ts";
+import type { Api, EmailsMethods, WebhookEvent } from "./api.ts";
 import { Client, type ClientOptions } from "./client.ts";
 import { operations } from "./operation-table.ts";
 import { verifyWebhook, type WebhookHeaders, type WebhookSecret } from "./webhooks.ts";
@@ -10,17 +10,6 @@ export * from "./errors.ts";
 export { PagedList } from "./paged-list.ts";
 export type { Hooks, IncomingResponse, OutgoingRequest, RequestBody } from "./send-request.ts";
 export type { WebhookHeaders, WebhookSecret };
-
-/** An event, as webhook endpoints get it. */
-export interface WebhookEvent {
-  event: Webhook["events"][number];
-  sendId: number;
-  /** Null without a contact. */
-  contactId: number | null;
-  email: string;
-  /** When it happened. */
-  timestamp: string;
-}
 
 /** The methods of `emails` are also methods of the client: `pennymail.send(...)`. */
 export type Pennymail = Api & EmailsMethods;

@@ -11,8 +11,10 @@ import type { ScoringTrigger } from "../audience/scoring/scoring-rules.ts";
 import * as suppressions from "../audience/suppressions/suppressions.ts";
 import * as slowDomains from "../sending/bulk/slow-domains.ts";
 import { enqueueEvents } from "../webhooks/enqueue-events.ts";
+import { toApi } from "./email-event.ts";
 import { eventKey, isAutomatedEvent, type SendUpdate } from "./send-events.ts";
 import type { SendEvent } from "./send-outcome.ts";
+import { toPayloadDetails } from "./webhook-payload.ts";
 
 type EventReaction = (orgId: number, updates: SendUpdate[]) => Promise<void>;
 
@@ -116,6 +118,7 @@ const forwardToWebhooks: EventReaction = (orgId, updates) =>
         contactId: send.contactId ?? null,
         email: send.toEmail,
         timestamp: event.at,
+        details: toPayloadDetails(toApi(send, event), send),
       },
     ]),
   );

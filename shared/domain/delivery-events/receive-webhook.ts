@@ -9,7 +9,7 @@ import { epochSeconds, now } from "../../clock.ts";
 import { missing, Problem } from "../../errors.ts";
 import * as ids from "../../ids.ts";
 import { createLruCache } from "../../kernel/lru-cache.ts";
-import { splitIntoBatches } from "../../kernel/parallel.ts";
+import { splitByBytes, splitIntoBatches } from "../../kernel/parallel.ts";
 import { keys } from "../../keys.ts";
 import type {
   InboundAdapter,
@@ -18,7 +18,7 @@ import type {
 } from "../../providers/inbound/inbound-adapter.ts";
 import { getInboundAdapter } from "../../providers/inbound/registry.ts";
 import * as certificates from "../../providers/inbound/sns-certificates.ts";
-import { queues } from "../../queues.ts";
+import { maxMessageBytes, queues } from "../../queues.ts";
 import * as sendingConfigs from "../senders/sending-configs.ts";
 
 interface InboundConfig {
@@ -147,7 +147,6 @@ const isFirstUse = (
 };
 
 const maxEventsPerMessage = 200;
-const maxMessageBytes = 200_000;
 
 async function enqueueEvents(
   { orgId, provider }: InboundConfig,
@@ -155,18 +154,12 @@ async function enqueueEvents(
 ): Promise<void> {
   const first = await ids.nextEventIds(events.length);
   const numbered = events.map((event, i) => ({ ...event, id: first + i }));
-  const messages = splitIntoBatches(numbered, maxEventsPerMessage).flatMap(splitBySize);
+  const messages = splitIntoBatches(numbered, maxEventsPerMessage).flatMap((batch) =>
+    splitByBytes(batch, maxMessageBytes),
+  );
   await enqueue(
     queues.providerEvents,
     messages.map((group) => ({ orgId, provider, events: group })),
     { group: orgId },
   );
-}
-
-// An SQS message has at most 256 KB.
-function splitBySize<T>(events: T[]): T[][] {
-  if (events.length <= 1 || Buffer.byteLength(JSON.stringify(events)) <= maxMessageBytes)
-    return [events];
-  const half = Math.ceil(events.length / 2);
-  return [...splitBySize(events.slice(0, half)), ...splitBySize(events.slice(half))];
 }

@@ -10,64 +10,20 @@ import {
   positionParts,
   toPagination,
 } from "../../kernel/paging.ts";
-import { RecordId, Timestamp } from "../../kernel/record-fields.ts";
 import { keys, ranges } from "../../keys.ts";
-import { type EventType, eventTypes } from "../../providers/inbound/inbound-adapter.ts";
+import type { EventType } from "../../providers/inbound/inbound-adapter.ts";
 import * as sites from "../identity/sites.ts";
 import * as chunks from "../sending/bulk/chunks.ts";
 import * as stored from "../sending/sends.ts";
+import { EmailEvent, toApi } from "./email-event.ts";
 import * as pages from "./event-pages.ts";
 import {
   eventKey,
-  isAutomatedEvent,
   mayHaveOverflow,
   type OverflowEvent,
   type SendWithEvents,
 } from "./send-events.ts";
-import { byTimeThenId, type SendEvent } from "./send-outcome.ts";
-
-export const EmailEvent = z
-  .object({
-    id: RecordId.describe("Id of the event. Higher ids are newer."),
-    sendId: RecordId.describe("Send that the event belongs to."),
-    toEmail: z.string().describe("Email address of the recipient."),
-    subject: z.string().describe("Subject line of the send."),
-    type: z.enum(eventTypes).describe("Type of the event."),
-    data: z
-      .object({
-        url: z.string().optional().describe("For `click`: URL of the link."),
-        reason: z
-          .string()
-          .optional()
-          .describe("For `bounce`, `dropped` and `deferred`: reason given by the other server."),
-        bounceType: z.enum(["hard", "soft"]).optional().describe("For `bounce`: `hard` or `soft`."),
-        userAgent: z
-          .string()
-          .optional()
-          .describe("For `open` and `click`: user agent of the recipient's program."),
-      })
-      .describe("Further data, by type."),
-    ipAddress: z
-      .string()
-      .nullable()
-      .describe(
-        "IP address that opened, clicked or unsubscribed, if the provider reports it, or `null`.",
-      ),
-    timestamp: Timestamp.describe("When the event happened, as reported by the provider."),
-    provider: z.string().describe("Email provider that reported the event."),
-    providerEventId: z
-      .string()
-      .describe("Id of the event at the provider. An event that is reported twice is stored once."),
-    automated: z
-      .boolean()
-      .describe(
-        "Whether a machine opened or clicked: the provider says so, the user agent is a " +
-          "known scanner or prefetcher, or the click came within 10 seconds of delivery. Such " +
-          "events are left out of unique counts.",
-      ),
-  })
-  .meta({ id: "EmailEvent" });
-export type EmailEvent = z.output<typeof EmailEvent>;
+import { byTimeThenId } from "./send-outcome.ts";
 
 // Bounds the size of a response: a link can have a million opens.
 const maxEventsReturned = 1000;
@@ -101,20 +57,6 @@ export async function listEventsOfSend(orgId: number, send: SendWithEvents): Pro
   );
   return [...events.values()].toSorted(byTimeThenId).map((event) => toApi(send, event));
 }
-
-const toApi = (send: SendWithEvents, event: SendEvent): EmailEvent => ({
-  id: event.id,
-  sendId: send.id,
-  toEmail: send.toEmail,
-  subject: send.subject,
-  type: event.type,
-  data: event.data ?? {},
-  ipAddress: event.ip ?? null,
-  timestamp: event.at,
-  provider: send.provider,
-  providerEventId: event.providerEventId,
-  automated: (event.type === "open" || event.type === "click") && isAutomatedEvent(event, send),
-});
 
 /** Lists the events of sites by the time they were counted, newest first. `total` is exact. */
 export async function listEvents(

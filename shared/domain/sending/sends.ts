@@ -65,6 +65,7 @@ export const Send = z
     holidayId: RecordId.nullable().describe("Holiday email that the send belongs to, or `null`."),
     templateId: RecordId.nullable().describe("Template of the email, or `null`."),
     batchId: RecordId.nullable().describe("Batch that the send belongs to, or `null`."),
+    tags: z.array(z.string()).describe("Tags given with the send. They are not tags of contacts."),
     metadata: z
       .record(z.string(), z.unknown())
       .nullable()
@@ -157,6 +158,7 @@ export const toApi = (item: SendItem): Send =>
   ({
     ...item,
     updatedAt: lastChange(item),
+    tags: item.tags ?? [],
     secure: item.secure ?? false,
     cost: (item.charged ?? 0) / millicentsPerCent,
     ...Object.fromEntries(nullableFields.map((field) => [field, item[field] ?? null])),

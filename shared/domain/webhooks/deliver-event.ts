@@ -1,27 +1,12 @@
 // Makes one signed call to an endpoint. Besides its own signature header the call has the headers
 // of Standard Webhooks (https://www.standardwebhooks.com), so that their libraries can verify it.
-import * as z from "zod";
 import { NoResponse } from "../../adapters/http/no-response.ts";
 import { postToPublicUrl } from "../../adapters/http/public-client.ts";
 import { epochSeconds } from "../../clock.ts";
 import { config } from "../../config.ts";
-import { RecordId, Timestamp } from "../../kernel/record-fields.ts";
 import { sha256 } from "../../keys.ts";
-import { eventTypes } from "../../providers/inbound/inbound-adapter.ts";
 import type { OutgoingEvent } from "../../queues.ts";
 import { type SigningSecrets, signatureHeaders } from "./signature-headers.ts";
-
-/** The body of the request. */
-export const WebhookEvent = z
-  .object({
-    event: z.enum(eventTypes).describe("Type of the event."),
-    sendId: RecordId.describe("Id of the send."),
-    contactId: RecordId.nullable().describe("Id of the contact, or `null` without a contact."),
-    email: z.string().describe("Email address of the recipient."),
-    timestamp: Timestamp.describe("When it happened."),
-  })
-  .meta({ id: "WebhookEvent" });
-type WebhookEvent = z.output<typeof WebhookEvent>;
 
 export interface EndpointTarget {
   id: number;
@@ -83,10 +68,8 @@ export async function deliverEvent(
 
 const constantHeaders = { "content-type": "application/json", "user-agent": "Pennymail-Webhooks" };
 
-function bodyOf({ event, sendId, contactId, email, timestamp }: OutgoingEvent): string {
-  const body: WebhookEvent = { event, sendId, contactId, email, timestamp };
-  return JSON.stringify(body);
-}
+const bodyOf = ({ id: _, details, ...fields }: OutgoingEvent): string =>
+  JSON.stringify({ ...fields, ...details });
 
 /** The same for every attempt to deliver an event, so that the endpoint can drop duplicates. */
 const messageId = (webhookId: number, eventId: string): string =>

@@ -10,6 +10,7 @@ import { type EventType, eventTypes } from "../../providers/inbound/inbound-adap
 import { type DeliveryAttempt, deliverEvent } from "./deliver-event.ts";
 import * as log from "./delivery-log.ts";
 import { type DeliveryRow, deliveryStatuses, resetSchedule } from "./delivery-row.ts";
+import { sampleDetails } from "./sample-events.ts";
 import { decryptSecrets, find as findWebhook } from "./webhooks.ts";
 
 export const DeliveryStatus = z.enum(deliveryStatuses);
@@ -151,6 +152,7 @@ export async function sendTestEvent(
     contactId: 0,
     email: "test@example.com",
     timestamp,
+    details: sampleDetails[type],
   };
   const { timedOut: _, ...outcome }: DeliveryAttempt = await deliverEvent(
     { ...webhook, secrets: await decryptSecrets(caller.orgId, webhook) },

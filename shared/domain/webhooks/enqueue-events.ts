@@ -1,8 +1,8 @@
 import { queryAll } from "../../adapters/dynamodb/table.ts";
 import { enqueue } from "../../adapters/sqs/enqueue.ts";
-import { splitIntoBatches } from "../../kernel/parallel.ts";
+import { splitByBytes, splitIntoBatches } from "../../kernel/parallel.ts";
 import { ranges } from "../../keys.ts";
-import { maxOutgoingEvents, type OutgoingEvent, queues } from "../../queues.ts";
+import { maxMessageBytes, maxOutgoingEvents, type OutgoingEvent, queues } from "../../queues.ts";
 import { nextPageNumber } from "./delivery-log.ts";
 import type { Webhook } from "./webhooks.ts";
 
@@ -15,7 +15,7 @@ export async function enqueueEvents(orgId: number, events: OutgoingEvent[]): Pro
   const endpoints = await getActiveEndpoints(orgId);
   const messages = endpoints.flatMap((endpoint) => {
     const subscribed = events.filter(({ event }) => endpoint.events.includes(event));
-    return splitIntoBatches(subscribed, maxOutgoingEvents).map((batch) => ({
+    return splitIntoMessages(subscribed).map((batch) => ({
       orgId,
       webhookId: endpoint.id,
       page: nextPageNumber(),
@@ -24,6 +24,11 @@ export async function enqueueEvents(orgId: number, events: OutgoingEvent[]): Pro
   });
   await enqueue(queues.forward, messages, { group: ({ webhookId }) => webhookId });
 }
+
+const splitIntoMessages = (events: OutgoingEvent[]): OutgoingEvent[][] =>
+  splitIntoBatches(events, maxOutgoingEvents).flatMap((batch) =>
+    splitByBytes(batch, maxMessageBytes),
+  );
 
 // Other processes see a changed endpoint after this time at the latest.
 const cacheMs = 3000;

@@ -1,5 +1,6 @@
 // The requests to webhook endpoints of customers: the `webhooks` section of the OpenAPI document.
-import { WebhookEvent } from "../../domain/webhooks/deliver-event.ts";
+import { emailEventPayloads } from "../../domain/delivery-events/webhook-payload-schemas.ts";
+import { sampleDetails } from "../../domain/webhooks/sample-events.ts";
 import { type EventType, eventTypes } from "../../providers/inbound/inbound-adapter.ts";
 import { capitalize } from "../operation-names.ts";
 import type { ToJsonSchema } from "./json-schemas.ts";
@@ -40,7 +41,6 @@ const signatureHeaders = [
 
 /** One webhook per event type, by name. */
 export function createWebhooks(schemaOf: ToJsonSchema) {
-  const schema = schemaOf(WebhookEvent, "output");
   const responses = {
     "2XX": { description: "Confirms the event." },
     410: { description: "Ends the delivery, and sets the endpoint inactive." },
@@ -56,7 +56,12 @@ export function createWebhooks(schemaOf: ToJsonSchema) {
       parameters: signatureHeaders,
       requestBody: {
         required: true,
-        content: { "application/json": { schema, example: exampleOf(type) } },
+        content: {
+          "application/json": {
+            schema: schemaOf(emailEventPayloads[type], "output"),
+            example: exampleOf(type),
+          },
+        },
       },
       responses,
     },
@@ -70,4 +75,5 @@ const exampleOf = (event: EventType) => ({
   contactId: 1,
   email: "ada@example.com",
   timestamp: "2026-12-01T09:00:00.000Z",
+  ...sampleDetails[event],
 });

@@ -53,6 +53,7 @@ export interface ChunkHead {
   fromEmail: string;
   fromName?: string | undefined;
   bcc?: string | undefined;
+  tags?: string[] | undefined;
   /** With Liquid. */
   subject: string;
   variables: Record<string, unknown>;
@@ -303,6 +304,7 @@ export function toSendItem(head: ChunkHead, block: number, recipient: ChunkRecip
     fromEmail: head.fromEmail,
     fromName: head.fromName,
     bcc: head.bcc,
+    tags: head.tags,
     subject: renderSubjectOrSource(head, recipient),
     status: recipient.error ? "failed" : pendingStatus,
     error: recipient.error,

@@ -249,7 +249,7 @@ export async function buildContent(
 /** The fields that single sends and chunk heads share. */
 export const toSharedSendFields = (
   { siteId, bcc, config }: IntakeContext,
-  { templateId, secure }: MessageFields,
+  { templateId, secure, tags }: MessageFields,
   { from, at, scheduledAt }: { from: Mailbox; at: Date; scheduledAt: string | undefined },
 ) => ({
   siteId,
@@ -259,6 +259,7 @@ export const toSharedSendFields = (
   fromEmail: from.email,
   fromName: from.name,
   bcc,
+  tags: tags.length ? tags : undefined,
   secure: secure || undefined,
   createdAt: at.toISOString(),
   scheduledAt,

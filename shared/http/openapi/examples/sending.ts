@@ -27,6 +27,7 @@ const Send = {
   holidayId: null,
   templateId: null,
   batchId: null,
+  tags: ["receipt"],
   metadata: { orderId: "A-1042" },
   scheduledAt: null,
   secure: false,

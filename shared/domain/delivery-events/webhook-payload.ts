@@ -1,0 +1,58 @@
+// What webhook endpoints get about a delivery event. `pennymail listen` sends the same.
+import type { EventType } from "../../providers/inbound/inbound-adapter.ts";
+import { classifyBounce } from "../sending/bounce-reasons.ts";
+import type { Send } from "../sending/sends.ts";
+import type { EmailEvent } from "./email-event.ts";
+
+const nullableFields = [
+  "providerMessageId",
+  "campaignId",
+  "variantId",
+  "sequenceId",
+  "stepId",
+  "holidayId",
+  "batchId",
+  "metadata",
+] as const;
+
+type PayloadSend = Pick<Send, "siteId"> & {
+  [Field in "tags" | (typeof nullableFields)[number]]?: Send[Field] | undefined;
+};
+
+/** The fields of the body beside `event`, `sendId`, `contactId`, `email` and `timestamp`. */
+export const toPayloadDetails = (
+  event: EmailEvent,
+  send: PayloadSend,
+): Record<string, unknown> => ({
+  eventId: event.id,
+  siteId: send.siteId,
+  provider: event.provider,
+  ...Object.fromEntries(nullableFields.map((field) => [field, send[field] ?? null])),
+  tags: send.tags ?? [],
+  ...ownFields[event.type](event),
+});
+
+const withoutData = () => ({ data: {} });
+const withReason = ({ data: { reason } }: EmailEvent) => ({ data: { reason } });
+
+/** Fields that only some types have. */
+const ownFields: Record<EventType, (event: EmailEvent) => object> = {
+  delivered: withoutData,
+  open: ({ ipAddress, automated, data: { userAgent } }) => ({
+    ipAddress,
+    automated,
+    data: { userAgent },
+  }),
+  click: ({ ipAddress, automated, data: { url, userAgent } }) => ({
+    ipAddress,
+    automated,
+    data: { url, userAgent },
+  }),
+  bounce: ({ data: { bounceType = "soft", reason } }) => ({
+    data: { bounceType, bounceClass: classifyBounce(reason), reason },
+  }),
+  spam_report: withoutData,
+  unsubscribe: ({ ipAddress }) => ({ ipAddress, data: {} }),
+  dropped: withReason,
+  deferred: withReason,
+};
