@@ -395,12 +395,14 @@ test("events of a mail are delivered, listed in pages, and can be redelivered", 
   await settled();
   const delivered = endpoint.deliveries.filter(({ event }) => event.event === "delivered");
   expect(delivered.map(({ event }) => event.sendId).toSorted()).toEqual(sendIds.slice(0, 3));
-  expect(delivered[0]!.event).toEqual({
+  expect(delivered[0]!.event).toMatchObject({
     event: "delivered",
     sendId: expect.any(Number),
     contactId: null,
     email: expect.stringContaining("delivered+"),
     timestamp: expect.stringMatching(/\.\d{3}Z$/),
+    batchId: expect.any(Number),
+    data: {},
   });
   for (const delivery of endpoint.deliveries)
     expect(hasValidSignature(delivery, secret)).toBe(true);
