@@ -67,9 +67,10 @@ const Url = z
   .describe(
     "URL that gets a POST request with `{event, sendId, contactId, email, timestamp, data}` and " +
       "more for each event: see the webhooks in this document. Must be https on port 443 or " +
-      "8443, at a public address. A 2xx response within 15 seconds confirms the event; otherwise it " +
-      "is retried for about three days. A URL can have one endpoint per organization. A host " +
-      "gets at most 200 calls per second from an organization; later calls wait.",
+      "8443, at a public address. A 2xx response within 15 seconds confirms the event; " +
+      "otherwise it is retried for about three days. A URL can have one endpoint per " +
+      "organization. A host gets at most 200 calls per second from an organization; later " +
+      "calls wait.",
   );
 
 const fields = {
