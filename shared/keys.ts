@@ -254,6 +254,13 @@ export const keys = {
   sourceCount: (org: number, { kind, id }: SourceKey, shard: number) =>
     itemKey(`${org}#N${kind}#${id}`, String(shard)),
   sourceState: (org: number, { kind, id }: SourceKey) => itemKey(`${org}#N${kind}#${id}`, "STATE"),
+  // Clicked links of a campaign: their numbers, and counters by variant.
+  campaignLinks: (org: number, campaign: number) => itemKey(`${org}#CL${campaign}`, "URLS"),
+  linkCount: (
+    org: number,
+    campaign: number,
+    { variantId, shard }: { variantId: number; shard: number },
+  ) => itemKey(`${org}#CL${campaign}`, `${zeroPad(variantId)}#${shard}`),
   suspendedChunk: (org: number, { kind, id }: SourceKey, position: string) =>
     itemKey(`${org}#H${kind}#${id}`, position),
   // Fan-out: the plan made at the start, a cursor per email shard, and a log of which chunk holds
@@ -392,6 +399,8 @@ export const ranges = {
   sendCounts: (org: number) => keyRange(`${org}#SENDCOUNT`),
   ledger: (org: number) => keyRange(`${org}#LEDGER`), // by reference
   sourceCounts: (org: number, { kind, id }: SourceKey) => keyRange(`${org}#N${kind}#${id}`),
+  // counters by variant, then the numbers of the links
+  campaignLinks: (org: number, campaign: number) => keyRange(`${org}#CL${campaign}`),
   enrollments: (org: number, sequence: number, shard: string) =>
     keyRange(`${org}#Q${sequence}#${shard}`), // by contact
   finishedEnrollments: (org: number, sequence: number, shard: string) =>

@@ -1,8 +1,10 @@
 import * as z from "zod";
 import * as state from "../../shared/domain/campaigns/campaign-actions.ts";
+import * as links from "../../shared/domain/campaigns/campaign-links.ts";
 import * as campaign from "../../shared/domain/campaigns/campaign-schema.ts";
 import * as records from "../../shared/domain/campaigns/campaigns.ts";
 import * as variants from "../../shared/domain/campaigns/variants.ts";
+import { maxLinks } from "../../shared/domain/sending/clicked-links.ts";
 import { routeGroup } from "../../shared/http/dispatch.ts";
 import { Deleted, PageQuery, pagedSchema, route } from "../../shared/http/route.ts";
 import { QueryId } from "../../shared/kernel/digits.ts";
@@ -121,6 +123,17 @@ export const campaigns = routeGroup("campaigns", [
     returns: Campaign,
     errors: { 409: "The campaign is not paused (`campaign_status`)." },
     handle: ({ caller, params }) => state.resume(caller, params.id),
+  }),
+  route("GET /campaigns/:id/links", "List the clicked links of a campaign", {
+    operationId: "listCampaignLinks",
+    description:
+      "Returns the links that recipients clicked, the most clicked first, in total and by " +
+      `variant. The first ${maxLinks} links of a campaign are counted one by one, the others ` +
+      "together. The counts are exact. They include links in the footer if the provider tracks " +
+      "them.",
+    level: "site",
+    returns: links.CampaignLinks,
+    handle: ({ caller, params }) => links.list(caller, params.id),
   }),
   route("GET /campaigns/:id/variants", "List campaign variants", {
     description:

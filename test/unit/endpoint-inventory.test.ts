@@ -64,6 +64,7 @@ const extras = [
   "POST /campaigns/{id}/resume",
   "POST /campaigns/{id}/preview", // dry run
   "POST /campaigns/{id}/test", // proofs
+  "GET /campaigns/{id}/links", // clicked links
   "POST /send/batch/preview", // dry run
   "POST /mcp", // for agents
   "GET /photos/{orgId}/{name}", // a saved stock photo, as mails show it

@@ -57,7 +57,7 @@ const pendingUpdate = (
   run,
   provider: "postmark",
   providerMessageId: events.find(({ providerMessageId }) => providerMessageId)?.providerMessageId,
-  events: events.map((queued) => toSendEvent(queued, messageKey, run)),
+  events: events.map((queued) => toSendEvent(queued, { messageKey, run })),
   countedEvents: [],
   counterChanges: {},
   overflow: [],

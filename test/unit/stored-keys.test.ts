@@ -18,6 +18,8 @@ const storedKeys: [Key, pk: string, sk: string][] = [
   [keys.callResult(org, call, 3), "7#B5", "RESULT#1#2#0003"],
   [keys.sourceCount(org, source, 3), "7#Ncampaign#12", "3"],
   [keys.sourceState(org, source), "7#Ncampaign#12", "STATE"],
+  [keys.campaignLinks(org, 12), "7#CL12", "URLS"],
+  [keys.linkCount(org, 12, { variantId: 4, shard: 3 }), "7#CL12", "0000000000000004#3"],
   [keys.suspendedChunk(org, source, "p1"), "7#Hcampaign#12", "p1"],
   [keys.fanOutPlan(org, source), "7#Fcampaign#12", "PLAN"],
   [keys.fanOutCursor(org, source, "a"), "7#Fcampaign#12", "AT#a"],

@@ -14,6 +14,8 @@ import { retryLosers } from "../../kernel/retry-on-conflict.ts";
 import { keys, sha256 } from "../../keys.ts";
 import type { ProviderEventsMessage, QueuedEvent } from "../../queues.ts";
 import * as chunks from "../sending/bulk/chunks.ts";
+import * as links from "../sending/clicked-links.ts";
+import type { SendItem } from "../sending/sends.ts";
 import * as pages from "./event-pages.ts";
 import { type AddressReport, eventReactions, suppressRecipients } from "./event-reactions.ts";
 import { findAddresseeOfCopy, isAboutBlindCopy } from "./events-of-copies.ts";
@@ -114,7 +116,15 @@ async function loadSends(orgId: number, messages: EventsMessage[]): Promise<Load
     ]),
   );
   const runPrefix = `${now().toISOString()}#${randomBytes(6).toString("base64url")}`;
-  const pageOf = pages.pageOfSend([...found.flatMap((send) => send ?? []), ...lines]);
+  const sends = new Map(
+    [...found.flatMap((send) => send ?? []), ...lines].map((send) => [send.id, send]),
+  );
+  const pageOf = pages.pageOfSend([...sends.values()]);
+  const linkOf = await numberClickedLinks(
+    orgId,
+    arrived.map(({ event }) => event),
+    sends,
+  );
   return sendIds.flatMap((id, i) => {
     const send = found[i] ?? fromLines.get(id);
     if (!send) return [];
@@ -141,13 +151,39 @@ async function loadSends(orgId: number, messages: EventsMessage[]): Promise<Load
         .providerMessageId,
       // Each retry of a parked event is a new SQS message, so its own id is the message key.
       events: aboutSend.map(({ event, messageKey }) =>
-        toSendEvent(event, event.parked ? `parked-${event.id}` : messageKey, run),
+        toSendEvent(event, {
+          messageKey: event.parked ? `parked-${event.id}` : messageKey,
+          run,
+          link: linkOf(event),
+        }),
       ),
       countedEvents: [],
       counterChanges: {},
       overflow: [],
     };
   });
+}
+
+/** Returns a function that gives the number of the link of a click in a campaign's mail. */
+async function numberClickedLinks(
+  orgId: number,
+  events: QueuedEvent[],
+  sends: Map<number, SendItem>,
+): Promise<(event: QueuedEvent) => number | undefined> {
+  const clicks = events.flatMap((event) => {
+    const send = event.sendId === undefined ? undefined : sends.get(event.sendId);
+    if (event.type !== "click" || !event.data.url || !send?.campaignId) return [];
+    const url = links.normalizeLink(event.data.url, send);
+    return [{ event, campaignId: send.campaignId, url }];
+  });
+  const byCampaign = [...Map.groupBy(clicks, ({ campaignId }) => campaignId)];
+  const numbers = new Map<QueuedEvent, number>();
+  await inParallel(8, byCampaign, async ([campaignId, ofCampaign]) => {
+    const urls = [...new Set(ofCampaign.map(({ url }) => url))];
+    const numbered = await links.numberLinks(orgId, campaignId, urls);
+    for (const { event, url } of ofCampaign) numbers.set(event, numbered.get(url)!);
+  });
+  return (event) => numbers.get(event);
 }
 
 async function loadItems(

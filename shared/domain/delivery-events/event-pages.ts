@@ -10,6 +10,7 @@ import { inParallel } from "../../kernel/parallel.ts";
 import { keys, sha256 } from "../../keys.ts";
 import type { EventType } from "../../providers/inbound/inbound-adapter.ts";
 import * as organizations from "../identity/organizations.ts";
+import * as links from "../sending/clicked-links.ts";
 import * as dailyCounters from "../sending/daily-counters.ts";
 import * as sources from "../sending/mail-sources.ts";
 import { type SourceCounts, sourceOf } from "../sending/mail-sources.ts";
@@ -32,27 +33,34 @@ export type EventPageRow = [
   providerEventId?: string,
 ];
 
-// A transaction takes 100 items. A run whose sends have more recipient domains, campaigns,
+// A transaction takes 100 items. A run whose sends have more recipient domains, campaigns, variants,
 // sequences and holidays than this writes several pages.
 const maxCountersPerPage = 60;
 
 /** Returns a function that tells which page of the run lists the events of a send. */
 export function pageOfSend(sends: SendItem[]): (send: SendItem) => number {
-  const pageByPair = new Map<string, number>();
+  const pageByNames = new Map<string, number>();
   let page = 0;
   let counters = new Set<string>();
-  for (const pair of [...new Set(sends.map(counterPair))].sort()) {
-    const combined = new Set([...counters, ...pair.split(" ")]);
+  for (const names of [...new Set(sends.map(counterNames))].sort()) {
+    const combined = new Set([...counters, ...names.split(" ")]);
     const fits = combined.size <= maxCountersPerPage;
     if (!fits) page++;
-    counters = fits ? combined : new Set(pair.split(" "));
-    pageByPair.set(pair, page);
+    counters = fits ? combined : new Set(names.split(" "));
+    pageByNames.set(names, page);
   }
-  return (send) => pageByPair.get(counterPair(send)) ?? 0;
+  return (send) => pageByNames.get(counterNames(send)) ?? 0;
 }
 
-/** The two counters of a send: its recipient domain and its source. Neither contains a space. */
-const counterPair = (send: SendItem): string => `${domainOf(send.toEmail)} ${sourceKey(send)}`;
+/**
+ * The counters of a send: its recipient domain, its source, and the links of its variant. None
+ * contains a space.
+ */
+const counterNames = (send: SendItem): string =>
+  `${domainOf(send.toEmail)} ${sourceKey(send)} ${linksKey(send)}`;
+
+const linksKey = ({ campaignId, variantId }: SendItem): string =>
+  campaignId ? `links#${campaignId}#${variantId ?? ""}` : "";
 
 function sourceKey(send: SendItem): string {
   const source = sourceOf(send);
@@ -107,6 +115,7 @@ async function commitWrites(orgId: number, date: string, group: SendUpdate[]): P
     ...[...Map.groupBy(updates, ({ send }) => sourceKey(send)).values()].flatMap((ofSource) =>
       sourceCounterWrites(orgId, run, ofSource),
     ),
+    ...linkCounterWrites(orgId, run, updates),
   ];
 }
 
@@ -114,7 +123,13 @@ const shardSeed = (run: string): number => Number.parseInt(sha256(run).slice(0, 
 
 const statusPrefix = "at.";
 const eventCounts = (changes: CounterChanges): dailyCounters.EventCounts =>
-  Object.fromEntries(Object.entries(changes).filter(([name]) => !name.startsWith(statusPrefix)));
+  Object.fromEntries(
+    Object.entries(changes).filter(
+      ([name]) => !name.startsWith(statusPrefix) && !links.isLinkCounter(name),
+    ),
+  );
+const linkCounts = (changes: CounterChanges): links.LinkCounts =>
+  Object.fromEntries(Object.entries(changes).filter(([name]) => links.isLinkCounter(name)));
 const statusCounts = (changes: CounterChanges): SourceCounts =>
   Object.fromEntries(
     Object.entries(changes).flatMap(([name, n]) =>
@@ -134,6 +149,15 @@ function sourceCounterWrites(orgId: number, run: string, updates: SendUpdate[]):
     }),
   );
 }
+
+const linkCounterWrites = (orgId: number, run: string, updates: SendUpdate[]): Write[] =>
+  links.linkCountWrites(
+    orgId,
+    shardSeed(run),
+    updates.flatMap(({ send: { campaignId, variantId }, counterChanges }) =>
+      campaignId ? [{ campaignId, variantId, counts: linkCounts(counterChanges) }] : [],
+    ),
+  );
 
 function toRows(updates: SendUpdate[]): EventPageRow[] {
   const events = updates.flatMap(({ send, countedEvents, overflow }) => {

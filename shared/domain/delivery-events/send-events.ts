@@ -5,7 +5,7 @@
 import { addSeconds } from "../../clock.ts";
 import type { EventType } from "../../providers/inbound/inbound-adapter.ts";
 import type { QueuedEvent } from "../../queues.ts";
-import type { EventCounts } from "../sending/daily-counters.ts";
+import { linkCounter } from "../sending/clicked-links.ts";
 import type { SendItem } from "../sending/sends.ts";
 import {
   addCounters,
@@ -31,7 +31,7 @@ export type SendWithEvents = SendItem & {
 
 /** An event that is stored in an item of its own, with the counter changes it causes. */
 export interface OverflowEvent extends SendEvent {
-  delta: EventCounts;
+  delta: CounterChanges;
 }
 
 /** What a run does to one send. `planUpdate` fills in the last four fields. */
@@ -68,13 +68,18 @@ export const eventKey = ({
   providerEventId,
 }: Pick<SendEvent, "type" | "providerEventId">): string => `${type} ${providerEventId}`;
 
-export const toSendEvent = (event: QueuedEvent, messageKey: string, run: string): SendEvent => ({
+/** `link` is the number of a clicked link of a campaign. */
+export const toSendEvent = (
+  event: QueuedEvent,
+  { messageKey, run, link }: { messageKey: string; run: string; link?: number | undefined },
+): SendEvent => ({
   id: event.id,
   type: event.type,
   at: event.timestamp,
   providerEventId: event.providerEventId,
   ...(Object.keys(event.data).length && { data: event.data }),
   ...(event.ipAddress && { ip: event.ipAddress }),
+  ...(link !== undefined && { link }),
   ...(isDeclaredMachine(event) && { machine: true as const }),
   by: messageKey,
   run,
@@ -206,18 +211,21 @@ const maxInlineEventsEver = 2 * maxInlineEvents;
 
 /**
  * An event goes to the overflow only if it cannot change the send: the send already stores an
- * earlier event of the same type, and a non-automated one if this event is not automated.
+ * earlier event of the same type, and a non-automated one if this event is not automated. Clicks of
+ * people on different links count as different types until the send has 40 events.
  */
 function belongsInOverflow(inline: SendEvent[], event: SendEvent): boolean {
   if (inline.length < maxInlineEvents) return false;
   if (event.type === "deferred") return true;
   const delivered = deliveredAt(inline);
   const sameType = inline.filter(({ type }) => countedType(type) === countedType(event.type));
-  const comparable = isAutomated(event, delivered)
+  const automated = isAutomated(event, delivered);
+  const comparable = automated
     ? sameType
     : sameType.filter((other) => !isAutomated(other, delivered));
+  if (inline.length >= maxInlineEventsEver) return comparable.length > 0;
   return comparable.some(
-    (other) => byTime(other, event) < 0 || inline.length >= maxInlineEventsEver,
+    (other) => byTime(other, event) < 0 && (automated || other.link === event.link),
   );
 }
 
@@ -225,13 +233,22 @@ const countedType = (type: EventType): EventType => (type === "dropped" ? "bounc
 
 function toOverflowEvent(event: SendEvent, inline: SendEvent[]): OverflowEvent {
   const automated = isAutomated(event, deliveredAt(inline));
-  return { ...event, delta: overflowCounts[event.type]?.(automated) ?? {} };
+  return { ...event, delta: overflowCounts[event.type]?.(automated, event) ?? {} };
 }
 
 /** Events of other types are counted once per send, by the first of their type. */
-const overflowCounts: Partial<Record<EventType, (automated: boolean) => EventCounts>> = {
+const overflowCounts: Partial<
+  Record<EventType, (automated: boolean, event: SendEvent) => CounterChanges>
+> = {
   open: (automated) => ({ opened: 1, ...(automated && { openedByMachine: 1 }) }),
-  click: (automated) => ({ clicked: 1, ...(automated && { clickedByMachine: 1 }) }),
+  click: (automated, { link }) => ({
+    clicked: 1,
+    ...(automated && { clickedByMachine: 1 }),
+    ...(link !== undefined && {
+      [linkCounter(link, "clicked")]: 1,
+      ...(automated && { [linkCounter(link, "clickedByMachine")]: 1 }),
+    }),
+  }),
   deferred: () => ({ deferred: 1 }),
 };
 

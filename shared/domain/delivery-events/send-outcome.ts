@@ -2,6 +2,7 @@
 // order in which they arrived.
 import type { EventType, ProviderEvent } from "../../providers/inbound/inbound-adapter.ts";
 import { bounceCounterOf } from "../sending/bounce-reasons.ts";
+import { type LinkCounter, type LinkCounts, linkCounter } from "../sending/clicked-links.ts";
 import type { EventCounter, EventCounts } from "../sending/daily-counters.ts";
 import type { MailState } from "../sending/mail-sources.ts";
 import type { Send } from "../sending/sends.ts";
@@ -15,6 +16,8 @@ export interface SendEvent {
   providerEventId: string;
   data?: ProviderEvent["data"];
   ip?: string;
+  /** Clicks in mails of campaigns: the number of the link. */
+  link?: number;
   /** The provider or the user agent says that a machine did it. */
   machine?: true;
   /** Key of the queue message that contained the event. A redelivery has the same key. */
@@ -25,10 +28,10 @@ export interface SendEvent {
 
 /** Number of mails with a status: when `at.delivered` rises, `at.sent` falls. */
 export type StatusCounter = `at.${MailState}`;
-export type CounterChanges = Partial<Record<EventCounter | StatusCounter, number>>;
+export type CounterChanges = Partial<Record<EventCounter | StatusCounter | LinkCounter, number>>;
 
 export interface SendOutcome {
-  counts: EventCounts;
+  counts: EventCounts & LinkCounts;
   status?: Send["status"];
   error?: string;
   deliveredAt?: string;
@@ -76,7 +79,7 @@ export function outcomeOf(events: SendEvent[], statusBefore: Send["status"]): Se
   const clicks = withoutAutomated(ofType("click"), delivered);
   const [failure] = ofType("bounce", "dropped");
   const [impliesDelivery] = ofType("open", "click", "spam_report", "unsubscribe");
-  const counts: EventCounts = {
+  const counts: SendOutcome["counts"] = {
     delivered: delivered || impliesDelivery ? 1 : 0,
     ...(failure && { [failureCounterOf(failure)]: 1 }),
     ...(failure?.type === "bounce" && {
@@ -91,6 +94,7 @@ export function outcomeOf(events: SendEvent[], statusBefore: Send["status"]): Se
     clicked: ofType("click").length,
     clickedByMachine: ofType("click").length - clicks.length,
     uniqueClicked: Math.min(1, clicks.length),
+    ...countLinks(ofType("click"), clicks),
   };
   return {
     counts,
@@ -102,6 +106,20 @@ export function outcomeOf(events: SendEvent[], statusBefore: Send["status"]): Se
     ...(opens[0] && { openedAt: opens[0].at }),
     ...(clicks[0] && { clickedAt: clicks[0].at }),
   };
+}
+
+function countLinks(clicks: SendEvent[], clicksByPeople: SendEvent[]): LinkCounts {
+  const links = [...new Set(clicks.flatMap(({ link }) => link ?? []))];
+  const counters = links.flatMap((link): [LinkCounter, number][] => {
+    const clicked = clicks.filter((event) => event.link === link).length;
+    const byPeople = clicksByPeople.filter((event) => event.link === link).length;
+    return [
+      [linkCounter(link, "clicked"), clicked],
+      [linkCounter(link, "clickedByMachine"), clicked - byPeople],
+      [linkCounter(link, "uniqueClicked"), Math.min(1, byPeople)],
+    ];
+  });
+  return Object.fromEntries(counters);
 }
 
 /**
@@ -161,7 +179,7 @@ export function counterDifference(from: CounterChanges, to: CounterChanges): Cou
 }
 
 export const addCounters = (a: CounterChanges, b: CounterChanges): CounterChanges =>
-  counterDifference(Object.fromEntries(Object.entries(b).map(([name, n]) => [name, -n])), a);
+  counterDifference(Object.fromEntries(Object.entries(b).map(([name, n = 0]) => [name, -n])), a);
 
 /**
  * The counter of a status. A mail that is not handed over yet counts as sent, because the result of

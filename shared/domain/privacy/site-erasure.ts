@@ -121,7 +121,9 @@ const partsOf: Partial<
     ],
     singles: [keys.sequenceTask(orgId, id)],
   }),
-  CAMPAIGN: (orgId, id) => ({ ranges: broadcastRanges(orgId, { kind: "campaign", id }) }),
+  CAMPAIGN: (orgId, id) => ({
+    ranges: [...broadcastRanges(orgId, { kind: "campaign", id }), ranges.campaignLinks(orgId, id)],
+  }),
   HOLIDAY: (orgId, id) => ({ ranges: broadcastRanges(orgId, { kind: "holiday", id }) }),
   REPORT: () => ({ ranges: [] }),
   IMPORT: (orgId, id) => ({

@@ -55,13 +55,13 @@ async function clean(ref: BroadcastRef, deadline: Date): Promise<boolean> {
         await inParallel(4, entry.blocks, (block) => deleteChunkSends(ref.orgId, entry, block));
     await writeMany(items.map((entry) => remove(entry)));
   }
-  const [cursors, counters] = await Promise.all([
+  const [cursors, counters, links] = await Promise.all([
     queryAll<Key>(ranges.fanOutCursors(ref.orgId, ref)),
     queryAll<Key>(ranges.sourceCounts(ref.orgId, ref)),
+    ref.kind === "campaign" ? queryAll<Key>(ranges.campaignLinks(ref.orgId, ref.id)) : [],
   ]);
-  await writeMany(
-    [...cursors, ...counters, keys.fanOutPlan(ref.orgId, ref)].map((key) => remove(key)),
-  );
+  const planKey = keys.fanOutPlan(ref.orgId, ref);
+  await writeMany([...cursors, ...counters, ...links, planKey].map((key) => remove(key)));
   return true;
 }
 

@@ -68,6 +68,8 @@ export const Campaign = {
   ...timestamps,
 };
 
+const clicks = { clicks: 96, uniqueClicks: 80, machineClicks: 9 };
+
 const CampaignVariant = {
   id: 1,
   campaignId: 1,
@@ -194,6 +196,11 @@ export const campaignExamples: Record<string, unknown> = {
     variants: [],
   },
   CampaignVariant,
+  CampaignLinks: {
+    links: [
+      { url: "https://shop.example/sale", ...clicks, variants: [{ variantId: 1, ...clicks }] },
+    ],
+  },
   CampaignPreview: {
     candidates: 1840,
     wouldReceive: 1794,
