@@ -33,8 +33,8 @@ export type EventPageRow = [
   providerEventId?: string,
 ];
 
-// A transaction takes 100 items. A run whose sends have more recipient domains, campaigns, variants,
-// sequences and holidays than this writes several pages.
+// A transaction takes 100 items. A run whose sends have more recipient domains, campaigns,
+// variants, sequences and holidays than this writes several pages.
 const maxCountersPerPage = 60;
 
 /** Returns a function that tells which page of the run lists the events of a send. */

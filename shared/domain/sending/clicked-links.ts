@@ -33,8 +33,13 @@ export const linkCounter = (link: number, name: LinkCounterName): LinkCounter =>
 export const isLinkCounter = (name: string): name is LinkCounter => name.startsWith("link.");
 
 /** Parameters with which tools for advertising, analytics and mail tell visitors apart. */
-const trackingParameters =
-  /^(utm_.*|mc_[ce]id|_hs(enc|mi)|mkt_tok|vero_(id|conv)|oly_(enc|anon)_id|_k[ex]|s_cid|epik|_gl)$|clid$|^(li_fat_id|igshid|gbraid|wbraid)$/i;
+const trackingParameters = [
+  /^utm_|clid$/i,
+  /^(gbraid|wbraid|igshid|epik|li_fat_id|s_cid|_gl|_ke|_kx)$/i,
+  /^(mc_cid|mc_eid|mkt_tok|_hsenc|_hsmi|vero_id|vero_conv|oly_enc_id|oly_anon_id)$/i,
+];
+const isTracking = (name: string): boolean =>
+  trackingParameters.some((pattern) => pattern.test(name));
 /** Tokens in links of the service: base64url text of 60 bytes or more. */
 const token = /^(?=.*[A-Z])(?=.*\d)[\w-]{80,}$/;
 
@@ -48,7 +53,7 @@ export function normalizeLink(
 ): string {
   const parsed = URL.parse(url.trim());
   if (!parsed) return replaceValue(url.trim(), toEmail);
-  const parameters = [...parsed.searchParams].filter(([name]) => !trackingParameters.test(name));
+  const parameters = [...parsed.searchParams].filter(([name]) => !isTracking(name));
   const query = parameters.map(([name, value]) => {
     const isContact = /contact|subscriber|user/i.test(name) && value === String(contactId);
     return `${encode(name)}=${isContact ? "{contactId}" : encode(replaceValue(value, toEmail))}`;
