@@ -13,11 +13,7 @@ import {
   createVariant,
   useVirtualQueues,
 } from "../support/campaigns.ts";
-import {
-  interceptClients,
-  interruptedAtSomeSteps,
-  interruptions,
-} from "../support/crash-injection.ts";
+import { interruptedAtSomeSteps, interruptions } from "../support/crash-injection.ts";
 import {
   applyMessages,
   createEvent,
@@ -25,7 +21,6 @@ import {
   sentItem,
 } from "../support/delivery-events.ts";
 
-interceptClients();
 beforeAll(useVirtualQueues);
 
 const shop = "https://shop.example";
