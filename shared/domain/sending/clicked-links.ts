@@ -19,7 +19,7 @@ import { counterShardOf, type Key, keys, ranges } from "../../keys.ts";
 
 export const maxLinks = 100;
 /** The number of all links of a campaign after the first 100. */
-export const otherLinks = 0;
+const otherLinks = 0;
 
 /** Counters of one link of one send. Those of people count each send at most once. */
 export const linkCounterNames = ["clicked", "clickedByMachine", "uniqueClicked"] as const;
