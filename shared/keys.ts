@@ -243,6 +243,13 @@ export const keys = {
     itemKey(`${org}#L${config}`, `W#${position}`),
   sendsFeed: (org: number, site: number, position: string) =>
     itemKey(`${org}#${site}#SENDS`, position),
+  // Recipient index: which sends an address got.
+  recipientSend: (org: number, email: string, position: string) =>
+    itemKey(`${org}#TO#${sha256(email.trim().toLowerCase())}`, position), // expires
+  recipientLogEntry: (org: number, log: string, position: string) =>
+    itemKey(`${org}#TOLOG#${log}`, position), // expires
+  recipientPage: (org: number, { log, page }: { log: string; page: number }, position: string) =>
+    itemKey(`${org}#TOPAGE#${log}#${page}`, position), // expires
   secureMessage: (org: number, id: number) =>
     itemKey(`${org}#SM${sendPartitionOf(id)}`, zeroPad(id)), // has the same id as its send
   secureFeed: (org: number, site: number, position: string) =>
@@ -375,6 +382,11 @@ export const ranges = {
   // by priority, then time
   queuedChunks: (org: number, config: number) => keyRange(`${org}#L${config}`, "W#"),
   sendsFeed: (org: number, site: number) => keyRange(`${org}#${site}#SENDS`), // by time
+  recipientSends: (org: number, email: string) =>
+    keyRange(`${org}#TO#${sha256(email.trim().toLowerCase())}`), // by time
+  recipientLog: (org: number, log: string) => keyRange(`${org}#TOLOG#${log}`), // by time
+  recipientPages: (org: number, { log, page }: { log: string; page: number }) =>
+    keyRange(`${org}#TOPAGE#${log}#${page}`), // by time of the newest mail
   overflowEvents: (org: number, id: number) =>
     keyRange(`${org}#S${sendPartitionOf(id)}`, `${zeroPad(id)}#E`),
   // by date: the rollup of a day, then its counters

@@ -75,6 +75,8 @@ const Job = z.discriminatedUnion("job", [
   z.object({ job: z.literal("check-domain"), orgId: Id, domainId: Id }),
   /** Adds the mail log of a site to the mail counts of its contacts. */
   z.object({ job: z.literal("fold-mail-log"), orgId: Id, siteId: Id }),
+  /** Moves a log of the recipient index into its pages. */
+  z.object({ job: z.literal("fold-recipient-log"), orgId: Id, log: z.string().max(10) }),
 ]);
 export type Job = z.output<typeof Job>;
 
@@ -85,6 +87,7 @@ export const jobSeconds = {
   import: 120,
   "check-domain": 60,
   "fold-mail-log": 120,
+  "fold-recipient-log": 120,
 } satisfies Record<Job["job"], number>;
 
 interface QueueOptions {

@@ -12,6 +12,7 @@ import {
   BatchMessage,
   MessageList,
   SingleMessage,
+  Tag,
 } from "../../shared/domain/sending/intake/message.ts";
 import { encryptMessages } from "../../shared/domain/sending/secure-messages/encrypt-messages.ts";
 import * as sends from "../../shared/domain/sending/sends.ts";
@@ -21,7 +22,7 @@ import { PageQuery, pagedSchema, route } from "../../shared/http/route.ts";
 import { validate } from "../../shared/http/validate.ts";
 import { QueryId } from "../../shared/kernel/digits.ts";
 import { EmailAddress, singleLineText } from "../../shared/kernel/email-fields.ts";
-import { Count, RecordId, Timestamp } from "../../shared/kernel/record-fields.ts";
+import { Count, QueryTime, RecordId, Timestamp } from "../../shared/kernel/record-fields.ts";
 import { createUpload } from "../../shared/kernel/uploads.ts";
 
 const BatchResult = z.object({
@@ -256,8 +257,24 @@ export const send = routeGroup("send", [
       contactId: QueryId.optional().describe("Only items of this contact."),
       campaignId: QueryId.optional().describe("Only sends of this campaign."),
       batchId: QueryId.optional().describe("Only sends of this batch."),
+      templateId: QueryId.optional().describe("Only sends of this template."),
+      email: EmailAddress.optional().describe(
+        "Only sends to this email address, as recipient or in `to`, `cc` or `bcc`, ignoring case. " +
+          "Finds sends of the last 90 days with an index, so it is fast for every address, contact " +
+          "or not.",
+      ),
+      from: QueryTime.optional().describe("Only sends that were accepted at this time or later."),
+      to: QueryTime.optional().describe("Only sends that were accepted before this time."),
+      subject: z
+        .string()
+        .min(1)
+        .max(300)
+        .optional()
+        .describe("Only sends whose subject contains this text, ignoring case."),
+      tag: Tag.optional().describe("Only sends with this tag."),
       toEmail: EmailAddress.optional().describe(
-        "Only sends to this email address, ignoring case. A page ends after 2,000 sends were " +
+        "Only sends to this email address, ignoring case, without copies. Looks through all sends, " +
+          "so it also finds sends that are older than 90 days. A page ends after 2,000 sends were " +
           "looked at: continue with its `nextCursor`.",
       ),
     }),

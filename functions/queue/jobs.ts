@@ -6,6 +6,7 @@ import { foldMailLog } from "../../shared/domain/audience/mail-counts/fold-mail-
 import * as deletedForms from "../../shared/domain/forms/deleted-forms.ts";
 import * as siteErasure from "../../shared/domain/privacy/site-erasure.ts";
 import * as domainChecks from "../../shared/domain/senders/domains/check-domain.ts";
+import { foldRecipientLog } from "../../shared/domain/sending/recipient-index/fold-recipient-log.ts";
 import { handleEach } from "../../shared/kernel/queue-worker.ts";
 import { type Job, queues } from "../../shared/queues.ts";
 
@@ -22,6 +23,7 @@ const jobs: { [Name in Job["job"]]: (job: Extract<Job, { job: Name }>) => Promis
   import: ({ orgId, importId }) => imports.runImport(orgId, importId),
   "check-domain": ({ orgId, domainId }) => domainChecks.checkDomain(orgId, domainId),
   "fold-mail-log": foldMailLog,
+  "fold-recipient-log": foldRecipientLog,
 };
 
 export const worker = handleEach(queues.jobs, (job) =>

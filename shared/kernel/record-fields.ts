@@ -27,3 +27,6 @@ export const NewSiteId = Id.optional().describe(
   "Id of the site that it belongs to. Defaults to the site of the API key, else to the " +
     "organization's only site.",
 );
+
+/** A time in a query. */
+export const QueryTime = z.iso.datetime({ offset: true }).max(40);

@@ -19,6 +19,7 @@ import * as batches from "../../shared/domain/sending/intake/accept-batch.ts";
 import { acceptSingle } from "../../shared/domain/sending/intake/accept-single.ts";
 import { loadIntake } from "../../shared/domain/sending/intake/intake.ts";
 import { BatchMessage, SingleMessage } from "../../shared/domain/sending/intake/message.ts";
+import { foldRecipientLog } from "../../shared/domain/sending/recipient-index/fold-recipient-log.ts";
 import { encryptMessages } from "../../shared/domain/sending/secure-messages/encrypt-messages.ts";
 import * as sends from "../../shared/domain/sending/sends.ts";
 import * as singles from "../../shared/domain/sending/single-sends.ts";
@@ -37,6 +38,7 @@ interface QueueBody {
   shard: number;
   job: string;
   siteId: number;
+  log: string;
 }
 
 interface Message {
@@ -156,8 +158,9 @@ const workers: Record<string, (body: QueueBody) => Promise<void>> = {
   send: ({ orgId, sendId }) => singles.handOverSingle(orgId, sendId),
   lane: ({ orgId, configId }) => runLane(orgId, configId),
   drain: ({ what, shard }) => due.drain(what, shard),
-  jobs: async ({ job, orgId, siteId }) => {
+  jobs: async ({ job, orgId, siteId, log }) => {
     if (job === "fold-mail-log") await foldMailLog({ orgId, siteId });
+    if (job === "fold-recipient-log") await foldRecipientLog({ orgId, log });
   },
 };
 

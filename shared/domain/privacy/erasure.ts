@@ -17,6 +17,7 @@ import {
 } from "../../adapters/dynamodb/table.ts";
 import { type CallerScope, requireOrganizationAccess } from "../../caller.ts";
 import { type CompressedValue, decompress } from "../../kernel/compressed-values.ts";
+import { normalizeEmail } from "../../kernel/email-fields.ts";
 import { inParallel, splitIntoBatches } from "../../kernel/parallel.ts";
 import { retryLosers, retryOnConflict } from "../../kernel/retry-on-conflict.ts";
 import { blockOf, idsPerBlock, type Key, keys, ranges } from "../../keys.ts";
@@ -26,6 +27,8 @@ import type { OverflowEvent, SendWithEvents } from "../delivery-events/send-even
 import type { SendEvent } from "../delivery-events/send-outcome.ts";
 import * as submissions from "../forms/submissions.ts";
 import * as chunks from "../sending/bulk/chunks.ts";
+import * as reading from "../sending/read-sends.ts";
+import { eraseRecipient } from "../sending/recipient-index/erase-recipient.ts";
 import * as secureMessages from "../sending/secure-messages/erase-messages.ts";
 import { getSendIds } from "./personal-data.ts";
 
@@ -40,7 +43,9 @@ export async function erase(caller: CallerScope, id: number): Promise<void> {
   const contact = await contacts.findItem(caller, id);
   await suppressions.suppressByHash(orgId, contact.sk);
   const sendIds = await getSendIds(orgId, contact);
+  await eraseRecipient({ orgId, email: contact.sk, isErased: () => true });
   for (const some of splitIntoBatches(sendIds, 100)) {
+    await eraseFormerAddresses(orgId, contact.sk, some);
     await anonymize(orgId, some);
     await inParallel(4, [...Map.groupBy(some, chunkIdOf).values()], (ids) =>
       eraseChunkLines(orgId, ids),
@@ -48,6 +53,22 @@ export async function erase(caller: CallerScope, id: number): Promise<void> {
   }
   await deleteSubmissions(orgId, id);
   await contacts.remove(caller, id);
+}
+
+/**
+ * Mails before a change of the address are in the recipient index under the former one, which
+ * another contact may have now.
+ */
+async function eraseFormerAddresses(
+  orgId: number,
+  currentEmail: string,
+  sendIds: number[],
+): Promise<void> {
+  const sends = (await reading.getSends(orgId, sendIds)).filter((send) => send !== undefined);
+  const emails = new Set(sends.map(({ toEmail }) => normalizeEmail(toEmail)));
+  const ownIds = new Set(sendIds);
+  for (const email of emails.difference(new Set([currentEmail, erasedEmail])))
+    await eraseRecipient({ orgId, email, isErased: (id) => ownIds.has(id) });
 }
 
 async function deleteSubmissions(orgId: number, contactId: number): Promise<void> {

@@ -32,6 +32,8 @@ interface FeedEntry {
 export interface FeedPosition {
   id: number;
   at?: string;
+  /** The position may be of a block that was never accepted, so readers look for its entry. */
+  staged?: true;
   next: string;
 }
 
@@ -89,17 +91,19 @@ interface FeedSource {
   siteIds: number[];
   /** The feed of one site: all sends, or secure messages only. */
   range?: typeof ranges.sendsFeed;
+  /** Only sends that were accepted before this time (ISO 8601). */
+  before?: string | undefined;
 }
 
 /** Yields the sends of these sites, newest first, from the position of the cursor on. */
 export async function* readFeed(
-  { orgId, siteIds, range = ranges.sendsFeed }: FeedSource,
+  { orgId, siteIds, range = ranges.sendsFeed, before }: FeedSource,
   request: PageRequest,
 ): AsyncGenerator<FeedPosition> {
   const [place, offset] = positionOf(request, positionPattern)?.split("|") ?? [];
   // The last page can end within an entry, so the entry is read again: "~" sorts after it.
   const feeds = siteIds.map((siteId) =>
-    readEntries(range(orgId, siteId), place === undefined ? undefined : `${place}~`),
+    readEntries(range(orgId, siteId), place === undefined ? before : `${place}~`),
   );
   for await (const entry of mergeNewestFirst(feeds)) {
     const first = entry.sk === place ? Number(offset) : 0;

@@ -10,13 +10,14 @@ import { normalizeEmail } from "../../kernel/email-fields.ts";
 import { countSkipped, type PageRequest, toPagination } from "../../kernel/paging.ts";
 import { RecordId, RecordSiteId, Timestamp } from "../../kernel/record-fields.ts";
 import { permitSite } from "../../kernel/site-access.ts";
-import { blockOf, indexAttributeNames, keys } from "../../keys.ts";
+import { blockOf, idsPerBlock, indexAttributeNames, keys } from "../../keys.ts";
 import { millicentsPerCent } from "../billing/credits.ts";
 import { countSends } from "../identity/site-send-counts.ts";
 import * as sites from "../identity/sites.ts";
 import * as chunks from "./bulk/chunks.ts";
 import * as lanes from "./bulk/lanes.ts";
 import * as reading from "./read-sends.ts";
+import { isRecipient, readSendsTo } from "./recipient-index/sends-to-address.ts";
 import * as secureMessages from "./secure-messages/erase-messages.ts";
 import * as feed from "./send-feed.ts";
 
@@ -133,7 +134,16 @@ export interface SendFilter {
   batchId?: number | undefined;
   contactId?: number | undefined;
   campaignId?: number | undefined;
+  templateId?: number | undefined;
   toEmail?: string | undefined;
+  /** Recipient or copy. Looked up in the recipient index. */
+  email?: string | undefined;
+  /** Accepted at this time or later, and before that time (ISO 8601). */
+  from?: string | undefined;
+  to?: string | undefined;
+  /** Part of the subject, ignoring case. */
+  subject?: string | undefined;
+  tag?: string | undefined;
 }
 
 const nullableFields = Object.entries(Send.shape)
@@ -185,45 +195,90 @@ export async function findStored(caller: Caller, id: number): Promise<SendItem> 
 }
 
 /** Newest first, over the sites that the caller may see. */
-export async function list(
-  caller: Caller,
-  request: PageRequest,
-  { siteId, batchId, ...filter }: SendFilter,
-) {
+export async function list(caller: Caller, request: PageRequest, { siteId, ...given }: SendFilter) {
   const siteIds = await sites.listVisibleSiteIds(caller, siteId);
-  const filtered = Object.values(filter).some((value) => value !== undefined);
-  const places =
-    batchId === undefined
-      ? feed.readFeed({ orgId: caller.orgId, siteIds }, request)
-      : feed.readBatch(batchId, await chunks.getBatchSize(caller.orgId, batchId), request);
+  const filter = { ...given, from: toIsoTime(given.from), to: toIsoTime(given.to) };
+  const { batchId, ...others } = filter;
+  const filtered = Object.values(others).some((value) => value !== undefined);
+  const positions = await findPositions({ orgId: caller.orgId, siteIds, filter }, request);
   const [{ sends, next }, total] = await Promise.all([
-    collectPage(caller.orgId, places, {
+    collectPage(caller.orgId, positions, {
       request,
-      isWanted: (send) => siteIds.includes(send.siteId) && matches(send, { batchId, ...filter }),
+      isWanted: (item) => siteIds.includes(item.siteId) && matches(item, filter),
       filtered,
+      maxScanned: filter.email === undefined ? maxScannedInFeed : maxScannedInIndex,
     }),
     filtered || batchId !== undefined ? null : countSends(caller.orgId, siteIds),
   ]);
   return { sends, pagination: toPagination(request, total, next) };
 }
 
-const matches = (send: Send, { toEmail, ...filter }: Omit<SendFilter, "siteId">): boolean =>
-  (toEmail === undefined || normalizeEmail(send.toEmail) === normalizeEmail(toEmail)) &&
-  Object.entries(filter).every(
-    ([field, value]) => value === undefined || send[field as keyof Send] === value,
+const toIsoTime = (time: string | undefined): string | undefined =>
+  time === undefined ? undefined : new Date(time).toISOString();
+
+interface SendQuery {
+  orgId: number;
+  siteIds: number[];
+  filter: Omit<SendFilter, "siteId">;
+}
+
+async function findPositions(
+  { orgId, siteIds, filter: { batchId, email, from, to } }: SendQuery,
+  request: PageRequest,
+): Promise<AsyncIterable<feed.FeedPosition>> {
+  if (email !== undefined)
+    return takeUntil(from, readSendsTo({ orgId, email, before: to }, request));
+  if (batchId === undefined)
+    return takeUntil(from, feed.readFeed({ orgId, siteIds, before: to }, request));
+  return feed.readBatch(batchId, await chunks.getBatchSize(orgId, batchId), request);
+}
+
+/** Ends at the first position that is older. Positions begin with a time of whole seconds. */
+async function* takeUntil(
+  from: string | undefined,
+  positions: AsyncIterable<feed.FeedPosition>,
+): AsyncGenerator<feed.FeedPosition> {
+  const second = from?.slice(0, "2026-12-01T09:00:00".length) ?? "";
+  for await (const position of positions) {
+    if (position.next < second) return;
+    yield position;
+  }
+}
+
+function matches(
+  item: SendItem,
+  { toEmail, email, from, to, subject, tag, ...equal }: Omit<SendFilter, "siteId">,
+): boolean {
+  const { createdAt } = item;
+  return (
+    (toEmail === undefined || normalizeEmail(item.toEmail) === normalizeEmail(toEmail)) &&
+    (email === undefined || isRecipient(item, email)) &&
+    (from === undefined || createdAt >= from) &&
+    (to === undefined || createdAt < to) &&
+    (subject === undefined || item.subject.toLowerCase().includes(subject.toLowerCase())) &&
+    (tag === undefined || (item.tags?.includes(tag) ?? false)) &&
+    Object.entries(equal).every(
+      ([field, value]) => value === undefined || item[field as keyof SendItem] === value,
+    )
   );
+}
 
 // If a filter matches few sends, the page ends early, with a cursor to continue.
-const maxScanned = 2000;
+const maxScannedInFeed = 2000;
+// Sends to one address are in different blocks, so each is a read of its own.
+const maxScannedInIndex = 200;
+
+interface PageOptions {
+  request: PageRequest;
+  isWanted(item: SendItem): boolean;
+  filtered: boolean;
+  maxScanned: number;
+}
 
 async function collectPage(
   orgId: number,
   positions: AsyncIterable<feed.FeedPosition>,
-  {
-    request,
-    isWanted,
-    filtered,
-  }: { request: PageRequest; isWanted: (send: Send) => boolean; filtered: boolean },
+  { request, isWanted, filtered, maxScanned }: PageOptions,
 ) {
   // Without a filter, the sends before the page are skipped without reading them.
   const [skipUnread, skipMatches] = filtered
@@ -234,14 +289,10 @@ async function collectPage(
   let scanned = 0;
   let stoppedAt: string | undefined;
   for await (const some of inGroups(positions, skipUnread, Math.min(100, request.limit + 1))) {
-    const ids = some.map(({ id }) => id);
-    const items = await reading.getSends(orgId, ids);
-    const sends = items.map((item, i) =>
-      item && (some[i]!.at ?? item.createdAt) === item.createdAt ? toApi(item) : undefined,
-    );
+    const items = await getAcceptedSends(orgId, some);
     found.push(
-      ...sends.flatMap((send, i) =>
-        send && isWanted(send) ? [{ send, next: some[i]!.next }] : [],
+      ...items.flatMap((item, i) =>
+        item && isWanted(item) ? [{ send: toApi(item), next: some[i]!.next }] : [],
       ),
     );
     scanned += some.length;
@@ -254,6 +305,25 @@ async function collectPage(
     sends: page.map(({ send }) => send),
     next: found.length >= enough ? page.at(-1)?.next : stoppedAt,
   };
+}
+
+/** In the order of the positions; undefined for a position without an accepted send. */
+export async function getAcceptedSends(
+  orgId: number,
+  positions: feed.FeedPosition[],
+): Promise<(SendItem | undefined)[]> {
+  const ids = positions.map(({ id }) => id);
+  const items = await reading.getSends(orgId, ids);
+  const accepted = await Promise.all(
+    items.map(async (item, i) => {
+      const { at, staged } = positions[i]!;
+      if (!item || (at ?? item.createdAt) !== item.createdAt) return false;
+      if (!staged || item.sentAt) return true;
+      const firstId = blockOf(item.id) * idsPerBlock;
+      return feed.isListed(orgId, { siteId: item.siteId, at: item.createdAt, firstId });
+    }),
+  );
+  return items.map((item, i) => (accepted[i] ? item : undefined));
 }
 
 async function* inGroups<T>(

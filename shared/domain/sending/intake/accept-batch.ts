@@ -16,6 +16,7 @@ import { idsPerBlock, type Key, keys } from "../../../keys.ts";
 import * as quota from "../../billing/quota.ts";
 import * as chunks from "../bulk/chunks.ts";
 import * as lanes from "../bulk/lanes.ts";
+import * as recipientLog from "../recipient-index/recipient-log.ts";
 import { encryptMessages } from "../secure-messages/encrypt-messages.ts";
 import { noticeVariables } from "../secure-messages/secure-message-item.ts";
 import * as feed from "../send-feed.ts";
@@ -277,12 +278,14 @@ async function insertBatch(
     each: cost.pricePerMail,
   };
   const chunkItems = await chunks.buildChunkItems({ orgId, block }, { ...head, charge }, lines);
-  const items = [content, ...chunkItems];
+  const indexEntries = recipientLog.buildLogEntries({ orgId, block }, head, lines);
+  const items = [content, ...chunkItems, ...indexEntries];
   // Items without a feed entry are left over from a request that failed.
   if (!(await insertMany(items)).every(Boolean)) {
     if (await getAcceptedRecipients(orgId, block)) throw alreadyAccepted;
     await writeMany(items.map(({ key, item }) => put(key, item)));
   }
+  await recipientLog.enqueueFolds(orgId, block, indexEntries);
   const queuedChunks = chunkItems.map(({ item: { n } }, chunk) => ({
     block,
     chunk,

@@ -22,6 +22,7 @@ import * as organizations from "../../identity/organizations.ts";
 import { countSiteSendsWrite } from "../../identity/site-send-counts.ts";
 import { hashCopyAddress } from "../copy-hashes.ts";
 import * as dailyCounters from "../daily-counters.ts";
+import { indexSingle } from "../recipient-index/recipient-log.ts";
 import type { MailContent } from "../rendering/mail-content.ts";
 import type { encryptMessages } from "../secure-messages/encrypt-messages.ts";
 import { noticeVariables } from "../secure-messages/secure-message-item.ts";
@@ -132,7 +133,7 @@ function leaveOutSuppressed<M extends SingleMessage>(message: M, suppressed: Set
   };
 }
 
-const listAddresses = (addressees: Addressees): string[] =>
+const listAddresses = (addressees: Addressees | undefined): string[] =>
   Object.values<Mailbox[]>({ ...addressees })
     .flat()
     .map(({ email }) => email);
@@ -149,7 +150,7 @@ interface AcceptedMail {
 
 /** Each address counts as a mail. */
 const countMails = ({ copies }: Pick<AcceptedMail, "copies">): number =>
-  1 + (copies ? listAddresses(copies).length : 0);
+  1 + listAddresses(copies).length;
 
 async function acceptAffordable(
   mail: AcceptedMail,
@@ -198,6 +199,7 @@ async function storeAndCharge(mail: AcceptedMail, extraWrites: Write[] = []): Pr
     buildContent(orgId, message, { context, at: new Date(send.createdAt) }),
     claimForThisProcess(mail),
     addToFeed(orgId, send),
+    addToRecipientIndex(orgId, send, listAddresses(copies)),
   ]);
   const content = { ...parts, toName: message.toName, copies };
   if (!direct) return insertAndCharge(mail, content, extraWrites);
@@ -273,6 +275,10 @@ const addToFeed = async (
 ): Promise<boolean> =>
   system ?? transact(feed.addToFeedWrite(orgId, { siteId, at: createdAt, firstId: id, count: 1 }));
 
+/** Like the feed: the index never misses an accepted send. */
+const addToRecipientIndex = async (orgId: number, send: SendItem, copies: string[] = []) =>
+  send.system ?? indexSingle(orgId, send, [send.toEmail, ...copies]);
+
 /** When an earlier try of the same request inserted the send, that one is returned. */
 async function insertSend(orgId: number, send: SendItem, writes: Write[]): Promise<SendItem> {
   const key = keys.send(orgId, send.id);
@@ -283,7 +289,11 @@ async function insertSend(orgId: number, send: SendItem, writes: Write[]): Promi
 /** Counts the send at once, because it has no hand-over that would count it. */
 async function insertSuppressed(orgId: number, send: SendItem): Promise<SendItem> {
   if (send.system) return insertSend(orgId, send, []);
-  const [date] = await Promise.all([organizations.getToday(orgId), addToFeed(orgId, send)]);
+  const [date] = await Promise.all([
+    organizations.getToday(orgId),
+    addToFeed(orgId, send),
+    addToRecipientIndex(orgId, send),
+  ]);
   const { id, siteId, sendingConfigId: configId } = send;
   const failed = dailyCounters.dayCounterWrites(orgId, { siteId, date, shardSeed: id }, [
     { configId, counts: { failed: 1 } },

@@ -58,7 +58,7 @@ const Headers = z
   .record(HeaderName, singleLineText(998))
   .refine((headers) => Object.keys(headers).length <= 20, "must have at most 20 headers");
 
-const Tag = z
+export const Tag = z
   .string()
   .regex(/^[\w.-]{1,50}$/, "must be 1 to 50 letters, digits, dots, dashes or underscores")
   .meta({ maxLength: 50 });

@@ -15,6 +15,7 @@ import { type SendingConfig, senderOf } from "../../senders/sending-configs.ts";
 import * as chunks from "../bulk/chunks.ts";
 import * as lanes from "../bulk/lanes.ts";
 import { addSourceCountWrites, type MailSource, type SourceCountChange } from "../mail-sources.ts";
+import * as recipientLog from "../recipient-index/recipient-log.ts";
 import type { MailContent } from "../rendering/mail-content.ts";
 import { requireMarketingSender } from "../rendering/marketing-mail.ts";
 import type { VariableFilter } from "../rendering/variable-filter.ts";
@@ -126,12 +127,16 @@ async function stageChunk({
   });
   const key = keys.bulkContent(orgId, block);
   const expires = epochSeconds() + contentTtlSeconds;
+  const head = toChunkHead(message, block);
   const chunkItems = await chunks.buildChunkItems(
     { orgId, block },
-    { ...toChunkHead(message, block), ...(charge && { charge }), ...(readAt && { readAt }) },
+    { ...head, ...(charge && { charge }), ...(readAt && { readAt }) },
     recipients,
   );
-  await insertMany([{ key, item: { ...(await compress(key, content)), expires } }, ...chunkItems]);
+  const indexEntries = recipientLog.buildLogEntries({ orgId, block }, head, recipients);
+  const contentItem = { ...(await compress(key, content)), expires };
+  await insertMany([{ key, item: contentItem }, ...chunkItems, ...indexEntries]);
+  await recipientLog.enqueueFolds(orgId, block, indexEntries);
   const queued = {
     block,
     chunk: 0,

@@ -1,0 +1,112 @@
+// Adds mails to the recipient index before they are accepted, so that no accepted send is missing.
+import { put, queryAll, type Write, writeMany } from "../../../adapters/dynamodb/table.ts";
+import { enqueue } from "../../../adapters/sqs/enqueue.ts";
+import { epochSeconds } from "../../../clock.ts";
+import { normalizeEmail } from "../../../kernel/email-fields.ts";
+import { splitIntoBatches } from "../../../kernel/parallel.ts";
+import { idsPerBlock, type Key, keys, ranges, sha256, zeroPad } from "../../../keys.ts";
+import { queues } from "../../../queues.ts";
+import type { ChunkHead, ChunkRecipient } from "../bulk/chunks.ts";
+import {
+  hashRecipient,
+  type IndexedMail,
+  indexSeconds,
+  mixedLog,
+  packTags,
+  parsePosition,
+  positionOfMail,
+  unpackTags,
+} from "./indexed-mails.ts";
+
+interface IndexedSingle {
+  id: number;
+  createdAt: string;
+  scheduledAt?: string | null | undefined;
+}
+
+/** Adds a single send for each of its addresses. Costs one write unit for each. Safe to repeat. */
+export const indexSingle = (
+  orgId: number,
+  { id, createdAt, scheduledAt }: IndexedSingle,
+  emails: string[],
+): Promise<void> => {
+  const expires = epochSeconds(new Date(scheduledAt ?? createdAt)) + indexSeconds;
+  return writeMany(
+    [...new Set(emails.map(normalizeEmail))].map((email): Write => {
+      const key = keys.recipientSend(orgId, email, `${createdAt}#${zeroPad(id)}`);
+      return put(key, { id, expires });
+    }),
+  );
+};
+
+export interface LogEntryItem {
+  sk: string;
+  /** 4 bytes for each recipient in the order of the chunk. 0: the recipient was erased. */
+  tags: Uint8Array;
+  expires: number;
+}
+
+const maxTagsPerEntry = 500;
+
+interface NewLogEntry {
+  log: string;
+  key: Key;
+  item: Omit<LogEntryItem, "sk">;
+}
+
+/** The log entries of a block, for a plain insert before the block is accepted. */
+export function buildLogEntries(
+  { orgId, block }: { orgId: number; block: number },
+  { createdAt, scheduledAt }: Pick<ChunkHead, "createdAt" | "scheduledAt">,
+  recipients: Pick<ChunkRecipient, "i" | "to">[],
+): NewLogEntry[] {
+  const second = epochSeconds(new Date(createdAt));
+  const expires = epochSeconds(new Date(scheduledAt ?? createdAt)) + indexSeconds;
+  return splitIntoBatches(recipients, maxTagsPerEntry).map((some) => {
+    const hashes = some.map(({ to }) => hashRecipient(to));
+    const shards = new Set(hashes.map(({ shard }) => shard));
+    const log = shards.size === 1 ? hashes[0]!.shard : mixedLog;
+    const position = positionOfMail({ second, sendId: block * idsPerBlock + some[0]!.i });
+    return {
+      log,
+      key: keys.recipientLogEntry(orgId, log, position),
+      item: { tags: packTags(hashes.map(({ tag }) => tag)), expires },
+    };
+  });
+}
+
+/** The mails of an entry, without those of erased recipients. */
+export function listMails({ sk, tags }: Pick<LogEntryItem, "sk" | "tags">): IndexedMail[] {
+  const { second, sendId } = parsePosition(sk);
+  return unpackTags(tags).flatMap((tag, i) => (tag ? { tag, sendId: sendId + i, second } : []));
+}
+
+export interface RecipientLog {
+  orgId: number;
+  /** An email shard, or `mixed`. */
+  log: string;
+}
+
+/** Oldest first. */
+export const readLog = ({ orgId, log }: RecipientLog): Promise<LogEntryItem[]> =>
+  queryAll<LogEntryItem>(ranges.recipientLog(orgId, log), { consistent: true });
+
+/** From this number of mails on, a log is folded. */
+export const minMailsPerFold = 4000;
+
+/**
+ * Enqueues a fold about once for every 4,000 mails of the log. The hash of the block decides, so
+ * processes need no common count.
+ */
+export async function enqueueFolds(
+  orgId: number,
+  block: number,
+  entries: NewLogEntry[],
+): Promise<void> {
+  const draw = Number.parseInt(sha256(String(block)).slice(0, 8), 16);
+  for (const { log, item } of entries) {
+    const entriesPerFold = Math.ceil(minMailsPerFold / unpackTags(item.tags).length);
+    if (draw % entriesPerFold === 0)
+      await enqueue(queues.jobs, [{ job: "fold-recipient-log", orgId, log }], { group: orgId });
+  }
+}

@@ -1,0 +1,113 @@
+// Finds the sends to an address, newest first. A look-up reads the sends of the address alone, two
+// logs and the pages of two logs, each page with the mails of about a 64th of the addresses.
+import { queryPages } from "../../../adapters/dynamodb/table.ts";
+import { normalizeEmail } from "../../../kernel/email-fields.ts";
+import { mergeNewestFirst } from "../../../kernel/newest-first.ts";
+import { type PageRequest, positionOf, positionParts } from "../../../kernel/paging.ts";
+import { type Key, ranges } from "../../../keys.ts";
+import { hashCopyAddress } from "../copy-hashes.ts";
+import type { FeedPosition } from "../send-feed.ts";
+import type { SendItem } from "../sends.ts";
+import {
+  hashRecipient,
+  mixedLog,
+  pageOf,
+  parsePosition,
+  positionOfMail,
+  unpackMails,
+} from "./indexed-mails.ts";
+import { listMails, readLog } from "./recipient-log.ts";
+
+export interface AddressQuery {
+  orgId: number;
+  email: string;
+  /** Only sends that were accepted before this time (ISO 8601). */
+  before?: string | undefined;
+}
+
+interface IndexPosition {
+  sk: string;
+  /** Set for single sends: the exact time of acceptance. */
+  at?: string;
+}
+
+const positionPattern = new RegExp(`^${positionParts.time}#${positionParts.id}$`);
+
+/**
+ * Yields positions of sends, from the position of the cursor on. The caller reads the sends and
+ * skips those for which `isRecipient` is false.
+ */
+export async function* readSendsTo(
+  { orgId, email, before }: AddressQuery,
+  request: PageRequest,
+): AsyncGenerator<FeedPosition> {
+  const below = positionOf(request, positionPattern) ?? before;
+  const { shard, tag } = hashRecipient(email);
+  // A fold deletes entries after it has written pages, so the logs are read first.
+  const logs = await Promise.all(
+    [shard, mixedLog].map(async (log) => ({ log, entries: await readLog({ orgId, log }) })),
+  );
+  const sources = [
+    readSingles({ orgId, email, below }),
+    ...logs.flatMap(({ log, entries }) => [
+      yieldEach(sortPositions(entries.flatMap(listMails), tag)),
+      readPages({ orgId, log, tag }),
+    ]),
+  ];
+  let last = "";
+  for await (const { sk, at } of mergeNewestFirst<IndexPosition>(sources)) {
+    if (sk === last || (below !== undefined && sk >= below)) continue;
+    last = sk;
+    yield {
+      id: parsePosition(sk).sendId,
+      next: sk,
+      ...(at === undefined ? { staged: true } : { at }),
+    };
+  }
+}
+
+/** Whether the send went to this address, as its recipient or as a copy. */
+export const isRecipient = ({ toEmail, copies }: SendItem, email: string): boolean =>
+  normalizeEmail(toEmail) === normalizeEmail(email) ||
+  (copies?.includes(hashCopyAddress(email)) ?? false);
+
+const singlesPerRead = 50;
+
+async function* readSingles({
+  orgId,
+  email,
+  below,
+}: Pick<AddressQuery, "orgId" | "email"> & { below: string | undefined }) {
+  const options = { newestFirst: true, limit: singlesPerRead, below, consistent: true };
+  for await (const { items } of queryPages<Key>(ranges.recipientSends(orgId, email), options))
+    for (const { sk } of items) yield { sk, at: sk.slice(0, sk.indexOf("#")) };
+}
+
+async function* yieldEach<T>(all: T[]): AsyncGenerator<T> {
+  yield* all;
+}
+
+const sortPositions = (mails: ReturnType<typeof listMails>, tag: number): IndexPosition[] =>
+  mails
+    .filter((mail) => mail.tag === tag)
+    .map((mail) => ({ sk: positionOfMail(mail) }))
+    .toSorted((a, b) => (a.sk < b.sk ? 1 : -1));
+
+const pagesPerRead = 20;
+
+/** No mail of a page is newer than the sort key of the page. */
+async function* readPages({ orgId, log, tag }: { orgId: number; log: string; tag: number }) {
+  let waiting: IndexPosition[] = [];
+  const range = ranges.recipientPages(orgId, { log, page: pageOf(tag) });
+  const options = { newestFirst: true, limit: pagesPerRead, consistent: true };
+  for await (const { items } of queryPages<{ sk: string; mails: Uint8Array }>(range, options))
+    for (const { sk, mails } of items) {
+      const newer = waiting.filter((mail) => mail.sk > sk);
+      yield* newer;
+      const older = waiting.slice(newer.length);
+      waiting = [...older, ...sortPositions(unpackMails(mails), tag)].toSorted((a, b) =>
+        a.sk < b.sk ? 1 : -1,
+      );
+    }
+  yield* waiting;
+}
