@@ -259,9 +259,9 @@ export const send = routeGroup("send", [
       batchId: QueryId.optional().describe("Only sends of this batch."),
       templateId: QueryId.optional().describe("Only sends of this template."),
       email: EmailAddress.optional().describe(
-        "Only sends to this email address, as recipient or in `to`, `cc` or `bcc`, ignoring case. " +
-          "Finds sends of the last 90 days with an index, so it is fast for every address, contact " +
-          "or not.",
+        "Only sends of the last 90 days to this email address, in `to`, `cc` or `bcc`, ignoring " +
+          "case. An index finds them, whether or not the address is a contact. A page ends after " +
+          "200 sends were looked at: continue with its `nextCursor`.",
       ),
       from: QueryTime.optional().describe("Only sends that were accepted at this time or later."),
       to: QueryTime.optional().describe("Only sends that were accepted before this time."),
@@ -273,8 +273,8 @@ export const send = routeGroup("send", [
         .describe("Only sends whose subject contains this text, ignoring case."),
       tag: Tag.optional().describe("Only sends with this tag."),
       toEmail: EmailAddress.optional().describe(
-        "Only sends to this email address, ignoring case, without copies. Looks through all sends, " +
-          "so it also finds sends that are older than 90 days. A page ends after 2,000 sends were " +
+        "Only sends to this email address as the first one of `to`, ignoring case. Looks through " +
+          "all sends, also those of more than 90 days ago. A page ends after 2,000 sends were " +
           "looked at: continue with its `nextCursor`.",
       ),
     }),

@@ -6,7 +6,7 @@ import { foldMailLog } from "../../shared/domain/audience/mail-counts/fold-mail-
 import * as deletedForms from "../../shared/domain/forms/deleted-forms.ts";
 import * as siteErasure from "../../shared/domain/privacy/site-erasure.ts";
 import * as domainChecks from "../../shared/domain/senders/domains/check-domain.ts";
-import { foldRecipientLog } from "../../shared/domain/sending/recipient-index/fold-recipient-log.ts";
+import { foldRecipientLog } from "../../shared/domain/sending/recipient-index/fold-log.ts";
 import { handleEach } from "../../shared/kernel/queue-worker.ts";
 import { type Job, queues } from "../../shared/queues.ts";
 

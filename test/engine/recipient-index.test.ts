@@ -10,7 +10,7 @@ import * as actions from "../../shared/domain/campaigns/campaign-actions.ts";
 import { erase } from "../../shared/domain/privacy/erasure.ts";
 import * as chunks from "../../shared/domain/sending/bulk/chunks.ts";
 import { eraseRecipient } from "../../shared/domain/sending/recipient-index/erase-recipient.ts";
-import { foldRecipientLog } from "../../shared/domain/sending/recipient-index/fold-recipient-log.ts";
+import { foldRecipientLog } from "../../shared/domain/sending/recipient-index/fold-log.ts";
 import {
   hashRecipient,
   mixedLog,

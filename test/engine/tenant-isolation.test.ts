@@ -172,6 +172,7 @@ const cases: Record<string, (made: IdsByKind) => Case[]> = {
     siteOnly(made),
     { query: { contactId: made.contacts } },
     { query: { campaignId: made.campaigns } },
+    { query: { templateId: made.templates } },
   ],
   "GET /events": (made) => [siteOnly(made)],
   "POST /events/custom": (made) => [

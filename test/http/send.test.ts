@@ -416,6 +416,10 @@ test("GET /sends filters by status, batch, site and address", async () => {
   expect(await ids(`?toEmail=${address.toUpperCase()}`)).toEqual([results[1]!.id]);
   expect(await ids(`?toEmail=${address}&status=cancelled`)).toEqual([]);
   expect(await ids(`?toEmail=x${address}`)).toEqual([]);
+  expect(await ids(`?email=${address.toUpperCase()}`)).toEqual([results[1]!.id]);
+  expect(await ids(`?email=${address}&status=cancelled`)).toEqual([]);
+  expect(await ids(`?email=${address}&from=${inDays(1)}`)).toEqual([]);
+  expect(await ids(`?email=${address}&to=${inDays(1)}`)).toEqual([results[1]!.id]);
 });
 
 test("GET /sends refuses unsupported filters", async () => {
@@ -430,6 +434,11 @@ test("GET /sends refuses unsupported filters", async () => {
     "?siteId=x",
     "?batchId=-1",
     "?toEmail=ada",
+    "?email=ada",
+    "?from=yesterday",
+    "?to=2026",
+    "?subject=",
+    "?tag=two words",
   ])
     expect((await client.call("GET", `/sends${query}`)).status, query).toBe(400);
   expect((await client.call("GET", "/sends?siteId=999999999")).status).toBe(404);

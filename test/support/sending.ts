@@ -19,7 +19,7 @@ import * as batches from "../../shared/domain/sending/intake/accept-batch.ts";
 import { acceptSingle } from "../../shared/domain/sending/intake/accept-single.ts";
 import { loadIntake } from "../../shared/domain/sending/intake/intake.ts";
 import { BatchMessage, SingleMessage } from "../../shared/domain/sending/intake/message.ts";
-import { foldRecipientLog } from "../../shared/domain/sending/recipient-index/fold-recipient-log.ts";
+import { foldRecipientLog } from "../../shared/domain/sending/recipient-index/fold-log.ts";
 import { encryptMessages } from "../../shared/domain/sending/secure-messages/encrypt-messages.ts";
 import * as sends from "../../shared/domain/sending/sends.ts";
 import * as singles from "../../shared/domain/sending/single-sends.ts";
