@@ -1,8 +1,6 @@
 import "../../shared/domain/reactions.ts";
 import * as z from "zod";
 import type { Caller } from "../../shared/caller.ts";
-import { contactSource } from "../../shared/domain/analytics/exports/contact-source.ts";
-import { Export } from "../../shared/domain/analytics/exports/exports.ts";
 import * as bulk from "../../shared/domain/audience/contacts/bulk-upsert.ts";
 import * as pages from "../../shared/domain/audience/contacts/contact-listing.ts";
 import {
@@ -18,18 +16,10 @@ import * as groups from "../../shared/domain/audience/groups/groups.ts";
 import * as scores from "../../shared/domain/audience/scoring/lead-scores.ts";
 import * as scoring from "../../shared/domain/audience/scoring/scoring.ts";
 import * as erasure from "../../shared/domain/privacy/erasure.ts";
-import * as person from "../../shared/domain/privacy/personal-data.ts";
 import { routeGroup } from "../../shared/http/dispatch.ts";
-import {
-  Bom,
-  ExportResponse,
-  formatMeaning,
-  respondWithExport,
-} from "../../shared/http/export-response.ts";
 import { Deleted, PageQuery, pagedSchema, route } from "../../shared/http/route.ts";
 import { ignoredFields } from "../../shared/http/validate.ts";
 import { Count, Id } from "../../shared/kernel/record-fields.ts";
-import { exportFormats } from "../../shared/kernel/table-export.ts";
 
 const BulkRequest = z
   .object({
@@ -105,12 +95,6 @@ const ScoreWithLog = z
   })
   .meta({ id: "ContactScore" });
 
-const ExportedContacts = z.object({
-  data: z
-    .object({ contacts: z.array(Contact).describe("The contacts that match the filters.") })
-    .describe("Result of the request."),
-});
-
 export const contacts = routeGroup("contacts", [
   route("GET /contacts", "List contacts, site by site", {
     description:
@@ -137,29 +121,6 @@ export const contacts = routeGroup("contacts", [
       409: "A contact of the site has this email address (`email_exists`).",
     },
     handle: ({ caller, body }) => contact.create(caller, body),
-  }),
-  route("GET /contacts/export", "Export contacts", {
-    right: "audience:export",
-    operationId: "exportContacts",
-    description:
-      "Returns up to 10,000 contacts as CSV or JSON. For more, returns 202 and an export " +
-      "job: read it with GET /exports/:id. Takes the filters of GET /contacts.",
-    level: "site",
-    query: z.object({
-      format: z.enum(exportFormats).default("csv").describe(formatMeaning),
-      bom: Bom,
-      ...pages.ContactFilter.shape,
-    }),
-    returns: ExportResponse,
-    contentType: "text/csv; charset=utf-8",
-    otherContent: { "application/json": ExportedContacts },
-    deferredReturns: Export,
-    handle: ({ caller, query: { format, bom, ...filter }, request, reply }) =>
-      respondWithExport(
-        caller,
-        { type: "contacts", format, filter, bom },
-        { source: contactSource, request, reply },
-      ),
   }),
   route("POST /contacts/bulk", "Create or update up to 100 contacts", {
     operationId: "upsertContacts",
@@ -207,19 +168,6 @@ export const contacts = routeGroup("contacts", [
     returns: Contact,
     errors: { 409: "Another contact of the site has this email address (`email_exists`)." },
     handle: ({ caller, params, body }) => contact.change(caller, params.id, body),
-  }),
-  route("GET /contacts/:id/export", "Export all data of a contact", {
-    right: "audience:export",
-    operationId: "exportContactData",
-    description:
-      "Returns the contact with its score log, custom events, page views, sends, events and " +
-      "form submissions: up to 2,000 of each. For access requests, such as under the GDPR.",
-    level: "site",
-    returns: person.PersonalData,
-    handle: ({ caller, params, reply }) => {
-      reply.headers["content-disposition"] = `attachment; filename="contact-${params.id}.json"`;
-      return person.getPersonalData(caller, params.id);
-    },
   }),
   route("DELETE /contacts/:id", "Delete a contact", {
     description:

@@ -1,10 +1,19 @@
 import * as z from "zod";
+import { contactSource } from "../../shared/domain/analytics/exports/contact-source.ts";
 import { exportTypes } from "../../shared/domain/analytics/exports/export-source.ts";
 import * as exported from "../../shared/domain/analytics/exports/exports.ts";
 import * as pages from "../../shared/domain/audience/contacts/contact-listing.ts";
+import { Contact } from "../../shared/domain/audience/contacts/contact-schema.ts";
 import { SuppressionReason } from "../../shared/domain/audience/suppressions/suppressions.ts";
+import * as person from "../../shared/domain/privacy/personal-data.ts";
 import { routeGroup } from "../../shared/http/dispatch.ts";
-import { bomMeaning, formatMeaning } from "../../shared/http/export-response.ts";
+import {
+  Bom,
+  bomMeaning,
+  ExportResponse,
+  formatMeaning,
+  respondWithExport,
+} from "../../shared/http/export-response.ts";
 import { route } from "../../shared/http/route.ts";
 import { exportFormats } from "../../shared/kernel/table-export.ts";
 
@@ -22,6 +31,13 @@ const NewExport = z
   })
   .meta({ examples: [{ type: "contacts", format: "csv", status: "subscribed" }] });
 
+const ExportedContacts = z.object({
+  data: z
+    .object({ contacts: z.array(Contact).describe("The contacts that match the filters.") })
+    .describe("Result of the request."),
+});
+
+// The exports of contacts are here, because they would make the bundle of contacts too large.
 export const exports = routeGroup("exports", [
   route("POST /exports", "Create an export", {
     operationId: "createExport",
@@ -40,6 +56,42 @@ export const exports = routeGroup("exports", [
     level: "site",
     returns: exported.Export,
     handle: ({ caller, params }) => exported.find(caller, params.id),
+  }),
+  route("GET /contacts/export", "Export contacts", {
+    right: "audience:export",
+    operationId: "exportContacts",
+    description:
+      "Returns up to 10,000 contacts as CSV or JSON. For more, returns 202 and an export " +
+      "job: read it with GET /exports/:id. Takes the filters of GET /contacts.",
+    level: "site",
+    query: z.object({
+      format: z.enum(exportFormats).default("csv").describe(formatMeaning),
+      bom: Bom,
+      ...pages.ContactFilter.shape,
+    }),
+    returns: ExportResponse,
+    contentType: "text/csv; charset=utf-8",
+    otherContent: { "application/json": ExportedContacts },
+    deferredReturns: exported.Export,
+    handle: ({ caller, query: { format, bom, ...filter }, request, reply }) =>
+      respondWithExport(
+        caller,
+        { type: "contacts", format, filter, bom },
+        { source: contactSource, request, reply },
+      ),
+  }),
+  route("GET /contacts/:id/export", "Export all data of a contact", {
+    right: "audience:export",
+    operationId: "exportContactData",
+    description:
+      "Returns the contact with its score log, custom events, page views, sends, events and " +
+      "form submissions: up to 2,000 of each. For access requests, such as under the GDPR.",
+    level: "site",
+    returns: person.PersonalData,
+    handle: ({ caller, params, reply }) => {
+      reply.headers["content-disposition"] = `attachment; filename="contact-${params.id}.json"`;
+      return person.getPersonalData(caller, params.id);
+    },
   }),
 ]);
 export const { handler } = exports;
