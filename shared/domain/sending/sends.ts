@@ -308,7 +308,7 @@ async function collectPage(
 }
 
 /** In the order of the positions; undefined for a position without an accepted send. */
-export async function getAcceptedSends(
+async function getAcceptedSends(
   orgId: number,
   positions: feed.FeedPosition[],
 ): Promise<(SendItem | undefined)[]> {

@@ -6,8 +6,7 @@
 import { normalizeEmail } from "../../../kernel/email-fields.ts";
 import { emailShardOf, sha256, zeroPad } from "../../../keys.ts";
 
-export const indexDays = 90;
-export const indexSeconds = indexDays * 24 * 3600;
+export const indexSeconds = 90 * 24 * 3600;
 
 /** Chunks with recipients of one email shard share the log of the shard, others have this one. */
 export const mixedLog = "mixed";
