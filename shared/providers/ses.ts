@@ -4,9 +4,8 @@
 // It has no `batch`: SendBulkEmail supports only Handlebars templates, renders them after it has
 // responded, and counts each recipient against the account's rate, so it would gain nothing.
 import { domainToASCII } from "node:url";
-import { SignatureV4 } from "@smithy/signature-v4";
 import * as z from "zod";
-import { Sha256 } from "../adapters/aws/sha256.ts";
+import * as signatures from "../adapters/aws/request-signature.ts";
 import * as clock from "../clock.ts";
 import * as credentials from "./credential-fields.ts";
 import { encodedValue, formatAsciiMailbox } from "./mailbox-format.ts";
@@ -64,7 +63,7 @@ export const ses: ProviderAdapter<typeof Credentials> = {
     const url = `${apiUrl(keys)}/outbound-emails`;
     return callProvider(ses, mailing, {
       url,
-      headers: await signRequest(url, body, { keys, at: clock.now() }),
+      headers: signRequest(url, body, { keys, at: clock.now() }),
       body,
       secrets: [secretAccessKey, accessKeyId, sessionToken],
       readOutcomes: ({ status, json }) => {
@@ -81,7 +80,7 @@ export const ses: ProviderAdapter<typeof Credentials> = {
   },
   async readLimits(keys) {
     const url = `${apiUrl(keys)}/account`;
-    const headers = await signRequest(url, "", { method: "GET", keys, at: clock.now() });
+    const headers = signRequest(url, "", { method: "GET", keys, at: clock.now() });
     const response = await readFromProvider(ses, { url, headers });
     const quota = Account.safeParse(response?.json).data?.SendQuota;
     return (
@@ -110,7 +109,7 @@ const Sent = z.object({ MessageId: z.string() });
 const Problem = z.object({ message: z.string().optional(), Message: z.string().optional() });
 
 /** Signs for the real host, even if a setting replaces it. Returns the headers to send. */
-export async function signRequest(
+export function signRequest(
   url: string,
   body: string,
   {
@@ -118,25 +117,14 @@ export async function signRequest(
     keys,
     at,
   }: { method?: "GET" | "POST"; keys: z.output<typeof Credentials>; at: Date },
-): Promise<Record<string, string>> {
+): Record<string, string> {
   const { hostname, pathname } = new URL(url);
-  const signer = new SignatureV4({
-    service: "ses",
-    region: keys.region,
-    credentials: {
-      accessKeyId: keys.accessKeyId,
-      secretAccessKey: keys.secretAccessKey,
-      ...(keys.sessionToken && { sessionToken: keys.sessionToken }),
-    },
-    sha256: Sha256,
-  });
   const headers = { host: hostname, "content-type": "application/json" };
-  const request = await signer.sign(
-    { method, protocol: "https:", hostname, path: pathname, headers, body },
-    { signingDate: at },
+  const { host: _, ...signed } = signatures.signRequest(
+    { method, path: pathname, headers, body },
+    { keys, service: "ses", region: keys.region, at },
   );
-  const { host: _, ...rest } = request.headers;
-  return rest;
+  return signed;
 }
 
 function message(mailing: Mailing, configurationSet: string | undefined): object {

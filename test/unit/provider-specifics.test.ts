@@ -172,7 +172,7 @@ describe("Amazon SES", () => {
     const at = new Date(
       input.amzDate!.replace(/^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/, "$1-$2-$3T$4:$5:$6Z"),
     );
-    const headers = await signRequest(input.url!, input.body!, {
+    const headers = signRequest(input.url!, input.body!, {
       keys: ses.credentials.parse(input) as Parameters<typeof signRequest>[2]["keys"],
       at,
     });
@@ -187,7 +187,7 @@ describe("Amazon SES", () => {
       "$1-$2-$3T$4:$5:$6Z",
     );
     const url = "https://email.us-east-1.amazonaws.com/v2/email/outbound-emails";
-    const again = await signRequest(url, body.toString(), {
+    const again = signRequest(url, body.toString(), {
       keys: ses.credentials.parse(keys) as Parameters<typeof signRequest>[2]["keys"],
       at: new Date(date),
     });

@@ -12,10 +12,9 @@ import {
   NODE_REGION_CONFIG_FILE_OPTIONS,
   NODE_REGION_CONFIG_OPTIONS,
 } from "@smithy/core/config";
-import { SignatureV4 } from "@smithy/signature-v4";
 import { systemTime } from "../../clock.ts";
 import { config } from "../../config.ts";
-import { Sha256 } from "./sha256.ts";
+import { type SigningKeys, signRequest } from "./request-signature.ts";
 
 export interface AwsJsonService {
   /** Without the hyphen, this is its name in host names and signatures. */
@@ -164,14 +163,11 @@ async function post(
   operation: string,
   body: string,
 ): Promise<AwsResponse> {
-  const { signer, endpoint } = await connectionTo(service);
-  const path = endpoint.pathname;
-  const { headers } = await signer.sign(
+  const { endpoint, service: signedService, region, getKeys } = await connectionTo(service);
+  const headers = signRequest(
     {
       method: "POST",
-      protocol: endpoint.protocol,
-      hostname: endpoint.hostname,
-      path,
+      path: endpoint.pathname,
       headers: {
         host: endpoint.host,
         "content-type": service.contentType ?? "application/x-amz-json-1.0",
@@ -179,14 +175,22 @@ async function post(
       },
       body,
     },
-    { signingDate: new Date(systemTime().getTime() + clockSkewMs) },
+    {
+      keys: await getKeys(),
+      service: signedService,
+      region,
+      at: new Date(systemTime().getTime() + clockSkewMs),
+    },
   );
   return request(endpoint, body, headers);
 }
 
 interface Connection {
   endpoint: URL;
-  signer: SignatureV4;
+  service: string;
+  region: string;
+  /** From the SDK's chain, which renews temporary keys. */
+  getKeys(): Promise<SigningKeys>;
 }
 const connections = new Map<string, Promise<Connection>>();
 
@@ -207,12 +211,9 @@ async function connect({ name }: AwsJsonService): Promise<Connection> {
   const suffix = region.startsWith("cn-") ? "amazonaws.com.cn" : "amazonaws.com";
   return {
     endpoint: new URL(config.awsEndpointUrl(name) ?? `https://${host}.${region}.${suffix}`),
-    signer: new SignatureV4({
-      service,
-      region,
-      credentials: defaultProvider(),
-      sha256: Sha256,
-    }),
+    service,
+    region,
+    getKeys: defaultProvider(),
   };
 }
 
