@@ -5,6 +5,7 @@
 //   accepted = queued + sending + sent + delivered + failed + uncertain + cancelled
 import { get, put, queryAll, remove, update, type Write } from "../../adapters/dynamodb/table.ts";
 import { splitIntoBatches } from "../../kernel/parallel.ts";
+import { createSharedReads } from "../../kernel/shared-reads.ts";
 import { counterShardOf, keys, ranges, type SourceKind } from "../../keys.ts";
 import type { EventCounts } from "./daily-counters.ts";
 import type { SendItem } from "./sends.ts";
@@ -159,8 +160,13 @@ export const setSourceStateWrite = (
     ? remove(keys.sourceState(orgId, source))
     : put(keys.sourceState(orgId, source), { state });
 
-export async function getSourceState(orgId: number, source: MailSource): Promise<SourceState> {
-  return (await get<{ state: SourceState }>(keys.sourceState(orgId, source)))?.state ?? "going";
+const readTogether = createSharedReads<SourceState>();
+
+/** Has every change of the state that was answered before. Calls at the same time share a read. */
+export function getSourceState(orgId: number, source: MailSource): Promise<SourceState> {
+  const key = keys.sourceState(orgId, source);
+  const read = async () => (await get<{ state: SourceState }>(key))?.state ?? "going";
+  return readTogether(`${key.pk}/${key.sk}`, read);
 }
 
 type SourceFields = Pick<

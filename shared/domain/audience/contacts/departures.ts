@@ -5,6 +5,7 @@ import { put, queryPages, type Write, write } from "../../../adapters/dynamodb/t
 import { addSeconds, epochSeconds, now } from "../../../clock.ts";
 import { randomBase62 } from "../../../ids.ts";
 import { normalizeEmail } from "../../../kernel/email-fields.ts";
+import { createSharedReads } from "../../../kernel/shared-reads.ts";
 import { keys, ranges, sha256 } from "../../../keys.ts";
 import type { ContactItem } from "./contact-schema.ts";
 
@@ -109,8 +110,7 @@ export function createDepartureReader(orgId: number): DepartureReader {
   let coveredFrom: string | undefined;
   let readUntil = "";
   let wantedFrom: string | undefined;
-  let running: Promise<void> | undefined;
-  let next: Promise<void> | undefined;
+  const readTogether = createSharedReads<void>();
 
   const addEntry = ({ sk, contactIds = [], addresses = [] }: DepartureEntry) => {
     for (const id of contactIds) lastByContact.set(id, maxOf(lastByContact.get(id), sk));
@@ -131,19 +131,7 @@ export function createDepartureReader(orgId: number): DepartureReader {
   };
   const readAfterNow = (from: string): Promise<void> => {
     wantedFrom = wantedFrom === undefined || from < wantedFrom ? from : wantedFrom;
-    if (next) return next;
-    const previous = running;
-    const read = (previous ?? Promise.resolve())
-      .catch(() => {})
-      .then(() => {
-        [running, next] = [read, undefined];
-        return readLog();
-      })
-      .finally(() => {
-        if (running === read) running = undefined;
-      });
-    next = read;
-    return read;
+    return readTogether("log", readLog);
   };
   return {
     async filterDeparted(recipients, readAt) {

@@ -110,6 +110,7 @@ async function handOverCalls(
       const result = await handOverCall({ prepared, recipients, call, stalledSince });
       results.push({ ...result, call });
       if (result.delay) runner.calls.stop();
+      else if (result.hasProgress) runner.calls.widen();
     } catch (error) {
       failures.push(error);
     }

@@ -1,12 +1,12 @@
 // Hands over the chunks of a lane. One runner at a time holds the lane's lease. It shares the rate
 // limiter with single sends. When it stops, the due index finds the lane again.
 import { all, equals, present } from "../../../adapters/dynamodb/conditions.ts";
-import { get, query, transact, update } from "../../../adapters/dynamodb/table.ts";
+import { get, transact, update } from "../../../adapters/dynamodb/table.ts";
 import { maxDelaySeconds } from "../../../adapters/sqs/enqueue.ts";
 import { addSeconds, now, sleep } from "../../../clock.ts";
 import * as leases from "../../../kernel/lease.ts";
 import * as log from "../../../kernel/log.ts";
-import { indexAttributeNames, type Key, keys, ranges } from "../../../keys.ts";
+import { indexAttributeNames, type Key, keys } from "../../../keys.ts";
 import { queues } from "../../../queues.ts";
 import { createDepartureReader } from "../../audience/contacts/departures.ts";
 import {
@@ -16,23 +16,14 @@ import {
   resetBreaker,
 } from "../provider-calls/rate-limiter.ts";
 import { type ChunkHandOver, handOverChunk } from "./hand-over.ts";
+import { createChunksInHand, createQueueReader } from "./lane-queue.ts";
 import * as lanes from "./lanes.ts";
-import { createParallelCalls, maxParallelCalls, minParallelCalls } from "./parallel-calls.ts";
+import { createParallelCalls } from "./parallel-calls.ts";
 
-interface LaneItem extends LimiterState {
-  /**
-   * Incremented whenever chunks are added. A runner may leave the lane as empty only at the value
-   * that it read.
-   */
-  arrivals: number;
-  owner?: string;
-  /** ISO 8601. */
-  lease?: string;
-}
+type LaneItem = LimiterState & lanes.LaneState;
 
 // A runner stops after this time, so that its last call ends within the function's timeout.
 const workSeconds = queues.lane.timeoutSeconds - 45;
-const leaseSeconds = queues.lane.timeoutSeconds + 90;
 /** Time for a queue message to start a runner, before the due index finds the lane. */
 const graceSeconds = 60;
 const errorRetrySeconds = 30;
@@ -64,64 +55,79 @@ export async function runLane(
   handOver: HandOver = handOverChunk,
 ): Promise<void> {
   const until = addSeconds(workSeconds);
-  const leaseEnd = addSeconds(leaseSeconds);
-  const shouldContinue = () => now() < until && !isStopping;
-  const holdsLease = () => now() < leaseEnd;
+  const leaseEnd = addSeconds(lanes.leaseSeconds);
+  const limits = {
+    shouldContinue: () => now() < until && !isStopping,
+    holdsLease: () => now() < leaseEnd,
+    departures: createDepartureReader(orgId),
+    calls: createParallelCalls(),
+  };
   const taken = await acquireLease(orgId, configId);
   if (!taken) return;
   const lease = { orgId, configId, owner: taken.lease.owner };
-  const departures = createDepartureReader(orgId);
   let lane: LaneItem | undefined = taken.item;
-  let width = minParallelCalls;
   while (lane?.owner === lease.owner) {
     const pauseMs = (lane.notBefore ?? 0) - now().getTime();
     // The worker that started the pause has sent a message for its end.
     if (pauseMs > maxSleepMs) return release(lease, pauseMs / 1000);
     if (pauseMs > 0) await sleep(pauseMs);
-    if (!shouldContinue()) return releaseAndWake(lease, 0);
-    lane = await runOnce(lease, lane, { handOver, width, departures, shouldContinue, holdsLease });
-    // A run ends with the first delay, and the next run starts narrow again.
-    width = Math.min(2 * width, maxParallelCalls);
+    if (!limits.shouldContinue()) return releaseAndWake(lease, 0);
+    lane = await handOverChunks(lease, lane, { ...limits, handOver });
   }
 }
 
-interface RunOptions extends Pick<lanes.Runner, "departures" | "shouldContinue" | "holdsLease"> {
+interface RunOptions extends Omit<lanes.Runner, "stalledSince"> {
   handOver: HandOver;
-  /** The most calls in flight. */
-  width: number;
 }
 
 /**
- * Hands over chunks side by side. Returns the lane afterwards, or undefined when the
- * lease was given up.
+ * Hands over chunks side by side, and starts further ones as soon as others are done. Ends with the
+ * first delay or error, or when no chunk is ready. Returns the lane afterwards, or undefined when
+ * the lease was given up.
  */
-async function runOnce(
+async function handOverChunks(
   lease: LaneLease,
   lane: LaneItem,
-  { handOver, width, ...limits }: RunOptions,
+  { handOver, ...limits }: RunOptions,
 ): Promise<LaneItem | undefined> {
   const { orgId, configId } = lease;
-  const { ready, nextAt } = await listReadyChunks(lease, hasFailures(lane) ? 1 : width);
-  if (!ready.length)
-    return (await releaseIdle(lease, lane.arrivals, nextAt))
-      ? undefined
-      : get<LaneItem>(laneKey(lease));
-  const calls = createParallelCalls(hasFailures(lane) ? minParallelCalls : width);
-  const runner = { ...limits, stalledSince: lane.heldSince, calls };
-  const { delay, hasProgress } = await releaseOnError(lease, () =>
-    combineResults(
-      ready.map((queued) =>
-        skipOnRepeatedErrors(lease, queued, handOver({ orgId, configId, queued, runner })),
-      ),
-    ),
-  );
-  if (!delay) return hasFailures(lane) ? ((await resetBreaker(orgId, configId)) as LaneItem) : lane;
-  if (delay.reason === "turn") await releaseAndWake(lease, delay.seconds);
-  else {
-    const { seconds, limiterState } = computeBackOff(delay, hasProgress ? {} : lane);
-    await releaseAndWake(lease, seconds, limiterState);
+  const inHand = createChunksInHand();
+  const queue = createQueueReader(lease);
+  let state: LimiterState = lane;
+  const mustStop = () => limits.calls.isStopped() || inHand.hasFailed() || !limits.shouldContinue();
+  const startNext = async (): Promise<boolean> => {
+    // After a failure, a single chunk tries whether the provider accepts mail again.
+    const maxChunks = hasFailures(state) ? 1 : limits.calls.width;
+    const queued = inHand.hasRoom(maxChunks) && (await queue.next(inHand, maxChunks));
+    if (!queued || mustStop()) return false;
+    const runner = { ...limits, stalledSince: state.heldSince };
+    const result = handOver({ orgId, configId, queued, runner });
+    inHand.add(queued, skipOnRepeatedErrors(lease, queued, result));
+    return true;
+  };
+  const startAll = async () => {
+    while (!mustStop() && (await startNext()));
+  };
+  await startAll().catch(inHand.fail);
+  const continueAfterResult = async () => {
+    if (hasFailures(state) && !mustStop()) state = (await resetBreaker(orgId, configId)) ?? {};
+    await startAll();
+  };
+  while (!inHand.isEmpty()) {
+    await inHand.nextIsDone();
+    await continueAfterResult().catch(inHand.fail);
   }
-  return undefined;
+  const { delay, hasProgress } = await releaseOnError(lease, async () => inHand.combineResults());
+  if (delay) {
+    const { seconds, limiterState } =
+      delay.reason === "turn"
+        ? { seconds: delay.seconds, limiterState: {} }
+        : computeBackOff(delay, hasProgress ? {} : state);
+    await releaseAndWake(lease, seconds, limiterState);
+    return undefined;
+  }
+  if (!mustStop() && (await releaseIdle(lease, lane.arrivals, queue.nextAt()))) return undefined;
+  return get<LaneItem>(laneKey(lease));
 }
 
 /**
@@ -149,28 +155,8 @@ async function skipOnRepeatedErrors(
   }
 }
 
-const hasFailures = ({ faults, heldSince: stalledSince }: LaneItem): boolean =>
+const hasFailures = ({ faults, heldSince: stalledSince }: LimiterState): boolean =>
   Boolean(faults || stalledSince);
-
-/**
- * When one chunk fails, the others still finish: no other runner may take the lane while calls are
- * in flight.
- */
-async function combineResults(
-  chunks: Promise<lanes.LaneRunResult>[],
-): Promise<lanes.LaneRunResult> {
-  const settled = await Promise.allSettled(chunks);
-  const results = settled.map((outcome) => {
-    if (outcome.status === "rejected") throw outcome.reason;
-    return outcome.value;
-  });
-  const delays = results.flatMap(({ delay }) => delay ?? []).sort((a, b) => a.seconds - b.seconds);
-  return {
-    done: results.every(({ done }) => done),
-    delay: delays.find(({ reason }) => reason !== "turn") ?? delays[0],
-    hasProgress: results.some(({ hasProgress }) => hasProgress),
-  };
-}
 
 /**
  * After an internal error, gives up the lease early and sends no message: the failed message is
@@ -192,39 +178,11 @@ const laneKey = ({ orgId, configId }: LaneLease): Key => keys.lane(orgId, config
 
 const acquireLease = (orgId: number, configId: number) =>
   leases.take<LaneItem>(keys.lane(orgId, configId), {
-    seconds: leaseSeconds,
-    set: lanes.laneDueAttributes(configId, addSeconds(leaseSeconds)),
+    seconds: lanes.leaseSeconds,
+    set: lanes.laneDueAttributes(configId, addSeconds(lanes.leaseSeconds)),
     if: present("arrivals"),
     attributes: leases.isoAttributes,
   });
-
-// Sequences and small audiences make small chunks with one call each. One after the other they
-// would take as long as large chunks.
-const mailsPerParallelCall = 125;
-
-/**
- * At least one chunk, and at most `maxChunks` with no more mails than as many calls hand over.
- * Without any, `nextAt` is when the first is due.
- */
-async function listReadyChunks(
-  { orgId, configId }: LaneLease,
-  maxChunks: number,
-): Promise<{ ready: lanes.QueuedChunk[]; nextAt?: string }> {
-  const { items } = await query<lanes.QueuedChunk>(ranges.queuedChunks(orgId, configId), {
-    limit: maxChunks,
-    consistent: true,
-  });
-  const [first] = items;
-  if (!first) return { ready: [] };
-  const at = now().toISOString();
-  if (first.at > at) return { ready: [], nextAt: first.at };
-  let mails = 0;
-  const end = items.findIndex((chunk) => {
-    mails += chunk.n;
-    return chunk.at > at || !chunk.source || mails > maxChunks * mailsPerParallelCall;
-  });
-  return { ready: items.slice(0, end < 0 ? items.length : Math.max(1, end)) };
-}
 
 /**
  * Gives up the lease until `nextAt`, or until chunks arrive. False when chunks arrived in the

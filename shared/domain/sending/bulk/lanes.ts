@@ -14,11 +14,12 @@ import {
   remove,
   transact,
   update,
+  updateReturning,
   type Write,
-  write,
 } from "../../../adapters/dynamodb/table.ts";
 import { enqueue } from "../../../adapters/sqs/enqueue.ts";
 import { addSeconds, now } from "../../../clock.ts";
+import { endedBy } from "../../../kernel/lease.ts";
 import { dueShardOf, indexAttributes, indexes, type Key, keys, zeroPad } from "../../../keys.ts";
 import type { HandOverOutcome } from "../../../providers/provider-adapter.ts";
 import { queues } from "../../../queues.ts";
@@ -173,14 +174,30 @@ const markArrivalWrite = (orgId: number, configId: number): Write =>
 export const laneDueAttributes = (configId: number, at: Date) =>
   indexAttributes(indexes.due("LANE", dueShardOf(configId)), at.toISOString());
 
+/** The attributes of a lane that its runner keeps, beside those of the rate limiter. */
+export interface LaneState {
+  /**
+   * Incremented whenever chunks are added. A runner may leave the lane as empty only at the value
+   * that it read.
+   */
+  arrivals: number;
+  owner?: string;
+  /** When the runner's lease ends (ISO 8601). */
+  lease?: string;
+}
+
+export const leaseSeconds = queues.lane.timeoutSeconds + 90;
+
 /**
- * Marks the lane as due and wakes a runner. Callers that add chunks in many parallel transactions
- * call it after the commit, so that the transactions do not conflict on the lane item. A worker
- * that takes over from a crashed one calls it again.
+ * Marks the lane as due and wakes a runner, unless one has the lane: it looks for arrivals before it
+ * leaves. Callers that add chunks in many parallel transactions call it after the commit, so that
+ * the transactions do not conflict on the lane item. A worker that takes over from a crashed one
+ * calls it again.
  */
 export async function announceArrival(orgId: number, configId: number): Promise<void> {
-  await write(markArrivalWrite(orgId, configId));
-  await wakeLane(orgId, configId);
+  const lane = await updateReturning<LaneState>(markArrivalWrite(orgId, configId));
+  const isLeased = (lane?.lease ?? "") > endedBy(leaseSeconds).toISOString();
+  if (!isLeased) await wakeLane(orgId, configId);
 }
 
 export const wakeLane = (orgId: number, configId: number, delaySeconds = 0): Promise<void> =>

@@ -95,7 +95,7 @@ interface Reservation {
 }
 
 async function getUnlimitedSlot(key: Key): Promise<Reservation> {
-  const lane: LimiterState = (await get<LimiterState>(key, { consistent: false })) ?? {};
+  const lane: LimiterState = (await getTogether<LimiterState>(key)) ?? {};
   const { notBefore = 0 } = lane;
   return { startsAt: notBefore, isReserved: notBefore <= now().getTime(), lane };
 }
