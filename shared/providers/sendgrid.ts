@@ -102,8 +102,9 @@ const singleBody = (mailing: Mailing): object => {
 const batchBody = (mailing: Mailing): object => {
   const token = unusedToken(mailing);
   const key = (field: number): string => `-${token}.${field}-`;
+  const keys = mergeFieldsOf(mailing).map((field) => [field, key(field)] as const);
   const substitutions = ({ values }: Recipient) =>
-    Object.fromEntries(mergeFieldsOf(mailing).map((field) => [key(field), values[field] ?? ""]));
+    Object.fromEntries(keys.map(([field, name]) => [name, values[field] ?? ""]));
   return {
     ...common(mailing),
     personalizations: mailing.recipients.map((recipient) => ({

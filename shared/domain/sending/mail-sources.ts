@@ -160,13 +160,17 @@ export const setSourceStateWrite = (
     ? remove(keys.sourceState(orgId, source))
     : put(keys.sourceState(orgId, source), { state });
 
-const readTogether = createSharedReads<SourceState>();
+export async function getSourceState(orgId: number, source: MailSource): Promise<SourceState> {
+  return (await get<{ state: SourceState }>(keys.sourceState(orgId, source)))?.state ?? "going";
+}
 
-/** Has every change of the state that was answered before. Calls at the same time share a read. */
-export function getSourceState(orgId: number, source: MailSource): Promise<SourceState> {
-  const key = keys.sourceState(orgId, source);
-  const read = async () => (await get<{ state: SourceState }>(key))?.state ?? "going";
-  return readTogether(`${key.pk}/${key.sk}`, read);
+/** Reads states for one worker: calls at the same time share a read. */
+export type SourceStateReader = (source: MailSource) => Promise<SourceState>;
+
+export function createSourceStateReader(orgId: number): SourceStateReader {
+  const readTogether = createSharedReads<SourceState>();
+  return (source) =>
+    readTogether(`${source.kind}#${source.id}`, () => getSourceState(orgId, source));
 }
 
 type SourceFields = Pick<

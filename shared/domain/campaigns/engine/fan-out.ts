@@ -62,13 +62,13 @@ async function fanOutShard(
   const { key, plan, until } = job;
   const buildMessage = await createPartMessageBuilder(key, plan);
   const variableFilter = await loadVariableFilter(job, buildMessage);
+  const loadMail = createMailLoader(buildMessage);
   let cursor = initialCursor;
   // An earlier worker may have crashed after the commit and before it marked the lane as due.
   if (cursor.n) await lanes.announceArrival(key.orgId, plan.configId);
   for await (const batch of batches.readAudience(job, cursor)) {
     if ((await sources.getSourceState(key.orgId, sourceOf(key))) !== "going") return "idle";
-    if (!(await commitBatch(job, { cursor, batch }, { buildMessage, variableFilter })))
-      return "lost";
+    if (!(await commitBatch(job, { cursor, batch }, { loadMail, variableFilter }))) return "lost";
     cursor = cursors.toAdvancedCursor(cursor, batch.nextPosition);
     if (batch.contactsByPart.size) await lanes.announceArrival(key.orgId, plan.configId);
     if (now() >= until && !cursor.done) return "paused";
@@ -102,6 +102,21 @@ async function reportShardDone(key: BroadcastRef): Promise<void> {
 }
 
 type PartMessageBuilder = Awaited<ReturnType<typeof createPartMessageBuilder>>;
+type MailLoader = (part: plans.BroadcastPart | undefined) => Promise<PartMail>;
+type PartMail = Pick<staging.ChunkDraft, "message" | "content">;
+
+/** Loads the mail of each part once, for all batches of the shard. */
+function createMailLoader(buildMessage: PartMessageBuilder): MailLoader {
+  const mails = new Map<plans.BroadcastPart | undefined, PartMail>();
+  return async (part) => {
+    const known = mails.get(part);
+    if (known) return known;
+    const message = await buildMessage(part);
+    const mail = { message, content: await staging.buildMarketingContent(message) };
+    mails.set(part, mail);
+    return mail;
+  };
+}
 
 interface ReadBatch {
   cursor: cursors.FanOutCursor;
@@ -113,14 +128,14 @@ async function commitBatch(
   job: FanOutJob,
   { cursor, batch }: ReadBatch,
   {
-    buildMessage,
+    loadMail,
     variableFilter,
-  }: { buildMessage: PartMessageBuilder; variableFilter: VariableFilter | undefined },
+  }: { loadMail: MailLoader; variableFilter: VariableFilter | undefined },
 ): Promise<boolean> {
   const { key } = job;
   const drafts: staging.ChunkDraft[] = await Promise.all(
     [...batch.contactsByPart].map(async ([part, contacts]) => ({
-      message: await buildMessage(part),
+      ...(await loadMail(part)),
       contacts,
       isSuspended: part === undefined,
       readAt: batch.readAt,

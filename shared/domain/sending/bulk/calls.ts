@@ -314,7 +314,7 @@ async function listMarketingExclusions(
   const site = { orgId, siteId: head.siteId, capDays: head.capDays };
   const isRecent = head.readAt !== undefined && isCovered(head.readAt);
   const [state, reasons, departed] = await Promise.all([
-    sources.getSourceState(orgId, source),
+    prepared.runner.readSourceState(source),
     // The frequency cap depends on mail that other campaigns have sent since.
     isRecent && !head.capDays ? [] : eligibility.listExclusionReasons(site, recipients),
     listDepartedReasons(prepared, recipients),

@@ -14,7 +14,7 @@ import {
 } from "../../../adapters/dynamodb/table.ts";
 import { now } from "../../../clock.ts";
 import * as log from "../../../kernel/log.ts";
-import { inParallel } from "../../../kernel/parallel.ts";
+import { inParallel, splitIntoBatches } from "../../../kernel/parallel.ts";
 import { type Key, keys } from "../../../keys.ts";
 import type { HandOverOutcome } from "../../../providers/provider-adapter.ts";
 import * as engagement from "../../audience/contacts/engagement.ts";
@@ -49,7 +49,7 @@ export async function handOverChunk({
   runner,
 }: ChunkHandOver): Promise<LaneRunResult> {
   const { source } = queued;
-  const state = source ? await sources.getSourceState(orgId, source) : "going";
+  const state = source ? await runner.readSourceState(source) : "going";
   if (state === "paused") {
     await suspended.suspendChunk(orgId, queued);
     return chunkRemoved;
@@ -65,9 +65,10 @@ export async function handOverChunk({
     const isCancelled = state === "cancelled" && !lanes.claimOf(queued, call);
     return lanes.isSettled(queued, call) || isCancelled ? [] : [{ recipients, call }];
   });
-  const results = await handOverCalls(prepared, openCalls);
+  const { results, unsettled } = await handOverCalls(prepared, openCalls);
   const done = results.filter((result) => result.done).length === openCalls.length;
-  if (done) await finishChunk(prepared, results, state);
+  if (done) await finishChunk(prepared, { results, unsettled, state });
+  else await settleCalls(prepared, unsettled);
   const delay = results.find((result) => result.delay)?.delay;
   const resumeDelays = results.flatMap(({ resumeAfterSeconds = [] }) => resumeAfterSeconds);
   const isPostponed =
@@ -86,6 +87,18 @@ const chunkRemoved: LaneRunResult = { done: true, hasProgress: true };
 
 type NumberedResult = LaneRunResult & { call: number };
 
+interface HandedOverCalls {
+  results: NumberedResult[];
+  /** The calls that are done and not yet settled. */
+  unsettled: DoneCall[];
+}
+
+/**
+ * The calls of a chunk are settled together when the last is done. Those of a slow chunk are settled
+ * after this time, so that the counters are not late.
+ */
+const maxUnsettledMs = 2000;
+
 /**
  * Makes the calls in parallel, and starts no further ones after a failure, a delay or the end of
  * the runner's time.
@@ -93,10 +106,11 @@ type NumberedResult = LaneRunResult & { call: number };
 async function handOverCalls(
   prepared: PreparedChunk,
   openCalls: { recipients: ChunkRecipient[]; call: number }[],
-): Promise<NumberedResult[]> {
+): Promise<HandedOverCalls> {
   const { runner, queued } = prepared;
   const stalledSince = toStalledSince(runner, queued);
   const results: NumberedResult[] = [];
+  const unsettled: DoneCall[] = [];
   const failures: unknown[] = [];
   const mustStop = () =>
     failures.length > 0 ||
@@ -104,13 +118,22 @@ async function handOverCalls(
     results.some(({ delay, done, resumeAfterSeconds }) => delay || !(done || resumeAfterSeconds)) ||
     !runner.shouldContinue();
   const most = limitParallelCalls(prepared);
+  const startedAt = now().getTime();
   const handOverNext = async (recipients: ChunkRecipient[], call: number): Promise<void> => {
     if (mustStop()) return;
     try {
-      const result = await handOverCall({ prepared, recipients, call, stalledSince });
+      const { doneCall, ...result } = await handOverCall({
+        prepared,
+        recipients,
+        call,
+        stalledSince,
+      });
       results.push({ ...result, call });
+      if (doneCall) unsettled.push(doneCall);
       if (result.delay) runner.calls.stop();
       else if (result.hasProgress) runner.calls.widen();
+      if (now().getTime() - startedAt > maxUnsettledMs)
+        await settleCalls(prepared, unsettled.splice(0));
     } catch (error) {
       failures.push(error);
     }
@@ -122,8 +145,9 @@ async function handOverCalls(
       runner.calls.run(most, () => handOverNext(recipients, call)),
     ),
   );
-  if (failures.length) throw failures[0];
-  return results;
+  if (!failures.length) return { results, unsettled };
+  await settleCalls(prepared, unsettled);
+  throw failures[0];
 }
 
 /**
@@ -149,8 +173,7 @@ function limitParallelCalls({ transport, callSize }: PreparedChunk): number {
 
 async function finishChunk(
   prepared: PreparedChunk,
-  callResults: NumberedResult[],
-  state: sources.SourceState,
+  { results: callResults, unsettled, state }: HandedOverCalls & { state: sources.SourceState },
 ): Promise<void> {
   const { orgId, queued } = prepared;
   const known = new Map(callResults.map(({ call, results = [] }) => [call, results]));
@@ -164,22 +187,32 @@ async function finishChunk(
       ? [calls.toRefusedResult(prepared, prepared.calls[call]!)]
       : [];
   });
-  const cancelWrites =
-    state === "cancelled"
-      ? await suspended.cancelChunkWrites(orgId, queued.source!, queuedKey(queued))
-      : undefined;
-  await closeChunk(prepared, results.flat(), cancelWrites);
+  if (state === "cancelled") {
+    await settleCalls(prepared, unsettled);
+    const cancelWrites = await suspended.cancelChunkWrites(
+      orgId,
+      queued.source!,
+      queuedKey(queued),
+    );
+    return closeChunk(prepared, results.flat(), cancelWrites);
+  }
+  const last = unsettled.splice(-maxCallsPerTransaction);
+  await settleCalls(prepared, unsettled);
+  const areUnsettled = all(exists, ...last.map(({ call }) => absent(`d${call}`)));
+  await closeChunk(prepared, results.flat(), [
+    remove(queuedKey(queued), { if: areUnsettled }),
+    ...(await countCallsWrites(prepared, last)),
+  ]);
 }
 
 /**
- * Adds the outcomes to the daily counters and removes the chunk from the lane, in one transaction.
- * `closingWrites` replace the plain removal. After a crash before this transaction, the next runner
- * does it again.
+ * Adds the outcomes to the daily counters and makes `closingWrites`, which remove the chunk from the
+ * lane, in one transaction. After a crash before this transaction, the next runner does it again.
  */
 async function closeChunk(
   { orgId, queued, head, recipients }: PreparedChunk,
   results: CallResult[],
-  closingWrites: Write[] = [remove(queuedKey(queued), { if: exists })],
+  closingWrites: Write[],
 ): Promise<void> {
   const refused = recipients.flatMap(({ error }): HandOverOutcome[] =>
     error ? [{ status: "refused", error }] : [],
@@ -254,19 +287,19 @@ interface OpenCall {
   stalledSince: string | undefined;
 }
 
-/** Continues one call from where earlier attempts left it. */
+/** Continues one call from where earlier attempts left it. A call that is done is to be settled. */
 async function handOverCall({
   prepared,
   recipients,
   call,
   stalledSince,
-}: OpenCall): Promise<LaneRunResult> {
+}: OpenCall): Promise<LaneRunResult & { doneCall?: DoneCall }> {
   const { orgId, queued, source } = prepared;
   // A campaign that was stopped in the meantime starts no further calls.
   if (
     source &&
     !lanes.claimOf(queued, call) &&
-    (await sources.getSourceState(orgId, source)) !== "going"
+    (await prepared.runner.readSourceState(source)) !== "going"
   )
     return { done: false, hasProgress: false };
   const progress = await calls.getCallProgress(prepared, recipients, call);
@@ -280,12 +313,8 @@ async function handOverCall({
   const loggedCall = toLoggedCall(prepared, recipients, { done: attempt.done, results });
   const counts = await recordSends(prepared, recipients, { results, loggedCall });
   if (!attempt.done) return { ...attempt, results };
-  if (source) await countSettledCall(prepared, source, { recipients, call, counts, loggedCall });
-  else if (prepared.calls.length > 1)
-    await transact(
-      update(queuedKey(queued), { set: { [`d${call}`]: true }, add: { moves: 1 } }, { if: exists }),
-    );
-  return { ...attempt, resumeAfterSeconds: undefined, results };
+  const doneCall = { recipients, call, counts, loggedCall };
+  return { ...attempt, resumeAfterSeconds: undefined, results, doneCall };
 }
 
 /** An entry of the mail log costs as much as counting 4 mails on their contacts. */
@@ -317,42 +346,60 @@ function toLoggedCall(
   return { source: { kind: source.kind, id: source.id }, at: result.at, mails };
 }
 
-interface SettledCall {
+interface DoneCall {
   recipients: ChunkRecipient[];
   call: number;
   counts: sources.SourceCounts;
   loggedCall: mailLog.LoggedCall | undefined;
 }
 
-/**
- * Marks the call as settled, counts its mails for the mail source and adds them to the mail log, in
- * one transaction. So each mail is in the log once.
- */
-async function countSettledCall(
-  { orgId, head, queued }: PreparedChunk,
-  source: sources.MailSource,
-  { recipients, call, counts, loggedCall }: SettledCall,
-): Promise<void> {
-  const n = recipients.length;
-  const site = { orgId, siteId: head.siteId };
-  const logWrites: Write[] = [];
-  if (loggedCall?.mails.length) {
-    const callKey = { block: queued.block, chunk: queued.chunk, call };
-    logWrites.push(await mailLog.logCallWrite(site, callKey, loggedCall));
-    await mailLog.announceMails(site, loggedCall.mails.length);
+// Each call may have an entry in the mail log, and a transaction has at most 100 items.
+const maxCallsPerTransaction = 25;
+
+/** Marks calls as settled in the transactions that count them, so each mail is counted once. */
+async function settleCalls(prepared: PreparedChunk, doneCalls: DoneCall[]): Promise<void> {
+  const { queued } = prepared;
+  for (const group of splitIntoBatches(doneCalls, maxCallsPerTransaction)) {
+    const marks = group.map(({ call }) => `d${call}` as const);
+    const doneLines = group.reduce((sum, { recipients }) => sum + recipients.length, 0);
+    const settle = update(
+      queuedKey(queued),
+      {
+        set: Object.fromEntries(marks.map((mark) => [mark, true])),
+        add: { moves: 1, ...(prepared.source && { doneLines }) },
+      },
+      { if: all(exists, ...marks.map(absent)) },
+    );
+    await transact(settle, ...(await countCallsWrites(prepared, group)));
   }
-  const settle = update(
-    queuedKey(queued),
-    { set: { [`d${call}`]: true }, add: { doneLines: n, moves: 1 } },
-    { if: all(exists, absent(`d${call}`)) },
+}
+
+/**
+ * Writes that count the mails of calls for their mail source and add them to the mail log. None for
+ * transactional mail.
+ */
+async function countCallsWrites(
+  { orgId, head, queued, source }: PreparedChunk,
+  doneCalls: DoneCall[],
+): Promise<Write[]> {
+  const [first] = doneCalls;
+  if (!source || !first) return [];
+  const site = { orgId, siteId: head.siteId };
+  const logged = doneCalls.flatMap(({ call, loggedCall }) =>
+    loggedCall?.mails.length ? [{ call, loggedCall }] : [],
   );
-  await transact(
-    settle,
-    ...logWrites,
-    ...sources.addSourceCountWrites(orgId, queued.block + call, [
-      { source, counts: { ...counts, ...(lanes.claimOf(queued, call) && { sending: -n }) } },
-    ]),
+  const logWrites = await Promise.all(
+    logged.map(({ call, loggedCall }) =>
+      mailLog.logCallWrite(site, { block: queued.block, chunk: queued.chunk, call }, loggedCall),
+    ),
   );
+  const mails = logged.reduce((sum, { loggedCall }) => sum + loggedCall.mails.length, 0);
+  if (mails) await mailLog.announceMails(site, mails);
+  const changes = doneCalls.map(({ call, recipients: { length: n }, counts }) => ({
+    source,
+    counts: { ...counts, ...(lanes.claimOf(queued, call) && { sending: -n }) },
+  }));
+  return [...logWrites, ...sources.addSourceCountWrites(orgId, queued.block + first.call, changes)];
 }
 
 interface SettledMail {
@@ -368,7 +415,7 @@ interface SettledMail {
 async function recordSends(
   prepared: PreparedChunk,
   recipients: ChunkRecipient[],
-  { results, loggedCall }: Pick<SettledCall, "loggedCall"> & { results: CallResult[] },
+  { results, loggedCall }: Pick<DoneCall, "loggedCall"> & { results: CallResult[] },
 ): Promise<sources.SourceCounts> {
   const byIndex = new Map(recipients.map((recipient) => [recipient.i, recipient]));
   const settled = results.flatMap((result) =>

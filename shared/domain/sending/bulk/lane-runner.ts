@@ -9,6 +9,7 @@ import * as log from "../../../kernel/log.ts";
 import { indexAttributeNames, type Key, keys } from "../../../keys.ts";
 import { queues } from "../../../queues.ts";
 import { createDepartureReader } from "../../audience/contacts/departures.ts";
+import { createSourceStateReader } from "../mail-sources.ts";
 import {
   computeBackOff,
   type LimiterState,
@@ -60,6 +61,7 @@ export async function runLane(
     shouldContinue: () => now() < until && !isStopping,
     holdsLease: () => now() < leaseEnd,
     departures: createDepartureReader(orgId),
+    readSourceState: createSourceStateReader(orgId),
     calls: createParallelCalls(),
   };
   const taken = await acquireLease(orgId, configId);

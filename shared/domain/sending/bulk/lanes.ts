@@ -24,7 +24,7 @@ import { dueShardOf, indexAttributes, indexes, type Key, keys, zeroPad } from ".
 import type { HandOverOutcome } from "../../../providers/provider-adapter.ts";
 import { queues } from "../../../queues.ts";
 import type { DepartureReader } from "../../audience/contacts/departures.ts";
-import type { MailSource } from "../mail-sources.ts";
+import type { MailSource, SourceStateReader } from "../mail-sources.ts";
 import type { IdempotencyWindow } from "../provider-calls/provider-call.ts";
 import type { HandOverDelay } from "../provider-calls/rate-limiter.ts";
 import type { ParallelCalls } from "./parallel-calls.ts";
@@ -123,6 +123,7 @@ export interface Runner {
   /** Since when the provider has accepted nothing of the lane (ISO 8601). */
   stalledSince: string | undefined;
   departures: DepartureReader;
+  readSourceState: SourceStateReader;
   /** The calls in flight of all chunks that are handed over at the same time. */
   calls: ParallelCalls;
 }

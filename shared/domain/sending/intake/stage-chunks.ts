@@ -55,6 +55,8 @@ export const maxChunkRecipients = chunks.recipientsPerChunk;
 /** A chunk before it is stored. */
 export interface ChunkDraft {
   message: MarketingMessage;
+  /** Of `buildMarketingContent`, if the caller has it. */
+  content?: MailContent | undefined;
   /** At most `maxChunkRecipients`, each at most once. */
   contacts: ContactItem[];
   /** The chunk waits outside the lane until `suspendedChunks.releaseChunks`. */
@@ -113,6 +115,7 @@ export async function stageChunks(
  */
 async function stageChunk({
   message,
+  content: knownContent,
   contacts,
   isSuspended,
   charge,
@@ -120,7 +123,10 @@ async function stageChunk({
   variableFilter = (variables) => variables,
 }: ChunkDraft): Promise<{ block: number; sendIds: [number, number][]; writes: Write[] }> {
   const { orgId, site, config, source, startedAt } = message;
-  const [block, content] = await Promise.all([ids.nextSendBlock(), buildMarketingContent(message)]);
+  const [block, content] = await Promise.all([
+    ids.nextSendBlock(),
+    knownContent ?? buildMarketingContent(message),
+  ]);
   const recipients = contacts.map((contact, i) => {
     const recipient = toChunkRecipient(contact, i);
     return { ...recipient, variables: variableFilter(recipient.variables ?? {}) };
