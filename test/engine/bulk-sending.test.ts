@@ -152,14 +152,63 @@ describe.each(sampleOf(1, ["resend", "postmark"] as const, "bulk sending"))("at 
   });
 });
 
-test("a lane hands over small chunks in parallel: 4 calls at first, then 8", async () => {
+test("a lane hands over small chunks in parallel: 4 calls at first, and one more for each success", async () => {
   const from = await mailTest.createSender("postmark");
-  from.provider.latencyMs = 100;
   const mailing = await createMailing(from, 14);
   const ids = await stageEach(mailing);
-  await mailTest.runLane(from.caller.orgId, from.configId);
-  expect(from.provider).toMatchObject({ maxConcurrentCalls: 8, calls: { length: 14 } });
+  const [firstAnswers, laterAnswers] = [
+    Promise.withResolvers<void>(),
+    Promise.withResolvers<void>(),
+  ];
+  const { calls } = from.provider;
+  Object.defineProperty(from.provider, "gate", {
+    get: () => (calls.length <= 4 ? firstAnswers.promise : laterAnswers.promise),
+  });
+  const running = mailTest.runLane(from.caller.orgId, from.configId);
+  while (calls.length < 4) await sleep(10);
+  await sleep(50);
+  expect(calls).toHaveLength(4);
+  firstAnswers.resolve();
+  while (calls.length < 12) await sleep(10);
+  await sleep(50);
+  expect(calls).toHaveLength(12);
+  laterAnswers.resolve();
+  await running;
   expect(await readMatchingTotals(mailing, ids)).toMatchObject({ accepted: 14, sent: 14 });
+  await from.provider.stop();
+});
+
+test("while a chunk waits for its provider, the lane hands over all later chunks", async () => {
+  const from = await mailTest.createSender("postmark");
+  const mailing = await createMailing(from, 14);
+  const ids = await stageEach(mailing);
+  const firstAnswer = Promise.withResolvers<void>();
+  let calls = 0;
+  Object.defineProperty(from.provider, "gate", {
+    get: () => (calls++ ? undefined : firstAnswer.promise),
+  });
+  const running = mailTest.runLane(from.caller.orgId, from.configId);
+  while (from.provider.mails.length < 13) await sleep(10);
+  firstAnswer.resolve();
+  await running;
+  expect(await readMatchingTotals(mailing, ids)).toMatchObject({ accepted: 14, sent: 14 });
+  await from.provider.stop();
+});
+
+test("calls of a chunk that takes long are counted before its last call", async () => {
+  const from = await mailTest.createSender("postmark", { ratePerSecond: 1 });
+  const mailing = await createMailing(from, 5);
+  await stage(mailing);
+  const lastAnswer = Promise.withResolvers<void>();
+  Object.defineProperty(from.provider, "gate", {
+    get: () => (from.provider.calls.length < 5 ? undefined : lastAnswer.promise),
+  });
+  const running = skippingPauses(() => mailTest.runLane(from.caller.orgId, from.configId));
+  while (from.provider.calls.length < 5) await sleep(10);
+  expect(await readTotals(mailing)).toMatchObject({ sent: 4, sending: 1 });
+  lastAnswer.resolve();
+  await running;
+  expect(await readTotals(mailing)).toMatchObject({ sent: 5, sending: 0 });
   await from.provider.stop();
 });
 

@@ -294,7 +294,7 @@ async function handOverCall({
   call,
   stalledSince,
 }: OpenCall): Promise<LaneRunResult & { doneCall?: DoneCall }> {
-  const { orgId, queued, source } = prepared;
+  const { queued, source } = prepared;
   // A campaign that was stopped in the meantime starts no further calls.
   if (
     source &&
