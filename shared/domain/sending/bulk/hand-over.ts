@@ -94,8 +94,8 @@ interface HandedOverCalls {
 }
 
 /**
- * The calls of a chunk are settled together when the last is done. Those of a slow chunk are settled
- * after this time, so that the counters are not late.
+ * The calls of a chunk are settled together when the last is done. Those of a slow chunk are
+ * settled after this time, so that the counters are not late.
  */
 const maxUnsettledMs = 2000;
 
@@ -206,8 +206,8 @@ async function finishChunk(
 }
 
 /**
- * Adds the outcomes to the daily counters and makes `closingWrites`, which remove the chunk from the
- * lane, in one transaction. After a crash before this transaction, the next runner does it again.
+ * Adds the outcomes to the daily counters and makes `closingWrites`, which remove the chunk from
+ * the lane, in one transaction. After a crash before it, the next runner does it again.
  */
 async function closeChunk(
   { orgId, queued, head, recipients }: PreparedChunk,
