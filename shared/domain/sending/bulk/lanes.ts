@@ -191,9 +191,9 @@ export const leaseSeconds = queues.lane.timeoutSeconds + 90;
 
 /**
  * Marks the lane as due and wakes a runner, unless one has the lane: it looks for arrivals before
- * it leaves. Callers that add chunks in many parallel transactions call it after the commit, so that
- * the transactions do not conflict on the lane item. A worker that takes over from a crashed one
- * calls it again.
+ * it leaves. Callers that add chunks in many parallel transactions call it after the commit, so
+ * that the transactions do not conflict on the lane item. A worker that takes over from a crashed
+ * one calls it again.
  */
 export async function announceArrival(orgId: number, configId: number): Promise<void> {
   const lane = await updateReturning<LaneState>(markArrivalWrite(orgId, configId));
