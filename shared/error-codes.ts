@@ -28,6 +28,12 @@ export const errorMeanings = {
     cause: "The address belongs to a member of the organization.",
     remedy: "Change the role of the member with `PUT /members/{id}`.",
   },
+  already_resent: {
+    statuses: [409],
+    cause: "The campaign was already sent again to these recipients.",
+    remedy:
+      "See `resends` of the campaign. Delete the resend if it is a draft, and create it again.",
+  },
   already_revoked: {
     statuses: [409],
     cause: "The secure message was already revoked.",

@@ -3,6 +3,7 @@ import * as state from "../../shared/domain/campaigns/campaign-actions.ts";
 import * as links from "../../shared/domain/campaigns/campaign-links.ts";
 import * as campaign from "../../shared/domain/campaigns/campaign-schema.ts";
 import * as records from "../../shared/domain/campaigns/campaigns.ts";
+import * as resends from "../../shared/domain/campaigns/resends.ts";
 import * as variants from "../../shared/domain/campaigns/variants.ts";
 import { maxLinks } from "../../shared/domain/sending/clicked-links.ts";
 import { routeGroup } from "../../shared/http/dispatch.ts";
@@ -123,6 +124,27 @@ export const campaigns = routeGroup("campaigns", [
     returns: Campaign,
     errors: { 409: "The campaign is not paused (`campaign_status`)." },
     handle: ({ caller, params }) => state.resume(caller, params.id),
+  }),
+  route("POST /campaigns/:id/resend", "Send a campaign again", {
+    operationId: "resendCampaign",
+    description:
+      "Creates a campaign with the same content, current template and sending config, for " +
+      "recipients whose email failed or who have not opened it, and sends it. A campaign can be " +
+      "sent again once to each of the two. After an A/B test, it has the content of the winner. " +
+      "With `draft` it waits for you: POST /campaigns/:id/preview shows how many would get it.",
+    level: "site",
+    rateLimit: "send",
+    body: resends.ResendRequest,
+    returns: Campaign,
+    status: 201,
+    errors: {
+      400: notSendable,
+      402: "The plan's emails and the credits are used up.",
+      409:
+        "The campaign has not been sent or has not ended yet (`campaign_status`), or was already " +
+        "sent again to these recipients (`already_resent`).",
+    },
+    handle: ({ caller, params, body }) => resends.resend(caller, params.id, body),
   }),
   route("GET /campaigns/:id/links", "List the clicked links of a campaign", {
     operationId: "listCampaignLinks",

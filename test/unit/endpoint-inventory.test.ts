@@ -65,6 +65,7 @@ const extras = [
   "POST /campaigns/{id}/preview", // dry run
   "POST /campaigns/{id}/test", // proofs
   "GET /campaigns/{id}/links", // clicked links
+  "POST /campaigns/{id}/resend",
   "POST /send/batch/preview", // dry run
   "POST /mcp", // for agents
   "GET /photos/{orgId}/{name}", // a saved stock photo, as mails show it
@@ -93,11 +94,12 @@ test("every route is a promised endpoint or a listed extra, and exists once", ()
   expect(existing.filter((endpoint, i) => existing.indexOf(endpoint) !== i)).toEqual([]);
 });
 
-test("the send limit applies to exactly three endpoints", () => {
+test("the send limit applies to exactly four endpoints", () => {
   const limited = groups.flatMap(({ routes }) =>
     routes.filter(({ rateLimit }) => rateLimit === "send"),
   );
   expect(limited.map(({ method, path }) => `${method} ${shortPath(path)}`).toSorted()).toEqual([
+    "POST /campaigns/{id}/resend",
     "POST /campaigns/{id}/schedule",
     "POST /campaigns/{id}/send",
     "POST /send",

@@ -51,7 +51,14 @@ async function findAudience({
   listId,
   tagId,
   segmentId,
+  resendOf,
 }: StoredCampaign): Promise<BroadcastAudience> {
+  if (resendOf) {
+    const { campaignId, to } = resendOf;
+    const first = await get<StoredCampaign>(keys.record(orgId, "CAMPAIGN", campaignId));
+    if (!first) throw fieldMissing("resendOf", "The campaign to send again no longer exists");
+    return { resendOf: campaignId, to };
+  }
   const named = Object.entries({ listId, tagId, segmentId }).filter(([, id]) => id !== null);
   if (named.length !== 1) {
     const has = named.length ? `, not ${named.map(([name]) => name).join(" and ")} together` : "";

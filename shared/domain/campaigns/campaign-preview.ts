@@ -17,6 +17,7 @@ import * as suppressions from "../audience/suppressions/suppressions.ts";
 import * as sites from "../identity/sites.ts";
 import { addMailsForCap, getExclusionReason } from "../sending/eligibility.ts";
 import * as staging from "../sending/intake/stage-chunks.ts";
+import * as sources from "../sending/mail-sources.ts";
 import { compose, mergeVariables } from "../sending/rendering/compose.ts";
 import { loadMailParts, type MailParts } from "../sending/rendering/mail-content.ts";
 import { requireMarketingSender } from "../sending/rendering/marketing-mail.ts";
@@ -24,7 +25,15 @@ import { buildCampaignPlan } from "./campaign-plan.ts";
 import type { StoredCampaign } from "./campaign-schema.ts";
 import * as campaigns from "./campaigns.ts";
 import * as plans from "./engine/broadcast-plan.ts";
+import {
+  buildCandidateQuery,
+  type CandidateQuery,
+  readCandidates,
+  readFirstCandidates,
+  shardsOf,
+} from "./engine/candidates.ts";
 import { createPartMessageBuilder } from "./engine/part-messages.ts";
+import type { ResendAudience } from "./engine/resend-audience.ts";
 
 const PreviewSample = z.object({
   contactId: RecordId.describe("Contact that the email is rendered for."),
@@ -98,16 +107,11 @@ export async function preview(
 ): Promise<CampaignPreview & { warnings: string[] }> {
   const campaign = await campaigns.findStored(who, id);
   const plan = await buildCampaignPlan(campaign);
-  const [contactQuery, site] = await Promise.all([
-    plans.buildContactQuery(who.orgId, plan),
+  const [candidateQuery, site] = await Promise.all([
+    buildCandidateQuery(who.orgId, plan),
     sites.find(who, campaign.siteId),
   ]);
-  const query: PreviewQuery = {
-    ...plan,
-    orgId: who.orgId,
-    contactQuery,
-    capDays: site.sendFrequencyCapDays ?? 0,
-  };
+  const query: PreviewQuery = { ...candidateQuery, capDays: site.sendFrequencyCapDays ?? 0 };
   const [counts, samples, { physicalAddress }] = await Promise.all([
     countRecipients(query),
     renderSamples(campaign, query),
@@ -146,33 +150,43 @@ function listVariableWarnings(samples: PreviewSample[]): string[] {
 async function countRecipients(
   query: PreviewQuery,
 ): Promise<PreviewCounts & Pick<CampaignPreview, "exact">> {
+  if ("resendOf" in query.audience) return countResend(query, query.audience);
   const candidates = await reader.countContacts(query, query.contactQuery);
   const exact = candidates <= maxExactCandidates;
   return { ...(await (exact ? countExactly(query) : countByStatus(query, candidates))), exact };
 }
 
-interface PreviewQuery extends plans.BroadcastPlan {
-  orgId: number;
-  contactQuery: reader.ContactQuery;
+/** Above the limit, the counters of the first campaign tell how many candidates there are. */
+async function countResend(
+  query: PreviewQuery,
+  { resendOf: id, to }: ResendAudience,
+): Promise<PreviewCounts & Pick<CampaignPreview, "exact">> {
+  const { all: first } = await sources.getSourceTotals(query.orgId, { kind: "campaign", id });
+  if (first.accepted <= maxExactCandidates) return { ...(await countExactly(query)), exact: true };
+  const { uniqueOpened = 0 } = first.events;
+  const unopened = Math.max(0, first.sent + first.delivered - uniqueOpened);
+  const candidates = to === "failed" ? first.failed : unopened;
+  return { ...noCounts(), candidates, wouldReceive: candidates, exact: false };
+}
+
+const noCounts = (): PreviewCounts => ({
+  candidates: 0,
+  wouldReceive: 0,
+  suppressed: 0,
+  unsubscribed: 0,
+  capped: 0,
+});
+
+interface PreviewQuery extends CandidateQuery {
   capDays: number;
 }
 
-async function countExactly({
-  orgId,
-  siteId,
-  contactQuery,
-  capDays,
-}: PreviewQuery): Promise<PreviewCounts> {
-  const counts: PreviewCounts = {
-    candidates: 0,
-    wouldReceive: 0,
-    suppressed: 0,
-    unsubscribed: 0,
-    capped: 0,
-  };
-  const listReasons = createReasonLister({ orgId, siteId, capDays });
-  await inParallel(emailShards.length, emailShards, async (shard) => {
-    for await (const { items } of reader.readShard({ orgId, siteId }, shard, contactQuery)) {
+async function countExactly(query: PreviewQuery): Promise<PreviewCounts> {
+  const counts = noCounts();
+  const listReasons = createReasonLister(query);
+  const shards = shardsOf(query);
+  await inParallel(shards.length, shards, async (shard) => {
+    for await (const { items } of readCandidates(query, shard)) {
       const reasons = await listReasons(items);
       counts.candidates += items.length;
       for (const reason of reasons) counts[(reason ?? "wouldReceive") as keyof PreviewCounts]++;
@@ -241,6 +255,7 @@ async function countCapped({ orgId, siteId, contactQuery, capDays }: PreviewQuer
 /** What `getExclusionReason` reads. */
 const cappedAttributes = ["id", "email", "status", "lastMarketingAt"];
 
+const maxSamplePages = 10;
 // Keeps the response below the limit of API Gateway.
 const maxSampleBytes = 4_000_000;
 
@@ -248,20 +263,13 @@ async function renderSamples(
   campaign: StoredCampaign,
   query: PreviewQuery,
 ): Promise<PreviewSample[]> {
-  const { orgId, siteId, contactQuery } = query;
   const listReasons = createReasonLister(query);
   const found: ContactItem[] = [];
-  let cursor: string | undefined;
-  for (let pages = 0; pages < 10 && found.length < maxSamples; pages++) {
-    const { items, next } = await reader.readSitePage(
-      { orgId, siteId },
-      { limit: 50, ...(cursor && { cursor }) },
-      contactQuery,
-    );
+  let pages = 0;
+  for await (const items of readFirstCandidates(query)) {
     const reasons = await listReasons(items);
     found.push(...items.filter((_, i) => !reasons[i]));
-    if (next === undefined) break;
-    cursor = next;
+    if (found.length >= maxSamples || ++pages >= maxSamplePages) break;
   }
   const render = await createSampleRenderer(campaign, query);
   const samples: PreviewSample[] = [];

@@ -56,6 +56,19 @@ export const AbTest = z
   .meta({ id: "AbTest" });
 export type AbTest = z.output<typeof AbTest>;
 
+export const ResendTarget = z
+  .enum(["failed", "unopened"])
+  .describe(
+    "`failed`: recipients whose email bounced or was refused. `unopened`: recipients whose email " +
+      "was handed to the provider and who have neither opened nor clicked; opens by machines do " +
+      "not count. Who is suppressed or unsubscribed by now, or over the frequency cap, gets " +
+      "nothing.",
+  );
+export type ResendTarget = z.output<typeof ResendTarget>;
+
+/** The fields of a stored campaign with the ids of its resends. */
+export const resendFields = { failed: "resentFailed", unopened: "resentUnopened" } as const;
+
 const fields = {
   name: singleLineText(200).trim().min(1).describe("Name of the campaign."),
   subject: singleLineText(998)
@@ -149,6 +162,21 @@ export const Campaign = z
     finishedAt: Timestamp.nullable().describe(
       "When the service noted that it was sent, cancelled or failed.",
     ),
+    resendOf: z
+      .object({
+        campaignId: RecordId.describe("Campaign that is sent again."),
+        to: ResendTarget,
+      })
+      .nullable()
+      .describe("Set if the campaign sends an earlier one again to some of its recipients."),
+    resends: z
+      .array(
+        z.object({
+          to: ResendTarget,
+          campaignId: RecordId.describe("Campaign that sends this one again."),
+        }),
+      )
+      .describe("Campaigns that POST /campaigns/:id/resend created from this one."),
     winner: AbTestWinner.nullable().describe("Winner of the A/B test. `null` until it is picked."),
     createdAt: CreatedAt,
     updatedAt: UpdatedAt,
@@ -303,6 +331,10 @@ export interface StoredCampaign extends Broadcast {
   status: BroadcastStatus;
   variants: StoredVariant[];
   sendLate?: boolean;
+  /** Set instead of `listId`, `tagId` and `segmentId`. */
+  resendOf?: { campaignId: number; to: ResendTarget };
+  resentFailed?: number;
+  resentUnopened?: number;
 }
 
 export const toApi = (item: StoredCampaign): Campaign => ({
@@ -313,7 +345,15 @@ export const toApi = (item: StoredCampaign): Campaign => ({
   startedAt: item.startedAt ?? null,
   finishedAt: item.finishedAt ?? null,
   winner: item.winner ?? null,
+  resendOf: item.resendOf ?? null,
+  resends: listResends(item),
 });
+
+export const listResends = (item: StoredCampaign): Campaign["resends"] =>
+  ResendTarget.options.flatMap((to) => {
+    const campaignId = item[resendFields[to]];
+    return campaignId === undefined ? [] : [{ to, campaignId }];
+  });
 
 export function toApiVariant(
   { id: campaignId, winner }: StoredCampaign,

@@ -2,6 +2,7 @@
 // stops them.
 
 import {
+  absent,
   all,
   allEqual,
   any,
@@ -13,7 +14,7 @@ import { get, type Write, write } from "../../adapters/dynamodb/table.ts";
 import type { CallerScope } from "../../caller.ts";
 import { now } from "../../clock.ts";
 import * as liquid from "../../email/liquid.ts";
-import { conflict } from "../../errors.ts";
+import { conflict, contended, invalid } from "../../errors.ts";
 import type { PageRequest } from "../../kernel/paging.ts";
 import * as records from "../../kernel/records.ts";
 import { retryOnConflict } from "../../kernel/retry-on-conflict.ts";
@@ -28,7 +29,9 @@ import {
   type Campaign,
   type CampaignChanges,
   type CampaignDetail,
+  listResends,
   type NewCampaign,
+  resendFields,
   type StoredCampaign,
   toApi,
   toApiVariant,
@@ -107,6 +110,8 @@ export async function updateCampaign(
   changes: CampaignChanges,
 ): Promise<Campaign> {
   const changed = await updateStored(who, id, async (current) => {
+    if (current.resendOf && (changes.listId || changes.tagId || changes.segmentId))
+      throw invalid("A resend goes to recipients of the first campaign: it has no other audience");
     await checkReferences(who, current.siteId, changes);
     return { set: changes as Partial<StoredCampaign> };
   });
@@ -128,16 +133,60 @@ export async function remove(who: CallerScope, id: number): Promise<void> {
       code: "campaign_running",
     },
   );
+  await requireEndedResends(campaign);
   await write(
     ...records.removeWrites("CAMPAIGN", who, {
       id,
       siteId: campaign.siteId,
-      condition: { if: deletableCondition, orThrow: stillRunning },
+      condition: {
+        if: all(deletableCondition, sameResendsCondition(campaign)),
+        orThrow: stillRunning,
+      },
     }),
+    ...(await releaseFirstWrites(campaign)),
     ...campaign.variants.flatMap((variant) => plans.deleteHtmlWrites(who.orgId, variant)),
     ...(campaign.startedAt ? [cleanup.createCleanupWrite(key)] : []),
   );
   if (campaign.startedAt) await broadcasts.enqueuePoll(key);
+}
+
+/** A resend reads the recipients of the first campaign until its fan-out is done. */
+async function requireEndedResends(campaign: StoredCampaign): Promise<void> {
+  for (const { campaignId } of listResends(campaign)) {
+    const resend = await get<StoredCampaign>(keys.record(campaign.orgId, "CAMPAIGN", campaignId));
+    if (resend && !resend.finishedAt)
+      throw conflict(
+        `Campaign ${campaignId} sends this one again: delete it, or wait until it has ended`,
+        { code: "campaign_running" },
+      );
+  }
+}
+
+const sameResendsCondition = (campaign: StoredCampaign): Condition =>
+  all(
+    ...Object.values(resendFields).map((field) =>
+      campaign[field] === undefined ? absent(field) : equals(field, campaign[field]),
+    ),
+  );
+
+/** A resend that was never sent makes room for another one when it is deleted. */
+async function releaseFirstWrites({
+  orgId,
+  id,
+  resendOf,
+  startedAt,
+}: StoredCampaign): Promise<Write[]> {
+  if (!resendOf || startedAt) return [];
+  const first = await get<StoredCampaign>(keys.record(orgId, "CAMPAIGN", resendOf.campaignId));
+  const field = resendFields[resendOf.to];
+  if (first?.[field] !== id) return [];
+  return [
+    broadcasts.updateWrite(
+      first,
+      { remove: [field] },
+      { if: equals(field, id), orThrow: contended("The campaign") },
+    ),
+  ];
 }
 
 const finishedCondition: Condition = (bind) => `attribute_exists(${bind.name("finishedAt")})`;

@@ -8,7 +8,6 @@ import { EmailAddress, normalizeEmail } from "../../kernel/email-fields.ts";
 import { inParallel } from "../../kernel/parallel.ts";
 import { RecordId } from "../../kernel/record-fields.ts";
 import { keys } from "../../keys.ts";
-import * as reader from "../audience/contacts/contact-reader.ts";
 import type { ContactItem } from "../audience/contacts/contact-schema.ts";
 import { acceptSingle } from "../sending/intake/accept-single.ts";
 import { loadIntake } from "../sending/intake/intake.ts";
@@ -17,7 +16,8 @@ import { buildCampaignPlan } from "./campaign-plan.ts";
 import { createSampleRenderer } from "./campaign-preview.ts";
 import type { StoredCampaign } from "./campaign-schema.ts";
 import * as campaigns from "./campaigns.ts";
-import * as plans from "./engine/broadcast-plan.ts";
+import type * as plans from "./engine/broadcast-plan.ts";
+import { buildCandidateQuery, readFirstCandidates } from "./engine/candidates.ts";
 
 const maxEmails = 10;
 
@@ -116,16 +116,15 @@ function toProofMessage(
 }
 
 async function pickAudienceContact(
-  campaign: StoredCampaign,
+  { orgId }: StoredCampaign,
   plan: plans.BroadcastPlan,
 ): Promise<ContactItem> {
-  const { items } = await reader.readSitePage(
-    campaign,
-    { limit: 1 },
-    await plans.buildContactQuery(campaign.orgId, plan),
-  );
-  return (
-    items[0] ??
-    ({ id: 0, email: "ada@example.com", firstName: "Ada", lastName: "Lovelace" } as ContactItem)
-  );
+  for await (const [first] of readFirstCandidates(await buildCandidateQuery(orgId, plan)))
+    if (first) return first;
+  return {
+    id: 0,
+    email: "ada@example.com",
+    firstName: "Ada",
+    lastName: "Lovelace",
+  } as ContactItem;
 }

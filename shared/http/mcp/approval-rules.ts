@@ -30,6 +30,7 @@ export type ApprovalRule = (
 export const approvalRules: Record<string, ApprovalRule> = {
   sendCampaign: previewCampaign,
   scheduleCampaign: previewCampaign,
+  resendCampaign: refuseImmediateResend,
   resumeCampaign: previewRestOfCampaign,
   updateCampaign: refuseScheduledCampaign,
   createCampaignVariant: refuseScheduledCampaign,
@@ -72,6 +73,16 @@ async function previewCampaign({ id }: OperationArguments, read: ReadApi): Promi
   }));
   const { fingerprint, ...figures } = counts;
   return { preview: { ...figures, samples: shown }, approved: counts };
+}
+
+/** A draft has a preview that the user can approve. */
+async function refuseImmediateResend({ body }: OperationArguments): Promise<undefined> {
+  if (isObject(body) && body.draft === true) return;
+  throw new ToolFailure(
+    "approval_impossible",
+    "Agents cannot send a campaign again at once, because it has no preview yet",
+    { remedy: "Set draft to true, and send the new campaign with sendCampaign." },
+  );
 }
 
 /** A paused campaign keeps its content, so only the number of waiting emails counts. */

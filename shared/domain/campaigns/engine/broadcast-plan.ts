@@ -11,6 +11,7 @@ import type { SegmentRules } from "../../audience/segments/segment-rules.ts";
 import * as segments from "../../audience/segments/segments.ts";
 import type { AbTest } from "../campaign-schema.ts";
 import type { BroadcastRef } from "./broadcast.ts";
+import type { ResendAudience } from "./resend-audience.ts";
 
 export interface BroadcastPlan {
   siteId: number;
@@ -24,13 +25,14 @@ export interface BroadcastPlan {
 }
 
 /**
- * The members of a list or tag, contacts that match rules, or contacts in a sequence that was
- * active at the start.
+ * The members of a list or tag, contacts that match rules, recipients of an earlier campaign, or
+ * contacts in a sequence that was active at the start.
  */
 export type BroadcastAudience =
   | { listId: number }
   | { tagId: number }
   | { siteId: number; rules: SegmentRules }
+  | ResendAudience
   /** Old stored plans do not name the sequences. */
   | { enrolled: true; sequenceIds?: number[] };
 
@@ -58,7 +60,10 @@ export async function getPlan(ref: BroadcastRef): Promise<BroadcastPlan> {
   return decompress<BroadcastPlan>(item ?? (await get<CompressedValue>(planKey(ref))) ?? {});
 }
 
-/** The contacts of the audience. Relative times in rules are relative to the start. */
+/**
+ * The contacts of the audience. Relative times in rules are relative to the start. The recipients of
+ * an earlier campaign are not selected by a query: resend-audience.ts reads them.
+ */
 export async function buildContactQuery(
   orgId: number,
   { siteId, audience, at }: Pick<BroadcastPlan, "siteId" | "audience" | "at">,
@@ -67,6 +72,7 @@ export async function buildContactQuery(
   if ("tagId" in audience) return { filter: contains("tags", audience.tagId) };
   if ("rules" in audience)
     return segments.queryForRules({ orgId, siteId }, audience.rules, new Date(at));
+  if ("resendOf" in audience) return {};
   const { sequenceIds } = audience;
   const isInside = ({ sequences }: ContactItem): boolean =>
     !sequenceIds || sequenceIds.some((id) => sequences?.has(id));

@@ -1,6 +1,6 @@
 // Log of the fan-out: one entry for each advance of a cursor that added chunks. It tells which
 // contacts have the mail, and where the sends of a campaign or holiday are.
-import { put, query, type Write } from "../../../adapters/dynamodb/table.ts";
+import { get, put, query, type Write } from "../../../adapters/dynamodb/table.ts";
 import { inParallel } from "../../../kernel/parallel.ts";
 import { keys, ranges } from "../../../keys.ts";
 import * as chunks from "../../sending/bulk/chunks.ts";
@@ -30,6 +30,10 @@ export const listLogEntries = (ref: BroadcastRef, shard?: string, after?: string
     after,
     consistent: true,
   });
+
+/** `sk` is the sort key of the entry. */
+export const findLogEntry = (ref: BroadcastRef, sk: string): Promise<FanOutLogEntry | undefined> =>
+  get<FanOutLogEntry>({ pk: ranges.fanOut(ref.orgId, ref).pk, sk });
 
 /** Ids of the contacts of a shard who have a mail of the broadcast. */
 export async function listReachedContactIds(

@@ -14,6 +14,7 @@ import type { BroadcastRef } from "./broadcast.ts";
 import * as plans from "./broadcast-plan.ts";
 import { type FanOutCursor, movedShard } from "./fan-out-cursors.ts";
 import * as moves from "./moved-contacts.ts";
+import { type RecipientPage, readRecipients } from "./resend-audience.ts";
 
 export interface AudienceBatch {
   contactsByPart: Map<plans.BroadcastPart | undefined, ContactItem[]>;
@@ -38,30 +39,17 @@ const suppressionPageSize = 500;
 /** Continues at the cursor. The last batch has no `nextPosition`. */
 export async function* readAudience(
   { key, plan }: AudienceQuery,
-  { shard, after }: FanOutCursor,
+  cursor: FanOutCursor,
 ): AsyncGenerator<AudienceBatch> {
   const { orgId } = key;
   const readAt = now().toISOString();
-  const [contactQuery, site] = await Promise.all([
-    plans.buildContactQuery(orgId, plan),
-    sites.find({ orgId }, plan.siteId),
-  ]);
+  const site = await sites.find({ orgId }, plan.siteId);
   const capDays = site.sendFrequencyCapDays ?? 0;
   const readMails = createMailReader({ orgId, siteId: plan.siteId });
-  const pages =
-    shard === movedShard
-      ? moves.readMovedContacts(key, plan, { ...contactQuery, after })
-      : scanUnmoved(
-          { orgId, plan, shard },
-          { ...contactQuery, after, projection: listAttributes(contactQuery) },
-        );
-  const suppressionLookup = suppressions.createMarketingLookup(
-    orgId,
-    shard === movedShard ? undefined : shard,
-  );
+  const suppressionLookup = suppressions.createMarketingLookup(orgId, addressShardOf(plan, cursor));
   let [batch, last] = [empty(), ""];
   let read = 0;
-  for await (const { items, next } of pages) {
+  for await (const { items, next, positionOf } of readPages({ key, plan }, cursor)) {
     for (const group of splitIntoBatches(items, suppressionPageSize)) {
       const suppressed = await suppressionLookup(listSubscribedEmails(group));
       const counted = await addMailsForCap(readMails, group, capDays);
@@ -74,7 +62,7 @@ export async function* readAudience(
           part: plans.assignPart(key, plan, contact.id),
           reason: getExclusionReason(counted[i], suppressed, capDays),
         });
-        last = shard === movedShard ? moves.positionOf(contact) : contact.sk;
+        last = positionOf(contact);
       }
     }
     if (next === undefined) break;
@@ -83,6 +71,31 @@ export async function* readAudience(
     batch = empty();
   }
   yield { ...batch, readAt, nextPosition: undefined };
+}
+
+/** The email shard of all contacts that are read, if they are of one. */
+const addressShardOf = (
+  { audience }: plans.BroadcastPlan,
+  { shard }: FanOutCursor,
+): string | undefined => (shard === movedShard || "resendOf" in audience ? undefined : shard);
+
+async function* readPages(
+  { key, plan }: AudienceQuery,
+  { shard, after }: FanOutCursor,
+): AsyncGenerator<RecipientPage> {
+  const { orgId } = key;
+  const { audience } = plan;
+  if ("resendOf" in audience) return yield* readRecipients(orgId, audience, { shard, after });
+  const contactQuery = await plans.buildContactQuery(orgId, plan);
+  const { positionOf } = moves;
+  if (shard === movedShard)
+    for await (const page of moves.readMovedContacts(key, plan, { ...contactQuery, after }))
+      yield { ...page, positionOf };
+  else {
+    const readOptions = { ...contactQuery, after, projection: listAttributes(contactQuery) };
+    for await (const page of scanUnmoved({ orgId, plan, shard }, readOptions))
+      yield { ...page, positionOf: ({ sk }) => sk };
+  }
 }
 
 /** What the fan-out, `getExclusionReason` and `toChunkRecipient` read. */

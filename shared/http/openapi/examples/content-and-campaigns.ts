@@ -65,6 +65,8 @@ export const Campaign = {
   sendLate: false,
   ...runTimes,
   winner: null,
+  resendOf: null,
+  resends: [],
   ...timestamps,
 };
 

@@ -97,6 +97,13 @@ export const responseOverrides: Record<string, object> = {
   createCampaign: { subject: null, status: "draft", scheduledAt: null, ...notStarted },
   updateCampaign: { status: "draft", scheduledAt: null, ...notStarted, listId: null },
   scheduleCampaign: { status: "scheduled", scheduledAt: "2027-03-20T08:00:00.000Z", ...notStarted },
+  resendCampaign: {
+    id: 2,
+    name: "Spring sale (again: unopened)",
+    listId: null,
+    ...{ status: "sending", scheduledAt: null, finishedAt: null },
+    resendOf: { campaignId: 1, to: "unopened" },
+  },
   sendCampaign: { status: "sending", scheduledAt: null, finishedAt: null },
   cancelCampaign: { status: "cancelled" },
   pauseCampaign: { status: "paused", finishedAt: null },

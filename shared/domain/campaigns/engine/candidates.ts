@@ -1,0 +1,49 @@
+// Reads the contacts of an audience without sending to them, for previews and proofs.
+import { emailShards } from "../../../keys.ts";
+import * as reader from "../../audience/contacts/contact-reader.ts";
+import type { ContactItem } from "../../audience/contacts/contact-schema.ts";
+import * as plans from "./broadcast-plan.ts";
+import { logShards, readRecipients } from "./resend-audience.ts";
+
+export interface CandidateQuery extends plans.BroadcastPlan {
+  orgId: number;
+  contactQuery: reader.ContactQuery;
+}
+
+export const buildCandidateQuery = async (
+  orgId: number,
+  plan: plans.BroadcastPlan,
+): Promise<CandidateQuery> => ({
+  ...plan,
+  orgId,
+  contactQuery: await plans.buildContactQuery(orgId, plan),
+});
+
+/** The shards of `readCandidates`. */
+export const shardsOf = ({ audience }: CandidateQuery): string[] =>
+  "resendOf" in audience ? logShards : emailShards;
+
+export const readCandidates = (
+  { orgId, siteId, audience, contactQuery }: CandidateQuery,
+  shard: string,
+): AsyncIterable<{ items: ContactItem[] }> =>
+  "resendOf" in audience
+    ? readRecipients(orgId, audience, { shard })
+    : reader.readShard({ orgId, siteId }, shard, contactQuery);
+
+/** The first contacts of the audience, page by page. */
+export async function* readFirstCandidates(query: CandidateQuery): AsyncGenerator<ContactItem[]> {
+  const { orgId, siteId, audience, contactQuery } = query;
+  if ("resendOf" in audience) {
+    for (const shard of logShards)
+      for await (const { items } of readCandidates(query, shard)) yield items;
+    return;
+  }
+  let cursor: string | undefined;
+  do {
+    const request = { limit: 50, ...(cursor && { cursor }) };
+    const { items, next } = await reader.readSitePage({ orgId, siteId }, request, contactQuery);
+    yield items;
+    cursor = next;
+  } while (cursor !== undefined);
+}

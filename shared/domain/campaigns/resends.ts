@@ -1,0 +1,120 @@
+// Resends: a campaign that is sent again, once to the recipients whose mail failed, and once to
+// those who have not opened it. A resend is a campaign of its own with the content of the first, so
+// caps, suppressions, statistics and all actions are those of any campaign.
+import * as z from "zod";
+import { absent, any, equals } from "../../adapters/dynamodb/conditions.ts";
+import type { Write } from "../../adapters/dynamodb/table.ts";
+import type { CallerScope } from "../../caller.ts";
+import { conflict } from "../../errors.ts";
+import * as ids from "../../ids.ts";
+import * as records from "../../kernel/records.ts";
+import * as allowance from "../billing/quota.ts";
+import * as actions from "./campaign-actions.ts";
+import * as plans from "./campaign-plan.ts";
+import {
+  type Campaign,
+  CampaignChanges,
+  ResendTarget,
+  resendFields,
+  type StoredCampaign,
+  type StoredVariant,
+  toApi,
+} from "./campaign-schema.ts";
+import * as campaigns from "./campaigns.ts";
+import { updateWrite } from "./engine/broadcast.ts";
+
+export const ResendRequest = z
+  .object({
+    to: ResendTarget,
+    subject: CampaignChanges.shape.subject
+      .unwrap()
+      .unwrap()
+      .optional()
+      .describe("Subject line of the resend, with Liquid. Defaults to the subject of the first."),
+    draft: z
+      .boolean()
+      .default(false)
+      .describe(
+        "`true`: only creates the resend, so that you can preview, test and schedule it. " +
+          "`false`: sends it at once.",
+      ),
+  })
+  .meta({ examples: [{ to: "unopened", subject: "Did you miss it, {{ firstName }}?" }] });
+export type ResendRequest = z.output<typeof ResendRequest>;
+
+/**
+ * Creates the resend, and sends it unless `draft` is set. Throws 409 unless the campaign has ended,
+ * or when it has a resend to the same recipients. A crash in between leaves a draft.
+ */
+export async function resend(
+  who: CallerScope,
+  id: number,
+  { to, subject, draft }: ResendRequest,
+): Promise<Campaign> {
+  const first = await campaigns.findStored(who, id);
+  if (!first.startedAt || !first.finishedAt)
+    throw conflict(
+      `The campaign is ${first.status}: it can be sent again when it was sent and has ended`,
+      { code: "campaign_status" },
+    );
+  const fields = await records.newRecordFields("CAMPAIGN");
+  const slot = resendFields[to];
+  const existing = first[slot];
+  if (existing !== undefined && existing !== fields.id) throw alreadyResent(to, existing);
+  const { variants, writes } = await copyVariants(first, { subject, at: fields.createdAt });
+  const child: StoredCampaign = {
+    ...fields,
+    orgId: who.orgId,
+    kind: "campaign",
+    siteId: first.siteId,
+    revision: 1,
+    name: `${first.name.slice(0, 170)} (again: ${to})`,
+    subject: subject ?? first.subject,
+    templateId: first.templateId,
+    sendingConfigId: first.sendingConfigId,
+    ...{ listId: null, tagId: null, segmentId: null, abTest: null },
+    status: "draft",
+    variants,
+    resendOf: { campaignId: id, to },
+  };
+  await plans.buildCampaignPlan(child);
+  if (!draft) await allowance.requireAffordable(who.orgId, 1, await allowance.getQuota(who.orgId));
+  const reserveSlot = updateWrite(
+    first,
+    { set: { [slot]: child.id } },
+    { if: any(absent(slot), equals(slot, child.id)), orThrow: alreadyResent(to, undefined) },
+  );
+  const stored = await records.insert<StoredCampaign>("CAMPAIGN", who, {
+    record: child,
+    extraWrites: [...writes, reserveSlot],
+  });
+  return draft ? toApi(stored) : actions.sendNow(who, child.id);
+}
+
+const alreadyResent = (to: ResendTarget, resendId: number | undefined) =>
+  conflict(
+    `The campaign was already sent again to the recipients with ${to} mail` +
+      (resendId === undefined ? "" : `: see campaign ${resendId}`),
+    { code: "already_resent" },
+  );
+
+/** The winner of an A/B test, or else all variants. They get new ids. */
+async function copyVariants(
+  { orgId, variants, winner }: StoredCampaign,
+  { subject, at }: { subject: string | undefined; at: string },
+): Promise<{ variants: StoredVariant[]; writes: Write[] }> {
+  const copied = winner ? variants.filter(({ id }) => id === winner.variantId) : variants;
+  const copies: StoredVariant[] = [];
+  const writes: Write[] = [];
+  for (const variant of copied) {
+    const id = await ids.nextId("VARIANT");
+    const { htmlVersion, ...fields } = variant;
+    const times = { createdAt: at, updatedAt: at };
+    const copy = { ...fields, ...times, id, ...(subject && { subject }) };
+    copies.push(htmlVersion ? { ...copy, htmlVersion: 1 } : copy);
+    if (!htmlVersion) continue;
+    const html = await plans.findVariantHtml(orgId, variant.id, htmlVersion);
+    writes.push(await plans.storeHtmlWrite(orgId, { variantId: id, version: 1 }, html));
+  }
+  return { variants: copies, writes };
+}
