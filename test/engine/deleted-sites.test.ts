@@ -71,6 +71,7 @@ const bodies: Record<string, (made: IdsByKind) => object> = {
   "DELETE /sequences/:id/enrollments": (made) => ({ contactId: made.contacts }),
   "POST /sequences/:id/steps": () => ({ type: "delay", delayMinutes: 5 }),
   "POST /campaigns/:id/schedule": () => ({ scheduledAt: clock.addSeconds(3600).toISOString() }),
+  "POST /campaigns/:id/resend": () => ({ to: "failed" }),
   "POST /campaigns/:id/test": () => ({ emails: ["ada@example.net"] }),
   "POST /forms/:id/submit": () => ({ email: "eve@example.net" }),
 };

@@ -40,6 +40,7 @@ const requestFor = (
   );
   const given = { contactId: contact, name: "Mine", delta: 1, type: "delay" };
   Object.assign(given, { scheduledAt: "2027-01-01T00:00:00Z", emails: ["ada@example.net"] });
+  if (route.path.endsWith("/campaigns/{id}/resend")) Object.assign(given, { to: "failed" });
   return {
     ...credential,
     params,

@@ -90,6 +90,7 @@ test("a campaign is created as an incomplete draft and changed field by field", 
   };
   expect(made).toEqual({
     id: expect.any(Number),
+    ...{ resendOf: null, resends: [] },
     siteId: client.siteId,
     name: "Spring",
     ...empty,

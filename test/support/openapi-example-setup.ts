@@ -349,6 +349,19 @@ export const exampleSetups: Record<string, ExampleSetup> = {
   getCampaignVariant: variantId,
   updateCampaignVariant: variantId,
   deleteCampaignVariant: variantId,
+  resendCampaign: async (world) => {
+    await unsubscribeToken(world);
+    const path = { id: await world.ensureRecord("campaigns") };
+    const hasEnded = async () => {
+      const { finishedAt } = await world.callAndExpect<{ finishedAt: string | null }>(
+        "GET",
+        `/campaigns/${path.id}`,
+      );
+      return finishedAt !== null;
+    };
+    for (let tried = 0; tried < 100 && !(await hasEnded()); tried++) await world.runUntilIdle();
+    return { path };
+  },
   cancelCampaign: async (world) => ({ path: { id: await startSlowCampaign(world) } }),
   pauseCampaign: async (world) => ({ path: { id: await startSlowCampaign(world) } }),
   resumeCampaign: async (world) => {

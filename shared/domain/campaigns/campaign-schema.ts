@@ -167,14 +167,17 @@ export const Campaign = z
         campaignId: RecordId.describe("Campaign that is sent again."),
         to: ResendTarget,
       })
+      .meta({ id: "ResendOrigin" })
       .nullable()
       .describe("Set if the campaign sends an earlier one again to some of its recipients."),
     resends: z
       .array(
-        z.object({
-          to: ResendTarget,
-          campaignId: RecordId.describe("Campaign that sends this one again."),
-        }),
+        z
+          .object({
+            to: ResendTarget,
+            campaignId: RecordId.describe("Campaign that sends this one again."),
+          })
+          .meta({ id: "CampaignResend" }),
       )
       .describe("Campaigns that POST /campaigns/:id/resend created from this one."),
     winner: AbTestWinner.nullable().describe("Winner of the A/B test. `null` until it is picked."),

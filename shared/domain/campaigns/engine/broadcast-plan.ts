@@ -61,8 +61,8 @@ export async function getPlan(ref: BroadcastRef): Promise<BroadcastPlan> {
 }
 
 /**
- * The contacts of the audience. Relative times in rules are relative to the start. The recipients of
- * an earlier campaign are not selected by a query: resend-audience.ts reads them.
+ * The contacts of the audience. Relative times in rules are relative to the start. The query does
+ * not select recipients of an earlier campaign: resend-audience.ts reads them.
  */
 export async function buildContactQuery(
   orgId: number,

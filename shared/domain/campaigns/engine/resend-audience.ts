@@ -1,6 +1,6 @@
-// The audience of a resend: the recipients of an earlier campaign whose mail failed, or who have not
-// opened it. The fan-out log of the earlier campaign names each recipient once, so each shard of
-// the resend reads the same shard of that log, whatever address the contact has now.
+// The audience of a resend: the recipients of an earlier campaign whose mail failed, or who have
+// not opened it. The fan-out log of the earlier campaign names each recipient once, so each shard
+// of the resend reads the same shard of that log, whatever address the contact has now.
 import { emailShards, zeroPad } from "../../../keys.ts";
 import type { ContactItem } from "../../audience/contacts/contact-schema.ts";
 import * as contacts from "../../audience/contacts/contacts.ts";

@@ -198,6 +198,8 @@ export const campaignExamples: Record<string, unknown> = {
     variants: [],
   },
   CampaignVariant,
+  ResendOrigin: { campaignId: 1, to: "unopened" },
+  CampaignResend: { to: "unopened", campaignId: 2 },
   CampaignLinks: {
     links: [
       { url: "https://shop.example/sale", ...clicks, variants: [{ variantId: 1, ...clicks }] },
