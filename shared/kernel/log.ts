@@ -1,6 +1,6 @@
 // Structured logs of ids, counts, route names and errors. Entries never contain an address, a body
 // or a secret.
-import { Logger } from "@aws-lambda-powertools/logger";
+import { systemTime } from "../clock.ts";
 import { config } from "../config.ts";
 
 export type LogFields = Record<string, string | number | boolean | undefined>;
@@ -15,13 +15,30 @@ export interface LogEntry {
 
 type Writer = (entry: LogEntry) => void;
 
-let logger: Logger | undefined;
+const levels = ["DEBUG", "INFO", "WARN", "ERROR", "SILENT"];
 
 /** Writes each entry as one JSON line, for CloudWatch. */
-const writeJson: Writer = ({ level, message, facts: fields, error }) => {
-  logger ??= new Logger({ serviceName: "pennymail", logLevel: config.logLevel as "INFO" });
-  logger[level](message, error ? { facts: fields, error } : { facts: fields });
+const writeJson: Writer = ({ level, message, facts, error }) => {
+  const name = level.toUpperCase();
+  if (levels.indexOf(name) < levels.indexOf(config.logLevel)) return;
+  const entry = {
+    level: name,
+    message,
+    timestamp: systemTime().toISOString(),
+    service: "pennymail",
+    facts,
+    ...(error && { error: toPlainError(error) }),
+  };
+  const stream = level === "info" ? process.stdout : process.stderr;
+  stream.write(`${JSON.stringify(entry)}\n`);
 };
+
+const toPlainError = ({ name, message, stack, cause }: Error): object => ({
+  name,
+  message,
+  stack,
+  ...(cause instanceof Error && { cause: toPlainError(cause) }),
+});
 
 let write = writeJson;
 
