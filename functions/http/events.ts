@@ -4,6 +4,7 @@ import * as history from "../../shared/domain/delivery-events/send-history.ts";
 import { routeGroup } from "../../shared/http/dispatch.ts";
 import { PageQuery, pagedSchema, route } from "../../shared/http/route.ts";
 import { QueryId } from "../../shared/kernel/digits.ts";
+import { EmailAddress } from "../../shared/kernel/email-fields.ts";
 import { eventTypes } from "../../shared/providers/inbound/inbound-adapter.ts";
 
 export const events = routeGroup("events", [
@@ -16,6 +17,11 @@ export const events = routeGroup("events", [
           "the organization.",
       ),
       type: z.enum(eventTypes).optional().describe("Only events of this type."),
+      email: EmailAddress.optional().describe(
+        "Only events of the sends of the last 90 days to this email address, ignoring case: the " +
+          "newest send first, and its newest event first. A page ends after 200 sends were looked " +
+          "at: continue with its `nextCursor`.",
+      ),
     }),
     returns: pagedSchema("events", EmailEvent),
     handle: ({ caller, query: { page, limit, cursor, ...filter } }) =>

@@ -4,6 +4,24 @@ export const splitIntoBatches = <T>(items: readonly T[], size: number): T[][] =>
     items.slice(i * size, (i + 1) * size),
   );
 
+/** Leaves out the first `skip` items of a stream and yields the others in arrays of `size`. */
+export async function* inGroups<T>(
+  all: AsyncIterable<T>,
+  size: number,
+  skip = 0,
+): AsyncGenerator<T[]> {
+  let group: T[] = [];
+  let left = skip;
+  for await (const one of all) {
+    if (left-- > 0) continue;
+    group.push(one);
+    if (group.length < size) continue;
+    yield group;
+    group = [];
+  }
+  if (group.length) yield group;
+}
+
 /** Halves the items until the JSON of each part has at most `maxBytes`, or the part is one item. */
 export function splitByBytes<T>(items: T[], maxBytes: number): T[][] {
   if (!items.length) return [];

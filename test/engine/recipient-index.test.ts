@@ -7,6 +7,7 @@ import * as clock from "../../shared/clock.ts";
 import * as contacts from "../../shared/domain/audience/contacts/contacts.ts";
 import { grantPlan } from "../../shared/domain/billing/operator-grants.ts";
 import * as actions from "../../shared/domain/campaigns/campaign-actions.ts";
+import { type EventFilter, listEvents } from "../../shared/domain/delivery-events/send-history.ts";
 import { erase } from "../../shared/domain/privacy/erasure.ts";
 import * as chunks from "../../shared/domain/sending/bulk/chunks.ts";
 import { eraseRecipient } from "../../shared/domain/sending/recipient-index/erase-recipient.ts";
@@ -35,6 +36,7 @@ import {
 } from "../support/campaigns.ts";
 import { createContact } from "../support/contacts.ts";
 import { crashAtSomeSteps, pausedAtSomeSteps } from "../support/crash-injection.ts";
+import { applyMessages, createEvent, createEventMessage } from "../support/delivery-events.ts";
 import { pauseCall, restoreClient } from "../support/pause-dynamodb-call.ts";
 import { measureUnits } from "../support/request-units.ts";
 import {
@@ -286,5 +288,42 @@ test("an erasure during a fold leaves nothing of the person in the pages", async
     ranges.recipientPages(log.orgId, { log: mixedLog, page: pageOf(tag) }),
   );
   expect(pages.flatMap(({ mails }) => unpackMails(mails)).length).toBeGreaterThan(20);
+  await from.provider.stop();
+});
+
+test("the events of the sends to an address are listed, the newest send first", async () => {
+  const from = await createSender("postmark");
+  const { orgId } = from.caller;
+  const bob = uniqueAddress();
+  const first = await send(from, { to: bob });
+  clock.advanceClock(2);
+  const second = await send(from, { to: bob });
+  const other = await send(from, { to: [uniqueAddress(), bob] as never });
+  await runWorkers({ forSeconds: 5 });
+  const events = [
+    createEvent(first.id, "delivered", 1),
+    createEvent(second.id, "delivered", 2),
+    createEvent(first.id, "open", 3),
+    createEvent(second.id, "open", 4),
+    createEvent(other.id, "delivered", 5),
+  ];
+  await applyMessages(await createEventMessage(orgId, events));
+  const list = async (filter: EventFilter) => {
+    const found: string[] = [];
+    let cursor: string | undefined;
+    do {
+      const page = await listEvents(from.caller, { limit: 1, cursor }, { ...filter, email: bob });
+      found.push(...page.events.map(({ sendId, type }) => `${type} ${sendId}`));
+      cursor = page.pagination.nextCursor ?? undefined;
+    } while (cursor !== undefined);
+    return found;
+  };
+  expect(await list({})).toEqual([
+    `open ${second.id}`,
+    `delivered ${second.id}`,
+    `open ${first.id}`,
+    `delivered ${first.id}`,
+  ]);
+  expect(await list({ type: "open" })).toEqual([`open ${second.id}`, `open ${first.id}`]);
   await from.provider.stop();
 });

@@ -2,6 +2,7 @@
 import * as z from "zod";
 import { getMany, query, queryPages } from "../../adapters/dynamodb/table.ts";
 import type { Caller } from "../../caller.ts";
+import { normalizeEmail } from "../../kernel/email-fields.ts";
 import { mergeNewestFirst } from "../../kernel/newest-first.ts";
 import {
   countSkipped,
@@ -10,10 +11,12 @@ import {
   positionParts,
   toPagination,
 } from "../../kernel/paging.ts";
+import { inGroups, inParallel } from "../../kernel/parallel.ts";
 import { keys, ranges } from "../../keys.ts";
 import type { EventType } from "../../providers/inbound/inbound-adapter.ts";
 import * as sites from "../identity/sites.ts";
 import * as chunks from "../sending/bulk/chunks.ts";
+import { addressPosition, readSendsTo } from "../sending/recipient-index/sends-to-address.ts";
 import * as stored from "../sending/sends.ts";
 import { EmailEvent, toApi } from "./email-event.ts";
 import * as pages from "./event-pages.ts";
@@ -58,15 +61,28 @@ export async function listEventsOfSend(orgId: number, send: SendWithEvents): Pro
   return [...events.values()].toSorted(byTimeThenId).map((event) => toApi(send, event));
 }
 
-/** Lists the events of sites by the time they were counted, newest first. `total` is exact. */
+export interface EventFilter {
+  siteId?: number | undefined;
+  type?: EventType | undefined;
+  /** Only events of the sends to this address. */
+  email?: string | undefined;
+}
+
+/**
+ * Lists the events of sites by the time they were counted, newest first; `total` is exact. With
+ * `email`, lists those of the newest send first, without a total.
+ */
 export async function listEvents(
   caller: Caller,
   request: PageRequest,
-  { siteId, type }: { siteId?: number | undefined; type?: EventType | undefined },
+  { siteId, type, email }: EventFilter,
 ) {
   const siteIds = await sites.listVisibleSiteIds(caller, siteId);
   const query = { orgId: caller.orgId, siteIds, type };
-  const [collected, total] = await Promise.all([collectPage(query, request), countEvents(query)]);
+  const [collected, total] =
+    email === undefined
+      ? await Promise.all([collectPage(query, request), countEvents(query)])
+      : [await collectPageOfAddress({ ...query, email }, request), null];
   return { events: collected.events, pagination: toPagination(request, total, collected.next) };
 }
 
@@ -134,6 +150,47 @@ async function* readRows(
     for (let i = last; i >= 0; i--)
       if (!type || rows[i]![2] === type) yield { row: rows[i]!, next: `${page.sk}|${i}` };
   }
+}
+
+/** `<position of a send>|<number of its events that are older>` */
+const addressEventPattern = new RegExp(`^${addressPosition}\\|\\d{1,4}$`);
+const sendsPerRead = 25;
+// Each send is a read of its own: after this many the response is short and has a cursor.
+const maxSendsScanned = 200;
+
+/** Events of copies belong to other addresses, so only sends with this recipient count. */
+async function collectPageOfAddress(
+  { orgId, siteIds, type, email }: EventQuery & { email: string },
+  request: PageRequest,
+): Promise<{ events: EmailEvent[]; next: string | undefined }> {
+  const [start, olderText] = positionOf(request, addressEventPattern)?.split("|") ?? [];
+  // The last page can end within a send, so the send is read again: "~" sorts after it.
+  const positions = readSendsTo({ orgId, email, before: start && `${start}~` });
+  const isWanted = ({ siteId, toEmail }: stored.SendItem) =>
+    siteIds.includes(siteId) && normalizeEmail(toEmail) === normalizeEmail(email);
+  const skipped = countSkipped(request);
+  const found: { event: EmailEvent; next: string }[] = [];
+  let scanned = 0;
+  let stoppedAt: string | undefined;
+  for await (const some of inGroups(positions, sendsPerRead)) {
+    const sends = await stored.getAcceptedSends(orgId, some);
+    const eventsOfSends = await inParallel(8, sends, (send) =>
+      send && isWanted(send) ? listEventsOfSend(orgId, { v: 0, ...send }) : Promise.resolve([]),
+    );
+    for (const [i, events] of eventsOfSends.entries()) {
+      const { next } = some[i]!;
+      const older = next === start ? Number(olderText) : events.length;
+      for (const [n, event] of [...events.slice(0, older).entries()].toReversed())
+        if (!type || event.type === type) found.push({ event, next: `${next}|${n}` });
+    }
+    scanned += some.length;
+    if (found.length > skipped + request.limit) break;
+    stoppedAt = scanned >= maxSendsScanned ? `${some.at(-1)!.next}|0` : undefined;
+    if (stoppedAt) break;
+  }
+  const page = found.slice(skipped, skipped + request.limit);
+  const hasMore = found.length > skipped + request.limit;
+  return { events: page.map(({ event }) => event), next: hasMore ? page.at(-1)?.next : stoppedAt };
 }
 
 async function* readPages(

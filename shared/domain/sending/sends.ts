@@ -7,7 +7,8 @@ import type { Caller } from "../../caller.ts";
 import { now } from "../../clock.ts";
 import { conflict, missing } from "../../errors.ts";
 import { normalizeEmail } from "../../kernel/email-fields.ts";
-import { countSkipped, type PageRequest, toPagination } from "../../kernel/paging.ts";
+import { countSkipped, type PageRequest, positionOf, toPagination } from "../../kernel/paging.ts";
+import { inGroups } from "../../kernel/parallel.ts";
 import { RecordId, RecordSiteId, Timestamp } from "../../kernel/record-fields.ts";
 import { permitSite } from "../../kernel/site-access.ts";
 import { blockOf, idsPerBlock, indexAttributeNames, keys } from "../../keys.ts";
@@ -17,7 +18,7 @@ import * as sites from "../identity/sites.ts";
 import * as chunks from "./bulk/chunks.ts";
 import * as lanes from "./bulk/lanes.ts";
 import * as reading from "./read-sends.ts";
-import { isRecipient, readSendsTo } from "./recipient-index/sends-to-address.ts";
+import { addressPosition, isRecipient, readSendsTo } from "./recipient-index/sends-to-address.ts";
 import * as secureMessages from "./secure-messages/erase-messages.ts";
 import * as feed from "./send-feed.ts";
 
@@ -226,8 +227,10 @@ async function findPositions(
   { orgId, siteIds, filter: { batchId, email, from, to } }: SendQuery,
   request: PageRequest,
 ): Promise<AsyncIterable<feed.FeedPosition>> {
-  if (email !== undefined)
-    return takeUntil(from, readSendsTo({ orgId, email, before: to }, request));
+  if (email !== undefined) {
+    const before = positionOf(request, new RegExp(`^${addressPosition}$`)) ?? to;
+    return takeUntil(from, readSendsTo({ orgId, email, before }));
+  }
   if (batchId === undefined)
     return takeUntil(from, feed.readFeed({ orgId, siteIds, before: to }, request));
   return feed.readBatch(batchId, await chunks.getBatchSize(orgId, batchId), request);
@@ -288,7 +291,7 @@ async function collectPage(
   const found: { send: Send; next: string }[] = [];
   let scanned = 0;
   let stoppedAt: string | undefined;
-  for await (const some of inGroups(positions, skipUnread, Math.min(100, request.limit + 1))) {
+  for await (const some of inGroups(positions, Math.min(100, request.limit + 1), skipUnread)) {
     const items = await getAcceptedSends(orgId, some);
     found.push(
       ...items.flatMap((item, i) =>
@@ -308,7 +311,7 @@ async function collectPage(
 }
 
 /** In the order of the positions; undefined for a position without an accepted send. */
-async function getAcceptedSends(
+export async function getAcceptedSends(
   orgId: number,
   positions: feed.FeedPosition[],
 ): Promise<(SendItem | undefined)[]> {
@@ -324,23 +327,6 @@ async function getAcceptedSends(
     }),
   );
   return items.map((item, i) => (accepted[i] ? item : undefined));
-}
-
-async function* inGroups<T>(
-  all: AsyncIterable<T>,
-  skip: number,
-  size: number,
-): AsyncGenerator<T[]> {
-  let group: T[] = [];
-  let left = skip;
-  for await (const one of all) {
-    if (left-- > 0) continue;
-    group.push(one);
-    if (group.length < size) continue;
-    yield group;
-    group = [];
-  }
-  if (group.length) yield group;
 }
 
 /** Cancels a scheduled send. Throws 409 if it is no longer scheduled. */

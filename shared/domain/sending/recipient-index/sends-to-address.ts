@@ -3,7 +3,7 @@
 import { queryPages } from "../../../adapters/dynamodb/table.ts";
 import { normalizeEmail } from "../../../kernel/email-fields.ts";
 import { mergeNewestFirst } from "../../../kernel/newest-first.ts";
-import { type PageRequest, positionOf, positionParts } from "../../../kernel/paging.ts";
+import { positionParts } from "../../../kernel/paging.ts";
 import { type Key, ranges } from "../../../keys.ts";
 import { hashCopyAddress } from "../copy-hashes.ts";
 import type { FeedPosition } from "../send-feed.ts";
@@ -21,7 +21,7 @@ import { listMails, readLog } from "./recipient-log.ts";
 export interface AddressQuery {
   orgId: number;
   email: string;
-  /** Only sends that were accepted before this time (ISO 8601). */
+  /** Only sends before this position, or before this time (ISO 8601). */
   before?: string | undefined;
 }
 
@@ -31,24 +31,25 @@ interface IndexPosition {
   at?: string;
 }
 
-const positionPattern = new RegExp(`^${positionParts.time}#${positionParts.id}$`);
+/** The text of a position for regular expressions. */
+export const addressPosition = `${positionParts.time}#${positionParts.id}`;
 
 /**
- * Yields positions of sends, from the position of the cursor on. The caller reads the sends and
- * skips those for which `isRecipient` is false.
+ * Yields positions of sends. The caller reads the sends and skips those for which `isRecipient` is
+ * false.
  */
-export async function* readSendsTo(
-  { orgId, email, before }: AddressQuery,
-  request: PageRequest,
-): AsyncGenerator<FeedPosition> {
-  const below = positionOf(request, positionPattern) ?? before;
+export async function* readSendsTo({
+  orgId,
+  email,
+  before,
+}: AddressQuery): AsyncGenerator<FeedPosition> {
   const { shard, tag } = hashRecipient(email);
   // A fold deletes entries after it has written pages, so the logs are read first.
   const logs = await Promise.all(
     [shard, mixedLog].map(async (log) => ({ log, entries: await readLog({ orgId, log }) })),
   );
   const sources = [
-    readSingles({ orgId, email, below }),
+    readSingles({ orgId, email, before }),
     ...logs.flatMap(({ log, entries }) => [
       yieldEach(sortPositions(entries.flatMap(listMails), tag)),
       readPages({ orgId, log, tag }),
@@ -56,7 +57,7 @@ export async function* readSendsTo(
   ];
   let last = "";
   for await (const { sk, at } of mergeNewestFirst<IndexPosition>(sources)) {
-    if (sk === last || (below !== undefined && sk >= below)) continue;
+    if (sk === last || (before !== undefined && sk >= before)) continue;
     last = sk;
     yield {
       id: parsePosition(sk).sendId,
@@ -73,12 +74,8 @@ export const isRecipient = ({ toEmail, copies }: SendItem, email: string): boole
 
 const singlesPerRead = 50;
 
-async function* readSingles({
-  orgId,
-  email,
-  below,
-}: Pick<AddressQuery, "orgId" | "email"> & { below: string | undefined }) {
-  const options = { newestFirst: true, limit: singlesPerRead, below, consistent: true };
+async function* readSingles({ orgId, email, before }: AddressQuery) {
+  const options = { newestFirst: true, limit: singlesPerRead, below: before, consistent: true };
   for await (const { items } of queryPages<Key>(ranges.recipientSends(orgId, email), options))
     for (const { sk } of items) yield { sk, at: sk.slice(0, sk.indexOf("#")) };
 }
