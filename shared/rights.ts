@@ -87,6 +87,7 @@ export const groupRights: Record<string, GroupRights> = {
   templates: { read: ["content:read"], write: ["content:write", "content:read"] },
   validate: rightsIn("audience"),
   webhooks: rightsIn("credentials"),
+  why: rightsIn("sending"),
 };
 
 export const allScopes = "*";

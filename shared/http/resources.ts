@@ -60,7 +60,10 @@ export const resources: Record<string, Resource> = {
     paths: ["/send"],
   },
   attachments: { description: "Uploads of large attachments and import files." },
-  sends: { description: "Sent and scheduled emails with their status and cost." },
+  sends: {
+    description: "Sent and scheduled emails with their status and cost; why one did not arrive.",
+    paths: ["/sends", "/why"],
+  },
   validation: {
     description: "Checks of email addresses and senders.",
     paths: ["/validate", "/sender-check"],

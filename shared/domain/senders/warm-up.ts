@@ -3,7 +3,7 @@
 // set.
 import * as z from "zod";
 import { absent, any, atLeast, atMost } from "../../adapters/dynamodb/conditions.ts";
-import { transact, update, write } from "../../adapters/dynamodb/table.ts";
+import { get, transact, update, write } from "../../adapters/dynamodb/table.ts";
 import { epochSeconds, now } from "../../clock.ts";
 import { keys } from "../../keys.ts";
 
@@ -88,6 +88,17 @@ export async function giveBack(orgId: number, config: WarmUpConfig, n: number): 
   await transact(
     update(todayKey(orgId, config), { add: { mails: -n } }, { if: atLeast("mails", n) }),
   );
+}
+
+/** Today's limit and the mails counted against it. Undefined without a limit. */
+export async function getTodaysUse(
+  orgId: number,
+  config: WarmUpConfig,
+): Promise<{ limit: number; mails: number } | undefined> {
+  const limit = dailyLimit(config.warmUp, now());
+  if (limit === undefined) return undefined;
+  const counter = await get<{ mails?: number }>(todayKey(orgId, config), { consistent: false });
+  return { limit, mails: counter?.mails ?? 0 };
 }
 
 /** Counts single sends, which the limit does not hold back. */

@@ -1,0 +1,143 @@
+// Collects the facts about an address for an answer. Costs 10 to 30 read units: about 5 for the
+// recipient index, 0.5 to 4 for each of up to 10 sends, and 1 each for suppression, contact and
+// hold. With a frequency cap, the mail log of the site comes on top.
+import * as z from "zod";
+import { get } from "../../adapters/dynamodb/table.ts";
+import type { Caller } from "../../caller.ts";
+import { addSeconds, now } from "../../clock.ts";
+import { normalizeEmail } from "../../kernel/email-fields.ts";
+import { inGroups, inParallel } from "../../kernel/parallel.ts";
+import { RecordId, RecordSiteId, Timestamp } from "../../kernel/record-fields.ts";
+import { keys } from "../../keys.ts";
+import { type ContactItem, contactStatuses } from "../audience/contacts/contact-schema.ts";
+import { createMailReader } from "../audience/mail-counts/mail-counts.ts";
+import { find as findSuppression, Suppression } from "../audience/suppressions/suppressions.ts";
+import * as sites from "../identity/sites.ts";
+import { findHold, holdKinds } from "../sending/mail-holds.ts";
+import { isRecipient, readSendsTo } from "../sending/recipient-index/sends-to-address.ts";
+import { getAcceptedSends, toApi } from "../sending/sends.ts";
+import { explainDelivery, whyReasons } from "./delivery-answers.ts";
+import { listEventsOfSend, SendDetail } from "./send-history.ts";
+
+export const Why = z
+  .object({
+    email: z.string().describe("Email address that the answer is about, in lower case."),
+    siteId: RecordSiteId,
+    reason: z
+      .enum(whyReasons)
+      .describe(
+        "The first cause that applies. `suppressed`: the address gets no email. `unsubscribed`, " +
+          "`unconfirmed`, `capped`: it gets no marketing email. `scheduled`, `paused`, " +
+          "`held_by_provider`, `held_by_warm_up`, `held_by_domain`, `queued`: the latest email " +
+          "waits. `cancelled`, `refused`, `bounced`, `uncertain`, `deferred`, `sent`, " +
+          "`delivered`, `opened`: what happened to it. `not_sent`: none was accepted. " +
+          "`unknown_address`: none, and there is no such contact.",
+      ),
+    answer: z.string().describe("The answer in one or two sentences, with the provider's words."),
+    nextStep: z.string().describe("What to do next, in one or two sentences."),
+    suppression: Suppression.nullable().describe("Entry on the suppression list, or `null`."),
+    contact: z
+      .object({
+        id: RecordId.describe("Id of the contact, for GET /contacts/:id."),
+        status: z.enum(contactStatuses).describe("Status of the contact."),
+        cappedUntil: Timestamp.nullable().describe(
+          "Until when the frequency cap of the site leaves the contact out of marketing email, " +
+            "or `null`.",
+        ),
+      })
+      .nullable()
+      .describe("Contact of the site with this address, or `null`."),
+    hold: z
+      .object({
+        kind: z
+          .enum(holdKinds)
+          .describe(
+            "`paused`: its campaign, sequence or holiday email is paused. `provider_failing`: " +
+              "the provider fails repeatedly. `provider_limit`: the provider asked for a pause. " +
+              "`warm_up`: the limit of the day is reached. `domain`: the recipient's domain " +
+              "defers email.",
+          ),
+        until: Timestamp.nullable().describe("When it ends by itself, or `null`."),
+      })
+      .nullable()
+      .describe("What holds the latest send, or `null`."),
+    sends: z
+      .array(SendDetail)
+      .describe("Up to 5 sends of the last 90 days to the address, newest first, with events."),
+  })
+  .meta({ id: "Why" });
+export type Why = z.output<typeof Why>;
+
+/** Throws 404 for a site that does not exist, and 400 if `siteId` is needed. */
+export async function answerWhy(
+  caller: Caller,
+  { email: given, siteId: givenSiteId }: { email: string; siteId?: number | undefined },
+): Promise<Why> {
+  const { orgId } = caller;
+  const email = normalizeEmail(given);
+  const site = await sites.find(caller, await sites.resolveSiteId(caller, givenSiteId));
+  const [suppression, contact, sends] = await Promise.all([
+    findSuppression(orgId, email),
+    get<ContactItem>(keys.contact(orgId, site.id, email)),
+    listLatestSends({ orgId, siteId: site.id }, email),
+  ]);
+  const [latest] = sends;
+  const isWaiting = latest?.status === "queued" || latest?.status === "sending";
+  const [hold, cappedUntil] = await Promise.all([
+    isWaiting ? findHold(orgId, latest) : undefined,
+    contact && findCapEnd(contact, site.sendFrequencyCapDays),
+  ]);
+  const contactStatus = contact?.status;
+  const facts = { email, suppression, contactStatus, cappedUntil, latest, hold };
+  return {
+    email,
+    siteId: site.id,
+    ...explainDelivery(facts),
+    suppression: suppression ?? null,
+    contact: contact
+      ? { id: contact.id, status: contact.status, cappedUntil: cappedUntil ?? null }
+      : null,
+    hold: hold ?? null,
+    sends,
+  };
+}
+
+const maxSends = 5;
+const sendsPerRead = 10;
+// Sends of other sites to the address are read too.
+const maxScanned = 50;
+
+async function listLatestSends(
+  { orgId, siteId }: { orgId: number; siteId: number },
+  email: string,
+): Promise<SendDetail[]> {
+  const found: SendDetail[] = [];
+  let scanned = 0;
+  for await (const positions of inGroups(readSendsTo({ orgId, email }), sendsPerRead)) {
+    const items = await getAcceptedSends(orgId, positions);
+    const wanted = items
+      .flatMap((item) => item ?? [])
+      .filter((item) => item.siteId === siteId && isRecipient(item, email));
+    const details = await inParallel(maxSends, wanted.slice(0, maxSends), async (item) => ({
+      ...toApi(item),
+      events: await listEventsOfSend(orgId, { v: 0, ...item }),
+    }));
+    found.push(...details);
+    scanned += positions.length;
+    if (found.length >= maxSends || scanned >= maxScanned) break;
+  }
+  return found.slice(0, maxSends);
+}
+
+/** Undefined if the cap does not leave the contact out now. */
+async function findCapEnd(
+  contact: ContactItem,
+  capDays: number | null | undefined,
+): Promise<string | undefined> {
+  if (!capDays) return undefined;
+  const [counted] = await createMailReader(contact, { consistent: true })([contact]);
+  const { lastMarketingAt } = counted!;
+  if (!lastMarketingAt) return undefined;
+  const end = addSeconds(capDays * 24 * 3600, new Date(lastMarketingAt));
+  return end > now() ? end.toISOString() : undefined;
+}

@@ -1,0 +1,206 @@
+// GET /why: one answer for an address, whatever prevented or delayed its email.
+import { beforeAll, expect, test } from "vitest";
+import { put, update, write } from "../../shared/adapters/dynamodb/table.ts";
+import * as clock from "../../shared/clock.ts";
+import * as contacts from "../../shared/domain/audience/contacts/contacts.ts";
+import * as suppressions from "../../shared/domain/audience/suppressions/suppressions.ts";
+import * as actions from "../../shared/domain/campaigns/campaign-actions.ts";
+import { explainDelivery } from "../../shared/domain/delivery-events/delivery-answers.ts";
+import { answerWhy } from "../../shared/domain/delivery-events/why.ts";
+import * as sites from "../../shared/domain/identity/sites.ts";
+import * as sendingConfigs from "../../shared/domain/senders/sending-configs.ts";
+import { keys } from "../../shared/keys.ts";
+import {
+  createCampaignSender,
+  createDraft,
+  insertListMembers,
+  runWorkers,
+  sendingWorkers,
+  useVirtualQueues,
+} from "../support/campaigns.ts";
+import { createContact } from "../support/contacts.ts";
+import { applyMessages, createEvent, createEventMessage } from "../support/delivery-events.ts";
+import { measureUnits } from "../support/request-units.ts";
+import {
+  createSender,
+  send,
+  sendBatch,
+  type TestSender,
+  uniqueRecipients,
+} from "../support/sending.ts";
+
+beforeAll(useVirtualQueues);
+
+const uniqueAddress = () => uniqueRecipients(1)[0]!.to;
+const ask = ({ caller, siteId }: TestSender, email: string) => answerWhy(caller, { email, siteId });
+
+const siteOf = ({ caller, siteId }: TestSender) => ({ caller, orgId: caller.orgId, siteId });
+
+async function report(
+  { caller: { orgId } }: TestSender,
+  ...events: Parameters<typeof createEvent>[]
+): Promise<void> {
+  await applyMessages(
+    await createEventMessage(
+      orgId,
+      events.map((event) => createEvent(...event)),
+    ),
+  );
+}
+
+test("an address without sends: unknown, not sent, unsubscribed, unconfirmed or suppressed", async () => {
+  const from = await createSender("postmark");
+  const bob = uniqueAddress();
+  expect(await ask(from, bob)).toMatchObject({
+    email: bob,
+    reason: "unknown_address",
+    suppression: null,
+    contact: null,
+    hold: null,
+    sends: [],
+  });
+  const { id } = await createContact(siteOf(from), bob);
+  expect(await ask(from, bob)).toMatchObject({
+    reason: "not_sent",
+    contact: { id, status: "subscribed", cappedUntil: null },
+  });
+  await contacts.change(from.caller, id, { status: "unsubscribed" });
+  expect(await ask(from, bob)).toMatchObject({ reason: "unsubscribed" });
+  const pending = uniqueAddress();
+  await createContact(siteOf(from), pending, { status: "pending" });
+  expect(await ask(from, pending)).toMatchObject({ reason: "unconfirmed" });
+  const detail = "asked by phone";
+  const blocked = { email: bob, reason: "manual" as const, detail, source: "api" };
+  await suppressions.suppress(from.caller.orgId, blocked);
+  const answer = await ask(from, bob.toUpperCase());
+  expect(answer).toMatchObject({ reason: "suppressed", suppression: { email: bob, detail } });
+  expect(answer.answer).toContain(detail);
+  await from.provider.stop();
+});
+
+test("a single send: queued, sent, deferred, delivered, opened, bounced", async () => {
+  const from = await createSender("postmark");
+  const bob = uniqueAddress();
+  const { id } = await send(from, { to: bob });
+  const queued = await ask(from, bob);
+  expect(queued).toMatchObject({ reason: "queued", sends: [{ id, status: "queued", events: [] }] });
+  expect(queued.answer).toContain("“Hello”");
+  await runWorkers({ forSeconds: 5 });
+  expect((await ask(from, bob)).reason).toBe("sent");
+  await report(from, [id, "deferred", 5, { email: bob, data: { reason: "450 try later" } }]);
+  const deferred = await ask(from, bob);
+  expect(deferred).toMatchObject({
+    reason: "deferred",
+    sends: [{ events: [{ type: "deferred" }] }],
+  });
+  expect(deferred.answer).toContain("450 try later");
+  await report(from, [id, "delivered", 10, { email: bob }]);
+  expect((await ask(from, bob)).reason).toBe("delivered");
+  await report(from, [id, "open", 20, { email: bob }]);
+  expect((await ask(from, bob)).reason).toBe("opened");
+  const eve = uniqueAddress();
+  const other = await send(from, { to: eve });
+  await runWorkers({ forSeconds: 5 });
+  const data = { bounceType: "hard" as const, reason: "550 5.1.1 no such user" };
+  await report(from, [other.id, "bounce", 5, { email: eve, data }]);
+  const bounced = await ask(from, eve);
+  expect(bounced).toMatchObject({ reason: "suppressed", sends: [{ id: other.id }] });
+  expect(bounced.answer).toContain(data.reason);
+  await suppressions.remove(from.caller.orgId, eve);
+  const removed = await ask(from, eve);
+  expect(removed.reason).toBe("bounced");
+  expect(removed.answer).toContain(data.reason);
+  await from.provider.stop();
+});
+
+test("an unsubscribed contact: the answer is about the receipt that came later", async () => {
+  const from = await createSender("postmark");
+  const bob = uniqueAddress();
+  await createContact(siteOf(from), bob, { status: "unsubscribed" });
+  await send(from, { to: bob });
+  await runWorkers({ forSeconds: 5 });
+  expect((await ask(from, bob)).reason).toBe("sent");
+  await from.provider.stop();
+});
+
+test("queued email is held by a failing provider, a pause that it asked for, or a domain", async () => {
+  const from = await createSender("postmark");
+  const { orgId } = from.caller;
+  const bob = uniqueAddress();
+  await sendBatch(from, [{ to: bob }]);
+  const until = clock.now().getTime() + 60_000;
+  const lane = keys.lane(orgId, from.configId);
+  const hold = { until: new Date(until).toISOString() };
+  await write(update(lane, { set: { notBefore: until, faults: 5 } }));
+  expect(await ask(from, bob)).toMatchObject({
+    reason: "held_by_provider",
+    hold: { kind: "provider_failing", ...hold },
+  });
+  await write(update(lane, { set: { notBefore: until, faults: 0 } }));
+  expect(await ask(from, bob)).toMatchObject({
+    reason: "held_by_provider",
+    hold: { kind: "provider_limit", ...hold },
+  });
+  await write(update(lane, { set: { "slow.example.com": until }, remove: ["notBefore"] }));
+  expect(await ask(from, bob)).toMatchObject({
+    reason: "held_by_domain",
+    hold: { kind: "domain", ...hold },
+  });
+  await from.provider.stop();
+});
+
+test("queued bulk email is held by the warm-up, a single send is not", async () => {
+  const from = await createSender("postmark");
+  await sendingConfigs.update(from.caller, from.configId, {
+    warmUp: { firstDayMails: 4, lastDayMails: 16, days: 3 },
+  });
+  const [bob, eve] = [uniqueAddress(), uniqueAddress()];
+  await sendBatch(from, [{ to: bob }]);
+  expect((await ask(from, bob)).reason).toBe("queued");
+  const today = clock.now().toISOString().slice(0, 10);
+  await write(put(keys.warmUpDay(from.caller.orgId, from.configId, today), { mails: 4 }));
+  expect(await ask(from, bob)).toMatchObject({
+    reason: "held_by_warm_up",
+    hold: { kind: "warm_up" },
+  });
+  await send(from, { to: eve });
+  expect((await ask(from, eve)).reason).toBe("queued");
+  await from.provider.stop();
+});
+
+test("a campaign: paused, then sent and capped, with few read units", async () => {
+  const from = await createCampaignSender();
+  const { caller, siteId, listId } = from;
+  await sites.change(caller, siteId, { sendFrequencyCapDays: 7 });
+  await insertListMembers(from, 30);
+  const bob = uniqueAddress();
+  await createContact(siteOf(from), bob, { lists: [listId] });
+  const { id } = await createDraft(from);
+  await actions.sendNow(caller, id);
+  const allButLane = sendingWorkers.filter(({ queue }) => queue.name !== "lane");
+  await runWorkers({ forSeconds: 60 }, allButLane);
+  await actions.pause(caller, id);
+  expect(await ask(from, bob)).toMatchObject({ reason: "paused", hold: { kind: "paused" } });
+  await actions.resume(caller, id);
+  await runWorkers({ forSeconds: 600 });
+  const { result, usage } = await measureUnits(() => ask(from, bob));
+  expect(result).toMatchObject({ reason: "sent", sends: [{ campaignId: id }] });
+  expect(result.contact!.cappedUntil! > clock.now().toISOString()).toBe(true);
+  console.info(`why: ${usage.readUnits} R`);
+  expect(usage.readUnits).toBeLessThan(30);
+  await from.provider.stop();
+});
+
+test("a contact within the frequency cap that has no sends left is capped", () => {
+  const facts = {
+    email: "bob@example.com",
+    suppression: undefined,
+    contactStatus: "subscribed" as const,
+    cappedUntil: "2026-12-01T09:00:00.000Z",
+    latest: undefined,
+    hold: undefined,
+  };
+  const { reason, answer } = explainDelivery(facts);
+  expect(reason).toBe("capped");
+  expect(answer).toContain("2026-12-01 09:00 UTC");
+});
