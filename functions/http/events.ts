@@ -20,8 +20,8 @@ export const events = routeGroup("events", [
       type: z.enum(eventTypes).optional().describe("Only events of this type."),
       email: EmailAddress.optional().describe(
         "Only events of the sends of the last 90 days to this email address, ignoring case: the " +
-          "newest send first, and its newest event first. A page ends after 200 sends were looked " +
-          "at: continue with its `nextCursor`.",
+          "newest send first, and its newest event first. A page ends after 200 sends were " +
+          "looked at: continue with its `nextCursor`.",
       ),
     }),
     returns: pagedSchema("events", EmailEvent),
@@ -29,11 +29,11 @@ export const events = routeGroup("events", [
       history.listEvents(caller, { page, limit, cursor }, filter),
   }),
   route("GET /why", "Explain why an email did not arrive", {
-    operationId: "explainDelivery",
+    operationId: "explainSend",
     description:
-      "Answers for one email address and site, with the reason, the evidence and what to do next: " +
-      "whether the address is suppressed, unsubscribed or left out, what holds its latest email, " +
-      "or what the recipient's server answered. Looks at the sends of the last 90 days.",
+      "Answers for one email address and site, with the reason, the evidence and what to do " +
+      "next: whether the address is suppressed, unsubscribed or left out, what holds its latest " +
+      "email, or what the recipient's server answered. Looks at the sends of the last 90 days.",
     level: "site",
     query: z.object({
       email: EmailAddress.describe("Email address of the recipient, ignoring case."),

@@ -421,6 +421,7 @@ export const exampleSetups: Record<string, ExampleSetup> = {
     };
   },
   listEvents: afterDelivery,
+  explainSend: afterDelivery,
   listCustomEvents: doFirst(async (world) => {
     await world.ensureRecord("contacts");
     await world.callAndExpect(

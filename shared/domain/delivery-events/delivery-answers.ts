@@ -195,8 +195,8 @@ const statusAnswers: Record<SendDetail["status"], (send: SendDetail) => Answer> 
         ]
       : [
           "sent",
-          `was accepted by ${send.provider} on ${toTime(send.sentAt!)}, which has reported nothing ` +
-            "since.",
+          `was accepted by ${send.provider} on ${toTime(send.sentAt!)}, and the provider has ` +
+            "reported nothing since.",
           "If no email of this sending config is ever reported as delivered, set its webhook at " +
             "the provider. Otherwise ask the provider, with providerMessageId.",
         ];
@@ -210,7 +210,8 @@ const statusAnswers: Record<SendDetail["status"], (send: SendDetail) => Answer> 
         ]
       : [
           "delivered",
-          `was accepted by the recipient's server on ${toTime(send.deliveredAt ?? send.updatedAt)}.`,
+          "was accepted by the recipient's server on " +
+            `${toTime(send.deliveredAt ?? send.updatedAt)}.`,
           "Look in the spam folder and in other folders. The time and providerMessageId help the " +
             "administrator of the recipient's server.",
         ],

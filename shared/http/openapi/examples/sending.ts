@@ -60,6 +60,31 @@ const EmailEvent = {
 
 const SendDetail = { ...Send, events: [EmailEvent] };
 
+const bob = { toEmail: "bob@example.com", subject: "Hello Bob" };
+const notDelivered = { deliveredAt: null, openedAt: null, clickedAt: null };
+const BouncedSend = {
+  ...Send,
+  ...bob,
+  ...notDelivered,
+  id: 2,
+  contactId: 2,
+  status: "failed",
+  error: "550 5.1.1 user unknown",
+  events: [
+    {
+      ...EmailEvent,
+      ...bob,
+      id: 2,
+      sendId: 2,
+      type: "bounce",
+      data: { bounceType: "hard", reason: "550 5.1.1 user unknown" },
+      ipAddress: null,
+      timestamp: "2026-11-30T09:00:06.000Z",
+      providerEventId: "c2VuZGdyaWQtYm91bmNlLTI",
+    },
+  ],
+};
+
 const pass = (message: string) => ({ result: "pass", message });
 const checks = {
   syntax: pass("It is well-formed"),
@@ -168,6 +193,19 @@ export const sendingExamples: Record<string, unknown> = {
   Send,
   SendDetail,
   EmailEvent,
+  Why: {
+    email: "bob@example.com",
+    siteId,
+    reason: "bounced",
+    answer:
+      "The latest email, “Hello Bob” of 2026-11-30 09:00 UTC, bounced: the recipient's server " +
+      "refused it: “550 5.1.1 user unknown”.",
+    nextStep: "Correct the address, or ask its owner. The server's words say why.",
+    suppression: null,
+    contact: { id: 2, status: "subscribed", cappedUntil: null },
+    hold: null,
+    sends: [BouncedSend],
+  },
   Person: {
     contact: Contact,
     scoreLog: [ScoreEntry],
