@@ -6,6 +6,7 @@ import { billing } from "./http/billing.ts";
 import { campaignPreviews } from "./http/campaign-previews.ts";
 import { campaigns } from "./http/campaigns.ts";
 import { compliance } from "./http/compliance.ts";
+import { consoleFiles } from "./http/console.ts";
 import { contacts } from "./http/contacts.ts";
 import { customEvents } from "./http/custom-events.ts";
 import { domains } from "./http/domains.ts";
@@ -80,6 +81,7 @@ export const groups: RouteGroup[] = [
   health,
   reference,
   mcp,
+  consoleFiles,
   publicPages,
   invitationPages,
 ];

@@ -107,6 +107,10 @@ export const config = {
       return label && href ? [{ label, href }] : [];
     });
   },
+  /** Folder with the files of the console. On Lambda, it is part of the bundle. */
+  get consoleFolder() {
+    return optional("CONSOLE_FOLDER") ?? `${optional("LAMBDA_TASK_ROOT") ?? "."}/console`;
+  },
   /** URL of the provider sandbox. The API reference then shows how to get a test account there. */
   get sandboxUrl() {
     return optional("SANDBOX_URL");

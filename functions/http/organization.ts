@@ -1,5 +1,6 @@
 import * as z from "zod";
 import * as health from "../../shared/domain/analytics/mail-health.ts";
+import * as setup from "../../shared/domain/analytics/setup-checklist.ts";
 import * as branding from "../../shared/domain/billing/branding.ts";
 import * as reports from "../../shared/domain/billing/usage.ts";
 import { routeGroup } from "../../shared/http/dispatch.ts";
@@ -52,6 +53,14 @@ export const organization = routeGroup("organization", [
         limits: { plan: caller.plan, mails, ...windows, windowSeconds: limits.windowSeconds },
       };
     },
+  }),
+  route("GET /org/setup", "Get the setup checklist", {
+    operationId: "getOrganizationSetup",
+    description:
+      "Returns what is done and what is left before the first campaign. Looks at the newest 20 " +
+      "sites, sending configs and domains.",
+    returns: setup.SetupChecklist,
+    handle: ({ caller }) => setup.getChecklist(caller),
   }),
   route("GET /org/branding", "Get the branding footer", {
     operationId: "getBranding",

@@ -6,6 +6,7 @@ import { readdir, rm, writeFile } from "node:fs/promises";
 import { basename, dirname, join, relative } from "node:path";
 import { styleText } from "node:util";
 import * as esbuild from "esbuild";
+import { buildConsole } from "../console/build.ts";
 import { type BundleUsage, scanBundle } from "./bundle-usage.ts";
 import {
   dropDescriptions,
@@ -59,6 +60,7 @@ export async function build(outdir = join(root, "dist")): Promise<FunctionBundle
   const [{ metafile }, usageByBundle] = await Promise.all([
     esbuild.build({ ...common, ...lambdaBuildOptions }),
     scanBundles(common),
+    buildConsole(join(outdir, "http/console/console")),
   ]);
   await writeFile(join(outdir, "meta.json"), JSON.stringify(metafile));
   await writeFile(join(outdir, "reach.json"), JSON.stringify(usageByBundle, null, 2));

@@ -15,6 +15,7 @@ import { maxBytes } from "../../shared/http/request-body.ts";
 import { aloneFromNow } from "../../shared/kernel/lease.ts";
 import * as log from "../../shared/kernel/log.ts";
 import { queues } from "../../shared/queues.ts";
+import { prepareConsole } from "./console-files.ts";
 import { type DataFolder, openDataFolder } from "./data-folder.ts";
 import { type LocalEngines, startEngines } from "./engines/engines.ts";
 import { localCredentials, localRegion } from "./engines/sqs-and-s3.ts";
@@ -90,7 +91,7 @@ export async function startLocalService(settings: ServiceSettings): Promise<Loca
     cleanups.push(() => stopWorkers(runtime, front));
     const operator = await openOperatorSocket(folder.path("control.sock"), logFailure);
     cleanups.push(() => operator.stop());
-    const api = createGateway(groups, fallback, isKnown);
+    const api = withConsole(createGateway(groups, fallback, isKnown));
     front.setHandler(sandbox ? withSandbox(api, createLocalApi(runtime), sandbox) : api);
     if (!sandbox)
       log.info("real mail goes out", {
@@ -235,6 +236,21 @@ async function stopWorkers({ pollers, scheduler, client }: RunningParts, httpSer
     pause(shutdownSeconds * 1000, undefined, { ref: false }),
   ]);
   client.destroy();
+}
+
+/** The first start of a version builds the console. Its pages wait; everything else works. */
+function withConsole(api: Gateway): Gateway {
+  const prepared = prepareConsole().then(
+    (folder) => {
+      process.env.CONSOLE_FOLDER = folder;
+    },
+    (error: unknown) => log.error("the console could not be built", error),
+  );
+  const answer = async (request: GatewayRequest) => {
+    if (/^\/app(\/|$)/.test(request.path)) await prepared;
+    return api.answer(request);
+  };
+  return { ...api, answer };
 }
 
 const observedMethods = new Set(["POST", "PUT", "DELETE"]);

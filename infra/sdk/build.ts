@@ -54,6 +54,20 @@ export async function buildPackage(folder = packageFolder): Promise<BuiltPackage
   return { folder, minifiedBytes: minified.outputFiles[0]!.contents.length };
 }
 
+/** The module of the package, minified, for pages that the service itself serves. */
+export async function buildSdkModule(): Promise<string> {
+  const operations = readOperations(await getOpenApiDocument());
+  const generated = { "shared/clients/sdk/operation-table.ts": writeOperationTable(operations) };
+  const { outputFiles } = await esbuild.build({
+    ...bundleOptions,
+    plugins: [replaceFiles(generated)],
+    entryPoints: [join(sdkFolder, "index.ts")],
+    minify: true,
+    write: false,
+  });
+  return outputFiles[0]!.text;
+}
+
 const bundleOptions = {
   bundle: true,
   format: "esm",

@@ -114,6 +114,10 @@ export const resources: Record<string, Resource> = {
     description: "Pages for people in a browser.",
     paths: ["/", "/reset-password", "/accept-invitation", "/verify-email"],
   },
+  console: {
+    description: "The web app. Its pages use the other endpoints with the session of the user.",
+    paths: ["/app"],
+  },
 };
 
 /** Name of the resource that a path under the base path belongs to, such as `api-keys`. */

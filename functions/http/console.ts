@@ -1,0 +1,69 @@
+// The console: the web app for marketers and operators. All its pages are one document; the app
+// itself reads the path.
+import * as z from "zod";
+import { config } from "../../shared/config.ts";
+import { missing } from "../../shared/errors.ts";
+import { recompressedOnce } from "../../shared/http/compression.ts";
+import { routeGroup } from "../../shared/http/dispatch.ts";
+import { type ApiReply, type ApiRequest, route } from "../../shared/http/route.ts";
+import { createLruCache } from "../../shared/kernel/lru-cache.ts";
+import { consolePolicy, readConsoleFile } from "../../shared/pages/console-files.ts";
+
+const cachedForever = { "cache-control": "public, max-age=31536000, immutable" };
+const cache = createLruCache<string | Uint8Array>(16_000_000);
+const Content = z.custom<string | Uint8Array>();
+
+async function getDocument({ request, reply }: { request: ApiRequest; reply: ApiReply }) {
+  const stored = await readConsoleFile(config.consoleFolder, "index.html");
+  if (!stored) throw missing("The console is not part of this installation");
+  Object.assign(reply.headers, {
+    "cache-control": "no-cache",
+    "content-security-policy": consolePolicy,
+    "cross-origin-opener-policy": "same-origin",
+    "referrer-policy": "same-origin",
+  });
+  const key = `${config.consoleFolder} index.html`;
+  return recompressedOnce({ cache, key, stored: stored.bytes }, request, reply);
+}
+
+const pageRoute = {
+  description: "Returns the document of the console. The app reads the path.",
+  auth: "public",
+  atRoot: true,
+  returns: Content,
+  contentType: "text/html; charset=utf-8",
+  handle: getDocument,
+} as const;
+
+export const consoleFiles = routeGroup("console", [
+  route("GET /app", "Get the console", { operationId: "getConsole", ...pageRoute }),
+  route("GET /app/:screen", "Get a screen of the console", {
+    operationId: "getConsoleScreen",
+    ...pageRoute,
+  }),
+  route("GET /app/:screen/:record", "Get a record's screen of the console", {
+    operationId: "getConsoleRecord",
+    ...pageRoute,
+  }),
+  route("GET /app/:screen/:record/:part", "Get a part of a record's screen of the console", {
+    operationId: "getConsolePart",
+    ...pageRoute,
+  }),
+  route("GET /app/assets/:file", "Get a file of the console", {
+    operationId: "getConsoleFile",
+    description: "Returns a script, a style sheet or a font that the document names.",
+    auth: "public",
+    atRoot: true,
+    returns: Content,
+    contentType: "text/javascript; charset=utf-8",
+    otherContent: { "text/css": z.string(), "font/woff2": Content },
+    handle: async ({ params: { file }, request, reply }) => {
+      const stored = await readConsoleFile(config.consoleFolder, file);
+      if (!stored) throw missing("The file does not exist");
+      Object.assign(reply.headers, cachedForever, { "content-type": stored.contentType });
+      if (!stored.isCompressed) return stored.bytes;
+      return recompressedOnce({ cache, key: file, stored: stored.bytes }, request, reply);
+    },
+  }),
+]);
+export const { handler } = consoleFiles;

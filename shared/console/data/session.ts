@@ -1,0 +1,54 @@
+// Who is signed in, and which site the console shows.
+import { useQuery, useSuspenseQuery } from "@tanstack/react-query";
+import type { Site } from "pennymail";
+import { useSyncExternalStore } from "react";
+import { queries } from "./queries.ts";
+
+export const useMe = () => useSuspenseQuery(queries.me()).data;
+
+/** Whether the role of the user has the right. The API decides; the console only explains. */
+export function useRight(right: string): boolean {
+  const { auth } = useMe();
+  return auth.scopes.includes("*") || auth.scopes.includes(right);
+}
+
+const siteKey = "pennymail-site";
+const listeners = new Set<() => void>();
+
+function readChosenSite(): number {
+  try {
+    return Number(localStorage.getItem(siteKey));
+  } catch {
+    return 0;
+  }
+}
+
+export function chooseSite(id: number): void {
+  try {
+    localStorage.setItem(siteKey, String(id));
+  } catch {
+    // Without storage, the choice lasts until the page is left.
+  }
+  for (const listener of listeners) listener();
+}
+
+function subscribe(listener: () => void): () => void {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+}
+
+export interface SiteChoice {
+  /** Undefined while they load, and before there is one. */
+  site: Site | undefined;
+  sites: Site[];
+  isLoaded: boolean;
+}
+
+/** The site that the user chose, else the first. */
+export function useSite(): SiteChoice {
+  const chosen = useSyncExternalStore(subscribe, readChosenSite);
+  const { data } = useQuery(queries.sites());
+  const sites = data?.sites ?? [];
+  const site = sites.find(({ id }) => id === chosen) ?? sites[0];
+  return { site, sites, isLoaded: data !== undefined };
+}

@@ -1,0 +1,24 @@
+import { PennymailError } from "pennymail";
+import { CopyAction } from "./copy-action.tsx";
+
+/** What went wrong, what the API advises, and the id of the request for support. */
+export function ErrorNote({ error }: { error: unknown }) {
+  if (!error) return null;
+  const known = error instanceof PennymailError ? error : undefined;
+  return (
+    <div className="error-note" role="alert">
+      <p>{known?.message ?? "The console could not finish this."}</p>
+      {known?.details.map(({ path, message }) => (
+        <p key={path}>
+          <b>{path}</b> {message}
+        </p>
+      ))}
+      {known?.requestId && (
+        <p className="request-id">
+          Request {known.requestId}
+          <CopyAction value={known.requestId} label="Copy the id of the request" />
+        </p>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,17 @@
+import { Button } from "@mantine/core";
+import { useRouter } from "@tanstack/react-router";
+import { ErrorNote } from "./error-note.tsx";
+
+/** In place of a screen that cannot be shown. */
+export function ErrorScreen({ error }: { error: unknown }) {
+  const router = useRouter();
+  return (
+    <div className="empty">
+      <h1>This screen could not be loaded</h1>
+      <ErrorNote error={error} />
+      <Button variant="default" onClick={() => router.invalidate()}>
+        Try again
+      </Button>
+    </div>
+  );
+}

@@ -1,0 +1,206 @@
+import { useVirtualizer } from "@tanstack/react-virtual";
+import { type KeyboardEvent, type ReactNode, type RefObject, useRef, useState } from "react";
+
+export interface Column<Row> {
+  label: string;
+  /** A class of styles.css, which sets the width and hides the column where there is no room. */
+  className: string;
+  isNumber?: boolean;
+  render(row: Row): ReactNode;
+}
+
+interface RowTableProps<Row> {
+  label: string;
+  columns: Column<Row>[];
+  rows: Row[];
+  /** Null if unknown. */
+  total: number | null | undefined;
+  hasMore: boolean;
+  openId: number | undefined;
+  onOpen(row: Row): void;
+  /** The last row in view changed. */
+  onScroll(lastVisible: number): void;
+  /** In place of the table when there are no rows. */
+  empty: ReactNode;
+  selection?: Selection;
+}
+
+export interface Selection {
+  ids: ReadonlySet<number>;
+  toggle(id: number): void;
+  /** Names a row for a screen reader. */
+  labelOf(id: number): string;
+}
+
+const rowHeight = 44;
+const headHeight = 36;
+const ghostRows = 12;
+
+/** A long list of which only the rows in view are in the document. One row is in the tab order. */
+export function RowTable<Row extends { id: number }>(props: RowTableProps<Row>) {
+  const { label, columns, rows, total, hasMore, empty, selection } = props;
+  const box = useRef<HTMLDivElement>(null);
+  const count = rows.length + (hasMore ? ghostRows : 0);
+  const virtual = useVirtualizer({
+    count,
+    getScrollElement: () => box.current,
+    estimateSize: () => rowHeight,
+    overscan: 12,
+    scrollPaddingStart: headHeight,
+    onChange: (instance) => props.onScroll(instance.getVirtualItems().at(-1)?.index ?? 0),
+  });
+  const items = virtual.getVirtualItems();
+  const [active, setActive] = useState(0);
+  const moveTo = (index: number) => {
+    setActive(index);
+    virtual.scrollToIndex(index);
+    focusRow(box, index);
+  };
+  const onKeyDown = (event: KeyboardEvent, index: number) => {
+    const row = rows[index];
+    const step = stepOf(event.key);
+    if (step !== undefined && rows.length > 0) {
+      event.preventDefault();
+      const next = Math.min(Math.max(index + step, 0), rows.length - 1);
+      moveTo(next);
+      if (props.openId !== undefined) props.onOpen(rows[next]!);
+    } else if (row && event.key === "Enter") props.onOpen(row);
+    else if (row && event.key === "x") selection?.toggle(row.id);
+  };
+  return (
+    <div ref={box} className="table-scroll main-table">
+      {count === 0 ? (
+        empty
+      ) : (
+        <table className="rows" aria-rowcount={total ?? -1} aria-label={label}>
+          <HeadRow columns={columns} hasSelection={selection !== undefined} />
+          <tbody>
+            <Spacer height={items[0]?.start ?? 0} />
+            {items.map(({ index }) => {
+              const row = rows[index];
+              if (!row) return <GhostRow key={`ghost${index}`} {...props} />;
+              return (
+                // biome-ignore lint/a11y/useKeyWithClickEvents: onKeyDown has the keys.
+                <tr
+                  key={row.id}
+                  data-index={index}
+                  aria-rowindex={index + 2}
+                  aria-selected={row.id === props.openId}
+                  tabIndex={index === active ? 0 : -1}
+                  className={classOf(row.id, props)}
+                  onKeyDown={(event) => onKeyDown(event, index)}
+                  onFocus={() => setActive(index)}
+                  onClick={() => props.onOpen(row)}
+                >
+                  {selection && <SelectionCell id={row.id} selection={selection} />}
+                  {columns.map(({ label, className, isNumber, render }) => (
+                    <td key={label} className={isNumber ? `${className} num` : className}>
+                      {render(row)}
+                    </td>
+                  ))}
+                </tr>
+              );
+            })}
+            <Spacer height={virtual.getTotalSize() - (items.at(-1)?.end ?? 0)} />
+          </tbody>
+        </table>
+      )}
+    </div>
+  );
+}
+
+const steps: Record<string, number> = {
+  ArrowDown: 1,
+  j: 1,
+  ArrowUp: -1,
+  k: -1,
+  PageDown: 12,
+  PageUp: -12,
+  Home: Number.NEGATIVE_INFINITY,
+  End: Number.POSITIVE_INFINITY,
+};
+const stepOf = (key: string): number | undefined => steps[key];
+
+/** The row may only be drawn after the scroll. */
+function focusRow(box: RefObject<HTMLDivElement | null>, index: number): void {
+  requestAnimationFrame(() =>
+    box.current
+      ?.querySelector<HTMLElement>(`[data-index="${index}"]`)
+      ?.focus({ preventScroll: true }),
+  );
+}
+
+function classOf(
+  id: number,
+  { openId, selection }: { openId: number | undefined; selection?: Selection },
+) {
+  if (id === openId) return "open";
+  return selection?.ids.has(id) ? "selected" : "";
+}
+
+interface HeadRowProps {
+  columns: Pick<Column<never>, "label" | "className" | "isNumber">[];
+  hasSelection: boolean;
+}
+
+function HeadRow({ columns, hasSelection }: HeadRowProps) {
+  return (
+    <thead>
+      <tr>
+        {hasSelection && (
+          <th scope="col" className="check">
+            <span className="visually-hidden">Select</span>
+          </th>
+        )}
+        {columns.map(({ label, className, isNumber }) => (
+          <th key={label} scope="col" className={isNumber ? `${className} num` : className}>
+            {label}
+          </th>
+        ))}
+      </tr>
+    </thead>
+  );
+}
+
+function SelectionCell({ id, selection }: { id: number; selection: Selection }) {
+  return (
+    // biome-ignore lint/a11y/useKeyWithClickEvents: the box inside has the keys.
+    <td className="check" onClick={(event) => event.stopPropagation()}>
+      <input
+        type="checkbox"
+        tabIndex={-1}
+        aria-label={`Select ${selection.labelOf(id)}`}
+        checked={selection.ids.has(id)}
+        onChange={() => selection.toggle(id)}
+      />
+    </td>
+  );
+}
+
+function Spacer({ height }: { height: number }) {
+  if (height <= 0) return null;
+  return (
+    <tr aria-hidden style={{ height }}>
+      <td />
+    </tr>
+  );
+}
+
+function GhostRow({
+  columns,
+  selection,
+}: {
+  columns: HeadRowProps["columns"];
+  selection?: Selection;
+}) {
+  return (
+    <tr className="ghost" aria-hidden>
+      {selection && <td className="check" />}
+      {columns.map(({ label, className }) => (
+        <td key={label} className={className}>
+          <i />
+        </td>
+      ))}
+    </tr>
+  );
+}

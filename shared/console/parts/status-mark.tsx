@@ -1,0 +1,34 @@
+import { capitalize } from "../format.ts";
+
+type Tone = "good" | "info" | "warn" | "bad" | "quiet";
+
+const toneByStatus: Record<string, Tone> = {
+  subscribed: "good",
+  pending: "warn",
+  unsubscribed: "quiet",
+  suppressed: "bad",
+  draft: "quiet",
+  scheduled: "info",
+  held: "warn",
+  sending: "info",
+  paused: "warn",
+  sent: "good",
+  delivered: "good",
+  opened: "good",
+  clicked: "good",
+  queued: "info",
+  cancelled: "quiet",
+  failed: "bad",
+  bounced: "bad",
+  complained: "bad",
+  uncertain: "warn",
+};
+
+/** A status is a shape and a word, never only a colour. */
+export function StatusMark({ status, tone }: { status: string; tone?: Tone }) {
+  return (
+    <span className={`status ${tone ?? toneByStatus[status] ?? "quiet"}`}>
+      {capitalize(status.replaceAll("_", " "))}
+    </span>
+  );
+}

@@ -1,0 +1,91 @@
+import {
+  createRootRoute,
+  createRoute,
+  createRouter,
+  lazyRouteComponent,
+  Outlet,
+  redirect,
+} from "@tanstack/react-router";
+import { AuthenticationError } from "pennymail";
+import { queries } from "./data/queries.ts";
+import { queryClient } from "./data/query-client.ts";
+import { ErrorScreen } from "./parts/error-screen.tsx";
+import { NotFoundScreen } from "./parts/not-found-screen.tsx";
+import { Shell } from "./shell.tsx";
+
+type Search = Record<string, unknown>;
+
+const text = (search: Search, name: string) =>
+  typeof search[name] === "string" && search[name] ? { [name]: search[name] } : {};
+const number = (search: Search, name: string) =>
+  Number.isInteger(search[name]) ? { [name]: search[name] } : {};
+
+const root = createRootRoute({ component: Outlet, notFoundComponent: NotFoundScreen });
+
+const signIn = createRoute({
+  getParentRoute: () => root,
+  path: "/sign-in",
+  validateSearch: (search: Search): { next?: string | undefined } => text(search, "next"),
+  component: lazyRouteComponent(() => import("./screens/sign-in.tsx"), "SignIn"),
+});
+const signUp = createRoute({
+  getParentRoute: () => root,
+  path: "/sign-up",
+  component: lazyRouteComponent(() => import("./screens/sign-up.tsx"), "SignUp"),
+});
+
+/** The screens of a signed-in user. Others go to the sign-in, and come back afterwards. */
+const shell = createRoute({
+  getParentRoute: () => root,
+  id: "shell",
+  component: Shell,
+  beforeLoad: async ({ location }) => {
+    await queryClient.ensureQueryData(queries.me()).catch((error: unknown) => {
+      if (!(error instanceof AuthenticationError)) throw error;
+      throw redirect({
+        to: "/sign-in",
+        search: location.pathname === "/" ? {} : { next: location.href },
+      });
+    });
+  },
+});
+const home = createRoute({
+  getParentRoute: () => shell,
+  path: "/",
+  component: lazyRouteComponent(() => import("./screens/home.tsx"), "Home"),
+});
+interface ContactsSearch {
+  search?: string | undefined;
+  status?: string | undefined;
+  list?: number | undefined;
+  tag?: number | undefined;
+  /** The open contact. */
+  contact?: number | undefined;
+}
+
+/** Filters and the open contact are part of the address: reload, back and a shared link work. */
+const contacts = createRoute({
+  getParentRoute: () => shell,
+  path: "/contacts",
+  validateSearch: (search: Search): ContactsSearch => ({
+    ...text(search, "search"),
+    ...text(search, "status"),
+    ...number(search, "list"),
+    ...number(search, "tag"),
+    ...number(search, "contact"),
+  }),
+  component: lazyRouteComponent(() => import("./screens/contacts.tsx"), "Contacts"),
+});
+
+export const router = createRouter({
+  basepath: "/app",
+  routeTree: root.addChildren([signIn, signUp, shell.addChildren([home, contacts])]),
+  defaultPreload: "intent",
+  defaultErrorComponent: ErrorScreen,
+});
+
+declare module "@tanstack/react-router" {
+  interface Register {
+    router: typeof router;
+  }
+}

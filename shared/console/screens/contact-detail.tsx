@@ -1,0 +1,148 @@
+import { ActionIcon, Skeleton, Tabs } from "@mantine/core";
+import { IconX } from "@tabler/icons-react";
+import { useQuery } from "@tanstack/react-query";
+import type { Contact } from "pennymail";
+import { useEffect } from "react";
+import { queries } from "../data/queries.ts";
+import { useMe } from "../data/session.ts";
+import { formatAgo, formatNumber, formatTime } from "../format.ts";
+import { CopyAction } from "../parts/copy-action.tsx";
+import { ErrorNote } from "../parts/error-note.tsx";
+import { StatusMark } from "../parts/status-mark.tsx";
+
+/** Whether the contact gets email, before anyone has to ask. */
+const answers: Record<Contact["status"], string> = {
+  subscribed: "Gets campaigns and sequences.",
+  pending: "Gets nothing until the address is confirmed.",
+  unsubscribed: "Gets transactional email only: unsubscribed from marketing.",
+  suppressed: "Gets nothing: the address is on the suppression list.",
+};
+
+interface ContactDetailProps {
+  id: number;
+  onClose(): void;
+}
+
+/** Beside the table, which stays usable: the arrow keys go from contact to contact. */
+export function ContactDetail({ id, onClose }: ContactDetailProps) {
+  const { data: contact, error } = useQuery(queries.contact(id));
+  useEffect(() => {
+    const closeOnEscape = ({ key }: KeyboardEvent) => {
+      if (key === "Escape") onClose();
+    };
+    addEventListener("keydown", closeOnEscape);
+    return () => removeEventListener("keydown", closeOnEscape);
+  }, [onClose]);
+  return (
+    <aside className="drawer" aria-label="Contact">
+      <header>
+        <div className="drawer-title">
+          {contact ? <Title contact={contact} /> : <Skeleton h={40} w={200} />}
+        </div>
+        <ActionIcon variant="subtle" color="gray" aria-label="Close" onClick={onClose}>
+          <IconX size={18} />
+        </ActionIcon>
+      </header>
+      <ErrorNote error={error} />
+      {contact && <Detail contact={contact} />}
+    </aside>
+  );
+}
+
+function Title({ contact: { firstName, lastName, email } }: { contact: Contact }) {
+  const name = [firstName, lastName].filter(Boolean).join(" ");
+  return (
+    <>
+      <h2>{name || email}</h2>
+      <p>
+        {email}
+        <CopyAction value={email} label="Copy the address" />
+      </p>
+    </>
+  );
+}
+
+function Detail({ contact }: { contact: Contact }) {
+  const { status, sendCount, openCount, score } = contact;
+  return (
+    <>
+      <p className="answer">
+        <StatusMark status={status} />
+        <span>{answers[status]}</span>
+      </p>
+      <dl className="stats">
+        <Statistic label="Sent" value={sendCount} />
+        <Statistic label="Opened" value={openCount} />
+        <Statistic label="Score" value={score} />
+      </dl>
+      <Tabs defaultValue="emails" keepMounted={false}>
+        <Tabs.List>
+          <Tabs.Tab value="emails">Emails</Tabs.Tab>
+          <Tabs.Tab value="details">Details</Tabs.Tab>
+        </Tabs.List>
+        <Tabs.Panel value="emails">
+          <Emails contactId={contact.id} />
+        </Tabs.Panel>
+        <Tabs.Panel value="details">
+          <Details contact={contact} />
+        </Tabs.Panel>
+      </Tabs>
+    </>
+  );
+}
+
+function Statistic({ label, value }: { label: string; value: number }) {
+  return (
+    <div>
+      <dt>{label}</dt>
+      <dd>{formatNumber(value)}</dd>
+    </div>
+  );
+}
+
+function Emails({ contactId }: { contactId: number }) {
+  const { data, error } = useQuery(queries.sendsOfContact(contactId));
+  const { timezone } = useMe().organization;
+  if (!data) return error ? <ErrorNote error={error} /> : <Skeleton h={120} mt={14} />;
+  if (data.sends.length === 0) return <p className="quiet pad">No email was sent yet.</p>;
+  return (
+    <ol className="emails">
+      {data.sends.map(({ id, subject, status, createdAt }) => (
+        <li key={id}>
+          <p>{subject}</p>
+          <StatusMark status={status} />
+          <time dateTime={createdAt} title={formatTime(createdAt, timezone)}>
+            {formatAgo(createdAt, timezone)}
+          </time>
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+function Details({ contact }: { contact: Contact }) {
+  const { timezone } = useMe().organization;
+  const fields: [string, string | null][] = [
+    ["Source", contact.source],
+    ["Added", formatTime(contact.createdAt, timezone)],
+    ["Phone", contact.phone],
+    ["Company", contact.company],
+    ["Time zone", contact.timezone],
+    ["Tags", contact.tags.map(({ name }) => name).join(", ")],
+    ["Lists", contact.lists.map(({ name }) => name).join(", ")],
+    ...Object.entries(contact.customFields).map(
+      ([name, value]) => [name, value === null ? null : String(value)] as [string, string | null],
+    ),
+    ["Id", String(contact.id)],
+  ];
+  return (
+    <dl className="fields">
+      {fields.map(([label, value]) => (
+        <div key={label}>
+          <dt>{label}</dt>
+          <dd>{value || "–"}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}

@@ -1,0 +1,257 @@
+import { SegmentedControl, Skeleton } from "@mantine/core";
+import { IconArrowDownRight, IconArrowUpRight } from "@tabler/icons-react";
+import { useQuery } from "@tanstack/react-query";
+import type { AnalyticsOverview, Dashboard } from "pennymail";
+import { lazy, Suspense, useMemo, useState } from "react";
+import { type Period, queries } from "../data/queries.ts";
+import { useMe, useSite } from "../data/session.ts";
+import { formatAgo, formatNumber, formatRate } from "../format.ts";
+import { ErrorNote } from "../parts/error-note.tsx";
+import type { Series } from "../parts/line-chart.tsx";
+import { Meter } from "../parts/meter.tsx";
+import { PageHead } from "../parts/page-head.tsx";
+import { StatusMark } from "../parts/status-mark.tsx";
+import { SetupChecklist } from "./setup-checklist.tsx";
+
+const LineChart = lazy(async () => ({
+  default: (await import("../parts/line-chart.tsx")).LineChart,
+}));
+
+const periods = [
+  { value: "7d", label: "7 days" },
+  { value: "30d", label: "30 days" },
+  { value: "90d", label: "90 days" },
+] satisfies { value: Period; label: string }[];
+
+export function Home() {
+  const { organization } = useMe();
+  const { site } = useSite();
+  const [period, setPeriod] = useState<Period>("30d");
+  const setup = useQuery(queries.setup());
+  const overview = useQuery(queries.overview(site?.id, period));
+  const dashboard = useQuery(queries.dashboard(site?.id, period));
+  return (
+    <div className={overview.isPlaceholderData ? "page stale" : "page"}>
+      <PageHead
+        title="Home"
+        note={`${site?.name ?? organization.name}, all times in ${organization.timezone}`}
+      >
+        <SegmentedControl
+          aria-label="Period"
+          size="xs"
+          value={period}
+          onChange={(value) => setPeriod(value as Period)}
+          data={periods}
+        />
+      </PageHead>
+      <ErrorNote error={setup.error ?? overview.error ?? dashboard.error} />
+      {setup.data && !setup.data.complete && <SetupChecklist setup={setup.data} />}
+      {overview.data ? <KeyFigures overview={overview.data} /> : <FigureSkeletons />}
+      <section className="card" aria-labelledby="mails">
+        <h2 id="mails">Emails by day</h2>
+        <Suspense fallback={<Skeleton h={300} />}>
+          {overview.data ? <EmailsByDay overview={overview.data} /> : <Skeleton h={300} />}
+        </Suspense>
+      </section>
+      <div className="columns">
+        <LatestCampaigns dashboard={dashboard.data} timezone={organization.timezone} />
+        <Health dashboard={dashboard.data} />
+      </div>
+    </div>
+  );
+}
+
+function KeyFigures({ overview: { totals, change } }: { overview: AnalyticsOverview }) {
+  return (
+    <section className="figures" aria-label="Figures">
+      <Figure label="Sent" value={formatNumber(totals.sent)} change={change.sent} unit="%" />
+      <Figure
+        label="Delivered"
+        value={formatRate(totals.deliveryRate)}
+        change={change.deliveryRate}
+        unit="points"
+      />
+      <Figure
+        label="Opened"
+        value={formatRate(totals.openRate)}
+        change={change.openRate}
+        unit="points"
+      />
+      <Figure
+        label="Clicked"
+        value={formatRate(totals.clickRate)}
+        change={change.clickRate}
+        unit="points"
+      />
+    </section>
+  );
+}
+
+interface FigureProps {
+  label: string;
+  value: string;
+  /** Growth as a fraction, or the difference of rates. Null if there is nothing to compare with. */
+  change: number | null;
+  unit: "%" | "points";
+}
+
+function Figure({ label, value, change, unit }: FigureProps) {
+  return (
+    <div className="figure">
+      <p>{label}</p>
+      <strong>{value}</strong>
+      {change === null ? (
+        <small>No emails in the period before</small>
+      ) : (
+        <Change change={change} unit={unit} />
+      )}
+    </div>
+  );
+}
+
+function Change({ change, unit }: { change: number; unit: string }) {
+  const isUp = change >= 0;
+  const Arrow = isUp ? IconArrowUpRight : IconArrowDownRight;
+  return (
+    <span className={isUp ? "change good" : "change bad"}>
+      <Arrow size={14} aria-label={isUp ? "up" : "down"} />
+      {Math.abs(change * 100).toFixed(1)} {unit} <small>to the period before</small>
+    </span>
+  );
+}
+
+function FigureSkeletons() {
+  return (
+    <section className="figures" aria-label="Figures" aria-busy>
+      {["Sent", "Delivered", "Opened", "Clicked"].map((label) => (
+        <div key={label} className="figure">
+          <p>{label}</p>
+          <Skeleton h={28} w={110} mt={4} />
+          <Skeleton h={14} w={150} mt={8} />
+        </div>
+      ))}
+    </section>
+  );
+}
+
+function EmailsByDay({ overview: { series, totals } }: { overview: AnalyticsOverview }) {
+  const chart = useMemo(
+    () => ({
+      days: series.map(({ from }) => from),
+      series: [
+        {
+          label: "Delivered",
+          values: series.map(({ delivered }) => delivered),
+          color: "--chart-1",
+          filled: true,
+        },
+        { label: "Opened", values: series.map(({ opened }) => opened), color: "--chart-2" },
+        { label: "Clicked", values: series.map(({ clicked }) => clicked), color: "--chart-3" },
+      ] satisfies Series[],
+    }),
+    [series],
+  );
+  const [delivered, opened, clicked] = [totals.delivered, totals.opened, totals.clicked].map(
+    formatNumber,
+  );
+  return (
+    <LineChart
+      {...chart}
+      summary={`Line chart: ${delivered} emails delivered, ${opened} opened, ${clicked} clicked.`}
+    />
+  );
+}
+
+interface LatestCampaignsProps {
+  dashboard: Dashboard | undefined;
+  timezone: string;
+}
+
+function LatestCampaigns({ dashboard, timezone }: LatestCampaignsProps) {
+  return (
+    <section className="card" aria-labelledby="latest">
+      <h2 id="latest">Latest campaigns</h2>
+      {!dashboard && <Skeleton h={160} />}
+      {dashboard?.recentCampaigns.length === 0 && (
+        <p className="quiet">A campaign is one email to many contacts. There is none yet.</p>
+      )}
+      {dashboard && dashboard.recentCampaigns.length > 0 && (
+        <table className="plain">
+          <thead>
+            <tr>
+              <th scope="col">Campaign</th>
+              <th scope="col">Status</th>
+              <th scope="col" className="num wide">
+                Sent
+              </th>
+              <th scope="col" className="num">
+                Opened
+              </th>
+              <th scope="col" className="num wide">
+                Clicked
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {dashboard.recentCampaigns.map(
+              ({ id, name, status, startedAt, scheduledAt, stats }) => (
+                <tr key={id}>
+                  <td>
+                    {name}
+                    <small>{whenOf(startedAt ?? scheduledAt, timezone)}</small>
+                  </td>
+                  <td>
+                    <StatusMark status={status} />
+                  </td>
+                  <td className="num wide">{formatNumber(stats.sent)}</td>
+                  <td className="num">{rateOf(stats.opened, stats.delivered)}</td>
+                  <td className="num wide">{rateOf(stats.clicked, stats.delivered)}</td>
+                </tr>
+              ),
+            )}
+          </tbody>
+        </table>
+      )}
+    </section>
+  );
+}
+
+const whenOf = (iso: string | null, timezone: string): string =>
+  iso ? formatAgo(iso, timezone) : "Not scheduled";
+const rateOf = (part: number, whole: number): string => (whole ? formatRate(part / whole) : "–");
+
+/** Above these, providers and mailbox providers act against the sender. */
+const bounceLimit = 0.05;
+const complaintLimit = 0.001;
+
+function Health({ dashboard }: { dashboard: Dashboard | undefined }) {
+  const tone = { excellent: "good", good: "good", fair: "warn", poor: "bad" } as const;
+  return (
+    <section className="card" aria-labelledby="health">
+      <h2 id="health">Health</h2>
+      {!dashboard && <Skeleton h={120} />}
+      {dashboard && (
+        <>
+          <p>
+            <StatusMark
+              status={`${dashboard.reputation.score} reputation`}
+              tone={tone[dashboard.reputation.score]}
+            />
+          </p>
+          <Meter label="Bounces" rate={dashboard.reputation.bounceRate} limit={bounceLimit} />
+          <Meter
+            label="Complaints"
+            rate={dashboard.reputation.complaintRate}
+            limit={complaintLimit}
+            digits={2}
+          />
+          {dashboard.reputation.factors.map((factor) => (
+            <p key={factor} className="quiet">
+              {factor}
+            </p>
+          ))}
+        </>
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,142 @@
+import { ActionIcon, Menu, UnstyledButton, useMantineColorScheme } from "@mantine/core";
+import {
+  IconAddressBook,
+  IconChevronDown,
+  IconHome,
+  IconLogout,
+  IconMoon,
+  IconSun,
+} from "@tabler/icons-react";
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { Link, type LinkProps, Outlet, useRouter } from "@tanstack/react-router";
+import { api } from "./data/client.ts";
+import { chooseSite, useMe, useSite } from "./data/session.ts";
+import { capitalize } from "./format.ts";
+
+interface NavigationItem {
+  label: string;
+  to: NonNullable<LinkProps["to"]>;
+  icon: typeof IconHome;
+}
+
+const navigation: { name?: string; items: NavigationItem[] }[] = [
+  { items: [{ label: "Home", to: "/", icon: IconHome }] },
+  { name: "Audience", items: [{ label: "Contacts", to: "/contacts", icon: IconAddressBook }] },
+];
+const phoneItems = navigation.flatMap(({ items }) => items);
+
+/** The frame of all screens of a signed-in user. */
+export function Shell() {
+  return (
+    <div className="shell">
+      <a className="skip" href="#main">
+        Skip to content
+      </a>
+      <nav className="side" aria-label="Main">
+        <SiteMenu />
+        {navigation.map(({ name, items }) => (
+          <div key={name ?? ""} className="group">
+            {name && <p className="group-name">{name}</p>}
+            {items.map((item) => (
+              <Item key={item.label} {...item} />
+            ))}
+          </div>
+        ))}
+        <UserMenu />
+      </nav>
+      <main id="main" tabIndex={-1}>
+        <Outlet />
+      </main>
+      <nav className="bottom" aria-label="Main, short">
+        {phoneItems.map((item) => (
+          <Item key={item.label} {...item} />
+        ))}
+      </nav>
+    </div>
+  );
+}
+
+function Item({ label, to, icon: Icon }: NavigationItem) {
+  return (
+    <Link
+      className="item"
+      to={to}
+      activeOptions={{ exact: to === "/" }}
+      activeProps={{ "aria-current": "page" }}
+    >
+      <Icon size={17} stroke={1.6} aria-hidden />
+      <span>{label}</span>
+    </Link>
+  );
+}
+
+function SiteMenu() {
+  const { organization } = useMe();
+  const { site, sites } = useSite();
+  const title = site?.name ?? organization.name;
+  return (
+    <Menu width={220} position="bottom-start">
+      <Menu.Target>
+        <UnstyledButton className="site">
+          <span className="mark" aria-hidden>
+            {title.charAt(0).toUpperCase()}
+          </span>
+          <span className="site-name">
+            {title}
+            <small>{site?.domain ?? organization.name}</small>
+          </span>
+          <IconChevronDown size={14} aria-hidden />
+        </UnstyledButton>
+      </Menu.Target>
+      <Menu.Dropdown>
+        <Menu.Label>Sites</Menu.Label>
+        {sites.map(({ id, name }) => (
+          <Menu.Item key={id} onClick={() => chooseSite(id)}>
+            {name}
+          </Menu.Item>
+        ))}
+        {sites.length === 0 && <Menu.Item disabled>No site yet</Menu.Item>}
+      </Menu.Dropdown>
+    </Menu>
+  );
+}
+
+function UserMenu() {
+  const { user, auth } = useMe();
+  const { colorScheme, setColorScheme } = useMantineColorScheme();
+  const isDark = colorScheme === "dark";
+  const queryClient = useQueryClient();
+  const router = useRouter();
+  const signOut = useMutation({
+    mutationFn: () => api.account.logOut(),
+    onSuccess: async () => {
+      queryClient.clear();
+      await router.navigate({ to: "/sign-in" });
+    },
+  });
+  return (
+    <div className="side-foot">
+      <span className="site-name">
+        {user.name ?? user.email}
+        <small>{capitalize(auth.role ?? "")}</small>
+      </span>
+      <ActionIcon
+        variant="subtle"
+        color="gray"
+        aria-label={isDark ? "Use light colours" : "Use dark colours"}
+        onClick={() => setColorScheme(isDark ? "light" : "dark")}
+      >
+        {isDark ? <IconSun size={17} /> : <IconMoon size={17} />}
+      </ActionIcon>
+      <ActionIcon
+        variant="subtle"
+        color="gray"
+        aria-label="Sign out"
+        loading={signOut.isPending}
+        onClick={() => signOut.mutate()}
+      >
+        <IconLogout size={17} />
+      </ActionIcon>
+    </div>
+  );
+}

@@ -1,0 +1,39 @@
+import { createTheme, type MantineColorsTuple } from "@mantine/core";
+
+const accent: MantineColorsTuple = [
+  "#eef0fd",
+  "#dcdffa",
+  "#bcc2f5",
+  "#9aa3f0",
+  "#7c87e6",
+  "#5f6bda",
+  "#4451c7",
+  "#3844aa",
+  "#2d378a",
+  "#222a6b",
+];
+const dark: MantineColorsTuple = [
+  "#ececee",
+  "#c9ccd1",
+  "#a2a7af",
+  "#71767f",
+  "#43464d",
+  "#2c2e33",
+  "#202226",
+  "#191a1d",
+  "#121315",
+  "#0b0c0d",
+];
+
+/** styles.css has the colours that are not Mantine's. */
+export const theme = createTheme({
+  colors: { accent, dark },
+  primaryColor: "accent",
+  primaryShade: { light: 6, dark: 5 },
+  fontFamily: "'Inter Variable', system-ui, sans-serif",
+  fontFamilyMonospace: "ui-monospace, 'SF Mono', Menlo, Consolas, monospace",
+  defaultRadius: "md",
+  radius: { md: "6px", lg: "10px" },
+  fontSizes: { xs: "0.75rem", sm: "0.8125rem", md: "0.875rem", lg: "1rem", xl: "1.25rem" },
+  headings: { fontWeight: "600" },
+});
