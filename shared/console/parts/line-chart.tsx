@@ -31,7 +31,6 @@ export function LineChart({ days, series, summary }: LineChartProps) {
   const reading = useRef<HTMLParagraphElement>(null);
   const scheme = useComputedColorScheme("light");
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the scheme changes the variables.
   useEffect(() => {
     const element = box.current!;
     const plot = drawPlot(element, { days, series }, (index) => {

@@ -80,7 +80,6 @@ export function RowTable<Row extends { id: number }>(props: RowTableProps<Row>) 
               const row = rows[index];
               if (!row) return <GhostRow key={`ghost${index}`} {...props} />;
               return (
-                // biome-ignore lint/a11y/useKeyWithClickEvents: onKeyDown has the keys.
                 <tr
                   key={row.id}
                   data-index={index}

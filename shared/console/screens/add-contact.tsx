@@ -48,8 +48,8 @@ export function AddContact({ siteId, opened, onClose }: AddContactProps) {
     <Modal opened={opened} onClose={close} title="Add contact" lockScroll={false}>
       <form className="stack" onSubmit={submit}>
         <TextInput label="Email" type="email" required data-autofocus {...bind("email")} />
-        <TextInput label="First name" {...bind("firstName")} />
-        <TextInput label="Last name" {...bind("lastName")} />
+        <TextInput label="First name (optional)" {...bind("firstName")} />
+        <TextInput label="Last name (optional)" {...bind("lastName")} />
         <p className="quiet">Add only people who agreed to get your email.</p>
         <ErrorNote error={adding.error} />
         <Button type="submit" loading={adding.isPending}>

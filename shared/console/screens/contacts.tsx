@@ -174,7 +174,6 @@ function Filters({ siteId }: { siteId: number | undefined }) {
   const input = useRef<HTMLInputElement>(null);
   const [text, setText] = useState(search.search ?? "");
   const [typed] = useDebouncedValue(text, 200);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: only typing changes the address.
   useEffect(() => {
     if (typed !== (search.search ?? "")) change({ search: typed || undefined });
   }, [typed]);

@@ -30,33 +30,41 @@ export function Home() {
   const setup = useQuery(queries.setup());
   const overview = useQuery(queries.overview(site?.id, period));
   const dashboard = useQuery(queries.dashboard(site?.id, period));
+  // Before the first email, the steps that lead to it tell more than zeros.
+  const isUnused = setup.data?.steps.some(({ key, done }) => key === "first_send" && !done);
   return (
     <div className={overview.isPlaceholderData ? "page stale" : "page"}>
       <PageHead
         title="Home"
         note={`${site?.name ?? organization.name}, all times in ${organization.timezone}`}
       >
-        <SegmentedControl
-          aria-label="Period"
-          size="xs"
-          value={period}
-          onChange={(value) => setPeriod(value as Period)}
-          data={periods}
-        />
+        {!isUnused && (
+          <SegmentedControl
+            aria-label="Period"
+            size="xs"
+            value={period}
+            onChange={(value) => setPeriod(value as Period)}
+            data={periods}
+          />
+        )}
       </PageHead>
       <ErrorNote error={setup.error ?? overview.error ?? dashboard.error} />
       {setup.data && !setup.data.complete && <SetupChecklist setup={setup.data} />}
-      {overview.data ? <KeyFigures overview={overview.data} /> : <FigureSkeletons />}
-      <section className="card" aria-labelledby="mails">
-        <h2 id="mails">Emails by day</h2>
-        <Suspense fallback={<Skeleton h={300} />}>
-          {overview.data ? <EmailsByDay overview={overview.data} /> : <Skeleton h={300} />}
-        </Suspense>
-      </section>
-      <div className="columns">
-        <LatestCampaigns dashboard={dashboard.data} timezone={organization.timezone} />
-        <Health dashboard={dashboard.data} />
-      </div>
+      {!isUnused && (
+        <>
+          {overview.data ? <KeyFigures overview={overview.data} /> : <FigureSkeletons />}
+          <section className="card" aria-labelledby="mails">
+            <h2 id="mails">Emails by day</h2>
+            <Suspense fallback={<Skeleton h={300} />}>
+              {overview.data ? <EmailsByDay overview={overview.data} /> : <Skeleton h={300} />}
+            </Suspense>
+          </section>
+          <div className="columns">
+            <LatestCampaigns dashboard={dashboard.data} timezone={organization.timezone} />
+            <Health dashboard={dashboard.data} />
+          </div>
+        </>
+      )}
     </div>
   );
 }

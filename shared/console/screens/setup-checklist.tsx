@@ -109,7 +109,7 @@ function SiteForm() {
         onChange={(event) => setName(event.currentTarget.value)}
       />
       <TextInput
-        label="Website"
+        label="Website (optional)"
         placeholder="shop.example"
         value={domain}
         onChange={(event) => setDomain(event.currentTarget.value)}
@@ -158,7 +158,7 @@ function SendingConfigForm() {
         onChange={(event) => setFromEmail(event.currentTarget.value)}
       />
       <TextInput
-        label="Sender name"
+        label="Sender name (optional)"
         value={fromName}
         onChange={(event) => setFromName(event.currentTarget.value)}
       />

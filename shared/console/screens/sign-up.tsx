@@ -29,7 +29,7 @@ export function SignUp() {
     <AuthCard title="Create your account">
       <form onSubmit={submit} className="stack">
         <TextInput
-          label="Organization"
+          label="Organization (optional)"
           description="Your company or project. You can change it later."
           autoComplete="organization"
           value={organizationName}
