@@ -40,6 +40,7 @@ function printStartMessage({ url, publicUrl, sandbox, aheadSeconds }: LocalServi
   const link = (address: string, why: string) =>
     `${styleText("cyan", address)}  ${styleText("dim", why)}`;
   console.log();
+  line("app", link(`${sandbox ? url : publicUrl}/app`, "console, the web app"));
   line("docs", link(`${api}/docs`, "API reference"));
   if (sandbox) line("inbox", link(`${url}/_local/inbox`, "all sent mail"));
   if (sandbox) line("keys", link(`${url}/_local/sandbox`, "test credentials for each provider"));

@@ -6,7 +6,7 @@ import { billing } from "./http/billing.ts";
 import { campaignPreviews } from "./http/campaign-previews.ts";
 import { campaigns } from "./http/campaigns.ts";
 import { compliance } from "./http/compliance.ts";
-import { consoleFiles } from "./http/console.ts";
+import { consoleFiles } from "./http/console-files.ts";
 import { contacts } from "./http/contacts.ts";
 import { customEvents } from "./http/custom-events.ts";
 import { domains } from "./http/domains.ts";

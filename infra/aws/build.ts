@@ -60,7 +60,7 @@ export async function build(outdir = join(root, "dist")): Promise<FunctionBundle
   const [{ metafile }, usageByBundle] = await Promise.all([
     esbuild.build({ ...common, ...lambdaBuildOptions }),
     scanBundles(common),
-    buildConsole(join(outdir, "http/console/console")),
+    buildConsole(join(outdir, "http/console-files/console")),
   ]);
   await writeFile(join(outdir, "meta.json"), JSON.stringify(metafile));
   await writeFile(join(outdir, "reach.json"), JSON.stringify(usageByBundle, null, 2));

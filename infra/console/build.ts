@@ -19,7 +19,7 @@ export interface ConsoleSizes {
   screens: Record<string, number>;
 }
 
-/** Replaces the contents of `folder` by the files that the function `http/console` serves. */
+/** Replaces the contents of `folder` by the files that the function `http/console-files` serves. */
 export async function buildConsole(folder: string): Promise<ConsoleSizes> {
   await rm(folder, { recursive: true, force: true });
   await mkdir(folder, { recursive: true });

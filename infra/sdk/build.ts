@@ -54,6 +54,13 @@ export async function buildPackage(folder = packageFolder): Promise<BuiltPackage
   return { folder, minifiedBytes: minified.outputFiles[0]!.contents.length };
 }
 
+/** Writes the declarations of the package into `folder`. */
+export async function buildSdkTypes(folder: string): Promise<void> {
+  const document = await getOpenApiDocument();
+  const api = writeApiTypes(document, readOperations(document));
+  await emitTypes({ "shared/clients/sdk/api.ts": api }, folder);
+}
+
 /** The module of the package, minified, for pages that the service itself serves. */
 export async function buildSdkModule(): Promise<string> {
   const operations = readOperations(await getOpenApiDocument());

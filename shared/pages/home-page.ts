@@ -9,6 +9,7 @@ export const renderHomePage = (extraLinks: { label: string; href: string }[]): s
     body: html`
 <p>Pennymail sends newsletters, automated sequences and single emails through an HTTP API.</p>
 <ul>
+<li><a href="/app">Console: sign in or create an account</a></li>
 <li><a href="/api/v1/docs">API documentation</a></li>
 <li><a href="/api/v1/openapi.json">OpenAPI 3.1 document</a></li>
 <li><a href="/reset-password">Forgot your password?</a></li>

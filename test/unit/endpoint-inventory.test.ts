@@ -17,6 +17,12 @@ const extras = [
   "GET /docs/{script}",
   "GET /health",
   "GET /", // pages at the root
+  "GET /app", // the console
+  "GET /app/{screen}",
+  "GET /app/{screen}/{record}",
+  "GET /app/{screen}/{record}/{part}",
+  "GET /app/assets/{file}",
+  "GET /org/setup", // what is left before the first campaign
   "GET /reset-password",
   "POST /reset-password",
   "GET /accept-invitation",

@@ -27,7 +27,7 @@ const everything = existsSync(join(root, ".git"))
         (file) => `${folder}/${file}`,
       ),
     );
-const sources = everything.filter((file) => file.endsWith(".ts"));
+const sources = everything.filter((file) => /\.tsx?$/.test(file));
 const textOf = (file: string): string => readFileSync(join(root, file), "utf8");
 /** Removes comments and keeps line numbers. */
 const codeOf = (text: string): string =>
@@ -45,8 +45,8 @@ interface Rule {
   example: string;
 }
 
-// The clients run on the computers of others.
-const service = /^(shared\/(?!clients\/)|functions\/)/;
+// The clients and the console run on the computers of others.
+const service = /^(shared\/(?!clients\/|console\/)|functions\/)/;
 const rules: Rule[] = [
   {
     promise: "only the adapters of AWS import its SDK",
@@ -119,7 +119,7 @@ const rules: Rule[] = [
   {
     promise: "only log.ts writes logs",
     files: service,
-    forbidden: /\bconsole\./,
+    forbidden: /\bconsole\.\w/,
     example: "console.log(mail)",
   },
   {
@@ -164,8 +164,8 @@ const isNode = (value: unknown): value is SyntaxNode =>
   typeof value === "object" && value !== null && "type" in value && "start" in value;
 
 /** All nodes of a TypeScript source. */
-function nodesOf(text: string): SyntaxNode[] {
-  const root: unknown = parseAst(text, { lang: "ts" });
+function nodesOf(text: string, lang: "ts" | "tsx" = "ts"): SyntaxNode[] {
+  const root: unknown = parseAst(text, { lang });
   const nodes = [root].filter(isNode);
   for (const node of nodes)
     for (const value of Object.values(node))
@@ -305,7 +305,7 @@ describe("house rules", () => {
     const violations = sources.flatMap((file) => {
       const rulesOfFile = syntaxRules.filter(({ files }) => files.test(file));
       const text = textOf(file);
-      return nodesOf(text).flatMap((node) =>
+      return nodesOf(text, file.endsWith("x") ? "tsx" : "ts").flatMap((node) =>
         rulesOfFile
           .filter(({ isForbidden }) => isForbidden(node))
           .map(({ promise }) => {

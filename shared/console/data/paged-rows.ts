@@ -15,7 +15,7 @@ export interface Rows<Row> {
 
 type ContactFilter = Parameters<typeof queries.contacts>[0];
 
-/** Reads further pages as soon as `lastVisible`, a position, comes near the end of what is there. */
+/** Reads further pages when the position `lastVisible` comes near the end of what is there. */
 export function useContactRows(filter: ContactFilter, lastVisible: number): Rows<Contact> {
   const { data, error, hasNextPage, isFetching, isPlaceholderData, fetchNextPage } =
     useInfiniteQuery(queries.contacts(filter));

@@ -118,30 +118,27 @@ function drawPlot(
 
 function FiguresTable({ days, series }: Pick<LineChartProps, "days" | "series">) {
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls needs the keyboard.
-    <section className="table-scroll" tabIndex={0} aria-label="Figures by day">
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">Day</th>
-            {series.map(({ label }) => (
-              <th key={label} scope="col">
-                {label}
-              </th>
+    <table>
+      <thead>
+        <tr>
+          <th scope="col">Day</th>
+          {series.map(({ label }) => (
+            <th key={label} scope="col">
+              {label}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {days.map((day, i) => (
+          <tr key={day}>
+            <th scope="row">{day}</th>
+            {series.map(({ label, values }) => (
+              <td key={label}>{formatNumber(values[i]!)}</td>
             ))}
           </tr>
-        </thead>
-        <tbody>
-          {days.map((day, i) => (
-            <tr key={day}>
-              <th scope="row">{day}</th>
-              {series.map(({ label, values }) => (
-                <td key={label}>{formatNumber(values[i]!)}</td>
-              ))}
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </section>
+        ))}
+      </tbody>
+    </table>
   );
 }

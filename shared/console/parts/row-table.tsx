@@ -89,7 +89,7 @@ export function RowTable<Row extends { id: number }>(props: RowTableProps<Row>) 
                   className={classOf(row.id, props)}
                   onKeyDown={(event) => onKeyDown(event, index)}
                   onFocus={() => setActive(index)}
-                  onClick={() => props.onOpen(row)}
+                  onClick={({ target }) => isInCheckbox(target) || props.onOpen(row)}
                 >
                   {selection && <SelectionCell id={row.id} selection={selection} />}
                   {columns.map(({ label, className, isNumber, render }) => (
@@ -107,6 +107,9 @@ export function RowTable<Row extends { id: number }>(props: RowTableProps<Row>) 
     </div>
   );
 }
+
+const isInCheckbox = (target: EventTarget): boolean =>
+  (target as Element).closest(".check") !== null;
 
 const steps: Record<string, number> = {
   ArrowDown: 1,
@@ -163,8 +166,7 @@ function HeadRow({ columns, hasSelection }: HeadRowProps) {
 
 function SelectionCell({ id, selection }: { id: number; selection: Selection }) {
   return (
-    // biome-ignore lint/a11y/useKeyWithClickEvents: the box inside has the keys.
-    <td className="check" onClick={(event) => event.stopPropagation()}>
+    <td className="check">
       <input
         type="checkbox"
         tabIndex={-1}

@@ -27,7 +27,7 @@ async function getDocument({ request, reply }: { request: ApiRequest; reply: Api
 }
 
 const pageRoute = {
-  description: "Returns the document of the console. The app reads the path.",
+  description: "Returns the document of the web app, which reads the path itself.",
   auth: "public",
   atRoot: true,
   returns: Content,
@@ -35,7 +35,7 @@ const pageRoute = {
   handle: getDocument,
 } as const;
 
-export const consoleFiles = routeGroup("console", [
+export const consoleFiles = routeGroup("console-files", [
   route("GET /app", "Get the console", { operationId: "getConsole", ...pageRoute }),
   route("GET /app/:screen", "Get a screen of the console", {
     operationId: "getConsoleScreen",
