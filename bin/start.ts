@@ -25,6 +25,8 @@ async function start() {
   process.on("SIGINT", stop).on("SIGTERM", stop);
   if (process.env.npm_lifecycle_event) stopWithParent(stop);
   printStartMessage(service);
+  // Somebody who sees the address may open it next, and the first request builds the console.
+  if (process.stdout.isTTY) fetch(`${service.url}/app`).catch(() => {});
 }
 
 /** Stops the service when npm ends, because a signal to npm does not reach this process. */

@@ -107,9 +107,9 @@ export const config = {
       return label && href ? [{ label, href }] : [];
     });
   },
-  /** Folder with the files of the console. On Lambda, it is part of the bundle. */
+  /** Folder with the files of the console. Undefined: this installation has none. */
   get consoleFolder() {
-    return optional("CONSOLE_FOLDER") ?? `${optional("LAMBDA_TASK_ROOT") ?? "."}/console`;
+    return optional("CONSOLE_FOLDER");
   },
   /** URL of the provider sandbox. The API reference then shows how to get a test account there. */
   get sandboxUrl() {

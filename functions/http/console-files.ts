@@ -7,15 +7,26 @@ import { recompressedOnce } from "../../shared/http/compression.ts";
 import { routeGroup } from "../../shared/http/dispatch.ts";
 import { type ApiReply, type ApiRequest, route } from "../../shared/http/route.ts";
 import { createLruCache } from "../../shared/kernel/lru-cache.ts";
-import { consolePolicy, readConsoleFile } from "../../shared/pages/console-files.ts";
+import {
+  type ConsoleFile,
+  consolePolicy,
+  readConsoleFile,
+} from "../../shared/pages/console-files.ts";
 
 const cachedForever = { "cache-control": "public, max-age=31536000, immutable" };
 const cache = createLruCache<string | Uint8Array>(16_000_000);
 const Content = z.custom<string | Uint8Array>();
 
+/** A file of the console. Throws 404 if there is none. */
+async function findFile(name: string): Promise<ConsoleFile> {
+  const { consoleFolder } = config;
+  const file = consoleFolder && (await readConsoleFile(consoleFolder, name));
+  if (!file) throw missing("The console has no such file");
+  return file;
+}
+
 async function getDocument({ request, reply }: { request: ApiRequest; reply: ApiReply }) {
-  const stored = await readConsoleFile(config.consoleFolder, "index.html");
-  if (!stored) throw missing("The console is not part of this installation");
+  const { bytes: stored } = await findFile("index.html");
   Object.assign(reply.headers, {
     "cache-control": "no-cache",
     "content-security-policy": consolePolicy,
@@ -23,7 +34,7 @@ async function getDocument({ request, reply }: { request: ApiRequest; reply: Api
     "referrer-policy": "same-origin",
   });
   const key = `${config.consoleFolder} index.html`;
-  return recompressedOnce({ cache, key, stored: stored.bytes }, request, reply);
+  return recompressedOnce({ cache, key, stored }, request, reply);
 }
 
 const pageRoute = {
@@ -56,13 +67,11 @@ export const consoleFiles = routeGroup("console-files", [
     atRoot: true,
     returns: Content,
     contentType: "text/javascript; charset=utf-8",
-    otherContent: { "text/css": z.string(), "font/woff2": Content },
+    otherContent: { "text/css": z.string(), "font/woff2": z.string() },
     handle: async ({ params: { file }, request, reply }) => {
-      const stored = await readConsoleFile(config.consoleFolder, file);
-      if (!stored) throw missing("The file does not exist");
-      Object.assign(reply.headers, cachedForever, { "content-type": stored.contentType });
-      if (!stored.isCompressed) return stored.bytes;
-      return recompressedOnce({ cache, key: file, stored: stored.bytes }, request, reply);
+      const { bytes: stored, contentType, isCompressed } = await findFile(file);
+      Object.assign(reply.headers, cachedForever, { "content-type": contentType });
+      return isCompressed ? recompressedOnce({ cache, key: file, stored }, request, reply) : stored;
     },
   }),
 ]);

@@ -238,19 +238,27 @@ async function stopWorkers({ pollers, scheduler, client }: RunningParts, httpSer
   client.destroy();
 }
 
-/** The first start of a version builds the console. Its pages wait; everything else works. */
+/** The first request for the console waits until it is built, and the others with it. */
 function withConsole(api: Gateway): Gateway {
-  const prepared = prepareConsole().then(
-    (folder) => {
-      process.env.CONSOLE_FOLDER = folder;
-    },
-    (error: unknown) => log.error("the console could not be built", error),
-  );
+  let prepared: Promise<void> | undefined;
   const answer = async (request: GatewayRequest) => {
-    if (/^\/app(\/|$)/.test(request.path)) await prepared;
+    if (/^\/app(\/|$)/.test(request.path)) {
+      prepared ??= setConsoleFolder();
+      await prepared;
+    }
     return api.answer(request);
   };
   return { ...api, answer };
+}
+
+/** CONSOLE_FOLDER replaces the build of this checkout. */
+async function setConsoleFolder(): Promise<void> {
+  if (config.consoleFolder) return;
+  try {
+    process.env.CONSOLE_FOLDER = await prepareConsole();
+  } catch (error) {
+    log.error("the console could not be built", error);
+  }
 }
 
 const observedMethods = new Set(["POST", "PUT", "DELETE"]);

@@ -45,3 +45,10 @@ export function formatAgo(iso: string, timeZone: string): string {
 }
 
 export const capitalize = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
+
+/** `messageStream` becomes `Message stream`, and `apiKey` becomes `API key`. */
+export const wordsOf = (name: string): string =>
+  capitalize(name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)).replace(
+    /^Api\b/,
+    "API",
+  );

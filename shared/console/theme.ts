@@ -36,6 +36,9 @@ export const theme = createTheme({
   radius: { md: "6px", lg: "10px" },
   fontSizes: { xs: "0.75rem", sm: "0.8125rem", md: "0.875rem", lg: "1rem", xl: "1.25rem" },
   headings: { fontWeight: "600" },
-  // Most fields are required, so labels mark those that are optional.
-  components: { InputWrapper: { defaultProps: { withAsterisk: false } } },
+  components: {
+    // Most fields are required, so labels mark those that are optional.
+    InputWrapper: { defaultProps: { withAsterisk: false } },
+    Anchor: { defaultProps: { underline: "always" } },
+  },
 });

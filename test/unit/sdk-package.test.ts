@@ -56,6 +56,11 @@ void new Pennymail({ baseUrl: "https://mail.example" }).contacts.create({ mail: 
         .toSorted(),
     ).toEqual([
       "confirmFormSubmission",
+      "getConsole",
+      "getConsoleFile",
+      "getConsolePart",
+      "getConsoleRecord",
+      "getConsoleScreen",
       "getErrorCodesPage",
       "getFormConfirmationPage",
       "getFormEmbed",

@@ -5,10 +5,12 @@ import { CopyAction } from "./copy-action.tsx";
 export function ErrorNote({ error }: { error: unknown }) {
   if (!error) return null;
   const known = error instanceof PennymailError ? error : undefined;
+  // A single field is named in the message already.
+  const details = known && known.details.length > 1 ? known.details : [];
   return (
     <div className="error-note" role="alert">
       <p>{known?.message ?? "The console could not finish this."}</p>
-      {known?.details.map(({ path, message }) => (
+      {details.map(({ path, message }) => (
         <p key={path}>
           <b>{path}</b> {message}
         </p>

@@ -51,12 +51,19 @@ export function RowTable<Row extends { id: number }>(props: RowTableProps<Row>) 
   });
   const items = virtual.getVirtualItems();
   const [active, setActive] = useState(0);
-  const moveTo = (index: number) => {
+  // The focus follows a frame later, and keys can be faster.
+  const latestActive = useRef(active);
+  const activate = (index: number) => {
+    latestActive.current = index;
     setActive(index);
+  };
+  const moveTo = (index: number) => {
+    activate(index);
     virtual.scrollToIndex(index);
     focusRow(box, index);
   };
-  const onKeyDown = (event: KeyboardEvent, index: number) => {
+  const onKeyDown = (event: KeyboardEvent) => {
+    const index = latestActive.current;
     const row = rows[index];
     const step = stepOf(event.key);
     if (step !== undefined && rows.length > 0) {
@@ -87,8 +94,8 @@ export function RowTable<Row extends { id: number }>(props: RowTableProps<Row>) 
                   aria-selected={row.id === props.openId}
                   tabIndex={index === active ? 0 : -1}
                   className={classOf(row.id, props)}
-                  onKeyDown={(event) => onKeyDown(event, index)}
-                  onFocus={() => setActive(index)}
+                  onKeyDown={onKeyDown}
+                  onFocus={() => activate(index)}
                   onClick={({ target }) => isInCheckbox(target) || props.onOpen(row)}
                 >
                   {selection && <SelectionCell id={row.id} selection={selection} />}

@@ -6,6 +6,7 @@ import { type FormEvent, type ReactNode, useState } from "react";
 import { api } from "../data/client.ts";
 import { queries } from "../data/queries.ts";
 import { useMe, useRight, useSite } from "../data/session.ts";
+import { wordsOf } from "../format.ts";
 import { DnsRecords } from "../parts/dns-records.tsx";
 import { ErrorNote } from "../parts/error-note.tsx";
 import { StatusMark } from "../parts/status-mark.tsx";
@@ -174,10 +175,11 @@ interface CredentialInputProps {
 
 function CredentialInput({ field, value, onChange }: CredentialInputProps) {
   const { name, description, required, options } = field;
+  const label = required ? wordsOf(name) : `${wordsOf(name)} (optional)`;
   if (options)
     return (
       <Select
-        label={name}
+        label={label}
         description={description}
         required={required}
         data={options}
@@ -187,7 +189,7 @@ function CredentialInput({ field, value, onChange }: CredentialInputProps) {
     );
   return (
     <PasswordInput
-      label={name}
+      label={label}
       description={description}
       required={required}
       autoComplete="off"
@@ -261,19 +263,23 @@ function AddressForm() {
   );
 }
 
+const entities: Record<string, string> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", "\n": "<br>" };
+const toHtml = (text: string): string =>
+  `<p>${text.replace(/[&<>\n]/g, (character) => entities[character]!)}</p>`;
+
 function FirstSendForm() {
   const { user } = useMe();
   const { site } = useSite();
   const [to, setTo] = useState(user.email);
   const [subject, setSubject] = useState("Hello from Pennymail");
   const [text, setText] = useState("This is my first email.");
-  if (!site) return <p className="quiet">Create a site first.</p>;
+  const { data } = useQuery(queries.sendingConfigs());
+  const sendingConfigId = data?.sendingConfigs.find(({ verified }) => verified)?.id;
+  if (!site || !sendingConfigId)
+    return <p className="quiet">Create a site and send a test email first.</p>;
+  const email = { siteId: site.id, sendingConfigId, to, subject, text, html: toHtml(text) };
   return (
-    <FormFrame
-      action="Send email"
-      right="sending:write"
-      save={() => api.send({ siteId: site.id, to, subject, text })}
-    >
+    <FormFrame action="Send email" right="sending:write" save={() => api.send(email)}>
       <TextInput
         label="To"
         type="email"

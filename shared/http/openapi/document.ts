@@ -242,6 +242,10 @@ const pathParameterDescriptions: Record<string, string> = {
   email: "Email address.",
   name: "File name of the photo.",
   script: "File name of the script.",
+  file: "Name of the file, as in the document of the console.",
+  screen: "Screen of the console.",
+  record: "Id of the record, or a part of the screen.",
+  part: "Part of the record's screen.",
 };
 
 function queryParameters({ query }: Route, schemaOf: ToJsonSchema): Parameter[] {

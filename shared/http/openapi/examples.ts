@@ -190,6 +190,10 @@ export const schemaExamples: Record<string, unknown> = {
 const placeholderText = "string";
 const parameterExamples: Record<string, string> = {
   script: "scalar-1.72.1.js",
+  file: "console-WQ6PADIC.js",
+  screen: "contacts",
+  record: "4021",
+  part: "edit",
   name: "3573351.jpeg",
   filename: "customers.csv",
   eventName: "order_placed",

@@ -72,6 +72,9 @@ const responses: Record<string, unknown> = {
   "getFormEmbed application/javascript": "(() => { /* Shows the form. */ })();",
   "getTrackingScript application/javascript": "(() => { /* Reports page views. */ })();",
   "getReferenceScript text/javascript": "(() => { /* Shows the API reference. */ })();",
+  "getConsoleFile text/javascript": "(() => { /* Shows the console. */ })();",
+  "getConsoleFile font/woff2": "wOF2",
+  "getConsoleFile text/css": ":root { color-scheme: light dark }",
   "sendMcpMessage application/json": {
     jsonrpc: "2.0",
     id: 1,

@@ -1,0 +1,187 @@
+// The console in a real browser: what people do, without the API.
+import type { Browser, BrowserContextOptions, Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, inject, it, vi } from "vitest";
+import {
+  expectStatus,
+  password,
+  signedUp,
+  uniqueEmail,
+  waitForMail,
+} from "../support/api-client.ts";
+import {
+  axePageOptions,
+  findAccessibilityIssues,
+  launchBrowser,
+  openPage,
+  savePicture,
+  screenVariants,
+} from "../support/browser-pages.ts";
+
+const base = inject("baseUrl");
+const asSession = { as: "session" } as const;
+
+describe.skipIf(!inject("chromium"))("the console", () => {
+  let browser: Browser;
+  beforeAll(async () => {
+    browser = await launchBrowser();
+  });
+  afterAll(() => browser?.close());
+
+  /** Opens the console. `problems` collects errors of scripts and violations of the policy. */
+  async function openConsole(path: string, options: BrowserContextOptions = {}) {
+    const page = await openPage(browser, "about:blank", {
+      javaScriptEnabled: true,
+      reducedMotion: "reduce",
+      ...options,
+    });
+    const problems: string[] = [];
+    page.on("pageerror", ({ message }) => problems.push(message));
+    page.on("console", (message) => {
+      // The first request of a visitor without a session has the status 401.
+      if (message.type() === "error" && !/status of 401/.test(message.text()))
+        problems.push(message.text());
+    });
+    await page.goto(`${base}/app${path}`);
+    return { page, problems };
+  }
+
+  async function signIn(page: Page, email: string): Promise<void> {
+    await page.getByLabel("Email").fill(email);
+    await page.getByLabel("Password", { exact: true }).fill(password);
+    await page.keyboard.press("Enter");
+    await page.getByRole("navigation", { name: "Main" }).first().waitFor();
+  }
+
+  /** An account with a site and contacts. */
+  async function accountWithContacts(count: number) {
+    const account = await signedUp();
+    const { call, siteId } = account;
+    for (let from = 0; from < count; from += 100) {
+      const contacts = Array.from({ length: Math.min(100, count - from) }, (_, i) => ({
+        email: `person${from + i}@shop.example`,
+        firstName: `Person${from + i}`,
+      }));
+      expectStatus(200, await call("POST", "/contacts/bulk", { siteId, contacts }));
+    }
+    return account;
+  }
+
+  it("contacts are searched, opened and left by keyboard only", async () => {
+    const { email } = await accountWithContacts(250);
+    const { page, problems } = await openConsole("/contacts");
+    await signIn(page, email);
+    await page.getByRole("heading", { name: "Contacts" }).waitFor();
+    await page.getByText("250 contacts").waitFor();
+    await page.keyboard.press("/");
+    await page.keyboard.type("person24");
+    await page.getByText("11 match").waitFor();
+    await page.locator("tr[data-index='0']").focus();
+    for (const key of ["ArrowDown", "Enter"]) await page.keyboard.press(key);
+    await page.getByRole("heading", { name: "Person240" }).waitFor();
+    expect(page.url()).toMatch(/search=person24&contact=\d+$/);
+    await page.keyboard.press("ArrowDown");
+    await page.getByRole("heading", { name: "Person241" }).waitFor();
+    await page.reload();
+    await page.getByRole("heading", { name: "Person241" }).waitFor();
+    await page.keyboard.press("Escape");
+    await page.getByRole("complementary", { name: "Contact" }).waitFor({ state: "detached" });
+    expect(problems).toEqual([]);
+    await page.context().close();
+  });
+
+  it("a list is read to its end while it is scrolled", async () => {
+    const { email } = await accountWithContacts(250);
+    const { page } = await openConsole("/contacts");
+    await signIn(page, email);
+    await page.locator("tr[data-index='0']").focus();
+    await vi.waitFor(async () => {
+      await page.keyboard.press("End");
+      await page.locator("tr[data-index='249']").waitFor({ timeout: 500 });
+    }, 20_000);
+    await page.getByText("Person0", { exact: true }).waitFor();
+    expect(await page.locator("tr[data-index]").count()).toBeLessThan(60);
+    await page.context().close();
+  });
+
+  it("a member who may only view sees no action that changes something", async () => {
+    const { call } = await accountWithContacts(1);
+    const email = uniqueEmail();
+    expectStatus(201, await call("POST", "/invitations", { email, role: "viewer" }, asSession));
+    const { text } = await waitForMail(email);
+    const [link = ""] = /http:\S+\/accept-invitation\?token=\w+/.exec(text ?? "") ?? [];
+    const { page } = await openConsole("");
+    await page.goto(link);
+    await page.getByLabel("Choose a password").fill(password);
+    await page.keyboard.press("Enter");
+    await page.getByRole("heading", { name: "You are now a member" }).waitFor();
+    await page.goto(`${base}/app/contacts`);
+    await page.getByText("1 contact").waitFor();
+    expect(await page.getByRole("button", { name: "Add contact" }).count()).toBe(0);
+    expect(await page.getByRole("checkbox").count()).toBe(0);
+    await page.context().close();
+  });
+
+  it.each(screenVariants)(
+    "the screens have no accessibility issue: %s, %s",
+    async (place, colorScheme, size) => {
+      const { email, call, siteId } = await accountWithContacts(30);
+      const options = { ...axePageOptions, ...size, colorScheme };
+      const { page } = await openConsole("/sign-up", options);
+      await page.getByRole("heading", { name: "Create your account" }).waitFor();
+      expect(await findAccessibilityIssues(page)).toEqual([]);
+      await page.goto(`${base}/app/sign-in`);
+      await page.getByRole("heading", { name: "Sign in" }).waitFor();
+      await savePicture(page, `console-sign-in-${place}`);
+      expect(await findAccessibilityIssues(page)).toEqual([]);
+      await page.getByLabel("Email").fill(email);
+      await page.getByLabel("Password", { exact: true }).fill(password);
+      await page.keyboard.press("Enter");
+      await page.getByRole("heading", { name: "Set up" }).waitFor();
+      await page.getByRole("combobox", { name: "Provider" }).waitFor();
+      await savePicture(page, `console-setup-${place}`);
+      expect(await findAccessibilityIssues(page)).toEqual([]);
+      const { body } = expectStatus(
+        200,
+        await call<{ contacts: { id: number }[] }>("GET", `/contacts?siteId=${siteId}`),
+      );
+      await page.goto(`${base}/app/contacts?contact=${body.data.contacts[2]!.id}`);
+      await page.getByText("Gets campaigns and sequences.").waitFor();
+      await savePicture(page, `console-contacts-${place}`);
+      expect(await findAccessibilityIssues(page)).toEqual([]);
+      await page.context().close();
+    },
+  );
+
+  it("a visitor signs up and sends the first email without the API", async () => {
+    const { page, problems } = await openConsole("");
+    const { data } = (await (await fetch(`${base}/_local/sandbox`)).json()) as SandboxAccounts;
+    await page.getByRole("link", { name: "Create an account" }).click();
+    await page.getByLabel("Email").fill(uniqueEmail());
+    await page.getByLabel("Password", { exact: true }).fill(password);
+    await page.getByRole("button", { name: "Create account" }).click();
+    await page.getByLabel("Name", { exact: true }).fill("My shop");
+    await page.getByRole("button", { name: "Create site" }).click();
+    await page.getByRole("combobox", { name: "Provider" }).click();
+    await page.getByRole("option", { name: "Postmark" }).click();
+    await page.getByLabel("API key").fill(data.providers.postmark.credentials.apiKey);
+    await page.getByLabel("Sender address").fill("hello@shop.example");
+    await page.getByRole("button", { name: "Connect provider" }).click();
+    await page.getByRole("button", { name: "Show DNS records" }).click();
+    await page.getByText("_pennymail.shop.example").waitFor();
+    await page.getByRole("button", { name: /Send a test email/ }).click();
+    await page.getByRole("button", { name: "Send test email" }).click();
+    await page.getByRole("button", { name: /Done.*test email/ }).waitFor();
+    await page.getByRole("button", { name: /postal address/ }).click();
+    await page.getByRole("textbox", { name: "Postal address" }).fill("1 Main Street, Springfield");
+    await page.getByRole("button", { name: "Save address" }).click();
+    await page.getByRole("button", { name: /first email/ }).click();
+    await page.getByRole("button", { name: "Send email" }).click();
+    await page.getByRole("heading", { name: "Emails by day" }).waitFor();
+    expect(problems).toEqual([]);
+    await page.context().close();
+  });
+});
+
+interface SandboxAccounts {
+  data: { providers: Record<"postmark", { credentials: { apiKey: string } }> };
+}
