@@ -77,12 +77,12 @@ describe.skipIf(!inject("chromium"))("the console", () => {
     await page.getByText("11 match").waitFor();
     await page.locator("tr[data-index='0']").focus();
     for (const key of ["ArrowDown", "Enter"]) await page.keyboard.press(key);
-    await page.getByRole("heading", { name: "Person240" }).waitFor();
+    await page.getByRole("heading", { name: "Person241" }).waitFor();
     expect(page.url()).toMatch(/search=person24&contact=\d+$/);
     await page.keyboard.press("ArrowDown");
-    await page.getByRole("heading", { name: "Person241" }).waitFor();
+    await page.getByRole("heading", { name: "Person242" }).waitFor();
     await page.reload();
-    await page.getByRole("heading", { name: "Person241" }).waitFor();
+    await page.getByRole("heading", { name: "Person242" }).waitFor();
     await page.keyboard.press("Escape");
     await page.getByRole("complementary", { name: "Contact" }).waitFor({ state: "detached" });
     expect(problems).toEqual([]);
