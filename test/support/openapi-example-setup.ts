@@ -255,6 +255,11 @@ const photo = async (world: ExampleWorld): Promise<ExampleOverrides> => {
   return { path: { orgId, name } };
 };
 
+const consoleFile = async ({ service }: ExampleWorld): Promise<ExampleOverrides> => {
+  const document = await (await fetch(`${service}/app`)).text();
+  return { path: { file: matchOne(/assets\/(console-\w+\.js)/, document) } };
+};
+
 const suppressed = doFirst(async (world) =>
   world.callAndExpect(
     "POST",
@@ -481,4 +486,5 @@ export const exampleSetups: Record<string, ExampleSetup> = {
   listWebhookDeliveries: doFirst(deliveryOf),
   retryWebhookDelivery: async (world) => ({ path: { deliveryId: await deliveryOf(world) } }),
   getStockPhotoFile: photo,
+  getConsoleFile: consoleFile,
 };
