@@ -33,6 +33,7 @@ import { send } from "./http/send.ts";
 import { sendingConfigs } from "./http/sending-configs.ts";
 import { sequences } from "./http/sequences.ts";
 import { sites } from "./http/sites.ts";
+import { singleSignOn } from "./http/sso.ts";
 import { stockPhotos } from "./http/stock-photos.ts";
 import { suppressions } from "./http/suppressions.ts";
 import { tags } from "./http/tags.ts";
@@ -46,6 +47,7 @@ export const groups: RouteGroup[] = [
   account,
   mfa,
   team,
+  singleSignOn,
   sites,
   contacts,
   lists,

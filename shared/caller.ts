@@ -26,6 +26,8 @@ export interface Caller {
   scopes: readonly string[];
   /** SHA-256 of the session token. */
   sessionHash?: string | undefined;
+  /** The single sign-on of the organization opened the session, so it is limited to it. */
+  viaSso?: boolean;
 }
 
 /** The data that a caller may access: one organization, or some of its sites. */
@@ -55,6 +57,23 @@ export function requireSiteAccess({ siteIds }: Pick<Caller, "siteIds">, siteId: 
 export function requireOrganizationAccess({ siteIds }: Pick<Caller, "siteIds">): void {
   if (siteIds) throw siteForbidden();
 }
+
+/**
+ * Throws 403 `sso_session` for a session of single sign-on. The provider of one organization must
+ * not open another, and must not change how the user logs in elsewhere.
+ */
+export function requirePasswordLogin({ viaSso }: Pick<Caller, "viaSso">): void {
+  if (viaSso)
+    throw forbidden(
+      "This session was opened by single sign-on and is limited to its organization: log in with " +
+        "your password",
+      { code: "sso_session" },
+    );
+}
+
+/** The only organization whose sessions and names the caller may see. Undefined: all of the user's. */
+export const onlyOrgIdOf = ({ orgId, viaSso }: Caller): number | undefined =>
+  viaSso ? orgId : undefined;
 
 /** The site of a caller that may access only one. */
 export const onlySiteIdOf = ({ siteIds }: Pick<Caller, "siteIds">): number | undefined =>

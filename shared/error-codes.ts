@@ -81,6 +81,13 @@ export const errorMeanings = {
     cause: "Another organization has verified this domain.",
     remedy: "Delete the domain there first, or send from another domain.",
   },
+  domain_not_verified: {
+    statuses: [409],
+    cause: "Single sign-on names a domain that is no verified domain of the organization.",
+    remedy:
+      "Add the domain with `POST /domains`, publish its ownership record, and try again when " +
+      "`status` is `verified`.",
+  },
   email_exists: {
     statuses: [409],
     cause: "The site already has a contact with this email address.",
@@ -293,6 +300,30 @@ export const errorMeanings = {
     statuses: [409],
     cause: "The site has sends, so it cannot be deleted.",
     remedy: "Keep the site. To stop its email, revoke its API keys and pause its sequences.",
+  },
+  sso_failed: {
+    statuses: [403],
+    cause:
+      "A login with single sign-on failed. `error` has the reason, and owners and admins also find " +
+      "it in `lastFailure` of `GET /sso`.",
+    remedy: "Start the login again. If the reason stays, change the settings or the provider.",
+  },
+  sso_not_verified: {
+    statuses: [409],
+    cause: "Nobody has logged in with this issuer and client yet, so it cannot be enforced.",
+    remedy: "Log in once at `loginUrl` of `GET /sso`, then set `enforced`.",
+  },
+  sso_required: {
+    statuses: [403],
+    cause: "The organization requires single sign-on of members with this address.",
+    remedy: "Open `ssoUrl` of the response in a browser.",
+  },
+  sso_session: {
+    statuses: [403],
+    cause:
+      "Single sign-on opened the session. It is limited to its organization, and cannot change the " +
+      "password or the second factors of the account.",
+    remedy: "Log in with the password of the account.",
   },
   subscription_exists: {
     statuses: [409],

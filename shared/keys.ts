@@ -120,6 +120,9 @@ export const keys = {
   // The user's further organizations; `home` is the organization in which the user signed up.
   userOrganization: (home: number, user: number, org: number) =>
     itemKey(`${home}#ORGS#${user}`, zeroPad(org)),
+  sso: (org: number) => itemKey(`${org}#SSO`), // the provider of its single sign-on
+  // -> the member to whom an account at the provider is linked
+  ssoIdentity: (org: number, identity: string) => itemKey(`${org}#SSOUSER`, identity),
   secondFactors: (org: number, user: number) => itemKey(`${org}#MFA`, zeroPad(user)),
   userSession: (org: number, user: number, hash: string) =>
     itemKey(`${org}#SESSIONS#${user}`, hash), // expires; one for each session

@@ -25,6 +25,8 @@ export const rights = [
   "team:write",
   "payment:read",
   "payment:write",
+  "login:read",
+  "login:write",
 ] as const;
 export type Right = (typeof rights)[number];
 
@@ -80,6 +82,7 @@ export const groupRights: Record<string, GroupRights> = {
   sequences: rightsIn("marketing"),
   settings: { read: ["account:read"], write: ["account:write", "organization:write"] },
   sites: rightsIn("organization"),
+  sso: rightsIn("login"),
   "stock-photos": rightsIn("content"),
   suppressions: { read: ["audience:read", "audience:export"], write: ["audience:write"] },
   tags: rightsIn("audience"),
@@ -141,7 +144,8 @@ export const roles: Record<RoleName, Role> = {
     scopes: [allScopes],
   },
   admin: {
-    scopes: rights.filter((right) => right !== "payment:write"),
+    // Who sets the provider of the single sign-on can log in as any member, also as an owner.
+    scopes: rights.filter((right) => right !== "payment:write" && right !== "login:write"),
   },
   marketer: {
     scopes: [

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { onlySiteIdOf } from "../../shared/caller.ts";
+import { onlyOrgIdOf, onlySiteIdOf } from "../../shared/caller.ts";
 import * as accounts from "../../shared/domain/identity/accounts.ts";
 import * as apiKeys from "../../shared/domain/identity/api-keys.ts";
 import * as emailVerification from "../../shared/domain/identity/email-verification.ts";
@@ -64,7 +64,9 @@ export const account = routeGroup("account", [
     ]),
     errors: {
       401: "The email address or the password is wrong. The response is the same in both cases.",
-      403: "The user is not a member of any organization (`no_organization`).",
+      403:
+        "The user is not a member of any organization (`no_organization`), or only of some that " +
+        "require single sign-on (`sso_required`: open `ssoUrl` of the response in a browser).",
       429: tooManyFailures,
     },
     handle: async ({ body, request, reply }) => {
@@ -98,10 +100,18 @@ export const account = routeGroup("account", [
     returns: Profile.extend({
       organizations: z
         .array(UserOrganization)
-        .describe("All organizations of the user. Empty for an API key."),
+        .describe(
+          "All organizations of the user. Empty for an API key. Only its own for a session of " +
+            "single sign-on.",
+        ),
       auth: z
         .object({
           kind: z.enum(["session", "api_key"]).describe("Kind of the credential."),
+          viaSso: z
+            .boolean()
+            .describe(
+              "Whether single sign-on opened the session. It is limited to its organization.",
+            ),
           role: members.RoleOfMember.nullable().describe("Role of the user. `null`: an API key."),
           siteId: RecordId.nullable().describe(
             "The only site that the credential can access, or `null`.",
@@ -117,17 +127,18 @@ export const account = routeGroup("account", [
         .describe("The credential of the request."),
     }),
     handle: async ({ caller }) => {
-      const { kind, role = null, siteIds = null, scopes } = caller;
+      const { kind, viaSso = false, role = null, siteIds = null, scopes } = caller;
       const siteId = onlySiteIdOf(caller) ?? null;
       const [profile, userOrganizations] = await Promise.all([
         accounts.getProfile(caller),
-        kind === "session" ? listOrganizations(members.userKeyOf(caller)) : [],
+        kind === "session" ? listOrganizations(members.userKeyOf(caller), onlyOrgIdOf(caller)) : [],
       ]);
       return {
         ...profile,
         organizations: userOrganizations,
         auth: {
           kind,
+          viaSso,
           role,
           siteId,
           siteIds: siteIds && [...siteIds],
@@ -140,14 +151,20 @@ export const account = routeGroup("account", [
     operationId: "switchOrganization",
     description:
       "Replaces the session by one for another organization of the user, and sets its cookie. " +
-      "The next login goes to that organization too. The session does not live longer.",
+      "The next login goes to that organization too. The session does not live longer. A session " +
+      "of single sign-on is limited to its organization (403 `sso_session`).",
     auth: "session",
     level: "site",
     body: z
       .object({ organizationId: Id.describe("Id of an organization of the user.") })
       .meta({ examples: [{ organizationId: 2 }] }),
     returns: Session,
-    errors: { 404: "The user is not a member of the organization, or it does not exist." },
+    errors: {
+      403:
+        "The organization requires single sign-on (`sso_required`), or the session was opened by " +
+        "it (`sso_session`).",
+      404: "The user is not a member of the organization, or it does not exist.",
+    },
     handle: async ({ caller, body, request, reply }) => {
       const { token, ...profile } = await accounts.switchOrganization(
         caller,
@@ -161,24 +178,31 @@ export const account = routeGroup("account", [
   route("GET /auth/sessions", "List the user's sessions", {
     operationId: "listSessions",
     description:
-      "Returns the sessions of the user in all organizations, the last used first, at most 200.",
+      "Returns the sessions of the user in all organizations, the last used first, at most 200. A " +
+      "session of single sign-on only sees those in its organization.",
     auth: "session",
     level: "site",
     returns: z.object({
       sessions: z.array(sessions.UserSession).describe("The sessions that have not ended."),
     }),
     handle: async ({ caller }) => ({
-      sessions: await sessions.listSessions(members.userKeyOf(caller), caller.sessionHash!),
+      sessions: await sessions.listSessions(members.userKeyOf(caller), {
+        currentHash: caller.sessionHash!,
+        onlyOrgId: onlyOrgIdOf(caller),
+      }),
     }),
   }),
   route("DELETE /auth/sessions/:session", "Revoke a session", {
     operationId: "revokeSession",
-    description: "Ends a session of the user at once, in any organization.",
+    description:
+      "Ends a session of the user at once, in any organization. A session of single sign-on only " +
+      "ends those in its organization.",
     auth: "session",
     level: "site",
     returns: Deleted,
     handle: async ({ caller, params: { session } }) => {
-      await sessions.revokeSession(members.userKeyOf(caller), session);
+      const user = members.userKeyOf(caller);
+      await sessions.revokeSession(user, session, onlyOrgIdOf(caller));
       return { id: session, deleted: true as const };
     },
   }),

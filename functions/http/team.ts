@@ -133,13 +133,28 @@ export const team = routeGroup("team", [
       return { id, deleted: true as const };
     },
   }),
+  route("POST /invitations/preview", "Preview an invitation", {
+    operationId: "previewInvitation",
+    description:
+      "Returns what the token of a mailed link is for: who invites to which organization. Does not " +
+      "use up the token.",
+    auth: "public",
+    rateLimit: "address",
+    preview: true,
+    body: z
+      .object({ token: z.string().min(1).max(200).describe("Token of the mailed link.") })
+      .meta({ examples: [{ token: "V2hhdCB0aGUgbWFpbCBsaW5rcyB0bw" }] }),
+    returns: invitations.InvitationPreview,
+    handle: ({ body }) => invitations.preview(body.token),
+  }),
   route("POST /invitations/accept", "Accept an invitation", {
     operationId: "acceptInvitation",
     description:
       "Makes the invited user a member and sets the session cookie. An address without an " +
       "account gets one with this password; otherwise the password must be that of the account. " +
       "If the user has a second factor, returns an `mfaToken`, and POST /mfa/verify accepts the " +
-      "invitation.",
+      "invitation. Where the organization requires single sign-on of the address, a new user " +
+      "accepts by logging in with it, and a user with an account logs in with it afterwards.",
     auth: "public",
     rateLimit: "address",
     body: invitations.Acceptance,
@@ -149,6 +164,9 @@ export const team = routeGroup("team", [
     ]),
     errors: {
       401: "The address has an account, and the password is not its password.",
+      403:
+        "The address has no account, and the organization requires single sign-on " +
+        "(`sso_required`): open `ssoUrl` of the response in a browser.",
       409: "The user is already a member (`already_member`).",
       429: tooManyFailures,
     },

@@ -6,6 +6,7 @@ import { config } from "../config.ts";
 import { getMember, toApi } from "../domain/identity/members.ts";
 import type { Organization } from "../domain/identity/organizations.ts";
 import { recordUse, type SessionItem } from "../domain/identity/sessions.ts";
+import { requiresSso, type SsoMark, ssoRequired } from "../domain/identity/sso/enforcement.ts";
 import { forbidden, Problem, unauthenticated } from "../errors.ts";
 import { findApiKey } from "../kernel/api-key-cache.ts";
 import { keys, sha256 } from "../keys.ts";
@@ -38,7 +39,8 @@ export const isKnown = (request: Credentials, method: string): Promise<boolean> 
 
 /**
  * The caller, from the API key or the session cookie. Throws 401 without a valid credential, and
- * for a user who is no longer a member. Takes three reads for a session, and one for an API key, or
+ * for a user who is no longer a member; 403 `sso_required` for a password session where single
+ * sign-on is enforced. Takes three reads for a session, and one for an API key, or
  * none if this process read the key in the last 5 seconds.
  */
 export async function authenticate(request: Credentials, method: string): Promise<Identity> {
@@ -90,14 +92,17 @@ async function authenticateSession(
   const session = await get<SessionItem>(keys.session(hash));
   if (!session || session.expires <= epochSeconds()) throw unauthenticated();
   if (method !== "GET") requireSameOrigin(request);
-  const { orgId, homeOrgId, userId, createdAt } = session;
+  const { orgId, homeOrgId, userId, createdAt, providerId } = session;
   const [member, organization] = await Promise.all([
     getMember(orgId, userId),
-    getTogether<Organization>(keys.organization(orgId)),
+    getTogether<Organization & SsoMark>(keys.organization(orgId)),
   ]);
   const idleMinutes = organization?.sessionIdleMinutes ?? null;
   // A user who left and was invited again has joined after the earlier sessions.
   if (!member || (createdAt !== undefined && createdAt < member.createdAt)) throw unauthenticated();
+  if (providerId === undefined) {
+    if (requiresSso(organization ?? {}, member)) throw ssoRequired(orgId);
+  } else if (organization?.sso?.providerId !== providerId) throw unauthenticated();
   if (!(await recordUse(hash, session, idleMinutes))) throw unauthenticated();
   const { role, siteIds } = toApi(member);
   return {
@@ -109,6 +114,7 @@ async function authenticateSession(
     ...(siteIds && { siteIds }),
     scopes: roles[role].scopes,
     sessionHash: hash,
+    ...(providerId !== undefined && { viaSso: true }),
   };
 }
 

@@ -31,6 +31,11 @@ export const resources: Record<string, Resource> = {
   members: { description: "Users of the organization, with their roles." },
   invitations: { description: "Mailed links that make somebody a member of the organization." },
   roles: { description: "What members may do." },
+  sso: {
+    description: "Logins of members with the organization's OpenID Connect provider.",
+    paths: ["/sso", "/auth/sso"],
+    title: "Single sign-on",
+  },
   sites: {
     description: "Sites separate contacts, templates, campaigns and sends within an organization.",
   },

@@ -116,7 +116,7 @@ export function errorResponse(
         requestId,
       };
   return {
-    statusCode: problem ? (problem.status ?? statusByKind[problem.kind]) : 500,
+    statusCode: problem ? statusOf(problem) : 500,
     headers: {
       "content-type": "application/json; charset=utf-8",
       ...retryAfterHeader(problem),
@@ -125,6 +125,8 @@ export function errorResponse(
     body: JSON.stringify(body),
   };
 }
+
+export const statusOf = ({ kind, status }: Problem): number => status ?? statusByKind[kind];
 
 /** Where the page of error codes explains this one. */
 export const errorDocsUrl = (code: ErrorCode): string => `${config.docsUrl}/errors#${code}`;

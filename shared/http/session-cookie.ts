@@ -5,8 +5,8 @@ import type { ApiRequest } from "./route.ts";
 // The prefix `__Host-` limits the cookie to this host and requires these attributes (RFC 6265bis).
 const attributes = "HttpOnly; Secure; SameSite=Lax; Path=/";
 
-export const createSessionCookie = (token: string): string =>
-  `${sessionCookieName}=${token}; ${attributes}; Max-Age=${sessionTtlSeconds}`;
+export const createSessionCookie = (token: string, maxAgeSeconds = sessionTtlSeconds): string =>
+  `${sessionCookieName}=${token}; ${attributes}; Max-Age=${maxAgeSeconds}`;
 export const expiredSessionCookie = `${sessionCookieName}=; ${attributes}; Max-Age=0`;
 
 /** The browser or program that opens a session. */
@@ -14,3 +14,9 @@ export const sessionClientOf = ({ clientIp, headers }: ApiRequest): SessionClien
   address: clientIp,
   userAgent: headers["user-agent"],
 });
+
+/** A login with single sign-on that waits for the provider. */
+export const loginCookieName = "__Host-login";
+export const createLoginCookie = (pending: string, maxAgeSeconds: number): string =>
+  `${loginCookieName}=${pending}; ${attributes}; Max-Age=${maxAgeSeconds}`;
+export const expiredLoginCookie = `${loginCookieName}=; ${attributes}; Max-Age=0`;

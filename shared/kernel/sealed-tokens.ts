@@ -17,7 +17,8 @@ export type TokenPurpose =
   | "confirm"
   | "visitor"
   | "sequence"
-  | "approval";
+  | "approval"
+  | "sso";
 type TokenContent = (number | string)[];
 
 const [nonceBytes, tagBytes, maxTokenBytes] = [12, 16, 600];

@@ -34,50 +34,56 @@ export async function postToPublicUrl(post: PublicPostRequest): Promise<{ status
   });
 }
 
-export interface PublicGetRequest {
+export interface PublicRequest {
+  /** Default: GET. */
+  method?: "GET" | "POST";
   url: string;
   headers?: Record<string, string>;
+  body?: string | undefined;
   timeoutSeconds: number;
   maxBytes: number;
   allowLoopback: boolean;
   signal?: AbortSignal | undefined;
 }
 
+export interface PublicResponse {
+  status: number;
+  headers: http.IncomingHttpHeaders;
+  text: string;
+}
+
 /**
- * GETs an outside URL, such as the target of a redirect, with the checks of `postToPublicUrl`.
- * Throws only `NoResponse`.
+ * Requests an outside URL, such as the target of a redirect, with the checks of `postToPublicUrl`,
+ * and reads the response. Throws only `NoResponse`.
  */
-export async function getFromPublicUrl(
-  read: PublicGetRequest,
-): Promise<{ status: number; location: string | undefined; text: string }> {
-  const fault = findUrlFault(read.url, read.allowLoopback);
+export async function requestPublicUrl(input: PublicRequest): Promise<PublicResponse> {
+  const fault = findUrlFault(input.url, input.allowLoopback);
   if (fault) throw new NoResponse(false, new NotPublicUrl(`The URL ${fault}`));
-  const { request: send } = protocols[new URL(read.url).protocol as keyof typeof protocols];
+  const { request: send } = protocols[new URL(input.url).protocol as keyof typeof protocols];
   const signals = [
-    AbortSignal.timeout(Math.ceil(read.timeoutSeconds * 1000)),
-    ...(read.signal ? [read.signal] : []),
+    AbortSignal.timeout(Math.ceil(input.timeoutSeconds * 1000)),
+    ...(input.signal ? [input.signal] : []),
   ];
   return new Promise((resolve, reject) => {
     const fail = (error: unknown) => reject(new NoResponse(true, error));
     const options = {
-      headers: read.headers ?? {},
+      method: input.method ?? "GET",
+      headers: input.headers ?? {},
       agent: false as const,
-      lookup: createPublicLookup(read.allowLoopback),
+      lookup: createPublicLookup(input.allowLoopback),
       signal: AbortSignal.any(signals),
     };
-    const request = send(read.url, options, (response) => {
+    const request = send(input.url, options, (response) => {
       response.on("error", fail);
-      readText({ body: response }, read.maxBytes)
-        .then((text) =>
-          resolve({ status: response.statusCode!, location: response.headers.location, text }),
-        )
+      readText({ body: response }, input.maxBytes)
+        .then((text) => resolve({ status: response.statusCode!, headers: response.headers, text }))
         .catch((error: unknown) => {
           request.destroy();
           fail(error);
         });
     });
     request.on("error", fail);
-    request.end();
+    request.end(input.body);
   });
 }
 

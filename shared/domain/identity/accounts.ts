@@ -14,7 +14,7 @@ import {
   type Write,
   write,
 } from "../../adapters/dynamodb/table.ts";
-import type { Caller } from "../../caller.ts";
+import { type Caller, requirePasswordLogin } from "../../caller.ts";
 import { addSeconds, epochSeconds, now } from "../../clock.ts";
 import {
   conflict,
@@ -24,6 +24,7 @@ import {
   unauthenticated,
   undefinedIfMissing,
 } from "../../errors.ts";
+import * as ids from "../../ids.ts";
 import { randomBase62 } from "../../ids.ts";
 import { inParallel } from "../../kernel/parallel.ts";
 import { CreatedAt, RecordId, UpdatedAt } from "../../kernel/record-fields.ts";
@@ -31,12 +32,13 @@ import { queueSystemMail } from "../../kernel/system-mail-queue.ts";
 import { keys, ranges, sha256 } from "../../keys.ts";
 import * as apiKeys from "./api-keys.ts";
 import * as attempts from "./attempt-limits.ts";
-import { NameOfUser, userKeyOf } from "./members.ts";
+import { accessChanges, type MemberAccess, NameOfUser, userKeyOf } from "./members.ts";
 import * as challenges from "./mfa/login-challenges.ts";
 import * as organizations from "./organizations.ts";
 import * as passwords from "./passwords.ts";
 import type { UserKey } from "./sessions.ts";
 import * as sessions from "./sessions.ts";
+import { ssoRequired } from "./sso/enforcement.ts";
 import { listOrganizations, type UserOrganization } from "./user-organizations.ts";
 
 export const User = z
@@ -81,6 +83,54 @@ export async function getProfile({ orgId, userId }: UserKey): Promise<AccountPro
   return { user, organization };
 }
 
+export interface NewUser {
+  orgId: number;
+  email: string;
+  name: string | null;
+  /** Hash of the password. */
+  password: string;
+  access: MemberAccess;
+  /** See MemberItem. */
+  ssoIdentity?: string;
+}
+
+/**
+ * A user whose first organization is `orgId`, and the writes that create the account and the
+ * membership. They fail with 409 `email_taken` if the address has an account.
+ */
+export async function prepareUser({
+  orgId,
+  email,
+  name,
+  password,
+  access,
+  ssoIdentity,
+}: NewUser): Promise<{ user: User; login: LoginRecord; writes: Write[] }> {
+  const userId = await ids.nextId("USER");
+  const at = now().toISOString();
+  const user: User = { id: userId, email, name, createdAt: at, updatedAt: at };
+  const login: LoginRecord = { orgId, userId, name, password, passwordChangedAt: at };
+  const accountExists = conflict("An account with this email was just created: log in with it", {
+    code: "email_taken",
+  });
+  return {
+    user,
+    login,
+    writes: [
+      put(keys.user(email), login, { ifAbsent: accountExists }),
+      put(
+        keys.member(orgId, userId),
+        {
+          ...user,
+          ...accessChanges(access).set,
+          ...(ssoIdentity !== undefined && { ssoIdentity }),
+        },
+        { ifAbsent: true },
+      ),
+    ],
+  };
+}
+
 /** The owner who has been in the organization's list of members for longest. */
 export async function getOwner(orgId: number): Promise<User | undefined> {
   const isOwner = any(absent("role"), equals("role", "owner"));
@@ -118,7 +168,7 @@ async function openSession(
 /**
  * A session in the organization that the user used last, and the writes that open it. The password
  * must still be the one of `login`, so a login during a password reset opens no session. Throws 403
- * `no_organization`.
+ * `no_organization`, and `sso_required` if no organization of the user takes a password.
  */
 export async function prepareLogin(
   login: LoginRecord,
@@ -126,8 +176,7 @@ export async function prepareLogin(
 ): Promise<{ opened: OpenedSession; writes: Write[] }> {
   const userOrganizations = await listOrganizations(login);
   const { userId, lastOrgId } = login;
-  const current = userOrganizations.find(({ id }) => id === lastOrgId) ?? userOrganizations[0];
-  if (!current) throw noOrganization();
+  const current = chooseOrganization(userOrganizations, lastOrgId);
   const profile = await getProfile({ orgId: current.id, userId });
   const { token, writes } = sessions.prepareSession(login, { orgId: current.id, client });
   const samePassword = equals("password", login.password);
@@ -137,6 +186,21 @@ export async function prepareLogin(
   };
 }
 
+/** That of the last login, or else the first, that the user can open with a password. */
+function chooseOrganization(
+  userOrganizations: UserOrganization[],
+  lastOrgId: number | undefined,
+): UserOrganization {
+  const byPreference = userOrganizations.toSorted(
+    (a, b) => Number(b.id === lastOrgId) - Number(a.id === lastOrgId),
+  );
+  const [preferred] = byPreference;
+  if (!preferred) throw noOrganization();
+  const current = byPreference.find(({ requiresSso }) => !requiresSso);
+  if (!current) throw ssoRequired(preferred.id);
+  return current;
+}
+
 const noOrganization = () =>
   forbidden("You are not a member of any organization: accept an invitation to one", {
     code: "no_organization",
@@ -144,16 +208,20 @@ const noOrganization = () =>
 
 /**
  * Replaces the session by one for another organization of the user, in one transaction. The next
- * login goes there too. Throws 404 if the user is not a member of it.
+ * login goes there too. Throws 404 if the user is not a member of it, 403 if it requires single
+ * sign-on or the session came from there.
  */
 export async function switchOrganization(
   caller: Caller,
   orgId: number,
   client: sessions.SessionClient,
 ): Promise<OpenedSession> {
+  requirePasswordLogin(caller);
   const user = userKeyOf(caller);
   const userOrganizations = await listOrganizations(user);
-  if (!userOrganizations.some(({ id }) => id === orgId)) throw organizationNotFound();
+  const target = userOrganizations.find(({ id }) => id === orgId);
+  if (!target) throw organizationNotFound();
+  if (target.requiresSso) throw ssoRequired(orgId);
   const [profile, session] = await Promise.all([
     getProfile({ orgId, userId: caller.userId }),
     get<sessions.SessionItem>(keys.session(caller.sessionHash!)),
@@ -189,6 +257,7 @@ export async function changePassword(
   caller: Caller,
   input: { currentPassword: string; newPassword: string },
 ): Promise<void> {
+  requirePasswordLogin(caller);
   const { user } = await getProfile(caller);
   const login = await attempts.withAttemptLimits([attempts.accountLimit(user.email)], async () => {
     const stored = await get<LoginRecord>(keys.user(user.email));

@@ -15,21 +15,22 @@ import type { Caller } from "../../caller.ts";
 import { addSeconds, epochSeconds, now } from "../../clock.ts";
 import { config } from "../../config.ts";
 import { conflict, invalid, unauthenticated, unavailable } from "../../errors.ts";
-import * as ids from "../../ids.ts";
 import { randomBase62 } from "../../ids.ts";
-import { EmailAddress } from "../../kernel/email-fields.ts";
+import { domainOf, EmailAddress } from "../../kernel/email-fields.ts";
 import type { PageRequest, Pagination } from "../../kernel/paging.ts";
 import { CreatedAt, RecordId, Timestamp, UpdatedAt } from "../../kernel/record-fields.ts";
 import * as records from "../../kernel/records.ts";
 import { queueSystemMail } from "../../kernel/system-mail-queue.ts";
 import { keys, sha256 } from "../../keys.ts";
-import type { LoginRecord, OpenedSession, User } from "./accounts.ts";
+import { type LoginRecord, type OpenedSession, prepareUser, type User } from "./accounts.ts";
 import * as attempts from "./attempt-limits.ts";
 import * as members from "./members.ts";
 import * as challenges from "./mfa/login-challenges.ts";
 import * as organizations from "./organizations.ts";
 import * as passwords from "./passwords.ts";
 import * as sessions from "./sessions.ts";
+import { loginUrlOf, requiresSso, ssoRequired } from "./sso/enforcement.ts";
+import { getSettings } from "./sso/settings.ts";
 import { listOrganizations, maxOrganizationsOfUser } from "./user-organizations.ts";
 
 export const Invitation = z
@@ -165,7 +166,7 @@ interface InvitationToken {
   expires: number;
 }
 
-/** What the mail and the page of an invitation show. */
+/** What the mail of an invitation shows. */
 export interface InvitationView {
   email: string;
   organizationName: string;
@@ -194,10 +195,11 @@ async function toView(orgId: number, stored: StoredInvitation): Promise<Invitati
   return { email: stored.email, organizationName: name, invitedBy: stored.invitedBy.email };
 }
 
-interface OpenInvitation {
+export interface OpenInvitation {
   orgId: number;
   stored: StoredInvitation;
-  tokenHash: string;
+  /** Undefined: accepted without the mailed link. */
+  tokenHash?: string;
 }
 
 /** Undefined if the token was used, was revoked, has expired or never existed. */
@@ -209,17 +211,71 @@ async function findOpen(tokenHash: string): Promise<OpenInvitation | undefined> 
   return stored && { orgId, stored, tokenHash };
 }
 
-/** For the page behind the link. Opening it does not use up the token. */
-export async function findByToken(
-  token: string,
-): Promise<(InvitationView & { hasAccount: boolean }) | undefined> {
+/** The open invitation of an address. The caller must have proven the address. */
+export async function findOpenByAddress(
+  orgId: number,
+  email: string,
+): Promise<OpenInvitation | undefined> {
+  const pointer = await get<{ id: number }>(keys.invitedAddress(orgId, email));
+  const stored =
+    pointer && (await get<StoredInvitation>(keys.record(orgId, "INVITATION", pointer.id)));
+  return stored && !isExpired(stored) ? { orgId, stored } : undefined;
+}
+
+export const InvitationPreview = z
+  .object({
+    organizationName: z.string().describe("Name of the organization."),
+    email: Invitation.shape.email,
+    invitedBy: z.string().describe("Email address of the member who created the invitation."),
+    role: members.RoleOfMember,
+    hasAccount: z
+      .boolean()
+      .describe("Whether the address has an account. Then its password accepts the invitation."),
+    requiresSso: z
+      .boolean()
+      .describe(
+        "Whether the organization requires single sign-on of the address. A user without an " +
+          "account then accepts the invitation by logging in at `ssoUrl`.",
+      ),
+    ssoUrl: z
+      .string()
+      .nullable()
+      .describe(
+        "URL at which the address can use single sign-on. Open it in a browser. `null`: none.",
+      ),
+    expiresAt: Invitation.shape.expiresAt,
+  })
+  .meta({ id: "InvitationPreview" });
+export type InvitationPreview = z.output<typeof InvitationPreview>;
+
+/** What the holder of a token may see. Does not use up the token. Undefined for an invalid one. */
+export async function findByToken(token: string): Promise<InvitationPreview | undefined> {
   const open = await findOpen(sha256(token));
   if (!open) return undefined;
-  const [view, login] = await Promise.all([
-    toView(open.orgId, open.stored),
-    get<LoginRecord>(keys.user(open.stored.email)),
+  const { orgId, stored } = open;
+  const { email, role, invitedBy, expiresAt } = stored;
+  const [organization, login, sso] = await Promise.all([
+    organizations.find(orgId),
+    get<LoginRecord>(keys.user(email)),
+    getSettings(orgId),
   ]);
-  return { ...view, hasAccount: login !== undefined };
+  return {
+    organizationName: organization.name,
+    email,
+    invitedBy: invitedBy.email,
+    role,
+    hasAccount: login !== undefined,
+    requiresSso: requiresSso(organization, stored),
+    ssoUrl: sso?.domains.includes(domainOf(email)) ? loginUrlOf(orgId) : null,
+    expiresAt,
+  };
+}
+
+/** Like `findByToken`. Throws 400 `invalid_token`. */
+export async function preview(token: string): Promise<InvitationPreview> {
+  const found = await findByToken(token);
+  if (!found) throw invalidToken();
+  return found;
 }
 
 export const Acceptance = z
@@ -290,41 +346,34 @@ async function acceptAsNewUser(
     throw invalid(`password: ${message}`, { details: [{ path: "password", message }] });
   }
   const { orgId, stored } = open;
-  const [userId, hash, organization] = await Promise.all([
-    ids.nextId("USER"),
-    passwords.hashPassword(password),
-    organizations.find(orgId),
-  ]);
-  const at = now().toISOString();
-  const user: User = { id: userId, email: stored.email, name, createdAt: at, updatedAt: at };
-  const login: LoginRecord = { orgId, userId, name, password: hash, passwordChangedAt: at };
-  const { token, writes } = sessions.prepareSession(login, { client });
-  const accountExists = conflict("An account with this email was just created: log in with it", {
-    code: "email_taken",
+  const organization = await organizations.find(orgId);
+  if (requiresSso(organization, stored)) throw ssoRequired(orgId);
+  const hash = await passwords.hashPassword(password);
+  const { user, login, writes } = await prepareUser({
+    orgId,
+    email: stored.email,
+    name,
+    password: hash,
+    access: stored,
   });
-  await write(
-    put(keys.user(stored.email), login, { ifAbsent: accountExists }),
-    put(
-      keys.member(orgId, userId),
-      { ...user, ...members.accessChanges(stored).set },
-      { ifAbsent: true },
-    ),
-    ...joinWrites(open),
-    ...writes,
-  );
-  const own = { id: orgId, name: organization.name, role: stored.role };
+  const session = sessions.prepareSession(login, { client });
+  await write(...writes, ...joinWrites(open), ...session.writes);
+  const { token } = session;
+  const own = { id: orgId, name: organization.name, role: stored.role, requiresSso: false };
   return { user, organization, token, organizations: [own] };
 }
 
 /** Ends the invitation. It already counts as a member, so only the count of owners changes. */
-const joinWrites = ({ orgId, stored, tokenHash }: OpenInvitation): Write[] => [
+export const joinWrites = ({ orgId, stored, tokenHash }: OpenInvitation): Write[] => [
   ...records.removeWrites(
     "INVITATION",
     { orgId },
     { id: stored.id, condition: { if: exists, orThrow: invalidToken() } },
   ),
   remove(keys.invitedAddress(orgId, stored.email)),
-  remove(keys.invitationToken(tokenHash), { if: exists, orThrow: invalidToken() }),
+  ...(tokenHash === undefined
+    ? []
+    : [remove(keys.invitationToken(tokenHash), { if: exists, orThrow: invalidToken() })]),
   ...members.countTeamWrites(orgId, { owners: Number(stored.role === "owner") }),
 ];
 
@@ -358,7 +407,9 @@ export async function prepareAcceptance(
   const { id, name } = user;
   const { token, writes } = sessions.prepareSession(login, { orgId, client });
   const item = { id, email, name, createdAt: at, updatedAt: at, ...set };
-  const joined = { id: orgId, name: organization.name, role: stored.role };
+  const { role } = stored;
+  const requires = requiresSso(organization, stored);
+  const joined = { id: orgId, name: organization.name, role, requiresSso: requires };
   return {
     opened: { user, organization, token, organizations: [...others, joined] },
     writes: [
@@ -366,7 +417,7 @@ export async function prepareAcceptance(
         keys.member(orgId, id),
         {
           set: { ...item, ...(!isHome && { homeOrgId: login.orgId }) },
-          remove: [...removed, "leftAt"],
+          remove: [...removed, "leftAt", "ssoIdentity"],
         },
         { if: any(isNew, present("leftAt")), orThrow: alreadyMember() },
       ),

@@ -88,6 +88,8 @@ export interface MemberItem {
   /** The organization in which the user signed up, if it is another one. */
   homeOrgId?: number;
   leftAt?: string;
+  /** The user's only account at the provider of the single sign-on: see sso/logins.ts. */
+  ssoIdentity?: string;
 }
 
 export const toApi = (item: MemberItem): Member => ({

@@ -16,6 +16,7 @@ import { CreatedAt, RecordId, UpdatedAt } from "../../kernel/record-fields.ts";
 import { createZonedFormats } from "../../kernel/time-zones.ts";
 import { keys } from "../../keys.ts";
 import { planKeys } from "../../plans.ts";
+import type { SsoMark } from "./sso/enforcement.ts";
 
 export const Organization = z
   .object({
@@ -105,8 +106,8 @@ export const createWrite = (organization: Organization & Unverified): Write =>
 export const verifiedWrite = (orgId: number): Write =>
   update(keys.organization(orgId), { remove: ["unverified"] }, { if: exists });
 
-export async function find(orgId: number): Promise<Organization> {
-  const organization = await get<Organization>(keys.organization(orgId));
+export async function find(orgId: number): Promise<Organization & SsoMark> {
+  const organization = await get<Organization & SsoMark>(keys.organization(orgId));
   if (!organization) throw unauthenticated();
   return organization;
 }

@@ -46,6 +46,8 @@ export interface SessionItem extends UserKey {
   lastUsedAt?: string;
   address?: string;
   userAgent?: string;
+  /** Single sign-on with this provider opened the session. It never leaves its organization. */
+  providerId?: string;
 }
 
 interface NewSession {
@@ -54,6 +56,8 @@ interface NewSession {
   client?: SessionClient | undefined;
   /** Unix seconds. Default: in 7 days. */
   expires?: number;
+  /** See SessionItem. */
+  providerId?: string;
 }
 
 const maxUserAgentLength = 300;
@@ -61,7 +65,7 @@ const maxUserAgentLength = 300;
 /** Always creates a new token, which prevents session fixation. */
 export function prepareSession(
   { orgId: homeOrgId, userId }: UserKey,
-  { orgId = homeOrgId, client, expires }: NewSession = {},
+  { orgId = homeOrgId, client, expires, providerId }: NewSession = {},
 ): { token: string; writes: Write[] } {
   const token = randomBase62(43);
   const hash = sha256(token);
@@ -75,6 +79,7 @@ export function prepareSession(
     lastUsedAt: at,
     ...(client && { address: client.address }),
     ...(client?.userAgent && { userAgent: client.userAgent.slice(0, maxUserAgentLength) }),
+    ...(providerId !== undefined && { providerId }),
   };
   return {
     token,
@@ -92,6 +97,9 @@ export const UserSession = z
     id: z.string().describe("Id of the session. It is not its token."),
     current: z.boolean().describe("Whether it is the session of the request."),
     organizationId: RecordId.describe("The organization that the session belongs to."),
+    origin: z
+      .enum(["password", "sso"])
+      .describe("How the user logged in. `sso`: with the single sign-on of the organization."),
     address: z.string().nullable().describe("IP address of the login. `null`: not known."),
     userAgent: z.string().nullable().describe("`User-Agent` of the login. `null`: not known."),
     createdAt: Timestamp.nullable().describe("Time of the login. `null`: not known."),
@@ -105,8 +113,14 @@ export type UserSession = z.output<typeof UserSession>;
 
 const maxListed = 200;
 
-/** The sessions of the user in all organizations, the last used first. At most 200. */
-export async function listSessions(user: UserKey, currentHash: string): Promise<UserSession[]> {
+/**
+ * The sessions of the user, the last used first. At most 200. `onlyOrgId`: those in this
+ * organization. Default: in all organizations.
+ */
+export async function listSessions(
+  user: UserKey,
+  { currentHash, onlyOrgId }: { currentHash: string; onlyOrgId?: number | undefined },
+): Promise<UserSession[]> {
   const pointers = await queryAll<Key>(ranges.userSessions(user.orgId, user.userId), {
     consistent: true,
   });
@@ -114,6 +128,7 @@ export async function listSessions(user: UserKey, currentHash: string): Promise<
   const items = await getMany<SessionItem>(hashes.map(keys.session), { consistent: true });
   return items
     .flatMap((item, i) => (item && item.expires > epochSeconds() ? [toApi(hashes[i]!, item)] : []))
+    .filter(({ organizationId }) => onlyOrgId === undefined || organizationId === onlyOrgId)
     .map((session) => ({ ...session, current: currentHash.startsWith(session.id) }))
     .sort((a, b) => (b.lastUsedAt ?? "").localeCompare(a.lastUsedAt ?? ""));
 }
@@ -121,6 +136,7 @@ export async function listSessions(user: UserKey, currentHash: string): Promise<
 const toApi = (hash: string, item: SessionItem): Omit<UserSession, "current"> => ({
   id: hash.slice(0, idLength),
   organizationId: item.orgId,
+  origin: item.providerId === undefined ? "password" : "sso",
   address: item.address ?? null,
   userAgent: item.userAgent ?? null,
   createdAt: item.createdAt ?? null,
@@ -128,13 +144,25 @@ const toApi = (hash: string, item: SessionItem): Omit<UserSession, "current"> =>
   expiresAt: new Date(item.expires * 1000).toISOString(),
 });
 
-/** Ends one session of the user. Throws 404. */
-export async function revokeSession(user: UserKey, id: string): Promise<void> {
+/** Ends one session of the user, only in the organization `onlyOrgId` if given. Throws 404. */
+export async function revokeSession(
+  user: UserKey,
+  id: string,
+  onlyOrgId?: number | undefined,
+): Promise<void> {
   const known = /^[0-9a-f]{16}$/.test(id)
     ? await queryAll<Key>(ranges.userSessions(user.orgId, user.userId, id), { consistent: true })
     : [];
-  if (!known.length) throw missing("The session does not exist");
-  await write(...known.flatMap(({ sk }) => endSessionWrites(user, sk)));
+  const items =
+    onlyOrgId === undefined
+      ? []
+      : await getMany<SessionItem>(
+          known.map(({ sk }) => keys.session(sk)),
+          { consistent: true },
+        );
+  const ended = known.filter((_, i) => onlyOrgId === undefined || items[i]?.orgId === onlyOrgId);
+  if (!ended.length) throw missing("The session does not exist");
+  await write(...ended.flatMap(({ sk }) => endSessionWrites(user, sk)));
 }
 
 /** A use is recorded once a minute, so it costs almost nothing. */

@@ -67,7 +67,7 @@ export async function signUp(
     ...writes,
   );
   if (unverified) await queueSystemMail({ mail: "verify_email", email });
-  const own = { id: orgId, name: organization.name, role: "owner" as const };
+  const own = { id: orgId, name: organization.name, role: "owner" as const, requiresSso: false };
   return { user, organization, token, organizations: [own] };
 }
 

@@ -56,6 +56,10 @@ export const ProblemBody = z.object({
     .describe("Seconds to wait before the next request. With status 429."),
   limit: z.int().optional().describe("Requests allowed per minute. With status 429."),
   resetAt: z.int().optional().describe("When the window ends, in Unix seconds. With status 429."),
+  ssoUrl: z
+    .string()
+    .optional()
+    .describe("URL at which a browser starts the login. With `sso_required`."),
   contacts: Count.optional().describe("Contacts that a deleted site had. With `site_deleted`."),
   contactsErased: Count.optional().describe("Contacts erased so far. With `site_deleted`."),
   itemsErased: Count.optional().describe("Records erased so far. With `site_deleted`."),

@@ -18,7 +18,7 @@ import {
   type Write,
   write,
 } from "../../../adapters/dynamodb/table.ts";
-import type { Caller } from "../../../caller.ts";
+import { type Caller, requirePasswordLogin } from "../../../caller.ts";
 import { now } from "../../../clock.ts";
 import { conflict, invalid } from "../../../errors.ts";
 import { exactlyOneOf } from "../../../kernel/either-or.ts";
@@ -84,6 +84,7 @@ const factorsChanged = () =>
 export async function setUpTotp(
   caller: Caller,
 ): Promise<{ secret: string; otpauthUrl: string; qrCode: string }> {
+  requirePasswordLogin(caller);
   const owner = userKeyOf(caller);
   const { user } = await accounts.getProfile(owner);
   const { secret, otpauthUrl } = totp.generateSecret(user.email);
@@ -115,6 +116,7 @@ export async function enableTotp(
   caller: Caller,
   code: string,
 ): Promise<{ enabled: true; recoveryCodes: string[] }> {
+  requirePasswordLogin(caller);
   const owner = userKeyOf(caller);
   const { user } = await accounts.getProfile(owner);
   const pending = (await secondFactors.getSecondFactors(owner))?.pendingTotp;
@@ -148,6 +150,7 @@ export async function enableTotp(
 export async function enableEmailOtp(
   caller: Caller,
 ): Promise<{ enabled: true; recoveryCodes?: string[] }> {
+  requirePasswordLogin(caller);
   const owner = userKeyOf(caller);
   const factors = await secondFactors.getSecondFactors(owner);
   if (factors?.emailOtpSince) return { enabled: true };
@@ -198,6 +201,7 @@ async function disable(
   proof: MfaProof,
   { attributes, otherFactor }: { attributes: string[]; otherFactor: keyof SecondFactors },
 ): Promise<{ enabled: false }> {
+  requirePasswordLogin(caller);
   const owner = userKeyOf(caller);
   const { user } = await accounts.getProfile(owner);
   const limits = [attempts.accountLimit(user.email), attempts.codeLimit(user.email)];

@@ -6,7 +6,6 @@ import * as z from "zod";
 import { equals, exists } from "../../../adapters/dynamodb/conditions.ts";
 import {
   ConditionFailed,
-  get,
   put,
   remove as removeItem,
   transact,
@@ -23,6 +22,7 @@ import { CreatedAt, RecordId, Timestamp, UpdatedAt } from "../../../kernel/recor
 import * as records from "../../../kernel/records.ts";
 import { retryOnConflict } from "../../../kernel/retry-on-conflict.ts";
 import { dueShardOf, indexAttributes, indexes, keys } from "../../../keys.ts";
+import { getDomainHolder } from "../../identity/domain-holders.ts";
 import { registeredDomain } from "../public-suffixes.ts";
 import { type DomainRecord, listProviders, releaseDomainWrite } from "./check-domain.ts";
 import * as names from "./domains-by-name.ts";
@@ -166,10 +166,10 @@ export async function add(caller: CallerScope, input: NewDomain): Promise<Domain
   const name = parseDomainName(input.name);
   const [existing, holder] = await Promise.all([
     names.getByName(caller.orgId, name),
-    get<{ orgId: number }>(keys.domainOwner(name)),
+    getDomainHolder(name),
   ]);
   if (existing) return checkAgain(caller, existing.domainId);
-  if (holder && holder.orgId !== caller.orgId) throw domainTaken(name);
+  if (holder !== undefined && holder !== caller.orgId) throw domainTaken(name);
   const domain = await insert(caller, name, input);
   await enqueueCheck(caller.orgId, domain.id);
   return toApi(domain, await listProviders(caller.orgId));

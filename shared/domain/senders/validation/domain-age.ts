@@ -2,7 +2,7 @@
 // registry of the suffix.
 import * as z from "zod";
 import { NoResponse } from "../../../adapters/http/no-response.ts";
-import { getFromPublicUrl } from "../../../adapters/http/public-client.ts";
+import { requestPublicUrl } from "../../../adapters/http/public-client.ts";
 import { now } from "../../../clock.ts";
 import { config } from "../../../config.ts";
 import { isLoopbackIp } from "../../../kernel/ip-addresses.ts";
@@ -98,16 +98,16 @@ async function fetchRegistration(
   for (let hop = 0; hop <= maxRedirects; hop++) {
     if (signal?.aborted || performance.now() >= until) throw new NoRegistrationDate();
     const leftSeconds = (until - performance.now()) / 1000;
-    const headers = { accept: "application/rdap+json, application/json" };
-    const { status, location, text } = await getFromPublicUrl({
+    const { status, headers, text } = await requestPublicUrl({
       url,
-      headers,
+      headers: { accept: "application/rdap+json, application/json" },
       timeoutSeconds: leftSeconds,
       maxBytes: 300_000,
       allowLoopback,
       signal,
     });
     if (status === 200) return parseRegistration(text);
+    const { location } = headers;
     const next =
       location !== undefined && status >= 300 && status < 400
         ? URL.parse(location, url)?.href
