@@ -71,7 +71,7 @@ export function requirePasswordLogin({ viaSso }: Pick<Caller, "viaSso">): void {
     );
 }
 
-/** The only organization whose sessions and names the caller may see. Undefined: all of the user's. */
+/** The only organization of the user that the caller may see. Undefined: all. */
 export const onlyOrgIdOf = ({ orgId, viaSso }: Caller): number | undefined =>
   viaSso ? orgId : undefined;
 

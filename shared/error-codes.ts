@@ -304,8 +304,8 @@ export const errorMeanings = {
   sso_failed: {
     statuses: [403],
     cause:
-      "A login with single sign-on failed. `error` has the reason, and owners and admins also find " +
-      "it in `lastFailure` of `GET /sso`.",
+      "A login with single sign-on failed. `error` has the reason, and owners and admins also " +
+      "find it in `lastFailure` of `GET /sso`.",
     remedy: "Start the login again. If the reason stays, change the settings or the provider.",
   },
   sso_not_verified: {
@@ -321,8 +321,8 @@ export const errorMeanings = {
   sso_session: {
     statuses: [403],
     cause:
-      "Single sign-on opened the session. It is limited to its organization, and cannot change the " +
-      "password or the second factors of the account.",
+      "Single sign-on opened the session. It is limited to its organization, and cannot change " +
+      "the password or the second factors of the account.",
     remedy: "Log in with the password of the account.",
   },
   subscription_exists: {

@@ -19,7 +19,7 @@ import {
   Session,
   tooManyFailures,
 } from "../../shared/http/login-responses.ts";
-import { Deleted, PageQuery, pagedSchema, route } from "../../shared/http/route.ts";
+import { Deleted, MailedToken, PageQuery, pagedSchema, route } from "../../shared/http/route.ts";
 import * as cookies from "../../shared/http/session-cookie.ts";
 import { EmailAddress } from "../../shared/kernel/email-fields.ts";
 import { Id, RecordId } from "../../shared/kernel/record-fields.ts";
@@ -178,8 +178,8 @@ export const account = routeGroup("account", [
   route("GET /auth/sessions", "List the user's sessions", {
     operationId: "listSessions",
     description:
-      "Returns the sessions of the user in all organizations, the last used first, at most 200. A " +
-      "session of single sign-on only sees those in its organization.",
+      "Returns the sessions of the user in all organizations, the last used first, at most 200. " +
+      "A session of single sign-on only sees those in its organization.",
     auth: "session",
     level: "site",
     returns: z.object({
@@ -230,9 +230,7 @@ export const account = routeGroup("account", [
       "up, an organization can send and invite only after that (403 `email_not_verified`).",
     auth: "public",
     rateLimit: "address",
-    body: z
-      .object({ token: z.string().min(1).max(200).describe("Token of the mailed link.") })
-      .meta({ examples: [{ token: "V2hhdCB0aGUgbWFpbCBsaW5rcyB0bw" }] }),
+    body: MailedToken,
     returns: z.object({
       verified: z.literal(true).describe("Always true: the address is verified."),
     }),

@@ -28,8 +28,8 @@ const ProviderText = (what: string) => z.string().max(4000).optional().describe(
 export const singleSignOn = routeGroup({ name: "sso", errorPage: renderErrorPage }, [
   route("GET /sso", "Get single sign-on", {
     description:
-      "Returns the redirect URI to register at your OpenID Connect provider, and the settings. The " +
-      "client secret is not returned.",
+      "Returns the redirect URI to register at your OpenID Connect provider, and the settings. " +
+      "The client secret is not returned.",
     auth: "session",
     returns: sso.Sso,
     handle: ({ caller }) => sso.findSso(caller),
@@ -51,8 +51,8 @@ export const singleSignOn = routeGroup({ name: "sso", errorPage: renderErrorPage
   }),
   route("DELETE /sso", "Turn off single sign-on", {
     description:
-      "Ends the sessions that it opened, and unlinks its users. Users who never had a password set " +
-      "one with POST /auth/forgot-password.",
+      "Ends the sessions that it opened, and unlinks its users. Users who never had a password " +
+      "set one with POST /auth/forgot-password.",
     auth: "session",
     returns: Deleted,
     handle: async ({ caller }) => {
@@ -71,11 +71,11 @@ export const singleSignOn = routeGroup({ name: "sso", errorPage: renderErrorPage
   }),
 
   route("GET /auth/sso/start", "Start a login with single sign-on", {
-    operationId: "startSsoLogin",
+    operationId: "logInWithSso",
     description:
-      "Open it in a browser: it redirects to the provider of the organization. The login must end " +
-      "in the same browser within 10 minutes. If another site links here, a page first names the " +
-      "organization.",
+      "Open it in a browser: it redirects to the provider of the organization. The login must " +
+      "end in the same browser within 10 minutes. If another site links here, a page first names " +
+      "the organization.",
     ...browserRoute,
     query: exactlyOneOf(
       z.object({
@@ -110,9 +110,10 @@ export const singleSignOn = routeGroup({ name: "sso", errorPage: renderErrorPage
   route("GET /auth/sso/callback/:organizationId", "Complete a login with single sign-on", {
     operationId: "completeSsoLogin",
     description:
-      "The redirect URI of the organization. The provider sends the browser here. Sets the session " +
-      "cookie and goes to `returnTo`. The session is limited to the organization and ends after 24 " +
-      "hours. A second factor of the account is not asked for, because the provider has its own.",
+      "The redirect URI of the organization. The provider sends the browser here. Sets the " +
+      "session cookie and goes to `returnTo`. The session is limited to the organization and ends " +
+      "after 24 hours. A second factor of the account is not asked for, because the provider has " +
+      "its own.",
     ...browserRoute,
     query: z.object({
       code: ProviderText("Code of the provider."),
@@ -152,7 +153,7 @@ function redirect(reply: ApiReply, url: string): string {
   return "";
 }
 
-/** A link or redirect of another site, with which somebody may log a victim in to an own account. */
+/** A link of another site may log a victim in to an account of the attacker. */
 const isFromOtherSite = ({ headers }: ApiRequest): boolean =>
   /^(cross|same)-site$/.test(headers["sec-fetch-site"] ?? "");
 

@@ -9,7 +9,7 @@ import {
   Session,
   tooManyFailures,
 } from "../../shared/http/login-responses.ts";
-import { Deleted, PageQuery, pagedSchema, route } from "../../shared/http/route.ts";
+import { Deleted, MailedToken, PageQuery, pagedSchema, route } from "../../shared/http/route.ts";
 import * as cookies from "../../shared/http/session-cookie.ts";
 import { roleNames, roles } from "../../shared/rights.ts";
 
@@ -136,14 +136,12 @@ export const team = routeGroup("team", [
   route("POST /invitations/preview", "Preview an invitation", {
     operationId: "previewInvitation",
     description:
-      "Returns what the token of a mailed link is for: who invites to which organization. Does not " +
-      "use up the token.",
+      "Returns what the token of a mailed link is for: who invites to which organization. Does " +
+      "not use up the token.",
     auth: "public",
     rateLimit: "address",
     preview: true,
-    body: z
-      .object({ token: z.string().min(1).max(200).describe("Token of the mailed link.") })
-      .meta({ examples: [{ token: "V2hhdCB0aGUgbWFpbCBsaW5rcyB0bw" }] }),
+    body: MailedToken,
     returns: invitations.InvitationPreview,
     handle: ({ body }) => invitations.preview(body.token),
   }),

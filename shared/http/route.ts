@@ -320,6 +320,10 @@ export const Force = z.object({
 export const inUse =
   "Something uses it (`in_use`): `details` names up to 20 users. Delete it with `force=true`.";
 
+export const MailedToken = z
+  .object({ token: z.string().min(1).max(200).describe("Token of the mailed link.") })
+  .meta({ id: "MailedToken", examples: [{ token: "V2hhdCB0aGUgbWFpbCBsaW5rcyB0bw" }] });
+
 /** The response of every DELETE. */
 export const Deleted = z
   .object({

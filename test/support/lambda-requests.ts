@@ -55,7 +55,7 @@ export async function invokeRoute<T>(
     status: statusCode,
     headers: texts,
     cookies,
-    body: isJson ? JSON.parse(body) : { data: body },
+    body: isJson && body !== "" ? JSON.parse(body) : { data: body },
   };
 }
 

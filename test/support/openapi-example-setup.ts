@@ -284,6 +284,7 @@ export const exampleSetups: Record<string, ExampleSetup> = {
   acceptInvitation: async (world) => ({
     body: { ...(await invite(world)), password: "a long pass phrase" },
   }),
+  previewInvitation: async (world) => ({ body: await invite(world) }),
   getInvitationPage: async (world) => ({ query: await invite(world) }),
   submitInvitationPage: async (world) =>
     form({ ...(await invite(world)), password: "a long pass phrase" }),

@@ -57,6 +57,13 @@ const extras = [
   "DELETE /invitations/{id}",
   "POST /invitations/{id}/resend",
   "POST /invitations/accept",
+  "POST /invitations/preview",
+  "GET /sso", // single sign-on
+  "PUT /sso",
+  "DELETE /sso",
+  "POST /sso/test",
+  "GET /auth/sso/start",
+  "GET /auth/sso/callback/{organizationId}",
   "GET /contacts/{id}/export", // one person's data
   "GET /forms/{id}/embed", // the form in a page of the customer
   "GET /forms/{id}/page", // the form on our page

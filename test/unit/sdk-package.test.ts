@@ -55,6 +55,7 @@ void new Pennymail({ baseUrl: "https://mail.example" }).contacts.create({ mail: 
         .map(({ operationId }) => operationId)
         .toSorted(),
     ).toEqual([
+      "completeSsoLogin",
       "confirmFormSubmission",
       "getConsole",
       "getConsoleFile",
@@ -76,6 +77,7 @@ void new Pennymail({ baseUrl: "https://mail.example" }).contacts.create({ mail: 
       "getTrackingScript",
       "getUnsubscribePage",
       "getVerificationPage",
+      "logInWithSso",
       "receiveStripeEvent",
       "sendMcpMessage",
       "submitInvitationPage",
@@ -101,6 +103,7 @@ test("every operation that creates or sends has an Idempotency-Key, so that it c
     "previewEmailBatch",
     "previewSegmentCount",
     "renderTemplate",
+    "testSso",
   ]);
   for (const { id, isRepeatable, method, isPublic } of operations)
     expect(isRepeatable, id).toBe(!(method === "POST" && isPublic));

@@ -1,5 +1,6 @@
 // The organization that has verified a domain. At most one holds it at a time. The area `senders`
-// verifies domains; single sign-on trusts addresses of a domain only while its organization holds it.
+// verifies domains; single sign-on trusts addresses of a domain only while the organization holds
+// it.
 import { equals } from "../../adapters/dynamodb/conditions.ts";
 import { checkCondition, get, type Write } from "../../adapters/dynamodb/table.ts";
 import { conflict } from "../../errors.ts";

@@ -198,6 +198,7 @@ const parameterExamples: Record<string, string> = {
   filename: "customers.csv",
   eventName: "order_placed",
   session: "4f1d0c6a9be27358",
+  error: "access_denied",
 };
 /** Values of the example records to filter by. */
 const exampleFilterValues = ["click", "delivered", "sent", "active"];

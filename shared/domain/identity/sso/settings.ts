@@ -212,7 +212,7 @@ async function applyChanges(
   const merged = { ...defaults, ...stored, ...changes };
   const isSameProvider =
     stored !== undefined && stored.issuer === merged.issuer && stored.clientId === merged.clientId;
-  requireFields({ clientSecret, ...merged }, { stored, isSameProvider });
+  requireFields({ ...merged, clientSecret }, { stored, isSameProvider });
   const fault = findIssuerFault(merged.issuer!);
   if (fault) throw invalidIssuer(fault);
   const at = now().toISOString();

@@ -36,6 +36,22 @@ export const queuedJob = { ...queued, rows: null, downloadUrl: null };
 
 export const responseOverrides: Record<string, object> = {
   getHealth: { version: "0.1.0", checks: { table: reached, queue: reached } },
+  testSso: {
+    ready: true,
+    checks: [
+      {
+        name: "provider",
+        passed: true,
+        message: "The metadata and the keys of the provider can be read.",
+      },
+      { name: "domains", passed: true, message: "All domains are verified." },
+      {
+        name: "login",
+        passed: true,
+        message: "Somebody first logged in at 2026-11-30T08:20:11.004Z.",
+      },
+    ],
+  },
   getMfaStatus: { recoveryCodesLeft: 8 },
   createTotpSecret: {
     secret: "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP",
