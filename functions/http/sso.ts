@@ -108,12 +108,12 @@ export const singleSignOn = routeGroup({ name: "sso", errorPage: renderErrorPage
       }),
   }),
   route("GET /auth/sso/callback/:organizationId", "Complete a login with single sign-on", {
-    operationId: "completeSsoLogin",
+    operationId: "receiveSsoLogin",
     description:
       "The redirect URI of the organization. The provider sends the browser here. Sets the " +
-      "session cookie and goes to `returnTo`. The session is limited to the organization and ends " +
-      "after 24 hours. A second factor of the account is not asked for, because the provider has " +
-      "its own.",
+      "session cookie and goes to `returnTo`. The session is limited to the organization and " +
+      "ends after 24 hours. A second factor of the account is not asked for, because the " +
+      "provider has its own.",
     ...browserRoute,
     query: z.object({
       code: ProviderText("Code of the provider."),

@@ -9,6 +9,9 @@ interface OpenInvitation {
   organizationName: string;
   invitedBy: string;
   hasAccount: boolean;
+  requiresSso: boolean;
+  /** Where a new user can join with single sign-on. */
+  ssoUrl: string | null;
 }
 
 /** Why the form is shown again. */
@@ -26,7 +29,7 @@ export function renderInvitationPage(
   { refusal, ...invitation }: OpenInvitation & { refusal?: Refusal | undefined },
 ): string {
   const wording = invitationWording[lang];
-  const { email, organizationName, invitedBy, hasAccount } = invitation;
+  const { email, organizationName, invitedBy, hasAccount, requiresSso, ssoUrl } = invitation;
   const invalid = invalidMark(refusal);
   const accountFields = html`<label for="password">${wording.password}</label>
 <input id="password" name="password" type="password" autocomplete="current-password"
@@ -38,14 +41,17 @@ export function renderInvitationPage(
 <input id="password" name="password" type="password" autocomplete="new-password"
   required minlength="8" maxlength="200" aria-describedby="rule"${invalid}>
 <p class="faint" id="rule">${wording.passwordRule}</p>`;
-  const body = html`<p>${wording.invited(invitedBy, email)}</p>
-${hasAccount && html`<p>${wording.hasAccount}</p>`}
-<form method="post" action="/accept-invitation">
+  const passwordForm = html`<form method="post" action="/accept-invitation">
 <input type="hidden" name="token" value="${token}">
 ${refusalLine(wording, refusal)}
 ${hasAccount ? accountFields : newUserFields}
 <button>${wording.join}</button>
 </form>`;
+  // An account must be proven by its password once, because somebody else may have made it.
+  const body = html`<p>${wording.invited(invitedBy, email)}</p>
+${hasAccount && html`<p>${wording.hasAccount}</p>`}
+${!hasAccount && ssoUrl !== null && html`<p><a href="${ssoUrl}">${wording.joinWithSso}</a></p>`}
+${(hasAccount || !requiresSso) && passwordForm}`;
   return renderPage({ lang, title: wording.title(organizationName), body });
 }
 

@@ -47,7 +47,9 @@ const exceptions = [
   ..."dashboard docs domains events health invitations mcp members mfa openapi.json".split(" "),
   ..."org photos plans providers rate-limit reset-password roles secure".split(" "),
   ..."secure-messages send sender-check sending-configs sends settings sites".split(" "),
-  ..."stock-photos suppressions tracking unsubscribe validate verify-email webhooks wh".split(" "),
+  ..."sso stock-photos suppressions tracking unsubscribe validate verify-email webhooks wh".split(
+    " ",
+  ),
 ];
 const segmentOf = ({ signature }: RouteEntry): string => signature.split("/")[1]!;
 

@@ -235,6 +235,7 @@ const otherwise = [
   "contentId", // the name of an image in the HTML
   "tags", // names
   "packageId",
+  "clientId", // of this service at an OpenID Connect provider
   "organizationId", // of the user, in test/http/team.test.ts
   "siteIds", // of a member, in test/engine/members.test.ts
   "fallbackConfigId", // another config than the one in the path, in test/http/sending-configs.test.ts

@@ -91,6 +91,29 @@ test("invitations are listed, resent and revoked", async () => {
   expect((await accept(await mailedToken(email))).body.code).toBe("invalid_token");
 });
 
+test("the holder of a link sees who invites to what, without using it up", async () => {
+  const [owner, user] = [await signedUp(), await signedUp()];
+  const preview = (token: string) => request("POST", "/invitations/preview", { token });
+  for (const email of [uniqueEmail(), user.email]) {
+    const { token } = await invite(owner, { email, role: "developer" });
+    for (let n = 0; n < 2; n++)
+      expect(expectStatus(200, await preview(token)).body.data).toEqual({
+        organizationName: expect.any(String),
+        email,
+        invitedBy: owner.email,
+        role: "developer",
+        hasAccount: email === user.email,
+        requiresSso: false,
+        ssoUrl: null,
+        expiresAt: expect.stringMatching(/^\d{4}-/),
+      });
+  }
+  expect(await preview("no-such-token")).toMatchObject({
+    status: 400,
+    body: { code: "invalid_token" },
+  });
+});
+
 test("invitations and members of one organization are a 404 for another", async () => {
   const [owner, stranger] = [await signedUp(), await signedUp()];
   const { id } = await invite(owner);

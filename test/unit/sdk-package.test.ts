@@ -55,7 +55,6 @@ void new Pennymail({ baseUrl: "https://mail.example" }).contacts.create({ mail: 
         .map(({ operationId }) => operationId)
         .toSorted(),
     ).toEqual([
-      "completeSsoLogin",
       "confirmFormSubmission",
       "getConsole",
       "getConsoleFile",
@@ -78,6 +77,7 @@ void new Pennymail({ baseUrl: "https://mail.example" }).contacts.create({ mail: 
       "getUnsubscribePage",
       "getVerificationPage",
       "logInWithSso",
+      "receiveSsoLogin",
       "receiveStripeEvent",
       "sendMcpMessage",
       "submitInvitationPage",
