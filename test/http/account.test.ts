@@ -48,7 +48,14 @@ test("a sign-up creates a user and an organization and opens a session", async (
   expect(body).toEqual({
     data: {
       ...(answer.body.data as object),
-      auth: { kind: "session", role: "owner", siteId: null, siteIds: null, scopes: ["*"] },
+      auth: {
+        kind: "session",
+        viaSso: false,
+        role: "owner",
+        siteId: null,
+        siteIds: null,
+        scopes: ["*"],
+      },
     },
   });
 });

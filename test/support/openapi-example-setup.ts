@@ -23,11 +23,19 @@ const doFirst =
     return nothing;
   };
 const withRecord = (kind: string): ExampleSetup => doFirst((world) => world.ensureRecord(kind));
-/** The code for the time of the service, whose clock earlier examples may have moved. */
-async function totpCode({ service }: ExampleWorld, secret: string): Promise<string> {
+/** The time of the service in milliseconds. Earlier examples may have moved its clock. */
+async function readClock({ service }: ExampleWorld): Promise<number> {
   const answer = await fetch(`${service}/_local/clock`);
   const { data } = (await answer.json()) as { data: { now: string } };
-  const timestamp = Date.parse(data.now);
+  return Date.parse(data.now);
+}
+
+/** Stripe's signature is refused if the clock of the service is 5 minutes later. */
+const readStripeTime = async (world: ExampleWorld): Promise<number> =>
+  Math.floor((await readClock(world)) / 1000);
+
+async function totpCode(world: ExampleWorld, secret: string): Promise<string> {
+  const timestamp = await readClock(world);
   return new TOTP({ secret: Secret.fromBase32(secret) }).generate({ timestamp });
 }
 
@@ -232,7 +240,8 @@ const subscribed: ExampleSetup = async (world, stripe) => {
     { plan: "starter" },
   );
   for (const event of stripe.pay(sessionId)) {
-    const { raw, headers } = stripe.toWebhookCall(event);
+    const at = await readStripeTime(world);
+    const { raw, headers } = stripe.toWebhookCall(event, { at });
     expectStatus(
       200,
       await request("POST", "/billing/webhooks", undefined, {
@@ -475,7 +484,8 @@ export const exampleSetups: Record<string, ExampleSetup> = {
       "/billing/checkout",
       { plan: "starter" },
     );
-    const { raw, headers } = stripe.toWebhookCall(stripe.pay(sessionId)[0]!);
+    const at = await readStripeTime(world);
+    const { raw, headers } = stripe.toWebhookCall(stripe.pay(sessionId)[0]!, { at });
     return { raw: { type: "application/json", text: raw.toString(), headers } };
   },
   unsubscribeOneClick: async (world) => ({
