@@ -75,7 +75,7 @@ const Fields = z.object({
     ),
 });
 
-export const SsoSettings = Fields.extend({
+const SsoSettings = Fields.extend({
   domains: z.array(z.string()).describe("Domains of the email addresses that may log in."),
   verifiedAt: Timestamp.nullable().describe(
     "When somebody first logged in with this issuer and client. `null`: nobody has.",
