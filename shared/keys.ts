@@ -152,7 +152,7 @@ export const keys = {
   // Billing. One item holds the remaining quota and credits. It also holds the send counts of the
   // first sites, because accepting a send changes both. Every change of credits has a ledger entry.
   quotaAndCredits: (org: number) => itemKey(`${org}#ACCOUNT`),
-  // quota reserved for single sends
+  // quota reserved for single sends; watches over them
   accountShare: (org: number, shard: number) => itemKey(`${org}#ACCOUNT`, `SHARE#${shard}`),
   stripeBilling: (org: number) => itemKey(`${org}#BILLING`), // Stripe customer and subscription
   ledgerEntry: (org: number, reference: string) => itemKey(`${org}#LEDGER`, reference),
@@ -411,6 +411,7 @@ export const ranges = {
   secureFeed: (org: number, site: number) => keyRange(`${org}#${site}#SECURE`), // by time
   secureCounts: (org: number, site: number) => keyRange(`${org}#${site}#SECURECOUNT`),
   quotaAndCredits: (org: number) => keyRange(`${org}#ACCOUNT`), // the item itself, then its shares
+  accountShares: (org: number) => keyRange(`${org}#ACCOUNT`, "SHARE#"), // by shard
   sendCounts: (org: number) => keyRange(`${org}#SENDCOUNT`),
   ledger: (org: number) => keyRange(`${org}#LEDGER`), // by reference
   sourceCounts: (org: number, { kind, id }: SourceKey) => keyRange(`${org}#N${kind}#${id}`),
@@ -462,6 +463,7 @@ export type IndexRange = KeyRange & { index: "due" | "new" };
 /** Kinds of work on the `due` index. */
 export const dueWorkKinds = [
   "SEND",
+  "SHARE",
   "LANE",
   "BROADCAST",
   "EVENT",

@@ -10,6 +10,7 @@ import type { Broadcast } from "../../shared/domain/campaigns/engine/broadcast.t
 import * as broadcasts from "../../shared/domain/campaigns/engine/transitions.ts";
 import * as calls from "../../shared/domain/sending/bulk/calls.ts";
 import type { QueuedChunk } from "../../shared/domain/sending/bulk/lanes.ts";
+import type { SingleSendItem } from "../../shared/domain/sending/single-send-item.ts";
 import * as singles from "../../shared/domain/sending/single-sends.ts";
 import type { Key } from "../../shared/keys.ts";
 
@@ -72,11 +73,11 @@ async function settleChunk(orgId: number, item: Item, stopped: string): Promise<
 }
 
 async function settleSingle(orgId: number, item: Item, stopped: string): Promise<number> {
-  const send = item as unknown as singles.SingleSendItem;
+  const send = item as unknown as SingleSendItem;
   // A send in status `sending` is retried with its own idempotency key, as after the crash of a
   // worker.
   const isDue = send.status === "scheduled" && (send.scheduledAt ?? "") <= stopped;
-  if (!item.duesk || !(send.status === "queued" || isDue)) return 0;
+  if (!(send.status === "queued" || isDue)) return 0;
   if (!(await singles.markUncertain(orgId, send)))
     throw new Error("A worker is running on this table: stop all workers, then run this again");
   return 1;

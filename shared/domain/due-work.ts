@@ -23,6 +23,7 @@ import * as deadGroups from "./audience/groups/deleted-groups.ts";
 import * as imports from "./audience/imports/import-job.ts";
 import * as mailLog from "./audience/mail-counts/mail-log.ts";
 import * as sequenceTasks from "./automation/sequence-tasks.ts";
+import { shardOf } from "./billing/watched-shares.ts";
 import * as broadcasts from "./campaigns/engine/broadcast.ts";
 import type { ParkedEvent } from "./delivery-events/parked-events.ts";
 import * as deletedForms from "./forms/deleted-forms.ts";
@@ -32,6 +33,7 @@ import * as lanes from "./sending/bulk/lanes.ts";
 import type { DayId } from "./sending/daily-counters.ts";
 import * as secureMessages from "./sending/secure-messages/erase-messages.ts";
 import type { SendItem } from "./sending/sends.ts";
+import { sweepSends } from "./sending/sweep-sends.ts";
 
 interface DueWorkItem extends Key, Partial<Omit<SendItem, "provider">>, Partial<ParkedEvent> {
   orgId: number;
@@ -118,6 +120,7 @@ const resumeByKind: Record<DueWorkKind, (item: DueWorkItem) => Promise<void>> = 
   REPORT: ({ orgId, id }) => reports.enqueueReport(orgId, id!),
   EXPORT: ({ orgId, id }) => exports.enqueueRun(orgId, id!),
   DOMAIN: ({ orgId, id }) => domains.enqueueCheck(orgId, id!),
+  SHARE: ({ orgId, sk }) => sweepSends(orgId, shardOf({ sk })),
   SUBMISSION: ({ orgId, formId, sk }) => submissions.enqueueSubmission(orgId, formId!, sk),
   FORM: ({ orgId, group }) => deletedForms.enqueueCleanup(orgId, group!),
   SECURE: ({ orgId, id }) => secureMessages.eraseBody(orgId, id!),

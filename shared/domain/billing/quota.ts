@@ -36,6 +36,7 @@ import {
 } from "../identity/site-send-counts.ts";
 import { type BillingPeriod, billingPeriodAt } from "./billing-period.ts";
 import * as credits from "./credits.ts";
+import { type ShareWatch, shardOf, type WatchedSend, watchChanges } from "./watched-shares.ts";
 
 /** The stored billing account of an organization. */
 export interface BillingAccount {
@@ -54,7 +55,7 @@ export interface BillingAccount {
 }
 
 /** Mails set aside for single sends. */
-export interface Share {
+export interface Share extends ShareWatch {
   shard: number;
   period?: string;
   /** Number of mails set aside. */
@@ -64,6 +65,8 @@ export interface Share {
   /** Millicents charged for mails taken from the share in the period. */
   charged?: number;
 }
+
+type ShareAmounts = Required<Pick<Share, "left" | "each" | "charged">>;
 
 export interface QuotaState {
   plan: PlanKey;
@@ -88,6 +91,8 @@ export interface MailCharge {
   /** Put them after a write that fails if the mails were charged before. */
   writes: Write[];
   cost: MailCost | undefined;
+  /** The share that pays watches over the send, which then needs no entry on the due index. */
+  isWatched?: boolean;
 }
 
 interface QuotaReadOptions {
@@ -113,7 +118,7 @@ export async function getQuota(
   const accountSk = keys.quotaAndCredits(orgId).sk;
   const shares = items
     .filter(({ sk }) => sk !== accountSk)
-    .map((share) => ({ ...share, shard: Number(share.sk.split("#")[1]) }));
+    .map((share) => ({ ...share, shard: shardOf(share) }));
   return computeQuota(plan, now(), {
     account: items.find(({ sk }) => sk === accountSk) ?? {},
     shares,
@@ -132,9 +137,9 @@ export function computeQuota(
 ): QuotaState {
   const period = billingPeriodAt(item.anchor, at);
   const current = shares.filter((share) => share.period === item.period);
-  const sum = (addends: Share[], amountOf: (share: Required<Share>) => number) =>
+  const sum = (addends: Share[], amountOf: (amounts: ShareAmounts) => number) =>
     addends.reduce(
-      (total, share) => total + amountOf({ period: "", left: 0, each: 0, charged: 0, ...share }),
+      (total, { left = 0, each = 0, charged = 0 }) => total + amountOf({ left, each, charged }),
       0,
     );
   const account = {
@@ -163,6 +168,8 @@ export interface MailOrder {
   reference: string;
   /** Sends of a site to count in the same transaction. */
   siteSends?: SiteSendCount | undefined;
+  /** The share that pays is to watch over this send, if it can. */
+  watched?: WatchedSend | undefined;
 }
 
 interface ChargeOptions {
@@ -280,9 +287,11 @@ export function prepareCharge(quota: QuotaState, order: MailOrder): MailCharge {
 
 /** Charges one mail to a share. */
 function chargeToShare({ period }: QuotaState, order: MailOrder, share: Share): MailCharge {
-  const { orgId, siteSends } = order;
+  const { orgId, siteSends, watched } = order;
   const { shard, each: pricePerMail = 0 } = share;
   const counter = siteSends && accountCounterOf(share, siteSends.siteId);
+  // The sweep reads the feeds of the sites that the share counts.
+  const watch = watched && counter ? watchChanges(orgId, share, watched) : undefined;
   const add = {
     left: -1,
     ...(pricePerMail && { charged: pricePerMail }),
@@ -292,10 +301,11 @@ function chargeToShare({ period }: QuotaState, order: MailOrder, share: Share): 
     equals("period", period.start),
     equals("each", pricePerMail),
     atLeast("left", 1),
+    ...(watch ? [watch.condition] : []),
   );
   const accountWrite = update(
     keys.accountShare(orgId, shard),
-    { add },
+    { add, ...watch?.changes },
     { if: isUsable, orThrow: quotaChanged() },
   );
   return {
@@ -305,6 +315,7 @@ function chargeToShare({ period }: QuotaState, order: MailOrder, share: Share): 
       countsSends: counter !== undefined,
     }),
     cost: pricePerMail ? { includedMails: 0, pricePerMail } : undefined,
+    isWatched: watch !== undefined,
   };
 }
 

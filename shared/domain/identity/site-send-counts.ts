@@ -31,6 +31,12 @@ export function accountCounterOf(account: object, siteId: number): string | unde
   return names.includes(name) || names.length < maxSitesOnAccount ? name : undefined;
 }
 
+/** The sites that the quota item or share counts. */
+export const countedSites = (account: object): number[] =>
+  Object.keys(account).flatMap((name) =>
+    name.startsWith(counterPrefix) ? Number(name.slice(counterPrefix.length)) : [],
+  );
+
 export const countSiteSendsWrite = (orgId: number, { siteId, n }: SiteSendCount): Write =>
   update(keys.sendCount(orgId, siteId), { add: { count: n } });
 

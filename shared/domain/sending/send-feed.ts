@@ -6,6 +6,7 @@ import { exists } from "../../adapters/dynamodb/conditions.ts";
 import { get, put, queryPages, remove, update, type Write } from "../../adapters/dynamodb/table.ts";
 import { mergeNewestFirst } from "../../kernel/newest-first.ts";
 import { type PageRequest, positionOf, positionParts } from "../../kernel/paging.ts";
+import { inParallel } from "../../kernel/parallel.ts";
 import * as counters from "../../kernel/sharded-counters.ts";
 import {
   blockOf,
@@ -112,6 +113,37 @@ export async function* readFeed(
       yield { id: entry.id + i, at, next: `${entry.sk}|${i + 1}` };
   }
 }
+
+/** Yields the ids of the single sends of a site that were created after `from`, up to `to`. */
+export async function* readSinglesBetween(
+  orgId: number,
+  { siteId, from, to }: { siteId: number; from: string; to: string },
+): AsyncGenerator<number[]> {
+  // "~" sorts after the id of a send.
+  const options = { after: `${from}~`, limit: 500, consistent: true };
+  for await (const { items } of queryPages<FeedEntry>(ranges.sendsFeed(orgId, siteId), options)) {
+    const inTime = items.filter(({ sk }) => sk <= `${to}~`);
+    yield inTime.filter(isSingle).map(({ id }) => id);
+    if (inTime.length < items.length) return;
+  }
+}
+
+/** Whether one of the sites has a single send that was created after `time`. */
+export async function hasSinglesAfter(
+  orgId: number,
+  siteIds: number[],
+  time: string,
+): Promise<boolean> {
+  const options = { after: `${time}~`, limit: 100, consistent: true };
+  const found = await inParallel(4, siteIds, async (siteId) => {
+    for await (const { items } of queryPages<FeedEntry>(ranges.sendsFeed(orgId, siteId), options))
+      if (items.some(isSingle)) return true;
+    return false;
+  });
+  return found.includes(true);
+}
+
+const isSingle = ({ n }: FeedEntry): boolean => n === 1;
 
 /** The sends of a batch have the first `size` ids of its block. */
 export async function* readBatch(

@@ -1,7 +1,7 @@
 // Hands single sends over to the provider: one claim, one call, one write of the outcome.
 
 import { measureUnits } from "../../adapters/dynamodb/capacity.ts";
-import { absent, all, equals, present } from "../../adapters/dynamodb/conditions.ts";
+import { equals, present } from "../../adapters/dynamodb/conditions.ts";
 import { claimAtOnce, get, transact, update } from "../../adapters/dynamodb/table.ts";
 import { enqueue } from "../../adapters/sqs/enqueue.ts";
 import { addSeconds, epochSeconds, now } from "../../clock.ts";
@@ -11,7 +11,7 @@ import { type CompressedValue, decompress } from "../../kernel/compressed-values
 import { normalizeEmail } from "../../kernel/email-fields.ts";
 import { endedBy } from "../../kernel/lease.ts";
 import * as log from "../../kernel/log.ts";
-import { dueShardOf, indexAttributeNames, indexAttributes, indexes, keys } from "../../keys.ts";
+import { indexAttributeNames, keys } from "../../keys.ts";
 import { recipientFlaw } from "../../providers/limits.ts";
 import type {
   Attachment,
@@ -35,7 +35,6 @@ import {
   applyRetryLimit,
   canRepeatCall,
   findConfig,
-  type IdempotencyWindow,
   logCall,
   mayBeHandedOver,
   openIdempotencyWindow,
@@ -49,26 +48,7 @@ import * as limiter from "./provider-calls/rate-limiter.ts";
 import { compose } from "./rendering/compose.ts";
 import { loadMailParts, type MailContent, type MailParts } from "./rendering/mail-content.ts";
 import type { SendItem } from "./sends.ts";
-
-export interface SingleSendItem extends SendItem {
-  content?: CompressedValue;
-  /** Number of claims so far. */
-  attempt?: number;
-  /** Random id of the last claim. */
-  by?: string;
-  /** When the last claim expires (ISO 8601). */
-  lease?: string;
-  firstClaimedAt?: string;
-  /** The idempotency window of the first call that the provider may have received. */
-  key?: IdempotencyWindow;
-  /** The provider may have the mail, without confirming it. */
-  doubt?: boolean;
-  /** When its reserved slot starts (ISO 8601). */
-  turnAt?: string;
-  duesk?: string;
-  /** The status that is stored, but not yet counted in the statistics and on the contact. */
-  uncounted?: "sent" | "failed" | "uncertain" | "cancelled" | undefined;
-}
+import { dueAttributes, type SingleSendItem, unchangedCondition } from "./single-send-item.ts";
 
 type Contacts = Awaited<ReturnType<typeof engagement.getAddressees>>;
 
@@ -172,10 +152,9 @@ export async function claimDirectly(accepted: AcceptedSend): Promise<DirectHandO
   if (!entry) return undefined;
   const claim = { ...createClaim(send, provider), key };
   let hasStarted = false;
-  const start = (content: SingleContent) => {
+  const start = (content: SingleContent, claimed: SendItem) => {
     hasStarted = true;
-    const claimed = { ...send, ...claim } as SingleSendItem;
-    const work = deliverDirectly({ ...accepted, content, lane }, claimed)
+    const work = deliverDirectly({ ...accepted, content, lane }, claimed as SingleSendItem)
       .catch((error: unknown) => log.error("direct hand-over failed", error, { orgId }))
       .finally(() => {
         entry.leave();
@@ -434,17 +413,11 @@ export const markUncertain = (orgId: number, send: SingleSendItem): Promise<bool
     by: randomBase62(8),
     lease: now().toISOString(),
     doubt: true,
+    ...dueAttributes(orgId, send.id, now()),
   };
   const change = { set, remove: ["key", "turnAt"] };
   return transact(update(keys.send(orgId, send.id), change, { if: unchangedCondition(send) }));
 };
-
-const unchangedCondition = ({ status, attempt, turnAt }: SingleSendItem) =>
-  all(
-    equals("status", status),
-    attempt === undefined ? absent("attempt") : equals("attempt", attempt),
-    turnAt === undefined ? absent("turnAt") : equals("turnAt", turnAt),
-  );
 
 async function applyOutcome(
   orgId: number,
@@ -608,10 +581,7 @@ async function postpone(
   send: SingleSendItem,
   { seconds, turnAt }: { seconds: number; turnAt?: string | undefined },
 ): Promise<void> {
-  const due = indexAttributes(
-    indexes.due("SEND", dueShardOf(send.id)),
-    addSeconds(seconds + graceSeconds).toISOString(),
-  );
+  const due = dueAttributes(orgId, send.id, addSeconds(seconds + graceSeconds));
   const set = { status: "queued", turnAt, ...(send.doubt && { doubt: true }), ...due };
   const remove = ["lease", ...(turnAt ? [] : ["turnAt"]), ...(send.doubt ? [] : ["key"])];
   const isPostponed = await transact(

@@ -14,10 +14,11 @@ import { invalid } from "../../../errors.ts";
 import * as ids from "../../../ids.ts";
 import { compress } from "../../../kernel/compressed-values.ts";
 import { normalizeEmail } from "../../../kernel/email-fields.ts";
-import { dueShardOf, indexAttributes, indexes, type Key, keys } from "../../../keys.ts";
+import { type Key, keys } from "../../../keys.ts";
 import type { Addressees, Mailbox } from "../../../providers/provider-adapter.ts";
 import { queues } from "../../../queues.ts";
 import * as quota from "../../billing/quota.ts";
+import { areSendsFrequent, type WatchedSend } from "../../billing/watched-shares.ts";
 import * as organizations from "../../identity/organizations.ts";
 import { countSiteSendsWrite } from "../../identity/site-send-counts.ts";
 import { hashCopyAddress } from "../copy-hashes.ts";
@@ -28,6 +29,7 @@ import type { encryptMessages } from "../secure-messages/encrypt-messages.ts";
 import { noticeVariables } from "../secure-messages/secure-message-item.ts";
 import * as feed from "../send-feed.ts";
 import type { SendItem } from "../sends.ts";
+import { dueAttributes } from "../single-send-item.ts";
 import * as directHandOver from "./direct-hand-over.ts";
 import {
   buildContent,
@@ -144,7 +146,7 @@ interface AcceptedMail {
   message: SingleMessage;
   copies: Addressees | undefined;
   context: IntakeContext;
-  /** When the due index finds the send. */
+  /** When the due index finds the send, unless a share of the account watches over it. */
   due: Date;
 }
 
@@ -210,7 +212,7 @@ async function storeAndCharge(mail: AcceptedMail, extraWrites: Write[] = []): Pr
       // The response may be lost although the send was stored.
       (error: unknown) => findSend(orgId, send.id, error),
     );
-    if ((stored as { by?: string }).by === claim.by) direct.start(content);
+    if ((stored as { by?: string }).by === claim.by) direct.start(content, stored);
     return stored;
   } finally {
     direct.cancel();
@@ -229,17 +231,37 @@ async function insertAndCharge(
   content: directHandOver.AcceptedContent,
   extraWrites: Write[],
 ): Promise<SendItem> {
-  const { item, contentItem } = await toStoredItems(orgId, { send, content, due });
+  const { item, contentItem } = await toStoredItems(orgId, { send, content });
   if (contentItem) await insertContent(orgId, send.id, contentItem);
   const n = countMails({ copies });
-  const insertWithPayment = ({ writes, cost }: quota.MailCharge) =>
-    insertSend(orgId, { ...item, charged: cost && priceOf(cost, n) }, [...writes, ...extraWrites]);
+  const insertWithPayment = ({ writes, cost, isWatched }: quota.MailCharge) =>
+    insertSend(
+      orgId,
+      {
+        ...item,
+        ...(!isWatched && dueAttributes(orgId, send.id, due)),
+        charged: cost && priceOf(cost, n),
+      },
+      [...writes, ...extraWrites],
+    );
   const siteSends = send.system ? undefined : { siteId: send.siteId, n: 1 };
-  const order = { orgId, n, reference: `send:${send.id}`, siteSends };
+  const order = {
+    orgId,
+    n,
+    reference: `send:${send.id}`,
+    siteSends,
+    watched: send.scheduledAt ? undefined : toWatchedSend(orgId, send),
+  };
   // The shares for single sends pay one mail at a time.
   const payer = n === 1 ? { sendId: send.id } : {};
   return quota.chargeMails(order, insertWithPayment, { quota: context.quota, ...payer });
 }
+
+const toWatchedSend = (orgId: number, { id, createdAt }: SendItem): WatchedSend => ({
+  sendId: id,
+  createdAt,
+  startsWatch: areSendsFrequent(orgId),
+});
 
 const priceOf = ({ includedMails, pricePerMail }: quota.MailCost, n: number): number =>
   (n - includedMails) * pricePerMail;
@@ -336,23 +358,14 @@ const maxInlineContentBytes = 350;
 
 async function toStoredItems(
   orgId: number,
-  {
-    send,
-    content,
-    due,
-  }: { send: SendItem; content: MailContent & { toName?: string | undefined }; due: Date },
+  { send, content }: { send: SendItem; content: MailContent & { toName?: string | undefined } },
 ) {
-  const item = {
-    ...send,
-    ...indexAttributes(indexes.due("SEND", dueShardOf(send.id)), due.toISOString()),
-    orgId,
-  };
   const key = keys.singleContent(orgId, send.id);
   const body = await compress(key, content);
   if (body.gz && body.gz.length <= maxInlineContentBytes)
-    return { item: { ...item, content: body } };
+    return { item: { ...send, content: body } };
   return {
-    item,
+    item: send,
     contentItem: { key, item: { ...body, expires: epochSeconds() + contentTtlSeconds } },
   };
 }

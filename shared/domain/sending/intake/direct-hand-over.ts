@@ -20,7 +20,7 @@ export interface DirectHandOver {
   /** The attributes that claim the send. `by` is the random id of the claim. */
   claim: Partial<SendItem> & { by: string; lease: string };
   /** Hands the send over in the background, after it was stored with `claim`. */
-  start(content: AcceptedContent): void;
+  start(content: AcceptedContent, stored: SendItem): void;
   /** Releases the reserved call. Does nothing after `start`. */
   cancel(): void;
 }

@@ -1,0 +1,73 @@
+// The stored item of a single send until it is settled and counted.
+import { absent, all, equals } from "../../adapters/dynamodb/conditions.ts";
+import { get, transact, update } from "../../adapters/dynamodb/table.ts";
+import { now } from "../../clock.ts";
+import type { CompressedValue } from "../../kernel/compressed-values.ts";
+import { dueShardOf, indexAttributes, indexes, keys } from "../../keys.ts";
+import { sourceOf } from "./mail-sources.ts";
+import type { IdempotencyWindow } from "./provider-calls/provider-call.ts";
+import type { SendItem } from "./sends.ts";
+
+export interface SingleSendItem extends SendItem {
+  content?: CompressedValue;
+  /** Number of claims so far. */
+  attempt?: number;
+  /** Random id of the last claim. */
+  by?: string;
+  /** When the last claim expires (ISO 8601). */
+  lease?: string;
+  firstClaimedAt?: string;
+  /** The idempotency window of the first call that the provider may have received. */
+  key?: IdempotencyWindow;
+  /** The provider may have the mail, without confirming it. */
+  doubt?: boolean;
+  /** When its reserved slot starts (ISO 8601). */
+  turnAt?: string;
+  /** Absent while a share of the account watches over the send. */
+  duesk?: string;
+  /** The status that is stored, but not yet counted in the statistics and on the contact. */
+  uncounted?: "sent" | "failed" | "uncertain" | "cancelled" | undefined;
+}
+
+/** The attributes that put a send on the due index. */
+export const dueAttributes = (orgId: number, sendId: number, at: Date) => ({
+  ...indexAttributes(indexes.due("SEND", dueShardOf(sendId)), at.toISOString()),
+  orgId,
+});
+
+export const unchangedCondition = ({ status, attempt, turnAt }: SingleSendItem) =>
+  all(
+    equals("status", status),
+    attempt === undefined ? absent("attempt") : equals("attempt", attempt),
+    turnAt === undefined ? absent("turnAt") : equals("turnAt", turnAt),
+  );
+
+/** Whether the send still has to be handed over, settled or counted. */
+const isUnfinished = ({ status, attempt, uncounted }: SingleSendItem): boolean =>
+  status === "queued" || attempt !== undefined || uncounted !== undefined;
+
+const isBulk = (send: SendItem): boolean => send.batchId != null || sourceOf(send) !== undefined;
+
+/** Puts an unfinished single send on the due index, unless it has an entry. Safe to repeat. */
+export async function makeDueIfUnfinished(orgId: number, send: SingleSendItem): Promise<void> {
+  const key = keys.send(orgId, send.id);
+  let current: SingleSendItem | undefined = send;
+  while (current && !isBulk(current) && current.duesk === undefined && isUnfinished(current)) {
+    const { uncounted } = current;
+    const isDue = await transact(
+      update(
+        key,
+        { set: dueAttributes(orgId, send.id, now()) },
+        {
+          if: all(
+            unchangedCondition(current),
+            absent("duesk"),
+            uncounted === undefined ? absent("uncounted") : equals("uncounted", uncounted),
+          ),
+        },
+      ),
+    );
+    if (isDue) return;
+    current = await get<SingleSendItem>(key);
+  }
+}

@@ -1,0 +1,61 @@
+// Finds the single sends that a share of the account watches over and that nobody finished, such as
+// after a crash, and puts them on the due index. See billing/watched-shares.ts.
+import { getMany } from "../../adapters/dynamodb/table.ts";
+import { addSeconds, now } from "../../clock.ts";
+import { inParallel } from "../../kernel/parallel.ts";
+import { keys } from "../../keys.ts";
+import * as watchedShares from "../billing/watched-shares.ts";
+import * as feed from "./send-feed.ts";
+import { makeDueIfUnfinished, type SingleSendItem } from "./single-send-item.ts";
+
+/** Time for the sends to be handed over in the usual way. */
+const graceSeconds = 60;
+const maxSweepSeconds = 30;
+/** A sweep that runs out of time has swept whole windows. */
+const windowSeconds = 60;
+
+/**
+ * Sweeps the sends of the organization. The first of its watching shares sweeps for all of them.
+ * Safe to repeat and to run twice at a time.
+ */
+export async function sweepSends(orgId: number, shard: number): Promise<void> {
+  const shares = await watchedShares.listWatchingShares(orgId);
+  if (shares[0]?.shard !== shard) return;
+  const closedTo = addSeconds(-graceSeconds).toISOString();
+  await inParallel(8, shares, (share) => watchedShares.closeShare(orgId, share, closedTo));
+  const siteIds = [...new Set(shares.flatMap((share) => share.siteIds))];
+  const until = addSeconds(maxSweepSeconds);
+  let sweptTo = shares.map((share) => share.sweptTo).sort()[0]!;
+  while (sweptTo < closedTo && now() < until) {
+    const end = addSeconds(windowSeconds, new Date(sweptTo)).toISOString();
+    const from = sweptTo;
+    sweptTo = end < closedTo ? end : closedTo;
+    const to = sweptTo;
+    await inParallel(4, siteIds, (siteId) => sweepFeed(orgId, { siteId, from, to }));
+  }
+  const isBehind = sweptTo < closedTo;
+  const hasMore = isBehind || (await feed.hasSinglesAfter(orgId, siteIds, sweptTo));
+  const sweepsNext = isBehind ? "now" : "soon";
+  for (const share of shares) {
+    if (hasMore || !(await watchedShares.endWatch(orgId, share)))
+      await watchedShares.continueWatch(orgId, share, {
+        sweptTo,
+        sweepsNext: share.shard === shard ? sweepsNext : undefined,
+      });
+  }
+}
+
+async function sweepFeed(
+  orgId: number,
+  range: { siteId: number; from: string; to: string },
+): Promise<void> {
+  for await (const ids of feed.readSinglesBetween(orgId, range)) {
+    const sends = await getMany<SingleSendItem>(
+      ids.map((id) => keys.send(orgId, id)),
+      { consistent: true },
+    );
+    await inParallel(8, sends, async (send) => {
+      if (send) await makeDueIfUnfinished(orgId, send);
+    });
+  }
+}
