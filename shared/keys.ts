@@ -463,7 +463,6 @@ export type IndexRange = KeyRange & { index: "due" | "new" };
 /** Kinds of work on the `due` index. */
 export const dueWorkKinds = [
   "SEND",
-  "SHARE",
   "LANE",
   "BROADCAST",
   "EVENT",
@@ -483,6 +482,9 @@ export const dueWorkKinds = [
 export type DueWorkKind = (typeof dueWorkKinds)[number];
 export const dueShards = 4;
 export const enrollmentShards = 64;
+/** An account share has due sends: those that it watches over. */
+export const isAccountShareKey = ({ pk, sk }: Key): boolean =>
+  pk.endsWith("#ACCOUNT") && sk.startsWith("SHARE#");
 /** Spreads due work evenly over its shards. */
 export const dueShardOf = (id: number): number => id % dueShards;
 

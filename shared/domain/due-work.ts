@@ -13,6 +13,7 @@ import {
   dueWorkKinds,
   type GroupKind,
   indexes,
+  isAccountShareKey,
   type Key,
 } from "../keys.ts";
 import { queues } from "../queues.ts";
@@ -108,7 +109,10 @@ const resumeByKind: Record<DueWorkKind, (item: DueWorkItem) => Promise<void>> = 
   LANE: ({ orgId, configId }) => lanes.wakeLane(orgId, configId!),
   BROADCAST: ({ orgId, kind, id }) =>
     broadcasts.enqueuePoll({ orgId, kind: kind as broadcasts.BroadcastKind, id: id! }),
-  SEND: ({ orgId, id }) => enqueue(queues.send, [{ orgId, sendId: id! }], { group: orgId }),
+  SEND: (item) =>
+    isAccountShareKey(item)
+      ? sweepSends(item.orgId, shardOf(item))
+      : enqueue(queues.send, [{ orgId: item.orgId, sendId: item.id! }], { group: item.orgId }),
   EVENT: ({ orgId, event, provider }) =>
     enqueue(queues.providerEvents, [{ orgId, provider: provider!, events: [event!] }], {
       group: orgId,
@@ -120,7 +124,6 @@ const resumeByKind: Record<DueWorkKind, (item: DueWorkItem) => Promise<void>> = 
   REPORT: ({ orgId, id }) => reports.enqueueReport(orgId, id!),
   EXPORT: ({ orgId, id }) => exports.enqueueRun(orgId, id!),
   DOMAIN: ({ orgId, id }) => domains.enqueueCheck(orgId, id!),
-  SHARE: ({ orgId, sk }) => sweepSends(orgId, shardOf({ sk })),
   SUBMISSION: ({ orgId, formId, sk }) => submissions.enqueueSubmission(orgId, formId!, sk),
   FORM: ({ orgId, group }) => deletedForms.enqueueCleanup(orgId, group!),
   SECURE: ({ orgId, id }) => secureMessages.eraseBody(orgId, id!),

@@ -85,7 +85,7 @@ export function watchChanges(
 }
 
 const dueIn = (orgId: number, seconds: number): Record<string, string> =>
-  indexAttributes(indexes.due("SHARE", dueShardOf(orgId)), addSeconds(seconds).toISOString());
+  indexAttributes(indexes.due("SEND", dueShardOf(orgId)), addSeconds(seconds).toISOString());
 
 export interface WatchingShare extends ShareWatch {
   shard: number;
