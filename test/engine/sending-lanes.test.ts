@@ -175,7 +175,7 @@ test("single sends keep the rate limit, and each of them waits for one slot", as
   mailTest.pendingMessages.splice(0, 40);
   expect(mailTest.pendingMessages).toHaveLength(40 - earlyCalls);
   await mailTest.runWorkers();
-  expect(clock.now().getTime() - started).toBeLessThan(8000);
+  expect(from.provider.calls.at(-1)!.at - started).toBeLessThan(8000);
   expect(
     await mailTest.expectBalanced(
       from,
@@ -512,7 +512,12 @@ test("overlapping drains enqueue each of 130 due sends once", async () => {
   );
   mailTest.pendingMessages.length = 0;
   clock.advanceClock(300);
-  await Promise.all([0, 1, 2, 3, 0, 1, 2, 3].map((shard) => due.drain("SEND", shard)));
+  const drainTwice = () =>
+    Promise.all([0, 1, 2, 3, 0, 1, 2, 3].map((shard) => due.drain("SEND", shard)));
+  // The first drains sweep the shares, which puts the sends on the due index.
+  await drainTwice();
+  clock.advanceClock(1);
+  await drainTwice();
   expect(mailTest.pendingMessages.map(({ body }) => body.sendId).sort()).toEqual(
     sent.map(({ id }) => id).sort(),
   );

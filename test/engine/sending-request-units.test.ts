@@ -70,7 +70,7 @@ test("a batch of 1,000 costs at most 0.15 write and 2.1 read units a mail, from 
   await from.provider.stop();
 });
 
-test("a single send by template costs at most 14 write and 9 read units, from request to provider", async () => {
+test("a single send by template costs at most 12 write and 7 read units, from request to provider", async () => {
   const { from, post, content } = await setUp();
   const accepting = await measureUnits(() =>
     post<{ id: number }>("/send", {
@@ -86,12 +86,12 @@ test("a single send by template costs at most 14 write and 9 read units, from re
   formatCost("single, accepted", accepting.usage, 1);
   formatCost("single, handed over", handingOver.usage, 1);
   expect(from.provider.mails).toHaveLength(warmMails + 1);
-  expect(accepting.usage.writeUnits + handingOver.usage.writeUnits).toBeLessThanOrEqual(14);
-  expect(accepting.usage.readUnits + handingOver.usage.readUnits).toBeLessThanOrEqual(9);
+  expect(accepting.usage.writeUnits + handingOver.usage.writeUnits).toBeLessThanOrEqual(12);
+  expect(accepting.usage.readUnits + handingOver.usage.readUnits).toBeLessThanOrEqual(7);
   await from.provider.stop();
 });
 
-test("a single send that the accepting process hands over costs at most 13 write and 6 read units", async () => {
+test("a single send that the accepting process hands over costs at most 11 write and 6 read units", async () => {
   const { from, post, content } = await setUp();
   installDirectHandOver(singles.claimDirectly);
   const { result, usage } = await measureUnits(async () => {
@@ -102,7 +102,7 @@ test("a single send that the accepting process hands over costs at most 13 write
   formatCost("single, accepted and handed over by one process", usage, 1);
   expect(result.status).toBe(202);
   expect(from.provider.mails).toHaveLength(warmMails + 1);
-  expect(usage.writeUnits).toBeLessThanOrEqual(13);
+  expect(usage.writeUnits).toBeLessThanOrEqual(11);
   expect(usage.readUnits).toBeLessThanOrEqual(6);
   await from.provider.stop();
 });

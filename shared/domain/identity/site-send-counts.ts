@@ -1,6 +1,6 @@
 // Counts the sends of each site. The first 32 sites of an organization are counted on its quota
 // item and the shares of it, because accepting a send writes that item anyway: a counter item would
-// cost a single send 15 instead of 13 write units. Further sites have a counter item each.
+// cost a single send 2 more write units. Further sites have a counter item each.
 import { absent, type Condition, equals } from "../../adapters/dynamodb/conditions.ts";
 import {
   checkCondition,

@@ -352,7 +352,7 @@ function planTiming(scheduledAt: string | undefined, at: Date) {
 }
 
 // Short content, such as a template's id and variables, is stored inside the send. This saves one
-// of five calls that a request makes one after the other, and 1 of 13 write units. A send should
+// of five calls that a request makes one after the other, and 1 of 10 write units. A send should
 // stay under 1 KB, because each further KB is paid at every change.
 const maxInlineContentBytes = 350;
 
