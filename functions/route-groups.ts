@@ -39,6 +39,7 @@ import { suppressions } from "./http/suppressions.ts";
 import { tags } from "./http/tags.ts";
 import { team } from "./http/team.ts";
 import { templates } from "./http/templates.ts";
+import { topics } from "./http/topics.ts";
 import { tracking } from "./http/tracking.ts";
 import { validation } from "./http/validation.ts";
 import { webhooks } from "./http/webhooks.ts";
@@ -52,6 +53,7 @@ export const groups: RouteGroup[] = [
   contacts,
   lists,
   tags,
+  topics,
   segments,
   templates,
   holidays,

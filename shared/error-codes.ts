@@ -355,6 +355,11 @@ export const errorMeanings = {
     cause: "The campaign has the largest number of variants.",
     remedy: "Delete or change one of them.",
   },
+  topic_exists: {
+    statuses: [409],
+    cause: "The site already has a topic with this name.",
+    remedy: "Use that topic, or another name.",
+  },
   unauthorized: {
     statuses: [401],
     cause: "The API key or the session is missing, wrong, revoked or expired.",

@@ -38,6 +38,7 @@ export type RecordKind =
   | "WEBHOOK"
   | "LIST"
   | "TAG"
+  | "TOPIC"
   | "SEGMENT"
   | "FORM"
   | "RULE"
@@ -188,6 +189,8 @@ export const keys = {
     itemKey(`${org}#${site}#MAILED`, position),
   groupName: (org: number, site: number, { kind, name }: { kind: GroupKind; name: string }) =>
     itemKey(`${org}#${site}#${kind}NAME`, sha256(name.trim().toLowerCase())),
+  // ids of the topics of a site, in their order
+  siteTopics: (org: number, site: number) => itemKey(`${org}#${site}#TOPICS`),
   membership: (
     org: number,
     { kind, id }: GroupKey,
@@ -197,7 +200,7 @@ export const keys = {
   deletedGroup: (org: number, { kind, id }: GroupKey) => itemKey(`${org}#DEAD${kind}`, zeroPad(id)),
   groupCount: (org: number, { kind, id }: GroupKey, shard: string) =>
     itemKey(`${org}#MCOUNT${kind}${id}`, shard),
-  // score changes, custom events and page views, by time
+  // score changes, choices about topics, custom events and page views, by time
   contactLog: (org: number, contact: number, entry: string) => itemKey(`${org}#U${contact}`, entry),
 
   // Custom events and page views. Those of a contact are in its log, those of an anonymous visitor

@@ -12,6 +12,8 @@ const QueuedEvent = ProviderEvent.extend({
   id: Id,
   /** Set while the event waits for its send to be stored. */
   parked: z.object({ since: z.string(), tries: z.int() }).optional(),
+  /** The recipient left only this topic. Set by our own unsubscribe links. */
+  topic: z.object({ topicId: Id, topicName: z.string() }).optional(),
 });
 export type QueuedEvent = z.output<typeof QueuedEvent>;
 

@@ -88,6 +88,7 @@ export const groupRights: Record<string, GroupRights> = {
   tags: rightsIn("audience"),
   "template-folders": rightsIn("content"),
   templates: { read: ["content:read"], write: ["content:write", "content:read"] },
+  topics: rightsIn("audience"),
   validate: rightsIn("audience"),
   webhooks: rightsIn("credentials"),
   why: rightsIn("sending"),

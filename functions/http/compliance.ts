@@ -1,5 +1,7 @@
 import "../../shared/domain/reactions.ts";
 import * as z from "zod";
+import * as contactTopics from "../../shared/domain/audience/topics/contact-topics.ts";
+import { maxTopicsPerSite, Topic } from "../../shared/domain/audience/topics/topic-schema.ts";
 import * as unsubscribes from "../../shared/domain/delivery-events/unsubscribes.ts";
 import * as settings from "../../shared/domain/identity/compliance.ts";
 import { preferredLanguage } from "../../shared/email/wording/subscriber-pages.ts";
@@ -7,6 +9,7 @@ import { Problem, invalid as refused, tooLarge } from "../../shared/errors.ts";
 import { routeGroup } from "../../shared/http/dispatch.ts";
 import { type ApiReply, type ApiRequest, route } from "../../shared/http/route.ts";
 import { parseJson } from "../../shared/kernel/json.ts";
+import { RecordId } from "../../shared/kernel/record-fields.ts";
 import { renderErrorPage } from "../../shared/pages/error-page.ts";
 import {
   renderInvalidLinkPage,
@@ -31,14 +34,52 @@ const UnsubscribeState = z
     everything: z
       .boolean()
       .describe("Whether no site of the organization sends marketing email to this address."),
+    topicId: RecordId.nullable().describe("Topic of the email with the link, or `null`."),
+    topics: z
+      .array(
+        Topic.pick({ id: true, name: true, description: true }).extend({
+          subscribed: z.boolean().describe("Whether the contact is subscribed to the topic."),
+        }),
+      )
+      .describe("Public topics of the site, and the topic of the email, in their order."),
   })
   .meta({ id: "UnsubscribeStanding" });
+const actionField = z
+  .enum(["unsubscribe", "unsubscribe_site", "unsubscribe_all", "choose_topics", "resubscribe"])
+  .default("unsubscribe")
+  .describe(
+    "What to do. `unsubscribe`: leave the topic of the email, or the site if the email has none. " +
+      "`unsubscribe_site`: no more email from the site. `unsubscribe_all`: no more email from any " +
+      "site of the organization. `choose_topics`: join and leave topics. `resubscribe`: get " +
+      "email from the site again.",
+  );
 const Action = z
   .object({
-    action: z
-      .enum(["unsubscribe", "unsubscribe_all", "resubscribe"])
-      .default("unsubscribe")
-      .describe("What to do: `unsubscribe_all` applies to all sites of the organization."),
+    action: actionField,
+    topics: z
+      .array(contactTopics.TopicChoice)
+      .max(maxTopicsPerSite)
+      .default([])
+      .describe("For `choose_topics`: topics to join or leave. The others stay as they are."),
+  })
+  .meta({
+    id: "UnsubscribeAction",
+    examples: [{ action: "unsubscribe" }],
+  });
+const topicIds = z
+  .string()
+  .max(20)
+  .regex(/^\d+$/)
+  .meta({ examples: ["1"] });
+const ActionForm = z
+  .object({
+    action: actionField,
+    shown: topicIds
+      .optional()
+      .describe("For `choose_topics`: id of a topic that the page shows. Repeated for each."),
+    topic: topicIds
+      .optional()
+      .describe("Id of a shown topic to join. Repeated for each. The other shown ones are left."),
   })
   .meta({ examples: [{ action: "unsubscribe" }] });
 const OneClickBody = z.object({
@@ -68,7 +109,8 @@ export const compliance = routeGroup({ name: "compliance", errorPage: renderErro
   route("POST /unsubscribe", "Unsubscribe with one click (RFC 8058)", {
     operationId: "unsubscribeOneClick",
     description:
-      "Called by mail clients through the List-Unsubscribe header. The body is ignored. Safe " +
+      "Called by mail clients through the List-Unsubscribe header. Leaves the topic of the email, " +
+      "or all marketing email of the site if the email has no topic. The body is ignored. Safe " +
       "to repeat.",
     auth: "public",
     cors: true,
@@ -87,14 +129,16 @@ export const compliance = routeGroup({ name: "compliance", errorPage: renderErro
       unsubscribed: z.literal(true).describe("Always true: the recipient is unsubscribed."),
     }),
     errors: { 404: unknownToken },
-    handle: async ({ query: { token }, request: { clientIp } }) => {
-      await unsubscribes.unsubscribe(token, clientIp);
+    handle: async ({ query: { token }, request: { clientIp: ipAddress } }) => {
+      await unsubscribes.unsubscribe(token, { source: "one_click", ipAddress });
       return { unsubscribed: true as const };
     },
   }),
   route("GET /unsubscribe/:token", "Get the unsubscribe page", {
     operationId: "getUnsubscribePage",
-    description: `Asks for confirmation and changes nothing. ${responseFormats}`,
+    description:
+      "The preference page: shows the topics of the site and asks for confirmation. Changes " +
+      `nothing. ${responseFormats}`,
     auth: "public",
     cors: true,
     answersHead: true,
@@ -105,58 +149,77 @@ export const compliance = routeGroup({ name: "compliance", errorPage: renderErro
     handle: ({ params: { token }, request, reply }) =>
       respondWithState(request, reply, { token, act: async () => {} }),
   }),
-  route("POST /unsubscribe/:token", "Unsubscribe or resubscribe", {
+  route("POST /unsubscribe/:token", "Unsubscribe, resubscribe or choose topics", {
     operationId: "submitUnsubscribePage",
     description:
-      "Unsubscribes from the marketing email of the site. With `action=unsubscribe_all`, " +
-      "unsubscribes from all sites of the organization; with `action=resubscribe`, " +
-      `subscribes again. ${responseFormats}`,
+      "Without an action, leaves the topic of the email, or all marketing email of the site if " +
+      `the email has no topic. ${responseFormats}`,
     auth: "public",
     cors: true,
-    rawBodyTypes: { "application/x-www-form-urlencoded": Action, "application/json": Action },
+    rawBodyTypes: { "application/x-www-form-urlencoded": ActionForm, "application/json": Action },
     returns: Page,
     contentType: "text/html; charset=utf-8",
     jsonAlternative: UnsubscribeState,
     errors: {
-      400: "The action is none of `unsubscribe`, `unsubscribe_all` and `resubscribe`",
+      400: "The action does not exist, or a topic is not on the page.",
       404: unknownToken,
     },
     handle: ({ params: { token }, request, reply }) => {
-      const action = parseAction(request);
+      const { action, topics } = parseAction(request);
+      const use = { source: "preference_page" as const, ipAddress: request.clientIp };
       return respondWithState(request, reply, {
         token,
-        act: () => actions[action](token, request),
-        showsResubscribed: action === "resubscribe",
+        act: () => actions[action](token, use, topics),
+        action,
       });
     },
   }),
 ]);
 export const { handler } = compliance;
 
-const actions = {
-  unsubscribe: (token: string, { clientIp }: ApiRequest) =>
-    unsubscribes.unsubscribe(token, clientIp),
-  unsubscribe_all: (token: string, { clientIp }: ApiRequest) =>
-    unsubscribes.unsubscribeFromEverything(token, clientIp),
-  resubscribe: (token: string) => unsubscribes.resubscribe(token),
+type ActionName = z.output<typeof actionField>;
+
+const actions: Record<
+  ActionName,
+  (token: string, use: unsubscribes.LinkUse, choices: contactTopics.TopicChoice[]) => Promise<void>
+> = {
+  unsubscribe: unsubscribes.unsubscribe,
+  unsubscribe_site: unsubscribes.unsubscribeFromSite,
+  unsubscribe_all: unsubscribes.unsubscribeFromEverything,
+  choose_topics: unsubscribes.chooseTopics,
+  resubscribe: unsubscribes.resubscribe,
 };
 
 const maxBytes = 16 * 1024;
 
-function parseAction(request: ApiRequest): keyof typeof actions {
+function parseAction(request: ApiRequest): z.output<typeof Action> {
   if (request.rawBody.length > maxBytes) throw tooLarge("The body is larger than 16 KB");
-  const { success, data } = Action.safeParse(parseFields(request));
-  if (success) return data.action;
-  const message = "must be unsubscribe, unsubscribe_all or resubscribe";
-  throw refused(`action ${message}`, { details: [{ path: "action", message }] });
+  const { success, data, error } = Action.safeParse(parseFields(request));
+  if (success) return data;
+  const path = error.issues[0]?.path.join(".") || "action";
+  const message =
+    path === "action"
+      ? `must be one of ${actionField.unwrap().options.join(", ")}`
+      : "must name topics of this page";
+  throw refused(`${path} ${message}`, { details: [{ path, message }] });
 }
 
 function parseFields({ rawBody, headers }: ApiRequest): unknown {
   const text = rawBody.toString("utf8");
-  if (!isJson(headers["content-type"])) return Object.fromEntries(new URLSearchParams(text));
+  if (!isJson(headers["content-type"])) return parseForm(new URLSearchParams(text));
   const fields = text ? parseJson(text) : {};
   if (fields === undefined) throw refused("The body is not valid JSON", { code: "invalid_json" });
   return fields;
+}
+
+/** A browser sends only the boxes that are ticked, so the form names all that it shows. */
+function parseForm(form: URLSearchParams): unknown {
+  const ticked = new Set(form.getAll("topic"));
+  const topics = [...new Set(form.getAll("shown"))].map((id) => ({
+    id: Number(id),
+    subscribed: ticked.has(id),
+  }));
+  return { action: form.get("action") ?? undefined, topics };
 }
 
 const isJson = (type = ""): boolean => /\bapplication\/json\b/i.test(type);
@@ -167,11 +230,7 @@ const isJson = (type = ""): boolean => /\bapplication\/json\b/i.test(type);
 async function respondWithState(
   request: ApiRequest,
   reply: ApiReply,
-  {
-    token,
-    act,
-    showsResubscribed: resubscribed = false,
-  }: { token: string; act: () => Promise<void>; showsResubscribed?: boolean | undefined },
+  { token, act, action }: { token: string; act: () => Promise<void>; action?: ActionName },
 ): Promise<string> {
   const { headers } = request;
   const language = preferredLanguage(headers["accept-language"]);
@@ -179,7 +238,7 @@ async function respondWithState(
     await act();
     const status = await unsubscribes.findStatus(token);
     if (isJson(headers.accept) || isJson(headers["content-type"])) return asJson(reply, status);
-    return asPage(reply, language, renderUnsubscribePage(language, status, { back: resubscribed }));
+    return asPage(reply, language, renderUnsubscribePage(language, status, action));
   } catch (error) {
     if (
       isJson(headers.accept) ||

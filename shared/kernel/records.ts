@@ -56,6 +56,7 @@ const displayNames: Record<RecordKind, string> = {
   WEBHOOK: "webhook endpoint",
   LIST: "list",
   TAG: "tag",
+  TOPIC: "topic",
   SEGMENT: "segment",
   FORM: "form",
   RULE: "scoring rule",

@@ -78,6 +78,9 @@ textarea { min-height: 8rem; }
 label:has([type=checkbox]) { display: flex; gap: .75rem; align-items: start; font-weight: 400; }
 [type=checkbox] { flex: none; width: 24px; min-height: 24px; margin: 0;
   accent-color: var(--accent); }
+fieldset { margin: 0; padding: 0; border: 0; min-width: 0; }
+legend { padding: 0; font-weight: 600; }
+.hint { margin: -.25rem 0 1rem 36px; color: var(--faint); font-size: .9rem; }
 [aria-invalid] { border: 2px solid var(--bad); }
 button { width: 100%; min-height: 44px; margin-top: 1rem; padding: .5rem 1.25rem;
   font: inherit; font-weight: 600; cursor: pointer;

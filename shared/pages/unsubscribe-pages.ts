@@ -1,20 +1,33 @@
 // The pages behind the unsubscribe link of marketing mail, one for each state of the subscription.
-import type { UnsubscribeStatus } from "../domain/delivery-events/unsubscribes.ts";
+import type {
+  TopicSubscription,
+  UnsubscribeStatus,
+} from "../domain/delivery-events/unsubscribes.ts";
 import { type Language, subscriberPageWording } from "../email/wording/subscriber-pages.ts";
 import { type Html, html } from "../kernel/html.ts";
 import { renderPage } from "./page-layout.ts";
 
-/**
- * `back`: the contact has just subscribed again, so the page does not ask whether to unsubscribe.
- */
-export const renderUnsubscribePage = (
+/** What the contact has just done on the page. */
+type PageAction =
+  | "unsubscribe"
+  | "unsubscribe_site"
+  | "unsubscribe_all"
+  | "choose_topics"
+  | "resubscribe";
+
+/** After an action, the title says what happened. */
+export function renderUnsubscribePage(
   lang: Language,
   subscription: UnsubscribeStatus,
-  { back: justResubscribed = false } = {},
-): string =>
-  (justResubscribed && subscription.state === "subscribed"
-    ? renderResubscribedPage
-    : pageByState[subscription.state])(lang, subscription);
+  action?: PageAction,
+): string {
+  const { state, topics } = subscription;
+  if (state === "subscribed" && topics.length)
+    return renderPreferencePage(lang, subscription, action);
+  if (state === "subscribed" && action === "resubscribe")
+    return renderResubscribedPage(lang, subscription);
+  return pageByState[state](lang, subscription);
+}
 
 export function renderInvalidLinkPage(lang: Language): string {
   const { invalidTitle: title, invalid: why } = subscriberPageWording[lang];
@@ -70,6 +83,53 @@ function renderResubscribedPage(lang: Language, { email, siteName }: Unsubscribe
   const { resubscribedTitle: title, resubscribed } = subscriberPageWording[lang];
   return renderPage({ lang, title, body: html`<p>${resubscribed(email, siteName)}</p>` });
 }
+
+function renderPreferencePage(
+  lang: Language,
+  subscription: UnsubscribeStatus,
+  action: PageAction | undefined,
+): string {
+  const { email, siteName, topics } = subscription;
+  const wording = subscriberPageWording[lang];
+  const topic = topics.find(({ id }) => id === subscription.topicId);
+  const leave =
+    topic?.subscribed && !action
+      ? postForm(html`<button>${wording.leaveTopic(topic.name)}</button>`)
+      : [];
+  return renderPage({
+    lang,
+    title: titleOfPreferences(lang, topic, action),
+    body: [
+      html`<p>${wording.preferences(email, siteName)}</p>`,
+      leave,
+      postForm(html`<fieldset>
+<legend>${wording.topics}</legend>
+${topics.map(topicChoice)}
+</fieldset>
+<button class="quiet" name="action" value="choose_topics">${wording.save}</button>`),
+      postForm(html`<p class="faint">${wording.leaveSiteHint(siteName)}</p>
+<button class="quiet" name="action" value="unsubscribe_site">${wording.leaveSite}</button>`),
+    ].flat(),
+  });
+}
+
+function titleOfPreferences(
+  lang: Language,
+  topic: TopicSubscription | undefined,
+  action: PageAction | undefined,
+): string {
+  const wording = subscriberPageWording[lang];
+  if (action === "choose_topics") return wording.savedTitle;
+  if (action === "resubscribe") return wording.resubscribedTitle;
+  return action && topic ? wording.leftTopicTitle(topic.name) : wording.preferencesTitle;
+}
+
+const topicChoice = ({ id, name, description, subscribed }: TopicSubscription): Html => html`
+<input type="hidden" name="shown" value="${id}">
+<label for="topic-${id}"><input type="checkbox" id="topic-${id}" name="topic" value="${id}"${
+  subscribed && html` checked`
+}${description !== null && html` aria-describedby="about-${id}"`}>${name}</label>
+${description !== null && html`<p class="hint" id="about-${id}">${description}</p>`}`;
 
 /** To the page's own address: the token stands there and nowhere else. */
 const postForm = (content: Html): Html => html`<form method="post">${content}</form>`;

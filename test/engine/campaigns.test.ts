@@ -327,6 +327,7 @@ describe("scheduling", () => {
       const { id: other } = await campaigns.create(from.caller, {
         ...fieldsOf(from),
         templateId: null,
+        topicId: null,
         ...lack,
       });
       const refused = { kind: "invalid", details: [{ path }] };

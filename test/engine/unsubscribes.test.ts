@@ -72,7 +72,8 @@ test("an unsubscribe by link changes the contact, records one event and scores o
   const { links, item, state, eventsOf, sendIds, caller, contact, countEvents } =
     await createRecipient();
   expect(await state(links[0])).toBe("subscribed");
-  for (let n = 0; n < 3; n++) await unsubscribes.unsubscribe(links[0]!, "192.0.2.7");
+  for (let n = 0; n < 3; n++)
+    await unsubscribes.unsubscribe(links[0]!, { source: "one_click", ipAddress: "192.0.2.7" });
   expect(await item()).toMatchObject({ status: "unsubscribed", score: -10 });
   expect(await eventsOf(sendIds[0]!)).toEqual(["unsubscribe"]);
   expect(await countEvents()).toBe(1);

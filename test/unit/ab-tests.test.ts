@@ -14,6 +14,7 @@ const none: SourceTotals = {
   accepted: 0,
   suppressed: 0,
   unsubscribed: 0,
+  notInTopic: 0,
   capped: 0,
   duplicate: 0,
   invalid: 0,

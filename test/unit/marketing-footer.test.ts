@@ -18,6 +18,7 @@ import {
 const base = "https://mail.example.com/api/v1/unsubscribe";
 const linksOf = ({ sendId }: { sendId: number }): RecipientLinks => ({
   unsubscribePage: `${base}/T${sendId}`,
+  preferencePage: `${base}/T${sendId}`,
   oneClickUnsubscribe: `${base}?token=T${sendId}`,
   contactToken: () => `V${sendId}`,
 });

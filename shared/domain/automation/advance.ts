@@ -7,6 +7,8 @@ import { Problem, undefinedIfMissing } from "../../errors.ts";
 import { inParallel } from "../../kernel/parallel.ts";
 import type { Key } from "../../keys.ts";
 import type { ContactItem } from "../audience/contacts/contact-schema.ts";
+import type { MailTopic } from "../audience/topics/topic-schema.ts";
+import * as topics from "../audience/topics/topics.ts";
 import * as organizations from "../identity/organizations.ts";
 import * as sites from "../identity/sites.ts";
 import * as lanes from "../sending/bulk/lanes.ts";
@@ -86,7 +88,7 @@ async function planRuns(
   );
   return {
     runs,
-    mailContext: await loadMailContext(orgId, { sequence, site: context.site, runs }),
+    mailContext: await loadMailContext(orgId, { sequence, ...context, runs }),
   };
 }
 
@@ -124,20 +126,30 @@ async function releaseEnrollments(items: EnrollmentItem[]): Promise<void> {
 }
 
 async function loadRunContext(orgId: number, sequence: SequenceItem, items: EnrollmentItem[]) {
-  const { siteId, sendWindow } = sequence;
-  const [graph, site, { timezone }] = await Promise.all([
+  const { siteId, sendWindow, topicId } = sequence;
+  const [graph, site, { timezone }, topic] = await Promise.all([
     graphStore.getGraph(orgId, sequence),
     sites.find({ orgId }, siteId),
     sendWindow ? organizations.find(orgId) : { timezone: "UTC" },
+    topicId ? findTopic(orgId, { id: topicId, siteId }) : undefined,
   ]);
   return {
     site,
     graph,
-    capDays: site.sendFrequencyCapDays ?? 0,
+    topic,
+    limits: { capDays: site.sendFrequencyCapDays ?? 0, topic },
     conditionHolds: createConditionTest({ orgId, siteId }, graph, items),
     nextOpening: (contact: ContactItem, at: Date) =>
       nextOpening(sendWindow, contact.timezone ?? sendWindow?.timezone ?? timezone, at),
   };
+}
+
+/** Throws 404: without its topic, a sequence cannot tell who wants its mail. */
+async function findTopic(
+  orgId: number,
+  reference: { id: number; siteId: number },
+): Promise<MailTopic> {
+  return topics.toMailTopic(await topics.findOfSite({ orgId }, reference));
 }
 
 async function commitRuns(

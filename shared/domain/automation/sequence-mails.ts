@@ -6,6 +6,7 @@ import { enqueue } from "../../adapters/sqs/enqueue.ts";
 import { now } from "../../clock.ts";
 import { Problem } from "../../errors.ts";
 import { queues } from "../../queues.ts";
+import type { MailTopic } from "../audience/topics/topic-schema.ts";
 import * as quota from "../billing/quota.ts";
 import type { TemplateMeta } from "../content/templates.ts";
 import type * as sites from "../identity/sites.ts";
@@ -33,6 +34,7 @@ export interface MailContext {
   /** Undefined when no run sends mail. */
   config: sendingConfigs.SendingConfig | undefined;
   templates: Map<number, TemplateMeta>;
+  topic: MailTopic | undefined;
   bcc: string | undefined;
 }
 
@@ -42,11 +44,12 @@ export async function loadMailContext(
   {
     sequence: { sendingConfigId, autoBcc },
     site,
+    topic,
     runs,
-  }: { sequence: SequenceItem; site: sites.Site; runs: EnrollmentRun[] },
+  }: Pick<MailContext, "site" | "topic"> & { sequence: SequenceItem; runs: EnrollmentRun[] },
 ): Promise<MailContext> {
   const templateIds = [...new Set(runs.flatMap(({ mailStep }) => mailStep?.templateId ?? []))];
-  const common = { site, bcc: autoBcc ?? undefined };
+  const common = { site, topic, bcc: autoBcc ?? undefined };
   if (!templateIds.length) return { ...common, config: undefined, templates: new Map() };
   const [config, templates] = await Promise.all([
     sendingConfigId === null
@@ -104,14 +107,14 @@ async function prepareGroup(
     contacts: stepRuns.map(({ contact }) => contact!),
     isSuspended: false,
   }));
-  const counted: SourceCountChange[] = runs.flatMap(({ mailStep, cappedSteps }) => [
+  const counted: SourceCountChange[] = runs.flatMap(({ mailStep, skippedSteps }) => [
     ...(mailStep ? [{ source: sourceOf(id, mailStep), counts: { candidates: 1 } }] : []),
-    ...cappedSteps.map((step) => ({
+    ...skippedSteps.map(({ step, reason }) => ({
       source: sourceOf(id, step),
-      counts: { candidates: 1, capped: 1 },
+      counts: { candidates: 1, [reason]: 1 },
     })),
   ]);
-  // Contacts over the frequency cap are counted even when no contact of the group gets mail.
+  // Contacts whose mail is skipped are counted even when no contact of the group gets mail.
   const { sendIds, writes } = batches.length
     ? await stageChunks(allocateCharges(batches, cost), counted)
     : {
@@ -144,7 +147,7 @@ const sourceOf = (id: number, step: SequenceStep): MailSource => ({
 });
 
 function toMessage(
-  { orgId, id, mailContext: { site, bcc, config, templates } }: SequenceMailSender,
+  { orgId, id, mailContext: { site, topic, bcc, config, templates } }: SequenceMailSender,
   step: SequenceStep,
   startedAt: Date,
 ): MarketingMessage {
@@ -155,6 +158,7 @@ function toMessage(
     bcc,
     config: config!,
     source: sourceOf(id, step),
+    topic,
     template: { id: step.templateId!, version, subject },
     startedAt,
   };

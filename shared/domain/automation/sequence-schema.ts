@@ -18,6 +18,7 @@ import * as records from "../../kernel/records.ts";
 import { retryOnConflict } from "../../kernel/retry-on-conflict.ts";
 import { createSealer } from "../../kernel/sealed-tokens.ts";
 import { type GroupKind, keys, ranges } from "../../keys.ts";
+import { TopicId } from "../audience/topics/topic-schema.ts";
 import { SendWindow } from "./send-window.ts";
 
 export const sequenceStatuses = ["draft", "active", "paused", "archived"] as const;
@@ -82,6 +83,10 @@ const fields = {
     "Sending config of every email of the sequence. `null`: the organization's oldest " +
       "verified one.",
   ),
+  topicId: TopicId.describe(
+    "Topic of every email of the sequence. For contacts who are not subscribed to it, the " +
+      "sequence goes on without its emails. `null`: no topic.",
+  ),
   autoBcc: EmailAddress.nullable().describe(
     "Email address that gets a blind copy of each email of the sequence. `null`: the " +
       "`autoBcc` of the site.",
@@ -122,6 +127,7 @@ export const NewSequence = z
     triggerType: fields.triggerType.default("manual"),
     triggerConfig: fields.triggerConfig.default(null),
     sendingConfigId: fields.sendingConfigId.default(null),
+    topicId: fields.topicId.default(null),
     autoBcc: fields.autoBcc.default(null),
     sendWindow: fields.sendWindow.default(null),
   })
@@ -137,7 +143,9 @@ export const SequenceChanges = z
 export type SequenceChanges = z.output<typeof SequenceChanges>;
 
 /** The stored record. */
-export interface SequenceItem extends Omit<Sequence, "webhookUrl"> {
+export interface SequenceItem extends Omit<Sequence, "webhookUrl" | "topicId"> {
+  /** Absent on sequences stored before there were topics. */
+  topicId?: number | null;
   /** Part of the secret in its webhook URL. A new value invalidates the old URL. */
   hook: string;
   stepsVersion: number;
@@ -180,6 +188,7 @@ export async function toApiAll(orgId: number, items: SequenceItem[]): Promise<Se
   const seal = await createSealer("sequence");
   return items.map((item) => ({
     ...item,
+    topicId: item.topicId ?? null,
     webhookUrl: `${config.publicUrl}/api/v1/wh/sq/${seal([orgId, item.id, item.hook])}`,
   }));
 }

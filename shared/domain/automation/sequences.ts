@@ -9,6 +9,7 @@ import * as ids from "../../ids.ts";
 import type { PageRequest, Pagination } from "../../kernel/paging.ts";
 import * as records from "../../kernel/records.ts";
 import * as groups from "../audience/groups/groups.ts";
+import * as topics from "../audience/topics/topics.ts";
 import * as sites from "../identity/sites.ts";
 import * as sendingConfigs from "../senders/sending-configs.ts";
 import * as sources from "../sending/mail-sources.ts";
@@ -59,7 +60,7 @@ export async function insertSequence(
   };
   triggers.checkTriggerConfig(sequence, false);
   await checkTrigger(caller, sequence);
-  await checkSender(caller, sequence);
+  await Promise.all([checkSender(caller, sequence), checkTopic(caller, sequence)]);
   if (sequence.status === "active") await checkCanActivate(caller.orgId, sequence, graph);
   const resolved = await resolveTrigger(caller, sequence);
   const graphWrites = stepsVersion
@@ -139,6 +140,7 @@ async function changeOnce(
   triggers.checkTriggerConfig(wanted, false);
   if (changes.triggerConfig) await checkTrigger(caller, wanted);
   if (changes.sendingConfigId !== undefined) await checkSender(caller, wanted);
+  if (changes.topicId !== undefined) await checkTopic(caller, wanted);
   if (wanted.status === "active")
     await checkCanActivate(caller.orgId, wanted, await graphStore.getGraph(caller.orgId, wanted));
   const after = await resolveTrigger(caller, wanted);
@@ -149,6 +151,7 @@ async function changeOnce(
     triggerType,
     triggerConfig,
     sendingConfigId,
+    topicId,
     autoBcc,
     sendWindow,
     waitsAt,
@@ -160,6 +163,7 @@ async function changeOnce(
     triggerType,
     triggerConfig,
     sendingConfigId,
+    topicId: topicId ?? null,
     autoBcc,
     sendWindow,
     waitsAt: waitsAt ?? null,
@@ -272,6 +276,10 @@ async function checkSender(
   { sendingConfigId }: SequenceItem,
 ): Promise<void> {
   if (sendingConfigId !== null) await sendingConfigs.findWithSender({ orgId }, sendingConfigId);
+}
+
+async function checkTopic(caller: CallerScope, { siteId, topicId }: SequenceItem): Promise<void> {
+  if (topicId) await topics.findOfSite(caller, { id: topicId, siteId });
 }
 
 async function checkCanActivate(

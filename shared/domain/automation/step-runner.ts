@@ -3,7 +3,8 @@
 import { addSeconds, now } from "../../clock.ts";
 import type { ContactItem } from "../audience/contacts/contact-schema.ts";
 import { getSharedMailReader } from "../audience/mail-counts/mail-counts.ts";
-import { addMailsForCap, getExclusionReason } from "../sending/eligibility.ts";
+import { addMailsForCap, getExclusionReason, type MailLimits } from "../sending/eligibility.ts";
+import type { ExclusionReason } from "../sending/mail-sources.ts";
 import { blockingStatus, type EnrollmentItem } from "./enrollment-schema.ts";
 import {
   type EnrollmentPosition,
@@ -18,14 +19,18 @@ export interface EnrollmentRun {
   contact: ContactItem | undefined;
   /** The step whose mail the contact gets. */
   mailStep?: SequenceStep | undefined;
-  /** Steps whose mail the frequency cap suppresses. */
-  cappedSteps: SequenceStep[];
+  /** Steps whose mail the contact does not get. */
+  skippedSteps: SkippedStep[];
+}
+
+export interface SkippedStep {
+  step: SequenceStep;
+  reason: Extract<ExclusionReason, "capped" | "notInTopic">;
 }
 
 export interface EnrollmentRunContext {
   graph: StepGraph;
-  /** A contact gets at most one marketing mail within so many days; 0: no cap. */
-  capDays: number;
+  limits: MailLimits;
   conditionHolds(step: SequenceStep, item: EnrollmentItem, contact: ContactItem): Promise<boolean>;
   /** The earliest time from `at` on at which the contact may get mail. */
   nextOpening(contact: ContactItem, at: Date): Date;
@@ -49,7 +54,7 @@ interface EnrollmentRunState extends EnrollmentRunContext {
   /** The enrollment was already waiting at the step where the run starts. */
   waited: boolean;
   mail?: SequenceStep | undefined;
-  capped: SequenceStep[];
+  skipped: SkippedStep[];
 }
 
 /** Continue with `next`, or stay at the step until a time. */
@@ -64,14 +69,14 @@ export async function runSteps(
   if (!contact || reason) {
     const at = now().toISOString();
     const end = { status: "cancelled" as const, reason, contact, at };
-    return { transition: transitionToEnd(item, end), contact, cappedSteps: [] };
+    return { transition: transitionToEnd(item, end), contact, skippedSteps: [] };
   }
   let step = currentStep(context.graph, item);
   const state: EnrollmentRunState = {
     ...context,
     item,
     contact,
-    capped: [],
+    skipped: [],
     waited: item.waiting === true && step?.id === item.stepId,
   };
   const reached = step?.id === item.stepId ? [] : [step];
@@ -85,7 +90,7 @@ export async function runSteps(
     },
     contact,
     mailStep: state.mail,
-    cappedSteps: state.capped,
+    skippedSteps: state.skipped,
   });
   while (step) {
     const result: StepHandlerResult = await stepHandlers[step.type](step, state);
@@ -113,23 +118,29 @@ const stepHandlers: Record<
     next: nextStep(graph, step, await conditionHolds(step, item, contact)),
   }),
   email: async (step, state) => {
-    const { graph, item, contact, capDays, nextOpening } = state;
+    const { graph, item, contact, limits, nextOpening } = state;
     const next = { next: nextStep(graph, step) };
     if (item.sends?.[step.id] !== undefined) return next;
     const at = now();
     if (state.mail) return { stay: at };
     const opening = nextOpening(contact, at);
     if (opening > at) return { stay: opening };
-    if (await isCapped(contact, capDays)) state.capped.push(step);
+    const reason = await getSkipReason(contact, limits);
+    if (reason) state.skipped.push({ step, reason });
     else state.mail = step;
     return next;
   },
 };
 
-async function isCapped(contact: ContactItem, capDays: number): Promise<boolean> {
+/** The hand-over looks at the suppression list. */
+async function getSkipReason(
+  contact: ContactItem,
+  limits: MailLimits,
+): Promise<SkippedStep["reason"] | undefined> {
   const readMails = getSharedMailReader(contact);
-  const [counted] = await addMailsForCap(readMails, [contact], capDays);
-  return getExclusionReason(counted, new Set(), capDays) === "capped";
+  const [counted] = await addMailsForCap(readMails, [contact], limits.capDays ?? 0);
+  const reason = getExclusionReason(counted, new Set(), limits);
+  return reason === "capped" || reason === "notInTopic" ? reason : undefined;
 }
 
 const toPosition = (

@@ -7,6 +7,7 @@ import { invalid, missing, Problem } from "../../errors.ts";
 import { type CompressedValue, compress, decompress } from "../../kernel/compressed-values.ts";
 import { keys } from "../../keys.ts";
 import * as segments from "../audience/segments/segments.ts";
+import * as topics from "../audience/topics/topics.ts";
 import * as templates from "../content/templates.ts";
 import * as sites from "../identity/sites.ts";
 import * as sendingConfigs from "../senders/sending-configs.ts";
@@ -19,7 +20,7 @@ export async function buildCampaignPlan(
   campaign: StoredCampaign,
   at = now(),
 ): Promise<BroadcastPlan> {
-  const { orgId, siteId, sendingConfigId, abTest, variants } = campaign;
+  const { orgId, siteId, sendingConfigId, topicId, abTest, variants } = campaign;
   const who = { orgId };
   if (sendingConfigId === null)
     throw fieldMissing("sendingConfigId", "sendingConfigId is required to send a campaign");
@@ -29,9 +30,10 @@ export async function buildCampaignPlan(
       "An A/B test needs at least two variants: add them with POST /campaigns/:id/variants, " +
         "or set abTest to null",
     );
-  const [audience, parts] = await Promise.all([
+  const [audience, parts, topic] = await Promise.all([
     findAudience(campaign),
     buildParts(campaign),
+    topicId ? requireReference("topicId", topics.findOfSite(who, { id: topicId, siteId })) : null,
     requireReference("sendingConfigId", sendingConfigs.find(who, sendingConfigId)),
     sites.find(who, siteId).then((site) => requireMarketingSender(orgId, site)),
   ]);
@@ -39,6 +41,7 @@ export async function buildCampaignPlan(
     siteId,
     configId: sendingConfigId,
     audience,
+    ...(topic && { topic: topics.toMailTopic(topic) }),
     parts,
     at: at.toISOString(),
     ...(abTest && { test: abTest }),

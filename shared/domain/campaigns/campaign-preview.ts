@@ -14,6 +14,7 @@ import * as reader from "../audience/contacts/contact-reader.ts";
 import type { ContactItem } from "../audience/contacts/contact-schema.ts";
 import { createMailReader } from "../audience/mail-counts/mail-counts.ts";
 import * as suppressions from "../audience/suppressions/suppressions.ts";
+import { subscribedCondition } from "../audience/topics/topic-schema.ts";
 import * as sites from "../identity/sites.ts";
 import { addMailsForCap, getExclusionReason } from "../sending/eligibility.ts";
 import * as staging from "../sending/intake/stage-chunks.ts";
@@ -72,6 +73,9 @@ export const CampaignPreview = z
     unsubscribed: Count.describe(
       "Candidates not sent to because they unsubscribed or have not confirmed yet.",
     ),
+    notInTopic: Count.describe(
+      "Candidates not sent to because they are not subscribed to the topic of the campaign.",
+    ),
     capped: Count.describe(
       "Candidates not sent to because they got marketing email within " +
         "`sendFrequencyCapDays` of the site.",
@@ -97,7 +101,7 @@ export type CampaignPreview = z.output<typeof CampaignPreview>;
 
 type PreviewCounts = Pick<
   CampaignPreview,
-  "candidates" | "wouldReceive" | "suppressed" | "unsubscribed" | "capped"
+  "candidates" | "wouldReceive" | "suppressed" | "unsubscribed" | "notInTopic" | "capped"
 >;
 
 /** Throws 400 that names what the campaign is missing. */
@@ -174,6 +178,7 @@ const noCounts = (): PreviewCounts => ({
   wouldReceive: 0,
   suppressed: 0,
   unsubscribed: 0,
+  notInTopic: 0,
   capped: 0,
 });
 
@@ -199,7 +204,8 @@ function createReasonLister({
   orgId,
   siteId,
   capDays,
-}: Pick<PreviewQuery, "orgId" | "siteId" | "capDays">) {
+  topic,
+}: Pick<PreviewQuery, "orgId" | "siteId" | "capDays" | "topic">) {
   const readMails = createMailReader({ orgId, siteId });
   return async (items: ContactItem[]) => {
     const emails = items.map(({ email }) => email);
@@ -207,13 +213,13 @@ function createReasonLister({
       suppressions.filterSuppressed(orgId, emails, { purpose: "marketing" }),
       addMailsForCap(readMails, items, capDays),
     ]);
-    return counted.map((contact) => getExclusionReason(contact, suppressed, capDays));
+    return counted.map((contact) => getExclusionReason(contact, suppressed, { capDays, topic }));
   };
 }
 
 /** Counts by the stored status of the contacts, without reading them out. */
 async function countByStatus(query: PreviewQuery, candidates: number): Promise<PreviewCounts> {
-  const { orgId, siteId, contactQuery, capDays } = query;
+  const { orgId, siteId, contactQuery, capDays, topic } = query;
   const count = (condition: Condition) =>
     reader.countContacts(
       { orgId, siteId },
@@ -222,22 +228,24 @@ async function countByStatus(query: PreviewQuery, candidates: number): Promise<P
         filter: contactQuery.filter ? all(contactQuery.filter, condition) : condition,
       },
     );
-  const [suppressed, unsubscribed, capped] = await Promise.all([
+  const [suppressed, unsubscribed, notInTopic, capped] = await Promise.all([
     count(equals("status", "suppressed")),
     count(not(oneOf("status", ["suppressed", "subscribed"]))),
+    topic ? count(all(equals("status", "subscribed"), not(subscribedCondition(topic)))) : 0,
     capDays ? countCapped(query) : 0,
   ]);
   return {
     candidates,
-    wouldReceive: candidates - suppressed - unsubscribed - capped,
+    wouldReceive: candidates - suppressed - unsubscribed - notInTopic - capped,
     suppressed,
     unsubscribed,
+    notInTopic,
     capped,
   };
 }
 
 /** The candidates who are left out only because of the frequency cap. */
-async function countCapped({ orgId, siteId, contactQuery, capDays }: PreviewQuery) {
+async function countCapped({ orgId, siteId, contactQuery, capDays, topic }: PreviewQuery) {
   const { test, attributes = [] } = contactQuery;
   const readsAll = test && !contactQuery.attributes;
   const projection = readsAll ? undefined : [...new Set([...cappedAttributes, ...attributes])];
@@ -247,13 +255,13 @@ async function countCapped({ orgId, siteId, contactQuery, capDays }: PreviewQuer
     const pages = reader.readShard({ orgId, siteId }, shard, { ...contactQuery, projection });
     for await (const { items } of pages)
       for (const contact of await readMails(items))
-        if (getExclusionReason(contact, new Set(), capDays) === "capped") capped++;
+        if (getExclusionReason(contact, new Set(), { capDays, topic }) === "capped") capped++;
   });
   return capped;
 }
 
 /** What `getExclusionReason` reads. */
-const cappedAttributes = ["id", "email", "status", "lastMarketingAt"];
+const cappedAttributes = ["id", "email", "status", "switchedTopics", "lastMarketingAt"];
 
 const maxSamplePages = 10;
 // Keeps the response below the limit of API Gateway.
@@ -304,6 +312,7 @@ export async function createSampleRenderer(
     const inactiveLink = `${config.publicUrl}/api/v1/unsubscribe/preview`;
     const linksOf = () => ({
       unsubscribePage: inactiveLink,
+      preferencePage: inactiveLink,
       oneClickUnsubscribe: inactiveLink,
       contactToken: () => "preview",
     });
@@ -365,4 +374,4 @@ function listMissingVariables(
   return [...new Set(missing)].filter((name) => !builtInVariables.has(name));
 }
 
-const builtInVariables = new Set(["unsubscribeUrl", "contactToken"]);
+const builtInVariables = new Set(["unsubscribeUrl", "preferencesUrl", "contactToken"]);

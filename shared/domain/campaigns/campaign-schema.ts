@@ -12,6 +12,7 @@ import {
   Timestamp,
   UpdatedAt,
 } from "../../kernel/record-fields.ts";
+import { TopicId } from "../audience/topics/topic-schema.ts";
 import * as bodies from "../content/template-bodies.ts";
 import type { SourceTotals } from "../sending/mail-sources.ts";
 import { MailingAccounting, MailingStats } from "../sending/mailing-stats.ts";
@@ -99,6 +100,7 @@ const fields = {
         "of `listId`, `tagId` and `segmentId` before you send.",
     ),
   sendingConfigId: id.nullable().describe("Sending config to send with. Required to send."),
+  topicId: TopicId,
   abTest: AbTest.nullable().describe(
     "A/B test: part of the audience gets the variants, the rest gets the winner. Needs at " +
       "least two variants. `null`: every variant is sent at once, by weight.",
@@ -197,6 +199,7 @@ export const NewCampaign = z
     tagId: fields.tagId.default(null),
     segmentId: fields.segmentId.default(null),
     sendingConfigId: fields.sendingConfigId.default(null),
+    topicId: fields.topicId.default(null),
     abTest: fields.abTest.default(null),
   })
   .meta({ examples: [{ name: "Spring sale", templateId: 1, listId: 1, sendingConfigId: 1 }] });
@@ -330,6 +333,8 @@ export interface StoredCampaign extends Broadcast {
   tagId: number | null;
   segmentId: number | null;
   sendingConfigId: number | null;
+  /** Absent on campaigns stored before there were topics. */
+  topicId?: number | null;
   abTest: AbTest | null;
   status: BroadcastStatus;
   variants: StoredVariant[];
@@ -342,6 +347,7 @@ export interface StoredCampaign extends Broadcast {
 
 export const toApi = (item: StoredCampaign): Campaign => ({
   ...item,
+  topicId: item.topicId ?? null,
   statusReason: item.statusReason ?? null,
   scheduledAt: item.scheduledAt ?? null,
   sendLate: item.sendLate ?? false,

@@ -20,6 +20,7 @@ import * as records from "../../kernel/records.ts";
 import { retryOnConflict } from "../../kernel/retry-on-conflict.ts";
 import { keys } from "../../keys.ts";
 import * as groups from "../audience/groups/groups.ts";
+import * as topics from "../audience/topics/topics.ts";
 import * as sites from "../identity/sites.ts";
 import * as sendingConfigs from "../senders/sending-configs.ts";
 import * as sources from "../sending/mail-sources.ts";
@@ -252,6 +253,7 @@ async function checkReferences(
       records.findOfSite("SEGMENT", who, { id: given.segmentId, siteId, path: "segmentId" }),
     given.templateId &&
       records.findOfSite("TEMPLATE", who, { id: given.templateId, siteId, path: "templateId" }),
+    given.topicId && topics.findOfSite(who, { id: given.topicId, siteId }),
     given.sendingConfigId && sendingConfigs.findWithSender(who, given.sendingConfigId),
   ]);
 }

@@ -3,6 +3,7 @@ import { get } from "../../adapters/dynamodb/table.ts";
 import { now } from "../../clock.ts";
 import { instantOf } from "../../kernel/time-zones.ts";
 import { keys } from "../../keys.ts";
+import * as topics from "../audience/topics/topics.ts";
 import { activeIds } from "../automation/sequence-schema.ts";
 import * as templates from "../content/templates.ts";
 import type { Organization } from "../identity/organizations.ts";
@@ -34,14 +35,16 @@ export async function buildHolidayPlan({
   siteId,
   templateId,
   sendingConfigId,
+  topicId,
 }: StoredHoliday): Promise<BroadcastPlan> {
   const who = { orgId };
-  const [template, config, sequenceIds] = await Promise.all([
+  const [template, config, sequenceIds, topic] = await Promise.all([
     templates.findMeta(who, templateId),
     sendingConfigId === null
       ? sendingConfigs.findDefault(orgId)
       : sendingConfigs.find(who, sendingConfigId),
     activeIds(orgId, siteId),
+    topicId ? topics.findOfSite(who, { id: topicId, siteId }) : null,
     sites.find(who, siteId).then((site) => requireMarketingSender(orgId, site)),
   ]);
   const { id, version, subject } = template;
@@ -49,6 +52,7 @@ export async function buildHolidayPlan({
     siteId,
     configId: config.id,
     audience: { enrolled: true, sequenceIds },
+    ...(topic && { topic: topics.toMailTopic(topic) }),
     parts: [{ weight: 1, template: { id, version, subject } }],
     at: now().toISOString(),
   };

@@ -9,6 +9,7 @@ import {
   Timestamp,
   UpdatedAt,
 } from "../../kernel/record-fields.ts";
+import { TopicId } from "../audience/topics/topic-schema.ts";
 import { MailingAccounting, MailingStats } from "../sending/mailing-stats.ts";
 import type { Broadcast } from "./engine/broadcast.ts";
 
@@ -27,6 +28,7 @@ const fields = {
     .describe(
       "Sending config to send with. `null`: the organization's oldest verified one on that day.",
     ),
+  topicId: TopicId,
 };
 
 const holidayStatuses = ["scheduled", "sending", "sent", "cancelled"] as const;
@@ -67,6 +69,7 @@ export const NewHoliday = z
     siteId: NewSiteId,
     ...fields,
     sendingConfigId: fields.sendingConfigId.default(null),
+    topicId: fields.topicId.default(null),
   })
   .meta({ examples: [{ name: "Happy new year", date: "2027-01-01", templateId: 1 }] });
 export type NewHoliday = z.output<typeof NewHoliday>;
@@ -89,11 +92,14 @@ export interface StoredHoliday extends Broadcast {
   date: string;
   templateId: number;
   sendingConfigId: number | null;
+  /** Absent on holidays stored before there were topics. */
+  topicId?: number | null;
   status: Holiday["status"];
 }
 
 export const toApi = (item: StoredHoliday): Holiday => ({
   ...item,
+  topicId: item.topicId ?? null,
   statusReason: item.statusReason ?? null,
   startedAt: item.startedAt ?? null,
   finishedAt: item.finishedAt ?? null,

@@ -8,6 +8,7 @@ import { conflict, invalid } from "../../errors.ts";
 import type { PageRequest } from "../../kernel/paging.ts";
 import * as records from "../../kernel/records.ts";
 import { retryOnConflict } from "../../kernel/retry-on-conflict.ts";
+import * as topics from "../audience/topics/topics.ts";
 import * as sites from "../identity/sites.ts";
 import * as sendingConfigs from "../senders/sending-configs.ts";
 import * as sources from "../sending/mail-sources.ts";
@@ -152,14 +153,16 @@ async function checkReferences(
     date,
     templateId,
     sendingConfigId,
-  }: Pick<Holiday, "siteId" | "date" | "templateId" | "sendingConfigId">,
-  changes: HolidayChanges = { date, templateId, sendingConfigId },
+    topicId,
+  }: Pick<StoredHoliday, "siteId" | "date" | "templateId" | "sendingConfigId" | "topicId">,
+  changes: HolidayChanges = { date, templateId, sendingConfigId, topicId },
 ): Promise<Date> {
   const [{ startsAt, endsAt }] = await Promise.all([
     getHolidayTimes(who.orgId, date),
     changes.templateId === undefined
       ? undefined
       : records.findOfSite("TEMPLATE", who, { id: templateId, siteId, path: "templateId" }),
+    changes.topicId && topics.findOfSite(who, { id: changes.topicId, siteId }),
     changes.sendingConfigId && sendingConfigs.findWithSender(who, changes.sendingConfigId),
   ]);
   if (changes.date !== undefined && now() >= endsAt)

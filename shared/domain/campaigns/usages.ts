@@ -1,4 +1,4 @@
-// Finds the records that use a list, tag, segment, template or sending config, so that it is not
+// Finds the records that use a list, tag, topic, segment, template or sending config, so that it is not
 // deleted while a sequence or campaign needs it.
 
 import {
@@ -38,7 +38,7 @@ import { labelOf, type SendingConfig } from "../senders/sending-configs.ts";
 import type { StoredCampaign } from "./campaign-schema.ts";
 import type { StoredHoliday } from "./holiday-schema.ts";
 
-type Kind = GroupKind | "SEGMENT" | "TEMPLATE" | "CONFIG";
+type Kind = GroupKind | "TOPIC" | "SEGMENT" | "TEMPLATE" | "CONFIG";
 
 interface Target {
   orgId: number;
@@ -52,6 +52,7 @@ interface Target {
 const words: Record<Kind, string> = {
   LIST: "list",
   TAG: "tag",
+  TOPIC: "topic",
   SEGMENT: "segment",
   TEMPLATE: "template",
   CONFIG: "sending config",
@@ -156,6 +157,7 @@ async function usesOfSequences(target: Target, some: SequenceItem[]): Promise<Pr
 
 function howRecordUses({ kind, id, name }: Target, sequence: SequenceItem): string | undefined {
   if (kind === "CONFIG") return sequence.sendingConfigId === id ? "sends through it" : undefined;
+  if (kind === "TOPIC") return sequence.topicId === id ? "is on it" : undefined;
   const { tagId, tagName, listId } = sequence.triggerConfig ?? {};
   const isTag = kind === "TAG" && (tagId === id || sameName(tagName, name));
   const isTrigger = isTag || (kind === "LIST" && listId === id);
@@ -166,7 +168,7 @@ const stepsOf = async (
   { orgId, kind }: Target,
   sequence: SequenceItem,
 ): Promise<StepGraph["steps"]> =>
-  kind === "CONFIG" ? [] : (await flows.getGraph(orgId, sequence)).steps;
+  kind === "CONFIG" || kind === "TOPIC" ? [] : (await flows.getGraph(orgId, sequence)).steps;
 
 function howStepsUse(target: Target, steps: StepGraph["steps"]): string | undefined {
   const mails =
@@ -193,10 +195,11 @@ function names(target: Target, node: RuleCondition | SegmentRules): boolean {
 const stillToSend = oneOf("status", ["draft", "scheduled", "held", "sending", "paused"]);
 const campaignField: Record<
   Kind,
-  "listId" | "tagId" | "segmentId" | "templateId" | "sendingConfigId"
+  "listId" | "tagId" | "topicId" | "segmentId" | "templateId" | "sendingConfigId"
 > = {
   LIST: "listId",
   TAG: "tagId",
+  TOPIC: "topicId",
   SEGMENT: "segmentId",
   TEMPLATE: "templateId",
   CONFIG: "sendingConfigId",
@@ -236,8 +239,8 @@ async function* scoringRulesWith(target: Target): AsyncGenerator<ProblemDetail> 
 }
 
 async function* holidaysWith(target: Target): AsyncGenerator<ProblemDetail> {
-  if (target.kind !== "TEMPLATE" && target.kind !== "CONFIG") return;
-  const field = target.kind === "TEMPLATE" ? "templateId" : "sendingConfigId";
+  if (target.kind !== "TEMPLATE" && target.kind !== "CONFIG" && target.kind !== "TOPIC") return;
+  const field = campaignField[target.kind];
   const uses = all(oneOf("status", ["scheduled", "sending"]), equals(field, target.id));
   for await (const holiday of recordsOf<StoredHoliday>(target, "HOLIDAY", uses))
     yield use("holidays", holiday, "uses it");

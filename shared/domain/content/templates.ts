@@ -278,13 +278,19 @@ export const RenderedTemplate = z.object({
     .describe(
       "Variables that were read and not given, and so rendered empty. Not listed: variables " +
         "with a `default` filter or read only in a condition, and `email`, `name`, " +
-        "`unsubscribeUrl` and `contactToken`.",
+        "`unsubscribeUrl`, `preferencesUrl` and `contactToken`.",
     ),
 });
 export type RenderedTemplate = z.output<typeof RenderedTemplate>;
 
 /** Variables that the service provides. */
-const builtInVariables = new Set(["email", "name", "unsubscribeUrl", "contactToken"]);
+const builtInVariables = new Set([
+  "email",
+  "name",
+  "unsubscribeUrl",
+  "preferencesUrl",
+  "contactToken",
+]);
 
 export async function render(
   caller: CallerScope,

@@ -24,6 +24,10 @@ export const EmailEvent = z
           .string()
           .optional()
           .describe("For `open` and `click`: user agent of the recipient's program."),
+        topicId: RecordId.optional().describe(
+          "For `unsubscribe`: the recipient left only this topic.",
+        ),
+        topicName: z.string().optional().describe("Name of that topic."),
       })
       .describe("Further data, by type."),
     ipAddress: z
@@ -54,7 +58,7 @@ export const toApi = (send: SendWithEvents, event: SendEvent): EmailEvent => ({
   toEmail: send.toEmail,
   subject: send.subject,
   type: event.type,
-  data: event.data ?? {},
+  data: { ...event.data, ...event.topic },
   ipAddress: event.ip ?? null,
   timestamp: event.at,
   provider: send.provider,

@@ -64,10 +64,13 @@ const suppressOnBounceOrComplaint: EventReaction = (orgId, updates) =>
     ),
   );
 
-/** An unsubscribe holds for the site that sent the mail, and for no other. */
+/**
+ * An unsubscribe holds for the site that sent the mail, and for no other. One that leaves a topic
+ * only is ours, and `unsubscribes.ts` does the rest.
+ */
 const unsubscribeContacts: EventReaction = async (orgId, updates) => {
-  const unsubscribes = flatMapEvents(updates, ({ type }, update) =>
-    type === "unsubscribe" ? [update] : [],
+  const unsubscribes = flatMapEvents(updates, ({ type, topic }, update) =>
+    type === "unsubscribe" && !topic ? [update] : [],
   );
   const contacts = await engagement.getAddressees(
     orgId,

@@ -78,6 +78,7 @@ export const toSendEvent = (
   at: event.timestamp,
   providerEventId: event.providerEventId,
   ...(Object.keys(event.data).length && { data: event.data }),
+  ...(event.topic && { topic: event.topic }),
   ...(event.ipAddress && { ip: event.ipAddress }),
   ...(link !== undefined && { link }),
   ...(isDeclaredMachine(event) && { machine: true as const }),

@@ -15,6 +15,8 @@ export interface SendEvent {
   at: string;
   providerEventId: string;
   data?: ProviderEvent["data"];
+  /** The recipient left only this topic. */
+  topic?: { topicId: number; topicName: string };
   ip?: string;
   /** Clicks in mails of campaigns: the number of the link. */
   link?: number;

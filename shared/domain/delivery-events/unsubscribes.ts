@@ -3,16 +3,20 @@
 
 import { ConditionFailed, get } from "../../adapters/dynamodb/table.ts";
 import { now } from "../../clock.ts";
-import { isContended, missing, undefinedIfMissing } from "../../errors.ts";
+import { invalid, isContended, missing, undefinedIfMissing } from "../../errors.ts";
 import * as ids from "../../ids.ts";
 import { normalizeEmail } from "../../kernel/email-fields.ts";
 import { retryInTurn } from "../../kernel/retry-on-conflict.ts";
 import { keys } from "../../keys.ts";
+import type { Consent } from "../audience/contacts/consent-log.ts";
 import type { ContactItem } from "../audience/contacts/contact-schema.ts";
 import * as standing from "../audience/contacts/contact-status.ts";
 import * as contacts from "../audience/contacts/contacts.ts";
 import { type LinkSubject, openToken } from "../audience/contacts/link-tokens.ts";
 import * as suppressions from "../audience/suppressions/suppressions.ts";
+import * as contactTopics from "../audience/topics/contact-topics.ts";
+import { isSubscribed, type TopicItem } from "../audience/topics/topic-schema.ts";
+import * as topics from "../audience/topics/topics.ts";
 import * as sites from "../identity/sites.ts";
 import * as chunks from "../sending/bulk/chunks.ts";
 import * as events from "./apply-events.ts";
@@ -28,6 +32,17 @@ export interface UnsubscribeStatus {
   state: "subscribed" | "unsubscribed" | "suppressed";
   /** It gets no marketing mail from any site of the organization. */
   everything: boolean;
+  /** The topic of the mail with the link. */
+  topicId: number | null;
+  /**
+   * Public topics of the site, and the topic of the mail, in their order. Empty for an address
+   * without a contact.
+   */
+  topics: TopicSubscription[];
+}
+
+export interface TopicSubscription extends Pick<TopicItem, "id" | "name" | "description"> {
+  subscribed: boolean;
 }
 
 /**
@@ -35,14 +50,24 @@ export interface UnsubscribeStatus {
  * that is not ours.
  */
 export async function findStatus(token: string): Promise<UnsubscribeStatus> {
-  const { contact, site, email, orgId } = await findSubject(token);
-  const suppression = await suppressions.find(orgId, email);
-  const everything = suppression !== undefined;
+  const { contact, site, email, orgId, topicId } = await findSubject(token);
+  const [suppression, known] = await Promise.all([
+    suppressions.find(orgId, email),
+    contact ? topics.listOfSite(orgId, site.id) : [],
+  ]);
+  const shown = known.filter(({ id, visibility }) => visibility === "public" || id === topicId);
   return {
     email,
     siteName: sites.displayNameOf(site),
     state: stateOf(contact, suppression?.reason),
-    everything,
+    everything: suppression !== undefined,
+    topicId: shown.some(({ id }) => id === topicId) ? topicId! : null,
+    topics: shown.map((topic) => ({
+      id: topic.id,
+      name: topic.name,
+      description: topic.description,
+      subscribed: isSubscribed(contact!, topic),
+    })),
   };
 }
 
@@ -57,36 +82,102 @@ function stateOf(
 const isUnsubscribed = ({ status, unsuppressed }: ContactItem): boolean =>
   (status === "suppressed" ? unsuppressed : status) === "unsubscribed";
 
+/** How the person used the link. */
+export type LinkUse = Pick<Consent, "ipAddress"> & {
+  source: "one_click" | "preference_page";
+};
+const byPage: LinkUse = { source: "preference_page" };
+
 /**
- * No more marketing mail from this site, and an event of the mail whose link it was. Safe to
- * repeat, and to be ended by doing it again.
+ * No more mail on the topic of the mail whose link it was, and an event of that mail. Without a
+ * topic, or when it was deleted: no more marketing mail from this site. Safe to repeat; a repeat
+ * completes a request that stopped half-way.
  */
-export async function unsubscribe(token: string, ipAddress?: string): Promise<void> {
+export async function unsubscribe(token: string, use: LinkUse = byPage): Promise<void> {
   const subject = await findSubject(token);
-  // First, as it is told only of a person who has not left yet; and whatever comes of it, the
-  // person leaves.
-  await recordUnsubscribeEvent(subject, ipAddress).finally(() => applyUnsubscribe(subject));
+  const topic = await findTopic(subject);
+  // The event comes first, because it is recorded only of a person who has not left yet. The person
+  // leaves whether or not it can be recorded.
+  await recordUnsubscribeEvent(subject, use, topic).finally(() =>
+    topic ? leaveTopic(subject, use, topic) : leaveSite(subject, use),
+  );
+}
+
+/** No more marketing mail from this site, whatever the topic of the mail. */
+export async function unsubscribeFromSite(token: string, use: LinkUse = byPage): Promise<void> {
+  const subject = await findSubject(token);
+  await recordUnsubscribeEvent(subject, use).finally(() => leaveSite(subject, use));
 }
 
 /** No more marketing mail from any site of the organization. */
-export async function unsubscribeFromEverything(token: string, ipAddress?: string): Promise<void> {
-  const { orgId, contact, email, ...rest } = await findSubject(token);
-  await recordUnsubscribeEvent({ orgId, contact, email, ...rest }, ipAddress).finally(async () => {
-    if (contact) await standing.setSubscription(contact, "unsubscribed");
+export async function unsubscribeFromEverything(
+  token: string,
+  use: LinkUse = byPage,
+): Promise<void> {
+  const subject = await findSubject(token);
+  const { orgId, contact, email } = subject;
+  await recordUnsubscribeEvent(subject, use).finally(async () => {
+    if (contact) await standing.setSubscription(contact, "unsubscribed", toConsent(subject, use));
     await suppressions.suppress(orgId, { email, reason: "unsubscribe", detail: null, source });
   });
 }
 
-async function applyUnsubscribe({ orgId, siteId, contact, email }: TokenSubject): Promise<void> {
-  if (contact && (await standing.setSubscription(contact, "unsubscribed"))) return;
+async function leaveSite(subject: TokenSubject, use: LinkUse): Promise<void> {
+  const { orgId, siteId, contact, email } = subject;
+  const consent = toConsent(subject, use);
+  if (contact && (await standing.setSubscription(contact, "unsubscribed", consent))) return;
   await contacts.leaveSite(orgId, { siteId, email, source });
 }
 
-/** Back again, by the person's own hand. An address that bounced or complained stays suppressed. */
-export async function resubscribe(token: string): Promise<void> {
-  const { contact, email, orgId } = await findSubject(token);
-  if (contact) await standing.setSubscription(contact, "subscribed");
+const leaveTopic = async (subject: TokenSubject, use: LinkUse, { id }: TopicItem): Promise<void> =>
+  void (await contactTopics.change({ orgId: subject.orgId }, subject.contact!.id, {
+    choices: [{ id, subscribed: false }],
+    consent: toConsent(subject, use),
+  }));
+
+/**
+ * Joins and leaves topics that the page shows, and records an event when the topic of the mail is
+ * left. Throws 400 for another topic.
+ */
+export async function chooseTopics(
+  token: string,
+  use: LinkUse,
+  choices: contactTopics.TopicChoice[],
+): Promise<void> {
+  const subject = await findSubject(token);
+  const { topics: shown } = await findStatus(token);
+  const unknown = choices.find(({ id }) => !shown.some((topic) => topic.id === id));
+  if (unknown) throw invalid(`Topic ${unknown.id} is not on this page`);
+  if (!subject.contact || !choices.length) return;
+  const leavesTopic = choices.some(({ id, subscribed }) => id === subject.topicId && !subscribed);
+  const topic = leavesTopic ? await findTopic(subject) : undefined;
+  const change = { choices, consent: toConsent(subject, use) };
+  await (topic ? recordUnsubscribeEvent(subject, use, topic) : Promise.resolve()).finally(() =>
+    contactTopics.change({ orgId: subject.orgId }, subject.contact!.id, change),
+  );
+}
+
+/** Subscribes on the person's own request. An address that bounced or complained stays suppressed. */
+export async function resubscribe(token: string, use: LinkUse = byPage): Promise<void> {
+  const subject = await findSubject(token);
+  const { contact, email, orgId } = subject;
+  if (contact) await standing.setSubscription(contact, "subscribed", toConsent(subject, use));
   await suppressions.removeIfUnsubscribed(orgId, email);
+}
+
+const toConsent = ({ sendId }: TokenSubject, use: LinkUse): Consent => ({
+  ...use,
+  sendId,
+});
+
+/** The topic that the link leaves. Undefined without a contact, who alone can leave a topic. */
+async function findTopic({
+  orgId,
+  topicId,
+  contact,
+}: TokenSubject): Promise<TopicItem | undefined> {
+  if (topicId === undefined || !contact) return undefined;
+  return get<TopicItem>(keys.record(orgId, "TOPIC", topicId));
 }
 
 interface TokenSubject extends LinkSubject {
@@ -125,7 +216,6 @@ async function getContact({
 }
 
 const source = "unsubscribe link";
-const event = { type: "unsubscribe", providerEventId: "link" } as const;
 
 /**
  * What events of providers do: the send has it in its history, its campaign counts it, endpoints
@@ -134,24 +224,32 @@ const event = { type: "unsubscribe", providerEventId: "link" } as const;
  */
 const recordUnsubscribeEvent = async (
   { orgId, sendId, contact, email }: TokenSubject,
-  ipAddress: string | undefined,
+  { ipAddress }: LinkUse,
+  topic?: TopicItem,
 ): Promise<void> => {
   if (sendId === undefined) return;
+  const event = {
+    type: "unsubscribe" as const,
+    providerEventId: topic ? `topic ${topic.id}` : "link",
+    data: {},
+    ...(topic && { topic: { topicId: topic.id, topicName: topic.name } }),
+  };
   await retryInTurn(`send ${orgId} ${sendId}`, "The mail", async () => {
     const send = await get<SendWithEvents>(keys.send(orgId, sendId));
     if (!send && !(await chunks.getChunkSend(orgId, sendId))) return;
     const isRecorded = send?.events?.some((entry) => eventKey(entry) === eventKey(event));
-    if (contact && isUnsubscribed(contact) && !isRecorded) return;
+    const hasLeft =
+      contact && (isUnsubscribed(contact) || (topic && !isSubscribed(contact, topic)));
+    if (hasLeft && !isRecorded) return;
     const inboundEvent = {
       ...event,
       id: await ids.nextEventIds(1),
       sendId,
       email,
       timestamp: now().toISOString(),
-      data: {},
       ipAddress,
     };
-    const messageId = `${source} of send ${sendId}`;
+    const messageId = `${source} of send ${sendId}${topic ? ` topic ${topic.id}` : ""}`;
     await events
       .applyEvents(orgId, [
         { messageId, body: { orgId, provider: source, events: [inboundEvent] } },

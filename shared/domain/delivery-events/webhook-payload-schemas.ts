@@ -55,6 +55,12 @@ const ClickData = z.object({
   url: z.string().optional().describe("URL of the link."),
   userAgent,
 });
+const UnsubscribeData = z.object({
+  topicId: RecordId.optional().describe(
+    "Topic that the recipient left. Absent: the recipient left all email of the site.",
+  ),
+  topicName: z.string().optional().describe("Name of that topic."),
+});
 
 /** Fields that only some types have. */
 const ownFields = {
@@ -63,7 +69,7 @@ const ownFields = {
   click: { ...clientFields, data: ClickData },
   bounce: { data: BounceData },
   spam_report: { data: NoData },
-  unsubscribe: { ipAddress: clientFields.ipAddress, data: NoData },
+  unsubscribe: { ipAddress: clientFields.ipAddress, data: UnsubscribeData },
   dropped: { data: ReasonData },
   deferred: { data: ReasonData },
 } satisfies Record<EventType, z.ZodRawShape>;

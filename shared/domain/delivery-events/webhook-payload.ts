@@ -52,7 +52,10 @@ const ownFields: Record<EventType, (event: EmailEvent) => object> = {
     data: { bounceType, bounceClass: classifyBounce(reason), reason },
   }),
   spam_report: withoutData,
-  unsubscribe: ({ ipAddress }) => ({ ipAddress, data: {} }),
+  unsubscribe: ({ ipAddress, data: { topicId, topicName } }) => ({
+    ipAddress,
+    data: { topicId, topicName },
+  }),
   dropped: withReason,
   deferred: withReason,
 };

@@ -145,6 +145,7 @@ const partsOf: Partial<
   FOLDER: () => ({ ranges: [] }),
   LIST: (orgId, id) => ({ ranges: groupRanges(orgId, { kind: "LIST", id }) }),
   TAG: (orgId, id) => ({ ranges: groupRanges(orgId, { kind: "TAG", id }) }),
+  TOPIC: () => ({ ranges: [] }),
 };
 const kinds = Object.keys(partsOf) as RecordKind[];
 
@@ -244,6 +245,7 @@ const rangesOf = ({ orgId, siteId }: DeletedSite): KeyRange[] => [
 const singlesOf = ({ orgId, siteId }: DeletedSite): Key[] => [
   keys.eventNameCount(orgId, siteId),
   keys.siteTriggers(orgId, siteId),
+  keys.siteTopics(orgId, siteId),
   keys.fieldNames(orgId, siteId),
   keys.eventTotals(orgId, siteId),
   keys.sendCount(orgId, siteId),

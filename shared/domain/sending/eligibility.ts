@@ -8,22 +8,30 @@ import type { ContactItem } from "../audience/contacts/contact-schema.ts";
 import * as contacts from "../audience/contacts/contacts.ts";
 import { getSharedMailReader, type MailReader } from "../audience/mail-counts/mail-counts.ts";
 import * as suppressions from "../audience/suppressions/suppressions.ts";
+import { isSubscribed, type MailTopic } from "../audience/topics/topic-schema.ts";
 import type { ExclusionReason } from "./mail-sources.ts";
+
+/** What a mail asks of its recipients. */
+export interface MailLimits {
+  /** At most one marketing mail in so many days; 0 means no cap. */
+  capDays?: number | undefined;
+  topic?: MailTopic | undefined;
+}
 
 /**
  * Why a contact gets no marketing mail now; undefined if it may. `suppressed` has normalized
- * addresses. `capDays` 0 means no cap; with a cap, the contact must include the mails of campaigns:
- * see `addMailsForCap`.
+ * addresses. With a cap, the contact must include the mails of campaigns: see `addMailsForCap`.
  */
 export function getExclusionReason(
   contact: ContactItem | undefined,
   suppressed: Set<string>,
-  capDays = 0,
+  { capDays = 0, topic }: MailLimits,
 ): ExclusionReason | undefined {
   if (!contact) return "unsubscribed";
   if (contact.status === "suppressed" || suppressed.has(normalizeEmail(contact.email)))
     return "suppressed";
   if (contact.status !== "subscribed") return "unsubscribed";
+  if (topic && !isSubscribed(contact, topic)) return "notInTopic";
   const capped =
     capDays > 0 && (contact.lastMarketingAt ?? "") > addSeconds(-capDays * 24 * 3600).toISOString();
   return capped ? "capped" : undefined;
@@ -46,7 +54,7 @@ interface IntendedRecipient {
  * contact gets no mail.
  */
 export async function listExclusionReasons(
-  { orgId, siteId, capDays = 0 }: { orgId: number; siteId: number; capDays?: number | undefined },
+  { orgId, siteId, capDays = 0, topic }: { orgId: number; siteId: number } & MailLimits,
   invited: IntendedRecipient[],
   { consistent = false } = {},
 ): Promise<(ExclusionReason | undefined)[]> {
@@ -84,6 +92,6 @@ export async function listExclusionReasons(
   return invited.map(({ contactId, to }) =>
     suppressed.has(normalizeEmail(to))
       ? "suppressed"
-      : getExclusionReason(counted.get(contactId!), suppressed, capDays),
+      : getExclusionReason(counted.get(contactId!), suppressed, { capDays, topic }),
   );
 }

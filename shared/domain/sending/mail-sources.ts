@@ -1,7 +1,7 @@
 // Mail sources: the campaign, sequence or holiday that a marketing mail belongs to. Their counters
 // change in the same transactions as the mail, so they are always exact. A source can be paused or
 // cancelled while its mail is being sent.
-//   candidates = accepted + suppressed + unsubscribed + capped + duplicate + invalid
+//   candidates = accepted + suppressed + unsubscribed + notInTopic + capped + duplicate + invalid
 //   accepted = queued + sending + sent + delivered + failed + uncertain + cancelled
 import { get, put, queryAll, remove, update, type Write } from "../../adapters/dynamodb/table.ts";
 import { splitIntoBatches } from "../../kernel/parallel.ts";
@@ -24,6 +24,7 @@ export interface MailSource {
 export const exclusionReasons = [
   "suppressed",
   "unsubscribed",
+  "notInTopic",
   "capped",
   "duplicate",
   "invalid",

@@ -45,6 +45,9 @@ export const MailingAccounting = z
     unsubscribed: Count.describe(
       "Candidates not sent to because they unsubscribed or have not confirmed yet.",
     ),
+    notInTopic: Count.describe(
+      "Candidates not sent to because they are not subscribed to the topic of the email.",
+    ),
     capped: Count.describe(
       "Candidates not sent to because they got marketing email within `sendFrequencyCapDays` " +
         "of the site.",
@@ -68,8 +71,8 @@ export const MailingAccounting = z
   })
   .describe(
     "Where each candidate is now. Every candidate is counted once: candidates = accepted + " +
-      "suppressed + unsubscribed + capped + duplicate + invalid, and accepted = queued + " +
-      "sending + sent + delivered + failed + uncertain + cancelled.",
+      "suppressed + unsubscribed + notInTopic + capped + duplicate + invalid, and accepted = " +
+      "queued + sending + sent + delivered + failed + uncertain + cancelled.",
   )
   .meta({ id: "MailingAccounting" });
 export type MailingAccounting = z.output<typeof MailingAccounting>;

@@ -1,9 +1,25 @@
 // The texts at the end of mails. They stand apart from those of pages, so that workers load less.
 export const emailFooterWording = {
-  en: { unsubscribe: "Unsubscribe", sentWith: "Sent with Pennymail" },
-  de: { unsubscribe: "Abmelden", sentWith: "Gesendet mit Pennymail" },
-  fr: { unsubscribe: "Se désabonner", sentWith: "Envoyé avec Pennymail" },
-  es: { unsubscribe: "Darse de baja", sentWith: "Enviado con Pennymail" },
+  en: {
+    unsubscribe: "Unsubscribe",
+    preferences: "Email preferences",
+    sentWith: "Sent with Pennymail",
+  },
+  de: {
+    unsubscribe: "Abmelden",
+    preferences: "E-Mail-Einstellungen",
+    sentWith: "Gesendet mit Pennymail",
+  },
+  fr: {
+    unsubscribe: "Se désabonner",
+    preferences: "Préférences d’e-mail",
+    sentWith: "Envoyé avec Pennymail",
+  },
+  es: {
+    unsubscribe: "Darse de baja",
+    preferences: "Preferencias de correo",
+    sentWith: "Enviado con Pennymail",
+  },
 };
 export type Language = keyof typeof emailFooterWording;
 

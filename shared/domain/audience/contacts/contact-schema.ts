@@ -215,6 +215,8 @@ export interface ContactItem {
   unsuppressed?: ContactStatus;
   tags?: Set<number>;
   lists?: Set<number>;
+  /** Topics to which it is subscribed against their default, or not subscribed against it. */
+  switchedTopics?: Set<number>;
   /** Sequences with an active enrollment. */
   sequences?: Set<number>;
   /** Membership shard, set once the email has changed. */

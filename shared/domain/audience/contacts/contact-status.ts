@@ -16,6 +16,7 @@ import { normalizeEmail } from "../../../kernel/email-fields.ts";
 import { inParallel, splitIntoBatches } from "../../../kernel/parallel.ts";
 import { retryInTurn } from "../../../kernel/retry-on-conflict.ts";
 import { keys, ranges } from "../../../keys.ts";
+import { type Consent, consentLogWrite } from "./consent-log.ts";
 import type { ContactItem } from "./contact-schema.ts";
 import { bumpVersion, lineOf, unchangedCondition } from "./contact-writes.ts";
 import * as departures from "./departures.ts";
@@ -91,11 +92,13 @@ export const restoreContactWrite = (contact: ContactItem): Write =>
 /**
  * Sets the subscription of a contact in its site. On a suppressed contact the status takes effect
  * when the suppression is removed. Returns false when the contact is gone. All unsubscribes by link
- * or by provider event call this, also again when the event is repeated.
+ * or by provider event call this, also again when the event is repeated. `consent` is logged with
+ * the change.
  */
 export const setSubscription = (
   contact: ContactItem,
   status: "subscribed" | "unsubscribed",
+  consent?: Consent,
 ): Promise<boolean> =>
   inTurn(contact, async (isFirst) => {
     const current = isFirst ? contact : await readAgain(contact);
@@ -111,8 +114,9 @@ export const setSubscription = (
       { set: { [field]: status, ...bumpVersion(current) } },
       { if: unchangedCondition(current) },
     );
+    const consentWrites = consent ? [consentLogWrite(current, consent, { status })] : [];
     await departures.commitDepartures(current.orgId, departed, (logWrites) =>
-      write(change, ...logWrites),
+      write(change, ...consentWrites, ...logWrites),
     );
     return true;
   });

@@ -13,6 +13,8 @@ export interface LinkSubject {
   email: string;
   /** The send that the link was in. Only unsubscribe tokens contain it. */
   sendId?: number | undefined;
+  /** The topic of that send. */
+  topicId?: number | undefined;
 }
 
 /** Returns a synchronous, deterministic function, for code that needs many tokens. */
@@ -20,9 +22,10 @@ export async function createTokenMaker(
   kind: LinkTokenKind,
 ): Promise<(subject: LinkSubject) => string> {
   const seal = await sealed.createSealer(kind);
-  return ({ orgId, siteId, contactId = 0, email, sendId = 0 }) => {
+  return ({ orgId, siteId, contactId = 0, email, sendId = 0, topicId }) => {
     const content = [orgId, siteId, contactId, email];
-    return seal(kind === "unsubscribe" ? [...content, sendId] : content);
+    if (kind === "unsubscribe") content.push(sendId, ...(topicId ? [topicId] : []));
+    return seal(content);
   };
 }
 
@@ -33,12 +36,20 @@ export async function openToken(
 ): Promise<LinkSubject | undefined> {
   const content = await sealed.openToken(kind, token);
   if (!content) return undefined;
-  const [orgId, siteId, contactId, email, sendId] = content as [
+  const [orgId, siteId, contactId, email, sendId, topicId] = content as [
     number,
     number,
     number,
     string,
     number?,
+    number?,
   ];
-  return { orgId, siteId, email, ...(contactId && { contactId }), ...(sendId && { sendId }) };
+  return {
+    orgId,
+    siteId,
+    email,
+    ...(contactId && { contactId }),
+    ...(sendId && { sendId }),
+    ...(topicId && { topicId }),
+  };
 }

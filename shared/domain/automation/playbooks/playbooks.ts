@@ -197,7 +197,13 @@ export async function create(
   };
   const sequence = await sequences.insertSequence(
     caller,
-    { ...record, sendingConfigId: input.sendingConfigId, autoBcc: null, sendWindow: null },
+    {
+      ...record,
+      sendingConfigId: input.sendingConfigId,
+      topicId: null,
+      autoBcc: null,
+      sendWindow: null,
+    },
     { graph, extraWrites: created.writes },
   );
   return {

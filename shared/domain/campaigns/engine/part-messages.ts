@@ -33,6 +33,7 @@ export async function createPartMessageBuilder(
       site,
       config,
       source: { ...sourceOf(key), ...(part?.id !== undefined && { part: part.id }) },
+      topic: plan.topic,
       template,
       subject,
       ...(htmlVersion && { html: await loadHtml(id!, htmlVersion) }),

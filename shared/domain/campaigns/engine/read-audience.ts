@@ -60,7 +60,7 @@ export async function* readAudience(
         }
         addContact(batch, contact, {
           part: plans.assignPart(key, plan, contact.id),
-          reason: getExclusionReason(counted[i], suppressed, capDays),
+          reason: getExclusionReason(counted[i], suppressed, { capDays, topic: plan.topic }),
         });
         last = positionOf(contact);
       }
@@ -104,6 +104,7 @@ const recipientAttributes = [
   "id",
   "email",
   "status",
+  "switchedTopics",
   "movedAt",
   "lastMarketingAt",
   "firstName",

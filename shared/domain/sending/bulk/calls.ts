@@ -311,12 +311,13 @@ async function listMarketingExclusions(
   recipients: ChunkRecipient[],
 ): Promise<(string | undefined)[]> {
   const { orgId, head } = prepared;
-  const site = { orgId, siteId: head.siteId, capDays: head.capDays };
+  const { siteId, capDays, topic } = head;
+  const limits = { orgId, siteId, capDays, topic };
   const isRecent = head.readAt !== undefined && isCovered(head.readAt);
   const [state, reasons, departed] = await Promise.all([
     prepared.runner.readSourceState(source),
     // The frequency cap depends on mail that other campaigns have sent since.
-    isRecent && !head.capDays ? [] : eligibility.listExclusionReasons(site, recipients),
+    isRecent && !head.capDays ? [] : eligibility.listExclusionReasons(limits, recipients),
     listDepartedReasons(prepared, recipients),
   ]);
   return recipients.map(({ i }, k) =>
@@ -332,11 +333,11 @@ async function listDepartedReasons(
   { orgId, head, runner }: PreparedChunk,
   recipients: ChunkRecipient[],
 ): Promise<Map<number, string>> {
-  const { readAt, siteId } = head;
+  const { readAt, siteId, topic } = head;
   if (readAt === undefined || !isCovered(readAt)) return new Map();
   const departed = await runner.departures.filterDeparted(recipients, readAt);
   if (!departed.length) return new Map();
-  const reasons = await eligibility.listExclusionReasons({ orgId, siteId }, departed, {
+  const reasons = await eligibility.listExclusionReasons({ orgId, siteId, topic }, departed, {
     consistent: true,
   });
   return new Map(

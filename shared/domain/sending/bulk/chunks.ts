@@ -18,6 +18,7 @@ import { type CompressedValue, compress, decompress } from "../../../kernel/comp
 import { inParallel, splitIntoBatches } from "../../../kernel/parallel.ts";
 import { isStorable } from "../../../kernel/stored-json.ts";
 import { blockOf, idsPerBlock, type Key, keys, ranges } from "../../../keys.ts";
+import type { MailTopic } from "../../audience/topics/topic-schema.ts";
 import { type MailSource, toSourceFields } from "../mail-sources.ts";
 import { toSendFields } from "../provider-calls/provider-call.ts";
 import { mergeVariables } from "../rendering/compose.ts";
@@ -69,6 +70,8 @@ export interface ChunkHead {
   charge?: { from: number; each: number } | undefined;
   /** Set on marketing mail: contacts who got marketing mail within this many days are left out. */
   capDays?: number | undefined;
+  /** Contacts who are not subscribed to it are left out. */
+  topic?: MailTopic | undefined;
   /** Accepted mails are counted by the mail log, not on their contacts. */
   isLogged?: boolean | undefined;
   /**

@@ -8,6 +8,7 @@ import * as ids from "../../../ids.ts";
 import { compress } from "../../../kernel/compressed-values.ts";
 import { idsPerBlock, keys } from "../../../keys.ts";
 import type { ContactItem } from "../../audience/contacts/contact-schema.ts";
+import type { MailTopic } from "../../audience/topics/topic-schema.ts";
 import type { BillingAccount } from "../../billing/quota.ts";
 import type { Site } from "../../identity/sites.ts";
 import { getTracking } from "../../senders/domains/domains-by-name.ts";
@@ -33,6 +34,7 @@ export interface MarketingMessage {
   subject?: string | undefined;
   html?: string | undefined;
   text?: string | undefined;
+  topic?: MailTopic | undefined;
   /** Gets blind copies, instead of the address that the site names. */
   bcc?: string | undefined;
   /** The time for Liquid and for lists. All chunks of a campaign have the same. */
@@ -169,7 +171,7 @@ async function stageChunk({
 }
 
 export async function buildMarketingContent(message: MarketingMessage): Promise<MailContent> {
-  const { orgId, site, config, template, subject, html, text, startedAt } = message;
+  const { orgId, site, config, topic, template, subject, html, text, startedAt } = message;
   const [marketing, tracking, account] = await Promise.all([
     requireMarketingSender(orgId, site),
     getTracking(orgId, senderOf(config).email),
@@ -187,7 +189,7 @@ export async function buildMarketingContent(message: MarketingMessage): Promise<
     attachments: [],
     ...tracking,
     ...(account?.branded && { branded: true as const }),
-    marketing,
+    marketing: { ...marketing, ...(topic && { topicId: topic.id }) },
     at: startedAt.toISOString(),
   };
 }
@@ -196,7 +198,7 @@ const bccOf = ({ bcc, site }: Pick<MarketingMessage, "bcc" | "site">): string | 
   bcc ?? site.autoBcc ?? undefined;
 
 export const toChunkHead = (
-  { site, config, source, template, subject, bcc, startedAt }: MarketingMessage,
+  { site, config, source, topic, template, subject, bcc, startedAt }: MarketingMessage,
   block: number,
 ): chunks.ChunkHead => ({
   siteId: site.id,
@@ -213,6 +215,7 @@ export const toChunkHead = (
   source,
   isLogged: source.kind === "sequence" ? undefined : true,
   capDays: site.sendFrequencyCapDays || undefined,
+  topic,
 });
 
 export const toChunkRecipient = (contact: ContactItem, i: number): chunks.ChunkRecipient => ({

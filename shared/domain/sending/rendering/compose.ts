@@ -19,6 +19,7 @@ import {
   addHtmlFooter,
   addTextFooter,
   buildUnsubscribeHeaders,
+  listFooterFields,
   type MarketingLinks,
 } from "./marketing-mail.ts";
 
@@ -69,7 +70,8 @@ export function compose(
     const variables = {
       ...mergeVariables(content, recipient),
       ...(links && {
-        [unsubscribeUrlVariable]: links.unsubscribePage,
+        [linkVariables.unsubscribePage]: links.unsubscribePage,
+        [linkVariables.preferencePage]: links.preferencePage,
         ...(compiled.readsContactToken && { contactToken: links.contactToken() }),
       }),
       ...(parts.secureLinkOf && { [noticeVariables.url]: parts.secureLinkOf(sendId) }),
@@ -116,8 +118,8 @@ interface CompiledParts {
   readsContactToken: boolean;
 }
 
-/** The variable of marketing templates with the unsubscribe page. */
-const unsubscribeUrlVariable = "unsubscribeUrl";
+/** The variables of marketing templates with the pages of the recipient. */
+const linkVariables = { unsubscribePage: "unsubscribeUrl", preferencePage: "preferencesUrl" };
 
 // Content is compiled once for all mails that share it.
 const compiledCache = createLruCache<CompiledParts>(16_000_000);
@@ -164,21 +166,23 @@ function addBrandingFooter(parts: CompiledParts, link: string): CompiledParts {
 }
 
 /**
- * Adds a merge field for the link to each part. A text part without values of its own takes the
- * link from the values of the html part.
+ * Adds merge fields for the links to each part. A text part without values of its own takes the
+ * links from the values of the html part.
  */
 function addMarketingFooter(parts: CompiledParts, marketing: MarketingLinks): CompiledParts {
   const { html, text } = parts;
-  const linkOf = (variables: Record<string, unknown>) => String(variables[unsubscribeUrlVariable]);
+  const fields = listFooterFields(marketing);
+  const linksOf = (variables: Record<string, unknown>) =>
+    fields.map((field) => String(variables[linkVariables[field]]));
   const { values } = text;
   return {
     ...parts,
     html: html && {
       pieces: addHtmlFooter(html.pieces, html.mergeFieldCount, marketing),
-      mergeFieldCount: html.mergeFieldCount + 1,
+      mergeFieldCount: html.mergeFieldCount + fields.length,
       values: (variables, options) => [
         ...html.values(variables, options),
-        escapeHtml(linkOf(variables)),
+        ...linksOf(variables).map(escapeHtml),
       ],
     },
     text: {
@@ -186,11 +190,11 @@ function addMarketingFooter(parts: CompiledParts, marketing: MarketingLinks): Co
         sender: marketing,
         html: html?.pieces,
       }),
-      mergeFieldCount: text.mergeFieldCount + 1,
+      mergeFieldCount: text.mergeFieldCount + fields.length,
       ...(values && {
         values: (variables: Record<string, unknown>, options: RenderOptions) => [
           ...values(variables, options),
-          linkOf(variables),
+          ...linksOf(variables),
         ],
       }),
     },

@@ -23,6 +23,8 @@ export interface MarketingSender {
   physicalAddress: string | null;
   /** The organization's own unsubscribe page. */
   unsubscribeUrl: string | null;
+  /** The topic that one-click unsubscribe leaves. Absent: it leaves all marketing mail. */
+  topicId?: number;
 }
 
 /**
@@ -61,8 +63,10 @@ interface LinkRecipient {
 }
 
 export interface RecipientLinks {
-  /** The page that asks the recipient to confirm. */
+  /** The page that asks the recipient to confirm: the organization's own, if it has one. */
   unsubscribePage: string;
+  /** The page with the topics of the site. */
+  preferencePage: string;
   /** For mail programs. */
   oneClickUnsubscribe: string;
   /** Identifies the contact to the tracking of the site's own pages. */
@@ -81,11 +85,13 @@ export async function createMarketingLinks(marketing: MarketingSender): Promise<
   ]);
   const base = `${config.publicUrl}/api/v1/unsubscribe`;
   const linksOf = ({ sendId, to, contactId }: LinkRecipient): RecipientLinks => {
-    const person = { orgId: marketing.orgId, siteId: marketing.siteId, contactId, email: to };
-    const token = tokenOf({ ...person, sendId });
-    const unsubscribePage = buildCustomPageUrl(marketing, token) ?? `${base}/${token}`;
+    const { orgId, siteId, topicId } = marketing;
+    const person = { orgId, siteId, contactId, email: to };
+    const token = tokenOf({ ...person, sendId, topicId });
+    const preferencePage = `${base}/${token}`;
     return {
-      unsubscribePage,
+      unsubscribePage: buildCustomPageUrl(marketing, token) ?? preferencePage,
+      preferencePage,
       oneClickUnsubscribe: `${base}?token=${token}`,
       contactToken: () => contactTokenOf(person),
     };
@@ -110,36 +116,57 @@ export const buildUnsubscribeHeaders = ({
   "List-Unsubscribe-Post": "List-Unsubscribe=One-Click",
 });
 
-type FooterSender = Pick<MarketingSender, "companyName" | "physicalAddress">;
+type FooterSender = Pick<
+  MarketingSender,
+  "companyName" | "physicalAddress" | "unsubscribeUrl" | "topicId"
+>;
 
-/** `mergeField` is the number of the link's merge field. */
+/** What the links of a footer lead to. The footer has one merge field for each. */
+type FooterLink = "unsubscribePage" | "preferencePage";
+
+/** Without an own page of the organization, both links of a footer lead to the same page. */
+export const listFooterFields = ({ topicId, unsubscribeUrl }: FooterSender): FooterLink[] =>
+  topicId && unsubscribeUrl ? ["unsubscribePage", "preferencePage"] : ["unsubscribePage"];
+
+interface FooterFields {
+  sender: FooterSender;
+  /** The number of the first of its merge fields. */
+  mergeField: number;
+  language: Language;
+}
+
+/** The text and the merge field of each link. Only mail on a topic links to the preferences. */
+function listFooterLinks({ sender, mergeField, language }: FooterFields): [string, number][] {
+  const { unsubscribe, preferences } = emailFooterWording[language];
+  const unsubscribeLink: [string, number] = [unsubscribe, mergeField];
+  const last = mergeField + listFooterFields(sender).length - 1;
+  return sender.topicId ? [unsubscribeLink, [preferences, last]] : [unsubscribeLink];
+}
+
+const languageOf = (pieces: MergeText | undefined): Language =>
+  detectHtmlLanguage(pieces?.find((piece) => typeof piece === "string") ?? "");
+
+/** `mergeField` is the number of the first merge field of the links. */
 export const addHtmlFooter = (
   pieces: MergeText,
   mergeField: number,
   sender: FooterSender,
 ): MergeText =>
-  insertBeforeBodyEnd(
-    pieces,
-    htmlFooter(
-      sender,
-      mergeField,
-      detectHtmlLanguage(pieces.find((piece) => typeof piece === "string") ?? ""),
-    ),
-  );
+  insertBeforeBodyEnd(pieces, htmlFooter({ sender, mergeField, language: languageOf(pieces) }));
 
 const footerStyle =
   "max-width:600px;margin:32px auto 0;padding:16px;text-align:center;" +
   "font:12px/1.6 Arial,sans-serif;color:#595959;background-color:#ffffff";
 const footerLinkStyle = "color:#595959;text-decoration:underline";
 
-function htmlFooter(sender: FooterSender, mergeField: number, language: Language): MergeText {
-  const lines = toFooterLines(sender).map(escapeHtml).join("<br>");
-  const linkText = escapeHtml(emailFooterWording[language].unsubscribe);
-  return [
-    `<div style="${footerStyle}">${lines}<br><a href="`,
+function htmlFooter(fields: FooterFields): MergeText {
+  const lines = toFooterLines(fields.sender).map(escapeHtml).join("<br>");
+  const links = listFooterLinks(fields).flatMap(([text, mergeField], i) => [
+    `${i ? " &nbsp; " : ""}<a href="`,
     mergeField,
-    `" style="${footerLinkStyle}">${linkText}</a></div>`,
-  ];
+    `" style="${footerLinkStyle}">${escapeHtml(text)}</a>`,
+  ]);
+  return [`<div style="${footerStyle}">${lines}<br>`, ...links, "</div>"];
 }
 
 export function addTextFooter(
@@ -147,10 +174,13 @@ export function addTextFooter(
   mergeField: number,
   { sender, html }: { sender: FooterSender; html: MergeText | undefined },
 ): MergeText {
-  const language = detectHtmlLanguage(html?.find((piece) => typeof piece === "string") ?? "");
   const lines = toFooterLines(sender).join("\n");
-  const linkText = emailFooterWording[language].unsubscribe;
-  return [...pieces, `\n\n----------\n${lines}\n${linkText}: `, mergeField, "\n"];
+  const links = listFooterLinks({ sender, mergeField, language: languageOf(html) });
+  return [
+    ...pieces,
+    `\n\n----------\n${lines}\n`,
+    ...links.flatMap(([text, field]) => [`${text}: `, field, "\n"]),
+  ];
 }
 
 const toFooterLines = ({ companyName, physicalAddress }: FooterSender): string[] =>

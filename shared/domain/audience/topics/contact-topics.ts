@@ -1,0 +1,168 @@
+// Which topics a contact is subscribed to. The contact stores the topics in which it differs from
+// the default. Each change adds an entry to the log of the contact: the evidence of consent.
+
+import * as z from "zod";
+import { query, update, type Write, write } from "../../../adapters/dynamodb/table.ts";
+import type { CallerScope } from "../../../caller.ts";
+import { invalid } from "../../../errors.ts";
+import { positionOf } from "../../../kernel/paging.ts";
+import { Id } from "../../../kernel/record-fields.ts";
+import { ranges } from "../../../keys.ts";
+import {
+  type Consent,
+  ConsentEntry,
+  type ConsentItem,
+  consentLogWrite,
+  logPrefix,
+  positionPattern,
+  toConsentEntry,
+} from "../contacts/consent-log.ts";
+import { type ContactItem, contactStatuses } from "../contacts/contact-schema.ts";
+import { bumpVersion, unchangedCondition } from "../contacts/contact-writes.ts";
+import * as contacts from "../contacts/contacts.ts";
+import * as departures from "../contacts/departures.ts";
+import { isSubscribed, maxTopicsPerSite, Topic, type TopicItem } from "./topic-schema.ts";
+import * as topics from "./topics.ts";
+
+export const TopicChoice = z.object({
+  id: Id.describe("Id of a topic of the contact's site."),
+  subscribed: z.boolean().describe("true: joins the topic. false: leaves it."),
+});
+export type TopicChoice = z.output<typeof TopicChoice>;
+
+export const TopicChoices = z
+  .object({
+    topics: z
+      .array(TopicChoice)
+      .min(1)
+      .max(maxTopicsPerSite)
+      .describe("Topics to join or leave, each at most once. The others stay as they are."),
+  })
+  .meta({ examples: [{ topics: [{ id: 1, subscribed: false }] }] });
+export type TopicChoices = z.output<typeof TopicChoices>;
+
+export const ContactTopics = z
+  .object({
+    status: z
+      .enum(contactStatuses)
+      .describe("Status of the contact. Only `subscribed` contacts get email on any topic."),
+    topics: z
+      .array(
+        Topic.pick({
+          id: true,
+          name: true,
+          description: true,
+          visibility: true,
+          defaultSubscription: true,
+        }).extend({
+          subscribed: z.boolean().describe("Whether the contact is subscribed to the topic."),
+        }),
+      )
+      .describe("All topics of the contact's site, in their order."),
+    log: z
+      .array(ConsentEntry)
+      .describe("Choices of the contact and changes by the API, newest first."),
+    nextCursor: z
+      .string()
+      .nullable()
+      .describe("Pass it as `cursor` to get older entries. `null` at the end of the log."),
+  })
+  .meta({ id: "ContactTopics" });
+export type ContactTopics = z.output<typeof ContactTopics>;
+
+// More than a site has topics, because choices about deleted topics stay for mail on its way.
+const maxSwitchedTopics = 200;
+
+/**
+ * Joins and leaves topics of the contact's site. Safe to repeat. Throws 404 without the contact and
+ * 400 for an unknown topic.
+ */
+export const change = (
+  caller: CallerScope,
+  contactId: number,
+  { choices, consent }: { choices: TopicChoice[]; consent: Consent },
+): Promise<ContactItem> =>
+  contacts.changeWithRetry(caller, { id: contactId }, async (contact) => {
+    const chosen = resolveChoices(choices, await topics.listOfSite(caller.orgId, contact.siteId));
+    const changed = chosen.filter(
+      ({ topic, subscribed }) => isSubscribed(contact, topic) !== subscribed,
+    );
+    const leaves = chosen.some(({ subscribed }) => !subscribed);
+    const departed = leaves ? { contactIds: [contactId] } : {};
+    if (!changed.length) {
+      // An earlier request may have committed without finishing.
+      if (leaves) await departures.logDepartures(caller.orgId, departed);
+      return contact;
+    }
+    const entries = changed.map(({ topic: { id, name }, subscribed }) => ({
+      id,
+      name,
+      subscribed,
+    }));
+    const set = {
+      switchedTopics: toSwitchedTopics(
+        contact,
+        changed.map(({ topic }) => topic),
+      ),
+      ...bumpVersion(contact),
+    };
+    await departures.commitDepartures(caller.orgId, departed, (logWrites) =>
+      write(
+        changeWrite(contact, set),
+        consentLogWrite(contact, consent, { topics: entries }),
+        ...logWrites,
+      ),
+    );
+    return { ...contact, ...set };
+  });
+
+function resolveChoices(choices: TopicChoice[], known: TopicItem[]) {
+  return choices.map(({ id, subscribed }, i) => {
+    const topic = known.find((one) => one.id === id);
+    const isRepeated = choices.findIndex((choice) => choice.id === id) !== i;
+    if (topic && !isRepeated) return { topic, subscribed };
+    const message = isRepeated ? "occurs twice" : "is not a topic of the contact's site";
+    throw invalid(`Topic ${id} ${message}`, { details: [{ path: `topics.${i}.id`, message }] });
+  });
+}
+
+/** The newest, if there are too many: the others belong to topics that were deleted. */
+function toSwitchedTopics({ switchedTopics }: ContactItem, changed: TopicItem[]): Set<number> {
+  const next = new Set(switchedTopics).symmetricDifference(new Set(changed.map(({ id }) => id)));
+  return new Set([...next].toSorted((a, b) => b - a).slice(0, maxSwitchedTopics));
+}
+
+/** DynamoDB stores no empty sets. */
+function changeWrite(
+  contact: ContactItem,
+  { switchedTopics, ...set }: Pick<ContactItem, "switchedTopics" | "updatedAt" | "v">,
+): Write {
+  const condition = { if: unchangedCondition(contact) };
+  return switchedTopics?.size
+    ? update(contact, { set: { ...set, switchedTopics } }, condition)
+    : update(contact, { set, remove: ["switchedTopics"] }, condition);
+}
+
+/** The topics of a contact with the log of its choices. Throws 404. */
+export async function find(
+  caller: CallerScope,
+  contactId: number,
+  { limit, cursor }: { limit: number; cursor?: string | undefined },
+): Promise<ContactTopics> {
+  const after = positionOf({ cursor }, positionPattern);
+  const contact = await contacts.findItem(caller, contactId);
+  const [known, { items, next }] = await Promise.all([
+    topics.listOfSite(caller.orgId, contact.siteId),
+    query<ConsentItem>(ranges.contactLog(caller.orgId, contactId, logPrefix), {
+      newestFirst: true,
+      limit,
+      after,
+    }),
+  ]);
+  return {
+    status: contact.status,
+    topics: known.map((topic) => ({ ...topic, subscribed: isSubscribed(contact, topic) })),
+    log: items.map(toConsentEntry),
+    nextCursor: next ?? null,
+  };
+}
