@@ -84,8 +84,9 @@ export const exports = routeGroup("exports", [
     right: "audience:export",
     operationId: "exportContactData",
     description:
-      "Returns the contact with its score log, custom events, page views, sends, events and " +
-      "form submissions: up to 2,000 of each. For access requests, such as under the GDPR.",
+      "Returns the contact with its topics, consents, score log, custom events, page views, " +
+      "sends, events and form submissions: up to 2,000 of each. For access requests, such as " +
+      "under the GDPR.",
     level: "site",
     returns: person.PersonalData,
     handle: ({ caller, params, reply }) => {

@@ -43,6 +43,7 @@ const recordMakers: Record<
   contacts: { signature: "POST /contacts", body: () => ({ email: "ann@example.net" }) },
   lists: { signature: "POST /lists", body: () => ({ name: "News" }) },
   tags: { signature: "POST /tags", body: () => ({ name: "vip" }) },
+  topics: { signature: "POST /topics", body: () => ({ name: "Product news" }) },
   segments: {
     signature: "POST /segments",
     body: () => ({ name: "All", rules: { match: "all", conditions: [] } }),

@@ -179,8 +179,8 @@ export async function expectBalanced(
     kind: "sequence",
     id: sequenceId,
   });
-  const { candidates, accepted, suppressed, unsubscribed, capped, duplicate, invalid } = mails;
-  expect(accepted + suppressed + unsubscribed + capped + duplicate + invalid).toBe(candidates);
+  const reasons = sources.exclusionReasons.map((reason) => mails[reason]);
+  expect(reasons.reduce((sum, n) => sum + n, mails.accepted)).toBe(mails.candidates);
   return { active, finished, counts };
 }
 

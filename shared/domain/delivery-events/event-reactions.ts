@@ -3,6 +3,7 @@
 import { domainOf, normalizeEmail } from "../../kernel/email-fields.ts";
 import { inParallel } from "../../kernel/parallel.ts";
 import type { EventType } from "../../providers/inbound/inbound-adapter.ts";
+import type { Consent } from "../audience/contacts/consent-log.ts";
 import * as contactStatus from "../audience/contacts/contact-status.ts";
 import { leaveSite } from "../audience/contacts/contacts.ts";
 import * as engagement from "../audience/contacts/engagement.ts";
@@ -69,17 +70,22 @@ const suppressOnBounceOrComplaint: EventReaction = (orgId, updates) =>
  * only is ours, and `unsubscribes.ts` does the rest.
  */
 const unsubscribeContacts: EventReaction = async (orgId, updates) => {
-  const unsubscribes = flatMapEvents(updates, ({ type, topic }, update) =>
-    type === "unsubscribe" && !topic ? [update] : [],
+  const unsubscribes = flatMapEvents(updates, (event, { send, provider }) =>
+    event.type === "unsubscribe" && !event.topic ? [{ event, send, provider }] : [],
   );
   const contacts = await engagement.getAddressees(
     orgId,
     unsubscribes.map(({ send }) => send),
   );
-  await inParallel(8, unsubscribes, async ({ send, provider: source }, i) => {
+  await inParallel(8, unsubscribes, async ({ event, send, provider: source }, i) => {
     const { siteId, toEmail: email } = send;
     const contact = contacts[i];
-    if (contact && (await contactStatus.setSubscription(contact, "unsubscribed"))) return;
+    const consent: Consent = {
+      source: event.via ?? "provider",
+      ipAddress: event.ip,
+      sendId: send.id,
+    };
+    if (contact && (await contactStatus.setSubscription(contact, "unsubscribed", consent))) return;
     await leaveSite(orgId, { siteId, email, source });
   });
 };

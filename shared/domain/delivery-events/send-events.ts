@@ -79,6 +79,7 @@ export const toSendEvent = (
   providerEventId: event.providerEventId,
   ...(Object.keys(event.data).length && { data: event.data }),
   ...(event.topic && { topic: event.topic }),
+  ...(event.via && { via: event.via }),
   ...(event.ipAddress && { ip: event.ipAddress }),
   ...(link !== undefined && { link }),
   ...(isDeclaredMachine(event) && { machine: true as const }),

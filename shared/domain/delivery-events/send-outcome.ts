@@ -17,6 +17,8 @@ export interface SendEvent {
   data?: ProviderEvent["data"];
   /** The recipient left only this topic. */
   topic?: { topicId: number; topicName: string };
+  /** How the recipient used one of our own unsubscribe links. */
+  via?: "one_click" | "preference_page";
   ip?: string;
   /** Clicks in mails of campaigns: the number of the link. */
   link?: number;

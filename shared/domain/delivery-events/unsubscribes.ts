@@ -224,7 +224,7 @@ const source = "unsubscribe link";
  */
 const recordUnsubscribeEvent = async (
   { orgId, sendId, contact, email }: TokenSubject,
-  { ipAddress }: LinkUse,
+  { source: via, ipAddress }: LinkUse,
   topic?: TopicItem,
 ): Promise<void> => {
   if (sendId === undefined) return;
@@ -232,6 +232,7 @@ const recordUnsubscribeEvent = async (
     type: "unsubscribe" as const,
     providerEventId: topic ? `topic ${topic.id}` : "link",
     data: {},
+    via,
     ...(topic && { topic: { topicId: topic.id, topicName: topic.name } }),
   };
   await retryInTurn(`send ${orgId} ${sendId}`, "The mail", async () => {

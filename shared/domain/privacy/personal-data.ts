@@ -4,11 +4,13 @@ import { getMany, queryAll, queryPages } from "../../adapters/dynamodb/table.ts"
 import type { CallerScope } from "../../caller.ts";
 import { Timestamp } from "../../kernel/record-fields.ts";
 import { keys, ranges } from "../../keys.ts";
+import * as consentLog from "../audience/contacts/consent-log.ts";
 import { Contact, type ContactItem } from "../audience/contacts/contact-schema.ts";
 import * as contacts from "../audience/contacts/contacts.ts";
 import { sendLogPrefix } from "../audience/contacts/engagement.ts";
 import * as mailedContacts from "../audience/mail-counts/mailed-contacts.ts";
 import * as scores from "../audience/scoring/lead-scores.ts";
+import * as contactTopics from "../audience/topics/contact-topics.ts";
 import * as activities from "../audience/tracking/activities.ts";
 import * as history from "../delivery-events/send-history.ts";
 import * as submissions from "../forms/submissions.ts";
@@ -32,6 +34,10 @@ export const PersonalData = z
     customEvents: z.array(PersonalActivity).describe("Custom events of the contact, newest first."),
     pageViews: z.array(PersonalActivity).describe("Page views of the contact, newest first."),
     sends: z.array(history.SendDetail).describe("Sends to the contact, with their events."),
+    topics: contactTopics.ContactTopics.shape.topics,
+    consents: z
+      .array(consentLog.ConsentEntry)
+      .describe("Choices about email, by the contact or by requests, newest first."),
     submissions: z.array(submissions.Submission).describe("Form submissions of the contact."),
     complete: z
       .boolean()
@@ -48,14 +54,17 @@ const maxPerKind = 2000;
 export async function getPersonalData(caller: CallerScope, id: number): Promise<PersonalData> {
   const { orgId } = caller;
   const contact = await contacts.findItem(caller, id);
-  const [contactForApi, scored, events, views, sendIds, submitted] = await Promise.all([
-    contacts.toApi(orgId, contact),
-    readLog<scores.ScoreLogItem>(orgId, id, scores.logPrefix),
-    readLog<activities.ActivityItem>(orgId, id, activities.customEventLogPrefix),
-    readLog<activities.ActivityItem>(orgId, id, activities.pageViewLogPrefix),
-    getSendIds(orgId, contact),
-    getSubmissions(orgId, id),
-  ]);
+  const [contactForApi, topics, scored, consents, events, views, sendIds, submitted] =
+    await Promise.all([
+      contacts.toApi(orgId, contact),
+      contactTopics.listOfContact(contact),
+      readLog<scores.ScoreLogItem>(orgId, id, scores.logPrefix),
+      readLog<consentLog.ConsentItem>(orgId, id, consentLog.logPrefix),
+      readLog<activities.ActivityItem>(orgId, id, activities.customEventLogPrefix),
+      readLog<activities.ActivityItem>(orgId, id, activities.pageViewLogPrefix),
+      getSendIds(orgId, contact),
+      getSubmissions(orgId, id),
+    ]);
   const wanted = sendIds.toReversed().slice(0, maxPerKind);
   const items = await reading.getSends(orgId, wanted);
   const sends = await Promise.all(
@@ -72,8 +81,10 @@ export async function getPersonalData(caller: CallerScope, id: number): Promise<
     customEvents: events.slice(0, maxPerKind).map(toActivity),
     pageViews: views.slice(0, maxPerKind).map(toActivity),
     sends: sends.toSorted((a, b) => (a.createdAt < b.createdAt ? 1 : -1)),
+    topics,
+    consents: consents.slice(0, maxPerKind).map(consentLog.toConsentEntry),
     submissions: submitted.slice(0, maxPerKind).map(submissions.toApi),
-    complete: [scored, events, views, sendIds, submitted].every(
+    complete: [scored, consents, events, views, sendIds, submitted].every(
       ({ length }) => length <= maxPerKind,
     ),
   };

@@ -9,7 +9,7 @@ import { RecordId, Timestamp } from "../../../kernel/record-fields.ts";
 import { keys } from "../../../keys.ts";
 import type { ContactItem } from "./contact-schema.ts";
 
-const consentSources = ["api", "preference_page", "one_click"] as const;
+const consentSources = ["api", "preference_page", "one_click", "provider"] as const;
 
 export const ConsentEntry = z
   .object({
@@ -17,7 +17,8 @@ export const ConsentEntry = z
       .enum(consentSources)
       .describe(
         "`preference_page`: the contact, on the page behind the links of an email. `one_click`: " +
-          "the contact, in the mail program. `api`: a request of yours.",
+          "the contact, in the mail program. `provider`: reported by the email provider. `api`: a " +
+          "request of yours.",
       ),
     ipAddress: z
       .string()

@@ -152,7 +152,7 @@ export async function find(
   const after = positionOf({ cursor }, positionPattern);
   const contact = await contacts.findItem(caller, contactId);
   const [known, { items, next }] = await Promise.all([
-    topics.listOfSite(caller.orgId, contact.siteId),
+    listOfContact(contact),
     query<ConsentItem>(ranges.contactLog(caller.orgId, contactId, logPrefix), {
       newestFirst: true,
       limit,
@@ -161,8 +161,15 @@ export async function find(
   ]);
   return {
     status: contact.status,
-    topics: known.map((topic) => ({ ...topic, subscribed: isSubscribed(contact, topic) })),
+    topics: known,
     log: items.map(toConsentEntry),
     nextCursor: next ?? null,
   };
 }
+
+/** All topics of the contact's site, in their order. */
+export const listOfContact = async (contact: ContactItem): Promise<ContactTopics["topics"]> =>
+  (await topics.listOfSite(contact.orgId, contact.siteId)).map((topic) => ({
+    ...topic,
+    subscribed: isSubscribed(contact, topic),
+  }));
