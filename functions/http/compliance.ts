@@ -49,8 +49,8 @@ const actionField = z
   .default("unsubscribe")
   .describe(
     "What to do. `unsubscribe`: leave the topic of the email, or the site if the email has none. " +
-      "`unsubscribe_site`: no more email from the site. `unsubscribe_all`: no more email from any " +
-      "site of the organization. `choose_topics`: join and leave topics. `resubscribe`: get " +
+      "`unsubscribe_site`: no more email from the site. `unsubscribe_all`: no more email from " +
+      "any site of the organization. `choose_topics`: join and leave topics. `resubscribe`: get " +
       "email from the site again.",
   );
 const Action = z
@@ -109,9 +109,9 @@ export const compliance = routeGroup({ name: "compliance", errorPage: renderErro
   route("POST /unsubscribe", "Unsubscribe with one click (RFC 8058)", {
     operationId: "unsubscribeOneClick",
     description:
-      "Called by mail clients through the List-Unsubscribe header. Leaves the topic of the email, " +
-      "or all marketing email of the site if the email has no topic. The body is ignored. Safe " +
-      "to repeat.",
+      "Called by mail clients through the List-Unsubscribe header. Leaves the topic of the " +
+      "email, or all marketing email of the site if the email has no topic. The body is " +
+      "ignored. Safe to repeat.",
     auth: "public",
     cors: true,
     rawBodyTypes: {

@@ -48,8 +48,8 @@ export const topics = routeGroup("topics", [
   }),
   route("PUT /topics/:id", "Update a topic", {
     description:
-      "Updates the given fields. `position` moves the topic. `defaultSubscription` never changes, " +
-      "because a change would subscribe or unsubscribe contacts who did not ask for it.",
+      "Updates the given fields. `position` moves the topic. `defaultSubscription` never " +
+      "changes, because a change would subscribe or unsubscribe contacts who did not ask for it.",
     level: "site",
     body: TopicChanges,
     returns: Topic,
@@ -84,8 +84,8 @@ export const topics = routeGroup("topics", [
   route("PUT /contacts/:id/topics", "Update a contact's topics", {
     operationId: "updateContactTopics",
     description:
-      "Joins and leaves the given topics. The others stay, and so does the status of the contact. " +
-      "Join topics only with the consent of the contact.",
+      "Joins and leaves the given topics. The others stay, and so does the status of the " +
+      "contact. Join topics only with the consent of the contact.",
     level: "site",
     body: contactTopics.TopicChoices,
     returns: contactTopics.ContactTopics,

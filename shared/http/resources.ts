@@ -42,6 +42,9 @@ export const resources: Record<string, Resource> = {
   contacts: { description: "Contacts with custom fields, tags, lists and lead score." },
   lists: { description: "Lists that contacts are added to by hand, form or import." },
   tags: { description: "Tags to mark contacts with. A tag can start a sequence." },
+  topics: {
+    description: "Kinds of email that contacts leave and join one by one, on the preference page.",
+  },
   segments: {
     description: "Groups of contacts by rules, looked up when they are read or sent to.",
   },

@@ -400,6 +400,13 @@ eve@example.com,Eve,,2026-01-02 10:00:00,Spring,8\n`,
     expect(data).toMatchObject({ status: "sent", accounting: { candidates: 99, accepted: 99 } });
     expect(data.winner.results).toHaveLength(2);
   });
+
+  test("Topics and preferences joins the topic that the contact asked for", async () => {
+    const { env } = await createReader();
+    const { folder } = openGuide("Topics and preferences");
+    const output = runFile([process.execPath, "topics.mjs"], folder, env);
+    expect(output).toContain("'Product news: true', 'Offers: true'");
+  });
 });
 
 const manyReaders =

@@ -84,6 +84,10 @@ const extras = [
   "POST /mcp", // for agents
   "GET /photos/{orgId}/{name}", // a saved stock photo, as mails show it
   "GET /segments/{id}/contacts/{contactId}", // which conditions match
+  // kinds of email that contacts leave and join one by one
+  ...["GET /topics", "POST /topics", "GET /topics/{id}", "PUT /topics/{id}", "DELETE /topics/{id}"],
+  "GET /contacts/{id}/topics",
+  "PUT /contacts/{id}/topics",
   // one endpoint per provider, which the fixture does not list
   ...providers.map(({ key }) => `POST /webhooks/${key}`),
 ];

@@ -61,7 +61,14 @@ describe("the catalog", () => {
 /** Calls that mail at most ten people, each for a reason. A new one must be looked at. */
 const mailsFew = [
   ...["createContact", "updateContact", "deleteContact", "applyContactTag", "removeContactTag"],
-  ...["adjustContactScore", "createList", "updateList", "deleteList", "removeListContacts"],
+  ...[
+    "updateContactTopics",
+    "adjustContactScore",
+    "createList",
+    "updateList",
+    "deleteList",
+    "removeListContacts",
+  ],
   ...["createTemplate", "deleteTemplate", "createSegment", "deleteSegment"],
   // A draft, and up to ten proofs.
   ...["createCampaign", "deleteCampaign", "sendCampaignProofs", "pauseCampaign", "cancelCampaign"],

@@ -1,5 +1,5 @@
-// Finds the records that use a list, tag, topic, segment, template or sending config, so that it is not
-// deleted while a sequence or campaign needs it.
+// Finds the records that use a list, tag, topic, segment, template or sending config, so that it is
+// not deleted while a sequence or campaign needs it.
 
 import {
   all,

@@ -157,7 +157,7 @@ export async function chooseTopics(
   );
 }
 
-/** Subscribes on the person's own request. An address that bounced or complained stays suppressed. */
+/** The person subscribes again. An address that bounced or complained stays suppressed. */
 export async function resubscribe(token: string, use: LinkUse = byPage): Promise<void> {
   const subject = await findSubject(token);
   const { contact, email, orgId } = subject;

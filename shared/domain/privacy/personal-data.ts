@@ -34,7 +34,9 @@ export const PersonalData = z
     customEvents: z.array(PersonalActivity).describe("Custom events of the contact, newest first."),
     pageViews: z.array(PersonalActivity).describe("Page views of the contact, newest first."),
     sends: z.array(history.SendDetail).describe("Sends to the contact, with their events."),
-    topics: contactTopics.ContactTopics.shape.topics,
+    topics: z
+      .array(contactTopics.ContactTopic)
+      .describe("Topics of the site, and whether the contact is subscribed to each."),
     consents: z
       .array(consentLog.ConsentEntry)
       .describe("Choices about email, by the contact or by requests, newest first."),

@@ -9,6 +9,7 @@ const guideNames = [
   "first-send",
   "welcome-series",
   "newsletter",
+  "topics",
   "webhook-receiver",
   "website",
   "custom-domain",

@@ -24,10 +24,12 @@ import * as departures from "../contacts/departures.ts";
 import { isSubscribed, maxTopicsPerSite, Topic, type TopicItem } from "./topic-schema.ts";
 import * as topics from "./topics.ts";
 
-export const TopicChoice = z.object({
-  id: Id.describe("Id of a topic of the contact's site."),
-  subscribed: z.boolean().describe("true: joins the topic. false: leaves it."),
-});
+export const TopicChoice = z
+  .object({
+    id: Id.describe("Id of a topic of the contact's site."),
+    subscribed: z.boolean().describe("true: joins the topic. false: leaves it."),
+  })
+  .meta({ id: "TopicChoice" });
 export type TopicChoice = z.output<typeof TopicChoice>;
 
 export const TopicChoices = z
@@ -41,24 +43,23 @@ export const TopicChoices = z
   .meta({ examples: [{ topics: [{ id: 1, subscribed: false }] }] });
 export type TopicChoices = z.output<typeof TopicChoices>;
 
+export const ContactTopic = Topic.pick({
+  id: true,
+  name: true,
+  description: true,
+  visibility: true,
+  defaultSubscription: true,
+})
+  .extend({ subscribed: z.boolean().describe("Whether the contact is subscribed to the topic.") })
+  .meta({ id: "ContactTopic" });
+export type ContactTopic = z.output<typeof ContactTopic>;
+
 export const ContactTopics = z
   .object({
     status: z
       .enum(contactStatuses)
       .describe("Status of the contact. Only `subscribed` contacts get email on any topic."),
-    topics: z
-      .array(
-        Topic.pick({
-          id: true,
-          name: true,
-          description: true,
-          visibility: true,
-          defaultSubscription: true,
-        }).extend({
-          subscribed: z.boolean().describe("Whether the contact is subscribed to the topic."),
-        }),
-      )
-      .describe("All topics of the contact's site, in their order."),
+    topics: z.array(ContactTopic).describe("All topics of the contact's site, in their order."),
     log: z
       .array(ConsentEntry)
       .describe("Choices of the contact and changes by the API, newest first."),
@@ -168,7 +169,7 @@ export async function find(
 }
 
 /** All topics of the contact's site, in their order. */
-export const listOfContact = async (contact: ContactItem): Promise<ContactTopics["topics"]> =>
+export const listOfContact = async (contact: ContactItem): Promise<ContactTopic[]> =>
   (await topics.listOfSite(contact.orgId, contact.siteId)).map((topic) => ({
     ...topic,
     subscribed: isSubscribed(contact, topic),

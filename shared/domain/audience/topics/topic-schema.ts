@@ -28,8 +28,8 @@ const fields = {
   visibility: z
     .enum(["public", "private"])
     .describe(
-      "`public`: the preference page of every contact shows it. `private`: the page shows it only " +
-        "behind the links of emails on this topic.",
+      "`public`: the preference page of every contact shows it. `private`: the page shows it " +
+        "only behind the links of emails on this topic.",
     ),
   defaultSubscription: z
     .enum(subscriptions)

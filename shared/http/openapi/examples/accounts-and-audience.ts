@@ -72,6 +72,28 @@ export const Contact = {
   ...timestamps,
 };
 
+export const Topic = {
+  id: 1,
+  siteId,
+  name: "Product news",
+  description: "What is new, once a month",
+  visibility: "public",
+  defaultSubscription: "subscribed",
+  position: 1,
+  ...timestamps,
+};
+const { position: _, siteId: __, createdAt: ___, updatedAt: ____, ...topicOfContact } = Topic;
+export const ContactTopic = { ...topicOfContact, subscribed: false };
+
+export const ConsentEntry = {
+  source: "one_click",
+  ipAddress: "203.0.113.24",
+  sendId: 1,
+  status: null,
+  topics: [{ id: 1, name: "Product news", subscribed: false }],
+  createdAt: "2026-11-30T09:16:02.118Z",
+};
+
 export const ScoreEntry = {
   delta: 5,
   reason: null,
@@ -263,9 +285,27 @@ export const audienceExamples: Record<string, unknown> = {
   UnsubscribeStanding: {
     email: "ann@example.com",
     siteName: "My shop",
-    state: "unsubscribed",
+    state: "subscribed",
     everything: false,
+    topicId: 1,
+    topics: [
+      {
+        id: 1,
+        name: "Product news",
+        description: "What is new, once a month",
+        subscribed: false,
+      },
+    ],
   },
+  Topic,
+  ContactTopic,
+  ContactTopics: {
+    status: "subscribed",
+    topics: [ContactTopic],
+    log: [ConsentEntry],
+    nextCursor: null,
+  },
+  ConsentEntry,
   Deleted: { id: 1, deleted: true },
   Contact,
   ListCandidate: { ...Contact, member: true },

@@ -1,6 +1,8 @@
 // Example records of the same shop: sends, events, sending configs and secure messages.
 import {
+  ConsentEntry,
   Contact,
+  ContactTopic,
   contactActivity,
   FormSubmission,
   ScoreEntry,
@@ -211,6 +213,8 @@ export const sendingExamples: Record<string, unknown> = {
     scoreLog: [ScoreEntry],
     ...contactActivity,
     sends: [SendDetail],
+    topics: [ContactTopic],
+    consents: [ConsentEntry],
     submissions: [FormSubmission],
     complete: true,
   },
