@@ -37,6 +37,7 @@ async function shop() {
     contacts: made.contacts!,
     lists: made.lists!,
     tags: made.tags!,
+    topics: made.topics!,
   });
   for (const delta of [1, 2]) {
     const path = { ...session, params: { id: String(made.contacts) }, body: { delta } };

@@ -38,7 +38,7 @@ afterAll(() => {
 
 /** Records that belong to a site, by the first segment of their path. */
 const owned =
-  "contacts lists tags segments templates template-folders sequences holidays campaigns forms scoring reports imports exports".split(
+  "contacts lists tags topics segments templates template-folders sequences holidays campaigns forms scoring reports imports exports".split(
     " ",
   );
 /** Routes whose records belong to no site, or cannot exist in a site that can be deleted. */
@@ -64,6 +64,7 @@ test("every route is tested here or listed as an exception", () => {
 const bodies: Record<string, (made: IdsByKind) => object> = {
   "POST /contacts/:id/tags": () => ({ name: "gold" }),
   "POST /contacts/:id/score": () => ({ delta: 1 }),
+  "PUT /contacts/:id/topics": (made) => ({ topics: [{ id: made.topics, subscribed: false }] }),
   "POST /lists/:id/contacts": (made) => ({ contactId: made.contacts }),
   "DELETE /lists/:id/contacts": (made) => ({ contactId: made.contacts }),
   "POST /segments/:id/count": () => ({ rules: { match: "all", conditions: [] } }),

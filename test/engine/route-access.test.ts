@@ -39,6 +39,7 @@ const requestFor = (
     names.map((name) => [name, /^id$|Id$/.test(name) ? String(idOf(name)) : "x"]),
   );
   const given = { contactId: contact, name: "Mine", delta: 1, type: "delay" };
+  Object.assign(given, { topics: [{ id, subscribed: false }] });
   Object.assign(given, { scheduledAt: "2027-01-01T00:00:00Z", emails: ["ada@example.net"] });
   if (route.path.endsWith("/campaigns/{id}/resend")) Object.assign(given, { to: "failed" });
   return {

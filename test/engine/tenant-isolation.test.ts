@@ -87,6 +87,8 @@ const cases: Record<string, (made: IdsByKind) => Case[]> = {
   ],
   "GET /tags": (made) => [siteOnly(made)],
   "POST /tags": (made) => [{ body: { name: "gold", siteId: made.sites } }],
+  "GET /topics": (made) => [siteOnly(made)],
+  "POST /topics": (made) => [{ body: { name: "Offers", siteId: made.sites } }],
   "GET /segments": (made) => [siteOnly(made)],
   "POST /segments": (made) => [{ body: { name: "Everyone", rules, siteId: made.sites } }],
   "POST /segments/preview-count": (made) => [{ body: { rules, siteId: made.sites } }],
@@ -115,12 +117,19 @@ const cases: Record<string, (made: IdsByKind) => Case[]> = {
         date: "2099-04-12",
         templateId: made.templates,
         sendingConfigId: made["sending-configs"],
+        topicId: made.topics,
         siteId: made.sites,
       },
     },
   ],
   "PUT /holidays/:id": (made) => [
-    { body: { templateId: made.templates, sendingConfigId: made["sending-configs"] } },
+    {
+      body: {
+        templateId: made.templates,
+        sendingConfigId: made["sending-configs"],
+        topicId: made.topics,
+      },
+    },
   ],
   "GET /campaigns": (made) => [siteOnly(made)],
   "POST /campaigns": (made) =>
@@ -203,6 +212,7 @@ const audiences = (made: IdsByKind): Fields[] => [
   {
     templateId: made.templates,
     sendingConfigId: made["sending-configs"],
+    topicId: made.topics,
     listId: made.lists,
     tagId: null,
     segmentId: null,
@@ -215,6 +225,7 @@ const triggers = (made: IdsByKind): Fields[] => [
     triggerType: "tag_add",
     triggerConfig: { tagId: made.tags },
     sendingConfigId: made["sending-configs"],
+    topicId: made.topics,
   },
   { triggerType: "list_join", triggerConfig: { listId: made.lists } },
   { triggerType: "form_submit", triggerConfig: { formId: made.forms } },

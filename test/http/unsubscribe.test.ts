@@ -172,7 +172,14 @@ describe("the page", () => {
     const { unsubscribePageUrl: link, email, status } = await sendNewsletter(service);
     const json = { accept: "application/json" };
     const statusBody = (state: string) => ({
-      data: { email, siteName: "Søren & Sons", state, everything: false },
+      data: {
+        email,
+        siteName: "Søren & Sons",
+        state,
+        everything: false,
+        topicId: null,
+        topics: [],
+      },
     });
     const statusPage = await page(link, { headers: json });
     expect([

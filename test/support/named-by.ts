@@ -6,6 +6,7 @@ export const kindByFieldName: Record<string, string> = {
   listId: "lists",
   lists: "lists",
   tagId: "tags",
+  topicId: "topics",
   segmentId: "segments",
   folderId: "template-folders",
   templateId: "templates",

@@ -78,6 +78,7 @@ export async function createExampleWorld(
     if (typeof value === "string")
       return value.replace(/^\d{4}-\d\d-\d\d(?=T|$)/, (day) => shiftDate(day, shift));
     if (typeof value !== "object" || value === null) return value;
+    if ("subscribed" in value) return { ...value, id: await self.ensureRecord("topics") };
     // Segment rules that name a tag need it.
     if ("field" in value && value.field === "tag") await self.ensureRecord("tags");
     return Object.fromEntries(
