@@ -14,12 +14,27 @@ import {
   screenVariants,
 } from "../support/browser-pages.ts";
 import {
+  type NewsletterOptions,
   type NewsletterReader,
   sendNewsletter,
   startNewsletterService,
 } from "../support/newsletters.ts";
 
 const longEmail = `a-rather-long-name-of-ann@${"mail.".repeat(20)}example.com`;
+
+const topics = [
+  { name: "Product news", description: "What is new in the shop, once a month" },
+  {
+    name: "Offers",
+    description: "Sales and discounts, about twice a week",
+    defaultSubscription: "unsubscribed" as const,
+  },
+  { name: "Events" },
+];
+const manyTopics = Array.from({ length: 12 }, (_, i) => ({
+  name: i ? `Topic ${i}` : "Donaudampfschifffahrtsgesellschaft".repeat(2),
+  description: i % 3 ? null : "What it is about, in a sentence that is longer than one line of it",
+}));
 
 describe.skipIf(!inject("chromium"))("the page of an unsubscribe link", () => {
   let browser: Browser;
@@ -54,6 +69,31 @@ describe.skipIf(!inject("chromium"))("the page of an unsubscribe link", () => {
     await page.context().close();
   });
 
+  it("leaves one topic and chooses others by keyboard alone, starting from the mail", async () => {
+    const { mail, status, chosen } = await sendNewsletter(service, { topics });
+    const page = await openPage(browser, "about:blank");
+    await page.setContent(mail.html!);
+    await page.getByRole("link", { name: "Email preferences" }).press("Enter");
+    await titled(page, "Your email preferences");
+    expect(await chosen()).toEqual({ "Product news": true, Offers: false, Events: true });
+    await page.getByRole("button", { name: "Unsubscribe from Product news" }).press("Enter");
+    await titled(page, "You are unsubscribed from Product news");
+    expect(await chosen()).toEqual({ "Product news": false, Offers: false, Events: true });
+    const boxes = page.getByRole("group", { name: "Emails that you can choose" });
+    await boxes.getByRole("checkbox", { name: "Offers" }).press("Space");
+    await boxes.getByRole("checkbox", { name: "Events" }).press("Space");
+    await page.getByRole("button", { name: "Save choices" }).press("Enter");
+    await titled(page, "Your choices are saved");
+    expect(await chosen()).toEqual({ "Product news": false, Offers: true, Events: false });
+    expect(await status()).toBe("subscribed");
+    await page.getByRole("button", { name: "Unsubscribe from everything" }).press("Enter");
+    await titled(page, "You are unsubscribed");
+    await page.getByRole("button", { name: "Subscribe again" }).press("Enter");
+    await titled(page, "Welcome back");
+    expect(await chosen()).toEqual({ "Product news": false, Offers: true, Events: false });
+    await page.context().close();
+  });
+
   it("loads no other resources and stores nothing", async () => {
     const { unsubscribePageUrl: link } = await sendNewsletter(service);
     const page = await openPage(browser, "about:blank");
@@ -70,6 +110,7 @@ describe.skipIf(!inject("chromium"))("the page of an unsubscribe link", () => {
     name: string,
     lead: (page: Page, one: NewsletterReader) => Promise<unknown>,
     title: string,
+    options?: NewsletterOptions,
   ][] = [
     ["ask", async () => {}, "Abmelden?"],
     ["out", (page) => page.getByRole("button").click(), "Sie sind abgemeldet"],
@@ -100,6 +141,19 @@ describe.skipIf(!inject("chromium"))("the page of an unsubscribe link", () => {
       },
       "Diese Adresse erhält keine E-Mails",
     ],
+    ["preferences", async () => {}, "Ihre E-Mail-Einstellungen", { topics }],
+    [
+      "left-topic",
+      (page) => page.getByRole("button", { name: "Product news abbestellen" }).click(),
+      "Product news ist abbestellt",
+      { topics },
+    ],
+    [
+      "many-topics",
+      (page) => page.getByRole("button", { name: "Auswahl speichern" }).click(),
+      "Ihre Auswahl ist gespeichert",
+      { topics: manyTopics },
+    ],
     [
       "invalid",
       (page, { unsubscribePageUrl: link }) => page.goto(link.slice(0, -9)),
@@ -110,9 +164,9 @@ describe.skipIf(!inject("chromium"))("the page of an unsubscribe link", () => {
   it.each(screenVariants)(
     "has no accessibility issue in any state: %s, %s",
     async (place, colorScheme, size) => {
-      for (const [name, lead, title] of states) {
+      for (const [name, lead, title, options] of states) {
         const email = `${name}-${place}-${colorScheme}-${longEmail}`;
-        const one = await sendNewsletter(service, { email });
+        const one = await sendNewsletter(service, { email, ...options });
         const page = await openPage(browser, one.unsubscribePageUrl, {
           ...size,
           ...axePageOptions,
@@ -133,7 +187,7 @@ describe.skipIf(!inject("chromium"))("the page of an unsubscribe link", () => {
     async (place, size) => {
       const html =
         '<html lang="en"><head><title>News</title></head><body style="background:#222;color:#eee"><h1>News</h1></body></html>';
-      const { mail } = await sendNewsletter(service, { html });
+      const { mail } = await sendNewsletter(service, { html, topics });
       const page = await openPage(browser, "about:blank", { ...size, ...axePageOptions });
       await page.setContent(mail.html!);
       await savePicture(page, `unsubscribe-footer-${place}`);

@@ -373,6 +373,7 @@ function names(address: string, owner: string, kind: string, id: number): boolea
     contacts: [`${owner}#I${id} `, `${owner}#U${id} `],
     lists: [`${owner}#LIST ${padded}`, `${owner}#MLIST${id}#`, `${owner}#MCOUNTLIST${id} `],
     tags: [`${owner}#TAG ${padded}`, `${owner}#MTAG${id}#`, `${owner}#MCOUNTTAG${id} `],
+    topics: [`${owner}#TOPIC ${padded}`],
     segments: [`${owner}#SEGMENT ${padded}`],
     templates: [`${owner}#TEMPLATE ${padded}`, `${owner}#BODY#TEMPLATE#${id} `],
     "template-folders": [`${owner}#FOLDER ${padded}`],

@@ -290,3 +290,83 @@ test("an unsubscribe is recorded once in the send, the events and the webhooks",
   });
   endpoint.close();
 });
+
+describe("mail on a topic", () => {
+  const topics = [
+    { name: "Product news", description: "What is new, <once> a month" },
+    { name: "Offers" },
+    { name: "Extra", defaultSubscription: "unsubscribed" as const },
+  ];
+  const submit = (link: string, fields: [string, string][]) =>
+    post(link, { "content-type": form }, new URLSearchParams(fields).toString());
+
+  test("links to the preferences, and one click leaves only its topic", async () => {
+    const reader = await sendNewsletter(service, {
+      topics,
+      html: '<p><a href="{{ preferencesUrl }}">Choose</a></p>',
+    });
+    const { mail, oneClickUrl, unsubscribePageUrl: link, chosen, status } = reader;
+    expect(mail.text).toContain(`\nUnsubscribe: ${link}\nEmail preferences: ${link}\n`);
+    expect(mail.html!.split(`href="${link}"`)).toHaveLength(4);
+    for (let n = 0; n < 2; n++) expect((await post(oneClickUrl)).status).toBe(200);
+    expect(await chosen()).toEqual({ "Product news": false, Offers: true, Extra: false });
+    expect(await status()).toBe("subscribed");
+  });
+
+  test("has a page that shows the choices, changes nothing by itself and saves them", async () => {
+    const { unsubscribePageUrl: link, chosen, status } = await sendNewsletter(service, { topics });
+    const shown = await (await fetch(link)).text();
+    expect(shown.match(/<input type="checkbox"[^>]*>[^<]*/g)?.map(withoutIds)).toEqual([
+      '<input type="checkbox" name="topic" checked aria-describedby>Product news',
+      '<input type="checkbox" name="topic" checked>Offers',
+      '<input type="checkbox" name="topic">Extra',
+    ]);
+    expect(shown).toContain("What is new, &lt;once&gt; a month");
+    expect(await chosen()).toEqual({ "Product news": true, Offers: true, Extra: false });
+    const ids = [...shown.matchAll(/name="shown" value="(\d+)"/g)].map(([, id = ""]) => id);
+    const fields: [string, string][] = [
+      ["action", "choose_topics"],
+      ...ids.map((id): [string, string] => ["shown", id]),
+    ];
+    const saved = await submit(link, [...fields, ["topic", ids[0]!], ["topic", ids[2]!]]);
+    expect(await saved.text()).toContain("Your choices are saved");
+    expect(await chosen()).toEqual({ "Product news": true, Offers: false, Extra: true });
+    expect(await status()).toBe("subscribed");
+    await submit(link, [["action", "unsubscribe_site"]]);
+    expect(await status()).toBe("unsubscribed");
+    await submit(link, [["action", "resubscribe"]]);
+    expect([await status(), await chosen()]).toEqual([
+      "subscribed",
+      { "Product news": true, Offers: false, Extra: true },
+    ]);
+  });
+
+  test("takes and shows the choices as JSON, and refuses a topic of another site", async () => {
+    const [reader, other] = [
+      await sendNewsletter(service, { topics }),
+      await sendNewsletter(service, { topics }),
+    ];
+    const json = { "content-type": "application/json" };
+    const choose = async (choices: object[]) =>
+      post(
+        reader.unsubscribePageUrl,
+        json,
+        JSON.stringify({ action: "choose_topics", topics: choices }),
+      );
+    const read = async (link: string) =>
+      (await (await fetch(link, { headers: { accept: "application/json" } })).json()) as {
+        data: { topicId: number; topics: { id: number }[] };
+      };
+    const ofOther = await read(other.unsubscribePageUrl);
+    const foreign = await choose([{ id: ofOther.data.topicId, subscribed: false }]);
+    expect(foreign.status).toBe(400);
+    const own = await read(reader.unsubscribePageUrl);
+    const answer = await choose([{ id: own.data.topics[1]!.id, subscribed: false }]);
+    expect(await answer.json()).toMatchObject({
+      data: { state: "subscribed", topics: [{ subscribed: true }, { subscribed: false }, {}] },
+    });
+  });
+});
+
+const withoutIds = (tag: string): string =>
+  tag.replace(/ (id|value)="[^"]*"/g, "").replace(/(aria-describedby)="[^"]*"/, "$1");

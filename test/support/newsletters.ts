@@ -5,6 +5,8 @@ import { type LocalService, startLocalService } from "../../infra/local/service.
 import { write } from "../../shared/adapters/dynamodb/table.ts";
 import { now } from "../../shared/clock.ts";
 import * as contacts from "../../shared/domain/audience/contacts/contacts.ts";
+import type { ContactTopics } from "../../shared/domain/audience/topics/contact-topics.ts";
+import type { NewTopic, Topic } from "../../shared/domain/audience/topics/topic-schema.ts";
 import * as sites from "../../shared/domain/identity/sites.ts";
 import * as sendingConfigs from "../../shared/domain/senders/sending-configs.ts";
 import * as lanes from "../../shared/domain/sending/bulk/lanes.ts";
@@ -32,6 +34,8 @@ export interface NewsletterReader {
   oneClickUrl: string;
   /** Reads the status of the contact. */
   status(): Promise<string>;
+  /** Reads which topics the contact is subscribed to, by name. */
+  chosen(): Promise<Record<string, boolean>>;
 }
 
 export interface NewsletterOptions {
@@ -39,6 +43,8 @@ export interface NewsletterOptions {
   html?: string;
   provider?: "resend" | "mandrill";
   compliance?: object;
+  /** Topics of the site, in their order. The newsletter is on the first. */
+  topics?: Partial<NewTopic>[];
 }
 
 let readers = 0;
@@ -46,7 +52,7 @@ let readers = 0;
 /** Sends a newsletter of a site called Søren & Sons to a new contact. */
 export async function sendNewsletter(
   { url: service }: LocalService,
-  { email, html, provider = "resend", compliance }: NewsletterOptions = {},
+  { email, html, provider = "resend", compliance, topics = [] }: NewsletterOptions = {},
 ): Promise<NewsletterReader> {
   const client = await signedUp({ service });
   const { call, siteId, orgId } = client;
@@ -63,6 +69,9 @@ export async function sendNewsletter(
     201,
     await call<{ id: number }>("POST", "/contacts", { email: to, firstName: "Ann" }),
   ).body.data;
+  const created: Topic[] = [];
+  for (const topic of topics)
+    created.push(expectStatus(201, await call<Topic>("POST", "/topics", topic)).body.data);
   const configId = await createSendingConfig(client, service, provider);
   const owner = { orgId };
   const [site, config, item] = await Promise.all([
@@ -76,6 +85,7 @@ export async function sendNewsletter(
     site,
     config,
     source,
+    topic: created[0],
     subject: "News",
     html: html ?? "<p>Hello {{ firstName }}</p>",
     startedAt: now(),
@@ -86,6 +96,13 @@ export async function sendNewsletter(
   const mail = await waitForMail(to, service);
   const [, unsubscribePageUrl = ""] = /Unsubscribe: (\S+)/.exec(mail.text ?? "") ?? [];
   const [, oneClickUrl = ""] = /^<(.*)>$/.exec(findHeader(mail, "list-unsubscribe")) ?? [];
+  const chosen = async () => {
+    const { topics: found } = expectStatus(
+      200,
+      await call<ContactTopics>("GET", `/contacts/${contactId}/topics`),
+    ).body.data;
+    return Object.fromEntries(found.map(({ name, subscribed }) => [name, subscribed]));
+  };
   const status = async () =>
     expectStatus(200, await call<{ status: string }>("GET", `/contacts/${contactId}`)).body.data
       .status;
@@ -98,6 +115,7 @@ export async function sendNewsletter(
     unsubscribePageUrl,
     oneClickUrl,
     status,
+    chosen,
   };
 }
 
