@@ -79,6 +79,7 @@ label:has([type=checkbox]) { display: flex; gap: .75rem; align-items: start; fon
 [type=checkbox] { flex: none; width: 24px; min-height: 24px; margin: 0;
   accent-color: var(--accent); }
 fieldset { margin: 0; padding: 0; border: 0; min-width: 0; }
+hr { margin: 1.5rem 0 0; border: 0; border-top: 1px solid var(--line); }
 legend { padding: 0; font-weight: 600; }
 .hint { margin: -.25rem 0 1rem 36px; color: var(--faint); font-size: .9rem; }
 [aria-invalid] { border: 2px solid var(--bad); }

@@ -92,24 +92,22 @@ function renderPreferencePage(
   const { email, siteName, topics } = subscription;
   const wording = subscriberPageWording[lang];
   const topic = topics.find(({ id }) => id === subscription.topicId);
-  const leave =
-    topic?.subscribed && !action
-      ? postForm(html`<button>${wording.leaveTopic(topic.name)}</button>`)
-      : [];
+  const leaves = topic?.subscribed && !action;
   return renderPage({
     lang,
     title: titleOfPreferences(lang, topic, action),
     body: [
       html`<p>${wording.preferences(email, siteName)}</p>`,
-      leave,
+      ...(leaves ? [postForm(html`<button>${wording.leaveTopic(topic.name)}</button>`)] : []),
       postForm(html`<fieldset>
 <legend>${wording.topics}</legend>
 ${topics.map(topicChoice)}
 </fieldset>
-<button class="quiet" name="action" value="choose_topics">${wording.save}</button>`),
+<button${leaves && html` class="quiet"`} name="action" value="choose_topics">${wording.save}</button>`),
+      html`<hr>`,
       postForm(html`<p class="faint">${wording.leaveSiteHint(siteName)}</p>
 <button class="quiet" name="action" value="unsubscribe_site">${wording.leaveSite}</button>`),
-    ].flat(),
+    ],
   });
 }
 
