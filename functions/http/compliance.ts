@@ -1,7 +1,7 @@
 import "../../shared/domain/reactions.ts";
 import * as z from "zod";
-import * as contactTopics from "../../shared/domain/audience/topics/contact-topics.ts";
-import { maxTopicsPerSite, Topic } from "../../shared/domain/audience/topics/topic-schema.ts";
+import type { TopicChoice } from "../../shared/domain/audience/topics/contact-topic-schemas.ts";
+import { maxTopicsPerSite } from "../../shared/domain/audience/topics/topic-subscription.ts";
 import * as unsubscribes from "../../shared/domain/delivery-events/unsubscribes.ts";
 import * as settings from "../../shared/domain/identity/compliance.ts";
 import { preferredLanguage } from "../../shared/email/wording/subscriber-pages.ts";
@@ -9,7 +9,7 @@ import { Problem, invalid as refused, tooLarge } from "../../shared/errors.ts";
 import { routeGroup } from "../../shared/http/dispatch.ts";
 import { type ApiReply, type ApiRequest, route } from "../../shared/http/route.ts";
 import { parseJson } from "../../shared/kernel/json.ts";
-import { RecordId } from "../../shared/kernel/record-fields.ts";
+import { Id, RecordId } from "../../shared/kernel/record-fields.ts";
 import { renderErrorPage } from "../../shared/pages/error-page.ts";
 import {
   renderInvalidLinkPage,
@@ -37,7 +37,10 @@ const UnsubscribeState = z
     topicId: RecordId.nullable().describe("Topic of the email with the link, or `null`."),
     topics: z
       .array(
-        Topic.pick({ id: true, name: true, description: true }).extend({
+        z.object({
+          id: RecordId.describe("Id of the topic."),
+          name: z.string().describe("Name of the topic."),
+          description: z.string().nullable().describe("What the topic is about, or `null`."),
           subscribed: z.boolean().describe("Whether the contact is subscribed to the topic."),
         }),
       )
@@ -57,7 +60,12 @@ const Action = z
   .object({
     action: actionField,
     topics: z
-      .array(contactTopics.TopicChoice)
+      .array(
+        z.object({
+          id: Id.describe("Id of a topic of the page."),
+          subscribed: z.boolean().describe("true: joins the topic. false: leaves it."),
+        }),
+      )
       .max(maxTopicsPerSite)
       .default([])
       .describe("For `choose_topics`: topics to join or leave. The others stay as they are."),
@@ -181,7 +189,7 @@ type ActionName = z.output<typeof actionField>;
 
 const actions: Record<
   ActionName,
-  (token: string, use: unsubscribes.LinkUse, choices: contactTopics.TopicChoice[]) => Promise<void>
+  (token: string, use: unsubscribes.LinkUse, choices: TopicChoice[]) => Promise<void>
 > = {
   unsubscribe: unsubscribes.unsubscribe,
   unsubscribe_site: unsubscribes.unsubscribeFromSite,

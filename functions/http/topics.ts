@@ -1,12 +1,12 @@
 import "../../shared/domain/reactions.ts";
 import * as z from "zod";
-import * as contactTopics from "../../shared/domain/audience/topics/contact-topics.ts";
 import {
-  maxTopicsPerSite,
-  NewTopic,
-  Topic,
-  TopicChanges,
-} from "../../shared/domain/audience/topics/topic-schema.ts";
+  ContactTopics,
+  TopicChoices,
+} from "../../shared/domain/audience/topics/contact-topic-schemas.ts";
+import * as contactTopics from "../../shared/domain/audience/topics/contact-topics.ts";
+import { NewTopic, Topic, TopicChanges } from "../../shared/domain/audience/topics/topic-schema.ts";
+import { maxTopicsPerSite } from "../../shared/domain/audience/topics/topic-subscription.ts";
 import * as topicRecords from "../../shared/domain/audience/topics/topics.ts";
 import * as usages from "../../shared/domain/campaigns/usages.ts";
 import { routeGroup } from "../../shared/http/dispatch.ts";
@@ -78,7 +78,7 @@ export const topics = routeGroup("topics", [
       "the log of its choices, newest first.",
     level: "site",
     query: LogQuery,
-    returns: contactTopics.ContactTopics,
+    returns: ContactTopics,
     handle: ({ caller, params, query }) => contactTopics.find(caller, params.id, query),
   }),
   route("PUT /contacts/:id/topics", "Update a contact's topics", {
@@ -87,8 +87,8 @@ export const topics = routeGroup("topics", [
       "Joins and leaves the given topics. The others stay, and so does the status of the " +
       "contact. Join topics only with the consent of the contact.",
     level: "site",
-    body: contactTopics.TopicChoices,
-    returns: contactTopics.ContactTopics,
+    body: TopicChoices,
+    returns: ContactTopics,
     handle: async ({ caller, params, body }) => {
       await contactTopics.change(caller, params.id, {
         choices: body.topics,

@@ -93,6 +93,7 @@ function renderPreferencePage(
   const wording = subscriberPageWording[lang];
   const topic = topics.find(({ id }) => id === subscription.topicId);
   const leaves = topic?.subscribed && !action;
+  const saveClass = leaves && html` class="quiet"`;
   return renderPage({
     lang,
     title: titleOfPreferences(lang, topic, action),
@@ -103,7 +104,7 @@ function renderPreferencePage(
 <legend>${wording.topics}</legend>
 ${topics.map(topicChoice)}
 </fieldset>
-<button${leaves && html` class="quiet"`} name="action" value="choose_topics">${wording.save}</button>`),
+<button${saveClass} name="action" value="choose_topics">${wording.save}</button>`),
       html`<hr>`,
       postForm(html`<p class="faint">${wording.leaveSiteHint(siteName)}</p>
 <button class="quiet" name="action" value="unsubscribe_site">${wording.leaveSite}</button>`),

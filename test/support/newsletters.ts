@@ -5,7 +5,7 @@ import { type LocalService, startLocalService } from "../../infra/local/service.
 import { write } from "../../shared/adapters/dynamodb/table.ts";
 import { now } from "../../shared/clock.ts";
 import * as contacts from "../../shared/domain/audience/contacts/contacts.ts";
-import type { ContactTopics } from "../../shared/domain/audience/topics/contact-topics.ts";
+import type { ContactTopics } from "../../shared/domain/audience/topics/contact-topic-schemas.ts";
 import type { NewTopic, Topic } from "../../shared/domain/audience/topics/topic-schema.ts";
 import * as sites from "../../shared/domain/identity/sites.ts";
 import * as sendingConfigs from "../../shared/domain/senders/sending-configs.ts";

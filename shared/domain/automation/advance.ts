@@ -7,7 +7,7 @@ import { Problem, undefinedIfMissing } from "../../errors.ts";
 import { inParallel } from "../../kernel/parallel.ts";
 import type { Key } from "../../keys.ts";
 import type { ContactItem } from "../audience/contacts/contact-schema.ts";
-import type { MailTopic } from "../audience/topics/topic-schema.ts";
+import type { MailTopic } from "../audience/topics/topic-subscription.ts";
 import * as topics from "../audience/topics/topics.ts";
 import * as organizations from "../identity/organizations.ts";
 import * as sites from "../identity/sites.ts";

@@ -6,7 +6,7 @@ import { enqueue } from "../../adapters/sqs/enqueue.ts";
 import { now } from "../../clock.ts";
 import { Problem } from "../../errors.ts";
 import { queues } from "../../queues.ts";
-import type { MailTopic } from "../audience/topics/topic-schema.ts";
+import type { MailTopic } from "../audience/topics/topic-subscription.ts";
 import * as quota from "../billing/quota.ts";
 import type { TemplateMeta } from "../content/templates.ts";
 import type * as sites from "../identity/sites.ts";

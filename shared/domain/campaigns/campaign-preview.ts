@@ -14,7 +14,7 @@ import * as reader from "../audience/contacts/contact-reader.ts";
 import type { ContactItem } from "../audience/contacts/contact-schema.ts";
 import { createMailReader } from "../audience/mail-counts/mail-counts.ts";
 import * as suppressions from "../audience/suppressions/suppressions.ts";
-import { subscribedCondition } from "../audience/topics/topic-schema.ts";
+import { subscribedCondition } from "../audience/topics/topic-subscription.ts";
 import * as sites from "../identity/sites.ts";
 import { addMailsForCap, getExclusionReason } from "../sending/eligibility.ts";
 import * as staging from "../sending/intake/stage-chunks.ts";

@@ -14,8 +14,10 @@ import * as standing from "../audience/contacts/contact-status.ts";
 import * as contacts from "../audience/contacts/contacts.ts";
 import { type LinkSubject, openToken } from "../audience/contacts/link-tokens.ts";
 import * as suppressions from "../audience/suppressions/suppressions.ts";
+import type { TopicChoice } from "../audience/topics/contact-topic-schemas.ts";
 import * as contactTopics from "../audience/topics/contact-topics.ts";
-import { isSubscribed, type TopicItem } from "../audience/topics/topic-schema.ts";
+import type { TopicItem } from "../audience/topics/topic-schema.ts";
+import { isSubscribed } from "../audience/topics/topic-subscription.ts";
 import * as topics from "../audience/topics/topics.ts";
 import * as sites from "../identity/sites.ts";
 import * as chunks from "../sending/bulk/chunks.ts";
@@ -142,7 +144,7 @@ const leaveTopic = async (subject: TokenSubject, use: LinkUse, { id }: TopicItem
 export async function chooseTopics(
   token: string,
   use: LinkUse,
-  choices: contactTopics.TopicChoice[],
+  choices: TopicChoice[],
 ): Promise<void> {
   const subject = await findSubject(token);
   const { topics: shown } = await findStatus(token);

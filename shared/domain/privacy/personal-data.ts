@@ -10,6 +10,7 @@ import * as contacts from "../audience/contacts/contacts.ts";
 import { sendLogPrefix } from "../audience/contacts/engagement.ts";
 import * as mailedContacts from "../audience/mail-counts/mailed-contacts.ts";
 import * as scores from "../audience/scoring/lead-scores.ts";
+import { ConsentEntry, ContactTopic } from "../audience/topics/contact-topic-schemas.ts";
 import * as contactTopics from "../audience/topics/contact-topics.ts";
 import * as activities from "../audience/tracking/activities.ts";
 import * as history from "../delivery-events/send-history.ts";
@@ -35,10 +36,10 @@ export const PersonalData = z
     pageViews: z.array(PersonalActivity).describe("Page views of the contact, newest first."),
     sends: z.array(history.SendDetail).describe("Sends to the contact, with their events."),
     topics: z
-      .array(contactTopics.ContactTopic)
+      .array(ContactTopic)
       .describe("Topics of the site, and whether the contact is subscribed to each."),
     consents: z
-      .array(consentLog.ConsentEntry)
+      .array(ConsentEntry)
       .describe("Choices about email, by the contact or by requests, newest first."),
     submissions: z.array(submissions.Submission).describe("Form submissions of the contact."),
     complete: z

@@ -8,7 +8,7 @@ import type { ContactItem } from "../audience/contacts/contact-schema.ts";
 import * as contacts from "../audience/contacts/contacts.ts";
 import { getSharedMailReader, type MailReader } from "../audience/mail-counts/mail-counts.ts";
 import * as suppressions from "../audience/suppressions/suppressions.ts";
-import { isSubscribed, type MailTopic } from "../audience/topics/topic-schema.ts";
+import { isSubscribed, type MailTopic } from "../audience/topics/topic-subscription.ts";
 import type { ExclusionReason } from "./mail-sources.ts";
 
 /** What a mail asks of its recipients. */

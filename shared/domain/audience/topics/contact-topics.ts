@@ -1,75 +1,27 @@
 // Which topics a contact is subscribed to. The contact stores the topics in which it differs from
 // the default. Each change adds an entry to the log of the contact: the evidence of consent.
 
-import * as z from "zod";
 import { query, update, type Write, write } from "../../../adapters/dynamodb/table.ts";
 import type { CallerScope } from "../../../caller.ts";
 import { invalid } from "../../../errors.ts";
 import { positionOf } from "../../../kernel/paging.ts";
-import { Id } from "../../../kernel/record-fields.ts";
 import { ranges } from "../../../keys.ts";
 import {
   type Consent,
-  ConsentEntry,
   type ConsentItem,
   consentLogWrite,
   logPrefix,
   positionPattern,
   toConsentEntry,
 } from "../contacts/consent-log.ts";
-import { type ContactItem, contactStatuses } from "../contacts/contact-schema.ts";
+import type { ContactItem } from "../contacts/contact-schema.ts";
 import { bumpVersion, unchangedCondition } from "../contacts/contact-writes.ts";
 import * as contacts from "../contacts/contacts.ts";
 import * as departures from "../contacts/departures.ts";
-import { isSubscribed, maxTopicsPerSite, Topic, type TopicItem } from "./topic-schema.ts";
+import type { ContactTopic, ContactTopics, TopicChoice } from "./contact-topic-schemas.ts";
+import type { TopicItem } from "./topic-schema.ts";
+import { isSubscribed } from "./topic-subscription.ts";
 import * as topics from "./topics.ts";
-
-export const TopicChoice = z
-  .object({
-    id: Id.describe("Id of a topic of the contact's site."),
-    subscribed: z.boolean().describe("true: joins the topic. false: leaves it."),
-  })
-  .meta({ id: "TopicChoice" });
-export type TopicChoice = z.output<typeof TopicChoice>;
-
-export const TopicChoices = z
-  .object({
-    topics: z
-      .array(TopicChoice)
-      .min(1)
-      .max(maxTopicsPerSite)
-      .describe("Topics to join or leave, each at most once. The others stay as they are."),
-  })
-  .meta({ examples: [{ topics: [{ id: 1, subscribed: false }] }] });
-export type TopicChoices = z.output<typeof TopicChoices>;
-
-export const ContactTopic = Topic.pick({
-  id: true,
-  name: true,
-  description: true,
-  visibility: true,
-  defaultSubscription: true,
-})
-  .extend({ subscribed: z.boolean().describe("Whether the contact is subscribed to the topic.") })
-  .meta({ id: "ContactTopic" });
-export type ContactTopic = z.output<typeof ContactTopic>;
-
-export const ContactTopics = z
-  .object({
-    status: z
-      .enum(contactStatuses)
-      .describe("Status of the contact. Only `subscribed` contacts get email on any topic."),
-    topics: z.array(ContactTopic).describe("All topics of the contact's site, in their order."),
-    log: z
-      .array(ConsentEntry)
-      .describe("Choices of the contact and changes by the API, newest first."),
-    nextCursor: z
-      .string()
-      .nullable()
-      .describe("Pass it as `cursor` to get older entries. `null` at the end of the log."),
-  })
-  .meta({ id: "ContactTopics" });
-export type ContactTopics = z.output<typeof ContactTopics>;
 
 // More than a site has topics, because choices about deleted topics stay for mail on its way.
 const maxSwitchedTopics = 200;

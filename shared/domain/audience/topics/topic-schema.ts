@@ -1,6 +1,5 @@
-// Schemas of topics, in the API and as stored, and what a topic means for a contact.
+// Schemas of topics, in the API and as stored.
 import * as z from "zod";
-import { type Condition, contains, not } from "../../../adapters/dynamodb/conditions.ts";
 import { singleLineText } from "../../../kernel/email-fields.ts";
 import {
   CreatedAt,
@@ -11,9 +10,7 @@ import {
   UpdatedAt,
 } from "../../../kernel/record-fields.ts";
 import type { StoredRecord } from "../../../kernel/records.ts";
-import type { ContactItem } from "../contacts/contact-schema.ts";
-
-export const maxTopicsPerSite = 50;
+import { maxTopicsPerSite } from "./topic-subscription.ts";
 
 const subscriptions = ["subscribed", "unsubscribed"] as const;
 
@@ -89,19 +86,4 @@ export const TopicId = Id.nullable().describe(
 
 export interface TopicItem extends StoredRecord, Omit<Topic, "position" | "siteId"> {
   siteId: number;
-}
-
-/** What a mail stores of its topic. */
-export type MailTopic = Pick<TopicItem, "id" | "defaultSubscription">;
-
-/** Whether the contact gets mail on the topic, as far as its choices say. */
-export const isSubscribed = (
-  { switchedTopics }: Pick<ContactItem, "switchedTopics">,
-  { id, defaultSubscription }: MailTopic,
-): boolean => (defaultSubscription === "subscribed") !== (switchedTopics?.has(id) ?? false);
-
-/** The same, for a query over contacts. */
-export function subscribedCondition({ id, defaultSubscription }: MailTopic): Condition {
-  const isSwitched = contains("switchedTopics", id);
-  return defaultSubscription === "subscribed" ? not(isSwitched) : isSwitched;
 }

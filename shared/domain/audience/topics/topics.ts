@@ -10,14 +10,8 @@ import * as records from "../../../kernel/records.ts";
 import { retryOnConflict } from "../../../kernel/retry-on-conflict.ts";
 import { keys } from "../../../keys.ts";
 import * as sites from "../../identity/sites.ts";
-import {
-  type MailTopic,
-  maxTopicsPerSite,
-  type NewTopic,
-  type Topic,
-  type TopicChanges,
-  type TopicItem,
-} from "./topic-schema.ts";
+import type { NewTopic, Topic, TopicChanges, TopicItem } from "./topic-schema.ts";
+import { type MailTopic, maxTopicsPerSite } from "./topic-subscription.ts";
 
 /** The topics of a site in their order, as read at one version. */
 interface SiteTopics {

@@ -9,7 +9,7 @@ import type * as reader from "../../audience/contacts/contact-reader.ts";
 import type { ContactItem } from "../../audience/contacts/contact-schema.ts";
 import type { SegmentRules } from "../../audience/segments/segment-rules.ts";
 import * as segments from "../../audience/segments/segments.ts";
-import type { MailTopic } from "../../audience/topics/topic-schema.ts";
+import type { MailTopic } from "../../audience/topics/topic-subscription.ts";
 import type { AbTest } from "../campaign-schema.ts";
 import type { BroadcastRef } from "./broadcast.ts";
 import type { ResendAudience } from "./resend-audience.ts";

@@ -18,7 +18,7 @@ import { type CompressedValue, compress, decompress } from "../../../kernel/comp
 import { inParallel, splitIntoBatches } from "../../../kernel/parallel.ts";
 import { isStorable } from "../../../kernel/stored-json.ts";
 import { blockOf, idsPerBlock, type Key, keys, ranges } from "../../../keys.ts";
-import type { MailTopic } from "../../audience/topics/topic-schema.ts";
+import type { MailTopic } from "../../audience/topics/topic-subscription.ts";
 import { type MailSource, toSourceFields } from "../mail-sources.ts";
 import { toSendFields } from "../provider-calls/provider-call.ts";
 import { mergeVariables } from "../rendering/compose.ts";

@@ -8,7 +8,7 @@ import * as ids from "../../../ids.ts";
 import { compress } from "../../../kernel/compressed-values.ts";
 import { idsPerBlock, keys } from "../../../keys.ts";
 import type { ContactItem } from "../../audience/contacts/contact-schema.ts";
-import type { MailTopic } from "../../audience/topics/topic-schema.ts";
+import type { MailTopic } from "../../audience/topics/topic-subscription.ts";
 import type { BillingAccount } from "../../billing/quota.ts";
 import type { Site } from "../../identity/sites.ts";
 import { getTracking } from "../../senders/domains/domains-by-name.ts";

@@ -72,7 +72,7 @@ export const Contact = {
   ...timestamps,
 };
 
-export const Topic = {
+const Topic = {
   id: 1,
   siteId,
   name: "Product news",

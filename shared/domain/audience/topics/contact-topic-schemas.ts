@@ -1,0 +1,88 @@
+// Schemas of the topics of a contact and of its consent log, in the API.
+import * as z from "zod";
+import { Id, RecordId, Timestamp } from "../../../kernel/record-fields.ts";
+import { contactStatuses } from "../contacts/contact-schema.ts";
+import { Topic } from "./topic-schema.ts";
+import { maxTopicsPerSite } from "./topic-subscription.ts";
+
+const consentSources = ["api", "preference_page", "one_click", "provider"] as const;
+
+export const ConsentEntry = z
+  .object({
+    source: z
+      .enum(consentSources)
+      .describe(
+        "`preference_page`: the contact, on the page behind the links of an email. `one_click`: " +
+          "the contact, in the mail program. `provider`: reported by the email provider. " +
+          "`api`: a request of yours.",
+      ),
+    ipAddress: z
+      .string()
+      .nullable()
+      .describe("IP address of the contact, or of its mail program. `null` for `api`."),
+    sendId: RecordId.nullable().describe("Email whose link was used. `null` for `api`."),
+    status: z
+      .enum(["subscribed", "unsubscribed"])
+      .nullable()
+      .describe("New status of the contact. `null` if only topics changed."),
+    topics: z
+      .array(
+        z.object({
+          id: RecordId.describe("Id of the topic."),
+          name: z.string().describe("Name of the topic at that time."),
+          subscribed: z.boolean().describe("Whether the contact joined or left the topic."),
+        }),
+      )
+      .describe("Topics that the contact joined or left."),
+    createdAt: Timestamp.describe("When the choice was made."),
+  })
+  .describe("A choice about email, kept as evidence of consent.")
+  .meta({ id: "ConsentEntry" });
+export type ConsentEntry = z.output<typeof ConsentEntry>;
+
+export const TopicChoice = z
+  .object({
+    id: Id.describe("Id of a topic of the contact's site."),
+    subscribed: z.boolean().describe("true: joins the topic. false: leaves it."),
+  })
+  .meta({ id: "TopicChoice" });
+export type TopicChoice = z.output<typeof TopicChoice>;
+
+export const TopicChoices = z
+  .object({
+    topics: z
+      .array(TopicChoice)
+      .min(1)
+      .max(maxTopicsPerSite)
+      .describe("Topics to join or leave, each at most once. The others stay as they are."),
+  })
+  .meta({ examples: [{ topics: [{ id: 1, subscribed: false }] }] });
+export type TopicChoices = z.output<typeof TopicChoices>;
+
+export const ContactTopic = Topic.pick({
+  id: true,
+  name: true,
+  description: true,
+  visibility: true,
+  defaultSubscription: true,
+})
+  .extend({ subscribed: z.boolean().describe("Whether the contact is subscribed to the topic.") })
+  .meta({ id: "ContactTopic" });
+export type ContactTopic = z.output<typeof ContactTopic>;
+
+export const ContactTopics = z
+  .object({
+    status: z
+      .enum(contactStatuses)
+      .describe("Status of the contact. Only `subscribed` contacts get email on any topic."),
+    topics: z.array(ContactTopic).describe("All topics of the contact's site, in their order."),
+    log: z
+      .array(ConsentEntry)
+      .describe("Choices of the contact and changes by the API, newest first."),
+    nextCursor: z
+      .string()
+      .nullable()
+      .describe("Pass it as `cursor` to get older entries. `null` at the end of the log."),
+  })
+  .meta({ id: "ContactTopics" });
+export type ContactTopics = z.output<typeof ContactTopics>;

@@ -1,0 +1,21 @@
+// What mail and pages know of topics: how many there are, and whether a contact is subscribed.
+import { type Condition, contains, not } from "../../../adapters/dynamodb/conditions.ts";
+import type { ContactItem } from "../contacts/contact-schema.ts";
+import type { TopicItem } from "./topic-schema.ts";
+
+export const maxTopicsPerSite = 50;
+
+/** What a mail stores of its topic. */
+export type MailTopic = Pick<TopicItem, "id" | "defaultSubscription">;
+
+/** Whether the contact gets mail on the topic, as far as its choices say. */
+export const isSubscribed = (
+  { switchedTopics }: Pick<ContactItem, "switchedTopics">,
+  { id, defaultSubscription }: MailTopic,
+): boolean => (defaultSubscription === "subscribed") !== (switchedTopics?.has(id) ?? false);
+
+/** The same, for a query over contacts. */
+export function subscribedCondition({ id, defaultSubscription }: MailTopic): Condition {
+  const isSwitched = contains("switchedTopics", id);
+  return defaultSubscription === "subscribed" ? not(isSwitched) : isSwitched;
+}
