@@ -6,11 +6,8 @@ import * as confirmations from "../../shared/domain/forms/double-opt-in.ts";
 import { honeypotField, maxText, readEntry } from "../../shared/domain/forms/form-entry.ts";
 import * as forms from "../../shared/domain/forms/forms.ts";
 import { submitForm } from "../../shared/domain/forms/submission-processing.ts";
-import {
-  type Language,
-  preferredLanguage,
-  subscriberPageWording,
-} from "../../shared/email/wording/subscriber-pages.ts";
+import { formPageWording } from "../../shared/email/wording/form-pages.ts";
+import { type Language, preferredLanguage } from "../../shared/email/wording/subscriber-pages.ts";
 import { conflict, invalid, undefinedIfMissing } from "../../shared/errors.ts";
 import { routeGroup } from "../../shared/http/dispatch.ts";
 import { parsePostedFields } from "../../shared/http/form-body.ts";
@@ -193,7 +190,7 @@ const isOpen = ({ form }: PublicForm): boolean => form.status === "active";
 const embedScript = (publicForm: PublicForm): string => {
   const { formId, language, form } = publicForm;
   if (!isOpen(publicForm))
-    return scripts.closedFormScript(formId, subscriberPageWording[language].inactiveTitle);
+    return scripts.closedFormScript(formId, formPageWording[language].inactiveTitle);
   return scripts.formEmbedScript({
     ...publicForm,
     pending: form.doubleOptIn,
@@ -203,7 +200,7 @@ const embedScript = (publicForm: PublicForm): string => {
 const embedHtml = (publicForm: PublicForm): string =>
   isOpen(publicForm)
     ? scripts.formSnippet(publicForm)
-    : `<p>${subscriberPageWording[publicForm.language].inactiveTitle}</p>\n`;
+    : `<p>${formPageWording[publicForm.language].inactiveTitle}</p>\n`;
 
 /** Whether a browser posted the form itself, without a script. */
 const isBrowser = ({ headers }: ApiRequest): boolean =>

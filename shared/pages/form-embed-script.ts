@@ -2,7 +2,7 @@
 // form appears in the element with
 // `data-pennymail-form="1"`, or in place of the script. It takes the look of the page.
 
-import { subscriberPageWording } from "../email/wording/subscriber-pages.ts";
+import { formPageWording } from "../email/wording/form-pages.ts";
 import { type Html, html } from "../kernel/html.ts";
 import { type FormView, renderForm } from "./form-html.ts";
 
@@ -16,7 +16,7 @@ export const formSnippet = (view: FormView): string => `${renderForm(view).html}
 
 export function formEmbedScript(embedded: EmbeddedForm): string {
   const { formId, design, language, pending, redirectUrl } = embedded;
-  const wording = subscriberPageWording[language];
+  const wording = formPageWording[language];
   const done = pending
     ? `${wording.pendingTitle}. ${wording.pending}`
     : (design.successMessage ?? `${wording.thanksTitle}. ${wording.thanks}`);

@@ -4,7 +4,8 @@
 import type { FieldType, FormDesign, FormField } from "../domain/forms/form-design.ts";
 import { type FormFieldError, honeypotField, isTicked } from "../domain/forms/form-entry.ts";
 import { contactFields } from "../domain/forms/submissions.ts";
-import { type Language, subscriberPageWording } from "../email/wording/subscriber-pages.ts";
+import { formPageWording } from "../email/wording/form-pages.ts";
+import type { Language } from "../email/wording/subscriber-pages.ts";
 import { type Html, html } from "../kernel/html.ts";
 
 export interface FormView {
@@ -20,7 +21,7 @@ export interface FormView {
 
 export function renderForm(view: FormView): Html {
   const { action, design, language } = view;
-  const wording = subscriberPageWording[language];
+  const wording = formPageWording[language];
   const trap = html`<input name="${honeypotField}" tabindex="-1" autocomplete="off">`;
   return html`<form method="post" action="${action}" lang="${language}">
 ${design.fields.map((field) => renderField(view, field))}
@@ -36,13 +37,13 @@ export const fieldErrorText = (
   design: FormDesign,
   wrong: FormFieldError,
 ): string =>
-  subscriberPageWording[language].fieldError(
+  formPageWording[language].fieldError(
     fieldLabel(language, design, wrong.field),
     fieldErrorPhrase(language, wrong),
   );
 
 const fieldErrorPhrase = (language: Language, { field, code }: FormFieldError): string =>
-  subscriberPageWording[language].fieldErrors[
+  formPageWording[language].fieldErrors[
     (code === "required" && requiredPhrase[field.type]) || code
   ];
 
@@ -61,9 +62,9 @@ export function fieldLabel(
   { name, label }: FormField,
 ): string {
   if (label) return label;
-  if (name === emailFieldName) return subscriberPageWording[language].email;
+  if (name === emailFieldName) return formPageWording[language].email;
   const contactField = contactFields.find((one) => one === name);
-  if (contactField) return subscriberPageWording[language][contactField];
+  if (contactField) return formPageWording[language][contactField];
   const text = name
     .replace(/[_-]+/g, " ")
     .replace(
@@ -88,7 +89,7 @@ function renderField(view: FormView, field: FormField): Html {
     wrong && html` aria-invalid="true" aria-describedby="${id}-fault"`,
     isFirst && html` autofocus`,
   ];
-  const { required } = subscriberPageWording[view.language];
+  const { required } = formPageWording[view.language];
   const label = [
     fieldLabel(view.language, view.design, field),
     field.required && html` <small>(${required})</small>`,
@@ -145,7 +146,7 @@ ${value}</textarea>`,
       const selected = option.value === value && html` selected`;
       return html`<option value="${option.value}"${selected}>${option.label}</option>`;
     });
-    const prompt = placeholder ?? subscriberPageWording[language].choose;
+    const prompt = placeholder ?? formPageWording[language].choose;
     return html`<select ${attributes}><option value="">${prompt}</option>${choices}</select>`;
   },
 };

@@ -1,6 +1,7 @@
 // The pages of a form: the form itself, the responses to an entry, and the page of the confirmation
 // link.
-import { type Language, subscriberPageWording } from "../email/wording/subscriber-pages.ts";
+import { formPageWording } from "../email/wording/form-pages.ts";
+import type { Language } from "../email/wording/subscriber-pages.ts";
 import { type Html, html } from "../kernel/html.ts";
 import { type FormView, fieldId, fieldLabel, renderForm } from "./form-html.ts";
 import { renderPage } from "./page-layout.ts";
@@ -23,7 +24,7 @@ const paragraphs = (text: string | undefined): Html =>
 /** Links to the fields with errors. The error texts stand at the fields. */
 function errorSummary({ formId, design, language, errors = [] }: FormView): Html {
   if (!errors.length) return html``;
-  const { errorSummaryTitle } = subscriberPageWording[language];
+  const { errorSummaryTitle } = formPageWording[language];
   const lines = errors.map(({ field }) => {
     const label = fieldLabel(language, design, field);
     return html`<li><a href="#${fieldId(formId, field)}">${label}</a></li>`;
@@ -42,26 +43,26 @@ const renderMessagePage = (
 
 export const renderThanksPage = (language: Language, successMessage: string | undefined): string =>
   renderMessagePage(language, {
-    title: subscriberPageWording[language].thanksTitle,
-    text: successMessage ?? subscriberPageWording[language].thanks,
+    title: formPageWording[language].thanksTitle,
+    text: successMessage ?? formPageWording[language].thanks,
   });
 
 export const renderCheckInboxPage = (language: Language): string =>
   renderMessagePage(language, {
-    title: subscriberPageWording[language].pendingTitle,
-    text: subscriberPageWording[language].pending,
+    title: formPageWording[language].pendingTitle,
+    text: formPageWording[language].pending,
   });
 
 export const renderFormClosedPage = (language: Language): string =>
   renderMessagePage(language, {
-    title: subscriberPageWording[language].inactiveTitle,
-    text: subscriberPageWording[language].inactive,
+    title: formPageWording[language].inactiveTitle,
+    text: formPageWording[language].inactive,
   });
 
 export const renderInvalidLinkPage = (language: Language): string =>
   renderMessagePage(language, {
-    title: subscriberPageWording[language].invalidTitle,
-    text: subscriberPageWording[language].invalid,
+    title: formPageWording[language].invalidTitle,
+    text: formPageWording[language].invalid,
   });
 
 interface ConfirmationRequest {
@@ -74,7 +75,7 @@ export function renderConfirmPage(
   language: Language,
   { email, siteName }: ConfirmationRequest,
 ): string {
-  const { confirmTitle, confirmAsk, confirm, confirmIgnore } = subscriberPageWording[language];
+  const { confirmTitle, confirmAsk, confirm, confirmIgnore } = formPageWording[language];
   const button = html`<form method="post"><button>${confirm}</button></form>
 <p class="faint">${confirmIgnore}</p>`;
   return renderMessagePage(language, {
@@ -89,6 +90,6 @@ export const renderConfirmedPage = (
   { email, siteName }: ConfirmationRequest,
 ): string =>
   renderMessagePage(language, {
-    title: subscriberPageWording[language].confirmedTitle,
-    text: subscriberPageWording[language].confirmed(email, siteName),
+    title: formPageWording[language].confirmedTitle,
+    text: formPageWording[language].confirmed(email, siteName),
   });

@@ -3,7 +3,8 @@ import type {
   TopicSubscription,
   UnsubscribeStatus,
 } from "../domain/delivery-events/unsubscribes.ts";
-import { type Language, subscriberPageWording } from "../email/wording/subscriber-pages.ts";
+import type { Language } from "../email/wording/subscriber-pages.ts";
+import { unsubscribePageWording } from "../email/wording/unsubscribe-pages.ts";
 import { type Html, html } from "../kernel/html.ts";
 import { renderPage } from "./page-layout.ts";
 
@@ -30,7 +31,7 @@ export function renderUnsubscribePage(
 }
 
 export function renderInvalidLinkPage(lang: Language): string {
-  const { invalidTitle: title, invalid: why } = subscriberPageWording[lang];
+  const { invalidTitle: title, invalid: why } = unsubscribePageWording[lang];
   return renderPage({ lang, title, body: html`<p>${why}</p>` });
 }
 
@@ -38,7 +39,7 @@ type PageRenderer = (lang: Language, subscription: UnsubscribeStatus) => string;
 
 const pageByState: Record<UnsubscribeStatus["state"], PageRenderer> = {
   subscribed: (lang, { email, siteName }) => {
-    const { askTitle: title, unsubscribeQuestion, unsubscribe } = subscriberPageWording[lang];
+    const { askTitle: title, unsubscribeQuestion, unsubscribe } = unsubscribePageWording[lang];
     return renderPage({
       lang,
       title,
@@ -57,7 +58,7 @@ const pageByState: Record<UnsubscribeStatus["state"], PageRenderer> = {
       allWhy,
       resubscribe,
       resubscribeHint,
-    } = subscriberPageWording[lang];
+    } = unsubscribePageWording[lang];
     const more = html`<p class="faint">${allWhy}</p>
 <button class="quiet" name="action" value="unsubscribe_all">${all}</button>`;
     const resubscribeButton = html`<p class="faint">${resubscribeHint}</p>
@@ -74,13 +75,13 @@ const pageByState: Record<UnsubscribeStatus["state"], PageRenderer> = {
     });
   },
   suppressed: (lang, { email, siteName }) => {
-    const { suppressedTitle: title, suppressed } = subscriberPageWording[lang];
+    const { suppressedTitle: title, suppressed } = unsubscribePageWording[lang];
     return renderPage({ lang, title, body: html`<p>${suppressed(email, siteName)}</p>` });
   },
 };
 
 function renderResubscribedPage(lang: Language, { email, siteName }: UnsubscribeStatus): string {
-  const { resubscribedTitle: title, resubscribed } = subscriberPageWording[lang];
+  const { resubscribedTitle: title, resubscribed } = unsubscribePageWording[lang];
   return renderPage({ lang, title, body: html`<p>${resubscribed(email, siteName)}</p>` });
 }
 
@@ -90,7 +91,7 @@ function renderPreferencePage(
   action: PageAction | undefined,
 ): string {
   const { email, siteName, topics } = subscription;
-  const wording = subscriberPageWording[lang];
+  const wording = unsubscribePageWording[lang];
   const topic = topics.find(({ id }) => id === subscription.topicId);
   const leaves = topic?.subscribed && !action;
   const saveClass = leaves && html` class="quiet"`;
@@ -117,7 +118,7 @@ function titleOfPreferences(
   topic: TopicSubscription | undefined,
   action: PageAction | undefined,
 ): string {
-  const wording = subscriberPageWording[lang];
+  const wording = unsubscribePageWording[lang];
   if (action === "choose_topics") return wording.savedTitle;
   if (action === "resubscribe") return wording.resubscribedTitle;
   return action && topic ? wording.leftTopicTitle(topic.name) : wording.preferencesTitle;
