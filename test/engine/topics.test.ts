@@ -17,6 +17,7 @@ import { preview } from "../../shared/domain/campaigns/campaign-preview.ts";
 import { runFanOut } from "../../shared/domain/campaigns/engine/fan-out.ts";
 import { NewHoliday } from "../../shared/domain/campaigns/holiday-schema.ts";
 import * as holidays from "../../shared/domain/campaigns/holidays.ts";
+import { resend } from "../../shared/domain/campaigns/resends.ts";
 import { refuseUsed } from "../../shared/domain/campaigns/usages.ts";
 import * as history from "../../shared/domain/delivery-events/send-history.ts";
 import * as unsubscribes from "../../shared/domain/delivery-events/unsubscribes.ts";
@@ -244,6 +245,22 @@ describe("a campaign on a topic", () => {
     await choose(sender, leaver, [topic, false]);
     await runWorkers({ forSeconds: 600 });
     expect(namesMailed(sender)).toEqual(["stayer"]);
+    await sender.provider.stop();
+  });
+
+  test("keeps its topic when it is sent again", async () => {
+    const sender = await createCampaignSender();
+    const topic = await createTopic(sender);
+    const [leaver] = (await createMembers(sender, ["leaver", "stayer"])) as [ContactItem];
+    const { id } = await createDraft(sender, { topicId: topic.id });
+    await actions.sendNow(sender.caller, id);
+    await runWorkers({ forSeconds: 600 });
+    await choose(sender, leaver, [topic, false]);
+    sender.provider.mails.length = 0;
+    const again = await resend(sender.caller, id, { to: "unopened", draft: false });
+    await runWorkers({ forSeconds: 600 });
+    expect(namesMailed(sender)).toEqual(["stayer"]);
+    expect(await readConsistentNumbers(sender, again.id)).toMatchObject({ notInTopic: 1 });
     await sender.provider.stop();
   });
 

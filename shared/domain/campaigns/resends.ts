@@ -72,6 +72,7 @@ export async function resend(
     subject: subject ?? first.subject,
     templateId: first.templateId,
     sendingConfigId: first.sendingConfigId,
+    topicId: first.topicId ?? null,
     ...{ listId: null, tagId: null, segmentId: null, abTest: null },
     status: "draft",
     variants,

@@ -1,5 +1,5 @@
-// The texts of forms and of the pages that confirm a subscription. Another language is one more entry
-// in each file of this folder.
+// The texts of forms and of the pages that confirm a subscription. Another language is one more
+// entry in each file of this folder.
 import { confirmationEmailWording } from "./confirmation-email.ts";
 import { invalidLinkWording } from "./subscriber-pages.ts";
 

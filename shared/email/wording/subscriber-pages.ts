@@ -1,5 +1,5 @@
-// What the pages for contacts have in common: their languages, and the text for a link that does not
-// work.
+// What the pages for contacts have in common: their languages, and the text for a link that does
+// not work.
 import { type Language, supportedLanguage } from "./email-footer.ts";
 
 export type { Language };

@@ -1,5 +1,5 @@
-// The texts of the page behind the unsubscribe link. Another language is one more entry in each file
-// of this folder.
+// The texts of the page behind the unsubscribe link. Another language is one more entry in each
+// file of this folder.
 import { emailFooterWording } from "./email-footer.ts";
 import { invalidLinkWording } from "./subscriber-pages.ts";
 
