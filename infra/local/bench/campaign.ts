@@ -1,8 +1,9 @@
-// A campaign to every contact of a site, by list, by tag and by segment: from the request that
-// sends it until the provider has the last mail.
+// A campaign to every contact of a site: from the request that sends it until the provider has the
+// last mail.
 import * as clock from "../../../shared/clock.ts";
+import { startCountingProvider } from "./counting-provider.ts";
 import { cpuRow, measure, noUnits } from "./measure.ts";
-import type { MeasuredUnits } from "./measured-service.ts";
+import { type MeasuredUnits, startMeasuredService } from "./measured-service.ts";
 import type { BenchOrganization } from "./organizations.ts";
 import {
   atMost,
@@ -12,7 +13,7 @@ import {
   formatPerSecond,
   showProgress,
 } from "./report.ts";
-import { forEachSize, type SeededSite } from "./seeded-site.ts";
+import { forEachSize, type SeededSite, seedSite } from "./seeded-site.ts";
 
 interface UnitLimit {
   purpose: string;
@@ -28,11 +29,16 @@ const unitLimits: Record<string, UnitLimit> = {
   campaigns: { purpose: "monitoring", writes: 0.05, reads: 0.05 },
 };
 
+const maxMemory = 400e6;
+
 export const run = (sizes: number[]): Promise<BenchRow[]> =>
   forEachSize(sizes, { all: true }, measureSize);
 
+/** Larger sites are measured by list only. */
+const maxSizeOfAllAudiences = 20_000;
+
 async function measureSize(site: SeededSite, size: number): Promise<BenchRow[]> {
-  const { caller, listId, tagId, row } = site;
+  const { caller, listId, tagId, row, service } = site;
   const rules = {
     match: "all",
     conditions: [
@@ -41,11 +47,73 @@ async function measureSize(site: SeededSite, size: number): Promise<BenchRow[]> 
     ],
   };
   const segmentId = await caller.create("/segments", { name: "Everyone", rules });
-  const audiences = { list: { listId }, tag: { tagId }, segment: { segmentId } };
+  const audiences = Object.entries({ list: { listId }, tag: { tagId }, segment: { segmentId } });
   const rows: BenchRow[] = [row];
-  for (const [name, audience] of Object.entries(audiences))
-    rows.push(...(await campaignRows(site, `${formatNumber(size)} by ${name}`, audience)));
+  for (const [name, audience] of size > maxSizeOfAllAudiences ? audiences.slice(0, 1) : audiences)
+    rows.push(
+      ...(await campaignRows(site, {
+        label: `${formatNumber(size)} by ${name}`,
+        audience,
+        countAccepted: () => service.sandbox.stats().accepted,
+      })),
+    );
   return rows;
+}
+
+/** The same with a stand-in of the provider that counts the mails of each recipient. */
+export const runCounted = (sizes: number[]): Promise<BenchRow[]> =>
+  countedRowsOfSizes(sizes, { latencyMs: 0 });
+
+/** The stand-in takes half a second for each response. */
+export const runSlow = (sizes: number[]): Promise<BenchRow[]> =>
+  countedRowsOfSizes(sizes, { latencyMs: 500 });
+
+async function countedRowsOfSizes(
+  sizes: number[],
+  { latencyMs }: { latencyMs: number },
+): Promise<BenchRow[]> {
+  const rows: BenchRow[] = [];
+  for (const size of sizes) rows.push(...(await countedRows(size, latencyMs)));
+  return rows;
+}
+
+async function countedRows(size: number, latencyMs: number): Promise<BenchRow[]> {
+  const provider = await startCountingProvider(size, latencyMs);
+  const service = await startMeasuredService({ PROVIDER_URL_SENDGRID: provider.url });
+  try {
+    const site = await seedSite(service, size, { all: true });
+    const label = `${formatNumber(size)} counted`;
+    const { listId } = site;
+    const rows = await campaignRows(site, {
+      label,
+      audience: { listId },
+      countAccepted: provider.accepted,
+    });
+    const { none, several, strangers } = provider.takeCounts();
+    return [
+      site.row,
+      ...rows,
+      equalRow(`${label}: recipients without a mail`, { value: none, expected: 0 }),
+      equalRow(`${label}: recipients with several mails`, { value: several, expected: 0 }),
+      equalRow(`${label}: mails to other addresses`, { value: strangers, expected: 0 }),
+      {
+        what: `${label}: calls in flight`,
+        value: formatNumber(provider.mostCallsInFlight()),
+        note: "the most at the same time",
+      },
+    ];
+  } finally {
+    await service.stop();
+    await provider.stop();
+  }
+}
+
+interface MeasuredCampaign {
+  label: string;
+  /** The fields of the campaign that select the recipients. */
+  audience: object;
+  /** The mails that the provider has accepted, of all campaigns. */
+  countAccepted(): number;
 }
 
 interface CampaignRun {
@@ -56,15 +124,14 @@ interface CampaignRun {
 
 async function campaignRows(
   site: SeededSite,
-  label: string,
-  audience: object,
+  { label, audience, countAccepted }: MeasuredCampaign,
 ): Promise<BenchRow[]> {
   const { service, caller } = site;
   const size = site.contactIds.length;
   const { configId: sendingConfigId, templateId } = caller;
   const campaign = { name: "News", templateId, sendingConfigId, ...audience };
   const id = await caller.create("/campaigns", campaign);
-  const run = await measure(service, () => sendCampaign(site, id, label), 1);
+  const run = await measure(service, () => sendCampaign(site, id, { label, countAccepted }), 1);
   const { seconds, cpu, units } = run;
   const { fannedOutSeconds, memory } = run.result;
   const accounting = await fetchAccounting(caller, id);
@@ -91,6 +158,7 @@ async function campaignRows(
     {
       what: `${label}: memory`,
       value: megabytes(memory.peak),
+      aim: atMost(maxMemory / 1e6, memory.peak / 1e6, "MB"),
       note: `peak of all workers and queues; ${megabytes(memory.before)} before the start`,
     },
   ];
@@ -116,21 +184,22 @@ function unitRow(
 async function sendCampaign(
   { service, caller, contactIds }: SeededSite,
   id: number,
-  label: string,
+  { label, countAccepted }: Pick<MeasuredCampaign, "label" | "countAccepted">,
 ): Promise<CampaignRun> {
-  const { sandbox } = service;
   const size = contactIds.length;
   const before = await service.query("memory");
-  const target = sandbox.stats().accepted + size;
+  const target = countAccepted() + size;
   const startedAt = performance.now();
   await caller.call("POST", `/campaigns/${id}/send`);
   let [peak, fannedOutSeconds] = [before, 0];
-  for (let left = size; left > 0; left = target - sandbox.stats().accepted) {
+  for (let [left, polls] = [size, 0]; left > 0; left = target - countAccepted(), polls++) {
     showProgress(label, size - left, size);
-    await clock.sleep(200);
+    await clock.sleep(100);
+    if (polls % 5) continue;
     peak = Math.max(peak, await service.query("memory"));
+    if (fannedOutSeconds) continue;
     const { accepted = 0 } = await fetchAccounting(caller, id);
-    if (accepted >= size) fannedOutSeconds ||= (performance.now() - startedAt) / 1000;
+    if (accepted >= size) fannedOutSeconds = (performance.now() - startedAt) / 1000;
   }
   return { fannedOutSeconds, memory: { before, peak } };
 }

@@ -1,5 +1,6 @@
 // Starts the measured service in a process of its own. The provider sandbox runs in this process.
 import { type ChildProcess, fork } from "node:child_process";
+import { readFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import * as clock from "../../../shared/clock.ts";
@@ -57,7 +58,7 @@ export async function launchService(
   const child = fork(program, {
     env,
     execPath: process.execPath,
-    execArgv: [],
+    execArgv: readStartFlags(),
     stdio: ["ignore", "pipe", "pipe", "ipc"],
   });
   const exited = new Promise<void>((resolve) => child.once("exit", () => resolve()));
@@ -80,6 +81,13 @@ export async function launchService(
     stop,
     kill,
   };
+}
+
+/** The flags of `npm start`, which keep its memory small. */
+function readStartFlags(): string[] {
+  const packageFile = new URL("../../../package.json", import.meta.url);
+  const { scripts } = JSON.parse(readFileSync(packageFile, "utf8"));
+  return scripts.start.split(" ").filter((word: string) => word.startsWith("--"));
 }
 
 const defaults = {

@@ -16,7 +16,7 @@ export interface BenchScenario {
   run(sizes: number[]): Promise<BenchRow[]>;
   /** The sizes at which it runs by default. */
   sizes?: number[];
-  /** Runs only when the command names it, because it checks correctness and not speed. */
+  /** Runs only when the command names it: it takes long, or checks correctness and not speed. */
   explicitOnly?: true;
 }
 
@@ -30,6 +30,18 @@ export const scenarios: Record<string, BenchScenario> = {
     title: "A campaign, from its start until the provider has every mail",
     run: campaign.run,
     sizes: [20_000],
+  },
+  counted: {
+    title: "A campaign whose mails a stand-in of the provider counts for each recipient",
+    run: campaign.runCounted,
+    sizes: [1_000_000],
+    explicitOnly: true,
+  },
+  slow: {
+    title: "The same with a provider that responds after half a second",
+    run: campaign.runSlow,
+    sizes: [100_000],
+    explicitOnly: true,
   },
   sequences: {
     title: "Sequence enrollments that fall due at the same time",

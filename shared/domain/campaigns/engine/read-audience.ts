@@ -33,8 +33,9 @@ interface AudienceQuery {
 // With many parts it takes long to fill a chunk. These limits keep the work that a crash would
 // repeat small.
 const maxBatchContacts = 2000;
-const maxPagesPerBatch = 20;
-const suppressionPageSize = 500;
+const maxPagesPerBatch = 50;
+// On one machine 16 shards are read at once, and each has a page in memory.
+const contactsPerPage = 500;
 
 /** Continues at the cursor. The last batch has no `nextPosition`. */
 export async function* readAudience(
@@ -50,7 +51,7 @@ export async function* readAudience(
   let [batch, last] = [empty(), ""];
   let read = 0;
   for await (const { items, next, positionOf } of readPages({ key, plan }, cursor)) {
-    for (const group of splitIntoBatches(items, suppressionPageSize)) {
+    for (const group of splitIntoBatches(items, contactsPerPage)) {
       const suppressed = await suppressionLookup(listSubscribedEmails(group));
       const counted = await addMailsForCap(readMails, group, capDays);
       for (const [i, contact] of group.entries()) {
@@ -92,7 +93,8 @@ async function* readPages(
     for await (const page of moves.readMovedContacts(key, plan, { ...contactQuery, after }))
       yield { ...page, positionOf };
   else {
-    const readOptions = { ...contactQuery, after, projection: listAttributes(contactQuery) };
+    const projection = listAttributes(contactQuery);
+    const readOptions = { ...contactQuery, after, projection, limit: contactsPerPage };
     for await (const page of scanUnmoved({ orgId, plan, shard }, readOptions))
       yield { ...page, positionOf: ({ sk }) => sk };
   }

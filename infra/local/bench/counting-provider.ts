@@ -1,0 +1,77 @@
+// A stand-in for SendGrid that accepts every mail and counts the mails of each recipient by itself.
+// It shares no code with the service and keeps no mail, so that it can count millions.
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { text } from "node:stream/consumers";
+import { setTimeout as pause } from "node:timers/promises";
+
+export interface CountingProvider {
+  url: string;
+  /** Mails of all accepted calls. */
+  accepted(): number;
+  /** The most calls that waited for their response at the same time. */
+  mostCallsInFlight(): number;
+  /** Counts the recipients by what they got, and starts again. */
+  takeCounts(): ReceivedCounts;
+  stop(): Promise<void>;
+}
+
+export interface ReceivedCounts {
+  none: number;
+  one: number;
+  several: number;
+  /** Mails to addresses that are not of the audience. */
+  strangers: number;
+}
+
+interface SendGridCall {
+  personalizations: { to: { email: string }[] }[];
+}
+
+/**
+ * Responds after `latencyMs`. The addresses of the audience are those of `uniqueAddress`, from 0 to
+ * `recipients` - 1.
+ */
+export async function startCountingProvider(
+  recipients: number,
+  latencyMs: number,
+): Promise<CountingProvider> {
+  let mailsByReader = new Uint8Array(recipients);
+  let [strangers, accepted, inFlight, mostInFlight] = [0, 0, 0, 0];
+  const count = (email: string) => {
+    const reader = Number(/^reader(\d+)\./.exec(email)?.[1] ?? recipients);
+    if (reader < recipients) mailsByReader[reader]!++;
+    else strangers++;
+    accepted++;
+  };
+  const server = createServer(async (request, response) => {
+    mostInFlight = Math.max(mostInFlight, ++inFlight);
+    const { personalizations }: SendGridCall = JSON.parse(await text(request));
+    await pause(latencyMs);
+    for (const { to } of personalizations) for (const { email } of to) count(email);
+    inFlight--;
+    response.writeHead(202, { "x-message-id": `m${accepted}` }).end();
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    accepted: () => accepted,
+    mostCallsInFlight: () => mostInFlight,
+    takeCounts() {
+      const counts = { none: 0, one: 0, several: 0, strangers };
+      for (const mails of mailsByReader) {
+        if (mails === 0) counts.none++;
+        else if (mails === 1) counts.one++;
+        else counts.several++;
+      }
+      mailsByReader = new Uint8Array(recipients);
+      strangers = 0;
+      return counts;
+    },
+    stop: () =>
+      new Promise<void>((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
