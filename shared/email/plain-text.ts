@@ -1,4 +1,5 @@
 import { compile } from "html-to-text";
+import { previewTextClass } from "./link-tags.ts";
 
 let convert: ReturnType<typeof compile> | undefined;
 
@@ -29,6 +30,7 @@ function convertParsed(html: string): string {
     limits: { maxDepth, ellipsis: "" },
     selectors: [
       { selector: "img", format: "skip" },
+      { selector: `.${previewTextClass}`, format: "skip" },
       { selector: "a", options: { hideLinkHrefIfSameAsText: true } },
       // Values of placeholders are filled in later and would not be in upper case.
       ...["h1", "h2", "h3", "h4", "h5", "h6"].map((selector) => ({

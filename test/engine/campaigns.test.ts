@@ -21,7 +21,7 @@ import * as suppressions from "../../shared/domain/audience/suppressions/suppres
 import * as allowance from "../../shared/domain/billing/quota.ts";
 import * as state from "../../shared/domain/campaigns/campaign-actions.ts";
 import * as previews from "../../shared/domain/campaigns/campaign-preview.ts";
-import { CampaignSchedule } from "../../shared/domain/campaigns/campaign-schema.ts";
+import { CampaignSchedule, NewCampaign } from "../../shared/domain/campaigns/campaign-schema.ts";
 import * as campaigns from "../../shared/domain/campaigns/campaigns.ts";
 import * as fanOut from "../../shared/domain/campaigns/engine/fan-out.ts";
 import * as cursors from "../../shared/domain/campaigns/engine/fan-out-cursors.ts";
@@ -324,12 +324,8 @@ describe("scheduling", () => {
       [{ listId: null }, "listId"],
       [{ templateId: null }, "templateId"],
     ] as const) {
-      const { id: other } = await campaigns.create(from.caller, {
-        ...fieldsOf(from),
-        templateId: null,
-        topicId: null,
-        ...lack,
-      });
+      const fields = { ...fieldsOf(from), templateId: null, ...lack };
+      const { id: other } = await campaigns.create(from.caller, NewCampaign.parse(fields));
       const refused = { kind: "invalid", details: [{ path }] };
       await expect(state.sendNow(from.caller, other)).rejects.toMatchObject(refused);
       await expect(state.schedule(from.caller, other, inSeconds(60))).rejects.toMatchObject(
@@ -828,5 +824,36 @@ test("a preview renders the mails, and a proof is sent without changing the coun
     status: "draft",
     stats: { recipients: 0, sent: 0 },
   });
+  await from.provider.stop();
+});
+
+test("UTM parameters and preview text are in the mails of a campaign, by variant", async () => {
+  const from = await createCampaignSender();
+  await insertListMembers(from, 6, (i) => ({ customFields: { code: `c${i}`, secret: "x" } }));
+  const { id } = await createDraft(from, {
+    name: "Spring sale",
+    utm: { source: "news" },
+    previewText: "For {{ firstName }} <only>",
+  });
+  const html =
+    '<p>Hi</p><a href="https://shop.example/?c={{ code }}">Shop</a>' +
+    '<a href="{{ unsubscribeUrl }}">Leave</a>';
+  await createVariant(from, id, { subject: "A", html });
+  await createVariant(from, id, { subject: "B", html, previewText: "Own" });
+  await state.sendNow(from.caller, id);
+  await runWorkers(anHour);
+  const mails = expectNoDuplicates(from);
+  expect(mails).toHaveLength(6);
+  for (const { subject, html: body = "", text, to } of mails) {
+    const i = /-(\d)@/.exec(to)![1];
+    const preview = subject === "A" ? `For P${i} &lt;only&gt;` : "Own";
+    expect(body).toMatch(/^<div class="pm-preview"/);
+    expect(body).toContain(`>${preview}&#847;`);
+    const query = `utm_source=news&amp;utm_medium=email&amp;utm_campaign=Spring%20sale&amp;utm_content=${subject}`;
+    expect(body).toContain(`href="https://shop.example/?c=c${i}&amp;${query}"`);
+    expect(body.match(/utm_source/g)).toHaveLength(1);
+    expect(text).not.toContain(preview);
+    expect(text).toContain("utm_campaign=Spring%20sale");
+  }
   await from.provider.stop();
 });

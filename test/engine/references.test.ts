@@ -10,7 +10,7 @@ import { NewSequence } from "../../shared/domain/automation/sequence-schema.ts";
 import * as sequences from "../../shared/domain/automation/sequences.ts";
 import { AddStepsRequest } from "../../shared/domain/automation/step-schema.ts";
 import * as steps from "../../shared/domain/automation/steps.ts";
-import { NewCampaign } from "../../shared/domain/campaigns/campaign-schema.ts";
+import { NewCampaign, NewVariant } from "../../shared/domain/campaigns/campaign-schema.ts";
 import * as campaigns from "../../shared/domain/campaigns/campaigns.ts";
 import { NewHoliday } from "../../shared/domain/campaigns/holiday-schema.ts";
 import * as holidays from "../../shared/domain/campaigns/holidays.ts";
@@ -198,13 +198,7 @@ describe("in use", () => {
     await steps.add(caller, sequence.id, AddStepsRequest.parse({ type: "email", templateId: id }));
     await newCampaign(shop, { templateId: id });
     const tested = await newCampaign(shop, {});
-    await variants.create(caller, tested.id, {
-      name: "A",
-      subject: null,
-      templateId: id,
-      html: null,
-      weight: 1,
-    });
+    await variants.create(caller, tested.id, NewVariant.parse({ templateId: id }));
     await holidays.create(
       caller,
       NewHoliday.parse({ siteId, name: "Holiday", date: "2099-01-01", templateId: id }),

@@ -74,6 +74,8 @@ test("a campaign is created as an incomplete draft and changed field by field", 
     tagId: null,
     segmentId: null,
     sendingConfigId: null,
+    previewText: null,
+    utm: null,
     abTest: null,
   };
   const none = {

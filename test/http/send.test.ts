@@ -497,3 +497,27 @@ test.runIf(isLocal)(
     expect(await listInbox(flaky)).toHaveLength(1);
   },
 );
+
+test("UTM parameters and preview text change the HTML of a send and of a batch", async () => {
+  if (!isLocal) return;
+  const [ada, bob] = uniqueAddresses(2);
+  const content = {
+    html: '<a href="https://shop.example/{{ page }}">Shop</a>',
+    utm: { campaign: "welcome" },
+    previewText: "Hello {{ page }}",
+  };
+  expectStatus(202, await from.send({ ...content, to: ada, variables: { page: "a" } }));
+  const recipients = [{ to: bob, variables: { page: "b" } }];
+  expectStatus(202, await from.sendBatch(recipients, content));
+  await runUntilIdle();
+  const query = "utm_source=email&amp;utm_medium=email&amp;utm_campaign=welcome";
+  for (const [to = "", page] of [
+    [ada, "a"],
+    [bob, "b"],
+  ]) {
+    const [mail] = await listInbox(to);
+    expect(mail!.html).toContain(`href="https://shop.example/${page}?${query}"`);
+    expect(mail!.html).toContain(`>Hello ${page}&#847;`);
+    expect(mail!.text).toMatch(/^Shop \[https:/);
+  }
+});

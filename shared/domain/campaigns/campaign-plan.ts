@@ -3,6 +3,7 @@
 
 import { get, put, remove, type Write } from "../../adapters/dynamodb/table.ts";
 import { now } from "../../clock.ts";
+import type { UtmTags } from "../../email/link-tags.ts";
 import { invalid, missing, Problem } from "../../errors.ts";
 import { type CompressedValue, compress, decompress } from "../../kernel/compressed-values.ts";
 import { keys } from "../../keys.ts";
@@ -101,7 +102,13 @@ async function buildPart(
 ): Promise<BroadcastPart> {
   const ofVariant = variant ? ` of variant ${variant.id}` : "";
   const subject = variant?.subject ?? campaign.subject ?? undefined;
-  const shared = { id: variant?.id, weight: variant?.weight ?? 1, subject };
+  const shared = {
+    id: variant?.id,
+    weight: variant?.weight ?? 1,
+    subject,
+    utm: campaign.utm ? { ...defaultUtm(campaign, variant), ...campaign.utm } : undefined,
+    previewText: variant?.previewText ?? campaign.previewText ?? undefined,
+  };
   if (variant?.htmlVersion) {
     if (!subject)
       throw fieldMissing(
@@ -123,6 +130,13 @@ async function buildPart(
   );
   return { ...shared, template: { id: templateId, version, subject: templateSubject } };
 }
+
+const defaultUtm = (campaign: StoredCampaign, variant: StoredVariant | undefined): UtmTags => ({
+  source: "newsletter",
+  medium: "email",
+  campaign: campaign.name,
+  ...(variant && { content: variant.name }),
+});
 
 async function requireReference<T>(path: string, lookup: Promise<T>): Promise<T> {
   try {

@@ -16,6 +16,7 @@ import { TopicId } from "../audience/topics/topic-schema.ts";
 import * as bodies from "../content/template-bodies.ts";
 import type { SourceTotals } from "../sending/mail-sources.ts";
 import { MailingAccounting, MailingStats } from "../sending/mailing-stats.ts";
+import { PreviewText, Utm, utmDescription } from "../sending/rendering/utm.ts";
 import type { Broadcast, BroadcastStatus } from "./engine/broadcast.ts";
 
 export const broadcastStatuses = [
@@ -101,6 +102,8 @@ const fields = {
     ),
   sendingConfigId: id.nullable().describe("Sending config to send with. Required to send."),
   topicId: TopicId,
+  previewText: PreviewText.nullable(),
+  utm: Utm.nullable().describe(`${utmDescription} \`null\`: links stay unchanged.`),
   abTest: AbTest.nullable().describe(
     "A/B test: part of the audience gets the variants, the rest gets the winner. Needs at " +
       "least two variants. `null`: every variant is sent at once, by weight.",
@@ -200,6 +203,8 @@ export const NewCampaign = z
     segmentId: fields.segmentId.default(null),
     sendingConfigId: fields.sendingConfigId.default(null),
     topicId: fields.topicId.default(null),
+    previewText: fields.previewText.default(null),
+    utm: fields.utm.default(null),
     abTest: fields.abTest.default(null),
   })
   .meta({ examples: [{ name: "Spring sale", templateId: 1, listId: 1, sendingConfigId: 1 }] });
@@ -241,6 +246,9 @@ const variantFields = {
   html: bodies.bodyFields.html.describe(
     "HTML with Liquid, instead of a template. Then a subject is required, here or on the campaign.",
   ),
+  previewText: PreviewText.nullable().describe(
+    "Preview text of the variant, with Liquid. `null`: the preview text of the campaign.",
+  ),
   weight: z
     .int()
     .min(1)
@@ -255,6 +263,7 @@ export interface StoredVariant {
   subject: string | null;
   templateId: number | null;
   htmlVersion?: number;
+  previewText?: string | null;
   weight: number;
   createdAt: string;
   updatedAt: string;
@@ -302,6 +311,7 @@ export const NewVariant = z
     subject: variantFields.subject.default(null),
     templateId: variantFields.templateId.default(null),
     html: variantFields.html.default(null),
+    previewText: variantFields.previewText.default(null),
     weight: variantFields.weight.default(50),
   })
   .refine(hasOneContent, htmlOrTemplateError)
@@ -335,6 +345,9 @@ export interface StoredCampaign extends Broadcast {
   sendingConfigId: number | null;
   /** Absent on campaigns stored before there were topics. */
   topicId?: number | null;
+  /** Campaigns from before these fields existed have neither. */
+  previewText?: string | null;
+  utm?: Utm | null;
   abTest: AbTest | null;
   status: BroadcastStatus;
   variants: StoredVariant[];
@@ -348,6 +361,8 @@ export interface StoredCampaign extends Broadcast {
 export const toApi = (item: StoredCampaign): Campaign => ({
   ...item,
   topicId: item.topicId ?? null,
+  previewText: item.previewText ?? null,
+  utm: item.utm ?? null,
   statusReason: item.statusReason ?? null,
   scheduledAt: item.scheduledAt ?? null,
   sendLate: item.sendLate ?? false,
@@ -377,6 +392,7 @@ export function toApiVariant(
   return {
     ...variant,
     campaignId,
+    previewText: variant.previewText ?? null,
     hasHtml: htmlVersion !== undefined,
     recipients: numbers?.accepted ?? 0,
     delivered,

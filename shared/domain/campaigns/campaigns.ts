@@ -237,8 +237,8 @@ export function requireStatus(
 }
 
 /**
- * Checks that everything the campaign refers to exists in its site, and that the subject is valid
- * Liquid.
+ * Checks that everything the campaign refers to exists in its site, and that subject and preview text
+ * are valid Liquid.
  */
 async function checkReferences(
   who: CallerScope,
@@ -246,6 +246,7 @@ async function checkReferences(
   given: CampaignChanges,
 ): Promise<void> {
   if (given.subject) liquid.compile(given.subject, { escape: false, field: "subject" });
+  if (given.previewText) liquid.compile(given.previewText, { escape: true, field: "previewText" });
   await Promise.all([
     given.listId && groups.findOfSite("LIST", who, { id: given.listId, siteId }),
     given.tagId && groups.findOfSite("TAG", who, { id: given.tagId, siteId }),

@@ -73,6 +73,8 @@ export async function resend(
     templateId: first.templateId,
     sendingConfigId: first.sendingConfigId,
     topicId: first.topicId ?? null,
+    previewText: first.previewText ?? null,
+    utm: first.utm ?? null,
     ...{ listId: null, tagId: null, segmentId: null, abTest: null },
     status: "draft",
     variants,

@@ -149,12 +149,15 @@ function findVariant({ variants }: StoredCampaign, variantId: number): StoredVar
 function requireValidLiquid({
   subject,
   html,
+  previewText,
 }: {
   subject?: string | null | undefined;
   html?: string | null | undefined;
+  previewText?: string | null | undefined;
 }): void {
   if (subject) liquid.compile(subject, { escape: false, field: "subject" });
   if (html) liquid.compile(html, { escape: true, field: "html" });
+  if (previewText) liquid.compile(previewText, { escape: true, field: "previewText" });
 }
 
 async function checkTemplate(

@@ -1,6 +1,7 @@
 // The two Liquid engines, for HTML and for plain text, without the tags and filters that reach
 // outside of a template.
 import { type FilterImplOptions, filters, Liquid } from "liquidjs";
+import { applyLinkTags, linkTagFilter } from "../link-tags.ts";
 import { renderNodes } from "./bounded-rendering.ts";
 import { type Handler, operators, PaidCaseTag, paid } from "./costs.ts";
 
@@ -47,8 +48,12 @@ function createEngine(escaping: boolean): Liquid {
     );
     liquid.registerFilter(name, rawFilters.includes(name) ? { handler, raw: true } : handler);
   }
+  liquid.registerFilter(linkTagFilter, paid(linkTagFilter, addTags));
   return liquid;
 }
+
+const addTags: Handler = (link, query, excludeHosts) =>
+  applyLinkTags(String(link ?? ""), String(query ?? ""), String(excludeHosts ?? ""));
 
 const filterFunction = (name: string): Handler => {
   const filter = (filters as Record<string, FilterImplOptions>)[name]!;

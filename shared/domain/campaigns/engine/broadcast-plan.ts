@@ -3,6 +3,7 @@
 
 import { contains, present } from "../../../adapters/dynamodb/conditions.ts";
 import { get, put, type Write } from "../../../adapters/dynamodb/table.ts";
+import type { UtmTags } from "../../../email/link-tags.ts";
 import { type CompressedValue, compress, decompress } from "../../../kernel/compressed-values.ts";
 import { keys, sha256 } from "../../../keys.ts";
 import type * as reader from "../../audience/contacts/contact-reader.ts";
@@ -48,6 +49,8 @@ export interface BroadcastPart {
   template?: { id: number; version: number; subject: string } | undefined;
   /** The version of the variant's html, instead of a template. */
   htmlVersion?: number | undefined;
+  utm?: UtmTags | undefined;
+  previewText?: string | undefined;
 }
 
 const planKey = (ref: BroadcastRef) => keys.fanOutPlan(ref.orgId, ref);

@@ -27,7 +27,7 @@ export async function createPartMessageBuilder(
     return known;
   };
   return async (part) => {
-    const { template, subject, htmlVersion, id } = part ?? plan.parts[0]!;
+    const { template, subject, htmlVersion, id, utm, previewText } = part ?? plan.parts[0]!;
     return {
       orgId,
       site,
@@ -36,6 +36,8 @@ export async function createPartMessageBuilder(
       topic: plan.topic,
       template,
       subject,
+      utm,
+      previewText,
       ...(htmlVersion && { html: await loadHtml(id!, htmlVersion) }),
       startedAt: new Date(plan.at),
     };

@@ -154,11 +154,13 @@ const resolveSiteWithoutBcc = async (who: CallerScope, { siteId }: MessageFields
 });
 
 /** The variables that must have a value. Throws 400 when the Liquid source is invalid. */
-function listRequiredVariables({ subject, html, text }: MessageFields): string[] {
-  return Object.entries({ subject, html, text }).flatMap(([field, source]) =>
+function listRequiredVariables({ subject, html, text, previewText }: MessageFields): string[] {
+  const plain = Object.entries({ subject, text });
+  const escaped = Object.entries({ html, previewText });
+  return [...plain, ...escaped].flatMap(([field, source], i) =>
     source === undefined
       ? []
-      : liquid.requiredVariables(liquid.compile(source, { escape: field === "html", field })),
+      : liquid.requiredVariables(liquid.compile(source, { escape: i >= plain.length, field })),
   );
 }
 

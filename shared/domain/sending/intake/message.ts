@@ -9,6 +9,7 @@ import {
 } from "../../../kernel/email-fields.ts";
 import { StoredNumber, storable, storedObject } from "../../../kernel/stored-json.ts";
 import { maxContentLength } from "../attachment-types.ts";
+import { PreviewText, Utm, utmDescription } from "../rendering/utm.ts";
 
 /** Previews of templates use it too. */
 export const Variables = storedObject(10_000);
@@ -135,6 +136,7 @@ const mistakenNames = {
   files: "attachments",
   inreplyto: "headers",
   references: "headers",
+  preheader: "previewText",
   sendat: "scheduledAt",
   deliverytime: "scheduledAt",
 };
@@ -193,6 +195,8 @@ const MessageFields = z.object({
     .positive()
     .optional()
     .describe("Template of the email. Required without `html`."),
+  previewText: PreviewText.optional(),
+  utm: Utm.optional().describe(utmDescription),
   variables: Variables.default({}).describe(
     "Values for the Liquid variables, at most 10,000 bytes of JSON. `email` and `name` of " +
       "the recipient are always set. Contact fields are not read.",

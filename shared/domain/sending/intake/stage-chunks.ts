@@ -35,6 +35,8 @@ export interface MarketingMessage {
   html?: string | undefined;
   text?: string | undefined;
   topic?: MailTopic | undefined;
+  utm?: MailContent["utm"];
+  previewText?: string | undefined;
   /** Gets blind copies, instead of the address that the site names. */
   bcc?: string | undefined;
   /** The time for Liquid and for lists. All chunks of a campaign have the same. */
@@ -185,6 +187,8 @@ export async function buildMarketingContent(message: MarketingMessage): Promise<
     template: template && { id: template.id, version: template.version },
     subject,
     ...(!template && { html, text }),
+    utm: message.utm,
+    previewText: message.previewText,
     variables: {},
     attachments: [],
     ...tracking,

@@ -10,6 +10,7 @@ import {
   type MarketingLinks,
   type MarketingSender,
 } from "./marketing-mail.ts";
+import { decorateHtml, type HtmlAdditions } from "./utm.ts";
 
 export interface MailContent {
   from: Mailbox;
@@ -29,6 +30,9 @@ export interface MailContent {
   subject?: string | undefined;
   html?: string | undefined;
   text?: string | undefined;
+  /** Resolved, with the defaults. */
+  utm?: HtmlAdditions["utm"];
+  previewText?: string | undefined;
   variables: Record<string, unknown>;
   attachments: StoredAttachment[];
   /** Set on marketing mail, which has a footer with an unsubscribe link. */
@@ -58,6 +62,9 @@ export interface MailParts extends LiquidSources {
   secureLinkOf?: ((sendId: number) => string) | undefined;
 }
 
+/** Of single sends and batches. */
+const defaultUtm = { source: "email", medium: "email" };
+
 export const toMailContent = (
   message: MessageFields,
   {
@@ -81,6 +88,11 @@ export const toMailContent = (
   template,
   subject: message.subject,
   ...(!template && { html: message.html, text: message.text }),
+  // The notice of a secure message has no links but ours.
+  ...(!message.secure && {
+    utm: message.utm && { ...defaultUtm, ...message.utm },
+    previewText: message.previewText,
+  }),
   variables: message.variables,
   attachments,
   at: at.toISOString(),
@@ -109,13 +121,14 @@ export async function loadLiquidParts(
     subject = "",
     html,
     text,
-  }: Pick<MailContent, "template" | "subject" | "html" | "text">,
+    ...additions
+  }: Pick<MailContent, "template" | "subject" | "html" | "text" | "utm" | "previewText">,
 ): Promise<LiquidSources> {
-  if (!template) return { subject, html, text };
+  if (!template) return { subject, html: html && decorateHtml(html, additions), text };
   const body = await templates.readBody(orgId, template.id, template.version);
   return {
     subject: subject || body.subject,
-    html: body.html ?? undefined,
+    html: body.html ? decorateHtml(body.html, additions) : undefined,
     text: body.text ?? undefined,
   };
 }
