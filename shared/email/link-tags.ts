@@ -1,5 +1,5 @@
 // UTM parameters on the links of an HTML source. The source is changed once, before Liquid renders
-// it, so the links of all recipients have them at no cost per mail. Only a link whose beginning is a
+// it, so the links of all recipients have them at no cost per mail. Only a link that begins with a
 // merge field gets a filter, because its host is known when it is rendered.
 import { escapeHtml } from "../kernel/html.ts";
 
@@ -139,7 +139,7 @@ const filler = "&#847;&zwnj;&nbsp;".repeat(60);
  */
 export function addPreviewText(html: string, previewText: string): string {
   const text = previewText
-    .split(/(\{\{.*?\}\}|\{%.*?%\})/s)
+    .split(/(\{\{[^{}]*\}\}|\{%[^{}]*%\})/)
     .map((piece, i) => (i % 2 ? piece : escapeHtml(piece)))
     .join("");
   const element = `<div class="${previewTextClass}" style="${hidden}">${text}${filler}</div>`;

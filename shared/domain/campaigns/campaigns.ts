@@ -237,8 +237,8 @@ export function requireStatus(
 }
 
 /**
- * Checks that everything the campaign refers to exists in its site, and that subject and preview text
- * are valid Liquid.
+ * Checks that everything the campaign refers to exists in its site, and that subject and preview
+ * text are valid Liquid.
  */
 async function checkReferences(
   who: CallerScope,
