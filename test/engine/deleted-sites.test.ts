@@ -47,7 +47,7 @@ const exceptions = [
   ..."dashboard docs domains events health invitations mcp members mfa openapi.json".split(" "),
   ..."org photos plans providers rate-limit reset-password roles secure".split(" "),
   ..."secure-messages send sender-check sending-configs sends settings sites".split(" "),
-  ..."sso stock-photos suppressions tracking unsubscribe validate verify-email webhooks wh".split(
+  ..."sso stock-photos suppressions tracking unsubscribe validate verify-email webhooks wh why".split(
     " ",
   ),
 ];
@@ -78,7 +78,10 @@ const bodies: Record<string, (made: IdsByKind) => object> = {
   "POST /campaigns/:id/test": () => ({ emails: ["ada@example.net"] }),
   "POST /forms/:id/submit": () => ({ email: "eve@example.net" }),
 };
-const queries: Record<string, Record<string, string>> = { "GET /lists/:id/contacts": { q: "ann" } };
+const queries: Record<string, Record<string, string>> = {
+  "GET /lists/:id/contacts": { q: "ann" },
+  "GET /why": { email: "ann@example.net" },
+};
 
 interface World {
   caller: Caller;

@@ -4,12 +4,16 @@ import { put, update, write } from "../../shared/adapters/dynamodb/table.ts";
 import * as clock from "../../shared/clock.ts";
 import * as contacts from "../../shared/domain/audience/contacts/contacts.ts";
 import * as suppressions from "../../shared/domain/audience/suppressions/suppressions.ts";
+import * as contactTopics from "../../shared/domain/audience/topics/contact-topics.ts";
+import { NewTopic } from "../../shared/domain/audience/topics/topic-schema.ts";
+import * as topics from "../../shared/domain/audience/topics/topics.ts";
 import * as actions from "../../shared/domain/campaigns/campaign-actions.ts";
+import { runFanOut } from "../../shared/domain/campaigns/engine/fan-out.ts";
 import { explainDelivery } from "../../shared/domain/delivery-events/delivery-answers.ts";
 import { answerWhy } from "../../shared/domain/delivery-events/why.ts";
 import * as sites from "../../shared/domain/identity/sites.ts";
 import * as sendingConfigs from "../../shared/domain/senders/sending-configs.ts";
-import { keys } from "../../shared/keys.ts";
+import { emailShards, keys } from "../../shared/keys.ts";
 import {
   createCampaignSender,
   createDraft,
@@ -191,11 +195,46 @@ test("a campaign: paused, then sent and capped, with few read units", async () =
   await from.provider.stop();
 });
 
+test("a contact that is not in a topic: before any email, and after one was left out", async () => {
+  const from = await createCampaignSender();
+  const { caller, siteId, listId } = from;
+  const topic = await topics.create(caller, NewTopic.parse({ siteId, name: "Offers" }));
+  const bob = uniqueAddress();
+  const contact = await createContact(siteOf(from), bob, { lists: [listId] });
+  expect(await ask(from, bob)).toMatchObject({ reason: "not_sent", contact: { otherTopics: [] } });
+  const { id } = await createDraft(from, { topicId: topic.id });
+  await actions.sendNow(caller, id);
+  const key = { orgId: caller.orgId, kind: "campaign" as const, id };
+  for (const shard of emailShards) await runFanOut(key, shard);
+  await contactTopics.change(caller, contact.id, {
+    choices: [{ id: topic.id, subscribed: false }],
+    consent: { source: "api" },
+  });
+  await runWorkers({ forSeconds: 600 }, sendingWorkers);
+  const left = await ask(from, bob);
+  expect(left).toMatchObject({
+    reason: "not_in_topic",
+    contact: { otherTopics: [{ id: topic.id, name: "Offers" }] },
+  });
+  expect(left.answer).toContain("not subscribed to its topic");
+  const eve = uniqueAddress();
+  const other = await createContact(siteOf(from), eve);
+  await contactTopics.change(caller, other.id, {
+    choices: [{ id: topic.id, subscribed: false }],
+    consent: { source: "api" },
+  });
+  const never = await ask(from, eve);
+  expect(never.reason).toBe("not_in_topic");
+  expect(never.answer).toContain("“Offers”");
+  await from.provider.stop();
+});
+
 test("a contact within the frequency cap that has no sends left is capped", () => {
   const facts = {
     email: "bob@example.com",
     suppression: undefined,
     contactStatus: "subscribed" as const,
+    otherTopics: [],
     cappedUntil: "2026-12-01T09:00:00.000Z",
     latest: undefined,
     hold: undefined,

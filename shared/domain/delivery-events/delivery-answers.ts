@@ -11,6 +11,7 @@ export const whyReasons = [
   "suppressed",
   "unsubscribed",
   "unconfirmed",
+  "not_in_topic",
   "capped",
   "scheduled",
   "paused",
@@ -36,6 +37,8 @@ export interface DeliveryFacts {
   suppression: Suppression | undefined;
   /** The status of the contact of the site; undefined if there is none. */
   contactStatus: ContactStatus | undefined;
+  /** Names of the topics that the contact is not subscribed to. */
+  otherTopics: string[];
   /** Until when the frequency cap leaves the contact out of marketing email (ISO 8601). */
   cappedUntil: string | undefined;
   /** The latest send to the address. */
@@ -104,8 +107,19 @@ function explainRefusal({
   return undefined;
 }
 
-function explainNoSend({ email, contactStatus, cappedUntil }: DeliveryFacts): DeliveryAnswer {
+function explainNoSend(facts: DeliveryFacts): DeliveryAnswer {
+  const { email, contactStatus, cappedUntil, otherTopics } = facts;
   if (cappedUntil) return explainCap(email, cappedUntil);
+  if (otherTopics.length)
+    return {
+      reason: "not_in_topic",
+      answer:
+        `No email to ${email} was accepted in the last 90 days. The contact is not subscribed ` +
+        `to ${otherTopics.map((name) => `“${name}”`).join(", ")}, and gets no email on that.`,
+      nextStep:
+        "If the email is on such a topic, only the recipient should join it, on the preference " +
+        "page. Otherwise check the audience of the campaign with its preview.",
+    };
   if (contactStatus)
     return {
       reason: "not_sent",
@@ -251,6 +265,11 @@ const exclusionAnswers: Record<string, Answer> = {
     "unsubscribed",
     "was not sent, because the contact was not subscribed when its turn came.",
     "Nothing, unless the recipient subscribed again.",
+  ],
+  notInTopic: [
+    "not_in_topic",
+    "was not sent, because the contact was not subscribed to its topic when its turn came.",
+    "Nothing, unless the recipient joins the topic on the preference page.",
   ],
   capped: [
     "capped",

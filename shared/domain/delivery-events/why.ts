@@ -9,9 +9,15 @@ import { normalizeEmail } from "../../kernel/email-fields.ts";
 import { inGroups, inParallel } from "../../kernel/parallel.ts";
 import { RecordId, RecordSiteId, Timestamp } from "../../kernel/record-fields.ts";
 import { keys } from "../../keys.ts";
-import { type ContactItem, contactStatuses } from "../audience/contacts/contact-schema.ts";
+import {
+  type ContactItem,
+  contactStatuses,
+  NamedRecord,
+} from "../audience/contacts/contact-schema.ts";
 import { createMailReader } from "../audience/mail-counts/mail-counts.ts";
 import { find as findSuppression, Suppression } from "../audience/suppressions/suppressions.ts";
+import { isSubscribed } from "../audience/topics/topic-subscription.ts";
+import * as topics from "../audience/topics/topics.ts";
 import * as sites from "../identity/sites.ts";
 import { findHold, holdKinds } from "../sending/mail-holds.ts";
 import { isRecipient, readSendsTo } from "../sending/recipient-index/sends-to-address.ts";
@@ -27,7 +33,8 @@ export const Why = z
       .enum(whyReasons)
       .describe(
         "The first cause that applies. `suppressed`: the address gets no email. `unsubscribed`, " +
-          "`unconfirmed`, `capped`: it gets no marketing email. `scheduled`, `paused`, " +
+          "`unconfirmed`, `capped`: it gets no marketing email. `not_in_topic`: it gets none on " +
+          "some topics. `scheduled`, `paused`, " +
           "`held_by_provider`, `held_by_warm_up`, `held_by_domain`, `queued`: the latest email " +
           "waits. `cancelled`, `refused`, `bounced`, `uncertain`, `deferred`, `sent`, " +
           "`delivered`, `opened`: what happened to it. `not_sent`: none was accepted. " +
@@ -44,6 +51,9 @@ export const Why = z
           "Until when the frequency cap of the site leaves the contact out of marketing email, " +
             "or `null`.",
         ),
+        otherTopics: z
+          .array(NamedRecord)
+          .describe("Topics of the site that the contact is not subscribed to."),
       })
       .nullable()
       .describe("Contact of the site with this address, or `null`."),
@@ -83,23 +93,39 @@ export async function answerWhy(
   ]);
   const [latest] = sends;
   const isWaiting = latest?.status === "queued" || latest?.status === "sending";
-  const [hold, cappedUntil] = await Promise.all([
+  const [hold, cappedUntil, otherTopics] = await Promise.all([
     isWaiting ? findHold(orgId, latest) : undefined,
     contact && findCapEnd(contact, site.sendFrequencyCapDays),
+    contact ? listOtherTopics(contact) : [],
   ]);
   const contactStatus = contact?.status;
-  const facts = { email, suppression, contactStatus, cappedUntil, latest, hold };
+  const facts = {
+    ...{ email, suppression, contactStatus, cappedUntil, latest, hold },
+    otherTopics: otherTopics.map(({ name }) => name),
+  };
   return {
     email,
     siteId: site.id,
     ...explainDelivery(facts),
     suppression: suppression ?? null,
     contact: contact
-      ? { id: contact.id, status: contact.status, cappedUntil: cappedUntil ?? null }
+      ? {
+          id: contact.id,
+          status: contact.status,
+          cappedUntil: cappedUntil ?? null,
+          otherTopics,
+        }
       : null,
     hold: hold ?? null,
     sends,
   };
+}
+
+async function listOtherTopics(contact: ContactItem): Promise<z.output<typeof NamedRecord>[]> {
+  const ofSite = await topics.listOfSite(contact.orgId, contact.siteId);
+  return ofSite
+    .filter((topic) => !isSubscribed(contact, topic))
+    .map(({ id, name }) => ({ id, name }));
 }
 
 const maxSends = 5;
