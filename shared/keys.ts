@@ -339,6 +339,8 @@ export const keys = {
   webhookUrl: (org: number, url: string) => itemKey(`${org}#WEBHOOKURL`, sha256(url)),
   webhookPace: (org: number, host: string, window: number) =>
     itemKey(`${org}#WEBHOOKPACE#${sha256(host)}`, String(window)), // expires
+  // exists until its events about records are queued
+  outboxItem: (org: number, firstEvent: number) => itemKey(`${org}#OUTBOX`, zeroPad(firstEvent)),
   deliveryPage: (org: number, webhook: number, page: number) =>
     itemKey(`${org}#W${webhook}`, zeroPad(page)), // expires
   usedToken: (config: number, token: string) =>
@@ -470,6 +472,7 @@ export const dueWorkKinds = [
   "BROADCAST",
   "EVENT",
   "DELIVERY",
+  "OUTBOX",
   "GROUP",
   "EXPORT",
   "IMPORT",

@@ -1,7 +1,8 @@
 // Every queue and its messages. A message holds ids; the worker reads the current record.
 import * as z from "zod";
+import { webhookEventTypes } from "./domain/webhooks/event-types.ts";
 import { dueWorkKinds } from "./keys.ts";
-import { eventTypes, ProviderEvent } from "./providers/inbound/inbound-adapter.ts";
+import { ProviderEvent } from "./providers/inbound/inbound-adapter.ts";
 
 const Id = z.int().positive();
 
@@ -22,10 +23,11 @@ export type QueuedEvent = z.output<typeof QueuedEvent>;
 /** An event as webhook endpoints receive it. */
 const OutgoingEvent = z.object({
   id: Id,
-  event: z.enum(eventTypes),
-  sendId: Id,
+  event: z.enum(webhookEventTypes),
+  /** Null for events about records. */
+  sendId: Id.nullable(),
   contactId: Id.nullable(),
-  email: z.string(),
+  email: z.string().nullable(),
   timestamp: z.string(),
   /** Further fields of the body. Absent in events that an older version queued. */
   details: z.record(z.string(), z.unknown()).optional(),

@@ -1,9 +1,9 @@
 import * as z from "zod";
 import * as deliveries from "../../shared/domain/webhooks/deliveries.ts";
+import { webhookEventTypes } from "../../shared/domain/webhooks/event-types.ts";
 import * as webhook from "../../shared/domain/webhooks/webhooks.ts";
 import { routeGroup } from "../../shared/http/dispatch.ts";
 import { Deleted, PageQuery, pagedSchema, route } from "../../shared/http/route.ts";
-import { eventTypes } from "../../shared/providers/inbound/inbound-adapter.ts";
 
 const { Webhook } = webhook;
 const WebhookWithSecret = Webhook.extend({
@@ -28,7 +28,7 @@ export const webhooks = routeGroup("webhooks", [
   }),
   route("POST /webhooks", "Create a webhook endpoint", {
     description:
-      "Forwards email events to your URL. Returns the signing secret once, in `secret`. An " +
+      "Forwards events to your URL. Returns the signing secret once, in `secret`. An " +
       "organization can have up to 100 endpoints.",
     body: webhook.NewWebhook,
     returns: WebhookWithSecret,
@@ -82,7 +82,7 @@ export const webhooks = routeGroup("webhooks", [
       "returns its response. The call is not listed as a delivery.",
     body: z.object({
       event: z
-        .enum(eventTypes)
+        .enum(webhookEventTypes)
         .optional()
         .describe("Event type of the sample. Defaults to the first type of the endpoint."),
     }),

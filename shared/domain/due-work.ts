@@ -5,6 +5,7 @@ import { equals } from "../adapters/dynamodb/conditions.ts";
 import { getMany, transact, update } from "../adapters/dynamodb/table.ts";
 import { enqueue } from "../adapters/sqs/enqueue.ts";
 import { addSeconds, now } from "../clock.ts";
+import type { CompressedValue } from "../kernel/compressed-values.ts";
 import { type DueEntry, findDueShards, readDuePages } from "../kernel/due-index.ts";
 import { inParallel } from "../kernel/parallel.ts";
 import {
@@ -35,8 +36,13 @@ import type { DayId } from "./sending/daily-counters.ts";
 import * as secureMessages from "./sending/secure-messages/erase-messages.ts";
 import type { SendItem } from "./sending/sends.ts";
 import { sweepSends } from "./sending/sweep-sends.ts";
+import { enqueueLeftEvents } from "./webhooks/record-events.ts";
 
-interface DueWorkItem extends Key, Partial<Omit<SendItem, "provider">>, Partial<ParkedEvent> {
+interface DueWorkItem
+  extends Key,
+    Partial<Omit<SendItem, "provider">>,
+    Partial<ParkedEvent>,
+    CompressedValue {
   orgId: number;
   configId?: number;
   webhookId?: number;
@@ -119,6 +125,7 @@ const resumeByKind: Record<DueWorkKind, (item: DueWorkItem) => Promise<void>> = 
     }),
   DELIVERY: ({ orgId, webhookId, page }) =>
     enqueue(queues.forward, [{ orgId, webhookId: webhookId!, page: page! }], { group: webhookId! }),
+  OUTBOX: enqueueLeftEvents,
   SEQUENCE: ({ orgId, sequenceId }) => sequenceTasks.enqueueTask(orgId, sequenceId!),
   DAY: ({ of }) => rollups.rollUpDay(...of!),
   REPORT: ({ orgId, id }) => reports.enqueueReport(orgId, id!),

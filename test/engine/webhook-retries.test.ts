@@ -157,7 +157,7 @@ test("retries only the failed events of a page", async () => {
     failing.delete(event.sendId) ? 500 : 201,
   );
   const events = createEvents(250);
-  for (const { sendId } of events.filter((_, i) => i % 50 === 7)) failing.add(sendId);
+  for (const { sendId } of events.filter((_, i) => i % 50 === 7)) failing.add(sendId!);
   await enqueueAndDeliver(caller, events, hour);
   expect(endpoint.deliveries).toHaveLength(255);
   expect(endpoint.maxConcurrent).toBeLessThanOrEqual(50);

@@ -5,6 +5,7 @@ import type { Caller } from "../../shared/caller.ts";
 import * as clock from "../../shared/clock.ts";
 import * as deliveries from "../../shared/domain/webhooks/deliveries.ts";
 import { enqueueEvents } from "../../shared/domain/webhooks/enqueue-events.ts";
+import type { WebhookEventType } from "../../shared/domain/webhooks/event-types.ts";
 import * as webhooks from "../../shared/domain/webhooks/webhooks.ts";
 import { type EventType, eventTypes } from "../../shared/providers/inbound/inbound-adapter.ts";
 import type { OutgoingEvent } from "../../shared/queues.ts";
@@ -53,11 +54,12 @@ export const createListener = (answer?: CustomerEndpoint["answer"]): Promise<Web
 export async function addEndpoint(
   caller: Caller,
   answer: CustomerEndpoint["answer"] = 200,
+  events: WebhookEventType[] = [...eventTypes],
 ): Promise<WebhookListener> {
   const endpoint = await startCustomerEndpoint(answer);
   const { id, secret } = await webhooks.create(
     caller,
-    webhooks.NewWebhook.parse({ url: endpoint.url, events: [...eventTypes] }),
+    webhooks.NewWebhook.parse({ url: endpoint.url, events }),
   );
   return {
     caller,

@@ -3,13 +3,13 @@ import { describe, expect, test } from "vitest";
 import * as z from "zod";
 import { getOpenApiDocument } from "../../functions/openapi-document.ts";
 import { groups } from "../../functions/route-groups.ts";
+import { webhookEventTypes } from "../../shared/domain/webhooks/event-types.ts";
 import { signatureHeaders } from "../../shared/domain/webhooks/signature-headers.ts";
 import { routeGroup } from "../../shared/http/dispatch.ts";
 import { createOpenApiDocument } from "../../shared/http/openapi/document.ts";
 import { type JsonSchema, resolveSchema } from "../../shared/http/openapi/json-schemas.ts";
 import type { ResponseObject } from "../../shared/http/openapi/response-objects.ts";
 import { route } from "../../shared/http/route.ts";
-import { eventTypes } from "../../shared/providers/inbound/inbound-adapter.ts";
 import { schemaChecker } from "../support/openapi-document.ts";
 
 const api = await getOpenApiDocument();
@@ -130,7 +130,7 @@ describe("the OpenAPI document", () => {
   });
 
   test("has a webhook for each event, with payload, signature headers and example", () => {
-    expect(Object.keys(api.webhooks)).toEqual([...eventTypes]);
+    expect(Object.keys(api.webhooks)).toEqual([...webhookEventTypes]);
     for (const [event, { post }] of Object.entries(api.webhooks)) {
       const { schema, example } = post.requestBody.content["application/json"];
       expect(schema).toHaveProperty("$ref", expect.stringMatching(/WebhookEvent$/));

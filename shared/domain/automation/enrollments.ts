@@ -29,6 +29,7 @@ import { type ContactItem, FailedContact } from "../audience/contacts/contact-sc
 import * as contacts from "../audience/contacts/contacts.ts";
 import { membershipShardOf } from "../audience/groups/membership-writes.ts";
 import { enqueueAdvance, type ScheduledEnrollment } from "./cohorts.ts";
+import { prepareEnrollmentEvents } from "./enrollment-events.ts";
 import * as enrollment from "./enrollment-schema.ts";
 import { type Enrollment, type EnrollmentItem, toApi } from "./enrollment-schema.ts";
 import { toFinishedItem, transitionToEnd } from "./enrollment-transition.ts";
@@ -82,9 +83,9 @@ async function checkStart(
   throw invalid(message, { details: [{ path: "startAtStep", message }] });
 }
 
-// Each enrollment takes two writes, the counter and the cohort one each, and a transaction takes
-// 100.
-const maxPerTransaction = 49;
+// Each enrollment takes two writes. The counter, the cohorts and the events take one each, and a
+// transaction takes 100.
+const maxPerTransaction = 48;
 
 async function enrollWithRetry(
   orgId: number,
@@ -130,7 +131,11 @@ async function createEnrollments(
   const created = await inParallel(4, batches, async (batch) => {
     const { scheduled, writes } = enrollment.enrollmentWrites(batch.map(({ item }) => item));
     const contactWrites = batch.map(({ contact }) => sequenceSetWrite(contact, sequenceId));
-    return (await transact(...contactWrites, ...writes)) ? scheduled : [];
+    const items = batch.map(({ item }) => item);
+    const events = await prepareEnrollmentEvents("sequence.enrolled", items);
+    if (!(await transact(...contactWrites, ...writes, ...events.writes))) return [];
+    await events.afterCommit();
+    return scheduled;
   });
   return created.flat();
 }

@@ -5,6 +5,7 @@ import { retryOnConflict } from "../../kernel/retry-on-conflict.ts";
 import type { ContactItem } from "../audience/contacts/contact-schema.ts";
 import * as engagement from "../audience/contacts/engagement.ts";
 import { assignCohorts, cohortWrites, maxCohorts } from "./cohorts.ts";
+import { prepareEnrollmentEvents } from "./enrollment-events.ts";
 import type { EnrollmentItem } from "./enrollment-schema.ts";
 import {
   counterIdsOf,
@@ -15,6 +16,8 @@ import {
 } from "./enrollment-transition.ts";
 
 const maxTransactionWrites = 100;
+/** All events of a transaction are one write. */
+const eventWrites = 1;
 
 /**
  * Splits transitions of one sequence into groups. Each fits into one transaction together with
@@ -30,7 +33,7 @@ export function groupForTransactions(
     const counters = counterIdsOf(transition);
     const last = groups.at(-1);
     const allCounters = last?.counters.union(counters) ?? counters;
-    const otherWrites = allCounters.size + maxCohorts + extraWrites;
+    const otherWrites = allCounters.size + maxCohorts + eventWrites + extraWrites;
     if (last && last.writes + writes + otherWrites <= maxTransactionWrites) {
       last.members.push(transition);
       last.writes += writes;
@@ -68,7 +71,15 @@ export async function commitGroup(
     ...transition,
     cohort: cohorts.get(transition.enrollment),
   }));
-  return (await transact(...groupWrites(scheduled), ...extraWrites)) ? scheduled : undefined;
+  const completed = transitions.filter(({ to }) => isEnd(to) && to.status === "completed");
+  const events = await prepareEnrollmentEvents(
+    "sequence.completed",
+    completed.map(({ enrollment }) => enrollment),
+  );
+  const isCommitted = await transact(...groupWrites(scheduled), ...extraWrites, ...events.writes);
+  if (!isCommitted) return undefined;
+  await events.afterCommit();
+  return scheduled;
 }
 
 /**

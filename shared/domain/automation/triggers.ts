@@ -30,6 +30,7 @@ import {
   type SequenceEntrant,
 } from "../audience/contacts/reactions.ts";
 import { enqueueAdvance, type ScheduledEnrollment } from "./cohorts.ts";
+import { prepareEnrollmentEvents } from "./enrollment-events.ts";
 import * as enrollment from "./enrollment-schema.ts";
 import type {
   SequenceItem,
@@ -226,7 +227,8 @@ export async function startEnrollments(
 ): Promise<ReactionWrites & { scheduled: ScheduledEnrollment[] }> {
   const plans = await inParallel(8, candidates, async (candidate) => {
     const { contact, oncePerDay } = candidate;
-    const maxStarts = Math.max(0, Math.floor(maxWrites / (oncePerDay ? 3 : 2)));
+    // One write is for the events of the enrollments.
+    const maxStarts = Math.max(0, Math.floor((maxWrites - 1) / (oncePerDay ? 3 : 2)));
     const enterable = enrollment.enterableSequences(contact, [...new Set(candidate.sequenceIds)]);
     const startable = oncePerDay ? await withoutStartedToday(contact, enterable) : enterable;
     return {
@@ -256,6 +258,7 @@ export async function startEnrollments(
     }),
   );
   const { scheduled, writes } = enrollment.enrollmentWrites(items);
+  const events = await prepareEnrollmentEvents("sequence.enrolled", items);
   const deferred = plans.flatMap(({ contact, deferredIds, oncePerDay }) =>
     deferredIds.length ? [{ contact, sequenceIds: deferredIds, oncePerDay }] : [],
   );
@@ -266,9 +269,13 @@ export async function startEnrollments(
       ...plans.flatMap(({ contact, startedIds, oncePerDay }) =>
         oncePerDay ? startedTodayWrites(contact, startedIds) : [],
       ),
+      ...events.writes,
     ],
     forContact: ({ id }) => byContact.get(id) ?? noReaction.forContact({ id }),
-    afterCommit: () => advanceStarted(scheduled, deferred),
+    afterCommit: async () => {
+      await events.afterCommit();
+      await advanceStarted(scheduled, deferred);
+    },
   };
 }
 
@@ -314,7 +321,7 @@ async function enrollSeparately(candidate: SequenceEntrant): Promise<void> {
     { add: { ...add, v: 1 } },
     { if: all(equals("id", contact.id), ...conditions) },
   );
-  if (await transact(contactWrite, ...reaction.writes)) await enqueueAdvance(reaction.scheduled);
+  if (await transact(contactWrite, ...reaction.writes)) await reaction.afterCommit();
 }
 
 /** Reads at most the cached triggers of the site. `maxWrites`: see `startEnrollments`. */

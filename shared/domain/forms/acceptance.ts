@@ -15,6 +15,7 @@ import { Problem, undefinedIfMissing } from "../../errors.ts";
 import { normalizeEmail } from "../../kernel/email-fields.ts";
 import { retryOnConflict } from "../../kernel/retry-on-conflict.ts";
 import { indexAttributeNames, keys } from "../../keys.ts";
+import { commitContactChanges } from "../audience/contacts/contact-events.ts";
 import type { ContactItem } from "../audience/contacts/contact-schema.ts";
 import * as contactStatus from "../audience/contacts/contact-status.ts";
 import * as contactWrites from "../audience/contacts/contact-writes.ts";
@@ -124,11 +125,15 @@ async function writeContact(
       ? contactWrites.changeWrites(current, contact, unexpectedConflict)
       : contactWrites.insertWrites(contact, date);
     try {
-      await write(
-        contactIdWrite(submission, contact, { applied: true }),
-        submissions.logWrite(submission, contact.id),
-        ...saveWrites,
-        ...reaction.writes,
+      const transitions = [{ before: current, after: contact }];
+      await commitContactChanges(form.orgId, { transitions }, (extraWrites) =>
+        write(
+          contactIdWrite(submission, contact, { applied: true }),
+          submissions.logWrite(submission, contact.id),
+          ...saveWrites,
+          ...reaction.writes,
+          ...extraWrites,
+        ),
       );
       await reaction.afterCommit();
       return contact;
@@ -183,10 +188,14 @@ export async function ensureContact(form: FormItem, submission: Submission): Pro
       ? []
       : contactWrites.insertWrites(contact, await organizations.getToday(form.orgId));
     try {
-      await write(
-        contactIdWrite(submission, contact, {}),
-        submissions.logWrite(submission, contact.id),
-        ...insertWrites,
+      const transitions = current ? [] : [{ after: contact }];
+      await commitContactChanges(form.orgId, { transitions }, (extraWrites) =>
+        write(
+          contactIdWrite(submission, contact, {}),
+          submissions.logWrite(submission, contact.id),
+          ...insertWrites,
+          ...extraWrites,
+        ),
       );
       await contactStatus.syncWithSuppressions(submission.orgId, [contact]);
       return { ...submission, contactId: contact.id };

@@ -36,6 +36,7 @@ import {
   zeroPad,
 } from "../../keys.ts";
 import { queues } from "../../queues.ts";
+import { type PreparedEvents, prepareEvents } from "../webhooks/record-events.ts";
 import type { FormEntry, FormValue } from "./form-entry.ts";
 
 const Consent = z.object({
@@ -176,6 +177,7 @@ export async function storeSubmission(
     JSON.stringify([normalizeEmail(email), fields, extra, formVersion, doubleOptIn]),
   );
   const until = epochSeconds() + duplicateSeconds;
+  const events = await prepareSubmittedEvent(item);
   try {
     await write(
       put(
@@ -185,14 +187,23 @@ export async function storeSubmission(
       ),
       put(item, item, { ifAbsent: true }),
       countWrite(item, 1),
+      ...events.writes,
     );
-    return item;
   } catch (error) {
     if (!(error instanceof ConditionFailed)) throw error;
     const earlier = await get<{ place: string }>(latestKey);
     return (earlier && (await find(orgId, formId, earlier.place))) ?? item;
   }
+  await events.afterCommit();
+  return item;
 }
+
+const prepareSubmittedEvent = ({ orgId, ...submission }: SubmissionItem): Promise<PreparedEvents> =>
+  prepareEvents(orgId, () => {
+    const { id: submissionId, siteId, formId, email, status, fields, extra } = submission;
+    const data = { submissionId, status, fields: { ...extra, ...fields } };
+    return [{ event: "form.submitted", email, details: { siteId, formId, data } }];
+  });
 
 /** Due a little later, in case the request that stored the submission crashes. */
 export const dueIndexAttributes = (id: number) =>

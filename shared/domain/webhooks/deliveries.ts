@@ -6,11 +6,11 @@ import { now } from "../../clock.ts";
 import { conflict, missing } from "../../errors.ts";
 import { countSkipped, type PageRequest, positionOf, toPagination } from "../../kernel/paging.ts";
 import { Count, RecordId, Timestamp } from "../../kernel/record-fields.ts";
-import { type EventType, eventTypes } from "../../providers/inbound/inbound-adapter.ts";
 import { type DeliveryAttempt, deliverEvent } from "./deliver-event.ts";
 import * as log from "./delivery-log.ts";
 import { type DeliveryRow, deliveryStatuses, resetSchedule } from "./delivery-row.ts";
-import { sampleDetails } from "./sample-events.ts";
+import { type WebhookEventType, webhookEventTypes } from "./event-types.ts";
+import { createSample } from "./sample-events.ts";
 import { decryptSecrets, find as findWebhook } from "./webhooks.ts";
 
 export const DeliveryStatus = z.enum(deliveryStatuses);
@@ -18,9 +18,11 @@ export const DeliveryStatus = z.enum(deliveryStatuses);
 export const Delivery = z
   .object({
     id: RecordId.describe("Id of the delivery. Unique within its endpoint."),
-    eventId: RecordId.describe("Id of the event, as in GET /events."),
-    event: z.enum(eventTypes).describe("Type of the event."),
-    sendId: RecordId.describe("Send that the event belongs to."),
+    eventId: RecordId.describe("Id of the event. That of an email is the same in GET /events."),
+    event: z.enum(webhookEventTypes).describe("Type of the event."),
+    sendId: RecordId.nullable().describe(
+      "Send that the event belongs to. `null` for events about records.",
+    ),
     status: DeliveryStatus.describe(
       "`pending`: waits for its first attempt or a retry. `delivered`: the endpoint " +
         "confirmed it. `dead`: all attempts failed; it can be redelivered.",
@@ -124,7 +126,7 @@ export async function redeliver(
 }
 
 export const WebhookTestResult = z.object({
-  event: z.enum(eventTypes).describe("Type of the event that was sent."),
+  event: z.enum(webhookEventTypes).describe("Type of the event that was sent."),
   delivered: z.boolean().describe("Whether the endpoint responded with 2xx in time."),
   responseStatus: Count.nullable().describe(
     "HTTP status of the response. `null` if there was none.",
@@ -140,19 +142,15 @@ export const WebhookTestResult = z.object({
 export async function sendTestEvent(
   caller: CallerScope,
   webhookId: number,
-  event?: EventType,
+  event?: WebhookEventType,
 ): Promise<z.output<typeof WebhookTestResult>> {
   const webhook = await findWebhook(caller, webhookId);
   const type = event ?? webhook.events[0]!;
   const timestamp = now().toISOString();
   const sample = {
     id: 0,
-    event: type,
-    sendId: 0,
-    contactId: 0,
-    email: "test@example.com",
     timestamp,
-    details: sampleDetails[type],
+    ...createSample(type, { id: 0, email: "test@example.com" }),
   };
   const { timedOut: _, ...outcome }: DeliveryAttempt = await deliverEvent(
     { ...webhook, secrets: await decryptSecrets(caller.orgId, webhook) },

@@ -4,6 +4,7 @@ import { splitByBytes, splitIntoBatches } from "../../kernel/parallel.ts";
 import { ranges } from "../../keys.ts";
 import { maxMessageBytes, maxOutgoingEvents, type OutgoingEvent, queues } from "../../queues.ts";
 import { nextPageNumber } from "./delivery-log.ts";
+import type { WebhookEventType } from "./event-types.ts";
 import type { Webhook } from "./webhooks.ts";
 
 /**
@@ -32,6 +33,12 @@ const splitIntoMessages = (events: OutgoingEvent[]): OutgoingEvent[][] =>
 
 // Other processes see a changed endpoint after this time at the latest.
 const cacheMs = 3000;
+/** The types that an active endpoint of the organization subscribes to. */
+export async function getWantedTypes(orgId: number): Promise<Set<WebhookEventType>> {
+  const endpoints = await getActiveEndpoints(orgId);
+  return new Set(endpoints.flatMap(({ events }) => events));
+}
+
 type CachedEndpoint = Pick<Webhook, "id" | "events">;
 const endpointCache = new Map<number, { endpoints: CachedEndpoint[]; until: number }>();
 

@@ -22,15 +22,17 @@ import { findUrlFault, maxUrlLength } from "../../kernel/public-urls.ts";
 import { CreatedAt, RecordId, Timestamp, UpdatedAt } from "../../kernel/record-fields.ts";
 import * as records from "../../kernel/records.ts";
 import { keys, ranges } from "../../keys.ts";
-import { eventTypes } from "../../providers/inbound/inbound-adapter.ts";
 import { type EndpointHealth, healthAttributes } from "./endpoint-health.ts";
 import { clearEndpointCache } from "./enqueue-events.ts";
+import { webhookEventTypes } from "./event-types.ts";
 
 export const Webhook = z
   .object({
     id: RecordId.describe("Id of the endpoint, for GET /webhooks/:id."),
     url: z.string().describe("URL that gets a POST request for each event."),
-    events: z.array(z.enum(eventTypes)).describe("Event types that are delivered to the endpoint."),
+    events: z
+      .array(z.enum(webhookEventTypes))
+      .describe("Event types that are delivered to the endpoint."),
     active: z
       .boolean()
       .describe(
@@ -75,7 +77,14 @@ const Url = z
 
 const fields = {
   url: Url,
-  events: z.array(z.enum(eventTypes)).min(1).max(50).describe("Event types to deliver."),
+  events: z
+    .array(z.enum(webhookEventTypes))
+    .min(1)
+    .max(50)
+    .describe(
+      "Event types to deliver. Types with a dot are about records, such as `contact.created`; " +
+        "the others are about emails.",
+    ),
   description: singleLineText(500).nullish().describe("Note for yourself."),
 };
 export const NewWebhook = z.object(fields).meta({

@@ -1,11 +1,12 @@
 // The requests to webhook endpoints of customers: the `webhooks` section of the OpenAPI document.
 import { emailEventPayloads } from "../../domain/delivery-events/webhook-payload-schemas.ts";
-import { sampleDetails } from "../../domain/webhooks/sample-events.ts";
-import { type EventType, eventTypes } from "../../providers/inbound/inbound-adapter.ts";
+import { type WebhookEventType, webhookEventTypes } from "../../domain/webhooks/event-types.ts";
+import { recordEventPayloads } from "../../domain/webhooks/record-event-schemas.ts";
+import { createSample } from "../../domain/webhooks/sample-events.ts";
 import { capitalize } from "../operation-names.ts";
 import type { ToJsonSchema } from "./json-schemas.ts";
 
-const meanings: Record<EventType, string> = {
+const meanings: Record<WebhookEventType, string> = {
   delivered: "The mail server of the recipient accepted an email.",
   open: "A recipient opened an email.",
   click: "A recipient clicked a link of an email.",
@@ -14,7 +15,23 @@ const meanings: Record<EventType, string> = {
   unsubscribe: "A recipient unsubscribed at the provider.",
   dropped: "The provider did not try to deliver an email.",
   deferred: "The mail server of the recipient refused an email for now: the provider tries again.",
+  "contact.created": "A contact was created.",
+  "contact.updated":
+    "The address, a field or the status of a contact changed. Tags, lists and scores do not count.",
+  "contact.unsubscribed": "A contact became unsubscribed, by a link, the API, a form or an import.",
+  "contact.deleted": "A contact was deleted. `data` is its last state.",
+  "campaign.sent": "All emails of a campaign were handed over.",
+  "campaign.paused": "A user, or the service because of too many bounces, paused a campaign.",
+  "sequence.enrolled": "A contact was enrolled in a sequence.",
+  "sequence.completed": "A contact reached the end of a sequence.",
+  "form.submitted": "A form was submitted. With double opt-in it is not confirmed yet.",
+  "domain.verified": "The ownership record of a sender domain was found.",
+  "sending_config.paused":
+    "A sending config is paused because its provider failed five times in a row. Sent once until " +
+    "the provider accepts email again.",
 };
+
+const payloads = { ...emailEventPayloads, ...recordEventPayloads };
 
 const header = (name: string, description: string, required = true) => ({
   in: "header" as const,
@@ -46,11 +63,11 @@ export function createWebhooks(schemaOf: ToJsonSchema) {
     410: { description: "Ends the delivery, and sets the endpoint inactive." },
     default: { description: "The delivery is retried for about three days." },
   };
-  const toWebhook = (type: EventType) => ({
+  const toWebhook = (type: WebhookEventType) => ({
     post: {
-      operationId: `handle${type.split("_").map(capitalize).join("")}Event`,
+      operationId: `handle${type.split(/[._]/).map(capitalize).join("")}Event`,
       tags: ["webhooks"],
-      summary: `Email event \`${type}\``,
+      summary: `${type.includes(".") ? "Event" : "Email event"} \`${type}\``,
       description: `${meanings[type]} Verify a signature before you use the event.`,
       security: [],
       parameters: signatureHeaders,
@@ -58,7 +75,7 @@ export function createWebhooks(schemaOf: ToJsonSchema) {
         required: true,
         content: {
           "application/json": {
-            schema: schemaOf(emailEventPayloads[type], "output"),
+            schema: schemaOf(payloads[type], "output"),
             example: exampleOf(type),
           },
         },
@@ -66,14 +83,10 @@ export function createWebhooks(schemaOf: ToJsonSchema) {
       responses,
     },
   });
-  return Object.fromEntries(eventTypes.map((type) => [type, toWebhook(type)]));
+  return Object.fromEntries(webhookEventTypes.map((type) => [type, toWebhook(type)]));
 }
 
-const exampleOf = (event: EventType) => ({
-  event,
-  sendId: 1,
-  contactId: 1,
-  email: "ada@example.com",
-  timestamp: "2026-12-01T09:00:00.000Z",
-  ...sampleDetails[event],
-});
+function exampleOf(type: WebhookEventType) {
+  const { details, ...fields } = createSample(type, { id: 1, email: "ada@example.com" });
+  return { ...fields, timestamp: "2026-12-01T09:00:00.000Z", ...details };
+}

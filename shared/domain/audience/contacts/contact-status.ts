@@ -17,9 +17,10 @@ import { inParallel, splitIntoBatches } from "../../../kernel/parallel.ts";
 import { retryInTurn } from "../../../kernel/retry-on-conflict.ts";
 import { keys, ranges } from "../../../keys.ts";
 import { type Consent, consentLogWrite } from "./consent-log.ts";
+import { commitContactChanges } from "./contact-events.ts";
 import type { ContactItem } from "./contact-schema.ts";
 import { bumpVersion, lineOf, unchangedCondition } from "./contact-writes.ts";
-import * as departures from "./departures.ts";
+import { logDepartures } from "./departures.ts";
 
 /** The contacts with these email addresses, in all sites of the organization. */
 export async function getContactsByEmail(orgId: number, emails: string[]): Promise<ContactItem[]> {
@@ -48,12 +49,14 @@ const syncContact = (contact: ContactItem, isSuppressed: boolean): Promise<void>
     const suppressed = isFirst ? isSuppressed : (await get(suppressionKey(contact))) !== undefined;
     if (!current || (current.status === "suppressed") === suppressed) return;
     // The suppression has logged the address. Mail to an earlier address is found by the contact.
-    const departed = suppressed && current.movedAt ? { contactIds: [current.id] } : {};
-    await departures.commitDepartures(current.orgId, departed, (logWrites) =>
+    const departures = suppressed && current.movedAt ? { contactIds: [current.id] } : {};
+    const after = (suppressed ? toSuppressed : toRestored)(current);
+    const transitions = [{ before: current, after }];
+    await commitContactChanges(current.orgId, { transitions, departures }, (extraWrites) =>
       write(
         checkCondition(suppressionKey(current), suppressed ? exists : isNew),
-        (suppressed ? suppressContactWrite : restoreContactWrite)(current),
-        ...logWrites,
+        statusWrite(current, after),
+        ...extraWrites,
       ),
     );
   });
@@ -71,22 +74,34 @@ async function readAgain(contact: ContactItem): Promise<ContactItem | undefined>
 
 const suppressionKey = ({ orgId, sk }: ContactItem) => keys.suppression(orgId, sk);
 
-const suppressContactWrite = (contact: ContactItem): Write =>
-  update(
-    contact,
-    { set: { status: "suppressed", unsuppressed: contact.status, ...bumpVersion(contact) } },
-    { if: unchangedCondition(contact) },
-  );
+const toSuppressed = (contact: ContactItem): ContactItem => ({
+  ...contact,
+  ...bumpVersion(contact),
+  status: "suppressed",
+  unsuppressed: contact.status,
+});
 
-/** For the transaction that removes the suppression. */
-export const restoreContactWrite = (contact: ContactItem): Write =>
+/** The contact after its suppression is removed. */
+export const toRestored = ({
+  unsuppressed = "subscribed",
+  ...contact
+}: ContactItem): ContactItem => ({
+  ...contact,
+  ...bumpVersion(contact),
+  status: unsuppressed,
+});
+
+export const statusWrite = (
+  before: ContactItem,
+  { status, unsuppressed, updatedAt, v }: ContactItem,
+): Write =>
   update(
-    contact,
+    before,
     {
-      set: { status: contact.unsuppressed ?? "subscribed", ...bumpVersion(contact) },
-      remove: ["unsuppressed"],
+      set: { status, updatedAt, v, ...(unsuppressed && { unsuppressed }) },
+      ...(unsuppressed ? {} : { remove: ["unsuppressed"] }),
     },
-    { if: unchangedCondition(contact) },
+    { if: unchangedCondition(before) },
   );
 
 /**
@@ -104,19 +119,16 @@ export const setSubscription = (
     const current = isFirst ? contact : await readAgain(contact);
     if (!current) return false;
     const field = current.status === "suppressed" ? "unsuppressed" : "status";
-    const departed = status === "unsubscribed" ? { contactIds: [current.id] } : {};
+    const departures = status === "unsubscribed" ? { contactIds: [current.id] } : {};
     if (current[field] === status) {
-      if (departed.contactIds) await departures.logDepartures(current.orgId, departed);
+      if (departures.contactIds) await logDepartures(current.orgId, departures);
       return true;
     }
-    const change = update(
-      current,
-      { set: { [field]: status, ...bumpVersion(current) } },
-      { if: unchangedCondition(current) },
-    );
+    const after = { ...current, ...bumpVersion(current), [field]: status };
+    const transitions = [{ before: current, after }];
     const consentWrites = consent ? [consentLogWrite(current, consent, { status })] : [];
-    await departures.commitDepartures(current.orgId, departed, (logWrites) =>
-      write(change, ...consentWrites, ...logWrites),
+    await commitContactChanges(current.orgId, { transitions, departures }, (extraWrites) =>
+      write(statusWrite(current, after), ...consentWrites, ...extraWrites),
     );
     return true;
   });

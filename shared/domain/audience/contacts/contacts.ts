@@ -24,6 +24,7 @@ import * as groups from "../groups/groups.ts";
 import * as memberships from "../groups/membership-writes.ts";
 import { createMailReader, type MailReader } from "../mail-counts/mail-counts.ts";
 import * as suppressions from "../suppressions/suppressions.ts";
+import { commitContactChanges, maxExtraWrites } from "./contact-events.ts";
 import {
   type Contact,
   type ContactChanges,
@@ -35,7 +36,7 @@ import {
 } from "./contact-schema.ts";
 import * as contactStatus from "./contact-status.ts";
 import * as contactWrites from "./contact-writes.ts";
-import * as departures from "./departures.ts";
+import { isDeparture } from "./departures.ts";
 import * as fieldNames from "./field-names.ts";
 import { contactReactions } from "./reactions.ts";
 
@@ -106,13 +107,16 @@ async function insert(item: ContactItem, date: string): Promise<void> {
   const startsOf = await contactReactions().startsOf(item.orgId, joined);
   const reaction = await contactReactions().startEnrollments(
     [{ contact: item, sequenceIds: startsOf(joined) }],
-    maxTransactionWrites - contactWrites.insertWrites(item, date).length,
+    maxTransactionWrites - maxExtraWrites - contactWrites.insertWrites(item, date).length,
   );
   const { sequences } = reaction.forContact(item).add;
   try {
-    await write(
-      ...contactWrites.insertWrites({ ...item, ...(sequences && { sequences }) }, date),
-      ...reaction.writes,
+    await commitContactChanges(item.orgId, { transitions: [{ after: item }] }, (extraWrites) =>
+      write(
+        ...contactWrites.insertWrites({ ...item, ...(sequences && { sequences }) }, date),
+        ...reaction.writes,
+        ...extraWrites,
+      ),
     );
     await reaction.afterCommit();
   } catch (error) {
@@ -237,9 +241,12 @@ export async function change(
   const [before, after] = await changeWithRetry(caller, { id }, async (current) => {
     const [spelled] = await fieldNames.spelled(current.orgId, current.siteId, [changes]);
     const next = contactWrites.applyChanges(current, spelled!);
-    const departed = departures.isDeparture(current, next) ? { contactIds: [id] } : {};
-    await departures.commitDepartures(caller.orgId, departed, (logWrites) =>
-      write(...contactWrites.changeWrites(current, next, emailTaken()), ...logWrites),
+    const change = {
+      transitions: [{ before: current, after: next }],
+      ...(isDeparture(current, next) && { departures: { contactIds: [id] } }),
+    };
+    await commitContactChanges(caller.orgId, change, (extraWrites) =>
+      write(...contactWrites.changeWrites(current, next, emailTaken()), ...extraWrites),
     );
     return [current, next];
   });
@@ -272,8 +279,9 @@ export const remove = (caller: CallerScope, id: number): Promise<void> =>
       organizations.getToday(caller.orgId),
       deleteLog(caller.orgId, id),
     ]);
-    await departures.commitDepartures(caller.orgId, { contactIds: [id] }, (logWrites) =>
-      write(...contactWrites.removeWrites(current, date), ...logWrites),
+    const change = { transitions: [{ before: current }], departures: { contactIds: [id] } };
+    await commitContactChanges(caller.orgId, change, (extraWrites) =>
+      write(...contactWrites.removeWrites(current, date), ...extraWrites),
     );
   });
 
@@ -292,7 +300,7 @@ export interface JoinEffects {
 }
 
 // A transaction takes 100 writes; the contact, its membership and the count take three.
-const maxExtraWrites = maxTransactionWrites - 3;
+const maxReactionWrites = maxTransactionWrites - 3;
 
 interface ContactMembership extends memberships.Membership {
   contactId: number;
@@ -314,7 +322,7 @@ export const addToGroup = (
     const reaction = await contactReactions().contactChanged(
       contact,
       { starts: startsSequences, points },
-      maxExtraWrites - logWrites.length,
+      maxReactionWrites - logWrites.length,
     );
     await write(
       ...memberships.addMembersWrites({ kind, group }, [contact], { points, reaction }),

@@ -9,7 +9,7 @@ import { createSharedReads } from "../../../kernel/shared-reads.ts";
 import { keys, ranges, sha256 } from "../../../keys.ts";
 import type { ContactItem } from "./contact-schema.ts";
 
-interface Departures {
+export interface Departures {
   contactIds?: number[];
   emails?: string[];
 }

@@ -20,6 +20,7 @@ import {
   membershipRemovalWrites,
   membershipShardOf,
 } from "../groups/membership-writes.ts";
+import { commitContactChanges, maxExtraWrites } from "./contact-events.ts";
 import type { ContactItem, ContactRow } from "./contact-schema.ts";
 import {
   applyChanges,
@@ -29,7 +30,7 @@ import {
   pointerWrite,
   unchangedCondition,
 } from "./contact-writes.ts";
-import * as departures from "./departures.ts";
+import { isDeparture } from "./departures.ts";
 import { contactReactions } from "./reactions.ts";
 
 /** One contact to upsert, with the rows of its email address. */
@@ -188,8 +189,8 @@ const toStep = (
   bytes: Buffer.byteLength(JSON.stringify(next)),
 });
 
-/** A transaction takes 100 writes; one is left for the departure log. */
-const maxPackedWrites = 99;
+/** A transaction takes 100 writes; some are left for the departure log and for events. */
+const maxPackedWrites = 100 - maxExtraWrites;
 // A transaction takes 4 MB; the DynamoDB format of an item is larger than its JSON.
 const maxTransactionBytes = 2_500_000;
 
@@ -331,17 +332,21 @@ export async function commitSteps(steps: UpsertStep[]): Promise<boolean> {
     Math.floor((2 * free) / (3 * starting.length)),
   );
   const contactIds = steps.flatMap(({ person, next }) =>
-    departures.isDeparture(person.current, next) ? [next.id] : [],
+    isDeparture(person.current, next) ? [next.id] : [],
   );
   try {
-    await departures.commitDepartures(steps[0]!.next.orgId, { contactIds }, (logWrites) =>
+    const changes = {
+      transitions: steps.map(({ person, next }) => ({ before: person.current, after: next })),
+      departures: { contactIds },
+    };
+    await commitContactChanges(steps[0]!.next.orgId, changes, (extraWrites) =>
       write(
         ...steps.map(({ next, contactWrite }) =>
           contactWrite(reaction.forContact(next).add.sequences),
         ),
         ...counters,
         ...reaction.writes,
-        ...logWrites,
+        ...extraWrites,
       ),
     );
     await reaction.afterCommit();

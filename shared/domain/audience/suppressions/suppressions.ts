@@ -33,6 +33,7 @@ import {
   ranges,
   sha256,
 } from "../../../keys.ts";
+import { commitContactChanges } from "../contacts/contact-events.ts";
 import * as contactStatus from "../contacts/contact-status.ts";
 import * as departures from "../contacts/departures.ts";
 
@@ -228,12 +229,18 @@ export const remove = (orgId: number, email: string): Promise<void> =>
       contactStatus.getContactsByEmail(orgId, [email]),
     ]);
     if (!current) throw notSuppressed;
-    const suppressed = contacts.filter(({ status }) => status === "suppressed");
+    const transitions = contacts
+      .filter(({ status }) => status === "suppressed")
+      .slice(0, maxContactsPerWrite)
+      .map((before) => ({ before, after: contactStatus.toRestored(before) }));
     const removeWrite = removeItem(keyOf(orgId, email), { if: equals("reason", current.reason) });
-    await write(
-      removeWrite,
-      countWrite(orgId, current.reason, -1),
-      ...suppressed.slice(0, maxContactsPerWrite).map(contactStatus.restoreContactWrite),
+    await commitContactChanges(orgId, { transitions }, (extraWrites) =>
+      write(
+        removeWrite,
+        countWrite(orgId, current.reason, -1),
+        ...transitions.map(({ before, after }) => contactStatus.statusWrite(before, after)),
+        ...extraWrites,
+      ),
     );
     await contactStatus.syncWithSuppressions(orgId, contacts);
   });

@@ -8,6 +8,8 @@ import { deletedSites } from "../../../kernel/site-access.ts";
 import { indexAttributeNames } from "../../../keys.ts";
 import * as sources from "../../sending/mail-sources.ts";
 import { countHandedOver } from "../../sending/mailing-stats.ts";
+import type { RecordEventType } from "../../webhooks/event-types.ts";
+import { noEvents, type PreparedEvents, prepareEvents } from "../../webhooks/record-events.ts";
 import {
   type BounceCounts,
   type Broadcast,
@@ -26,7 +28,7 @@ interface Transition {
   to: BroadcastStatus;
   /** New state of the mail source. Absent when no mail was started. */
   mailState?: sources.SourceState;
-  set?: object;
+  set?: { statusReason?: string } & Record<string, unknown>;
   remove?: string[];
   extraCondition?: Condition;
 }
@@ -42,12 +44,32 @@ async function transition(
     { set: { status: to, ...set }, add: { revision: 1 }, remove },
     { if: extraCondition ? all(rule, extraCondition) : rule },
   );
-  return transact(
+  const events = await prepareCampaignEvents(broadcast, to, set);
+  const isCommitted = await transact(
     change,
     ...(mailState
       ? [sources.setSourceStateWrite(broadcast.orgId, sourceOf(broadcast), mailState)]
       : []),
+    ...events.writes,
   );
+  if (isCommitted) await events.afterCommit();
+  return isCommitted;
+}
+
+const eventByStatus: Partial<Record<BroadcastStatus, RecordEventType>> = {
+  sent: "campaign.sent",
+  paused: "campaign.paused",
+};
+
+function prepareCampaignEvents(
+  { orgId, kind, id, siteId, name }: Broadcast,
+  status: BroadcastStatus,
+  { statusReason = null }: { statusReason?: string | null },
+): Promise<PreparedEvents> | PreparedEvents {
+  const event = eventByStatus[status];
+  if (kind !== "campaign" || !event) return noEvents;
+  const data = { name, status, statusReason };
+  return prepareEvents(orgId, () => [{ event, details: { siteId, campaignId: id, data } }]);
 }
 
 const unstarted: BroadcastStatus[] = ["draft", "scheduled", "held"];

@@ -21,6 +21,7 @@ import {
   keys,
   ranges,
 } from "../../../keys.ts";
+import { prepareEvents } from "../../webhooks/record-events.ts";
 import type { SendingConfig } from "../sending-configs.ts";
 import { type DomainIdentity, expectedRecords } from "./expected-records.ts";
 import { lookUpRecords, type RecordResult } from "./look-up-records.ts";
@@ -59,8 +60,14 @@ export async function checkDomain(orgId: number, domainId: number): Promise<void
     domain.seen,
   );
   const state = nextState(domain, ownership, now());
+  const isNewlyVerified = isHeld(state) && !isHeld(domain);
+  const data = { domainId, name: domain.name };
+  const events = await prepareEvents(orgId, () =>
+    isNewlyVerified ? [{ event: "domain.verified", details: { data } }] : [],
+  );
   try {
-    await write(...resultWrites(domain, state, seen));
+    await write(...resultWrites(domain, state, seen), ...events.writes);
+    await events.afterCommit();
   } catch (error) {
     if (!(error instanceof ConditionFailed)) throw error;
     if (error.index !== holderWriteIndex) return;

@@ -12,8 +12,10 @@ import { createDepartureReader } from "../../audience/contacts/departures.ts";
 import { createSourceStateReader } from "../mail-sources.ts";
 import {
   computeBackOff,
+  isBreakerOpen,
   type LimiterState,
   maxSleepMs,
+  reportOpenBreaker,
   resetBreaker,
 } from "../provider-calls/rate-limiter.ts";
 import { type ChunkHandOver, handOverChunk } from "./hand-over.ts";
@@ -125,7 +127,9 @@ async function handOverChunks(
       delay.reason === "turn"
         ? { seconds: delay.seconds, limiterState: {} }
         : computeBackOff(delay, hasProgress ? {} : state);
+    if (hasProgress && state.isPauseReported) await resetBreaker(orgId, configId);
     await releaseAndWake(lease, seconds, limiterState);
+    if (isBreakerOpen(limiterState)) await reportOpenBreaker(orgId, configId);
     return undefined;
   }
   if (!mustStop() && (await releaseIdle(lease, lane.arrivals, queue.nextAt()))) return undefined;

@@ -13,14 +13,16 @@ import {
 import {
   get,
   getTogether,
+  transact,
   update,
   updateReturning,
   write,
 } from "../../../adapters/dynamodb/table.ts";
-import { now, sleep } from "../../../clock.ts";
+import { addSeconds, now, sleep } from "../../../clock.ts";
 import { createLruCache } from "../../../kernel/lru-cache.ts";
 import { type Key, keys } from "../../../keys.ts";
 import type { HandOverOutcome } from "../../../providers/provider-adapter.ts";
+import { prepareEvents } from "../../webhooks/record-events.ts";
 
 /** Attributes of the lane item. */
 export interface LimiterState {
@@ -34,6 +36,8 @@ export interface LimiterState {
   throttles?: number;
   /** Since when the provider has accepted nothing of the lane (ISO 8601). */
   heldSince?: string;
+  /** Webhook endpoints got the event about the current failures. */
+  isPauseReported?: true;
 }
 
 /**
@@ -200,6 +204,27 @@ export async function recordHeldSend(
       : undefined;
   if (failing && failing.faults! < breakerThreshold) return;
   await pauseFor(orgId, configId, failing ? breakerSeconds : seconds);
+  if (failing) await reportOpenBreaker(orgId, configId);
+}
+
+/**
+ * Call it while the breaker is open. Sends the webhook event once until a success resets the
+ * breaker; after a crash the next failure sends it.
+ */
+export async function reportOpenBreaker(orgId: number, sendingConfigId: number): Promise<void> {
+  const reason = `The provider failed ${breakerThreshold} times in a row`;
+  const pausedUntil = addSeconds(breakerSeconds).toISOString();
+  const data = { sendingConfigId, reason, pausedUntil };
+  const events = await prepareEvents(orgId, () => [
+    { event: "sending_config.paused", details: { data } },
+  ]);
+  if (!events.writes.length) return;
+  const change = update(
+    keys.lane(orgId, sendingConfigId),
+    { set: { isPauseReported: true } },
+    { if: all(absent("isPauseReported"), atLeast("faults", breakerThreshold)) },
+  );
+  if (await transact(change, ...events.writes)) await events.afterCommit();
 }
 
 async function pauseFor(orgId: number, configId: number, seconds: number): Promise<void> {
@@ -229,7 +254,7 @@ export async function resetBreaker(
   const state = await updateReturning<LimiterState>(
     update(
       keys.lane(orgId, configId),
-      { remove: ["faults", "throttles", "heldSince"] },
+      { remove: ["faults", "throttles", "heldSince", "isPauseReported"] },
       { if: exists },
     ),
   );
