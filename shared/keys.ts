@@ -321,6 +321,9 @@ export const keys = {
     itemKey(`${org}#S${sendPartitionOf(id)}`, `${zeroPad(id)}#N`), // number of its overflow events
   eventPage: (org: number, site: number, run: string) => itemKey(`${org}#${site}#EVENTS`, run),
   eventTotals: (org: number, site: number) => itemKey(`${org}#EVENTCOUNT`, zeroPad(site)),
+  // expires; outcomes of the latest mails to an address that had a soft bounce
+  softBounces: (org: number, site: number, email: string) =>
+    itemKey(`${org}#${site}#SOFTBOUNCES`, sha256(email)),
   // Daily statistics: counters during the day, afterwards two items with all figures.
   dayCounters: (org: number, site: number, { date, shard }: { date: string; shard: number }) =>
     itemKey(`${org}#${site}#DAYS`, `${date}#${shard}`),
@@ -405,6 +408,7 @@ export const ranges = {
   // by date
   dayDomainsRollups: (org: number, site: number) => keyRange(`${org}#${site}#DAYDOMAINS`),
   eventPages: (org: number, site: number) => keyRange(`${org}#${site}#EVENTS`), // by time
+  softBounces: (org: number, site: number) => keyRange(`${org}#${site}#SOFTBOUNCES`),
   deliveryPages: (org: number, webhook: number) => keyRange(`${org}#W${webhook}`), // by time
   submissions: (org: number, form: number) => keyRange(`${org}#F${form}`), // by time
   submissionCounts: (org: number, form: number) => keyRange(`${org}#FN${form}`),

@@ -15,6 +15,7 @@ const full = {
   sendFrequencyCapDays: 3,
   companyName: "Shop Ltd",
   physicalAddress: "1 Main Street\nSpringfield",
+  softBounceLimit: 3,
 };
 const make = async ({ call }: TestClient, name: string) =>
   expectStatus(201, await call<Site>("POST", "/sites", { name })).body.data.id;
@@ -37,6 +38,7 @@ test("a site is created with all fields, or with a name only", async () => {
     sendFrequencyCapDays: null,
     companyName: null,
     physicalAddress: null,
+    softBounceLimit: null,
   };
   expect(bare.body.data).toEqual({ id: expect.any(Number), name: "Blog", ...nothing, ...stamps });
 });
@@ -69,6 +71,8 @@ test.each([
   ["autoBcc", { name: "Shop", autoBcc: "nobody" }],
   ["sendFrequencyCapDays", { name: "Shop", sendFrequencyCapDays: -1 }],
   ["sendFrequencyCapDays", { name: "Shop", sendFrequencyCapDays: 1.5 }],
+  ["softBounceLimit", { name: "Shop", softBounceLimit: 0 }],
+  ["softBounceLimit", { name: "Shop", softBounceLimit: 11 }],
   ["companyName", { name: "Shop", companyName: "two\nlines" }],
   ["physicalAddress", { name: "Shop", physicalAddress: "x".repeat(501) }],
 ])("a site with a bad %s is refused", async (path, body) => {

@@ -42,7 +42,15 @@ export const kinds: Kind[] = [
   {
     name: "sites",
     listed: "sites",
-    copied: ["name", "domain", "autoBcc", "sendFrequencyCapDays", "companyName", "physicalAddress"],
+    copied: [
+      "name",
+      "domain",
+      "autoBcc",
+      "sendFrequencyCapDays",
+      "companyName",
+      "physicalAddress",
+      "softBounceLimit",
+    ],
   },
   { name: "tags", listed: "tags", copied: ["name"], fixed: true },
   { name: "lists", listed: "lists", copied: ["name", "description"] },

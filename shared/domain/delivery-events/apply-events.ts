@@ -17,7 +17,12 @@ import * as chunks from "../sending/bulk/chunks.ts";
 import * as links from "../sending/clicked-links.ts";
 import type { SendItem } from "../sending/sends.ts";
 import * as pages from "./event-pages.ts";
-import { type AddressReport, eventReactions, suppressRecipients } from "./event-reactions.ts";
+import {
+  eventReactions,
+  type MailAddressReport,
+  suppressReported,
+  toMailReport,
+} from "./event-reactions.ts";
 import { findAddresseeOfCopy, isAboutBlindCopy } from "./events-of-copies.ts";
 import * as parkedEvents from "./parked-events.ts";
 import {
@@ -75,7 +80,7 @@ export async function applyEvents(orgId: number, messages: EventsMessage[]): Pro
   const [updates] = await Promise.all([
     writeSends(orgId, loaded),
     parkedEvents.parkEvents(orgId, unmatched),
-    suppressCopies(orgId, aboutCopies),
+    suppressReported(orgId, aboutCopies),
   ]);
   await Promise.all(eventReactions.map((react) => react(orgId, updates)));
   await pages.commitRuns(orgId, updates);
@@ -83,16 +88,9 @@ export async function applyEvents(orgId: number, messages: EventsMessage[]): Pro
   await parkedEvents.deleteParked(orgId, matched);
 }
 
-/** A bounce or a complaint about a copy suppresses its address. Safe to repeat. */
-const suppressCopies = (orgId: number, reports: AddressReport[]): Promise<void> =>
-  suppressRecipients(
-    orgId,
-    reports.filter(({ type }) => type !== "unsubscribe"),
-  );
-
 interface LoadedSend extends SendUpdate {
   /** Events about the copies of the mail. */
-  aboutCopies: AddressReport[];
+  aboutCopies: MailAddressReport[];
 }
 
 /** Loads the sends of the events, each with the events that arrived for it. */
@@ -139,7 +137,7 @@ async function loadSends(orgId: number, messages: EventsMessage[]): Promise<Load
       });
     const aboutSend = arrivedForSend.filter(({ copyTo }) => copyTo === undefined);
     const aboutCopies = arrivedForSend.flatMap(({ copyTo: email, event, provider }) =>
-      email ? [{ email, type: event.type, detail: event.data.reason, provider }] : [],
+      email ? [toMailReport(event, email, { send, provider })] : [],
     );
     return {
       aboutCopies,

@@ -11,10 +11,12 @@ import { type ScoringEvent, scoreEvents } from "../audience/scoring/scoring.ts";
 import type { ScoringTrigger } from "../audience/scoring/scoring-rules.ts";
 import * as suppressions from "../audience/suppressions/suppressions.ts";
 import * as slowDomains from "../sending/bulk/slow-domains.ts";
+import type { SendItem } from "../sending/sends.ts";
 import { enqueueEvents } from "../webhooks/enqueue-events.ts";
 import { toApi } from "./email-event.ts";
 import { eventKey, isAutomatedEvent, type SendUpdate } from "./send-events.ts";
 import type { SendEvent } from "./send-outcome.ts";
+import { leaveOutAllowedBounces, type MailReport } from "./soft-bounces.ts";
 import { toPayloadDetails } from "./webhook-payload.ts";
 
 type EventReaction = (orgId: number, updates: SendUpdate[]) => Promise<void>;
@@ -40,8 +42,8 @@ export interface AddressReport {
 }
 
 /**
- * Suppresses the addresses. A bounce, hard or soft, or a complaint stops all mail to the address;
- * an unsubscribe stops marketing mail only.
+ * Suppresses the addresses. A bounce or a complaint stops all mail to the address; an unsubscribe
+ * stops marketing mail only.
  */
 export async function suppressRecipients(orgId: number, reports: AddressReport[]): Promise<void> {
   const newSuppressions = reports.flatMap(({ email, type, detail, provider }) => {
@@ -57,12 +59,34 @@ export async function suppressRecipients(orgId: number, reports: AddressReport[]
   });
 }
 
+/** A report about the recipient of a mail, or about one of its copies. */
+export type MailAddressReport = AddressReport & MailReport;
+
+export const toMailReport = (
+  { type, data }: Pick<SendEvent, "type" | "data">,
+  email: string,
+  { send, provider }: { send: SendItem; provider: string },
+): MailAddressReport => ({
+  siteId: send.siteId,
+  sendId: send.id,
+  acceptedAt: send.createdAt,
+  email,
+  type,
+  bounceType: data?.bounceType,
+  detail: data?.reason,
+  provider,
+});
+
+/** A hard bounce or a complaint suppresses at once, a soft bounce when the site says so. */
+export async function suppressReported(orgId: number, reports: MailAddressReport[]): Promise<void> {
+  const others = reports.filter(({ type }) => type !== "unsubscribe");
+  await suppressRecipients(orgId, await leaveOutAllowedBounces(orgId, others));
+}
+
 const suppressOnBounceOrComplaint: EventReaction = (orgId, updates) =>
-  suppressRecipients(
+  suppressReported(
     orgId,
-    flatMapEvents(updates, ({ type, data }, { send, provider }) =>
-      type === "unsubscribe" ? [] : [{ email: send.toEmail, type, detail: data?.reason, provider }],
-    ),
+    flatMapEvents(updates, (event, update) => [toMailReport(event, update.send.toEmail, update)]),
   );
 
 /**

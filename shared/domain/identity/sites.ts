@@ -47,6 +47,9 @@ const Domain = z
     "must be a domain name such as shop.example",
   );
 
+/** Largest `softBounceLimit` of a site. */
+export const maxSoftBounceLimit = 10;
+
 const fields = {
   name: singleLineText(200).trim().min(1).describe("Name of the site."),
   domain: Domain.nullable().describe(
@@ -78,12 +81,24 @@ const fields = {
       "Postal address in the footer of marketing email (CAN-SPAM). Takes precedence over " +
         "`physicalAddress` of GET /compliance.",
     ),
+  softBounceLimit: z
+    .int()
+    .min(1)
+    .max(maxSoftBounceLimit)
+    .nullable()
+    .describe(
+      "Number of soft bounces in a row, of different emails of the site, that suppress an " +
+        "address. An email that is delivered starts the count again. `null` or 1: the first " +
+        "one. A hard bounce always suppresses.",
+    ),
 };
 
 export const Site = z
   .object({
     id: RecordId.describe("Id of the site, for `siteId` of other requests."),
     ...fields,
+    // Sites of older versions have none.
+    softBounceLimit: fields.softBounceLimit.default(null),
     createdAt: CreatedAt,
     updatedAt: UpdatedAt,
   })
@@ -98,6 +113,7 @@ export const NewSite = z.object({
   sendFrequencyCapDays: fields.sendFrequencyCapDays.default(null),
   companyName: fields.companyName.default(null),
   physicalAddress: fields.physicalAddress.default(null),
+  softBounceLimit: fields.softBounceLimit.default(null),
 });
 export type NewSite = z.output<typeof NewSite>;
 

@@ -237,6 +237,7 @@ const rangesOf = ({ orgId, siteId }: DeletedSite): KeyRange[] => [
   ranges.days(orgId, siteId),
   ranges.dayDomainsRollups(orgId, siteId),
   ranges.eventPages(orgId, siteId),
+  ranges.softBounces(orgId, siteId),
   ranges.sendsFeed(orgId, siteId),
   ranges.secureFeed(orgId, siteId),
   ranges.secureCounts(orgId, siteId),

@@ -280,6 +280,7 @@ export const audienceExamples: Record<string, unknown> = {
     sendFrequencyCapDays: 2,
     companyName: "My shop Ltd",
     physicalAddress: "1 High Street\nLondon",
+    softBounceLimit: 3,
     ...timestamps,
   },
   UnsubscribeStanding: {

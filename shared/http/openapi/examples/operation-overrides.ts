@@ -105,6 +105,7 @@ export const responseOverrides: Record<string, object> = {
     sendFrequencyCapDays: null,
     companyName: null,
     physicalAddress: null,
+    softBounceLimit: null,
   },
   createList: { contactCount: 0 },
   createTag: { contactCount: 0 },
