@@ -151,7 +151,7 @@ test.each([
 test("an unknown event type and a missing field are refused with their paths", async () => {
   const unknown = await add(refused, { events: ["bounce", "opened"] });
   expect(refusedFor(unknown)).toEqual([400, "events.1"]);
-  expect(unknown.body.error).toBe(`events.1: must be one of: ${types.join(", ")}`);
+  expect(unknown.body.error).toContain(`events.1: must be one of: ${types.join(", ")}`);
   for (const field of ["url", "events"])
     expect(refusedFor(await add(refused, { [field]: undefined }))).toEqual([400, field]);
 });

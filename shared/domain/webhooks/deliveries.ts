@@ -149,8 +149,8 @@ export async function sendTestEvent(
   const timestamp = now().toISOString();
   const sample = {
     id: 0,
-    timestamp,
     ...createSample(type, { id: 0, email: "test@example.com" }),
+    timestamp,
   };
   const { timedOut: _, ...outcome }: DeliveryAttempt = await deliverEvent(
     { ...webhook, secrets: await decryptSecrets(caller.orgId, webhook) },
