@@ -122,7 +122,7 @@ type BounceState = Pick<SoftBounceItem, "outcomes"> & {
   reached: SoftBounceItem["reached"] | undefined;
 };
 
-export function addOutcome(
+function addOutcome(
   { outcomes, reached }: BounceState,
   report: MailReport,
   limit: number,
