@@ -67,7 +67,7 @@ interface SoftBounceItem {
   v: number;
   /** The latest, in order. */
   outcomes: MailOutcome[];
-  /** The send whose bounce reached the limit last. Bounces up to this position do not count again. */
+  /** The send whose bounce reached the limit. Bounces up to the position do not count again. */
   reached?: { sendId: number; position: string };
   expires: number;
 }
