@@ -87,8 +87,8 @@ export const singleSignOn = routeGroup({ name: "sso", errorPage: renderErrorPage
         returnTo: z
           .string()
           .max(200)
-          .default("/")
-          .describe("Path on this service to go to after the login. Other URLs count as `/`."),
+          .default("/app")
+          .describe("Path on this service to go to after the login. Other URLs count as `/app`."),
       }),
       ["email", "organizationId"],
     ),

@@ -34,7 +34,7 @@ beforeAll(async () => {
   provider = await startOidcProvider();
 });
 beforeEach(() => {
-  Object.assign(provider, { forge: () => {}, refuseWith: undefined, metadata: {} });
+  Object.assign(provider, { forge: () => {}, refuseWith: undefined, metadata: {}, userInfo: {} });
 });
 afterAll(async () => {
   vi.unstubAllEnvs();
@@ -258,12 +258,12 @@ test("a login never goes on to another site", async () => {
   enterAs(`ann@${org.domain}`);
   const origin = "http://127.0.0.1:3000";
   for (const [returnTo, goal] of [
-    ["https://evil.example/", `${origin}/`],
-    ["//evil.example/", `${origin}/`],
-    ["/\\evil.example/", `${origin}/`],
-    ["/\t/evil.example/", `${origin}/`],
+    ["https://evil.example/", `${origin}/app`],
+    ["//evil.example/", `${origin}/app`],
+    ["/\\evil.example/", `${origin}/app`],
+    ["/\t/evil.example/", `${origin}/app`],
     ["/.//evil.example/", `${origin}//evil.example/`],
-    ["javascript:alert(1)", `${origin}/`],
+    ["javascript:alert(1)", `${origin}/app`],
     ["/ok", `${origin}/ok`],
   ] as const) {
     const { headers } = await logInWithSso(org.orgId, { returnTo });
@@ -340,8 +340,28 @@ test("a token without a usable address logs nobody in", async () => {
   const org = await createSsoOrganization(provider, { defaultRole: "viewer" });
   for (const email of [undefined, 7, "ann", `ann\u212a@${org.domain}`, [`ann@${org.domain}`]]) {
     enterAs("", { email });
-    expect(await logInWithSso(org.orgId)).toMatchObject(failed(/no email address/));
+    expect(await logInWithSso(org.orgId)).toMatchObject(failed(/names no email address/));
   }
+});
+
+test("an address that the ID token lacks comes from userinfo, for the same subject", async () => {
+  const org = await createSsoOrganization(provider, { defaultRole: "viewer" });
+  const email = `thin@${org.domain}`;
+  enterAs(email);
+  const { sub } = provider.user;
+  provider.forge = ({ claims }) => delete claims.email;
+  provider.userInfo = { sub: "somebody else", email, email_verified: true };
+  expect(await logInWithSso(org.orgId)).toMatchObject(failed(/names no email address/));
+  provider.userInfo = { sub, email, email_verified: false };
+  expect(await logInWithSso(org.orgId)).toMatchObject(failed(/has not verified/));
+  // The address of the token is not verified by a claim about another address.
+  provider.forge = ({ claims }) => {
+    claims.email = `boss@${org.domain}`;
+    delete claims.email_verified;
+  };
+  provider.userInfo = { sub, email, email_verified: true };
+  const caller = await callerOf(await logInWithSso(org.orgId));
+  expect(await members.find(org.caller, caller.userId)).toMatchObject({ email });
 });
 
 test("enforced single sign-on refuses passwords of members, except of owners", async () => {

@@ -24,6 +24,8 @@ export interface OidcProvider {
   user: { sub: string; [claim: string]: unknown };
   /** Changes an ID token before it is signed. */
   forge: (token: IdToken) => void;
+  /** The response of the endpoint `userinfo`. */
+  userInfo: Record<string, unknown>;
   /** Replaces fields of the metadata. */
   metadata: Record<string, unknown>;
   /** Refuses every login with this OAuth error. */
@@ -76,6 +78,7 @@ export async function startOidcProvider(): Promise<OidcProvider> {
     issuer,
     user: { sub: "user-1" },
     forge: () => {},
+    userInfo: {},
     metadata: {},
     refuseWith: undefined,
     requests: [],
@@ -93,6 +96,7 @@ export async function startOidcProvider(): Promise<OidcProvider> {
     const routes: Record<string, () => unknown> = {
       "/.well-known/openid-configuration": describeProvider,
       "/jwks": () => ({ keys: [{ ...publicKey.export({ format: "jwk" }), kid: keyId }] }),
+      "/userinfo": () => provider.userInfo,
       "/token": async () => exchange(request, new URLSearchParams(await text(request))),
     };
     if (url.pathname === "/authorize") {
@@ -109,6 +113,7 @@ export async function startOidcProvider(): Promise<OidcProvider> {
     authorization_endpoint: `${issuer}/authorize`,
     token_endpoint: `${issuer}/token`,
     jwks_uri: `${issuer}/jwks`,
+    userinfo_endpoint: `${issuer}/userinfo`,
     response_types_supported: ["code"],
     subject_types_supported: ["public"],
     id_token_signing_alg_values_supported: ["RS256"],

@@ -28,7 +28,10 @@ export interface LoginSecrets {
   codeVerifier: string;
 }
 
-/** Claims of an ID token whose signature, issuer, audience, expiry and nonce are verified. */
+/**
+ * The user of an ID token whose signature, issuer, audience, expiry and nonce are verified. A token
+ * without the address is completed by the endpoint `userinfo`.
+ */
 export interface ProviderClaims {
   subject: string;
   email: unknown;
@@ -85,13 +88,29 @@ export async function exchangeCode(
   // The library accepts every tenant for the shared endpoints of Microsoft.
   if (!claims || claims.iss !== client.issuer)
     throw new ProviderError("The ID token names another issuer");
+  // Both claims come from one place, so that no address counts as verified for another.
+  const isComplete = claims.email !== undefined && claims.email_verified !== undefined;
+  const info = isComplete
+    ? undefined
+    : await readUserInfo(configuration, tokens.access_token, claims.sub);
+  const { email, email_verified: emailVerified } = info?.email === undefined ? claims : info;
   return {
     subject: claims.sub,
-    email: claims.email,
-    emailVerified: claims.email_verified,
-    name: claims.name,
+    email,
+    emailVerified,
+    name: claims.name ?? info?.name,
     hostedDomain: claims.hd,
   };
+}
+
+/** Undefined if the provider has no such endpoint or it fails. The subject must be the same. */
+async function readUserInfo(
+  configuration: oidc.Configuration,
+  accessToken: string,
+  subject: string,
+): Promise<oidc.UserInfoResponse | undefined> {
+  if (configuration.serverMetadata().userinfo_endpoint === undefined) return undefined;
+  return oidc.fetchUserInfo(configuration, accessToken, subject).catch(() => undefined);
 }
 
 /** Reads the metadata and the keys of the provider. Throws `ProviderError`. */

@@ -84,11 +84,11 @@ export async function startLogin({ orgId, email, returnTo }: LoginStart): Promis
 
 const maxGoalLength = 300;
 
-/** The URL of a path on this service. The home page for everything that could lead elsewhere. */
+/** The URL of a path on this service. The console for everything that could lead elsewhere. */
 function sameOriginUrl(path: string): string {
   const { origin } = new URL(config.publicUrl);
   const url = path.startsWith("/") ? URL.parse(path, origin) : null;
-  return url?.origin === origin && url.href.length <= maxGoalLength ? url.href : `${origin}/`;
+  return url?.origin === origin && url.href.length <= maxGoalLength ? url.href : `${origin}/app`;
 }
 
 interface LoginResponse {
@@ -235,7 +235,7 @@ async function linkUser(login: VerifiedLogin): Promise<LinkedUser> {
 /** Throws 403 `sso_failed` unless the claims prove an address in the organization's domains. */
 async function provenAddress({ orgId, settings, claims }: VerifiedLogin): Promise<string> {
   const { success, data: email } = EmailAddress.safeParse(claims.email);
-  if (!success) throw failed("The ID token has no email address: let the provider send `email`");
+  if (!success) throw failed("The provider names no email address: let it send the claim `email`");
   // Some providers send texts instead of booleans.
   const verified = claims.emailVerified === undefined ? undefined : `${claims.emailVerified}`;
   if (verified !== "true" && (verified !== undefined || settings.requireVerifiedEmail))

@@ -256,7 +256,7 @@ export const audienceExamples: Record<string, unknown> = {
       verifiedAt: "2026-11-30T08:20:11.004Z",
       lastFailure: {
         at: "2026-11-30T08:15:02.771Z",
-        reason: "The ID token has no email address: let the provider send `email`",
+        reason: "The provider names no email address: let it send the claim `email`",
       },
       ...timestamps,
     },
