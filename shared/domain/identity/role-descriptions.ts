@@ -3,7 +3,8 @@ import type { RoleName } from "../../rights.ts";
 
 export const roleDescriptions: Record<RoleName, string> = {
   owner: "Everything. An organization always has an owner.",
-  admin: "Everything except to change the plan, to pay, and to change owners.",
+  admin:
+    "Everything except to change the plan, to pay, to set up single sign-on, and to change owners.",
   marketer:
     "Audience with exports, content, campaigns, sequences and statistics. No credentials, no " +
     "single emails and no billing.",

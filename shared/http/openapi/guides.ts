@@ -23,6 +23,7 @@ const guideNames = [
   "mcp",
   "authentication",
   "teams",
+  "single-sign-on",
   "requests-and-responses",
   "errors",
   "paging",
