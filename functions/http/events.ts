@@ -2,6 +2,7 @@ import * as z from "zod";
 import { EmailEvent } from "../../shared/domain/delivery-events/email-event.ts";
 import * as history from "../../shared/domain/delivery-events/send-history.ts";
 import * as why from "../../shared/domain/delivery-events/why.ts";
+import * as content from "../../shared/domain/sending/sent-content.ts";
 import { routeGroup } from "../../shared/http/dispatch.ts";
 import { PageQuery, pagedSchema, route } from "../../shared/http/route.ts";
 import { QueryId } from "../../shared/kernel/digits.ts";
@@ -27,6 +28,24 @@ export const events = routeGroup("events", [
     returns: pagedSchema("events", EmailEvent),
     handle: ({ caller, query: { page, limit, cursor, ...filter } }) =>
       history.listEvents(caller, { page, limit, cursor }, filter),
+  }),
+  // Here, because the function of the sends has to answer POST /send quickly after a cold start.
+  route("GET /sends/:id/content", "Get the content of a send", {
+    right: "sending:content",
+    description:
+      "Returns what was sent to the recipient, for 60 days, before the send is handed over too. It " +
+      "is rendered again from what was stored, with the same result. Only this differs: links that " +
+      "act for the recipient, such as the unsubscribe link, the link to a secure message and " +
+      "`contactToken`, have `hidden` as their token, and what the provider adds to track opens and " +
+      "clicks is missing. Addresses that were suppressed after the email was accepted are still " +
+      "listed as copies. A secure message is not revealed.",
+    level: "site",
+    returns: content.SentContent,
+    errors: {
+      404: "The send does not exist, or its content is no longer stored.",
+      409: "The email cannot be rendered: the message says why.",
+    },
+    handle: ({ caller, params }) => content.findSentContent(caller, params.id),
   }),
   route("GET /why", "Explain why an email did not arrive", {
     operationId: "explainSend",

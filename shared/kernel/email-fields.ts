@@ -61,6 +61,9 @@ const hasControlCharacter = (text: string): boolean =>
 export const toSingleLine = (text: string): string => text.replace(/[\p{Cc}\u2028\u2029]+/gu, " ");
 
 /** The form in which addresses are compared and stored. */
+/** Replaces the address of an erased person. No `.invalid` domain receives mail (RFC 6761). */
+export const erasedEmail = "erased@erased.invalid";
+
 export const normalizeEmail = (email: string): string => email.trim().toLowerCase();
 export const domainOf = (email: string): string =>
   normalizeEmail(email).slice(email.trim().lastIndexOf("@") + 1);

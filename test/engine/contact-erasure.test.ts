@@ -10,10 +10,11 @@ import * as suppressionPages from "../../shared/domain/audience/suppressions/sup
 import * as suppressions from "../../shared/domain/audience/suppressions/suppressions.ts";
 import * as activities from "../../shared/domain/audience/tracking/activities.ts";
 import { findDetail } from "../../shared/domain/delivery-events/send-history.ts";
-import { erase, erasedEmail } from "../../shared/domain/privacy/erasure.ts";
+import { erase } from "../../shared/domain/privacy/erasure.ts";
 import { getPersonalData } from "../../shared/domain/privacy/personal-data.ts";
 import * as chunks from "../../shared/domain/sending/bulk/chunks.ts";
 import * as ids from "../../shared/ids.ts";
+import { erasedEmail } from "../../shared/kernel/email-fields.ts";
 import { keys, ranges, sha256 } from "../../shared/keys.ts";
 import {
   createContact,

@@ -18,9 +18,10 @@ import * as previews from "../../shared/domain/campaigns/campaign-preview.ts";
 import { runFanOut } from "../../shared/domain/campaigns/engine/fan-out.ts";
 import { findDetail } from "../../shared/domain/delivery-events/send-history.ts";
 import * as sites from "../../shared/domain/identity/sites.ts";
-import { erase, erasedEmail } from "../../shared/domain/privacy/erasure.ts";
+import { erase } from "../../shared/domain/privacy/erasure.ts";
 import { getPersonalData } from "../../shared/domain/privacy/personal-data.ts";
 import * as laneRunner from "../../shared/domain/sending/bulk/lane-runner.ts";
+import { erasedEmail } from "../../shared/kernel/email-fields.ts";
 import { emailShardOf, emailShards, keys, ranges } from "../../shared/keys.ts";
 import {
   type CampaignSender,

@@ -195,6 +195,12 @@ async function sendAndDeliver(world: ExampleWorld): Promise<number> {
 }
 const afterDelivery = doFirst(sendAndDeliver);
 
+const withDeliveredSend: ExampleSetup = async (world) => {
+  await sendAndDeliver(world);
+  const { sends } = await world.callAndExpect<{ sends: { id: number }[] }>("GET", "/sends");
+  return { path: { id: sends[0]!.id } };
+};
+
 async function deliveryOf(world: ExampleWorld): Promise<number> {
   const id = await world.ensureRecord("webhooks");
   await sendAndDeliver(world);
@@ -416,11 +422,8 @@ export const exampleSetups: Record<string, ExampleSetup> = {
   previewEmailBatch: withRecord("sending-configs"),
   sendEmailList: withRecord("sending-configs"),
   listSends: afterDelivery,
-  getSend: async (world) => {
-    await sendAndDeliver(world);
-    const { sends } = await world.callAndExpect<{ sends: { id: number }[] }>("GET", "/sends");
-    return { path: { id: sends[0]!.id } };
-  },
+  getSend: withDeliveredSend,
+  getSendContent: withDeliveredSend,
   cancelSend: async (world) => {
     await world.ensureRecord("sending-configs");
     const scheduledAt = new Date(Date.now() + 86_400_000).toISOString();

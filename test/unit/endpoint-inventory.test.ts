@@ -32,6 +32,7 @@ const extras = [
   "POST /attachments", // uploads that are too large for a request
   "POST /send/messages", // different emails in one request
   "POST /sends/{id}/cancel",
+  "GET /sends/{id}/content", // what was sent
   "GET /why", // why an email did not arrive
   "GET /sending-configs/{id}",
   "GET /webhooks/{id}/deliveries",

@@ -9,7 +9,7 @@ export const roleDescriptions: Record<RoleName, string> = {
     "Audience with exports, content, campaigns, sequences and statistics. No credentials, no " +
     "single emails and no billing.",
   developer:
-    "API keys, webhooks, sending configs, domains, single emails, contacts and templates. No " +
-    "export of contacts, no campaigns and no billing.",
+    "API keys, webhooks, sending configs, domains, single emails, what is in sent emails, " +
+    "contacts and templates. No export of contacts, no campaigns and no billing.",
   viewer: "Reads audience, content, campaigns, sends and statistics. Changes nothing.",
 };

@@ -17,7 +17,7 @@ import {
 } from "../../adapters/dynamodb/table.ts";
 import { type CallerScope, requireOrganizationAccess } from "../../caller.ts";
 import { type CompressedValue, decompress } from "../../kernel/compressed-values.ts";
-import { normalizeEmail } from "../../kernel/email-fields.ts";
+import { erasedEmail, normalizeEmail } from "../../kernel/email-fields.ts";
 import { inParallel, splitIntoBatches } from "../../kernel/parallel.ts";
 import { retryLosers, retryOnConflict } from "../../kernel/retry-on-conflict.ts";
 import { blockOf, idsPerBlock, type Key, keys, ranges } from "../../keys.ts";
@@ -32,8 +32,6 @@ import { eraseRecipient } from "../sending/recipient-index/erase-recipient.ts";
 import * as secureMessages from "../sending/secure-messages/erase-messages.ts";
 import { getSendIds } from "./personal-data.ts";
 
-/** Replaces the email address. A domain under `.invalid` cannot receive mail (RFC 6761). */
-export const erasedEmail = "erased@erased.invalid";
 const erasedText = "(erased)";
 
 /** Throws 404. Throws 403 for a key of one site, since the address is suppressed in all sites. */

@@ -12,7 +12,7 @@ import { addSeconds, epochSeconds, now } from "../../../clock.ts";
 import * as liquid from "../../../email/liquid.ts";
 import { invalid } from "../../../errors.ts";
 import * as ids from "../../../ids.ts";
-import { compress } from "../../../kernel/compressed-values.ts";
+import { type CompressedValue, compress } from "../../../kernel/compressed-values.ts";
 import { normalizeEmail } from "../../../kernel/email-fields.ts";
 import { type Key, keys } from "../../../keys.ts";
 import type { Addressees, Mailbox } from "../../../providers/provider-adapter.ts";
@@ -24,7 +24,6 @@ import { countSiteSendsWrite } from "../../identity/site-send-counts.ts";
 import { hashCopyAddress } from "../copy-hashes.ts";
 import * as dailyCounters from "../daily-counters.ts";
 import { indexSingle } from "../recipient-index/recipient-log.ts";
-import type { MailContent } from "../rendering/mail-content.ts";
 import type { encryptMessages } from "../secure-messages/encrypt-messages.ts";
 import { noticeVariables } from "../secure-messages/secure-message-item.ts";
 import * as feed from "../send-feed.ts";
@@ -196,19 +195,17 @@ async function storeSecure(mail: AcceptedMail, encrypt: EncryptMessages): Promis
 }
 
 async function storeAndCharge(mail: AcceptedMail, extraWrites: Write[] = []): Promise<SendItem> {
-  const { orgId, send, message, copies, context } = mail;
-  const [parts, direct] = await Promise.all([
-    buildContent(orgId, message, { context, at: new Date(send.createdAt) }),
+  const { orgId, send } = mail;
+  const [{ content, body }, direct] = await Promise.all([
+    prepareContent(mail),
     claimForThisProcess(mail),
     addToFeed(orgId, send),
-    addToRecipientIndex(orgId, send, listAddresses(copies)),
   ]);
-  const content = { ...parts, toName: message.toName, copies };
-  if (!direct) return insertAndCharge(mail, content, extraWrites);
+  if (!direct) return insertAndCharge(mail, body, extraWrites);
   const { claim } = direct;
   const claimed = { ...mail, send: { ...send, ...claim }, due: new Date(claim.lease) };
   try {
-    const stored = await insertAndCharge(claimed, content, extraWrites).catch(
+    const stored = await insertAndCharge(claimed, body, extraWrites).catch(
       // The response may be lost although the send was stored.
       (error: unknown) => findSend(orgId, send.id, error),
     );
@@ -217,6 +214,16 @@ async function storeAndCharge(mail: AcceptedMail, extraWrites: Write[] = []): Pr
   } finally {
     direct.cancel();
   }
+}
+
+/** Builds the content and adds the mail to the recipient index, which keeps short content. */
+async function prepareContent({ orgId, send, message, copies, context }: AcceptedMail) {
+  const at = new Date(send.createdAt);
+  const parts = await buildContent(orgId, message, { context, at });
+  const content = { ...parts, toName: message.toName, copies };
+  const body = await compress(keys.singleContent(orgId, send.id), content);
+  await addToRecipientIndex(orgId, send, { body, copies });
+  return { content, body };
 }
 
 /** Throws `error` if the send does not exist. */
@@ -228,10 +235,10 @@ async function findSend(orgId: number, id: number, error: unknown): Promise<Send
 
 async function insertAndCharge(
   { orgId, send, copies, context, due }: AcceptedMail,
-  content: directHandOver.AcceptedContent,
+  body: CompressedValue,
   extraWrites: Write[],
 ): Promise<SendItem> {
-  const { item, contentItem } = await toStoredItems(orgId, { send, content });
+  const { item, contentItem } = toStoredItems(orgId, send, body);
   if (contentItem) await insertContent(orgId, send.id, contentItem);
   const n = countMails({ copies });
   const insertWithPayment = ({ writes, cost, isWatched }: quota.MailCharge) =>
@@ -298,8 +305,14 @@ const addToFeed = async (
   system ?? transact(feed.addToFeedWrite(orgId, { siteId, at: createdAt, firstId: id, count: 1 }));
 
 /** Like the feed: the index never misses an accepted send. */
-const addToRecipientIndex = async (orgId: number, send: SendItem, copies: string[] = []) =>
-  send.system ?? indexSingle(orgId, send, [send.toEmail, ...copies]);
+const addToRecipientIndex = async (
+  orgId: number,
+  send: SendItem,
+  { body, copies }: { body?: CompressedValue; copies?: Addressees | undefined } = {},
+) => {
+  const content = body && isShort(body) ? body : undefined;
+  return send.system ?? indexSingle(orgId, { ...send, content }, listAddresses(copies));
+};
 
 /** When an earlier try of the same request inserted the send, that one is returned. */
 async function insertSend(orgId: number, send: SendItem, writes: Write[]): Promise<SendItem> {
@@ -356,18 +369,14 @@ function planTiming(scheduledAt: string | undefined, at: Date) {
 // stay under 1 KB, because each further KB is paid at every change.
 const maxInlineContentBytes = 350;
 
-async function toStoredItems(
-  orgId: number,
-  { send, content }: { send: SendItem; content: MailContent & { toName?: string | undefined } },
-) {
+const isShort = ({ gz }: CompressedValue): boolean =>
+  gz !== undefined && gz.length <= maxInlineContentBytes;
+
+function toStoredItems(orgId: number, send: SendItem, body: CompressedValue) {
+  if (isShort(body)) return { item: { ...send, content: body } };
   const key = keys.singleContent(orgId, send.id);
-  const body = await compress(key, content);
-  if (body.gz && body.gz.length <= maxInlineContentBytes)
-    return { item: { ...send, content: body } };
-  return {
-    item: send,
-    contentItem: { key, item: { ...body, expires: epochSeconds() + contentTtlSeconds } },
-  };
+  const contentItem = { ...body, expires: epochSeconds() + contentTtlSeconds };
+  return { item: send, contentItem: { key, item: contentItem } };
 }
 
 /** The rendered subject for lists: one line of at most 300 characters. */

@@ -1,7 +1,8 @@
 // Adds mails to the recipient index before they are accepted, so that no accepted send is missing.
-import { put, queryAll, type Write, writeMany } from "../../../adapters/dynamodb/table.ts";
+import { get, put, queryAll, type Write, writeMany } from "../../../adapters/dynamodb/table.ts";
 import { enqueue } from "../../../adapters/sqs/enqueue.ts";
 import { epochSeconds } from "../../../clock.ts";
+import type { CompressedValue } from "../../../kernel/compressed-values.ts";
 import { normalizeEmail } from "../../../kernel/email-fields.ts";
 import { splitIntoBatches } from "../../../kernel/parallel.ts";
 import { idsPerBlock, type Key, keys, ranges, sha256, zeroPad } from "../../../keys.ts";
@@ -20,24 +21,40 @@ import {
 
 interface IndexedSingle {
   id: number;
+  toEmail: string;
   createdAt: string;
   scheduledAt?: string | null | undefined;
+  /** Short content, which the send itself loses when it is handed over. */
+  content?: CompressedValue | undefined;
 }
 
 /** Adds a single send for each of its addresses. Costs one write unit for each. Safe to repeat. */
-export const indexSingle = (
+export async function indexSingle(
   orgId: number,
-  { id, createdAt, scheduledAt }: IndexedSingle,
-  emails: string[],
-): Promise<void> => {
+  { id, toEmail, createdAt, scheduledAt, content }: IndexedSingle,
+  copies: string[],
+): Promise<void> {
   const expires = epochSeconds(new Date(scheduledAt ?? createdAt)) + indexSeconds;
-  return writeMany(
-    [...new Set(emails.map(normalizeEmail))].map((email): Write => {
-      const key = keys.recipientSend(orgId, email, `${createdAt}#${zeroPad(id)}`);
-      return put(key, { id, expires });
+  const emails = new Set([toEmail, ...copies].map(normalizeEmail));
+  await writeMany(
+    [...emails].map((email, i): Write => {
+      const key = indexedSingleKey(orgId, { id, toEmail: email, createdAt });
+      return put(key, { id, expires, ...(i === 0 && content && { content }) });
     }),
   );
-};
+}
+
+const indexedSingleKey = (
+  orgId: number,
+  { id, toEmail, createdAt }: Pick<IndexedSingle, "id" | "toEmail" | "createdAt">,
+): Key => keys.recipientSend(orgId, toEmail, `${createdAt}#${zeroPad(id)}`);
+
+/** The short content of a single send; undefined if it is stored elsewhere or expired. */
+export const getIndexedContent = async (
+  orgId: number,
+  send: Pick<IndexedSingle, "id" | "toEmail" | "createdAt">,
+): Promise<CompressedValue | undefined> =>
+  (await get<Pick<IndexedSingle, "content">>(indexedSingleKey(orgId, send)))?.content;
 
 export interface LogEntryItem {
   sk: string;

@@ -83,20 +83,37 @@ export async function createMarketingLinks(marketing: MarketingSender): Promise<
     createTokenMaker("unsubscribe"),
     createTokenMaker("visitor"),
   ]);
-  const base = `${config.publicUrl}/api/v1/unsubscribe`;
   const linksOf = ({ sendId, to, contactId }: LinkRecipient): RecipientLinks => {
     const { orgId, siteId, topicId } = marketing;
     const person = { orgId, siteId, contactId, email: to };
     const token = tokenOf({ ...person, sendId, topicId });
-    const preferencePage = `${base}/${token}`;
-    return {
-      unsubscribePage: buildCustomPageUrl(marketing, token) ?? preferencePage,
-      preferencePage,
-      oneClickUnsubscribe: `${base}?token=${token}`,
-      contactToken: () => contactTokenOf(person),
-    };
+    return buildLinks(marketing, token, () => contactTokenOf(person));
   };
   return { ...marketing, linksOf };
+}
+
+/** The links with this text in place of each token. */
+export const createLinksWithoutToken = (
+  marketing: MarketingSender,
+  text: string,
+): MarketingLinks => ({
+  ...marketing,
+  linksOf: () => buildLinks(marketing, text, () => text),
+});
+
+function buildLinks(
+  marketing: MarketingSender,
+  token: string,
+  contactToken: () => string,
+): RecipientLinks {
+  const base = `${config.publicUrl}/api/v1/unsubscribe`;
+  const preferencePage = `${base}/${token}`;
+  return {
+    unsubscribePage: buildCustomPageUrl(marketing, token) ?? preferencePage,
+    preferencePage,
+    oneClickUnsubscribe: `${base}?token=${token}`,
+    contactToken,
+  };
 }
 
 function buildCustomPageUrl(
