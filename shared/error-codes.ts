@@ -390,6 +390,11 @@ export const errorMeanings = {
     cause: "A field or parameter is missing or not valid. `details` names each.",
     remedy: "Correct these fields.",
   },
+  variables_missing: {
+    statuses: [400],
+    cause: "`strict` is set, and variables of the email have no value. `details` names each.",
+    remedy: "Give the values, or use the filter `default` in the template.",
+  },
   wrong_code: {
     statuses: [400, 401],
     cause: "The code is wrong, was used, or has expired.",

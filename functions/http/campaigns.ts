@@ -2,6 +2,7 @@ import * as z from "zod";
 import * as state from "../../shared/domain/campaigns/campaign-actions.ts";
 import * as links from "../../shared/domain/campaigns/campaign-links.ts";
 import * as campaign from "../../shared/domain/campaigns/campaign-schema.ts";
+import { listWarnings } from "../../shared/domain/campaigns/campaign-warnings.ts";
 import * as records from "../../shared/domain/campaigns/campaigns.ts";
 import * as resends from "../../shared/domain/campaigns/resends.ts";
 import * as variants from "../../shared/domain/campaigns/variants.ts";
@@ -84,7 +85,12 @@ export const campaigns = routeGroup("campaigns", [
       400: notSendable,
       409: "The campaign has already started or ended (`campaign_status`).",
     },
-    handle: ({ caller, params, body }) => state.schedule(caller, params.id, body),
+    handle: async ({ caller, params, body, reply }) => {
+      const warnings = await listWarnings(caller, params.id);
+      const campaign = await state.schedule(caller, params.id, body);
+      reply.warnings.push(...warnings);
+      return campaign;
+    },
   }),
   route("POST /campaigns/:id/send", "Send a campaign", {
     description:
@@ -98,7 +104,12 @@ export const campaigns = routeGroup("campaigns", [
       402: "The plan's emails and the credits are used up.",
       409: "The campaign has already started or ended (`campaign_status`).",
     },
-    handle: ({ caller, params }) => state.sendNow(caller, params.id),
+    handle: async ({ caller, params, reply }) => {
+      const warnings = await listWarnings(caller, params.id);
+      const campaign = await state.sendNow(caller, params.id);
+      reply.warnings.push(...warnings);
+      return campaign;
+    },
   }),
   route("POST /campaigns/:id/cancel", "Cancel a campaign", {
     description:

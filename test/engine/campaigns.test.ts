@@ -22,6 +22,7 @@ import * as allowance from "../../shared/domain/billing/quota.ts";
 import * as state from "../../shared/domain/campaigns/campaign-actions.ts";
 import * as previews from "../../shared/domain/campaigns/campaign-preview.ts";
 import { CampaignSchedule, NewCampaign } from "../../shared/domain/campaigns/campaign-schema.ts";
+import { listWarnings } from "../../shared/domain/campaigns/campaign-warnings.ts";
 import * as campaigns from "../../shared/domain/campaigns/campaigns.ts";
 import * as fanOut from "../../shared/domain/campaigns/engine/fan-out.ts";
 import * as cursors from "../../shared/domain/campaigns/engine/fan-out-cursors.ts";
@@ -774,13 +775,16 @@ test("a preview reports missing variables and an unverified sender", async () =>
   expect(warnings).toEqual([
     "These variables have no value in 1 of 2 samples: firstName, plan, customFields.plan",
     expect.stringMatching(/^Marketing mail must show a postal address/),
+    expect.stringMatching(/^Sending config \d+ is not verified/),
   ]);
   await sites.change(from.caller, from.siteId, { physicalAddress: "1 High Street" });
   const { id: plain } = await createDraft(from, {
     subject: "News",
     templateId: (await bare(from)).id,
   });
-  expect((await previews.preview(from.caller, plain)).warnings).toEqual([]);
+  expect((await previews.preview(from.caller, plain)).warnings).toEqual([
+    expect.stringMatching(/^Sending config \d+ is not verified/),
+  ]);
   await from.provider.stop();
 });
 
@@ -855,5 +859,34 @@ test("UTM parameters and preview text are in the mails of a campaign, by variant
     expect(text).not.toContain(preview);
     expect(text).toContain("utm_campaign=Spring%20sale");
   }
+  await from.provider.stop();
+});
+
+test("a strict campaign with a variable that no contact can have is not sent or scheduled", async () => {
+  const from = await createCampaignSender();
+  const { caller } = from;
+  await contact(from, "ann@example.com", { customFields: { Plan: "pro" } });
+  await contact(from, "bob@example.com");
+  const known =
+    "{{ firstName }} {{ PLAN }} {{ customFields.plan }} {{ x | default: 1 }} {{ unsubscribeUrl }}";
+  const { id } = await createDraft(from, { subject: `${known} {{ Colour }}`, strict: true });
+  await createVariant(from, id, { html: "<p>{{ firstName }} {{ order.total }}</p>" });
+  const inAnHour = CampaignSchedule.parse({ scheduledAt: clock.addSeconds(3600).toISOString() });
+  const refused = {
+    kind: "invalid",
+    code: "variables_missing",
+    details: [{ path: "Colour" }, { path: "order.total" }],
+  };
+  await expect(state.sendNow(caller, id)).rejects.toMatchObject(refused);
+  await expect(state.schedule(caller, id, inAnHour)).rejects.toMatchObject(refused);
+  expect(await listWarnings(caller, id)).toContain(
+    "No contact of the site has a field for these variables: Colour, order.total",
+  );
+  await variants.remove(caller, id, (await readCampaign(from, id)).variants[0]!.id);
+  await campaigns.updateCampaign(caller, id, { subject: known });
+  await state.sendNow(caller, id);
+  await runWorkers(anHour);
+  expect(expectNoDuplicates(from)).toHaveLength(2);
+  expect(await listWarnings(caller, id)).toEqual([]);
   await from.provider.stop();
 });

@@ -77,6 +77,7 @@ test("a campaign is created as an incomplete draft and changed field by field", 
     topicId: null,
     previewText: null,
     utm: null,
+    strict: false,
     abTest: null,
   };
   const none = {
@@ -339,7 +340,10 @@ test("a campaign is previewed, tested with a proof, and sent to the whole list",
     200,
     await client.call<Record<string, unknown>>("POST", `/campaigns/${id}/preview`),
   ).body;
-  expect(warnings).toEqual([expect.stringMatching(/^Marketing mail must show a postal address/)]);
+  expect(warnings).toEqual([
+    expect.stringMatching(/^Marketing mail must show a postal address/),
+    expect.stringMatching(/^Sending config \d+ is not verified/),
+  ]);
   const [link = ""] =
     /http[^"]*\/unsubscribe\/preview/.exec((data.samples as { html: string }[])[0]!.html) ?? [];
   const page = await fetch(link, { headers: { accept: "text/html" } });
@@ -352,10 +356,8 @@ test("a campaign is previewed, tested with a proof, and sent to the whole list",
   const proof = `boss-${crypto.randomUUID()}@example.com`;
   expectStatus(202, await client.call("POST", `/campaigns/${id}/test`, { emails: [proof] }));
   expect((await waitForMail(proof)).subject).toMatch(/^\[Test\] News, P[01]$/);
-  expect(
-    expectStatus(200, await client.call<Campaign>("POST", `/campaigns/${id}/send`)).body.data
-      .status,
-  ).toBe("sending");
+  const started = expectStatus(200, await client.call<Campaign>("POST", `/campaigns/${id}/send`));
+  expect(started.body).toMatchObject({ data: { status: "sending" }, warnings });
   expect((await client.call("POST", `/campaigns/${id}/send`)).status).toBe(409);
   const mail = await waitForMail(addresses[0]!);
   expect(mail).toMatchObject({ subject: "News, P0" });

@@ -521,3 +521,28 @@ test("UTM parameters and preview text change the HTML of a send and of a batch",
     expect(mail!.text).toMatch(/^Shop \[https:/);
   }
 });
+
+test("a strict send or batch with a variable without a value is refused with its name", async () => {
+  const [ada, bob] = uniqueAddresses(2);
+  const content = {
+    strict: true,
+    subject: "Hi {{ code }}",
+    html: "<p>{{ code }} {{ email }} {{ name | default: 'you' }}</p>",
+  };
+  const refused = {
+    status: 400,
+    body: {
+      code: "variables_missing",
+      error: "These variables have no value: code",
+      details: [{ path: "variables.code", message: "has no value" }],
+    },
+  };
+  expect(await from.send({ ...content, to: ada })).toMatchObject(refused);
+  const recipients = [{ to: ada, variables: { code: 1 } }, { to: bob }];
+  expect(await from.sendBatch(recipients, content)).toMatchObject(refused);
+  const batch = { sendingConfigId: from.configId, ...content, recipients };
+  expect(await from.call("POST", "/send/batch/preview", batch)).toMatchObject(refused);
+  expect((await from.sends(`?toEmail=${ada}`)).sends).toEqual([]);
+  expectStatus(202, await from.sendBatch(recipients, { ...content, variables: { code: 2 } }));
+  expectStatus(202, await from.send({ ...content, to: ada, variables: { code: null } }));
+});

@@ -16,12 +16,11 @@ import {
   type StoredCampaign,
   toApi,
 } from "./campaign-schema.ts";
+import { requireKnownVariables } from "./campaign-warnings.ts";
 import * as campaigns from "./campaigns.ts";
 import * as broadcasts from "./engine/broadcast.ts";
 import { startBroadcast } from "./engine/start-broadcast.ts";
 import * as states from "./engine/transitions.ts";
-
-const startableStatuses: broadcasts.BroadcastStatus[] = ["draft", "scheduled", "held"];
 
 /**
  * Throws 400 that names what is missing, 402 when quota and credits do not cover one mail, and 409
@@ -32,11 +31,12 @@ export async function sendNow(who: CallerScope, id: number): Promise<Campaign> {
   return changeStatus(who, id, async (current) => {
     // An earlier try of this request started it.
     if (current.start === startRequestId) return true;
-    campaigns.requireStatus(current, startableStatuses, "sent");
+    campaigns.requireStatus(current, campaigns.startableStatuses, "sent");
     const [plan, quota] = await Promise.all([
       plans.buildCampaignPlan(current),
       allowance.getQuota(who.orgId),
     ]);
+    await requireKnownVariables(current, plan);
     await allowance.requireAffordable(who.orgId, 1, quota);
     return startBroadcast(current, plan, startRequestId);
   });
@@ -65,8 +65,8 @@ export async function schedule(
   // A time of up to one minute ago means now and does not count as late.
   const at = waitSeconds > 0 ? time : now();
   return changeStatus(who, id, async (current) => {
-    campaigns.requireStatus(current, startableStatuses, "scheduled");
-    await plans.buildCampaignPlan(current);
+    campaigns.requireStatus(current, campaigns.startableStatuses, "scheduled");
+    await requireKnownVariables(current, await plans.buildCampaignPlan(current));
     const fitsMessageDelay = waitSeconds <= maxDelaySeconds;
     const due = broadcasts.broadcastDueAttributes(
       id,
@@ -80,7 +80,7 @@ export async function schedule(
       ...due,
     };
     const rule = {
-      if: all(equals("revision", current.revision), oneOf("status", startableStatuses)),
+      if: all(equals("revision", current.revision), oneOf("status", campaigns.startableStatuses)),
     };
     const done = await transact(
       broadcasts.updateWrite(current, { set, remove: ["statusReason"] }, rule),

@@ -21,9 +21,9 @@ import * as staging from "../sending/intake/stage-chunks.ts";
 import * as sources from "../sending/mail-sources.ts";
 import { compose, mergeVariables } from "../sending/rendering/compose.ts";
 import { loadMailParts, type MailParts } from "../sending/rendering/mail-content.ts";
-import { requireMarketingSender } from "../sending/rendering/marketing-mail.ts";
 import { buildCampaignPlan } from "./campaign-plan.ts";
 import type { StoredCampaign } from "./campaign-schema.ts";
+import { listPlanWarnings } from "./campaign-warnings.ts";
 import * as campaigns from "./campaigns.ts";
 import * as plans from "./engine/broadcast-plan.ts";
 import {
@@ -116,19 +116,16 @@ export async function preview(
     sites.find(who, campaign.siteId),
   ]);
   const query: PreviewQuery = { ...candidateQuery, capDays: site.sendFrequencyCapDays ?? 0 };
-  const [counts, samples, { physicalAddress }] = await Promise.all([
+  const [counts, samples, warnings] = await Promise.all([
     countRecipients(query),
     renderSamples(campaign, query),
-    requireMarketingSender(who.orgId, site),
+    listPlanWarnings(campaign, plan),
   ]);
   return {
     ...counts,
     fingerprint: fingerprintOf(plan),
     samples,
-    warnings: [
-      ...listVariableWarnings(samples),
-      ...(physicalAddress ? [] : [missingAddressWarning]),
-    ],
+    warnings: [...listVariableWarnings(samples), ...warnings],
   };
 }
 
@@ -136,10 +133,6 @@ export async function preview(
 function fingerprintOf({ at, ...plan }: plans.BroadcastPlan): string {
   return sha256(JSON.stringify(plan));
 }
-
-const missingAddressWarning =
-  "Marketing mail must show a postal address in many countries: set physicalAddress on the " +
-  "site or with PUT /compliance";
 
 function listVariableWarnings(samples: PreviewSample[]): string[] {
   const names = new Set(samples.flatMap(({ missingVariables }) => missingVariables));

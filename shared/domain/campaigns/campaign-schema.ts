@@ -104,6 +104,13 @@ const fields = {
   topicId: TopicId,
   previewText: PreviewText.nullable(),
   utm: Utm.nullable().describe(`${utmDescription} \`null\`: links stay unchanged.`),
+  strict: z
+    .boolean()
+    .describe(
+      "`true`: POST /campaigns/:id/send and /schedule refuse variables that no contact of the " +
+        "site has a field for (400 `variables_missing`). Contacts without a value still get the " +
+        "email, with an empty place: POST /campaigns/:id/preview names such variables.",
+    ),
   abTest: AbTest.nullable().describe(
     "A/B test: part of the audience gets the variants, the rest gets the winner. Needs at " +
       "least two variants. `null`: every variant is sent at once, by weight.",
@@ -205,6 +212,7 @@ export const NewCampaign = z
     topicId: fields.topicId.default(null),
     previewText: fields.previewText.default(null),
     utm: fields.utm.default(null),
+    strict: fields.strict.default(false),
     abTest: fields.abTest.default(null),
   })
   .meta({ examples: [{ name: "Spring sale", templateId: 1, listId: 1, sendingConfigId: 1 }] });
@@ -345,9 +353,10 @@ export interface StoredCampaign extends Broadcast {
   sendingConfigId: number | null;
   /** Absent on campaigns stored before there were topics. */
   topicId?: number | null;
-  /** Campaigns from before these fields existed have neither. */
+  /** Campaigns from before these fields existed do not have them. */
   previewText?: string | null;
   utm?: Utm | null;
+  strict?: boolean;
   abTest: AbTest | null;
   status: BroadcastStatus;
   variants: StoredVariant[];
@@ -363,6 +372,7 @@ export const toApi = (item: StoredCampaign): Campaign => ({
   topicId: item.topicId ?? null,
   previewText: item.previewText ?? null,
   utm: item.utm ?? null,
+  strict: item.strict ?? false,
   statusReason: item.statusReason ?? null,
   scheduledAt: item.scheduledAt ?? null,
   sendLate: item.sendLate ?? false,

@@ -41,6 +41,7 @@ import * as broadcasts from "./engine/broadcast.ts";
 import * as cleanup from "./engine/cleanup.ts";
 
 const editableStatuses: broadcasts.BroadcastStatus[] = ["draft", "scheduled"];
+export const startableStatuses: broadcasts.BroadcastStatus[] = ["draft", "scheduled", "held"];
 
 export async function create(
   who: CallerScope,

@@ -75,6 +75,7 @@ export async function resend(
     topicId: first.topicId ?? null,
     previewText: first.previewText ?? null,
     utm: first.utm ?? null,
+    strict: first.strict ?? false,
     ...{ listId: null, tagId: null, segmentId: null, abTest: null },
     status: "draft",
     variants,

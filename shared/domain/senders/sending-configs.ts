@@ -445,6 +445,9 @@ export function webhookUrl({
   return `${settings.publicUrl}/api/v1/webhooks/${providerKey}?config_id=${id}${secret}`;
 }
 
+export const unverifiedWarning = (configId: number): string =>
+  `Sending config ${configId} is not verified, so the provider may reject this mail`;
+
 const notVerified = { verified: false, verifiedAt: null };
 
 const encryptionContext = (orgId: number, configId: number): vault.EncryptionContext => ({

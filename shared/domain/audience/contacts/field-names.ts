@@ -77,6 +77,18 @@ export async function spellings(
   return (field) => item[nameOf(field)] ?? [field];
 }
 
+/**
+ * Returns a function that tells whether contacts of the site may have the custom field. Letter case
+ * does not count.
+ */
+export async function createNameTest(
+  orgId: number,
+  siteId: number,
+): Promise<(field: string) => boolean> {
+  const item = await load(orgId, siteId);
+  return (field) => !isOpen(item, field);
+}
+
 async function noted(orgId: number, siteId: number, fields: string[]): Promise<Stored> {
   // A noted spelling never changes, so the process can trust what it once read.
   const kept = known.get(`${orgId} ${siteId}`)?.item;

@@ -28,6 +28,7 @@ import {
   listIntakeWarnings,
   parseSchedule,
   renderedFlaws,
+  requireVariables,
   toSharedSendFields,
 } from "./intake.ts";
 import { type BatchMessage, BatchRecipient } from "./message.ts";
@@ -104,12 +105,16 @@ export interface CheckedBatch {
   checked: CheckedRecipient[];
 }
 
-/** Rejects what the provider would refuse too, and marks what is suppressed. */
+/**
+ * Rejects what the provider would refuse too, and marks what is suppressed. Throws 400 if the
+ * message is strict and a recipient has no value for a variable.
+ */
 export function prepareRecipients({ message, checked }: CheckedBatch, context: IntakeContext) {
   const rows = rejectFlawed(checked, renderedFlaws(message, context, now()));
   const validRecipients = rows.flatMap(({ index, recipient }) =>
     recipient ? [{ index, ...recipient }] : [],
   );
+  requireVariables(context, message, validRecipients);
   const lines = validRecipients.map((recipient, i) =>
     toBatchChunkRecipient(recipient, i, context.suppressed),
   );

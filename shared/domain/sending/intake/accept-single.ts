@@ -39,6 +39,7 @@ import {
   parseSchedule,
   refuse,
   renderedFlaws,
+  requireVariables,
   toSharedSendFields,
 } from "./intake.ts";
 import { addressesOf, type SingleMessage } from "./message.ts";
@@ -71,6 +72,7 @@ export async function acceptSingle(
   const at = now();
   const scheduledAt = parseSchedule(given);
   const { message, copies, leftOut } = leaveOutSuppressed(given, context.suppressed);
+  requireVariables(context, message, [{ toName: message.toName }]);
   refuse(renderedFlaws(message, context, at)(message));
   const isSuppressed = leftOut.includes(message.to);
   const id = reservedId ?? (await ids.nextSendId());

@@ -89,9 +89,10 @@ async function readIntake(
     failedOverFrom: fallback && chosenConfig.id,
     tracking,
     template,
-    requiredVariables: template
-      ? template.variables.filter((name) => !template.optional?.includes(name))
-      : inlineVariables,
+    requiredVariables: [
+      ...(template?.variables.filter((name) => !template.optional?.includes(name)) ?? []),
+      ...inlineVariables,
+    ],
     suppressed,
     files,
     quota,
@@ -154,9 +155,11 @@ const resolveSiteWithoutBcc = async (who: CallerScope, { siteId }: MessageFields
 });
 
 /** The variables that must have a value. Throws 400 when the Liquid source is invalid. */
-function listRequiredVariables({ subject, html, text, previewText }: MessageFields): string[] {
-  const plain = Object.entries({ subject, text });
-  const escaped = Object.entries({ html, previewText });
+function listRequiredVariables({ templateId, ...message }: MessageFields): string[] {
+  const { subject, html, text, previewText } = message;
+  const isInline = templateId === undefined;
+  const plain = Object.entries({ subject, ...(isInline && { text }) });
+  const escaped = Object.entries({ previewText, ...(isInline && { html }) });
   return [...plain, ...escaped].flatMap(([field, source], i) =>
     source === undefined
       ? []
@@ -203,9 +206,7 @@ function listSenderWarnings({ config, failedOverFrom }: IntakeContext): string[]
       `The provider of sending config ${failedOverFrom} fails, so its fallback takes this ` +
         `mail: sending config ${config.id}`,
     ];
-  return config.verified
-    ? []
-    : [`Sending config ${config.id} is not verified, so the provider may reject this mail`];
+  return config.verified ? [] : [sendingConfigs.unverifiedWarning(config.id)];
 }
 
 const maxScheduleAheadSeconds = 30 * 24 * 3600;
@@ -348,22 +349,44 @@ export const listIntakeWarnings = (
 
 const maxCheckedVariables = 200;
 
-/**
- * Warns about variables without a value, because they render empty. Uses the same names as the
- * preview of a template.
- */
+/** Warns about variables without a value, because they render empty. */
 function listVariableWarnings(
+  context: IntakeContext,
+  sharedVariables: MessageFields["variables"],
+  recipients: VariableSource[],
+): string[] {
+  const names = context.requiredVariables.slice(0, maxCheckedVariables);
+  const missing = listMissing(names, sharedVariables, recipients);
+  return missing.length ? [describeMissing(missing)] : [];
+}
+
+/** Throws 400 that names the variables, if the message is strict. */
+export function requireVariables(
   { requiredVariables }: IntakeContext,
+  { strict, variables }: MessageFields,
+  recipients: VariableSource[],
+): void {
+  const missing = strict ? listMissing(requiredVariables, variables, recipients) : [];
+  if (!missing.length) return;
+  const details = missing
+    .slice(0, 20)
+    .map((name) => ({ path: `variables.${name}`, message: "has no value" }));
+  throw invalid(describeMissing(missing), { code: "variables_missing", details });
+}
+
+const describeMissing = (names: string[]): string =>
+  `These variables have no value: ${names.slice(0, 20).join(", ")}`;
+
+/** Uses the same names as the preview of a template. */
+function listMissing(
+  names: string[],
   sharedVariables: MessageFields["variables"],
   recipients: VariableSource[],
 ): string[] {
   const values = recipients.map(({ toName: name, variables }) =>
     mergeVariables({ variables: sharedVariables }, { to: "", name, variables }),
   );
-  const missing = [...new Set(requiredVariables)]
-    .slice(0, maxCheckedVariables)
-    .filter((path) => values.some((recipientValues) => !liquid.hasVariable(recipientValues, path)));
-  return missing.length
-    ? [`These variables have no value: ${missing.slice(0, 20).join(", ")}`]
-    : [];
+  return [...new Set(names)].filter((path) =>
+    values.some((recipientValues) => !liquid.hasVariable(recipientValues, path)),
+  );
 }

@@ -201,6 +201,14 @@ const MessageFields = z.object({
     "Values for the Liquid variables, at most 10,000 bytes of JSON. `email` and `name` of " +
       "the recipient are always set. Contact fields are not read.",
   ),
+  strict: z
+    .boolean()
+    .optional()
+    .describe(
+      "`true`: nothing is accepted if a variable has no value for a recipient (400 " +
+        "`variables_missing`). Variables with the filter `default` or in a condition may be " +
+        "missing. Otherwise they render empty, and `warnings` names them.",
+    ),
   replyTo: z
     .union([z.array(EmailAddress).min(1).max(maxReplyTos), EmailAddress])
     .transform((given) => [given].flat())

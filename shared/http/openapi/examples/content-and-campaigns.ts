@@ -62,6 +62,7 @@ export const Campaign = {
   topicId: null,
   previewText: "Up to 30 % off until Sunday",
   utm: { source: "newsletter", medium: "email", campaign: "spring-sale" },
+  strict: false,
   abTest: null,
   status: "sent",
   statusReason: null,

@@ -1,0 +1,93 @@
+// What may be wrong with a complete campaign: variables that no contact of the site can have, no
+// postal address, an unverified sender. With `strict`, such variables prevent the sending.
+import type { CallerScope } from "../../caller.ts";
+import * as liquid from "../../email/liquid.ts";
+import { invalid } from "../../errors.ts";
+import { createNameTest } from "../audience/contacts/field-names.ts";
+import * as templates from "../content/templates.ts";
+import * as sites from "../identity/sites.ts";
+import * as sendingConfigs from "../senders/sending-configs.ts";
+import { requireMarketingSender } from "../sending/rendering/marketing-mail.ts";
+import { buildCampaignPlan, findVariantHtml } from "./campaign-plan.ts";
+import type { StoredCampaign } from "./campaign-schema.ts";
+import * as campaigns from "./campaigns.ts";
+import type { BroadcastPart, BroadcastPlan } from "./engine/broadcast-plan.ts";
+
+/** None once it has started. Throws 400 that names what the campaign is missing. */
+export async function listWarnings(who: CallerScope, id: number): Promise<string[]> {
+  const campaign = await campaigns.findStored(who, id);
+  if (!campaigns.startableStatuses.includes(campaign.status)) return [];
+  return listPlanWarnings(campaign, await buildCampaignPlan(campaign));
+}
+
+export async function listPlanWarnings(
+  { orgId, siteId }: StoredCampaign,
+  plan: BroadcastPlan,
+): Promise<string[]> {
+  const [unknown, { physicalAddress }, { verified }] = await Promise.all([
+    listUnknownVariables(orgId, plan),
+    sites.find({ orgId }, siteId).then((site) => requireMarketingSender(orgId, site)),
+    sendingConfigs.find({ orgId }, plan.configId),
+  ]);
+  return [
+    ...(unknown.length ? [describeUnknown(unknown)] : []),
+    ...(physicalAddress ? [] : [missingAddressWarning]),
+    ...(verified ? [] : [sendingConfigs.unverifiedWarning(plan.configId)]),
+  ];
+}
+
+const missingAddressWarning =
+  "Marketing mail must show a postal address in many countries: set physicalAddress on the " +
+  "site or with PUT /compliance";
+
+const describeUnknown = (names: string[]): string =>
+  `No contact of the site has a field for these variables: ${names.slice(0, 20).join(", ")}`;
+
+/** Throws 400 that names the variables, if the campaign is strict. */
+export async function requireKnownVariables(
+  { orgId, strict }: StoredCampaign,
+  plan: BroadcastPlan,
+): Promise<void> {
+  const unknown = strict ? await listUnknownVariables(orgId, plan) : [];
+  if (!unknown.length) return;
+  const details = unknown.slice(0, 20).map((name) => ({ path: name, message: "has no value" }));
+  throw invalid(describeUnknown(unknown), { code: "variables_missing", details });
+}
+
+/** Set for every contact, or fields that every contact can have. In lower case. */
+const builtInNames = new Set(
+  (
+    "email name firstname lastname phone company timezone " +
+    "unsubscribeurl preferencesurl contacttoken"
+  ).split(" "),
+);
+
+/** The required variables that are no fields of contacts. */
+async function listUnknownVariables(
+  orgId: number,
+  { siteId, parts }: BroadcastPlan,
+): Promise<string[]> {
+  const [isCustomField, ...required] = await Promise.all([
+    createNameTest(orgId, siteId),
+    ...parts.map((part) => listRequiredVariables(orgId, part)),
+  ]);
+  const isKnown = (path: string): boolean => {
+    const [first = "", second] = path.split(/[.[]/);
+    if (first.toLowerCase() === "customfields") return !second || isCustomField(second);
+    return builtInNames.has(first.toLowerCase()) || isCustomField(first);
+  };
+  return [...new Set(required.flat())].filter((path) => !isKnown(path));
+}
+
+async function listRequiredVariables(
+  orgId: number,
+  { id, template, htmlVersion, subject, previewText }: BroadcastPart,
+): Promise<string[]> {
+  const html = htmlVersion && (await findVariantHtml(orgId, id!, htmlVersion));
+  const written = Object.entries({ subject, previewText, html }).flatMap(([field, source]) =>
+    source ? liquid.requiredVariables(liquid.compile(source, { escape: true, field })) : [],
+  );
+  if (!template) return written;
+  const { variables, optional = [] } = await templates.findMeta({ orgId }, template.id);
+  return [...written, ...variables.filter((name) => !optional.includes(name))];
+}
