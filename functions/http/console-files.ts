@@ -48,6 +48,20 @@ const pageRoute = {
 
 export const consoleFiles = routeGroup("console-files", [
   route("GET /app", "Get the console", { operationId: "getConsole", ...pageRoute }),
+  route("GET /app/preview", "Get the frame of email previews", {
+    operationId: "getConsolePreview",
+    description:
+      "Returns an empty document, which the console fills with an email. Its policy allows the " +
+      "styles of emails, and no scripts.",
+    auth: "public",
+    atRoot: true,
+    returns: z.string(),
+    contentType: "text/html; charset=utf-8",
+    handle: async ({ reply }) => {
+      Object.assign(reply.headers, { "content-security-policy": previewPolicy });
+      return previewDocument;
+    },
+  }),
   route("GET /app/:screen", "Get a screen of the console", {
     operationId: "getConsoleScreen",
     ...pageRoute,

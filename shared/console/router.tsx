@@ -77,9 +77,53 @@ const contacts = createRoute({
   component: lazyRouteComponent(() => import("./screens/contacts.tsx"), "Contacts"),
 });
 
+interface LogSearch {
+  email?: string | undefined;
+  status?: string | undefined;
+  /** The open send. */
+  send?: number | undefined;
+}
+
+const log = createRoute({
+  getParentRoute: () => shell,
+  path: "/log",
+  validateSearch: (search: Search): LogSearch => ({
+    ...text(search, "email"),
+    ...text(search, "status"),
+    ...number(search, "send"),
+  }),
+  component: lazyRouteComponent(() => import("./screens/log.tsx"), "Log"),
+});
+const campaigns = createRoute({
+  getParentRoute: () => shell,
+  path: "/campaigns",
+  component: lazyRouteComponent(() => import("./screens/campaigns.tsx"), "Campaigns"),
+});
+const campaign = createRoute({
+  getParentRoute: () => shell,
+  path: "/campaigns/$id",
+  params: { parse: ({ id }) => ({ id: Number(id) }), stringify: ({ id }) => ({ id: String(id) }) },
+  component: lazyRouteComponent(() => import("./screens/campaign.tsx"), "CampaignScreen"),
+});
+const templates = createRoute({
+  getParentRoute: () => shell,
+  path: "/templates",
+  component: lazyRouteComponent(() => import("./screens/templates.tsx"), "Templates"),
+});
+const template = createRoute({
+  getParentRoute: () => shell,
+  path: "/templates/$id",
+  params: { parse: ({ id }) => ({ id: Number(id) }), stringify: ({ id }) => ({ id: String(id) }) },
+  component: lazyRouteComponent(() => import("./screens/template.tsx"), "TemplateScreen"),
+});
+
 export const router = createRouter({
   basepath: "/app",
-  routeTree: root.addChildren([signIn, signUp, shell.addChildren([home, contacts])]),
+  routeTree: root.addChildren([
+    signIn,
+    signUp,
+    shell.addChildren([home, contacts, campaigns, campaign, templates, template, log]),
+  ]),
   defaultPreload: "intent",
   defaultErrorComponent: ErrorScreen,
 });

@@ -3,9 +3,12 @@ import {
   IconAddressBook,
   IconChevronDown,
   IconHome,
+  IconListSearch,
   IconLogout,
   IconMoon,
+  IconSend,
   IconSun,
+  IconTemplate,
 } from "@tabler/icons-react";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { Link, type LinkProps, Outlet, useRouter } from "@tanstack/react-router";
@@ -22,6 +25,14 @@ interface NavigationItem {
 const navigation: { name?: string; items: NavigationItem[] }[] = [
   { items: [{ label: "Home", to: "/", icon: IconHome }] },
   { name: "Audience", items: [{ label: "Contacts", to: "/contacts", icon: IconAddressBook }] },
+  {
+    name: "Send",
+    items: [
+      { label: "Campaigns", to: "/campaigns", icon: IconSend },
+      { label: "Templates", to: "/templates", icon: IconTemplate },
+    ],
+  },
+  { name: "Operate", items: [{ label: "Log", to: "/log", icon: IconListSearch }] },
 ];
 const phoneItems = navigation.flatMap(({ items }) => items);
 

@@ -16,6 +16,12 @@ export const consolePolicy = [
   "base-uri 'none'",
 ].join("; ");
 
+/** Emails have styles of their own, which the policy of the console forbids. */
+export const previewPolicy =
+  "default-src 'none'; style-src 'unsafe-inline'; img-src https: data:; frame-ancestors 'self'";
+export const previewDocument =
+  '<!doctype html><html lang="en"><head><title>Email preview</title></head><body></body></html>';
+
 /** Content types by extension. All but fonts are stored compressed. */
 const contentTypes: Record<string, string> = {
   ".html": "text/html; charset=utf-8",

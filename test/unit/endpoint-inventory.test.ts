@@ -18,6 +18,7 @@ const extras = [
   "GET /health",
   "GET /", // pages at the root
   "GET /app", // the console
+  "GET /app/preview",
   "GET /app/{screen}",
   "GET /app/{screen}/{record}",
   "GET /app/{screen}/{record}/{part}",

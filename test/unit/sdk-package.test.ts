@@ -59,6 +59,7 @@ void new Pennymail({ baseUrl: "https://mail.example" }).contacts.create({ mail: 
       "getConsole",
       "getConsoleFile",
       "getConsolePart",
+      "getConsolePreview",
       "getConsoleRecord",
       "getConsoleScreen",
       "getErrorCodesPage",

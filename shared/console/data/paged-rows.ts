@@ -1,25 +1,38 @@
-import { useInfiniteQuery } from "@tanstack/react-query";
-import type { Contact } from "pennymail";
+import {
+  type InfiniteData,
+  type UseInfiniteQueryOptions,
+  useInfiniteQuery,
+} from "@tanstack/react-query";
+import type { Pagination } from "pennymail";
 import { useEffect } from "react";
-import { queries } from "./queries.ts";
 
-/** What both a list of contacts and other long lists give to a table. */
-export interface Rows<Row> {
+interface Page {
+  pagination: Pagination;
+}
+
+/** What a long list gives to a table. */
+export interface PagedRows<Row> {
   rows: Row[];
-  /** Null if the API keeps no exact count for the filters. */
+  /** Undefined while the first page is read; null if the API keeps no count for the filters. */
   total: number | null | undefined;
   hasMore: boolean;
   error: unknown;
+  /** Whether the rows are those of an earlier filter. */
   isStale: boolean;
 }
 
-type ContactFilter = Parameters<typeof queries.contacts>[0];
-
-/** Reads further pages when the position `lastVisible` comes near the end of what is there. */
-export function useContactRows(filter: ContactFilter, lastVisible: number): Rows<Contact> {
+/**
+ * The rows of a list of the API, as far as they were read. Reads further pages when `lastVisible`,
+ * a position, comes near the end of them.
+ */
+export function usePagedRows<Row, P extends Page>(
+  options: UseInfiniteQueryOptions<P, Error, InfiniteData<P>, readonly unknown[], string>,
+  rowsOf: (page: P) => Row[],
+  lastVisible: number,
+): PagedRows<Row> {
   const { data, error, hasNextPage, isFetching, isPlaceholderData, fetchNextPage } =
-    useInfiniteQuery(queries.contacts(filter));
-  const rows = data?.pages.flatMap(({ contacts }) => contacts) ?? [];
+    useInfiniteQuery(options);
+  const rows = data?.pages.flatMap(rowsOf) ?? [];
   const isNearEnd = lastVisible > rows.length - 40;
   useEffect(() => {
     if (isNearEnd && hasNextPage && !isFetching && !error) fetchNextPage();

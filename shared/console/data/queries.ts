@@ -1,12 +1,32 @@
 // Every query of the console. The first word of a key is the group of the API, so a change can
 // refresh all that was read from the group.
 import { infiniteQueryOptions, keepPreviousData, queryOptions } from "@tanstack/react-query";
-import type { ListContactsQuery } from "pennymail";
+import type { ListCampaignsQuery, ListContactsQuery, ListSendsQuery, Pagination } from "pennymail";
 import { api } from "./client.ts";
 
 export type Period = "7d" | "30d" | "90d";
 const pageLimit = 100;
 const minute = 60_000;
+
+type FilterOf<Query> = Omit<Query, "page" | "limit" | "cursor">;
+
+interface PageQuery {
+  limit: number;
+  cursor?: string;
+}
+
+/** All pages of a list, read one after the other. */
+const pagesOf = <Page extends { pagination: Pagination }>(
+  queryKey: readonly unknown[],
+  read: (page: PageQuery) => Promise<Page>,
+) =>
+  infiniteQueryOptions({
+    queryKey,
+    queryFn: ({ pageParam }) => read({ limit: pageLimit, ...(pageParam && { cursor: pageParam }) }),
+    initialPageParam: "",
+    getNextPageParam: ({ pagination }) => pagination.nextCursor,
+    placeholderData: keepPreviousData,
+  });
 
 export const queries = {
   me: () =>
@@ -40,24 +60,63 @@ export const queries = {
       staleTime: minute,
       placeholderData: keepPreviousData,
     }),
-  contacts: (filter: Omit<ListContactsQuery, "page" | "limit" | "cursor">) =>
-    infiniteQueryOptions({
-      queryKey: ["contacts", "list", filter],
-      queryFn: ({ pageParam }) =>
-        api.contacts.list({ ...filter, limit: pageLimit, ...(pageParam && { cursor: pageParam }) }),
-      initialPageParam: "",
-      getNextPageParam: ({ pagination }) => pagination.nextCursor,
-      placeholderData: keepPreviousData,
-    }),
+  contacts: (filter: FilterOf<ListContactsQuery>) =>
+    pagesOf(["contacts", "list", filter], (page) => api.contacts.list({ ...filter, ...page })),
   contact: (id: number) =>
     queryOptions({
       queryKey: ["contacts", "detail", id],
       queryFn: () => api.contacts.get(id),
     }),
+  sends: (filter: FilterOf<ListSendsQuery>) =>
+    pagesOf(["sends", "list", filter], (page) => api.sends.list({ ...filter, ...page })),
+  send: (id: number) =>
+    queryOptions({ queryKey: ["sends", "detail", id], queryFn: () => api.sends.get(id) }),
+  why: (siteId: number, email: string) =>
+    queryOptions({
+      queryKey: ["sends", "why", siteId, email],
+      queryFn: () => api.sends.explain({ siteId, email }),
+    }),
   sendsOfContact: (contactId: number) =>
     queryOptions({
-      queryKey: ["sends", "list", { contactId }],
+      queryKey: ["sends", "latest", contactId],
       queryFn: () => api.sends.list({ contactId, limit: 20 }),
+    }),
+  campaigns: (filter: FilterOf<ListCampaignsQuery>) =>
+    pagesOf(["campaigns", "list", filter], (page) => api.campaigns.list({ ...filter, ...page })),
+  campaign: (id: number) =>
+    queryOptions({
+      queryKey: ["campaigns", "detail", id],
+      queryFn: () => api.campaigns.get(id),
+      refetchInterval: ({ state }) =>
+        state.data && ["scheduled", "sending"].includes(state.data.status) ? 2_000 : false,
+    }),
+  campaignPreview: (id: number) =>
+    queryOptions({
+      queryKey: ["campaigns", "preview", id],
+      queryFn: () => api.campaigns.preview(id),
+      staleTime: 0,
+    }),
+  campaignLinks: (id: number) =>
+    queryOptions({
+      queryKey: ["campaigns", "links", id],
+      queryFn: () => api.campaigns.listLinks(id),
+    }),
+  templates: (siteId: number) =>
+    queryOptions({
+      queryKey: ["templates", "list", siteId],
+      queryFn: () => api.templates.list({ siteId, limit: pageLimit }),
+    }),
+  template: (id: number) =>
+    queryOptions({ queryKey: ["templates", "detail", id], queryFn: () => api.templates.get(id) }),
+  renderedTemplate: (id: number, version: number) =>
+    queryOptions({
+      queryKey: ["templates", "rendered", id, version],
+      queryFn: () => api.templates.render(id, {}),
+    }),
+  segments: (siteId: number) =>
+    queryOptions({
+      queryKey: ["segments", "list", siteId],
+      queryFn: () => api.segments.list({ siteId, limit: pageLimit }),
     }),
   lists: (siteId: number) =>
     queryOptions({

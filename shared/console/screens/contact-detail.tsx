@@ -1,13 +1,12 @@
-import { ActionIcon, Skeleton, Tabs } from "@mantine/core";
-import { IconX } from "@tabler/icons-react";
+import { Skeleton, Tabs } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import type { Contact } from "pennymail";
-import { useEffect } from "react";
 import { queries } from "../data/queries.ts";
 import { useMe } from "../data/session.ts";
 import { formatAgo, formatNumber, formatTime } from "../format.ts";
 import { CopyAction } from "../parts/copy-action.tsx";
 import { ErrorNote } from "../parts/error-note.tsx";
+import { SidePanel } from "../parts/side-panel.tsx";
 import { StatusMark } from "../parts/status-mark.tsx";
 
 /** Whether the contact gets email, before anyone has to ask. */
@@ -23,29 +22,17 @@ interface ContactDetailProps {
   onClose(): void;
 }
 
-/** Beside the table, which stays usable: the arrow keys go from contact to contact. */
 export function ContactDetail({ id, onClose }: ContactDetailProps) {
   const { data: contact, error } = useQuery(queries.contact(id));
-  useEffect(() => {
-    const closeOnEscape = ({ key }: KeyboardEvent) => {
-      if (key === "Escape") onClose();
-    };
-    addEventListener("keydown", closeOnEscape);
-    return () => removeEventListener("keydown", closeOnEscape);
-  }, [onClose]);
   return (
-    <aside className="drawer" aria-label="Contact">
-      <header>
-        <div className="drawer-title">
-          {contact ? <Title contact={contact} /> : <Skeleton h={40} w={200} />}
-        </div>
-        <ActionIcon variant="subtle" color="gray" aria-label="Close" onClick={onClose}>
-          <IconX size={18} />
-        </ActionIcon>
-      </header>
+    <SidePanel
+      label="Contact"
+      title={contact ? <Title contact={contact} /> : <Skeleton h={40} w={200} />}
+      onClose={onClose}
+    >
       <ErrorNote error={error} />
       {contact && <Detail contact={contact} />}
-    </aside>
+    </SidePanel>
   );
 }
 

@@ -5,7 +5,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import type { Contact } from "pennymail";
 import { useEffect, useRef, useState } from "react";
-import { useContactRows } from "../data/paged-rows.ts";
+import { usePagedRows } from "../data/paged-rows.ts";
 import { queries } from "../data/queries.ts";
 import { useMe, useRight, useSite } from "../data/session.ts";
 import { capitalize, formatAgo, formatDate, formatNumber } from "../format.ts";
@@ -29,14 +29,15 @@ export function Contacts() {
   const [lastVisible, setLastVisible] = useState(0);
   const [selected, setSelected] = useState<ReadonlyMap<number, string>>(new Map());
   const [isAdding, setAdding] = useState(false);
-  const { rows, total, hasMore, error, isStale } = useContactRows(
-    {
+  const { rows, total, hasMore, error, isStale } = usePagedRows(
+    queries.contacts({
       ...(site && { siteId: site.id }),
       ...(search.search && { search: search.search }),
       ...(search.status && { status: search.status as Status }),
       ...(search.list && { listId: search.list }),
       ...(search.tag && { tagId: search.tag }),
-    },
+    }),
+    ({ contacts }) => contacts,
     lastVisible,
   );
   const isFiltered = Boolean(search.search || search.status || search.list || search.tag);

@@ -1,0 +1,123 @@
+import { Skeleton } from "@mantine/core";
+import {
+  IconClick,
+  IconClock,
+  IconMail,
+  IconMailCheck,
+  IconMailOpened,
+  IconMailX,
+  IconUserMinus,
+} from "@tabler/icons-react";
+import { useQuery } from "@tanstack/react-query";
+import type { EmailEvent, SendDetail } from "pennymail";
+import { queries } from "../data/queries.ts";
+import { useMe } from "../data/session.ts";
+import { formatAgo, formatTime } from "../format.ts";
+import { CopyAction } from "../parts/copy-action.tsx";
+import { ErrorNote } from "../parts/error-note.tsx";
+import { SidePanel } from "../parts/side-panel.tsx";
+import { StatusMark } from "../parts/status-mark.tsx";
+
+interface SendPanelProps {
+  id: number;
+  onClose(): void;
+}
+
+export function SendPanel({ id, onClose }: SendPanelProps) {
+  const { data: send, error } = useQuery(queries.send(id));
+  const title = send ? (
+    <>
+      <h2>{send.subject}</h2>
+      <p>
+        {send.toEmail}
+        <CopyAction value={send.toEmail} label="Copy the address" />
+      </p>
+    </>
+  ) : (
+    <Skeleton h={40} w={200} />
+  );
+  return (
+    <SidePanel label="Email" title={title} onClose={onClose}>
+      <ErrorNote error={error} />
+      {send && <Detail send={send} />}
+    </SidePanel>
+  );
+}
+
+function Detail({ send }: { send: SendDetail }) {
+  const { timezone } = useMe().organization;
+  const fields: [string, string | null][] = [
+    ["From", send.fromName ? `${send.fromName} <${send.fromEmail}>` : send.fromEmail],
+    ["Provider", send.provider],
+    ["Message id", send.providerMessageId],
+    ["Tags", send.tags.join(", ")],
+    ["Accepted", formatTime(send.createdAt, timezone)],
+    ["Id", String(send.id)],
+  ];
+  return (
+    <>
+      <p className="answer">
+        <StatusMark status={send.status} />
+        {send.error && <span>{send.error}</span>}
+      </p>
+      <Timeline send={send} timezone={timezone} />
+      <dl className="fields">
+        {fields.map(([label, value]) => (
+          <div key={label}>
+            <dt>{label}</dt>
+            <dd>{value || "–"}</dd>
+          </div>
+        ))}
+      </dl>
+    </>
+  );
+}
+
+interface Entry {
+  at: string;
+  text: string;
+  detail?: string | undefined;
+  icon: typeof IconMail;
+  isBad?: boolean;
+}
+
+const events: Record<EmailEvent["type"], Pick<Entry, "text" | "icon" | "isBad">> = {
+  delivered: { text: "Delivered", icon: IconMailCheck },
+  open: { text: "Opened", icon: IconMailOpened },
+  click: { text: "Clicked", icon: IconClick },
+  bounce: { text: "Bounced", icon: IconMailX, isBad: true },
+  spam_report: { text: "Reported as spam", icon: IconMailX, isBad: true },
+  unsubscribe: { text: "Unsubscribed", icon: IconUserMinus },
+  dropped: { text: "Dropped by the provider", icon: IconMailX, isBad: true },
+  deferred: { text: "Delayed by the recipient's server", icon: IconClock },
+};
+
+function entriesOf({ createdAt, sentAt, provider, events: reported }: SendDetail): Entry[] {
+  const accepted = { at: createdAt, text: "Accepted", icon: IconMail };
+  const handedOver = sentAt && { at: sentAt, text: `Handed to ${provider}`, icon: IconMail };
+  const rest = reported.map(({ timestamp: at, type, data }) => ({
+    at,
+    ...events[type],
+    detail: data.reason ?? data.url,
+  }));
+  return [accepted, ...(handedOver ? [handedOver] : []), ...rest].reverse();
+}
+
+function Timeline({ send, timezone }: { send: SendDetail; timezone: string }) {
+  return (
+    <ol className="timeline">
+      {entriesOf(send).map(({ at, text, detail, icon: Icon, isBad }, i) => (
+        <li key={`${at} ${i}`} className={isBad ? "bad" : ""}>
+          <Icon size={16} stroke={1.7} aria-hidden />
+          <div>
+            <p>{text}</p>
+            {detail && <small>{detail}</small>}
+          </div>
+          <time dateTime={at} title={formatTime(at, timezone)}>
+            {formatAgo(at, timezone)}
+          </time>
+        </li>
+      ))}
+    </ol>
+  );
+}

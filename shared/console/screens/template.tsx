@@ -1,0 +1,104 @@
+import { Button, Skeleton, Textarea, TextInput } from "@mantine/core";
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { Link, useParams } from "@tanstack/react-router";
+import type { Template } from "pennymail";
+import { type FormEvent, useState } from "react";
+import { api } from "../data/client.ts";
+import { queries } from "../data/queries.ts";
+import { useRight } from "../data/session.ts";
+import { EmailPreview } from "../parts/email-preview.tsx";
+import { ErrorNote } from "../parts/error-note.tsx";
+import { PageHead } from "../parts/page-head.tsx";
+
+export function TemplateScreen() {
+  const { id } = useParams({ from: "/shell/templates/$id" });
+  const { data: template, error } = useQuery(queries.template(id));
+  if (!template)
+    return <div className="page">{error ? <ErrorNote error={error} /> : <Skeleton h={240} />}</div>;
+  return <Editor key={template.id} template={template} />;
+}
+
+function Editor({ template }: { template: Template }) {
+  const mayWrite = useRight("content:write");
+  const queryClient = useQueryClient();
+  const [name, setName] = useState(template.name);
+  const [subject, setSubject] = useState(template.subject);
+  const [html, setHtml] = useState(template.html ?? "");
+  const isChanged =
+    name !== template.name || subject !== template.subject || html !== (template.html ?? "");
+  const saving = useMutation({
+    mutationFn: () => api.templates.update(template.id, { name, subject, html }),
+    onSuccess: () => queryClient.invalidateQueries({ queryKey: ["templates"] }),
+  });
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    saving.mutate();
+  };
+  return (
+    <form className="page" onSubmit={submit}>
+      <PageHead
+        title={template.name}
+        note={
+          <>
+            <Link to="/templates">Templates</Link> · Version {template.version}{" "}
+            <span role="status">{saving.isSuccess && !isChanged && "Saved"}</span>
+          </>
+        }
+      >
+        {mayWrite && (
+          <Button type="submit" disabled={!isChanged} loading={saving.isPending}>
+            Save template
+          </Button>
+        )}
+      </PageHead>
+      <ErrorNote error={saving.error} />
+      <div className="columns even">
+        <fieldset className="card plain-fieldset" disabled={!mayWrite}>
+          <TextInput
+            label="Name"
+            required
+            value={name}
+            onChange={(event) => setName(event.currentTarget.value)}
+          />
+          <TextInput
+            label="Subject"
+            required
+            value={subject}
+            onChange={(event) => setSubject(event.currentTarget.value)}
+          />
+          <Textarea
+            label="HTML"
+            description="{{ firstName }} and other fields are filled for each recipient."
+            className="code"
+            autosize
+            minRows={16}
+            maxRows={40}
+            spellCheck={false}
+            value={html}
+            onChange={(event) => setHtml(event.currentTarget.value)}
+          />
+        </fieldset>
+        <section className="card preview-card" aria-labelledby="preview">
+          <h2 id="preview">Preview of the saved version</h2>
+          <Rendered template={template} />
+        </section>
+      </div>
+    </form>
+  );
+}
+
+function Rendered({ template: { id, version } }: { template: Template }) {
+  const { data, error } = useQuery(queries.renderedTemplate(id, version));
+  if (!data) return error ? <ErrorNote error={error} /> : <Skeleton h={300} />;
+  return (
+    <div className="stack">
+      <p>
+        <b>{data.subject}</b>
+      </p>
+      {data.missingVariables.length > 0 && (
+        <p className="quiet">Empty without a recipient: {data.missingVariables.join(", ")}</p>
+      )}
+      {data.html && <EmailPreview html={data.html} title="Email preview" />}
+    </div>
+  );
+}

@@ -1,0 +1,104 @@
+import { Button } from "@mantine/core";
+import { IconPlus } from "@tabler/icons-react";
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useNavigate } from "@tanstack/react-router";
+import type { TemplateMeta } from "pennymail";
+import { api } from "../data/client.ts";
+import { queries } from "../data/queries.ts";
+import { useMe, useRight, useSite } from "../data/session.ts";
+import { formatAgo } from "../format.ts";
+import { ErrorNote } from "../parts/error-note.tsx";
+import { PageHead } from "../parts/page-head.tsx";
+import { type Column, RowTable } from "../parts/row-table.tsx";
+
+/** The start of a template: it reads on a phone and in the dark, and greets by name. */
+const starter = `<!doctype html>
+<html lang="en">
+<head>
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<style>
+body { margin: 0; padding: 24px; font: 16px/1.6 system-ui, sans-serif }
+main { max-width: 560px; margin: 0 auto }
+</style>
+</head>
+<body>
+<main>
+<h1>Hello {{ firstName | default: "there" }}</h1>
+<p>Write what is new.</p>
+<p><a href="https://shop.example">Read more</a></p>
+</main>
+</body>
+</html>
+`;
+
+export function Templates() {
+  const { site, isLoaded } = useSite();
+  const { timezone } = useMe().organization;
+  const mayWrite = useRight("content:write");
+  const navigate = useNavigate();
+  const queryClient = useQueryClient();
+  const { data, error } = useQuery({ ...queries.templates(site?.id ?? 0), enabled: Boolean(site) });
+  const creating = useMutation({
+    mutationFn: (siteId: number) =>
+      api.templates.create({ siteId, name: "New template", subject: "News", html: starter }),
+    onSuccess: async ({ id }) => {
+      await queryClient.invalidateQueries({ queryKey: ["templates"] });
+      await navigate({ to: "/templates/$id", params: { id } });
+    },
+  });
+  const create = () => site && creating.mutate(site.id);
+  return (
+    <div className="page list-page">
+      <PageHead title="Templates" note="Content for campaigns, sequences and the API">
+        {mayWrite && site && (
+          <Button
+            leftSection={<IconPlus size={16} />}
+            loading={creating.isPending}
+            onClick={create}
+          >
+            New template
+          </Button>
+        )}
+      </PageHead>
+      <ErrorNote error={error ?? creating.error} />
+      <div className="list-box">
+        <RowTable
+          label="Templates"
+          columns={columnsIn(timezone)}
+          rows={data?.templates ?? []}
+          total={data?.pagination.total}
+          hasMore={data === undefined && !error && (Boolean(site) || !isLoaded)}
+          openId={undefined}
+          onOpen={({ id }) => navigate({ to: "/templates/$id", params: { id } })}
+          onScroll={() => {}}
+          empty={
+            <div className="empty">
+              <h2>No template yet</h2>
+              <p>A template is the content of an email, with fields that each recipient fills.</p>
+            </div>
+          }
+        />
+      </div>
+    </div>
+  );
+}
+
+const columnsIn = (timezone: string): Column<TemplateMeta>[] => [
+  {
+    label: "Template",
+    className: "c-main",
+    render: ({ name, subject }) => (
+      <span className="who">
+        <b>{name}</b>
+        <span>{subject}</span>
+      </span>
+    ),
+  },
+  { label: "Fields", className: "c-tags quiet", render: ({ variables }) => variables.join(", ") },
+  {
+    label: "Changed",
+    className: "c-when quiet",
+    render: ({ updatedAt }) => formatAgo(updatedAt, timezone),
+  },
+];
