@@ -10,6 +10,8 @@ import { createLruCache } from "../../shared/kernel/lru-cache.ts";
 import {
   type ConsoleFile,
   consolePolicy,
+  previewDocument,
+  previewPolicy,
   readConsoleFile,
 } from "../../shared/pages/console-files.ts";
 

@@ -16,6 +16,7 @@ import {
   savePicture,
   screenVariants,
 } from "../support/browser-pages.ts";
+import { runUntilIdle } from "../support/sending-client.ts";
 
 const base = inject("baseUrl");
 const asSession = { as: "session" } as const;
@@ -103,6 +104,52 @@ describe.skipIf(!inject("chromium"))("the console", () => {
     await page.context().close();
   });
 
+  it("a campaign is written, sent, and its bounce explained, without the API", async () => {
+    const { email, call, siteId } = await accountWithContacts(3);
+    const { credentials, webhookSecret } = (await readSandbox()).postmark;
+    const config = { provider: "postmark", credentials, webhookSecret };
+    const sender = { ...config, fromEmail: "hello@shop.example" };
+    expectStatus(201, await call("POST", "/sending-configs", sender));
+    expectStatus(200, await call("PUT", "/compliance", { physicalAddress: "1 Main Street" }));
+    const bounced = "bounced@simulator.pennymail.test";
+    const contact = { siteId, email: bounced, firstName: "Bob" };
+    const added = await call<{ id: number }>("POST", "/contacts", contact);
+    const path = `/contacts/${expectStatus(201, added).body.data.id}/tags`;
+    expectStatus(200, await call("POST", path, { name: "news" }));
+    const { page, problems } = await openConsole("/templates");
+    await signIn(page, email);
+    await page.getByRole("button", { name: "New template" }).click();
+    await page.getByLabel("Subject").fill("Hello {{ firstName }}");
+    await page.getByRole("button", { name: "Save template" }).click();
+    await page.getByText("Saved").waitFor();
+    await page.frameLocator("iframe").getByText("Hello there").waitFor();
+    await page.getByRole("link", { name: "Campaigns" }).first().click();
+    await page.getByRole("button", { name: "New campaign" }).first().click();
+    await page.getByLabel("Name").fill("News for all");
+    await page.getByRole("button", { name: "Create campaign" }).click();
+    for (const [box, option] of [
+      ["Send to", "news"],
+      ["Template", "New template"],
+      ["From", /hello@shop.example/],
+    ] as const) {
+      await page.getByRole("combobox", { name: box }).click();
+      await page.getByRole("option", { name: option }).click();
+    }
+    await page.getByText("1 of 1 contacts get it.").waitFor();
+    await page.frameLocator("iframe").getByText("Hello Bob").waitFor();
+    await page.getByRole("button", { name: "Send to 1 contact" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Send to 1 contact" }).click();
+    await page.getByRole("region", { name: "Result" }).waitFor();
+    await runUntilIdle();
+    await page.goto(`${base}/app/log`);
+    await page.getByLabel("Email address of a recipient").fill(bounced);
+    await page.getByText(`${bounced} is on the suppression list`).waitFor();
+    await page.locator("tr[data-index='0']").click();
+    await page.getByRole("complementary", { name: "Email" }).getByText("Bounced").waitFor();
+    expect(problems).toEqual([]);
+    await page.context().close();
+  });
+
   it("a member who may only view sees no action that changes something", async () => {
     const { call } = await accountWithContacts(1);
     const email = uniqueEmail();
@@ -154,7 +201,6 @@ describe.skipIf(!inject("chromium"))("the console", () => {
 
   it("a visitor signs up and sends the first email without the API", async () => {
     const { page, problems } = await openConsole("");
-    const { data } = (await (await fetch(`${base}/_local/sandbox`)).json()) as SandboxAccounts;
     await page.getByRole("link", { name: "Create an account" }).click();
     await page.getByLabel("Email").fill(uniqueEmail());
     await page.getByLabel("Password", { exact: true }).fill(password);
@@ -163,7 +209,7 @@ describe.skipIf(!inject("chromium"))("the console", () => {
     await page.getByRole("button", { name: "Create site" }).click();
     await page.getByRole("combobox", { name: "Provider" }).click();
     await page.getByRole("option", { name: "Postmark" }).click();
-    await page.getByLabel("API key").fill(data.providers.postmark.credentials.apiKey);
+    await page.getByLabel("API key").fill((await readSandbox()).postmark.credentials.apiKey);
     await page.getByLabel("Sender address").fill("hello@shop.example");
     await page.getByRole("button", { name: "Connect provider" }).click();
     await page.getByRole("button", { name: "Show DNS records" }).click();
@@ -182,6 +228,15 @@ describe.skipIf(!inject("chromium"))("the console", () => {
   });
 });
 
-interface SandboxAccounts {
-  data: { providers: Record<"postmark", { credentials: { apiKey: string } }> };
+type SandboxAccounts = Record<
+  "postmark",
+  { credentials: { apiKey: string }; webhookSecret: string }
+>;
+
+/** The test accounts at the stand-ins of the providers. */
+async function readSandbox(): Promise<SandboxAccounts> {
+  const answer = (await (await fetch(`${base}/_local/sandbox`)).json()) as {
+    data: { providers: SandboxAccounts };
+  };
+  return answer.data.providers;
 }

@@ -16,6 +16,22 @@ interface BulkActionsProps {
 const describe = (count: number): string =>
   count === 1 ? "1 contact" : `${formatNumber(count)} contacts`;
 
+/** The API takes this many ids at once. */
+const maxIds = 100;
+
+/** One after the other, so that a large selection keeps within the rate limit. */
+async function inTurn<T>(items: T[], work: (item: T) => Promise<unknown>): Promise<void> {
+  for (const item of items) await work(item);
+}
+
+const inPortions = (ids: number[], work: (ids: number[]) => Promise<unknown>): Promise<void> =>
+  inTurn(
+    Array.from({ length: Math.ceil(ids.length / maxIds) }, (_, i) =>
+      ids.slice(i * maxIds, (i + 1) * maxIds),
+    ),
+    work,
+  );
+
 /** Actions on the selected rows. */
 export function BulkActions({ siteId, contacts, onDone }: BulkActionsProps) {
   const lists = useQuery(queries.lists(siteId)).data?.lists ?? [];
@@ -30,7 +46,7 @@ export function BulkActions({ siteId, contacts, onDone }: BulkActionsProps) {
         groups={tags}
         onChoose={(tag) =>
           run.mutate({
-            work: () => Promise.all(ids.map((id) => api.contacts.applyTag(id, { tagId: tag.id }))),
+            work: () => inTurn(ids, (id) => api.contacts.applyTag(id, { tagId: tag.id })),
             message: `The tag “${tag.name}” was added to ${describe(ids.length)}.`,
           })
         }
@@ -40,7 +56,8 @@ export function BulkActions({ siteId, contacts, onDone }: BulkActionsProps) {
         groups={lists}
         onChoose={(list) =>
           run.mutate({
-            work: () => api.lists.addContacts(list.id, { contactIds: ids }),
+            work: () =>
+              inPortions(ids, (contactIds) => api.lists.addContacts(list.id, { contactIds })),
             message: `${describe(ids.length)} added to “${list.name}”.`,
           })
         }
