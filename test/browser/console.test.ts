@@ -19,6 +19,7 @@ import {
 import { runUntilIdle } from "../support/sending-client.ts";
 
 const base = inject("baseUrl");
+const exact = { exact: true } as const;
 const asSession = { as: "session" } as const;
 
 describe.skipIf(!inject("chromium"))("the console", () => {
@@ -48,7 +49,7 @@ describe.skipIf(!inject("chromium"))("the console", () => {
 
   async function signIn(page: Page, email: string): Promise<void> {
     await page.getByLabel("Email").fill(email);
-    await page.getByLabel("Password", { exact: true }).fill(password);
+    await page.getByLabel("Password", exact).fill(password);
     await page.keyboard.press("Enter");
     await page.getByRole("navigation", { name: "Main" }).first().waitFor();
   }
@@ -99,7 +100,7 @@ describe.skipIf(!inject("chromium"))("the console", () => {
       await page.keyboard.press("End");
       await page.locator("tr[data-index='249']").waitFor({ timeout: 500 });
     }, 20_000);
-    await page.getByText("Person0", { exact: true }).waitFor();
+    await page.getByText("Person0", exact).waitFor();
     expect(await page.locator("tr[data-index]").count()).toBeLessThan(60);
     await page.context().close();
   });
@@ -145,7 +146,7 @@ describe.skipIf(!inject("chromium"))("the console", () => {
     await page.getByLabel("Email address of a recipient").fill(bounced);
     await page.getByText(`${bounced} is on the suppression list`).waitFor();
     await page.locator("tr[data-index='0']").click();
-    await page.getByRole("complementary", { name: "Email" }).getByText("Bounced").waitFor();
+    await page.getByRole("complementary", { name: "Email" }).getByText("Bounced", exact).waitFor();
     expect(problems).toEqual([]);
     await page.context().close();
   });
@@ -181,7 +182,7 @@ describe.skipIf(!inject("chromium"))("the console", () => {
       await savePicture(page, `console-sign-in-${place}`);
       expect(await findAccessibilityIssues(page)).toEqual([]);
       await page.getByLabel("Email").fill(email);
-      await page.getByLabel("Password", { exact: true }).fill(password);
+      await page.getByLabel("Password", exact).fill(password);
       await page.keyboard.press("Enter");
       await page.getByRole("heading", { name: "Set up" }).waitFor();
       await page.getByRole("combobox", { name: "Provider" }).waitFor();
@@ -203,9 +204,9 @@ describe.skipIf(!inject("chromium"))("the console", () => {
     const { page, problems } = await openConsole("");
     await page.getByRole("link", { name: "Create an account" }).click();
     await page.getByLabel("Email").fill(uniqueEmail());
-    await page.getByLabel("Password", { exact: true }).fill(password);
+    await page.getByLabel("Password", exact).fill(password);
     await page.getByRole("button", { name: "Create account" }).click();
-    await page.getByLabel("Name", { exact: true }).fill("My shop");
+    await page.getByLabel("Name", exact).fill("My shop");
     await page.getByRole("button", { name: "Create site" }).click();
     await page.getByRole("combobox", { name: "Provider" }).click();
     await page.getByRole("option", { name: "Postmark" }).click();
