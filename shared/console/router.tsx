@@ -26,12 +26,12 @@ const signIn = createRoute({
   getParentRoute: () => root,
   path: "/sign-in",
   validateSearch: (search: Search): { next?: string | undefined } => text(search, "next"),
-  component: lazyRouteComponent(() => import("./screens/sign-in.tsx"), "SignIn"),
+  component: lazyRouteComponent(() => import("./screens/entry/sign-in.tsx"), "SignIn"),
 });
 const signUp = createRoute({
   getParentRoute: () => root,
   path: "/sign-up",
-  component: lazyRouteComponent(() => import("./screens/sign-up.tsx"), "SignUp"),
+  component: lazyRouteComponent(() => import("./screens/entry/sign-up.tsx"), "SignUp"),
 });
 
 /** The screens of a signed-in user. Others go to the sign-in, and come back afterwards. */
@@ -52,7 +52,7 @@ const shell = createRoute({
 const home = createRoute({
   getParentRoute: () => shell,
   path: "/",
-  component: lazyRouteComponent(() => import("./screens/home.tsx"), "Home"),
+  component: lazyRouteComponent(() => import("./screens/home/home.tsx"), "Home"),
 });
 interface ContactsSearch {
   search?: string | undefined;
@@ -74,7 +74,7 @@ const contacts = createRoute({
     ...number(search, "tag"),
     ...number(search, "contact"),
   }),
-  component: lazyRouteComponent(() => import("./screens/contacts.tsx"), "Contacts"),
+  component: lazyRouteComponent(() => import("./screens/contacts/contacts.tsx"), "Contacts"),
 });
 
 interface LogSearch {
@@ -92,29 +92,35 @@ const log = createRoute({
     ...text(search, "status"),
     ...number(search, "send"),
   }),
-  component: lazyRouteComponent(() => import("./screens/log.tsx"), "Log"),
+  component: lazyRouteComponent(() => import("./screens/log/log.tsx"), "Log"),
 });
 const campaigns = createRoute({
   getParentRoute: () => shell,
   path: "/campaigns",
-  component: lazyRouteComponent(() => import("./screens/campaigns.tsx"), "Campaigns"),
+  component: lazyRouteComponent(() => import("./screens/campaigns/campaigns.tsx"), "Campaigns"),
 });
 const campaign = createRoute({
   getParentRoute: () => shell,
   path: "/campaigns/$id",
   params: { parse: ({ id }) => ({ id: Number(id) }), stringify: ({ id }) => ({ id: String(id) }) },
-  component: lazyRouteComponent(() => import("./screens/campaign.tsx"), "CampaignScreen"),
+  component: lazyRouteComponent(
+    () => import("./screens/campaigns/campaign-screen.tsx"),
+    "CampaignScreen",
+  ),
 });
 const templates = createRoute({
   getParentRoute: () => shell,
   path: "/templates",
-  component: lazyRouteComponent(() => import("./screens/templates.tsx"), "Templates"),
+  component: lazyRouteComponent(() => import("./screens/templates/templates.tsx"), "Templates"),
 });
 const template = createRoute({
   getParentRoute: () => shell,
   path: "/templates/$id",
   params: { parse: ({ id }) => ({ id: Number(id) }), stringify: ({ id }) => ({ id: String(id) }) },
-  component: lazyRouteComponent(() => import("./screens/template.tsx"), "TemplateScreen"),
+  component: lazyRouteComponent(
+    () => import("./screens/templates/template-editor.tsx"),
+    "TemplateScreen",
+  ),
 });
 
 export const router = createRouter({

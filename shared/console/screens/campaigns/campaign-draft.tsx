@@ -3,13 +3,13 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import type { CampaignDetail, CampaignPreview, UpdateCampaignRequest } from "pennymail";
 import { type ReactNode, useState } from "react";
-import { api } from "../data/client.ts";
-import { queries } from "../data/queries.ts";
-import { useMe, useRight } from "../data/session.ts";
-import { formatNumber } from "../format.ts";
-import { ConfirmDialog } from "../parts/confirm-dialog.tsx";
-import { EmailPreview } from "../parts/email-preview.tsx";
-import { ErrorNote } from "../parts/error-note.tsx";
+import { api } from "../../data/client.ts";
+import { queries } from "../../data/queries.ts";
+import { useMe, useRight } from "../../data/session.ts";
+import { formatNumber } from "../../format.ts";
+import { ConfirmDialog } from "../../parts/confirm-dialog.tsx";
+import { EmailPreview } from "../../parts/email-preview.tsx";
+import { ErrorNote } from "../../parts/error-note.tsx";
 
 /** Audience, content, sender and time on one page. Each choice is saved at once. */
 export function CampaignDraft({ campaign }: { campaign: CampaignDetail }) {

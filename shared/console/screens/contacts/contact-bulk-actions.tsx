@@ -2,9 +2,9 @@ import { ActionIcon, Button, Menu } from "@mantine/core";
 import { notifications } from "@mantine/notifications";
 import { IconX } from "@tabler/icons-react";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { api } from "../data/client.ts";
-import { queries } from "../data/queries.ts";
-import { formatNumber } from "../format.ts";
+import { api } from "../../data/client.ts";
+import { queries } from "../../data/queries.ts";
+import { formatNumber } from "../../format.ts";
 
 interface BulkActionsProps {
   siteId: number;

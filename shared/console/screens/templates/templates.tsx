@@ -3,13 +3,13 @@ import { IconPlus } from "@tabler/icons-react";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import type { TemplateMeta } from "pennymail";
-import { api } from "../data/client.ts";
-import { queries } from "../data/queries.ts";
-import { useMe, useRight, useSite } from "../data/session.ts";
-import { formatAgo } from "../format.ts";
-import { ErrorNote } from "../parts/error-note.tsx";
-import { PageHead } from "../parts/page-head.tsx";
-import { type Column, RowTable } from "../parts/row-table.tsx";
+import { api } from "../../data/client.ts";
+import { queries } from "../../data/queries.ts";
+import { useMe, useRight, useSite } from "../../data/session.ts";
+import { formatAgo } from "../../format.ts";
+import { ErrorNote } from "../../parts/error-note.tsx";
+import { PageHead } from "../../parts/page-head.tsx";
+import { type Column, RowTable } from "../../parts/row-table.tsx";
 
 /** The start of a template: it reads on a phone and in the dark, and greets by name. */
 const starter = `<!doctype html>

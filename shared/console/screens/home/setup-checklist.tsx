@@ -3,13 +3,13 @@ import { Accordion, Button, PasswordInput, Select, Textarea, TextInput } from "@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import type { Provider, SetupChecklist as Setup } from "pennymail";
 import { type FormEvent, type ReactNode, useState } from "react";
-import { api } from "../data/client.ts";
-import { queries } from "../data/queries.ts";
-import { useMe, useRight, useSite } from "../data/session.ts";
-import { wordsOf } from "../format.ts";
-import { DnsRecords } from "../parts/dns-records.tsx";
-import { ErrorNote } from "../parts/error-note.tsx";
-import { StatusMark } from "../parts/status-mark.tsx";
+import { api } from "../../data/client.ts";
+import { queries } from "../../data/queries.ts";
+import { useMe, useRight, useSite } from "../../data/session.ts";
+import { wordsOf } from "../../format.ts";
+import { DnsRecords } from "../../parts/dns-records.tsx";
+import { ErrorNote } from "../../parts/error-note.tsx";
+import { StatusMark } from "../../parts/status-mark.tsx";
 
 type Step = Setup["steps"][number];
 

@@ -1,13 +1,13 @@
 import { Skeleton, Tabs } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import type { Contact } from "pennymail";
-import { queries } from "../data/queries.ts";
-import { useMe } from "../data/session.ts";
-import { formatAgo, formatNumber, formatTime } from "../format.ts";
-import { CopyAction } from "../parts/copy-action.tsx";
-import { ErrorNote } from "../parts/error-note.tsx";
-import { SidePanel } from "../parts/side-panel.tsx";
-import { StatusMark } from "../parts/status-mark.tsx";
+import { queries } from "../../data/queries.ts";
+import { useMe } from "../../data/session.ts";
+import { formatAgo, formatNumber, formatTime } from "../../format.ts";
+import { CopyAction } from "../../parts/copy-action.tsx";
+import { ErrorNote } from "../../parts/error-note.tsx";
+import { SidePanel } from "../../parts/side-panel.tsx";
+import { StatusMark } from "../../parts/status-mark.tsx";
 
 /** Whether the contact gets email, before anyone has to ask. */
 const answers: Record<Contact["status"], string> = {

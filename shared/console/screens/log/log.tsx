@@ -5,14 +5,14 @@ import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import type { ListSendsQuery, Send } from "pennymail";
 import { useEffect, useRef, useState } from "react";
-import { usePagedRows } from "../data/paged-rows.ts";
-import { queries } from "../data/queries.ts";
-import { useMe, useSite } from "../data/session.ts";
-import { capitalize, formatAgo, formatNumber } from "../format.ts";
-import { ErrorNote } from "../parts/error-note.tsx";
-import { PageHead } from "../parts/page-head.tsx";
-import { type Column, RowTable } from "../parts/row-table.tsx";
-import { StatusMark } from "../parts/status-mark.tsx";
+import { usePagedRows } from "../../data/paged-rows.ts";
+import { queries } from "../../data/queries.ts";
+import { useMe, useSite } from "../../data/session.ts";
+import { capitalize, formatAgo, formatNumber } from "../../format.ts";
+import { ErrorNote } from "../../parts/error-note.tsx";
+import { PageHead } from "../../parts/page-head.tsx";
+import { type Column, RowTable } from "../../parts/row-table.tsx";
+import { StatusMark } from "../../parts/status-mark.tsx";
 import { SendPanel } from "./send-panel.tsx";
 
 const statuses = [

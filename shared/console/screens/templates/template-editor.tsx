@@ -3,12 +3,12 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, useParams } from "@tanstack/react-router";
 import type { Template } from "pennymail";
 import { type FormEvent, useState } from "react";
-import { api } from "../data/client.ts";
-import { queries } from "../data/queries.ts";
-import { useRight } from "../data/session.ts";
-import { EmailPreview } from "../parts/email-preview.tsx";
-import { ErrorNote } from "../parts/error-note.tsx";
-import { PageHead } from "../parts/page-head.tsx";
+import { api } from "../../data/client.ts";
+import { queries } from "../../data/queries.ts";
+import { useRight } from "../../data/session.ts";
+import { EmailPreview } from "../../parts/email-preview.tsx";
+import { ErrorNote } from "../../parts/error-note.tsx";
+import { PageHead } from "../../parts/page-head.tsx";
 
 export function TemplateScreen() {
   const { id } = useParams({ from: "/shell/templates/$id" });

@@ -2,9 +2,9 @@ import { Anchor, Button, PasswordInput, TextInput } from "@mantine/core";
 import { useMutation } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { type FormEvent, useState } from "react";
-import { api } from "../data/client.ts";
-import { AuthCard } from "../parts/auth-card.tsx";
-import { ErrorNote } from "../parts/error-note.tsx";
+import { api } from "../../data/client.ts";
+import { AuthCard } from "../../parts/auth-card.tsx";
+import { ErrorNote } from "../../parts/error-note.tsx";
 import { useEnter } from "./sign-in.tsx";
 
 const timezone = Intl.DateTimeFormat().resolvedOptions().timeZone;

@@ -10,13 +10,13 @@ import {
 } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import type { EmailEvent, SendDetail } from "pennymail";
-import { queries } from "../data/queries.ts";
-import { useMe } from "../data/session.ts";
-import { formatAgo, formatTime } from "../format.ts";
-import { CopyAction } from "../parts/copy-action.tsx";
-import { ErrorNote } from "../parts/error-note.tsx";
-import { SidePanel } from "../parts/side-panel.tsx";
-import { StatusMark } from "../parts/status-mark.tsx";
+import { queries } from "../../data/queries.ts";
+import { useMe } from "../../data/session.ts";
+import { formatAgo, formatTime } from "../../format.ts";
+import { CopyAction } from "../../parts/copy-action.tsx";
+import { ErrorNote } from "../../parts/error-note.tsx";
+import { SidePanel } from "../../parts/side-panel.tsx";
+import { StatusMark } from "../../parts/status-mark.tsx";
 
 interface SendPanelProps {
   id: number;

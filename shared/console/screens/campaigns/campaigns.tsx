@@ -5,15 +5,15 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import type { Campaign } from "pennymail";
 import { type FormEvent, useState } from "react";
-import { api } from "../data/client.ts";
-import { usePagedRows } from "../data/paged-rows.ts";
-import { queries } from "../data/queries.ts";
-import { useMe, useRight, useSite } from "../data/session.ts";
-import { formatAgo, formatNumber, formatTime } from "../format.ts";
-import { ErrorNote } from "../parts/error-note.tsx";
-import { PageHead } from "../parts/page-head.tsx";
-import { type Column, RowTable } from "../parts/row-table.tsx";
-import { StatusMark } from "../parts/status-mark.tsx";
+import { api } from "../../data/client.ts";
+import { usePagedRows } from "../../data/paged-rows.ts";
+import { queries } from "../../data/queries.ts";
+import { useMe, useRight, useSite } from "../../data/session.ts";
+import { formatAgo, formatNumber, formatTime } from "../../format.ts";
+import { ErrorNote } from "../../parts/error-note.tsx";
+import { PageHead } from "../../parts/page-head.tsx";
+import { type Column, RowTable } from "../../parts/row-table.tsx";
+import { StatusMark } from "../../parts/status-mark.tsx";
 
 export function Campaigns() {
   const { site } = useSite();

@@ -3,12 +3,12 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import type { CampaignDetail, CampaignLink, ResendCampaignRequest } from "pennymail";
 import { useState } from "react";
-import { api } from "../data/client.ts";
-import { queries } from "../data/queries.ts";
-import { useRight } from "../data/session.ts";
-import { formatNumber, formatRate } from "../format.ts";
-import { ConfirmDialog } from "../parts/confirm-dialog.tsx";
-import { ErrorNote } from "../parts/error-note.tsx";
+import { api } from "../../data/client.ts";
+import { queries } from "../../data/queries.ts";
+import { useRight } from "../../data/session.ts";
+import { formatNumber, formatRate } from "../../format.ts";
+import { ConfirmDialog } from "../../parts/confirm-dialog.tsx";
+import { ErrorNote } from "../../parts/error-note.tsx";
 
 export function CampaignResult({ campaign }: { campaign: CampaignDetail }) {
   return (

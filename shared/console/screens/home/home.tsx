@@ -3,18 +3,18 @@ import { IconArrowDownRight, IconArrowUpRight } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import type { AnalyticsOverview, Dashboard } from "pennymail";
 import { lazy, Suspense, useMemo, useState } from "react";
-import { type Period, queries } from "../data/queries.ts";
-import { useMe, useSite } from "../data/session.ts";
-import { formatAgo, formatNumber, formatRate } from "../format.ts";
-import { ErrorNote } from "../parts/error-note.tsx";
-import type { Series } from "../parts/line-chart.tsx";
-import { Meter } from "../parts/meter.tsx";
-import { PageHead } from "../parts/page-head.tsx";
-import { StatusMark } from "../parts/status-mark.tsx";
+import { type Period, queries } from "../../data/queries.ts";
+import { useMe, useSite } from "../../data/session.ts";
+import { formatAgo, formatNumber, formatRate } from "../../format.ts";
+import { ErrorNote } from "../../parts/error-note.tsx";
+import type { Series } from "../../parts/line-chart.tsx";
+import { Meter } from "../../parts/meter.tsx";
+import { PageHead } from "../../parts/page-head.tsx";
+import { StatusMark } from "../../parts/status-mark.tsx";
 import { SetupChecklist } from "./setup-checklist.tsx";
 
 const LineChart = lazy(async () => ({
-  default: (await import("../parts/line-chart.tsx")).LineChart,
+  default: (await import("../../parts/line-chart.tsx")).LineChart,
 }));
 
 const periods = [

@@ -3,9 +3,9 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { Link, useRouter, useSearch } from "@tanstack/react-router";
 import type { SecondFactorRequired } from "pennymail";
 import { type FormEvent, useState } from "react";
-import { api } from "../data/client.ts";
-import { AuthCard } from "../parts/auth-card.tsx";
-import { ErrorNote } from "../parts/error-note.tsx";
+import { api } from "../../data/client.ts";
+import { AuthCard } from "../../parts/auth-card.tsx";
+import { ErrorNote } from "../../parts/error-note.tsx";
 
 export function SignIn() {
   const [challenge, setChallenge] = useState<SecondFactorRequired>();

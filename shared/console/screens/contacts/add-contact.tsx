@@ -1,8 +1,8 @@
 import { Button, Modal, TextInput } from "@mantine/core";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
-import { api } from "../data/client.ts";
-import { ErrorNote } from "../parts/error-note.tsx";
+import { api } from "../../data/client.ts";
+import { ErrorNote } from "../../parts/error-note.tsx";
 
 interface AddContactProps {
   siteId: number;
