@@ -11,11 +11,15 @@ import * as scores from "../../shared/domain/audience/scoring/lead-scores.ts";
 import * as scoringRules from "../../shared/domain/audience/scoring/scoring-rules.ts";
 import * as segments from "../../shared/domain/audience/segments/segments.ts";
 import * as suppressions from "../../shared/domain/audience/suppressions/suppressions.ts";
+import * as contactTopics from "../../shared/domain/audience/topics/contact-topics.ts";
+import { NewTopic } from "../../shared/domain/audience/topics/topic-schema.ts";
+import * as topics from "../../shared/domain/audience/topics/topics.ts";
 import * as enrollments from "../../shared/domain/automation/enrollments.ts";
 import { NewSequence } from "../../shared/domain/automation/sequence-schema.ts";
 import * as sequences from "../../shared/domain/automation/sequences.ts";
 import { AddStepsRequest } from "../../shared/domain/automation/step-schema.ts";
 import * as steps from "../../shared/domain/automation/steps.ts";
+import { refuseUsed } from "../../shared/domain/campaigns/usages.ts";
 import * as deletedForms from "../../shared/domain/forms/deleted-forms.ts";
 import * as confirmations from "../../shared/domain/forms/double-opt-in.ts";
 import type { Form } from "../../shared/domain/forms/form-schema.ts";
@@ -409,6 +413,34 @@ describe("double opt-in", () => {
   const listSends = async (at: TestSite) => (await sends.list(at.caller, { limit: 50 }, {})).sends;
   const tokenAt = async (at: TestSite, formId: number, n = 0) =>
     confirmations.createToken((await listSubmissions(at, formId))[n]!);
+
+  test("a confirmed submission joins the topics of its form once, with evidence", async () => {
+    const at = await createSiteWithSender();
+    const { caller, siteId } = at;
+    const make = (name: string) =>
+      topics.create(caller, NewTopic.parse({ siteId, name, defaultSubscription: "unsubscribed" }));
+    const [offers, gone] = [await make("Offers"), await make("Gone")];
+    const topicIds = [offers.id, gone.id];
+    await expect(createForm(at, { topicIds })).rejects.toMatchObject({ kind: "invalid" });
+    const form = await createForm(at, { topicIds, doubleOptIn: true });
+    await expect(forms.change(caller, form.id, { doubleOptIn: false })).rejects.toMatchObject({
+      details: [{ path: "doubleOptIn" }],
+    });
+    await expect(refuseUsed(caller, "TOPIC", offers.id)).rejects.toMatchObject({ code: "in_use" });
+    await topics.remove(caller, gone.id);
+    await submitForm(form.id, { email });
+    await processSubmissions(at, form.id);
+    const ann = (await findContactByEmail(at, email))!;
+    const read = () => contactTopics.find(caller, ann.id, { limit: 50 });
+    expect((await read()).topics).toMatchObject([{ name: "Offers", subscribed: false }]);
+    await confirm(await tokenAt(at, form.id));
+    await processSubmissions(at, form.id);
+    const { topics: found, log } = await read();
+    expect(found).toMatchObject([{ name: "Offers", subscribed: true }]);
+    expect(log).toMatchObject([
+      { source: "form", ipAddress: "192.0.2.9", topics: [{ name: "Offers", subscribed: true }] },
+    ]);
+  });
 
   test("only the mail is sent before the confirmation, and everything else once after it", async () => {
     const at = await createSiteWithSender();

@@ -216,12 +216,14 @@ async function* campaignsWith(target: Target): AsyncGenerator<ProblemDetail> {
 }
 
 async function* formsWith(target: Target): AsyncGenerator<ProblemDetail> {
-  if (target.kind !== "LIST" && target.kind !== "TAG") return;
+  if (target.kind !== "LIST" && target.kind !== "TAG" && target.kind !== "TOPIC") return;
   for await (const form of recordsOf<FormItem>(target, "FORM")) {
     if (target.kind === "LIST" && form.listId === target.id)
       yield use("forms", form, "puts contacts on it");
     if (target.kind === "TAG" && form.tags.some((tag) => sameName(tag, target.name)))
       yield use("forms", form, "applies it");
+    if (target.kind === "TOPIC" && form.topicIds?.includes(target.id))
+      yield use("forms", form, "joins it");
   }
 }
 

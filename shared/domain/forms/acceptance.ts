@@ -15,6 +15,7 @@ import { Problem, undefinedIfMissing } from "../../errors.ts";
 import { normalizeEmail } from "../../kernel/email-fields.ts";
 import { retryOnConflict } from "../../kernel/retry-on-conflict.ts";
 import { indexAttributeNames, keys } from "../../keys.ts";
+import { consentLogWrite } from "../audience/contacts/consent-log.ts";
 import { commitContactChanges } from "../audience/contacts/contact-events.ts";
 import type { ContactItem } from "../audience/contacts/contact-schema.ts";
 import * as contactStatus from "../audience/contacts/contact-status.ts";
@@ -26,6 +27,8 @@ import * as groupMembers from "../audience/groups/group-members.ts";
 import * as groups from "../audience/groups/groups.ts";
 import * as scoring from "../audience/scoring/scoring.ts";
 import * as suppressions from "../audience/suppressions/suppressions.ts";
+import * as contactTopics from "../audience/topics/contact-topics.ts";
+import * as topics from "../audience/topics/topics.ts";
 import type { SequenceItem } from "../automation/sequence-schema.ts";
 import * as triggers from "../automation/triggers.ts";
 import * as organizations from "../identity/organizations.ts";
@@ -120,7 +123,8 @@ async function writeContact(
       { formId: form.id, starts, oncePerDay: true },
       maxSequenceWrites,
     );
-    const contact = { ...merged, ...sequencesOf(merged, reaction) };
+    const { switchedTopics, consentWrites } = await joinTopics(form, submission, merged);
+    const contact = { ...merged, ...sequencesOf(merged, reaction), switchedTopics };
     const saveWrites = current
       ? contactWrites.changeWrites(current, contact, unexpectedConflict)
       : contactWrites.insertWrites(contact, date);
@@ -130,6 +134,7 @@ async function writeContact(
         write(
           contactIdWrite(submission, contact, { applied: true }),
           submissions.logWrite(submission, contact.id),
+          ...consentWrites,
           ...saveWrites,
           ...reaction.writes,
           ...extraWrites,
@@ -145,6 +150,29 @@ async function writeContact(
   });
 }
 
+/** The topics of the contact after a confirmed submission, and the evidence. */
+async function joinTopics(
+  { orgId, topicIds = [] }: FormItem,
+  submission: Submission,
+  contact: ContactItem,
+): Promise<Pick<ContactItem, "switchedTopics"> & { consentWrites: Write[] }> {
+  const { switchedTopics } = contact;
+  if (!topicIds.length || !isConfirmed(submission)) return { switchedTopics, consentWrites: [] };
+  const ofSite = await topics.listOfSite(orgId, contact.siteId);
+  const joined = contactTopics.applyChoices(
+    contact,
+    // A topic that was deleted since is left out.
+    ofSite.filter(({ id }) => topicIds.includes(id)).map((topic) => ({ topic, subscribed: true })),
+  );
+  const consent = { source: "form" as const, ipAddress: submission.confirmedIp };
+  return {
+    switchedTopics: joined.switchedTopics,
+    consentWrites: joined.entries.length
+      ? [consentLogWrite(contact, consent, { topics: joined.entries })]
+      : [],
+  };
+}
+
 const getContact = ({ orgId, siteId, email }: Submission): Promise<ContactItem | undefined> =>
   get<ContactItem>(keys.contact(orgId, siteId, normalizeEmail(email)));
 
@@ -155,8 +183,8 @@ const contactIdWrite = (
 ): Write =>
   update(submission, { set: { ...set, contactId } }, { if: all(exists, absent("applied")) });
 
-// A transaction takes 100 writes; up to 10 are for the contact and the submission.
-const maxSequenceWrites = 90;
+// A transaction takes 100 writes; up to 11 are for the contact and the submission.
+const maxSequenceWrites = 89;
 
 /** The sequence of the form, unless it was deleted or archived. */
 async function getSequenceIds({ orgId, sequenceId }: FormItem): Promise<number[]> {

@@ -10,6 +10,7 @@ import {
   UpdatedAt,
 } from "../../kernel/record-fields.ts";
 import { GroupName } from "../audience/contacts/contact-schema.ts";
+import { maxTopicsPerSite } from "../audience/topics/topic-subscription.ts";
 import { DesignJson } from "./form-design.ts";
 
 const maxTags = 20;
@@ -33,6 +34,13 @@ const fields = {
   listId: id
     .nullable()
     .describe("List of the same site that a submission adds the contact to, or `null`."),
+  topicIds: z
+    .array(id)
+    .max(maxTopicsPerSite)
+    .describe(
+      "Topics of the same site that a confirmed submission joins. They need `doubleOptIn`, " +
+        "because a visitor can type any address.",
+    ),
   tags: z
     .array(GroupName)
     .max(maxTags)
@@ -90,6 +98,7 @@ export const NewForm = z
     status: fields.status.default("active"),
     sequenceId: fields.sequenceId.default(null),
     listId: fields.listId.default(null),
+    topicIds: fields.topicIds.default([]),
     tags: fields.tags.default([]),
     doubleOptIn: fields.doubleOptIn.default(false),
     redirectUrl: fields.redirectUrl.default(null),
@@ -115,7 +124,9 @@ export const FormChanges = z
 export type FormChanges = z.output<typeof FormChanges>;
 
 /** The stored record. Its design is stored apart, by version. */
-export interface FormItem extends Omit<FormMeta, "submissionCount" | "pageUrl"> {
+export interface FormItem extends Omit<FormMeta, "submissionCount" | "pageUrl" | "topicIds"> {
+  /** Absent on forms stored before there were topics. */
+  topicIds?: number[];
   orgId: number;
   /** Optimistic lock: every change raises it, and writes compare it. */
   edits: number;

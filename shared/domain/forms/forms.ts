@@ -12,7 +12,7 @@ import {
 import type { CallerScope } from "../../caller.ts";
 import { now } from "../../clock.ts";
 import { config } from "../../config.ts";
-import { missing } from "../../errors.ts";
+import { invalid, missing } from "../../errors.ts";
 import { type CompressedValue, compress, decompress } from "../../kernel/compressed-values.ts";
 import { createLruCache } from "../../kernel/lru-cache.ts";
 import type { PageRequest } from "../../kernel/paging.ts";
@@ -34,6 +34,7 @@ export async function create(
 ): Promise<Form> {
   const { orgId } = caller;
   const siteId = await sites.resolveSiteId(caller, requestedSiteId);
+  requireConfirmedTopics(form);
   await checkReferences(caller, siteId, form);
   const item: FormItem = {
     ...(await records.newRecordFields("FORM")),
@@ -54,7 +55,10 @@ export async function create(
   return { ...toApi(created, 0), designJson };
 }
 
-type FormReferences = Pick<FormItem, "status" | "sequenceId" | "listId" | "doubleOptIn">;
+type FormReferences = Pick<
+  FormItem,
+  "status" | "sequenceId" | "listId" | "topicIds" | "doubleOptIn"
+>;
 
 /**
  * 404 for a list or sequence that does not exist, 400 for one of another site, 400
@@ -63,15 +67,27 @@ type FormReferences = Pick<FormItem, "status" | "sequenceId" | "listId" | "doubl
 async function checkReferences(
   caller: CallerScope,
   siteId: number,
-  { status, sequenceId, listId, doubleOptIn }: FormReferences,
+  { status, sequenceId, listId, topicIds = [], doubleOptIn }: FormReferences,
 ): Promise<void> {
   await Promise.all([
+    ...topicIds.map((id) => records.findOfSite("TOPIC", caller, { id, siteId, path: "topicIds" })),
     listId === null ? undefined : groups.findOfSite("LIST", caller, { id: listId, siteId }),
     sequenceId === null
       ? undefined
       : records.findOfSite("SEQUENCE", caller, { id: sequenceId, siteId, path: "sequenceId" }),
     doubleOptIn && status === "active" ? sendingConfigs.findDefault(caller.orgId) : undefined,
   ]);
+}
+
+/** Anybody can type an address, so only a confirmation is consent to a topic. */
+function requireConfirmedTopics({
+  topicIds = [],
+  doubleOptIn,
+}: Pick<FormItem, "topicIds" | "doubleOptIn">): void {
+  if (topicIds.length && !doubleOptIn)
+    throw invalid("A form that joins topics needs doubleOptIn", {
+      details: [{ path: "doubleOptIn", message: "must be true with topicIds" }],
+    });
 }
 
 const versionKey = (form: Pick<FormItem, "orgId" | "id" | "version">) =>
@@ -84,6 +100,7 @@ async function versionWrite(form: FormItem, version: FormVersion): Promise<Write
 
 const toApi = ({ orgId: _, edits: __, ...form }: FormItem, submissionCount: number): FormMeta => ({
   ...form,
+  topicIds: form.topicIds ?? [],
   submissionCount,
   pageUrl: `${config.publicUrl}/api/v1/forms/${form.id}/page`,
 });
@@ -160,6 +177,7 @@ async function changeOnce(
     design: designJson === undefined ? before.design : designJson,
   };
   if (JSON.stringify(after) !== JSON.stringify(before)) next.version++;
+  requireConfirmedTopics(next);
   await checkReferences(caller, item.siteId, changedReferences(item, next));
   await write(
     put(keys.record(caller.orgId, "FORM", formId), next, { if: equals("edits", item.edits) }),
@@ -179,6 +197,7 @@ const changedReferences = (current: FormItem, next: FormItem): FormReferences =>
   ...next,
   listId: next.listId === current.listId ? null : next.listId,
   sequenceId: next.sequenceId === current.sequenceId ? null : next.sequenceId,
+  topicIds: (next.topicIds ?? []).filter((id) => !current.topicIds?.includes(id)),
   doubleOptIn: next.doubleOptIn && (!current.doubleOptIn || current.status !== "active"),
 });
 

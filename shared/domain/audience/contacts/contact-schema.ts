@@ -216,7 +216,7 @@ export interface ContactItem {
   tags?: Set<number>;
   lists?: Set<number>;
   /** Topics to which it is subscribed against their default, or not subscribed against it. */
-  switchedTopics?: Set<number>;
+  switchedTopics?: Set<number> | undefined;
   /** Sequences with an active enrollment. */
   sequences?: Set<number>;
   /** Membership shard, set once the email has changed. */

@@ -5,7 +5,7 @@ import { contactStatuses } from "../contacts/contact-schema.ts";
 import { Topic } from "./topic-schema.ts";
 import { maxTopicsPerSite } from "./topic-subscription.ts";
 
-const consentSources = ["api", "preference_page", "one_click", "provider"] as const;
+const consentSources = ["api", "preference_page", "one_click", "form", "provider"] as const;
 
 export const ConsentEntry = z
   .object({
@@ -13,7 +13,8 @@ export const ConsentEntry = z
       .enum(consentSources)
       .describe(
         "`preference_page`: the contact, on the page behind the links of an email. `one_click`: " +
-          "the contact, in the mail program. `provider`: reported by the email provider. " +
+          "the contact, in the mail program. `form`: the contact, who confirmed a form. `provider`: " +
+          "reported by the email provider. " +
           "`api`: a request of yours.",
       ),
     ipAddress: z

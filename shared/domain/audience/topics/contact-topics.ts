@@ -18,7 +18,12 @@ import type { ContactItem } from "../contacts/contact-schema.ts";
 import { bumpVersion, unchangedCondition } from "../contacts/contact-writes.ts";
 import * as contacts from "../contacts/contacts.ts";
 import * as departures from "../contacts/departures.ts";
-import type { ContactTopic, ContactTopics, TopicChoice } from "./contact-topic-schemas.ts";
+import type {
+  ConsentEntry,
+  ContactTopic,
+  ContactTopics,
+  TopicChoice,
+} from "./contact-topic-schemas.ts";
 import type { TopicItem } from "./topic-schema.ts";
 import { isSubscribed } from "./topic-subscription.ts";
 import * as topics from "./topics.ts";
@@ -37,28 +42,15 @@ export const change = (
 ): Promise<ContactItem> =>
   contacts.changeWithRetry(caller, { id: contactId }, async (contact) => {
     const chosen = resolveChoices(choices, await topics.listOfSite(caller.orgId, contact.siteId));
-    const changed = chosen.filter(
-      ({ topic, subscribed }) => isSubscribed(contact, topic) !== subscribed,
-    );
+    const { switchedTopics, entries } = applyChoices(contact, chosen);
     const leaves = chosen.some(({ subscribed }) => !subscribed);
     const departed = leaves ? { contactIds: [contactId] } : {};
-    if (!changed.length) {
+    if (!entries.length) {
       // An earlier request may have committed without finishing.
       if (leaves) await departures.logDepartures(caller.orgId, departed);
       return contact;
     }
-    const entries = changed.map(({ topic: { id, name }, subscribed }) => ({
-      id,
-      name,
-      subscribed,
-    }));
-    const set = {
-      switchedTopics: toSwitchedTopics(
-        contact,
-        changed.map(({ topic }) => topic),
-      ),
-      ...bumpVersion(contact),
-    };
+    const set = { switchedTopics, ...bumpVersion(contact) };
     await departures.commitDepartures(caller.orgId, departed, (logWrites) =>
       write(
         changeWrite(contact, set),
@@ -69,7 +61,7 @@ export const change = (
     return { ...contact, ...set };
   });
 
-function resolveChoices(choices: TopicChoice[], known: TopicItem[]) {
+function resolveChoices(choices: TopicChoice[], known: TopicItem[]): Choice[] {
   return choices.map(({ id, subscribed }, i) => {
     const topic = known.find((one) => one.id === id);
     const isRepeated = choices.findIndex((choice) => choice.id === id) !== i;
@@ -79,19 +71,36 @@ function resolveChoices(choices: TopicChoice[], known: TopicItem[]) {
   });
 }
 
-/** The newest, if there are too many: the others belong to topics that were deleted. */
-function toSwitchedTopics({ switchedTopics }: ContactItem, changed: TopicItem[]): Set<number> {
-  const next = new Set(switchedTopics).symmetricDifference(new Set(changed.map(({ id }) => id)));
-  return new Set([...next].toSorted((a, b) => b - a).slice(0, maxSwitchedTopics));
+interface Choice {
+  topic: TopicItem;
+  subscribed: boolean;
+}
+
+/** The topics of the contact after the choices, and what they change, for the consent log. */
+export function applyChoices(
+  contact: Pick<ContactItem, "switchedTopics">,
+  choices: Choice[],
+): Pick<ContactItem, "switchedTopics"> & { entries: ConsentEntry["topics"] } {
+  const changed = choices.filter(
+    ({ topic, subscribed }) => isSubscribed(contact, topic) !== subscribed,
+  );
+  const ids = new Set(changed.map(({ topic }) => topic.id));
+  const next = [...new Set(contact.switchedTopics).symmetricDifference(ids)];
+  // Beyond the limit, the older ids belong to topics that were deleted.
+  const kept = next.toSorted((a, b) => b - a).slice(0, maxSwitchedTopics);
+  return {
+    switchedTopics: kept.length ? new Set(kept) : undefined,
+    entries: changed.map(({ topic: { id, name }, subscribed }) => ({ id, name, subscribed })),
+  };
 }
 
 /** DynamoDB stores no empty sets. */
 function changeWrite(
   contact: ContactItem,
-  { switchedTopics, ...set }: Pick<ContactItem, "switchedTopics" | "updatedAt" | "v">,
+  { switchedTopics, ...set }: Partial<ContactItem>,
 ): Write {
   const condition = { if: unchangedCondition(contact) };
-  return switchedTopics?.size
+  return switchedTopics
     ? update(contact, { set: { ...set, switchedTopics } }, condition)
     : update(contact, { set, remove: ["switchedTopics"] }, condition);
 }

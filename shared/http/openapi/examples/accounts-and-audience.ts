@@ -108,6 +108,7 @@ const FormMeta = {
   status: "active",
   sequenceId: null,
   listId: 1,
+  topicIds: [],
   tags: ["newsletter"],
   doubleOptIn: true,
   redirectUrl: "https://shop.example/thanks",
