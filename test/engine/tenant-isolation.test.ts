@@ -162,9 +162,9 @@ const cases: Record<string, (made: IdsByKind) => Case[]> = {
   ],
   "GET /forms": (made) => [siteOnly(made)],
   "POST /forms": (made) => [
-    { body: { name: "More", siteId: made.sites, sequenceId: made.sequences, listId: made.lists } },
+    { body: { name: "More", siteId: made.sites, ...formReferences(made) } },
   ],
-  "PUT /forms/:id": (made) => [{ body: { sequenceId: made.sequences, listId: made.lists } }],
+  "PUT /forms/:id": (made) => [{ body: formReferences(made) }],
   "GET /scoring/rules": (made) => [siteOnly(made)],
   "POST /scoring/rules": (made) =>
     matches(made).map((match) => ({
@@ -208,6 +208,13 @@ const cases: Record<string, (made: IdsByKind) => Case[]> = {
   "GET /imports": (made) => [siteOnly(made)],
 };
 
+const formReferences = (made: IdsByKind): Fields => ({
+  sequenceId: made.sequences,
+  listId: made.lists,
+  topicIds: [made.topics],
+  doubleOptIn: true,
+  status: "draft",
+});
 const audiences = (made: IdsByKind): Fields[] => [
   {
     templateId: made.templates,

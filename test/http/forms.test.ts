@@ -95,6 +95,7 @@ test("a form is created with all fields or only a name, changed field by field, 
     pageUrl: `${inject("baseUrl")}/api/v1/forms/${made.id}/page`,
     doubleOptIn: false,
     sequenceId: null,
+    topicIds: [],
   };
   expect(made).toEqual({
     id: expect.any(Number),

@@ -22,7 +22,10 @@ test("a holiday mail is scheduled, changed, cancelled and deleted", async () => 
   const templateId = await template(client);
   const given = { name: "New year", date: "2099-01-01", templateId };
   const made = expectStatus(201, await client.call<Holiday>("POST", "/holidays", given)).body.data;
-  const none = { statusReason: null, startedAt: null, finishedAt: null, sendingConfigId: null };
+  const none = {
+    ...{ statusReason: null, startedAt: null, finishedAt: null },
+    ...{ sendingConfigId: null, topicId: null },
+  };
   const stamps = { createdAt: expect.any(String), updatedAt: expect.any(String) };
   expect(made).toEqual({
     id: expect.any(Number),

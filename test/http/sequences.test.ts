@@ -74,6 +74,7 @@ describe("records", () => {
       triggerType: "manual",
       triggerConfig: null,
       sendingConfigId: null,
+      topicId: null,
       autoBcc: null,
       sendWindow: null,
       webhookUrl: expect.stringMatching(/\/api\/v1\/wh\/sq\/[\w-]{40,}$/),

@@ -7,6 +7,7 @@ export const kindByFieldName: Record<string, string> = {
   lists: "lists",
   tagId: "tags",
   topicId: "topics",
+  topicIds: "topics",
   segmentId: "segments",
   folderId: "template-folders",
   templateId: "templates",

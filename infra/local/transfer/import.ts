@@ -141,6 +141,10 @@ async function create(work: Work, kind: Kind, row: Row): Promise<void> {
   work.ids.set(keyOf(kind.name, row.id), made.id);
   work.existing.set(keyOf(kind.name, made.id), made);
   count(result.created, kind.name);
+  if (typeof row.topicId === "number" || (row.topicIds as number[] | undefined)?.length)
+    result.notes.push(
+      `Topics and the choices of contacts are not moved: ${kind.name} "${row.name}" is on none`,
+    );
   await addParts(work, kind.name, { row, id: made.id });
   if (Object.keys(later).length)
     await callApi(caller, `PUT /${kind.name}/${made.id}`, later).catch((error: Error) => {

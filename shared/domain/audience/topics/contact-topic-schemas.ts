@@ -13,8 +13,8 @@ export const ConsentEntry = z
       .enum(consentSources)
       .describe(
         "`preference_page`: the contact, on the page behind the links of an email. `one_click`: " +
-          "the contact, in the mail program. `form`: the contact, who confirmed a form. `provider`: " +
-          "reported by the email provider. " +
+          "the contact, in the mail program. `form`: the contact, who confirmed a form. " +
+          "`provider`: reported by the email provider. " +
           "`api`: a request of yours.",
       ),
     ipAddress: z
