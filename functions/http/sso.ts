@@ -70,6 +70,20 @@ export const singleSignOn = routeGroup({ name: "sso", errorPage: renderErrorPage
     handle: ({ caller }) => sso.test(caller),
   }),
 
+  route("DELETE /sso/links/:memberId", "Unlink a member from the provider", {
+    operationId: "removeSsoLink",
+    description:
+      "Ends the member's sessions of single sign-on. The next login with the member's address " +
+      "links the account at the provider that makes it, such as a new account of the same person.",
+    auth: "session",
+    returns: Deleted,
+    errors: { 404: "The member does not exist, or is not linked." },
+    handle: async ({ caller, params: { memberId } }) => {
+      await logins.unlink(caller, memberId);
+      return { id: memberId, deleted: true as const };
+    },
+  }),
+
   route("GET /auth/sso/start", "Start a login with single sign-on", {
     operationId: "logInWithSso",
     description:

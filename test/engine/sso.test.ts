@@ -9,6 +9,7 @@ import * as invitations from "../../shared/domain/identity/invitations.ts";
 import * as members from "../../shared/domain/identity/members.ts";
 import * as factors from "../../shared/domain/identity/mfa/mfa.ts";
 import * as sessions from "../../shared/domain/identity/sessions.ts";
+import * as logins from "../../shared/domain/identity/sso/logins.ts";
 import * as settings from "../../shared/domain/identity/sso/settings.ts";
 import { authenticate, sessionCookieName } from "../../shared/http/authenticate.ts";
 import { keys } from "../../shared/keys.ts";
@@ -103,6 +104,35 @@ test("a linked user is found by issuer and subject, even when the address change
   // The provider gave the address of Ann to another person.
   enterAs(`ann@${org.domain}`);
   expect(await logInWithSso(org.orgId)).toMatchObject(failed(/another account of the provider/));
+});
+
+test("an owner unlinks a member, whose sessions end and who can be linked again", async () => {
+  const org = await createSsoOrganization(provider);
+  const ann = await addMember(org.caller, { role: "viewer", email: `ann@${org.domain}` });
+  const unlink = (caller: Caller) => logins.unlink(caller, ann.userId);
+  await expect(unlink(org.caller)).rejects.toMatchObject({ kind: "missing" });
+  enterAs(ann.email);
+  const former = provider.user;
+  const opened = await logInWithSso(org.orgId);
+  const stranger = await createAccount();
+  await expect(unlink(stranger.caller)).rejects.toMatchObject({ kind: "missing" });
+  await unlink(org.caller);
+  await expect(callerOf(opened)).rejects.toMatchObject({ kind: "unauthenticated" });
+  expect(await callerOf(ann)).toMatchObject({ userId: ann.userId });
+  enterAs(ann.email);
+  expect(await callerOf(await logInWithSso(org.orgId))).toMatchObject({ userId: ann.userId });
+  provider.user = former;
+  expect(await logInWithSso(org.orgId)).toMatchObject(failed(/another account of the provider/));
+});
+
+test("of Google, only accounts of a Workspace in the domains are accepted", async () => {
+  const google = { issuer: "https://accounts.google.com", domains: ["shop.example"] };
+  const check = (hostedDomain: unknown, settingsOf = google) =>
+    logins.requireWorkspace({ settings: settingsOf, claims: { hostedDomain } });
+  expect(() => check("Shop.example")).not.toThrow();
+  for (const hd of [undefined, "other.example", ["shop.example"]])
+    expect(() => check(hd)).toThrow(expect.objectContaining({ code: "sso_failed" }));
+  expect(() => check(undefined, { ...google, issuer: "https://login.example" })).not.toThrow();
 });
 
 test("an address outside of the held domains logs nobody in", async () => {

@@ -64,6 +64,7 @@ const extras = [
   "PUT /sso",
   "DELETE /sso",
   "POST /sso/test",
+  "DELETE /sso/links/{memberId}",
   "GET /auth/sso/start",
   "GET /auth/sso/callback/{organizationId}",
   "GET /contacts/{id}/export", // one person's data

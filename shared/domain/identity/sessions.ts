@@ -208,6 +208,20 @@ export async function endAllSessions(user: UserKey, exceptHash?: string): Promis
   }
 }
 
+/** Ends the sessions that single sign-on of the organization opened for the user. */
+export async function endSsoSessions(user: UserKey, orgId: number): Promise<void> {
+  const pointers = await queryAll<Key>(ranges.userSessions(user.orgId, user.userId), {
+    consistent: true,
+  });
+  const hashes = pointers.map(({ sk }) => sk);
+  const items = await getMany<SessionItem>(hashes.map(keys.session), { consistent: true });
+  const ended = hashes.filter((_, i) => {
+    const item = items[i];
+    return item?.orgId === orgId && item.providerId !== undefined;
+  });
+  await writeMany(ended.flatMap((hash) => endSessionWrites(user, hash)));
+}
+
 const endSessionWrites = ({ orgId, userId }: UserKey, hash: string): Write[] => [
   remove(keys.session(hash)),
   remove(keys.userSession(orgId, userId, hash)),

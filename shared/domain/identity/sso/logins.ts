@@ -7,6 +7,7 @@ import {
   checkCondition,
   get,
   put,
+  remove,
   transact,
   update,
   type Write,
@@ -19,9 +20,10 @@ import {
   type ProviderClaims,
   ProviderError,
 } from "../../../adapters/oidc/provider.ts";
+import type { Caller } from "../../../caller.ts";
 import { addSeconds, epochSeconds, now } from "../../../clock.ts";
 import { config } from "../../../config.ts";
-import { forbidden, missing, Problem } from "../../../errors.ts";
+import { conflict, forbidden, missing, Problem } from "../../../errors.ts";
 import { randomBase62 } from "../../../ids.ts";
 import { domainOf, EmailAddress } from "../../../kernel/email-fields.ts";
 import { createSealer, openToken } from "../../../kernel/sealed-tokens.ts";
@@ -249,11 +251,16 @@ async function provenAddress({ orgId, settings, claims }: VerifiedLogin): Promis
   return email;
 }
 
+interface WorkspaceLogin {
+  settings: Pick<SsoItem, "issuer" | "domains">;
+  claims: Pick<ProviderClaims, "hostedDomain">;
+}
+
 /**
  * Anybody can open a Google account with an address elsewhere, and keep it after leaving. Only
  * accounts of Google Workspace have the claim `hd`.
  */
-function requireWorkspace({ settings, claims }: Pick<VerifiedLogin, "settings" | "claims">): void {
+export function requireWorkspace({ settings, claims }: WorkspaceLogin): void {
   if (settings.issuer !== googleIssuer) return;
   const domain = typeof claims.hostedDomain === "string" ? claims.hostedDomain.toLowerCase() : "";
   if (!settings.domains.includes(domain))
@@ -280,8 +287,8 @@ async function linkMember(
   // The provider may have given the address to another person.
   if (ssoIdentity?.startsWith(`${settings.providerId}#`))
     throw failed(
-      `${email} is linked to another account of the provider: remove the member and invite the ` +
-        "address again",
+      `${email} is linked to another account of the provider: an owner can remove the link with ` +
+        `DELETE /sso/links/${member.id}`,
     );
   const isUnchanged =
     ssoIdentity === undefined ? absent("ssoIdentity") : equals("ssoIdentity", ssoIdentity);
@@ -295,6 +302,30 @@ async function linkMember(
       ),
     ],
   };
+}
+
+/**
+ * Removes the link of a member to an account at the provider, and the member's sessions of single
+ * sign-on. The next login with the address links another account. Throws 404.
+ */
+export async function unlink({ orgId }: Pick<Caller, "orgId">, memberId: number): Promise<void> {
+  const member = await members.getMember(orgId, memberId);
+  if (member?.ssoIdentity === undefined) throw missing("The member has no link to a provider");
+  // Ends the sessions before and after, so that none survives a crash in between.
+  const user = userKeyOfMember(orgId, member);
+  await sessions.endSsoSessions(user, orgId);
+  await write(
+    update(
+      keys.member(orgId, memberId),
+      { remove: ["ssoIdentity"] },
+      {
+        if: equals("ssoIdentity", member.ssoIdentity),
+        orThrow: conflict("The link was changed by another request: try again"),
+      },
+    ),
+    remove(keys.ssoIdentity(orgId, member.ssoIdentity)),
+  );
+  await sessions.endSsoSessions(user, orgId);
 }
 
 /** Accepts the open invitation of the address, or adds a user with the default role. */
