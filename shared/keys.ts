@@ -335,9 +335,10 @@ export const keys = {
     site: number,
     { date, domain, shard }: { date: string; domain: string; shard: number },
   ) => itemKey(`${org}#${site}#DAY${date}`, `D#${domain}#${shard}`),
-  // exists until its send is stored
+  // exists until its send is stored; expires when the event is given up
   unmatchedEvent: (org: number, event: number) => itemKey(`${org}#PARKED`, zeroPad(event)),
   droppedEventCount: (org: number) => itemKey(`${org}#UNMATCHED`),
+  unmatchedEventsOfDay: (org: number, date: string) => itemKey(`${org}#UNMATCHED`, date), // expires
   // -> the only endpoint with this URL
   webhookUrl: (org: number, url: string) => itemKey(`${org}#WEBHOOKURL`, sha256(url)),
   webhookPace: (org: number, host: string, window: number) =>
@@ -409,6 +410,7 @@ export const ranges = {
   dayDomainsRollups: (org: number, site: number) => keyRange(`${org}#${site}#DAYDOMAINS`),
   eventPages: (org: number, site: number) => keyRange(`${org}#${site}#EVENTS`), // by time
   softBounces: (org: number, site: number) => keyRange(`${org}#${site}#SOFTBOUNCES`),
+  unmatchedEvents: (org: number) => keyRange(`${org}#PARKED`), // by event
   deliveryPages: (org: number, webhook: number) => keyRange(`${org}#W${webhook}`), // by time
   submissions: (org: number, form: number) => keyRange(`${org}#F${form}`), // by time
   submissionCounts: (org: number, form: number) => keyRange(`${org}#FN${form}`),

@@ -1,6 +1,10 @@
 import * as z from "zod";
 import { EmailEvent } from "../../shared/domain/delivery-events/email-event.ts";
 import * as history from "../../shared/domain/delivery-events/send-history.ts";
+import {
+  listUnmatchedEvents,
+  UnmatchedEvent,
+} from "../../shared/domain/delivery-events/unmatched-events.ts";
 import * as why from "../../shared/domain/delivery-events/why.ts";
 import * as content from "../../shared/domain/sending/sent-content.ts";
 import { routeGroup } from "../../shared/http/dispatch.ts";
@@ -46,6 +50,15 @@ export const events = routeGroup("events", [
       409: "The email cannot be rendered: the message says why.",
     },
     handle: ({ caller, params }) => content.findSentContent(caller, params.id),
+  }),
+  route("GET /events/unmatched", "List unmatched events", {
+    description:
+      "Returns events of providers whose send was not found, newest first, with the reason. They " +
+      "are kept for 7 days, at most 1,000 of a day. A bounce, complaint or unsubscription among " +
+      "them has taken effect for its address.",
+    query: PageQuery,
+    returns: pagedSchema("events", UnmatchedEvent),
+    handle: ({ caller, query }) => listUnmatchedEvents(caller, query),
   }),
   route("GET /why", "Explain why an email did not arrive", {
     operationId: "explainSend",

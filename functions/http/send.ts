@@ -272,6 +272,15 @@ export const send = routeGroup("send", [
         .optional()
         .describe("Only sends whose subject contains this text, ignoring case."),
       tag: Tag.optional().describe("Only sends with this tag."),
+      messageId: z
+        .string()
+        .min(1)
+        .max(1000)
+        .optional()
+        .describe(
+          "Only sends with this `providerMessageId`, at any provider. With `email` the send is " +
+            "found at once; alone, a page ends after 2,000 sends were looked at.",
+        ),
       toEmail: EmailAddress.optional().describe(
         "Only sends to this email address as the first one of `to`, ignoring case. Looks through " +
           "all sends, also those of more than 90 days ago. A page ends after 2,000 sends were " +

@@ -252,6 +252,7 @@ const otherwise = [
   "uploadId", // below
   "contentId", // the name of an image in the HTML
   "tags", // names
+  "messageId", // at the provider, in test/engine/unmatched-events.test.ts
   "packageId",
   "clientId", // of this service at an OpenID Connect provider
   "organizationId", // of the user, in test/http/team.test.ts

@@ -34,6 +34,7 @@ const extras = [
   "POST /send/messages", // different emails in one request
   "POST /sends/{id}/cancel",
   "GET /sends/{id}/content", // what was sent
+  "GET /events/unmatched", // events whose send was not found
   "GET /why", // why an email did not arrive
   "GET /sending-configs/{id}",
   "GET /webhooks/{id}/deliveries",

@@ -24,6 +24,7 @@ import {
   toMailReport,
 } from "./event-reactions.ts";
 import { findAddresseeOfCopy, isAboutBlindCopy } from "./events-of-copies.ts";
+import { identifySends } from "./match-by-message.ts";
 import * as parkedEvents from "./parked-events.ts";
 import {
   eventKey,
@@ -69,7 +70,8 @@ const asRetryable = (error: unknown): unknown =>
 type EventsMessage = Pick<QueueMessage<ProviderEventsMessage>, "messageId" | "body">;
 
 /** Applies events of one organization in one run. Safe to repeat with the same message ids. */
-export async function applyEvents(orgId: number, messages: EventsMessage[]): Promise<void> {
+export async function applyEvents(orgId: number, received: EventsMessage[]): Promise<void> {
+  const messages = await identifySends(orgId, received);
   const loaded = await loadSends(orgId, messages);
   const known = new Set(loaded.map(({ send }) => send.id));
   const isMatched = ({ sendId }: QueuedEvent) => sendId !== undefined && known.has(sendId);

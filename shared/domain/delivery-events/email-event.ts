@@ -29,7 +29,7 @@ export const EmailEvent = z
         ),
         topicName: z.string().optional().describe("Name of that topic."),
       })
-      .describe("Further data, by type."),
+      .meta({ id: "EmailEventData", description: "Further data, by type." }),
     ipAddress: z
       .string()
       .nullable()

@@ -1,11 +1,21 @@
 // Parks events whose send is not stored yet: a provider can be faster than our write. A parked
-// event waits on the due index and is retried four times; then it is dropped and counted.
+// event waits on the due index and is retried up to four times; then it is counted, and kept for a
+// week to be listed.
 
-import { equals, exists, isNew } from "../../adapters/dynamodb/conditions.ts";
-import { put, remove, transact, update, write, writeMany } from "../../adapters/dynamodb/table.ts";
-import { addSeconds, now } from "../../clock.ts";
+import { absent, all, equals, exists, isNew } from "../../adapters/dynamodb/conditions.ts";
+import {
+  put,
+  queryPages,
+  remove,
+  transact,
+  update,
+  updateReturning,
+  writeMany,
+} from "../../adapters/dynamodb/table.ts";
+import { addSeconds, epochSeconds, now } from "../../clock.ts";
+import { normalizeEmail } from "../../kernel/email-fields.ts";
 import { inParallel } from "../../kernel/parallel.ts";
-import { dueShardOf, indexAttributes, indexes, keys } from "../../keys.ts";
+import { dueShardOf, indexAttributes, indexes, type Key, keys, ranges } from "../../keys.ts";
 import type { QueuedEvent } from "../../queues.ts";
 import { leaveEverywhere, suppressRecipients } from "./event-reactions.ts";
 
@@ -16,7 +26,14 @@ export interface ParkedEvent {
   event: QueuedEvent;
 }
 
+export interface StoredUnmatchedEvent extends ParkedEvent {
+  /** Set when the event was given up. */
+  expires?: number;
+}
+
 const retrySeconds = [60, 600, 3600, 24 * 3600];
+/** A message id is stored within seconds after the provider has the mail. */
+const retriesByMessageId = 2;
 
 /**
  * Parks events without a stored send. Suppresses the address even though the send is unknown, but
@@ -40,9 +57,7 @@ export async function parkEvents(orgId: number, unmatched: ParkedEvent[]): Promi
 
 async function parkEvent({ orgId, provider, event }: ParkedEvent): Promise<void> {
   const tries = event.parked?.tries ?? 0;
-  // An event without a `sendId` can never be matched, so it is dropped at once.
-  if (tries >= retrySeconds.length || event.sendId === undefined)
-    return dropEvent(orgId, event, tries > 0);
+  if (tries >= maxTries(event)) return giveUp({ orgId, provider, event }, tries > 0);
   const parked = { since: event.parked?.since ?? now().toISOString(), tries: tries + 1 };
   const due = indexAttributes(
     indexes.due("EVENT", dueShardOf(event.id)),
@@ -54,11 +69,49 @@ async function parkEvent({ orgId, provider, event }: ParkedEvent): Promise<void>
   await transact(put(keys.unmatchedEvent(orgId, event.id), item, { if: unchanged }));
 }
 
-async function dropEvent(orgId: number, event: QueuedEvent, isParked: boolean): Promise<void> {
-  const countWrite = update(keys.droppedEventCount(orgId), { add: { count: 1 } });
-  if (isParked)
-    await transact(remove(keys.unmatchedEvent(orgId, event.id), { if: exists }), countWrite);
-  else await write(countWrite);
+function maxTries({ sendId, providerMessageId }: QueuedEvent): number {
+  if (sendId !== undefined) return retrySeconds.length;
+  // An event without any id can never be matched.
+  return providerMessageId === undefined ? 0 : retriesByMessageId;
+}
+
+const keptSeconds = 7 * 24 * 3600;
+/** Further events of the same day are only counted. */
+const maxKeptPerDay = 1000;
+
+/** Counts the event exactly once. The item says so, also if it is not kept. */
+async function giveUp(parked: ParkedEvent, isParked: boolean): Promise<void> {
+  const { orgId, event } = parked;
+  const expires = epochSeconds() + ((await isKeptToday(orgId)) ? keptSeconds : 0);
+  const isWaiting = all(exists, absent("expires"));
+  await transact(
+    put(
+      keys.unmatchedEvent(orgId, event.id),
+      { ...parked, expires },
+      { if: isParked ? isWaiting : isNew },
+    ),
+    update(keys.droppedEventCount(orgId), { add: { count: 1 } }),
+  );
+}
+
+async function isKeptToday(orgId: number): Promise<boolean> {
+  const key = keys.unmatchedEventsOfDay(orgId, now().toISOString().slice(0, 10));
+  const counted = await updateReturning<{ count: number }>(
+    update(key, { add: { count: 1 }, set: { expires: epochSeconds() + keptSeconds } }),
+  );
+  return counted!.count <= maxKeptPerDay;
+}
+
+/** Deletes the events about an address that were given up. */
+export async function eraseGivenUp(orgId: number, email: string): Promise<void> {
+  const range = ranges.unmatchedEvents(orgId);
+  for await (const { items } of queryPages<StoredUnmatchedEvent & Key>(range, { limit: 500 })) {
+    const erased = items.filter(
+      ({ event, expires }) =>
+        expires !== undefined && normalizeEmail(event.email) === normalizeEmail(email),
+    );
+    await writeMany(erased.map((item) => remove(item)));
+  }
 }
 
 /** Deletes the parked items of events that have been applied. */

@@ -145,6 +145,7 @@ export interface SendFilter {
   /** Part of the subject, ignoring case. */
   subject?: string | undefined;
   tag?: string | undefined;
+  messageId?: string | undefined;
 }
 
 const nullableFields = Object.entries(Send.shape)
@@ -250,7 +251,7 @@ async function* takeUntil(
 
 function matches(
   item: SendItem,
-  { toEmail, email, from, to, subject, tag, ...equal }: Omit<SendFilter, "siteId">,
+  { toEmail, email, from, to, subject, tag, messageId, ...equal }: Omit<SendFilter, "siteId">,
 ): boolean {
   const { createdAt } = item;
   return (
@@ -260,6 +261,7 @@ function matches(
     (to === undefined || createdAt < to) &&
     (subject === undefined || item.subject.toLowerCase().includes(subject.toLowerCase())) &&
     (tag === undefined || (item.tags?.includes(tag) ?? false)) &&
+    (messageId === undefined || item.providerMessageId === messageId) &&
     Object.entries(equal).every(
       ([field, value]) => value === undefined || item[field as keyof SendItem] === value,
     )

@@ -60,6 +60,22 @@ const EmailEvent = {
   automated: false,
 };
 
+const UnmatchedEvent = {
+  id: 1,
+  status: "unmatched",
+  reason: "unknown_message",
+  explanation:
+    "No send of the last 90 days to this address has this message id. Another program sends with " +
+    "the same account, or the response to the send was lost.",
+  type: "delivered",
+  email: "ann@example.com",
+  sendId: null,
+  providerMessageId: "0100018f3c2d8e1a-000000",
+  data: {},
+  timestamp: "2026-11-30T09:00:06.000Z",
+  provider: "ses",
+};
+
 const SendDetail = { ...Send, events: [EmailEvent] };
 
 const bob = { toEmail: "bob@example.com", subject: "Hello Bob" };
@@ -215,6 +231,7 @@ export const sendingExamples: Record<string, unknown> = {
     secure: false,
   },
   Addressee: { email: "ann@example.com", name: "Ann" },
+  UnmatchedEvent,
   Why: {
     email: "bob@example.com",
     siteId,

@@ -1,0 +1,219 @@
+// Events without our send id are matched by the provider's message id; the others are listed.
+import { beforeAll, describe, expect, test } from "vitest";
+import { get, put, update, write } from "../../shared/adapters/dynamodb/table.ts";
+import * as clock from "../../shared/clock.ts";
+import * as contacts from "../../shared/domain/audience/contacts/contacts.ts";
+import * as history from "../../shared/domain/delivery-events/send-history.ts";
+import {
+  listUnmatchedEvents,
+  type UnmatchedEvent,
+} from "../../shared/domain/delivery-events/unmatched-events.ts";
+import { erase } from "../../shared/domain/privacy/erasure.ts";
+import { indexSingle } from "../../shared/domain/sending/recipient-index/recipient-log.ts";
+import * as sends from "../../shared/domain/sending/sends.ts";
+import { keys } from "../../shared/keys.ts";
+import type { QueuedEvent } from "../../shared/queues.ts";
+import { newContact } from "../support/contacts.ts";
+import {
+  applyMessages,
+  createEvent,
+  createEventMessage,
+  createSentMails,
+  type SentMails,
+} from "../support/delivery-events.ts";
+import {
+  createSender,
+  runWorkers,
+  sendBatch,
+  uniqueRecipients,
+  useOwnTableAndQueues,
+} from "../support/sending.ts";
+
+beforeAll(useOwnTableAndQueues);
+
+/** Creates sent mails that are in the recipient index. Their message ids are `m-<id>`. */
+async function createIndexedMails(n: number): Promise<SentMails> {
+  const mails = await createSentMails(n);
+  for (const id of mails.sendIds) {
+    const item = mails.item(id);
+    await indexSingle(mails.orgId, item, [item.toEmail]);
+    const set = { providerMessageId: `m-${id}` };
+    await write(update(keys.send(mails.orgId, id), { set }));
+  }
+  return mails;
+}
+
+/** An event as of SMTP2GO without the header, or of an identity of SES. */
+const withoutSendId = (id: number, more: Partial<QueuedEvent> = {}) => ({
+  ...createEvent(id, "delivered", 60, { providerMessageId: `m-${id}`, ...more }),
+  sendId: undefined,
+});
+
+const list = async ({ caller }: Pick<SentMails, "caller">, limit = 50) =>
+  (await listUnmatchedEvents(caller, { limit })).events;
+const statusesOf = (events: UnmatchedEvent[]) =>
+  events.map(({ status, reason }) => [status, reason]);
+
+describe("an event without our send id", () => {
+  test("is matched by address and message id", async () => {
+    const mails = await createIndexedMails(3);
+    const [first = 0, second = 0] = mails.sendIds;
+    const events = [withoutSendId(first), withoutSendId(second, { type: "open" })];
+    await applyMessages(await createEventMessage(mails.orgId, events));
+    const detailOf = (id: number) => history.findDetail(mails.caller, id);
+    expect(await detailOf(first)).toMatchObject({ events: [{ type: "delivered" }] });
+    expect(await detailOf(second)).toMatchObject({ events: [{ type: "open" }] });
+    expect(await list(mails)).toEqual([]);
+  });
+
+  test("is counted once when its message comes again", async () => {
+    const mails = await createIndexedMails(1);
+    const message = await createEventMessage(mails.orgId, [withoutSendId(mails.sendIds[0]!)]);
+    await applyMessages(message);
+    await applyMessages({ ...message, attempt: 2 });
+    const { events, pagination } = await history.listEvents(mails.caller, { limit: 50 }, {});
+    expect([events.length, pagination.total]).toEqual([1, 1]);
+  });
+
+  test("is not matched with another address, message or provider", async () => {
+    const mails = await createIndexedMails(1);
+    const [id = 0] = mails.sendIds;
+    const message = await createEventMessage(mails.orgId, [
+      withoutSendId(id, { email: "other@example.com", providerEventId: "a" }),
+      withoutSendId(id, { providerMessageId: "other", providerEventId: "b" }),
+    ]);
+    await applyMessages(message);
+    const other = await createEventMessage(mails.orgId, [withoutSendId(id)]);
+    await applyMessages({ ...other, body: { ...other.body, provider: "ses" } });
+    expect(await history.findDetail(mails.caller, id)).toMatchObject({ events: [] });
+    expect(statusesOf(await list(mails))).toEqual(Array(3).fill(["waiting", "unknown_message"]));
+  });
+
+  test("that is faster than the response of the provider is matched when it is tried again", async () => {
+    const mails = await createIndexedMails(1);
+    const [id = 0] = mails.sendIds;
+    await write(update(keys.send(mails.orgId, id), { remove: ["providerMessageId"] }));
+    const message = await createEventMessage(mails.orgId, [withoutSendId(id)]);
+    await applyMessages(message);
+    const key = keys.unmatchedEvent(mails.orgId, message.body.events[0]!.id);
+    const parked = await get<{ event: QueuedEvent }>(key);
+    expect(parked?.event.parked?.tries).toBe(1);
+    const set = { providerMessageId: `m-${id}` };
+    await write(update(keys.send(mails.orgId, id), { set }));
+    const body = { ...message.body, events: [parked!.event] };
+    await applyMessages({ ...message, messageId: "again", body });
+    expect(await history.findDetail(mails.caller, id)).toMatchObject({ status: "delivered" });
+    expect(await get(key)).toBeUndefined();
+  });
+
+  test("is matched with a mail of a batch", { timeout: 30_000 }, async () => {
+    const sender = await createSender("postmark");
+    const recipients = uniqueRecipients(10);
+    await sendBatch(sender, recipients);
+    await runWorkers({ forSeconds: 5 });
+    const { to } = recipients[3]!;
+    const [send] = (await sends.list(sender.caller, { limit: 10 }, { email: to })).sends;
+    const event = {
+      ...createEvent(1, "delivered", 60, {
+        email: to,
+        providerMessageId: send!.providerMessageId!,
+        timestamp: clock.now().toISOString(),
+      }),
+      sendId: undefined,
+    };
+    await applyMessages(await createEventMessage(sender.caller.orgId, [event]));
+    expect((await sends.list(sender.caller, { limit: 10 }, { email: to })).sends).toMatchObject([
+      { id: send!.id, status: "delivered" },
+    ]);
+  });
+});
+
+describe("GET /events/unmatched", () => {
+  test("says why an event has no send, and counts it once", async () => {
+    const mails = await createIndexedMails(1);
+    const lost = mails.sendIds[0]! + 500;
+    const nothing = { ...withoutSendId(lost), providerMessageId: undefined };
+    const unknownMessage = withoutSendId(lost);
+    const unknownSend = createEvent(lost, "open", 61);
+    const message = await createEventMessage(mails.orgId, [nothing, unknownMessage, unknownSend]);
+    await applyMessages(message);
+    await applyMessages({ ...message, attempt: 2 });
+    expect(statusesOf(await list(mails))).toEqual([
+      ["waiting", "unknown_send"],
+      ["waiting", "unknown_message"],
+      ["unmatched", "no_ids"],
+    ]);
+    expect(await get(keys.droppedEventCount(mails.orgId))).toMatchObject({ count: 1 });
+    let body = message.body;
+    for (const tries of [1, 2]) {
+      const key = keys.unmatchedEvent(mails.orgId, message.body.events[1]!.id);
+      const parked = await get<{ event: QueuedEvent }>(key);
+      expect(parked?.event.parked?.tries).toBe(tries);
+      body = { ...body, events: [parked!.event] };
+      await applyMessages({ ...message, messageId: `try ${tries}`, body });
+    }
+    await applyMessages({ ...message, messageId: "try 2 again", body });
+    const [, unmatched] = await list(mails);
+    expect(unmatched).toMatchObject({
+      status: "unmatched",
+      reason: "unknown_message",
+      explanation: expect.stringContaining("message id"),
+      type: "delivered",
+      sendId: null,
+      providerMessageId: `m-${lost}`,
+      provider: "postmark",
+    });
+    expect(await get(keys.droppedEventCount(mails.orgId))).toMatchObject({ count: 2 });
+  });
+
+  test("keeps at most 1,000 events of a day, and counts all", async () => {
+    const mails = await createSentMails(1);
+    const today = clock.now().toISOString().slice(0, 10);
+    await write(put(keys.unmatchedEventsOfDay(mails.orgId, today), { count: 999 }));
+    const events = ["a", "b", "c"].map((providerEventId) => ({
+      ...withoutSendId(7, { providerEventId }),
+      providerMessageId: undefined,
+    }));
+    await applyMessages(await createEventMessage(mails.orgId, events));
+    expect(await list(mails)).toHaveLength(1);
+    expect(await get(keys.droppedEventCount(mails.orgId))).toMatchObject({ count: 3 });
+  });
+
+  test("has pages, and no event of another organization", async () => {
+    const [mails, others] = [await createSentMails(1), await createSentMails(1)];
+    const events = ["a", "b", "c"].map((providerEventId) => withoutSendId(7, { providerEventId }));
+    await applyMessages(await createEventMessage(mails.orgId, events));
+    const first = await listUnmatchedEvents(mails.caller, { limit: 2 });
+    const cursor = first.pagination.nextCursor!;
+    const second = await listUnmatchedEvents(mails.caller, { limit: 2, cursor });
+    expect([first.events.length, second.events.length]).toEqual([2, 1]);
+    expect(second.pagination.nextCursor).toBeNull();
+    expect(await list(others)).toEqual([]);
+  });
+
+  test("has no event about an erased contact", async () => {
+    const mails = await createSentMails(1);
+    const { caller, siteId } = mails;
+    const { id } = await contacts.create(caller, { siteId, ...newContact("ada@example.com") });
+    const nothing = {
+      ...withoutSendId(7, { email: "Ada@example.com" }),
+      providerMessageId: undefined,
+    };
+    await applyMessages(await createEventMessage(mails.orgId, [nothing]));
+    expect(await list(mails)).toHaveLength(1);
+    await erase(caller, id);
+    expect(await list(mails)).toEqual([]);
+  });
+});
+
+test("GET /sends?messageId= finds the send, with an address at once", async () => {
+  const mails = await createIndexedMails(2);
+  const [id = 0] = mails.sendIds;
+  const find = async (messageId: string, email = mails.item(id).toEmail) =>
+    (await sends.list(mails.caller, { limit: 10 }, { messageId, email })).sends;
+  expect(await find(`m-${id}`)).toMatchObject([{ id, providerMessageId: `m-${id}` }]);
+  expect(await find("other")).toEqual([]);
+  const { caller: stranger } = await createSentMails(1);
+  const filter = { messageId: `m-${id}`, email: mails.item(id).toEmail };
+  expect((await sends.list(stranger, { limit: 10 }, filter)).sends).toEqual([]);
+});
