@@ -282,7 +282,7 @@ function validateInput(route: Route, event: EdgeEvent): Omit<HandlerArguments, "
     request,
     params,
     asSent: { query: queryAsSent, json },
-    query: checkedQuery(route.query, queryAsSent),
+    query: checkedQuery(route, queryAsSent),
     body,
   };
 }

@@ -2,6 +2,7 @@ import * as z from "zod";
 import { invalid, limitExceeded, missing, type ProblemDetail } from "../errors.ts";
 import { isObject } from "../kernel/json.ts";
 import { validationMessages } from "../kernel/validation-messages.ts";
+import type { Route } from "./route.ts";
 
 /**
  * Returns the validated value. Throws 400 with a message that names the field, and lists unknown
@@ -53,25 +54,26 @@ function refuseMistakenName(schema: z.ZodType, value: unknown): void {
 }
 
 /**
- * Validates a query. A list refuses unknown parameters, so that a misspelt filter does not return
- * everything.
+ * Validates a query. Routes that read refuse unknown parameters if they have parameters or return a
+ * list, so that a misspelt filter does not return everything. Public routes take them, because
+ * other programs add parameters to links.
  */
 export function checkedQuery(
-  schema: z.ZodType | undefined,
+  { method, auth, query, returns }: Pick<Route, "method" | "auth" | "query" | "returns">,
   value: Record<string, unknown>,
 ): unknown {
-  const isList =
-    schema instanceof z.ZodObject && ("cursor" in schema.shape || "page" in schema.shape);
-  const [unknown] = isList ? unknownFields(schema, value) : [];
-  if (unknown === undefined) return validate(schema, value);
-  const message = `There is no query parameter ${unknown} here`;
-  throw invalid(message, {
-    details: unknownFields(schema!, value).map((path) => ({
-      path,
-      message: `${path} is unknown`,
-    })),
+  const isStrict = method === "GET" && auth !== "public" && (query || isList(returns));
+  const [unknown, ...others] = isStrict ? unknownFields(query ?? z.object({}), value) : [];
+  if (unknown === undefined) return validate(query, value);
+  throw invalid(`There is no query parameter ${unknown} here`, {
+    details: [unknown, ...others].map((path) => ({ path, message: `${path} is unknown` })),
   });
 }
+
+/** Whether the response has arrays only, such as `{ steps: [] }`. */
+const isList = (returns: z.ZodType | undefined): boolean =>
+  returns instanceof z.ZodObject &&
+  Object.values(returns.shape).every((field) => field instanceof z.ZodArray);
 
 type Issue = z.core.$ZodIssue;
 

@@ -98,7 +98,7 @@ test("names an unknown field also if the request is refused", async () => {
   expect(abroad.body.error).toMatch(/^to: must be one valid email address in ASCII characters/);
 });
 
-test("lists refuse unknown query parameters, other routes name them in a warning", async () => {
+test("lists refuse unknown query parameters, routes without any name them in a warning", async () => {
   const { call } = await signedUp();
   const refused = {
     status: 400,
@@ -107,7 +107,9 @@ test("lists refuse unknown query parameters, other routes name them in a warning
   for (const path of ["/sites", "/contacts", "/sends", "/events", "/webhooks"])
     expect(await call("GET", `${path}?limit=5&colour=red`)).toMatchObject(refused);
   expect((await call("GET", "/sites?limit=5&page=1")).body).not.toHaveProperty("warnings");
-  expect((await call("GET", "/plans?colour=red")).body.warnings).toEqual([
+  for (const path of ["/roles", "/providers", "/plans", "/dashboard/overview", "/contacts/export"])
+    expect(await call("GET", `${path}?colour=red`), path).toMatchObject(refused);
+  expect((await call("GET", "/plans/current?colour=red")).body.warnings).toEqual([
     "Ignored query parameters: colour",
   ]);
 });

@@ -26,7 +26,7 @@ import type { UserKey } from "./sessions.ts";
 import { listOrganizations } from "./user-organizations.ts";
 
 /** First path segments that only sessions may call. */
-const sessionGroups = ["mfa"];
+const sessionGroups = ["mfa", "sso"];
 /** First path segments that an API key may call. A test compares them with the routes. */
 export const scopeGroups = Object.keys(groupRights).filter(
   (group) => !sessionGroups.includes(group),
