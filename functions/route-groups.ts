@@ -2,6 +2,7 @@
 import type { RouteGroup } from "../shared/http/dispatch.ts";
 import { account } from "./http/account.ts";
 import { analytics } from "./http/analytics.ts";
+import { auditLog } from "./http/audit-log.ts";
 import { billing } from "./http/billing.ts";
 import { campaignPreviews } from "./http/campaign-previews.ts";
 import { campaigns } from "./http/campaigns.ts";
@@ -76,6 +77,7 @@ export const groups: RouteGroup[] = [
   sendingConfigs,
   domains,
   organization,
+  auditLog,
   billing,
   compliance,
   webhooks,

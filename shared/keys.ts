@@ -150,6 +150,14 @@ export const keys = {
 
   compliance: (org: number) => itemKey(`${org}#COMPLIANCE`),
 
+  // Audit log: entries by time, and the chain of their hashes, link by link. Entries and links
+  // expire. The request log has compressed blocks of entries, each of one minute.
+  auditEntry: (org: number, position: string) => itemKey(`${org}#AUDIT`, position),
+  auditLink: (org: number, n: number) => itemKey(`${org}#AUDITCHAIN`, zeroPad(n)),
+  auditChain: (org: number) => itemKey(`${org}#AUDITCHAIN`, "END"), // the end of the chain
+  requestBlock: (org: number, day: string, position: string) =>
+    itemKey(`${org}#REQUESTS#${day}`, position), // expires
+
   // Billing. One item holds the remaining quota and credits. It also holds the send counts of the
   // first sites, because accepting a send changes both. Every change of credits has a ledger entry.
   quotaAndCredits: (org: number) => itemKey(`${org}#ACCOUNT`),
@@ -355,6 +363,9 @@ export const ranges = {
   records: (org: number, kind: RecordKind) => keyRange(`${org}#${kind}`), // by id, so by age
   siteRecordCounts: (org: number, site: number) => keyRange(`${org}#${site}#COUNT`), // by kind
   users: (org: number) => keyRange(`${org}#USER`), // members, by id
+  auditEntries: (org: number) => keyRange(`${org}#AUDIT`), // by time
+  auditLinks: (org: number) => keyRange(`${org}#AUDITCHAIN`, "0"), // by number
+  requestBlocks: (org: number, day: string) => keyRange(`${org}#REQUESTS#${day}`), // by minute
   userOrganizations: (home: number, user: number) => keyRange(`${home}#ORGS#${user}`), // by id
   importErrors: (org: number, id: number) => keyRange(`${org}#IMPORTERRORS#${id}`), // by row
   // by hash; `start` is the start of the hash
@@ -463,6 +474,8 @@ export const indexes = {
     index: "new",
     pk: `${org}#CUSTOM${emailShards[contact % emailShards.length]}`,
   }),
+  /** Entries of the audit log that are not chained yet, by time. */
+  unchainedEntries: (org: number): IndexRange => ({ index: "new", pk: `${org}#AUDITNEW` }),
   /** Suppressions, newest first, by email shard. Sorted by `time#hash#reason`. */
   newSuppressions: (org: number, shard: string): IndexRange => ({
     index: "new",
@@ -490,6 +503,7 @@ export const dueWorkKinds = [
   "SECURE",
   "DOMAIN",
   "MAILLOG",
+  "AUDIT",
 ] as const;
 export type DueWorkKind = (typeof dueWorkKinds)[number];
 export const dueShards = 4;

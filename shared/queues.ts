@@ -83,6 +83,8 @@ const Job = z.discriminatedUnion("job", [
   z.object({ job: z.literal("fold-mail-log"), orgId: Id, siteId: Id }),
   /** Moves a log of the recipient index into its pages. */
   z.object({ job: z.literal("fold-recipient-log"), orgId: Id, log: z.string().max(10) }),
+  /** Chains new entries of the audit log of an organization. */
+  z.object({ job: z.literal("chain-audit-log"), orgId: Id }),
 ]);
 export type Job = z.output<typeof Job>;
 
@@ -94,6 +96,7 @@ export const jobSeconds = {
   "check-domain": 60,
   "fold-mail-log": 120,
   "fold-recipient-log": 120,
+  "chain-audit-log": 120,
 } satisfies Record<Job["job"], number>;
 
 interface QueueOptions {

@@ -22,6 +22,7 @@ export const rights = [
   "credentials:write",
   "organization:read",
   "organization:write",
+  "audit:read",
   "team:read",
   "team:write",
   "payment:read",
@@ -38,7 +39,7 @@ interface GroupRights {
   write: Right[];
 }
 
-const rightsIn = (area: Area): GroupRights => ({
+const rightsIn = (area: Exclude<Area, "audit">): GroupRights => ({
   read: [`${area}:read`],
   write: [`${area}:write`],
 });
@@ -49,6 +50,7 @@ const senderRights: GroupRights = { read: ["sending:read"], write: ["credentials
 export const groupRights: Record<string, GroupRights> = {
   analytics: rightsIn("statistics"),
   "api-keys": rightsIn("credentials"),
+  "audit-log": { read: ["audit:read"], write: [] },
   // Developers upload attachments, and marketers upload import files.
   attachments: rightsIn("content"),
   auth: rightsIn("account"),
@@ -72,6 +74,7 @@ export const groupRights: Record<string, GroupRights> = {
   providers: senderRights,
   "rate-limit": rightsIn("organization"),
   reports: rightsIn("statistics"),
+  "request-log": rightsIn("credentials"),
   roles: rightsIn("team"),
   scoring: rightsIn("audience"),
   "secure-messages": rightsIn("sending"),

@@ -312,6 +312,7 @@ export const account = routeGroup("account", [
     },
   }),
   route("POST /api-keys", "Create an API key", {
+    auditedValues: ["name", "siteId", "scopes"],
     description:
       "Returns the full key once, in `key`. Only its SHA-256 hash is stored: a lost key must " +
       "be revoked and replaced.",
@@ -365,6 +366,7 @@ export const account = routeGroup("account", [
     },
   }),
   route("PUT /settings/org", "Update the organization", {
+    auditedValues: ["name", "timezone", "sessionIdleMinutes"],
     operationId: "updateOrganization",
     description: "Updates the given fields.",
     right: "organization:write",

@@ -45,6 +45,7 @@ export const billing = routeGroup("billing", [
     },
   }),
   route("POST /plans/change", "Preview or confirm a plan change", {
+    auditedValues: ["plan"],
     operationId: "changePlan",
     description:
       "Without `confirm`, returns what the change would cost. With `confirm: true`, changes " +
@@ -135,6 +136,7 @@ export const billing = routeGroup("billing", [
     handle: ({ caller }) => reports.getSubscriptionPage(caller.orgId),
   }),
   route("POST /billing/checkout", "Create a checkout for a first subscription", {
+    auditedValues: ["plan"],
     operationId: "createPlanCheckout",
     description: "Returns a Stripe page where the plan is paid.",
     auth: "session",

@@ -109,6 +109,7 @@ export const contacts = routeGroup("contacts", [
     },
   }),
   route("POST /contacts", "Create a contact", {
+    audit: "counted",
     description:
       "The email address must be new in its site. If it is on the suppression list, the " +
       "contact is created with the status `suppressed`.",
@@ -123,6 +124,7 @@ export const contacts = routeGroup("contacts", [
     handle: ({ caller, body }) => contact.create(caller, body),
   }),
   route("POST /contacts/bulk", "Create or update up to 100 contacts", {
+    audit: "counted",
     operationId: "upsertContacts",
     description:
       "Each row creates a contact, or updates the contact that has its email address. A row " +
@@ -161,6 +163,7 @@ export const contacts = routeGroup("contacts", [
     handle: ({ caller, params }) => contact.find(caller, params.id),
   }),
   route("PUT /contacts/:id", "Update a contact", {
+    audit: "counted",
     description:
       "Updates the given fields. `null` clears a field. Custom fields that are not named stay.",
     level: "site",
@@ -191,6 +194,7 @@ export const contacts = routeGroup("contacts", [
     },
   }),
   route("POST /contacts/:id/tags", "Add a tag to a contact", {
+    audit: "counted",
     operationId: "applyContactTag",
     description:
       "Takes the name or the id of a tag. A name that does not exist yet creates the tag. " +
@@ -210,6 +214,7 @@ export const contacts = routeGroup("contacts", [
     },
   }),
   route("DELETE /contacts/:id/tags/:tagId", "Remove a tag from a contact", {
+    audit: "counted",
     operationId: "removeContactTag",
     description: "Safe to repeat: the response is the same whether or not the contact had the tag.",
     level: "site",
@@ -227,6 +232,7 @@ export const contacts = routeGroup("contacts", [
     handle: ({ caller, params, query }) => scores.listLog(caller, params.id, query),
   }),
   route("POST /contacts/:id/score", "Adjust a contact's lead score", {
+    audit: "counted",
     operationId: "adjustContactScore",
     description:
       "Give `delta` to add points or `score` to set the score, and optionally a `reason` for " +

@@ -10,6 +10,7 @@ const siteId = QueryId.optional();
 
 export const customEvents = routeGroup("custom-events", [
   route("POST /events/custom", "Create a custom event", {
+    audit: "counted",
     operationId: "createCustomEvent",
     description:
       "Records an event of a contact. Segments can count it, scoring rules can give points " +

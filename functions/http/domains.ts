@@ -13,6 +13,7 @@ export const domains = routeGroup("domains", [
     },
   }),
   route("POST /domains", "Add a sender domain", {
+    auditedValues: ["name"],
     description:
       "Returns the DNS records to publish. DNS is checked at once, then at growing intervals " +
       "for 30 days. Adding a domain that exists checks it again.",

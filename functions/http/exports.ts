@@ -58,6 +58,7 @@ export const exports = routeGroup("exports", [
     handle: ({ caller, params }) => exported.find(caller, params.id),
   }),
   route("GET /contacts/export", "Export contacts", {
+    audit: "each",
     right: "audience:export",
     operationId: "exportContacts",
     description:
@@ -81,6 +82,7 @@ export const exports = routeGroup("exports", [
       ),
   }),
   route("GET /contacts/:id/export", "Export all data of a contact", {
+    audit: "each",
     right: "audience:export",
     operationId: "exportContactData",
     description:

@@ -195,6 +195,7 @@ export const lists = routeGroup("lists", [
     },
   }),
   route("POST /lists/:id/contacts", "Add contacts to a list", {
+    audit: "counted",
     operationId: "addListContacts",
     description:
       "Takes one `contactId` or up to 100 `contactIds`. Starts the sequences with the " +
@@ -213,6 +214,7 @@ export const lists = routeGroup("lists", [
     },
   }),
   route("DELETE /lists/:id/contacts", "Remove contacts from a list", {
+    audit: "counted",
     operationId: "removeListContacts",
     description: "Takes one `contactId` or up to 100 `contactIds`, in the body or in the query.",
     level: "site",

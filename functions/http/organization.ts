@@ -70,6 +70,7 @@ export const organization = routeGroup("organization", [
     handle: ({ caller }) => branding.getBranding(caller.orgId),
   }),
   route("PUT /org/branding", "Turn the branding footer on or off", {
+    auditedValues: ["enabled"],
     operationId: "updateBranding",
     description: "While the footer is on, emails beyond the plan cost 15 % less.",
     body: branding.BrandingChange,

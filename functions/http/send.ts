@@ -94,6 +94,7 @@ async function checkBatch(caller: Caller, message: BatchMessage) {
 
 export const send = routeGroup("send", [
   route("POST /send", "Send an email", {
+    audit: "counted",
     operationId: "sendEmail",
     description:
       "Sends one transactional email, at once or at `scheduledAt`. Give `templateId`, or " +
@@ -128,6 +129,7 @@ export const send = routeGroup("send", [
     },
   }),
   route("POST /send/batch", "Send an email to up to 1,000 recipients", {
+    audit: "counted",
     operationId: "sendEmailBatch",
     description:
       "Sends the same content to each recipient, with variables per recipient. A recipient " +
@@ -173,6 +175,7 @@ export const send = routeGroup("send", [
     },
   }),
   route("POST /send/messages", "Send up to 100 different emails", {
+    audit: "counted",
     operationId: "sendEmailList",
     description:
       "Sends each email of the list as POST /send does, with content, sender and time of its " +
@@ -200,6 +203,7 @@ export const send = routeGroup("send", [
     },
   }),
   route("POST /attachments", "Create an upload for a large file", {
+    audit: "counted",
     operationId: "createUpload",
     description:
       "Returns a URL for one file: PUT the file there with the given type and size, then " +

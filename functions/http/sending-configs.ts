@@ -69,6 +69,7 @@ export const sendingConfigs = routeGroup("sending-configs", [
     },
   }),
   route("POST /sending-configs", "Create a sending config", {
+    auditedValues: ["provider", "fromEmail", "ratePerSecond"],
     description:
       "A sending config is your own account at an email provider. Verify it with POST " +
       "/sending-configs/:id/verify before you send.",
@@ -88,6 +89,7 @@ export const sendingConfigs = routeGroup("sending-configs", [
     handle: async ({ caller, params }) => toApi(await config.find(caller, params.id)),
   }),
   route("PUT /sending-configs/:id", "Update a sending config", {
+    auditedValues: ["fromEmail", "ratePerSecond"],
     description:
       "Updates the given fields. `credentials` are replaced as a whole. A new provider, new " +
       "credentials or a new `fromEmail` must be verified again.",

@@ -130,6 +130,7 @@ export const sequences = routeGroup("sequences", [
       hideWebhookUrl(caller, await getDetail(caller, params.id)),
   }),
   route("POST /sequences/:id/enroll", "Enroll contacts in a sequence", {
+    audit: "counted",
     operationId: "enrollSequenceContacts",
     description:
       "Takes one `contactId` or up to 100 `contactIds` of the sequence's site. Contacts that " +
@@ -162,6 +163,7 @@ export const sequences = routeGroup("sequences", [
     },
   }),
   route("POST /sequences/:id/enrollments", "Create enrollments in a sequence", {
+    audit: "counted",
     description: "Does the same as POST /sequences/:id/enroll, with status 201.",
     level: "site",
     body: EnrollRequest,
@@ -175,6 +177,7 @@ export const sequences = routeGroup("sequences", [
       }),
   }),
   route("DELETE /sequences/:id/enrollments", "Cancel an enrollment", {
+    audit: "counted",
     operationId: "cancelSequenceEnrollment",
     description: "Give `enrollmentId` or `contactId`, in the body or in the query.",
     level: "site",

@@ -16,6 +16,7 @@ export const sites = routeGroup("sites", [
     },
   }),
   route("POST /sites", "Create a site", {
+    auditedValues: ["name"],
     body: site.NewSite,
     returns: site.Site,
     status: 201,
@@ -33,6 +34,7 @@ export const sites = routeGroup("sites", [
     handle: ({ caller, params }) => site.show(caller, params.id),
   }),
   route("PUT /sites/:id", "Update a site", {
+    auditedValues: ["name"],
     description: "Updates the given fields.",
     level: "site",
     body: site.SiteChanges,

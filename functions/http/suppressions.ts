@@ -117,6 +117,7 @@ export const suppressions = routeGroup("suppressions", [
     },
   }),
   route("POST /suppressions", "Suppress an email address", {
+    audit: "counted",
     description:
       "Contacts with this address get the status `suppressed` in every site. An address that " +
       "is already suppressed stays as it is, except that `unsubscribe` gives way to a reason " +
@@ -182,6 +183,7 @@ export const suppressions = routeGroup("suppressions", [
       imports.importRows(caller.orgId, await parseRows(request)),
   }),
   route("GET /suppressions/export", "Export suppressions", {
+    audit: "each",
     right: "audience:export",
     operationId: "exportSuppressions",
     description:

@@ -62,6 +62,7 @@ export const team = routeGroup("team", [
     handle: ({ caller, params: { id } }) => members.find(caller, id),
   }),
   route("PUT /members/:id", "Change the role and sites of a member", {
+    auditedValues: ["role", "siteIds"],
     description:
       "Updates the given fields. The change works from the member's next request on. Only owners " +
       "can make or change owners.",
@@ -99,6 +100,7 @@ export const team = routeGroup("team", [
     handle: ({ caller, params: { id } }) => invitations.find(caller, id),
   }),
   route("POST /invitations", "Invite somebody to the organization", {
+    auditedValues: ["email", "role", "siteIds"],
     description:
       "Mails a link that works for 7 days and once. An organization has at most 500 members and " +
       "invitations.",

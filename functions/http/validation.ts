@@ -41,6 +41,7 @@ const checkResponse = <One extends z.ZodType, Sum extends z.ZodType>(one: One, s
 
 export const validation = routeGroup("validation", [
   route("POST /validate", "Validate email addresses", {
+    audit: "counted",
     operationId: "validateEmails",
     description:
       "Checks syntax, mail servers, disposable domains, role accounts and typos, for one " +
@@ -58,6 +59,7 @@ export const validation = routeGroup("validation", [
     },
   }),
   route("POST /sender-check", "Check senders for impersonation", {
+    audit: "counted",
     operationId: "checkSenders",
     description:
       "Checks known senders, lookalike domains, SPF, DMARC and the age of the domain, for " +

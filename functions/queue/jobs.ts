@@ -3,6 +3,7 @@ import { runExport } from "../../shared/domain/analytics/exports/run-export.ts";
 import * as deadGroups from "../../shared/domain/audience/groups/deleted-groups.ts";
 import * as imports from "../../shared/domain/audience/imports/run-import.ts";
 import { foldMailLog } from "../../shared/domain/audience/mail-counts/fold-mail-log.ts";
+import { chainEntries } from "../../shared/domain/audit/chain.ts";
 import * as deletedForms from "../../shared/domain/forms/deleted-forms.ts";
 import * as siteErasure from "../../shared/domain/privacy/site-erasure.ts";
 import * as domainChecks from "../../shared/domain/senders/domains/check-domain.ts";
@@ -24,6 +25,7 @@ const jobs: { [Name in Job["job"]]: (job: Extract<Job, { job: Name }>) => Promis
   "check-domain": ({ orgId, domainId }) => domainChecks.checkDomain(orgId, domainId),
   "fold-mail-log": foldMailLog,
   "fold-recipient-log": foldRecipientLog,
+  "chain-audit-log": ({ orgId }) => chainEntries(orgId),
 };
 
 export const worker = handleEach(queues.jobs, (job) =>

@@ -7,6 +7,8 @@ import { workers } from "../../functions/queue-workers.ts";
 import { groups } from "../../functions/route-groups.ts";
 import { schedules } from "../../functions/schedules.ts";
 import { config } from "../../shared/config.ts";
+import { storeCounts } from "../../shared/domain/audit/entries.ts";
+import { writeEveryTenSeconds } from "../../shared/domain/audit/request-log.ts";
 import * as laneRunner from "../../shared/domain/sending/bulk/lane-runner.ts";
 import { installDirectHandOver } from "../../shared/domain/sending/intake/direct-hand-over.ts";
 import * as singles from "../../shared/domain/sending/single-sends.ts";
@@ -88,6 +90,7 @@ export async function startLocalService(settings: ServiceSettings): Promise<Loca
     if (process.stdout.isTTY && settings.LOG_FORMAT !== "json")
       log.writeLogWith((entry) => printEntry(entry, process.stdout, config.logLevel));
     const runtime = await startWorkers(folder, engines, sandbox);
+    cleanups.push(writeEveryTenSeconds(storeCounts));
     cleanups.push(() => stopWorkers(runtime, front));
     const operator = await openOperatorSocket(folder.path("control.sock"), logFailure);
     cleanups.push(() => operator.stop());

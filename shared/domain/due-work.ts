@@ -24,6 +24,7 @@ import * as reports from "./analytics/report-schedules.ts";
 import * as deadGroups from "./audience/groups/deleted-groups.ts";
 import * as imports from "./audience/imports/import-job.ts";
 import * as mailLog from "./audience/mail-counts/mail-log.ts";
+import * as auditLog from "./audit/entries.ts";
 import * as sequenceTasks from "./automation/sequence-tasks.ts";
 import { shardOf } from "./billing/watched-shares.ts";
 import * as broadcasts from "./campaigns/engine/broadcast.ts";
@@ -137,5 +138,6 @@ const resumeByKind: Record<DueWorkKind, (item: DueWorkItem) => Promise<void>> = 
   IMPORT: ({ orgId, id }) => imports.enqueueRun(orgId, id!),
   GROUP: ({ orgId, kind, group }) =>
     deadGroups.enqueueCleanup(orgId, kind as GroupKind | "SITE", group!),
+  AUDIT: ({ orgId }) => auditLog.enqueueChaining(orgId),
   MAILLOG: ({ orgId, siteId }) => mailLog.enqueueFold({ orgId, siteId: siteId! }),
 };

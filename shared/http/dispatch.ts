@@ -8,6 +8,7 @@ import type { Caller } from "../caller.ts";
 import { missing, Problem, unavailable } from "../errors.ts";
 import * as log from "../kernel/log.ts";
 import { admit, countUnrouted } from "./admission.ts";
+import { logKeyRequest, recordChange, recordLogins, recordSwitch } from "./audit.ts";
 import { authenticate, authorize, cookiesOf, requireVerifiedEmail } from "./authenticate.ts";
 import { cursorsFor, hasCursor, withSealedCursor } from "./cursors.ts";
 import { runOnce } from "./idempotency.ts";
@@ -61,7 +62,7 @@ interface EdgeState extends Match {
   rawBody: Buffer;
   reply: ApiReply;
   request: ApiRequest;
-  orgId?: number;
+  identity?: Identity;
 }
 type EdgeEvent = HttpEvent & { edge: EdgeState };
 
@@ -193,15 +194,18 @@ async function withRequestLog(
   const { result, usage } = await measureUnits(work);
   const { statusCode: status = 200, body = "" } = result;
   const { edge } = event as HttpEvent & Partial<EdgeEvent>;
+  const code = status >= 400 ? /"code":"(\w+)"/.exec(body)?.[1] : undefined;
+  const milliseconds = Math.round(performance.now() - started);
+  if (edge) await logKeyRequest({ identity: undefined, ...edge, status, code, milliseconds });
   log.info("request", {
     requestId: result.headers?.["x-request-id"]?.toString(),
-    orgId: edge?.orgId,
+    orgId: edge?.identity?.orgId,
     route: routeOf(event),
     // The route key of the gateway has no method.
     ...(!edge?.route && { method: event.requestContext?.http.method }),
     status,
-    ...(status >= 400 && { code: /"code":"(\w+)"/.exec(body)?.[1] }),
-    milliseconds: Math.round(performance.now() - started),
+    ...(status >= 400 && { code }),
+    milliseconds,
     readUnits: usage.readUnits,
     writeUnits: usage.writeUnits,
   });
@@ -213,16 +217,17 @@ async function handleRoute(route: Route, event: EdgeEvent): Promise<LambdaRespon
   if (route.auth !== "public") return handleWithCredential(route, event);
   checkBodySize(rawBody, route.signed ? "signed" : "anyone");
   if (route.rateLimit === "address") await limitAddress(request.clientIp, route.key);
-  return runHandler(route, { ...validateInput(route, event), caller: undefined, reply });
+  const input = { ...validateInput(route, event), caller: undefined, reply };
+  return recordLogins(route, { request, reply }, () => runHandler(route, input));
 }
 
 async function handleWithCredential(route: Route, event: EdgeEvent): Promise<LambdaResponse> {
-  const { reply, rawBody, request } = event.edge;
+  const { reply, rawBody, request, routes: siblings } = event.edge;
   const identity = await authenticate(request, route.method).catch((error: unknown) => {
     checkBodySize(rawBody, "anyone");
     throw error;
   });
-  event.edge.orgId = identity.orgId;
+  event.edge.identity = identity;
   const admission = admit(identity, route.rateLimit, reply);
   const early = prefetch(route, identity, event);
   const caller = await admission;
@@ -232,8 +237,11 @@ async function handleWithCredential(route: Route, event: EdgeEvent): Promise<Lam
   const input = { ...(early ?? validateInput(route, event)), caller, reply };
   await openCursor(route, { identity, input }, reply);
   const response = await runOnce(route, { identity, request, body: input.body }, () =>
-    runHandler(route, input).catch((error: unknown) => toErrorResponse(error, event)),
+    recordChange({ route, siblings, request, input }, () =>
+      runHandler(route, input).catch((error: unknown) => toErrorResponse(error, event)),
+    ),
   );
+  await recordSwitch(route, identity.orgId, { request, reply });
   return { ...response, headers: { ...response.headers, ...reply.headers } };
 }
 

@@ -68,7 +68,8 @@ export async function runOnce(
   return response;
 }
 
-const isPreview = ({ preview }: Route, body: unknown): boolean =>
+/** Whether the request changes nothing. */
+export const isPreview = ({ preview }: Route, body: unknown): boolean =>
   typeof preview === "function" ? preview(body) : preview;
 
 interface RequestKey {

@@ -36,6 +36,10 @@ export const resources: Record<string, Resource> = {
     paths: ["/sso", "/auth/sso"],
     title: "Single sign-on",
   },
+  "audit-log": {
+    description: "Who changed what and when, and the requests that were made with API keys.",
+    paths: ["/audit-log", "/request-log"],
+  },
   sites: {
     description: "Sites separate contacts, templates, campaigns and sends within an organization.",
   },
@@ -138,7 +142,3 @@ export function resourceOfPath(path: string): string {
 const pathStarts = Object.entries(resources).flatMap(([name, { paths = [`/${name}`] }]) =>
   paths.map((start) => ({ name, start })),
 );
-
-/** Singular of a plural word: `reply` for `replies`. */
-export const singular = (plural: string): string =>
-  plural.replace(/ies$/, "y").replace(/(?<!s)s$/, "");

@@ -14,6 +14,11 @@ export type RouteAuth = "account" | "session" | "api_key" | "public";
  * address, or none.
  */
 export type RateLimit = "general" | "send" | "address" | "none";
+/**
+ * How calls are recorded in the audit log. `each`: one entry per call. `counted`: calls by API keys
+ * have one entry per key and minute. `none`: not at all.
+ */
+export type RouteAudit = "each" | "counted" | "none";
 /** `organization`: callers that are limited to sites are refused. `site`: the handler checks it. */
 export type AccessLevel = "organization" | "site";
 export type RouteMethod = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
@@ -157,6 +162,16 @@ interface RouteOptions<
   /** Fields that are left out when a response is repeated for an Idempotency-Key. */
   fieldsShownOnce?: string[];
   /**
+   * Default: `none` for GET and public routes, otherwise `each`. Logins and other events of accounts
+   * are always recorded, see account-events.ts.
+   */
+  audit?: RouteAudit;
+  /**
+   * Fields of the body whose values the audit log shows, before and after. Never secrets. Of all
+   * other fields it has the names.
+   */
+  auditedValues?: string[];
+  /**
    * Starts the reads of the handler while the request is admitted. It changes nothing, and it must
    * not fail: the handler reports what is wrong.
    */
@@ -207,6 +222,8 @@ export interface Route {
   errors: Record<number, string>;
   preview: boolean | ((body: unknown) => boolean);
   fieldsShownOnce: string[];
+  audit: RouteAudit;
+  auditedValues: string[];
   prefetch: ((input: { identity: Identity; body: unknown }) => void) | undefined;
   handle(input: object): Promise<unknown>;
 }
@@ -262,6 +279,8 @@ export function route<
     errors: spec.errors ?? {},
     preview: (spec.preview as Route["preview"] | undefined) ?? false,
     fieldsShownOnce: spec.fieldsShownOnce ?? [],
+    audit: spec.audit ?? (method === "GET" || auth === "public" ? "none" : "each"),
+    auditedValues: spec.auditedValues ?? [],
     prefetch: spec.prefetch as Route["prefetch"],
     handle: spec.handle as unknown as Route["handle"],
   };

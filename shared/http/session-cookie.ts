@@ -9,6 +9,13 @@ export const createSessionCookie = (token: string, maxAgeSeconds = sessionTtlSec
   `${sessionCookieName}=${token}; ${attributes}; Max-Age=${maxAgeSeconds}`;
 export const expiredSessionCookie = `${sessionCookieName}=; ${attributes}; Max-Age=0`;
 
+/** The token of the session that a response opens. */
+export function sessionTokenIn(cookies: string[]): string | undefined {
+  const start = `${sessionCookieName}=`;
+  const cookie = cookies.find((text) => text.startsWith(start));
+  return cookie?.slice(start.length).split(";")[0] || undefined;
+}
+
 /** The browser or program that opens a session. */
 export const sessionClientOf = ({ clientIp, headers }: ApiRequest): SessionClient => ({
   address: clientIp,

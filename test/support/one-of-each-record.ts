@@ -1,7 +1,7 @@
 // Creates one record of each kind through the routes. A new kind of record needs a function here.
 import { groups } from "../../functions/route-groups.ts";
 import type { RouteGroup } from "../../shared/http/dispatch.ts";
-import { shortPath } from "../../shared/http/operation-names.ts";
+import { shortPath } from "../../shared/http/operation-id.ts";
 import type { Route } from "../../shared/http/route.ts";
 import { invokeRoute, type LambdaRequest } from "./lambda-requests.ts";
 

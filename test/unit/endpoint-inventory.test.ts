@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { groups } from "../../functions/route-groups.ts";
-import { shortPath } from "../../shared/http/operation-names.ts";
+import { shortPath } from "../../shared/http/operation-id.ts";
 import { providers } from "../../shared/providers/registry.ts";
 
 /** Promised endpoints that do not exist yet, by the name of the work that adds them. */

@@ -9,7 +9,7 @@ import * as z from "zod";
 import { workers } from "../../functions/queue-workers.ts";
 import { groups } from "../../functions/route-groups.ts";
 import { schedules } from "../../functions/schedules.ts";
-import { shortPath } from "../../shared/http/operation-names.ts";
+import { shortPath } from "../../shared/http/operation-id.ts";
 import { queues } from "../../shared/queues.ts";
 import { roleNames } from "../../shared/rights.ts";
 

@@ -2,7 +2,9 @@
 // to send more mail.
 import { randomUUID } from "node:crypto";
 import * as z from "zod";
+import { Problem } from "../../errors.ts";
 import { planKeys } from "../../plans.ts";
+import { beginEntry, completeEntry, withdrawEntry } from "../audit/entries.ts";
 import * as credits from "./credits.ts";
 import * as subscriptions from "./subscriptions.ts";
 
@@ -22,10 +24,27 @@ export async function grantPlan({
   plan,
   credits: creditCount,
 }: OperatorGrant): Promise<OperatorGrant> {
-  await subscriptions.setUnpaidPlan(orgId, plan);
+  const target = "plans";
+  const entry = await beginEntry(orgId, {
+    action: "grantPlan",
+    actor: { type: "operator", id: null },
+    target,
+    address: null,
+    userAgent: null,
+    requestId: null,
+  });
+  await subscriptions.setUnpaidPlan(orgId, plan).catch(async (error: unknown) => {
+    if (error instanceof Problem) await withdrawEntry(entry);
+    throw error;
+  });
   const amount = creditCount * credits.millicentsPerCredit;
   if (amount)
     await credits.grant(orgId, { what: "grant", reference: `grant:${randomUUID()}`, amount });
+  const changes = [
+    { field: "plan", from: null, to: plan },
+    { field: "credits", from: null, to: creditCount },
+  ];
+  await completeEntry(entry, { target, changes: JSON.stringify(changes) });
   return {
     organizationId: orgId,
     plan,

@@ -26,6 +26,7 @@ import {
 } from "../../errors.ts";
 import * as ids from "../../ids.ts";
 import { randomBase62 } from "../../ids.ts";
+import { type AccountEvent, reportAccountEvent } from "../../kernel/account-events.ts";
 import { inParallel } from "../../kernel/parallel.ts";
 import { CreatedAt, RecordId, UpdatedAt } from "../../kernel/record-fields.ts";
 import { queueSystemMail } from "../../kernel/system-mail-queue.ts";
@@ -150,11 +151,27 @@ export async function logIn(
   const limits = [attempts.clientLimit(client.address), attempts.accountLimit(email)];
   const result = await attempts.withAttemptLimits(limits, async () => {
     const login = await get<LoginRecord>(keys.user(email));
+    reportLogin("logIn", login, { outcome: "failed" });
     if (!(await passwords.verifyPassword(password, login?.password)) || !login) return undefined;
-    return (await challenges.createChallenge(login, email)) ?? openSession(login, client);
+    const challenge = await challenges.createChallenge(login, email);
+    if (challenge) reportLogin("logIn", login, { outcome: "second_factor_required" });
+    return challenge ?? openSession(login, client);
   });
   if (!result) throw unauthenticated();
   return result;
+}
+
+/**
+ * Reports an event in the organization that the user used last. `login` is undefined if no user has
+ * the address.
+ */
+export function reportLogin(
+  action: string,
+  login: Pick<LoginRecord, "orgId" | "lastOrgId" | "userId"> | undefined,
+  result: Pick<AccountEvent, "outcome" | "proven">,
+): void {
+  const { orgId = 0, lastOrgId = orgId, userId = null } = login ?? {};
+  reportAccountEvent({ action, orgId: lastOrgId, userId, ...result });
 }
 
 async function openSession(
@@ -283,8 +300,12 @@ export async function changePassword(
  * not reveal it.
  */
 export async function requestPasswordReset(email: string): Promise<void> {
-  if (await attempts.tryCountMail("reset mail", email))
-    await queueSystemMail({ mail: "password_reset", email });
+  if (!(await attempts.tryCountMail("reset mail", email))) return;
+  const [login] = await Promise.all([
+    get<LoginRecord>(keys.user(email)),
+    queueSystemMail({ mail: "password_reset", email }),
+  ]);
+  reportLogin("requestPasswordReset", login, { outcome: "done", proven: false });
 }
 
 interface PasswordReset extends UserKey {
@@ -373,6 +394,7 @@ export async function resetPassword(
     provesAddress: true,
     extraWrites: [useTokenWrite, ...takeOverWrites],
   });
+  reportLogin("resetPassword", login, { outcome: "done" });
   await attempts.clearFailures(reset.email);
   return apiKeys.listCreatedBy(login);
 }

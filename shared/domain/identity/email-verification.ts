@@ -65,6 +65,7 @@ export async function verify(token: string): Promise<void> {
     remove(key, { if: exists }),
   );
   if (!verified) throw invalidToken();
+  accounts.reportLogin("verifyEmail", login, { outcome: "done" });
 }
 
 const invalidToken = () =>

@@ -16,6 +16,7 @@ import { addSeconds, epochSeconds, now } from "../../clock.ts";
 import { config } from "../../config.ts";
 import { conflict, invalid, unauthenticated, unavailable } from "../../errors.ts";
 import { randomBase62 } from "../../ids.ts";
+import { reportAccountEvent } from "../../kernel/account-events.ts";
 import { domainOf, EmailAddress } from "../../kernel/email-fields.ts";
 import type { PageRequest, Pagination } from "../../kernel/paging.ts";
 import { CreatedAt, RecordId, Timestamp, UpdatedAt } from "../../kernel/record-fields.ts";
@@ -312,8 +313,15 @@ export async function accept(
       return acceptAsNewUser(open, { password, name, client });
     return attempts.withAttemptLimits([attempts.accountLimit(email)], async () => {
       const login = await get<LoginRecord>(keys.user(email));
+      const event = {
+        action: "acceptInvitation",
+        orgId: open.orgId,
+        userId: login?.userId ?? null,
+      };
+      reportAccountEvent({ ...event, outcome: "failed" });
       if (!login || !(await passwords.verifyPassword(password, login.password))) return undefined;
       const challenge = await challenges.createChallenge(login, email, tokenHash);
+      if (challenge) reportAccountEvent({ ...event, outcome: "second_factor_required" });
       if (challenge) return challenge;
       const { opened, writes } = await prepareAcceptance(tokenHash, login, client);
       await write(...writes);

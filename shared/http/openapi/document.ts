@@ -1,8 +1,9 @@
 import type * as z from "zod";
 import { refusedAddresses } from "../../kernel/email-fields.ts";
 import type { RouteGroup } from "../dispatch.ts";
+import { singular } from "../operation-id.ts";
 import { operationNames } from "../operation-names.ts";
-import { resources, singular } from "../resources.ts";
+import { resources } from "../resources.ts";
 import type { RateLimit, Route } from "../route.ts";
 import { maxPathTextLength } from "../validate.ts";
 import { addExamples } from "./examples.ts";

@@ -1,6 +1,6 @@
 // Gives the schemas of request bodies and responses names in the components, so that generators
 // make one type of each: `CreateListRequest`, `ContactPage`, `ListEnvelope`.
-import { capitalize } from "../operation-names.ts";
+import { capitalize } from "../operation-id.ts";
 import type { Operation } from "./document.ts";
 import { type Components, componentPrefix, idOf, type JsonSchema } from "./json-schemas.ts";
 import type { MediaType } from "./response-objects.ts";

@@ -3,7 +3,7 @@ import { emailEventPayloads } from "../../domain/delivery-events/webhook-payload
 import { type WebhookEventType, webhookEventTypes } from "../../domain/webhooks/event-types.ts";
 import { recordEventPayloads } from "../../domain/webhooks/record-event-schemas.ts";
 import { createSample } from "../../domain/webhooks/sample-events.ts";
-import { capitalize } from "../operation-names.ts";
+import { capitalize } from "../operation-id.ts";
 import type { ToJsonSchema } from "./json-schemas.ts";
 
 const meanings: Record<WebhookEventType, string> = {

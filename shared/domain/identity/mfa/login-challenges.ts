@@ -6,6 +6,7 @@ import { get, put, update, updateReturning, write } from "../../../adapters/dyna
 import { addSeconds, epochSeconds } from "../../../clock.ts";
 import { conflict, Problem } from "../../../errors.ts";
 import { randomBase62 } from "../../../ids.ts";
+import { reportAccountEvent } from "../../../kernel/account-events.ts";
 import { keyedHash } from "../../../kernel/installation-secrets.ts";
 import { queueSystemMail } from "../../../kernel/system-mail-queue.ts";
 import { keys, sha256 } from "../../../keys.ts";
@@ -100,6 +101,8 @@ export async function mailCode(mfaToken: string): Promise<void> {
     ),
   );
   if (!updated) throw invalidToken();
+  const { orgId, userId } = challenge;
+  reportAccountEvent({ action: "sendMfaCode", orgId, userId, outcome: "done" });
   await queueSystemMail({ mail: "login_code", challenge: hash, code: updated.codes });
 }
 

@@ -265,6 +265,7 @@ export async function verifyLogin(
     async () => {
       const challenge = await challenges.getChallenge(hash);
       if (!challenge) return undefined;
+      accounts.reportLogin("verifyMfaCode", challenge, { outcome: "failed" });
       return attempts.withAttemptLimits(
         [attempts.accountLimit(challenge.email), attempts.codeLimit(challenge.email)],
         async () => {
