@@ -7,6 +7,7 @@ import { publicPages } from "../../functions/http/public-pages.ts";
 import { sites } from "../../functions/http/sites.ts";
 import { tags } from "../../functions/http/tags.ts";
 import { team } from "../../functions/http/team.ts";
+import { measureUnits } from "../../shared/adapters/dynamodb/capacity.ts";
 import { put, query, remove, update, write } from "../../shared/adapters/dynamodb/table.ts";
 import * as clock from "../../shared/clock.ts";
 import type { AuditEntry } from "../../shared/domain/audit/audit-list.ts";
@@ -207,6 +208,21 @@ describe("the chain", () => {
     await record(orgId, 1);
     expect(await dueAt()).toBeDefined();
   });
+});
+
+test("an entry costs at most 4 write units before it is chained, and 6 to chain it", async () => {
+  const orgId = newOrgId();
+  await record(orgId, 1);
+  const stored = await measureUnits(async () => {
+    const open = await beginEntry(orgId, event);
+    await completeEntry(open, { target: "sites/3" });
+  });
+  for (let i = 0; i < 89; i++) await recordEntry(orgId, { ...event, outcome: "done" });
+  const chained = await measureUnits(() => chainEntries(orgId));
+  const perEntry = chained.usage.writeUnits / 91;
+  console.info(`audit entry: ${stored.usage.writeUnits} W, ${perEntry} W to chain it`);
+  expect(stored.usage.writeUnits).toBeLessThanOrEqual(4);
+  expect(perEntry).toBeLessThanOrEqual(6);
 });
 
 describe("frequent calls of an API key", () => {

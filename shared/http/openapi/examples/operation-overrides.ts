@@ -35,6 +35,18 @@ export const answersByStatus: Record<string, object> = {
 export const queuedJob = { ...queued, rows: null, downloadUrl: null };
 
 export const responseOverrides: Record<string, object> = {
+  verifyAuditLog: {
+    intact: true,
+    checkedEntries: 1_080,
+    problems: [],
+    unchainedEntries: 3,
+    end: {
+      link: 12,
+      hash: "9c56cc51b374c3ba189210d5b6d4bf57790d351c96c47c02190ecf1e430635ab",
+      at: "2026-12-01T08:55:00.118Z",
+    },
+    nextCursor: null,
+  },
   getHealth: { version: "0.1.0", checks: { table: reached, queue: reached } },
   testSso: {
     ready: true,
