@@ -2,7 +2,7 @@
 import * as z from "zod";
 import * as auditList from "../../shared/domain/audit/audit-list.ts";
 import * as requestList from "../../shared/domain/audit/request-list.ts";
-import { Verification, verify } from "../../shared/domain/audit/verify.ts";
+import { maxLinks, Verification, verify } from "../../shared/domain/audit/verify.ts";
 import { routeGroup } from "../../shared/http/dispatch.ts";
 import { Cursor, PageQuery, pagedSchema, route } from "../../shared/http/route.ts";
 import { digits, QueryId } from "../../shared/kernel/digits.ts";
@@ -31,10 +31,15 @@ export const auditLog = routeGroup("audit-log", [
     operationId: "verifyAuditLog",
     description:
       "Checks that no entry was removed or changed after it was chained: each link of the chain " +
-      "has the hashes of up to 90 entries and the hash of the link before. Checks up to 20 links, " +
-      "from the oldest. Repeat it with `nextCursor` until that is `null`. Someone who can write " +
+      "has the hashes of up to 90 entries and the hash of the link before. Begins with the oldest " +
+      "link. Repeat it with `nextCursor` until that is `null`. Someone who can write " +
       "the whole table could also make a new chain: keep `end` elsewhere to notice that.",
-    query: z.object({ cursor: Cursor }),
+    query: z.object({
+      limit: digits(z.int().min(1).max(maxLinks))
+        .default(maxLinks)
+        .describe("Number of links to check."),
+      cursor: Cursor,
+    }),
     returns: Verification,
     handle: ({ caller, query }) => verify(caller, query),
   }),

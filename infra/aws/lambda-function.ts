@@ -91,6 +91,7 @@ const extraEnvironment: Record<string, (context: FunctionContext) => Record<stri
 function commonEnvironment({ settings, publicUrl }: FunctionContext): Record<string, string> {
   const {
     signup,
+    emailVerification,
     defaultPlan,
     stripeSecret,
     allowedOrigins,
@@ -103,6 +104,7 @@ function commonEnvironment({ settings, publicUrl }: FunctionContext): Record<str
     SIGNUP: signup,
     // Always set, because most functions do not know whether there is a Stripe secret.
     DEFAULT_PLAN: defaultPlan ?? (signup === "first" && !stripeSecret ? "unlimited" : "free"),
+    ...(emailVerification && { EMAIL_VERIFICATION: emailVerification }),
     ...(allowedOrigins && { ALLOWED_ORIGINS: allowedOrigins }),
     ...(systemSender && { SYSTEM_SENDER: systemSender }),
     ...(brandingUrl && { BRANDING_URL: brandingUrl }),

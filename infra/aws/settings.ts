@@ -30,6 +30,8 @@ const SettingsSchema = z.object({
   certificateArn: z.string().startsWith("arn:").optional(),
   alarmEmail: z.email().optional(),
   signup: z.enum(["open", "first", "off"]).default("first"),
+  /** Default: `on` if `signup` is `open` and there is a system sender. */
+  emailVerification: z.enum(["on", "off"]).optional(),
   /** Default: `unlimited` if `signup` is `first` and there is no Stripe secret, else `free`. */
   defaultPlan: z.enum(planKeys).optional(),
   allowedOrigins: text.optional(),
@@ -91,6 +93,10 @@ export function parseSettings(context: (name: string) => unknown): StackSettings
   if (data.domainName && !data.certificateArn)
     throw new Error(
       "The setting certificateArn is missing: domainName requires a certificate in its region",
+    );
+  if (data.emailVerification === "on" && !data.systemSender)
+    throw new Error(
+      "The setting systemSender is missing: emailVerification mails a link to each sign-up",
     );
   if (data.systemSender?.includes(":") && !data.systemSenderSecret)
     throw new Error(

@@ -113,7 +113,13 @@ describe("the request log", () => {
   });
 
   test("filters by key, status, method, path and time", async () => {
-    expect(await listLogged({ keyId: String(keyId + 1) })).toEqual([]);
+    const other = await createAccount();
+    const { id: otherKeyId } = await apiKeys.create(
+      other.caller,
+      apiKeys.NewApiKey.parse({ name: "Other" }),
+    );
+    expect(await listLogged({ keyId: String(otherKeyId) })).toEqual([]);
+    expect(await listLogged({ keyId: String(keyId) })).not.toEqual([]);
     expect(await listLogged({ status: "2xx", method: "POST" })).toMatchObject([{ status: 201 }]);
     expect((await listLogged({ status: "4xx" })).length).toBeGreaterThan(1);
     expect(await listLogged({ path: "/api/v1/sites" })).toHaveLength(1);

@@ -256,6 +256,7 @@ const otherwise = [
   "packageId",
   "clientId", // of this service at an OpenID Connect provider
   "organizationId", // of the user, in test/http/team.test.ts
+  "keyId", // a filter, in test/engine/request-log.test.ts
   "siteIds", // of a member, in test/engine/members.test.ts
   "fallbackConfigId", // another config than the one in the path, in test/http/sending-configs.test.ts
 ];

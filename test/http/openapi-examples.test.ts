@@ -1,7 +1,11 @@
 // Sends every request example of the OpenAPI document, each in a new organization, and checks the
 // response with an independent JSON Schema validator. Undocumented fields and missing fields fail.
+// Every example that changes something must be in the audit log.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { getOpenApiDocument } from "../../functions/openapi-document.ts";
+import { groups } from "../../functions/route-groups.ts";
+import type { AuditEntry } from "../../shared/domain/audit/audit-list.ts";
+import { operationId } from "../../shared/http/operation-id.ts";
 import { type ExampleServices, startExampleServices } from "../support/example-services.ts";
 import {
   type DocumentedOperation,
@@ -120,6 +124,26 @@ async function checkResponse(operation: DocumentedOperation, response: Response)
   return text;
 }
 
+const auditedOperations = new Set(
+  groups
+    .flatMap(({ routes }) => routes)
+    .filter(({ audit, preview }) => audit !== "none" && !preview)
+    .map(operationId),
+);
+
+/** One entry names the request, unless it changed nothing. */
+async function checkAuditLog(
+  at: ExampleWorld,
+  { operationId: action }: DocumentedOperation,
+  response: Response,
+) {
+  if (!auditedOperations.has(action)) return;
+  const { body } = await at.call<{ entries: AuditEntry[] }>("GET", "/audit-log?limit=100");
+  const requestId = response.headers.get("x-request-id");
+  const found = body.data.entries.filter((entry) => entry.requestId === requestId);
+  expect(found).toMatchObject([{ action, outcome: "done", count: 1 }]);
+}
+
 test.each(
   sampleOf(110, ownOperations, "examples").map((operation) => [operation.key, operation] as const),
 )("the example of %s is accepted, and the response is as documented", async (_, operation) => {
@@ -129,7 +153,9 @@ test.each(
   if (operation.method === "GET" && creates(kindOf(operation.path)))
     await at.ensureRecord(kindOf(operation.path));
   const { url, init } = await requestOf(at, operation, overrides);
-  await checkResponse(operation, await fetch(url, init));
+  const response = await fetch(url, init);
+  await checkResponse(operation, response);
+  await checkAuditLog(at, operation, response);
   // The filters of an example may match nothing, so the list is read again without them.
   if (operation.method !== "GET") return;
   const required = operation.parameters.flatMap((one) =>

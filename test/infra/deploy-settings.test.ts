@@ -47,6 +47,13 @@ describe("settings that depend on each other", () => {
     expect(() => settings({ systemSender: "postmark" })).toThrow("The setting systemSender: ");
   });
 
+  test("the verification of sign-ups needs a system sender", () => {
+    expect(() => settings({ emailVerification: "on" })).toThrow("systemSender is missing");
+    expect(settings({ emailVerification: "on", systemSender: "1004" })).toMatchObject({
+      emailVerification: "on",
+    });
+  });
+
   test("provider URLs are named by provider", () => {
     const providerUrls = JSON.stringify({ sendgrid: "https://stand-in.example" });
     expect(settings({ providerUrls })).toMatchObject({

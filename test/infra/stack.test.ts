@@ -522,9 +522,11 @@ describe("functions", () => {
     expect(sells.functions().get("http/account")!.Properties.Environment.Variables).toMatchObject({
       DEFAULT_PLAN: "free",
     });
-    expect(Environment.Variables).not.toHaveProperty("SYSTEM_SENDER");
+    for (const name of ["SYSTEM_SENDER", "EMAIL_VERIFICATION"])
+      expect(Environment.Variables).not.toHaveProperty(name);
     const template = synthesizeStack(dist, {
       signup: "open",
+      emailVerification: "off",
       defaultPlan: "growth",
       allowedOrigins: "https://a.example",
       systemSender: "postmark:us@example.com",
@@ -535,6 +537,7 @@ describe("functions", () => {
       template.functions().get("http/account")!.Properties.Environment.Variables,
     ).toMatchObject({
       SIGNUP: "open",
+      EMAIL_VERIFICATION: "off",
       DEFAULT_PLAN: "growth",
       ALLOWED_ORIGINS: "https://a.example",
       SYSTEM_SENDER: "postmark:us@example.com",

@@ -49,6 +49,10 @@ const extras = [
   "GET /verify-email",
   "POST /verify-email",
   "POST /auth/leave",
+  "GET /audit-log", // who changed what, and the requests of API keys
+  "GET /audit-log/verify",
+  "GET /audit-log/export",
+  "GET /request-log",
   "GET /roles",
   "GET /members",
   "GET /members/{id}",

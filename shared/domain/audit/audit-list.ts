@@ -87,6 +87,7 @@ export type AuditEntry = z.output<typeof AuditEntry>;
 export const AuditFilter = z.object({
   actor: z
     .string()
+    .max(30)
     .regex(/^((user|api_key):\d{1,16}|operator|anonymous)$/, "must be such as user:7 or api_key:3")
     .optional()
     .describe("Only entries of this actor: `user:<id>`, `api_key:<id>`, `operator`, `anonymous`."),

@@ -57,13 +57,13 @@ export const Verification = z
   .meta({ id: "AuditVerification" });
 export type Verification = z.output<typeof Verification>;
 
-const linksPerRequest = 20;
+export const maxLinks = 20;
 const maxCountedEntries = 1000;
 
-/** Checks up to 20 links, so up to 1,800 entries. */
+/** Checks up to `limit` links, each with up to 90 entries. */
 export async function verify(
   { orgId }: CallerScope,
-  request: { cursor?: string | undefined },
+  { limit = maxLinks, ...request }: { limit?: number; cursor?: string | undefined },
 ): Promise<Verification> {
   const position = positionOf(request, /^\d{16}#[0-9a-f]{64}$/);
   const before = position === undefined ? undefined : toCheckedLink(position);
@@ -71,7 +71,7 @@ export async function verify(
   const end = await get<ChainEnd>(keys.auditChain(orgId));
   const [{ items, next }, unchainedEntries] = await Promise.all([
     query<ChainLink>(ranges.auditLinks(orgId), {
-      limit: linksPerRequest,
+      limit,
       after: before && zeroPad(before.n),
       consistent: true,
     }),

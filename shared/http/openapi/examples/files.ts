@@ -1,5 +1,5 @@
 // Example bodies that are not JSON: files, pages, scripts and the events of providers.
-import { Contact, Suppression } from "./accounts-and-audience.ts";
+import { audienceExamples, Contact, Suppression } from "./accounts-and-audience.ts";
 import { providerEventExamples } from "./provider-events.ts";
 
 const lines = (...rows: string[]): string => `${rows.join("\r\n")}\r\n`;
@@ -22,6 +22,24 @@ const exportedContact = Object.fromEntries(
     .map((column) => [column, Contact[column as keyof typeof Contact]])
     .concat([["customFields.plan", Contact.customFields.plan]]),
 );
+
+const exportedAuditEntry = {
+  id: "2026-12-01T08:59:12.440Z#Wb3kQz1x",
+  at: "2026-12-01T08:59:12.440Z",
+  action: "updateMember",
+  actorType: "user",
+  actorId: 1,
+  actorName: "ada@example.com",
+  target: "members/2",
+  outcome: "done",
+  changedFields: "role",
+  changes: '[{"field":"role","from":"viewer","to":"marketer"}]',
+  count: 1,
+  address: "203.0.113.7",
+  userAgent: "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0",
+  requestId: "b1946ac9-2492-4d23-87c6-235b4d2611f2",
+  link: 12,
+};
 
 const peopleFile = lines(
   "Email,First name,Plan",
@@ -65,6 +83,8 @@ const requests: Record<string, unknown> = {
 const responses: Record<string, unknown> = {
   "exportContacts text/csv": csvOf(exportedContact),
   "exportSuppressions text/csv": csvOf(Suppression),
+  "exportAuditLog text/csv": csvOf(exportedAuditEntry),
+  "exportAuditLog application/x-ndjson": `${JSON.stringify(audienceExamples.AuditEntry)}\n`,
   "getImportErrors text/csv": lines(
     "row,email,message",
     "7,ann@example,email must be one valid email address",
