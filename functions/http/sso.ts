@@ -41,6 +41,7 @@ export const singleSignOn = routeGroup({ name: "sso", errorPage: renderErrorPage
       "any member with an address in the domains.",
     auth: "session",
     body: sso.SsoChanges,
+    auditedValues: ["issuer", "domains", "enforced"],
     returns: sso.Sso,
     errors: {
       409:

@@ -25,6 +25,7 @@ import { addSeconds, epochSeconds, now } from "../../../clock.ts";
 import { config } from "../../../config.ts";
 import { conflict, forbidden, missing, Problem } from "../../../errors.ts";
 import { randomBase62 } from "../../../ids.ts";
+import { reportAccountEvent } from "../../../kernel/account-events.ts";
 import { domainOf, EmailAddress } from "../../../kernel/email-fields.ts";
 import { createSealer, openToken } from "../../../kernel/sealed-tokens.ts";
 import { keys, sha256 } from "../../../keys.ts";
@@ -119,6 +120,7 @@ export async function completeLogin(
     const opened = await openSession({ orgId, settings, claims, client });
     return { opened, returnTo: login.returnTo };
   } catch (error) {
+    reportAccountEvent({ action: "receiveSsoLogin", orgId, userId: null, outcome: "failed" });
     if (error instanceof Problem) await recordFailure(orgId, settings, error.message);
     throw error;
   }
