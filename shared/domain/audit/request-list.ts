@@ -60,7 +60,7 @@ export interface RequestFilter {
   to?: string | undefined;
 }
 
-const positionPattern = /^\d{4}-\d\d-\d\dT[\d:.]{12}Z#[^\n]{1,200}$/;
+const positionPattern = /^\d{4}-\d\d-\d\dT[\d:.]{12}Z#[\w=+/-]{1,100}$/;
 /** Requests that one call looks at, before it ends the page. */
 const maxRead = 20_000;
 const blocksPerRead = 50;
