@@ -2,7 +2,7 @@
 import * as z from "zod";
 import * as auditList from "../../shared/domain/audit/audit-list.ts";
 import * as requestList from "../../shared/domain/audit/request-list.ts";
-import { maxLinks, Verification, verify } from "../../shared/domain/audit/verify.ts";
+import { maxLinks, usualLinks, Verification, verify } from "../../shared/domain/audit/verify.ts";
 import { routeGroup } from "../../shared/http/dispatch.ts";
 import { Cursor, PageQuery, pagedSchema, route } from "../../shared/http/route.ts";
 import { digits, QueryId } from "../../shared/kernel/digits.ts";
@@ -36,7 +36,7 @@ export const auditLog = routeGroup("audit-log", [
       "the whole table could also make a new chain: keep `end` elsewhere to notice that.",
     query: z.object({
       limit: digits(z.int().min(1).max(maxLinks))
-        .default(maxLinks)
+        .default(usualLinks)
         .describe("Number of links to check."),
       cursor: Cursor,
     }),

@@ -57,13 +57,14 @@ export const Verification = z
   .meta({ id: "AuditVerification" });
 export type Verification = z.output<typeof Verification>;
 
-export const maxLinks = 20;
+export const maxLinks = 50;
+export const usualLinks = 20;
 const maxCountedEntries = 1000;
 
 /** Checks up to `limit` links, each with up to 90 entries. */
 export async function verify(
   { orgId }: CallerScope,
-  { limit = maxLinks, ...request }: { limit?: number; cursor?: string | undefined },
+  { limit = usualLinks, ...request }: { limit?: number; cursor?: string | undefined },
 ): Promise<Verification> {
   const position = positionOf(request, /^\d{16}#[0-9a-f]{64}$/);
   const before = position === undefined ? undefined : toCheckedLink(position);
