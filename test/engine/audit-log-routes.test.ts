@@ -26,8 +26,11 @@ const changing = groups
 
 beforeAll(() => {
   vi.stubEnv("DEFAULT_PLAN", "unlimited");
+  // The clock stands still, so that all calls are in the same minute.
+  vi.useFakeTimers({ toFake: ["Date"] });
 });
 afterAll(() => {
+  vi.useRealTimers();
   vi.unstubAllEnvs();
 });
 

@@ -27,12 +27,15 @@ let keyId: number;
 let credential: LambdaRequest;
 beforeAll(async () => {
   vi.stubEnv("DEFAULT_PLAN", "unlimited");
+  // Only the tests move the clock.
+  vi.useFakeTimers({ toFake: ["Date"] });
   owner = await createAccount();
   const created = await apiKeys.create(owner.caller, apiKeys.NewApiKey.parse({ name: "Shop" }));
   keyId = created.id;
   credential = bearerHeader(created.key);
 });
 afterAll(() => {
+  vi.useRealTimers();
   vi.unstubAllEnvs();
 });
 
@@ -76,6 +79,7 @@ describe("the request log", () => {
   test("has requests of API keys with key, path, status and code, and none of sessions", async () => {
     await invokeRoute(sites, "POST /sites", { ...credential, body: { name: "Shop" } });
     await invokeRoute(sites, "GET /sites", withSession(owner));
+    clock.advanceClock(2);
     const missing = { ...credential, params: { id: "77" } };
     await invokeRoute(contacts, "GET /contacts/:id", missing);
     const [second, first, ...others] = await listLogged();

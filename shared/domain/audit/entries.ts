@@ -54,8 +54,13 @@ export interface AuditItem extends Key, AuditEvent {
   expires?: number;
 }
 
-/** The time and a random part, so entries sort by time. */
-const newPosition = (): string => `${now().toISOString()}#${randomBase62(8)}`;
+let entriesMade = 0;
+
+/** The time, a counter for entries of the same millisecond, and a random part. */
+function newPosition(): string {
+  const counter = String(entriesMade++ % 1000).padStart(3, "0");
+  return `${now().toISOString()}#${counter}${randomBase62(8)}`;
+}
 export const timeOf = ({ sk }: Pick<AuditItem, "sk">): string => sk.slice(0, 24);
 
 /** No request runs for longer. */
