@@ -17,8 +17,8 @@ export const auditLog = routeGroup("audit-log", [
     operationId: "listAuditEntries",
     description:
       "Returns who changed what, when and from where, newest first: every call that changed " +
-      "something, and logins, failed logins, password resets and other events of accounts. Entries " +
-      "are kept for 400 days and have no secrets. Frequent calls by API keys, such as those that " +
+      "something, and logins, failed logins, password resets and other events of accounts. " +
+      "Entries are kept for 400 days and have no secrets. Frequent calls by API keys, such as those that " +
       `send email or update contacts, are counted per key, operation and minute. ${shortPages}`,
     query: PageQuery.extend(auditList.AuditFilter.shape),
     returns: pagedSchema("entries", auditList.AuditEntry),
@@ -31,8 +31,8 @@ export const auditLog = routeGroup("audit-log", [
     operationId: "verifyAuditLog",
     description:
       "Checks that no entry was removed or changed after it was chained: each link of the chain " +
-      "has the hashes of up to 90 entries and the hash of the link before. Begins with the oldest " +
-      "link. Repeat it with `nextCursor` until that is `null`. Someone who can write " +
+      "has the hashes of up to 90 entries and the hash of the link before. Begins with the " +
+      "oldest link. Repeat it with `nextCursor` until that is `null`. Someone who can write " +
       "the whole table could also make a new chain: keep `end` elsewhere to notice that.",
     query: z.object({
       limit: digits(z.int().min(1).max(maxLinks))
@@ -83,8 +83,8 @@ export const auditLog = routeGroup("audit-log", [
   route("GET /request-log", "List the request log", {
     operationId: "listRequests",
     description:
-      "Returns requests of the last 30 days that were made with API keys, newest first. A request " +
-      "appears within about 20 seconds. If a server stops, requests of its last seconds can be " +
+      "Returns requests of the last 30 days that were made with API keys, newest first. A " +
+      "request appears within about 20 seconds. If a server stops, requests of its last seconds can be " +
       `missing. ${shortPages}`,
     query: PageQuery.extend({
       keyId: QueryId.optional().describe("Only requests with this API key."),

@@ -24,7 +24,7 @@ const Actor = z
       .enum(actorTypes)
       .describe(
         "`user`: a member in a session. `api_key`: a program. `operator`: whoever runs the " +
-          "service. `anonymous`: somebody who did not prove who they are, such as in a failed login.",
+          "service. `anonymous`: somebody without a proven identity, such as in a failed login.",
       ),
     id: RecordId.nullable().describe("Id of the user or API key. `null` for all others."),
     name: z
@@ -71,8 +71,8 @@ export const AuditEntry = z
       .describe("Values of some fields that are no secrets, such as the role of a member."),
     count: Count.describe(
       "Number of calls. More than 1 only for frequent calls by API keys, such as updates of " +
-        "contacts: they have one entry per key, operation and minute. If a process was stopped, at " +
-        "least half of its calls are counted.",
+        "contacts: they have one entry per key, operation and minute. If a process was stopped, " +
+        "at least half of its calls are counted.",
     ),
     address: z.string().nullable().describe("IP address of the client."),
     userAgent: z.string().nullable().describe("`User-Agent` of the client."),
@@ -109,8 +109,8 @@ const entriesPerRead = 500;
 const positionPattern = /^\d{4}-\d\d-\d\dT[\d:.]{12}Z#[\w#]{1,200}$/;
 
 /**
- * Entries of the last 400 days. With a filter, a page may have fewer entries than `limit`, and still
- * a `nextCursor`: a request looks at 5,000 entries.
+ * Entries of the last 400 days. With a filter, a page may have fewer entries than `limit`, and
+ * still a `nextCursor`: a request looks at 5,000 entries.
  */
 export async function list(
   { orgId }: CallerScope,

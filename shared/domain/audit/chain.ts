@@ -134,8 +134,8 @@ async function addLink(orgId: number, entries: AuditItem[]): Promise<boolean> {
 }
 
 /**
- * Runs again later, because the index may not show the newest entries yet. The last run is the first
- * that finds no entries when no process has announced any for a while.
+ * Runs again later, because the index may not show the newest entries yet. The last run is the
+ * first that finds no entries when no process has announced any for a while.
  */
 async function scheduleNext(
   orgId: number,

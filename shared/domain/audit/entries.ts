@@ -143,8 +143,8 @@ const countedCalls = new Map<string, CountedCalls>();
 const maxCountedCalls = 10_000;
 
 /**
- * Counts a frequent change by an API key that is about to be made. One entry stands for all calls of
- * the key and action in one minute. A process stores its first call before it is made, then its
+ * Counts a frequent change by an API key that is about to be made. One entry stands for all calls
+ * of the key and action in one minute. A process stores its first call before it is made, then its
  * count whenever it has doubled and when the minute is over. So if a process dies, the entry has at
  * least half of its calls.
  */

@@ -38,8 +38,8 @@ export const RequestEntry = z
     path: z
       .string()
       .describe(
-        "Path of the request with its ids, without the query. Parameters that are not ids, such as " +
-          "email addresses, keep the name of the parameter.",
+        "Path of the request with its ids, without the query. Parameters that are not ids, such " +
+          "as email addresses, keep the name of the parameter.",
       ),
     status: Count.describe("HTTP status of the response."),
     code: z.string().nullable().describe("Code of the error. `null`: no error."),
