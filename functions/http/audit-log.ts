@@ -18,8 +18,8 @@ export const auditLog = routeGroup("audit-log", [
     description:
       "Returns who changed what, when and from where, newest first: every call that changed " +
       "something, and logins, failed logins, password resets and other events of accounts. " +
-      "Entries are kept for 400 days and have no secrets. Frequent calls by API keys, such as those that " +
-      `send email or update contacts, are counted per key, operation and minute. ${shortPages}`,
+      "Entries are kept for 400 days and have no secrets. Frequent calls by API keys, such as " +
+      `those that send email or update contacts, are counted per key, operation and minute. ${shortPages}`,
     query: PageQuery.extend(auditList.AuditFilter.shape),
     returns: pagedSchema("entries", auditList.AuditEntry),
     handle: async ({ caller, query }) => {
@@ -84,8 +84,8 @@ export const auditLog = routeGroup("audit-log", [
     operationId: "listRequests",
     description:
       "Returns requests of the last 30 days that were made with API keys, newest first. A " +
-      "request appears within about 20 seconds. If a server stops, requests of its last seconds can be " +
-      `missing. ${shortPages}`,
+      "request appears within about 20 seconds. If a server stops, requests of its last seconds " +
+      `can be missing. ${shortPages}`,
     query: PageQuery.extend({
       keyId: QueryId.optional().describe("Only requests with this API key."),
       status: z

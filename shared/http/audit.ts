@@ -116,7 +116,7 @@ function fieldNames({ asSent: { json }, body }: Change["input"]): string[] {
     .map((name) => name.slice(0, maxFieldNameLength));
 }
 
-/** The record, read with the GET route of the same path. Undefined if the route has no need of it. */
+/** The record, read with the GET route of the same path. Undefined if no value is needed. */
 async function readValuesBefore({ route, siblings, request, input }: Change): Promise<unknown> {
   const reader = siblings.find(({ method }) => method === "GET");
   if (!route.auditedValues.length || !reader || route.method === "POST") return undefined;

@@ -162,8 +162,8 @@ interface RouteOptions<
   /** Fields that are left out when a response is repeated for an Idempotency-Key. */
   fieldsShownOnce?: string[];
   /**
-   * Default: `none` for GET and public routes, otherwise `each`. Logins and other events of accounts
-   * are always recorded, see account-events.ts.
+   * Default: `none` for GET and public routes, otherwise `each`. Logins and other events of
+   * accounts are always recorded, see account-events.ts.
    */
   audit?: RouteAudit;
   /**

@@ -1,6 +1,6 @@
-// What an unauthenticated request did to a user's account, such as a login that was refused. Only the
-// domain knows whose account it is. It reports the event here, and the edge stores it in the audit
-// log with the client's address. The edge itself sees when a session is opened.
+// What an unauthenticated request did to a user's account, such as a login that was refused. Only
+// the domain knows whose account it is. It reports the event here, and the edge stores it in the
+// audit log with the client's address. The edge itself sees when a session is opened.
 import { AsyncLocalStorage } from "node:async_hooks";
 
 export interface AccountEvent {

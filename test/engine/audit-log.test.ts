@@ -141,7 +141,7 @@ describe("the chain", () => {
     expect(await verifyAll(orgId)).toMatchObject([{ problem: "link_changed", link: 2 }]);
   });
 
-  test("leaves entries alone that may still change, and takes them when their time is over", async () => {
+  test("takes entries that may still change when their time is over", async () => {
     const orgId = newOrgId();
     const open = await beginEntry(orgId, event);
     await chainEntries(orgId);

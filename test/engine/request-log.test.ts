@@ -76,7 +76,7 @@ const readStored = async (orgId: number): Promise<LoggedRequest[]> =>
   (await Promise.all((await readBlocks(orgId)).map(readBlock))).flat();
 
 describe("the request log", () => {
-  test("has requests of API keys with key, path, status and code, and none of sessions", async () => {
+  test("has the requests of API keys with path, status and code", async () => {
     await invokeRoute(sites, "POST /sites", { ...credential, body: { name: "Shop" } });
     await invokeRoute(sites, "GET /sites", withSession(owner));
     clock.advanceClock(2);
@@ -169,7 +169,7 @@ describe("the request log", () => {
     expect(usage.writeUnits / 2000).toBeLessThanOrEqual(0.05);
   });
 
-  test("is read page by page, newest first, across minutes and days and from several processes", async () => {
+  test("is read page by page, across minutes, days and processes", async () => {
     const orgId = newOrgId();
     const all: string[] = [];
     for (const seconds of [1, 30, 40, 3600, 90_000]) {

@@ -35,8 +35,8 @@ export const Verification = z
     checkedEntries: Count.describe("Number of entries that this request checked."),
     problems: z.array(ChainProblem).describe("What is wrong. Empty if the part is intact."),
     unchainedEntries: Count.describe(
-      "Number of newest entries that are not chained yet, at most 1,000. A job chains them within " +
-        "minutes; entries of calls that are still counted, after 15 minutes.",
+      "Number of newest entries that are not chained yet, at most 1,000. A job chains them " +
+        "within minutes; entries of calls that are still counted, after 15 minutes.",
     ),
     end: z
       .object({
