@@ -19,7 +19,8 @@ export const auditLog = routeGroup("audit-log", [
       "Returns who changed what, when and from where, newest first: every call that changed " +
       "something, and logins, failed logins, password resets and other events of accounts. " +
       "Entries are kept for 400 days and have no secrets. Frequent calls by API keys, such as " +
-      `those that send email or update contacts, are counted per key, operation and minute. ${shortPages}`,
+      "those that send email or update contacts, are counted per key, operation and minute. " +
+      shortPages,
     query: PageQuery.extend(auditList.AuditFilter.shape),
     returns: pagedSchema("entries", auditList.AuditEntry),
     handle: async ({ caller, query }) => {
