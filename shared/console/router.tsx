@@ -76,6 +76,17 @@ const contacts = createRoute({
   }),
   component: lazyRouteComponent(() => import("./screens/contacts/contacts.tsx"), "Contacts"),
 });
+const importContacts = createRoute({
+  getParentRoute: () => shell,
+  path: "/contacts/import",
+  validateSearch: (search: Search): { id?: number | undefined } => number(search, "id"),
+  component: lazyRouteComponent(() => import("./screens/contacts/import.tsx"), "ImportContacts"),
+});
+const settings = createRoute({
+  getParentRoute: () => shell,
+  path: "/settings",
+  component: lazyRouteComponent(() => import("./screens/settings/settings.tsx"), "Settings"),
+});
 
 interface LogSearch {
   email?: string | undefined;
@@ -128,7 +139,17 @@ export const router = createRouter({
   routeTree: root.addChildren([
     signIn,
     signUp,
-    shell.addChildren([home, contacts, campaigns, campaign, templates, template, log]),
+    shell.addChildren([
+      home,
+      contacts,
+      importContacts,
+      campaigns,
+      campaign,
+      templates,
+      template,
+      log,
+      settings,
+    ]),
   ]),
   defaultPreload: "intent",
   defaultErrorComponent: ErrorScreen,

@@ -7,6 +7,7 @@ import {
   IconLogout,
   IconMoon,
   IconSend,
+  IconSettings,
   IconSun,
   IconTemplate,
 } from "@tabler/icons-react";
@@ -32,9 +33,18 @@ const navigation: { name?: string; items: NavigationItem[] }[] = [
       { label: "Templates", to: "/templates", icon: IconTemplate },
     ],
   },
-  { name: "Operate", items: [{ label: "Log", to: "/log", icon: IconListSearch }] },
+  {
+    name: "Operate",
+    items: [
+      { label: "Log", to: "/log", icon: IconListSearch },
+      { label: "Settings", to: "/settings", icon: IconSettings },
+    ],
+  },
 ];
-const phoneItems = navigation.flatMap(({ items }) => items);
+const onPhone = ["Home", "Contacts", "Campaigns", "Log", "Settings"];
+const phoneItems = navigation
+  .flatMap(({ items }) => items)
+  .filter(({ label }) => onPhone.includes(label));
 
 /** The frame of all screens of a signed-in user. */
 export function Shell() {

@@ -151,6 +151,54 @@ describe.skipIf(!inject("chromium"))("the console", () => {
     await page.context().close();
   });
 
+  it("a file of 5,000 contacts is imported, and its bad rows are shown", async () => {
+    const { email } = await accountWithContacts(0);
+    const { page, problems } = await openConsole("/contacts");
+    await signIn(page, email);
+    await page.getByRole("button", { name: "Import" }).click();
+    const rows = Array.from({ length: 5000 }, (_, i) => `import${i}@shop.example,Name${i}`);
+    const csv = ["email,firstName", ...rows, "not an address,Nobody"].join("\n");
+    const file = { name: "people.csv", mimeType: "text/csv", buffer: Buffer.from(csv) };
+    const [chooser] = await Promise.all([
+      page.waitForEvent("filechooser"),
+      page.getByRole("button", { name: "File" }).click(),
+    ]);
+    await chooser.setFiles(file);
+    await page.getByRole("button", { name: "Import contacts" }).click();
+    await page.getByText("Completed").waitFor({ timeout: 90_000 });
+    await page.getByRole("cell", { name: "not an address" }).waitFor();
+    await page.getByRole("link", { name: "Show contacts" }).click();
+    await page.getByText("5,000 contacts").waitFor();
+    expect(problems).toEqual([]);
+    await page.context().close();
+  }, 150_000);
+
+  it("an owner creates an API key, invites a viewer and revokes the invitation", async () => {
+    const { email } = await signedUp();
+    const { page, problems } = await openConsole("/settings");
+    await signIn(page, email);
+    await page.getByRole("tab", { name: "API keys" }).click();
+    await page.getByLabel("Name", exact).fill("Shop");
+    await page.getByRole("button", { name: "Create key" }).click();
+    const shown = (await page.getByText(/pm_live_\w{40}/).textContent())!;
+    const key = /pm_live_\w+/.exec(shown)![0];
+    const answer = await fetch(`${base}/api/v1/sites`, {
+      headers: { authorization: `Bearer ${key}` },
+    });
+    expect(answer.status).toBe(200);
+    await page.getByRole("tab", { name: "Members" }).click();
+    const invited = uniqueEmail();
+    await page.getByLabel("Email").fill(invited);
+    await page.getByRole("combobox", { name: "Role", exact: true }).click();
+    await page.getByRole("option", { name: "Viewer" }).click();
+    await page.getByRole("button", { name: "Send invitation" }).click();
+    await page.getByRole("cell", { name: invited }).waitFor();
+    await page.getByRole("button", { name: "Revoke" }).click();
+    await page.getByRole("cell", { name: invited }).waitFor({ state: "detached" });
+    expect(problems).toEqual([]);
+    await page.context().close();
+  });
+
   it("a member who may only view sees no action that changes something", async () => {
     const { call } = await accountWithContacts(1);
     const email = uniqueEmail();

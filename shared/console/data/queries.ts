@@ -71,6 +71,36 @@ export const queries = {
     pagesOf(["sends", "list", filter], (page) => api.sends.list({ ...filter, ...page })),
   send: (id: number) =>
     queryOptions({ queryKey: ["sends", "detail", id], queryFn: () => api.sends.get(id) }),
+  sentContent: (id: number) =>
+    queryOptions({ queryKey: ["sends", "content", id], queryFn: () => api.sends.getContent(id) }),
+  import: (id: number) =>
+    queryOptions({
+      queryKey: ["imports", "detail", id],
+      queryFn: () => api.imports.get(id),
+      refetchInterval: ({ state }) =>
+        state.data && ["queued", "running"].includes(state.data.status) ? 1_000 : false,
+    }),
+  members: () =>
+    queryOptions({
+      queryKey: ["members", "list"],
+      queryFn: () => api.members.list({ limit: pageLimit }),
+    }),
+  invitations: () =>
+    queryOptions({
+      queryKey: ["invitations", "list"],
+      queryFn: () => api.invitations.list({ limit: pageLimit }),
+    }),
+  roles: () =>
+    queryOptions({
+      queryKey: ["roles", "list"],
+      queryFn: () => api.roles.list(),
+      staleTime: 60 * minute,
+    }),
+  apiKeys: () =>
+    queryOptions({
+      queryKey: ["apiKeys", "list"],
+      queryFn: () => api.apiKeys.list({ limit: pageLimit }),
+    }),
   why: (siteId: number, email: string) =>
     queryOptions({
       queryKey: ["sends", "why", siteId, email],

@@ -1,6 +1,6 @@
 import { ActionIcon, Button, Select, TextInput } from "@mantine/core";
 import { useDebouncedValue, useHotkeys } from "@mantine/hooks";
-import { IconPlus, IconSearch, IconX } from "@tabler/icons-react";
+import { IconPlus, IconSearch, IconUpload, IconX } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import type { Contact } from "pennymail";
@@ -54,9 +54,18 @@ export function Contacts() {
       <div className="page list-page">
         <PageHead title="Contacts" note={countText({ total, shown: rows.length, hasMore })}>
           {mayWrite && site && (
-            <Button leftSection={<IconPlus size={16} />} onClick={() => setAdding(true)}>
-              Add contact
-            </Button>
+            <>
+              <Button
+                variant="default"
+                leftSection={<IconUpload size={16} />}
+                onClick={() => navigate({ to: "/contacts/import" })}
+              >
+                Import
+              </Button>
+              <Button leftSection={<IconPlus size={16} />} onClick={() => setAdding(true)}>
+                Add contact
+              </Button>
+            </>
           )}
         </PageHead>
         <Filters siteId={site?.id} />
@@ -288,7 +297,7 @@ function NoContacts() {
   return (
     <div className="empty">
       <h2>No contacts yet</h2>
-      <p>Add one here. Programs add them with POST /api/v1/contacts.</p>
+      <p>Import a file, or add one here. Programs add them with POST /api/v1/contacts.</p>
     </div>
   );
 }

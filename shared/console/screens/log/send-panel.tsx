@@ -1,4 +1,4 @@
-import { Skeleton } from "@mantine/core";
+import { Button, Skeleton } from "@mantine/core";
 import {
   IconClick,
   IconClock,
@@ -10,10 +10,12 @@ import {
 } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import type { EmailEvent, SendDetail } from "pennymail";
+import { useState } from "react";
 import { queries } from "../../data/queries.ts";
-import { useMe } from "../../data/session.ts";
+import { useMe, useRight } from "../../data/session.ts";
 import { formatAgo, formatTime } from "../../format.ts";
 import { CopyAction } from "../../parts/copy-action.tsx";
+import { EmailPreview } from "../../parts/email-preview.tsx";
 import { ErrorNote } from "../../parts/error-note.tsx";
 import { SidePanel } from "../../parts/side-panel.tsx";
 import { StatusMark } from "../../parts/status-mark.tsx";
@@ -44,8 +46,25 @@ export function SendPanel({ id, onClose }: SendPanelProps) {
   );
 }
 
+/** The email as it was sent, read when somebody asks for it. */
+function Content({ sendId }: { sendId: number }) {
+  const [isShown, setShown] = useState(false);
+  const { data, error } = useQuery({ ...queries.sentContent(sendId), enabled: isShown });
+  if (!isShown)
+    return (
+      <Button variant="default" size="compact-sm" onClick={() => setShown(true)}>
+        Show the email
+      </Button>
+    );
+  if (error) return <ErrorNote error={error} />;
+  if (!data) return <Skeleton h={200} />;
+  if (data.html) return <EmailPreview html={data.html} title="The email as it was sent" />;
+  return <pre className="plain-email">{data.text}</pre>;
+}
+
 function Detail({ send }: { send: SendDetail }) {
   const { timezone } = useMe().organization;
+  const mayRead = useRight("sending:content");
   const fields: [string, string | null][] = [
     ["From", send.fromName ? `${send.fromName} <${send.fromEmail}>` : send.fromEmail],
     ["Provider", send.provider],
@@ -61,6 +80,7 @@ function Detail({ send }: { send: SendDetail }) {
         {send.error && <span>{send.error}</span>}
       </p>
       <Timeline send={send} timezone={timezone} />
+      {mayRead && <Content sendId={send.id} />}
       <dl className="fields">
         {fields.map(([label, value]) => (
           <div key={label}>
