@@ -1,7 +1,9 @@
 // The page behind the link of an invitation mail.
 import * as z from "zod";
+import type { OpenedSession } from "../../shared/domain/identity/accounts.ts";
 import * as invitations from "../../shared/domain/identity/invitations.ts";
 import * as factors from "../../shared/domain/identity/mfa/mfa.ts";
+import { loginUrlOf } from "../../shared/domain/identity/sso/enforcement.ts";
 import { type Language, preferredLanguage } from "../../shared/email/wording/subscriber-pages.ts";
 import { Problem, tooLarge } from "../../shared/errors.ts";
 import { requireSameOrigin } from "../../shared/http/authenticate.ts";
@@ -156,9 +158,12 @@ async function submitCode(submission: Submission): Promise<string> {
 
 function finish(
   language: Language,
-  { token, organization }: { token: string; organization: { name: string } },
+  { token, organization, organizations }: OpenedSession,
   reply: ApiReply,
 ): string {
+  const joined = organizations.find(({ id }) => id === organization.id);
+  if (joined?.requiresSso)
+    return pages.renderInvitationAcceptedPage(language, joined.name, loginUrlOf(joined.id));
   reply.cookies.push(cookies.createSessionCookie(token));
   return pages.renderInvitationAcceptedPage(language, organization.name);
 }

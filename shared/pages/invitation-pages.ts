@@ -83,9 +83,17 @@ ${refusalLine(wording, refusal)}
   return renderPage({ lang, title: wording.codeTitle, body });
 }
 
-export function renderInvitationAcceptedPage(lang: Language, organizationName: string): string {
-  const { doneTitle, done } = invitationWording[lang];
-  const body = html`<p role="status">${done}</p>`;
+/** `ssoUrl`: the organization takes no password of the user, who logs in there. */
+export function renderInvitationAcceptedPage(
+  lang: Language,
+  organizationName: string,
+  ssoUrl?: string,
+): string {
+  const { doneTitle, done, logInWithSso } = invitationWording[lang];
+  const body =
+    ssoUrl === undefined
+      ? html`<p role="status">${done}</p>`
+      : html`<p><a href="${ssoUrl}">${logInWithSso}</a></p>`;
   return renderPage({ lang, title: doneTitle(organizationName), body });
 }
 

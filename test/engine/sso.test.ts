@@ -1,5 +1,7 @@
 import { generateKeyPairSync } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from "vitest";
+import { account } from "../../functions/http/account.ts";
+import { invitationPages } from "../../functions/http/invitation-pages.ts";
 import { singleSignOn } from "../../functions/http/sso.ts";
 import { get, remove, write } from "../../shared/adapters/dynamodb/table.ts";
 import type { Caller } from "../../shared/caller.ts";
@@ -203,7 +205,6 @@ test("a session of single sign-on neither sees nor ends sessions in other organi
   enterAs(email);
   const answer = await logInWithSso(org.orgId);
   const cookies = [`${sessionCookieName}=${answer.token}`];
-  const { account } = await import("../../functions/http/account.ts");
   const me = await invokeRoute<{ organizations: { id: number }[] }>(account, "GET /auth/me", {
     cookies,
   });
@@ -454,6 +455,35 @@ test("where single sign-on is enforced, a new user cannot accept an invitation w
   await expect(accept(token)).rejects.toMatchObject({ code: "sso_required" });
   enterAs(email);
   expect((await logInWithSso(org.orgId)).status).toBe(302);
+});
+
+test("the invitation page leads to single sign-on where it is enforced", async () => {
+  const org = await createSsoOrganization(provider, { defaultRole: "viewer" });
+  enterAs(`first@${org.domain}`);
+  await logInWithSso(org.orgId);
+  await settings.change(org.caller, { enforced: true });
+  const ssoLink = `/api/v1/auth/sso/start?organizationId=${org.orgId}`;
+  const openPage = async (token: string) =>
+    (await invokeRoute<string>(invitationPages, "GET /accept-invitation", { query: { token } }))
+      .body.data;
+  const fresh = await invite(org.caller, { role: "viewer", email: `new@${org.domain}` });
+  const newUserPage = await openPage(fresh.token);
+  expect(newUserPage).toContain(ssoLink);
+  expect(newUserPage).not.toContain("<form");
+  // An account must be proven by its password once.
+  const other = await createAccount();
+  const email = `known@${org.domain}`;
+  await addMember(other.caller, { role: "viewer", email });
+  const { token } = await invite(org.caller, { role: "viewer", email });
+  expect(await openPage(token)).toContain("<form");
+  const accepted = await invokeRoute<string>(invitationPages, "POST /accept-invitation", {
+    raw: Buffer.from(new URLSearchParams({ token, password }).toString()),
+    headers: { "content-type": "application/x-www-form-urlencoded" },
+  });
+  expect(accepted).toMatchObject({ status: 200, cookies: [] });
+  expect(accepted.body.data).toContain(ssoLink);
+  enterAs(email);
+  expect(await callerOf(await logInWithSso(org.orgId))).toMatchObject({ role: "viewer" });
 });
 
 test("sessions of a provider end when it is changed or turned off, and its links are void", async () => {
