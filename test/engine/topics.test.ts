@@ -6,6 +6,8 @@ import { now } from "../../shared/clock.ts";
 import type { ContactItem } from "../../shared/domain/audience/contacts/contact-schema.ts";
 import * as contacts from "../../shared/domain/audience/contacts/contacts.ts";
 import { createTokenMaker } from "../../shared/domain/audience/contacts/link-tokens.ts";
+import { SegmentRulesInput } from "../../shared/domain/audience/segments/segment-rules.ts";
+import * as segments from "../../shared/domain/audience/segments/segments.ts";
 import * as contactTopics from "../../shared/domain/audience/topics/contact-topics.ts";
 import { NewTopic, type Topic } from "../../shared/domain/audience/topics/topic-schema.ts";
 import * as topics from "../../shared/domain/audience/topics/topics.ts";
@@ -176,6 +178,48 @@ describe("the topics of a contact", () => {
     await contacts.change(sender.caller, ann.id, { email: `new-${ann.email}` });
     const { topics: found } = await contactTopics.find(sender.caller, ann.id, { limit: 50 });
     expect(found.map(({ subscribed }) => subscribed)).toEqual([false, false, false, false]);
+    await sender.provider.stop();
+  });
+});
+
+describe("a segment by topic", () => {
+  test("has the contacts who are subscribed to it, or who are not", async () => {
+    const sender = await createCampaignSender();
+    const { caller, siteId } = sender;
+    const [news, offers] = [
+      await createTopic(sender),
+      await createTopic(sender, { defaultSubscription: "unsubscribed" }),
+    ];
+    const [left, joined, both] = (await createMembers(sender, [
+      "left",
+      "joined",
+      "both",
+      "neither",
+    ])) as [ContactItem, ContactItem, ContactItem];
+    for (const one of [left, both]) await choose(sender, one, [news, false]);
+    for (const one of [joined, both]) await choose(sender, one, [offers, true]);
+    const matching = async (field: string, operator: string, value?: boolean) => {
+      const rules = SegmentRulesInput.parse({
+        match: "all",
+        conditions: [{ field, operator, ...(value !== undefined && { value }) }],
+      });
+      const created = { siteId, name: `${field} ${operator} ${value}`, rules };
+      const { id } = await segments.create(caller, segments.NewSegment.parse(created));
+      const { items } = await segments.members(caller, id, { limit: 50 });
+      // The test in code agrees with the filter of the table.
+      for (const one of [left, joined, both]) {
+        const { matched } = await segments.explain(caller, id, one.id);
+        expect(matched).toBe(items.some((item) => item.id === one.id));
+      }
+      return items.map(({ email }) => email.split("-")[0]).sort();
+    };
+    expect(await matching(`topic.${news.id}`, "exists")).toEqual(["joined", "neither"]);
+    expect(await matching(`topic.${news.id}`, "equals", false)).toEqual(["both", "left"]);
+    expect(await matching(`topic.${offers.id}`, "equals", true)).toEqual(["both", "joined"]);
+    expect(await matching(`topic.${offers.id}`, "notExists")).toEqual(["left", "neither"]);
+    await expect(refuseUsed(caller, "TOPIC", offers.id)).rejects.toMatchObject({ code: "in_use" });
+    await topics.remove(caller, offers.id);
+    expect(await matching(`topic.${offers.id}`, "exists")).toEqual([]);
     await sender.provider.stop();
   });
 });

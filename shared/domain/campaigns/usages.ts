@@ -168,7 +168,7 @@ const stepsOf = async (
   { orgId, kind }: Target,
   sequence: SequenceItem,
 ): Promise<StepGraph["steps"]> =>
-  kind === "CONFIG" || kind === "TOPIC" ? [] : (await flows.getGraph(orgId, sequence)).steps;
+  kind === "CONFIG" ? [] : (await flows.getGraph(orgId, sequence)).steps;
 
 function howStepsUse(target: Target, steps: StepGraph["steps"]): string | undefined {
   const mails =
@@ -182,10 +182,11 @@ function howStepsUse(target: Target, steps: StepGraph["steps"]): string | undefi
 const sameName = (given: string | undefined, name: string): boolean =>
   given !== undefined && given.trim().toLowerCase() === name.toLowerCase();
 
-/** Whether rules name the list or tag, by id or name. */
+/** Whether rules name the list or tag, by id or name, or the topic by its id. */
 function names(target: Target, node: RuleCondition | SegmentRules): boolean {
   if (isRules(node)) return node.conditions.some((one) => names(target, one));
   const { field, value } = node;
+  if (target.kind === "TOPIC") return parseField(field)?.topicId === target.id;
   if (value === undefined || parseField(field)?.group !== target.kind) return false;
   return [value]
     .flat()
@@ -228,7 +229,7 @@ async function* formsWith(target: Target): AsyncGenerator<ProblemDetail> {
 }
 
 async function* segmentsWith(target: Target): AsyncGenerator<ProblemDetail> {
-  if (target.kind !== "LIST" && target.kind !== "TAG") return;
+  if (target.kind !== "LIST" && target.kind !== "TAG" && target.kind !== "TOPIC") return;
   for await (const segment of recordsOf<Segment>(target, "SEGMENT"))
     if (names(target, segment.rules)) yield use("segments", segment, "asks for it in its rules");
 }

@@ -173,8 +173,10 @@ const inGroups: FilterFactory = (values, { field, groups }) => {
   );
 };
 
-const inFlags: FilterFactory = (_, { field }) =>
-  exactFilter(contains(field.attribute, field.setMember));
+const inFlags: FilterFactory = (_, { field }) => {
+  const isMember = contains(field.attribute, field.setMember);
+  return exactFilter(field.isInverted ? not(isMember) : isMember);
+};
 
 /**
  * Custom fields contain dates in many formats, so every contact with a text in the field is tested

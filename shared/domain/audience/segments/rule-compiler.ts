@@ -7,7 +7,7 @@ import type { ContactItem } from "../contacts/contact-schema.ts";
 import { createMailReader, type MailFields } from "../mail-counts/mail-counts.ts";
 import { type PushedFilter, toFilter } from "./filter-pushdown.ts";
 import { type ContactTest, createTest, type RuleContext, readField } from "./rule-tests.ts";
-import { parseField, spelledField } from "./segment-fields.ts";
+import { parseField, spelledField, topicField } from "./segment-fields.ts";
 import { isRules, type SegmentCondition, type SegmentRules } from "./segment-rules.ts";
 
 export interface RuleExplanation {
@@ -138,7 +138,8 @@ function compileCondition(
   { field: name, operator, value }: SegmentCondition,
   context: RuleContext,
 ): CompiledNode {
-  const field = spelledField(parseField(name)!, context.spellings ?? ((one) => [one]));
+  const parsed = topicField(parseField(name)!, context.topics);
+  const field = spelledField(parsed, context.spellings ?? ((one) => [one]));
   const test = createTest({ field, operator, value }, context);
   // A filter can test only one spelling of a custom field.
   const pushed: PushedFilter | undefined = field.spellings
@@ -146,8 +147,10 @@ function compileCondition(
     : toFilter({ field, operator, value }, context);
   const actualValue = (contact: ContactItem): unknown => {
     const actual = readField(field, contact);
-    if (field.setMember !== undefined)
-      return (actual as Set<number> | undefined)?.has(field.setMember) === true;
+    if (field.setMember !== undefined) {
+      const isMember = (actual as Set<number> | undefined)?.has(field.setMember) === true;
+      return isMember !== (field.isInverted === true);
+    }
     const deletedIds = field.group && context.groups[field.group].deletedIds;
     return actual instanceof Set
       ? [...actual].filter((id) => !deletedIds?.has(id)).sort((a, b) => a - b)

@@ -1,6 +1,7 @@
 // Tests a condition on a contact in code: where DynamoDB cannot decide it, and to explain results.
 import type { GroupKind } from "../../../keys.ts";
 import { type ContactItem, caseFold } from "../contacts/contact-schema.ts";
+import type { MailTopic } from "../topics/topic-subscription.ts";
 import {
   type Operator,
   positiveOperators,
@@ -14,6 +15,8 @@ import type { SegmentField } from "./segment-fields.ts";
 export interface RuleContext {
   now: Date;
   groups: Record<GroupKind, GroupLookup>;
+  /** The topics of the site, by id, if the rules name any. */
+  topics?: Map<number, MailTopic>;
   /** The spellings of a custom field, the one that is used first. */
   spellings?: (field: string) => string[];
 }
@@ -150,7 +153,8 @@ const inGroups: TestFactory = (values, { field, groups }) => {
 const inFlags: TestFactory =
   (_, { field }) =>
   (actual) =>
-    (actual as Set<number> | undefined)?.has(field.setMember!) === true;
+    ((actual as Set<number> | undefined)?.has(field.setMember!) === true) !==
+    (field.isInverted === true);
 
 const testFactories: Record<SegmentFieldKind, TestFactories> = {
   text: texts,

@@ -9,6 +9,7 @@ import {
   eventCountAttribute,
 } from "../contacts/segment-attributes.ts";
 import type { MailFields } from "../mail-counts/mail-counts.ts";
+import type { MailTopic } from "../topics/topic-subscription.ts";
 import { type Operator, operatorsByKind, type SegmentFieldKind } from "./rule-operators.ts";
 
 export interface SegmentField {
@@ -19,8 +20,11 @@ export interface SegmentField {
   foldedKey?: string;
   /** Spellings of a custom field in the contacts of the site, if there are several. */
   spellings?: string[];
-  /** For forms, campaigns and steps: the id that the set must contain. */
+  /** For forms, campaigns, steps and topics: the id that the set must contain. */
   setMember?: number;
+  /** The contact must not be in the set: it is subscribed to the topic by default. */
+  isInverted?: boolean;
+  topicId?: number;
   /** What mail-counts.ts adds to the attribute, so DynamoDB cannot decide. */
   mails?: MailFields;
   group?: "TAG" | "LIST";
@@ -70,6 +74,10 @@ const prefixParsers: Record<string, FieldParser | undefined> = {
     ifNameFits(key, field("custom", ["customFields", key], { foldedKey: `customFields.${key}` })),
   event: (name) => ifNameFits(name, field("number", eventCountAttribute(name))),
   form: (id) => (isId(id) ? field("flag", "forms", { setMember: Number(id) }) : undefined),
+  topic: (id) =>
+    isId(id)
+      ? field("flag", "switchedTopics", { setMember: Number(id), topicId: Number(id) })
+      : undefined,
   campaign: (rest) => {
     const [id = "", fact = "", ...more] = rest.split(".");
     const known =
@@ -111,6 +119,7 @@ const patterns = [
   "customFields.<key>",
   "event.<name>",
   "form.<id>",
+  "topic.<id>",
   ...campaignInteractions.map((fact) => `campaign.<id>.${fact}`),
 ];
 const stepPatterns = Object.keys(stepAttributes).map((fact) => `step.<number>.${fact}`);
@@ -134,6 +143,19 @@ export function spelledField(
   const spelled = parseField(`customFields.${spellings[0]}`) ?? field;
   return spellings.length > 1 ? { ...spelled, spellings } : spelled;
 }
+
+/** The field of a topic, by its default. Nobody is subscribed to a topic that does not exist. */
+export function topicField(
+  field: SegmentField,
+  topics: Map<number, MailTopic> | undefined,
+): SegmentField {
+  if (field.topicId === undefined) return field;
+  const topic = topics?.get(field.topicId);
+  return topic
+    ? { ...field, isInverted: topic.defaultSubscription === "subscribed" }
+    : { ...field, setMember: noTopic };
+}
+const noTopic = 0;
 
 /** Undefined for an unknown field. */
 export function parseField(name: string): SegmentField | undefined {

@@ -49,7 +49,8 @@ const SegmentCondition = z
           "`siteId`); `tag` or `list`, also spelled `tags` and `lists` (its id, or its name, " +
           "which is stored as the id and so survives renaming; one that does not exist in the " +
           "site is refused); `customFields.<key>`; `event.<eventName>` (how often the custom " +
-          "event happened); `form.<id>` (it was submitted); `campaign.<id>.sent`, `.opened` or " +
+          "event happened); `form.<id>` (it was submitted); `topic.<id>` (the contact is " +
+          "subscribed to the topic, whatever its status); `campaign.<id>.sent`, `.opened` or " +
           "`.clicked` (the last two for the latest 200 campaigns of each contact)",
       ),
     operator: z
@@ -62,8 +63,8 @@ const SegmentCondition = z
           "does not exist. Times: `before`, `after`, `equals`, `notEquals`, `inLastDays`, " +
           "`notInLastDays`, `exists`, `notExists`; a date means the whole day in UTC. Tags and " +
           "lists: `equals`, `notEquals`, `contains`, `notContains`, `in`, `notIn`, `exists`, " +
-          "`notExists`. Forms and campaigns: `exists`, `notExists`, or `equals` with true or " +
-          'false. Custom fields: every operator, compared as written, so that 5 equals "5"; ' +
+          "`notExists`. Forms, topics, campaigns: `exists`, `notExists`, or `equals` with true " +
+          'or false. Custom fields: every operator, compared as written, so that 5 equals "5"; ' +
           "`greaterThan` and `lessThan` need numbers, `before` and `after` need dates. A " +
           "negative operator is true whenever its positive one is false, so also for a missing " +
           "value.",

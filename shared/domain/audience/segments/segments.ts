@@ -23,6 +23,7 @@ import * as contacts from "../contacts/contacts.ts";
 import * as fieldNames from "../contacts/field-names.ts";
 import * as deletedGroups from "../groups/deleted-groups.ts";
 import { createMailReader } from "../mail-counts/mail-counts.ts";
+import * as topics from "../topics/topics.ts";
 import { getGroupIds, withGroupIds } from "./group-ids.ts";
 import {
   type CompiledRules,
@@ -247,12 +248,19 @@ async function compileForSite(
   at = now(),
 ): Promise<CompiledRules> {
   const hasCustom = conditionsOf(rules).some(({ field }) => parseField(field)!.kind === "custom");
-  const [TAG, LIST, spellings] = await Promise.all([
+  const hasTopics = conditionsOf(rules).some(({ field }) => parseField(field)!.topicId);
+  const [TAG, LIST, ofSite, spellings] = await Promise.all([
     resolveGroups(site, "TAG", rules),
     resolveGroups(site, "LIST", rules),
+    hasTopics ? topics.listOfSite(site.orgId, site.siteId) : [],
     hasCustom ? fieldNames.spellings(site.orgId, site.siteId) : undefined,
   ]);
-  const context: RuleContext = { now: at, groups: { TAG, LIST }, ...(spellings && { spellings }) };
+  const context: RuleContext = {
+    now: at,
+    groups: { TAG, LIST },
+    topics: new Map(ofSite.map((topic) => [topic.id, topic])),
+    ...(spellings && { spellings }),
+  };
   return compileRules(rules, context);
 }
 
