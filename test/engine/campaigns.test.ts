@@ -21,7 +21,11 @@ import * as suppressions from "../../shared/domain/audience/suppressions/suppres
 import * as allowance from "../../shared/domain/billing/quota.ts";
 import * as state from "../../shared/domain/campaigns/campaign-actions.ts";
 import * as previews from "../../shared/domain/campaigns/campaign-preview.ts";
-import { CampaignSchedule, NewCampaign } from "../../shared/domain/campaigns/campaign-schema.ts";
+import {
+  CampaignAudience,
+  CampaignSchedule,
+  NewCampaign,
+} from "../../shared/domain/campaigns/campaign-schema.ts";
 import { listWarnings } from "../../shared/domain/campaigns/campaign-warnings.ts";
 import * as campaigns from "../../shared/domain/campaigns/campaigns.ts";
 import * as fanOut from "../../shared/domain/campaigns/engine/fan-out.ts";
@@ -131,6 +135,62 @@ describe("the audience", () => {
           .map(([letter]) => letter),
       ).toEqual(expected);
     }
+    await from.provider.stop();
+  });
+
+  test("contacts of several lists, tags and segments minus others get the mail once", async () => {
+    const from = await createCampaignSender();
+    const { caller, siteId } = from;
+    const [a, b, out] = await Promise.all(
+      ["A", "B", "Out"].map((name) => groups.create("LIST", caller, { siteId, name })),
+    );
+    const create = (name: string, conditions: object[]) =>
+      segments.create(
+        caller,
+        segments.NewSegment.parse({ siteId, name, rules: { match: "all", conditions } }),
+      );
+    const vienna = await create("Vienna", [
+      { field: "customFields.city", operator: "equals", value: "Vienna" },
+    ]);
+    // DynamoDB cannot evaluate this rule, because it ignores letter case.
+    const interns = await create("Interns", [
+      { field: "company", operator: "startsWith", value: "INTERN" },
+    ]);
+    const tag = await groups.create("TAG", caller, { siteId, name: "vip" });
+    const make = (name: string, fields: object) =>
+      contact(from, `${name}@example.com`, { lists: [], ...fields });
+    const inBoth = { lists: [a!.id, b!.id], tags: ["vip"], customFields: { city: "Vienna" } };
+    await make("both", inBoth);
+    await make("tagged", { tags: ["vip"] });
+    await make("city", { customFields: { city: "Vienna" } });
+    await make("other", { lists: [from.listId] });
+    await make("out", { ...inBoth, lists: [a!.id, out!.id] });
+    await make("intern", { ...inBoth, company: "intern" });
+    const mailed = async (audience: object) => {
+      from.provider.mails.length = 0;
+      const fields = { listId: null, audience: CampaignAudience.parse(audience) };
+      const { id } = await createDraft(from, fields);
+      const preview = await previews.preview(caller, id);
+      await state.sendNow(caller, id);
+      await runWorkers(anHour);
+      const names = expectNoDuplicates(from).map(({ to }) => to.split("@")[0]!);
+      expect(preview).toMatchObject({ candidates: names.length, wouldReceive: names.length });
+      expect(await readConsistentNumbers(from, id)).toMatchObject({ candidates: names.length });
+      return names.toSorted();
+    };
+    const exclude = { lists: [out!.id], segments: [interns.id] };
+    const any = { lists: [a!.id, b!.id], tags: [tag.id], segments: [vienna.id], exclude };
+    expect(await mailed(any)).toEqual(["both", "city", "tagged"]);
+    expect(await mailed({ ...any, match: "all" })).toEqual(["both"]);
+    expect(await mailed({ tags: [tag.id] })).toEqual(["both", "intern", "out", "tagged"]);
+    const everyone = await create("Everyone", []);
+    expect(await mailed({ segments: [everyone.id], exclude: { tags: [tag.id] } })).toEqual([
+      "city",
+      "other",
+    ]);
+    expect(await mailed({ tags: [tag.id], exclude: { segments: [everyone.id] } })).toEqual([]);
+    const draft = await createDraft(from, { audience: CampaignAudience.parse(any) });
+    await expect(state.sendNow(caller, draft.id)).rejects.toMatchObject({ kind: "invalid" });
     await from.provider.stop();
   });
 

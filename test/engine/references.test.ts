@@ -10,7 +10,11 @@ import { NewSequence } from "../../shared/domain/automation/sequence-schema.ts";
 import * as sequences from "../../shared/domain/automation/sequences.ts";
 import { AddStepsRequest } from "../../shared/domain/automation/step-schema.ts";
 import * as steps from "../../shared/domain/automation/steps.ts";
-import { NewCampaign, NewVariant } from "../../shared/domain/campaigns/campaign-schema.ts";
+import {
+  CampaignAudience,
+  NewCampaign,
+  NewVariant,
+} from "../../shared/domain/campaigns/campaign-schema.ts";
 import * as campaigns from "../../shared/domain/campaigns/campaigns.ts";
 import { NewHoliday } from "../../shared/domain/campaigns/holiday-schema.ts";
 import * as holidays from "../../shared/domain/campaigns/holidays.ts";
@@ -191,8 +195,17 @@ describe("in use", () => {
     const shop = await createTestSite();
     const { caller, siteId } = shop;
     const segment = await newSegment(shop, everyone);
+    const other = await newSegment(shop, everyone);
     await newCampaign(shop, { segmentId: segment.id });
     expect(await usersOf(shop, "SEGMENT", segment.id)).toEqual(["campaigns"]);
+    await newCampaign(shop, {
+      audience: CampaignAudience.parse({
+        segments: [segment.id],
+        exclude: { segments: [other.id] },
+      }),
+    });
+    expect(await usersOf(shop, "SEGMENT", segment.id)).toEqual(["campaigns", "campaigns"]);
+    expect(await usersOf(shop, "SEGMENT", other.id)).toEqual(["campaigns"]);
     const { id } = await newTemplate(shop);
     const sequence = await newSequence(shop);
     await steps.add(caller, sequence.id, AddStepsRequest.parse({ type: "email", templateId: id }));

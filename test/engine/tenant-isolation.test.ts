@@ -226,6 +226,10 @@ const audiences = (made: IdsByKind): Fields[] => [
   },
   { listId: null, tagId: made.tags, segmentId: null },
   { listId: null, tagId: null, segmentId: made.segments },
+  {
+    ...{ listId: null, tagId: null, segmentId: null },
+    audience: { lists: [made.lists], exclude: { tags: [made.tags], segments: [made.segments] } },
+  },
 ];
 const triggers = (made: IdsByKind): Fields[] => [
   {

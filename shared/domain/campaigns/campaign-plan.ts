@@ -2,18 +2,20 @@
 // check; the start builds and stores it.
 
 import { get, put, remove, type Write } from "../../adapters/dynamodb/table.ts";
+import type { CallerScope } from "../../caller.ts";
 import { now } from "../../clock.ts";
 import type { UtmTags } from "../../email/link-tags.ts";
 import { invalid, missing, Problem } from "../../errors.ts";
 import { type CompressedValue, compress, decompress } from "../../kernel/compressed-values.ts";
 import { keys } from "../../keys.ts";
+import type { SegmentRules } from "../audience/segments/segment-rules.ts";
 import * as segments from "../audience/segments/segments.ts";
 import * as topics from "../audience/topics/topics.ts";
 import * as templates from "../content/templates.ts";
 import * as sites from "../identity/sites.ts";
 import * as sendingConfigs from "../senders/sending-configs.ts";
 import { requireMarketingSender } from "../sending/rendering/marketing-mail.ts";
-import type { StoredCampaign, StoredVariant } from "./campaign-schema.ts";
+import type { CampaignAudience, StoredCampaign, StoredVariant } from "./campaign-schema.ts";
 import type { BroadcastAudience, BroadcastPart, BroadcastPlan } from "./engine/broadcast-plan.ts";
 
 /** Throws 400 that names what is missing. */
@@ -55,6 +57,7 @@ async function findAudience({
   listId,
   tagId,
   segmentId,
+  audience = null,
   resendOf,
 }: StoredCampaign): Promise<BroadcastAudience> {
   if (resendOf) {
@@ -63,15 +66,18 @@ async function findAudience({
     if (!first) throw fieldMissing("resendOf", "The campaign to send again no longer exists");
     return { resendOf: campaignId, to };
   }
-  const named = Object.entries({ listId, tagId, segmentId }).filter(([, id]) => id !== null);
+  const named = Object.entries({ listId, tagId, segmentId, audience }).filter(
+    ([, given]) => given !== null,
+  );
   if (named.length !== 1) {
     const has = named.length ? `, not ${named.map(([name]) => name).join(" and ")} together` : "";
     throw fieldMissing(
       "listId",
-      `A campaign needs exactly one of listId, tagId and segmentId to be sent${has}`,
+      `A campaign needs exactly one of listId, tagId, segmentId and audience to be sent${has}`,
     );
   }
   const who = { orgId };
+  if (audience) return { siteId, rules: await buildAudienceRules(who, audience) };
   if (listId !== null)
     return { listId: (await requireGroup(orgId, { kind: "LIST", id: listId, path: "listId" })).id };
   if (tagId !== null)
@@ -87,6 +93,44 @@ async function requireGroup(
   const group = await get<{ id: number }>(keys.record(orgId, kind, id));
   if (!group) throw fieldMissing(path, `${path} refers to something that no longer exists`);
   return group;
+}
+
+/** The audience as rules of a segment, so that everything that reads segments reads it too. */
+async function buildAudienceRules(
+  who: CallerScope,
+  { match, exclude, ...included }: CampaignAudience,
+): Promise<SegmentRules> {
+  const [conditions, excluded] = await Promise.all([
+    listConditions(who, included, "audience"),
+    listConditions(who, exclude, "audience.exclude"),
+  ]);
+  const includes: SegmentRules = { match, conditions };
+  if (!excluded.length) return includes;
+  return { match: "all", conditions: [includes, { match: "none", conditions: excluded }] };
+}
+
+async function listConditions(
+  who: CallerScope,
+  { lists, tags, segments: segmentIds }: CampaignAudience["exclude"],
+  path: string,
+): Promise<SegmentRules["conditions"]> {
+  const requireGroups = (kind: "LIST" | "TAG", ids: number[], field: "list" | "tag") =>
+    Promise.all(
+      ids.map(async (id) => {
+        const group = await requireGroup(who.orgId, { kind, id, path: `${path}.${field}s` });
+        return { field, operator: "equals" as const, value: group.id };
+      }),
+    );
+  const conditions = await Promise.all([
+    requireGroups("LIST", lists, "list"),
+    requireGroups("TAG", tags, "tag"),
+    Promise.all(
+      segmentIds.map(
+        async (id) => (await requireReference(`${path}.segments`, segments.find(who, id))).rules,
+      ),
+    ),
+  ]);
+  return conditions.flat();
 }
 
 /** One part for each variant, or a single one. */

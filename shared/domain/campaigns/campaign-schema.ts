@@ -71,6 +71,32 @@ export type ResendTarget = z.output<typeof ResendTarget>;
 /** The fields of a stored campaign with the ids of its resends. */
 export const resendFields = { failed: "resentFailed", unopened: "resentUnopened" } as const;
 
+const AudienceIds = z.array(id).max(10).default([]);
+const audienceMembers = {
+  lists: AudienceIds.describe("Ids of up to 10 lists."),
+  tags: AudienceIds.describe("Ids of up to 10 tags."),
+  segments: AudienceIds.describe("Ids of up to 10 segments."),
+};
+
+export const CampaignAudience = z
+  .object({
+    ...audienceMembers,
+    match: z
+      .enum(["any", "all"])
+      .default("any")
+      .describe("`any`: contacts in at least one of them. `all`: contacts in each of them."),
+    exclude: z
+      .object(audienceMembers)
+      .default({ lists: [], tags: [], segments: [] })
+      .describe("Contacts in any of these get nothing."),
+  })
+  .refine(({ lists, tags, segments }) => lists.length + tags.length + segments.length > 0, {
+    error: "must have at least one list, tag or segment",
+    path: ["lists"],
+  })
+  .meta({ id: "CampaignAudience" });
+export type CampaignAudience = z.output<typeof CampaignAudience>;
+
 const fields = {
   name: singleLineText(200).trim().min(1).describe("Name of the campaign."),
   subject: singleLineText(998)
@@ -85,21 +111,25 @@ const fields = {
   listId: id
     .nullable()
     .describe(
-      "Sends to the contacts on this list. Give exactly one of `listId`, `tagId` and " +
-        "`segmentId` before you send.",
+      "Sends to the contacts on this list. Give exactly one of `listId`, `tagId`, " +
+        "`segmentId` and `audience` before you send.",
     ),
   tagId: id
     .nullable()
     .describe(
-      "Sends to the contacts with this tag. Give exactly one of `listId`, `tagId` and " +
-        "`segmentId` before you send.",
+      "Sends to the contacts with this tag. Give exactly one of `listId`, `tagId`, " +
+        "`segmentId` and `audience` before you send.",
     ),
   segmentId: id
     .nullable()
     .describe(
       "Sends to the contacts that match this segment when sending starts. Give exactly one " +
-        "of `listId`, `tagId` and `segmentId` before you send.",
+        "of `listId`, `tagId`, `segmentId` and `audience` before you send.",
     ),
+  audience: CampaignAudience.nullable().describe(
+    "Several lists, tags and segments, and others whose contacts are left out. Replaces `listId`, " +
+      "`tagId` and `segmentId`. Everyone gets one email.",
+  ),
   sendingConfigId: id.nullable().describe("Sending config to send with. Required to send."),
   topicId: TopicId,
   previewText: PreviewText.nullable(),
@@ -208,6 +238,7 @@ export const NewCampaign = z
     listId: fields.listId.default(null),
     tagId: fields.tagId.default(null),
     segmentId: fields.segmentId.default(null),
+    audience: fields.audience.default(null),
     sendingConfigId: fields.sendingConfigId.default(null),
     topicId: fields.topicId.default(null),
     previewText: fields.previewText.default(null),
@@ -350,6 +381,7 @@ export interface StoredCampaign extends Broadcast {
   listId: number | null;
   tagId: number | null;
   segmentId: number | null;
+  audience?: CampaignAudience | null;
   sendingConfigId: number | null;
   /** Absent on campaigns stored before there were topics. */
   topicId?: number | null;
@@ -370,6 +402,7 @@ export interface StoredCampaign extends Broadcast {
 export const toApi = (item: StoredCampaign): Campaign => ({
   ...item,
   topicId: item.topicId ?? null,
+  audience: item.audience ?? null,
   previewText: item.previewText ?? null,
   utm: item.utm ?? null,
   strict: item.strict ?? false,

@@ -28,6 +28,7 @@ import { toMailingStats } from "../sending/mailing-stats.ts";
 import * as plans from "./campaign-plan.ts";
 import {
   type Campaign,
+  type CampaignAudience,
   type CampaignChanges,
   type CampaignDetail,
   listResends,
@@ -112,7 +113,7 @@ export async function updateCampaign(
   changes: CampaignChanges,
 ): Promise<Campaign> {
   const changed = await updateStored(who, id, async (current) => {
-    if (current.resendOf && (changes.listId || changes.tagId || changes.segmentId))
+    if (current.resendOf && changesAudience(changes))
       throw invalid("A resend goes to recipients of the first campaign: it has no other audience");
     await checkReferences(who, current.siteId, changes);
     return { set: changes as Partial<StoredCampaign> };
@@ -237,6 +238,26 @@ export function requireStatus(
   });
 }
 
+const changesAudience = ({ listId, tagId, segmentId, audience }: CampaignChanges): boolean =>
+  Boolean(listId || tagId || segmentId || audience);
+
+async function checkAudience(
+  who: CallerScope,
+  siteId: number,
+  { exclude, ...included }: CampaignAudience,
+): Promise<void> {
+  const checks = Object.entries({ audience: included, "audience.exclude": exclude }).flatMap(
+    ([path, { lists, tags, segments }]) => [
+      ...lists.map((id) => groups.findOfSite("LIST", who, { id, siteId })),
+      ...tags.map((id) => groups.findOfSite("TAG", who, { id, siteId })),
+      ...segments.map((id) =>
+        records.findOfSite("SEGMENT", who, { id, siteId, path: `${path}.segments` }),
+      ),
+    ],
+  );
+  await Promise.all(checks);
+}
+
 /**
  * Checks that everything the campaign refers to exists in its site, and that subject and preview
  * text are valid Liquid.
@@ -251,6 +272,7 @@ async function checkReferences(
   await Promise.all([
     given.listId && groups.findOfSite("LIST", who, { id: given.listId, siteId }),
     given.tagId && groups.findOfSite("TAG", who, { id: given.tagId, siteId }),
+    given.audience && checkAudience(who, siteId, given.audience),
     given.segmentId &&
       records.findOfSite("SEGMENT", who, { id: given.segmentId, siteId, path: "segmentId" }),
     given.templateId &&

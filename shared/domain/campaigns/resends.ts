@@ -76,7 +76,7 @@ export async function resend(
     previewText: first.previewText ?? null,
     utm: first.utm ?? null,
     strict: first.strict ?? false,
-    ...{ listId: null, tagId: null, segmentId: null, abTest: null },
+    ...{ listId: null, tagId: null, segmentId: null, audience: null, abTest: null },
     status: "draft",
     variants,
     resendOf: { campaignId: id, to },

@@ -211,10 +211,23 @@ async function* campaignsWith(target: Target): AsyncGenerator<ProblemDetail> {
     const inVariant =
       target.kind === "TEMPLATE" &&
       campaign.variants.some(({ templateId }) => templateId === target.id);
-    if (campaign[campaignField[target.kind]] === target.id || inVariant)
+    const used = campaign[campaignField[target.kind]] === target.id;
+    if (used || inVariant || isInAudience(target, campaign))
       yield use("campaigns", campaign, `(${campaign.status}) uses it`);
   }
 }
+
+function isInAudience({ kind, id }: Target, { audience }: StoredCampaign): boolean {
+  const field = audienceFields[kind];
+  if (!audience || !field) return false;
+  return audience[field].includes(id) || audience.exclude[field].includes(id);
+}
+
+const audienceFields: Partial<Record<Kind, "lists" | "tags" | "segments">> = {
+  LIST: "lists",
+  TAG: "tags",
+  SEGMENT: "segments",
+};
 
 async function* formsWith(target: Target): AsyncGenerator<ProblemDetail> {
   if (target.kind !== "LIST" && target.kind !== "TAG" && target.kind !== "TOPIC") return;

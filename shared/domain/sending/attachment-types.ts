@@ -45,8 +45,8 @@ const types: Record<string, string> = {
   zip: "application/zip",
 };
 
-/** The content type of a file of which only the name is known. */
 /** Longest base64 of a file in a request: 10 MB need 14 million characters, and line breaks. */
 export const maxContentLength = 20_000_000;
 
+/** The content type of a file of which only the name is known. */
 export const typeOf = (filename: string): string => types[endingOf(filename)] ?? unknownType;

@@ -40,7 +40,11 @@ export const approvalRules: Record<string, ApprovalRule> = {
     templateId,
     ...variants.map((variant) => variant.templateId),
   ]),
-  updateSegment: refuseContentOfScheduled(({ segmentId }) => [segmentId]),
+  updateSegment: refuseContentOfScheduled(({ segmentId, audience }) => [
+    segmentId,
+    ...(audience?.segments ?? []),
+    ...(audience?.exclude.segments ?? []),
+  ]),
   sendEmail: limitAddresses,
   sendEmailBatch: previewBatch,
   sendEmailList: limitEmailList,
@@ -116,6 +120,7 @@ interface CampaignContent {
   id: number;
   templateId: number | null;
   segmentId: number | null;
+  audience: { segments: number[]; exclude: { segments: number[] } } | null;
   variants: { templateId: number | null }[];
 }
 

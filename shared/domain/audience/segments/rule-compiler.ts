@@ -1,6 +1,6 @@
 // Compiles segment rules into a DynamoDB filter and a test in code for what the filter cannot
 // decide.
-import { all, any, type Condition as Filter } from "../../../adapters/dynamodb/conditions.ts";
+import { all, any, type Condition as Filter, not } from "../../../adapters/dynamodb/conditions.ts";
 import type { SiteRef } from "../../../caller.ts";
 import type { ContactQuery } from "../contacts/contact-reader.ts";
 import type { ContactItem } from "../contacts/contact-schema.ts";
@@ -12,7 +12,7 @@ import { isRules, type SegmentCondition, type SegmentRules } from "./segment-rul
 
 export interface RuleExplanation {
   matched: boolean;
-  match?: "all" | "any";
+  match?: SegmentRules["match"];
   conditions?: RuleExplanation[];
   field?: string;
   operator?: string;
@@ -110,6 +110,7 @@ const combineMailFields = (all: MailFields[]): MailFields | undefined =>
 const testCombiners: Record<SegmentRules["match"], (parts: CompiledNode[]) => ContactTest> = {
   all: (parts) => (contact) => parts.every(({ test }) => test(contact)),
   any: (parts) => (contact) => parts.some(({ test }) => test(contact)),
+  none: (parts) => (contact) => !parts.some(({ test }) => test(contact)),
 };
 
 const filterCombiners: Record<
@@ -130,6 +131,16 @@ const filterCombiners: Record<
     return {
       filter: whole ? any(...filters) : undefined,
       filterIsExact: parts.every(({ filterIsExact }) => filterIsExact),
+    };
+  },
+  // Only an exact filter can be negated: another one also passes contacts that do not match.
+  none: (parts) => {
+    const exact = parts.flatMap(({ filter, filterIsExact }) =>
+      filter && filterIsExact ? not(filter) : [],
+    );
+    return {
+      filter: exact.length ? all(...exact) : undefined,
+      filterIsExact: exact.length === parts.length,
     };
   },
 };

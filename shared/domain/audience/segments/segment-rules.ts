@@ -24,7 +24,8 @@ export interface SegmentCondition {
   value?: RuleValue | undefined;
 }
 export interface SegmentRules {
-  match: "all" | "any";
+  /** `none` is not accepted in requests: audiences of campaigns leave contacts out with it. */
+  match: "all" | "any" | "none";
   conditions: (SegmentCondition | SegmentRules)[];
 }
 

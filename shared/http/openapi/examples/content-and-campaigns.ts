@@ -58,6 +58,7 @@ export const Campaign = {
   listId: 1,
   tagId: null,
   segmentId: null,
+  audience: null,
   sendingConfigId: 1,
   topicId: null,
   previewText: "Up to 30 % off until Sunday",
@@ -206,6 +207,10 @@ export const campaignExamples: Record<string, unknown> = {
     variants: [],
   },
   CampaignVariant,
+  CampaignAudience: {
+    ...{ lists: [1, 2], tags: [], segments: [], match: "any" },
+    exclude: { lists: [], tags: [1], segments: [] },
+  },
   ResendOrigin: { campaignId: 1, to: "unopened" },
   CampaignResend: { to: "unopened", campaignId: 2 },
   CampaignLinks: {
