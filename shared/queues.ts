@@ -129,12 +129,22 @@ const queue = <M extends z.ZodType>(
 export const queues = {
   /** Hands over one single send to its provider. */
   send: queue("send", z.object({ orgId: Id, sendId: Id }), { timeoutSeconds: 60, concurrency: 50 }),
-  /** Runs a lane that has queued chunks. */
-  lane: queue("lane", z.object({ orgId: Id, configId: Id }), {
-    batch: 1,
-    timeoutSeconds: 180,
-    concurrency: 100,
-  }),
+  /**
+   * Runs a lane that has queued chunks. `assists`: at a place beside the runner that owns the lane.
+   */
+  lane: queue(
+    "lane",
+    z.object({
+      orgId: Id,
+      configId: Id,
+      assists: z.object({ owner: z.string().max(20), place: z.int().min(1).max(9) }).optional(),
+    }),
+    {
+      batch: 1,
+      timeoutSeconds: 180,
+      concurrency: 100,
+    },
+  ),
   /**
    * Advances a campaign or holiday by one step. `beat` is the chain number. It is absent when a
    * user or another job triggers the step. Messages of an older chain are ignored.

@@ -190,6 +190,7 @@ async function startWorkers(
   sandbox: Sandbox | undefined,
 ): Promise<RunningParts> {
   laneRunner.setStopping(false);
+  laneRunner.allowAssistants(!engines.own);
   installDirectHandOver(singles.claimDirectly);
   const time: MovableClock = openMovableClock(folder.path("clock"));
   // Another DynamoDB endpoint can serve other processes too.

@@ -2,27 +2,34 @@
 // delivery events, no contact gets a mail twice and the totals of the source equal its sends.
 import { beforeAll, describe, expect, test, vi } from "vitest";
 import {
+  get,
   query,
   queryAll,
   remove,
   transact,
+  update,
   write,
   writeMany,
 } from "../../shared/adapters/dynamodb/table.ts";
-import { advanceClock, now, sleep } from "../../shared/clock.ts";
+import { addSeconds, advanceClock, now, sleep } from "../../shared/clock.ts";
 import type { ContactItem } from "../../shared/domain/audience/contacts/contact-schema.ts";
 import * as contacts from "../../shared/domain/audience/contacts/contacts.ts";
 import * as suppressions from "../../shared/domain/audience/suppressions/suppressions.ts";
 import { findDetail } from "../../shared/domain/delivery-events/send-history.ts";
 import * as sites from "../../shared/domain/identity/sites.ts";
 import * as sendingConfigs from "../../shared/domain/senders/sending-configs.ts";
+import * as laneRunner from "../../shared/domain/sending/bulk/lane-runner.ts";
 import * as lanes from "../../shared/domain/sending/bulk/lanes.ts";
 import * as held from "../../shared/domain/sending/bulk/suspended-chunks.ts";
 import * as sources from "../../shared/domain/sending/mail-sources.ts";
 import * as sends from "../../shared/domain/sending/sends.ts";
-import { blockOf, type Key, ranges } from "../../shared/keys.ts";
+import { blockOf, type Key, keys, ranges } from "../../shared/keys.ts";
 import { newContact } from "../support/contacts.ts";
-import { crashAtSomeSteps } from "../support/crash-injection.ts";
+import {
+  crashAtSomeSteps,
+  interruptedAtSomeSteps,
+  interruptions,
+} from "../support/crash-injection.ts";
 import { applyMessages, createEvent, createEventMessage } from "../support/delivery-events.ts";
 import { sampleOf } from "../support/seeded-random.ts";
 import * as mailTest from "../support/sending.ts";
@@ -236,6 +243,61 @@ test.each(["resend", "postmark"] as const)(
     await from.provider.stop();
   },
 );
+
+/** As if an assistant of the lane ran on another machine, so that runners lease their chunks. */
+async function shareLane({ caller: { orgId }, configId }: mailTest.TestSender): Promise<void> {
+  const place = lanes.assistantAttributes(3);
+  const lease = { [place.owner]: "elsewhere", [place.end]: addSeconds(200).toISOString() };
+  await write(update(keys.lane(orgId, configId), { set: lease }));
+}
+
+interface RunningLane {
+  running: Promise<void>;
+  /** Hands over chunks of the same lane. */
+  assist: () => Promise<void>;
+}
+
+/** Starts the runner of a shared lane. */
+async function startSharedRunner(from: mailTest.TestSender): Promise<RunningLane> {
+  const { orgId } = from.caller;
+  await shareLane(from);
+  const answer = Promise.withResolvers<void>();
+  from.provider.gate = answer.promise;
+  const running = mailTest.runLane(orgId, from.configId);
+  let owner: string | undefined;
+  while (!owner) {
+    await sleep(2);
+    owner = (await get<lanes.LaneState>(keys.lane(orgId, from.configId)))?.owner;
+  }
+  answer.resolve();
+  from.provider.gate = undefined;
+  const assists = { owner, place: 1 };
+  return { running, assist: () => laneRunner.assistLane(orgId, from.configId, assists) };
+}
+
+describe.each(["resend", "postmark"] as const)("when one of two runners at %s", (key) => {
+  test.each(interruptions)("%s, each mail is sent once or uncertain, and counted", async (how) => {
+    const from = await mailTest.createSender(key);
+    from.provider.latencyMs = 20;
+    await interruptedAtSomeSteps(how, async (interrupt) => {
+      const mailing = await createMailing(from, 9);
+      const ids = await stageEach(mailing);
+      const { running, assist } = await startSharedRunner(from);
+      const leaving = contacts.change(from.caller, mailing.recipients[8]!.id, {
+        status: "unsubscribed",
+      });
+      await interrupt(assist, () => mailTest.runWorkers());
+      await Promise.all([running, leaving]);
+      await mailTest.runWorkers();
+      const { sent, uncertain, unsubscribed } = await readMatchingTotals(mailing, ids);
+      expect([sent + uncertain + unsubscribed, key === "resend" ? uncertain : 0]).toEqual([9, 0]);
+      const mailed = mailsOf(mailing, ids).map(({ sendId }) => sendId);
+      expect(new Set(mailed).size).toBe(mailed.length);
+      expect(mailed.length).toBeGreaterThanOrEqual(sent);
+    });
+    await from.provider.stop();
+  });
+});
 
 test("events that precede the provider's response or settle uncertain mail are counted once", async () => {
   const from = await mailTest.createSender("postmark");

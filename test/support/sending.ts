@@ -38,6 +38,7 @@ interface QueueBody {
   shard: number;
   job: string;
   siteId: number;
+  assists?: { owner: string; place: number };
   log: string;
 }
 
@@ -156,7 +157,8 @@ export const uniqueRecipients = (n: number): { to: string }[] => {
 
 const workers: Record<string, (body: QueueBody) => Promise<void>> = {
   send: ({ orgId, sendId }) => singles.handOverSingle(orgId, sendId),
-  lane: ({ orgId, configId }) => runLane(orgId, configId),
+  lane: ({ orgId, configId, assists }) =>
+    assists ? laneRunner.assistLane(orgId, configId, assists) : runLane(orgId, configId),
   drain: ({ what, shard }) => due.drain(what, shard),
   jobs: async ({ job, orgId, siteId, log }) => {
     if (job === "fold-mail-log") await foldMailLog({ orgId, siteId });

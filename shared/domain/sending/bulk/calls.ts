@@ -107,6 +107,8 @@ export async function attemptCall(
   const { config } = transport;
   const { waitSeconds, lane } = await limiter.acquireSlot(orgId, config, { n: unsettled.length });
   if (waitSeconds > 0) return waitForSlot(waitSeconds);
+  // Another runner of the lane has failed. The next run tries with a single chunk.
+  if (lane.heldSince && !runner.stalledSince) return waitForSlot(1);
   // The lease may have expired while this process was frozen. A call without a claim is free for
   // the next runner.
   if (!runner.holdsLease()) return leaseLost;

@@ -1,14 +1,16 @@
 // What one runner takes from its lane: the chunks that it hands over side by side, and those that
 // come next.
-import { query } from "../../../adapters/dynamodb/table.ts";
+import { queryPages } from "../../../adapters/dynamodb/table.ts";
 import { now } from "../../../clock.ts";
 import { ranges } from "../../../keys.ts";
 import type { LaneRunResult, QueuedChunk } from "./lanes.ts";
+import * as lanes from "./lanes.ts";
+import { maxParallelCalls } from "./parallel-calls.ts";
 
 export interface ChunksInHand {
   isEmpty(): boolean;
   has(chunk: QueuedChunk): boolean;
-  count(): number;
+  list(): QueuedChunk[];
   /** A runner with `width` calls in flight can take another chunk. */
   hasRoom(width: number): boolean;
   add(chunk: QueuedChunk, result: Promise<LaneRunResult>): void;
@@ -16,7 +18,8 @@ export interface ChunksInHand {
   nextIsDone(): Promise<void>;
   /** An error of the runner itself. */
   fail(error: unknown): void;
-  hasFailed(): boolean;
+  /** A chunk has to wait or has failed, so no further one starts. */
+  mustEnd(): boolean;
   /** Throws the first error. */
   combineResults(): LaneRunResult;
 }
@@ -28,7 +31,7 @@ const mailsPerParallelCall = 125;
 const chunksPerPlace = 2;
 
 export function createChunksInHand(): ChunksInHand {
-  const chunks = new Map<string, { n: number; work: Promise<void> }>();
+  const chunks = new Map<string, { chunk: QueuedChunk; work: Promise<void> }>();
   const failures: unknown[] = [];
   const fail = (error: unknown) => void failures.push(error);
   const combined: LaneRunResult = { done: true, hasProgress: false };
@@ -37,20 +40,21 @@ export function createChunksInHand(): ChunksInHand {
     combined.hasProgress ||= hasProgress;
     combined.delay = chooseDelay(combined.delay, delay);
   };
-  const countMails = () => [...chunks.values()].reduce((sum, { n }) => sum + n, 0);
+  const countMails = () => [...chunks.values()].reduce((sum, { chunk: { n } }) => sum + n, 0);
   return {
     isEmpty: () => chunks.size === 0,
     has: ({ sk }) => chunks.has(sk),
-    count: () => chunks.size,
+    list: () => [...chunks.values()].map(({ chunk }) => chunk),
     hasRoom: (width) =>
       chunks.size < width && countMails() < chunksPerPlace * width * mailsPerParallelCall,
-    add({ sk, n }, result) {
+    add(chunk, result) {
+      const { sk } = chunk;
       const work = result.then(addResult, fail).finally(() => chunks.delete(sk));
-      chunks.set(sk, { n, work });
+      chunks.set(sk, { chunk, work });
     },
     nextIsDone: () => Promise.race([...chunks.values()].map(({ work }) => work)),
     fail,
-    hasFailed: () => failures.length > 0,
+    mustEnd: () => failures.length > 0 || combined.delay !== undefined,
     combineResults() {
       if (failures.length) throw failures[0];
       return combined;
@@ -68,24 +72,43 @@ function chooseDelay(a: LaneRunResult["delay"], b: LaneRunResult["delay"]): Lane
 export interface QueueReader {
   /** The next chunk that is due. Undefined: none, or it waits until no other is in hand. */
   next(inHand: ChunksInHand, width: number): Promise<QueuedChunk | undefined>;
-  /** When the first chunk is due, if the last read found none that is (ISO 8601). */
+  /** When the next look finds a chunk, if the last one found none (ISO 8601). */
   nextAt(): string | undefined;
+  /** The last look found enough chunks for another runner. */
+  isLong(): boolean;
+}
+
+const minChunksOfLongQueue = maxParallelCalls;
+
+interface ReadLane {
+  orgId: number;
+  configId: number;
+  owner: string;
 }
 
 /** Reads the queue from its start, so that a chunk that was released keeps its place. */
-export function createQueueReader(lane: { orgId: number; configId: number }): QueueReader {
+export function createQueueReader({ orgId, configId, owner }: ReadLane): QueueReader {
   let waiting: QueuedChunk[] = [];
   let nextAt: string | undefined;
-  let isAlone = false;
+  let [isAlone, isLong] = [false, false];
   const read = async (inHand: ChunksInHand, width: number) => {
-    const { items } = await query<QueuedChunk>(ranges.queuedChunks(lane.orgId, lane.configId), {
-      limit: inHand.count() + width,
-      consistent: true,
-    });
-    const free = items.filter((chunk) => !inHand.has(chunk));
     const at = now().toISOString();
-    const due = free.filter((chunk) => chunk.at <= at);
-    nextAt = due.length ? undefined : free[0]?.at;
+    const due: QueuedChunk[] = [];
+    const laterTimes: string[] = [];
+    const options = { limit: inHand.list().length + width, consistent: true };
+    const pages = queryPages<QueuedChunk>(ranges.queuedChunks(orgId, configId), options);
+    for await (const { items } of pages) {
+      for (const chunk of items) {
+        if (inHand.has(chunk)) continue;
+        if (lanes.isLeasedByOther(chunk, owner)) laterTimes.push(chunk.lease!);
+        else if (chunk.at > at) laterTimes.push(chunk.at);
+        else due.push(chunk);
+      }
+      // The chunks of other runners come first.
+      if (due.length >= width || items.some((chunk) => chunk.at > at)) break;
+    }
+    nextAt = due.length ? undefined : laterTimes.sort()[0];
+    isLong = due.length >= minChunksOfLongQueue;
     const end = due.findIndex(({ source }) => !source);
     return end < 0 ? due : due.slice(0, Math.max(1, end));
   };
@@ -99,5 +122,6 @@ export function createQueueReader(lane: { orgId: number; configId: number }): Qu
       return chunk?.source || isAlone ? chunk : undefined;
     },
     nextAt: () => nextAt,
+    isLong: () => isLong,
   };
 }

@@ -4,6 +4,8 @@
 import {
   absent,
   all,
+  any,
+  atMost,
   type Condition,
   equals,
   exists,
@@ -62,6 +64,9 @@ export interface QueuedChunk {
   [call: `c${number}`]: CallClaim | undefined;
   [done: `d${number}`]: true | undefined;
   configId?: number;
+  /** Owner and end (ISO 8601) of a lease, while several runners share the lane. */
+  owner?: string;
+  lease?: string;
 }
 
 /** The last attempt at a call. */
@@ -185,9 +190,70 @@ export interface LaneState {
   owner?: string;
   /** When the runner's lease ends (ISO 8601). */
   lease?: string;
+  /** Owner and end of the leases of the assistants, by place. */
+  [assistant: `assistant${number}`]: string | undefined;
+  [lease: `assistantLease${number}`]: string | undefined;
 }
 
 export const leaseSeconds = queues.lane.timeoutSeconds + 90;
+
+/** At each place, one further runner can hand over chunks of a lane. */
+export const assistantPlaces = [1, 2, 3];
+
+/** The names of the two attributes of an assistant's lease. */
+export const assistantAttributes = (place: number) =>
+  ({ owner: `assistant${place}`, end: `assistantLease${place}` }) as const;
+
+export const hasAssistants = (lane: LaneState): boolean =>
+  assistantPlaces.some((place) => isLeaseValid(lane[assistantAttributes(place).end]));
+
+const isLeaseValid = (end: string | undefined): boolean =>
+  (end ?? "") > endedBy(leaseSeconds).toISOString();
+
+/** Another runner hands the chunk over. */
+export const isLeasedByOther = (chunk: QueuedChunk, owner: string): boolean =>
+  chunk.owner !== owner && isLeaseValid(chunk.lease);
+
+/** False when the chunk changed since it was read, or another runner has it. */
+export const leaseChunk = (
+  chunk: QueuedChunk,
+  { owner, end }: { owner: string; end: Date },
+): Promise<boolean> =>
+  transact(
+    update(
+      { pk: chunk.pk, sk: chunk.sk },
+      { set: { owner, lease: end.toISOString() } },
+      {
+        if: all(
+          unchangedCondition(chunk),
+          any(
+            absent("lease"),
+            atMost("lease", endedBy(leaseSeconds).toISOString()),
+            equals("owner", owner),
+          ),
+        ),
+      },
+    ),
+  );
+
+/** For a chunk that this runner already hands over. False when it is no longer in the lane. */
+export const leaseOwnChunk = (
+  { pk, sk }: Key,
+  { owner, end }: { owner: string; end: Date },
+): Promise<boolean> =>
+  transact(update({ pk, sk }, { set: { owner, lease: end.toISOString() } }, { if: exists }));
+
+/** Lets another runner take the chunk. */
+export async function releaseChunk({ pk, sk }: Key, owner: string): Promise<void> {
+  await transact(
+    update({ pk, sk }, { remove: ["owner", "lease"] }, { if: equals("owner", owner) }),
+  );
+}
+
+/** The attributes that a chunk keeps when it moves: not its place, and not its lease. */
+export function toMovable<C extends QueuedChunk>({ pk, sk, owner, lease, ...rest }: C) {
+  return rest;
+}
 
 /**
  * Marks the lane as due and wakes a runner, unless one has the lane: it looks for arrivals before
@@ -197,12 +263,18 @@ export const leaseSeconds = queues.lane.timeoutSeconds + 90;
  */
 export async function announceArrival(orgId: number, configId: number): Promise<void> {
   const lane = await updateReturning<LaneState>(markArrivalWrite(orgId, configId));
-  const isLeased = (lane?.lease ?? "") > endedBy(leaseSeconds).toISOString();
-  if (!isLeased) await wakeLane(orgId, configId);
+  if (!isLeaseValid(lane?.lease)) await wakeLane(orgId, configId);
 }
 
 export const wakeLane = (orgId: number, configId: number, delaySeconds = 0): Promise<void> =>
   enqueue(queues.lane, [{ orgId, configId }], { group: orgId, delaySeconds });
+
+/** `owner`: the runner that shares the lane. */
+export const wakeAssistant = (
+  orgId: number,
+  configId: number,
+  assists: { owner: string; place: number },
+): Promise<void> => enqueue(queues.lane, [{ orgId, configId, assists }], { group: orgId });
 
 /** The chunk is as it was read: not even a runner with an expired lease has changed it. */
 export const unchangedCondition = ({
@@ -239,7 +311,8 @@ async function reinsertLater({
   queued: QueuedChunk;
   seconds: number;
 }): Promise<boolean> {
-  const { pk, sk, ...rest } = queued;
+  const { pk, sk } = queued;
+  const rest = toMovable(queued);
   const postponed = {
     ...rest,
     at: addSeconds(Math.max(seconds, 1)).toISOString(),

@@ -21,10 +21,10 @@ export type SuspendedChunk = QueuedChunk & { configId: number };
 
 /** Moves a chunk out of its lane and keeps the progress of its calls. */
 export async function suspendChunk(orgId: number, queued: QueuedChunk): Promise<void> {
-  const { pk, sk, ...rest } = queued;
+  const { pk, sk } = queued;
   await transact(
     remove({ pk, sk }, { if: lanes.unchangedCondition(queued) }),
-    put(keys.suspendedChunk(orgId, queued.source!, sk), rest),
+    put(keys.suspendedChunk(orgId, queued.source!, sk), lanes.toMovable(queued)),
   );
 }
 

@@ -109,6 +109,10 @@ export const readState = async (orgId: number, configId: number): Promise<Limite
 
 export const isPaused = ({ notBefore = 0 }: LimiterState): boolean => notBefore > now().getTime();
 
+/** The provider has accepted nothing since its last failure or request for a pause. */
+export const hasFailures = ({ faults, heldSince }: LimiterState): boolean =>
+  Boolean(faults || heldSince);
+
 /** Paused because the provider failed repeatedly, not because it asked for a pause. */
 export const isBreakerOpen = (state: LimiterState): boolean =>
   isPaused(state) && (state.faults ?? 0) >= breakerThreshold;
