@@ -286,9 +286,12 @@ describe.each(["resend", "postmark"] as const)("when one of two runners at %s", 
       const leaving = contacts.change(from.caller, mailing.recipients[8]!.id, {
         status: "unsubscribed",
       });
-      await interrupt(assist, () => mailTest.runWorkers());
-      await Promise.all([running, leaving]);
-      await mailTest.runWorkers();
+      // The other runner goes on. Its time is that of the computer, which the clock must not pass.
+      const finishOthers = async () => {
+        await Promise.all([running, leaving]);
+        await mailTest.runWorkers();
+      };
+      await interrupt(assist, finishOthers);
       const { sent, uncertain, unsubscribed } = await readMatchingTotals(mailing, ids);
       expect([sent + uncertain + unsubscribed, key === "resend" ? uncertain : 0]).toEqual([9, 0]);
       const mailed = mailsOf(mailing, ids).map(({ sendId }) => sendId);

@@ -80,6 +80,31 @@ test("while many chunks wait, the runner wakes an assistant, and each chunk has 
   await from.provider.stop();
 });
 
+test("a chunk that is done while its runner reads the queue is not handed over again", async () => {
+  const from = await mailTest.createSender("postmark");
+  const { orgId } = from.caller;
+  await enqueueChunks(from, 3);
+  const blocks: number[] = [];
+  const answer = Promise.withResolvers<void>();
+  await mailTest.whenLaneIsRead(
+    (items) => items.length === 3 && blocks.length === 3,
+    async () => {
+      answer.resolve();
+      const chunks = ranges.queuedChunks(orgId, from.configId);
+      while ((await queryAll(chunks, { consistent: true })).length) await clock.sleep(5);
+      await clock.sleep(20);
+    },
+    () =>
+      laneRunner.runLane(
+        orgId,
+        from.configId,
+        createHandOver(blocks, () => answer.promise),
+      ),
+  );
+  expect(blocks).toEqual([1, 2, 3]);
+  await from.provider.stop();
+});
+
 test("no assistant is woken when the config has a rate or few chunks wait", async () => {
   const limited = await mailTest.createSender("postmark", { ratePerSecond: 1000 });
   await enqueueChunks(limited, 150);

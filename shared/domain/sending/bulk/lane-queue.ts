@@ -9,8 +9,8 @@ import { maxParallelCalls } from "./parallel-calls.ts";
 
 export interface ChunksInHand {
   isEmpty(): boolean;
-  has(chunk: QueuedChunk): boolean;
   list(): QueuedChunk[];
+  sortKeys(): Set<string>;
   /** A runner with `width` calls in flight can take another chunk. */
   hasRoom(width: number): boolean;
   add(chunk: QueuedChunk, result: Promise<LaneRunResult>): void;
@@ -43,8 +43,8 @@ export function createChunksInHand(): ChunksInHand {
   const countMails = () => [...chunks.values()].reduce((sum, { chunk: { n } }) => sum + n, 0);
   return {
     isEmpty: () => chunks.size === 0,
-    has: ({ sk }) => chunks.has(sk),
     list: () => [...chunks.values()].map(({ chunk }) => chunk),
+    sortKeys: () => new Set(chunks.keys()),
     hasRoom: (width) =>
       chunks.size < width && countMails() < chunksPerPlace * width * mailsPerParallelCall,
     add(chunk, result) {
@@ -91,15 +91,15 @@ export function createQueueReader({ orgId, configId, owner }: ReadLane): QueueRe
   let waiting: QueuedChunk[] = [];
   let nextAt: string | undefined;
   let [isAlone, isLong] = [false, false];
-  const read = async (inHand: ChunksInHand, width: number) => {
+  const read = async (inHand: Set<string>, width: number) => {
     const at = now().toISOString();
     const due: QueuedChunk[] = [];
     const laterTimes: string[] = [];
-    const options = { limit: inHand.list().length + width, consistent: true };
+    const options = { limit: inHand.size + width, consistent: true };
     const pages = queryPages<QueuedChunk>(ranges.queuedChunks(orgId, configId), options);
     for await (const { items } of pages) {
       for (const chunk of items) {
-        if (inHand.has(chunk)) continue;
+        if (inHand.has(chunk.sk)) continue;
         if (lanes.isLeasedByOther(chunk, owner)) laterTimes.push(chunk.lease!);
         else if (chunk.at > at) laterTimes.push(chunk.at);
         else due.push(chunk);
@@ -115,7 +115,14 @@ export function createQueueReader({ orgId, configId, owner }: ReadLane): QueueRe
   return {
     async next(inHand, width) {
       if (isAlone && !inHand.isEmpty()) return undefined;
-      if (!waiting.length) waiting = await read(inHand, width);
+      let hasChanged = true;
+      while (!waiting.length && hasChanged) {
+        // A chunk that is done during the read can still be in its result.
+        const before = inHand.sortKeys();
+        waiting = await read(before, width);
+        const after = inHand.sortKeys();
+        hasChanged = [...before].some((sk) => !after.has(sk));
+      }
       const chunk = waiting.shift();
       // A batch can have large attachments and gets the runner for itself.
       isAlone = chunk !== undefined && !chunk.source && inHand.isEmpty();
