@@ -251,8 +251,8 @@ async function handOverAndRelease(
 const secondsBetweenWakes = 5;
 
 /**
- * While many chunks wait, another runner starts every few seconds. Not with a known rate: one runner
- * keeps it.
+ * While many chunks wait, another runner starts every few seconds. Not with a known rate, which one
+ * runner reaches.
  */
 async function wakeNextAssistant(run: LaneRun, inHand: ChunksInHand): Promise<void> {
   const { orgId, configId, owner, wakes } = run;
