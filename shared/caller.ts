@@ -53,6 +53,17 @@ export function requireSiteAccess({ siteIds }: Pick<Caller, "siteIds">, siteId: 
   if (siteIds && !siteIds.includes(siteId)) throw siteForbidden();
 }
 
+/**
+ * Throws 403 if the caller is limited to sites, and not to all of these. `null` stands for all
+ * sites of the organization.
+ */
+export function requireSitesAccess(
+  { siteIds }: Pick<Caller, "siteIds">,
+  needed: readonly number[] | null,
+): void {
+  if (siteIds && !needed?.every((id) => siteIds.includes(id))) throw siteForbidden();
+}
+
 /** Throws 403 if the caller is limited to sites. */
 export function requireOrganizationAccess({ siteIds }: Pick<Caller, "siteIds">): void {
   if (siteIds) throw siteForbidden();

@@ -301,6 +301,7 @@ export const account = routeGroup("account", [
   }),
 
   route("GET /api-keys", "List API keys", {
+    level: "site_members",
     description:
       "Returns the API keys of the organization, newest first. The keys themselves are not " +
       "returned.",
@@ -312,6 +313,7 @@ export const account = routeGroup("account", [
     },
   }),
   route("POST /api-keys", "Create an API key", {
+    level: "site_members",
     auditedValues: ["name", "siteId", "scopes"],
     description:
       "Returns the full key once, in `key`. Only its SHA-256 hash is stored: a lost key must " +
@@ -330,6 +332,7 @@ export const account = routeGroup("account", [
     handle: ({ caller, body }) => apiKeys.create(caller, body),
   }),
   route("DELETE /api-keys/:id", "Revoke an API key", {
+    level: "site_members",
     description: "Requests with this key get 401 within 5 seconds.",
     auth: "session",
     returns: Deleted,

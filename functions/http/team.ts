@@ -49,6 +49,7 @@ export const team = routeGroup("team", [
     }),
   }),
   route("GET /members", "List members", {
+    level: "site_members",
     description: "Returns the members of the organization, those with the newest accounts first.",
     query: PageQuery,
     returns: pagedSchema("members", members.Member),
@@ -58,10 +59,12 @@ export const team = routeGroup("team", [
     },
   }),
   route("GET /members/:id", "Get a member", {
+    level: "site_members",
     returns: members.Member,
     handle: ({ caller, params: { id } }) => members.find(caller, id),
   }),
   route("PUT /members/:id", "Change the role and sites of a member", {
+    level: "site_members",
     auditedValues: ["role", "siteIds"],
     description:
       "Updates the given fields. The change works from the member's next request on. Only owners " +
@@ -73,6 +76,7 @@ export const team = routeGroup("team", [
     handle: ({ caller, params: { id }, body }) => members.change(caller, id, body),
   }),
   route("DELETE /members/:id", "Remove a member", {
+    level: "site_members",
     description:
       "The member loses access at once. The user's account, and API keys that the user created, " +
       "stay. To leave an organization yourself, use POST /auth/leave.",
@@ -86,6 +90,7 @@ export const team = routeGroup("team", [
   }),
 
   route("GET /invitations", "List invitations", {
+    level: "site_members",
     description:
       "Returns invitations that were not accepted yet, newest first. Their links are not returned.",
     query: PageQuery,
@@ -96,10 +101,12 @@ export const team = routeGroup("team", [
     },
   }),
   route("GET /invitations/:id", "Get an invitation", {
+    level: "site_members",
     returns: invitations.Invitation,
     handle: ({ caller, params: { id } }) => invitations.find(caller, id),
   }),
   route("POST /invitations", "Invite somebody to the organization", {
+    level: "site_members",
     auditedValues: ["email", "role", "siteIds"],
     description:
       "Mails a link that works for 7 days and once. An organization has at most 500 members and " +
@@ -118,6 +125,7 @@ export const team = routeGroup("team", [
     handle: ({ caller, body }) => invitations.create(caller, body),
   }),
   route("POST /invitations/:id/resend", "Mail an invitation again", {
+    level: "site_members",
     description:
       "Mails a new link that works for 7 days. Links that were mailed before still work.",
     auth: "session",
@@ -126,6 +134,7 @@ export const team = routeGroup("team", [
     handle: ({ caller, params: { id } }) => invitations.resend(caller, id),
   }),
   route("DELETE /invitations/:id", "Revoke an invitation", {
+    level: "site_members",
     operationId: "revokeInvitation",
     description: "Links that were mailed no longer work.",
     auth: "session",

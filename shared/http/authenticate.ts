@@ -164,5 +164,6 @@ export function authorize(identity: Identity, route: Route): void {
         : `The API key does not have the scope ${route.scope}`,
       { code: "scope_missing" },
     );
-  if (route.level === "organization") requireOrganizationAccess(identity);
+  const isForMembers = route.level === "site_members" && identity.kind === "session";
+  if (route.level !== "site" && !isForMembers) requireOrganizationAccess(identity);
 }

@@ -19,8 +19,10 @@ export type RateLimit = "general" | "send" | "address" | "none";
  * have one entry per key and minute. `none`: not at all.
  */
 export type RouteAudit = "each" | "counted" | "none";
-/** `organization`: callers that are limited to sites are refused. `site`: the handler checks it. */
-export type AccessLevel = "organization" | "site";
+/**
+ * `organization`: callers that are limited to sites are refused. `site`: the handler checks it.
+ * `site_members`: the handler checks it for members; API keys that are bound to a site are refused.
+ */
 export type RouteMethod = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
 export const basePath = "/api/v1";

@@ -1,4 +1,4 @@
-import { expect, test, vi } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { DynamoDbClient } from "../../shared/adapters/dynamodb/client.ts";
 import { put, queryAll, update, write } from "../../shared/adapters/dynamodb/table.ts";
 import type { Caller } from "../../shared/caller.ts";
@@ -218,6 +218,84 @@ test("an owner cannot be limited to sites, and sites must exist", async () => {
   expect(await members.change(caller, member.userId, { role: "owner" })).toMatchObject({
     role: "owner",
     siteIds: null,
+  });
+});
+
+describe("an admin who is limited to sites", () => {
+  const forbidden = { code: "site_forbidden" };
+
+  async function createTeam() {
+    const { caller: owner } = await createAccount();
+    const [own, second, other] = [await site(owner), await site(owner), await site(owner)];
+    const { caller: admin } = await addMember(owner, { role: "admin", siteIds: [own, second] });
+    return { owner, admin, own, second, other };
+  }
+
+  test("creates, lists and revokes the API keys of these sites only", async () => {
+    const { owner, admin, own, other } = await createTeam();
+    const create = (by: Caller, siteId: number | null) =>
+      apiKeys.create(by, apiKeys.NewApiKey.parse({ name: "k", siteId }));
+    const [whole, foreign] = [await create(owner, null), await create(owner, other)];
+    const key = await create(admin, own);
+    expect(key.siteId).toBe(own);
+    await expect(create(admin, other)).rejects.toMatchObject(forbidden);
+    await expect(create(admin, null)).rejects.toMatchObject({ kind: "invalid" });
+    const { items, pagination } = await apiKeys.list(admin, page);
+    expect(items.map(({ id }) => id)).toEqual([key.id]);
+    expect(pagination.total).toBe(1);
+    for (const { id } of [whole, foreign])
+      await expect(apiKeys.remove(admin, id)).rejects.toMatchObject(forbidden);
+    await apiKeys.remove(admin, key.id);
+    expect((await apiKeys.list(owner, page)).items).toHaveLength(2);
+  });
+
+  test("creates keys of the only site without naming it", async () => {
+    const { owner, own } = await createTeam();
+    const { caller: developer } = await addMember(owner, { role: "developer", siteIds: [own] });
+    const input = apiKeys.NewApiKey.parse({ name: "k" });
+    expect(await apiKeys.create(developer, input)).toMatchObject({ siteId: own });
+  });
+
+  test("invites to these sites only, by default to all of them", async () => {
+    const { owner, admin, own, second, other } = await createTeam();
+    const { id: foreign } = await invite(owner, { role: "viewer", siteIds: [own, other] });
+    const { id: whole } = await invite(owner, { role: "viewer" });
+    for (const siteIds of [[other], [own, other]])
+      await expect(invite(admin, { role: "viewer", siteIds })).rejects.toMatchObject(forbidden);
+    const { id } = await invite(admin, { role: "viewer" });
+    expect((await invitations.find(admin, id)).siteIds).toEqual([own, second]);
+    expect((await invitations.list(admin, page)).items.map((one) => one.id)).toEqual([id, foreign]);
+    for (const refused of [foreign, whole]) {
+      await expect(invitations.resend(admin, refused)).rejects.toMatchObject(forbidden);
+      await expect(invitations.revoke(admin, refused)).rejects.toMatchObject(forbidden);
+    }
+    await invitations.revoke(admin, id);
+  });
+
+  test("changes only members who have no other sites", async () => {
+    const { owner, admin, own, other } = await createTeam();
+    const inside = await addMember(owner, { role: "viewer", siteIds: [own] });
+    const partly = await addMember(owner, { role: "viewer", siteIds: [own, other] });
+    const outside = await addMember(owner, { role: "viewer", siteIds: [other] });
+    const { items } = await members.list(admin, page);
+    const seen = [owner, admin, inside, partly].map(({ userId }) => userId);
+    expect(items.map(({ id }) => id).toSorted()).toEqual(seen.toSorted());
+    await expect(members.find(admin, outside.userId)).rejects.toMatchObject(forbidden);
+    for (const { userId } of [owner, partly, outside]) {
+      await expect(members.change(admin, userId, { role: "viewer" })).rejects.toMatchObject(
+        forbidden,
+      );
+      await expect(members.remove(admin, userId)).rejects.toMatchObject(forbidden);
+    }
+    for (const siteIds of [null, [own, other]])
+      await expect(members.change(admin, inside.userId, { siteIds })).rejects.toMatchObject(
+        forbidden,
+      );
+    expect(await members.change(admin, inside.userId, { role: "marketer" })).toMatchObject({
+      role: "marketer",
+      siteIds: [own],
+    });
+    await members.remove(admin, inside.userId);
   });
 });
 

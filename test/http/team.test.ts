@@ -198,8 +198,25 @@ test("a member who is limited to a site sees only this site", async () => {
     asMember,
   );
   expect([refused.status, refused.body.code]).toEqual([403, "site_forbidden"]);
-  expect((await owner.call("GET", "/members", undefined, asMember)).status).toBe(403);
+  expect((await owner.call("GET", "/settings", undefined, asMember)).status).toBe(403);
   expect((await owner.call("GET", "/mfa/status", undefined, asMember)).status).toBe(200);
+});
+
+test("an admin who is limited to a site manages its team and its API keys", async () => {
+  const owner = await signedUp();
+  const { cookie } = await addMember(owner, { role: "admin", siteIds: [owner.siteId] });
+  const asAdmin = { as: { cookie } };
+  const key = await owner.call<{ id: number; siteId: number }>(
+    "POST",
+    "/api-keys",
+    { name: "Shop" },
+    asAdmin,
+  );
+  expect(expectStatus(201, key).body.data.siteId).toBe(owner.siteId);
+  const paths = ["/members", "/invitations", "/api-keys"];
+  for (const path of paths) expectStatus(200, await owner.call("GET", path, undefined, asAdmin));
+  const bound = { as: { key: await owner.newKey({ siteId: owner.siteId }) } };
+  for (const path of paths) expectStatus(403, await owner.call("GET", path, undefined, bound));
 });
 
 test("a member leaves, and the session ends", async () => {

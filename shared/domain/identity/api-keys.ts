@@ -10,7 +10,14 @@ import {
   transact,
   write,
 } from "../../adapters/dynamodb/table.ts";
-import type { Caller } from "../../caller.ts";
+import {
+  type Caller,
+  type CallerScope,
+  onlySiteIdOf,
+  requireOrganizationAccess,
+  requireSiteAccess,
+  siteIdRequired,
+} from "../../caller.ts";
 import { forbidden, missing } from "../../errors.ts";
 import { randomBase62 } from "../../ids.ts";
 import { forgetApiKey } from "../../kernel/api-key-cache.ts";
@@ -81,7 +88,10 @@ export const NewApiKey = z
       .positive()
       .nullable()
       .default(null)
-      .describe("Binds the key to one site. `null`: the key can access all sites."),
+      .describe(
+        "Binds the key to one site. `null`: the key can access all sites, or your only site if " +
+          "you are limited to one. If you are limited to several, name one of them.",
+      ),
     scopes: z
       .array(Scope)
       .min(1)
@@ -104,9 +114,10 @@ type StoredApiKey = ApiKey & { hash: string };
  */
 export async function create(
   caller: Caller,
-  { name, siteId, scopes: wantedScopes }: NewApiKey,
+  { name, siteId: wantedSiteId, scopes: wantedScopes }: NewApiKey,
 ): Promise<ApiKey & { key: string }> {
   const scopes = grantedScopes(caller, wantedScopes);
+  const siteId = grantedSiteId(caller, wantedSiteId);
   const creator = await getMember(caller.orgId, caller.userId);
   const prefix = `pm_live_${randomBase62(8)}`;
   const key = prefix + randomBase62(40);
@@ -157,6 +168,18 @@ export async function create(
   return { ...record, key };
 }
 
+/**
+ * A caller who is limited to sites creates keys of one of these only. Throws 403 for other sites,
+ * and 400 if there are several sites and none is named.
+ */
+function grantedSiteId(caller: Caller, wanted: number | null): number | null {
+  if (!caller.siteIds) return wanted;
+  const siteId = wanted ?? onlySiteIdOf(caller);
+  if (siteId === undefined) throw siteIdRequired();
+  requireSiteAccess(caller, siteId);
+  return siteId;
+}
+
 /** `*` stands for all scopes of the caller. Throws 403 for scopes that the caller does not have. */
 function grantedScopes(caller: Caller, wanted: string[]): string[] {
   if (wanted.includes(allScopes)) return [...caller.scopes];
@@ -171,11 +194,13 @@ function grantedScopes(caller: Caller, wanted: string[]): string[] {
   );
 }
 
+/** A caller who is limited to sites sees the keys that are bound to these. */
 export const list = (caller: Caller, request: PageRequest) =>
-  records.list<ApiKey>("APIKEY", caller, request);
+  records.list<ApiKey>("APIKEY", caller, { ...request, siteIds: caller.siteIds });
 
-export async function remove(caller: Pick<Caller, "orgId">, id: number): Promise<void> {
+export async function remove(caller: CallerScope, id: number): Promise<void> {
   const { hash, siteId } = await records.find<StoredApiKey>("APIKEY", caller, id);
+  if (siteId === null) requireOrganizationAccess(caller);
   await write(
     ...records.removeWrites("APIKEY", caller, { id, siteId }),
     removal(keys.apiKey(hash)),

@@ -11,7 +11,7 @@ import {
   type Write,
   write,
 } from "../../adapters/dynamodb/table.ts";
-import type { Caller } from "../../caller.ts";
+import { type Caller, requireSitesAccess } from "../../caller.ts";
 import { addSeconds, epochSeconds, now } from "../../clock.ts";
 import { config } from "../../config.ts";
 import { conflict, invalid, unauthenticated, unavailable } from "../../errors.ts";
@@ -55,7 +55,10 @@ export const NewInvitation = z
   .object({
     email: EmailAddress.describe("Address to invite."),
     role: members.RoleOfMember,
-    siteIds: members.SitesOfMember.default(null),
+    siteIds: members.SitesOfMember.default(null).describe(
+      "Ids of the only sites that the member can access. `null`: all sites that you can access. " +
+        "Owners always access all sites.",
+    ),
   })
   .meta({ examples: [{ email: "bob@shop.example", role: "marketer" }] });
 export type NewInvitation = z.output<typeof NewInvitation>;
@@ -77,9 +80,11 @@ const expiryOf = () => addSeconds(ttlSeconds).toISOString();
  * or 100 of the organization in an hour.
  */
 export async function create(caller: Caller, input: NewInvitation): Promise<Invitation> {
-  const { email, role, siteIds } = input;
+  const { email, role } = input;
   const { orgId, userId } = caller;
+  const siteIds = input.siteIds ?? (caller.siteIds ? [...caller.siteIds] : null);
   members.requireGrantable(caller, role);
+  requireSitesAccess(caller, siteIds);
   requireSystemSender();
   const [inviter, login] = await Promise.all([
     members.getMember(orgId, userId),
@@ -105,7 +110,7 @@ export async function create(caller: Caller, input: NewInvitation): Promise<Invi
     extraWrites: [
       put(keys.invitedAddress(orgId, email), { id: record.id }, { ifAbsent: alreadyInvited }),
       ...members.countTeamWrites(orgId, { members: 1 }),
-      ...members.siteChecks(orgId, input),
+      ...members.siteChecks(orgId, { role, siteIds }),
     ],
   });
   await queueSystemMail({ mail: "invitation", orgId, invitationId: stored.id });
@@ -120,21 +125,35 @@ function requireSystemSender(): void {
 const alreadyMember = () =>
   conflict("The user is already a member of the organization", { code: "already_member" });
 
-/** Newest first. */
+/**
+ * Newest first. A caller who is limited to sites sees the invitations to one of these, but not
+ * those to all sites.
+ */
 export async function list(
   caller: Caller,
   request: PageRequest,
 ): Promise<{ items: Invitation[]; pagination: Pagination }> {
-  const { items, pagination } = await records.list<StoredInvitation>("INVITATION", caller, request);
+  const isOfOwnSite = caller.siteIds && any(...caller.siteIds.map(members.includesSite));
+  const { items, pagination } = await records.list<StoredInvitation>("INVITATION", caller, {
+    ...request,
+    filter: isOfOwnSite,
+  });
   return { items: items.map(toApi), pagination };
 }
 
 export const find = async (caller: Caller, id: number): Promise<Invitation> =>
-  toApi(await records.find<StoredInvitation>("INVITATION", caller, id));
+  toApi(await findStored(caller, id));
+
+/** Throws 404, or 403 for an invitation to further sites than those of the caller. */
+async function findStored(caller: Caller, id: number): Promise<StoredInvitation> {
+  const stored = await records.find<StoredInvitation>("INVITATION", caller, id);
+  requireSitesAccess(caller, stored.siteIds);
+  return stored;
+}
 
 /** Mails a new link that works for 7 days. Earlier links work until they expire. */
 export async function resend(caller: Caller, id: number): Promise<Invitation> {
-  const stored = await records.find<StoredInvitation>("INVITATION", caller, id);
+  const stored = await findStored(caller, id);
   members.requireGrantable(caller, stored.role);
   requireSystemSender();
   await attempts.countInvitation(caller.orgId, stored.email);
@@ -147,7 +166,7 @@ export async function resend(caller: Caller, id: number): Promise<Invitation> {
 
 /** Deletes the invitation. Its link no longer works. */
 export async function revoke(caller: Caller, id: number): Promise<void> {
-  const stored = await records.find<StoredInvitation>("INVITATION", caller, id);
+  const stored = await findStored(caller, id);
   members.requireGrantable(caller, stored.role);
   await write(
     ...endWrites(caller.orgId, stored),

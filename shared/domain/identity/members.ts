@@ -5,6 +5,8 @@ import {
   absent,
   all,
   any,
+  type Condition,
+  contains,
   equals,
   exists,
   greaterThan,
@@ -18,7 +20,7 @@ import {
   type Write,
   write,
 } from "../../adapters/dynamodb/table.ts";
-import type { Caller } from "../../caller.ts";
+import { type Caller, requireOrganizationAccess, requireSitesAccess } from "../../caller.ts";
 import { now } from "../../clock.ts";
 import { conflict, forbidden, invalid, missing } from "../../errors.ts";
 import { singleLineText } from "../../kernel/email-fields.ts";
@@ -116,20 +118,31 @@ async function findItem({ orgId }: Pick<Caller, "orgId">, userId: number): Promi
   return item;
 }
 
-export const find = async (caller: Caller, userId: number): Promise<Member> =>
-  toApi(await findItem(caller, userId));
+/** Throws 403 if the caller and the member are limited to different sites. */
+export async function find(caller: Caller, userId: number): Promise<Member> {
+  const item = await findItem(caller, userId);
+  const shared = item.siteIds?.filter((id) => !caller.siteIds || caller.siteIds.includes(id));
+  if (shared?.length === 0) requireOrganizationAccess(caller);
+  return toApi(item);
+}
 
-/** Newest first. */
+/** Newest first. A caller who is limited to sites sees the members who can access one of these. */
 export async function list(
   caller: Caller,
   request: PageRequest,
 ): Promise<{ items: Member[]; pagination: Pagination }> {
+  const { siteIds } = caller;
   const { items, pagination } = await records.list<MemberItem>("USER", caller, {
     ...request,
-    filter: absent("leftAt"),
+    filter: siteIds
+      ? all(absent("leftAt"), any(absent("siteIds"), ...siteIds.map(includesSite)))
+      : absent("leftAt"),
   });
   return { items: items.map(toApi), pagination };
 }
+
+/** The condition that the `siteIds` of an item have this one. */
+export const includesSite = (siteId: number): Condition => contains("siteIds", siteId);
 
 /** The item with the counts of a team. It does not exist before the first change. */
 interface TeamCounts {
@@ -220,6 +233,8 @@ export async function change(
   const { orgId } = caller;
   const item = await findItem(caller, userId);
   const before = toApi(item);
+  requireSitesAccess(caller, before.siteIds);
+  if (changes.siteIds !== undefined) requireSitesAccess(caller, changes.siteIds);
   const role = changes.role ?? before.role;
   const keptSites = role === "owner" ? null : before.siteIds;
   const access: MemberAccess = {
@@ -256,7 +271,9 @@ const changedMeanwhile = () =>
 /** Removes a member. The sessions in this organization end at once; API keys stay. */
 export async function remove(caller: Caller, userId: number): Promise<void> {
   const item = await findItem(caller, userId);
-  requireGrantable(caller, toApi(item).role);
+  const { role, siteIds } = toApi(item);
+  requireSitesAccess(caller, siteIds);
+  requireGrantable(caller, role);
   await removeItem(caller.orgId, item);
 }
 

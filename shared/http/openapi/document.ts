@@ -202,9 +202,14 @@ const accessSentences: Record<Route["auth"], (route: Route) => string> = {
     `Authentication: session, or API key with the scope \`${route.scope}\`${rightAndSites(route)}`,
 };
 const rightAndSites = ({ right, level }: Route): string =>
-  `. Right: \`${right}\`.${
-    level === "organization" ? " Keys and members that are limited to sites are refused." : ""
-  }`;
+  `. Right: \`${right}\`.${siteSentences[level]}`;
+const siteSentences: Record<Route["level"], string> = {
+  organization: " Keys and members that are limited to sites are refused.",
+  site: "",
+  site_members:
+    " Keys that are bound to a site are refused. Members who are limited to sites manage only " +
+    "what concerns these.",
+};
 // Not a content type of the document, because generators of clients would send text.
 const textPlainSentence =
   "The JSON can also be sent as `text/plain`, which a page may do without a preflight request.";
