@@ -23,6 +23,7 @@ export type RouteAudit = "each" | "counted" | "none";
  * `organization`: callers that are limited to sites are refused. `site`: the handler checks it.
  * `site_members`: the handler checks it for members; API keys that are bound to a site are refused.
  */
+export type AccessLevel = "organization" | "site" | "site_members";
 export type RouteMethod = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
 export const basePath = "/api/v1";
