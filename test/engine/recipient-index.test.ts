@@ -19,7 +19,7 @@ import {
   unpackMails,
 } from "../../shared/domain/sending/recipient-index/indexed-mails.ts";
 import {
-  buildLogEntries,
+  buildIndexItems,
   listMails,
   readLog,
 } from "../../shared/domain/sending/recipient-index/recipient-log.ts";
@@ -185,22 +185,28 @@ test("a batch that was stored and never accepted is not found", async () => {
   const from = await createSender("postmark");
   const { orgId } = from.caller;
   const bob = uniqueAddress();
-  const block = await ids.nextSendBlock();
   const head: chunks.ChunkHead = {
     siteId: from.siteId,
     sendingConfigId: from.configId,
     provider: "postmark",
-    batchId: block,
+    batchId: 1,
     fromEmail: "shop@example.com",
     subject: "Hello",
     variables: {},
     createdAt: clock.now().toISOString(),
   };
-  const lines = [{ i: 0, to: bob }];
-  await insertMany([
-    ...(await chunks.buildChunkItems({ orgId, block }, head, lines)),
-    ...buildLogEntries({ orgId, block }, head, lines),
-  ]);
+  for (const size of [1, 10]) {
+    const block = await ids.nextSendBlock();
+    const lines = [bob, ...uniqueRecipients(size - 1).map(({ to }) => to)].map((to, i) => ({
+      i,
+      to,
+    }));
+    await insertMany([
+      ...(await chunks.buildChunkItems({ orgId, block }, head, lines)),
+      ...buildIndexItems({ orgId, block }, head, lines),
+    ]);
+    expect(await sends.findStored(from.caller, block * 1000)).toMatchObject({ toEmail: bob });
+  }
   expect(await findIds(from, bob)).toEqual([]);
   await from.provider.stop();
 });
@@ -325,5 +331,32 @@ test("the events of the sends to an address are listed, the newest send first", 
     `delivered ${first.id}`,
   ]);
   expect(await list({ type: "open" })).toEqual([`open ${second.id}`, `open ${first.id}`]);
+  await from.provider.stop();
+});
+
+test("small chunks need no log, and many entries of few mails are folded", async () => {
+  const from = await createSender("postmark");
+  const { orgId } = from.caller;
+  const bob = uniqueAddress();
+  const small = await sendBatch(from, [{ to: bob }, ...uniqueRecipients(3)]);
+  expect(await readIndex(from, bob)).toEqual({ logged: 0, folded: 0, singles: 1 });
+  expect(await findIds(from, bob)).toEqual([small.results[0]!.id]);
+  const head = { createdAt: clock.now().toISOString() };
+  const entries = Array.from({ length: 400 }, (_, i) =>
+    buildIndexItems(
+      { orgId, block: 1_000_000 + i },
+      head,
+      uniqueRecipients(8).map(({ to }, n) => ({ i: n, to })),
+    ),
+  );
+  const log = { orgId, log: mixedLog };
+  await insertMany(entries.slice(1).flat());
+  const logged = (await readLog(log)).length;
+  await foldRecipientLog(log);
+  expect((await readLog(log)).length).toBe(logged);
+  await insertMany(entries[0]!);
+  await foldRecipientLog(log);
+  expect(await readLog(log)).toEqual([]);
+  expect(await findIds(from, bob)).toEqual([small.results[0]!.id]);
   await from.provider.stop();
 });

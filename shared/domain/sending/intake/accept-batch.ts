@@ -283,14 +283,14 @@ async function insertBatch(
     each: cost.pricePerMail,
   };
   const chunkItems = await chunks.buildChunkItems({ orgId, block }, { ...head, charge }, lines);
-  const indexEntries = recipientLog.buildLogEntries({ orgId, block }, head, lines);
-  const items = [content, ...chunkItems, ...indexEntries];
+  const indexItems = recipientLog.buildIndexItems({ orgId, block }, head, lines);
+  const items = [content, ...chunkItems, ...indexItems];
   // Items without a feed entry are left over from a request that failed.
   if (!(await insertMany(items)).every(Boolean)) {
     if (await getAcceptedRecipients(orgId, block)) throw alreadyAccepted;
     await writeMany(items.map(({ key, item }) => put(key, item)));
   }
-  await recipientLog.enqueueFolds(orgId, block, indexEntries);
+  await recipientLog.enqueueFolds(orgId, block, indexItems);
   const queuedChunks = chunkItems.map(({ item: { n } }, chunk) => ({
     block,
     chunk,

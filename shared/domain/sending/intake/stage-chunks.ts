@@ -143,10 +143,10 @@ async function stageChunk({
     { ...head, ...(charge && { charge }), ...(readAt && { readAt }) },
     recipients,
   );
-  const indexEntries = recipientLog.buildLogEntries({ orgId, block }, head, recipients);
+  const indexItems = recipientLog.buildIndexItems({ orgId, block }, head, recipients);
   const contentItem = { ...(await compress(key, content)), expires };
-  await insertMany([{ key, item: contentItem }, ...chunkItems, ...indexEntries]);
-  await recipientLog.enqueueFolds(orgId, block, indexEntries);
+  await insertMany([{ key, item: contentItem }, ...chunkItems, ...indexItems]);
+  await recipientLog.enqueueFolds(orgId, block, indexItems);
   const queued = {
     block,
     chunk: 0,

@@ -8,6 +8,7 @@ import { packMails, pageOf, positionOfMail } from "./indexed-mails.ts";
 import {
   type LogEntryItem,
   listMails,
+  minEntriesPerFold,
   minMailsPerFold,
   type RecipientLog,
   readLog,
@@ -15,12 +16,12 @@ import {
 
 const maxMailsPerFold = 16_000;
 
-/** Does nothing while the log has less than 4,000 mails. */
+/** Does nothing while the log has less than 4,000 mails and 400 entries. */
 export async function foldRecipientLog(log: RecipientLog): Promise<void> {
   for (const entries of splitIntoFolds(await readLog(log))) await foldEntries(log, entries);
 }
 
-/** The last entries stay in the log if they have less than 4,000 mails. */
+/** The last entries stay in the log if they are too few. */
 function splitIntoFolds(entries: LogEntryItem[]): LogEntryItem[][] {
   const folds: LogEntryItem[][] = [];
   let some: LogEntryItem[] = [];
@@ -28,7 +29,9 @@ function splitIntoFolds(entries: LogEntryItem[]): LogEntryItem[][] {
   for (const [i, entry] of entries.entries()) {
     some.push(entry);
     mails += listMails(entry).length;
-    if (mails < (i === entries.length - 1 ? minMailsPerFold : maxMailsPerFold)) continue;
+    const isLast = i === entries.length - 1;
+    const isEnough = mails >= minMailsPerFold || some.length >= minEntriesPerFold;
+    if (isLast ? !isEnough : mails < maxMailsPerFold) continue;
     folds.push(some);
     [some, mails] = [[], 0];
   }

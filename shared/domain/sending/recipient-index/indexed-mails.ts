@@ -1,6 +1,7 @@
 // The recipient index finds the sends to an address, for 90 days. A single send has an item for
 // each of its addresses. The recipients of a chunk share one log entry with 4 bytes of each
-// address's hash; a fold moves the entries into pages, so that a look-up reads few of them.
+// address's hash, unless they are fewer than 5; a fold moves the entries into pages, so that a
+// look-up reads few of them.
 // The index has hashes only, and can name a send of another address or one that was never
 // accepted. Readers read the send and compare.
 import { normalizeEmail } from "../../../kernel/email-fields.ts";

@@ -65,30 +65,40 @@ export interface LogEntryItem {
 
 const maxTagsPerEntry = 500;
 
-interface NewLogEntry {
-  log: string;
+/** An item of an address costs as much as an entry, and needs no fold. */
+const minTagsPerEntry = 5;
+
+interface NewIndexItem {
+  /** The log of an entry; absent for the item of an address. */
+  log?: string;
   key: Key;
-  item: Omit<LogEntryItem, "sk">;
+  item: { id: number; staged: true; expires: number } | Omit<LogEntryItem, "sk">;
 }
 
-/** The log entries of a block, for a plain insert before the block is accepted. */
-export function buildLogEntries(
+/**
+ * The index items of a block, for a plain insert before the block is accepted: a log entry for each
+ * chunk. Recipients of the smallest chunks have an item for each address instead.
+ */
+export function buildIndexItems(
   { orgId, block }: { orgId: number; block: number },
   { createdAt, scheduledAt }: Pick<ChunkHead, "createdAt" | "scheduledAt">,
   recipients: Pick<ChunkRecipient, "i" | "to">[],
-): NewLogEntry[] {
+): NewIndexItem[] {
   const second = epochSeconds(new Date(createdAt));
   const expires = epochSeconds(new Date(scheduledAt ?? createdAt)) + indexSeconds;
-  return splitIntoBatches(recipients, maxTagsPerEntry).map((some) => {
+  return splitIntoBatches(recipients, maxTagsPerEntry).flatMap((some): NewIndexItem[] => {
+    if (some.length < minTagsPerEntry)
+      return some.map(({ i, to: toEmail }) => {
+        const id = block * idsPerBlock + i;
+        const key = indexedSingleKey(orgId, { id, toEmail, createdAt });
+        return { key, item: { id, staged: true, expires } };
+      });
     const hashes = some.map(({ to }) => hashRecipient(to));
     const shards = new Set(hashes.map(({ shard }) => shard));
     const log = shards.size === 1 ? hashes[0]!.shard : mixedLog;
     const position = positionOfMail({ second, sendId: block * idsPerBlock + some[0]!.i });
-    return {
-      log,
-      key: keys.recipientLogEntry(orgId, log, position),
-      item: { tags: packTags(hashes.map(({ tag }) => tag)), expires },
-    };
+    const key = keys.recipientLogEntry(orgId, log, position);
+    return [{ log, key, item: { tags: packTags(hashes.map(({ tag }) => tag)), expires } }];
   });
 }
 
@@ -108,21 +118,24 @@ export interface RecipientLog {
 export const readLog = ({ orgId, log }: RecipientLog): Promise<LogEntryItem[]> =>
   queryAll<LogEntryItem>(ranges.recipientLog(orgId, log), { consistent: true });
 
-/** From this number of mails on, a log is folded. */
+/** From these numbers on, a log is folded: it is read with each look-up. */
 export const minMailsPerFold = 4000;
+export const minEntriesPerFold = 400;
 
 /**
- * Enqueues a fold about once for every 4,000 mails of the log. The hash of the block decides, so
- * processes need no common count.
+ * Enqueues a fold about as often as the log has enough mails or entries for one. The hash of the
+ * block decides, so processes need no common count.
  */
 export async function enqueueFolds(
   orgId: number,
   block: number,
-  entries: NewLogEntry[],
+  items: NewIndexItem[],
 ): Promise<void> {
   const draw = Number.parseInt(sha256(String(block)).slice(0, 8), 16);
-  for (const { log, item } of entries) {
-    const entriesPerFold = Math.ceil(minMailsPerFold / unpackTags(item.tags).length);
+  for (const { log, item } of items) {
+    if (log === undefined || !("tags" in item)) continue;
+    const mails = unpackTags(item.tags).length;
+    const entriesPerFold = Math.min(Math.ceil(minMailsPerFold / mails), minEntriesPerFold);
     if (draw % entriesPerFold === 0)
       await enqueue(queues.jobs, [{ job: "fold-recipient-log", orgId, log }], { group: orgId });
   }

@@ -76,8 +76,10 @@ const singlesPerRead = 50;
 
 async function* readSingles({ orgId, email, before }: AddressQuery) {
   const options = { newestFirst: true, limit: singlesPerRead, below: before, consistent: true };
-  for await (const { items } of queryPages<Key>(ranges.recipientSends(orgId, email), options))
-    for (const { sk } of items) yield { sk, at: sk.slice(0, sk.indexOf("#")) };
+  const range = ranges.recipientSends(orgId, email);
+  for await (const { items } of queryPages<Key & { staged?: true }>(range, options))
+    for (const { sk, staged } of items)
+      yield { sk, ...(!staged && { at: sk.slice(0, sk.indexOf("#")) }) };
 }
 
 async function* yieldEach<T>(all: T[]): AsyncGenerator<T> {
