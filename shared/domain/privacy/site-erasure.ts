@@ -1,7 +1,7 @@
 // A background job erases the data of a deleted site, page by page. It deletes what it has found,
 // so after a crash it starts again and finds the rest. Until it is done, the site is in the
 // organization's `deletedSites`, and no request can read its data (see site-access.ts). Unknown
-// visitors, confirmation mails, the recipient index, uploaded files and exported files expire by themselves.
+// visitors, confirmation mails, the recipient index, uploaded and exported files expire.
 
 import { equals, exists } from "../../adapters/dynamodb/conditions.ts";
 import {
