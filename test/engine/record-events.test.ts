@@ -20,12 +20,17 @@ import {
   recordEventTypes,
 } from "../../shared/domain/webhooks/event-types.ts";
 import { recordEventPayloads } from "../../shared/domain/webhooks/record-event-schemas.ts";
-import { createCampaignSender, createDraft, insertListMembers } from "../support/campaigns.ts";
+import {
+  createCampaignSender,
+  createDraft,
+  insertListMembers,
+  readCampaign,
+} from "../support/campaigns.ts";
 import { createContact, createTestSite, type TestSite } from "../support/contacts.ts";
 import { crashAtSomeSteps, runUntilCrash } from "../support/crash-injection.ts";
 import { type DnsServer, startDnsServer } from "../support/dns-server.ts";
 import { enqueueDueEnrollments, enqueueDueWork } from "../support/due-index.ts";
-import { createForm, submitForm } from "../support/forms.ts";
+import { createForm, listSubmissions, submitForm } from "../support/forms.ts";
 import { addEndpoint, type WebhookListener, workers } from "../support/outgoing-webhooks.ts";
 import { createContacts, createSequence, createSequenceSender } from "../support/sequences.ts";
 import { deadLetters, runWorkers, useVirtualQueues } from "../support/virtual-queues.ts";
@@ -264,6 +269,59 @@ describe("after a crash at any step", () => {
     expect(steps).toEqual(expect.arrayContaining(["before TransactWriteCommand"]));
   });
 
+  test("a stored submission of a form has sent one event", { timeout: 120_000 }, async () => {
+    await crashAtSomeSteps(async (crash) => {
+      const site = await createWatchedSite(["form.submitted"]);
+      const form = await createForm(site);
+      const bodies = await receiveAfterCrash(crash, site.listener, () =>
+        submitForm(form.id, { email: "ada@example.com" }),
+      );
+      const stored = await listSubmissions(site, form.id);
+      expect(bodies.map(({ data }) => data.submissionId)).toEqual(stored.map(({ id }) => id));
+    });
+  });
+
+  test("each contact in a sequence has sent one event when it entered and one at the end", {
+    timeout: 120_000,
+  }, async () => {
+    await crashAtSomeSteps(async (crash) => {
+      const sender = await createSequenceSender();
+      const listener = await listenTo(sender.caller, ["sequence.enrolled", "sequence.completed"]);
+      const contactIds = await createContacts(sender, 3);
+      const { id } = await createSequence(sender, ["Welcome"]);
+      const bodies = await receiveAfterCrash(crash, listener, () =>
+        enrollments.enroll(sender.caller, id, { contactIds }),
+      );
+      const { byStatus } = await enrollments.getCounts(sender.orgId, id);
+      const { active, completed } = byStatus;
+      const countOf = (type: RecordEventType) =>
+        bodies.filter(({ event }) => event === type).length;
+      expect([active, countOf("sequence.completed"), countOf("sequence.enrolled")]).toEqual([
+        0,
+        completed,
+        completed,
+      ]);
+    });
+  });
+
+  test("a campaign has sent one event when it is paused, and one when it is sent", {
+    timeout: 120_000,
+  }, async () => {
+    await crashAtSomeSteps(async (crash) => {
+      const sender = await createCampaignSender();
+      const listener = await listenTo(sender.caller, ["campaign.sent", "campaign.paused"]);
+      await insertListMembers(sender, 2);
+      const { id } = await createDraft(sender);
+      await actions.sendNow(sender.caller, id);
+      await crash(() => actions.pause(sender.caller, id));
+      const { status } = await readCampaign(sender, id);
+      if (status === "paused") await actions.resume(sender.caller, id);
+      const types = (await receive(listener, 3600)).map(({ event }) => event);
+      const paused = status === "paused" ? ["campaign.paused"] : [];
+      expect(types.toSorted()).toEqual([...paused, "campaign.sent"]);
+    });
+  });
+
   test("a crash of the worker that finds the events loses none", { timeout: 120_000 }, async () => {
     await crashAtSomeSteps(async (crash) => {
       const site = await createWatchedSite(["contact.created"]);
@@ -382,4 +440,23 @@ test("a failing provider sends sending_config.paused once until it accepts email
   await limiter.resetBreaker(caller.orgId, configId);
   await fail(5);
   expect(await receive(listener)).toHaveLength(2);
+});
+
+test("a lane whose provider fails sends sending_config.paused once for each outage", {
+  timeout: 60_000,
+}, async () => {
+  const sender = await createCampaignSender();
+  const listener = await listenTo(sender.caller, ["sending_config.paused"]);
+  await insertListMembers(sender, 3);
+  for (const outages of [1, 2]) {
+    let failing = true;
+    sender.provider.faultFor = () =>
+      failing ? { status: 503, headers: { "retry-after": "1" } } : undefined;
+    const { id } = await createDraft(sender);
+    await actions.sendNow(sender.caller, id);
+    expect(await receive(listener, 300)).toHaveLength(outages);
+    failing = false;
+    expect(await receive(listener, 3600)).toHaveLength(outages);
+    expect(await readCampaign(sender, id)).toMatchObject({ status: "sent" });
+  }
 });
