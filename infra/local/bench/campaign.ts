@@ -3,7 +3,7 @@
 import * as clock from "../../../shared/clock.ts";
 import { startCountingProvider } from "./counting-provider.ts";
 import { cpuRow, measure, noUnits } from "./measure.ts";
-import { type MeasuredUnits, startMeasuredService } from "./measured-service.ts";
+import { type MeasuredUnits, startLaneProcess, startMeasuredService } from "./measured-service.ts";
 import type { BenchOrganization } from "./organizations.ts";
 import {
   atMost,
@@ -64,7 +64,7 @@ async function measureSize(site: SeededSite, size: number): Promise<BenchRow[]> 
 export const runCounted = (sizes: number[]): Promise<BenchRow[]> =>
   countedRowsOfSizes(sizes, { latencyMs: 0 });
 
-/** The stand-in takes half a second for each response. */
+/** The stand-in takes half a second for each response, and two processes hand over the mails. */
 export const runSlow = (sizes: number[]): Promise<BenchRow[]> =>
   countedRowsOfSizes(sizes, { latencyMs: 500 });
 
@@ -80,8 +80,10 @@ async function countedRowsOfSizes(
 async function countedRows(size: number, latencyMs: number): Promise<BenchRow[]> {
   const provider = await startCountingProvider(size, latencyMs);
   const service = await startMeasuredService({ PROVIDER_URL_SENDGRID: provider.url });
+  let stopLaneProcess: (() => Promise<void>) | undefined;
   try {
     const site = await seedSite(service, size, { all: true });
+    if (latencyMs > 0) stopLaneProcess = await startLaneProcess(service);
     const label = `${formatNumber(size)} counted`;
     const { listId } = site;
     const rows = await campaignRows(site, {
@@ -103,6 +105,7 @@ async function countedRows(size: number, latencyMs: number): Promise<BenchRow[]>
       },
     ];
   } finally {
+    await stopLaneProcess?.();
     await service.stop();
     await provider.stop();
   }

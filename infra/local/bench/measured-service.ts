@@ -48,6 +48,23 @@ export async function startMeasuredService(
 
 const program = fileURLToPath(new URL("./service-process.ts", import.meta.url));
 
+const laneProgram = fileURLToPath(new URL("./lane-process.ts", import.meta.url));
+
+/** Starts another process that hands over mail of the service. Returns a function that ends it. */
+export async function startLaneProcess(service: MeasuredService): Promise<() => Promise<void>> {
+  const env = await service.query("shareLanes");
+  const child = fork(laneProgram, {
+    env,
+    execArgv: readStartFlags(),
+    stdio: ["ignore", "ignore", "inherit", "ipc"],
+  });
+  const exited = new Promise<void>((resolve) => child.once("exit", () => resolve()));
+  return () => {
+    child.kill();
+    return exited;
+  };
+}
+
 export async function launchService(
   sandbox: Sandbox,
   settings: Record<string, string>,

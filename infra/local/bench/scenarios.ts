@@ -38,7 +38,7 @@ export const scenarios: Record<string, BenchScenario> = {
     explicitOnly: true,
   },
   slow: {
-    title: "The same with a provider that responds after half a second",
+    title: "The same with answers after half a second, by two processes (CPU of the first)",
     run: campaign.runSlow,
     sizes: [100_000],
     explicitOnly: true,

@@ -5,6 +5,7 @@ import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { workers } from "../../../functions/queue-workers.ts";
 import { groups } from "../../../functions/route-groups.ts";
+import { allowAssistants } from "../../../shared/domain/sending/bulk/lane-runner.ts";
 import { type LocalService, startLocalService } from "../service.ts";
 import { setTracing, traceWork, watchHttpClients } from "./call-trace.ts";
 import { insertContacts, insertHistory } from "./seed.ts";
@@ -33,6 +34,11 @@ const queries = {
     return heapUsed + arrayBuffers;
   },
   setTracing: async (on: boolean) => setTracing(on),
+  /** Lets other processes hand over chunks of the lanes. Returns the environment for them. */
+  shareLanes: async () => {
+    allowAssistants(true);
+    return process.env;
+  },
   insertContacts,
   insertHistory,
   stop: async () => service?.stop(),
