@@ -343,6 +343,8 @@ export const keys = {
     site: number,
     { date, domain, shard }: { date: string; domain: string; shard: number },
   ) => itemKey(`${org}#${site}#DAY${date}`, `D#${domain}#${shard}`),
+  // expires; the run has counted its outcomes of single sends, or never will
+  outcomeRun: (org: number, run: string) => itemKey(`${org}#RUN#${run}`),
   // exists until its send is stored; expires when the event is given up
   unmatchedEvent: (org: number, event: number) => itemKey(`${org}#PARKED`, zeroPad(event)),
   droppedEventCount: (org: number) => itemKey(`${org}#UNMATCHED`),

@@ -70,39 +70,45 @@ test("a batch of 1,000 costs at most 0.15 write and 2.1 read units a mail, from 
   await from.provider.stop();
 });
 
-test("a single send by template costs at most 12 write and 7 read units, from request to provider", async () => {
+// With the warm-up, the plan allows no more in a minute.
+const singleSends = 12;
+
+test("a single send by template costs at most 10 write and 7 read units, from request to provider", async () => {
   const { from, post, content } = await setUp();
-  const accepting = await measureUnits(() =>
-    post<{ id: number }>("/send", {
-      ...content,
-      to: "one@example.com",
-      variables: { name: "Ada" },
-    }),
-  );
-  expect(accepting.result.status).toBe(202);
+  const sendIds: number[] = [];
+  const accepting = await measureUnits(async () => {
+    for (let i = 0; i < singleSends; i++) {
+      const to = `reader${i}@example.com`;
+      const response = await post<{ id: number }>("/send", { ...content, to });
+      sendIds.push(response.body.data.id);
+    }
+  });
   const handingOver = await measureUnits(() =>
-    singles.handOverSingle(from.caller.orgId, accepting.result.body.data.id),
+    Promise.all(sendIds.map((id) => singles.handOverSingle(from.caller.orgId, id))),
   );
-  formatCost("single, accepted", accepting.usage, 1);
-  formatCost("single, handed over", handingOver.usage, 1);
-  expect(from.provider.mails).toHaveLength(warmMails + 1);
-  expect(accepting.usage.writeUnits + handingOver.usage.writeUnits).toBeLessThanOrEqual(12);
-  expect(accepting.usage.readUnits + handingOver.usage.readUnits).toBeLessThanOrEqual(7);
+  formatCost("single, accepted", accepting.usage, singleSends);
+  formatCost("single, handed over", handingOver.usage, singleSends);
+  expect(from.provider.mails).toHaveLength(warmMails + singleSends);
+  const total = (units: "writeUnits" | "readUnits") =>
+    (accepting.usage[units] + handingOver.usage[units]) / singleSends;
+  expect(total("writeUnits")).toBeLessThanOrEqual(10);
+  expect(total("readUnits")).toBeLessThanOrEqual(7);
   await from.provider.stop();
 });
 
-test("a single send that the accepting process hands over costs at most 11 write and 6 read units", async () => {
+test("a single send that the accepting process hands over costs at most 9 write and 6 read units", async () => {
   const { from, post, content } = await setUp();
   installDirectHandOver(singles.claimDirectly);
-  const { result, usage } = await measureUnits(async () => {
-    const response = await post("/send", { ...content, to: "one@example.com" });
+  const { usage } = await measureUnits(async () => {
+    for (let i = 0; i < singleSends; i++)
+      expect(await post("/send", { ...content, to: `reader${i}@example.com` })).toMatchObject({
+        status: 202,
+      });
     await singles.finishDirectHandOvers();
-    return response;
   }).finally(() => installDirectHandOver(undefined));
-  formatCost("single, accepted and handed over by one process", usage, 1);
-  expect(result.status).toBe(202);
-  expect(from.provider.mails).toHaveLength(warmMails + 1);
-  expect(usage.writeUnits).toBeLessThanOrEqual(11);
-  expect(usage.readUnits).toBeLessThanOrEqual(6);
+  formatCost("single, accepted and handed over by one process", usage, singleSends);
+  expect(from.provider.mails).toHaveLength(warmMails + singleSends);
+  expect(usage.writeUnits / singleSends).toBeLessThanOrEqual(9);
+  expect(usage.readUnits / singleSends).toBeLessThanOrEqual(6);
   await from.provider.stop();
 });

@@ -2,9 +2,11 @@
 // A worker crashes or is paused at any step: no mail is lost, and none goes out twice.
 
 import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import { DynamoDbClient } from "../../shared/adapters/dynamodb/client.ts";
 import { get, queryAll } from "../../shared/adapters/dynamodb/table.ts";
 import * as clock from "../../shared/clock.ts";
 import { installDirectHandOver } from "../../shared/domain/sending/intake/direct-hand-over.ts";
+import { listCommittedRuns } from "../../shared/domain/sending/outcome-runs.ts";
 import type { SingleSendItem } from "../../shared/domain/sending/single-send-item.ts";
 import * as singles from "../../shared/domain/sending/single-sends.ts";
 import { sweepSends } from "../../shared/domain/sending/sweep-sends.ts";
@@ -220,4 +222,80 @@ describe("a process that hands over the watched sends that it accepts", () => {
       await from.provider.stop();
     },
   );
+
+  // The first outcome of an organization in a second is counted alone, the others in a run.
+  const sendThree = async (from: mailTest.TestSender) => {
+    const ids = await Promise.all([sendOne(from), sendOne(from), sendOne(from)]);
+    await singles.finishDirectHandOvers();
+    return ids;
+  };
+
+  test("counts outcomes that follow each other in one transaction", async () => {
+    const from = await mailTest.createSender("postmark");
+    await sendWatched(from);
+    const ids = await sendThree(from);
+    const runs = new Set<string>();
+    for (const id of ids) {
+      const { run } = (await readSend(from, id))!;
+      if (run) runs.add(run);
+    }
+    expect(runs.size).toBe(1);
+    expect(await listCommittedRuns(from.caller.orgId, [...runs, "none"])).toEqual(runs);
+    expect(await mailTest.expectBalanced(from, ids)).toEqual({ sent: 5 });
+    await mailTest.runWorkers();
+    expect(await mailTest.expectBalanced(from, ids)).toEqual({ sent: 5 });
+    await from.provider.stop();
+  });
+
+  test("outcomes of a run that fails are counted when the share is swept", async () => {
+    const from = await mailTest.createSender("postmark");
+    await sendWatched(from);
+    await singles.finishDirectHandOvers();
+    const { prototype } = DynamoDbClient;
+    const { send } = prototype;
+    let failures = 0;
+    prototype.send = async function (this: unknown, ...args: never[]) {
+      const [{ input }] = args as unknown as [{ input: object }];
+      if (JSON.stringify(input).includes("#RUN#") && failures++ === 0)
+        throw new Error("No run commits");
+      return Reflect.apply(send, this, args);
+    } as typeof send;
+    const ids = await sendThree(from).finally(() => {
+      prototype.send = send;
+    });
+    expect(failures).toBe(1);
+    await mailTest.runWorkers();
+    expect(await mailTest.expectBalanced(from, ids)).toEqual({ sent: 5 });
+    await from.provider.stop();
+  });
+
+  test("counts each outcome of a run once when it crashes", async () => {
+    const from = await mailTest.createSender("resend");
+    const steps = await crashAtSomeSteps(async (crash) => {
+      await sendWatched(from);
+      await singles.finishDirectHandOvers();
+      await crash(() => sendThree(from));
+      await mailTest.runWorkers();
+      const { sent, ...others } = await mailTest.expectBalanced(from, []);
+      expect(others).toEqual({});
+    });
+    expect(steps.length).toBeGreaterThan(15);
+    await from.provider.stop();
+  });
+
+  test("counts each outcome of a run once when it is paused", async () => {
+    const from = await mailTest.createSender("resend");
+    await pausedAtSomeSteps(
+      () => mailTest.runWorkers(),
+      async (pause) => {
+        await sendWatched(from);
+        await singles.finishDirectHandOvers();
+        await pause(() => sendThree(from));
+        await mailTest.runWorkers();
+        const { sent, ...others } = await mailTest.expectBalanced(from, []);
+        expect(others).toEqual({});
+      },
+    );
+    await from.provider.stop();
+  });
 });

@@ -27,6 +27,8 @@ export interface SingleSendItem extends SendItem {
   duesk?: string;
   /** The status that is stored, but not yet counted in the statistics and on the contact. */
   uncounted?: "sent" | "failed" | "uncertain" | "cancelled" | undefined;
+  /** The run that counts `uncounted`; see outcome-runs.ts. */
+  run?: string;
 }
 
 /** The attributes that put a send on the due index. */
@@ -43,16 +45,26 @@ export const unchangedCondition = ({ status, attempt, turnAt }: SingleSendItem) 
   );
 
 /** Whether the send still has to be handed over, settled or counted. */
-const isUnfinished = ({ status, attempt, uncounted }: SingleSendItem): boolean =>
-  status === "queued" || attempt !== undefined || uncounted !== undefined;
+const isUnfinished = (
+  { status, attempt, uncounted, run }: SingleSendItem,
+  committedRuns: Set<string>,
+): boolean =>
+  status === "queued" ||
+  attempt !== undefined ||
+  (uncounted !== undefined && !(run && committedRuns.has(run)));
 
 const isBulk = (send: SendItem): boolean => send.batchId != null || sourceOf(send) !== undefined;
 
 /** Puts an unfinished single send on the due index, unless it has an entry. Safe to repeat. */
-export async function makeDueIfUnfinished(orgId: number, send: SingleSendItem): Promise<void> {
+export async function makeDueIfUnfinished(
+  orgId: number,
+  send: SingleSendItem,
+  committedRuns: Set<string>,
+): Promise<void> {
   const key = keys.send(orgId, send.id);
   let current: SingleSendItem | undefined = send;
-  while (current && !isBulk(current) && current.duesk === undefined && isUnfinished(current)) {
+  while (current && current.duesk === undefined && !isBulk(current)) {
+    if (!isUnfinished(current, committedRuns)) return;
     const { uncounted } = current;
     const isDue = await transact(
       update(

@@ -1,7 +1,7 @@
 // Hands single sends over to the provider: one claim, one call, one write of the outcome.
 
 import { measureUnits } from "../../adapters/dynamodb/capacity.ts";
-import { equals, present } from "../../adapters/dynamodb/conditions.ts";
+import { absent, all, equals, present } from "../../adapters/dynamodb/conditions.ts";
 import { claimAtOnce, get, transact, update } from "../../adapters/dynamodb/table.ts";
 import { enqueue } from "../../adapters/sqs/enqueue.ts";
 import { addSeconds, epochSeconds, now } from "../../clock.ts";
@@ -31,6 +31,7 @@ import * as dailyCounters from "./daily-counters.ts";
 import * as inFlight from "./in-flight.ts";
 import * as attachments from "./intake/attachments.ts";
 import type { AcceptedSend, DirectHandOver } from "./intake/direct-hand-over.ts";
+import * as outcomeRuns from "./outcome-runs.ts";
 import {
   applyRetryLimit,
   canRepeatCall,
@@ -65,6 +66,19 @@ const memoryRetrySeconds = 5;
  * worker has claimed.
  */
 export async function handOverSingle(orgId: number, sendId: number): Promise<void> {
+  queuedHandOvers++;
+  try {
+    await handOverQueued(orgId, sendId);
+  } finally {
+    queuedHandOvers--;
+    // A function on AWS stops after its last message.
+    if (!queuedHandOvers) await outcomeRuns.commitIdleRuns();
+  }
+}
+
+let queuedHandOvers = 0;
+
+async function handOverQueued(orgId: number, sendId: number): Promise<void> {
   const send = await get<SingleSendItem>(keys.send(orgId, sendId));
   if (!send) return;
   const entry = await inFlight.enter(orgId, send.sendingConfigId);
@@ -83,7 +97,8 @@ export async function handOverSingle(orgId: number, sendId: number): Promise<voi
 
 async function deliverNow(orgId: number, send: SingleSendItem): Promise<void> {
   if (!isDue(send)) {
-    if (send.uncounted) return countOutcome(orgId, send);
+    // Without a due entry, the process that stored the outcome is counting it.
+    if (send.uncounted && !(send.run && !send.duesk)) return countOutcome(orgId, send);
     return isSettledElsewhere(send) ? removeTransient(orgId, send) : undefined;
   }
   send.doubt ||= send.status === "sending";
@@ -128,11 +143,14 @@ async function claimAndCall(
 /** Hand-overs of this process that no queue message waits for. */
 const directHandOvers = new Set<Promise<void>>();
 
-/** Waits for the direct hand-overs of this process. Returns whether there were any. */
+/**
+ * Waits for the direct hand-overs of this process and counts their outcomes. Returns whether there
+ * were any.
+ */
 export async function finishDirectHandOvers(): Promise<boolean> {
   const hasAny = directHandOvers.size > 0;
   while (directHandOvers.size) await Promise.all(directHandOvers);
-  return hasAny;
+  return (await outcomeRuns.commitAllRuns()) || hasAny;
 }
 
 /**
@@ -462,6 +480,8 @@ interface Settlement {
   timezone?: string | undefined;
 }
 
+type FieldsToStore = Omit<Settlement, "outcome"> & { fields: Partial<SendItem> };
+
 async function settleSend(
   orgId: number,
   send: SingleSendItem,
@@ -472,6 +492,7 @@ async function settleSend(
     ...toSendFields(outcome, now().toISOString()),
     contactId: send.contactId ?? contacts?.[0]?.id,
   };
+  if (await settleInRun(orgId, send, { fields, contacts, timezone })) return;
   if (await settleAndCount(orgId, send, { fields, contacts, timezone })) return;
   const toUncounted = (status: SingleSendItem["uncounted"]) => ({
     uncounted: send.system ? undefined : status,
@@ -498,6 +519,43 @@ async function settleSend(
 }
 
 /**
+ * Stores the outcome in a plain write, with a run that counts it together with others. Returns
+ * false when it did not: outcomes are rare, or the mail has a contact, or an entry on the due
+ * index, which is removed when the mail is counted.
+ */
+async function settleInRun(
+  orgId: number,
+  send: SingleSendItem,
+  { fields, contacts, timezone }: FieldsToStore,
+): Promise<boolean> {
+  if (send.system || send.duesk || !timezone || !contacts || contacts[0]) return false;
+  if (!outcomeRuns.areOutcomesFrequent(orgId)) return false;
+  const key = keys.send(orgId, send.id);
+  const uncounted = fields.status as SingleSendItem["uncounted"];
+  const date = organizations.dateIn(timezone, now());
+  const store = async (run: string) => {
+    const set = { ...fields, uncounted, run };
+    const isStored = await transact(
+      update(
+        key,
+        { set, add: { v: 1 }, remove: handOverAttributes },
+        { if: unchangedCondition(send) },
+      ),
+    );
+    // A repeat of the write after a lost response fails because of the first try.
+    if (!isStored && (await get<SingleSendItem>(key))?.run !== run) return undefined;
+    return { send: { ...send, ...set }, date, counts: { [uncounted!]: 1 } };
+  };
+  return outcomeRuns.countInRun(orgId, store, countStored).catch(() => false);
+}
+
+/** Counts a send as it is stored now. */
+const countStored = async (orgId: number, { id }: SingleSendItem): Promise<void> => {
+  const send = await get<SingleSendItem>(keys.send(orgId, id));
+  if (send) await countOutcome(orgId, send);
+};
+
+/**
  * Stores and counts the outcome in one transaction, which costs less than two writes. Returns false
  * when it did not: the mail has a contact, whose counters need the outcome to be stored first, or
  * the transaction failed, so that the outcome is stored without it.
@@ -505,7 +563,7 @@ async function settleSend(
 async function settleAndCount(
   orgId: number,
   send: SingleSendItem,
-  { fields, contacts, timezone }: Omit<Settlement, "outcome"> & { fields: Partial<SendItem> },
+  { fields, contacts, timezone }: FieldsToStore,
 ): Promise<boolean> {
   if (send.system || !contacts || contacts[0]) return false;
   const { siteId, sendingConfigId: configId } = send;
@@ -536,8 +594,18 @@ async function countOutcome(
   send: SingleSendItem,
   knownContacts?: Contacts,
 ): Promise<void> {
-  const { uncounted, siteId, sendingConfigId: configId } = send;
+  const { uncounted, run, siteId, sendingConfigId: configId } = send;
   if (!uncounted) return;
+  const key = keys.send(orgId, send.id);
+  const remove = [...indexAttributeNames("due"), "uncounted", "run"];
+  const condition = all(
+    present("uncounted"),
+    run === undefined ? absent("run") : equals("run", run),
+  );
+  if (run && !(await outcomeRuns.abandonRun(orgId, run))) {
+    await transact(update(key, { remove }, { if: condition }));
+    return;
+  }
   const [date, contacts] = await Promise.all([
     organizations.getToday(orgId),
     knownContacts ?? engagement.getAddressees(orgId, [send]),
@@ -545,9 +613,8 @@ async function countOutcome(
   const contactId = send.contactId ?? contacts[0]?.id;
   if (uncounted === "sent") await engagement.recordSends(orgId, [{ ...send, contactId }], contacts);
   const counterChange = { configId, counts: { [uncounted]: 1 } };
-  const changes = { set: { contactId }, remove: [...indexAttributeNames("due"), "uncounted"] };
   await transact(
-    update(keys.send(orgId, send.id), changes, { if: present("uncounted") }),
+    update(key, { set: { contactId }, remove }, { if: condition }),
     ...dailyCounters.dayCounterWrites(orgId, { siteId, date, shardSeed: send.id }, [counterChange]),
   );
 }

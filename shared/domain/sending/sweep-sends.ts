@@ -5,6 +5,7 @@ import { addSeconds, now } from "../../clock.ts";
 import { inParallel } from "../../kernel/parallel.ts";
 import { keys } from "../../keys.ts";
 import * as watchedShares from "../billing/watched-shares.ts";
+import { listCommittedRuns } from "./outcome-runs.ts";
 import * as feed from "./send-feed.ts";
 import { makeDueIfUnfinished, type SingleSendItem } from "./single-send-item.ts";
 
@@ -54,8 +55,10 @@ async function sweepFeed(
       ids.map((id) => keys.send(orgId, id)),
       { consistent: true },
     );
+    const runs = new Set(sends.flatMap((send) => (send?.uncounted && send.run) || []));
+    const committedRuns = await listCommittedRuns(orgId, [...runs]);
     await inParallel(8, sends, async (send) => {
-      if (send) await makeDueIfUnfinished(orgId, send);
+      if (send) await makeDueIfUnfinished(orgId, send, committedRuns);
     });
   }
 }

@@ -198,11 +198,16 @@ async function storeSecure(mail: AcceptedMail, encrypt: EncryptMessages): Promis
 
 async function storeAndCharge(mail: AcceptedMail, extraWrites: Write[] = []): Promise<SendItem> {
   const { orgId, send } = mail;
-  const [{ content, body }, direct] = await Promise.all([
+  const claiming = claimForThisProcess(mail);
+  const [{ content, body }] = await Promise.all([
     prepareContent(mail),
-    claimForThisProcess(mail),
     addToFeed(orgId, send),
-  ]);
+    claiming,
+  ]).catch(async (error: unknown) => {
+    (await claiming)?.cancel();
+    throw error;
+  });
+  const direct = await claiming;
   if (!direct) return insertAndCharge(mail, body, extraWrites);
   const { claim } = direct;
   const claimed = { ...mail, send: { ...send, ...claim }, due: new Date(claim.lease) };
