@@ -189,9 +189,9 @@ export async function runWorkers({
     for (const message of visible) await handleMessage(message, crashHook);
     if (visible.length) continue;
     const dueEntries = await readDueIndex();
-    // The clock is not moved for rollups of days and for the expiry of messages.
+    // The clock is not moved for rollups of days, the expiry of messages and the audit log.
     const nextDueAt = firstDueTime(
-      dueEntries.filter(({ duepk }) => !/^DUE#(DAY|SECURE)#/.test(duepk)),
+      dueEntries.filter(({ duepk }) => !/^DUE#(DAY|SECURE|AUDIT)#/.test(duepk)),
     );
     const next = Math.min(...pendingMessages.map(({ visibleAt }) => visibleAt), nextDueAt);
     if (next > until) clock.advanceClock((until - now) / 1000);
