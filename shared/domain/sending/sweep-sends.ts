@@ -12,8 +12,8 @@ import { makeDueIfUnfinished, type SingleSendItem } from "./single-send-item.ts"
 /** Time for the sends to be handed over in the usual way. */
 const graceSeconds = 60;
 const maxSweepSeconds = 30;
-/** A sweep that runs out of time has swept whole windows. */
-const windowSeconds = 60;
+/** A sweep that runs out of time has swept whole windows. After an empty one, the next is longer. */
+const minWindowSeconds = 60;
 
 /**
  * Sweeps the sends of the organization. The first of its watching shares sweeps for all of them.
@@ -27,12 +27,13 @@ export async function sweepSends(orgId: number, shard: number): Promise<void> {
   const siteIds = [...new Set(shares.flatMap((share) => share.siteIds))];
   const until = addSeconds(maxSweepSeconds);
   let sweptTo = shares.map((share) => share.sweptTo).sort()[0]!;
+  let windowSeconds = minWindowSeconds;
   while (sweptTo < closedTo && now() < until) {
     const end = addSeconds(windowSeconds, new Date(sweptTo)).toISOString();
-    const from = sweptTo;
-    sweptTo = end < closedTo ? end : closedTo;
-    const to = sweptTo;
-    await inParallel(4, siteIds, (siteId) => sweepFeed(orgId, { siteId, from, to }));
+    const range = { from: sweptTo, to: end < closedTo ? end : closedTo };
+    const found = await inParallel(4, siteIds, (siteId) => sweepFeed(orgId, { siteId, ...range }));
+    windowSeconds = found.some(Boolean) ? minWindowSeconds : 2 * windowSeconds;
+    sweptTo = range.to;
   }
   const isBehind = sweptTo < closedTo;
   const hasMore = isBehind || (await feed.hasSinglesAfter(orgId, siteIds, sweptTo));
@@ -46,19 +47,23 @@ export async function sweepSends(orgId: number, shard: number): Promise<void> {
   }
 }
 
+/** Returns whether a send was accepted in this time. */
 async function sweepFeed(
   orgId: number,
   range: { siteId: number; from: string; to: string },
-): Promise<void> {
+): Promise<boolean> {
+  let found = false;
   for await (const ids of feed.readSinglesBetween(orgId, range)) {
     const sends = await getMany<SingleSendItem>(
       ids.map((id) => keys.send(orgId, id)),
       { consistent: true },
     );
+    found ||= ids.length > 0;
     const runs = new Set(sends.flatMap((send) => (send?.uncounted && send.run) || []));
     const committedRuns = await listCommittedRuns(orgId, [...runs]);
     await inParallel(8, sends, async (send) => {
       if (send) await makeDueIfUnfinished(orgId, send, committedRuns);
     });
   }
+  return found;
 }
