@@ -199,6 +199,19 @@ describe.skipIf(!inject("chromium"))("the console", () => {
     await page.context().close();
   });
 
+  it("the sign-in leads to the single sign-on of the address's domain", async () => {
+    const { page } = await openConsole("/contacts");
+    await page.getByLabel("Email").fill("ada@company.example");
+    const link = page.getByRole("link", { name: "Sign in with single sign-on" });
+    const { pathname, searchParams } = new URL((await link.getAttribute("href"))!, base);
+    expect(pathname).toBe("/api/v1/auth/sso/start");
+    expect(Object.fromEntries(searchParams)).toEqual({
+      email: "ada@company.example",
+      returnTo: "/app/contacts",
+    });
+    await page.context().close();
+  });
+
   it("a member who may only view sees no action that changes something", async () => {
     const { call } = await accountWithContacts(1);
     const email = uniqueEmail();

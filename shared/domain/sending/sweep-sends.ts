@@ -12,7 +12,7 @@ import { makeDueIfUnfinished, type SingleSendItem } from "./single-send-item.ts"
 /** Time for the sends to be handed over in the usual way. */
 const graceSeconds = 60;
 const maxSweepSeconds = 30;
-/** A sweep that runs out of time has swept whole windows. After an empty one, the next is longer. */
+/** A sweep that runs out of time has swept whole windows. Each is longer after an empty one. */
 const minWindowSeconds = 60;
 
 /**

@@ -35,6 +35,7 @@ interface PasswordFormProps {
 }
 
 function PasswordForm({ onChallenge, onEnter }: PasswordFormProps) {
+  const { next = "/" } = useSearch({ strict: false });
   const [email, setEmail] = useState("");
   const [password, setPassword] = useState("");
   const logIn = useMutation({
@@ -68,6 +69,11 @@ function PasswordForm({ onChallenge, onEnter }: PasswordFormProps) {
         <Button type="submit" loading={logIn.isPending}>
           Sign in
         </Button>
+        {email.includes("@") && (
+          <Button component="a" variant="default" href={singleSignOnUrl(email, next)}>
+            Sign in with single sign-on
+          </Button>
+        )}
       </form>
       <p className="quiet">
         <Anchor href="/reset-password">Forgot your password?</Anchor>
@@ -79,6 +85,10 @@ function PasswordForm({ onChallenge, onEnter }: PasswordFormProps) {
     </AuthCard>
   );
 }
+
+/** The domain of the address names the organization, which has its own provider. */
+const singleSignOnUrl = (email: string, next: string): string =>
+  `/api/v1/auth/sso/start?${new URLSearchParams({ email, returnTo: `/app${next}` })}`;
 
 interface SecondFactorFormProps {
   challenge: SecondFactorRequired;
