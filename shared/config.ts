@@ -109,7 +109,9 @@ export const config = {
   },
   /** Folder with the files of the console. Undefined: this installation has none. */
   get consoleFolder() {
-    return optional("CONSOLE_FOLDER");
+    // Lambda sets the folder of the unpacked bundle.
+    const bundleFolder = optional("LAMBDA_TASK_ROOT");
+    return optional("CONSOLE_FOLDER") ?? (bundleFolder && `${bundleFolder}/console`);
   },
   /** URL of the provider sandbox. The API reference then shows how to get a test account there. */
   get sandboxUrl() {

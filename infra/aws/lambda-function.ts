@@ -82,8 +82,6 @@ export function createFunction(
 
 /** Environment variables of single functions. */
 const extraEnvironment: Record<string, (context: FunctionContext) => Record<string, string>> = {
-  // A bundle is unpacked in this folder.
-  "http/console-files": () => ({ CONSOLE_FOLDER: "/var/task/console" }),
   "http/stock-photos": ({ settings: { pexelsApiKey } }) =>
     pexelsApiKey ? { PEXELS_API_KEY: pexelsApiKey } : {},
 };

@@ -1,4 +1,10 @@
-import { ActionIcon, Menu, UnstyledButton, useMantineColorScheme } from "@mantine/core";
+import {
+  ActionIcon,
+  Menu,
+  UnstyledButton,
+  useComputedColorScheme,
+  useMantineColorScheme,
+} from "@mantine/core";
 import {
   IconAddressBook,
   IconChevronDown,
@@ -124,8 +130,8 @@ function SiteMenu() {
 
 function UserMenu() {
   const { user, auth } = useMe();
-  const { colorScheme, setColorScheme } = useMantineColorScheme();
-  const isDark = colorScheme === "dark";
+  const { setColorScheme } = useMantineColorScheme();
+  const isDark = useComputedColorScheme("light") === "dark";
   const queryClient = useQueryClient();
   const router = useRouter();
   const signOut = useMutation({

@@ -86,6 +86,9 @@ describe("the deployed stage", () => {
       (await fetch(`${service}${path}`, { method, redirect: "manual" })).status;
     expect(await statusOf("GET", "/")).toBe(200);
     expect(await statusOf("GET", "/api/v1/docs")).toBe(200);
+    const console = await (await fetch(`${service}/app/contacts`)).text();
+    const [script = ""] = /\/app\/assets\/console-\w+\.js/.exec(console) ?? [];
+    expect(await statusOf("GET", script)).toBe(200);
     expect(await statusOf("HEAD", "/api/v1/openapi.json")).toBe(200);
     expect(await statusOf("HEAD", "/api/v1/sites")).toBe(401);
     expect(await statusOf("GET", "/api/v1/no-such-thing")).toBe(404);
