@@ -52,6 +52,7 @@ export const events = routeGroup("events", [
     handle: ({ caller, params }) => content.findSentContent(caller, params.id),
   }),
   route("GET /events/unmatched", "List unmatched events", {
+    operationId: "listUnmatchedEvents",
     description:
       "Returns events of providers whose send was not found, newest first, with the reason. They " +
       "are kept for 7 days, at most 1,000 of a day. A bounce, complaint or unsubscription among " +

@@ -134,6 +134,7 @@ describe("figures", () => {
       const look = async () => expectStatus(200, await call<Delivery>("GET", path)).body.data;
       let found = await look();
       const isComplete = ({ funnel, complaintRate }: Delivery) =>
+        funnel.sent === 5 &&
         funnel.delivered === 3 &&
         funnel.clicked &&
         complaintRate &&

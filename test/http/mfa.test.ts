@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { Secret, TOTP } from "otpauth";
-import { expect, test } from "vitest";
+import { beforeEach, expect, inject, test } from "vitest";
 import {
   expectStatus,
   password,
@@ -36,16 +36,25 @@ const me = async (cookie: string) =>
 const statusOf = async ({ call }: TestClient) =>
   expectStatus(200, await call("GET", "/mfa/status", undefined, session)).body.data;
 
+/** How far other tests have moved the clock of the service. */
+let aheadMs = 0;
+beforeEach(async () => {
+  const answer = await fetch(`${inject("baseUrl")}/_local/clock`);
+  const { data } = (await answer.json()) as { data: { now: string } };
+  aheadMs = Date.parse(data.now) - Date.now();
+});
+const serviceTime = (): number => Date.now() + aheadMs;
+
 /** The code `steps` of 30 seconds from now. The service also accepts the previous and next code. */
 const codeOf = (secret: string, steps = 0) =>
   new TOTP({ secret: Secret.fromBase32(secret) }).generate({
-    timestamp: Date.now() + steps * 30_000,
+    timestamp: serviceTime() + steps * 30_000,
   });
 
 /** Signs up and enables an app with the previous code. The current and next code stay unused. */
 async function withApp(): Promise<TestClient & Setup & Enabled> {
   // If a step ends during the test, the previous code is no longer accepted.
-  const msLeft = 30_000 - (Date.now() % 30_000);
+  const msLeft = 30_000 - (serviceTime() % 30_000);
   if (msLeft < 3000) await sleep(msLeft);
   const client = await signedUp();
   const setup = expectStatus(
