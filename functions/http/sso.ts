@@ -23,7 +23,10 @@ const browserRoute = {
   returns: z.string(),
   contentType: "text/html; charset=utf-8",
 } as const;
-const ProviderText = (what: string) => z.string().max(4000).optional().describe(what);
+/** All together fit into the URL of a request. Codes of Microsoft have about 1,500 characters. */
+const ProviderText = (what: string, max = 1000) => z.string().max(max).optional().describe(what);
+
+const noSso = "The organization has no single sign-on.";
 
 export const singleSignOn = routeGroup({ name: "sso", errorPage: renderErrorPage }, [
   route("GET /sso", "Get single sign-on", {
@@ -56,6 +59,7 @@ export const singleSignOn = routeGroup({ name: "sso", errorPage: renderErrorPage
       "set one with POST /auth/forgot-password.",
     auth: "session",
     returns: Deleted,
+    errors: { 404: noSso },
     handle: async ({ caller }) => {
       await sso.remove(caller);
       return { id: caller.orgId, deleted: true as const };
@@ -67,6 +71,7 @@ export const singleSignOn = routeGroup({ name: "sso", errorPage: renderErrorPage
       "`loginUrl` can check the client secret and the claims.",
     auth: "session",
     returns: sso.SsoTest,
+    errors: { 404: noSso },
     preview: true,
     handle: ({ caller }) => sso.test(caller),
   }),
@@ -131,7 +136,7 @@ export const singleSignOn = routeGroup({ name: "sso", errorPage: renderErrorPage
       "provider has its own.",
     ...browserRoute,
     query: z.object({
-      code: ProviderText("Code of the provider."),
+      code: ProviderText("Code of the provider.", 4000),
       state: ProviderText("State of the login."),
       iss: ProviderText("Issuer of the provider (RFC 9207)."),
       session_state: ProviderText("Not used."),
