@@ -28,10 +28,12 @@ export function Home() {
   const { site } = useSite();
   const [period, setPeriod] = useState<Period>("30d");
   const setup = useQuery(queries.setup());
-  const overview = useQuery(queries.overview(site?.id, period));
-  const dashboard = useQuery(queries.dashboard(site?.id, period));
   // Before the first email, the steps that lead to it tell more than zeros.
   const isUnused = setup.data?.steps.some(({ key, done }) => key === "first_send" && !done);
+  // Members who are limited to sites may not read the checklist.
+  const enabled = setup.isError || isUnused === false;
+  const overview = useQuery({ ...queries.overview(site?.id, period), enabled });
+  const dashboard = useQuery({ ...queries.dashboard(site?.id, period), enabled });
   return (
     <div className={overview.isPlaceholderData ? "page stale" : "page"}>
       <PageHead
@@ -48,7 +50,7 @@ export function Home() {
           />
         )}
       </PageHead>
-      <ErrorNote error={setup.error ?? overview.error ?? dashboard.error} />
+      <ErrorNote error={overview.error ?? dashboard.error} />
       {setup.data && !setup.data.complete && <SetupChecklist setup={setup.data} />}
       {!isUnused && (
         <>

@@ -71,15 +71,21 @@ interface FormFrameProps {
   right: string;
   /** Does the step. The checklist is read again afterwards. */
   save(): Promise<unknown>;
+  /** The groups of the API that the step changes, which are read again too. */
+  changes: string[];
   children?: ReactNode;
 }
 
-function FormFrame({ action, right, save, children }: FormFrameProps) {
+function FormFrame({ action, right, save, changes, children }: FormFrameProps) {
   const isAllowed = useRight(right);
   const queryClient = useQueryClient();
   const saving = useMutation({
     mutationFn: save,
-    onSuccess: () => queryClient.invalidateQueries(),
+    onSuccess: () =>
+      queryClient.invalidateQueries({
+        predicate: ({ queryKey: [group] }) =>
+          group === "organization" || changes.includes(group as string),
+      }),
   });
   const submit = (event: FormEvent) => {
     event.preventDefault();
@@ -102,7 +108,7 @@ function SiteForm() {
   const [domain, setDomain] = useState("");
   const save = () => api.sites.create({ name, ...(domain && { domain }) });
   return (
-    <FormFrame action="Create site" right="organization:write" save={save}>
+    <FormFrame action="Create site" right="organization:write" save={save} changes={["sites"]}>
       <TextInput
         label="Name"
         required
@@ -134,7 +140,12 @@ function SendingConfigForm() {
       ...(fromName && { fromName }),
     });
   return (
-    <FormFrame action="Connect provider" right="credentials:write" save={save}>
+    <FormFrame
+      action="Connect provider"
+      right="credentials:write"
+      save={save}
+      changes={["sendingConfigs"]}
+    >
       <Select
         label="Provider"
         required
@@ -210,6 +221,7 @@ function DomainForm({ step }: { step: Step }) {
       action="Show DNS records"
       right="credentials:write"
       save={() => api.domains.create({ name })}
+      changes={["domains"]}
     >
       <TextInput
         label="Domain of the sender"
@@ -230,6 +242,7 @@ function VerifyForm({ step: { recordId } }: { step: Step }) {
       action="Send test email"
       right="credentials:write"
       save={() => api.sendingConfigs.verify(recordId, { to })}
+      changes={["sendingConfigs"]}
     >
       <TextInput
         label="Send it to"
@@ -249,6 +262,7 @@ function AddressForm() {
       action="Save address"
       right="organization:write"
       save={() => api.compliance.updateSettings({ physicalAddress })}
+      changes={[]}
     >
       <Textarea
         label="Postal address"
@@ -279,7 +293,12 @@ function FirstSendForm() {
     return <p className="quiet">Create a site and send a test email first.</p>;
   const email = { siteId: site.id, sendingConfigId, to, subject, text, html: toHtml(text) };
   return (
-    <FormFrame action="Send email" right="sending:write" save={() => api.send(email)}>
+    <FormFrame
+      action="Send email"
+      right="sending:write"
+      save={() => api.send(email)}
+      changes={["analytics", "sends"]}
+    >
       <TextInput
         label="To"
         type="email"
