@@ -268,6 +268,8 @@ describe.skipIf(!inject("chromium"))("the console", () => {
       if (request.url().includes("/api/v1/")) calls++;
     });
     await page.getByRole("link", { name: "Create an account" }).click();
+    // Until then, the fields are those of the sign-in.
+    await page.getByRole("heading", { name: "Create your account" }).waitFor();
     await page.getByLabel("Email").fill(uniqueEmail());
     await page.getByLabel("Password", exact).fill(password);
     await page.getByRole("button", { name: "Create account" }).click();
