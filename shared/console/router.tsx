@@ -20,6 +20,12 @@ const text = (search: Search, name: string) =>
 const number = (search: Search, name: string) =>
   Number.isInteger(search[name]) ? { [name]: search[name] } : {};
 
+/** The id of a record as the last part of an address. */
+const idInPath = {
+  parse: ({ id }: { id: string }) => ({ id: Number(id) }),
+  stringify: ({ id }: { id: number }) => ({ id: String(id) }),
+};
+
 const root = createRootRoute({ component: Outlet, notFoundComponent: NotFoundScreen });
 
 const signIn = createRoute({
@@ -84,7 +90,8 @@ const importContacts = createRoute({
 });
 const settings = createRoute({
   getParentRoute: () => shell,
-  path: "/settings",
+  // Without a section, the first that the user may open.
+  path: "/settings/{-$section}",
   component: lazyRouteComponent(() => import("./screens/settings/settings.tsx"), "Settings"),
 });
 
@@ -113,7 +120,7 @@ const campaigns = createRoute({
 const campaign = createRoute({
   getParentRoute: () => shell,
   path: "/campaigns/$id",
-  params: { parse: ({ id }) => ({ id: Number(id) }), stringify: ({ id }) => ({ id: String(id) }) },
+  params: idInPath,
   component: lazyRouteComponent(
     () => import("./screens/campaigns/campaign-screen.tsx"),
     "CampaignScreen",
@@ -127,7 +134,7 @@ const templates = createRoute({
 const template = createRoute({
   getParentRoute: () => shell,
   path: "/templates/$id",
-  params: { parse: ({ id }) => ({ id: Number(id) }), stringify: ({ id }) => ({ id: String(id) }) },
+  params: idInPath,
   component: lazyRouteComponent(
     () => import("./screens/templates/template-editor.tsx"),
     "TemplateScreen",

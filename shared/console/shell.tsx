@@ -43,7 +43,7 @@ const navigation: { name?: string; items: NavigationItem[] }[] = [
     name: "Operate",
     items: [
       { label: "Log", to: "/log", icon: IconListSearch },
-      { label: "Settings", to: "/settings", icon: IconSettings },
+      { label: "Settings", to: "/settings/{-$section}", icon: IconSettings },
     ],
   },
 ];

@@ -27,6 +27,7 @@ const dark: MantineColorsTuple = [
 
 /** styles.css has the colours that are not Mantine's. */
 export const theme = createTheme({
+  respectReducedMotion: true,
   colors: { accent, dark },
   primaryColor: "accent",
   primaryShade: { light: 6, dark: 5 },

@@ -288,6 +288,7 @@ describe.skipIf(!inject("chromium"))("the console", () => {
     await page.getByRole("button", { name: /postal address/ }).click();
     await page.getByRole("textbox", { name: "Postal address" }).fill("1 Main Street, Springfield");
     await page.getByRole("button", { name: "Save address" }).click();
+    await page.getByRole("button", { name: /Done.*postal address/ }).waitFor();
     await page.getByRole("button", { name: /first email/ }).click();
     await page.getByRole("button", { name: "Send email" }).click();
     await page.getByRole("heading", { name: "Emails by day" }).waitFor();

@@ -4,7 +4,7 @@ import {
   useInfiniteQuery,
 } from "@tanstack/react-query";
 import type { Pagination } from "pennymail";
-import { useEffect } from "react";
+import { useEffect, useState } from "react";
 
 interface Page {
   pagination: Pagination;
@@ -15,21 +15,21 @@ export interface PagedRows<Row> {
   rows: Row[];
   /** Undefined while the first page is read; null if the API keeps no count for the filters. */
   total: number | null | undefined;
+  /** Whether there are rows that were not read yet. */
   hasMore: boolean;
   error: unknown;
   /** Whether the rows are those of an earlier filter. */
   isStale: boolean;
+  /** Tells which row is the last in view. Further pages are read when it comes near the end. */
+  onScroll(lastVisible: number): void;
 }
 
-/**
- * The rows of a list of the API, as far as they were read. Reads further pages when `lastVisible`,
- * a position, comes near the end of them.
- */
+/** The rows of a list of the API, as far as they were read. */
 export function usePagedRows<Row, P extends Page>(
   options: UseInfiniteQueryOptions<P, Error, InfiniteData<P>, readonly unknown[], string>,
   rowsOf: (page: P) => Row[],
-  lastVisible: number,
 ): PagedRows<Row> {
+  const [lastVisible, onScroll] = useState(0);
   const { data, error, hasNextPage, isFetching, isPlaceholderData, fetchNextPage } =
     useInfiniteQuery(options);
   const rows = data?.pages.flatMap(rowsOf) ?? [];
@@ -37,11 +37,13 @@ export function usePagedRows<Row, P extends Page>(
   useEffect(() => {
     if (isNearEnd && hasNextPage && !isFetching && !error) fetchNextPage();
   }, [isNearEnd, hasNextPage, isFetching, error, fetchNextPage]);
+  const total = data?.pages[0]?.pagination.total;
   return {
     rows,
-    total: data?.pages[0]?.pagination.total,
-    hasMore: hasNextPage,
+    total,
+    hasMore: hasNextPage || (data === undefined && !error),
     error,
     isStale: isPlaceholderData,
+    onScroll,
   };
 }

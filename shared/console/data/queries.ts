@@ -1,7 +1,13 @@
 // Every query of the console. The first word of a key is the group of the API, so a change can
 // refresh all that was read from the group.
 import { infiniteQueryOptions, keepPreviousData, queryOptions } from "@tanstack/react-query";
-import type { ListCampaignsQuery, ListContactsQuery, ListSendsQuery, Pagination } from "pennymail";
+import type {
+  ListCampaignsQuery,
+  ListContactsQuery,
+  ListSendsQuery,
+  ListTemplatesQuery,
+  Pagination,
+} from "pennymail";
 import { api } from "./client.ts";
 
 export type Period = "7d" | "30d" | "90d";
@@ -136,6 +142,8 @@ export const queries = {
       queryKey: ["templates", "list", siteId],
       queryFn: () => api.templates.list({ siteId, limit: pageLimit }),
     }),
+  templatePages: (filter: FilterOf<ListTemplatesQuery>) =>
+    pagesOf(["templates", "pages", filter], (page) => api.templates.list({ ...filter, ...page })),
   template: (id: number) =>
     queryOptions({ queryKey: ["templates", "detail", id], queryFn: () => api.templates.get(id) }),
   renderedTemplate: (id: number, version: number) =>

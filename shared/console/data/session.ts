@@ -1,4 +1,4 @@
-// Who is signed in, and which site the console shows.
+// The signed-in user and the site that the console shows.
 import { useQuery, useSuspenseQuery } from "@tanstack/react-query";
 import type { Site } from "pennymail";
 import { useSyncExternalStore } from "react";

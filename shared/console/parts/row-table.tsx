@@ -1,5 +1,7 @@
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { type KeyboardEvent, type ReactNode, type RefObject, useRef, useState } from "react";
+import type { PagedRows } from "../data/paged-rows.ts";
+import { ErrorNote } from "./error-note.tsx";
 
 export interface Column<Row> {
   label: string;
@@ -12,14 +14,10 @@ export interface Column<Row> {
 interface RowTableProps<Row> {
   label: string;
   columns: Column<Row>[];
-  rows: Row[];
-  /** Null if unknown. */
-  total: number | null | undefined;
-  hasMore: boolean;
-  openId: number | undefined;
+  list: PagedRows<Row>;
+  /** The row whose panel is open. */
+  openId?: number | undefined;
   onOpen(row: Row): void;
-  /** The last row in view changed. */
-  onScroll(lastVisible: number): void;
   /** In place of the table when there are no rows. */
   empty: ReactNode;
   selection?: Selection;
@@ -38,7 +36,20 @@ const ghostRows = 12;
 
 /** A long list of which only the rows in view are in the document. One row is in the tab order. */
 export function RowTable<Row extends { id: number }>(props: RowTableProps<Row>) {
-  const { label, columns, rows, total, hasMore, empty, selection } = props;
+  const { error, isStale } = props.list;
+  return (
+    <>
+      <ErrorNote error={error} />
+      <div className={isStale ? "list-box stale" : "list-box"}>
+        <VirtualRows {...props} />
+      </div>
+    </>
+  );
+}
+
+function VirtualRows<Row extends { id: number }>(props: RowTableProps<Row>) {
+  const { label, columns, empty, selection } = props;
+  const { rows, total, hasMore, onScroll } = props.list;
   const box = useRef<HTMLDivElement>(null);
   const count = rows.length + (hasMore ? ghostRows : 0);
   const virtual = useVirtualizer({
@@ -47,7 +58,7 @@ export function RowTable<Row extends { id: number }>(props: RowTableProps<Row>) 
     estimateSize: () => rowHeight,
     overscan: 12,
     scrollPaddingStart: headHeight,
-    onChange: (instance) => props.onScroll(instance.getVirtualItems().at(-1)?.index ?? 0),
+    onChange: (instance) => onScroll(instance.getVirtualItems().at(-1)?.index ?? 0),
   });
   const items = virtual.getVirtualItems();
   const [active, setActive] = useState(0);
@@ -141,7 +152,7 @@ function focusRow(box: RefObject<HTMLDivElement | null>, index: number): void {
 
 function classOf(
   id: number,
-  { openId, selection }: { openId: number | undefined; selection?: Selection },
+  { openId, selection }: { openId?: number | undefined; selection?: Selection },
 ) {
   if (id === openId) return "open";
   return selection?.ids.has(id) ? "selected" : "";

@@ -1,23 +1,25 @@
 import { Button, Select, TextInput } from "@mantine/core";
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useMutation, useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import type { CampaignDetail, CampaignPreview, UpdateCampaignRequest } from "pennymail";
-import { type ReactNode, useState } from "react";
+import type { Campaign, CampaignDetail, CampaignPreview, UpdateCampaignRequest } from "pennymail";
+import { useState } from "react";
+import { useChange } from "../../data/changes.ts";
 import { api } from "../../data/client.ts";
 import { queries } from "../../data/queries.ts";
 import { useMe, useRight } from "../../data/session.ts";
 import { formatNumber } from "../../format.ts";
+import { Card } from "../../parts/card.tsx";
 import { ConfirmDialog } from "../../parts/confirm-dialog.tsx";
 import { EmailPreview } from "../../parts/email-preview.tsx";
 import { ErrorNote } from "../../parts/error-note.tsx";
+import { recordOptions } from "../../parts/filters.tsx";
 
 /** Audience, content, sender and time on one page. Each choice is saved at once. */
 export function CampaignDraft({ campaign }: { campaign: CampaignDetail }) {
   const mayWrite = useRight("marketing:write");
-  const queryClient = useQueryClient();
-  const saving = useMutation({
-    mutationFn: (changes: UpdateCampaignRequest) => api.campaigns.update(campaign.id, changes),
-    onSuccess: () => queryClient.invalidateQueries({ queryKey: ["campaigns"] }),
+  const saving = useChange({
+    run: (changes: UpdateCampaignRequest) => api.campaigns.update(campaign.id, changes),
+    refreshes: ["campaigns"],
   });
   const preview = useQuery({
     ...queries.campaignPreview(campaign.id),
@@ -27,23 +29,22 @@ export function CampaignDraft({ campaign }: { campaign: CampaignDetail }) {
   return (
     <div className="columns">
       <fieldset className="stack plain-fieldset" disabled={!mayWrite}>
-        <Section title="Audience" state={saveState(saving)}>
+        <Card title="Audience" state={saveState(saving)}>
           <AudienceChoice campaign={campaign} onChange={change} />
           {preview.data && <AudienceCounts preview={preview.data} />}
-        </Section>
-        <Section title="Content">
+        </Card>
+        <Card title="Content">
           <ContentChoice campaign={campaign} onChange={change} />
-        </Section>
-        <Section title="Sender">
+        </Card>
+        <Card title="Sender">
           <SenderChoice campaign={campaign} onChange={change} />
-        </Section>
+        </Card>
         <ErrorNote error={saving.error ?? preview.error} />
         <SendSection campaign={campaign} preview={preview.data} />
       </fieldset>
-      <section className="card preview-card" aria-labelledby="preview">
-        <h2 id="preview">Preview</h2>
+      <Card title="Preview" className="preview-card">
         <Sample preview={preview.data} />
-      </section>
+      </Card>
     </div>
   );
 }
@@ -54,23 +55,6 @@ const isComplete = ({ templateId, listId, tagId, segmentId, sendingConfigId }: C
 function saveState({ isPending, isSuccess }: { isPending: boolean; isSuccess: boolean }): string {
   if (isPending) return "Saving";
   return isSuccess ? "Saved" : "";
-}
-
-interface SectionProps {
-  title: string;
-  state?: string;
-  children: ReactNode;
-}
-
-function Section({ title, state, children }: SectionProps) {
-  return (
-    <section className="card" aria-label={title}>
-      <h2>
-        {title} <small role="status">{state}</small>
-      </h2>
-      {children}
-    </section>
-  );
 }
 
 interface ChoiceProps {
@@ -138,7 +122,7 @@ function ContentChoice({ campaign, onChange }: ChoiceProps) {
         label="Template"
         placeholder="Choose a template"
         searchable
-        data={templates.map(({ id, name }) => ({ value: String(id), label: name }))}
+        data={recordOptions(templates)}
         value={templateId === null ? null : String(templateId)}
         onChange={(id) => onChange({ templateId: id ? Number(id) : null })}
       />
@@ -209,17 +193,15 @@ interface SendSectionProps {
 
 function SendSection({ campaign, preview }: SendSectionProps) {
   const { user, organization } = useMe();
-  const queryClient = useQueryClient();
-  const [isConfirming, setConfirming] = useState(false);
+  const [recipients, setRecipients] = useState<number>();
   const [time, setTime] = useState("");
   const count = preview?.wouldReceive ?? 0;
-  const refresh = () => queryClient.invalidateQueries({ queryKey: ["campaigns"] });
-  const start = useMutation({
-    mutationFn: () =>
+  const start = useChange<number, Campaign>({
+    run: () =>
       time
         ? api.campaigns.schedule(campaign.id, { scheduledAt: new Date(time).toISOString() })
         : api.campaigns.send(campaign.id),
-    onSuccess: refresh,
+    refreshes: ["campaigns"],
   });
   const test = useMutation({
     mutationFn: () => api.campaigns.sendProofs(campaign.id, { emails: [user.email] }),
@@ -227,7 +209,7 @@ function SendSection({ campaign, preview }: SendSectionProps) {
   const verb = time ? "Schedule for" : "Send to";
   const action = `${verb} ${formatNumber(count)} ${count === 1 ? "contact" : "contacts"}`;
   return (
-    <Section title="Send">
+    <Card title="Send">
       <TextInput
         type="datetime-local"
         label="Time (optional)"
@@ -246,23 +228,21 @@ function SendSection({ campaign, preview }: SendSectionProps) {
         >
           Send me a test email
         </Button>
-        <Button disabled={count === 0} onClick={() => setConfirming(true)}>
+        <Button disabled={count === 0} onClick={() => setRecipients(count)}>
           {action}
         </Button>
       </div>
       <ConfirmDialog
         title={campaign.name}
         action={action}
-        opened={isConfirming}
-        isRunning={start.isPending}
-        error={start.error}
-        onConfirm={() => start.mutate()}
-        onClose={() => setConfirming(false)}
+        target={recipients}
+        change={start}
+        onClose={() => setRecipients(undefined)}
       >
         {formatNumber(count)} {count === 1 ? "contact gets" : "contacts get"} this email
         {time ? ` on ${new Date(time).toLocaleString("en-GB")}` : " now"}. You can pause it while it
         is being sent. Reports use {organization.timezone}.
       </ConfirmDialog>
-    </Section>
+    </Card>
   );
 }

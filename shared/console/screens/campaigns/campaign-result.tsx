@@ -1,14 +1,24 @@
 import { Button } from "@mantine/core";
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
-import type { CampaignDetail, CampaignLink, ResendCampaignRequest } from "pennymail";
+import type {
+  CampaignDetail,
+  CampaignLink,
+  CampaignVariant,
+  ResendCampaignRequest,
+} from "pennymail";
 import { useState } from "react";
+import { useChange } from "../../data/changes.ts";
 import { api } from "../../data/client.ts";
 import { queries } from "../../data/queries.ts";
 import { useRight } from "../../data/session.ts";
 import { formatNumber, formatRate } from "../../format.ts";
+import { Card } from "../../parts/card.tsx";
 import { ConfirmDialog } from "../../parts/confirm-dialog.tsx";
 import { ErrorNote } from "../../parts/error-note.tsx";
+import { CountList } from "../../parts/field-list.tsx";
+import { Figure } from "../../parts/figure.tsx";
+import { type PlainColumn, PlainTable } from "../../parts/plain-table.tsx";
 
 export function CampaignResult({ campaign }: { campaign: CampaignDetail }) {
   return (
@@ -53,88 +63,62 @@ function Funnel({ campaign: { stats } }: { campaign: CampaignDetail }) {
   return (
     <section className="figures" aria-label="Result">
       {figures.map(([label, count, whole]) => (
-        <div key={label} className="figure">
-          <p>{label}</p>
-          <strong>{formatNumber(count)}</strong>
+        <Figure key={label} label={label} value={formatNumber(count)}>
           <small>{whole ? formatRate(count / whole) : "–"}</small>
-        </div>
+        </Figure>
       ))}
     </section>
   );
 }
 
+const variantColumns: PlainColumn<CampaignVariant>[] = [
+  {
+    label: "Variant",
+    render: ({ name, isWinner }) => (
+      <>
+        {name} {isWinner && <span className="tag">Winner</span>}
+      </>
+    ),
+  },
+  { label: "Sent", isNumber: true, render: ({ recipients }) => formatNumber(recipients) },
+  { label: "Opened", isNumber: true, render: ({ openRate }) => formatRate(openRate) },
+  { label: "Clicked", isNumber: true, render: ({ clickRate }) => formatRate(clickRate) },
+];
+
 function Variants({ campaign: { variants } }: { campaign: CampaignDetail }) {
   return (
-    <section className="card" aria-labelledby="variants">
-      <h2 id="variants">Variants</h2>
-      <table className="plain">
-        <thead>
-          <tr>
-            <th scope="col">Variant</th>
-            <th scope="col" className="num">
-              Sent
-            </th>
-            <th scope="col" className="num">
-              Opened
-            </th>
-            <th scope="col" className="num">
-              Clicked
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {variants.map(({ id, name, recipients, openRate, clickRate, isWinner }) => (
-            <tr key={id}>
-              <td>
-                {name} {isWinner && <span className="tag">Winner</span>}
-              </td>
-              <td className="num">{formatNumber(recipients)}</td>
-              <td className="num">{formatRate(openRate)}</td>
-              <td className="num">{formatRate(clickRate)}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </section>
+    <Card title="Variants">
+      <PlainTable
+        label="Variants"
+        columns={variantColumns}
+        rows={variants}
+        keyOf={({ id }) => id}
+      />
+    </Card>
   );
 }
+
+const linkColumns: PlainColumn<CampaignLink>[] = [
+  { label: "Link", breaks: true, render: ({ url }) => url ?? "All other links" },
+  { label: "Recipients", isNumber: true, render: ({ uniqueClicks }) => formatNumber(uniqueClicks) },
+  { label: "Clicks", isNumber: true, render: ({ clicks }) => formatNumber(clicks) },
+];
 
 function Links({ campaignId }: { campaignId: number }) {
   const { data, error } = useQuery(queries.campaignLinks(campaignId));
   return (
-    <section className="card" aria-labelledby="links">
-      <h2 id="links">Clicked links</h2>
+    <Card title="Clicked links">
       <ErrorNote error={error} />
       {data?.links.length === 0 && <p className="quiet">Nobody has clicked a link yet.</p>}
-      {data && data.links.length > 0 && <LinkTable links={data.links} />}
-    </section>
-  );
-}
-
-function LinkTable({ links }: { links: CampaignLink[] }) {
-  return (
-    <table className="plain">
-      <thead>
-        <tr>
-          <th scope="col">Link</th>
-          <th scope="col" className="num">
-            Recipients
-          </th>
-          <th scope="col" className="num">
-            Clicks
-          </th>
-        </tr>
-      </thead>
-      <tbody>
-        {links.map(({ url, uniqueClicks, clicks }) => (
-          <tr key={url ?? ""}>
-            <td className="link-cell">{url ?? "All other links"}</td>
-            <td className="num">{formatNumber(uniqueClicks)}</td>
-            <td className="num">{formatNumber(clicks)}</td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
+      {data && data.links.length > 0 && (
+        <PlainTable
+          label="Clicked links"
+          columns={linkColumns}
+          rows={data.links}
+          keyOf={({ url }) => url ?? ""}
+        />
+      )}
+    </Card>
   );
 }
 
@@ -151,18 +135,10 @@ function NotMailed({ campaign: { accounting } }: { campaign: CampaignDetail }) {
   ];
   const shown = reasons.filter(([, count]) => count > 0);
   return (
-    <section className="card" aria-labelledby="not-mailed">
-      <h2 id="not-mailed">Who did not get it</h2>
+    <Card title="Who did not get it">
       {shown.length === 0 && <p className="quiet">Everybody in the audience got it.</p>}
-      <dl className="counts">
-        {shown.map(([reason, count]) => (
-          <div key={reason}>
-            <dt>{reason}</dt>
-            <dd>{formatNumber(count)}</dd>
-          </div>
-        ))}
-      </dl>
-    </section>
+      <CountList counts={shown} />
+    </Card>
   );
 }
 
@@ -176,14 +152,13 @@ const resendTexts: Record<ResendTarget, string> = {
 function Resend({ campaign }: { campaign: CampaignDetail }) {
   const mayWrite = useRight("marketing:write");
   const navigate = useNavigate();
-  const queryClient = useQueryClient();
   const [target, setTarget] = useState<ResendTarget>();
-  const resending = useMutation({
-    mutationFn: (to: ResendTarget) => api.campaigns.resend(campaign.id, { to }),
-    onSuccess: async ({ id }) => {
+  const resending = useChange({
+    run: (to: ResendTarget) => api.campaigns.resend(campaign.id, { to }),
+    refreshes: ["campaigns"],
+    onDone: ({ id }) => {
       setTarget(undefined);
-      await queryClient.invalidateQueries({ queryKey: ["campaigns"] });
-      await navigate({ to: "/campaigns/$id", params: { id } });
+      return navigate({ to: "/campaigns/$id", params: { id } });
     },
   });
   if (!mayWrite || campaign.resendOf) return null;
@@ -198,10 +173,8 @@ function Resend({ campaign }: { campaign: CampaignDetail }) {
       <ConfirmDialog
         title="Resend"
         action="Resend now"
-        opened={target !== undefined}
-        isRunning={resending.isPending}
-        error={resending.error}
-        onConfirm={() => target && resending.mutate(target)}
+        target={target}
+        change={resending}
         onClose={() => setTarget(undefined)}
       >
         {target && resendTexts[target]} Suppressed and unsubscribed contacts and the frequency cap

@@ -1,7 +1,8 @@
 import { Button, Skeleton } from "@mantine/core";
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useQuery } from "@tanstack/react-query";
 import { Link, useParams } from "@tanstack/react-router";
 import type { Campaign, CampaignDetail } from "pennymail";
+import { useChange } from "../../data/changes.ts";
 import { api } from "../../data/client.ts";
 import { queries } from "../../data/queries.ts";
 import { useMe, useRight } from "../../data/session.ts";
@@ -64,11 +65,7 @@ const actionsByStatus: Partial<Record<Campaign["status"], Action[]>> = {
 
 function Actions({ campaign: { id, status } }: { campaign: CampaignDetail }) {
   const mayWrite = useRight("marketing:write");
-  const queryClient = useQueryClient();
-  const running = useMutation({
-    mutationFn: ({ run }: Action) => run(id),
-    onSuccess: () => queryClient.invalidateQueries({ queryKey: ["campaigns"] }),
-  });
+  const running = useChange({ run: ({ run }: Action) => run(id), refreshes: ["campaigns"] });
   if (!mayWrite) return null;
   return (
     <>

@@ -1,19 +1,21 @@
-import { Button, Modal, TextInput } from "@mantine/core";
+import { Button, TextInput } from "@mantine/core";
 import { useHotkeys } from "@mantine/hooks";
 import { IconPlus } from "@tabler/icons-react";
-import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import type { Campaign } from "pennymail";
-import { type FormEvent, useState } from "react";
+import { useState } from "react";
+import { useChange } from "../../data/changes.ts";
 import { api } from "../../data/client.ts";
 import { usePagedRows } from "../../data/paged-rows.ts";
 import { queries } from "../../data/queries.ts";
 import { useMe, useRight, useSite } from "../../data/session.ts";
 import { formatAgo, formatNumber, formatTime } from "../../format.ts";
-import { ErrorNote } from "../../parts/error-note.tsx";
+import { EmptyState } from "../../parts/empty-state.tsx";
+import { FormDialog } from "../../parts/form.tsx";
 import { PageHead } from "../../parts/page-head.tsx";
 import { type Column, RowTable } from "../../parts/row-table.tsx";
 import { StatusMark } from "../../parts/status-mark.tsx";
+import { useTextField } from "../../parts/text-field.ts";
 
 export function Campaigns() {
   const { site } = useSite();
@@ -21,11 +23,9 @@ export function Campaigns() {
   const navigate = useNavigate();
   const mayWrite = useRight("marketing:write");
   const [isCreating, setCreating] = useState(false);
-  const [lastVisible, setLastVisible] = useState(0);
-  const { rows, total, hasMore, error } = usePagedRows(
+  const list = usePagedRows(
     queries.campaigns(site ? { siteId: site.id } : {}),
     ({ campaigns }) => campaigns,
-    lastVisible,
   );
   const create = () => mayWrite && setCreating(true);
   useHotkeys([["c", create]]);
@@ -33,7 +33,9 @@ export function Campaigns() {
     <div className="page list-page">
       <PageHead
         title="Campaigns"
-        note={total == null ? "One email to many contacts" : `${formatNumber(total)} in all`}
+        note={
+          list.total == null ? "One email to many contacts" : `${formatNumber(list.total)} in all`
+        }
       >
         {mayWrite && site && (
           <Button leftSection={<IconPlus size={16} />} onClick={create}>
@@ -41,20 +43,13 @@ export function Campaigns() {
           </Button>
         )}
       </PageHead>
-      <ErrorNote error={error} />
-      <div className="list-box">
-        <RowTable
-          label="Campaigns"
-          columns={columnsIn(timezone)}
-          rows={rows}
-          total={total}
-          hasMore={hasMore || (total === undefined && !error)}
-          openId={undefined}
-          onOpen={({ id }) => navigate({ to: "/campaigns/$id", params: { id } })}
-          onScroll={setLastVisible}
-          empty={<NoCampaigns onCreate={create} />}
-        />
-      </div>
+      <RowTable
+        label="Campaigns"
+        columns={columnsIn(timezone)}
+        list={list}
+        onOpen={({ id }) => navigate({ to: "/campaigns/$id", params: { id } })}
+        empty={<NoCampaigns onCreate={create} />}
+      />
       {site && (
         <NewCampaign siteId={site.id} opened={isCreating} onClose={() => setCreating(false)} />
       )}
@@ -86,13 +81,12 @@ const columnsIn = (timezone: string): Column<Campaign>[] => [
 
 function NoCampaigns({ onCreate }: { onCreate(): void }) {
   return (
-    <div className="empty">
-      <h2>No campaign yet</h2>
+    <EmptyState title="No campaign yet">
       <p>A campaign is one email to a list, a tag or a segment.</p>
       <Button variant="default" onClick={onCreate}>
         New campaign
       </Button>
-    </div>
+    </EmptyState>
   );
 }
 
@@ -103,36 +97,28 @@ interface NewCampaignProps {
 }
 
 function NewCampaign({ siteId, opened, onClose }: NewCampaignProps) {
-  const [name, setName] = useState("");
+  const name = useTextField();
   const navigate = useNavigate();
-  const queryClient = useQueryClient();
-  const creating = useMutation({
-    mutationFn: () => api.campaigns.create({ siteId, name }),
-    onSuccess: async ({ id }) => {
-      await queryClient.invalidateQueries({ queryKey: ["campaigns"] });
-      await navigate({ to: "/campaigns/$id", params: { id } });
-    },
+  const creating = useChange({
+    run: () => api.campaigns.create({ siteId, name: name.value }),
+    refreshes: ["campaigns"],
+    onDone: ({ id }) => navigate({ to: "/campaigns/$id", params: { id } }),
   });
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    creating.mutate();
-  };
   return (
-    <Modal opened={opened} onClose={onClose} title="New campaign" lockScroll={false}>
-      <form className="stack" onSubmit={submit}>
-        <TextInput
-          label="Name"
-          description="For your team. Recipients do not see it."
-          required
-          data-autofocus
-          value={name}
-          onChange={(event) => setName(event.currentTarget.value)}
-        />
-        <ErrorNote error={creating.error} />
-        <Button type="submit" loading={creating.isPending}>
-          Create campaign
-        </Button>
-      </form>
-    </Modal>
+    <FormDialog
+      title="New campaign"
+      action="Create campaign"
+      submission={creating}
+      opened={opened}
+      onClose={onClose}
+    >
+      <TextInput
+        label="Name"
+        description="For your team. Recipients do not see it."
+        required
+        data-autofocus
+        {...name.input}
+      />
+    </FormDialog>
   );
 }

@@ -1,8 +1,8 @@
-import { Button, Modal, TextInput } from "@mantine/core";
-import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { type FormEvent, useState } from "react";
+import { TextInput } from "@mantine/core";
+import { useChange } from "../../data/changes.ts";
 import { api } from "../../data/client.ts";
-import { ErrorNote } from "../../parts/error-note.tsx";
+import { FormDialog } from "../../parts/form.tsx";
+import { useTextField } from "../../parts/text-field.ts";
 
 interface AddContactProps {
   siteId: number;
@@ -10,52 +10,38 @@ interface AddContactProps {
   onClose(): void;
 }
 
-const empty = { email: "", firstName: "", lastName: "" };
-
 export function AddContact({ siteId, opened, onClose }: AddContactProps) {
-  const [fields, setFields] = useState(empty);
-  const queryClient = useQueryClient();
+  const email = useTextField();
+  const firstName = useTextField();
+  const lastName = useTextField();
   const close = () => {
-    setFields(empty);
+    for (const field of [email, firstName, lastName]) field.set("");
     adding.reset();
     onClose();
   };
-  const adding = useMutation({
-    mutationFn: () => {
-      const { email, firstName, lastName } = fields;
-      return api.contacts.create({
+  const adding = useChange({
+    run: () =>
+      api.contacts.create({
         siteId,
-        email,
-        ...(firstName && { firstName }),
-        ...(lastName && { lastName }),
-      });
-    },
-    onSuccess: async () => {
-      close();
-      await queryClient.invalidateQueries({ queryKey: ["contacts"] });
-    },
-  });
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    adding.mutate();
-  };
-  const bind = (name: keyof typeof empty) => ({
-    value: fields[name],
-    onChange: ({ currentTarget: { value } }: { currentTarget: { value: string } }) =>
-      setFields((old) => ({ ...old, [name]: value })),
+        email: email.value,
+        ...(firstName.value && { firstName: firstName.value }),
+        ...(lastName.value && { lastName: lastName.value }),
+      }),
+    refreshes: ["contacts"],
+    onDone: () => close(),
   });
   return (
-    <Modal opened={opened} onClose={close} title="Add contact" lockScroll={false}>
-      <form className="stack" onSubmit={submit}>
-        <TextInput label="Email" type="email" required data-autofocus {...bind("email")} />
-        <TextInput label="First name (optional)" {...bind("firstName")} />
-        <TextInput label="Last name (optional)" {...bind("lastName")} />
-        <p className="quiet">Add only people who agreed to get your email.</p>
-        <ErrorNote error={adding.error} />
-        <Button type="submit" loading={adding.isPending}>
-          Add contact
-        </Button>
-      </form>
-    </Modal>
+    <FormDialog
+      title="Add contact"
+      action="Add contact"
+      submission={adding}
+      opened={opened}
+      onClose={close}
+    >
+      <TextInput label="Email" type="email" required data-autofocus {...email.input} />
+      <TextInput label="First name (optional)" {...firstName.input} />
+      <TextInput label="Last name (optional)" {...lastName.input} />
+      <p className="quiet">Add only people who agreed to get your email.</p>
+    </FormDialog>
   );
 }

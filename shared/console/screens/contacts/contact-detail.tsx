@@ -6,6 +6,7 @@ import { useMe } from "../../data/session.ts";
 import { formatAgo, formatNumber, formatTime } from "../../format.ts";
 import { CopyAction } from "../../parts/copy-action.tsx";
 import { ErrorNote } from "../../parts/error-note.tsx";
+import { FieldList } from "../../parts/field-list.tsx";
 import { SidePanel } from "../../parts/side-panel.tsx";
 import { StatusMark } from "../../parts/status-mark.tsx";
 
@@ -122,14 +123,5 @@ function Details({ contact }: { contact: Contact }) {
     ),
     ["Id", String(contact.id)],
   ];
-  return (
-    <dl className="fields">
-      {fields.map(([label, value]) => (
-        <div key={label}>
-          <dt>{label}</dt>
-          <dd>{value || "–"}</dd>
-        </div>
-      ))}
-    </dl>
-  );
+  return <FieldList fields={fields} />;
 }

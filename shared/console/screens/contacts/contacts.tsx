@@ -1,15 +1,15 @@
-import { ActionIcon, Button, Select, TextInput } from "@mantine/core";
-import { useDebouncedValue, useHotkeys } from "@mantine/hooks";
-import { IconPlus, IconSearch, IconUpload, IconX } from "@tabler/icons-react";
+import { Button } from "@mantine/core";
+import { IconPlus, IconUpload } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import type { Contact } from "pennymail";
-import { useEffect, useRef, useState } from "react";
-import { usePagedRows } from "../../data/paged-rows.ts";
+import { useState } from "react";
+import { type PagedRows, usePagedRows } from "../../data/paged-rows.ts";
 import { queries } from "../../data/queries.ts";
 import { useMe, useRight, useSite } from "../../data/session.ts";
-import { capitalize, formatAgo, formatDate, formatNumber } from "../../format.ts";
-import { ErrorNote } from "../../parts/error-note.tsx";
+import { formatAgo, formatDate, formatNumber } from "../../format.ts";
+import { EmptyState } from "../../parts/empty-state.tsx";
+import { FilterSelect, recordOptions, SearchBox, statusOptions } from "../../parts/filters.tsx";
 import { PageHead } from "../../parts/page-head.tsx";
 import { type Column, RowTable } from "../../parts/row-table.tsx";
 import { StatusMark } from "../../parts/status-mark.tsx";
@@ -26,10 +26,9 @@ export function Contacts() {
   const { site } = useSite();
   const { organization } = useMe();
   const mayWrite = useRight("audience:write");
-  const [lastVisible, setLastVisible] = useState(0);
   const [selected, setSelected] = useState<ReadonlyMap<number, string>>(new Map());
   const [isAdding, setAdding] = useState(false);
-  const { rows, total, hasMore, error, isStale } = usePagedRows(
+  const list = usePagedRows(
     queries.contacts({
       ...(site && { siteId: site.id }),
       ...(search.search && { search: search.search }),
@@ -38,8 +37,8 @@ export function Contacts() {
       ...(search.tag && { tagId: search.tag }),
     }),
     ({ contacts }) => contacts,
-    lastVisible,
   );
+  const { rows } = list;
   const isFiltered = Boolean(search.search || search.status || search.list || search.tag);
   const open = (contact?: { id: number }) =>
     navigate({ search: (old) => ({ ...old, contact: contact?.id }) });
@@ -52,7 +51,7 @@ export function Contacts() {
   return (
     <div className={search.contact ? "split with-drawer" : "split"}>
       <div className="page list-page">
-        <PageHead title="Contacts" note={countText({ total, shown: rows.length, hasMore })}>
+        <PageHead title="Contacts" note={countText(list)}>
           {mayWrite && site && (
             <>
               <Button
@@ -69,27 +68,21 @@ export function Contacts() {
           )}
         </PageHead>
         <Filters siteId={site?.id} />
-        <ErrorNote error={error} />
-        <div className={isStale ? "list-box stale" : "list-box"}>
-          <RowTable
-            label="Contacts"
-            columns={columnsIn(organization.timezone)}
-            rows={rows}
-            total={total}
-            hasMore={hasMore || (total === undefined && !error)}
-            openId={search.contact}
-            onOpen={open}
-            onScroll={setLastVisible}
-            empty={isFiltered ? <NoMatch /> : <NoContacts />}
-            {...(mayWrite && {
-              selection: {
-                ids: new Set(selected.keys()),
-                toggle,
-                labelOf: (id: number) => rows.find((row) => row.id === id)?.email ?? "",
-              },
-            })}
-          />
-        </div>
+        <RowTable
+          label="Contacts"
+          columns={columnsIn(organization.timezone)}
+          list={list}
+          openId={search.contact}
+          onOpen={open}
+          empty={isFiltered ? <NoMatch /> : <NoContacts />}
+          {...(mayWrite && {
+            selection: {
+              ids: new Set(selected.keys()),
+              toggle,
+              labelOf: (id: number) => rows.find((row) => row.id === id)?.email ?? "",
+            },
+          })}
+        />
         {selected.size > 0 && site ? (
           <BulkActions siteId={site.id} contacts={selected} onDone={() => setSelected(new Map())} />
         ) : (
@@ -107,17 +100,11 @@ export function Contacts() {
   );
 }
 
-interface Count {
-  total: number | null | undefined;
-  shown: number;
-  hasMore: boolean;
-}
-
 /** The API counts lists without filters. Others are counted as far as they were read. */
-function countText({ total, shown, hasMore }: Count): string {
+function countText({ total, rows, hasMore }: PagedRows<Contact>): string {
   if (total === undefined) return "Loading";
   if (total !== null) return `${formatNumber(total)} ${total === 1 ? "contact" : "contacts"}`;
-  return `${formatNumber(shown)}${hasMore ? " or more" : ""} match`;
+  return `${formatNumber(rows.length)}${hasMore ? " or more" : ""} match`;
 }
 
 function columnsIn(timezone: string): Column<Contact>[] {
@@ -181,47 +168,19 @@ function Filters({ siteId }: { siteId: number | undefined }) {
   const navigate = useNavigate({ from: "/contacts" });
   const change = (next: Partial<typeof search>) =>
     navigate({ search: (old) => ({ ...old, ...next }), replace: true });
-  const input = useRef<HTMLInputElement>(null);
-  const [text, setText] = useState(search.search ?? "");
-  const [typed] = useDebouncedValue(text, 200);
-  useEffect(() => {
-    if (typed !== (search.search ?? "")) change({ search: typed || undefined });
-  }, [typed]);
-  useHotkeys([["/", () => input.current?.focus()]]);
   return (
     <search className="filters">
-      <TextInput
-        ref={input}
-        className="grow"
-        aria-label="Search by email or name"
+      <SearchBox
+        label="Search by email or name"
         placeholder="Search email or name"
-        leftSection={<IconSearch size={16} aria-hidden />}
-        rightSection={
-          text ? (
-            <ActionIcon
-              variant="subtle"
-              color="gray"
-              aria-label="Clear search"
-              onClick={() => setText("")}
-            >
-              <IconX size={14} />
-            </ActionIcon>
-          ) : (
-            <kbd>/</kbd>
-          )
-        }
-        value={text}
-        onChange={(event) => setText(event.currentTarget.value)}
+        value={search.search}
+        onSearch={(text) => change({ search: text })}
       />
-      <Select
-        aria-label="Status"
-        placeholder="Any status"
-        clearable
-        clearButtonProps={{ "aria-label": "Any status" }}
-        w={150}
-        data={statuses.map((value) => ({ value, label: capitalize(value) }))}
-        value={search.status ?? null}
-        onChange={(status) => change({ status: status ?? undefined })}
+      <FilterSelect
+        noun="status"
+        options={statusOptions(statuses)}
+        value={search.status}
+        onChange={(status) => change({ status })}
       />
       {siteId && <GroupFilters siteId={siteId} change={change} />}
     </search>
@@ -235,69 +194,48 @@ interface GroupFiltersProps {
 
 function GroupFilters({ siteId, change }: GroupFiltersProps) {
   const search = useSearch({ from: "/shell/contacts" });
-  const lists = useQuery(queries.lists(siteId)).data?.lists ?? [];
-  const tags = useQuery(queries.tags(siteId)).data?.tags ?? [];
+  const lists = recordOptions(useQuery(queries.lists(siteId)).data?.lists);
+  const tags = recordOptions(useQuery(queries.tags(siteId)).data?.tags);
   return (
     <>
-      <GroupFilter
-        noun="list"
-        groups={lists}
-        value={search.list}
-        onChange={(list) => change({ list })}
-      />
-      <GroupFilter
-        noun="tag"
-        groups={tags}
-        value={search.tag}
-        onChange={(tag) => change({ tag })}
-      />
+      {lists.length > 0 && (
+        <FilterSelect
+          noun="list"
+          options={lists}
+          value={search.list}
+          onChange={(id) => change({ list: id ? Number(id) : undefined })}
+          isWide
+        />
+      )}
+      {tags.length > 0 && (
+        <FilterSelect
+          noun="tag"
+          options={tags}
+          value={search.tag}
+          onChange={(id) => change({ tag: id ? Number(id) : undefined })}
+          isWide
+        />
+      )}
     </>
-  );
-}
-
-interface GroupFilterProps {
-  noun: string;
-  groups: { id: number; name: string }[];
-  value: number | undefined;
-  onChange(id: number | undefined): void;
-}
-
-function GroupFilter({ noun, groups, value, onChange }: GroupFilterProps) {
-  if (groups.length === 0) return null;
-  return (
-    <Select
-      className="wide"
-      aria-label={capitalize(noun)}
-      placeholder={`Any ${noun}`}
-      clearable
-      searchable
-      clearButtonProps={{ "aria-label": `Any ${noun}` }}
-      w={150}
-      data={groups.map(({ id, name }) => ({ value: String(id), label: name }))}
-      value={value === undefined ? null : String(value)}
-      onChange={(id) => onChange(id ? Number(id) : undefined)}
-    />
   );
 }
 
 function NoMatch() {
   const navigate = useNavigate({ from: "/contacts" });
   return (
-    <div className="empty">
-      <h2>No contact matches</h2>
+    <EmptyState title="No contact matches">
       <p>Check the spelling, or search all contacts.</p>
       <Button variant="default" onClick={() => navigate({ search: {} })}>
         Clear filters
       </Button>
-    </div>
+    </EmptyState>
   );
 }
 
 function NoContacts() {
   return (
-    <div className="empty">
-      <h2>No contacts yet</h2>
+    <EmptyState title="No contacts yet">
       <p>Import a file, or add one here. Programs add them with POST /api/v1/contacts.</p>
-    </div>
+    </EmptyState>
   );
 }

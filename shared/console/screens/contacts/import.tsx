@@ -2,13 +2,16 @@ import { Button, FileInput, MultiSelect, Select, Skeleton } from "@mantine/core"
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import type { Import } from "pennymail";
-import { type DragEvent, type FormEvent, useEffect, useState } from "react";
+import { type DragEvent, useEffect, useState } from "react";
 import { api } from "../../data/client.ts";
 import { queries } from "../../data/queries.ts";
 import { useSite } from "../../data/session.ts";
-import { formatNumber } from "../../format.ts";
 import { ErrorNote } from "../../parts/error-note.tsx";
+import { CountList } from "../../parts/field-list.tsx";
+import { recordOptions } from "../../parts/filters.tsx";
+import { Form } from "../../parts/form.tsx";
 import { PageHead } from "../../parts/page-head.tsx";
+import { type PlainColumn, PlainTable } from "../../parts/plain-table.tsx";
 import { StatusMark } from "../../parts/status-mark.tsx";
 
 /** The import is part of the address, so it is found again after the page was left. */
@@ -45,63 +48,60 @@ function ImportForm() {
   const [listIds, setListIds] = useState<string[]>([]);
   const lists = useQuery({ ...queries.lists(site?.id ?? 0), enabled: Boolean(site) }).data?.lists;
   const starting = useMutation({
-    mutationFn: ({ file, siteId }: { file: File; siteId: number }) =>
-      api.imports.create(new Blob([file], { type: "text/csv" }), {
-        siteId,
+    mutationFn: async () => {
+      // The button is disabled before.
+      if (!file || !site) return;
+      const { id } = await api.imports.create(new Blob([file], { type: "text/csv" }), {
+        siteId: site.id,
         mode,
         filename: file.name,
         ...(listIds.length > 0 && { lists: listIds.join(",") }),
-      }),
-    onSuccess: ({ id }) => navigate({ search: { id } }),
+      });
+      await navigate({ search: { id } });
+    },
   });
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    if (file && site) starting.mutate({ file, siteId: site.id });
-  };
   const drop = (event: DragEvent) => {
     event.preventDefault();
     setFile(event.dataTransfer.files[0] ?? null);
   };
   return (
-    <form
-      className="card stack narrow drop-zone"
-      onSubmit={submit}
+    <section
+      className="card narrow drop-zone"
+      aria-label="Import"
       onDragOver={(event) => event.preventDefault()}
       onDrop={drop}
     >
-      <FileInput
-        label="File"
-        description="Choose a file, or drop it here. One column must be named email."
-        placeholder="Choose a file"
-        accept=".csv,.tsv,.txt,text/csv"
-        required
-        clearable
-        value={file}
-        onChange={setFile}
-      />
-      <Select
-        label="What to do"
-        data={modes}
-        allowDeselect={false}
-        value={mode}
-        onChange={(value) => setMode(value as Mode)}
-      />
-      <MultiSelect
-        label="Add everybody to lists (optional)"
-        searchable
-        data={(lists ?? []).map(({ id, name }) => ({ value: String(id), label: name }))}
-        value={listIds}
-        onChange={setListIds}
-      />
-      <p className="quiet">
-        Contacts who unsubscribed stay unsubscribed. Import only people who agreed to get your
-        email.
-      </p>
-      <ErrorNote error={starting.error} />
-      <Button type="submit" disabled={!file || !site} loading={starting.isPending}>
-        Import contacts
-      </Button>
-    </form>
+      <Form action="Import contacts" submission={starting} isDisabled={!file || !site}>
+        <FileInput
+          label="File"
+          description="Choose a file, or drop it here. One column must be named email."
+          placeholder="Choose a file"
+          accept=".csv,.tsv,.txt,text/csv"
+          required
+          clearable
+          value={file}
+          onChange={setFile}
+        />
+        <Select
+          label="What to do"
+          data={modes}
+          allowDeselect={false}
+          value={mode}
+          onChange={(value) => setMode(value as Mode)}
+        />
+        <MultiSelect
+          label="Add everybody to lists (optional)"
+          searchable
+          data={recordOptions(lists)}
+          value={listIds}
+          onChange={setListIds}
+        />
+        <p className="quiet">
+          Contacts who unsubscribed stay unsubscribed. Import only people who agreed to get your
+          email.
+        </p>
+      </Form>
+    </section>
   );
 }
 
@@ -157,40 +157,25 @@ function Counts({ counts: { created, updated, skipped, failed } }: { counts: Imp
     ["Skipped", skipped],
     ["Not valid", failed],
   ];
-  return (
-    <dl className="counts narrow">
-      {rows.map(([label, count]) => (
-        <div key={label}>
-          <dt>{label}</dt>
-          <dd>{formatNumber(count)}</dd>
-        </div>
-      ))}
-    </dl>
-  );
+  return <CountList counts={rows} className="narrow" />;
 }
+
+const errorColumns: PlainColumn<Import["errors"][number]>[] = [
+  { label: "Row", render: ({ row }) => row },
+  { label: "Email", render: ({ email }) => email },
+  { label: "Reason", render: ({ message }) => message },
+];
 
 function RowErrors({ data: { id, errors } }: { data: Import }) {
   return (
     <>
       <h2>Rows that are not valid</h2>
-      <table className="plain">
-        <thead>
-          <tr>
-            <th scope="col">Row</th>
-            <th scope="col">Email</th>
-            <th scope="col">Reason</th>
-          </tr>
-        </thead>
-        <tbody>
-          {errors.map(({ row, email, message }) => (
-            <tr key={row}>
-              <td>{row}</td>
-              <td>{email}</td>
-              <td>{message}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+      <PlainTable
+        label="Rows that are not valid"
+        columns={errorColumns}
+        rows={errors}
+        keyOf={({ row }) => row}
+      />
       <p>
         <a href={`/api/v1/imports/${id}/errors`} download>
           Download all of them

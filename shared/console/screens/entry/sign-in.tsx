@@ -2,10 +2,11 @@ import { Anchor, Button, PasswordInput, TextInput } from "@mantine/core";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { Link, useRouter, useSearch } from "@tanstack/react-router";
 import type { SecondFactorRequired } from "pennymail";
-import { type FormEvent, useState } from "react";
+import { useState } from "react";
 import { api } from "../../data/client.ts";
 import { AuthCard } from "../../parts/auth-card.tsx";
-import { ErrorNote } from "../../parts/error-note.tsx";
+import { Form } from "../../parts/form.tsx";
+import { useTextField } from "../../parts/text-field.ts";
 
 export function SignIn() {
   const [challenge, setChallenge] = useState<SecondFactorRequired>();
@@ -36,45 +37,35 @@ interface PasswordFormProps {
 
 function PasswordForm({ onChallenge, onEnter }: PasswordFormProps) {
   const { next = "/" } = useSearch({ strict: false });
-  const [email, setEmail] = useState("");
-  const [password, setPassword] = useState("");
+  const email = useTextField();
+  const password = useTextField();
   const logIn = useMutation({
-    mutationFn: () => api.account.logIn({ email, password }),
+    mutationFn: () => api.account.logIn({ email: email.value, password: password.value }),
     onSuccess: async (result) => ("mfaToken" in result ? onChallenge(result) : onEnter()),
   });
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    logIn.mutate();
-  };
+  const singleSignOn = email.value.includes("@") && (
+    <Button component="a" variant="default" href={singleSignOnUrl(email.value, next)}>
+      Sign in with single sign-on
+    </Button>
+  );
   return (
     <AuthCard title="Sign in">
-      <form onSubmit={submit} className="stack">
+      <Form action="Sign in" submission={logIn} buttons={singleSignOn}>
         <TextInput
           label="Email"
           type="email"
           autoComplete="username"
           required
           data-autofocus
-          value={email}
-          onChange={(event) => setEmail(event.currentTarget.value)}
+          {...email.input}
         />
         <PasswordInput
           label="Password"
           autoComplete="current-password"
           required
-          value={password}
-          onChange={(event) => setPassword(event.currentTarget.value)}
+          {...password.input}
         />
-        <ErrorNote error={logIn.error} />
-        <Button type="submit" loading={logIn.isPending}>
-          Sign in
-        </Button>
-        {email.includes("@") && (
-          <Button component="a" variant="default" href={singleSignOnUrl(email, next)}>
-            Sign in with single sign-on
-          </Button>
-        )}
-      </form>
+      </Form>
       <p className="quiet">
         <Anchor href="/reset-password">Forgot your password?</Anchor>
         {" · "}
@@ -97,19 +88,20 @@ interface SecondFactorFormProps {
 
 function SecondFactorForm({ challenge, onEnter }: SecondFactorFormProps) {
   const { mfaToken, methods } = challenge;
-  const [code, setCode] = useState("");
+  const code = useTextField();
   const verify = useMutation({
-    mutationFn: () => api.mfa.verifyCode({ mfaToken, code: code.trim() }),
+    mutationFn: () => api.mfa.verifyCode({ mfaToken, code: code.value.trim() }),
     onSuccess: onEnter,
   });
   const sendCode = useMutation({ mutationFn: () => api.mfa.sendCode({ mfaToken }) });
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    verify.mutate();
-  };
+  const emailCode = methods.includes("email_otp") && (
+    <Button variant="default" loading={sendCode.isPending} onClick={() => sendCode.mutate()}>
+      {sendCode.isSuccess ? "Send another code" : "Send a code by email"}
+    </Button>
+  );
   return (
     <AuthCard title="Confirm that it is you">
-      <form onSubmit={submit} className="stack">
+      <Form action="Confirm" submission={verify} error={sendCode.error} buttons={emailCode}>
         <TextInput
           label="Code"
           description={
@@ -119,19 +111,9 @@ function SecondFactorForm({ challenge, onEnter }: SecondFactorFormProps) {
           }
           autoComplete="one-time-code"
           required
-          value={code}
-          onChange={(event) => setCode(event.currentTarget.value)}
+          {...code.input}
         />
-        <ErrorNote error={verify.error ?? sendCode.error} />
-        <Button type="submit" loading={verify.isPending}>
-          Confirm
-        </Button>
-        {methods.includes("email_otp") && (
-          <Button variant="default" loading={sendCode.isPending} onClick={() => sendCode.mutate()}>
-            {sendCode.isSuccess ? "Send another code" : "Send a code by email"}
-          </Button>
-        )}
-      </form>
+      </Form>
     </AuthCard>
   );
 }

@@ -6,10 +6,13 @@ import { lazy, Suspense, useMemo, useState } from "react";
 import { type Period, queries } from "../../data/queries.ts";
 import { useMe, useSite } from "../../data/session.ts";
 import { formatAgo, formatNumber, formatRate } from "../../format.ts";
+import { Card } from "../../parts/card.tsx";
 import { ErrorNote } from "../../parts/error-note.tsx";
+import { Figure } from "../../parts/figure.tsx";
 import type { Series } from "../../parts/line-chart.tsx";
 import { Meter } from "../../parts/meter.tsx";
 import { PageHead } from "../../parts/page-head.tsx";
+import { type PlainColumn, PlainTable } from "../../parts/plain-table.tsx";
 import { StatusMark } from "../../parts/status-mark.tsx";
 import { SetupChecklist } from "./setup-checklist.tsx";
 
@@ -55,12 +58,11 @@ export function Home() {
       {!isUnused && (
         <>
           {overview.data ? <KeyFigures overview={overview.data} /> : <FigureSkeletons />}
-          <section className="card" aria-labelledby="mails">
-            <h2 id="mails">Emails by day</h2>
+          <Card title="Emails by day">
             <Suspense fallback={<Skeleton h={300} />}>
               {overview.data ? <EmailsByDay overview={overview.data} /> : <Skeleton h={300} />}
             </Suspense>
-          </section>
+          </Card>
           <div className="columns">
             <LatestCampaigns dashboard={dashboard.data} timezone={organization.timezone} />
             <Health dashboard={dashboard.data} />
@@ -74,52 +76,30 @@ export function Home() {
 function KeyFigures({ overview: { totals, change } }: { overview: AnalyticsOverview }) {
   return (
     <section className="figures" aria-label="Figures">
-      <Figure label="Sent" value={formatNumber(totals.sent)} change={change.sent} unit="%" />
-      <Figure
-        label="Delivered"
-        value={formatRate(totals.deliveryRate)}
-        change={change.deliveryRate}
-        unit="points"
-      />
-      <Figure
-        label="Opened"
-        value={formatRate(totals.openRate)}
-        change={change.openRate}
-        unit="points"
-      />
-      <Figure
-        label="Clicked"
-        value={formatRate(totals.clickRate)}
-        change={change.clickRate}
-        unit="points"
-      />
+      <Figure label="Sent" value={formatNumber(totals.sent)}>
+        <Change change={change.sent} unit="%" />
+      </Figure>
+      <Figure label="Delivered" value={formatRate(totals.deliveryRate)}>
+        <Change change={change.deliveryRate} unit="points" />
+      </Figure>
+      <Figure label="Opened" value={formatRate(totals.openRate)}>
+        <Change change={change.openRate} unit="points" />
+      </Figure>
+      <Figure label="Clicked" value={formatRate(totals.clickRate)}>
+        <Change change={change.clickRate} unit="points" />
+      </Figure>
     </section>
   );
 }
 
-interface FigureProps {
-  label: string;
-  value: string;
+interface ChangeProps {
   /** Growth as a fraction, or the difference of rates. Null if there is nothing to compare with. */
   change: number | null;
   unit: "%" | "points";
 }
 
-function Figure({ label, value, change, unit }: FigureProps) {
-  return (
-    <div className="figure">
-      <p>{label}</p>
-      <strong>{value}</strong>
-      {change === null ? (
-        <small>No emails in the period before</small>
-      ) : (
-        <Change change={change} unit={unit} />
-      )}
-    </div>
-  );
-}
-
-function Change({ change, unit }: { change: number; unit: string }) {
+function Change({ change, unit }: ChangeProps) {
+  if (change === null) return <small>No emails in the period before</small>;
   const isUp = change >= 0;
   const Arrow = isUp ? IconArrowUpRight : IconArrowDownRight;
   return (
@@ -177,52 +157,54 @@ interface LatestCampaignsProps {
   timezone: string;
 }
 
+type LatestCampaign = Dashboard["recentCampaigns"][number];
+
+const campaignColumnsIn = (timezone: string): PlainColumn<LatestCampaign>[] => [
+  {
+    label: "Campaign",
+    render: ({ name, startedAt, scheduledAt }) => (
+      <>
+        {name}
+        <small>{whenOf(startedAt ?? scheduledAt, timezone)}</small>
+      </>
+    ),
+  },
+  { label: "Status", render: ({ status }) => <StatusMark status={status} /> },
+  {
+    label: "Sent",
+    isNumber: true,
+    isWide: true,
+    render: ({ stats }) => formatNumber(stats.sent),
+  },
+  {
+    label: "Opened",
+    isNumber: true,
+    render: ({ stats: { opened, delivered } }) => rateOf(opened, delivered),
+  },
+  {
+    label: "Clicked",
+    isNumber: true,
+    isWide: true,
+    render: ({ stats: { clicked, delivered } }) => rateOf(clicked, delivered),
+  },
+];
+
 function LatestCampaigns({ dashboard, timezone }: LatestCampaignsProps) {
   return (
-    <section className="card" aria-labelledby="latest">
-      <h2 id="latest">Latest campaigns</h2>
+    <Card title="Latest campaigns">
       {!dashboard && <Skeleton h={160} />}
       {dashboard?.recentCampaigns.length === 0 && (
         <p className="quiet">A campaign is one email to many contacts. There is none yet.</p>
       )}
       {dashboard && dashboard.recentCampaigns.length > 0 && (
-        <table className="plain">
-          <thead>
-            <tr>
-              <th scope="col">Campaign</th>
-              <th scope="col">Status</th>
-              <th scope="col" className="num wide">
-                Sent
-              </th>
-              <th scope="col" className="num">
-                Opened
-              </th>
-              <th scope="col" className="num wide">
-                Clicked
-              </th>
-            </tr>
-          </thead>
-          <tbody>
-            {dashboard.recentCampaigns.map(
-              ({ id, name, status, startedAt, scheduledAt, stats }) => (
-                <tr key={id}>
-                  <td>
-                    {name}
-                    <small>{whenOf(startedAt ?? scheduledAt, timezone)}</small>
-                  </td>
-                  <td>
-                    <StatusMark status={status} />
-                  </td>
-                  <td className="num wide">{formatNumber(stats.sent)}</td>
-                  <td className="num">{rateOf(stats.opened, stats.delivered)}</td>
-                  <td className="num wide">{rateOf(stats.clicked, stats.delivered)}</td>
-                </tr>
-              ),
-            )}
-          </tbody>
-        </table>
+        <PlainTable
+          label="Latest campaigns"
+          columns={campaignColumnsIn(timezone)}
+          rows={dashboard.recentCampaigns}
+          keyOf={({ id }) => id}
+        />
       )}
-    </section>
+    </Card>
   );
 }
 
@@ -237,8 +219,7 @@ const complaintLimit = 0.001;
 function Health({ dashboard }: { dashboard: Dashboard | undefined }) {
   const tone = { excellent: "good", good: "good", fair: "warn", poor: "bad" } as const;
   return (
-    <section className="card" aria-labelledby="health">
-      <h2 id="health">Health</h2>
+    <Card title="Health">
       {!dashboard && <Skeleton h={120} />}
       {dashboard && (
         <>
@@ -262,6 +243,6 @@ function Health({ dashboard }: { dashboard: Dashboard | undefined }) {
           ))}
         </>
       )}
-    </section>
+    </Card>
   );
 }

@@ -1,15 +1,18 @@
 // From a new account to the first email: one step is open at a time.
-import { Accordion, Button, PasswordInput, Select, Textarea, TextInput } from "@mantine/core";
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { Accordion, PasswordInput, Select, Textarea, TextInput } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
 import type { Provider, SetupChecklist as Setup } from "pennymail";
-import { type FormEvent, type ReactNode, useState } from "react";
+import { type ReactNode, useState } from "react";
+import { useChange } from "../../data/changes.ts";
 import { api } from "../../data/client.ts";
 import { queries } from "../../data/queries.ts";
 import { useMe, useRight, useSite } from "../../data/session.ts";
 import { wordsOf } from "../../format.ts";
+import { Card } from "../../parts/card.tsx";
 import { DnsRecords } from "../../parts/dns-records.tsx";
-import { ErrorNote } from "../../parts/error-note.tsx";
+import { Form } from "../../parts/form.tsx";
 import { StatusMark } from "../../parts/status-mark.tsx";
+import { useTextField } from "../../parts/text-field.ts";
 
 type Step = Setup["steps"][number];
 
@@ -32,8 +35,7 @@ export function SetupChecklist({ setup: { steps } }: { setup: Setup }) {
   const firstOpen = steps.find((step) => !step.done)?.key ?? null;
   const [chosen, setChosen] = useState<string | null>();
   return (
-    <section className="card" aria-labelledby="setup">
-      <h2 id="setup">Set up</h2>
+    <Card title="Set up">
       <p className="quiet">
         {done} of {steps.length} steps are done.
       </p>
@@ -52,7 +54,7 @@ export function SetupChecklist({ setup: { steps } }: { setup: Setup }) {
           </Accordion.Item>
         ))}
       </Accordion>
-    </section>
+    </Card>
   );
 }
 
@@ -66,7 +68,7 @@ function StepForm({ step }: { step: Step }) {
   return <Form step={step} />;
 }
 
-interface FormFrameProps {
+interface StepFrameProps {
   action: string;
   right: string;
   /** Does the step. The checklist is read again afterwards. */
@@ -76,71 +78,46 @@ interface FormFrameProps {
   children?: ReactNode;
 }
 
-function FormFrame({ action, right, save, changes, children }: FormFrameProps) {
+function StepFrame({ action, right, save, changes, children }: StepFrameProps) {
   const isAllowed = useRight(right);
-  const queryClient = useQueryClient();
-  const saving = useMutation({
-    mutationFn: save,
-    onSuccess: () =>
-      queryClient.invalidateQueries({
-        predicate: ({ queryKey: [group] }) =>
-          group === "organization" || changes.includes(group as string),
-      }),
-  });
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    saving.mutate();
-  };
+  const saving = useChange({ run: save, refreshes: ["organization", ...changes] });
   return (
-    <form className="stack narrow" onSubmit={submit}>
+    <Form className="stack narrow" action={action} submission={saving} isDisabled={!isAllowed}>
       {children}
-      <ErrorNote error={saving.error} />
       {!isAllowed && <p className="quiet">Your role does not allow this. Ask an owner.</p>}
-      <Button type="submit" disabled={!isAllowed} loading={saving.isPending}>
-        {action}
-      </Button>
-    </form>
+    </Form>
   );
 }
 
 function SiteForm() {
-  const [name, setName] = useState("");
-  const [domain, setDomain] = useState("");
-  const save = () => api.sites.create({ name, ...(domain && { domain }) });
+  const name = useTextField();
+  const domain = useTextField();
+  const save = () =>
+    api.sites.create({ name: name.value, ...(domain.value && { domain: domain.value }) });
   return (
-    <FormFrame action="Create site" right="organization:write" save={save} changes={["sites"]}>
-      <TextInput
-        label="Name"
-        required
-        value={name}
-        onChange={(event) => setName(event.currentTarget.value)}
-      />
-      <TextInput
-        label="Website (optional)"
-        placeholder="shop.example"
-        value={domain}
-        onChange={(event) => setDomain(event.currentTarget.value)}
-      />
-    </FormFrame>
+    <StepFrame action="Create site" right="organization:write" save={save} changes={["sites"]}>
+      <TextInput label="Name" required {...name.input} />
+      <TextInput label="Website (optional)" placeholder="shop.example" {...domain.input} />
+    </StepFrame>
   );
 }
 
 function SendingConfigForm() {
   const { data } = useQuery(queries.providers());
   const [key, setKey] = useState<string | null>(null);
-  const [fromEmail, setFromEmail] = useState("");
-  const [fromName, setFromName] = useState("");
+  const fromEmail = useTextField();
+  const fromName = useTextField();
   const [credentials, setCredentials] = useState<Record<string, string>>({});
   const provider = data?.providers.find((one) => one.key === key);
   const save = () =>
     api.sendingConfigs.create({
       provider: key as "sendgrid",
-      fromEmail,
+      fromEmail: fromEmail.value,
       credentials: Object.fromEntries(Object.entries(credentials).filter(([, value]) => value)),
-      ...(fromName && { fromName }),
+      ...(fromName.value && { fromName: fromName.value }),
     });
   return (
-    <FormFrame
+    <StepFrame
       action="Connect provider"
       right="credentials:write"
       save={save}
@@ -162,19 +139,9 @@ function SendingConfigForm() {
           onChange={(value) => setCredentials({ ...credentials, [field.name]: value })}
         />
       ))}
-      <TextInput
-        label="Sender address"
-        type="email"
-        required
-        value={fromEmail}
-        onChange={(event) => setFromEmail(event.currentTarget.value)}
-      />
-      <TextInput
-        label="Sender name (optional)"
-        value={fromName}
-        onChange={(event) => setFromName(event.currentTarget.value)}
-      />
-    </FormFrame>
+      <TextInput label="Sender address" type="email" required {...fromEmail.input} />
+      <TextInput label="Sender name (optional)" {...fromName.input} />
+    </StepFrame>
   );
 }
 
@@ -217,7 +184,7 @@ function DomainForm({ step }: { step: Step }) {
   const name = typed ?? sender?.split("@")[1] ?? "";
   if (step.recordId !== null) return <DnsRecords domainId={step.recordId} />;
   return (
-    <FormFrame
+    <StepFrame
       action="Show DNS records"
       right="credentials:write"
       save={() => api.domains.create({ name })}
@@ -229,39 +196,33 @@ function DomainForm({ step }: { step: Step }) {
         value={name}
         onChange={(event) => setTyped(event.currentTarget.value)}
       />
-    </FormFrame>
+    </StepFrame>
   );
 }
 
 function VerifyForm({ step: { recordId } }: { step: Step }) {
   const { user } = useMe();
-  const [to, setTo] = useState(user.email);
+  const to = useTextField(user.email);
   if (recordId === null) return <p className="quiet">Connect your email provider first.</p>;
   return (
-    <FormFrame
+    <StepFrame
       action="Send test email"
       right="credentials:write"
-      save={() => api.sendingConfigs.verify(recordId, { to })}
+      save={() => api.sendingConfigs.verify(recordId, { to: to.value })}
       changes={["sendingConfigs"]}
     >
-      <TextInput
-        label="Send it to"
-        type="email"
-        required
-        value={to}
-        onChange={(event) => setTo(event.currentTarget.value)}
-      />
-    </FormFrame>
+      <TextInput label="Send it to" type="email" required {...to.input} />
+    </StepFrame>
   );
 }
 
 function AddressForm() {
-  const [physicalAddress, setAddress] = useState("");
+  const address = useTextField();
   return (
-    <FormFrame
+    <StepFrame
       action="Save address"
       right="organization:write"
-      save={() => api.compliance.updateSettings({ physicalAddress })}
+      save={() => api.compliance.updateSettings({ physicalAddress: address.value })}
       changes={[]}
     >
       <Textarea
@@ -270,10 +231,9 @@ function AddressForm() {
         required
         autosize
         minRows={2}
-        value={physicalAddress}
-        onChange={(event) => setAddress(event.currentTarget.value)}
+        {...address.input}
       />
-    </FormFrame>
+    </StepFrame>
   );
 }
 
@@ -284,42 +244,31 @@ const toHtml = (text: string): string =>
 function FirstSendForm() {
   const { user } = useMe();
   const { site } = useSite();
-  const [to, setTo] = useState(user.email);
-  const [subject, setSubject] = useState("Hello from Pennymail");
-  const [text, setText] = useState("This is my first email.");
+  const to = useTextField(user.email);
+  const subject = useTextField("Hello from Pennymail");
+  const text = useTextField("This is my first email.");
   const { data } = useQuery(queries.sendingConfigs());
   const sendingConfigId = data?.sendingConfigs.find(({ verified }) => verified)?.id;
   if (!site || !sendingConfigId)
     return <p className="quiet">Create a site and send a test email first.</p>;
-  const email = { siteId: site.id, sendingConfigId, to, subject, text, html: toHtml(text) };
+  const email = {
+    siteId: site.id,
+    sendingConfigId,
+    to: to.value,
+    subject: subject.value,
+    text: text.value,
+    html: toHtml(text.value),
+  };
   return (
-    <FormFrame
+    <StepFrame
       action="Send email"
       right="sending:write"
       save={() => api.send(email)}
       changes={["analytics", "sends"]}
     >
-      <TextInput
-        label="To"
-        type="email"
-        required
-        value={to}
-        onChange={(event) => setTo(event.currentTarget.value)}
-      />
-      <TextInput
-        label="Subject"
-        required
-        value={subject}
-        onChange={(event) => setSubject(event.currentTarget.value)}
-      />
-      <Textarea
-        label="Text"
-        required
-        autosize
-        minRows={3}
-        value={text}
-        onChange={(event) => setText(event.currentTarget.value)}
-      />
-    </FormFrame>
+      <TextInput label="To" type="email" required {...to.input} />
+      <TextInput label="Subject" required {...subject.input} />
+      <Textarea label="Text" required autosize minRows={3} {...text.input} />
+    </StepFrame>
   );
 }

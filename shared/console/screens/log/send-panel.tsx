@@ -17,6 +17,7 @@ import { formatAgo, formatTime } from "../../format.ts";
 import { CopyAction } from "../../parts/copy-action.tsx";
 import { EmailPreview } from "../../parts/email-preview.tsx";
 import { ErrorNote } from "../../parts/error-note.tsx";
+import { FieldList } from "../../parts/field-list.tsx";
 import { SidePanel } from "../../parts/side-panel.tsx";
 import { StatusMark } from "../../parts/status-mark.tsx";
 
@@ -81,14 +82,7 @@ function Detail({ send }: { send: SendDetail }) {
       </p>
       <Timeline send={send} timezone={timezone} />
       {mayRead && <Content sendId={send.id} />}
-      <dl className="fields">
-        {fields.map(([label, value]) => (
-          <div key={label}>
-            <dt>{label}</dt>
-            <dd>{value || "–"}</dd>
-          </div>
-        ))}
-      </dl>
+      <FieldList fields={fields} />
     </>
   );
 }

@@ -1,85 +1,82 @@
 import { Button, Skeleton, TextInput } from "@mantine/core";
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useQuery } from "@tanstack/react-query";
 import type { ApiKey } from "pennymail";
-import { type FormEvent, useState } from "react";
+import { useState } from "react";
+import { useChange } from "../../data/changes.ts";
 import { api } from "../../data/client.ts";
 import { queries } from "../../data/queries.ts";
 import { useMe, useRight } from "../../data/session.ts";
 import { formatAgo } from "../../format.ts";
+import { Card } from "../../parts/card.tsx";
 import { ConfirmDialog } from "../../parts/confirm-dialog.tsx";
 import { CopyAction } from "../../parts/copy-action.tsx";
 import { ErrorNote } from "../../parts/error-note.tsx";
+import { FormCard } from "../../parts/form.tsx";
+import { type PlainColumn, PlainTable } from "../../parts/plain-table.tsx";
+import { useTextField } from "../../parts/text-field.ts";
 
 export function ApiKeys() {
   const { data, error } = useQuery(queries.apiKeys());
   const mayWrite = useRight("credentials:write");
   return (
-    <div className="stack pad">
+    <>
       <ErrorNote error={error} />
-      <section className="card" aria-labelledby="keys">
-        <h2 id="keys">API keys</h2>
+      <Card title="API keys">
         {data ? <KeyTable keys={data.apiKeys} mayWrite={mayWrite} /> : <Skeleton h={120} />}
-      </section>
+      </Card>
       {mayWrite && <NewKey />}
-    </div>
+    </>
   );
 }
 
 function KeyTable({ keys, mayWrite }: { keys: ApiKey[]; mayWrite: boolean }) {
   const { timezone } = useMe().organization;
-  const queryClient = useQueryClient();
   const [revoked, setRevoked] = useState<ApiKey>();
-  const revoke = useMutation({
-    mutationFn: (id: number) => api.apiKeys.delete(id),
-    onSuccess: async () => {
-      setRevoked(undefined);
-      await queryClient.invalidateQueries({ queryKey: ["apiKeys"] });
-    },
+  const revoke = useChange({
+    run: ({ id }: ApiKey) => api.apiKeys.delete(id),
+    refreshes: ["apiKeys"],
+    onDone: () => setRevoked(undefined),
   });
   if (keys.length === 0) return <p className="quiet">Programs need a key to call the API.</p>;
+  const columns: PlainColumn<ApiKey>[] = [
+    {
+      label: "Key",
+      render: ({ name, prefix }) => (
+        <>
+          {name}
+          <small className="mono">{prefix}…</small>
+        </>
+      ),
+    },
+    {
+      label: "Scopes",
+      isWide: true,
+      render: ({ scopes }) => scopes.join(", ").replace(/^\*$/, "Everything"),
+    },
+    {
+      label: "Last used",
+      render: ({ lastUsedAt }) => (lastUsedAt ? formatAgo(lastUsedAt, timezone) : "Never"),
+    },
+    {
+      label: "Actions",
+      isAction: true,
+      render: (key) =>
+        mayWrite && (
+          <Button variant="default" size="compact-xs" onClick={() => setRevoked(key)}>
+            Revoke
+          </Button>
+        ),
+    },
+  ];
   return (
     <>
-      <table className="plain">
-        <thead>
-          <tr>
-            <th scope="col">Key</th>
-            <th scope="col" className="wide">
-              Scopes
-            </th>
-            <th scope="col">Last used</th>
-            <th scope="col">
-              <span className="visually-hidden">Actions</span>
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {keys.map((key) => (
-            <tr key={key.id}>
-              <td>
-                {key.name}
-                <small className="mono">{key.prefix}…</small>
-              </td>
-              <td className="wide">{key.scopes.join(", ").replace(/^\*$/, "Everything")}</td>
-              <td>{key.lastUsedAt ? formatAgo(key.lastUsedAt, timezone) : "Never"}</td>
-              <td>
-                {mayWrite && (
-                  <Button variant="default" size="compact-xs" onClick={() => setRevoked(key)}>
-                    Revoke
-                  </Button>
-                )}
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+      <PlainTable label="API keys" columns={columns} rows={keys} keyOf={({ id }) => id} />
       <ConfirmDialog
         title="Revoke API key"
         action={`Revoke ${revoked?.name ?? ""}`}
         isDangerous
-        opened={revoked !== undefined}
-        isRunning={revoke.isPending}
-        error={revoke.error}
-        onConfirm={() => revoked && revoke.mutate(revoked.id)}
+        target={revoked}
+        change={revoke}
         onClose={() => setRevoked(undefined)}
       >
         Programs that use this key are refused within 5 seconds. This cannot be undone.
@@ -89,31 +86,21 @@ function KeyTable({ keys, mayWrite }: { keys: ApiKey[]; mayWrite: boolean }) {
 }
 
 function NewKey() {
-  const [name, setName] = useState("");
-  const queryClient = useQueryClient();
-  const creating = useMutation({
-    mutationFn: () => api.apiKeys.create({ name }),
-    onSuccess: async () => {
-      setName("");
-      await queryClient.invalidateQueries({ queryKey: ["apiKeys"] });
-    },
+  const name = useTextField();
+  const creating = useChange({
+    run: () => api.apiKeys.create({ name: name.value }),
+    refreshes: ["apiKeys"],
+    onDone: () => name.set(""),
   });
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    creating.mutate();
-  };
   return (
-    <form className="card stack" aria-labelledby="new-key" onSubmit={submit}>
-      <h2 id="new-key">New API key</h2>
+    <FormCard title="New API key" action="Create key" submission={creating}>
       <TextInput
         className="narrow"
         label="Name"
         description="The key may do everything that you may do."
         required
-        value={name}
-        onChange={(event) => setName(event.currentTarget.value)}
+        {...name.input}
       />
-      <ErrorNote error={creating.error} />
       {creating.data && (
         <p className="answer" role="status">
           <span>Copy the key now. It is not shown again.</span>
@@ -122,11 +109,6 @@ function NewKey() {
           </span>
         </p>
       )}
-      <div className="buttons">
-        <Button type="submit" loading={creating.isPending}>
-          Create key
-        </Button>
-      </div>
-    </form>
+    </FormCard>
   );
 }

@@ -1,27 +1,22 @@
 import { Button, Select, Skeleton, TextInput } from "@mantine/core";
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useQuery } from "@tanstack/react-query";
 import type { CreateInvitationRequest, Invitation, Member, Role } from "pennymail";
-import { type FormEvent, useState } from "react";
+import { useState } from "react";
+import { useChange } from "../../data/changes.ts";
 import { api } from "../../data/client.ts";
 import { queries } from "../../data/queries.ts";
 import { useMe, useRight } from "../../data/session.ts";
 import { capitalize, formatAgo } from "../../format.ts";
+import { Card } from "../../parts/card.tsx";
 import { ConfirmDialog } from "../../parts/confirm-dialog.tsx";
 import { ErrorNote } from "../../parts/error-note.tsx";
+import { FormCard } from "../../parts/form.tsx";
+import { type PlainColumn, PlainTable } from "../../parts/plain-table.tsx";
+import { useTextField } from "../../parts/text-field.ts";
 
 type RoleName = CreateInvitationRequest["role"];
 
-/** Runs a change of the team and reads it again. */
-function useTeamChange<Input>(mutationFn: (input: Input) => Promise<unknown>) {
-  const queryClient = useQueryClient();
-  return useMutation({
-    mutationFn,
-    onSuccess: async () => {
-      await queryClient.invalidateQueries({ queryKey: ["members"] });
-      await queryClient.invalidateQueries({ queryKey: ["invitations"] });
-    },
-  });
-}
+const refreshes = ["members", "invitations"];
 
 export function Members() {
   const members = useQuery(queries.members());
@@ -29,23 +24,25 @@ export function Members() {
   const roles = useQuery(queries.roles()).data?.roles ?? [];
   const mayWrite = useRight("team:write");
   return (
-    <div className="stack pad">
+    <>
       <ErrorNote error={members.error ?? invitations.error} />
-      <section className="card" aria-labelledby="members">
-        <h2 id="members">Members</h2>
+      <Card title="Members">
         {members.data ? (
           <MemberTable members={members.data.members} roles={roles} mayWrite={mayWrite} />
         ) : (
           <Skeleton h={120} />
         )}
-      </section>
+      </Card>
       {invitations.data && invitations.data.invitations.length > 0 && (
-        <InvitationList invitations={invitations.data.invitations} mayWrite={mayWrite} />
+        <Invitations invitations={invitations.data.invitations} mayWrite={mayWrite} />
       )}
       {mayWrite && <InviteForm roles={roles} />}
-    </div>
+    </>
   );
 }
+
+const roleOptions = (roles: Role[]) =>
+  roles.map(({ name }) => ({ value: name, label: capitalize(name) }));
 
 interface MemberTableProps {
   members: Member[];
@@ -53,78 +50,72 @@ interface MemberTableProps {
   mayWrite: boolean;
 }
 
-const roleOptions = (roles: Role[]) =>
-  roles.map(({ name }) => ({ value: name, label: capitalize(name) }));
-
 function MemberTable({ members, roles, mayWrite }: MemberTableProps) {
   const { user, organization } = useMe();
   const [leaving, setLeaving] = useState<Member>();
-  const changeRole = useTeamChange(({ id, role }: { id: number; role: RoleName }) =>
-    api.members.update(id, { role }),
-  );
-  const remove = useTeamChange((id: number) => api.members.delete(id));
+  const changeRole = useChange({
+    run: ({ id, role }: { id: number; role: RoleName }) => api.members.update(id, { role }),
+    refreshes,
+  });
+  const remove = useChange({
+    run: ({ id }: Member) => api.members.delete(id),
+    refreshes,
+    onDone: () => setLeaving(undefined),
+  });
+  const mayChange = ({ id }: Member) => mayWrite && id !== user.id;
+  const columns: PlainColumn<Member>[] = [
+    {
+      label: "Member",
+      render: ({ name, email }) => (
+        <>
+          {name ?? email}
+          {name && <small>{email}</small>}
+        </>
+      ),
+    },
+    {
+      label: "Role",
+      render: (member) =>
+        mayChange(member) ? (
+          <Select
+            aria-label={`Role of ${member.email}`}
+            size="xs"
+            w={130}
+            allowDeselect={false}
+            data={roleOptions(roles)}
+            value={member.role}
+            onChange={(role) => changeRole.mutate({ id: member.id, role: role as RoleName })}
+          />
+        ) : (
+          capitalize(member.role)
+        ),
+    },
+    {
+      label: "Since",
+      isWide: true,
+      render: ({ createdAt }) => formatAgo(createdAt, organization.timezone),
+    },
+    {
+      label: "Actions",
+      isAction: true,
+      render: (member) =>
+        mayChange(member) && (
+          <Button variant="default" size="compact-xs" onClick={() => setLeaving(member)}>
+            Remove
+          </Button>
+        ),
+    },
+  ];
   return (
     <>
       <ErrorNote error={changeRole.error} />
-      <table className="plain">
-        <thead>
-          <tr>
-            <th scope="col">Member</th>
-            <th scope="col">Role</th>
-            <th scope="col" className="wide">
-              Since
-            </th>
-            <th scope="col">
-              <span className="visually-hidden">Actions</span>
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {members.map((member) => (
-            <tr key={member.id}>
-              <td>
-                {member.name ?? member.email}
-                {member.name && <small>{member.email}</small>}
-              </td>
-              <td>
-                {mayWrite && member.id !== user.id ? (
-                  <Select
-                    aria-label={`Role of ${member.email}`}
-                    size="xs"
-                    w={130}
-                    allowDeselect={false}
-                    data={roleOptions(roles)}
-                    value={member.role}
-                    onChange={(role) =>
-                      changeRole.mutate({ id: member.id, role: role as RoleName })
-                    }
-                  />
-                ) : (
-                  capitalize(member.role)
-                )}
-              </td>
-              <td className="wide">{formatAgo(member.createdAt, organization.timezone)}</td>
-              <td>
-                {mayWrite && member.id !== user.id && (
-                  <Button variant="default" size="compact-xs" onClick={() => setLeaving(member)}>
-                    Remove
-                  </Button>
-                )}
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+      <PlainTable label="Members" columns={columns} rows={members} keyOf={({ id }) => id} />
       <ConfirmDialog
         title="Remove member"
         action={`Remove ${leaving?.email ?? ""}`}
         isDangerous
-        opened={leaving !== undefined}
-        isRunning={remove.isPending}
-        error={remove.error}
-        onConfirm={() =>
-          leaving && remove.mutate(leaving.id, { onSuccess: () => setLeaving(undefined) })
-        }
+        target={leaving}
+        change={remove}
         onClose={() => setLeaving(undefined)}
       >
         {leaving?.email} is signed out at once and can no longer see this organization. API keys
@@ -134,76 +125,57 @@ function MemberTable({ members, roles, mayWrite }: MemberTableProps) {
   );
 }
 
-interface InvitationListProps {
+interface InvitationsProps {
   invitations: Invitation[];
   mayWrite: boolean;
 }
 
-function InvitationList({ invitations, mayWrite }: InvitationListProps) {
+function Invitations({ invitations, mayWrite }: InvitationsProps) {
   const { timezone } = useMe().organization;
-  const revoke = useTeamChange((id: number) => api.invitations.revoke(id));
+  const revoke = useChange({ run: (id: number) => api.invitations.revoke(id), refreshes });
+  const columns: PlainColumn<Invitation>[] = [
+    { label: "Address", render: ({ email }) => email },
+    { label: "Role", render: ({ role }) => capitalize(role) },
+    {
+      label: "Valid until",
+      isWide: true,
+      render: ({ expiresAt }) => formatAgo(expiresAt, timezone),
+    },
+    {
+      label: "Actions",
+      isAction: true,
+      render: ({ id }) =>
+        mayWrite && (
+          <Button
+            variant="default"
+            size="compact-xs"
+            loading={revoke.isPending}
+            onClick={() => revoke.mutate(id)}
+          >
+            Revoke
+          </Button>
+        ),
+    },
+  ];
   return (
-    <section className="card" aria-labelledby="invitations">
-      <h2 id="invitations">Invitations</h2>
+    <Card title="Invitations">
       <ErrorNote error={revoke.error} />
-      <table className="plain">
-        <thead>
-          <tr>
-            <th scope="col">Address</th>
-            <th scope="col">Role</th>
-            <th scope="col" className="wide">
-              Valid until
-            </th>
-            <th scope="col">
-              <span className="visually-hidden">Actions</span>
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {invitations.map(({ id, email, role, expiresAt }) => (
-            <tr key={id}>
-              <td>{email}</td>
-              <td>{capitalize(role)}</td>
-              <td className="wide">{formatAgo(expiresAt, timezone)}</td>
-              <td>
-                {mayWrite && (
-                  <Button
-                    variant="default"
-                    size="compact-xs"
-                    loading={revoke.isPending}
-                    onClick={() => revoke.mutate(id)}
-                  >
-                    Revoke
-                  </Button>
-                )}
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </section>
+      <PlainTable label="Invitations" columns={columns} rows={invitations} keyOf={({ id }) => id} />
+    </Card>
   );
 }
 
 function InviteForm({ roles }: { roles: Role[] }) {
-  const [email, setEmail] = useState("");
+  const email = useTextField();
   const [role, setRole] = useState<RoleName>("marketer");
-  const invite = useTeamChange((input: CreateInvitationRequest) => api.invitations.create(input));
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    invite.mutate({ email, role }, { onSuccess: () => setEmail("") });
-  };
+  const invite = useChange({
+    run: () => api.invitations.create({ email: email.value, role }),
+    refreshes,
+    onDone: () => email.set(""),
+  });
   return (
-    <form className="card stack" aria-labelledby="invite" onSubmit={submit}>
-      <h2 id="invite">Invite somebody</h2>
-      <TextInput
-        className="narrow"
-        label="Email"
-        type="email"
-        required
-        value={email}
-        onChange={(event) => setEmail(event.currentTarget.value)}
-      />
+    <FormCard title="Invite somebody" action="Send invitation" submission={invite}>
+      <TextInput className="narrow" label="Email" type="email" required {...email.input} />
       <Select
         className="narrow"
         label="Role"
@@ -213,12 +185,6 @@ function InviteForm({ roles }: { roles: Role[] }) {
         value={role}
         onChange={(value) => setRole(value as RoleName)}
       />
-      <ErrorNote error={invite.error} />
-      <div className="buttons">
-        <Button type="submit" loading={invite.isPending}>
-          Send invitation
-        </Button>
-      </div>
-    </form>
+    </FormCard>
   );
 }

@@ -1,14 +1,17 @@
 import { Button, Skeleton, Textarea, TextInput } from "@mantine/core";
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useQuery } from "@tanstack/react-query";
 import { Link, useParams } from "@tanstack/react-router";
 import type { Template } from "pennymail";
-import { type FormEvent, useState } from "react";
+import type { FormEvent } from "react";
+import { useChange } from "../../data/changes.ts";
 import { api } from "../../data/client.ts";
 import { queries } from "../../data/queries.ts";
 import { useRight } from "../../data/session.ts";
+import { Card } from "../../parts/card.tsx";
 import { EmailPreview } from "../../parts/email-preview.tsx";
 import { ErrorNote } from "../../parts/error-note.tsx";
 import { PageHead } from "../../parts/page-head.tsx";
+import { useTextField } from "../../parts/text-field.ts";
 
 export function TemplateScreen() {
   const { id } = useParams({ from: "/shell/templates/$id" });
@@ -20,15 +23,21 @@ export function TemplateScreen() {
 
 function Editor({ template }: { template: Template }) {
   const mayWrite = useRight("content:write");
-  const queryClient = useQueryClient();
-  const [name, setName] = useState(template.name);
-  const [subject, setSubject] = useState(template.subject);
-  const [html, setHtml] = useState(template.html ?? "");
+  const name = useTextField(template.name);
+  const subject = useTextField(template.subject);
+  const html = useTextField(template.html ?? "");
   const isChanged =
-    name !== template.name || subject !== template.subject || html !== (template.html ?? "");
-  const saving = useMutation({
-    mutationFn: () => api.templates.update(template.id, { name, subject, html }),
-    onSuccess: () => queryClient.invalidateQueries({ queryKey: ["templates"] }),
+    name.value !== template.name ||
+    subject.value !== template.subject ||
+    html.value !== (template.html ?? "");
+  const saving = useChange({
+    run: () =>
+      api.templates.update(template.id, {
+        name: name.value,
+        subject: subject.value,
+        html: html.value,
+      }),
+    refreshes: ["templates"],
   });
   const submit = (event: FormEvent) => {
     event.preventDefault();
@@ -54,18 +63,8 @@ function Editor({ template }: { template: Template }) {
       <ErrorNote error={saving.error} />
       <div className="columns even">
         <fieldset className="card plain-fieldset" disabled={!mayWrite}>
-          <TextInput
-            label="Name"
-            required
-            value={name}
-            onChange={(event) => setName(event.currentTarget.value)}
-          />
-          <TextInput
-            label="Subject"
-            required
-            value={subject}
-            onChange={(event) => setSubject(event.currentTarget.value)}
-          />
+          <TextInput label="Name" required {...name.input} />
+          <TextInput label="Subject" required {...subject.input} />
           <Textarea
             label="HTML"
             description="{{ firstName }} and other fields are filled for each recipient."
@@ -74,14 +73,12 @@ function Editor({ template }: { template: Template }) {
             minRows={16}
             maxRows={40}
             spellCheck={false}
-            value={html}
-            onChange={(event) => setHtml(event.currentTarget.value)}
+            {...html.input}
           />
         </fieldset>
-        <section className="card preview-card" aria-labelledby="preview">
-          <h2 id="preview">Preview of the saved version</h2>
+        <Card title="Preview of the saved version" className="preview-card">
           <Rendered template={template} />
-        </section>
+        </Card>
       </div>
     </form>
   );

@@ -1,12 +1,14 @@
 import { Button } from "@mantine/core";
 import { IconPlus } from "@tabler/icons-react";
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import type { TemplateMeta } from "pennymail";
+import { useChange } from "../../data/changes.ts";
 import { api } from "../../data/client.ts";
+import { usePagedRows } from "../../data/paged-rows.ts";
 import { queries } from "../../data/queries.ts";
 import { useMe, useRight, useSite } from "../../data/session.ts";
 import { formatAgo } from "../../format.ts";
+import { EmptyState } from "../../parts/empty-state.tsx";
 import { ErrorNote } from "../../parts/error-note.tsx";
 import { PageHead } from "../../parts/page-head.tsx";
 import { type Column, RowTable } from "../../parts/row-table.tsx";
@@ -33,19 +35,19 @@ main { max-width: 560px; margin: 0 auto }
 `;
 
 export function Templates() {
-  const { site, isLoaded } = useSite();
+  const { site } = useSite();
   const { timezone } = useMe().organization;
   const mayWrite = useRight("content:write");
   const navigate = useNavigate();
-  const queryClient = useQueryClient();
-  const { data, error } = useQuery({ ...queries.templates(site?.id ?? 0), enabled: Boolean(site) });
-  const creating = useMutation({
-    mutationFn: (siteId: number) =>
+  const list = usePagedRows(
+    queries.templatePages(site ? { siteId: site.id } : {}),
+    ({ templates }) => templates,
+  );
+  const creating = useChange({
+    run: (siteId: number) =>
       api.templates.create({ siteId, name: "New template", subject: "News", html: starter }),
-    onSuccess: async ({ id }) => {
-      await queryClient.invalidateQueries({ queryKey: ["templates"] });
-      await navigate({ to: "/templates/$id", params: { id } });
-    },
+    refreshes: ["templates"],
+    onDone: ({ id }) => navigate({ to: "/templates/$id", params: { id } }),
   });
   const create = () => site && creating.mutate(site.id);
   return (
@@ -61,25 +63,18 @@ export function Templates() {
           </Button>
         )}
       </PageHead>
-      <ErrorNote error={error ?? creating.error} />
-      <div className="list-box">
-        <RowTable
-          label="Templates"
-          columns={columnsIn(timezone)}
-          rows={data?.templates ?? []}
-          total={data?.pagination.total}
-          hasMore={data === undefined && !error && (Boolean(site) || !isLoaded)}
-          openId={undefined}
-          onOpen={({ id }) => navigate({ to: "/templates/$id", params: { id } })}
-          onScroll={() => {}}
-          empty={
-            <div className="empty">
-              <h2>No template yet</h2>
-              <p>A template is the content of an email, with fields that each recipient fills.</p>
-            </div>
-          }
-        />
-      </div>
+      <ErrorNote error={creating.error} />
+      <RowTable
+        label="Templates"
+        columns={columnsIn(timezone)}
+        list={list}
+        onOpen={({ id }) => navigate({ to: "/templates/$id", params: { id } })}
+        empty={
+          <EmptyState title="No template yet">
+            <p>A template is the content of an email, with fields that each recipient fills.</p>
+          </EmptyState>
+        }
+      />
     </div>
   );
 }

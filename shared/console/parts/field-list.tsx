@@ -1,0 +1,36 @@
+import type { ReactNode } from "react";
+import { formatNumber } from "../format.ts";
+
+type Field = readonly [label: string, value: ReactNode];
+
+/** The fields of a record. */
+export function FieldList({ fields }: { fields: readonly Field[] }) {
+  return <Pairs className="fields" pairs={fields} />;
+}
+
+interface CountListProps {
+  counts: readonly (readonly [label: string, count: number])[];
+  className?: string;
+}
+
+export function CountList({ counts, className = "" }: CountListProps) {
+  return (
+    <Pairs
+      className={`counts ${className}`}
+      pairs={counts.map(([label, count]) => [label, formatNumber(count)])}
+    />
+  );
+}
+
+function Pairs({ className, pairs }: { className: string; pairs: readonly Field[] }) {
+  return (
+    <dl className={className}>
+      {pairs.map(([label, value]) => (
+        <div key={label}>
+          <dt>{label}</dt>
+          <dd>{value || "–"}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}

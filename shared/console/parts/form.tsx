@@ -1,0 +1,81 @@
+import { Button, Modal } from "@mantine/core";
+import { type FormEvent, type ReactNode, useId } from "react";
+import { ErrorNote } from "./error-note.tsx";
+
+/** What a form starts, as `useChange` returns it. */
+interface Submission {
+  mutate(): void;
+  isPending: boolean;
+  error: unknown;
+}
+
+interface FormProps {
+  /** A verb and its object: "Create key". */
+  action: string;
+  submission: Submission;
+  /** Other errors that belong to the form. */
+  error?: unknown;
+  isDisabled?: boolean;
+  className?: string;
+  /** Further buttons. */
+  buttons?: ReactNode;
+  children?: ReactNode;
+}
+
+/** Fields, what went wrong, and the button that saves them. */
+export function Form(props: FormProps) {
+  const { action, submission, isDisabled = false, className = "stack", buttons, children } = props;
+  const submit = submitTo(submission);
+  return (
+    <form className={className} onSubmit={submit}>
+      {children}
+      <ErrorNote error={submission.error ?? props.error} />
+      <Button type="submit" disabled={isDisabled} loading={submission.isPending}>
+        {action}
+      </Button>
+      {buttons}
+    </form>
+  );
+}
+
+/** A form in a card with a heading. */
+export function FormCard({ title, ...props }: FormProps & { title: string }) {
+  const { action, submission, isDisabled = false, buttons, children } = props;
+  const heading = useId();
+  const submit = submitTo(submission);
+  return (
+    <form className="card stack" aria-labelledby={heading} onSubmit={submit}>
+      <h2 id={heading}>{title}</h2>
+      {children}
+      <ErrorNote error={submission.error ?? props.error} />
+      <div className="buttons">
+        {buttons}
+        <Button type="submit" disabled={isDisabled} loading={submission.isPending}>
+          {action}
+        </Button>
+      </div>
+    </form>
+  );
+}
+
+interface FormDialogProps extends Omit<FormProps, "className"> {
+  title: string;
+  opened: boolean;
+  onClose(): void;
+}
+
+/** A form that a button opens. */
+export function FormDialog({ title, opened, onClose, ...form }: FormDialogProps) {
+  return (
+    <Modal opened={opened} onClose={onClose} title={title} lockScroll={false}>
+      <Form {...form} />
+    </Modal>
+  );
+}
+
+const submitTo = (submission: Submission) => (event: FormEvent) => {
+  event.preventDefault();
+  // A dialog can be part of another form's tree.
+  event.stopPropagation();
+  submission.mutate();
+};
