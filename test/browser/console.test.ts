@@ -177,7 +177,7 @@ describe.skipIf(!inject("chromium"))("the console", () => {
     const { email } = await signedUp();
     const { page, problems } = await openConsole("/settings");
     await signIn(page, email);
-    await page.getByRole("tab", { name: "API keys" }).click();
+    await page.getByRole("link", { name: "API keys" }).click();
     await page.getByLabel("Name", exact).fill("Shop");
     await page.getByRole("button", { name: "Create key" }).click();
     const shown = (await page.getByText(/pm_live_\w{40}/).textContent())!;
@@ -186,7 +186,7 @@ describe.skipIf(!inject("chromium"))("the console", () => {
       headers: { authorization: `Bearer ${key}` },
     });
     expect(answer.status).toBe(200);
-    await page.getByRole("tab", { name: "Members" }).click();
+    await page.getByRole("link", { name: "Members" }).click();
     const invited = uniqueEmail();
     await page.getByLabel("Email").fill(invited);
     await page.getByRole("combobox", { name: "Role", exact: true }).click();
