@@ -1,5 +1,5 @@
 // The console in a real browser: what people do, without the API.
-import type { Browser, BrowserContextOptions, Page } from "playwright-core";
+import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, inject, it, vi } from "vitest";
 import {
   expectStatus,
@@ -12,10 +12,16 @@ import {
   axePageOptions,
   findAccessibilityIssues,
   launchBrowser,
-  openPage,
   savePicture,
   screenVariants,
 } from "../support/browser-pages.ts";
+import {
+  accountWithContacts,
+  judgeScreens,
+  openConsole,
+  openSignedIn,
+  readSandbox,
+} from "../support/console-pages.ts";
 import { runUntilIdle } from "../support/sending-client.ts";
 
 const base = inject("baseUrl");
@@ -29,49 +35,9 @@ describe.skipIf(!inject("chromium"))("the console", () => {
   });
   afterAll(() => browser?.close());
 
-  /** Opens the console. `problems` collects errors of scripts and violations of the policy. */
-  async function openConsole(path: string, options: BrowserContextOptions = {}) {
-    const page = await openPage(browser, "about:blank", {
-      javaScriptEnabled: true,
-      reducedMotion: "reduce",
-      ...options,
-    });
-    const problems: string[] = [];
-    page.on("pageerror", ({ message }) => problems.push(message));
-    page.on("console", (message) => {
-      // The first request of a visitor without a session has the status 401.
-      if (message.type() === "error" && !/status of 401/.test(message.text()))
-        problems.push(message.text());
-    });
-    await page.goto(`${base}/app${path}`);
-    return { page, problems };
-  }
-
-  async function signIn(page: Page, email: string): Promise<void> {
-    await page.getByLabel("Email").fill(email);
-    await page.getByLabel("Password", exact).fill(password);
-    await page.keyboard.press("Enter");
-    await page.getByRole("navigation", { name: "Main" }).first().waitFor();
-  }
-
-  /** An account with a site and contacts. */
-  async function accountWithContacts(count: number) {
-    const account = await signedUp();
-    const { call, siteId } = account;
-    for (let from = 0; from < count; from += 100) {
-      const contacts = Array.from({ length: Math.min(100, count - from) }, (_, i) => ({
-        email: `person${from + i}@shop.example`,
-        firstName: `Person${from + i}`,
-      }));
-      expectStatus(200, await call("POST", "/contacts/bulk", { siteId, contacts }));
-    }
-    return account;
-  }
-
   it("contacts are searched, opened and left by keyboard only", async () => {
     const { email } = await accountWithContacts(250);
-    const { page, problems } = await openConsole("/contacts");
-    await signIn(page, email);
+    const { page, problems } = await openSignedIn(browser, { email, path: "/contacts" });
     await page.getByRole("heading", { name: "Contacts" }).waitFor();
     await page.getByText("250 contacts").waitFor();
     await page.keyboard.press("/");
@@ -93,8 +59,7 @@ describe.skipIf(!inject("chromium"))("the console", () => {
 
   it("a list is read to its end while it is scrolled", async () => {
     const { email } = await accountWithContacts(250);
-    const { page } = await openConsole("/contacts");
-    await signIn(page, email);
+    const { page } = await openSignedIn(browser, { email, path: "/contacts" });
     await page.locator("tr[data-index='0']").focus();
     await vi.waitFor(async () => {
       await page.keyboard.press("End");
@@ -117,8 +82,7 @@ describe.skipIf(!inject("chromium"))("the console", () => {
     const added = await call<{ id: number }>("POST", "/contacts", contact);
     const path = `/contacts/${expectStatus(201, added).body.data.id}/tags`;
     expectStatus(200, await call("POST", path, { name: "news" }));
-    const { page, problems } = await openConsole("/templates");
-    await signIn(page, email);
+    const { page, problems } = await openSignedIn(browser, { email, path: "/templates" });
     await page.getByRole("button", { name: "New template" }).click();
     await page.getByLabel("Subject").fill("Hello {{ firstName }}");
     await page.getByRole("button", { name: "Save template" }).click();
@@ -153,8 +117,7 @@ describe.skipIf(!inject("chromium"))("the console", () => {
 
   it("a file of 5,000 contacts is imported, and its bad rows are shown", async () => {
     const { email } = await accountWithContacts(0);
-    const { page, problems } = await openConsole("/contacts");
-    await signIn(page, email);
+    const { page, problems } = await openSignedIn(browser, { email, path: "/contacts" });
     await page.getByRole("button", { name: "Import" }).click();
     const rows = Array.from({ length: 5000 }, (_, i) => `import${i}@shop.example,Name${i}`);
     const csv = ["email,firstName", ...rows, "not an address,Nobody"].join("\n");
@@ -175,8 +138,7 @@ describe.skipIf(!inject("chromium"))("the console", () => {
 
   it("an owner creates an API key, invites a viewer and revokes the invitation", async () => {
     const { email } = await signedUp();
-    const { page, problems } = await openConsole("/settings");
-    await signIn(page, email);
+    const { page, problems } = await openSignedIn(browser, { email, path: "/settings" });
     await page.getByRole("link", { name: "API keys" }).click();
     await page.getByLabel("Name", exact).fill("Shop");
     await page.getByRole("button", { name: "Create key" }).click();
@@ -200,7 +162,7 @@ describe.skipIf(!inject("chromium"))("the console", () => {
   });
 
   it("the sign-in leads to the single sign-on of the address's domain", async () => {
-    const { page } = await openConsole("/contacts");
+    const { page } = await openConsole(browser, "/contacts");
     await page.getByLabel("Email").fill("ada@company.example");
     const link = page.getByRole("link", { name: "Sign in with single sign-on" });
     const { pathname, searchParams } = new URL((await link.getAttribute("href"))!, base);
@@ -218,7 +180,7 @@ describe.skipIf(!inject("chromium"))("the console", () => {
     expectStatus(201, await call("POST", "/invitations", { email, role: "viewer" }, asSession));
     const { text } = await waitForMail(email);
     const [link = ""] = /http:\S+\/accept-invitation\?token=\w+/.exec(text ?? "") ?? [];
-    const { page } = await openConsole("");
+    const { page } = await openConsole(browser, "");
     await page.goto(link);
     await page.getByLabel("Choose a password").fill(password);
     await page.keyboard.press("Enter");
@@ -230,39 +192,35 @@ describe.skipIf(!inject("chromium"))("the console", () => {
     await page.context().close();
   });
 
-  it.each(screenVariants)(
-    "the screens have no accessibility issue: %s, %s",
-    async (place, colorScheme, size) => {
-      const { email, call, siteId } = await accountWithContacts(30);
-      const options = { ...axePageOptions, ...size, colorScheme };
-      const { page } = await openConsole("/sign-up", options);
-      await page.getByRole("heading", { name: "Create your account" }).waitFor();
+  it.each(screenVariants)("the screens have no accessibility issue: %s, %s", async (...variant) => {
+    const [place, colorScheme, size] = variant;
+    const { email, call, siteId } = await accountWithContacts(30);
+    const options = { ...axePageOptions, ...size, colorScheme };
+    const { page } = await openConsole(browser, "/sign-up", options);
+    for (const [path, heading] of [
+      ["sign-up", "Create your account"],
+      ["sign-in", "Sign in"],
+    ] as const) {
+      await page.goto(`${base}/app/${path}`);
+      await page.getByRole("heading", { name: heading }).waitFor();
+      await savePicture(page, `console-${path}-${place}`);
       expect(await findAccessibilityIssues(page)).toEqual([]);
-      await page.goto(`${base}/app/sign-in`);
-      await page.getByRole("heading", { name: "Sign in" }).waitFor();
-      await savePicture(page, `console-sign-in-${place}`);
-      expect(await findAccessibilityIssues(page)).toEqual([]);
-      await page.getByLabel("Email").fill(email);
-      await page.getByLabel("Password", exact).fill(password);
-      await page.keyboard.press("Enter");
-      await page.getByRole("heading", { name: "Set up" }).waitFor();
-      await page.getByRole("combobox", { name: "Provider" }).waitFor();
-      await savePicture(page, `console-setup-${place}`);
-      expect(await findAccessibilityIssues(page)).toEqual([]);
-      const { body } = expectStatus(
-        200,
-        await call<{ contacts: { id: number }[] }>("GET", `/contacts?siteId=${siteId}`),
-      );
-      await page.goto(`${base}/app/contacts?contact=${body.data.contacts[2]!.id}`);
-      await page.getByText("Gets campaigns and sequences.").waitFor();
-      await savePicture(page, `console-contacts-${place}`);
-      expect(await findAccessibilityIssues(page)).toEqual([]);
-      await page.context().close();
-    },
-  );
+    }
+    await page.context().close();
+    const answer = await call<{ contacts: { id: number }[] }>("GET", `/contacts?siteId=${siteId}`);
+    const contactId = expectStatus(200, answer).body.data.contacts[2]!.id;
+    const screens = [
+      { path: "", ready: (one: Page) => one.getByRole("combobox", { name: "Provider" }).waitFor() },
+      {
+        path: `/contacts?contact=${contactId}`,
+        ready: (one: Page) => one.getByText("Gets campaigns and sequences.").waitFor(),
+      },
+    ];
+    expect(await judgeScreens(browser, { email, variant, screens })).toEqual([]);
+  });
 
   it("a visitor signs up and sends the first email without the API", async () => {
-    const { page, problems } = await openConsole("");
+    const { page, problems } = await openConsole(browser, "");
     let calls = 0;
     page.on("request", (request) => {
       if (request.url().includes("/api/v1/")) calls++;
@@ -298,16 +256,3 @@ describe.skipIf(!inject("chromium"))("the console", () => {
     await page.context().close();
   });
 });
-
-type SandboxAccounts = Record<
-  "postmark",
-  { credentials: { apiKey: string }; webhookSecret: string }
->;
-
-/** The test accounts at the stand-ins of the providers. */
-async function readSandbox(): Promise<SandboxAccounts> {
-  const answer = (await (await fetch(`${base}/_local/sandbox`)).json()) as {
-    data: { providers: SandboxAccounts };
-  };
-  return answer.data.providers;
-}

@@ -19,14 +19,19 @@ export const desk = { viewport: { width: 1280, height: 900 } };
  * Each screen size and each color scheme once, because the layout depends on the size and the
  * contrast on the scheme. `npm test` uses one of them.
  */
-export const screenVariants = sampleOf(
+export const screenVariants: ScreenVariant[] = sampleOf(
   1,
   [
     ["desk", "light", desk],
     ["phone", "dark", phone],
-  ] as const,
+  ],
   "screens",
 );
+export type ScreenVariant = [
+  place: "desk" | "phone",
+  colorScheme: "light" | "dark",
+  size: Pick<BrowserContextOptions, "viewport">,
+];
 
 export async function openPage(
   browser: Browser,

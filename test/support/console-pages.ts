@@ -1,0 +1,120 @@
+// The console in a real browser, as a signed-in user sees it.
+import type { Browser, BrowserContextOptions, Page } from "playwright-core";
+import { inject } from "vitest";
+import { expectStatus, password, signedUp } from "./api-client.ts";
+import {
+  axePageOptions,
+  findAccessibilityIssues,
+  openPage,
+  type ScreenVariant,
+  savePicture,
+} from "./browser-pages.ts";
+
+const base = inject("baseUrl");
+
+export interface ConsolePage {
+  page: Page;
+  /** Errors of scripts and violations of the policy. */
+  problems: string[];
+}
+
+export async function openConsole(
+  browser: Browser,
+  path: string,
+  options: BrowserContextOptions = {},
+): Promise<ConsolePage> {
+  const page = await openPage(browser, "about:blank", {
+    javaScriptEnabled: true,
+    reducedMotion: "reduce",
+    ...options,
+  });
+  const problems: string[] = [];
+  page.on("pageerror", ({ message }) => problems.push(message));
+  page.on("console", (message) => {
+    // The first request of a visitor without a session has the status 401.
+    if (message.type() === "error" && !/status of 401/.test(message.text()))
+      problems.push(message.text());
+  });
+  await page.goto(`${base}/app${path}`);
+  return { page, problems };
+}
+
+/** Signs in on the page that asks for it, and waits for the screen behind it. */
+async function signIn(page: Page, email: string): Promise<void> {
+  await page.getByLabel("Email").fill(email);
+  await page.getByLabel("Password", { exact: true }).fill(password);
+  await page.keyboard.press("Enter");
+  await page.getByRole("navigation", { name: "Main" }).first().waitFor();
+}
+
+/** Opens a screen as the owner of an account. */
+export async function openSignedIn(
+  browser: Browser,
+  { email, path, ...options }: BrowserContextOptions & { email: string; path: string },
+): Promise<ConsolePage> {
+  const opened = await openConsole(browser, path, options);
+  await signIn(opened.page, email);
+  return opened;
+}
+
+/** An account with a site and contacts. */
+export async function accountWithContacts(count: number) {
+  const account = await signedUp();
+  const { call, siteId } = account;
+  for (let from = 0; from < count; from += 100) {
+    const contacts = Array.from({ length: Math.min(100, count - from) }, (_, i) => ({
+      email: `person${from + i}@shop.example`,
+      firstName: `Person${from + i}`,
+    }));
+    expectStatus(200, await call("POST", "/contacts/bulk", { siteId, contacts }));
+  }
+  return account;
+}
+
+type SandboxAccounts = Record<
+  "postmark",
+  { credentials: { apiKey: string }; webhookSecret: string }
+>;
+
+/** The test accounts at the stand-ins of the providers. */
+export async function readSandbox(): Promise<SandboxAccounts> {
+  const answer = (await (await fetch(`${base}/_local/sandbox`)).json()) as {
+    data: { providers: SandboxAccounts };
+  };
+  return answer.data.providers;
+}
+
+interface JudgedScreen {
+  path: string;
+  /** Resolves when the screen has its content. */
+  ready(page: Page): Promise<unknown>;
+}
+
+interface Judgement {
+  /** Signs in before. */
+  email: string;
+  variant: ScreenVariant;
+  screens: JudgedScreen[];
+}
+
+/**
+ * Returns the accessibility issues of screens, each with its path, in one size and color scheme.
+ * Saves their pictures if the environment variable PICTURES names a folder.
+ */
+export async function judgeScreens(
+  browser: Browser,
+  { email, variant, screens }: Judgement,
+): Promise<string[]> {
+  const [place, colorScheme, size] = variant;
+  const options = { ...axePageOptions, ...size, colorScheme };
+  const { page } = await openSignedIn(browser, { email, path: screens[0]!.path, ...options });
+  const issues: string[] = [];
+  for (const { path, ready } of screens) {
+    await page.goto(`${base}/app${path}`);
+    await ready(page);
+    await savePicture(page, `console${path.replaceAll(/\W+/g, "-")}-${place}`);
+    for (const issue of await findAccessibilityIssues(page)) issues.push(`${path}: ${issue}`);
+  }
+  await page.context().close();
+  return issues;
+}
