@@ -325,6 +325,11 @@ export const errorMeanings = {
       "the password or the second factors of the account.",
     remedy: "Log in with the password of the account.",
   },
+  steps_changed: {
+    statuses: [409],
+    cause: "Somebody has changed the steps of the sequence since they were read.",
+    remedy: "Read the steps again, and repeat the change on them.",
+  },
   subscription_exists: {
     statuses: [409],
     cause: "The organization already has a subscription.",

@@ -17,8 +17,10 @@ import * as webhooks from "../../shared/domain/automation/sequence-webhook.ts";
 import * as sequence from "../../shared/domain/automation/sequences.ts";
 import {
   AddStepsRequest,
+  ReplaceStepsRequest,
   SequenceStep,
   SequenceStepChanges,
+  SequenceSteps,
 } from "../../shared/domain/automation/step-schema.ts";
 import * as steps from "../../shared/domain/automation/steps.ts";
 import { invalid } from "../../shared/errors.ts";
@@ -148,16 +150,22 @@ export const sequences = routeGroup("sequences", [
   route("GET /sequences/:id/enrollments", "List the enrollments of a sequence", {
     description:
       "Active enrollments first, highest contact id first; then finished enrollments, latest " +
-      "end first.",
+      "end first. With `stepId`, a page reads up to 10,000 enrollments: it can have fewer items " +
+      "than `limit`, and `nextCursor` continues.",
     level: "site",
     query: PageQuery.extend({
       status: z.enum(enrollmentStatuses).optional().describe("Only items with this status."),
+      stepId: QueryId.optional().describe(
+        "Only items whose `currentStepId` is this step. With `status=active`, `total` is the " +
+          "number of contacts that are at the step.",
+      ),
     }),
     returns: pagedSchema("enrollments", Enrollment),
-    handle: async ({ caller, params, query: { status, ...page } }) => {
+    handle: async ({ caller, params, query: { status, stepId, ...page } }) => {
       const { items, pagination } = await enrollments.list(caller, page, {
         sequenceId: params.id,
         status,
+        stepId,
       });
       return { enrollments: items, pagination };
     },
@@ -217,10 +225,24 @@ export const sequences = routeGroup("sequences", [
   route("GET /sequences/:id/steps", "List the steps of a sequence", {
     description: "Returns the steps by `stepOrder`.",
     level: "site",
-    returns: z.object({
-      steps: z.array(SequenceStep).describe("Steps of the sequence, by `stepOrder`."),
-    }),
-    handle: async ({ caller, params }) => ({ steps: await sequence.listSteps(caller, params.id) }),
+    returns: SequenceSteps,
+    handle: ({ caller, params }) => sequence.listSteps(caller, params.id),
+  }),
+  route("PUT /sequences/:id/steps", "Replace the steps of a sequence", {
+    operationId: "replaceSequenceSteps",
+    description:
+      "Saves all steps at once, all or none. Steps with an `id` keep it, and contacts stay at " +
+      "them; PUT /sequences/:id/steps/:stepId tells what a change of such a step does. Contacts " +
+      "at a deleted step go on within about a minute: with the next step that stays, or to the " +
+      "end of the sequence if none follows. An enrollment that has not started yet starts at " +
+      "the `stepOrder` that its request gave. Every jump must lead to a later step of the list. " +
+      "While the sequence is active, every step must be complete. Errors name each step and " +
+      "field, such as `steps.2.templateId`. Safe to repeat.",
+    level: "site",
+    body: ReplaceStepsRequest,
+    returns: SequenceSteps,
+    errors: { 409: "Somebody has changed the steps since `stepsVersion` (`steps_changed`)." },
+    handle: ({ caller, params, body }) => steps.replace(caller, params.id, body),
   }),
   route("POST /sequences/:id/steps", "Add steps to a sequence", {
     operationId: "createSequenceSteps",

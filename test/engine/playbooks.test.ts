@@ -41,14 +41,14 @@ test("after a crash at any step, a playbook is complete or missing", async () =>
       [0, 0],
       [1, 4],
     ]);
-    if (made[0]) expect(await sequences.listSteps(caller, made[0].id)).toHaveLength(7);
+    if (made[0]) expect((await sequences.listSteps(caller, made[0].id)).steps).toHaveLength(7);
     const again = await make();
     const now = await listCreated(caller);
     expect(now.sequences.map(({ id }) => id)).toEqual([again.sequence.id]);
     expect(now.templates.map(({ id }) => id).toSorted()).toEqual(
       again.templates.map(({ id }) => id).toSorted(),
     );
-    const emails = (await sequences.listSteps(caller, again.sequence.id)).flatMap(
+    const emails = (await sequences.listSteps(caller, again.sequence.id)).steps.flatMap(
       ({ templateId }) => templateId ?? [],
     );
     expect(emails.toSorted()).toEqual(again.templates.map(({ id }) => id).toSorted());

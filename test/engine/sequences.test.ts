@@ -9,7 +9,10 @@ import { advanceEnrollments } from "../../shared/domain/automation/advance.ts";
 import * as enrollments from "../../shared/domain/automation/enrollments.ts";
 import { getDetail } from "../../shared/domain/automation/sequence-detail.ts";
 import * as sequences from "../../shared/domain/automation/sequences.ts";
-import { AddStepsRequest } from "../../shared/domain/automation/step-schema.ts";
+import {
+  AddStepsRequest,
+  ReplaceStepsRequest,
+} from "../../shared/domain/automation/step-schema.ts";
 import * as stepsOf from "../../shared/domain/automation/steps.ts";
 import * as allowance from "../../shared/domain/billing/quota.ts";
 import * as templates from "../../shared/domain/content/templates.ts";
@@ -428,6 +431,80 @@ describe("changes with active enrollments", () => {
       expect(await listSubjectsTo(one, contact)).toEqual(["One", "Two", "Between", "Last"]);
     const { steps: now } = await getDetail(one.caller, id);
     expect((await expectBalanced(one, id, now)).counts).toMatchObject({ active: 0, completed: 2 });
+    await one.provider.stop();
+  });
+
+  test("enrollments stay at replaced steps with an id, and leave the others", async () => {
+    const one = await createSequenceSender();
+    const { id, steps } = await createSequence(one, ["One", 24 * 60, "Two", 24 * 60, "Three"]);
+    const [ann = 0, bob = 0] = await createContacts(one, 2);
+    await enrollments.enroll(one.caller, id, { contactIds: [ann] });
+    await runFor(days(1) + minutes(5));
+    await enrollments.enroll(one.caller, id, { contactIds: [bob] });
+    await runFor(minutes(5));
+    const at = async (stepId: number) =>
+      (
+        await enrollments.list(
+          one.caller,
+          { limit: 50 },
+          { sequenceId: id, stepId, status: "active" },
+        )
+      ).items.map(({ contactId }) => contactId);
+    expect([await at(steps[1]!.id), await at(steps[3]!.id)]).toEqual([[bob], [ann]]);
+    const [first, , second, secondWait, third] = steps.map(({ stepOrder: _, ...step }) => step);
+    const templateId = await createTemplate(one, "Between");
+    const replaced = await stepsOf.replace(
+      one.caller,
+      id,
+      ReplaceStepsRequest.parse({
+        stepsVersion: 1,
+        steps: [
+          first,
+          { type: "email", templateId },
+          second,
+          { ...secondWait, delayMinutes: 60 },
+          third,
+        ],
+      }),
+    );
+    expect(replaced.steps.map((step) => step.id)).toEqual([
+      first!.id,
+      replaced.steps[1]!.id,
+      second!.id,
+      secondWait!.id,
+      third!.id,
+    ]);
+    expect(replaced.stepsVersion).toBe(2);
+    await runFor(minutes(3));
+    for (const contact of [ann, bob])
+      expect(await listSubjectsTo(one, contact)).toEqual(["One", "Two"]);
+    await runFor(minutes(65));
+    for (const contact of [ann, bob])
+      expect(await listSubjectsTo(one, contact)).toEqual(["One", "Two", "Three"]);
+    const { steps: now } = await getDetail(one.caller, id);
+    expect((await expectBalanced(one, id, now)).counts).toMatchObject({ active: 0, completed: 2 });
+    await one.provider.stop();
+  });
+
+  test("of two replacements of the same steps, one succeeds, and its repetition changes nothing", async () => {
+    const one = await createSequenceSender();
+    const { id, steps } = await createSequence(one, [5], { status: "draft" });
+    const request = (delayMinutes: number) =>
+      ReplaceStepsRequest.parse({
+        stepsVersion: 1,
+        steps: [steps[0], { type: "delay", delayMinutes }],
+      });
+    const both = await Promise.allSettled(
+      [10, 20].map((delay) => stepsOf.replace(one.caller, id, request(delay))),
+    );
+    expect(both.map(({ status }) => status).toSorted()).toEqual(["fulfilled", "rejected"]);
+    expect(both.find(({ status }) => status === "rejected")).toMatchObject({
+      reason: { kind: "conflict", code: "steps_changed" },
+    });
+    const stored = await sequences.listSteps(one.caller, id);
+    const winner = stored.steps[1]!.delayMinutes!;
+    expect(await stepsOf.replace(one.caller, id, request(winner))).toEqual(stored);
+    expect(await sequences.listSteps(one.caller, id)).toEqual({ ...stored, stepsVersion: 2 });
     await one.provider.stop();
   });
 

@@ -235,6 +235,57 @@ describe("steps", () => {
     ).toEqual([]);
   });
 
+  test("all steps are replaced at once, with the send window, or none", async () => {
+    const client = await signedUp();
+    const { id } = await make(client);
+    const [first] = await add(client, id, { type: "delay", delayMinutes: 5 });
+    const path = `/sequences/${id}/steps`;
+    const before = (await client.call("GET", path)).body.data;
+    expect(before).toMatchObject({ stepsVersion: 1 });
+    const bad = await client.call("PUT", path, {
+      stepsVersion: 1,
+      steps: [
+        { id: first!.id, type: "delay", delayMinutes: 7 },
+        { type: "email", templateId: 999_999_999 },
+      ],
+    });
+    expect(bad).toMatchObject({
+      status: 400,
+      body: { details: [{ path: "steps.1.templateId" }] },
+    });
+    expect((await client.call("GET", path)).body.data).toEqual(before);
+    const sendWindow = { days: [1], from: "09:00", until: "17:00", timezone: "UTC" };
+    const saved = await client.call("PUT", path, {
+      stepsVersion: 1,
+      steps: [
+        { type: "delay", delayMinutes: 1 },
+        { id: first!.id, type: "delay", delayMinutes: 5 },
+      ],
+      sendWindow,
+    });
+    expect(saved).toMatchObject({
+      status: 200,
+      body: {
+        data: {
+          stepsVersion: 2,
+          steps: [
+            { stepOrder: 1, delayMinutes: 1 },
+            { id: first!.id, stepOrder: 2, delayMinutes: 5 },
+          ],
+        },
+      },
+    });
+    expect((await client.call("GET", `/sequences/${id}/detail`)).body.data).toMatchObject({
+      stepsVersion: 2,
+      sendWindow,
+      steps: [{ stats: { waiting: 0 } }, { id: first!.id }],
+    });
+    expect(await client.call("PUT", path, { stepsVersion: 1, steps: [] })).toMatchObject({
+      status: 409,
+      body: { code: "steps_changed" },
+    });
+  });
+
   test("segment rules cannot refer to steps", async () => {
     const client = await signedUp();
     const rules = { match: "all", conditions: [{ field: "step.1.opened", operator: "exists" }] };

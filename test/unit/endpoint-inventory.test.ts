@@ -36,6 +36,7 @@ const extras = [
   "GET /sends/{id}/content", // what was sent
   "GET /events/unmatched", // events whose send was not found
   "GET /why", // why an email did not arrive
+  "PUT /sequences/{id}/steps", // all steps at once
   "GET /sending-configs/{id}",
   "GET /webhooks/{id}/deliveries",
   "POST /webhooks/{id}/deliveries/{deliveryId}/redeliver",

@@ -175,6 +175,95 @@ describe("the order of steps", () => {
   });
 });
 
+describe("replacing all steps", () => {
+  const replace = (graph: flow.StepGraph, input: Given[], mustBeComplete = false) =>
+    flow.replaceSteps(graph, {
+      input,
+      stamps: stamps(input.filter(({ id }) => id === undefined).length),
+      updatedAt: "later",
+      mustBeComplete,
+    });
+  const unordered = ({ stepOrder: _, ...step }: SequenceStep): Given => step;
+
+  test("keeps steps with an id, and gives the others new ids", () => {
+    const before = flowOf(email(), email());
+    const [first, second] = before.steps;
+    const next = replace(before, [first!, email(), { ...unordered(second!), templateId: 2 }]);
+    expect(next.steps).toEqual([
+      first,
+      expect.objectContaining({ id: ids, stepOrder: 2, createdAt: "t", updatedAt: "t" }),
+      { ...second, stepOrder: 3, templateId: 2, updatedAt: "later" },
+    ]);
+  });
+
+  test("lets enrollments at removed steps continue at the next step that stays", () => {
+    const before = flowOf(email(), email(), email({ nextStepOrder: 5 }), email(), email());
+    const [first, second, third, fourth, fifth] = before.steps.map(unordered);
+    const at = (graph: flow.StepGraph, step: Given | undefined) =>
+      flow.currentStep(graph, { stepId: step!.id, order: 0 })?.id;
+    const next = replace(before, [email(), first!, email(), fifth!]);
+    expect([first, second, third, fourth].map((step) => at(next, step))).toEqual([
+      first!.id,
+      fifth!.id,
+      fifth!.id,
+      fifth!.id,
+    ]);
+    expect(walk(next, true, { stepId: second!.id!, order: 2 })).toEqual([4]);
+    const renumbered = replace(next, next.steps.slice(1).map(unordered));
+    expect(at(renumbered, second)).toBe(fifth!.id);
+    expect(walk(renumbered, true, { order: 0 })).toEqual([1, 2, 3]);
+    expect(at(replace(renumbered, [email()]), second)).toBeUndefined();
+  });
+
+  test("a removed step no longer counts as a target or as a tested email", () => {
+    const before = flowOf(email(), email(), email());
+    const [first, , third] = before.steps;
+    const next = replace(before, [first!, third!]);
+    expect(() => replace(next, [{ ...first!, nextStepOrder: 2 }, third!])).toThrow(
+      expect.objectContaining({
+        details: [expect.objectContaining({ path: "steps.0.nextStepOrder" })],
+      }),
+    );
+    expect(next.gone).toEqual([{ id: before.steps[1]!.id, nextStepOrder: 3 }]);
+  });
+
+  test.each([
+    ["steps.0.id", [email({ id: 1_000_000 })]],
+    ["steps.1.stepOrder", [email({ stepOrder: 3 }), email({ stepOrder: 3 })]],
+    ["steps.1.nextStepOrder", [email(), email({ nextStepOrder: 1 })]],
+    ["steps.0.nextStepOrder", [email({ nextStepOrder: 7 })]],
+    ["steps.0.templateId", [email({ templateId: null })]],
+    ["steps.1.delayMinutes", [email(), { type: "delay" }]],
+    ["steps.0.conditionConfig", [fork({ conditionConfig: null })]],
+    ...[2, 9].map((order): [string, Given[]] => [
+      "steps.1.conditionConfig",
+      [
+        email(),
+        fork({
+          conditionConfig: {
+            match: "all",
+            conditions: [{ field: `step.${order}.opened`, operator: "exists" }],
+          },
+        }),
+      ],
+    ]),
+  ] as [string, Given[]][])("names %s", (path, input) => {
+    expect(() => replace(flow.emptyGraph, input, true)).toThrow(
+      expect.objectContaining({
+        kind: "invalid",
+        details: expect.arrayContaining([expect.objectContaining({ path })]),
+      }),
+    );
+  });
+
+  test("names a step that is given twice", () => {
+    const before = flowOf(email());
+    expect(() => replace(before, [before.steps[0]!, unordered(before.steps[0]!)])).toThrow(
+      expect.objectContaining({ details: [expect.objectContaining({ path: "steps.1.id" })] }),
+    );
+  });
+});
+
 describe("validation", () => {
   test.each([
     ["nextStepOrder", [email({ stepOrder: 2, nextStepOrder: 2 })]],

@@ -252,26 +252,40 @@ export async function getCounts(orgId: number, sequenceId: number): Promise<Sequ
 
 export interface EnrollmentFilter {
   status?: (typeof enrollment.enrollmentStatuses)[number] | undefined;
+  /** The step that they are at, or at which they ended early. */
+  stepId?: number | undefined;
 }
 
-/** Active enrollments first, newest contact first; then ended ones, latest end first. */
+/**
+ * Active enrollments first, newest contact first; then ended ones, latest end first. With a step, a
+ * page may be short and still have a cursor.
+ */
 export async function list(
   caller: CallerScope,
   request: PageRequest,
   { sequenceId, ...filter }: EnrollmentFilter & { sequenceId: number },
 ) {
   const sequence = await findItem(caller, sequenceId);
-  const [{ items, next }, { byStatus }] = await Promise.all([
+  const [{ items, next }, counts] = await Promise.all([
     graphStore
       .getGraph(caller.orgId, sequence)
       .then((graph) => readPage(caller.orgId, { sequence, graph, request, filter })),
     getCounts(caller.orgId, sequenceId),
   ]);
-  const total =
-    filter.status === undefined
-      ? Object.values(byStatus).reduce((sum, n) => sum + n, 0)
-      : byStatus[filter.status];
-  return { items, pagination: toPagination(request, total, next) };
+  return { items, pagination: toPagination(request, totalOf(counts, filter), next) };
+}
+
+function totalOf(
+  { byStatus, steps }: SequenceCounts,
+  { status, stepId }: EnrollmentFilter,
+): number | null {
+  if (stepId !== undefined) {
+    const { reached, left } = steps.get(stepId) ?? { reached: 0, left: 0 };
+    return status === "active" ? reached - left : null;
+  }
+  return status === undefined
+    ? Object.values(byStatus).reduce((sum, n) => sum + n, 0)
+    : byStatus[status];
 }
 
 interface EnrollmentPageRequest {
@@ -281,10 +295,13 @@ interface EnrollmentPageRequest {
   filter?: EnrollmentFilter;
 }
 
+/** Number of enrollments that one page reads when most of them may be at other steps. */
+const maxRead = 10_000;
+
 /** `next` is the cursor position of the next page, if there is one. */
 export async function readPage(
   orgId: number,
-  { sequence, graph, request, filter: { status } = {} }: EnrollmentPageRequest,
+  { sequence, graph, request, filter = {} }: EnrollmentPageRequest,
 ) {
   const orders = new Map(graph.steps.map(({ id, stepOrder }) => [id, stepOrder]));
   const sequenceIsActive = sequence.status === "active";
@@ -296,11 +313,12 @@ export async function readPage(
   const end = skip + request.limit;
   const found: ListedEnrollment[] = [];
   const cursor = positionOf(request, positionPattern);
-  for await (const entry of iterateEnrollments(orgId, sequence.id, { status, cursor })) {
-    const { item } = entry;
-    if (!("finishedAt" in item) || status === undefined || item.status === status)
-      found.push(entry);
+  let read = 0;
+  for await (const entry of iterateEnrollments(orgId, sequence.id, { ...filter, cursor })) {
+    if (isWanted(entry.item, filter)) found.push(entry);
     if (found.length > end) break;
+    if (++read >= maxRead && found.length >= skip)
+      return { items: found.slice(skip).map(({ item }) => toListed(item)), next: entry.position };
   }
   const page = found.slice(skip, end);
   return {
@@ -308,6 +326,15 @@ export async function readPage(
     next: found.length > end ? page.at(-1)?.position : undefined,
   };
 }
+
+const isWanted = (
+  item: ListedEnrollment["item"],
+  { status, stepId }: EnrollmentFilter,
+): boolean => {
+  const itemStatus = "finishedAt" in item ? item.status : "active";
+  if (status !== undefined && itemStatus !== status) return false;
+  return stepId === undefined || (itemStatus !== "completed" && item.stepId === stepId);
+};
 
 interface ListedEnrollment {
   item: EnrollmentItem | StoredFinished;
@@ -323,10 +350,10 @@ const positionPattern = new RegExp(
 async function* iterateEnrollments(
   orgId: number,
   sequenceId: number,
-  { status, cursor }: { status: EnrollmentFilter["status"]; cursor: string | undefined },
+  { status, stepId, cursor }: EnrollmentFilter & { cursor: string | undefined },
 ): AsyncGenerator<ListedEnrollment> {
   const [part, below] = cursor === undefined ? ["A", undefined] : [cursor[0], cursor.slice(1)];
-  const size = 25;
+  const size = stepId === undefined ? 25 : 250;
   if (part === "A" && (status === undefined || status === "active")) {
     const activeRanges = emailShards.map((home) => ranges.enrollments(orgId, sequenceId, home));
     for await (const item of readNewestFirst<EnrollmentItem>(activeRanges, ({ sk }) => sk, {

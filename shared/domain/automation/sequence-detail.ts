@@ -8,7 +8,7 @@ import { Enrollment } from "./enrollment-schema.ts";
 import * as enrollmentPages from "./enrollments.ts";
 import { findItem, Sequence, toApi } from "./sequence-schema.ts";
 import * as graphStore from "./step-graph-store.ts";
-import { SequenceStep } from "./step-schema.ts";
+import { SequenceStep, StepsVersion } from "./step-schema.ts";
 
 const StepStats = z.object({
   reached: Count.describe("Enrollments that reached the step."),
@@ -25,6 +25,7 @@ const StepStats = z.object({
 });
 
 export const SequenceDetail = Sequence.extend({
+  stepsVersion: StepsVersion,
   steps: z
     .array(
       SequenceStep.extend({
@@ -77,6 +78,7 @@ export async function getDetail(caller: CallerScope, id: number): Promise<Sequen
   };
   return {
     ...sequenceForApi,
+    stepsVersion: sequence.stepsVersion,
     steps: steps.map((step) => ({ ...step, stats: statsOf(step) })),
     enrollments,
     stats: { ...(enrollmentCounts satisfies enrollmentPages.EnrollmentCounts), mails: mails.all },

@@ -28,7 +28,7 @@ import {
 import * as tasks from "./sequence-tasks.ts";
 import * as stepGraph from "./step-graph.ts";
 import * as graphStore from "./step-graph-store.ts";
-import type { SequenceStep } from "./step-schema.ts";
+import type { SequenceSteps } from "./step-schema.ts";
 import { getTemplates } from "./steps.ts";
 import * as triggers from "./triggers.ts";
 
@@ -307,5 +307,8 @@ async function checkCanActivate(
   if (sendingConfigId === null) await sendingConfigs.findDefault(orgId);
 }
 
-export const listSteps = async (caller: CallerScope, id: number): Promise<SequenceStep[]> =>
-  (await graphStore.getGraph(caller.orgId, await findItem(caller, id))).steps;
+export async function listSteps(caller: CallerScope, id: number): Promise<SequenceSteps> {
+  const sequence = await findItem(caller, id);
+  const { steps } = await graphStore.getGraph(caller.orgId, sequence);
+  return { stepsVersion: sequence.stepsVersion, steps };
+}

@@ -64,7 +64,7 @@ function engagementOf(
     new Set(
       [...gone, ...steps].flatMap(({ id, stepOrder }) => {
         const send = sends.get(sendIds[id] ?? 0);
-        return send && test(send) ? [stepOrder] : [];
+        return send && stepOrder !== undefined && test(send) ? [stepOrder] : [];
       }),
     );
   // A click counts as an open: mail clients may block the tracking pixel.

@@ -1,19 +1,27 @@
 // The step graph of a sequence. Steps are ordered and every jump leads to a later step, so an
 // enrollment only moves forward and runs each step at most once. Pure functions:
 // step-graph-store.ts stores the graph.
-import { invalid } from "../../errors.ts";
+import { isDeepStrictEqual } from "node:util";
+import { invalid, type ProblemDetail } from "../../errors.ts";
 import { parseField } from "../audience/segments/segment-fields.ts";
 import {
   isRules,
   type SegmentCondition,
   type SegmentRules,
 } from "../audience/segments/segment-rules.ts";
-import type { NewSequenceStep, SequenceStep, SequenceStepChanges } from "./step-schema.ts";
+import {
+  type GraphStep,
+  maxSteps,
+  type NewSequenceStep,
+  type SequenceStep,
+  type SequenceStepChanges,
+} from "./step-schema.ts";
 
 /** A removed step. Enrollments that were at it continue from its position. */
 export interface RemovedStep {
   id: number;
-  stepOrder: number;
+  /** Absent since all steps were replaced: orders have changed, and `nextStepOrder` is set. */
+  stepOrder?: number | undefined;
   nextStepOrder?: number | null | undefined;
 }
 
@@ -43,7 +51,9 @@ export function currentStep(
   const step = graph.steps.find(({ id }) => id === stepId);
   if (step) return step;
   const gone = graph.gone.findLast(({ id }) => id === stepId);
-  return gone ? stepAfter(graph, gone, gone.stepOrder) : stepAtOrder(graph, order);
+  if (!gone) return stepAtOrder(graph, order);
+  const { stepOrder = 0, nextStepOrder } = gone;
+  return stepAfter(graph, { stepOrder, nextStepOrder }, stepOrder);
 }
 
 /** The step that follows. `conditionHeld` is the result of a condition step. */
@@ -92,7 +102,10 @@ function stepAfter(
 function stepAtOrder(graph: StepGraph, order: number): SequenceStep | undefined {
   const step = graph.steps.find(({ stepOrder }) => stepOrder === order);
   const gone = step ? undefined : graph.gone.findLast(({ stepOrder }) => stepOrder === order);
-  return step ?? (gone ? stepAfter(graph, gone, order) : firstStepFrom(graph, order));
+  if (step) return step;
+  return gone
+    ? stepAfter(graph, { ...gone, stepOrder: order }, order)
+    : firstStepFrom(graph, order);
 }
 
 const firstStepFrom = ({ steps }: StepGraph, order: number): SequenceStep | undefined =>
@@ -116,7 +129,6 @@ const crossesIntoOtherBranch = (graph: StepGraph, order: number, next: SequenceS
     },
   );
 
-const maxSteps = 500;
 const maxRemovedSteps = 1000;
 
 interface StepStamp {
@@ -200,7 +212,7 @@ function makeRoom(graph: StepGraph, newSteps: SequenceStep[]): StepGraph {
   }));
   const gone = graph.gone.map((removed) => ({
     ...removed,
-    stepOrder: moved(removed.stepOrder),
+    stepOrder: removed.stepOrder === undefined ? undefined : moved(removed.stepOrder),
     nextStepOrder: jump(removed.nextStepOrder),
   }));
   return { steps, gone };
@@ -248,22 +260,145 @@ export function removeStep({ steps, gone }: StepGraph, step: SequenceStep): Step
   };
 }
 
+interface ReplacedSteps {
+  /** Steps without an id are new. */
+  input: GraphStep[];
+  /** One for each new step of `input`. */
+  stamps: StepStamp[];
+  updatedAt: string;
+  /** The sequence is active, so every step must be complete. */
+  mustBeComplete: boolean;
+}
+
+/**
+ * Puts `input` in place of all steps. Steps with an id keep it, so enrollments stay at them.
+ * Enrollments at any other step continue with the next step that stays, as if the steps between
+ * were removed one by one. 400 names each field that is not valid as `steps.<index>.<field>`.
+ */
+export function replaceSteps(
+  graph: StepGraph,
+  { input, stamps, updatedAt, mustBeComplete }: ReplacedSteps,
+): StepGraph {
+  const known = new Map(graph.steps.map((step) => [step.id, step]));
+  const wrongIds = input.flatMap(({ id }, i) => {
+    if (id === undefined) return [];
+    if (!known.has(id)) return [graphProblem(i, "id", `the sequence has no step ${id}`)];
+    const isRepeated = input.findIndex((other) => other.id === id) < i;
+    return isRepeated ? [graphProblem(i, "id", `step ${id} is given twice`)] : [];
+  });
+  throwProblems(wrongIds);
+  const newStamps = stamps.values();
+  let last = 0;
+  const replaced = input.map(({ id, ...fields }): SequenceStep => {
+    last = fields.stepOrder ?? last + 1;
+    const current = id === undefined ? undefined : known.get(id);
+    const step = toStep({ ...fields, stepOrder: last }, current ?? newStamps.next().value!);
+    return current && !isSameStep(step, current) ? { ...step, updatedAt } : step;
+  });
+  throwProblems(problemsOfReplaced(replaced, mustBeComplete));
+  const steps = replaced.toSorted((a, b) => a.stepOrder - b.stepOrder);
+  return { steps, gone: removedBy(graph, steps) };
+}
+
+/** The removed steps once `steps` are in place, each with the step at which to continue. */
+function removedBy(graph: StepGraph, steps: SequenceStep[]): RemovedStep[] {
+  const orders = new Map(steps.map(({ id, stepOrder }) => [id, stepOrder]));
+  const kept = graph.steps
+    .filter(({ id }) => !orders.has(id))
+    .reduce((rest, step) => removeStep(rest, step), graph);
+  return kept.gone.map(({ id }) => {
+    const next = currentStep(kept, { stepId: id, order: 0 });
+    return { id, nextStepOrder: next ? orders.get(next.id)! : null };
+  });
+}
+
+const withoutStamp = ({ createdAt: _, updatedAt: __, ...step }: SequenceStep): object => step;
+const isSameStep = (a: SequenceStep, b: SequenceStep): boolean =>
+  isDeepStrictEqual(withoutStamp(a), withoutStamp(b));
+
+/** Whether enrollments that wait at a step continue at another time or at another step. */
+export const movesEnrollments = (current: StepGraph, next: StepGraph): boolean => {
+  const steps = new Map(next.steps.map((step) => [step.id, step]));
+  return current.steps.some(({ id, type, delayMinutes }) => {
+    const step = steps.get(id);
+    return step?.type !== type || step.delayMinutes !== delayMinutes;
+  });
+};
+
+/** Whether both have the same steps. Ids of `newSteps` match any id. */
+export const hasSameSteps = (
+  current: StepGraph,
+  next: StepGraph,
+  newSteps: { id: number }[],
+): boolean => {
+  const newIds = new Set(newSteps.map(({ id }) => id));
+  return (
+    current.steps.length === next.steps.length &&
+    current.steps.every((step, i) => {
+      const other = next.steps[i]!;
+      return isSameStep(step, newIds.has(other.id) ? { ...other, id: step.id } : other);
+    })
+  );
+};
+
+function problemsOfReplaced(steps: SequenceStep[], mustBeComplete: boolean): ProblemDetail[] {
+  const orders = new Set(steps.map(({ stepOrder }) => stepOrder));
+  return steps.flatMap((step, i) => {
+    const isTaken = steps.findIndex(({ stepOrder }) => stepOrder === step.stepOrder) < i;
+    const unknown = stepOrdersOf(step.conditionConfig).find((order) => !orders.has(order));
+    const problems: StepProblem[] = [
+      ...(isTaken ? [problemOf(step, "stepOrder", "the stepOrder is given twice")] : []),
+      ...directionProblems(step),
+      ...(unknown === undefined
+        ? []
+        : [problemOf(step, "conditionConfig", `there is no step ${unknown} to test`)]),
+      ...(mustBeComplete ? missingFields(step) : []),
+      ...missingTargets(step, orders),
+    ];
+    return problems.map(({ field, message }) => graphProblem(i, field, message));
+  });
+}
+
+const graphProblem = (index: number, field: string, message: string): ProblemDetail => ({
+  path: `steps.${index}.${field}`,
+  message,
+});
+
+const maxReportedProblems = 20;
+
+function throwProblems(details: ProblemDetail[]): void {
+  if (details[0])
+    throw invalid(details[0].message, { details: details.slice(0, maxReportedProblems) });
+}
+
 function checkGraph(graph: StepGraph): StepGraph {
-  for (const step of graph.steps) {
-    for (const name of jumpFields)
-      if ((step[name] ?? Number.POSITIVE_INFINITY) <= step.stepOrder)
-        throw invalidStep(
-          name,
-          `step ${step.stepOrder}: ${name} must be greater than the step's own stepOrder`,
-        );
-    const later = stepOrdersOf(step.conditionConfig).find((order) => order >= step.stepOrder);
-    if (later !== undefined)
-      throw invalidStep(
-        "conditionConfig",
-        `step ${step.stepOrder}: step.${later} must refer to an earlier step`,
-      );
-  }
+  const [problem] = graph.steps.flatMap(directionProblems);
+  if (problem) throw invalidStep(problem.field, problem.message);
   return graph;
+}
+
+interface StepProblem {
+  field: string;
+  message: string;
+}
+const problemOf = ({ stepOrder }: SequenceStep, field: string, message: string): StepProblem => ({
+  field,
+  message: `step ${stepOrder}: ${message}`,
+});
+
+/** Jumps and conditions that do not lead from an earlier step to a later one. */
+function directionProblems(step: SequenceStep): StepProblem[] {
+  const later = stepOrdersOf(step.conditionConfig).find((order) => order >= step.stepOrder);
+  return [
+    ...jumpFields
+      .filter((name) => (step[name] ?? Number.POSITIVE_INFINITY) <= step.stepOrder)
+      .map((name) =>
+        problemOf(step, name, `${name} must be greater than the step's own stepOrder`),
+      ),
+    ...(later === undefined
+      ? []
+      : [problemOf(step, "conditionConfig", `step.${later} must refer to an earlier step`)]),
+  ];
 }
 
 /** Orders of the steps whose mail the rules test. */
@@ -282,17 +417,21 @@ const conditionsOf = (rules: SegmentRules | null): SegmentCondition[] =>
 export function missingParts({ steps, gone }: StepGraph): string[] {
   const orders = new Set([...steps, ...gone].map(({ stepOrder }) => stepOrder));
   const missing = steps.flatMap((step) => [
-    ...(isComplete[step.type](step)
-      ? []
-      : [`step ${step.stepOrder}: ${requiredField[step.type]} is needed`]),
-    ...jumpFields.flatMap((name) =>
-      typeof step[name] === "number" && !orders.has(step[name])
-        ? [`step ${step.stepOrder}: ${name} is ${step[name]}, but that step does not exist`]
-        : [],
-    ),
+    ...missingFields(step),
+    ...missingTargets(step, orders),
   ]);
-  return steps.length ? missing : ["the sequence has no steps"];
+  return steps.length ? missing.map(({ message }) => message) : ["the sequence has no steps"];
 }
+
+const missingFields = (step: SequenceStep): StepProblem[] => {
+  const field = requiredField[step.type];
+  return isComplete[step.type](step) ? [] : [problemOf(step, field, `${field} is needed`)];
+};
+
+const missingTargets = (step: SequenceStep, orders: Set<number | undefined>): StepProblem[] =>
+  jumpFields
+    .filter((name) => typeof step[name] === "number" && !orders.has(step[name]))
+    .map((name) => problemOf(step, name, `${name} is ${step[name]}, but that step does not exist`));
 
 const isComplete: Record<SequenceStep["type"], (step: SequenceStep) => boolean> = {
   email: ({ templateId }) => templateId !== null,

@@ -3,6 +3,7 @@ import * as z from "zod";
 import { exactlyOneOf } from "../../kernel/either-or.ts";
 import { Count, CreatedAt, RecordId, UpdatedAt } from "../../kernel/record-fields.ts";
 import { SegmentRules, StepRulesInput } from "../audience/segments/segment-rules.ts";
+import { SendWindow } from "./send-window.ts";
 
 export const stepTypes = ["email", "delay", "condition"] as const;
 export type StepType = (typeof stepTypes)[number];
@@ -76,6 +77,62 @@ export const NewSequenceStep = z.object({
   ...branchFields,
 });
 export type NewSequenceStep = z.output<typeof NewSequenceStep>;
+
+export const StepsVersion = Count.describe(
+  "Version of the steps: every change of a step raises it. 0 before the first step.",
+);
+
+export const SequenceSteps = z
+  .object({
+    stepsVersion: StepsVersion,
+    steps: z.array(SequenceStep).describe("Steps of the sequence, by `stepOrder`."),
+  })
+  .meta({ id: "SequenceSteps" });
+export type SequenceSteps = z.output<typeof SequenceSteps>;
+
+/** A step of PUT /sequences/:id/steps. */
+const GraphStep = NewSequenceStep.extend({
+  id: Id.optional().describe(
+    "Id of a step that the sequence has. Its enrollments stay at it. Without an id, the step is " +
+      "new.",
+  ),
+  stepOrder: Order.optional().describe(
+    "Position of the step. Defaults to after the step before it in the list.",
+  ),
+});
+export type GraphStep = z.output<typeof GraphStep>;
+
+export const maxSteps = 500;
+
+export const ReplaceStepsRequest = z
+  .object({
+    stepsVersion: z
+      .int()
+      .min(0)
+      .describe(
+        "Version of the steps that were edited, from GET /sequences/:id/steps. If somebody has " +
+          "changed them since, the request fails with 409.",
+      ),
+    steps: z
+      .array(GraphStep)
+      .max(maxSteps)
+      .describe("All steps of the sequence, up to 500. A step that is not in the list is deleted."),
+    sendWindow: SendWindow.nullable()
+      .optional()
+      .describe("Replaces the `sendWindow` of the sequence. If omitted, it stays."),
+  })
+  .meta({
+    examples: [
+      {
+        stepsVersion: 1,
+        steps: [
+          { id: 1, stepOrder: 1, type: "email", templateId: 1 },
+          { stepOrder: 2, type: "delay", delayMinutes: 2880 },
+        ],
+      },
+    ],
+  });
+export type ReplaceStepsRequest = z.output<typeof ReplaceStepsRequest>;
 
 const maxStepsPerRequest = 200;
 export const AddStepsRequest = exactlyOneOf(

@@ -1,9 +1,10 @@
 // Edits the steps of a sequence, also while contacts are enrolled.
+import { isDeepStrictEqual } from "node:util";
 
 import { getMany, type Write, write } from "../../adapters/dynamodb/table.ts";
-import type { CallerScope } from "../../caller.ts";
+import type { CallerScope, SiteRef } from "../../caller.ts";
 import { now } from "../../clock.ts";
-import { invalid, missing } from "../../errors.ts";
+import { conflict, invalid, missing, type Problem } from "../../errors.ts";
 import * as ids from "../../ids.ts";
 import { inParallel } from "../../kernel/parallel.ts";
 import { keys } from "../../keys.ts";
@@ -16,8 +17,10 @@ import * as graphStore from "./step-graph-store.ts";
 import type {
   AddStepsRequest,
   NewSequenceStep,
+  ReplaceStepsRequest,
   SequenceStep,
   SequenceStepChanges,
+  SequenceSteps,
 } from "./step-schema.ts";
 
 /** Adds all steps or none. */
@@ -30,13 +33,12 @@ export async function add(
   const firstId = await ids.nextId("STEP", input.length);
   const at = new Date(await ids.requestTime()).toISOString();
   const stamps = input.map((_, i) => ({ id: firstId + i, createdAt: at, updatedAt: at }));
-  const next = await editGraph(caller, sequenceId, {
+  const { graph: next } = await editGraph(caller, sequenceId, {
     edit: async (sequence, graph) => {
       // A retry after a crash has the same ids and finds the steps that the first attempt stored.
       if (graph.steps.some(({ id }) => id === firstId)) return graph;
-      await checkTemplates(caller.orgId, sequence, input);
-      const resolved = await inParallel(8, input, (step, i) =>
-        withIds({ orgId: caller.orgId, sequence }, step, steps ? `steps.${i}.` : ""),
+      const resolved = await withReferences({ orgId: caller.orgId, sequence }, input, (i) =>
+        steps ? `steps.${i}.` : "",
       );
       return checkComplete(
         sequence,
@@ -57,14 +59,15 @@ export async function change(
   changes: SequenceStepChanges,
 ): Promise<SequenceStep> {
   const movesWaits = changes.delayMinutes !== undefined || changes.type !== undefined;
-  const next = await editGraph(caller, sequenceId, {
+  const { graph: next } = await editGraph(caller, sequenceId, {
     edit: async (sequence, graph) => {
       findStep(graph, stepId);
-      await checkTemplates(caller.orgId, sequence, [changes]);
-      const resolved = await withIds({ orgId: caller.orgId, sequence }, changes, "");
+      const site = { orgId: caller.orgId, sequence };
+      const [resolved] = await withReferences(site, [changes], () => "");
+      const updatedAt = now().toISOString();
       return checkComplete(
         sequence,
-        stepGraph.changeStep(graph, stepId, { changes: resolved, updatedAt: now().toISOString() }),
+        stepGraph.changeStep(graph, stepId, { changes: resolved!, updatedAt }),
       );
     },
     extraWrites: ({ siteId }) =>
@@ -73,6 +76,55 @@ export async function change(
   if (movesWaits) await tasks.enqueueTask(caller.orgId, sequenceId);
   return findStep(next, stepId);
 }
+
+/**
+ * Replaces all steps, or none if one of them is not valid. 409 if somebody has changed the steps
+ * since `stepsVersion`, unless they are those of the request: then a first attempt has stored them.
+ */
+export async function replace(
+  caller: CallerScope,
+  sequenceId: number,
+  { stepsVersion, steps: input, sendWindow }: ReplaceStepsRequest,
+): Promise<SequenceSteps> {
+  const added = input.filter(({ id }) => id === undefined);
+  const firstId = added.length ? await ids.nextId("STEP", added.length) : 0;
+  const at = now().toISOString();
+  const stamps = added.map((_, i) => ({ id: firstId + i, createdAt: at, updatedAt: at }));
+  let movesWaits = false;
+  const { graph, stepsVersion: newVersion } = await editGraph(caller, sequenceId, {
+    edit: async (sequence, current) => {
+      const isStale = sequence.stepsVersion !== stepsVersion;
+      if (isStale && !input.every(({ id }) => id === undefined || hasStep(current, id)))
+        throw stepsChanged();
+      const site = { orgId: caller.orgId, sequence };
+      const next = stepGraph.replaceSteps(current, {
+        input: await withReferences(site, input, (i) => `steps.${i}.`),
+        stamps,
+        updatedAt: at,
+        mustBeComplete: sequence.status === "active",
+      });
+      if (
+        stepGraph.hasSameSteps(current, next, stamps) &&
+        (sendWindow === undefined || isDeepStrictEqual(sendWindow, sequence.sendWindow))
+      )
+        return current;
+      if (isStale) throw stepsChanged();
+      movesWaits = stepGraph.movesEnrollments(current, next);
+      return checkComplete(sequence, next);
+    },
+    changes: sendWindow === undefined ? {} : { sendWindow },
+    extraWrites: ({ siteId }) =>
+      movesWaits ? [tasks.releaseTaskWrite(caller.orgId, { sequenceId, siteId })] : [],
+  });
+  if (movesWaits) await tasks.enqueueTask(caller.orgId, sequenceId);
+  return { stepsVersion: newVersion, steps: graph.steps };
+}
+
+const hasStep = ({ steps }: stepGraph.StepGraph, stepId: number): boolean =>
+  steps.some(({ id }) => id === stepId);
+
+const stepsChanged = (): Problem =>
+  conflict("Somebody has changed the steps since they were read", { code: "steps_changed" });
 
 /** Enrollments at the step continue with the next one within about a minute. */
 export async function remove(
@@ -104,33 +156,36 @@ function checkComplete({ status }: SequenceItem, next: stepGraph.StepGraph): ste
 }
 
 /**
- * Adds the ids of the lists and tags that the condition names. 400 for a name that does not exist
- * in the site.
+ * The steps with ids in place of the names of lists and tags. 400 for a template, list or tag that
+ * the site does not have. `prefixOf` is the path of a step in the request.
  */
-async function withIds<S extends SequenceStepChanges>(
+async function withReferences<S extends SequenceStepChanges>(
   { orgId, sequence: { siteId } }: { orgId: number; sequence: SequenceItem },
-  step: S,
-  path: string,
-): Promise<S> {
-  const rules = step.conditionConfig;
-  if (!rules) return step;
-  return {
-    ...step,
-    conditionConfig: await withGroupIds({ orgId, siteId }, rules, `${path}conditionConfig`),
-  };
+  steps: S[],
+  prefixOf: (index: number) => string,
+): Promise<S[]> {
+  await checkTemplates({ orgId, siteId }, steps, prefixOf);
+  return inParallel(8, steps, async (step, i) => {
+    const rules = step.conditionConfig;
+    if (!rules) return step;
+    const path = `${prefixOf(i)}conditionConfig`;
+    return { ...step, conditionConfig: await withGroupIds({ orgId, siteId }, rules, path) };
+  });
 }
 
 async function checkTemplates(
-  orgId: number,
-  { siteId }: SequenceItem,
+  { orgId, siteId }: SiteRef,
   steps: { templateId?: number | null | undefined }[],
+  prefixOf: (index: number) => string,
 ): Promise<void> {
   const templateIds = [...new Set(steps.flatMap(({ templateId }) => templateId ?? []))];
   const templates = await getTemplates(orgId, templateIds);
-  const unknownId = templateIds.find((id) => templates.get(id)?.siteId !== siteId);
-  if (unknownId === undefined) return;
-  const message = `templateId: the sequence's site has no template ${unknownId}`;
-  throw invalid(message, { details: [{ path: "templateId", message }] });
+  const details = steps.flatMap(({ templateId }, i) => {
+    if (!templateId || templates.get(templateId)?.siteId === siteId) return [];
+    const path = `${prefixOf(i)}templateId`;
+    return [{ path, message: `${path}: the sequence's site has no template ${templateId}` }];
+  });
+  if (details[0]) throw invalid(details[0].message, { details: details.slice(0, 20) });
 }
 
 export async function getTemplates(
@@ -149,25 +204,30 @@ type GraphEdit = (
   graph: stepGraph.StepGraph,
 ) => Promise<stepGraph.StepGraph>;
 
+interface GraphEditOptions {
+  /** Returns `graph` itself if nothing changes. */
+  edit: GraphEdit;
+  /** Further changes of the sequence. */
+  changes?: Partial<SequenceItem>;
+  extraWrites?: (sequence: SequenceItem) => Write[];
+}
+
 const editGraph = (
   caller: CallerScope,
   sequenceId: number,
-  {
-    edit,
-    extraWrites = () => [],
-  }: { edit: GraphEdit; extraWrites?: ((sequence: SequenceItem) => Write[]) | undefined },
-): Promise<stepGraph.StepGraph> =>
+  { edit, changes = {}, extraWrites = () => [] }: GraphEditOptions,
+): Promise<{ graph: stepGraph.StepGraph; stepsVersion: number }> =>
   changeWithRetry(async () => {
     const sequence = await findItem(caller, sequenceId);
-    const current = await graphStore.getGraph(caller.orgId, sequence);
-    const next = await edit(sequence, current);
-    if (next === current) return current;
+    const graph = await graphStore.getGraph(caller.orgId, sequence);
+    const next = await edit(sequence, graph);
+    if (next === graph) return { graph, stepsVersion: sequence.stepsVersion };
     const stepsVersion = sequence.stepsVersion + 1;
     await write(
-      changeWrite(caller.orgId, sequence, { stepsVersion }),
+      changeWrite(caller.orgId, sequence, { ...changes, stepsVersion }),
       await graphStore.graphWrite(caller.orgId, { sequenceId, version: stepsVersion }, next),
       ...graphStore.expireGraphWrites(caller.orgId, sequence),
       ...extraWrites(sequence),
     );
-    return next;
+    return { graph: next, stepsVersion };
   });

@@ -54,6 +54,7 @@ export const approvalRules: Record<string, ApprovalRule> = {
   createSequenceEnrollment: limitEnrollments,
   updateSequence: previewRelease,
   updateSequenceStep: previewStepChange,
+  replaceSequenceSteps: previewReplacedSteps,
   deleteSequenceStep: previewStepChange,
   upsertContacts: previewAddedContacts,
   addListContacts: previewAddedContacts,
@@ -221,7 +222,12 @@ async function limitEnrollments({ body }: OperationArguments): Promise<undefined
 interface SequenceDetail {
   status: string;
   updatedAt: string;
-  steps: { id: number; stats: { waiting: number } }[];
+  steps: {
+    id: number;
+    type: string;
+    delayMinutes: number | null;
+    stats: { waiting: number };
+  }[];
   stats: { active: number };
 }
 
@@ -250,6 +256,25 @@ async function previewStepChange(
   const waiting = steps.find((step) => step.id === Number(stepId))?.stats.waiting ?? 0;
   if (waiting <= maxWithoutApproval) return undefined;
   const preview = { contactsThatWaitAtTheStep: waiting };
+  return { preview, approved: [preview, updatedAt] };
+}
+
+/** A new send window and changed or deleted steps can all let contacts continue. */
+async function previewReplacedSteps(
+  args: OperationArguments,
+  read: ReadApi,
+): Promise<MassMailing | undefined> {
+  const released = await previewRelease(args, read);
+  if (released) return released;
+  const given = isObject(args.body) && Array.isArray(args.body.steps) ? args.body.steps : [];
+  const { steps, updatedAt } = (await read("getSequenceDetail", { id: args.id })) as SequenceDetail;
+  const moved = steps.filter(({ id, type, delayMinutes }) => {
+    const step = given.filter(isObject).find((other) => other.id === id);
+    return step?.type !== type || (step?.delayMinutes ?? null) !== delayMinutes;
+  });
+  const waiting = moved.reduce((sum, { stats }) => sum + stats.waiting, 0);
+  if (waiting <= maxWithoutApproval) return undefined;
+  const preview = { contactsThatWaitAtChangedSteps: waiting };
   return { preview, approved: [preview, updatedAt] };
 }
 

@@ -243,9 +243,11 @@ export const campaignExamples: Record<string, unknown> = {
   Sequence,
   SequenceStep,
   SequenceStepDetail,
+  SequenceSteps: { stepsVersion: 2, steps: [SequenceStep] },
   Enrollment,
   SequenceDetail: {
     ...Sequence,
+    stepsVersion: 2,
     steps: [SequenceStepDetail],
     enrollments: [Enrollment],
     stats: {
