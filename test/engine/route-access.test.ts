@@ -42,6 +42,8 @@ const requestFor = (
   Object.assign(given, { topics: [{ id, subscribed: false }] });
   Object.assign(given, { scheduledAt: "2027-01-01T00:00:00Z", emails: ["ada@example.net"] });
   if (route.path.endsWith("/campaigns/{id}/resend")) Object.assign(given, { to: "failed" });
+  if (route.key.startsWith("PUT") && route.path.endsWith("/steps"))
+    Object.assign(given, { stepsVersion: 0, steps: [] });
   return {
     ...credential,
     params,

@@ -143,6 +143,14 @@ const cases: Record<string, (made: IdsByKind) => Case[]> = {
   "POST /sequences": (made) =>
     triggers(made).map((trigger) => ({ body: { name: "More", siteId: made.sites, ...trigger } })),
   "PUT /sequences/:id": (made) => triggers(made).map((trigger) => ({ body: trigger })),
+  "PUT /sequences/:id/steps": (made) => [
+    {
+      body: {
+        stepsVersion: 1,
+        steps: [{ id: made.steps, type: "email", templateId: made.templates }],
+      },
+    },
+  ],
   "POST /sequences/:id/steps": (made) => [
     { body: { type: "email", templateId: made.templates } },
     { body: { steps: [{ type: "email", templateId: made.templates }] } },
@@ -260,6 +268,7 @@ const otherwise = [
   "packageId",
   "clientId", // of this service at an OpenID Connect provider
   "organizationId", // of the user, in test/http/team.test.ts
+  "stepId", // a filter of the enrollments of one sequence
   "keyId", // a filter, in test/engine/request-log.test.ts
   "siteIds", // of a member, in test/engine/members.test.ts
   "fallbackConfigId", // another config than the one in the path, in test/http/sending-configs.test.ts

@@ -124,9 +124,9 @@ export const ReplaceStepsRequest = z
   .meta({
     examples: [
       {
-        stepsVersion: 1,
+        stepsVersion: 0,
         steps: [
-          { id: 1, stepOrder: 1, type: "email", templateId: 1 },
+          { stepOrder: 1, type: "email", templateId: 1 },
           { stepOrder: 2, type: "delay", delayMinutes: 2880 },
         ],
       },
