@@ -93,6 +93,7 @@ test("a single send by template costs at most 11 write and 7 read units, from re
     (accepting.usage[units] + handingOver.usage[units]) / singleSends;
   expect(total("writeUnits")).toBeLessThanOrEqual(11);
   expect(total("readUnits")).toBeLessThanOrEqual(7);
+  expect(accepting.usage.calls / singleSends).toBeLessThan(6);
   await from.provider.stop();
 });
 

@@ -1,6 +1,6 @@
 // Events without our send id are matched by the provider's message id; the others are listed.
 import { beforeAll, describe, expect, test } from "vitest";
-import { get, put, update, write } from "../../shared/adapters/dynamodb/table.ts";
+import { get, put, update, write, writeMany } from "../../shared/adapters/dynamodb/table.ts";
 import * as clock from "../../shared/clock.ts";
 import * as contacts from "../../shared/domain/audience/contacts/contacts.ts";
 import * as history from "../../shared/domain/delivery-events/send-history.ts";
@@ -9,7 +9,7 @@ import {
   type UnmatchedEvent,
 } from "../../shared/domain/delivery-events/unmatched-events.ts";
 import { erase } from "../../shared/domain/privacy/erasure.ts";
-import { indexSingle } from "../../shared/domain/sending/recipient-index/recipient-log.ts";
+import { indexSingleWrites } from "../../shared/domain/sending/recipient-index/recipient-log.ts";
 import * as sends from "../../shared/domain/sending/sends.ts";
 import { keys } from "../../shared/keys.ts";
 import type { QueuedEvent } from "../../shared/queues.ts";
@@ -36,7 +36,7 @@ async function createIndexedMails(n: number): Promise<SentMails> {
   const mails = await createSentMails(n);
   for (const id of mails.sendIds) {
     const item = mails.item(id);
-    await indexSingle(mails.orgId, item, [item.toEmail]);
+    await writeMany(indexSingleWrites(mails.orgId, item, [item.toEmail]));
     const set = { providerMessageId: `m-${id}` };
     await write(update(keys.send(mails.orgId, id), { set }));
   }

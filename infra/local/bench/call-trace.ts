@@ -42,11 +42,13 @@ export async function traceWork<T>(what: string, work: () => Promise<T>): Promis
   try {
     return await current.run(calls, work);
   } finally {
+    // The result does not wait for calls that are still open, such as those of a hand-over.
+    const awaited = calls.filter(({ to }) => to !== Number.POSITIVE_INFINITY);
     finished?.push({
       what,
       milliseconds: performance.now() - from,
-      calls: calls.length,
-      sequence: longestSequence(calls),
+      calls: awaited.length,
+      sequence: longestSequence(awaited),
     });
   }
 }

@@ -54,6 +54,10 @@ interface ListedSends extends FeedEntryRef {
 export const addToFeedWrite = (orgId: number, { count, ...entry }: ListedSends): Write =>
   put(feedKey(orgId, entry), { id: entry.firstId, n: count }, { ifAbsent: true });
 
+/** A plain write that lists a single send. Safe to repeat. */
+export const listSingleWrite = (orgId: number, entry: FeedEntryRef): Write =>
+  put(feedKey(orgId, entry), { id: entry.firstId, n: 1 });
+
 /** Lists and counts the secure messages among these sends, in the same transaction. */
 export const addToSecureFeedWrites = (
   orgId: number,

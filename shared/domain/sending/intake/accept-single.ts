@@ -5,6 +5,7 @@ import {
   transact,
   type Write,
   write,
+  writeMany,
 } from "../../../adapters/dynamodb/table.ts";
 import { enqueue, maxDelaySeconds } from "../../../adapters/sqs/enqueue.ts";
 import type { Caller } from "../../../caller.ts";
@@ -23,7 +24,7 @@ import * as organizations from "../../identity/organizations.ts";
 import { countSiteSendsWrite } from "../../identity/site-send-counts.ts";
 import { hashCopyAddress } from "../copy-hashes.ts";
 import * as dailyCounters from "../daily-counters.ts";
-import { indexSingle } from "../recipient-index/recipient-log.ts";
+import { indexSingleWrites } from "../recipient-index/recipient-log.ts";
 import type { encryptMessages } from "../secure-messages/encrypt-messages.ts";
 import { noticeVariables } from "../secure-messages/secure-message-item.ts";
 import * as feed from "../send-feed.ts";
@@ -199,14 +200,12 @@ async function storeSecure(mail: AcceptedMail, encrypt: EncryptMessages): Promis
 async function storeAndCharge(mail: AcceptedMail, extraWrites: Write[] = []): Promise<SendItem> {
   const { orgId, send } = mail;
   const claiming = claimForThisProcess(mail);
-  const [{ content, body }] = await Promise.all([
-    prepareContent(mail),
-    addToFeed(orgId, send),
-    claiming,
-  ]).catch(async (error: unknown) => {
-    (await claiming)?.cancel();
-    throw error;
-  });
+  const [{ content, body }] = await Promise.all([prepareContent(mail), claiming]).catch(
+    async (error: unknown) => {
+      (await claiming)?.cancel();
+      throw error;
+    },
+  );
   const direct = await claiming;
   if (!direct) return insertAndCharge(mail, body, extraWrites);
   const { claim } = direct;
@@ -223,13 +222,13 @@ async function storeAndCharge(mail: AcceptedMail, extraWrites: Write[] = []): Pr
   }
 }
 
-/** Builds the content and adds the mail to the recipient index, which keeps short content. */
+/** Builds the content and lists the mail. */
 async function prepareContent({ orgId, send, message, copies, context }: AcceptedMail) {
   const at = new Date(send.createdAt);
   const parts = await buildContent(orgId, message, { context, at });
   const content = { ...parts, toName: message.toName, copies };
   const body = await compress(keys.singleContent(orgId, send.id), content);
-  await addToRecipientIndex(orgId, send, { body, copies });
+  await listSend(orgId, send, { body, copies });
   return { content, body };
 }
 
@@ -302,24 +301,23 @@ async function claimForThisProcess({ orgId, send, message, context }: AcceptedMa
 }
 
 /**
- * Adds the send to the feed with a plain write before the transaction. The feed then never misses
- * an accepted send, and a plain write costs half of a transactional one.
+ * Adds the send to the feed and to the recipient index, which keeps short content. These are plain
+ * writes before the transaction: so neither misses an accepted send, and a plain write costs half
+ * of a transactional one.
  */
-const addToFeed = async (
-  orgId: number,
-  { siteId, createdAt, id, system }: SendItem,
-): Promise<boolean> =>
-  system ?? transact(feed.addToFeedWrite(orgId, { siteId, at: createdAt, firstId: id, count: 1 }));
-
-/** Like the feed: the index never misses an accepted send. */
-const addToRecipientIndex = async (
+async function listSend(
   orgId: number,
   send: SendItem,
   { body, copies }: { body?: CompressedValue; copies?: Addressees | undefined } = {},
-) => {
+): Promise<void> {
+  if (send.system) return;
+  const { siteId, createdAt, id } = send;
   const content = body && isShort(body) ? body : undefined;
-  return send.system ?? indexSingle(orgId, { ...send, content }, listAddresses(copies));
-};
+  await writeMany([
+    feed.listSingleWrite(orgId, { siteId, at: createdAt, firstId: id }),
+    ...indexSingleWrites(orgId, { ...send, content }, listAddresses(copies)),
+  ]);
+}
 
 /** When an earlier try of the same request inserted the send, that one is returned. */
 async function insertSend(orgId: number, send: SendItem, writes: Write[]): Promise<SendItem> {
@@ -331,11 +329,7 @@ async function insertSend(orgId: number, send: SendItem, writes: Write[]): Promi
 /** Counts the send at once, because it has no hand-over that would count it. */
 async function insertSuppressed(orgId: number, send: SendItem): Promise<SendItem> {
   if (send.system) return insertSend(orgId, send, []);
-  const [date] = await Promise.all([
-    organizations.getToday(orgId),
-    addToFeed(orgId, send),
-    addToRecipientIndex(orgId, send),
-  ]);
+  const [date] = await Promise.all([organizations.getToday(orgId), listSend(orgId, send)]);
   const { id, siteId, sendingConfigId: configId } = send;
   const failed = dailyCounters.dayCounterWrites(orgId, { siteId, date, shardSeed: id }, [
     { configId, counts: { failed: 1 } },

@@ -1,5 +1,5 @@
 // Adds mails to the recipient index before they are accepted, so that no accepted send is missing.
-import { get, put, queryAll, type Write, writeMany } from "../../../adapters/dynamodb/table.ts";
+import { get, put, queryAll, type Write } from "../../../adapters/dynamodb/table.ts";
 import { enqueue } from "../../../adapters/sqs/enqueue.ts";
 import { epochSeconds } from "../../../clock.ts";
 import type { CompressedValue } from "../../../kernel/compressed-values.ts";
@@ -28,20 +28,21 @@ interface IndexedSingle {
   content?: CompressedValue | undefined;
 }
 
-/** Adds a single send for each of its addresses. Costs one write unit for each. Safe to repeat. */
-export async function indexSingle(
+/**
+ * Plain writes that add a single send for each of its addresses. Each costs one write unit. Safe to
+ * repeat.
+ */
+export function indexSingleWrites(
   orgId: number,
   { id, toEmail, createdAt, scheduledAt, content }: IndexedSingle,
   copies: string[],
-): Promise<void> {
+): Write[] {
   const expires = epochSeconds(new Date(scheduledAt ?? createdAt)) + indexSeconds;
   const emails = new Set([toEmail, ...copies].map(normalizeEmail));
-  await writeMany(
-    [...emails].map((email, i): Write => {
-      const key = indexedSingleKey(orgId, { id, toEmail: email, createdAt });
-      return put(key, { id, expires, ...(i === 0 && content && { content }) });
-    }),
-  );
+  return [...emails].map((email, i) => {
+    const key = indexedSingleKey(orgId, { id, toEmail: email, createdAt });
+    return put(key, { id, expires, ...(i === 0 && content && { content }) });
+  });
 }
 
 const indexedSingleKey = (
