@@ -1,6 +1,6 @@
 import "../../shared/domain/reactions.ts";
 import * as z from "zod";
-import type { TopicChoice } from "../../shared/domain/audience/topics/contact-topic-schemas.ts";
+import type { TopicChoice } from "../../shared/domain/audience/topics/topic-choice-schemas.ts";
 import { maxTopicsPerSite } from "../../shared/domain/audience/topics/topic-subscription.ts";
 import * as unsubscribes from "../../shared/domain/delivery-events/unsubscribes.ts";
 import * as settings from "../../shared/domain/identity/compliance.ts";

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { expectStatus, signedUp, type TestClient } from "../support/api-client.ts";
+import { createSendingConfig } from "../support/newsletters.ts";
 import { type RunningTestService, startServiceProcess } from "../support/service-process.ts";
 
 vi.setConfig({ testTimeout: 180_000, hookTimeout: 120_000 });
@@ -57,6 +58,7 @@ const rowsIn = (place: string, kind: string): Fields[] =>
 
 const files = [
   "sites",
+  "topics",
   "tags",
   "lists",
   "template-folders",
@@ -92,14 +94,18 @@ function comparable(place: string): Record<string, unknown[]> {
     listId: "lists",
     tagId: "tags",
     segmentId: "segments",
+    topicId: "topics",
     sequenceId: "sequences",
     formId: "forms",
   };
   const plain = (value: unknown, name = ""): unknown => {
+    if (name === "topicIds") return (value as number[]).map((id) => names.get(`topics ${id}`));
     if (Array.isArray(value)) return value.map((one) => plain(one));
     if (typeof value === "number" && kindOf[name]) return names.get(`${kindOf[name]} ${value}`);
     if (typeof value === "string" && name === "field")
-      return value.replace(/^form\.(\d+)/, (_, id) => `form.${names.get(`forms ${id}`)}`);
+      return value
+        .replace(/^form\.(\d+)/, (_, id) => `form.${names.get(`forms ${id}`)}`)
+        .replace(/^topic\.(\d+)/, (_, id) => `topic.${names.get(`topics ${id}`)}`);
     if (typeof value !== "object" || value === null) return value;
     const { field, value: ruleValue } = value as Fields;
     if (field === "tag" || field === "list")
@@ -119,6 +125,31 @@ function comparable(place: string): Record<string, unknown[]> {
 
 const create = async (client: TestClient, path: string, body: unknown): Promise<number> =>
   expectStatus(201, await client.call<{ id: number }>("POST", path, body)).body.data.id;
+
+/** A form with topics needs it. */
+async function createVerifiedConfig(client: TestClient, { url }: RunningTestService) {
+  const id = await createSendingConfig(client, url, "postmark");
+  const to = "owner@pennymail.test";
+  expectStatus(200, await client.call("POST", `/sending-configs/${id}/verify`, { to }));
+}
+
+/** The choices of every fourth contact; the others choose nothing. */
+const topicChoices: ((ids: Record<"newsId" | "offersId", number>) => Fields[])[] = [
+  ({ newsId }) => [{ id: newsId, subscribed: false }],
+  ({ offersId }) => [{ id: offersId, subscribed: true }],
+  ({ offersId }) => [{ id: offersId, subscribed: false }],
+];
+
+/** Creates an opt-out topic and an opt-in topic, and one of the same name in the other site. */
+async function createTopics(client: TestClient, otherSiteId: number) {
+  const { siteId } = client;
+  const offers = { name: "Offers", defaultSubscription: "unsubscribed", visibility: "private" };
+  await create(client, "/topics", { siteId: otherSiteId, name: "News" });
+  return {
+    newsId: await create(client, "/topics", { siteId, name: "News", description: "Monthly" }),
+    offersId: await create(client, "/topics", { siteId, ...offers }),
+  };
+}
 
 /** Creates records of every kind, with every reference between kinds. */
 async function createRecords(client: TestClient): Promise<void> {
@@ -145,9 +176,12 @@ async function createRecords(client: TestClient): Promise<void> {
     designJson: { blocks: [1] },
   });
   await create(client, "/templates", { ...template, subject: "The second of one name" });
+  const { newsId, offersId } = await createTopics(client, other);
   const formId = await create(client, "/forms", {
     siteId,
     name: "Join",
+    doubleOptIn: true,
+    topicIds: [newsId, offersId],
     listId: list,
     tags: ["vip"],
   });
@@ -164,6 +198,7 @@ async function createRecords(client: TestClient): Promise<void> {
           conditions: [
             { field: "list", operator: "equals", value: list },
             { field: `form.${formId}`, operator: "equals", value: true },
+            { field: `topic.${newsId}`, operator: "equals", value: false },
           ],
         },
       ],
@@ -174,6 +209,7 @@ async function createRecords(client: TestClient): Promise<void> {
     name: "Welcome",
     triggerType: "form_submit",
     triggerConfig: { formId },
+    topicId: offersId,
   });
   const steps = [
     { type: "email", templateId },
@@ -201,13 +237,19 @@ async function createRecords(client: TestClient): Promise<void> {
       weight: 3,
     }),
   );
-  await create(client, "/campaigns", { ...campaign, listId: list, name: "By list" });
+  await create(client, "/campaigns", {
+    ...campaign,
+    listId: list,
+    name: "By list",
+    topicId: newsId,
+  });
   const contacts = Array.from({ length: 150 }, (_, i) => ({
     email: `p${i}@example.com`,
     firstName: `P${i}`,
     customFields: { plan: i % 2 ? "pro" : "free", visits: i },
     status: ["unsubscribed", "pending"][i % 10] ?? "subscribed",
     ...(i % 3 === 0 && { tags: ["vip"], lists: [list] }),
+    topics: topicChoices[i % 4]?.({ newsId, offersId }),
   }));
   for (const some of [contacts.slice(0, 100), contacts.slice(100)])
     expectStatus(200, await client.call("POST", "/contacts/bulk", { siteId, contacts: some }));
@@ -232,6 +274,10 @@ describe("export-all and import-all", () => {
       signedUp({ service: old.url }),
       signedUp({ service: fresh.url }),
     ]);
+    await Promise.all([
+      createVerifiedConfig(oldClient, old),
+      createVerifiedConfig(newClient, fresh),
+    ]);
     await createRecords(oldClient);
     const [first, second, third] = ["first", "second", "third"].map((name) =>
       join(folder, name),
@@ -245,7 +291,7 @@ describe("export-all and import-all", () => {
     expect(JSON.parse(readFileSync(join(first, "manifest.json"), "utf8"))).toMatchObject({
       format: "pennymail",
       version: 1,
-      rows: { contacts: 151, suppressions: 2, templates: 2, campaigns: 2 },
+      rows: { contacts: 151, suppressions: 2, templates: 2, campaigns: 2, topics: 3 },
     });
     await runSuccessfully("import-all", ["--in", first, "--url", fresh.url], newClient.apiKey);
     await runSuccessfully("export-all", ["--out", second, "--url", fresh.url], newClient.apiKey);
@@ -261,6 +307,49 @@ describe("export-all and import-all", () => {
     expect(again).toContain("0 created, ");
     await runSuccessfully("export-all", ["--out", third, "--url", fresh.url], newClient.apiKey);
     expect(comparable(third)).toEqual(expected);
+  });
+
+  test("a contact who left a topic is not subscribed to it after the move", async () => {
+    const [oldClient, newClient] = await Promise.all([
+      signedUp({ service: old.url }),
+      signedUp({ service: fresh.url }),
+    ]);
+    const topic = await create(oldClient, "/topics", { name: "News" });
+    const optIn = { name: "Offers", defaultSubscription: "unsubscribed" };
+    const offers = await create(oldClient, "/topics", optIn);
+    const leaver = await create(oldClient, "/contacts", { email: "leaver@example.com" });
+    await create(oldClient, "/contacts", { email: "stayer@example.com" });
+    const choose = (topics: Fields[]) =>
+      oldClient.call("PUT", `/contacts/${leaver}/topics`, { topics });
+    expectStatus(200, await choose([{ id: offers, subscribed: true }]));
+    const leaves = [topic, offers].map((id) => ({ id, subscribed: false }));
+    expectStatus(200, await choose(leaves));
+    // The new installation has this topic with another default.
+    await create(newClient, "/topics", { name: "Offers" });
+    const place = join(folder, "leaving");
+    await runSuccessfully("export-all", ["--out", place, "--url", old.url], oldClient.apiKey);
+    for (let run = 0; run < 2; run++)
+      await runSuccessfully("import-all", ["--in", place, "--url", fresh.url], newClient.apiKey);
+    const { contacts } = (await newClient.call<{ contacts: Fields[] }>("GET", "/contacts")).body
+      .data;
+    const states = Object.fromEntries(
+      contacts.map(({ email, topics }) => [
+        email,
+        (topics as Fields[]).map(({ name, subscribed, left }) => ({ name, subscribed, left })),
+      ]),
+    );
+    const left = { subscribed: false, left: true };
+    expect(states).toEqual({
+      "leaver@example.com": [
+        { name: "Offers", ...left },
+        { name: "News", ...left },
+      ],
+      // Nobody joined the offers there, so nobody gets them here.
+      "stayer@example.com": [
+        { name: "Offers", ...left },
+        { name: "News", subscribed: true, left: false },
+      ],
+    });
   });
 
   test("an import updates a changed template, and an active sequence arrives paused", async () => {

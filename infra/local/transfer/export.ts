@@ -3,7 +3,7 @@ import { now } from "../../../shared/clock.ts";
 import { type ApiTarget, callApi } from "../api-client.ts";
 import type { DemoProgress } from "../demo/progress.ts";
 import { type ExportManifest, type Fields, type Row, writeManifest, writeRows } from "./files.ts";
-import { kinds } from "./kinds.ts";
+import { type Kind, kinds } from "./kinds.ts";
 
 interface Pagination {
   total: number | null;
@@ -28,6 +28,23 @@ export async function* pagesOf<T = Row>(
     yield some;
     cursor = nextCursor;
   } while (cursor !== null);
+}
+
+/** Reads every page of the list of a kind. */
+export async function* pagesOfKind(
+  caller: ApiTarget,
+  { name, listed, bySite }: Pick<Kind, "listed" | "bySite"> & { name: string },
+  onProgress?: (rows: number, all: number) => void,
+): AsyncGenerator<Row[]> {
+  if (!bySite) {
+    yield* pagesOf(caller, [`/${name}`, listed], onProgress);
+    return;
+  }
+  for await (const sites of pagesOf(caller, ["/sites", "sites"]))
+    for (const site of sites) {
+      const answer = await callApi<Fields>(caller, `GET /${name}?siteId=${site.id}`);
+      yield answer[listed] as Row[];
+    }
 }
 
 type Complete = (caller: ApiTarget, row: Row) => Promise<Fields>;
@@ -58,12 +75,12 @@ const toPortable = ({
 
 async function* readCompletePages(
   caller: ApiTarget,
-  kind: { name: string; listed: string; detailed?: true },
+  kind: Pick<Kind, "listed" | "bySite" | "detailed"> & { name: string },
   progress: DemoProgress,
 ) {
   const onProgress = (rows: number, all: number) =>
     progress.update(kind.name, rows, Math.max(all, 1));
-  for await (const page of pagesOf(caller, [`/${kind.name}`, kind.listed], onProgress)) {
+  for await (const page of pagesOfKind(caller, kind, onProgress)) {
     const rows: Fields[] = [];
     for (const row of page) {
       const record = kind.detailed

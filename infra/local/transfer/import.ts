@@ -3,7 +3,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { type ApiTarget, callApi } from "../api-client.ts";
 import type { DemoProgress } from "../demo/progress.ts";
-import { pagesOf } from "./export.ts";
+import { pagesOf, pagesOfKind } from "./export.ts";
 import { type ExportManifest, type Fields, type Row, readManifest, readRows } from "./files.ts";
 import {
   fieldsOf,
@@ -31,6 +31,8 @@ interface Work {
   newId: NewId;
   /** The records of the new installation, by kind and id. */
   existing: Map<string, Row>;
+  /** The default subscription of each topic of the export. */
+  defaults: Map<number, unknown>;
   result: Imported;
 }
 
@@ -50,9 +52,12 @@ export async function importAll(
     ids,
     newId: (kind, id) => ids.get(keyOf(kind, id)),
     existing: new Map(),
+    defaults: new Map(),
     result: { created: {}, updated: {}, notes: [] },
   };
   await matchSendingConfigs(work);
+  for (const { id, defaultSubscription } of await rowsOf(work, "topics"))
+    work.defaults.set(id, defaultSubscription);
   const [sites, ...rest] = kinds;
   await match(work, sites!);
   await save(work, sites!);
@@ -99,9 +104,10 @@ async function matchSendingConfigs(work: Work): Promise<void> {
 }
 
 /** Pairs records by site and name, and records with the same name by the order of their ids. */
-async function match(work: Work, { name: kind, listed, detailed }: Kind): Promise<void> {
+async function match(work: Work, described: Kind): Promise<void> {
+  const { name: kind, detailed } = described;
   const here = new Map<string, Row[]>();
-  for await (const page of pagesOf(work.caller, [`/${kind}`, listed]))
+  for await (const page of pagesOfKind(work.caller, described))
     for (const row of page) {
       const place = placeOf(row, row.siteId);
       here.set(place, [...(here.get(place) ?? []), row]);
@@ -136,15 +142,16 @@ async function create(work: Work, kind: Kind, row: Row): Promise<void> {
   const { caller, newId, result } = work;
   const siteId = siteOf(work, row);
   const later = Object.fromEntries((kind.onlyNew ?? []).map((name) => [name, row[name]]));
-  const body = { ...fieldsOf(kind, row, newId), ...(typeof siteId === "number" && { siteId }) };
+  const fixed = Object.fromEntries((kind.fixedFields ?? []).map((name) => [name, row[name]]));
+  const body = {
+    ...fieldsOf(kind, row, newId),
+    ...fixed,
+    ...(typeof siteId === "number" && { siteId }),
+  };
   const made = await callApi<Row>(caller, `POST /${kind.name}`, body);
   work.ids.set(keyOf(kind.name, row.id), made.id);
   work.existing.set(keyOf(kind.name, made.id), made);
   count(result.created, kind.name);
-  if (typeof row.topicId === "number" || (row.topicIds as number[] | undefined)?.length)
-    result.notes.push(
-      `Topics and the choices of contacts are not moved: ${kind.name} "${row.name}" is on none`,
-    );
   await addParts(work, kind.name, { row, id: made.id });
   if (Object.keys(later).length)
     await callApi(caller, `PUT /${kind.name}/${made.id}`, later).catch((error: Error) => {
@@ -269,14 +276,33 @@ const contactFields = [
 ];
 
 /** Keeps the status, so that the import subscribes nobody who is not subscribed in the export. */
-function contactOf({ newId }: Work, row: Fields): Fields {
+function contactOf(work: Work, row: Fields): Fields {
+  const { newId } = work;
   const kept = contactFields.filter((name) => row[name] !== null && row[name] !== undefined);
   return {
     ...Object.fromEntries(kept.map((name) => [name, row[name]])),
     status: row.status === "suppressed" ? "unsubscribed" : row.status,
     tags: (row.tags as Row[]).map(({ name }) => name),
     lists: (row.lists as Row[]).flatMap(({ id }) => newId("lists", id) ?? []),
+    topics: ((row.topics ?? []) as TopicRow[]).flatMap((topic) => choiceOf(work, topic) ?? []),
   };
+}
+
+interface TopicRow extends Row {
+  subscribed: boolean;
+  left: boolean;
+}
+
+/**
+ * The choice that gives the contact the same emails as before. A contact that did not choose gets
+ * none, unless the topic here has another default: then it is never subscribed by the import.
+ */
+function choiceOf({ newId, existing, defaults }: Work, { id, subscribed, left }: TopicRow) {
+  const here = newId("topics", id);
+  if (here === undefined) return undefined;
+  const isOptOutHere = existing.get(keyOf("topics", here))?.defaultSubscription === "subscribed";
+  const isChosen = subscribed ? defaults.get(id) === "unsubscribed" : left || isOptOutHere;
+  return isChosen ? { id: here, subscribed } : undefined;
 }
 
 async function importContacts(work: Work): Promise<void> {

@@ -10,13 +10,19 @@ export interface Kind {
   name: KindName;
   /** The field of a list response that holds the records. */
   listed: string;
+  /** The list has the records of one site, and no pages. */
+  bySite?: true;
   /** The list omits fields that only GET by id returns. */
   detailed?: true;
   /** Fields that the import copies unchanged. */
   copied: string[];
   /** Fields that contain the id of another record. */
   references?: Record<string, KindName>;
-  /** Fields that the import sets only when it creates the record. */
+  /** Fields with the ids of several other records. */
+  manyReferences?: Record<string, KindName>;
+  /** Fields of the request that creates the record. They can never change. */
+  fixedFields?: string[];
+  /** Fields that the import sets only after it has created the record. */
   onlyNew?: string[];
   /** The API has no endpoint to change it. */
   fixed?: true;
@@ -25,6 +31,7 @@ export interface Kind {
 export type KindName =
   | "sites"
   | "sending-configs"
+  | "topics"
   | "tags"
   | "lists"
   | "template-folders"
@@ -52,6 +59,13 @@ export const kinds: Kind[] = [
       "softBounceLimit",
     ],
   },
+  {
+    name: "topics",
+    listed: "topics",
+    bySite: true,
+    copied: ["name", "description", "visibility"],
+    fixedFields: ["defaultSubscription"],
+  },
   { name: "tags", listed: "tags", copied: ["name"], fixed: true },
   { name: "lists", listed: "lists", copied: ["name", "description"] },
   { name: "template-folders", listed: "templateFolders", copied: ["name"], fixed: true },
@@ -68,6 +82,7 @@ export const kinds: Kind[] = [
     detailed: true,
     copied: ["name", "tags", "doubleOptIn", "redirectUrl", "designJson"],
     references: { listId: "lists", sequenceId: "sequences" },
+    manyReferences: { topicIds: "topics" },
     onlyNew: ["status"],
   },
   { name: "segments", listed: "segments", copied: ["name", "description", "rules"] },
@@ -75,7 +90,7 @@ export const kinds: Kind[] = [
     name: "sequences",
     listed: "sequences",
     copied: ["name", "triggerType", "triggerConfig", "autoBcc", "sendWindow"],
-    references: { sendingConfigId: "sending-configs" },
+    references: { sendingConfigId: "sending-configs", topicId: "topics" },
   },
   {
     name: "campaigns",
@@ -87,6 +102,7 @@ export const kinds: Kind[] = [
       tagId: "tags",
       segmentId: "segments",
       sendingConfigId: "sending-configs",
+      topicId: "topics",
     },
   },
 ];
@@ -97,7 +113,15 @@ export const kindNamed = (name: KindName): Kind => kinds.find((kind) => kind.nam
  * The fields of a record with the ids of the other installation. A reference to a missing record
  * becomes null.
  */
-export function fieldsOf({ copied, references = {} }: Kind, row: Row, newId: NewId): Fields {
+export function fieldsOf(
+  { copied, references = {}, manyReferences = {} }: Kind,
+  row: Row,
+  newId: NewId,
+): Fields {
+  const referToMany = (name: string, kind: KindName) => {
+    const ids = row[name] as number[] | undefined;
+    return ids ? [[name, ids.flatMap((id) => newId(kind, id) ?? [])]] : [];
+  };
   const refer = (name: string, kind: KindName) => {
     const id = row[name];
     return [name, typeof id === "number" ? (newId(kind, id) ?? null) : null];
@@ -109,6 +133,9 @@ export function fieldsOf({ copied, references = {} }: Kind, row: Row, newId: New
         .map((name) => [name, translated(name, row[name], newId)]),
     ),
     ...Object.fromEntries(Object.entries(references).map(([name, kind]) => refer(name, kind))),
+    ...Object.fromEntries(
+      Object.entries(manyReferences).flatMap(([name, kind]) => referToMany(name, kind)),
+    ),
   };
 }
 
@@ -154,9 +181,9 @@ export function rulesWith(node: unknown, newId: NewId): unknown {
   };
 }
 
-/** Replaces the id in `form.7` and `campaign.7.opened`. */
+/** Replaces the id in `form.7`, `topic.7` and `campaign.7.opened`. */
 function fieldWith(field: string, newId: NewId): string {
   const [what = "", id = "", ...rest] = field.split(".");
-  const kind = ({ form: "forms", campaign: "campaigns" } as const)[what];
+  const kind = ({ form: "forms", topic: "topics", campaign: "campaigns" } as const)[what];
   return kind ? [what, newId(kind, Number(id)) ?? id, ...rest].join(".") : field;
 }

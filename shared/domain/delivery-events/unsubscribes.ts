@@ -14,11 +14,11 @@ import * as standing from "../audience/contacts/contact-status.ts";
 import * as contacts from "../audience/contacts/contacts.ts";
 import { type LinkSubject, openToken } from "../audience/contacts/link-tokens.ts";
 import * as suppressions from "../audience/suppressions/suppressions.ts";
-import type { TopicChoice } from "../audience/topics/contact-topic-schemas.ts";
 import * as contactTopics from "../audience/topics/contact-topics.ts";
+import { listOfSite } from "../audience/topics/site-topics.ts";
+import type { TopicChoice } from "../audience/topics/topic-choice-schemas.ts";
 import type { TopicItem } from "../audience/topics/topic-schema.ts";
 import { isSubscribed } from "../audience/topics/topic-subscription.ts";
-import * as topics from "../audience/topics/topics.ts";
 import * as sites from "../identity/sites.ts";
 import * as chunks from "../sending/bulk/chunks.ts";
 import * as events from "./apply-events.ts";
@@ -55,7 +55,7 @@ export async function findStatus(token: string): Promise<UnsubscribeStatus> {
   const { contact, site, email, orgId, topicId } = await findSubject(token);
   const [suppression, known] = await Promise.all([
     suppressions.find(orgId, email),
-    contact ? topics.listOfSite(orgId, site.id) : [],
+    contact ? listOfSite(orgId, site.id) : [],
   ]);
   const shown = known.filter(({ id, visibility }) => visibility === "public" || id === topicId);
   return {

@@ -16,8 +16,8 @@ import {
 } from "../audience/contacts/contact-schema.ts";
 import { createMailReader } from "../audience/mail-counts/mail-counts.ts";
 import { find as findSuppression, Suppression } from "../audience/suppressions/suppressions.ts";
+import { listOfSite } from "../audience/topics/site-topics.ts";
 import { isSubscribed } from "../audience/topics/topic-subscription.ts";
-import * as topics from "../audience/topics/topics.ts";
 import * as sites from "../identity/sites.ts";
 import { findHold, holdKinds } from "../sending/mail-holds.ts";
 import { isRecipient, readSendsTo } from "../sending/recipient-index/sends-to-address.ts";
@@ -122,7 +122,7 @@ export async function answerWhy(
 }
 
 async function listOtherTopics(contact: ContactItem): Promise<z.output<typeof NamedRecord>[]> {
-  const ofSite = await topics.listOfSite(contact.orgId, contact.siteId);
+  const ofSite = await listOfSite(contact.orgId, contact.siteId);
   return ofSite
     .filter((topic) => !isSubscribed(contact, topic))
     .map(({ id, name }) => ({ id, name }));

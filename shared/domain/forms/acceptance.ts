@@ -15,7 +15,7 @@ import { Problem, undefinedIfMissing } from "../../errors.ts";
 import { normalizeEmail } from "../../kernel/email-fields.ts";
 import { retryOnConflict } from "../../kernel/retry-on-conflict.ts";
 import { indexAttributeNames, keys } from "../../keys.ts";
-import { consentLogWrite } from "../audience/contacts/consent-log.ts";
+import { topicLogWrites } from "../audience/contacts/consent-log.ts";
 import { commitContactChanges } from "../audience/contacts/contact-events.ts";
 import type { ContactItem } from "../audience/contacts/contact-schema.ts";
 import * as contactStatus from "../audience/contacts/contact-status.ts";
@@ -27,8 +27,9 @@ import * as groupMembers from "../audience/groups/group-members.ts";
 import * as groups from "../audience/groups/groups.ts";
 import * as scoring from "../audience/scoring/scoring.ts";
 import * as suppressions from "../audience/suppressions/suppressions.ts";
-import * as contactTopics from "../audience/topics/contact-topics.ts";
-import * as topics from "../audience/topics/topics.ts";
+import { listOfSite } from "../audience/topics/site-topics.ts";
+import { applyChoices } from "../audience/topics/topic-choices.ts";
+import type { StoredChoices } from "../audience/topics/topic-subscription.ts";
 import type { SequenceItem } from "../automation/sequence-schema.ts";
 import * as triggers from "../automation/triggers.ts";
 import * as organizations from "../identity/organizations.ts";
@@ -123,8 +124,8 @@ async function writeContact(
       { formId: form.id, starts, oncePerDay: true },
       maxSequenceWrites,
     );
-    const { switchedTopics, consentWrites } = await joinTopics(form, submission, merged);
-    const contact = { ...merged, ...sequencesOf(merged, reaction), switchedTopics };
+    const { stored, consentWrites } = await joinTopics(form, submission, merged);
+    const contact = { ...merged, ...sequencesOf(merged, reaction), ...stored };
     const saveWrites = current
       ? contactWrites.changeWrites(current, contact, unexpectedConflict)
       : contactWrites.insertWrites(contact, date);
@@ -150,27 +151,21 @@ async function writeContact(
   });
 }
 
-/** The topics of the contact after a confirmed submission, and the evidence. */
+/** The choices of the contact after a confirmed submission, and the evidence. */
 async function joinTopics(
   { orgId, topicIds = [] }: FormItem,
   submission: Submission,
   contact: ContactItem,
-): Promise<Pick<ContactItem, "switchedTopics"> & { consentWrites: Write[] }> {
-  const { switchedTopics } = contact;
-  if (!topicIds.length || !isConfirmed(submission)) return { switchedTopics, consentWrites: [] };
-  const ofSite = await topics.listOfSite(orgId, contact.siteId);
-  const joined = contactTopics.applyChoices(
+): Promise<{ stored?: StoredChoices; consentWrites: Write[] }> {
+  if (!topicIds.length || !isConfirmed(submission)) return { consentWrites: [] };
+  const ofSite = await listOfSite(orgId, contact.siteId);
+  const { stored, entries } = applyChoices(
     contact,
     // A topic that was deleted since is left out.
     ofSite.filter(({ id }) => topicIds.includes(id)).map((topic) => ({ topic, subscribed: true })),
   );
   const consent = { source: "form" as const, ipAddress: submission.confirmedIp };
-  return {
-    switchedTopics: joined.switchedTopics,
-    consentWrites: joined.entries.length
-      ? [consentLogWrite(contact, consent, { topics: joined.entries })]
-      : [],
-  };
+  return { stored, consentWrites: topicLogWrites(contact, consent, entries) };
 }
 
 const getContact = ({ orgId, siteId, email }: Submission): Promise<ContactItem | undefined> =>

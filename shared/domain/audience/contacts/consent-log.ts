@@ -35,6 +35,13 @@ export function consentLogWrite(
   });
 }
 
+/** The entry about topics that the contact joins or leaves. None without such topics. */
+export const topicLogWrites = (
+  contact: Pick<ContactItem, "orgId" | "id">,
+  consent: Consent,
+  topics: ConsentEntry["topics"],
+): Write[] => (topics.length ? [consentLogWrite(contact, consent, { topics })] : []);
+
 export const toConsentEntry = (item: ConsentItem): ConsentEntry => ({
   source: item.source,
   ipAddress: item.ipAddress ?? null,

@@ -6,6 +6,9 @@ import { Count, CreatedAt, RecordId, Timestamp, UpdatedAt } from "../../../kerne
 import { StoredNumber, storable } from "../../../kernel/stored-json.ts";
 import type { GroupKind } from "../../../keys.ts";
 import { Timezone } from "../../identity/organizations.ts";
+import type { SiteTopic } from "../topics/site-topics.ts";
+import { TopicChoiceList, TopicState } from "../topics/topic-choice-schemas.ts";
+import { toTopicStates } from "../topics/topic-choices.ts";
 
 export const contactStatuses = ["subscribed", "unsubscribed", "pending", "suppressed"] as const;
 export type ContactStatus = (typeof contactStatuses)[number];
@@ -79,6 +82,12 @@ export const Contact = z
       ),
     tags: z.array(NamedRecord).describe("Tags of the contact, lowest id first."),
     lists: z.array(NamedRecord).describe("Lists that the contact is on, lowest id first."),
+    topics: z
+      .array(TopicState)
+      .describe(
+        "All topics of the contact's site, in their order. Only `subscribed` contacts get email " +
+          "on any of them.",
+      ),
     score: z
       .number()
       .describe(
@@ -136,6 +145,11 @@ const inputFields = {
     .max(maxGroupsAtOnce)
     .default([])
     .describe("Ids of up to 20 lists of the site."),
+  topics: TopicChoiceList.optional().describe(
+    "Topics that the contact joins or leaves, each at most once; join topics only with its " +
+      "consent. The others stay. By POST /contacts/bulk, an existing contact joins a topic that " +
+      "it left only with `resubscribe`.",
+  ),
 };
 
 export const NewContact = z
@@ -187,6 +201,10 @@ export const ContactChanges = z
       .describe(
         "New status. For a suppressed contact, it applies once the suppression is removed.",
       ),
+    topics: TopicChoiceList.describe(
+      "Topics to join or leave, each at most once; join topics only with the consent of the " +
+        "contact. The others stay.",
+    ),
   })
   .partial()
   .meta({ examples: [{ firstName: "Ann", customFields: { plan: "team" } }] });
@@ -217,6 +235,8 @@ export interface ContactItem {
   lists?: Set<number>;
   /** Topics to which it is subscribed against their default, or not subscribed against it. */
   switchedTopics?: Set<number> | undefined;
+  /** Opt-in topics that it left or declined. */
+  leftTopics?: Set<number> | undefined;
   /** Sequences with an active enrollment. */
   sequences?: Set<number>;
   /** Membership shard, set once the email has changed. */
@@ -320,7 +340,7 @@ const searchText = ({ email, firstName, lastName }: SearchableFields): string =>
 
 export const toApi = (
   item: CountedContact,
-  names: { tags: Map<number, string>; lists: Map<number, string> },
+  names: { tags: Map<number, string>; lists: Map<number, string>; topics: SiteTopic[] },
 ): Contact => ({
   id: item.id,
   siteId: item.siteId,
@@ -335,6 +355,7 @@ export const toApi = (
   status: item.status,
   tags: toNamedGroups(item.tags, names.tags),
   lists: toNamedGroups(item.lists, names.lists),
+  topics: toTopicStates(item, names.topics),
   score: item.score ?? 0,
   sendCount: item.sendCount ?? 0,
   openCount: item.openCount ?? 0,

@@ -8,6 +8,7 @@ import { normalizeEmail } from "../../../kernel/email-fields.ts";
 import { validationMessages } from "../../../kernel/validation-messages.ts";
 import { emailShardOf, indexAttributes, indexes, type Key, keys, zeroPad } from "../../../keys.ts";
 import * as memberships from "../groups/membership-writes.ts";
+import type { StoredChoices } from "../topics/topic-subscription.ts";
 import { growthChanges } from "./contact-growth.ts";
 import {
   type ContactChanges,
@@ -18,7 +19,7 @@ import {
   searchAttributes,
 } from "./contact-schema.ts";
 
-export type NewContactFields = Omit<NewContact, "siteId" | "tags" | "lists">;
+export type NewContactFields = Omit<NewContact, "siteId" | "tags" | "lists" | "topics">;
 
 export interface NewContactContext {
   orgId: number;
@@ -27,13 +28,14 @@ export interface NewContactContext {
   /** Ids of tags and lists. */
   tags: number[];
   lists: number[];
+  choices?: StoredChoices;
   /** The email address is suppressed: the status takes effect when the suppression is removed. */
   suppressed: boolean;
 }
 
 export function createItem(
   { status = "subscribed", ...fields }: NewContactFields,
-  { orgId, siteId, id, tags, lists, suppressed }: NewContactContext,
+  { orgId, siteId, id, tags, lists, choices, suppressed }: NewContactContext,
 ): ContactItem {
   const at = now().toISOString();
   const nonEmpty = withoutEmpty(fields) as Pick<ContactItem, "email">;
@@ -47,6 +49,7 @@ export function createItem(
     ...(suppressed && { unsuppressed: status }),
     ...(tags.length && { tags: new Set(tags) }),
     ...(lists.length && { lists: new Set(lists) }),
+    ...choices,
     ...searchAttributes(nonEmpty),
     customEvents: 0,
     v: 1,
@@ -75,7 +78,7 @@ const withIndexAttributes = (item: ContactItem): ContactItem => ({
  */
 export function applyChanges(
   current: ContactItem,
-  { status, customFields, ...changes }: ContactChanges,
+  { status, customFields, ...changes }: Omit<ContactChanges, "topics">,
 ): ContactItem {
   const definedChanges = Object.fromEntries(
     Object.entries(changes).filter(([, value]) => value !== undefined),

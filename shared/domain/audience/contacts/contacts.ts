@@ -11,7 +11,7 @@ import {
   write,
   writeMany,
 } from "../../../adapters/dynamodb/table.ts";
-import type { CallerScope } from "../../../caller.ts";
+import type { CallerScope, SiteRef } from "../../../caller.ts";
 import { conflict, missing } from "../../../errors.ts";
 import * as ids from "../../../ids.ts";
 import { normalizeEmail } from "../../../kernel/email-fields.ts";
@@ -24,6 +24,10 @@ import * as groups from "../groups/groups.ts";
 import * as memberships from "../groups/membership-writes.ts";
 import { createMailReader, type MailReader } from "../mail-counts/mail-counts.ts";
 import * as suppressions from "../suppressions/suppressions.ts";
+import { listOfSite, listOfSites } from "../topics/site-topics.ts";
+import type { TopicChoice } from "../topics/topic-choice-schemas.ts";
+import { applyChoices, type Choice, resolveChoices } from "../topics/topic-choices.ts";
+import { topicLogWrites } from "./consent-log.ts";
 import { commitContactChanges, maxExtraWrites } from "./contact-events.ts";
 import {
   type Contact,
@@ -50,13 +54,14 @@ const notFound = () => missing("The contact does not exist");
  */
 export async function create(
   caller: CallerScope,
-  { siteId: requestedSiteId, tags, lists, ...fields }: NewContact,
+  { siteId: requestedSiteId, tags, lists, topics = [], ...fields }: NewContact,
 ): Promise<Contact> {
   const siteId = await sites.resolveSiteId(caller, requestedSiteId);
   const { orgId } = caller;
-  const [date, listIds, suppressed, [id = 0], existing] = await Promise.all([
+  const [date, listIds, choices, suppressed, [id = 0], existing] = await Promise.all([
     organizations.getToday(orgId),
     groups.checkLists(caller, siteId, lists),
+    resolveTopics({ orgId, siteId }, topics),
     suppressions.filterSuppressed(orgId, [fields.email], { purpose: "marketing" }),
     ids.nextContactIds(1),
     get<ContactItem>(keys.contact(orgId, siteId, normalizeEmail(fields.email))),
@@ -65,10 +70,12 @@ export async function create(
   if (existing && existing.id !== id) throw emailTaken();
   // After all checks, so that a rejected request creates no tags.
   const tagIds = await groups.getOrCreateTags(caller, siteId, tags);
+  const { stored, entries } = applyChoices({}, choices);
   const context = {
     orgId,
     siteId,
     id,
+    choices: stored,
     tags: [...new Set(tagIds.values())],
     lists: listIds,
     suppressed: suppressed.size > 0,
@@ -76,7 +83,7 @@ export async function create(
   const [spelled] = await fieldNames.spelled(orgId, siteId, [fields]);
   const item = contactWrites.createItem(spelled!, context);
   await write(contactWrites.pointerWrite(item));
-  await insert(item, date);
+  await insert(item, date, topicLogWrites(item, { source: "api" }, entries));
   // A request that suppressed the address in between may not have found the contact.
   await contactStatus.syncWithSuppressions(orgId, [item]);
   return find(caller, id);
@@ -101,19 +108,29 @@ export async function leaveSite(
   }
 }
 
+const resolveTopics = async (
+  { orgId, siteId }: SiteRef,
+  choices: TopicChoice[],
+): Promise<Choice[]> =>
+  choices.length ? resolveChoices(choices, await listOfSite(orgId, siteId)) : [];
+
 /** Stores a new contact and enrolls it in the sequences that its lists and tags trigger. */
-async function insert(item: ContactItem, date: string): Promise<void> {
+async function insert(item: ContactItem, date: string, logWrites: Write[]): Promise<void> {
   const joined = contactWrites.membershipsOf(item);
   const startsOf = await contactReactions().startsOf(item.orgId, joined);
   const reaction = await contactReactions().startEnrollments(
     [{ contact: item, sequenceIds: startsOf(joined) }],
-    maxTransactionWrites - maxExtraWrites - contactWrites.insertWrites(item, date).length,
+    maxTransactionWrites -
+      maxExtraWrites -
+      logWrites.length -
+      contactWrites.insertWrites(item, date).length,
   );
   const { sequences } = reaction.forContact(item).add;
   try {
     await commitContactChanges(item.orgId, { transitions: [{ after: item }] }, (extraWrites) =>
       write(
         ...contactWrites.insertWrites({ ...item, ...(sequences && { sequences }) }, date),
+        ...logWrites,
         ...reaction.writes,
         ...extraWrites,
       ),
@@ -147,7 +164,7 @@ const keyOf = (orgId: number, { siteId, email }: ContactPointer): Key =>
 export const find = async (caller: CallerScope, id: number): Promise<Contact> =>
   toApi(caller.orgId, await findItem(caller, id));
 
-/** Adds the mails of campaigns, and the names of tags and lists. */
+/** Adds the mails of campaigns, the names of tags and lists, and the topics of the site. */
 export async function toApi(orgId: number, item: ContactItem): Promise<Contact> {
   const readMails = createMailReader(item, { consistent: true });
   return (await toApiAll(orgId, [item], readMails))[0]!;
@@ -161,12 +178,14 @@ export async function toApiAll(
 ): Promise<Contact[]> {
   const idsIn = (kind: GroupKind) =>
     items.flatMap((item) => [...(item[groupAttribute(kind)] ?? [])]);
-  const [tags, lists, counted] = await Promise.all([
+  const siteIds = items.map(({ siteId }) => siteId);
+  const [tags, lists, topics, counted] = await Promise.all([
     groups.getNames(orgId, "TAG", idsIn("TAG")),
     groups.getNames(orgId, "LIST", idsIn("LIST")),
+    listOfSites(orgId, siteIds),
     readMails ? readMails(items) : addMails(orgId, items),
   ]);
-  return counted.map((item) => itemToApi(item, { tags, lists }));
+  return counted.map((item) => itemToApi(item, { tags, lists, topics: topics.get(item.siteId)! }));
 }
 
 /** Contacts of any site. */
@@ -236,17 +255,26 @@ export const changeWithRetry = <T>(
 export async function change(
   caller: CallerScope,
   id: number,
-  changes: ContactChanges,
+  { topics = [], ...changes }: ContactChanges,
 ): Promise<Contact> {
   const [before, after] = await changeWithRetry(caller, { id }, async (current) => {
-    const [spelled] = await fieldNames.spelled(current.orgId, current.siteId, [changes]);
-    const next = contactWrites.applyChanges(current, spelled!);
+    const [choices, [spelled]] = await Promise.all([
+      resolveTopics(current, topics),
+      fieldNames.spelled(current.orgId, current.siteId, [changes]),
+    ]);
+    const { stored, entries } = applyChoices(current, choices);
+    const next = { ...contactWrites.applyChanges(current, spelled!), ...stored };
+    const leaves = isDeparture(current, next) || topics.some(({ subscribed }) => !subscribed);
     const change = {
       transitions: [{ before: current, after: next }],
-      ...(isDeparture(current, next) && { departures: { contactIds: [id] } }),
+      ...(leaves && { departures: { contactIds: [id] } }),
     };
     await commitContactChanges(caller.orgId, change, (extraWrites) =>
-      write(...contactWrites.changeWrites(current, next, emailTaken()), ...extraWrites),
+      write(
+        ...contactWrites.changeWrites(current, next, emailTaken()),
+        ...topicLogWrites(current, { source: "api" }, entries),
+        ...extraWrites,
+      ),
     );
     return [current, next];
   });

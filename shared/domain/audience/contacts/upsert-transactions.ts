@@ -20,6 +20,13 @@ import {
   membershipRemovalWrites,
   membershipShardOf,
 } from "../groups/membership-writes.ts";
+import {
+  type AppliedChoices,
+  applyChoices,
+  type Choice,
+  permittedChoices,
+} from "../topics/topic-choices.ts";
+import { type Consent, topicLogWrites } from "./consent-log.ts";
 import { commitContactChanges, maxExtraWrites } from "./contact-events.ts";
 import type { ContactItem, ContactRow } from "./contact-schema.ts";
 import {
@@ -46,6 +53,8 @@ export interface UpsertTarget {
   tags: number[];
   /** Names of tags that do not exist yet. */
   newTags: string[];
+  choices: Choice[];
+  consentSource: Consent["source"];
   startSequences: boolean;
   resubscribe: boolean;
   mode: UpsertMode;
@@ -71,6 +80,8 @@ export interface UpsertStep {
   next: ContactItem;
   isNew: boolean;
   memberships: Membership[];
+  /** Topics that it joins or leaves. */
+  topicEntries: AppliedChoices["entries"];
   /** Stores the contact, enrolled in these sequences. */
   contactWrite(sequences: Set<number> | undefined): Write;
   /** Sequences that its new memberships trigger. */
@@ -110,23 +121,32 @@ export function isWritable(target: UpsertTarget, current: ContactItem | undefine
 
 function planCreate(target: UpsertTarget): UpsertStep {
   const { mergedRow, tags, orgId, siteId, id, suppressed, defaults } = target;
-  const { tags: _, lists, ...fields } = mergedRow;
+  const { tags: _, lists, topics: __, ...fields } = mergedRow;
+  const { stored, entries } = applyChoices({}, target.choices);
   const next = createItem(
     {
       ...fields,
       status: fields.status ?? defaults.status,
       source: fields.source ?? defaults.source,
     },
-    { orgId, siteId, id, tags, lists, suppressed },
+    { orgId, siteId, id, tags, lists, choices: stored, suppressed },
   );
-  return toStep(target, { next, memberships: membershipsOf(next), condition: { ifAbsent: true } });
+  return toStep(target, {
+    next,
+    memberships: membershipsOf(next),
+    topicEntries: entries,
+    condition: { ifAbsent: true },
+  });
 }
 
 function planUpdate(target: UpsertTarget, current: ContactItem): UpsertStep | undefined {
-  const { tags: _, lists, status, email: __, ...fields } = target.mergedRow;
+  const { tags: _, lists, status, email: __, topics: ___, ...fields } = target.mergedRow;
+  const choices = permittedChoices(current, target.choices, target.resubscribe);
+  const { stored, entries } = applyChoices(current, choices);
   const next = applyChanges(current, { ...fields, ...allowedStatus(current, status, target) });
   const merged = {
     ...next,
+    ...stored,
     ...unionAttribute("tags", current.tags, target.tags),
     ...unionAttribute("lists", current.lists, lists),
   };
@@ -138,6 +158,7 @@ function planUpdate(target: UpsertTarget, current: ContactItem): UpsertStep | un
   return toStep(target, {
     next: merged,
     memberships,
+    topicEntries: entries,
     condition: { if: unchangedCondition(current) },
   });
 }
@@ -170,13 +191,17 @@ const toStep = (
   {
     next,
     memberships,
+    topicEntries,
     condition,
-  }: Pick<UpsertStep, "next" | "memberships"> & { condition: Parameters<typeof put>[2] },
+  }: Pick<UpsertStep, "next" | "memberships" | "topicEntries"> & {
+    condition: Parameters<typeof put>[2];
+  },
 ): UpsertStep => ({
   person: target,
   next,
   isNew: !target.current,
   memberships,
+  topicEntries,
   contactWrite: (sequences = new Set()) => {
     const all = sequences.union(next.sequences ?? new Set());
     return put(next, { ...next, ...(all.size && { sequences: all }) }, condition);
@@ -197,8 +222,8 @@ const maxTransactionBytes = 2_500_000;
 // Each takes an enrollment, a counter and a cohort. What does not fit is started after the
 // transaction.
 const mostStarts = 10;
-const writesOf = ({ sequenceIds }: UpsertStep): number =>
-  1 + 3 * Math.min(sequenceIds.length, mostStarts);
+const writesOf = ({ sequenceIds, topicEntries }: UpsertStep): number =>
+  1 + Math.min(topicEntries.length, 1) + 3 * Math.min(sequenceIds.length, mostStarts);
 
 interface TransactionLoad {
   steps: UpsertStep[];
@@ -326,13 +351,18 @@ export async function removeStalePointers(people: UpsertTarget[]): Promise<void>
 export async function commitSteps(steps: UpsertStep[]): Promise<boolean> {
   const counters = counterWrites(steps);
   const starting = steps.filter(({ sequenceIds }) => sequenceIds.length);
-  const free = maxPackedWrites - steps.length - counters.length;
+  const consentWrites = steps.flatMap(({ person, next, topicEntries }) =>
+    topicLogWrites(next, { source: person.consentSource }, topicEntries),
+  );
+  const free = maxPackedWrites - steps.length - counters.length - consentWrites.length;
   const reaction = await contactReactions().startEnrollments(
     starting.map(({ next, sequenceIds }) => ({ contact: next, sequenceIds })),
     Math.floor((2 * free) / (3 * starting.length)),
   );
-  const contactIds = steps.flatMap(({ person, next }) =>
-    isDeparture(person.current, next) ? [next.id] : [],
+  const contactIds = steps.flatMap(({ person, next, topicEntries }) =>
+    isDeparture(person.current, next) || topicEntries.some(({ subscribed }) => !subscribed)
+      ? [next.id]
+      : [],
   );
   try {
     const changes = {
@@ -345,6 +375,7 @@ export async function commitSteps(steps: UpsertStep[]): Promise<boolean> {
           contactWrite(reaction.forContact(next).add.sequences),
         ),
         ...counters,
+        ...consentWrites,
         ...reaction.writes,
         ...extraWrites,
       ),

@@ -13,6 +13,10 @@ import { keys } from "../../../keys.ts";
 import * as organizations from "../../identity/organizations.ts";
 import * as groups from "../groups/groups.ts";
 import * as suppressions from "../suppressions/suppressions.ts";
+import { listOfSite, type SiteTopic } from "../topics/site-topics.ts";
+import type { TopicChoice } from "../topics/topic-choice-schemas.ts";
+import { resolveChoices } from "../topics/topic-choices.ts";
+import type { Consent } from "./consent-log.ts";
 import type { ContactItem, ContactRow } from "./contact-schema.ts";
 import * as contactStatus from "./contact-status.ts";
 import { lineOf } from "./contact-writes.ts";
@@ -37,7 +41,8 @@ export type UpsertOutcome =
 
 export interface UpsertOptions {
   /**
-   * Subscribes unsubscribed contacts again and removes suppressions. An API key of one site cannot
+   * Subscribes unsubscribed contacts again, also to topics that they left, and removes
+   * suppressions. An API key of one site cannot
    * remove a suppression: its suppressed contacts stay suppressed.
    */
   resubscribe?: boolean | undefined;
@@ -54,6 +59,8 @@ export interface RowUpsertOptions extends UpsertOptions {
   mayBeRetry?: boolean | undefined;
   /** Lists and tags that a row adds trigger sequences. */
   startSequences?: boolean | undefined;
+  /** For the consent log. */
+  consentSource?: Consent["source"] | undefined;
 }
 export type SkippedOutcome = { outcome: "skipped"; error?: undefined };
 
@@ -79,15 +86,14 @@ export async function upsertRows(
   rows: ContactRow[],
   options: RowUpsertOptions,
 ): Promise<(UpsertOutcome | SkippedOutcome)[]> {
-  const [lists, spelled] = await Promise.all([
+  const [lists, topics, spelled] = await Promise.all([
     getListIds(caller.orgId, siteId, rows),
+    rows.some((row) => row.topics?.length) ? listOfSite(caller.orgId, siteId) : [],
     fieldNames.spelled(caller.orgId, siteId, rows),
   ]);
-  const errors = rows
-    .map((row) => row.lists.find((id) => !lists.has(id)))
-    .map((id) => id && `lists: the site has no list ${id}`);
+  const errors = rows.map((row) => findUnknownList(row, lists) ?? findWrongTopic(row, topics));
   const good = spelled.flatMap((row, i) => (errors[i] ? [] : [{ row, id: options.ids?.[i] }]));
-  const people = await planTargets({ caller, siteId }, good, options);
+  const people = await planTargets({ caller, siteId, topics }, good, options);
   for (const round of roundsOf(people)) await storeTargets(round, options.mayBeRetry);
   const byRow = new Map(people.flatMap((person) => person.rows.map((row) => [row, person])));
   return spelled.map((row, i) =>
@@ -114,6 +120,20 @@ function roundsOf(targets: UpsertTarget[]): UpsertTarget[][] {
   return Array.from({ length: longest }, (_, i) => byAddress.flatMap((same) => same[i] ?? []));
 }
 
+function findUnknownList({ lists }: ContactRow, known: Set<number>): string | undefined {
+  const unknown = lists.find((id) => !known.has(id));
+  return unknown === undefined ? undefined : `lists: the site has no list ${unknown}`;
+}
+
+function findWrongTopic({ topics = [] }: ContactRow, known: SiteTopic[]): string | undefined {
+  try {
+    resolveChoices(topics, known);
+    return undefined;
+  } catch (error) {
+    return `topics: ${(error as Problem).message}`;
+  }
+}
+
 async function getListIds(orgId: number, siteId: number, rows: ContactRow[]): Promise<Set<number>> {
   const wanted = [...new Set(rows.flatMap(({ lists }) => lists))];
   const found = await getMany<groups.Group>(
@@ -129,7 +149,7 @@ interface IdentifiedRow {
 }
 
 async function planTargets(
-  { caller, siteId }: UpsertContext,
+  { caller, siteId, topics }: UpsertContext & { topics: SiteTopic[] },
   rows: IdentifiedRow[],
   {
     resubscribe = false,
@@ -137,6 +157,7 @@ async function planTargets(
     defaults = {},
     ids: given,
     startSequences = false,
+    consentSource = "api",
   }: RowUpsertOptions,
 ): Promise<UpsertTarget[]> {
   const { orgId } = caller;
@@ -170,6 +191,8 @@ async function planTargets(
     mergedRow: row,
     tags: [...new Set(row.tags.flatMap((name) => tags.get(name) ?? []))],
     newTags: row.tags.filter((name) => !tags.has(name)),
+    choices: resolveChoices(row.topics ?? [], topics),
+    consentSource,
     startSequences,
     resubscribe,
     mode,
@@ -212,7 +235,20 @@ const mergeRows =
     email: earlier.email,
     tags: [...earlier.tags, ...later.tags],
     lists: [...new Set([...earlier.lists, ...later.lists])],
+    topics: mergeChoices(earlier.topics ?? [], later.topics ?? [], resubscribe),
   });
+
+function mergeChoices(
+  earlier: TopicChoice[],
+  later: TopicChoice[],
+  resubscribe: boolean,
+): TopicChoice[] {
+  const left = new Set(earlier.flatMap(({ id, subscribed }) => (subscribed ? [] : [id])));
+  const permitted = later.filter(
+    ({ id, subscribed }) => resubscribe || !subscribed || !left.has(id),
+  );
+  return [...new Map([...earlier, ...permitted].map((choice) => [choice.id, choice])).values()];
+}
 
 /** Removes the suppressions of email addresses that are subscribed again. */
 async function unsuppressResubscribed(

@@ -23,7 +23,7 @@ import * as contacts from "../contacts/contacts.ts";
 import * as fieldNames from "../contacts/field-names.ts";
 import * as deletedGroups from "../groups/deleted-groups.ts";
 import { createMailReader } from "../mail-counts/mail-counts.ts";
-import * as topics from "../topics/topics.ts";
+import { listOfSite } from "../topics/site-topics.ts";
 import { getGroupIds, withGroupIds } from "./group-ids.ts";
 import {
   type CompiledRules,
@@ -252,7 +252,7 @@ async function compileForSite(
   const [TAG, LIST, ofSite, spellings] = await Promise.all([
     resolveGroups(site, "TAG", rules),
     resolveGroups(site, "LIST", rules),
-    hasTopics ? topics.listOfSite(site.orgId, site.siteId) : [],
+    hasTopics ? listOfSite(site.orgId, site.siteId) : [],
     hasCustom ? fieldNames.spellings(site.orgId, site.siteId) : undefined,
   ]);
   const context: RuleContext = {

@@ -1,11 +1,18 @@
 // Schemas of the topics of a contact and of its consent log, in the API.
 import * as z from "zod";
-import { Id, RecordId, Timestamp } from "../../../kernel/record-fields.ts";
+import { RecordId, Timestamp } from "../../../kernel/record-fields.ts";
 import { contactStatuses } from "../contacts/contact-schema.ts";
+import { TopicChoiceList, TopicState } from "./topic-choice-schemas.ts";
 import { Topic } from "./topic-schema.ts";
-import { maxTopicsPerSite } from "./topic-subscription.ts";
 
-const consentSources = ["api", "preference_page", "one_click", "form", "provider"] as const;
+const consentSources = [
+  "api",
+  "import",
+  "preference_page",
+  "one_click",
+  "form",
+  "provider",
+] as const;
 
 export const ConsentEntry = z
   .object({
@@ -15,13 +22,17 @@ export const ConsentEntry = z
         "`preference_page`: the contact, on the page behind the links of an email. `one_click`: " +
           "the contact, in the mail program. `form`: the contact, who confirmed a form. " +
           "`provider`: reported by the email provider. " +
-          "`api`: a request of yours.",
+          "`api`: a request of yours. `import`: a file that you imported.",
       ),
     ipAddress: z
       .string()
       .nullable()
-      .describe("IP address of the contact, or of its mail program. `null` for `api`."),
-    sendId: RecordId.nullable().describe("Email whose link was used. `null` for `api`."),
+      .describe(
+        "IP address of the contact, or of its mail program. `null` for `api` and `import`.",
+      ),
+    sendId: RecordId.nullable().describe(
+      "Email whose link was used. `null` for `api` and `import`.",
+    ),
     status: z
       .enum(["subscribed", "unsubscribed"])
       .nullable()
@@ -41,34 +52,16 @@ export const ConsentEntry = z
   .meta({ id: "ConsentEntry" });
 export type ConsentEntry = z.output<typeof ConsentEntry>;
 
-export const TopicChoice = z
-  .object({
-    id: Id.describe("Id of a topic of the contact's site."),
-    subscribed: z.boolean().describe("true: joins the topic. false: leaves it."),
-  })
-  .meta({ id: "TopicChoice" });
-export type TopicChoice = z.output<typeof TopicChoice>;
-
 export const TopicChoices = z
   .object({
-    topics: z
-      .array(TopicChoice)
-      .min(1)
-      .max(maxTopicsPerSite)
-      .describe("Topics to join or leave, each at most once. The others stay as they are."),
+    topics: TopicChoiceList.min(1),
   })
   .meta({ examples: [{ topics: [{ id: 1, subscribed: false }] }] });
 export type TopicChoices = z.output<typeof TopicChoices>;
 
-export const ContactTopic = Topic.pick({
-  id: true,
-  name: true,
-  description: true,
-  visibility: true,
-  defaultSubscription: true,
-})
-  .extend({ subscribed: z.boolean().describe("Whether the contact is subscribed to the topic.") })
-  .meta({ id: "ContactTopic" });
+export const ContactTopic = TopicState.extend(
+  Topic.pick({ description: true, visibility: true, defaultSubscription: true }).shape,
+).meta({ id: "ContactTopic" });
 export type ContactTopic = z.output<typeof ContactTopic>;
 
 export const ContactTopics = z

@@ -1,35 +1,32 @@
-// Which topics a contact is subscribed to. The contact stores the topics in which it differs from
-// the default. Each change adds an entry to the log of the contact: the evidence of consent.
+// Which topics a contact is subscribed to. Each change adds an entry to the log of the contact: the
+// evidence of consent.
 
 import { query, update, type Write, write } from "../../../adapters/dynamodb/table.ts";
 import type { CallerScope } from "../../../caller.ts";
-import { invalid } from "../../../errors.ts";
 import { positionOf } from "../../../kernel/paging.ts";
 import { ranges } from "../../../keys.ts";
 import {
   type Consent,
   type ConsentItem,
-  consentLogWrite,
   logPrefix,
   positionPattern,
   toConsentEntry,
+  topicLogWrites,
 } from "../contacts/consent-log.ts";
 import type { ContactItem } from "../contacts/contact-schema.ts";
 import { bumpVersion, unchangedCondition } from "../contacts/contact-writes.ts";
 import * as contacts from "../contacts/contacts.ts";
 import * as departures from "../contacts/departures.ts";
-import type {
-  ConsentEntry,
-  ContactTopic,
-  ContactTopics,
-  TopicChoice,
-} from "./contact-topic-schemas.ts";
-import type { TopicItem } from "./topic-schema.ts";
-import { isSubscribed } from "./topic-subscription.ts";
-import * as topics from "./topics.ts";
-
-// More than a site has topics, because choices about deleted topics stay for mail on its way.
-const maxSwitchedTopics = 200;
+import type { ContactTopic, ContactTopics } from "./contact-topic-schemas.ts";
+import { listOfSite } from "./site-topics.ts";
+import type { TopicChoice } from "./topic-choice-schemas.ts";
+import {
+  type AppliedChoices,
+  applyChoices,
+  resolveChoices,
+  toTopicStates,
+} from "./topic-choices.ts";
+import type { StoredChoices } from "./topic-subscription.ts";
 
 /**
  * Joins and leaves topics of the contact's site. Safe to repeat. Throws 404 without the contact and
@@ -41,69 +38,41 @@ export const change = (
   { choices, consent }: { choices: TopicChoice[]; consent: Consent },
 ): Promise<ContactItem> =>
   contacts.changeWithRetry(caller, { id: contactId }, async (contact) => {
-    const chosen = resolveChoices(choices, await topics.listOfSite(caller.orgId, contact.siteId));
-    const { switchedTopics, entries } = applyChoices(contact, chosen);
+    const chosen = resolveChoices(choices, await listOfSite(caller.orgId, contact.siteId));
+    const { stored, entries, isChange } = applyChoices(contact, chosen);
     const leaves = chosen.some(({ subscribed }) => !subscribed);
     const departed = leaves ? { contactIds: [contactId] } : {};
-    if (!entries.length) {
+    if (!isChange) {
       // An earlier request may have committed without finishing.
       if (leaves) await departures.logDepartures(caller.orgId, departed);
       return contact;
     }
-    const set = { switchedTopics, ...bumpVersion(contact) };
+    const version = bumpVersion(contact);
     await departures.commitDepartures(caller.orgId, departed, (logWrites) =>
       write(
-        changeWrite(contact, set),
-        consentLogWrite(contact, consent, { topics: entries }),
+        changeWrite(contact, stored, version),
+        ...topicLogWrites(contact, consent, entries),
         ...logWrites,
       ),
     );
-    return { ...contact, ...set };
+    return { ...contact, ...stored, ...version };
   });
 
-function resolveChoices(choices: TopicChoice[], known: TopicItem[]): Choice[] {
-  return choices.map(({ id, subscribed }, i) => {
-    const topic = known.find((one) => one.id === id);
-    const isRepeated = choices.findIndex((choice) => choice.id === id) !== i;
-    if (topic && !isRepeated) return { topic, subscribed };
-    const message = isRepeated ? "occurs twice" : "is not a topic of the contact's site";
-    throw invalid(`Topic ${id} ${message}`, { details: [{ path: `topics.${i}.id`, message }] });
-  });
-}
-
-interface Choice {
-  topic: TopicItem;
-  subscribed: boolean;
-}
-
-/** The topics of the contact after the choices, and what they change, for the consent log. */
-export function applyChoices(
-  contact: Pick<ContactItem, "switchedTopics">,
-  choices: Choice[],
-): Pick<ContactItem, "switchedTopics"> & { entries: ConsentEntry["topics"] } {
-  const changed = choices.filter(
-    ({ topic, subscribed }) => isSubscribed(contact, topic) !== subscribed,
-  );
-  const ids = new Set(changed.map(({ topic }) => topic.id));
-  const next = [...new Set(contact.switchedTopics).symmetricDifference(ids)];
-  // Beyond the limit, the older ids belong to topics that were deleted.
-  const kept = next.toSorted((a, b) => b - a).slice(0, maxSwitchedTopics);
-  return {
-    switchedTopics: kept.length ? new Set(kept) : undefined,
-    entries: changed.map(({ topic: { id, name }, subscribed }) => ({ id, name, subscribed })),
-  };
-}
-
-/** DynamoDB stores no empty sets. */
-function changeWrite(
+const changeWrite = (
   contact: ContactItem,
-  { switchedTopics, ...set }: Partial<ContactItem>,
-): Write {
-  const condition = { if: unchangedCondition(contact) };
-  return switchedTopics
-    ? update(contact, { set: { ...set, switchedTopics } }, condition)
-    : update(contact, { set, remove: ["switchedTopics"] }, condition);
-}
+  stored: AppliedChoices["stored"],
+  set: Partial<ContactItem>,
+): Write => {
+  const isEmpty = (name: keyof StoredChoices) => stored[name] === undefined;
+  return update(
+    contact,
+    {
+      set: { ...set, ...stored },
+      remove: (["switchedTopics", "leftTopics"] as const).filter(isEmpty),
+    },
+    { if: unchangedCondition(contact) },
+  );
+};
 
 /** The topics of a contact with the log of its choices. Throws 404. */
 export async function find(
@@ -130,8 +99,7 @@ export async function find(
 }
 
 /** All topics of the contact's site, in their order. */
-export const listOfContact = async (contact: ContactItem): Promise<ContactTopic[]> =>
-  (await topics.listOfSite(contact.orgId, contact.siteId)).map((topic) => ({
-    ...topic,
-    subscribed: isSubscribed(contact, topic),
-  }));
+export async function listOfContact(contact: ContactItem): Promise<ContactTopic[]> {
+  const known = await listOfSite(contact.orgId, contact.siteId);
+  return toTopicStates(contact, known).map((state, i) => ({ ...known[i]!, ...state }));
+}

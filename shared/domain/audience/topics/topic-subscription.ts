@@ -19,3 +19,12 @@ export function subscribedCondition({ id, defaultSubscription }: MailTopic): Con
   const isSwitched = contains("switchedTopics", id);
   return defaultSubscription === "subscribed" ? not(isSwitched) : isSwitched;
 }
+
+/** The topics in which a contact differs from their default, as stored on the contact. */
+export type StoredChoices = Pick<ContactItem, "switchedTopics" | "leftTopics">;
+
+/** Whether the contact left the topic or declined it, so that no import subscribes it again. */
+export const hasLeft = (contact: StoredChoices, topic: MailTopic): boolean =>
+  topic.defaultSubscription === "subscribed"
+    ? !isSubscribed(contact, topic)
+    : (contact.leftTopics?.has(topic.id) ?? false);

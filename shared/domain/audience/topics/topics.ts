@@ -1,6 +1,6 @@
-// Topics: kinds of email of a site that contacts can leave and join one by one. One item per site
-// lists the ids of its topics in their order. Every change of a topic compares the version of this
-// item, so names stay unique and the number of topics stays bounded.
+// Topics: kinds of email of a site that contacts can leave and join one by one. Each is a record.
+// One item per site has a copy of its topics in their order. Every change of a topic compares the
+// version of this item, so names stay unique and the number of topics stays bounded.
 
 import { absent, equals } from "../../../adapters/dynamodb/conditions.ts";
 import { get, getMany, update, type Write, write } from "../../../adapters/dynamodb/table.ts";
@@ -10,42 +10,45 @@ import * as records from "../../../kernel/records.ts";
 import { retryOnConflict } from "../../../kernel/retry-on-conflict.ts";
 import { keys } from "../../../keys.ts";
 import * as sites from "../../identity/sites.ts";
+import { listOfSite, type SiteTopic, type SiteTopicsItem } from "./site-topics.ts";
 import type { NewTopic, Topic, TopicChanges, TopicItem } from "./topic-schema.ts";
 import { type MailTopic, maxTopicsPerSite } from "./topic-subscription.ts";
 
 /** The topics of a site in their order, as read at one version. */
 interface SiteTopics {
   siteId: number;
-  topics: TopicItem[];
+  topics: SiteTopic[];
   v: number | undefined;
 }
 
 async function readSite(orgId: number, siteId: number): Promise<SiteTopics> {
-  const { ids = [], v } =
-    (await get<{ ids: number[]; v: number }>(keys.siteTopics(orgId, siteId))) ?? {};
-  const found = await getMany<TopicItem>(
-    ids.map((id) => keys.record(orgId, "TOPIC", id)),
-    { consistent: true },
-  );
-  return { siteId, topics: found.flatMap((topic) => topic ?? []), v };
+  const { topics = [], v } = (await get<SiteTopicsItem>(keys.siteTopics(orgId, siteId))) ?? {};
+  return { siteId, topics, v };
 }
 
-/** The topics of a site in their order. */
-export const listOfSite = async (orgId: number, siteId: number): Promise<TopicItem[]> =>
-  (await readSite(orgId, siteId)).topics;
-
 /** Fails when the topics of the site have changed since they were read. */
-const orderWrite = (orgId: number, { siteId, v }: SiteTopics, ids: number[]): Write =>
+const siteWrite = (orgId: number, { siteId, v }: SiteTopics, topics: SiteTopic[]): Write =>
   update(
     keys.siteTopics(orgId, siteId),
-    { set: { ids, v: (v ?? 0) + 1 } },
+    { set: { topics, v: (v ?? 0) + 1 } },
     { if: v === undefined ? absent("v") : equals("v", v) },
   );
 
-const toApi = (topic: TopicItem, topics: TopicItem[]): Topic => ({
+const toSiteTopic = ({
+  id,
+  name,
+  description,
+  visibility,
+  defaultSubscription,
+}: SiteTopic): SiteTopic => ({ id, name, description, visibility, defaultSubscription });
+
+const toApi = (topic: TopicItem, topics: SiteTopic[]): Topic => ({
   ...topic,
-  position: 1 + topics.findIndex(({ id }) => id === topic.id),
+  position: 1 + indexOf({ topics }, topic.id),
 });
+
+const indexOf = ({ topics }: Pick<SiteTopics, "topics">, topicId: number): number =>
+  topics.findIndex(({ id }) => id === topicId);
 
 /** 409 `topic_exists` when the name is taken, `too_many` beyond 50 topics. */
 export async function create(
@@ -62,11 +65,10 @@ export async function create(
     requireFreeName(site, topic);
     if (site.topics.length >= maxTopicsPerSite)
       throw conflict(`A site has at most ${maxTopicsPerSite} topics`, { code: "too_many" });
-    const topics = [...site.topics, topic];
-    const ids = topics.map(({ id }) => id);
+    const topics = [...site.topics, toSiteTopic(topic)];
     await records.insert("TOPIC", caller, {
       record: topic,
-      extraWrites: [orderWrite(orgId, site, ids)],
+      extraWrites: [siteWrite(orgId, site, topics)],
     });
     return toApi(topic, topics);
   });
@@ -88,7 +90,11 @@ export async function find(caller: CallerScope, id: number): Promise<Topic> {
 /** All topics of one site, in their order. */
 export async function list(caller: CallerScope, siteId: number | undefined): Promise<Topic[]> {
   const topics = await listOfSite(caller.orgId, await sites.resolveSiteId(caller, siteId));
-  return topics.map((topic) => toApi(topic, topics));
+  const found = await getMany<TopicItem>(
+    topics.map(({ id }) => keys.record(caller.orgId, "TOPIC", id)),
+    { consistent: true },
+  );
+  return found.flatMap((topic) => (topic ? toApi(topic, topics) : []));
 }
 
 /** 409 `topic_exists` when the new name is taken. */
@@ -100,16 +106,18 @@ export const change = (
   retryOnConflict("The topics", async () => {
     const { siteId, ...topic } = await records.find<TopicItem>("TOPIC", caller, id);
     const site = await readSite(caller.orgId, siteId);
-    requireFreeName(site, { id, name: changes.name ?? topic.name });
-    const ids = site.topics.map((one) => one.id);
-    const others = ids.filter((other) => other !== id);
+    const {
+      name = topic.name,
+      description = topic.description,
+      visibility = topic.visibility,
+    } = changes;
+    const changed = toSiteTopic({ ...topic, name, description, visibility });
+    requireFreeName(site, changed);
+    const others = site.topics.filter((one) => one.id !== id);
+    const place = position === undefined ? indexOf(site, id) : position - 1;
     await write(
       records.updateWrite("TOPIC", caller, { id, set: changes }),
-      orderWrite(
-        caller.orgId,
-        site,
-        position === undefined ? ids : others.toSpliced(position - 1, 0, id),
-      ),
+      siteWrite(caller.orgId, site, others.toSpliced(place, 0, changed)),
     );
     return find(caller, id);
   });
@@ -119,10 +127,13 @@ export const remove = (caller: CallerScope, id: number): Promise<void> =>
   retryOnConflict("The topics", async () => {
     const { siteId } = await records.find<TopicItem>("TOPIC", caller, id);
     const site = await readSite(caller.orgId, siteId);
-    const ids = site.topics.map((one) => one.id).filter((other) => other !== id);
     await write(
       ...records.removeWrites("TOPIC", caller, { id, siteId }),
-      orderWrite(caller.orgId, site, ids),
+      siteWrite(
+        caller.orgId,
+        site,
+        site.topics.filter((one) => one.id !== id),
+      ),
     );
   });
 
