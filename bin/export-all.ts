@@ -6,9 +6,9 @@ import { exportAll } from "../infra/local/transfer/export.ts";
 const usage = `npm run export-all -- --out <folder> [--url http://127.0.0.1:3000] [--key <API key>]
 
 Reads an organization's sites, topics, contacts, lists, tags, segments, templates, forms,
-sequences, campaigns and suppressions through the API and writes one file of JSON lines for each. The API key
-can also be in the environment variable PENNYMAIL_API_KEY. Credentials of mail providers are never
-exported.`;
+sequences, campaigns and suppressions through the API and writes one file of JSON lines for each.
+The API key can also be in the environment variable PENNYMAIL_API_KEY. Credentials of mail providers
+are never exported.`;
 
 await run({
   usage,

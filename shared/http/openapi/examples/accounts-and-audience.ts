@@ -62,6 +62,7 @@ export const Contact = {
   status: "subscribed",
   tags: [tag],
   lists: [list],
+  topics: [{ id: 1, name: "Product news", subscribed: false, left: true }],
   score: 35,
   sendCount: 12,
   openCount: 7,
@@ -83,7 +84,7 @@ const Topic = {
   ...timestamps,
 };
 const { position: _, siteId: __, createdAt: ___, updatedAt: ____, ...topicOfContact } = Topic;
-export const ContactTopic = { ...topicOfContact, subscribed: false };
+export const ContactTopic = { ...topicOfContact, subscribed: false, left: true };
 
 export const ConsentEntry = {
   source: "one_click",
