@@ -86,6 +86,7 @@ describe("one contact", () => {
             .join() === "Customer,new",
       ),
       lists: [{ id: listId, name: "News" }],
+      topics: [],
       score: 0,
       sendCount: 0,
       openCount: 0,
