@@ -150,7 +150,7 @@ export const roles: Record<RoleName, Role> = {
     scopes: [allScopes],
   },
   admin: {
-    // Who sets the provider of the single sign-on can log in as any member, also as an owner.
+    // A user who sets the provider of the single sign-on can log in as any member, also an owner.
     scopes: rights.filter((right) => right !== "payment:write" && right !== "login:write"),
   },
   marketer: {

@@ -4,7 +4,7 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 
 export interface AccountEvent {
-  /** Such as `logIn`. */
+  /** The operation id of a route, for example `logIn`. */
   action: string;
   /** The organization in whose audit log the event belongs. 0: no such user exists. */
   orgId: number;

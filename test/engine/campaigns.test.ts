@@ -915,7 +915,8 @@ test("UTM parameters and preview text are in the mails of a campaign, by variant
     const preview = subject === "A" ? `For P${i} &lt;only&gt;` : "Own";
     expect(body).toMatch(/^<div class="pm-preview"/);
     expect(body).toContain(`>${preview}&#847;`);
-    const query = `utm_source=news&amp;utm_medium=email&amp;utm_campaign=Spring%20sale&amp;utm_content=${subject}`;
+    const campaign = "utm_source=news&amp;utm_medium=email&amp;utm_campaign=Spring%20sale";
+    const query = `${campaign}&amp;utm_content=${subject}`;
     expect(body).toContain(`href="https://shop.example/?c=c${i}&amp;${query}"`);
     expect(body.match(/utm_source/g)).toHaveLength(1);
     expect(text).not.toContain(preview);
@@ -924,7 +925,7 @@ test("UTM parameters and preview text are in the mails of a campaign, by variant
   await from.provider.stop();
 });
 
-test("a strict campaign with a variable that no contact can have is not sent or scheduled", async () => {
+test("a strict campaign with a variable that no contact has is not sent or scheduled", async () => {
   const from = await createCampaignSender();
   const { caller } = from;
   await contact(from, "ann@example.com", { customFields: { Plan: "pro" } });

@@ -123,7 +123,7 @@ describe("contacts", () => {
     });
   });
 
-  test("a change sends contact.updated with the names of the fields, and none without one", async () => {
+  test("a change sends contact.updated with the names of the changed fields", async () => {
     const site = await createWatchedSite(["contact.updated"]);
     const { id } = await createContact(site, "ada@example.com", { firstName: "Ada" });
     await contacts.change(site.caller, id, { firstName: "Ada", company: "Shop" });
@@ -425,7 +425,7 @@ test("a domain sends domain.verified when its record is found first", async () =
   expect(await receive(listener)).toMatchObject([{ data: { domainId: id, name } }]);
 });
 
-test("a failing provider sends sending_config.paused once until it accepts email again", async () => {
+test("a failing provider sends sending_config.paused once, until it accepts mail", async () => {
   const { caller, siteId, configId } = await createSequenceSender();
   const listener = await listenTo(caller, ["sending_config.paused"]);
   const fail = async (times: number) => {

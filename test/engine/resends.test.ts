@@ -172,7 +172,7 @@ describe("a resend of failed mail", () => {
 });
 
 describe("a campaign", () => {
-  test("is sent again to the same recipients only once, also by simultaneous requests", async () => {
+  test("is sent again to its recipients once, also by simultaneous requests", async () => {
     const { sender, id } = await createSentCampaign(2);
     const holding = pauseCall(TransactWriteCommand);
     const late = resend(sender, id, { to: "unopened" });

@@ -73,7 +73,7 @@ test("a batch of 1,000 costs at most 0.15 write and 2.1 read units a mail, from 
 // With the warm-up, the plan allows no more in a minute.
 const singleSends = 12;
 
-test("a single send by template costs at most 11 write and 7 read units, from request to provider", async () => {
+test("a single send by template costs at most 11 write and 7 read units in all", async () => {
   const { from, post, content } = await setUp();
   const sendIds: number[] = [];
   const accepting = await measureUnits(async () => {
@@ -97,7 +97,7 @@ test("a single send by template costs at most 11 write and 7 read units, from re
   await from.provider.stop();
 });
 
-test("a single send that the accepting process hands over costs at most 10 write and 6 read units", async () => {
+test("a single send without the queue costs at most 10 write and 6 read units", async () => {
   const { from, post, content } = await setUp();
   installDirectHandOver(singles.claimDirectly);
   const { usage } = await measureUnits(async () => {

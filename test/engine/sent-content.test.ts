@@ -134,7 +134,7 @@ test("a secure message is not revealed", async () => {
   await from.provider.stop();
 });
 
-test("content that is not stored is a 404: suppressed, erased, or of another organization", async () => {
+test("content of suppressed, erased or foreign sends is a 404", async () => {
   const from = await createSender("postmark");
   const { caller, siteId } = from;
   const stranger = await createSender("postmark");

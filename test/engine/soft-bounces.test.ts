@@ -128,7 +128,7 @@ describe("a site with a limit of three", () => {
     }
   });
 
-  test("counts from zero after the suppression is removed, also if a bounce comes again", async () => {
+  test("starts at zero when the suppression is removed, also if a bounce is repeated", async () => {
     const { orgId, sendIds, apply, isSuppressed } = await createMails(3, 6);
     const bounces = sendIds.map(softBounce);
     await apply(...bounces.slice(0, 3));

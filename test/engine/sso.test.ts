@@ -62,7 +62,7 @@ const failed = (reason: RegExp) => ({
   body: { code: "sso_failed", error: expect.stringMatching(reason) },
 });
 
-test("a member logs in with the provider, in a session that is limited to the organization", async () => {
+test("a member logs in with the provider, in a session of that organization only", async () => {
   const org = await createSsoOrganization(provider);
   const member = await addMember(org.caller, { role: "marketer", email: `ann@${org.domain}` });
   enterAs(`Ann@${org.domain}`);
@@ -170,7 +170,7 @@ test("the provider of an organization never reaches a user of another organizati
   expect(await members.getMember(org.orgId, outsider.userId)).toBeUndefined();
 });
 
-test("a user of two organizations cannot leave the one whose provider opened the session", async () => {
+test("a session of single sign-on cannot switch to another organization", async () => {
   const org = await createSsoOrganization(provider);
   const email = `dan@${org.domain}`;
   const other = await createAccount();
@@ -195,7 +195,7 @@ test("a user of two organizations cannot leave the one whose provider opened the
     await expect(attempt()).rejects.toMatchObject(refused);
 });
 
-test("a session of single sign-on neither sees nor ends sessions in other organizations", async () => {
+test("a session of single sign-on does not see or end those of other organizations", async () => {
   const org = await createSsoOrganization(provider);
   const email = `eve@${org.domain}`;
   const other = await createAccount();
@@ -243,7 +243,7 @@ test.each<[string, OidcProvider["forge"]]>([
   expect((await logInWithSso(org.orgId)).status).toBe(302);
 });
 
-test("a login ends only in the browser in which it started, once and within 10 minutes", async () => {
+test("a login ends only in the browser that started it, once and within 10 minutes", async () => {
   const org = await createSsoOrganization(provider, { defaultRole: "viewer" });
   const other = await createSsoOrganization(provider, { defaultRole: "viewer" });
   enterAs(`ann@${org.domain}`);
@@ -442,7 +442,7 @@ test("a user of an enforcing organization keeps the password for other organizat
   await expect(callerOf(joined)).rejects.toMatchObject({ code: "sso_required" });
 });
 
-test("where single sign-on is enforced, a new user cannot accept an invitation with a password", async () => {
+test("enforced single sign-on refuses a new user who accepts an invitation", async () => {
   const org = await createSsoOrganization(provider, { defaultRole: "viewer" });
   enterAs(`first@${org.domain}`);
   await logInWithSso(org.orgId);
@@ -486,7 +486,7 @@ test("the invitation page leads to single sign-on where it is enforced", async (
   expect(await callerOf(await logInWithSso(org.orgId))).toMatchObject({ role: "viewer" });
 });
 
-test("sessions of a provider end when it is changed or turned off, and its links are void", async () => {
+test("sessions and links of a provider end when it is changed or turned off", async () => {
   const org = await createSsoOrganization(provider);
   const email = `hal@${org.domain}`;
   await addMember(org.caller, { role: "viewer", email });
@@ -511,7 +511,7 @@ test("sessions of single sign-on end after 24 hours", async () => {
   await expect(callerOf(opened)).rejects.toMatchObject({ kind: "unauthenticated" });
 });
 
-test("the client secret is stored encrypted, is never returned, and stays with its issuer", async () => {
+test("the client secret is encrypted, is never returned, and stays with its issuer", async () => {
   const org = await createSsoOrganization(provider);
   await settings.change(org.caller, { clientSecret: "a very secret text" });
   const stored = await get<settings.SsoItem>(keys.sso(org.orgId));

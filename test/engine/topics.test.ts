@@ -101,7 +101,7 @@ describe("the topics of a site", () => {
     await sender.provider.stop();
   });
 
-  test("have different names, ignoring case, also when they are created at the same time", async () => {
+  test("have different names, ignoring case, also if they are created at once", async () => {
     const sender = await createCampaignSender();
     const taken = { code: "topic_exists" };
     const results = await Promise.allSettled(
@@ -127,7 +127,7 @@ describe("the topics of a site", () => {
 });
 
 describe("the topics of a contact", () => {
-  test("follow the default until the contact chooses, and every change is logged once", async () => {
+  test("follow the default until the contact chooses, and log each change once", async () => {
     const sender = await createCampaignSender();
     const [news, extra] = [
       await createTopic(sender, { name: "News" }),
@@ -225,7 +225,7 @@ describe("a segment by topic", () => {
 });
 
 describe("a campaign on a topic", () => {
-  test("leaves out contacts who left it before, after the fan-out or have no place in it", async () => {
+  test("leaves out contacts who left it before or after the fan-out, or are not in it", async () => {
     const sender = await createCampaignSender();
     const [topic, other] = [await createTopic(sender), await createTopic(sender)];
     const [before, after, stayer] = (await createMembers(sender, [
@@ -386,7 +386,7 @@ describe("a sequence or a holiday on a topic", () => {
 });
 
 describe("a deleted topic", () => {
-  test("stops the campaigns and sequences that name it, and is not deleted without force", async () => {
+  test("stops its campaigns and sequences, and is not deleted without force", async () => {
     const sender = await sequenceTest.createSequenceSender();
     const topic = await createTopic(sender);
     const sequence = await sequenceTest.createSequence(sender, ["One"], { topicId: topic.id });
@@ -483,7 +483,7 @@ describe("the link of a mail on a topic", () => {
     await sender.provider.stop();
   });
 
-  test("leaves the whole site on request, once the topic is deleted, and without a contact", async () => {
+  test("leaves the whole site on request, without the topic, and without a contact", async () => {
     const leave: ((one: Awaited<ReturnType<typeof sendOn>>) => Promise<void>)[] = [
       ({ token }) => unsubscribes.unsubscribeFromSite(token, oneClick),
       async ({ sender, topic, token }) => {

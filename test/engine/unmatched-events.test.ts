@@ -89,7 +89,7 @@ describe("an event without our send id", () => {
     expect(statusesOf(await list(mails))).toEqual(Array(3).fill(["waiting", "unknown_message"]));
   });
 
-  test("that is faster than the response of the provider is matched when it is tried again", async () => {
+  test("that precedes the response of the provider is matched at the next try", async () => {
     const mails = await createIndexedMails(1);
     const [id = 0] = mails.sendIds;
     await write(update(keys.send(mails.orgId, id), { remove: ["providerMessageId"] }));

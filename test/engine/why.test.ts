@@ -52,7 +52,7 @@ async function report(
   );
 }
 
-test("an address without sends: unknown, not sent, unsubscribed, unconfirmed or suppressed", async () => {
+test("an address without sends has a reason: unknown, unsubscribed or suppressed", async () => {
   const from = await createSender("postmark");
   const bob = uniqueAddress();
   expect(await ask(from, bob)).toMatchObject({
@@ -127,7 +127,7 @@ test("an unsubscribed contact: the answer is about the receipt that came later",
   await from.provider.stop();
 });
 
-test("queued email is held by a failing provider, a pause that it asked for, or a domain", async () => {
+test("queued email is held by a failing provider, its pause, or a domain", async () => {
   const from = await createSender("postmark");
   const { orgId } = from.caller;
   const bob = uniqueAddress();

@@ -98,7 +98,7 @@ test("names an unknown field also if the request is refused", async () => {
   expect(abroad.body.error).toMatch(/^to: must be one valid email address in ASCII characters/);
 });
 
-test("lists refuse unknown query parameters, routes without any name them in a warning", async () => {
+test("lists refuse unknown query parameters, other routes warn about them", async () => {
   const { call } = await signedUp();
   const refused = {
     status: 400,

@@ -522,7 +522,7 @@ test("UTM parameters and preview text change the HTML of a send and of a batch",
   }
 });
 
-test("a strict send or batch with a variable without a value is refused with its name", async () => {
+test("a strict send or batch is refused with the name of the missing variable", async () => {
   const [ada, bob] = uniqueAddresses(2);
   const content = {
     strict: true,

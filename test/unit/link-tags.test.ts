@@ -46,7 +46,9 @@ describe("UTM parameters", () => {
   ])("are not added to %s", (url) => expect(tagged(link(url))).toBe(link(url)));
 
   test("are added to links in loops and after Liquid with quotes and brackets", () => {
-    const html = `{% for p in items %}<a {% if p.new > 1 %}id="{{ p.id | default: ">" }}"{% endif %} href='https://shop.example/{{ p.id }}'>x</a>{% endfor %}`;
+    const id = `{% if p.new > 1 %}id="{{ p.id | default: ">" }}"{% endif %}`;
+    const link = `<a ${id} href='https://shop.example/{{ p.id }}'>x</a>`;
+    const html = `{% for p in items %}${link}{% endfor %}`;
     const out = render(html, { items: [{ id: 1, new: 2 }, { id: 2 }] });
     expect(out).toBe(
       `<a id="1" href='https://shop.example/1?${query}'>x</a>` +

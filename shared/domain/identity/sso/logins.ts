@@ -340,7 +340,7 @@ async function createUser(login: VerifiedLogin, email: string): Promise<LinkedUs
     orgId,
     email,
     name: members.NameOfUser.safeParse(claims.name).data ?? null,
-    // Nobody knows it. The user can set another with a mailed link.
+    // The user does not know this password, and can set another one with a mailed link.
     password: await hashPassword(randomBase62(43)),
     access,
     ssoIdentity: identityOf(login),

@@ -59,7 +59,7 @@ export const maxChunkRecipients = chunks.recipientsPerChunk;
 /** A chunk before it is stored. */
 export interface ChunkDraft {
   message: MarketingMessage;
-  /** Of `buildMarketingContent`, if the caller has it. */
+  /** The result of `buildMarketingContent`, if the caller has it. */
   content?: MailContent | undefined;
   /** At most `maxChunkRecipients`, each at most once. */
   contacts: ContactItem[];

@@ -62,7 +62,7 @@ export interface MailParts extends LiquidSources {
   secureLinkOf?: ((sendId: number) => string) | undefined;
 }
 
-/** Of single sends and batches. */
+/** The content of single sends and batches. */
 const defaultUtm = { source: "email", medium: "email" };
 
 export const toMailContent = (
