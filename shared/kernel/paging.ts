@@ -62,3 +62,22 @@ export const toPagination = (
   totalPages: total === null ? null : Math.ceil(total / limit),
   nextCursor: next ?? null,
 });
+
+interface EntryReader<Entry, Item> {
+  /** The first `needed` entries of the list, and where it continues. */
+  read(needed: number): Promise<{ found: Entry[]; next: string | undefined }>;
+  toApi(entries: Entry[]): Promise<Item[]>;
+}
+
+/** A page of a list that is read from its first entry on and has no total. */
+export async function readPage<Entry, Item>(
+  request: PageRequest,
+  { read, toApi }: EntryReader<Entry, Item>,
+): Promise<{ items: Item[]; pagination: Pagination }> {
+  const skipped = countSkipped(request);
+  const { found, next } = await read(skipped + request.limit);
+  return {
+    items: await toApi(found.slice(skipped)),
+    pagination: toPagination(request, null, next),
+  };
+}

@@ -3,13 +3,7 @@ import * as z from "zod";
 import { query } from "../../adapters/dynamodb/table.ts";
 import type { CallerScope } from "../../caller.ts";
 import { addSeconds } from "../../clock.ts";
-import {
-  countSkipped,
-  type PageRequest,
-  type Pagination,
-  positionOf,
-  toPagination,
-} from "../../kernel/paging.ts";
+import { type PageRequest, type Pagination, positionOf, readPage } from "../../kernel/paging.ts";
 import { Count, RecordId, Timestamp } from "../../kernel/record-fields.ts";
 import type { ExportTable } from "../../kernel/table-export.ts";
 import { ranges } from "../../keys.ts";
@@ -116,10 +110,10 @@ export async function list(
   { orgId }: CallerScope,
   request: PageRequest & AuditFilter,
 ): Promise<{ items: AuditEntry[]; pagination: Pagination }> {
-  const needed = countSkipped(request) + request.limit;
-  const { found, next } = await readEntries(orgId, request, needed);
-  const items = await toApi(orgId, found.slice(needed - request.limit));
-  return { items, pagination: toPagination(request, null, next) };
+  return readPage(request, {
+    read: (needed) => readEntries(orgId, request, needed),
+    toApi: (entries) => toApi(orgId, entries),
+  });
 }
 
 async function readEntries(

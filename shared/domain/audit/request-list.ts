@@ -3,13 +3,7 @@ import * as z from "zod";
 import { query } from "../../adapters/dynamodb/table.ts";
 import type { CallerScope } from "../../caller.ts";
 import { addSeconds } from "../../clock.ts";
-import {
-  countSkipped,
-  type PageRequest,
-  type Pagination,
-  positionOf,
-  toPagination,
-} from "../../kernel/paging.ts";
+import { type PageRequest, type Pagination, positionOf, readPage } from "../../kernel/paging.ts";
 import { inParallel } from "../../kernel/parallel.ts";
 import { Count, RecordId, Timestamp } from "../../kernel/record-fields.ts";
 import { ranges } from "../../keys.ts";
@@ -73,10 +67,10 @@ export async function list(
   { orgId }: CallerScope,
   request: PageRequest & RequestFilter,
 ): Promise<{ items: RequestEntry[]; pagination: Pagination }> {
-  const needed = countSkipped(request) + request.limit;
-  const { found, next } = await readRequests(orgId, request, needed);
-  const items = await toApi(orgId, found.slice(needed - request.limit));
-  return { items, pagination: toPagination(request, null, next) };
+  return readPage(request, {
+    read: (needed) => readRequests(orgId, request, needed),
+    toApi: (requests) => toApi(orgId, requests),
+  });
 }
 
 async function readRequests(
