@@ -73,6 +73,7 @@ const bodies: Record<string, (made: IdsByKind) => object> = {
   "POST /sequences/:id/enrollments": (made) => ({ contactIds: [made.contacts] }),
   "DELETE /sequences/:id/enrollments": (made) => ({ contactId: made.contacts }),
   "POST /sequences/:id/steps": () => ({ type: "delay", delayMinutes: 5 }),
+  "PUT /sequences/:id/steps": () => ({ stepsVersion: 0, steps: [] }),
   "POST /campaigns/:id/schedule": () => ({ scheduledAt: clock.addSeconds(3600).toISOString() }),
   "POST /campaigns/:id/resend": () => ({ to: "failed" }),
   "POST /campaigns/:id/test": () => ({ emails: ["ada@example.net"] }),
