@@ -65,6 +65,7 @@ interface ContactsSearch {
   status?: string | undefined;
   list?: number | undefined;
   tag?: number | undefined;
+  segment?: number | undefined;
   /** The open contact. */
   contact?: number | undefined;
 }
@@ -78,6 +79,7 @@ const contacts = createRoute({
     ...text(search, "status"),
     ...number(search, "list"),
     ...number(search, "tag"),
+    ...number(search, "segment"),
     ...number(search, "contact"),
   }),
   component: lazyRouteComponent(() => import("./screens/contacts/contacts.tsx"), "Contacts"),
@@ -87,6 +89,12 @@ const importContacts = createRoute({
   path: "/contacts/import",
   validateSearch: (search: Search): { id?: number | undefined } => number(search, "id"),
   component: lazyRouteComponent(() => import("./screens/contacts/import.tsx"), "ImportContacts"),
+});
+const groups = createRoute({
+  getParentRoute: () => shell,
+  // Lists, tags or topics.
+  path: "/groups/{-$kind}",
+  component: lazyRouteComponent(() => import("./screens/groups/groups.tsx"), "Groups"),
 });
 const settings = createRoute({
   getParentRoute: () => shell,
@@ -150,6 +158,7 @@ export const router = createRouter({
       home,
       contacts,
       importContacts,
+      groups,
       campaigns,
       campaign,
       templates,

@@ -11,10 +11,12 @@ import {
   IconHome,
   IconListSearch,
   IconLogout,
+  IconMenu2,
   IconMoon,
   IconSend,
   IconSettings,
   IconSun,
+  IconTags,
   IconTemplate,
 } from "@tabler/icons-react";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
@@ -31,7 +33,13 @@ interface NavigationItem {
 
 const navigation: { name?: string; items: NavigationItem[] }[] = [
   { items: [{ label: "Home", to: "/", icon: IconHome }] },
-  { name: "Audience", items: [{ label: "Contacts", to: "/contacts", icon: IconAddressBook }] },
+  {
+    name: "Audience",
+    items: [
+      { label: "Contacts", to: "/contacts", icon: IconAddressBook },
+      { label: "Lists and tags", to: "/groups/{-$kind}", icon: IconTags },
+    ],
+  },
   {
     name: "Send",
     items: [
@@ -47,10 +55,9 @@ const navigation: { name?: string; items: NavigationItem[] }[] = [
     ],
   },
 ];
-const onPhone = ["Home", "Contacts", "Campaigns", "Log", "Settings"];
-const phoneItems = navigation
-  .flatMap(({ items }) => items)
-  .filter(({ label }) => onPhone.includes(label));
+const items = navigation.flatMap((group) => group.items);
+const onPhone = ["Home", "Contacts", "Campaigns", "Log"];
+const isOnPhone = ({ label }: NavigationItem) => onPhone.includes(label);
 
 /** The frame of all screens of a signed-in user. */
 export function Shell() {
@@ -75,11 +82,40 @@ export function Shell() {
         <Outlet />
       </main>
       <nav className="bottom" aria-label="Main, short">
-        {phoneItems.map((item) => (
+        {items.filter(isOnPhone).map((item) => (
           <Item key={item.label} {...item} />
         ))}
+        <MoreMenu />
       </nav>
     </div>
+  );
+}
+
+/** On a phone: the screens that have no place in the bar. */
+function MoreMenu() {
+  return (
+    <Menu width={220} position="top-end">
+      <Menu.Target>
+        <UnstyledButton className="item">
+          <IconMenu2 size={17} stroke={1.6} aria-hidden />
+          <span>More</span>
+        </UnstyledButton>
+      </Menu.Target>
+      <Menu.Dropdown>
+        {items
+          .filter((item) => !isOnPhone(item))
+          .map(({ label, to, icon: Icon }) => (
+            <Menu.Item
+              key={label}
+              component={Link}
+              to={to}
+              leftSection={<Icon size={17} stroke={1.6} aria-hidden />}
+            >
+              {label}
+            </Menu.Item>
+          ))}
+      </Menu.Dropdown>
+    </Menu>
   );
 }
 

@@ -1,6 +1,7 @@
 import {
   type InfiniteData,
   type UseInfiniteQueryOptions,
+  type UseQueryResult,
   useInfiniteQuery,
 } from "@tanstack/react-query";
 import type { Pagination } from "pennymail";
@@ -45,5 +46,21 @@ export function usePagedRows<Row, P extends Page>(
     error,
     isStale: isPlaceholderData,
     onScroll,
+  };
+}
+
+/** The rows of a list that the API returns whole. */
+export function wholeList<Row>({
+  data,
+  error,
+  isPlaceholderData,
+}: Pick<UseQueryResult<Row[]>, "data" | "error" | "isPlaceholderData">): PagedRows<Row> {
+  return {
+    rows: data ?? [],
+    total: data?.length,
+    hasMore: data === undefined && !error,
+    error,
+    isStale: isPlaceholderData,
+    onScroll: () => {},
   };
 }

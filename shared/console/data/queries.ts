@@ -4,7 +4,9 @@ import { infiniteQueryOptions, keepPreviousData, queryOptions } from "@tanstack/
 import type {
   ListCampaignsQuery,
   ListContactsQuery,
+  ListListsQuery,
   ListSendsQuery,
+  ListTagsQuery,
   ListTemplatesQuery,
   Pagination,
 } from "pennymail";
@@ -165,6 +167,15 @@ export const queries = {
     queryOptions({
       queryKey: ["tags", "list", siteId],
       queryFn: () => api.tags.list({ siteId, limit: pageLimit }),
+    }),
+  listPages: (filter: FilterOf<ListListsQuery>) =>
+    pagesOf(["lists", "pages", filter], (page) => api.lists.list({ ...filter, ...page })),
+  tagPages: (filter: FilterOf<ListTagsQuery>) =>
+    pagesOf(["tags", "pages", filter], (page) => api.tags.list({ ...filter, ...page })),
+  topics: (siteId: number) =>
+    queryOptions({
+      queryKey: ["topics", "list", siteId],
+      queryFn: async () => (await api.topics.list({ siteId })).topics,
     }),
   providers: () =>
     queryOptions({

@@ -5,6 +5,8 @@ import { ErrorNote } from "./error-note.tsx";
 
 export interface Column<Row> {
   label: string;
+  /** Whether it holds buttons. Only screen readers get the label. */
+  isAction?: boolean;
   /** A class of styles.css, which sets the width and hides the column where there is no room. */
   className: string;
   isNumber?: boolean;
@@ -74,6 +76,8 @@ function VirtualRows<Row extends { id: number }>(props: RowTableProps<Row>) {
     focusRow(box, index);
   };
   const onKeyDown = (event: KeyboardEvent) => {
+    // A button in the row has the focus.
+    if (event.target !== event.currentTarget) return;
     const index = latestActive.current;
     const row = rows[index];
     const step = stepOf(event.key);
@@ -107,7 +111,7 @@ function VirtualRows<Row extends { id: number }>(props: RowTableProps<Row>) {
                   className={classOf(row.id, props)}
                   onKeyDown={onKeyDown}
                   onFocus={() => activate(index)}
-                  onClick={({ target }) => isInCheckbox(target) || props.onOpen(row)}
+                  onClick={({ target }) => isControl(target) || props.onOpen(row)}
                 >
                   {selection && <SelectionCell id={row.id} selection={selection} />}
                   {columns.map(({ label, className, isNumber, render }) => (
@@ -126,8 +130,9 @@ function VirtualRows<Row extends { id: number }>(props: RowTableProps<Row>) {
   );
 }
 
-const isInCheckbox = (target: EventTarget): boolean =>
-  (target as Element).closest(".check") !== null;
+/** Whether a click is for a control in the row, and not for the row itself. */
+const isControl = (target: EventTarget): boolean =>
+  (target as Element).closest(".check, button") !== null;
 
 const steps: Record<string, number> = {
   ArrowDown: 1,
@@ -159,7 +164,7 @@ function classOf(
 }
 
 interface HeadRowProps {
-  columns: Pick<Column<never>, "label" | "className" | "isNumber">[];
+  columns: Pick<Column<never>, "label" | "className" | "isNumber" | "isAction">[];
   hasSelection: boolean;
 }
 
@@ -172,9 +177,9 @@ function HeadRow({ columns, hasSelection }: HeadRowProps) {
             <span className="visually-hidden">Select</span>
           </th>
         )}
-        {columns.map(({ label, className, isNumber }) => (
+        {columns.map(({ label, className, isNumber, isAction }) => (
           <th key={label} scope="col" className={isNumber ? `${className} num` : className}>
-            {label}
+            {isAction ? <span className="visually-hidden">{label}</span> : label}
           </th>
         ))}
       </tr>

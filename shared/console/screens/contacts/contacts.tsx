@@ -35,11 +35,13 @@ export function Contacts() {
       ...(search.status && { status: search.status as Status }),
       ...(search.list && { listId: search.list }),
       ...(search.tag && { tagId: search.tag }),
+      ...(search.segment && { segmentId: search.segment }),
     }),
     ({ contacts }) => contacts,
   );
   const { rows } = list;
-  const isFiltered = Boolean(search.search || search.status || search.list || search.tag);
+  const { contact: _open, ...filters } = search;
+  const isFiltered = Object.values(filters).some(Boolean);
   const open = (contact?: { id: number }) =>
     navigate({ search: (old) => ({ ...old, contact: contact?.id }) });
   const toggle = (id: number) =>
@@ -187,37 +189,33 @@ function Filters({ siteId }: { siteId: number | undefined }) {
   );
 }
 
+type GroupNoun = "list" | "tag" | "segment";
+
 interface GroupFiltersProps {
   siteId: number;
-  change(next: { list?: number | undefined; tag?: number | undefined }): void;
+  change(next: Partial<Record<GroupNoun, number | undefined>>): void;
 }
 
 function GroupFilters({ siteId, change }: GroupFiltersProps) {
   const search = useSearch({ from: "/shell/contacts" });
-  const lists = recordOptions(useQuery(queries.lists(siteId)).data?.lists);
-  const tags = recordOptions(useQuery(queries.tags(siteId)).data?.tags);
-  return (
-    <>
-      {lists.length > 0 && (
-        <FilterSelect
-          noun="list"
-          options={lists}
-          value={search.list}
-          onChange={(id) => change({ list: id ? Number(id) : undefined })}
-          isWide
-        />
-      )}
-      {tags.length > 0 && (
-        <FilterSelect
-          noun="tag"
-          options={tags}
-          value={search.tag}
-          onChange={(id) => change({ tag: id ? Number(id) : undefined })}
-          isWide
-        />
-      )}
-    </>
-  );
+  const options: Record<GroupNoun, { value: string; label: string }[]> = {
+    list: recordOptions(useQuery(queries.lists(siteId)).data?.lists),
+    tag: recordOptions(useQuery(queries.tags(siteId)).data?.tags),
+    segment: recordOptions(useQuery(queries.segments(siteId)).data?.segments),
+  };
+  const nouns = Object.keys(options) as GroupNoun[];
+  return nouns
+    .filter((noun) => options[noun].length > 0)
+    .map((noun) => (
+      <FilterSelect
+        key={noun}
+        noun={noun}
+        options={options[noun]}
+        value={search[noun]}
+        onChange={(id) => change({ [noun]: id ? Number(id) : undefined })}
+        isWide={search[noun] === undefined}
+      />
+    ));
 }
 
 function NoMatch() {

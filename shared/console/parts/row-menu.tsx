@@ -1,0 +1,35 @@
+import { ActionIcon, Menu } from "@mantine/core";
+import { IconDots } from "@tabler/icons-react";
+
+export interface RowAction {
+  /** A verb: "Rename". */
+  label: string;
+  isDangerous?: boolean;
+  run(): unknown;
+}
+
+interface RowMenuProps {
+  /** Names the row for a screen reader. */
+  name: string;
+  actions: readonly RowAction[];
+}
+
+/** What can be done with a row of a table, besides opening it. */
+export function RowMenu({ name, actions }: RowMenuProps) {
+  return (
+    <Menu position="bottom-end" width={180}>
+      <Menu.Target>
+        <ActionIcon variant="subtle" color="gray" aria-label={`Actions for ${name}`}>
+          <IconDots size={16} />
+        </ActionIcon>
+      </Menu.Target>
+      <Menu.Dropdown>
+        {actions.map(({ label, isDangerous, run }) => (
+          <Menu.Item key={label} {...(isDangerous && { color: "red" })} onClick={() => run()}>
+            {label}
+          </Menu.Item>
+        ))}
+      </Menu.Dropdown>
+    </Menu>
+  );
+}

@@ -1,0 +1,142 @@
+import { TextInput } from "@mantine/core";
+import { useNavigate } from "@tanstack/react-router";
+import type { List } from "pennymail";
+import { useState } from "react";
+import { useChange } from "../../data/changes.ts";
+import { api } from "../../data/client.ts";
+import { usePagedRows } from "../../data/paged-rows.ts";
+import { queries } from "../../data/queries.ts";
+import { useMe } from "../../data/session.ts";
+import { formatAgo, formatNumber } from "../../format.ts";
+import { DeleteDialog } from "../../parts/delete-dialog.tsx";
+import { EmptyState } from "../../parts/empty-state.tsx";
+import { FormDialog } from "../../parts/form.tsx";
+import { RowMenu } from "../../parts/row-menu.tsx";
+import { type Column, RowTable } from "../../parts/row-table.tsx";
+import { useTextField } from "../../parts/text-field.ts";
+import type { GroupViewProps } from "./groups.tsx";
+
+const refreshes = ["lists", "contacts"];
+
+export function Lists({ siteId, mayWrite, isCreating, onCreated }: GroupViewProps) {
+  const { timezone } = useMe().organization;
+  const navigate = useNavigate();
+  const list = usePagedRows(queries.listPages({ siteId }), ({ lists }) => lists);
+  const [edited, setEdited] = useState<List>();
+  const [deleted, setDeleted] = useState<List>();
+  const columns: Column<List>[] = [
+    {
+      label: "List",
+      className: "c-main",
+      render: ({ name, description }) => (
+        <span className="who">
+          <b>{name}</b>
+          {description && <span>{description}</span>}
+        </span>
+      ),
+    },
+    {
+      label: "Contacts",
+      className: "c-count",
+      isNumber: true,
+      render: ({ contactCount }) => formatNumber(contactCount),
+    },
+    {
+      label: "Created",
+      className: "c-when quiet",
+      render: ({ createdAt }) => formatAgo(createdAt, timezone),
+    },
+  ];
+  if (mayWrite)
+    columns.push({
+      label: "Actions",
+      className: "c-menu num",
+      isAction: true,
+      render: (row) => (
+        <RowMenu
+          name={row.name}
+          actions={[
+            { label: "Rename", run: () => setEdited(row) },
+            { label: "Delete", isDangerous: true, run: () => setDeleted(row) },
+          ]}
+        />
+      ),
+    });
+  return (
+    <>
+      <RowTable
+        label="Lists"
+        columns={columns}
+        list={list}
+        onOpen={({ id }) => navigate({ to: "/contacts", search: { list: id } })}
+        empty={
+          <EmptyState title="No list yet">
+            <p>
+              A list is a set of contacts, such as the readers of a newsletter. Imports and forms
+              can fill it, and a campaign can go to it.
+            </p>
+          </EmptyState>
+        }
+      />
+      <ListDialog
+        key={edited?.id ?? "new"}
+        siteId={siteId}
+        list={edited}
+        opened={isCreating || edited !== undefined}
+        onClose={() => {
+          setEdited(undefined);
+          onCreated();
+        }}
+      />
+      <DeleteDialog
+        noun="list"
+        target={deleted}
+        remove={({ id }, force) => api.lists.delete(id, force ? { force: "true" } : {})}
+        refreshes={refreshes}
+        onClose={() => setDeleted(undefined)}
+      >
+        The list is removed from {formatNumber(deleted?.contactCount ?? 0)} contacts. The contacts
+        stay. This cannot be undone.
+      </DeleteDialog>
+    </>
+  );
+}
+
+interface ListDialogProps {
+  siteId: number;
+  /** The list to change; undefined for a new one. */
+  list: List | undefined;
+  opened: boolean;
+  onClose(): void;
+}
+
+function ListDialog({ siteId, list, opened, onClose }: ListDialogProps) {
+  const name = useTextField(list?.name);
+  const description = useTextField(list?.description ?? "");
+  const saving = useChange({
+    run: () => {
+      const fields = { name: name.value, description: description.value || null };
+      return list ? api.lists.update(list.id, fields) : api.lists.create({ siteId, ...fields });
+    },
+    refreshes,
+    onDone: () => close(),
+  });
+  const close = () => {
+    name.set("");
+    description.set("");
+    saving.reset();
+    onClose();
+  };
+  return (
+    <FormDialog
+      title={list ? "Rename list" : "New list"}
+      action={list ? "Save list" : "Create list"}
+      submission={saving}
+      opened={opened}
+      onClose={close}
+    >
+      <TextInput label="Name" required maxLength={100} data-autofocus {...name.input} />
+      <TextInput label="Note for yourself (optional)" maxLength={500} {...description.input} />
+    </FormDialog>
+  );
+}

@@ -1,0 +1,205 @@
+import { Select, Textarea, TextInput } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import type { Topic } from "pennymail";
+import { useState } from "react";
+import { useChange } from "../../data/changes.ts";
+import { api } from "../../data/client.ts";
+import { wholeList } from "../../data/paged-rows.ts";
+import { queries } from "../../data/queries.ts";
+import { DeleteDialog } from "../../parts/delete-dialog.tsx";
+import { EmptyState } from "../../parts/empty-state.tsx";
+import { ErrorNote } from "../../parts/error-note.tsx";
+import { FormDialog } from "../../parts/form.tsx";
+import { RowMenu } from "../../parts/row-menu.tsx";
+import { type Column, RowTable } from "../../parts/row-table.tsx";
+import { StatusMark } from "../../parts/status-mark.tsx";
+import { useTextField } from "../../parts/text-field.ts";
+import type { GroupViewProps } from "./groups.tsx";
+
+type Visibility = Topic["visibility"];
+type Subscription = Topic["defaultSubscription"];
+
+const visibilities: { value: Visibility; label: string }[] = [
+  { value: "public", label: "Everybody sees it on the preference page" },
+  { value: "private", label: "Only people who get an email about it see it" },
+];
+const subscriptions: { value: Subscription; label: string }[] = [
+  { value: "subscribed", label: "They get it until they leave" },
+  { value: "unsubscribed", label: "They get it only after they join" },
+];
+const refreshes = ["topics"];
+
+export function Topics({ siteId, mayWrite, isCreating, onCreated }: GroupViewProps) {
+  const topics = useQuery(queries.topics(siteId));
+  const [edited, setEdited] = useState<Topic>();
+  const [deleted, setDeleted] = useState<Topic>();
+  const moving = useChange({
+    run: ({ id, position }: { id: number; position: number }) =>
+      api.topics.update(id, { position }),
+    refreshes,
+  });
+  const actionsOf = (topic: Topic) => [
+    { label: "Edit", run: () => setEdited(topic) },
+    ...movesOf(topic, topics.data?.length ?? 0).map(({ label, position }) => ({
+      label,
+      run: () => moving.mutate({ id: topic.id, position }),
+    })),
+    { label: "Delete", isDangerous: true, run: () => setDeleted(topic) },
+  ];
+  const columns = [...descriptionColumns];
+  if (mayWrite)
+    columns.push({
+      label: "Actions",
+      className: "c-menu num",
+      isAction: true,
+      render: (topic) => <RowMenu name={topic.name} actions={actionsOf(topic)} />,
+    });
+  return (
+    <>
+      <ErrorNote error={moving.error} />
+      <RowTable
+        label="Topics"
+        columns={columns}
+        list={wholeList(topics)}
+        onOpen={(topic) => mayWrite && setEdited(topic)}
+        empty={
+          <EmptyState title="No topic yet">
+            <p>
+              With topics, a contact who is tired of one kind of email leaves only that one. Without
+              them, the link in the footer unsubscribes from everything.
+            </p>
+          </EmptyState>
+        }
+      />
+      <TopicDialog
+        key={edited?.id ?? "new"}
+        siteId={siteId}
+        topic={edited}
+        opened={isCreating || edited !== undefined}
+        onClose={() => {
+          setEdited(undefined);
+          onCreated();
+        }}
+      />
+      <DeleteDialog
+        noun="topic"
+        target={deleted}
+        remove={({ id }, force) => api.topics.delete(id, force ? { force: "true" } : {})}
+        refreshes={refreshes}
+        onClose={() => setDeleted(undefined)}
+      >
+        Contacts no longer see the topic, and their choices about it are lost. Email that is on its
+        way still leaves out those who left it. This cannot be undone.
+      </DeleteDialog>
+    </>
+  );
+}
+
+const movesOf = ({ position }: Topic, count: number) =>
+  [
+    { label: "Move up", position: position - 1 },
+    { label: "Move down", position: position + 1 },
+  ].filter((move) => move.position >= 1 && move.position <= count);
+
+const descriptionColumns: Column<Topic>[] = [
+  {
+    label: "Topic",
+    className: "c-main",
+    render: ({ name, description }) => (
+      <span className="who">
+        <b>{name}</b>
+        {description && <span>{description}</span>}
+      </span>
+    ),
+  },
+  {
+    label: "Without a choice",
+    className: "c-status",
+    render: ({ defaultSubscription }) => <StatusMark status={defaultSubscription} />,
+  },
+  {
+    label: "Preference page",
+    className: "c-tags quiet",
+    render: ({ visibility }) => (visibility === "public" ? "For everybody" : "Behind its emails"),
+  },
+];
+
+interface TopicDialogProps {
+  siteId: number;
+  /** The topic to change; undefined for a new one. */
+  topic: Topic | undefined;
+  opened: boolean;
+  onClose(): void;
+}
+
+function TopicDialog({ siteId, topic, opened, onClose }: TopicDialogProps) {
+  const name = useTextField(topic?.name);
+  const description = useTextField(topic?.description ?? "");
+  const [visibility, setVisibility] = useState<Visibility>(topic?.visibility ?? "public");
+  const [subscription, setSubscription] = useState<Subscription>("subscribed");
+  const saving = useChange({
+    run: () => {
+      const fields = { name: name.value, description: description.value || null, visibility };
+      return topic
+        ? api.topics.update(topic.id, fields)
+        : api.topics.create({ siteId, ...fields, defaultSubscription: subscription });
+    },
+    refreshes,
+    onDone: () => close(),
+  });
+  const close = () => {
+    name.set("");
+    description.set("");
+    saving.reset();
+    onClose();
+  };
+  return (
+    <FormDialog
+      title={topic ? "Edit topic" : "New topic"}
+      action={topic ? "Save topic" : "Create topic"}
+      submission={saving}
+      opened={opened}
+      onClose={close}
+    >
+      <TextInput
+        label="Name"
+        description="Contacts see it on the preference page."
+        required
+        maxLength={100}
+        data-autofocus
+        {...name.input}
+      />
+      <Textarea
+        label="Description (optional)"
+        description="Shown below the name: what it is about, and how often it comes."
+        maxLength={300}
+        autosize
+        minRows={2}
+        {...description.input}
+      />
+      <Select
+        label="Preference page"
+        data={visibilities}
+        allowDeselect={false}
+        value={visibility}
+        onChange={(value) => setVisibility(value as Visibility)}
+      />
+      {topic ? (
+        <p className="quiet">
+          Contacts who have not chosen{" "}
+          {topic.defaultSubscription === "subscribed" ? "get" : "do not get"} it. This can never
+          change.
+        </p>
+      ) : (
+        <Select
+          label="Contacts who have not chosen"
+          description="This can never change, because a change would subscribe people unasked."
+          data={subscriptions}
+          allowDeselect={false}
+          value={subscription}
+          onChange={(value) => setSubscription(value as Subscription)}
+        />
+      )}
+    </FormDialog>
+  );
+}
