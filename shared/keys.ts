@@ -208,7 +208,8 @@ export const keys = {
   deletedGroup: (org: number, { kind, id }: GroupKey) => itemKey(`${org}#DEAD${kind}`, zeroPad(id)),
   groupCount: (org: number, { kind, id }: GroupKey, shard: string) =>
     itemKey(`${org}#MCOUNT${kind}${id}`, shard),
-  // score changes, choices about topics, custom events and page views, by time
+  // by kind, then time: score changes, choices about topics, custom events, page views, form
+  // submissions, ended enrollments
   contactLog: (org: number, contact: number, entry: string) => itemKey(`${org}#U${contact}`, entry),
 
   // Custom events and page views. Those of a contact are in its log, those of an anonymous visitor

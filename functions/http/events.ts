@@ -1,4 +1,5 @@
 import * as z from "zod";
+import * as timeline from "../../shared/domain/analytics/contact-timeline.ts";
 import { EmailEvent } from "../../shared/domain/delivery-events/email-event.ts";
 import * as history from "../../shared/domain/delivery-events/send-history.ts";
 import {
@@ -60,6 +61,24 @@ export const events = routeGroup("events", [
     query: PageQuery,
     returns: pagedSchema("events", UnmatchedEvent),
     handle: ({ caller, query }) => listUnmatchedEvents(caller, query),
+  }),
+  route("GET /contacts/:id/timeline", "Get a contact's timeline", {
+    operationId: "getContactTimeline",
+    description:
+      "Returns what happened to the contact, newest first: its creation, tags and lists that it " +
+      "has, consent, forms, custom events, page views, score, sequences, and the emails of the " +
+      "last 90 days to its address with their events. Emails need the right `sending:read`. Of an " +
+      "address with more than 200 emails, a page has the events of the 200 before its cursor.",
+    level: "site",
+    query: PageQuery.pick({ limit: true, cursor: true }),
+    returns: z.object({
+      entries: z.array(timeline.TimelineEntry).describe("What happened, newest first."),
+      nextCursor: z
+        .string()
+        .nullable()
+        .describe("Pass it as `cursor` to get older entries. `null` at the end."),
+    }),
+    handle: ({ caller, params, query }) => timeline.listTimeline(caller, params.id, query),
   }),
   route("GET /why", "Explain why an email did not arrive", {
     operationId: "explainSend",

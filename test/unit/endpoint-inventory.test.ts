@@ -97,6 +97,7 @@ const extras = [
   ...["GET /topics", "POST /topics", "GET /topics/{id}", "PUT /topics/{id}", "DELETE /topics/{id}"],
   "GET /contacts/{id}/topics",
   "PUT /contacts/{id}/topics",
+  "GET /contacts/{id}/timeline", // what happened to a contact
   // one endpoint per provider, which the fixture does not list
   ...providers.map(({ key }) => `POST /webhooks/${key}`),
 ];

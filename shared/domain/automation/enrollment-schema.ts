@@ -101,6 +101,9 @@ export interface FinishedEnrollmentItem
   reason?: string;
 }
 
+/** Sort key prefix of ended enrollments in the contact log. */
+export const logPrefix = "SEQUENCE|";
+
 export const maxSequencesPerContact = 100;
 
 /** Why a contact cannot be in a sequence: its status. Undefined when it can. */

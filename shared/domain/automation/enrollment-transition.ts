@@ -13,6 +13,7 @@ import {
   enrollmentCountWrite,
   type FinishedEnrollmentItem,
   type FinishedEnrollmentStatus,
+  logPrefix,
 } from "./enrollment-schema.ts";
 
 export interface EnrollmentTransition {
@@ -80,23 +81,22 @@ function positionWrite(
 
 function endWrites(item: EnrollmentItem, to: EnrollmentEnd): Write[] {
   const { orgId, sequenceId, contactId, home } = item;
-  const contactWrite =
-    to.contact &&
-    update(
-      to.contact,
-      { deleteFromSet: { sequences: new Set([sequenceId]) }, add: { v: 1 } },
-      { if: equals("id", contactId) },
-    );
+  const finished = toFinishedItem(item, to);
+  const position = `${to.at}#${zeroPad(item.id)}`;
+  const contactWrites = to.contact
+    ? [
+        update(
+          to.contact,
+          { deleteFromSet: { sequences: new Set([sequenceId]) }, add: { v: 1 } },
+          { if: equals("id", contactId) },
+        ),
+        put(keys.contactLog(orgId, contactId, `${logPrefix}${position}`), finished),
+      ]
+    : [];
   return [
     remove(item, { if: equals("v", item.v) }),
-    put(
-      keys.finishedEnrollment(orgId, sequenceId, {
-        shard: home,
-        position: `${to.at}#${zeroPad(item.id)}`,
-      }),
-      toFinishedItem(item, to),
-    ),
-    ...(contactWrite ? [contactWrite] : []),
+    put(keys.finishedEnrollment(orgId, sequenceId, { shard: home, position }), finished),
+    ...contactWrites,
   ];
 }
 

@@ -24,10 +24,11 @@ import * as groups from "../groups/groups.ts";
 import * as memberships from "../groups/membership-writes.ts";
 import { createMailReader, type MailReader } from "../mail-counts/mail-counts.ts";
 import * as suppressions from "../suppressions/suppressions.ts";
+import type { ConsentEntry } from "../topics/contact-topic-schemas.ts";
 import { listOfSite, listOfSites } from "../topics/site-topics.ts";
 import type { TopicChoice } from "../topics/topic-choice-schemas.ts";
 import { applyChoices, type Choice, resolveChoices } from "../topics/topic-choices.ts";
-import { topicLogWrites } from "./consent-log.ts";
+import { consentLogWrite } from "./consent-log.ts";
 import { commitContactChanges, maxExtraWrites } from "./contact-events.ts";
 import {
   type Contact,
@@ -272,7 +273,7 @@ export async function change(
     await commitContactChanges(caller.orgId, change, (extraWrites) =>
       write(
         ...contactWrites.changeWrites(current, next, emailTaken()),
-        ...topicLogWrites(current, { source: "api" }, entries),
+        ...consentWrites(current, next, entries),
         ...extraWrites,
       ),
     );
@@ -281,6 +282,20 @@ export async function change(
   if (before!.sk === after!.sk) return toApi(caller.orgId, after!);
   await contactStatus.syncWithSuppressions(caller.orgId, [after!]);
   return find(caller, id);
+}
+
+/** The evidence that a request subscribed or unsubscribed the contact, or changed its topics. */
+function consentWrites(
+  before: ContactItem,
+  { status }: ContactItem,
+  topics: ConsentEntry["topics"],
+): Write[] {
+  const isChoice = status === "subscribed" || status === "unsubscribed";
+  const change = {
+    ...(isChoice && status !== before.status && { status }),
+    ...(topics.length && { topics }),
+  };
+  return Object.keys(change).length ? [consentLogWrite(before, { source: "api" }, change)] : [];
 }
 
 // Each membership takes two writes, and a transaction takes 100.

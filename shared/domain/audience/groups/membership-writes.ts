@@ -35,14 +35,21 @@ const keyOf = ({ kind, group }: Membership, member: MemberRef) =>
     { shard: membershipShardOf(member), contactId: member.id },
   );
 
-/**
- * Without the counters. The email is a hint: after a change of the email, the contact is found by
- * id.
- */
+export interface MembershipItem {
+  contactId: number;
+  /** A hint: after a change of the email, the contact is found by id. */
+  email: string;
+  /** When the contact joined (ISO 8601). Absent on older items. */
+  at?: string;
+}
+
+/** Without the counters. */
 export const membershipItemWrites = (member: MemberRef, memberships: Membership[]): Write[] =>
-  memberships.map((membership) =>
-    put(keyOf(membership, member), { contactId: member.id, email: member.sk }),
-  );
+  memberships.map((membership) => {
+    const at = now().toISOString();
+    const item: MembershipItem = { contactId: member.id, email: member.sk, at };
+    return put(keyOf(membership, member), { ...item });
+  });
 
 export const membershipRemovalWrites = (member: MemberRef, memberships: Membership[]): Write[] =>
   memberships.map((membership) => remove(keyOf(membership, member)));

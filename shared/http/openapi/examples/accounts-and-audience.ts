@@ -49,6 +49,15 @@ const SegmentExplanation = {
   ],
 };
 
+const TimelineEntry = {
+  type: "email_click",
+  at: "2026-11-30T09:14:27.000Z",
+  summary: "The contact clicked https://shop.example/sale in the email “Spring sale”",
+  record: { type: "campaign", id: 1, name: "Spring" },
+  send: { id: 81_001, subject: "Spring sale", status: "delivered" },
+  details: { url: "https://shop.example/sale", ipAddress: "203.0.113.7" },
+};
+
 export const Contact = {
   ...known,
   siteId,
@@ -189,6 +198,7 @@ const ApiKey = {
 
 export const audienceExamples: Record<string, unknown> = {
   User: { id: 1, email: "ada@example.com", name: "Ada", ...timestamps },
+  TimelineEntry,
   Organization: {
     id: 1,
     name: "My shop",
