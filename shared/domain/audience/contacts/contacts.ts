@@ -28,7 +28,7 @@ import type { ConsentEntry } from "../topics/contact-topic-schemas.ts";
 import { listOfSite, listOfSites } from "../topics/site-topics.ts";
 import type { TopicChoice } from "../topics/topic-choice-schemas.ts";
 import { applyChoices, type Choice, resolveChoices } from "../topics/topic-choices.ts";
-import { consentLogWrite } from "./consent-log.ts";
+import { consentLogWrite, topicLogWrites } from "./consent-log.ts";
 import { commitContactChanges, maxExtraWrites } from "./contact-events.ts";
 import {
   type Contact,
