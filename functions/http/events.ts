@@ -67,8 +67,8 @@ export const events = routeGroup("events", [
     description:
       "Returns what happened to the contact, newest first: its creation, tags and lists that it " +
       "has, consent, forms, custom events, page views, score, sequences, and the emails of the " +
-      "last 90 days to its address with their events. Emails need the right `sending:read`. Of an " +
-      "address with more than 200 emails, a page has the events of the 200 before its cursor.",
+      "last 90 days to its address with their events. Emails need the right `sending:read`. Of " +
+      "an address with more than 200 emails, a page has the events of the 200 before its cursor.",
     level: "site",
     query: PageQuery.pick({ limit: true, cursor: true }),
     returns: z.object({

@@ -17,8 +17,8 @@ export const TimelineEntry = z
       .enum(timelineTypes)
       .describe(
         "What happened. `consent_changed`: the status or topics changed. `email_sent`: handed to " +
-          "the provider; `email_accepted`: not yet. `email_` and a type of event: reported by the " +
-          "provider.",
+          "the provider; `email_accepted`: not yet. `email_` and a type of event: reported by " +
+          "the provider.",
       ),
     at: Timestamp.describe("When it happened."),
     summary: z.string().describe("What happened, in one sentence."),
