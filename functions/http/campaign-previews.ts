@@ -1,10 +1,11 @@
 import * as previews from "../../shared/domain/campaigns/campaign-preview.ts";
 import * as proofs from "../../shared/domain/campaigns/proofs.ts";
+import * as templateTests from "../../shared/domain/sending/template-tests.ts";
 import { routeGroup } from "../../shared/http/dispatch.ts";
 import { route } from "../../shared/http/route.ts";
 
-// Separate from the other campaign routes, because rendering and sending would make their bundle
-// too large.
+// Separate from the other routes of campaigns and templates, because rendering and sending would
+// make their bundles too large.
 const notSendable = "The campaign is not complete: the message names what is missing.";
 
 export const campaignPreviews = routeGroup("campaign-previews", [
@@ -38,6 +39,26 @@ export const campaignPreviews = routeGroup("campaign-previews", [
       404: "The campaign or the variant does not exist.",
     },
     handle: ({ caller, params, body }) => proofs.sendProofs(caller, params.id, body),
+  }),
+  route("POST /templates/:id/test", "Send test emails of a template", {
+    operationId: "sendTemplateTests",
+    description:
+      "Renders the template, or the given draft of it, with the fields of a contact or the given " +
+      "variables, and sends it to up to five addresses. The subject begins with `[Test]`, and " +
+      "unsubscribe links do not work. Test emails use the quota and are in the list of sends. No " +
+      "campaign, sequence or template counts them.",
+    level: "site",
+    rateLimit: "send",
+    needsVerifiedEmail: true,
+    body: templateTests.TemplateTestRequest,
+    status: 202,
+    returns: templateTests.TemplateTests,
+    errors: {
+      400: "The sending config is not verified, or a part is not valid Liquid.",
+      402: "The plan's emails and the credits are used up.",
+      404: "The template, the contact or the sending config does not exist.",
+    },
+    handle: ({ caller, params, body }) => templateTests.sendTemplateTests(caller, params.id, body),
   }),
 ]);
 export const { handler } = campaignPreviews;

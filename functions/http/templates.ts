@@ -1,6 +1,8 @@
 import * as z from "zod";
 import * as usages from "../../shared/domain/campaigns/usages.ts";
+import * as checks from "../../shared/domain/content/template-checks.ts";
 import * as folders from "../../shared/domain/content/template-folders.ts";
+import * as versions from "../../shared/domain/content/template-versions.ts";
 import * as template from "../../shared/domain/content/templates.ts";
 import { Variables } from "../../shared/domain/sending/intake/message.ts";
 import { routeGroup } from "../../shared/http/dispatch.ts";
@@ -113,6 +115,51 @@ export const templates = routeGroup("templates", [
       await template.remove(caller, id);
       return { id, deleted: true as const };
     },
+  }),
+  route("GET /templates/:id/versions", "List the versions of a template", {
+    description:
+      "Returns the current version and up to 49 that it replaced, newest first, without their " +
+      "bodies. Versions that were replaced before the service listed versions are not in it.",
+    level: "site",
+    returns: z.object({
+      versions: z.array(versions.TemplateVersion).describe("Up to 50 versions, newest first."),
+    }),
+    handle: async ({ caller, params }) => ({ versions: await versions.list(caller, params.id) }),
+  }),
+  route("GET /templates/:id/versions/:versionId", "Get a version of a template", {
+    level: "site",
+    returns: versions.TemplateVersionDetail,
+    errors: { 404: "The template does not exist, or the version is not one of its last 50." },
+    handle: ({ caller, params }) => versions.find(caller, params.id, params.versionId),
+  }),
+  route("POST /templates/:id/restore", "Restore a version of a template", {
+    operationId: "restoreTemplate",
+    description:
+      "Saves the content of an earlier version as a new version. Nothing is lost: the version " +
+      "that it replaces stays in the list.",
+    level: "site",
+    body: versions.RestoreRequest,
+    returns: template.Template,
+    errors: { 404: "The template does not exist, or the version is not one of its last 50." },
+    handle: ({ caller, params, body }) => versions.restore(caller, params.id, body.version),
+  }),
+  route("POST /templates/:id/check", "Check a template", {
+    operationId: "checkTemplate",
+    right: "content:read",
+    description:
+      "Renders the template, or the given draft of it, and reports what recipients would see " +
+      "broken: its size, links, images, variables and parts. Sends nothing, and follows no link.",
+    level: "site",
+    preview: true,
+    body: z
+      .object({
+        ...checks.templateDraftFields,
+        variables: Variables.default({}).describe("Values for the Liquid variables."),
+      })
+      .meta({ examples: [{ variables: { firstName: "Ada" } }] }),
+    returns: checks.TemplateCheck,
+    errors: { 400: templateError },
+    handle: ({ caller, params, body }) => checks.check(caller, params.id, body),
   }),
   route("POST /templates/:id/render", "Preview a template", {
     right: "content:read",

@@ -5,6 +5,7 @@ import { get, queryAll, update, write } from "../../shared/adapters/dynamodb/tab
 import type { Caller } from "../../shared/caller.ts";
 import { epochSeconds } from "../../shared/clock.ts";
 import * as folders from "../../shared/domain/content/template-folders.ts";
+import * as versions from "../../shared/domain/content/template-versions.ts";
 import * as templates from "../../shared/domain/content/templates.ts";
 import * as sites from "../../shared/domain/identity/sites.ts";
 import { deletedSites } from "../../shared/kernel/site-access.ts";
@@ -47,15 +48,59 @@ describe("versions", () => {
     expect((await templates.readBody(caller.orgId, id, 1)).html).toBe("old");
     expect((await templates.readBody(caller.orgId, id, 2)).html).toBe("new");
   });
-  test("a replaced version expires after 35 days, and the current one never", async () => {
+  test("the last 50 versions stay, and older ones expire after 35 days", async () => {
     const caller = await oneSite();
     const { id } = await make(caller);
-    await templates.change(caller, id, { subject: "Bye" });
+    for (let n = 2; n <= 51; n++) await templates.change(caller, id, { subject: `S${n}` });
     const days = ((await itemOf(caller, id, 1))!.expires! - epochSeconds()) / 86_400;
     expect(Math.round(days)).toBe(35);
-    expect((await itemOf(caller, id, 2))!.expires).toBeUndefined();
+    for (const version of [2, 51])
+      expect((await itemOf(caller, id, version))!.expires).toBeUndefined();
+    const listed = await versions.list(caller, id);
+    expect(listed.map(({ version }) => version)).toEqual(
+      Array.from({ length: 50 }, (_, i) => 51 - i),
+    );
+    await expect(versions.find(caller, id, 1)).rejects.toMatchObject({ kind: "missing" });
     await templates.remove(caller, id);
-    expect((await itemOf(caller, id, 2))!.expires).toBeGreaterThan(epochSeconds());
+    for (const version of [2, 51])
+      expect((await itemOf(caller, id, version))!.expires).toBeGreaterThan(epochSeconds());
+    expect(await get(keys.recordBody(caller.orgId, "TEMPLATE", { id, version: "history" }))).toBe(
+      undefined,
+    );
+  });
+  test("are listed with their date and their user, and an old one can be restored", async () => {
+    const caller = await oneSite();
+    const { id } = await make(caller, { html: "one", designJson: { block: 1 } });
+    await templates.change(caller, id, { html: "two" });
+    const [second, first] = await versions.list(caller, id);
+    expect([second, first]).toEqual([
+      {
+        version: 2,
+        subject: "Hello",
+        savedAt: expect.any(String),
+        savedBy: caller.userId,
+        current: true,
+      },
+      { ...first, version: 1, current: false, savedBy: caller.userId },
+    ]);
+    expect(second!.savedAt >= first!.savedAt).toBe(true);
+    expect(await versions.find(caller, id, 1)).toMatchObject({
+      html: "one",
+      designJson: { block: 1 },
+    });
+    const restored = await versions.restore(caller, id, 1);
+    expect(restored).toMatchObject({ version: 3, html: "one", designJson: { block: 1 } });
+    expect((await versions.restore(caller, id, 3)).version).toBe(3);
+    expect((await versions.list(caller, id)).map(({ version }) => version)).toEqual([3, 2, 1]);
+  });
+  test("saved at once by two users are both in the list", async () => {
+    const caller = await oneSite();
+    const { id } = await make(caller);
+    await Promise.all(["a", "b", "c"].map((html) => templates.change(caller, id, { html })));
+    const found = await Promise.all(
+      [2, 3, 4].map(async (version) => (await versions.find(caller, id, version)).html),
+    );
+    expect(found.toSorted()).toEqual(["a", "b", "c"]);
   });
   test("a new name, a new folder or an unchanged body makes no new version", async () => {
     const caller = await oneSite();

@@ -109,6 +109,15 @@ const cases: Record<string, (made: IdsByKind) => Case[]> = {
     },
   ],
   "PUT /templates/:id": (made) => [{ body: { folderId: made["template-folders"] } }],
+  "POST /templates/:id/test": (made) => [
+    {
+      body: {
+        emails: ["eve@example.net"],
+        contactId: made.contacts,
+        sendingConfigId: made["sending-configs"],
+      },
+    },
+  ],
   "GET /holidays": (made) => [siteOnly(made)],
   "POST /holidays": (made) => [
     {

@@ -1,5 +1,6 @@
-import { describe, expect, test } from "vitest";
-import { expectStatus, signedUp, type TestClient } from "../support/api-client.ts";
+import { describe, expect, inject, test } from "vitest";
+import { expectStatus, signedUp, type TestClient, waitForMail } from "../support/api-client.ts";
+import { createSendingConfig } from "../support/newsletters.ts";
 
 interface Template {
   id: number;
@@ -32,6 +33,10 @@ interface Rendered {
   html: string | null;
   text: string;
   missingVariables: string[];
+}
+
+interface TemplateCheck {
+  findings: { code: string }[];
 }
 
 const minimal = { name: "Welcome", subject: "Hello", html: "<p>Hello</p>" };
@@ -543,4 +548,101 @@ describe("access", () => {
       body: { code: "scope_missing" },
     });
   });
+});
+
+describe("versions", () => {
+  test("are listed, read and restored", async () => {
+    const client = await signedUp();
+    const { id } = await make(client);
+    expectStatus(200, await client.call("PUT", `/templates/${id}`, { html: "<p>New</p>" }));
+    const { versions } = expectStatus(
+      200,
+      await client.call<{ versions: object[] }>("GET", `/templates/${id}/versions`),
+    ).body.data;
+    expect(versions).toMatchObject([
+      { version: 2, current: true },
+      { version: 1, current: false },
+    ]);
+    expect((await client.call("GET", `/templates/${id}/versions/1`)).body.data).toMatchObject({
+      version: 1,
+      html: minimal.html,
+      current: false,
+    });
+    expect((await client.call("GET", `/templates/${id}/versions/9`)).status).toBe(404);
+    expect(
+      (await client.call("POST", `/templates/${id}/restore`, { version: 1 })).body.data,
+    ).toEqual(expect.objectContaining({ version: 3, html: minimal.html }));
+    expect((await client.call("POST", `/templates/${id}/restore`, { version: 9 })).status).toBe(
+      404,
+    );
+  });
+});
+
+describe("checks", () => {
+  test("of a stored template and of a draft name what is broken", async () => {
+    const client = await signedUp();
+    const { id } = await make(client, { html: '<p>Hi <a href="www.shop.example">shop</a></p>' });
+    const check = async (body: object) =>
+      expectStatus(200, await client.call<TemplateCheck>("POST", `/templates/${id}/check`, body))
+        .body.data;
+    const stored = await check({});
+    expect(stored).toMatchObject({ passed: false, htmlBytes: 45 });
+    expect(stored.findings[0]).toMatchObject({
+      code: "link_without_scheme",
+      severity: "error",
+      count: 1,
+      examples: ["www.shop.example"],
+    });
+    const draft = { html: "<p>{{ a }} {{ unsubscribeUrl }}</p>", text: "Hi" };
+    expect(await check({ ...draft, variables: { a: "b" } })).toMatchObject({
+      passed: true,
+      findings: [],
+    });
+    expect((await check(draft)).findings).toMatchObject([
+      { code: "variables_missing", examples: ["a"] },
+    ]);
+    expect((await client.call("POST", `/templates/${id}/check`, { html: "{{ a" })).status).toBe(
+      400,
+    );
+  });
+});
+
+test("a test mail is rendered with a contact, marked, and sent with a verified config only", async () => {
+  const client = await signedUp();
+  const { id } = await make(client, {
+    subject: "Hello {{ firstName }}",
+    html: "<b>{{ city }}</b>",
+  });
+  const to = `boss-${crypto.randomUUID()}@example.com`;
+  const contactId = expectStatus(
+    201,
+    await client.call<{ id: number }>("POST", "/contacts", {
+      email: `ada-${crypto.randomUUID()}@example.com`,
+      firstName: "Ada",
+    }),
+  ).body.data.id;
+  const path = `/templates/${id}/test`;
+  const body = { emails: [to.toUpperCase(), to], contactId, variables: { city: "Paris" } };
+  expect(await client.call("POST", path, body)).toMatchObject({
+    status: 400,
+    body: { code: "no_sending_config" },
+  });
+  const config = await createSendingConfig(client, inject("baseUrl"), "postmark");
+  expect(await client.call("POST", path, { ...body, sendingConfigId: config })).toMatchObject({
+    status: 400,
+    body: { details: [{ path: "sendingConfigId" }] },
+  });
+  expectStatus(
+    200,
+    await client.call("POST", `/sending-configs/${config}/verify`, { to: "me@example.com" }),
+  );
+  const sent = expectStatus(202, await client.call("POST", path, body)).body.data;
+  expect(sent).toMatchObject({ tests: [{ email: to, status: "queued" }], missingVariables: [] });
+  expect(await waitForMail(to)).toMatchObject({
+    subject: "[Test] Hello Ada",
+    html: expect.stringContaining("<b>Paris</b>"),
+  });
+  expect((await client.call("POST", path, { ...body, emails: Array(6).fill(to) })).status).toBe(
+    400,
+  );
 });

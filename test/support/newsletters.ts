@@ -122,6 +122,7 @@ export async function sendNewsletter(
 export const findHeader = ({ headers }: ReceivedMail, name: string): string =>
   Object.entries(headers).find(([one]) => one.toLowerCase() === name)?.[1] ?? "";
 
+/** With an account of the provider sandbox. */
 export async function createSendingConfig(
   { call }: TestClient,
   service: string,

@@ -37,6 +37,11 @@ const extras = [
   "GET /events/unmatched", // events whose send was not found
   "GET /why", // why an email did not arrive
   "PUT /sequences/{id}/steps", // all steps at once
+  "GET /templates/{id}/versions",
+  "GET /templates/{id}/versions/{versionId}",
+  "POST /templates/{id}/restore",
+  "POST /templates/{id}/check", // links, images, size
+  "POST /templates/{id}/test", // test mails
   "GET /sending-configs/{id}",
   "GET /webhooks/{id}/deliveries",
   "POST /webhooks/{id}/deliveries/{deliveryId}/redeliver",
@@ -131,6 +136,7 @@ test("the send limit applies to exactly four endpoints", () => {
     "POST /campaigns/{id}/schedule",
     "POST /campaigns/{id}/send",
     "POST /send",
+    "POST /templates/{id}/test",
   ]);
 });
 

@@ -39,6 +39,7 @@ describe("the catalog", () => {
   test("counts GET requests and previews as reading, and nothing else", () => {
     const reading = operations.filter(({ isReadOnly, method }) => isReadOnly && method !== "GET");
     expect(reading.map(({ name }) => name).toSorted()).toEqual([
+      "checkTemplate",
       "countSegmentContacts",
       "previewCampaign",
       "previewEmailBatch",
@@ -70,6 +71,8 @@ const mailsFew = [
     "removeListContacts",
   ],
   ...["createTemplate", "deleteTemplate", "createSegment", "deleteSegment"],
+  // Up to five test mails.
+  "sendTemplateTests",
   // A draft, and up to ten proofs.
   ...["createCampaign", "deleteCampaign", "sendCampaignProofs", "pauseCampaign", "cancelCampaign"],
   ...["deleteHoliday"],

@@ -25,7 +25,7 @@ const operations = Object.entries(api.paths).flatMap(([path, methods]) =>
 const verbs = (
   "accept add adjust apply cancel change check confirm count create delete disable enable enroll " +
   "explain export get identify import leave list log pause preview receive remove render replace request " +
-  "resend reset resume retry revoke rotate save schedule search send sign submit switch test track trigger " +
+  "resend reset restore resume retry revoke rotate save schedule search send sign submit switch test track trigger " +
   "unsubscribe update upsert validate verify view"
 ).split(" ");
 
@@ -167,7 +167,13 @@ describe("the OpenAPI document", () => {
   });
 
   test("lists 402 for every endpoint that accepts email", () => {
-    for (const path of ["/send", "/send/batch", "/campaigns/{id}/send", "/campaigns/{id}/test"])
+    for (const path of [
+      "/send",
+      "/send/batch",
+      "/campaigns/{id}/send",
+      "/campaigns/{id}/test",
+      "/templates/{id}/test",
+    ])
       expect(Object.keys(api.paths[`/api/v1${path}`]!.post!.responses), path).toContain("402");
   });
 

@@ -11,7 +11,7 @@ import { keys } from "../../keys.ts";
 import type { ContactItem } from "../audience/contacts/contact-schema.ts";
 import { acceptSingle } from "../sending/intake/accept-single.ts";
 import { loadIntake } from "../sending/intake/intake.ts";
-import type { SingleMessage } from "../sending/intake/message.ts";
+import { toTestMessage } from "../sending/intake/test-message.ts";
 import { buildCampaignPlan } from "./campaign-plan.ts";
 import { createSampleRenderer } from "./campaign-preview.ts";
 import type { StoredCampaign } from "./campaign-schema.ts";
@@ -85,7 +85,10 @@ export async function sendProofs(
   const proofs: Proofs["proofs"] = [];
   for (const [i, { email, part }] of wanted.entries()) {
     const message = {
-      ...toProofMessage(campaign, renderedProofs[i]!),
+      ...toTestMessage(renderedProofs[i]!, {
+        siteId: campaign.siteId,
+        metadata: { proofOf: campaign.name },
+      }),
       to: email,
       sendingConfigId: plan.configId,
     };
@@ -95,24 +98,6 @@ export async function sendProofs(
     proofs.push({ email, variantId: part.id ?? null, sendId, status });
   }
   return { proofs };
-}
-
-/** The rendered text is passed in variables, so that it is not parsed as Liquid again. */
-function toProofMessage(
-  { siteId, name }: StoredCampaign,
-  { subject, html, text }: { subject: string; html: string | null; text: string },
-): Omit<SingleMessage, "to" | "sendingConfigId"> {
-  return {
-    siteId,
-    subject: "[Test] {{ proof.subject }}",
-    ...(html !== null && { html: "{{ proof.html | raw }}" }),
-    text: "{{ proof.text }}",
-    variables: { proof: { subject, html, text } },
-    headers: {},
-    tags: [],
-    metadata: { proofOf: name },
-    attachments: [],
-  };
 }
 
 async function pickAudienceContact(

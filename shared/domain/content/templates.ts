@@ -24,6 +24,7 @@ import { keys } from "../../keys.ts";
 import * as sites from "../identity/sites.ts";
 import * as bodies from "./template-bodies.ts";
 import * as folders from "./template-folders.ts";
+import * as history from "./template-history.ts";
 
 const name = singleLineText(200).trim().min(1);
 const folderId = z.int().positive().nullable();
@@ -106,10 +107,16 @@ interface TemplateFilter {
 interface StoredTemplate extends TemplateMeta, bodies.TemplateVariables {
   /** Lower-cased name. */
   search: string;
+  /** When the version was saved (ISO 8601). Absent if that was before versions were listed. */
+  savedAt?: string;
+  savedBy?: number | null;
 }
 
+/** `userId` is stored with the version that a call saves. */
+type Editor = CallerScope & { userId?: number };
+
 export async function create(
-  caller: CallerScope,
+  caller: Editor,
   { siteId: requestedSiteId, name, folderId, ...body }: NewTemplate,
 ): Promise<Template> {
   const variables = bodies.parseVariables(body);
@@ -124,6 +131,8 @@ export async function create(
     version: 1,
     ...variables,
     search: toSearchText(name),
+    savedAt: stamp.createdAt,
+    savedBy: caller.userId ?? null,
   };
   const version = { orgId: caller.orgId, id: meta.id, version: 1 };
   const bodyWrite = await bodies.storeBodyWrite(version, body);
@@ -138,7 +147,7 @@ export async function create(
 
 /** Writes for several templates of one site, as part of a larger transaction. */
 export async function insertWrites(
-  caller: CallerScope,
+  caller: Editor,
   siteId: number,
   inputs: Pick<NewTemplate, "name" | "subject" | "html" | "text">[],
 ): Promise<{ templates: TemplateMeta[]; writes: Write[] }> {
@@ -152,6 +161,8 @@ export async function insertWrites(
       ...{ version: 1, createdAt: at, updatedAt: at },
       ...bodies.parseVariables(body),
       search: toSearchText(name),
+      savedAt: at,
+      savedBy: caller.userId ?? null,
     };
     return { template, body };
   });
@@ -213,21 +224,37 @@ export async function find(caller: CallerScope, id: number): Promise<Template> {
   return { ...meta, ...(await readBody(caller.orgId, id, meta.version)) };
 }
 
-export const change = (
+export const findCurrentVersion = async (
   caller: CallerScope,
   id: number,
-  changes: TemplateChanges,
-): Promise<Template> =>
+): Promise<history.SavedVersion> =>
+  toSavedVersion(await records.find<StoredTemplate>("TEMPLATE", caller, id));
+
+const toSavedVersion = ({
+  version,
+  subject,
+  updatedAt,
+  savedAt = updatedAt,
+  savedBy = null,
+}: StoredTemplate): history.SavedVersion => ({ version, subject, savedAt, savedBy });
+
+export const change = (caller: Editor, id: number, changes: TemplateChanges): Promise<Template> =>
   retryOnConflict("The template", async () => {
-    const { html, text, designJson, ...meta } = await find(caller, id);
-    const before = { subject: meta.subject, html, text, designJson };
-    const { name = meta.name, folderId = meta.folderId, ...content } = changes;
+    const stored = await records.find<StoredTemplate>("TEMPLATE", caller, id);
+    const { orgId, userId = null } = caller;
+    const { html, text, designJson } = await readBody(orgId, id, stored.version);
+    const before = { subject: stored.subject, html, text, designJson };
+    const { name = stored.name, folderId = stored.folderId, ...content } = changes;
     // A JSON body has no undefined values, so the cast is safe.
     const after: bodies.TemplateBody = { ...before, ...(content as Partial<bodies.TemplateBody>) };
     const isNewVersion = JSON.stringify(after) !== JSON.stringify(before);
-    const version = meta.version + (isNewVersion ? 1 : 0);
-    const variables = isNewVersion
-      ? { optional: [], blankBody: false, ...bodies.parseVariables(after) }
+    const version = stored.version + (isNewVersion ? 1 : 0);
+    const at = now().toISOString();
+    const ofNewVersion = isNewVersion
+      ? {
+          ...{ optional: [], blankBody: false, ...bodies.parseVariables(after) },
+          ...{ savedAt: at, savedBy: userId },
+        }
       : {};
     const set = {
       name,
@@ -235,24 +262,24 @@ export const change = (
       subject: after.subject,
       folderId,
       version,
-      ...variables,
-      updatedAt: now().toISOString(),
+      ...ofNewVersion,
+      updatedAt: at,
     };
     await write(
       update(
-        keys.record(caller.orgId, "TEMPLATE", id),
+        keys.record(orgId, "TEMPLATE", id),
         { set },
-        { if: equals("version", meta.version) },
+        { if: equals("version", stored.version) },
       ),
-      ...(changes.folderId === undefined ? [] : folderChecks(caller, { ...meta, folderId })),
+      ...(changes.folderId === undefined ? [] : folderChecks(caller, { ...stored, folderId })),
       ...(isNewVersion
         ? [
-            await bodies.storeBodyWrite({ orgId: caller.orgId, id, version }, after),
-            bodies.expireBodyWrite(caller.orgId, id, meta.version),
+            await bodies.storeBodyWrite({ orgId, id, version }, after),
+            ...history.replaceVersionWrites(orgId, id, toSavedVersion(stored)),
           ]
         : []),
     );
-    return { ...meta, ...set, ...after };
+    return { ...stored, ...set, ...after };
   });
 
 /** Mail that was accepted with the template is still sent. */
@@ -265,7 +292,7 @@ export const remove = (caller: CallerScope, id: number): Promise<void> =>
         siteId,
         condition: { if: equals("version", version) },
       }),
-      bodies.expireBodyWrite(caller.orgId, id, version),
+      ...(await history.expireAllWrites(caller.orgId, id, version)),
     );
   });
 
@@ -292,12 +319,17 @@ const builtInVariables = new Set([
   "contactToken",
 ]);
 
-export async function render(
+export const render = async (
   caller: CallerScope,
   id: number,
   variables: liquid.LiquidVariables,
-): Promise<RenderedTemplate> {
-  const { subject, html, text } = await find(caller, id);
+): Promise<RenderedTemplate> => renderBody(await find(caller, id), variables);
+
+/** Throws 400 if a part is not valid Liquid or takes too long. */
+export function renderBody(
+  { subject, html, text }: Pick<Template, "subject" | "html" | "text">,
+  variables: liquid.LiquidVariables,
+): RenderedTemplate {
   const renderTime = { now: now(), budget: new liquid.Budget() };
   const missingVariables = new Set<string>();
   const renderPart = (field: string, source: string) => {

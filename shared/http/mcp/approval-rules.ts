@@ -36,10 +36,8 @@ export const approvalRules: Record<string, ApprovalRule> = {
   createCampaignVariant: refuseScheduledCampaign,
   updateCampaignVariant: refuseScheduledCampaign,
   deleteCampaignVariant: refuseScheduledCampaign,
-  updateTemplate: refuseContentOfScheduled(({ templateId, variants }) => [
-    templateId,
-    ...variants.map((variant) => variant.templateId),
-  ]),
+  updateTemplate: refuseTemplateOfScheduled,
+  restoreTemplate: refuseTemplateOfScheduled,
   updateSegment: refuseContentOfScheduled(({ segmentId, audience }) => [
     segmentId,
     ...(audience?.segments ?? []),
@@ -139,6 +137,17 @@ function refuseContentOfScheduled(
         );
     return undefined;
   };
+}
+
+function refuseTemplateOfScheduled(
+  args: OperationArguments,
+  read: ReadApi,
+): ReturnType<ApprovalRule> {
+  const refuse = refuseContentOfScheduled(({ templateId, variants }) => [
+    templateId,
+    ...variants.map((variant) => variant.templateId),
+  ]);
+  return refuse(args, read);
 }
 
 async function* readScheduledCampaigns(read: ReadApi): AsyncGenerator<CampaignContent> {

@@ -242,6 +242,7 @@ function pathParameterDescription(path: string, name: string): { description?: s
 }
 const pathParameterDescriptions: Record<string, string> = {
   token: "Token of the link in the email.",
+  versionId: "Number of the version.",
   eventName: "Name of the custom event.",
   session: "Id of the session.",
   secret: "Secret of the sequence, as in its `webhookUrl`.",

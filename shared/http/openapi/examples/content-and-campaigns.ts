@@ -13,6 +13,21 @@ const TemplateMeta = {
   ...timestamps,
 };
 
+const TemplateVersion = {
+  version: 1,
+  subject: "Welcome, {{ firstName }}",
+  savedAt: timestamps.createdAt,
+  savedBy: 1,
+  current: true,
+};
+const MailFinding = {
+  code: "link_without_scheme",
+  severity: "error",
+  message: "Links do not begin with https://, so they lead nowhere.",
+  count: 1,
+  examples: ["www.shop.example"],
+};
+
 export const MailingStats = {
   recipients: 1794,
   sent: 1790,
@@ -189,6 +204,19 @@ const Playbook = {
 export const campaignExamples: Record<string, unknown> = {
   TemplateFolder: { id: 1, siteId, name: "Newsletters", ...timestamps },
   TemplateMeta,
+  TemplateVersion,
+  TemplateVersionDetail: {
+    ...TemplateVersion,
+    html: "<p>Hello {{ firstName }}</p>",
+    text: null,
+    designJson: null,
+  },
+  MailFinding,
+  TemplateCheck: { passed: false, htmlBytes: 5_214, textBytes: 641, findings: [MailFinding] },
+  TemplateTests: {
+    tests: [{ email: "ada@example.com", sendId: 1, status: "queued" }],
+    missingVariables: [],
+  },
   Template: {
     ...TemplateMeta,
     html: "<p>Hello {{ firstName | default: 'there' }}</p>",

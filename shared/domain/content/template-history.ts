@@ -1,0 +1,57 @@
+// The versions of a template that were replaced: one small item per template. Bodies are stored
+// apart (template-bodies.ts).
+import { get, remove, update, type Write } from "../../adapters/dynamodb/table.ts";
+import { type Key, keys } from "../../keys.ts";
+import * as bodies from "./template-bodies.ts";
+
+/** The current version and those that it replaced. */
+export const maxVersions = 50;
+
+export interface SavedVersion {
+  version: number;
+  subject: string;
+  /** ISO 8601 */
+  savedAt: string;
+  /** Id of the user, or of the user who created the API key. */
+  savedBy: number | null;
+}
+
+const historyKey = (orgId: number, id: number): Key =>
+  keys.recordBody(orgId, "TEMPLATE", { id, version: "history" });
+const maxSubjectLength = 200;
+
+/** Newest first. */
+export async function readHistory(orgId: number, id: number): Promise<SavedVersion[]> {
+  const { pk: _, sk: __, ...versions } = (await get<Key>(historyKey(orgId, id))) ?? {};
+  return Object.values<SavedVersion>(versions).toSorted((a, b) => b.version - a.version);
+}
+
+/** Adds the version that is being replaced. The one that leaves the history expires. */
+export function replaceVersionWrites(
+  orgId: number,
+  id: number,
+  { version, subject, ...saved }: SavedVersion,
+): Write[] {
+  const entry = { version, subject: subject.slice(0, maxSubjectLength), ...saved };
+  const dropped = version + 1 - maxVersions;
+  return [
+    update(historyKey(orgId, id), {
+      set: { [`v${version}`]: entry },
+      remove: dropped > 0 ? [`v${dropped}`] : [],
+    }),
+    ...(dropped > 0 ? [bodies.expireBodyWrite(orgId, id, dropped)] : []),
+  ];
+}
+
+/** For the transaction that deletes the template. */
+export async function expireAllWrites(
+  orgId: number,
+  id: number,
+  current: number,
+): Promise<Write[]> {
+  const replaced = (await readHistory(orgId, id)).map(({ version }) => version);
+  return [
+    ...[current, ...replaced].map((version) => bodies.expireBodyWrite(orgId, id, version)),
+    ...(replaced.length ? [remove(historyKey(orgId, id))] : []),
+  ];
+}
