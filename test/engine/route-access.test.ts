@@ -40,7 +40,11 @@ const requestFor = (
   );
   const given = { contactId: contact, name: "Mine", delta: 1, type: "delay" };
   Object.assign(given, { topics: [{ id, subscribed: false }] });
-  Object.assign(given, { scheduledAt: "2027-01-01T00:00:00Z", emails: ["ada@example.net"] });
+  Object.assign(given, {
+    scheduledAt: "2027-01-01T00:00:00Z",
+    emails: ["ada@example.net"],
+    version: 1,
+  });
   if (route.path.endsWith("/campaigns/{id}/resend")) Object.assign(given, { to: "failed" });
   if (route.key.startsWith("PUT") && route.path.endsWith("/steps"))
     Object.assign(given, { stepsVersion: 0, steps: [] });

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import * as z from "zod";
 import * as apiKeys from "../../shared/domain/identity/api-keys.ts";
 import * as sites from "../../shared/domain/identity/sites.ts";
+import * as sendingConfigs from "../../shared/domain/senders/sending-configs.ts";
 import { sessionCookieName } from "../../shared/http/authenticate.ts";
 import { createAccount } from "../support/accounts.ts";
 import { invokeRoute, type LambdaRequest } from "../support/lambda-requests.ts";
@@ -444,6 +445,8 @@ test("no query or body accepts an id of another organization", async () => {
     createEachKind(withSession(stranger.token)),
   ]);
   own.steps = await createStep(withSession(owner.token), own);
+  const config = await sendingConfigs.find(owner.caller, own["sending-configs"]!);
+  await sendingConfigs.setVerified(owner.caller, config, true);
   await expectAllRefused(withSession(owner.token), own, foreign, () => true);
   // The same requests succeed with own ids. Otherwise the refusals above would prove nothing.
   for (const [signature, given] of Object.entries(cases) as [

@@ -127,7 +127,7 @@ test("every route is a promised endpoint or a listed extra, and exists once", ()
   expect(existing.filter((endpoint, i) => existing.indexOf(endpoint) !== i)).toEqual([]);
 });
 
-test("the send limit applies to exactly four endpoints", () => {
+test("the send limit applies to exactly five endpoints", () => {
   const limited = groups.flatMap(({ routes }) =>
     routes.filter(({ rateLimit }) => rateLimit === "send"),
   );
