@@ -76,7 +76,6 @@ const bodies: Record<string, (made: IdsByKind) => object> = {
   "PUT /sequences/:id/steps": () => ({ stepsVersion: 0, steps: [] }),
   "POST /campaigns/:id/schedule": () => ({ scheduledAt: clock.addSeconds(3600).toISOString() }),
   "POST /campaigns/:id/resend": () => ({ to: "failed" }),
-  "PUT /sequences/:id/steps": () => ({ stepsVersion: 0, steps: [] }),
   "POST /templates/:id/restore": () => ({ version: 1 }),
   "POST /templates/:id/test": () => ({ emails: ["ada@example.net"] }),
   "POST /campaigns/:id/test": () => ({ emails: ["ada@example.net"] }),

@@ -24,8 +24,8 @@ afterAll(() => {
 });
 
 /**
- * A request with `id` for every id in the path, except contacts and variants, and with a query and
- * body that most routes accept.
+ * A request with `id` for every id in the path, except contacts, variants and versions, and with a
+ * query and body that most routes accept.
  */
 const requestFor = (
   { route }: RouteEntry,
@@ -34,7 +34,8 @@ const requestFor = (
   { contacts: contact = id, variants: variant = id }: IdsByKind = {},
 ): LambdaRequest => {
   const names = [...route.path.matchAll(/{(\w+)}/g)].map(([, name = ""]) => name);
-  const idOf = (name: string): number => ({ contactId: contact, variantId: variant })[name] ?? id;
+  const idOf = (name: string): number =>
+    ({ contactId: contact, variantId: variant, versionId: 1 })[name] ?? id;
   const params = Object.fromEntries(
     names.map((name) => [name, /^id$|Id$/.test(name) ? String(idOf(name)) : "x"]),
   );
