@@ -25,7 +25,7 @@ export interface CheckedMail {
   hasUnsubscribeLink: boolean;
 }
 
-export const gmailLimitBytes = 102 * 1024;
+const gmailLimitBytes = 102 * 1024;
 const longSubject = 70;
 const maxExamples = 5;
 const maxExampleLength = 200;
