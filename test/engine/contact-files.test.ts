@@ -7,6 +7,10 @@ import { type Import, NewImport } from "../../shared/domain/audience/imports/imp
 import * as imports from "../../shared/domain/audience/imports/imports.ts";
 import * as runs from "../../shared/domain/audience/imports/run-import.ts";
 import * as suppressions from "../../shared/domain/audience/suppressions/suppressions.ts";
+import * as contactTopics from "../../shared/domain/audience/topics/contact-topics.ts";
+import type { TopicState } from "../../shared/domain/audience/topics/topic-choice-schemas.ts";
+import { NewTopic } from "../../shared/domain/audience/topics/topic-schema.ts";
+import * as topics from "../../shared/domain/audience/topics/topics.ts";
 import {
   createContact,
   createTestSite,
@@ -46,6 +50,84 @@ const suppress = (shop: TestSite, email: string) =>
     ...suppressions.NewSuppression.parse({ email, reason: "spam_report" }),
     source: "test",
   });
+
+const createTopic = async (
+  { caller, siteId }: TestSite,
+  name: string,
+  defaultSubscription: NewTopic["defaultSubscription"],
+): Promise<number> =>
+  (await topics.create(caller, NewTopic.parse({ siteId, name, defaultSubscription }))).id;
+
+/** The choices of each contact, by the names of topics. */
+async function topicsOf(shop: TestSite) {
+  const stateOf = ({ subscribed, left }: TopicState) => {
+    if (subscribed) return "joined";
+    return left ? "left" : "none";
+  };
+  return Object.fromEntries(
+    [...(await contactsOf(shop))].map(([email, one]) => [
+      email,
+      Object.fromEntries(one.topics.map((topic) => [topic.name, stateOf(topic)])),
+    ]),
+  );
+}
+
+describe("columns of topics", () => {
+  const importTo = (shop: TestSite, cell: string, options: Partial<NewImport> = {}) =>
+    imported(shop, `email,topics.news,Deals\nann@x.com,${cell},${cell}`, {
+      mapping: { Deals: "topics.Offers" },
+      ...options,
+    });
+
+  async function createShop(): Promise<TestSite> {
+    const shop = await createTestSite();
+    await createTopic(shop, "News", "subscribed");
+    await createTopic(shop, "Offers", "unsubscribed");
+    return shop;
+  }
+  const annIn = async (shop: TestSite) => (await topicsOf(shop))["ann@x.com"];
+
+  test("join and leave topics, and the log names the import", async () => {
+    const shop = await createShop();
+    for (const cell of ["yes", "no", ""]) {
+      const result = await importTo(shop, cell);
+      expect(result).toMatchObject({ status: "completed", failed: 0 });
+    }
+    expect(await annIn(shop)).toEqual({ News: "left", Offers: "left" });
+    const { id } = (await contactsOf(shop)).get("ann@x.com")!;
+    const { log } = await contactTopics.find(shop.caller, id, { limit: 10 });
+    expect(log.map(({ source }) => source)).toEqual(["import", "import"]);
+  });
+
+  test("join no topic again that the contact left, without resubscribe", async () => {
+    const shop = await createShop();
+    await importTo(shop, "left");
+    await importTo(shop, "subscribed");
+    expect(await annIn(shop)).toEqual({ News: "left", Offers: "left" });
+    await importTo(shop, "Subscribed", { resubscribe: true });
+    expect(await annIn(shop)).toEqual({ News: "joined", Offers: "joined" });
+  });
+
+  test("with another word fail the row, and without such a topic the import", async () => {
+    const shop = await createShop();
+    expect(await importTo(shop, "perhaps")).toMatchObject({
+      status: "completed",
+      failed: 1,
+      errors: [{ message: "topics.Offers: must be subscribed, left, yes or no" }],
+    });
+    const mapping = { Deals: "topics.Travel" } as const;
+    expect(await importTo(shop, "yes", { mapping })).toMatchObject({
+      status: "failed",
+      error: 'The site has no topic "Travel": create it, or set its column to ignore in mapping',
+    });
+    const twice = { Deals: "topics.NEWS" } as const;
+    expect(await importTo(shop, "yes", { mapping: twice })).toMatchObject({
+      status: "failed",
+      error: 'Two columns map to the topic "News"',
+    });
+    expect((await contactsOf(shop)).size).toBe(0);
+  });
+});
 
 describe("an export of Pennymail", () => {
   const customFields = {
@@ -103,6 +185,32 @@ describe("an export of Pennymail", () => {
     expect(await suppressions.find(from.orgId, "gone@x.com")).toMatchObject({
       reason: "spam_report",
     });
+  });
+
+  test("has a column per topic, and an import gives every contact the same choices", async () => {
+    const [from, to] = [await createTestSite(), await createTestSite()];
+    const ids = new Map<TestSite, { news: number; offers: number }>();
+    for (const shop of [from, to]) {
+      const news = await createTopic(shop, "News, weekly", "subscribed");
+      const offers = await createTopic(shop, "Offers", "unsubscribed");
+      ids.set(shop, { news, offers });
+    }
+    const { news, offers } = ids.get(from)!;
+    const choose = (email: string, ...choices: [id: number, subscribed: boolean][]) =>
+      createContact(from, email, {
+        topics: choices.map(([id, subscribed]) => ({ id, subscribed })),
+      });
+    await choose("leaver@x.com", [news, false], [offers, false]);
+    await choose("joiner@x.com", [offers, true]);
+    await choose("silent@x.com");
+    const file = await exported(from);
+    expect(file.split("\n")[0]).toContain('"topics.News, weekly",topics.Offers');
+    expect(await imported(to, file)).toMatchObject({ status: "completed", created: 3, failed: 0 });
+    const [before, after] = [await topicsOf(from), await topicsOf(to)];
+    expect(before["leaver@x.com"]).toEqual({ "News, weekly": "left", Offers: "left" });
+    expect(before["joiner@x.com"]).toEqual({ "News, weekly": "joined", Offers: "joined" });
+    expect(before["silent@x.com"]).toEqual({ "News, weekly": "joined", Offers: "none" });
+    expect(after).toEqual(before);
   });
 
   test("begins with a byte order mark on request, and can be imported with it", async () => {

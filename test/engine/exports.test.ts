@@ -287,7 +287,7 @@ test("custom fields beyond 500 share a column", async () => {
     pages.ContactFilter.parse({ siteId: shop.siteId }),
   );
   const fields = Array.from({ length: 502 }, (_, i) => `f${String(i).padStart(3, "0")}`);
-  const { columns, cells } = source.tableFor(fields);
+  const { columns, cells } = source.tableFor({ fields });
   expect(columns.at(-2)).toBe("customFields.f499");
   const customFields = { f000: 1, f500: "x", f501: true };
   expect(cells({ customFields, tags: [], lists: [] }).at(-1)).toBe('{"f500":"x","f501":true}');

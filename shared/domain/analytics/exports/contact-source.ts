@@ -6,12 +6,15 @@ import * as reader from "../../audience/contacts/contact-reader.ts";
 import type { Contact, ContactItem } from "../../audience/contacts/contact-schema.ts";
 import * as contacts from "../../audience/contacts/contacts.ts";
 import { createMailReader } from "../../audience/mail-counts/mail-counts.ts";
-import { compareByEmail, type SourceFactory } from "./export-source.ts";
+import { listOfSite } from "../../audience/topics/site-topics.ts";
+import type { TopicState } from "../../audience/topics/topic-choice-schemas.ts";
+import { compareByEmail, type OwnColumns, type SourceFactory } from "./export-source.ts";
 
 export const contactSource: SourceFactory = async (orgId, filter) => {
   const { siteId, ...contactFilter } = await pages.resolveFilter({ orgId }, filter);
   const readMails = createMailReader({ orgId, siteId });
   return {
+    topics: (await listOfSite(orgId, siteId)).map(({ id, name }) => ({ id, name })),
     // A filter that runs in code may need any attribute, so all attributes are read.
     readPages: (shard, { after, limit, fieldNamesOnly } = {}) =>
       reader.readShard({ orgId, siteId }, shard, {
@@ -54,10 +57,16 @@ const trailingColumns = [
 export const joinNames = (groups: { name: string }[]): string =>
   joinedNames(groups.map(({ name }) => name));
 
+/** An empty cell: the contact is not in the topic and has not left it. */
+const choiceCell = ({ subscribed, left }: Partial<TopicState> = {}): string | null => {
+  if (subscribed) return "subscribed";
+  return left ? "left" : null;
+};
+
 /** Further custom fields share a last column, as JSON. */
 const maxCustomColumns = 500;
 
-function contactTable(customFields: string[]): ExportTable {
+function contactTable({ fields: customFields, topics = [] }: OwnColumns): ExportTable {
   const ownColumns = customFields.toSorted().slice(0, maxCustomColumns);
   const overflowFields = new Set(customFields.toSorted().slice(maxCustomColumns));
   return {
@@ -67,6 +76,7 @@ function contactTable(customFields: string[]): ExportTable {
       "tags",
       "lists",
       ...trailingColumns,
+      ...topics.map(({ name }) => `topics.${name}`),
       ...ownColumns.map((field) => `customFields.${field}`),
       ...(overflowFields.size ? ["customFields"] : []),
     ],
@@ -79,6 +89,7 @@ function contactTable(customFields: string[]): ExportTable {
         joinNames(contact.tags),
         joinNames(contact.lists),
         ...trailingColumns.map((field) => contact[field]),
+        ...topics.map(({ id }) => choiceCell(contact.topics.find((topic) => topic.id === id))),
         ...ownColumns.map((field) => typedCell(custom[field])),
         ...(overflowFields.size
           ? [overflow.length ? JSON.stringify(Object.fromEntries(overflow)) : null]

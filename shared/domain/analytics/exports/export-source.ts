@@ -3,6 +3,7 @@ import type { QueryPage } from "../../../adapters/dynamodb/table.ts";
 import type { ExportRow, ExportTable } from "../../../kernel/table-export.ts";
 import type { ContactFilter } from "../../audience/contacts/contact-listing.ts";
 import type { SuppressionReason } from "../../audience/suppressions/suppressions.ts";
+import type { TopicState } from "../../audience/topics/topic-choice-schemas.ts";
 import { contactReports } from "../contact-reports.ts";
 
 export interface PageOptions {
@@ -13,12 +14,23 @@ export interface PageOptions {
   limit?: number;
 }
 
+export type TopicColumn = Pick<TopicState, "id" | "name">;
+
+/** Columns that the data decides about. */
+export interface OwnColumns {
+  /** Names of custom fields. */
+  fields: string[];
+  topics?: TopicColumn[] | undefined;
+}
+
 export interface ExportSource {
   readPages(shard: string, options?: PageOptions): AsyncGenerator<QueryPage<unknown>>;
   toRows(items: unknown[]): Promise<ExportRow[]>;
   /** Names of custom fields, which become columns of their own. */
   customFieldsOf(items: unknown[]): string[];
-  tableFor(customFields: string[]): ExportTable;
+  /** Topics of the site, which become columns of their own. */
+  topics?: TopicColumn[];
+  tableFor(columns: OwnColumns): ExportTable;
   /** The order of the list endpoint. */
   compare(a: unknown, b: unknown): number;
 }

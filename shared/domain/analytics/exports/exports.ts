@@ -17,6 +17,7 @@ import {
   type ExportFilter,
   type ExportType,
   exportTypes,
+  type OwnColumns,
   siteExportTypes,
 } from "./export-source.ts";
 
@@ -59,14 +60,13 @@ export interface ExportRecord extends records.StoredRecord, Leased {
   error?: string;
   /** Key of the file in S3. */
   blob: string;
-  /** The columns of custom fields. */
-  columns?: CustomColumns;
+  /** The columns of topics and custom fields. */
+  columns?: StoredColumns;
   /** Progress of the upload. */
   written?: ExportProgress;
 }
 
-export interface CustomColumns {
-  fields: string[];
+export interface StoredColumns extends OwnColumns {
   /** Not all rows were read, so others can have further fields. */
   sampled?: boolean;
 }

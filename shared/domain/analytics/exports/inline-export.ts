@@ -19,7 +19,8 @@ export async function exportInline(
   const source = await createSource(orgId, filter);
   const items = await readAll(source);
   if (!items) return undefined;
-  const shape: ExportTable = source.tableFor([...new Set(source.customFieldsOf(items))]);
+  const fields = [...new Set(source.customFieldsOf(items))];
+  const shape: ExportTable = source.tableFor({ fields, topics: source.topics });
   return formatTable({ format, shape, rows: await source.toRows(items), bom });
 }
 

@@ -18,12 +18,12 @@ import { emailShards, keys } from "../../../keys.ts";
 import { jobSeconds } from "../../../queues.ts";
 import type { ExportSource } from "./export-source.ts";
 import {
-  type CustomColumns,
   countFinished,
   dueAttributes,
   type ExportProgress,
   type ExportRecord,
   enqueueRun,
+  type StoredColumns,
 } from "./exports.ts";
 import { exportSources } from "./sources.ts";
 
@@ -71,33 +71,38 @@ async function writeExport(job: ExportJob): Promise<JobOutcome> {
 }
 
 /** Starts the file with these columns. False if another worker has taken the export over. */
-async function startFile(job: ExportJob, columns: CustomColumns): Promise<boolean> {
+async function startFile(job: ExportJob, columns: StoredColumns): Promise<boolean> {
   const { blob, format } = job.item;
   const uploadId = await blobs.startMultipartUpload(blob, formatWriters[format].contentType);
   return saveProgress(job, { columns, written: { uploadId, parts: [], rows: 0, cursors: {} } });
 }
 
-/** The custom fields in the first rows of each shard. */
-async function sampleColumns(item: ExportRecord, source: ExportSource): Promise<CustomColumns> {
+/** The topics of the site, and the custom fields in the first rows of each shard. */
+async function sampleColumns(item: ExportRecord, source: ExportSource): Promise<StoredColumns> {
   if (!formatWriters[item.format].hasColumns) return { fields: [] };
+  const { topics } = source;
   const pages = await inParallel(4, emailShards, async (shard) => {
     const options = { fieldNamesOnly: true, limit: sampledRowsPerShard };
     for await (const { items } of source.readPages(shard, options)) return items;
     return [];
   });
-  return { fields: [...new Set(source.customFieldsOf(pages.flat()))].sort(), sampled: true };
+  return {
+    fields: [...new Set(source.customFieldsOf(pages.flat()))].sort(),
+    topics,
+    sampled: true,
+  };
 }
 
 const sampledRowsPerShard = 100;
 
-async function readAllColumns(source: ExportSource): Promise<CustomColumns> {
+async function readAllColumns(source: ExportSource): Promise<StoredColumns> {
   const fields = await inParallel(4, emailShards, async (shard) => {
     let found: string[] = [];
     for await (const { items } of source.readPages(shard, { fieldNamesOnly: true }))
       found = [...new Set([...found, ...source.customFieldsOf(items)])].slice(0, maxFields);
     return found;
   });
-  return { fields: [...new Set(fields.flat())].sort().slice(0, maxFields) };
+  return { fields: [...new Set(fields.flat())].sort().slice(0, maxFields), topics: source.topics };
 }
 
 // An item in DynamoDB has no room for more.
@@ -142,7 +147,7 @@ async function writePart(
 ): Promise<"saved" | "lost" | "new field"> {
   const { item } = job;
   const writer = formatWriters[item.format];
-  const shape = source.tableFor(item.columns!.fields);
+  const shape = source.tableFor(item.columns!);
   const { uploadId, parts, ...from } = item.written!;
   const texts = [parts.length ? "" : writer.header(shape, item)];
   let { rows, cursors } = from;
@@ -164,7 +169,7 @@ async function writePart(
   return (await saveProgress(job, { written })) ? "saved" : "lost";
 }
 
-function hasNewField({ fields, sampled }: CustomColumns, used: string[]): boolean {
+function hasNewField({ fields, sampled }: StoredColumns, used: string[]): boolean {
   if (!sampled || fields.length >= maxFields) return false;
   const known = new Set(fields);
   return used.some((field) => !known.has(field));

@@ -151,6 +151,26 @@ function existingKeyFor(header: string, customFieldKeys: string[]): string {
   return customFieldKeys.find((key) => key.toLowerCase() === lower) ?? header;
 }
 
+/** Adds the ids of topics. Throws `invalid` for a topic that the site lacks or that comes twice. */
+export function findTopics(
+  columns: ImportColumn[],
+  known: { id: number; name: string }[],
+): ImportColumn[] {
+  const found = new Set<number>();
+  return columns.map((column) => {
+    if (!column.field.startsWith("topics.")) return column;
+    const name = column.field.slice("topics.".length);
+    const topic = known.find((one) => one.name.toLowerCase() === name.trim().toLowerCase());
+    if (!topic)
+      throw invalid(
+        `The site has no topic "${name}": create it, or set its column to ignore in mapping`,
+      );
+    if (found.has(topic.id)) throw invalid(`Two columns map to the topic "${topic.name}"`);
+    found.add(topic.id);
+    return { ...column, topicId: topic.id };
+  });
+}
+
 /** Whether the cells that are not empty are JSON objects. */
 const isJson = (rows: string[][], column: number): boolean =>
   rows.every((row) => {
@@ -175,6 +195,8 @@ const normalizeHeader = (header: string): string =>
 function fieldForHeader(header: string): ImportField | undefined {
   const customField = /^customFields\.(.{1,100})$/.exec(header)?.[1];
   if (customField !== undefined) return `customFields.${customField}`;
+  const topic = /^topics\.(.{1,100})$/.exec(header)?.[1];
+  if (topic !== undefined) return `topics.${topic}`;
   return fieldByHeader.get(normalizeHeader(header));
 }
 

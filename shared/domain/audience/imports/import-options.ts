@@ -23,23 +23,25 @@ export const importFields = [
   "bouncedAt",
   "ignore",
 ] as const;
-const fieldError = `must be one of ${importFields.join(", ")}, or customFields.<key>`;
+const fieldError = `must be one of ${importFields.join(", ")}, customFields.<key>, or topics.<name of a topic>`;
+const nameAfter = (prefix: "customFields." | "topics.") =>
+  z.templateLiteral([prefix, z.string().min(1).max(100)]).meta({ maxLength: prefix.length + 100 });
 export const ImportField = z.union(
-  [
-    z.enum(importFields, { error: fieldError }),
-    z
-      .templateLiteral(["customFields.", z.string().min(1).max(100)])
-      .meta({ maxLength: "customFields.".length + 100 }),
-  ],
+  [z.enum(importFields, { error: fieldError }), nameAfter("customFields."), nameAfter("topics.")],
   { error: fieldError },
 );
-export type ImportField = (typeof importFields)[number] | `customFields.${string}`;
+export type ImportField =
+  | (typeof importFields)[number]
+  | `customFields.${string}`
+  | `topics.${string}`;
 
 export interface ImportColumn {
   header: string;
   field: ImportField;
   /** Every cell stays text, even if it looks like a number. */
   text?: true;
+  /** The topic that each cell joins or leaves. */
+  topicId?: number;
 }
 
 /** Whether the column is a custom field with the header that our exports write. */

@@ -32,7 +32,8 @@ export const NewImport = z.object({
     .refine((mapping) => Object.keys(mapping).length <= 1000, "must have at most 1,000 columns")
     .default({})
     .describe(
-      `Field of each column, by its header: ${importFields.join(", ")} or customFields.<key>. ` +
+      `Field of each column, by its header: ${importFields.join(", ")}, customFields.<key> or ` +
+        "topics.<name of a topic>. " +
         "A column that the file lacks can only be ignore. A column that is not named here is " +
         "recognized by its header (in English, German, French, Spanish, Italian, Portuguese or " +
         "Dutch). Any other column becomes a custom field " +
@@ -40,7 +41,9 @@ export const NewImport = z.object({
         "In custom fields, plain numbers, true and false are read as such: 42, -1.5, but not " +
         "007. A column stays text if one of its values has a leading zero, a plus sign or 16 " +
         "digits, or if its field has only text values in the site. customFields reads a JSON " +
-        "object. A value in unsubscribedAt sets the contact to unsubscribed; one in bouncedAt " +
+        "object. A column of a topic has subscribed or yes for contacts who join it, left or no " +
+        "for those who leave it; an empty cell changes nothing. Without resubscribe, nobody " +
+        "joins a topic again who left it. A value in unsubscribedAt sets the contact to unsubscribed; one in bouncedAt " +
         "suppresses the address.",
     ),
   tags: z
@@ -68,8 +71,9 @@ export const NewImport = z.object({
     .boolean()
     .default(false)
     .describe(
-      "Whether to subscribe unsubscribed contacts again and to remove their addresses from " +
-        "the suppression list. With false, contacts that unsubscribed stay unsubscribed. A key " +
+      "Whether to subscribe unsubscribed contacts again, also to topics that they left, and to " +
+        "remove their addresses from the suppression list. With false, contacts that " +
+        "unsubscribed or left a topic stay so. A key " +
         "that is bound to a site removes no suppressions.",
     ),
   status: contactStatus

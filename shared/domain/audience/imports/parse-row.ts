@@ -3,7 +3,8 @@ import { namesIn, typedValue, unguarded } from "../../../kernel/csv-cells.ts";
 import { toSingleLine } from "../../../kernel/email-fields.ts";
 import { parseJson } from "../../../kernel/json.ts";
 import { validationMessages } from "../../../kernel/validation-messages.ts";
-import { ContactRow } from "../contacts/contact-schema.ts";
+import { ContactRow, type ContactStatus } from "../contacts/contact-schema.ts";
+import type { TopicChoice } from "../topics/topic-choice-schemas.ts";
 import { type ImportColumn, isExported } from "./import-options.ts";
 
 /** `suppress`: the address belongs on the suppression list. */
@@ -39,6 +40,7 @@ export function parseRow(cells: string[], columns: ImportColumn[]): ParsedRow {
 
 interface RawContact {
   tags: string[];
+  topics?: TopicChoice[];
   customFields?: Record<string, unknown>;
   /** From a column with the date of the unsubscribe or bounce. */
   left?: "unsubscribed" | "suppressed";
@@ -46,11 +48,33 @@ interface RawContact {
   [field: string]: unknown;
 }
 
-function setField(contact: RawContact, { field, text }: ImportColumn, cell: string): void {
-  if (field.startsWith("customFields.")) {
+function setField(contact: RawContact, column: ImportColumn, cell: string): void {
+  const { field, text, topicId } = column;
+  if (topicId !== undefined) setTopic(contact, { field, topicId }, cell);
+  else if (field.startsWith("customFields.")) {
     setCustomField(contact, field.slice("customFields.".length), text ? cell : typedValue(cell));
   } else (fieldSetters[field as keyof typeof fieldSetters] ?? setText(field))(contact, cell);
 }
+
+function setTopic(
+  contact: RawContact,
+  { field, topicId }: { field: string; topicId: number },
+  cell: string,
+): void {
+  const status = topicAnswers[cell.toLowerCase()] ?? statusOf(cell);
+  if (status === "subscribed" || status === "unsubscribed")
+    contact.topics = [
+      ...(contact.topics ?? []),
+      { id: topicId, subscribed: status === "subscribed" },
+    ];
+  else contact.fault = `${field}: must be subscribed, left, yes or no`;
+}
+
+/** Further words for a choice, in the languages of the headers. */
+const topicAnswers: Record<string, ContactStatus> = Object.fromEntries([
+  ..."yes y true 1 x ja oui si sí sim joined".split(" ").map((word) => [word, "subscribed"]),
+  ..."no n false 0 nein non não nee left declined".split(" ").map((word) => [word, "unsubscribed"]),
+]);
 
 function setCustomField(contact: RawContact, key: string, value: unknown): void {
   contact.customFields ??= {};
@@ -84,7 +108,7 @@ const fieldSetters: Record<string, (contact: RawContact, cell: string) => void> 
     contact.left = "suppressed";
   },
   status: (contact, cell) => {
-    contact.status = statusSynonyms[cell.toLowerCase().replace(/[^a-z]/g, "")] ?? cell;
+    contact.status = statusOf(cell) ?? cell;
   },
   fullName: (contact, cell) => {
     const words = toSingleLine(cell).trim().split(/\s+/);
@@ -112,6 +136,9 @@ const statusSynonyms: Record<string, string> = Object.fromEntries(
     names.split(" ").map((name) => [name, status]),
   ),
 );
+
+const statusOf = (cell: string): string | undefined =>
+  statusSynonyms[cell.toLowerCase().replace(/[^a-z]/g, "")];
 
 function describeIssue(
   { path, message, code }: { path: PropertyKey[]; message: string; code?: string },

@@ -9,7 +9,8 @@ import type { JobOutcome } from "../../../kernel/leased-job.ts";
 import { keys } from "../../../keys.ts";
 import * as reader from "../contacts/contact-reader.ts";
 import * as fieldNames from "../contacts/field-names.ts";
-import { mapColumns } from "./column-mapping.ts";
+import { listOfSite } from "../topics/site-topics.ts";
+import { findTopics, mapColumns } from "./column-mapping.ts";
 import { readRows } from "./csv-rows.ts";
 import { createUtf8Checker, sniffFormat } from "./format-sniffer.ts";
 import { csvFormat, type ImportJob, saveProgress, sourceFile } from "./import-job.ts";
@@ -84,11 +85,12 @@ async function finishScan(
     ...job,
     run: { ...run, look: format },
   });
-  const { keys: customFieldKeys, texts } = await sampleCustomFields(record);
-  const columns = mapColumns(header, rowSample, {
-    mapping: record.wish.mapping,
-    customFieldKeys,
-  }).map((column, i): ImportColumn => {
+  const [{ keys: customFieldKeys, texts }, topics] = await Promise.all([
+    sampleCustomFields(record),
+    listOfSite(record.orgId, record.siteId),
+  ]);
+  const mapped = mapColumns(header, rowSample, { mapping: record.wish.mapping, customFieldKeys });
+  const columns = findTopics(mapped, topics).map((column, i): ImportColumn => {
     const isText = identifiers.includes(i) || texts.has(column.field);
     return isText && !isExported(column) ? { ...column, text: true } : column;
   });

@@ -85,6 +85,7 @@ async function storeBatch(job: ImportJob, rows: CsvRow[], mayBeRetry: boolean): 
       resubscribe: options.resubscribe,
       mode: options.mode,
       startSequences: options.startSequences,
+      consentSource: "import",
       defaults: { status: options.status, source: "import" },
       ids: validRows.map(({ id }) => id),
       mayBeRetry,
