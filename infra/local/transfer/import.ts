@@ -191,6 +191,7 @@ async function addParts(work: Work, kind: KindName, pair: Pair): Promise<void> {
 const stepFields = [
   "type",
   "stepOrder",
+  "previewText",
   "delayMinutes",
   "nextStepOrder",
   "trueBranchStepOrder",

@@ -89,13 +89,13 @@ export const kinds: Kind[] = [
   {
     name: "sequences",
     listed: "sequences",
-    copied: ["name", "triggerType", "triggerConfig", "autoBcc", "sendWindow"],
+    copied: ["name", "triggerType", "triggerConfig", "autoBcc", "utm", "sendWindow"],
     references: { sendingConfigId: "sending-configs", topicId: "topics" },
   },
   {
     name: "campaigns",
     listed: "campaigns",
-    copied: ["name", "subject", "abTest"],
+    copied: ["name", "subject", "previewText", "utm", "abTest"],
     references: {
       templateId: "templates",
       listId: "lists",

@@ -22,6 +22,7 @@ import {
   type SourceCountChange,
 } from "../sending/mail-sources.ts";
 import { requireMarketingSender } from "../sending/rendering/marketing-mail.ts";
+import { toMarketingUtm } from "../sending/rendering/utm.ts";
 import { type EnrollmentTransition, isEnd } from "./enrollment-transition.ts";
 import type { SequenceItem } from "./sequence-schema.ts";
 import type { EnrollmentRun } from "./step-runner.ts";
@@ -36,20 +37,22 @@ export interface MailContext {
   templates: Map<number, TemplateMeta>;
   topic: MailTopic | undefined;
   bcc: string | undefined;
+  sequence: Pick<SequenceItem, "name" | "utm">;
 }
 
 /** Throws 404 or 400 when a template, the sending config or the postal address is missing. */
 export async function loadMailContext(
   orgId: number,
   {
-    sequence: { sendingConfigId, autoBcc },
+    sequence,
     site,
     topic,
     runs,
   }: Pick<MailContext, "site" | "topic"> & { sequence: SequenceItem; runs: EnrollmentRun[] },
 ): Promise<MailContext> {
   const templateIds = [...new Set(runs.flatMap(({ mailStep }) => mailStep?.templateId ?? []))];
-  const common = { site, topic, bcc: autoBcc ?? undefined };
+  const { sendingConfigId, autoBcc } = sequence;
+  const common = { site, topic, sequence, bcc: autoBcc ?? undefined };
   if (!templateIds.length) return { ...common, config: undefined, templates: new Map() };
   const [config, templates] = await Promise.all([
     sendingConfigId === null
@@ -147,11 +150,11 @@ const sourceOf = (id: number, step: SequenceStep): MailSource => ({
 });
 
 function toMessage(
-  { orgId, id, mailContext: { site, topic, bcc, config, templates } }: SequenceMailSender,
+  { orgId, id, mailContext: { site, topic, bcc, config, templates, sequence } }: SequenceMailSender,
   step: SequenceStep,
   startedAt: Date,
 ): MarketingMessage {
-  const { version, subject } = templates.get(step.templateId!)!;
+  const { version, subject, name } = templates.get(step.templateId!)!;
   return {
     orgId,
     site,
@@ -160,6 +163,8 @@ function toMessage(
     source: sourceOf(id, step),
     topic,
     template: { id: step.templateId!, version, subject },
+    utm: toMarketingUtm(sequence.utm, { campaign: sequence.name, content: name }),
+    previewText: step.previewText ?? undefined,
     startedAt,
   };
 }

@@ -19,6 +19,7 @@ import { retryOnConflict } from "../../kernel/retry-on-conflict.ts";
 import { createSealer } from "../../kernel/sealed-tokens.ts";
 import { type GroupKind, keys, ranges } from "../../keys.ts";
 import { TopicId } from "../audience/topics/topic-schema.ts";
+import { Utm, utmDescription } from "../sending/rendering/utm.ts";
 import { SendWindow } from "./send-window.ts";
 
 export const sequenceStatuses = ["draft", "active", "paused", "archived"] as const;
@@ -91,6 +92,9 @@ const fields = {
     "Email address that gets a blind copy of each email of the sequence. `null`: the " +
       "`autoBcc` of the site.",
   ),
+  utm: Utm.nullable().describe(
+    `${utmDescription} Holds for every email of the sequence. \`null\`: links stay unchanged.`,
+  ),
   sendWindow: SendWindow.nullable().describe(
     "Days and hours at which emails may be sent. `null`: at any time.",
   ),
@@ -129,6 +133,7 @@ export const NewSequence = z
     sendingConfigId: fields.sendingConfigId.default(null),
     topicId: fields.topicId.default(null),
     autoBcc: fields.autoBcc.default(null),
+    utm: fields.utm.default(null),
     sendWindow: fields.sendWindow.default(null),
   })
   .meta({
@@ -143,9 +148,10 @@ export const SequenceChanges = z
 export type SequenceChanges = z.output<typeof SequenceChanges>;
 
 /** The stored record. */
-export interface SequenceItem extends Omit<Sequence, "webhookUrl" | "topicId"> {
-  /** Absent on sequences stored before there were topics. */
+export interface SequenceItem extends Omit<Sequence, "webhookUrl" | "topicId" | "utm"> {
+  /** Absent on sequences stored before there were topics and parameters. */
   topicId?: number | null;
+  utm?: Utm | null;
   /** Part of the secret in its webhook URL. A new value invalidates the old URL. */
   hook: string;
   stepsVersion: number;
@@ -189,6 +195,7 @@ export async function toApiAll(orgId: number, items: SequenceItem[]): Promise<Se
   return items.map((item) => ({
     ...item,
     topicId: item.topicId ?? null,
+    utm: item.utm ?? null,
     webhookUrl: `${config.publicUrl}/api/v1/wh/sq/${seal([orgId, item.id, item.hook])}`,
   }));
 }

@@ -153,6 +153,7 @@ async function changeOnce(
     sendingConfigId,
     topicId,
     autoBcc,
+    utm,
     sendWindow,
     waitsAt,
   } = after;
@@ -165,6 +166,7 @@ async function changeOnce(
     sendingConfigId,
     topicId: topicId ?? null,
     autoBcc,
+    utm: utm ?? null,
     sendWindow,
     waitsAt: waitsAt ?? null,
   };

@@ -25,7 +25,12 @@ export async function getGraph(
     keys.recordBody(orgId, "SEQUENCE", { id, version: stepsVersion }),
   );
   if (!item) throw missing("The sequence does not exist");
-  const graph = await decompress<StepGraph>(item);
+  const { steps, gone } = await decompress<StepGraph>(item);
+  // Steps stored before they could have a preview text lack it.
+  const graph = {
+    steps: steps.map((step) => ({ ...step, previewText: step.previewText ?? null })),
+    gone,
+  };
   graphCache.set(name, graph, 2 * JSON.stringify(graph).length + 500);
   return graph;
 }

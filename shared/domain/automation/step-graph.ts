@@ -174,6 +174,7 @@ const toStep = (
     type,
     stepOrder,
     templateId,
+    previewText,
     delayMinutes,
     conditionConfig,
     ...branches
@@ -184,6 +185,7 @@ const toStep = (
   stepOrder,
   type,
   templateId: templateId ?? null,
+  previewText: previewText ?? null,
   delayMinutes: delayMinutes ?? null,
   conditionConfig: conditionConfig ?? null,
   ...branches,

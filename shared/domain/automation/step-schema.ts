@@ -3,11 +3,15 @@ import * as z from "zod";
 import { exactlyOneOf } from "../../kernel/either-or.ts";
 import { Count, CreatedAt, RecordId, UpdatedAt } from "../../kernel/record-fields.ts";
 import { SegmentRules, StepRulesInput } from "../audience/segments/segment-rules.ts";
+import { PreviewText } from "../sending/rendering/utm.ts";
 import { SendWindow } from "./send-window.ts";
 
 export const stepTypes = ["email", "delay", "condition"] as const;
 export type StepType = (typeof stepTypes)[number];
 
+const previewText = PreviewText.nullable().describe(
+  "For `email`: text that mail programs show behind the subject, with Liquid. `null`: none.",
+);
 const Id = z.int().positive();
 const maxOrder = 1_000_000;
 const Order = z.int().min(1).max(maxOrder);
@@ -39,6 +43,7 @@ export const SequenceStep = z
       .enum(stepTypes)
       .describe("`email` sends an email, `delay` waits, `condition` branches."),
     templateId: RecordId.nullable().describe("For `email`: the template. `null` otherwise."),
+    previewText,
     delayMinutes: Count.nullable().describe("For `delay`: minutes to wait. `null` otherwise."),
     conditionConfig: SegmentRules.nullable().describe(
       "For `condition`: the segment rules. `null` otherwise.",
@@ -54,6 +59,7 @@ const inputFields = {
   templateId: Id.nullable().describe(
     "For `email`: the template. Required before the sequence can be active.",
   ),
+  previewText,
   delayMinutes: z
     .int()
     .min(0)
@@ -72,6 +78,7 @@ export const NewSequenceStep = z.object({
   type: z.enum(stepTypes).describe("`email` sends an email, `delay` waits, `condition` branches."),
   stepOrder: Order.optional().describe("Position of the step. Defaults to after the last step."),
   templateId: inputFields.templateId.optional(),
+  previewText: previewText.optional(),
   delayMinutes: inputFields.delayMinutes.optional(),
   conditionConfig: inputFields.conditionConfig.optional(),
   ...branchFields,

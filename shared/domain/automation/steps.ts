@@ -4,6 +4,7 @@ import { isDeepStrictEqual } from "node:util";
 import { getMany, type Write, write } from "../../adapters/dynamodb/table.ts";
 import type { CallerScope, SiteRef } from "../../caller.ts";
 import { now } from "../../clock.ts";
+import * as liquid from "../../email/liquid.ts";
 import { conflict, invalid, missing, type Problem } from "../../errors.ts";
 import * as ids from "../../ids.ts";
 import { inParallel } from "../../kernel/parallel.ts";
@@ -157,13 +158,16 @@ function checkComplete({ status }: SequenceItem, next: stepGraph.StepGraph): ste
 
 /**
  * The steps with ids in place of the names of lists and tags. 400 for a template, list or tag that
- * the site does not have. `prefixOf` is the path of a step in the request.
+ * the site does not have, and for a preview text that is not Liquid. `prefixOf` is the path of a step in the request.
  */
 async function withReferences<S extends SequenceStepChanges>(
   { orgId, sequence: { siteId } }: { orgId: number; sequence: SequenceItem },
   steps: S[],
   prefixOf: (index: number) => string,
 ): Promise<S[]> {
+  for (const [i, { previewText }] of steps.entries())
+    if (previewText)
+      liquid.compile(previewText, { escape: true, field: `${prefixOf(i)}previewText` });
   await checkTemplates({ orgId, siteId }, steps, prefixOf);
   return inParallel(8, steps, async (step, i) => {
     const rules = step.conditionConfig;

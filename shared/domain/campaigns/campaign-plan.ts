@@ -4,7 +4,6 @@
 import { get, put, remove, type Write } from "../../adapters/dynamodb/table.ts";
 import type { CallerScope } from "../../caller.ts";
 import { now } from "../../clock.ts";
-import type { UtmTags } from "../../email/link-tags.ts";
 import { invalid, missing, Problem } from "../../errors.ts";
 import { type CompressedValue, compress, decompress } from "../../kernel/compressed-values.ts";
 import { keys } from "../../keys.ts";
@@ -15,6 +14,7 @@ import * as templates from "../content/templates.ts";
 import * as sites from "../identity/sites.ts";
 import * as sendingConfigs from "../senders/sending-configs.ts";
 import { requireMarketingSender } from "../sending/rendering/marketing-mail.ts";
+import { toMarketingUtm } from "../sending/rendering/utm.ts";
 import type { CampaignAudience, StoredCampaign, StoredVariant } from "./campaign-schema.ts";
 import type { BroadcastAudience, BroadcastPart, BroadcastPlan } from "./engine/broadcast-plan.ts";
 
@@ -150,7 +150,7 @@ async function buildPart(
     id: variant?.id,
     weight: variant?.weight ?? 1,
     subject,
-    utm: campaign.utm ? { ...defaultUtm(campaign, variant), ...campaign.utm } : undefined,
+    utm: toMarketingUtm(campaign.utm, { campaign: campaign.name, content: variant?.name }),
     previewText: variant?.previewText ?? campaign.previewText ?? undefined,
   };
   if (variant?.htmlVersion) {
@@ -174,13 +174,6 @@ async function buildPart(
   );
   return { ...shared, template: { id: templateId, version, subject: templateSubject } };
 }
-
-const defaultUtm = (campaign: StoredCampaign, variant: StoredVariant | undefined): UtmTags => ({
-  source: "newsletter",
-  medium: "email",
-  campaign: campaign.name,
-  ...(variant && { content: variant.name }),
-});
 
 async function requireReference<T>(path: string, lookup: Promise<T>): Promise<T> {
   try {

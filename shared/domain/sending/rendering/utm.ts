@@ -12,9 +12,13 @@ export const Utm = z
       .optional()
       .describe("`utm_source`. Defaults to `newsletter`, or `email` of sends."),
     medium: value.optional().describe("`utm_medium`. Defaults to `email`."),
-    campaign: value.optional().describe("`utm_campaign`. Defaults to the name of the campaign."),
+    campaign: value
+      .optional()
+      .describe("`utm_campaign`. Defaults to the name of the campaign or sequence."),
     term: value.optional().describe("`utm_term`."),
-    content: value.optional().describe("`utm_content`. Defaults to the name of the variant."),
+    content: value
+      .optional()
+      .describe("`utm_content`. Defaults to the name of the variant, or of a sequence's template."),
     excludeHosts: z
       .array(
         z
@@ -33,6 +37,15 @@ export const utmDescription =
   "Parameters that are added to the web links of the HTML part, so that website analytics know " +
   "where a visit comes from. `{}` adds the defaults. Parameters that a link has are kept. " +
   "Unsubscribe links, other links of the service, anchors and `mailto:` links stay unchanged.";
+
+/** The parameters of a marketing email with their defaults. */
+export const toMarketingUtm = (
+  utm: Utm | null | undefined,
+  { campaign, content }: { campaign: string; content: string | undefined },
+): UtmTags | undefined =>
+  utm
+    ? { source: "newsletter", medium: "email", campaign, ...(content && { content }), ...utm }
+    : undefined;
 
 export const PreviewText = singleLineText(200)
   .min(1)
