@@ -210,9 +210,10 @@ async function createRecords(client: TestClient): Promise<void> {
     triggerType: "form_submit",
     triggerConfig: { formId },
     topicId: offersId,
+    utm: { source: "onboarding" },
   });
   const steps = [
-    { type: "email", templateId },
+    { type: "email", templateId, previewText: "How it begins" },
     { type: "delay", delayMinutes: 60 },
     {
       type: "condition",
@@ -227,7 +228,14 @@ async function createRecords(client: TestClient): Promise<void> {
   ];
   expectStatus(201, await client.call("POST", `/sequences/${sequenceId}/steps`, { steps }));
   expectStatus(200, await client.call("PUT", `/forms/${formId}`, { sequenceId }));
-  const campaign = { siteId, name: "Spring", subject: "Spring", templateId };
+  const campaign = {
+    siteId,
+    name: "Spring",
+    subject: "Spring",
+    previewText: "Sun",
+    utm: {},
+    templateId,
+  };
   const campaignId = await create(client, "/campaigns", { ...campaign, segmentId });
   expectStatus(
     201,

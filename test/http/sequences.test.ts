@@ -75,6 +75,7 @@ describe("records", () => {
       triggerConfig: null,
       sendingConfigId: null,
       topicId: null,
+      utm: null,
       autoBcc: null,
       sendWindow: null,
       webhookUrl: expect.stringMatching(/\/api\/v1\/wh\/sq\/[\w-]{40,}$/),
