@@ -201,7 +201,7 @@ export async function create(
       ...record,
       sendingConfigId: input.sendingConfigId,
       topicId: null,
-    utm: null,
+      utm: null,
       autoBcc: null,
       sendWindow: null,
     },
