@@ -40,7 +40,8 @@ const BulkRequest = z
       .describe(
         "Whether to subscribe unsubscribed contacts again, also to topics that they left, and " +
           "to remove their addresses from the suppression list. With false, contacts that " +
-          "unsubscribed or left a topic stay so. A key that is bound to a site removes no suppressions.",
+          "unsubscribed or left a topic stay so. A key that is bound to a site removes no " +
+          "suppressions.",
       ),
   })
   .meta({
@@ -129,8 +130,8 @@ export const contacts = routeGroup("contacts", [
     description:
       "Each row creates a contact, or updates the contact that has its email address. A row " +
       "that is not valid fails alone; `results` has one entry per row. Unsubscribed contacts " +
-      "stay unsubscribed, and nobody joins a topic again, unless `resubscribe` is true. Tags and lists given here start no " +
-      "sequences and earn no points.",
+      "stay unsubscribed, and nobody joins a topic again, unless `resubscribe` is true. Tags " +
+      "and lists given here start the sequences that they trigger and earn no points.",
     level: "site",
     body: BulkRequest,
     returns: BulkResponse,

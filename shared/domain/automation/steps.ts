@@ -158,7 +158,8 @@ function checkComplete({ status }: SequenceItem, next: stepGraph.StepGraph): ste
 
 /**
  * The steps with ids in place of the names of lists and tags. 400 for a template, list or tag that
- * the site does not have, and for a preview text that is not Liquid. `prefixOf` is the path of a step in the request.
+ * the site does not have, and for a preview text that is not Liquid. `prefixOf` is the path of a
+ * step in the request.
  */
 async function withReferences<S extends SequenceStepChanges>(
   { orgId, sequence: { siteId } }: { orgId: number; sequence: SequenceItem },

@@ -23,7 +23,8 @@ export const importFields = [
   "bouncedAt",
   "ignore",
 ] as const;
-const fieldError = `must be one of ${importFields.join(", ")}, customFields.<key>, or topics.<name of a topic>`;
+const fieldNames = [...importFields, "customFields.<key>", "topics.<name of a topic>"];
+const fieldError = `must be one of ${fieldNames.join(", ")}`;
 const nameAfter = (prefix: "customFields." | "topics.") =>
   z.templateLiteral([prefix, z.string().min(1).max(100)]).meta({ maxLength: prefix.length + 100 });
 export const ImportField = z.union(

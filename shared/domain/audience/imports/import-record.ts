@@ -43,8 +43,8 @@ export const NewImport = z.object({
         "digits, or if its field has only text values in the site. customFields reads a JSON " +
         "object. A column of a topic has subscribed or yes for contacts who join it, left or no " +
         "for those who leave it; an empty cell changes nothing. Without resubscribe, nobody " +
-        "joins a topic again who left it. A value in unsubscribedAt sets the contact to unsubscribed; one in bouncedAt " +
-        "suppresses the address.",
+        "joins a topic again who left it. A value in unsubscribedAt sets the contact " +
+        "to unsubscribed; one in bouncedAt suppresses the address.",
     ),
   tags: z
     .array(GroupName)
