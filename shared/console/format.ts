@@ -28,6 +28,35 @@ export const formatTime = (iso: string, timeZone: string): string =>
     timeZone,
   });
 
+/** The offset of a zone at an instant, in milliseconds. */
+function offsetAt(instant: number, timeZone: string): number {
+  const parts = new Intl.DateTimeFormat("en-US", {
+    timeZone,
+    hourCycle: "h23",
+    year: "numeric",
+    month: "numeric",
+    day: "numeric",
+    hour: "numeric",
+    minute: "numeric",
+    second: "numeric",
+  }).formatToParts(instant);
+  const of = (name: string) => Number(parts.find(({ type }) => type === name)!.value);
+  const shown = Date.UTC(of("year"), of("month") - 1, of("day"), of("hour"), of("minute"));
+  return shown + of("second") * 1000 - Math.floor(instant / 1000) * 1000;
+}
+
+/** `local` is the value of an input of date and time, such as `2026-11-24T09:00`. */
+export function instantOf(local: string, timeZone: string): string {
+  const asUtc = Date.parse(`${local}Z`);
+  const guess = asUtc - offsetAt(asUtc, timeZone);
+  // Near a change of the clocks, the offset at the guess is another one.
+  return new Date(asUtc - offsetAt(guess, timeZone)).toISOString();
+}
+
+/** The value of an input of date and time. */
+export const localTimeOf = (iso: string, timeZone: string): string =>
+  new Date(Date.parse(iso) + offsetAt(Date.parse(iso), timeZone)).toISOString().slice(0, 16);
+
 const steps: [Intl.RelativeTimeFormatUnit, seconds: number][] = [
   ["minute", 60],
   ["hour", 3600],
@@ -45,6 +74,14 @@ export function formatAgo(iso: string, timeZone: string): string {
 }
 
 export const capitalize = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
+
+/** "1 contact", "2 contacts" */
+export const countOf = (count: number, noun: string): string =>
+  `${formatNumber(count)} ${count === 1 ? noun : `${noun}s`}`;
+
+/** "a", "a and b", "a, b and c" */
+export const joinWords = (words: readonly string[], word = "and"): string =>
+  words.length < 2 ? words.join("") : `${words.slice(0, -1).join(", ")} ${word} ${words.at(-1)}`;
 
 /** `messageStream` becomes `Message stream`, and `apiKey` becomes `API key`. */
 export const wordsOf = (name: string): string =>

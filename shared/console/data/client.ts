@@ -1,4 +1,23 @@
 import { Pennymail } from "pennymail";
 
+const settings = { baseUrl: location.origin, maxRetries: 2 };
+
 /** The API of this service. The browser sends the session cookie, so there is no key. */
-export const api = new Pennymail({ baseUrl: location.origin, maxRetries: 2 });
+export const api = new Pennymail(settings);
+
+/** What an answer says beside its data, such as that a sender is not verified. */
+export interface Warned {
+  warnings: string[];
+}
+
+/** Runs one request and adds the warnings of its answer to its data. */
+export async function withWarnings<Data extends object>(
+  run: (client: Pennymail) => Promise<Data>,
+): Promise<Data & Warned> {
+  let warnings: string[] = [];
+  const response = ({ body }: { body: unknown }) => {
+    warnings = (body as Partial<Warned> | undefined)?.warnings ?? [];
+  };
+  const data = await run(new Pennymail({ ...settings, hooks: { response } }));
+  return { ...data, warnings };
+}

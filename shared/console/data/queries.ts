@@ -10,7 +10,7 @@ import type {
   ListTemplatesQuery,
   Pagination,
 } from "pennymail";
-import { api } from "./client.ts";
+import { api, withWarnings } from "./client.ts";
 
 export type Period = "7d" | "30d" | "90d";
 const pageLimit = 100;
@@ -131,13 +131,23 @@ export const queries = {
   campaignPreview: (id: number) =>
     queryOptions({
       queryKey: ["campaigns", "preview", id],
-      queryFn: () => api.campaigns.preview(id),
+      queryFn: () => withWarnings((client) => client.campaigns.preview(id)),
       staleTime: 0,
     }),
   campaignLinks: (id: number) =>
     queryOptions({
       queryKey: ["campaigns", "links", id],
       queryFn: () => api.campaigns.listLinks(id),
+    }),
+  firstSendOfCampaign: (campaignId: number) =>
+    queryOptions({
+      queryKey: ["sends", "first", campaignId],
+      queryFn: () => api.sends.list({ campaignId, limit: 1 }),
+    }),
+  topics: (siteId: number) =>
+    queryOptions({
+      queryKey: ["topics", "list", siteId],
+      queryFn: () => api.topics.list({ siteId }),
     }),
   templates: (siteId: number) =>
     queryOptions({

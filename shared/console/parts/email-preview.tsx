@@ -4,40 +4,99 @@ import { useEffect, useRef, useState } from "react";
 interface EmailPreviewProps {
   html: string;
   title: string;
+  /** The plain text part. With it, the reader can switch to it. */
+  text?: string | undefined;
+  /** What is drawn beside a link, such as how many clicked it. */
+  noteOf?(href: string): string | undefined;
 }
+
+const widths = [
+  { value: "desktop", label: "Desktop" },
+  { value: "phone", label: "Phone" },
+];
 
 /**
  * An email in a frame with a policy of its own, because that of the console forbids the styles of
  * emails. The sandbox runs no scripts and follows no links.
  */
-export function EmailPreview({ html, title }: EmailPreviewProps) {
-  const frame = useRef<HTMLIFrameElement>(null);
-  const [isLoaded, setLoaded] = useState(false);
-  const [width, setWidth] = useState("desktop");
-  useEffect(() => {
-    const body = frame.current?.contentDocument?.documentElement;
-    if (isLoaded && body) body.innerHTML = html;
-  }, [isLoaded, html]);
+export function EmailPreview({ html, title, text, noteOf }: EmailPreviewProps) {
+  const [view, setView] = useState("desktop");
+  const [scheme, setScheme] = useState("light");
   return (
     <div className="email-preview">
-      <SegmentedControl
-        aria-label="Width"
-        size="xs"
-        value={width}
-        onChange={setWidth}
-        data={[
-          { value: "desktop", label: "Desktop" },
-          { value: "phone", label: "Phone" },
-        ]}
-      />
-      <iframe
-        ref={frame}
-        className={width}
-        title={title}
-        src="/app/preview"
-        sandbox="allow-same-origin"
-        onLoad={() => setLoaded(true)}
-      />
+      <div className="buttons">
+        <SegmentedControl
+          aria-label="View"
+          size="xs"
+          value={view}
+          onChange={setView}
+          data={text === undefined ? widths : [...widths, { value: "text", label: "Text" }]}
+        />
+        {view !== "text" && (
+          <SegmentedControl
+            aria-label="Color scheme"
+            size="xs"
+            value={scheme}
+            onChange={setScheme}
+            data={[
+              { value: "light", label: "Light" },
+              { value: "dark", label: "Dark" },
+            ]}
+          />
+        )}
+      </div>
+      {view === "text" ? (
+        <pre className="plain-email">{text}</pre>
+      ) : (
+        <EmailFrame
+          key={scheme}
+          className={`${view} ${scheme}`}
+          html={html}
+          title={title}
+          noteOf={noteOf}
+        />
+      )}
     </div>
   );
+}
+
+interface EmailFrameProps extends Pick<EmailPreviewProps, "html" | "title"> {
+  className: string;
+  noteOf: EmailPreviewProps["noteOf"];
+}
+
+function EmailFrame({ className, html, title, noteOf }: EmailFrameProps) {
+  const frame = useRef<HTMLIFrameElement>(null);
+  const [isLoaded, setLoaded] = useState(false);
+  useEffect(() => {
+    const email = frame.current?.contentDocument;
+    if (!isLoaded || !email) return;
+    email.documentElement.innerHTML = html;
+    if (noteOf) addNotes(email, noteOf);
+  }, [isLoaded, html, noteOf]);
+  return (
+    <iframe
+      ref={frame}
+      className={className}
+      title={title}
+      src="/app/preview"
+      sandbox="allow-same-origin"
+      onLoad={() => setLoaded(true)}
+    />
+  );
+}
+
+const noteStyle =
+  "display:inline-block;margin-left:4px;padding:0 6px;border-radius:9px;background:#4451c7;" +
+  "color:#fff;font:600 11px/18px system-ui,sans-serif;vertical-align:middle";
+
+function addNotes(email: Document, noteOf: (href: string) => string | undefined): void {
+  for (const link of email.querySelectorAll<HTMLAnchorElement>("a[href]")) {
+    const note = noteOf(link.href);
+    if (!note) continue;
+    const mark = email.createElement("span");
+    mark.style.cssText = noteStyle;
+    mark.textContent = note;
+    link.append(mark);
+  }
 }

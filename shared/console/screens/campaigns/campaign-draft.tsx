@@ -1,18 +1,21 @@
-import { Button, Select, TextInput } from "@mantine/core";
-import { useMutation, useQuery } from "@tanstack/react-query";
+import { Select, Switch } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import type { Campaign, CampaignDetail, CampaignPreview, UpdateCampaignRequest } from "pennymail";
-import { useState } from "react";
+import type { CampaignDetail, UpdateCampaignRequest } from "pennymail";
 import { useChange } from "../../data/changes.ts";
 import { api } from "../../data/client.ts";
 import { queries } from "../../data/queries.ts";
-import { useMe, useRight } from "../../data/session.ts";
-import { formatNumber } from "../../format.ts";
+import { useRight } from "../../data/session.ts";
 import { Card } from "../../parts/card.tsx";
-import { ConfirmDialog } from "../../parts/confirm-dialog.tsx";
-import { EmailPreview } from "../../parts/email-preview.tsx";
 import { ErrorNote } from "../../parts/error-note.tsx";
 import { recordOptions } from "../../parts/filters.tsx";
+import { SavedText } from "../../parts/saved-text.tsx";
+import { AbTest } from "./ab-test.tsx";
+import { hasAudience, isComplete } from "./audience.ts";
+import { AudienceChoice, AudienceCounts } from "./audience-choice.tsx";
+import { Samples } from "./samples.tsx";
+import { SendSection } from "./send-section.tsx";
+import { TestEmail } from "./test-email.tsx";
 
 /** Audience, content, sender and time on one page. Each choice is saved at once. */
 export function CampaignDraft({ campaign }: { campaign: CampaignDetail }) {
@@ -25,97 +28,69 @@ export function CampaignDraft({ campaign }: { campaign: CampaignDetail }) {
     ...queries.campaignPreview(campaign.id),
     enabled: isComplete(campaign) && !saving.isPending,
   });
-  const change = (changes: UpdateCampaignRequest) => saving.mutate(changes);
+  const choices = { campaign, onChange: saving.mutate };
   return (
-    <div className="columns">
+    <div className="columns wizard">
       <fieldset className="stack plain-fieldset" disabled={!mayWrite}>
-        <Card title="Audience" state={saveState(saving)}>
-          <AudienceChoice campaign={campaign} onChange={change} />
+        <Card title="1. Audience" state={saveState(saving)}>
+          <AudienceChoice {...choices} />
           {preview.data && <AudienceCounts preview={preview.data} />}
+          {!preview.data && hasAudience(campaign) && !isComplete(campaign) && (
+            <p className="quiet">Choose a template and a sender to see how many get it.</p>
+          )}
+          <TopicChoice {...choices} />
         </Card>
-        <Card title="Content">
-          <ContentChoice campaign={campaign} onChange={change} />
+        <Card title="2. Email">
+          <EmailChoice {...choices} />
         </Card>
-        <Card title="Sender">
-          <SenderChoice campaign={campaign} onChange={change} />
+        <Card title="3. A/B test">
+          <AbTest {...choices} />
+        </Card>
+        <Card title="4. Tracking">
+          <Tracking {...choices} />
         </Card>
         <ErrorNote error={saving.error ?? preview.error} />
-        <SendSection campaign={campaign} preview={preview.data} />
+        <TestEmail campaign={campaign} isSaving={saving.isPending} />
+        <SendSection campaign={campaign} preview={preview.data} isSaving={saving.isPending} />
       </fieldset>
       <Card title="Preview" className="preview-card">
-        <Sample preview={preview.data} />
+        <Samples campaign={campaign} preview={preview.data} />
       </Card>
     </div>
   );
 }
-
-const isComplete = ({ templateId, listId, tagId, segmentId, sendingConfigId }: CampaignDetail) =>
-  templateId !== null && sendingConfigId !== null && (listId ?? tagId ?? segmentId) !== null;
 
 function saveState({ isPending, isSuccess }: { isPending: boolean; isSuccess: boolean }): string {
   if (isPending) return "Saving";
   return isSuccess ? "Saved" : "";
 }
 
-interface ChoiceProps {
+export interface ChoiceProps {
   campaign: CampaignDetail;
   onChange(changes: UpdateCampaignRequest): void;
 }
 
-const toOptions = (prefix: string, groups: { id: number; name: string }[] | undefined) =>
-  (groups ?? []).map(({ id, name }) => ({ value: `${prefix} ${id}`, label: name }));
-
-function AudienceChoice({ campaign, onChange }: ChoiceProps) {
-  const { siteId, listId, tagId, segmentId } = campaign;
-  const lists = useQuery(queries.lists(siteId)).data?.lists;
-  const tags = useQuery(queries.tags(siteId)).data?.tags;
-  const segments = useQuery(queries.segments(siteId)).data?.segments;
-  const chosen = Object.entries({ list: listId, tag: tagId, segment: segmentId }).find(
-    ([, id]) => id !== null,
-  );
-  const choose = (value: string | null) => {
-    const [kind, id] = value?.split(" ") ?? [];
-    const idOf = (name: string) => (kind === name ? Number(id) : null);
-    onChange({ listId: idOf("list"), tagId: idOf("tag"), segmentId: idOf("segment") });
-  };
+function TopicChoice({ campaign: { siteId, topicId }, onChange }: ChoiceProps) {
+  const topics = useQuery(queries.topics(siteId)).data?.topics ?? [];
+  if (topics.length === 0) return null;
   return (
     <Select
-      label="Send to"
-      placeholder="A list, a tag or a segment"
-      searchable
-      data={[
-        { group: "Lists", items: toOptions("list", lists) },
-        { group: "Tags", items: toOptions("tag", tags) },
-        { group: "Segments", items: toOptions("segment", segments) },
-      ].filter(({ items }) => items.length > 0)}
-      value={chosen ? `${chosen[0]} ${chosen[1]}` : null}
-      onChange={choose}
+      label="Topic (optional)"
+      description="Only contacts who get this topic. They can leave it and stay subscribed."
+      placeholder="No topic"
+      clearable
+      clearButtonProps={{ "aria-label": "No topic" }}
+      data={recordOptions(topics)}
+      value={topicId === null ? null : String(topicId)}
+      onChange={(id) => onChange({ topicId: id ? Number(id) : null })}
     />
   );
 }
 
-/** How many get it, and why the others do not. */
-function AudienceCounts({ preview }: { preview: CampaignPreview }) {
-  const { candidates, wouldReceive, suppressed, unsubscribed, capped } = preview;
-  const reasons: [number, string][] = [
-    [suppressed, "suppressed"],
-    [unsubscribed, "unsubscribed or not confirmed"],
-    [capped, "got marketing email too recently"],
-  ];
-  return (
-    <p>
-      <b>{formatNumber(wouldReceive)}</b> of {formatNumber(candidates)} contacts get it.
-      {reasons
-        .filter(([count]) => count > 0)
-        .map(([count, reason]) => ` ${formatNumber(count)} ${reason}.`)}
-    </p>
-  );
-}
-
-function ContentChoice({ campaign, onChange }: ChoiceProps) {
-  const { siteId, templateId, subject } = campaign;
-  const templates = useQuery(queries.templates(siteId)).data?.templates ?? [];
-  const [text, setText] = useState(subject ?? "");
+function EmailChoice({ campaign, onChange }: ChoiceProps) {
+  const { siteId, templateId, subject, previewText } = campaign;
+  const templates = useQuery(queries.templates(siteId)).data?.templates;
+  const chosen = templates?.find(({ id }) => id === templateId);
   return (
     <>
       <Select
@@ -126,17 +101,31 @@ function ContentChoice({ campaign, onChange }: ChoiceProps) {
         value={templateId === null ? null : String(templateId)}
         onChange={(id) => onChange({ templateId: id ? Number(id) : null })}
       />
-      {templates.length === 0 && (
+      {chosen && (
+        <Link className="quiet" to="/templates/$id" params={{ id: chosen.id }}>
+          Edit this template
+        </Link>
+      )}
+      {templates?.length === 0 && (
         <p className="quiet">
           There is no template yet. <Link to="/templates">Make one first.</Link>
         </p>
       )}
-      <TextInput
+      <SenderChoice campaign={campaign} onChange={onChange} />
+      <SavedText
         label="Subject (optional)"
         description="Without it, the subject of the template is used."
-        value={text}
-        onChange={(event) => setText(event.currentTarget.value)}
-        onBlur={() => text !== (subject ?? "") && onChange({ subject: text || null })}
+        placeholder={chosen?.subject ?? ""}
+        maxLength={998}
+        value={subject}
+        onSave={(text) => onChange({ subject: text })}
+      />
+      <SavedText
+        label="Preview text (optional)"
+        description="Inboxes show it behind the subject."
+        maxLength={200}
+        value={previewText}
+        onSave={(text) => onChange({ previewText: text })}
       />
     </>
   );
@@ -160,89 +149,40 @@ function SenderChoice({ campaign: { sendingConfigId }, onChange }: ChoiceProps) 
   );
 }
 
-function Sample({ preview }: { preview: CampaignPreview | undefined }) {
-  const [index, setIndex] = useState(0);
-  const sample = preview?.samples[index] ?? preview?.samples[0];
-  if (!preview) return <p className="quiet">Choose audience, template and sender first.</p>;
-  if (!sample) return <p className="quiet">Nobody would get this campaign now.</p>;
+const utmFields = [
+  ["source", "Source", "newsletter"],
+  ["medium", "Medium", "email"],
+  ["campaign", "Campaign", "The name of the campaign"],
+  ["term", "Term", ""],
+  ["content", "Content", "The name of the variant"],
+] as const;
+
+function Tracking({ campaign: { utm }, onChange }: ChoiceProps) {
   return (
-    <div className="stack">
-      <Select
-        label="As it looks for"
-        data={preview.samples.map(({ email }, i) => ({ value: String(i), label: email }))}
-        value={String(index)}
-        allowDeselect={false}
-        onChange={(value) => setIndex(Number(value))}
+    <>
+      <Switch
+        label="Mark links for website analytics"
+        description="Adds UTM parameters, so that analytics tools know where a visit comes from."
+        checked={utm !== null}
+        onChange={(event) => onChange({ utm: event.currentTarget.checked ? {} : null })}
       />
-      <p>
-        <b>{sample.subject}</b>
-      </p>
-      {sample.missingVariables.length > 0 && (
-        <p className="quiet">Empty for this contact: {sample.missingVariables.join(", ")}</p>
+      {utm && (
+        <div className="field-grid">
+          {utmFields.map(([key, label, placeholder]) => (
+            <SavedText
+              key={key}
+              label={label}
+              placeholder={placeholder}
+              maxLength={200}
+              value={utm[key]}
+              onSave={(text) => {
+                const { [key]: _, ...others } = utm;
+                onChange({ utm: text ? { ...others, [key]: text } : others });
+              }}
+            />
+          ))}
+        </div>
       )}
-      {sample.error && <p className="tone-bad">{sample.error}</p>}
-      {sample.html && <EmailPreview html={sample.html} title={`Email to ${sample.email}`} />}
-    </div>
-  );
-}
-
-interface SendSectionProps {
-  campaign: CampaignDetail;
-  preview: CampaignPreview | undefined;
-}
-
-function SendSection({ campaign, preview }: SendSectionProps) {
-  const { user, organization } = useMe();
-  const [recipients, setRecipients] = useState<number>();
-  const [time, setTime] = useState("");
-  const count = preview?.wouldReceive ?? 0;
-  const start = useChange<number, Campaign>({
-    run: () =>
-      time
-        ? api.campaigns.schedule(campaign.id, { scheduledAt: new Date(time).toISOString() })
-        : api.campaigns.send(campaign.id),
-    refreshes: ["campaigns"],
-  });
-  const test = useMutation({
-    mutationFn: () => api.campaigns.sendProofs(campaign.id, { emails: [user.email] }),
-  });
-  const verb = time ? "Schedule for" : "Send to";
-  const action = `${verb} ${formatNumber(count)} ${count === 1 ? "contact" : "contacts"}`;
-  return (
-    <Card title="Send">
-      <TextInput
-        type="datetime-local"
-        label="Time (optional)"
-        description="In the time zone of this device. Empty: now."
-        value={time}
-        onChange={(event) => setTime(event.currentTarget.value)}
-      />
-      <ErrorNote error={test.error} />
-      {test.isSuccess && <p role="status">The test email is on its way to {user.email}.</p>}
-      <div className="buttons">
-        <Button
-          variant="default"
-          disabled={!isComplete(campaign)}
-          loading={test.isPending}
-          onClick={() => test.mutate()}
-        >
-          Send me a test email
-        </Button>
-        <Button disabled={count === 0} onClick={() => setRecipients(count)}>
-          {action}
-        </Button>
-      </div>
-      <ConfirmDialog
-        title={campaign.name}
-        action={action}
-        target={recipients}
-        change={start}
-        onClose={() => setRecipients(undefined)}
-      >
-        {formatNumber(count)} {count === 1 ? "contact gets" : "contacts get"} this email
-        {time ? ` on ${new Date(time).toLocaleString("en-GB")}` : " now"}. You can pause it while it
-        is being sent. Reports use {organization.timezone}.
-      </ConfirmDialog>
-    </Card>
+    </>
   );
 }

@@ -1,41 +1,51 @@
-import { Button } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { useNavigate } from "@tanstack/react-router";
-import type {
-  CampaignDetail,
-  CampaignLink,
-  CampaignVariant,
-  ResendCampaignRequest,
-} from "pennymail";
-import { useState } from "react";
-import { useChange } from "../../data/changes.ts";
-import { api } from "../../data/client.ts";
+import { Link } from "@tanstack/react-router";
+import type { CampaignDetail, CampaignLink, CampaignVariant, MailingStats } from "pennymail";
 import { queries } from "../../data/queries.ts";
-import { useRight } from "../../data/session.ts";
-import { formatNumber, formatRate } from "../../format.ts";
+import { useMe } from "../../data/session.ts";
+import { countOf, formatNumber, formatRate, formatTime } from "../../format.ts";
 import { Card } from "../../parts/card.tsx";
-import { ConfirmDialog } from "../../parts/confirm-dialog.tsx";
 import { ErrorNote } from "../../parts/error-note.tsx";
 import { CountList } from "../../parts/field-list.tsx";
 import { Figure } from "../../parts/figure.tsx";
 import { type PlainColumn, PlainTable } from "../../parts/plain-table.tsx";
+import { describeDuration } from "./ab-test.tsx";
+import { exclusionReasons } from "./audience-choice.tsx";
+import { LinkMap } from "./link-map.tsx";
+import { Recipients } from "./recipients.tsx";
+import { Resend } from "./resend.tsx";
+import { SendSection } from "./send-section.tsx";
 
 export function CampaignResult({ campaign }: { campaign: CampaignDetail }) {
   return (
     <>
+      {campaign.status === "held" && <Held campaign={campaign} />}
       <Progress campaign={campaign} />
       <Funnel campaign={campaign} />
       {campaign.variants.length > 0 && <Variants campaign={campaign} />}
-      <div className="columns">
+      <div className="result-columns">
         <Links campaignId={campaign.id} />
         <NotMailed campaign={campaign} />
       </div>
-      {campaign.status === "sent" && <Resend campaign={campaign} />}
+      <Comparison campaign={campaign} />
+      <Recipients campaignId={campaign.id} />
+      <LinkMap campaignId={campaign.id} />
+      <Resend campaign={campaign} />
     </>
   );
 }
 
-function Progress({ campaign: { status, accounting } }: { campaign: CampaignDetail }) {
+/** A campaign that the service did not start, because it was late. */
+function Held({ campaign }: { campaign: CampaignDetail }) {
+  const preview = useQuery(queries.campaignPreview(campaign.id)).data;
+  return <SendSection campaign={campaign} preview={preview} isSaving={false} />;
+}
+
+function Progress({
+  campaign: { status, accounting, abTest, winner },
+}: {
+  campaign: CampaignDetail;
+}) {
   if (status !== "sending" && status !== "paused") return null;
   const { accepted, queued, sending } = accounting;
   const done = accepted - queued - sending;
@@ -43,28 +53,50 @@ function Progress({ campaign: { status, accounting } }: { campaign: CampaignDeta
     <section className="card" aria-label="Progress">
       <p role="status">
         {formatNumber(done)} of {formatNumber(accepted)} emails are handed over.
+        {abTest &&
+          !winner &&
+          ` Those who wait for the winner get it ${describeDuration(abTest.durationMinutes)} after the test.`}
       </p>
       <progress className="wide-progress" max={accepted || 1} value={done} aria-label="Progress" />
+      <p className="quiet">You can leave this page. Sending goes on.</p>
     </section>
   );
 }
 
-function Funnel({ campaign: { stats } }: { campaign: CampaignDetail }) {
-  const { recipients, sent, delivered, opened, clicked, bounced, unsubscribed, complained } = stats;
-  const figures: [label: string, count: number, of: number][] = [
-    ["Sent", sent, recipients],
-    ["Delivered", delivered, sent],
-    ["Opened", opened, delivered],
-    ["Clicked", clicked, delivered],
-    ["Bounced", bounced, sent],
-    ["Unsubscribed", unsubscribed, delivered],
-    ["Complained", complained, delivered],
-  ];
+type RateName =
+  | "deliveryRate"
+  | "openRate"
+  | "clickRate"
+  | "bounceRate"
+  | "complaintRate"
+  | "unsubscribeRate";
+
+const figures: [
+  label: string,
+  name: keyof MailingStats,
+  of: keyof MailingStats,
+  rate?: RateName,
+][] = [
+  ["Sent", "sent", "recipients"],
+  ["Delivered", "delivered", "sent", "deliveryRate"],
+  ["Opened", "opened", "delivered", "openRate"],
+  ["Clicked", "clicked", "delivered", "clickRate"],
+  ["Bounced", "bounced", "sent", "bounceRate"],
+  ["Unsubscribed", "unsubscribed", "delivered", "unsubscribeRate"],
+  ["Complained", "complained", "delivered", "complaintRate"],
+];
+
+/** Each figure with its share, and what is usual for the site. */
+function Funnel({ campaign: { siteId, stats } }: { campaign: CampaignDetail }) {
+  const usual = useQuery(queries.dashboard(siteId, "90d")).data?.totals;
   return (
     <section className="figures" aria-label="Result">
-      {figures.map(([label, count, whole]) => (
-        <Figure key={label} label={label} value={formatNumber(count)}>
-          <small>{whole ? formatRate(count / whole) : "–"}</small>
+      {figures.map(([label, name, of, rate]) => (
+        <Figure key={label} label={label} value={formatNumber(stats[name])}>
+          <small>
+            {stats[of] ? formatRate(stats[name] / stats[of]) : "–"}
+            {rate && usual && usual.sent > 0 && ` · usually ${formatRate(usual[rate])}`}
+          </small>
         </Figure>
       ))}
     </section>
@@ -74,9 +106,10 @@ function Funnel({ campaign: { stats } }: { campaign: CampaignDetail }) {
 const variantColumns: PlainColumn<CampaignVariant>[] = [
   {
     label: "Variant",
-    render: ({ name, isWinner }) => (
+    render: ({ name, subject, isWinner }) => (
       <>
         {name} {isWinner && <span className="tag">Winner</span>}
+        <small>{subject}</small>
       </>
     ),
   },
@@ -85,16 +118,47 @@ const variantColumns: PlainColumn<CampaignVariant>[] = [
   { label: "Clicked", isNumber: true, render: ({ clickRate }) => formatRate(clickRate) },
 ];
 
-function Variants({ campaign: { variants } }: { campaign: CampaignDetail }) {
+function Variants({ campaign }: { campaign: CampaignDetail }) {
   return (
     <Card title="Variants">
       <PlainTable
         label="Variants"
         columns={variantColumns}
-        rows={variants}
+        rows={campaign.variants}
         keyOf={({ id }) => id}
       />
+      <Decision campaign={campaign} />
     </Card>
+  );
+}
+
+/** How the winner was found, with the figures of that time. */
+function Decision({ campaign: { abTest, winner, variants } }: { campaign: CampaignDetail }) {
+  const { timezone } = useMe().organization;
+  if (!abTest) return <p className="quiet">The whole audience got the variants.</p>;
+  const measure = abTest.metric === "open_rate" ? "opens" : "clicks";
+  if (!winner)
+    return (
+      <p className="quiet">
+        The variant with the most {measure} is picked {describeDuration(abTest.durationMinutes)}{" "}
+        after the test emails left.
+      </p>
+    );
+  const nameOf = (variantId: number) => variants.find(({ id }) => id === variantId)?.name;
+  const why = {
+    best: `it had the most ${measure}`,
+    tie: "the best variants were equal, and it has the greatest share or came first",
+    no_data: `there were no ${measure}, and it has the greatest share or came first`,
+  }[winner.reason];
+  return (
+    <p>
+      Variant {nameOf(winner.variantId)} won on {formatTime(winner.decidedAt, timezone)}, because{" "}
+      {why}:{" "}
+      {winner.results
+        .map(({ variantId, rate }) => `${nameOf(variantId)} ${formatRate(rate)}`)
+        .join(", ")}
+      .
+    </p>
   );
 }
 
@@ -106,17 +170,24 @@ const linkColumns: PlainColumn<CampaignLink>[] = [
 
 function Links({ campaignId }: { campaignId: number }) {
   const { data, error } = useQuery(queries.campaignLinks(campaignId));
+  const clicks = data?.links.reduce((sum, link) => sum + link.clicks, 0) ?? 0;
   return (
     <Card title="Clicked links">
       <ErrorNote error={error} />
       {data?.links.length === 0 && <p className="quiet">Nobody has clicked a link yet.</p>}
       {data && data.links.length > 0 && (
-        <PlainTable
-          label="Clicked links"
-          columns={linkColumns}
-          rows={data.links}
-          keyOf={({ url }) => url ?? ""}
-        />
+        <>
+          <PlainTable
+            label="Clicked links"
+            columns={linkColumns}
+            rows={data.links}
+            keyOf={({ url }) => url ?? ""}
+          />
+          <p className="quiet">
+            {countOf(clicks, "click")} on {countOf(data.links.length, "link")}, those of machines
+            included.
+          </p>
+        </>
       )}
     </Card>
   );
@@ -124,9 +195,10 @@ function Links({ campaignId }: { campaignId: number }) {
 
 function NotMailed({ campaign: { accounting } }: { campaign: CampaignDetail }) {
   const reasons: [string, number][] = [
-    ["Suppressed", accounting.suppressed],
-    ["Unsubscribed or not confirmed", accounting.unsubscribed],
-    ["Got marketing email too recently", accounting.capped],
+    ...Object.entries(exclusionReasons).map(([key, label]): [string, number] => [
+      label,
+      accounting[key as keyof typeof exclusionReasons],
+    ]),
     ["Address twice in the audience", accounting.duplicate],
     ["Address not valid", accounting.invalid],
     ["Failed", accounting.failed],
@@ -142,44 +214,45 @@ function NotMailed({ campaign: { accounting } }: { campaign: CampaignDetail }) {
   );
 }
 
-type ResendTarget = ResendCampaignRequest["to"];
+interface ComparedCampaign {
+  id: number;
+  name: string;
+  stats: MailingStats;
+}
 
-const resendTexts: Record<ResendTarget, string> = {
-  unopened: "Everybody who has not opened it gets the email once more.",
-  failed: "Everybody whose email bounced or was refused gets it once more.",
-};
+const comparisonColumns: PlainColumn<ComparedCampaign>[] = [
+  {
+    label: "Campaign",
+    render: ({ id, name }) => (
+      <Link to="/campaigns/$id" params={{ id }}>
+        {name}
+      </Link>
+    ),
+  },
+  { label: "Sent", isNumber: true, render: ({ stats }) => formatNumber(stats.sent) },
+  { label: "Opened", isNumber: true, render: ({ stats }) => formatRate(stats.openRate) },
+  { label: "Clicked", isNumber: true, render: ({ stats }) => formatRate(stats.clickRate) },
+  {
+    label: "Unsubscribed",
+    isNumber: true,
+    isWide: true,
+    render: ({ stats }) => formatNumber(stats.unsubscribed),
+  },
+];
 
-function Resend({ campaign }: { campaign: CampaignDetail }) {
-  const mayWrite = useRight("marketing:write");
-  const navigate = useNavigate();
-  const [target, setTarget] = useState<ResendTarget>();
-  const resending = useChange({
-    run: (to: ResendTarget) => api.campaigns.resend(campaign.id, { to }),
-    refreshes: ["campaigns"],
-    onDone: ({ id }) => {
-      setTarget(undefined);
-      return navigate({ to: "/campaigns/$id", params: { id } });
-    },
-  });
-  if (!mayWrite || campaign.resendOf) return null;
+/** Beside the latest campaigns of the site. */
+function Comparison({ campaign }: { campaign: CampaignDetail }) {
+  const recent = useQuery(queries.dashboard(campaign.siteId, "90d")).data?.recentCampaigns ?? [];
+  const others = recent.filter(({ id, stats }) => id !== campaign.id && stats.sent > 0);
+  if (others.length === 0) return null;
   return (
-    <div className="buttons">
-      <Button variant="default" onClick={() => setTarget("unopened")}>
-        Resend to those who did not open
-      </Button>
-      <Button variant="default" onClick={() => setTarget("failed")}>
-        Resend where it failed
-      </Button>
-      <ConfirmDialog
-        title="Resend"
-        action="Resend now"
-        target={target}
-        change={resending}
-        onClose={() => setTarget(undefined)}
-      >
-        {target && resendTexts[target]} Suppressed and unsubscribed contacts and the frequency cap
-        are respected.
-      </ConfirmDialog>
-    </div>
+    <Card title="Compared with the latest campaigns">
+      <PlainTable
+        label="Comparison"
+        columns={comparisonColumns}
+        rows={[campaign, ...others]}
+        keyOf={({ id }) => id}
+      />
+    </Card>
   );
 }

@@ -1,0 +1,211 @@
+import { Button, NumberInput, Select } from "@mantine/core";
+import { IconPlus, IconTrash } from "@tabler/icons-react";
+import { useQuery } from "@tanstack/react-query";
+import type {
+  AbTest as AbTestPlan,
+  CampaignDetail,
+  CampaignVariant,
+  UpdateCampaignVariantRequest,
+} from "pennymail";
+import { useChange } from "../../data/changes.ts";
+import { api } from "../../data/client.ts";
+import { queries } from "../../data/queries.ts";
+import { ErrorNote } from "../../parts/error-note.tsx";
+import { recordOptions } from "../../parts/filters.tsx";
+import { SavedText } from "../../parts/saved-text.tsx";
+import type { ChoiceProps } from "./campaign-draft.tsx";
+
+const maxVariants = 10;
+const suggestedPlan: AbTestPlan = {
+  testPercent: 20,
+  metric: "open_rate",
+  durationMinutes: 4 * 60,
+};
+
+/** Variants with another subject or template, and how the best of them is found. */
+export function AbTest({ campaign, onChange }: ChoiceProps) {
+  const { id, variants, abTest } = campaign;
+  const changing = useChange({ run: (run: () => Promise<unknown>) => run(), refreshes });
+  const add = () => changing.mutate(() => api.campaigns.createVariant(id, {}));
+  const start = () =>
+    changing.mutate(async () => {
+      await api.campaigns.createVariant(id, {});
+      await api.campaigns.createVariant(id, {});
+      await api.campaigns.update(id, { abTest: suggestedPlan });
+    });
+  if (variants.length === 0)
+    return (
+      <>
+        <p className="quiet">
+          Part of the audience gets variants of the email. Later, the others get the best one.
+        </p>
+        <ErrorNote error={changing.error} />
+        <div className="buttons">
+          <Button variant="default" loading={changing.isPending} onClick={start}>
+            Test variants
+          </Button>
+        </div>
+      </>
+    );
+  return (
+    <>
+      {variants.map((variant) => (
+        <Variant
+          key={variant.id}
+          campaign={campaign}
+          variant={variant}
+          onRemove={() => changing.mutate(() => api.campaigns.deleteVariant(id, variant.id))}
+        />
+      ))}
+      <ErrorNote error={changing.error} />
+      {variants.length < maxVariants && (
+        <div className="buttons">
+          <Button
+            variant="default"
+            size="xs"
+            leftSection={<IconPlus size={14} />}
+            loading={changing.isPending}
+            onClick={add}
+          >
+            Add a variant
+          </Button>
+        </div>
+      )}
+      {variants.length < 2 ? (
+        <p className="quiet">A test needs two variants.</p>
+      ) : (
+        <TestPlan abTest={abTest} onChange={onChange} />
+      )}
+    </>
+  );
+}
+
+const refreshes = ["campaigns"];
+
+interface VariantProps {
+  campaign: CampaignDetail;
+  variant: CampaignVariant;
+  onRemove(): void;
+}
+
+function Variant({ campaign, variant, onRemove }: VariantProps) {
+  const { id, name, subject, templateId, hasHtml } = variant;
+  const templates = useQuery(queries.templates(campaign.siteId)).data?.templates;
+  const saving = useChange({
+    run: (changes: UpdateCampaignVariantRequest) =>
+      api.campaigns.updateVariant(campaign.id, id, changes),
+    refreshes,
+  });
+  return (
+    <fieldset className="variant">
+      <legend>Variant {name}</legend>
+      <SavedText
+        label={`Subject of ${name}`}
+        placeholder={campaign.subject ?? "The subject of the campaign or template"}
+        maxLength={998}
+        value={subject}
+        onSave={(text) => saving.mutate({ subject: text })}
+      />
+      {hasHtml ? (
+        <p className="quiet">It has HTML of its own, written by a program.</p>
+      ) : (
+        <Select
+          label={`Template of ${name}`}
+          placeholder="The template of the campaign"
+          searchable
+          clearable
+          clearButtonProps={{ "aria-label": "The template of the campaign" }}
+          data={recordOptions(templates)}
+          value={templateId === null ? null : String(templateId)}
+          onChange={(value) => saving.mutate({ templateId: value ? Number(value) : null })}
+        />
+      )}
+      <ErrorNote error={saving.error} />
+      <Button
+        variant="subtle"
+        color="gray"
+        size="xs"
+        leftSection={<IconTrash size={14} />}
+        onClick={onRemove}
+      >
+        Remove variant {name}
+      </Button>
+    </fieldset>
+  );
+}
+
+const metrics: { value: AbTestPlan["metric"]; label: string }[] = [
+  { value: "open_rate", label: "The most opens" },
+  { value: "click_rate", label: "The most clicks" },
+];
+
+const durations = [
+  [60, "1 hour"],
+  [120, "2 hours"],
+  [240, "4 hours"],
+  [480, "8 hours"],
+  [1440, "1 day"],
+  [2880, "2 days"],
+  [10_080, "7 days"],
+] as const;
+
+export function describeDuration(minutes: number): string {
+  const [, known] = durations.find(([length]) => length === minutes) ?? [];
+  return known ?? `${minutes} minutes`;
+}
+
+function TestPlan({
+  abTest,
+  onChange,
+}: Pick<CampaignDetail, "abTest"> & Pick<ChoiceProps, "onChange">) {
+  const change = (changes: Partial<AbTestPlan>) =>
+    onChange({ abTest: { ...(abTest ?? suggestedPlan), ...changes } });
+  const lengths = new Set([...durations.map(([length]) => length), abTest?.durationMinutes ?? 60]);
+  return (
+    <>
+      <Select
+        label="Who gets the variants"
+        allowDeselect={false}
+        data={[
+          { value: "test", label: "A part of the audience. The others get the best variant." },
+          { value: "all", label: "The whole audience, in equal parts. There is no winner." },
+        ]}
+        value={abTest ? "test" : "all"}
+        onChange={(value) => onChange({ abTest: value === "test" ? suggestedPlan : null })}
+      />
+      {abTest && (
+        <div className="field-grid">
+          <NumberInput
+            key={abTest.testPercent}
+            label="Part of the audience"
+            suffix=" %"
+            min={1}
+            max={100}
+            allowDecimal={false}
+            defaultValue={abTest.testPercent}
+            onBlur={({ currentTarget }) => {
+              const testPercent = Number.parseInt(currentTarget.value, 10);
+              if (testPercent && testPercent !== abTest.testPercent) change({ testPercent });
+            }}
+          />
+          <Select
+            label="The winner has"
+            allowDeselect={false}
+            data={metrics}
+            value={abTest.metric}
+            onChange={(metric) => change({ metric: metric as AbTestPlan["metric"] })}
+          />
+          <Select
+            label="It is picked after"
+            allowDeselect={false}
+            data={[...lengths]
+              .sort((a, b) => a - b)
+              .map((minutes) => ({ value: String(minutes), label: describeDuration(minutes) }))}
+            value={String(abTest.durationMinutes)}
+            onChange={(minutes) => change({ durationMinutes: Number(minutes) })}
+          />
+        </div>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,117 @@
+import { MultiSelect, SegmentedControl } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import type { CampaignDetail, CampaignPreview } from "pennymail";
+import { useState } from "react";
+import { queries } from "../../data/queries.ts";
+import { formatNumber } from "../../format.ts";
+import { CountList } from "../../parts/field-list.tsx";
+import { audienceOf, toChoice, toChoices, toMembers } from "./audience.ts";
+import type { ChoiceProps } from "./campaign-draft.tsx";
+
+/** Several lists, tags and segments, and those whose contacts are left out. */
+export function AudienceChoice({ campaign, onChange }: ChoiceProps) {
+  const [audience, setAudience] = useState(() => audienceOf(campaign));
+  const options = useMemberOptions(campaign.siteId);
+  if (campaign.resendOf) return <ResendAudience resendOf={campaign.resendOf} />;
+  const change = (changes: Partial<typeof audience>) => {
+    const next = { ...audience, ...changes };
+    setAudience(next);
+    const isEmpty = toChoices(next).length === 0;
+    const single = { listId: null, tagId: null, segmentId: null };
+    onChange({ ...single, audience: isEmpty ? null : next });
+  };
+  const chosen = toChoices(audience);
+  const excluded = toChoices(audience.exclude);
+  return (
+    <>
+      <MultiSelect
+        label="Send to"
+        placeholder={chosen.length ? "" : "Lists, tags and segments"}
+        searchable
+        hidePickedOptions
+        clearable={false}
+        nothingFoundMessage="No list, tag or segment has this name."
+        data={options}
+        value={chosen}
+        onChange={(choices) => change(toMembers(choices))}
+      />
+      {chosen.length > 1 && (
+        <SegmentedControl
+          aria-label="Which contacts"
+          size="xs"
+          value={audience.match}
+          onChange={(match) => change({ match: match as typeof audience.match })}
+          data={[
+            { value: "any", label: "In any of them" },
+            { value: "all", label: "In all of them" },
+          ]}
+        />
+      )}
+      {chosen.length > 0 && (
+        <MultiSelect
+          label="But not to (optional)"
+          placeholder={excluded.length ? "" : "Nobody is left out"}
+          searchable
+          hidePickedOptions
+          clearable={false}
+          data={options}
+          value={excluded}
+          onChange={(choices) => change({ exclude: toMembers(choices) })}
+        />
+      )}
+    </>
+  );
+}
+
+function useMemberOptions(siteId: number) {
+  const lists = useQuery(queries.lists(siteId)).data?.lists;
+  const tags = useQuery(queries.tags(siteId)).data?.tags;
+  const segments = useQuery(queries.segments(siteId)).data?.segments;
+  return [
+    { group: "Lists", kind: "lists" as const, records: lists },
+    { group: "Tags", kind: "tags" as const, records: tags },
+    { group: "Segments", kind: "segments" as const, records: segments },
+  ].flatMap(({ group, kind, records = [] }) => {
+    const items = records.map(({ id, name }) => ({ value: toChoice(kind, id), label: name }));
+    return items.length > 0 ? [{ group, items }] : [];
+  });
+}
+
+function ResendAudience({ resendOf }: { resendOf: NonNullable<CampaignDetail["resendOf"]> }) {
+  return (
+    <p>
+      Recipients of{" "}
+      <Link to="/campaigns/$id" params={{ id: resendOf.campaignId }}>
+        the first campaign
+      </Link>{" "}
+      {resendOf.to === "failed" ? "whose email failed." : "who have not opened it."}
+    </p>
+  );
+}
+
+/** Why contacts of the audience get no email, as the API counts them. */
+export const exclusionReasons = {
+  suppressed: "On the suppression list",
+  unsubscribed: "Unsubscribed or not confirmed",
+  notInTopic: "Not subscribed to the topic",
+  capped: "Got marketing email too recently",
+} as const;
+
+/** How many get it, and why the others do not. */
+export function AudienceCounts({ preview }: { preview: CampaignPreview }) {
+  const { candidates, wouldReceive, exact } = preview;
+  const reasons = Object.entries(exclusionReasons).flatMap(([key, label]) => {
+    const count = preview[key as keyof typeof exclusionReasons];
+    return count > 0 ? [[label, count] as const] : [];
+  });
+  return (
+    <div className="answer" aria-live="polite">
+      <p>
+        <b>{formatNumber(wouldReceive)}</b> of {formatNumber(candidates)} contacts get it.
+        {!exact && <span className="quiet"> The exact number is known when it is sent.</span>}
+      </p>
+      {reasons.length > 0 && <CountList className="wide-counts" counts={reasons} />}
+    </div>
+  );
+}

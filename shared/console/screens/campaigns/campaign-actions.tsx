@@ -1,0 +1,182 @@
+import { Button, Menu, TextInput } from "@mantine/core";
+import { IconCopy, IconDots, IconPencil, IconTrash } from "@tabler/icons-react";
+import { useNavigate } from "@tanstack/react-router";
+import type { Campaign, CampaignDetail } from "pennymail";
+import { useState } from "react";
+import { useChange } from "../../data/changes.ts";
+import { api } from "../../data/client.ts";
+import { useRight } from "../../data/session.ts";
+import { countOf } from "../../format.ts";
+import { ConfirmDialog } from "../../parts/confirm-dialog.tsx";
+import { ErrorNote } from "../../parts/error-note.tsx";
+import { FormDialog } from "../../parts/form.tsx";
+import { useTextField } from "../../parts/text-field.ts";
+
+type Step = "pause" | "resume" | "cancel" | "delete";
+
+/** What can be done next, by status. */
+const stepsByStatus: Record<Campaign["status"], Step[]> = {
+  draft: [],
+  scheduled: ["cancel"],
+  held: ["cancel"],
+  sending: ["pause", "cancel"],
+  paused: ["resume", "cancel"],
+  sent: [],
+  cancelled: [],
+  failed: [],
+};
+
+const labels: Record<Step, string> = {
+  pause: "Pause campaign",
+  resume: "Resume campaign",
+  cancel: "Cancel campaign",
+  delete: "Delete campaign",
+};
+
+const runs: Record<Step, (id: number) => Promise<unknown>> = {
+  pause: (id) => api.campaigns.pause(id),
+  resume: (id) => api.campaigns.resume(id),
+  cancel: (id) => api.campaigns.cancel(id),
+  delete: (id) => api.campaigns.delete(id),
+};
+
+export function CampaignActions({ campaign }: { campaign: CampaignDetail }) {
+  const { id, status } = campaign;
+  const mayWrite = useRight("marketing:write");
+  const navigate = useNavigate();
+  const [step, setStep] = useState<Step>();
+  const [isRenaming, setRenaming] = useState(false);
+  const running = useChange({
+    run: (next: Step) => runs[next](id),
+    refreshes: ["campaigns"],
+    onDone: (_, next) => {
+      setStep(undefined);
+      if (next === "delete") return navigate({ to: "/campaigns" });
+    },
+  });
+  const copying = useChange({
+    run: () => copyCampaign(campaign),
+    refreshes: ["campaigns"],
+    onDone: (copy) => navigate({ to: "/campaigns/$id", params: { id: copy.id } }),
+  });
+  if (!mayWrite) return null;
+  const isRunning = status === "sending" || status === "paused";
+  return (
+    <>
+      <ErrorNote error={step ? copying.error : (running.error ?? copying.error)} />
+      {stepsByStatus[status].map((next) => (
+        <Button
+          key={next}
+          variant="default"
+          loading={running.isPending && running.variables === next}
+          // Pausing and resuming can be undone, so they ask nothing.
+          onClick={() => (next === "cancel" ? setStep(next) : running.mutate(next))}
+        >
+          {labels[next]}
+        </Button>
+      ))}
+      <Menu position="bottom-end">
+        <Menu.Target>
+          <Button
+            variant="default"
+            leftSection={<IconDots size={16} />}
+            loading={copying.isPending}
+          >
+            More
+          </Button>
+        </Menu.Target>
+        <Menu.Dropdown>
+          {status === "draft" && (
+            <Menu.Item leftSection={<IconPencil size={16} />} onClick={() => setRenaming(true)}>
+              Rename
+            </Menu.Item>
+          )}
+          {!campaign.resendOf && (
+            <Menu.Item leftSection={<IconCopy size={16} />} onClick={() => copying.mutate()}>
+              Copy to a new draft
+            </Menu.Item>
+          )}
+          {!isRunning && (
+            <Menu.Item
+              color="red"
+              leftSection={<IconTrash size={16} />}
+              onClick={() => setStep("delete")}
+            >
+              Delete campaign
+            </Menu.Item>
+          )}
+        </Menu.Dropdown>
+      </Menu>
+      <Rename campaign={campaign} opened={isRenaming} onClose={() => setRenaming(false)} />
+      <ConfirmDialog
+        title={campaign.name}
+        action={step ? labels[step] : ""}
+        isDangerous
+        target={step}
+        change={running}
+        onClose={() => setStep(undefined)}
+      >
+        {step && describe(step, campaign)}
+      </ConfirmDialog>
+    </>
+  );
+}
+
+function describe(step: Step, { status, accounting, stats }: CampaignDetail): string {
+  if (step === "cancel") {
+    const { queued } = accounting;
+    if (status !== "sending" && status !== "paused") return "It will not be sent.";
+    return `${countOf(queued, "email")} that still wait are not sent. Emails that left cannot be taken back. A cancelled campaign cannot be resumed.`;
+  }
+  if (status === "draft") return "The draft is gone for good.";
+  return `Its ${countOf(stats.sent, "email")} stay in the log, but the figures and links of the campaign are gone for good.`;
+}
+
+interface RenameProps {
+  campaign: CampaignDetail;
+  opened: boolean;
+  onClose(): void;
+}
+
+function Rename({ campaign, opened, onClose }: RenameProps) {
+  const name = useTextField(campaign.name);
+  const renaming = useChange({
+    run: () => api.campaigns.update(campaign.id, { name: name.value }),
+    refreshes: ["campaigns"],
+    onDone: onClose,
+  });
+  return (
+    <FormDialog
+      title="Rename campaign"
+      action="Save name"
+      submission={renaming}
+      opened={opened}
+      onClose={onClose}
+    >
+      <TextInput label="Name" required data-autofocus maxLength={200} {...name.input} />
+    </FormDialog>
+  );
+}
+
+/** A draft with the same audience, content, sender and variants. */
+async function copyCampaign(campaign: CampaignDetail): Promise<Campaign> {
+  const { siteId, subject, templateId, listId, tagId, segmentId, audience } = campaign;
+  const { sendingConfigId, topicId, previewText, utm, strict, abTest, variants } = campaign;
+  const name = `Copy of ${campaign.name}`.slice(0, 200);
+  const content = { subject, templateId, previewText, utm, strict };
+  const target = { listId, tagId, segmentId, audience, topicId, sendingConfigId };
+  const copy = await api.campaigns.create({ siteId, name, ...content, ...target });
+  // One after the other, so that they keep their order.
+  for (const { id } of variants) {
+    const variant = await api.campaigns.getVariant(campaign.id, id);
+    await api.campaigns.createVariant(copy.id, {
+      name: variant.name,
+      subject: variant.subject,
+      templateId: variant.templateId,
+      html: variant.html ?? null,
+      previewText: variant.previewText,
+      weight: variant.weight,
+    });
+  }
+  return abTest ? api.campaigns.update(copy.id, { abTest }) : copy;
+}

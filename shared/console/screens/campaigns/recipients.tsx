@@ -1,0 +1,74 @@
+import { Button, Skeleton } from "@mantine/core";
+import { useInfiniteQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import type { Send } from "pennymail";
+import { useState } from "react";
+import { queries } from "../../data/queries.ts";
+import { useMe } from "../../data/session.ts";
+import { formatAgo } from "../../format.ts";
+import { Card } from "../../parts/card.tsx";
+import { ErrorNote } from "../../parts/error-note.tsx";
+import { FilterSelect, statusOptions } from "../../parts/filters.tsx";
+import { type PlainColumn, PlainTable } from "../../parts/plain-table.tsx";
+import { StatusMark } from "../../parts/status-mark.tsx";
+
+const statuses = ["delivered", "opened", "clicked", "bounced", "failed", "complained"] as const;
+type Status = NonNullable<Send["status"]>;
+
+/** Who got the campaign, and what became of each email. */
+export function Recipients({ campaignId }: { campaignId: number }) {
+  const { timezone } = useMe().organization;
+  const [status, setStatus] = useState<Status>();
+  const { data, error, hasNextPage, isFetching, fetchNextPage } = useInfiniteQuery(
+    queries.sends({ campaignId, ...(status && { status }) }),
+  );
+  const rows = data?.pages.flatMap(({ sends }) => sends) ?? [];
+  return (
+    <Card title="Recipients">
+      <search className="filters">
+        <FilterSelect
+          noun="status"
+          options={statusOptions(statuses)}
+          value={status}
+          onChange={(value) => setStatus(value as Status | undefined)}
+        />
+      </search>
+      <ErrorNote error={error} />
+      {!data && !error && <Skeleton h={120} />}
+      {data && rows.length === 0 && !hasNextPage && <p className="quiet">No email matches.</p>}
+      {rows.length > 0 && (
+        <PlainTable
+          label="Recipients"
+          columns={columnsIn(timezone)}
+          rows={rows}
+          keyOf={({ id }) => id}
+        />
+      )}
+      {hasNextPage && (
+        <div className="buttons">
+          <Button variant="default" loading={isFetching} onClick={() => fetchNextPage()}>
+            Show more
+          </Button>
+        </div>
+      )}
+    </Card>
+  );
+}
+
+const columnsIn = (timezone: string): PlainColumn<Send>[] => [
+  {
+    label: "Address",
+    breaks: true,
+    render: ({ id, toEmail }) => (
+      <Link to="/log" search={{ email: toEmail, send: id }}>
+        {toEmail}
+      </Link>
+    ),
+  },
+  { label: "Status", render: ({ status }) => <StatusMark status={status} /> },
+  {
+    label: "Accepted",
+    isWide: true,
+    render: ({ createdAt }) => formatAgo(createdAt, timezone),
+  },
+];

@@ -1,0 +1,86 @@
+import { Select } from "@mantine/core";
+import { Link } from "@tanstack/react-router";
+import type { CampaignDetail, CampaignPreview } from "pennymail";
+import { useState } from "react";
+import type { Warned } from "../../data/client.ts";
+import { EmailPreview } from "../../parts/email-preview.tsx";
+
+interface SamplesProps {
+  campaign: CampaignDetail;
+  preview: (CampaignPreview & Warned) | undefined;
+}
+
+/** The email as some of its recipients will see it. */
+export function Samples({ campaign, preview }: SamplesProps) {
+  const [index, setIndex] = useState(0);
+  const sample = preview?.samples[index] ?? preview?.samples[0];
+  if (!preview) return <p className="quiet">Choose audience, template and sender first.</p>;
+  return (
+    <div className="stack">
+      <Warnings warnings={preview.warnings} />
+      {sample ? (
+        <>
+          <Select
+            label="As it looks for"
+            data={preview.samples.map(({ email }, i) => ({ value: String(i), label: email }))}
+            value={String(preview.samples.indexOf(sample))}
+            allowDeselect={false}
+            searchable
+            onChange={(value) => setIndex(Number(value))}
+          />
+          <p>
+            <b>{sample.subject}</b>
+            {sample.variantId !== null && (
+              <span className="quiet"> Variant {nameOf(campaign, sample.variantId)}</span>
+            )}
+          </p>
+          {sample.missingVariables.length > 0 && (
+            <p className="tone-warn">
+              Empty for this contact: {sample.missingVariables.join(", ")}
+            </p>
+          )}
+          {sample.error && <p className="tone-bad">{sample.error}</p>}
+          {sample.html && (
+            <EmailPreview
+              html={sample.html}
+              text={sample.text}
+              title={`Email to ${sample.email}`}
+            />
+          )}
+          {!sample.html && sample.text && <pre className="plain-email">{sample.text}</pre>}
+        </>
+      ) : (
+        <p className="quiet">Nobody would get this campaign now.</p>
+      )}
+    </div>
+  );
+}
+
+const nameOf = ({ variants }: CampaignDetail, variantId: number): string =>
+  variants.find(({ id }) => id === variantId)?.name ?? "";
+
+function Warnings({ warnings }: { warnings: string[] }) {
+  if (warnings.length === 0) return null;
+  return (
+    <ul className="warnings" aria-label="Before you send">
+      {warnings.map((warning) => (
+        <li key={warning}>
+          <Warning text={warning} />
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function Warning({ text }: { text: string }) {
+  if (/postal address/.test(text))
+    return (
+      <>
+        Marketing email must show a postal address in many countries. <Link to="/">Add it</Link> to
+        the organization.
+      </>
+    );
+  if (/is not verified/.test(text))
+    return <>The sender is not verified yet, so the provider may refuse the emails.</>;
+  return text;
+}
