@@ -24,13 +24,15 @@ export function CampaignResult({ campaign }: { campaign: CampaignDetail }) {
       <Funnel campaign={campaign} />
       {campaign.variants.length > 0 && <Variants campaign={campaign} />}
       <div className="result-columns">
-        <Links campaignId={campaign.id} />
-        <NotMailed campaign={campaign} />
+        <div className="stack">
+          <Links campaignId={campaign.id} />
+          <NotMailed campaign={campaign} />
+          <Comparison campaign={campaign} />
+          <Resend campaign={campaign} />
+        </div>
+        <LinkMap campaignId={campaign.id} />
       </div>
-      <Comparison campaign={campaign} />
       <Recipients campaignId={campaign.id} />
-      <LinkMap campaignId={campaign.id} />
-      <Resend campaign={campaign} />
     </>
   );
 }
@@ -90,7 +92,7 @@ const figures: [
 function Funnel({ campaign: { siteId, stats } }: { campaign: CampaignDetail }) {
   const usual = useQuery(queries.dashboard(siteId, "90d")).data?.totals;
   return (
-    <section className="figures" aria-label="Result">
+    <section className="figures result" aria-label="Result">
       {figures.map(([label, name, of, rate]) => (
         <Figure key={label} label={label} value={formatNumber(stats[name])}>
           <small>

@@ -17,7 +17,7 @@ export function LinkMap({ campaignId }: { campaignId: number }) {
   const noteOf = useCallback((href: string) => noteOfLink(links, href), [links]);
   if (!content?.html) return null;
   return (
-    <Card title="The email and its clicks">
+    <Card title="The email and its clicks" className="preview-card">
       <p>
         <b>{content.subject}</b> <span className="quiet">to {first?.toEmail}</span>
       </p>

@@ -12,8 +12,8 @@ import { FilterSelect, statusOptions } from "../../parts/filters.tsx";
 import { type PlainColumn, PlainTable } from "../../parts/plain-table.tsx";
 import { StatusMark } from "../../parts/status-mark.tsx";
 
-const statuses = ["delivered", "opened", "clicked", "bounced", "failed", "complained"] as const;
-type Status = NonNullable<Send["status"]>;
+type Status = Send["status"];
+const statuses: Status[] = ["delivered", "failed", "sent", "queued", "uncertain", "cancelled"];
 
 /** Who got the campaign, and what became of each email. */
 export function Recipients({ campaignId }: { campaignId: number }) {
@@ -37,12 +37,14 @@ export function Recipients({ campaignId }: { campaignId: number }) {
       {!data && !error && <Skeleton h={120} />}
       {data && rows.length === 0 && !hasNextPage && <p className="quiet">No email matches.</p>}
       {rows.length > 0 && (
-        <PlainTable
-          label="Recipients"
-          columns={columnsIn(timezone)}
-          rows={rows}
-          keyOf={({ id }) => id}
-        />
+        <div className="table-scroll recipients">
+          <PlainTable
+            label="Recipients"
+            columns={columnsIn(timezone)}
+            rows={rows}
+            keyOf={({ id }) => id}
+          />
+        </div>
       )}
       {hasNextPage && (
         <div className="buttons">
@@ -67,8 +69,13 @@ const columnsIn = (timezone: string): PlainColumn<Send>[] => [
   },
   { label: "Status", render: ({ status }) => <StatusMark status={status} /> },
   {
-    label: "Accepted",
+    label: "Opened",
     isWide: true,
-    render: ({ createdAt }) => formatAgo(createdAt, timezone),
+    render: ({ openedAt }) => (openedAt ? formatAgo(openedAt, timezone) : "–"),
+  },
+  {
+    label: "Clicked",
+    isWide: true,
+    render: ({ clickedAt }) => (clickedAt ? formatAgo(clickedAt, timezone) : "–"),
   },
 ];

@@ -1,5 +1,4 @@
 import { Select } from "@mantine/core";
-import { Link } from "@tanstack/react-router";
 import type { CampaignDetail, CampaignPreview } from "pennymail";
 import { useState } from "react";
 import type { Warned } from "../../data/client.ts";
@@ -75,10 +74,7 @@ function Warnings({ warnings }: { warnings: string[] }) {
 function Warning({ text }: { text: string }) {
   if (/postal address/.test(text))
     return (
-      <>
-        Marketing email must show a postal address in many countries. <Link to="/">Add it</Link> to
-        the organization.
-      </>
+      <>Marketing email must show a postal address in many countries. Give the organization one.</>
     );
   if (/is not verified/.test(text))
     return <>The sender is not verified yet, so the provider may refuse the emails.</>;

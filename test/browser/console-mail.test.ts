@@ -1,0 +1,210 @@
+// Campaigns and templates in the console: what people do, without the API.
+import type { Browser, Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
+import { expectStatus, uniqueEmail } from "../support/api-client.ts";
+import { launchBrowser, screenVariants } from "../support/browser-pages.ts";
+import {
+  accountWithContacts,
+  judgeScreens,
+  openSignedIn,
+  readSandbox,
+} from "../support/console-pages.ts";
+import { runUntilIdle } from "../support/sending-client.ts";
+
+const exact = { exact: true } as const;
+
+const emailHtml = `<!doctype html><html lang="en"><head>
+<meta name="color-scheme" content="light dark">
+<style>body { color: rgb(1, 2, 3) }
+@media (prefers-color-scheme: dark) { body { color: rgb(4, 5, 6) } }</style></head>
+<body><h1>Hello {{ firstName | default: "there" }}</h1>
+<p><a href="https://shop.example/spring">Read more</a></p></body></html>`;
+
+/** An account with a sender, a template, and a list of people who open and click. */
+async function accountWithAudience() {
+  const account = await accountWithContacts(0);
+  const { call, siteId } = account;
+  const { credentials, webhookSecret } = (await readSandbox()).postmark;
+  const provider = { provider: "postmark", credentials, webhookSecret };
+  const sender = { ...provider, fromEmail: "hello@shop.example" };
+  const config = await call<{ id: number }>("POST", "/sending-configs", sender);
+  expectStatus(200, await call("PUT", "/compliance", { physicalAddress: "1 Main Street" }));
+  const contacts = ["clicked", "clicked+1", "opened", "bounced"].map((name) => ({
+    email: `${name}@simulator.pennymail.test`,
+    firstName: "Ada",
+  }));
+  expectStatus(200, await call("POST", "/contacts/bulk", { siteId, contacts }));
+  const list = await call<{ id: number }>("POST", "/lists", { siteId, name: "Newsletter" });
+  const listId = expectStatus(201, list).body.data.id;
+  const found = await call<{ contacts: { id: number }[] }>("GET", `/contacts?siteId=${siteId}`);
+  const contactIds = expectStatus(200, found).body.data.contacts.map(({ id }) => id);
+  expectStatus(200, await call("POST", `/lists/${listId}/contacts`, { contactIds }));
+  const body = { siteId, name: "Spring", subject: "Spring is here", html: emailHtml };
+  const template = await call<{ id: number }>("POST", "/templates", body);
+  return {
+    ...account,
+    listId,
+    contactIds,
+    templateId: expectStatus(201, template).body.data.id,
+    configId: expectStatus(201, config).body.data.id,
+  };
+}
+
+/** Chooses an option of an input that offers some. */
+async function choose(page: Page, input: string, option: string | RegExp): Promise<void> {
+  await page.getByRole("combobox", { name: input }).click();
+  await page.getByRole("option", { name: option }).click();
+  await page.keyboard.press("Escape");
+}
+
+/** Fills an input that is saved when it is left, and waits until it is. */
+async function fillAndSave(page: Page, label: string, text: string): Promise<void> {
+  const saved = page.waitForResponse((answer) => answer.request().method() === "PUT");
+  await page.getByLabel(label).fill(text);
+  await page.keyboard.press("Enter");
+  await saved;
+}
+
+describe.skipIf(!inject("chromium"))("campaigns and templates in the console", () => {
+  let browser: Browser;
+  beforeAll(async () => {
+    browser = await launchBrowser();
+  });
+  afterAll(() => browser?.close());
+
+  it("an A/B campaign is planned, sent and its result read", async () => {
+    const { email, call, siteId, contactIds } = await accountWithAudience();
+    const tag = await call("POST", `/contacts/${contactIds[0]}/tags`, { name: "left out" });
+    expectStatus(200, tag);
+    const { page, problems } = await openSignedIn(browser, { email, path: "/campaigns" });
+    await page.getByRole("heading", { name: "Campaigns" }).waitFor();
+    await page.keyboard.press("c");
+    await page.getByLabel("Name").fill("Spring sale");
+    await page.getByRole("button", { name: "Create campaign" }).click();
+    await choose(page, "Send to", "Newsletter");
+    await choose(page, "Template", "Spring");
+    await choose(page, "From", /hello@shop.example/);
+    await page.getByText("4 of 4 contacts get it.").waitFor();
+    await choose(page, "But not to", "left out");
+    await page.getByText("3 of 3 contacts get it.").waitFor();
+    await fillAndSave(page, "Preview text", "The best of the season");
+    await page.getByRole("button", { name: "Test variants" }).click();
+    await page.getByText("The winner has").waitFor();
+    await fillAndSave(page, "Subject of A", "Spring, {{ firstName }}");
+    await fillAndSave(page, "Subject of B", "Sale, {{ firstName }}");
+    await choose(page, "Who gets the variants", /whole audience/);
+    await page.getByText("The winner has").waitFor({ state: "detached" });
+    await page.getByRole("switch", { name: "Mark links" }).click();
+    await fillAndSave(page, "Source", "spring-news");
+    const frame = page.frameLocator("iframe");
+    await frame.getByText("Hello Ada").waitFor();
+    expect(await frame.getByRole("link", { name: "Read more" }).getAttribute("href")).toContain(
+      "utm_source=spring-news",
+    );
+    await page.getByText("Dark", exact).click();
+    await expect
+      .poll(() => frame.locator("body").evaluate("getComputedStyle(document.body).color"))
+      .toBe("rgb(4, 5, 6)");
+    await page.getByText("Text", exact).click();
+    await page.getByText("Read more [https://shop.example/spring").waitFor();
+    const reviewers = [uniqueEmail(), uniqueEmail()];
+    await page.getByLabel("Send it to").fill(reviewers.join(", "));
+    await page.getByRole("button", { name: "Send test email" }).click();
+    await page.getByText("4 test emails are on the way.").waitFor();
+    await page.getByRole("button", { name: "Send to 3 contacts" }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByText("3 contacts get this email now, from hello@shop.example.").waitFor();
+    await dialog.getByRole("button", { name: "Send to 3 contacts" }).click();
+    await page.getByRole("region", { name: "Result" }).waitFor();
+    await runUntilIdle();
+    await page.reload();
+    await page.getByRole("table", { name: "Variants" }).waitFor();
+    await page.getByText("The whole audience got the variants.").waitFor();
+    await page.getByRole("cell", { name: "https://shop.example/spring" }).waitFor();
+    await page
+      .frameLocator("iframe")
+      .getByText(/^\d recipients?$/)
+      .waitFor();
+    await page.getByRole("button", { name: "More" }).click();
+    await page.getByRole("menuitem", { name: "Copy to a new draft" }).click();
+    await page.getByRole("heading", { name: "Copy of Spring sale" }).waitFor();
+    await expect.poll(() => page.getByLabel("Subject of B").inputValue()).toMatch(/^Sale/);
+    await page.getByText("3 contacts get it.").waitFor();
+    await page.getByRole("button", { name: "More" }).click();
+    await page.getByRole("menuitem", { name: "Delete campaign" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Delete campaign" }).click();
+    await page.getByRole("heading", { name: "Campaigns" }).waitFor();
+    await page.getByText("Copy of Spring sale").waitFor({ state: "detached" });
+    const { data } = expectStatus(
+      200,
+      await call<{ campaigns: { status: string }[] }>("GET", `/campaigns?siteId=${siteId}`),
+    ).body;
+    expect(data.campaigns.map(({ status }) => status)).toEqual(["sent"]);
+    expect(problems).toEqual([]);
+    await page.context().close();
+  });
+
+  it("a campaign is scheduled in the zone of the organization, moved and cancelled", async () => {
+    const { email, call, siteId, listId, templateId, configId } = await accountWithAudience();
+    expectStatus(200, await call("PUT", "/settings/org", { timezone: "Asia/Tokyo" }));
+    const draft = { siteId, name: "Later", listId, templateId, sendingConfigId: configId };
+    const { id } = expectStatus(201, await call<{ id: number }>("POST", "/campaigns", draft)).body
+      .data;
+    const { page, problems } = await openSignedIn(browser, { email, path: `/campaigns/${id}` });
+    await page.getByText("At a time").click();
+    await page.getByLabel("Start").fill(inDays(2));
+    await page.getByText(/In the time zone Asia\/Tokyo/).waitFor();
+    await page.getByRole("button", { name: "Schedule for 4 contacts" }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByText("09:00 (Asia/Tokyo)").waitFor();
+    await dialog.getByRole("button", { name: "Schedule for 4 contacts" }).click();
+    await page.getByText(/Starts .* 09:00 \(Asia\/Tokyo\)/).waitFor();
+    const read = () => call<{ scheduledAt: string }>("GET", `/campaigns/${id}`);
+    expect(expectStatus(200, await read()).body.data.scheduledAt).toBe(
+      `${inDays(2).slice(0, 10)}T00:00:00.000Z`,
+    );
+    await page.getByRole("button", { name: "Cancel campaign" }).click();
+    await dialog.getByText("It will not be sent.").waitFor();
+    await dialog.getByRole("button", { name: "Cancel campaign" }).click();
+    await page.getByText("Cancelled", exact).waitFor();
+    expect(problems).toEqual([]);
+    await page.context().close();
+  });
+
+  it.each(screenVariants)("the screens have no accessibility issue: %s, %s", async (...variant) => {
+    const { email, call, siteId, listId, templateId, configId } = await accountWithAudience();
+    const ids: number[] = [];
+    for (const name of ["Sent", "Draft"]) {
+      const campaign = { siteId, name, listId, templateId, sendingConfigId: configId };
+      const created = await call<{ id: number }>("POST", "/campaigns", campaign);
+      ids.push(expectStatus(201, created).body.data.id);
+    }
+    const [sent, draft] = ids;
+    for (const id of ids)
+      for (const subject of ["One", "Two"])
+        expectStatus(201, await call("POST", `/campaigns/${id}/variants`, { subject }));
+    const abTest = { testPercent: 100, metric: "open_rate", durationMinutes: 60 };
+    expectStatus(200, await call("PUT", `/campaigns/${sent}`, { abTest }));
+    expectStatus(200, await call("POST", `/campaigns/${sent}/send`));
+    await runUntilIdle();
+    const screens = [
+      { path: "/campaigns", ready: (page: Page) => page.getByText("Draft").first().waitFor() },
+      {
+        path: `/campaigns/${draft}`,
+        ready: (page: Page) => page.frameLocator("iframe").getByText("Hello Ada").waitFor(),
+      },
+      {
+        path: `/campaigns/${sent}`,
+        ready: async (page: Page) => {
+          await page.getByText("is picked 1 hour after the test emails left.").waitFor();
+          await page.frameLocator("iframe").getByText("Hello Ada").waitFor();
+        },
+      },
+    ];
+    expect(await judgeScreens(browser, { email, variant, screens })).toEqual([]);
+  });
+});
+
+/** Nine in the morning, as an input of date and time has it. */
+const inDays = (days: number): string =>
+  `${new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10)}T09:00`;
