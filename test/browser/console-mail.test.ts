@@ -166,7 +166,8 @@ describe.skipIf(!inject("chromium"))("campaigns and templates in the console", (
     await page.getByRole("button", { name: "Cancel campaign" }).click();
     await dialog.getByText("It will not be sent.").waitFor();
     await dialog.getByRole("button", { name: "Cancel campaign" }).click();
-    await page.getByText("Cancelled", exact).waitFor();
+    await page.getByRole("region", { name: "Result" }).waitFor();
+    await page.locator(".page-head").getByText("Cancelled").waitFor();
     expect(problems).toEqual([]);
     await page.context().close();
   });

@@ -48,42 +48,58 @@ export function EmailPreview({ html, title, text, noteOf }: EmailPreviewProps) {
       {view === "text" ? (
         <pre className="plain-email">{text}</pre>
       ) : (
-        <EmailFrame
-          key={scheme}
-          className={`${view} ${scheme}`}
-          html={html}
-          title={title}
-          noteOf={noteOf}
-        />
+        <EmailFrame view={view} scheme={scheme} html={html} title={title} noteOf={noteOf} />
       )}
     </div>
   );
 }
 
 interface EmailFrameProps extends Pick<EmailPreviewProps, "html" | "title"> {
-  className: string;
+  view: string;
+  scheme: string;
   noteOf: EmailPreviewProps["noteOf"];
 }
 
-function EmailFrame({ className, html, title, noteOf }: EmailFrameProps) {
+function EmailFrame({ view, scheme, html, title, noteOf }: EmailFrameProps) {
   const frame = useRef<HTMLIFrameElement>(null);
   const [isLoaded, setLoaded] = useState(false);
   useEffect(() => {
     const email = frame.current?.contentDocument;
     if (!isLoaded || !email) return;
     email.documentElement.innerHTML = html;
+    applyScheme(email, scheme);
     if (noteOf) addNotes(email, noteOf);
-  }, [isLoaded, html, noteOf]);
+  }, [isLoaded, scheme, html, noteOf]);
   return (
     <iframe
       ref={frame}
-      className={className}
+      className={`${view} ${scheme}`}
       title={title}
       src="/app/preview"
       sandbox="allow-same-origin"
       onLoad={() => setLoaded(true)}
     />
   );
+}
+
+const schemeQuery = /\(\s*prefers-color-scheme\s*:\s*(light|dark)\s*\)/g;
+
+/** Shows the email as in a scheme, whatever the scheme of this device is. */
+function applyScheme(email: Document, scheme: string): void {
+  // A query that is always true, or never.
+  const answer = (media: string) =>
+    media.replace(schemeQuery, (_, asked) => (asked === scheme ? "(width >= 0)" : "(width < 0)"));
+  for (const sheet of email.styleSheets) {
+    if (sheet.media.length > 0) sheet.media.mediaText = answer(sheet.media.mediaText);
+    for (const rule of sheet.cssRules)
+      if ("media" in rule) {
+        const media = rule.media as MediaList;
+        media.mediaText = answer(media.mediaText);
+      }
+  }
+  for (const source of email.querySelectorAll("source[media]"))
+    source.setAttribute("media", answer(source.getAttribute("media")!));
+  email.documentElement.style.colorScheme = scheme;
 }
 
 const noteStyle =

@@ -95,10 +95,8 @@ function Funnel({ campaign: { siteId, stats } }: { campaign: CampaignDetail }) {
     <section className="figures result" aria-label="Result">
       {figures.map(([label, name, of, rate]) => (
         <Figure key={label} label={label} value={formatNumber(stats[name])}>
-          <small>
-            {stats[of] ? formatRate(stats[name] / stats[of]) : "–"}
-            {rate && usual && usual.sent > 0 && ` · usually ${formatRate(usual[rate])}`}
-          </small>
+          <small>{stats[of] ? formatRate(stats[name] / stats[of]) : "–"}</small>
+          {rate && usual && usual.sent > 0 && <small>Usually {formatRate(usual[rate])}</small>}
         </Figure>
       ))}
     </section>
