@@ -144,11 +144,6 @@ export const queries = {
       queryKey: ["sends", "first", campaignId],
       queryFn: () => api.sends.list({ campaignId, limit: 1 }),
     }),
-  topics: (siteId: number) =>
-    queryOptions({
-      queryKey: ["topics", "list", siteId],
-      queryFn: () => api.topics.list({ siteId }),
-    }),
   templates: (siteId: number) =>
     queryOptions({
       queryKey: ["templates", "list", siteId],

@@ -71,7 +71,7 @@ export interface ChoiceProps {
 }
 
 function TopicChoice({ campaign: { siteId, topicId }, onChange }: ChoiceProps) {
-  const topics = useQuery(queries.topics(siteId)).data?.topics ?? [];
+  const topics = useQuery(queries.topics(siteId)).data ?? [];
   if (topics.length === 0) return null;
   return (
     <Select
