@@ -79,10 +79,6 @@ export const capitalize = (text: string): string => text.charAt(0).toUpperCase()
 export const countOf = (count: number, noun: string): string =>
   `${formatNumber(count)} ${count === 1 ? noun : `${noun}s`}`;
 
-/** "a", "a and b", "a, b and c" */
-export const joinWords = (words: readonly string[], word = "and"): string =>
-  words.length < 2 ? words.join("") : `${words.slice(0, -1).join(", ")} ${word} ${words.at(-1)}`;
-
 /** `messageStream` becomes `Message stream`, and `apiKey` becomes `API key`. */
 export const wordsOf = (name: string): string =>
   capitalize(name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)).replace(
