@@ -96,6 +96,28 @@ const groups = createRoute({
   path: "/groups/{-$kind}",
   component: lazyRouteComponent(() => import("./screens/groups/groups.tsx"), "Groups"),
 });
+const segments = createRoute({
+  getParentRoute: () => shell,
+  path: "/segments",
+  component: lazyRouteComponent(() => import("./screens/segments/segments.tsx"), "Segments"),
+});
+const newSegment = createRoute({
+  getParentRoute: () => shell,
+  path: "/segments/new",
+  component: lazyRouteComponent(
+    () => import("./screens/segments/segment-screen.tsx"),
+    "NewSegment",
+  ),
+});
+const segment = createRoute({
+  getParentRoute: () => shell,
+  path: "/segments/$id",
+  params: idInPath,
+  component: lazyRouteComponent(
+    () => import("./screens/segments/segment-screen.tsx"),
+    "SegmentScreen",
+  ),
+});
 const settings = createRoute({
   getParentRoute: () => shell,
   // Without a section, the first that the user may open.
@@ -159,6 +181,9 @@ export const router = createRouter({
       contacts,
       importContacts,
       groups,
+      segments,
+      newSegment,
+      segment,
       campaigns,
       campaign,
       templates,

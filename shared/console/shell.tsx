@@ -8,6 +8,7 @@ import {
 import {
   IconAddressBook,
   IconChevronDown,
+  IconFilter,
   IconHome,
   IconListSearch,
   IconLogout,
@@ -38,6 +39,7 @@ const navigation: { name?: string; items: NavigationItem[] }[] = [
     items: [
       { label: "Contacts", to: "/contacts", icon: IconAddressBook },
       { label: "Lists and tags", to: "/groups/{-$kind}", icon: IconTags },
+      { label: "Segments", to: "/segments", icon: IconFilter },
     ],
   },
   {

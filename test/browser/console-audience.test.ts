@@ -1,5 +1,5 @@
 // The console's screens about the audience, in a real browser, as people use them.
-import type { Browser, Page } from "playwright-core";
+import type { Browser, Locator, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
 import { expectStatus } from "../support/api-client.ts";
 import { launchBrowser, screenVariants } from "../support/browser-pages.ts";
@@ -18,6 +18,12 @@ async function create({ call }: Account, path: string, fields: object): Promise<
 async function chooseAction(page: Page, name: string, action: string): Promise<void> {
   await page.getByRole("button", { name: `Actions for ${name}`, exact: true }).click();
   await page.getByRole("menuitem", { name: action, exact: true }).click();
+}
+
+/** Opens a box and chooses an option. */
+async function chooseOption(box: Locator, option: string): Promise<void> {
+  await box.click();
+  await box.page().getByRole("option", { name: option, exact: true }).click();
 }
 
 describe.skipIf(!inject("chromium"))("the console's screens about the audience", () => {
@@ -77,16 +83,64 @@ describe.skipIf(!inject("chromium"))("the console's screens about the audience",
     await page.context().close();
   });
 
+  it("a segment is built, counted while it is edited, and explained", async () => {
+    const account = await accountWithContacts(3);
+    const { email, siteId } = account;
+    const vip = { siteId, email: "vip@shop.example", tags: ["vip"] };
+    await create(account, "/contacts", vip);
+    const { page, problems } = await openSignedIn(browser, { email, path: "/segments" });
+    await page.getByRole("heading", { name: "No segment yet" }).waitFor();
+    await page.keyboard.press("c");
+    await page.getByText("Complete the conditions").waitFor();
+    await page.getByLabel("Name", exact).fill("Best customers");
+    await chooseOption(page.getByRole("combobox", { name: "Value of Tag" }), "vip");
+    const matches = page.getByRole("region", { name: "Contacts that match" });
+    await matches.locator("strong").getByText("1", exact).waitFor();
+    await page.getByRole("button", { name: "Add condition" }).click();
+    await chooseOption(page.getByRole("combobox", { name: "Field" }).last(), "Email");
+    await chooseOption(page.getByRole("combobox", { name: "Comparison" }).last(), "begins with");
+    await page.getByRole("textbox", { name: "Value of Email" }).fill("person");
+    await matches.locator("strong").getByText("0", exact).waitFor();
+    await chooseOption(page.getByRole("combobox", { name: /How many/ }), "Any");
+    await matches.locator("strong").getByText("4", exact).waitFor();
+    await page.getByRole("button", { name: "Create segment" }).click();
+    await page.getByRole("heading", { name: "Best customers" }).waitFor();
+    await matches.getByRole("link", { name: "vip@shop.example" }).waitFor();
+    const contact = page.getByRole("combobox", { name: "Contact to explain" });
+    await contact.fill("person1");
+    await page.getByRole("option", { name: "person1@shop.example" }).click();
+    await page.getByText("Is in the segment").waitFor();
+    await page.getByText("Tag is “vip”").waitFor();
+    await page.getByText("Has none").waitFor();
+    await page.getByRole("link", { name: "Segments" }).first().click();
+    await page.getByText("Tag is “vip” or email begins with person").waitFor();
+    await chooseAction(page, "Best customers", "Show contacts");
+    await page.getByText("4 match").waitFor();
+    expect(problems).toEqual([]);
+    await page.context().close();
+  });
+
   it.each(screenVariants)("the screens have no accessibility issue: %s, %s", async (...variant) => {
     const account = await accountWithContacts(30);
     const { email, siteId } = account;
     await create(account, "/lists", { siteId, name: "Newsletter", description: "Every Tuesday" });
     await create(account, "/tags", { siteId, name: "customer" });
     await create(account, "/topics", { siteId, name: "Offers" });
+    const conditions = [
+      { field: "status", operator: "equals", value: "subscribed" },
+      { match: "any", conditions: [{ field: "tag", operator: "equals", value: "customer" }] },
+    ];
+    const segment = { siteId, name: "Active", rules: { match: "all", conditions } };
+    const segmentId = await create(account, "/segments", segment);
     const screens = [
       { path: "/groups", ready: (one: Page) => one.getByText("Newsletter").waitFor() },
       { path: "/groups/tags", ready: (one: Page) => one.getByText("customer").waitFor() },
       { path: "/groups/topics", ready: (one: Page) => one.getByText("Offers").waitFor() },
+      { path: "/segments", ready: (one: Page) => one.getByText("Active").waitFor() },
+      {
+        path: `/segments/${segmentId}`,
+        ready: (one: Page) => one.getByRole("combobox", { name: "Value of Tag" }).waitFor(),
+      },
     ];
     expect(await judgeScreens(browser, { email, variant, screens })).toEqual([]);
   });

@@ -5,10 +5,13 @@ import type {
   ListCampaignsQuery,
   ListContactsQuery,
   ListListsQuery,
+  ListSegmentsQuery,
   ListSendsQuery,
   ListTagsQuery,
   ListTemplatesQuery,
+  NamedRecord,
   Pagination,
+  SegmentRules,
 } from "pennymail";
 import { api, withWarnings } from "./client.ts";
 
@@ -35,6 +38,26 @@ const pagesOf = <Page extends { pagination: Pagination }>(
     getNextPageParam: ({ pagination }) => pagination.nextCursor,
     placeholderData: keepPreviousData,
   });
+
+/** Names of the records of a site that people choose from, by group of the API. */
+const namedRecords = {
+  lists: (siteId: number) => api.lists.list({ siteId, limit: pageLimit }),
+  tags: (siteId: number) => api.tags.list({ siteId, limit: pageLimit }),
+  topics: (siteId: number) => api.topics.list({ siteId }),
+  forms: (siteId: number) => api.forms.list({ siteId, limit: pageLimit }),
+  campaigns: (siteId: number) => api.campaigns.list({ siteId, limit: pageLimit }),
+};
+export type NamedGroup = keyof typeof namedRecords;
+const maxNames = 500;
+
+async function readNames(group: NamedGroup, siteId: number): Promise<NamedRecord[]> {
+  const names: NamedRecord[] = [];
+  for await (const { id, name } of namedRecords[group](siteId)) {
+    names.push({ id, name });
+    if (names.length === maxNames) break;
+  }
+  return names;
+}
 
 export const queries = {
   me: () =>
@@ -181,6 +204,42 @@ export const queries = {
     queryOptions({
       queryKey: ["topics", "list", siteId],
       queryFn: async () => (await api.topics.list({ siteId })).topics,
+    }),
+  names: (group: NamedGroup, siteId: number) =>
+    queryOptions({
+      queryKey: [group, "names", siteId],
+      queryFn: () => readNames(group, siteId),
+    }),
+  eventNames: (siteId: number) =>
+    queryOptions({
+      queryKey: ["customEvents", "names", siteId],
+      queryFn: async () => (await api.customEvents.listNames({ siteId })).names,
+    }),
+  segmentPages: (filter: FilterOf<ListSegmentsQuery>) =>
+    pagesOf(["segments", "pages", filter], (page) => api.segments.list({ ...filter, ...page })),
+  segment: (id: number) =>
+    queryOptions({ queryKey: ["segments", "detail", id], queryFn: () => api.segments.get(id) }),
+  countBy: (siteId: number, rules: SegmentRules) =>
+    queryOptions({
+      queryKey: ["segments", "count", siteId, rules],
+      queryFn: () => api.segments.previewCount({ siteId, rules }),
+      placeholderData: keepPreviousData,
+    }),
+  firstOfSegment: (id: number) =>
+    queryOptions({
+      queryKey: ["segments", "contacts", id],
+      queryFn: () => api.segments.listContacts(id, { limit: 10 }),
+    }),
+  whySegment: (id: number, contactId: number) =>
+    queryOptions({
+      queryKey: ["segments", "why", id, contactId],
+      queryFn: () => api.segments.explainMatch(id, contactId),
+    }),
+  foundContacts: (siteId: number, search: string) =>
+    queryOptions({
+      queryKey: ["contacts", "found", siteId, search],
+      queryFn: () => api.contacts.list({ siteId, search, limit: 10 }),
+      placeholderData: keepPreviousData,
     }),
   providers: () =>
     queryOptions({

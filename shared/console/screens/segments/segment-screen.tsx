@@ -1,0 +1,140 @@
+import { Button, Skeleton, TextInput } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { Link, useNavigate, useParams } from "@tanstack/react-router";
+import type { Segment } from "pennymail";
+import { type FormEvent, useState } from "react";
+import { useChange } from "../../data/changes.ts";
+import { api } from "../../data/client.ts";
+import { queries } from "../../data/queries.ts";
+import { useRight, useSite } from "../../data/session.ts";
+import { Card } from "../../parts/card.tsx";
+import { ErrorNote } from "../../parts/error-note.tsx";
+import { PageHead } from "../../parts/page-head.tsx";
+import {
+  createCondition,
+  type GroupDraft,
+  toDraft,
+  toRules,
+} from "../../parts/rules/rule-draft.ts";
+import { RuleGroup } from "../../parts/rules/rule-group.tsx";
+import { useTextField } from "../../parts/text-field.ts";
+import { DeleteSegment } from "./delete-segment.tsx";
+import { SegmentMatches } from "./segment-matches.tsx";
+import { SegmentWhy } from "./segment-why.tsx";
+
+export function NewSegment() {
+  const { site } = useSite();
+  if (!site)
+    return (
+      <div className="page">
+        <Skeleton h={240} />
+      </div>
+    );
+  return <Editor siteId={site.id} />;
+}
+
+export function SegmentScreen() {
+  const { id } = useParams({ from: "/shell/segments/$id" });
+  const { data: segment, error } = useQuery(queries.segment(id));
+  if (!segment)
+    return <div className="page">{error ? <ErrorNote error={error} /> : <Skeleton h={240} />}</div>;
+  return <Editor key={segment.id} siteId={segment.siteId} segment={segment} />;
+}
+
+interface EditorProps {
+  siteId: number;
+  /** Undefined for a new one. */
+  segment?: Segment;
+}
+
+const createDraft = (segment?: Segment): GroupDraft =>
+  segment
+    ? toDraft(segment.rules)
+    : { ...toDraft({ match: "all", conditions: [] }), conditions: [createCondition("tag")] };
+
+function Editor({ siteId, segment }: EditorProps) {
+  const mayWrite = useRight("audience:write");
+  const navigate = useNavigate();
+  const name = useTextField(segment?.name);
+  const description = useTextField(segment?.description ?? "");
+  const [draft, setDraft] = useState(() => createDraft(segment));
+  const [deleted, setDeleted] = useState<Segment>();
+  const rules = toRules(draft);
+  const isSaved =
+    segment !== undefined &&
+    name.value === segment.name &&
+    description.value === (segment.description ?? "") &&
+    JSON.stringify(rules) === JSON.stringify(toRules(toDraft(segment.rules)));
+  const saving = useChange({
+    run: () => {
+      const fields = {
+        name: name.value,
+        description: description.value || null,
+        // The button is disabled before.
+        rules: rules!,
+      };
+      return segment
+        ? api.segments.update(segment.id, fields)
+        : api.segments.create({ siteId, ...fields });
+    },
+    refreshes: ["segments", "contacts"],
+    onDone: ({ id }) => segment ?? navigate({ to: "/segments/$id", params: { id }, replace: true }),
+  });
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    saving.mutate();
+  };
+  return (
+    <form className="page" onSubmit={submit}>
+      <PageHead
+        title={segment?.name ?? "New segment"}
+        note={
+          <>
+            <Link to="/segments">Segments</Link>{" "}
+            <span role="status">{isSaved && saving.isSuccess && "· Saved"}</span>
+          </>
+        }
+      >
+        {segment && mayWrite && (
+          <Button variant="default" onClick={() => setDeleted(segment)}>
+            Delete
+          </Button>
+        )}
+        {mayWrite && (
+          <Button type="submit" disabled={!rules || isSaved} loading={saving.isPending}>
+            {segment ? "Save segment" : "Create segment"}
+          </Button>
+        )}
+      </PageHead>
+      <ErrorNote error={saving.error} />
+      <div className="columns">
+        <fieldset className="stack plain-fieldset" disabled={!mayWrite}>
+          <Card title="Segment">
+            <TextInput label="Name" required maxLength={200} {...name.input} />
+            <TextInput
+              label="Note for yourself (optional)"
+              maxLength={500}
+              {...description.input}
+            />
+          </Card>
+          <Card title="Contacts for whom">
+            <RuleGroup siteId={siteId} group={draft} onChange={setDraft} />
+          </Card>
+        </fieldset>
+        <div className="stack">
+          <SegmentMatches
+            siteId={siteId}
+            rules={rules}
+            savedId={isSaved ? segment.id : undefined}
+          />
+          {isSaved && <SegmentWhy segment={segment} />}
+        </div>
+      </div>
+      <DeleteSegment
+        segment={deleted}
+        onClose={() => setDeleted(undefined)}
+        onDeleted={() => navigate({ to: "/segments" })}
+      />
+    </form>
+  );
+}

@@ -1,0 +1,124 @@
+import { Select, Skeleton } from "@mantine/core";
+import { useDebouncedValue } from "@mantine/hooks";
+import { IconCheck, IconX } from "@tabler/icons-react";
+import { useQuery } from "@tanstack/react-query";
+import type { Segment, SegmentCondition, SegmentExplanation } from "pennymail";
+import { useState } from "react";
+import { queries } from "../../data/queries.ts";
+import { useMe } from "../../data/session.ts";
+import { capitalize, formatTime } from "../../format.ts";
+import { Card } from "../../parts/card.tsx";
+import { ErrorNote } from "../../parts/error-note.tsx";
+import type { RuleField } from "../../parts/rules/rule-catalog.ts";
+import { findRuleField, isFlagKind } from "../../parts/rules/rule-draft.ts";
+import { describeCondition, type NameOf, useNamesIn } from "../../parts/rules/rule-sentence.ts";
+
+/** Answers why a contact is in the segment or not, condition by condition. */
+export function SegmentWhy({ segment: { id, siteId, rules } }: { segment: Segment }) {
+  const [text, setText] = useState("");
+  const [search] = useDebouncedValue(text.trim(), 300);
+  const [contactId, setContactId] = useState<string | null>(null);
+  const found = useQuery({
+    ...queries.foundContacts(siteId, search),
+    enabled: search.length > 1,
+  });
+  const why = useQuery({
+    ...queries.whySegment(id, Number(contactId)),
+    enabled: contactId !== null,
+  });
+  const nameOf = useNamesIn(siteId, [rules]);
+  const options = (found.data?.contacts ?? []).map((contact) => ({
+    value: String(contact.id),
+    label: contact.email,
+  }));
+  return (
+    <Card title="Why is somebody in it, or not?">
+      <Select
+        aria-label="Contact to explain"
+        placeholder="Search email or name"
+        searchable
+        clearable
+        clearButtonProps={{ "aria-label": "Clear" }}
+        // The API has searched.
+        filter={({ options: all }) => all}
+        data={options}
+        nothingFoundMessage={search.length > 1 && !found.isFetching ? "Nobody found" : undefined}
+        value={contactId}
+        onChange={setContactId}
+        searchValue={text}
+        onSearchChange={setText}
+      />
+      <ErrorNote error={why.error ?? found.error} />
+      {contactId !== null && why.isPending && <Skeleton h={60} />}
+      {contactId !== null && why.data && (
+        <div role="status">
+          <p>
+            <b>{why.data.matched ? "Is in the segment" : "Is not in the segment"}</b>
+          </p>
+          <Reasons explanation={why.data} nameOf={nameOf} />
+        </div>
+      )}
+    </Card>
+  );
+}
+
+interface ReasonsProps {
+  explanation: SegmentExplanation;
+  nameOf: NameOf;
+}
+
+function Reasons({ explanation: { conditions = [] }, nameOf }: ReasonsProps) {
+  return (
+    <ul className="reasons">
+      {conditions.map((one, index) => (
+        <li key={index}>
+          <Reason explanation={one} nameOf={nameOf} />
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function Reason({ explanation, nameOf }: ReasonsProps) {
+  const { matched, match, field } = explanation;
+  const { timezone } = useMe().organization;
+  const Icon = matched ? IconCheck : IconX;
+  return (
+    <>
+      <span className={matched ? "reason good" : "reason tone-bad"}>
+        <Icon size={16} aria-hidden />
+        <span className="visually-hidden">{matched ? "Holds:" : "Does not hold:"}</span>
+      </span>
+      {field === undefined ? (
+        <div>
+          <p>{match === "all" ? "All of these" : "Any of these"}</p>
+          <Reasons explanation={explanation} nameOf={nameOf} />
+        </div>
+      ) : (
+        <div>
+          <p>{capitalize(describeCondition(explanation as SegmentCondition, nameOf))}</p>
+          <small>{describeActual(explanation, timezone)}</small>
+        </div>
+      )}
+    </>
+  );
+}
+
+/** What the contact has in the field. */
+function describeActual(
+  { field = "", actual, actualNames }: SegmentExplanation,
+  timezone: string,
+): string {
+  const { kind } = findRuleField(field);
+  if (isFlagKind(kind)) return "";
+  if (actualNames?.length) return `Has ${actualNames.join(", ")}`;
+  if (kind === "group") return "Has none";
+  if (actual === null || actual === undefined || actual === "") return absences[kind] ?? "Unknown";
+  return kind === "time" ? `Was ${formatTime(String(actual), timezone)}` : `Is ${actual}`;
+}
+
+const absences: Partial<Record<RuleField["kind"], string>> = {
+  number: "Is 0",
+  event: "Never happened",
+  time: "Never",
+};

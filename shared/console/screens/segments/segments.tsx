@@ -1,0 +1,102 @@
+import { Button } from "@mantine/core";
+import { useHotkeys } from "@mantine/hooks";
+import { IconPlus } from "@tabler/icons-react";
+import { useNavigate } from "@tanstack/react-router";
+import type { Segment } from "pennymail";
+import { useState } from "react";
+import { usePagedRows } from "../../data/paged-rows.ts";
+import { queries } from "../../data/queries.ts";
+import { useMe, useRight, useSite } from "../../data/session.ts";
+import { formatAgo } from "../../format.ts";
+import { EmptyState } from "../../parts/empty-state.tsx";
+import { PageHead } from "../../parts/page-head.tsx";
+import { RowMenu } from "../../parts/row-menu.tsx";
+import { type Column, RowTable } from "../../parts/row-table.tsx";
+import { describeRules, useNamesIn } from "../../parts/rules/rule-sentence.ts";
+import { DeleteSegment } from "./delete-segment.tsx";
+
+export function Segments() {
+  const { site } = useSite();
+  const mayWrite = useRight("audience:write");
+  const navigate = useNavigate();
+  const create = () => site && mayWrite && navigate({ to: "/segments/new" });
+  useHotkeys([["c", create]]);
+  return (
+    <div className="page list-page column-page">
+      <PageHead title="Segments" note="Contacts that match rules now, looked up whenever you send">
+        {mayWrite && site && (
+          <Button leftSection={<IconPlus size={16} />} onClick={create}>
+            New segment
+          </Button>
+        )}
+      </PageHead>
+      {site && <SegmentTable key={site.id} siteId={site.id} mayWrite={mayWrite} />}
+    </div>
+  );
+}
+
+function SegmentTable({ siteId, mayWrite }: { siteId: number; mayWrite: boolean }) {
+  const { timezone } = useMe().organization;
+  const navigate = useNavigate();
+  const list = usePagedRows(queries.segmentPages({ siteId }), ({ segments }) => segments);
+  const nameOf = useNamesIn(
+    siteId,
+    list.rows.map(({ rules }) => rules),
+  );
+  const [deleted, setDeleted] = useState<Segment>();
+  const columns: Column<Segment>[] = [
+    {
+      label: "Segment",
+      className: "c-main",
+      render: ({ name, rules }) => (
+        <span className="who">
+          <b>{name}</b>
+          <span>{describeRules(rules, nameOf)}</span>
+        </span>
+      ),
+    },
+    {
+      label: "Changed",
+      className: "c-when quiet",
+      render: ({ updatedAt }) => formatAgo(updatedAt, timezone),
+    },
+    {
+      label: "Actions",
+      className: "c-menu num",
+      isAction: true,
+      render: (row) => (
+        <RowMenu
+          name={row.name}
+          actions={[
+            {
+              label: "Show contacts",
+              run: () => navigate({ to: "/contacts", search: { segment: row.id } }),
+            },
+            ...(mayWrite
+              ? [{ label: "Delete", isDangerous: true, run: () => setDeleted(row) }]
+              : []),
+          ]}
+        />
+      ),
+    },
+  ];
+  return (
+    <>
+      <RowTable
+        label="Segments"
+        columns={columns}
+        list={list}
+        onOpen={({ id }) => navigate({ to: "/segments/$id", params: { id } })}
+        empty={
+          <EmptyState title="No segment yet">
+            <p>
+              A segment finds contacts by rules, such as “has the tag customer and opened nothing
+              for 90 days”. It is always up to date.
+            </p>
+          </EmptyState>
+        }
+      />
+      <DeleteSegment segment={deleted} onClose={() => setDeleted(undefined)} />
+    </>
+  );
+}
