@@ -174,19 +174,18 @@ async function sendRequest(
   const isRawBody = typeof body === "string" || body instanceof FormData;
   // A kept-alive connection may have closed while the Lambda was frozen. Without an idempotency key
   // a failed request cannot be retried safely, so each request opens a new connection.
-  const connectionHeader = idempotencySeconds === 0 && { connection: "close" };
+  const opensConnection = idempotencySeconds === 0;
   const response = await web.request({
     method,
     url: withConfiguredOrigin(url, config.providerUrl(key)),
     headers: {
       accept: "application/json",
-      "user-agent": "Pennymail",
       ...(!isRawBody && { "content-type": "application/json" }),
-      ...connectionHeader,
       ...headers,
     },
     body: isRawBody ? body : JSON.stringify(body),
     timeoutSeconds,
+    opensConnection,
   });
   return { ...response, json: parseJson(response.text) };
 }

@@ -5,6 +5,8 @@ import {
   TransactionCanceledException,
 } from "@aws-sdk/client-dynamodb";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { type OpenResponse, readText } from "../../shared/adapters/http/client.ts";
+import { NoResponse } from "../../shared/adapters/http/no-response.ts";
 import {
   type AwsCommand,
   type FaultHandler,
@@ -64,7 +66,7 @@ afterAll(() => {
 
 interface Fault {
   provider?: ProviderFault;
-  call?: (go: () => Promise<Response>) => Promise<Response>;
+  call?: (go: () => Promise<OpenResponse>) => Promise<OpenResponse>;
   doors?: [FaultyAdapter, FaultHandler][];
   endpoint?: CustomerEndpoint["answer"];
   crash?: CrashHook;
@@ -155,10 +157,11 @@ describe.each(sampleOf(1, ["postmark", "resend"] as const, "provider"))("%s", (k
     checkCountsAfterFault("provider: timeouts", key, {
       call: async (go) => {
         const drawn = random();
-        if (drawn < 0.2) throw timeout();
+        if (drawn < 0.2) throw new NoResponse(true, timeout());
         const answer = await go();
-        if (drawn < 0.4) throw timeout();
-        return answer;
+        if (drawn >= 0.4) return answer;
+        await readText(answer.body, 1_000_000);
+        throw new NoResponse(true, timeout());
       },
     }));
 
@@ -167,12 +170,11 @@ describe.each(sampleOf(1, ["postmark", "resend"] as const, "provider"))("%s", (k
       call: async (go) => {
         const answer = await go();
         if (random() < 0.6) return answer;
-        return new Response(
-          new ReadableStream({ pull: (body) => void setTimeout(() => body.error(timeout()), 5) }),
-          {
-            status: answer.status,
-          },
-        );
+        await readText(answer.body, 1_000_000);
+        const endlessBody = new ReadableStream({
+          pull: (body) => void setTimeout(() => body.error(timeout()), 5),
+        });
+        return { ...answer, body: endlessBody };
       },
     }));
 });

@@ -2,6 +2,7 @@
 
 import { S3Client } from "@aws-sdk/client-s3";
 import { DynamoDbClient } from "../../shared/adapters/dynamodb/client.ts";
+import { type OpenResponse, WebClient } from "../../shared/adapters/http/client.ts";
 import { KmsClient } from "../../shared/adapters/kms/client.ts";
 import { SqsClient } from "../../shared/adapters/sqs/client.ts";
 
@@ -41,11 +42,11 @@ export function installFaultHooks(): void {
       return (faultsByAdapter.get(door) ?? ((_, ask) => ask()))(command, go);
     };
   }
-  const { fetch } = globalThis;
-  globalThis.fetch = (...request: Parameters<typeof fetch>) => provider(() => fetch(...request));
+  const { open } = WebClient.prototype;
+  WebClient.prototype.open = (request) => provider(() => open(request));
 }
 
-let provider = (passThrough: () => Promise<Response>): Promise<Response> => passThrough();
+let provider = (passThrough: () => Promise<OpenResponse>): Promise<OpenResponse> => passThrough();
 
 /** Intercepts all calls of providers, until it is called with undefined. */
 export const interceptProviderCalls = (

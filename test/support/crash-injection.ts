@@ -6,6 +6,7 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import { S3Client } from "@aws-sdk/client-s3";
 import { expect } from "vitest";
 import { DynamoDbClient } from "../../shared/adapters/dynamodb/client.ts";
+import { WebClient } from "../../shared/adapters/http/client.ts";
 import { KmsClient } from "../../shared/adapters/kms/client.ts";
 import { SqsClient } from "../../shared/adapters/sqs/client.ts";
 import * as clock from "../../shared/clock.ts";
@@ -274,7 +275,6 @@ export function interceptClients(sqs?: SdkSend): void {
       return countStep(command.constructor.name, () => effect.call(this, command, ...rest));
     };
   }
-  const { fetch } = globalThis;
-  globalThis.fetch = (...request: Parameters<typeof fetch>) =>
-    countStep("fetch", () => fetch(...request));
+  const { open } = WebClient.prototype;
+  WebClient.prototype.open = (request) => countStep("request", () => open(request));
 }

@@ -465,11 +465,65 @@ describe("a request without a response", () => {
       ),
     );
     const silent = await listening(http(() => {}));
+    const endless = await listening(http((_, response) => void response.write("half")));
     expect(await reached(`http://127.0.0.1:${cut}/`)).toBe(true);
     expect(await reached(`http://127.0.0.1:${half}/`)).toBe(true);
+    for (const port of [silent, endless]) {
+      const error = await failing(
+        request({ url: `http://127.0.0.1:${port}/`, timeoutSeconds: 0.2 }),
+      );
+      expect([error.mayHaveArrived, error.timedOut]).toEqual([true, true]);
+    }
+  });
+
+  test("has not arrived if the server does not accept the connection in time", async () => {
+    const mute = await listening(tcp(() => {}));
     const error = await failing(
-      request({ url: `http://127.0.0.1:${silent}/`, timeoutSeconds: 0.2 }),
+      request({ url: `https://127.0.0.1:${mute}/`, timeoutSeconds: 0.2 }),
     );
-    expect([error.mayHaveArrived, error.timedOut]).toEqual([true, true]);
+    expect([error.mayHaveArrived, error.timedOut]).toEqual([false, true]);
+  });
+});
+
+describe("a request to a known host", () => {
+  test("returns status, headers and body, and keeps its connection", async () => {
+    const sockets = new Set<unknown>();
+    const bodies: string[] = [];
+    const server = http(async (incoming, response) => {
+      sockets.add(incoming.socket);
+      bodies.push(Buffer.concat(await incoming.toArray()).toString());
+      response.writeHead(302, { location: "/other", "x-id": "7" }).end("grüezi");
+    });
+    const url = `http://127.0.0.1:${await listening(server)}/`;
+    const asked = { method: "POST", url, body: "x" } as const;
+    const { status, headers, text } = await request(asked);
+    expect([status, headers.get("X-Id"), text]).toEqual([302, "7", "grüezi"]);
+    await request(asked);
+    expect(sockets.size).toBe(1);
+    await request({ ...asked, opensConnection: true });
+    await request({ ...asked, opensConnection: true });
+    expect(sockets.size).toBe(3);
+    expect(bodies).toEqual(["x", "x", "x", "x"]);
+  });
+
+  test("sends forms with their content type", async () => {
+    const forms: FormData[] = [];
+    const server = http(async (incoming, response) => {
+      const body = Buffer.concat(await incoming.toArray());
+      const headers = { "content-type": incoming.headers["content-type"]! };
+      forms.push(await new Response(body, { headers }).formData());
+      response.end();
+    });
+    const body = new FormData();
+    body.append("name", "Zoë");
+    await request({ method: "POST", url: `http://127.0.0.1:${await listening(server)}/`, body });
+    expect(forms[0]?.get("name")).toBe("Zoë");
+  });
+
+  test("fails if the response is larger than the limit", async () => {
+    const server = http((_, response) => response.end("x".repeat(100)));
+    const url = `http://127.0.0.1:${await listening(server)}/`;
+    expect((await request({ url, maxBytes: 100 })).text).toHaveLength(100);
+    expect((await failing(request({ url, maxBytes: 99 }))).mayHaveArrived).toBe(true);
   });
 });

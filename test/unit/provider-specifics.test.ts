@@ -1,7 +1,9 @@
 // Requests to single providers, beyond the common contract in provider-conformance.test.ts.
 import { readFileSync } from "node:fs";
+import { Readable } from "node:stream";
 import fc from "fast-check";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
+import { WebClient } from "../../shared/adapters/http/client.ts";
 import { brevo } from "../../shared/providers/brevo.ts";
 import { type Commons, commonFlaw, recipientFlaw } from "../../shared/providers/limits.ts";
 import {
@@ -60,7 +62,7 @@ beforeEach(() => {
 });
 afterEach(() => {
   vi.unstubAllEnvs();
-  vi.unstubAllGlobals();
+  vi.restoreAllMocks();
 });
 
 const keys: Record<string, string> = {
@@ -114,10 +116,10 @@ it.each<[ProviderAdapter, Record<string, string>, string]>([
   [sparkpost, { region: "eu" }, "https://api.eu.sparkpost.com/api/v1/transmissions"],
 ])("$key with %j is called at its own host", async (provider, credentials, url) => {
   vi.unstubAllEnvs();
-  const urls: unknown[] = [];
-  vi.stubGlobal("fetch", async (called: unknown) => {
-    urls.push(called);
-    return new Response("", { status: 503 });
+  const urls: string[] = [];
+  vi.spyOn(WebClient.prototype, "open").mockImplementation(async (request) => {
+    urls.push(request.url);
+    return { status: 503, headers: new Headers(), body: Readable.from([]) };
   });
   await send(provider, single(), { status: 503 }, credentials);
   expect(urls).toEqual([url]);

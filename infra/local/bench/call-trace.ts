@@ -61,15 +61,7 @@ export function watchHttpClients(): void {
       operationName((message as ClientRequestMessage).request),
     ),
   );
-  subscribe("undici:request:create", (message) =>
-    startCall((message as ClientRequestMessage).request, "provider"),
-  );
-  for (const end of [
-    "http.client.response.finish",
-    "http.client.request.error",
-    "undici:request:trailers",
-    "undici:request:error",
-  ])
+  for (const end of ["http.client.response.finish", "http.client.request.error"])
     subscribe(end, (message) => endCall((message as ClientRequestMessage).request));
 }
 
@@ -89,8 +81,10 @@ function endCall(request: object) {
 }
 
 /** Returns `GetItem` for `DynamoDB_20120810.GetItem`, and the HTTP method for S3. */
-const operationName = (request: ClientRequest): string =>
-  String(request.getHeader("x-amz-target") ?? request.method).replace(/^.*\./, "");
+function operationName(request: ClientRequest): string {
+  if (!request.hasHeader("x-amz-date")) return "provider";
+  return String(request.getHeader("x-amz-target") ?? request.method).replace(/^.*\./, "");
+}
 
 // The chain is longest when each step takes the call that ends first among those that started after
 // the previous step.

@@ -42,19 +42,7 @@ const connectErrorCodes = new Set([
   "EAI_AGAIN",
   "EHOSTUNREACH",
   "ENETUNREACH",
-  "UND_ERR_CONNECT_TIMEOUT",
 ]);
-
-/** True if the connection failed before any of the request was sent. */
-export function failedBeforeSending(error: unknown): boolean {
-  const cause = error instanceof Error ? error.cause : undefined;
-  const errors: unknown[] = cause instanceof AggregateError ? cause.errors : [cause];
-  return errors.every(
-    (fault) =>
-      fault instanceof Error &&
-      (connectErrorCodes.has(errorCodeOf(fault)) || isHandshakeError(fault)),
-  );
-}
 
 const lostConnectionCodes = new Set(["ECONNRESET", "EPIPE", "ECONNABORTED", "ETIMEDOUT"]);
 const throttlingNames = /Throttl|ThroughputExceeded|RequestLimitExceeded|SlowDown/;
@@ -79,23 +67,8 @@ export function isOutage(error: unknown): boolean {
 export const errorCodeOf = (error: unknown): string =>
   String((error as { code?: unknown } | undefined)?.code ?? "");
 
-// These errors only occur in the handshake, before any of the request is sent. Other TLS alerts can
-// also come later: with TLS 1.3, a server asks for a client certificate after it has received the
-// request.
-const tlsErrorCodes =
-  /^(ERR_TLS_CERT|ERR_SSL_(WRONG_VERSION_NUMBER|UNSUPPORTED_PROTOCOL|.*UNRECOGNIZED_NAME)$)/;
-const tlsAlertCodes = /^ERR_SSL_.*ALERT_(PROTOCOL_VERSION|HANDSHAKE_FAILURE)$/;
 const certificateErrorCodes =
   /^(?!ERR_)(.*CERT|CRL_|.*ISSUER|INVALID_CA|INVALID_PURPOSE|HOSTNAME_MISMATCH|PATH_LENGTH)/;
 
-const isHandshakeError = (fault: Error): boolean =>
-  isCertificateError(fault) ||
-  [tlsErrorCodes, tlsAlertCodes].some((codes) => codes.test(errorCodeOf(fault))) ||
-  closedDuringHandshake(fault);
-
 const isCertificateError = (fault: unknown): boolean =>
   errorCodeOf(fault).startsWith("ERR_TLS_CERT") || certificateErrorCodes.test(errorCodeOf(fault));
-
-// Node uses the code of a lost connection here, so only the message identifies this error.
-const closedDuringHandshake = ({ message }: Error): boolean =>
-  message.includes("before secure TLS connection was established");

@@ -6,7 +6,7 @@ import { isIPv4, type LookupFunction } from "node:net";
 import { isConnectableIp } from "../../kernel/ip-addresses.ts";
 import { findUrlFault } from "../../kernel/public-urls.ts";
 import * as dns from "../dns/host-addresses.ts";
-import { readText } from "./client.ts";
+import { readText, timeoutError, watchConnection } from "./client.ts";
 import { errorCodeOf, NoResponse, NotPublicUrl } from "./no-response.ts";
 
 export interface PublicPostRequest {
@@ -75,7 +75,7 @@ export async function requestPublicUrl(input: PublicRequest): Promise<PublicResp
     };
     const request = send(input.url, options, (response) => {
       response.on("error", fail);
-      readText({ body: response }, input.maxBytes)
+      readText(response, input.maxBytes)
         .then((text) => resolve({ status: response.statusCode!, headers: response.headers, text }))
         .catch((error: unknown) => {
           request.destroy();
@@ -101,44 +101,26 @@ function keepAliveAgent<A extends http.Agent>(
   };
 }
 const protocols = {
-  "https:": {
-    request: https.request,
-    agent: keepAliveAgent(https.Agent),
-    connected: "secureConnect",
-  },
-  "http:": { request: http.request, agent: keepAliveAgent(http.Agent), connected: "connect" },
+  "https:": { request: https.request, agent: keepAliveAgent(https.Agent) },
+  "http:": { request: http.request, agent: keepAliveAgent(http.Agent) },
 };
 
 function postOnce(
   { url, headers, body, allowLoopback }: PublicPostRequest,
   deadline: number,
 ): Promise<{ status: number }> {
-  const {
-    request: send,
-    agent,
-    connected,
-  } = protocols[new URL(url).protocol as keyof typeof protocols];
+  const { request: send, agent } = protocols[new URL(url).protocol as keyof typeof protocols];
   const lookup = createPublicLookup(allowLoopback);
   return new Promise((resolve, reject) => {
-    let mayHaveArrived = false;
     const request = send(url, {
       method: "POST",
       headers: { ...headers, "content-length": Buffer.byteLength(body) },
       agent: agent(),
       lookup,
     });
-    const timer = setTimeout(
-      () => request.destroy(new DOMException("No response in time", "TimeoutError")),
-      deadline - performance.now(),
-    );
+    const mayHaveArrived = watchConnection(request);
+    const timer = setTimeout(() => request.destroy(timeoutError()), deadline - performance.now());
     request.once("close", () => clearTimeout(timer));
-    request.once("socket", (socket) => {
-      if (request.reusedSocket) mayHaveArrived = true;
-      else
-        socket.once(connected, () => {
-          mayHaveArrived = true;
-        });
-    });
     request.once("response", (response) => {
       clearTimeout(timer);
       discardBody(response);
@@ -149,7 +131,7 @@ function postOnce(
         request.reusedSocket && /^(ECONNRESET|EPIPE)$/.test(errorCodeOf(error));
       reject(
         Object.assign(
-          new NoResponse(mayHaveArrived, error),
+          new NoResponse(mayHaveArrived(), error),
           isDeadConnection && { reusedDeadConnection: true },
         ),
       );
