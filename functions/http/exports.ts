@@ -87,8 +87,8 @@ export const exports = routeGroup("exports", [
     operationId: "exportContactData",
     description:
       "Returns the contact with its topics, consents, score log, custom events, page views, " +
-      "sends, events and form submissions: up to 2,000 of each. For access requests, such as " +
-      "under the GDPR.",
+      "sends, events (also unmatched ones) and form submissions: up to 2,000 of each. For access " +
+      "requests, such as under the GDPR.",
     level: "site",
     returns: person.PersonalData,
     handle: ({ caller, params, reply }) => {

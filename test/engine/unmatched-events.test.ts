@@ -9,6 +9,7 @@ import {
   type UnmatchedEvent,
 } from "../../shared/domain/delivery-events/unmatched-events.ts";
 import { erase } from "../../shared/domain/privacy/erasure.ts";
+import { getPersonalData } from "../../shared/domain/privacy/personal-data.ts";
 import { indexSingleWrites } from "../../shared/domain/sending/recipient-index/recipient-log.ts";
 import * as sends from "../../shared/domain/sending/sends.ts";
 import { keys } from "../../shared/keys.ts";
@@ -203,6 +204,62 @@ describe("GET /events/unmatched", () => {
     expect(await list(mails)).toHaveLength(1);
     await erase(caller, id);
     expect(await list(mails)).toEqual([]);
+  });
+});
+
+describe("events about a contact that were not matched", () => {
+  const email = "ada@example.com";
+  const address = "192.0.2.7";
+
+  async function createContactWithEvent() {
+    const mails = await createSentMails(1);
+    const { caller, siteId } = mails;
+    const { id } = await contacts.create(caller, { siteId, ...newContact(email) });
+    const waiting = withoutSendId(7, {
+      type: "open",
+      email: "Ada@example.com",
+      ipAddress: address,
+    });
+    const other = withoutSendId(8, { email: "bob@example.com" });
+    const message = await createEventMessage(mails.orgId, [waiting, other]);
+    await applyMessages(message);
+    const key = keys.unmatchedEvent(mails.orgId, message.body.events[0]!.id);
+    const parked = (await get<{ event: QueuedEvent }>(key))!.event;
+    const retry = (event = parked) =>
+      applyMessages({ ...message, messageId: "again", body: { ...message.body, events: [event] } });
+    return { caller, mails, id, key, parked, retry };
+  }
+
+  test("are part of the export of its data, but not for callers that are limited to sites", async () => {
+    const { caller, mails, id } = await createContactWithEvent();
+    const { unmatchedEvents, complete } = await getPersonalData(caller, id);
+    expect(unmatchedEvents).toMatchObject([{ type: "open", status: "waiting" }]);
+    expect(complete).toBe(true);
+    const limited = { ...caller, siteIds: [mails.siteId] };
+    expect((await getPersonalData(limited, id)).unmatchedEvents).toEqual([]);
+  });
+
+  test("lose the address when the person is erased while they wait", async () => {
+    const { caller, mails, id, key } = await createContactWithEvent();
+    await erase(caller, id);
+    const stored = JSON.stringify(await get(key));
+    expect(stored).toContain('"type":"open"');
+    expect(stored.toLowerCase()).not.toContain(email);
+    expect(stored).not.toContain(address);
+    expect((await list(mails)).map((event) => event.email)).toContain("bob@example.com");
+  });
+
+  test("lose the address when they are given up after the person was erased", async () => {
+    const { caller, mails, id, key, parked, retry } = await createContactWithEvent();
+    await erase(caller, id);
+    // Another worker has read the event before the erasure.
+    await retry({ ...parked, parked: { ...parked.parked!, tries: 2 } });
+    const stored = JSON.stringify(await get(key));
+    expect(stored).toContain("expires");
+    expect(stored.toLowerCase()).not.toContain(email);
+    expect(stored).not.toContain(address);
+    expect(await list(mails)).toHaveLength(1);
+    expect(await get(keys.droppedEventCount(mails.orgId))).toMatchObject({ count: 1 });
   });
 });
 

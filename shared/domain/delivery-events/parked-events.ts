@@ -13,10 +13,11 @@ import {
   writeMany,
 } from "../../adapters/dynamodb/table.ts";
 import { addSeconds, epochSeconds, now } from "../../clock.ts";
-import { normalizeEmail } from "../../kernel/email-fields.ts";
+import { erasedEmail, normalizeEmail } from "../../kernel/email-fields.ts";
 import { inParallel } from "../../kernel/parallel.ts";
 import { dueShardOf, indexAttributes, indexes, type Key, keys, ranges } from "../../keys.ts";
 import type { QueuedEvent } from "../../queues.ts";
+import * as suppressions from "../audience/suppressions/suppressions.ts";
 import { leaveEverywhere, suppressRecipients } from "./event-reactions.ts";
 
 /** The stored item; the queue message of its next attempt is built from it. */
@@ -65,9 +66,11 @@ async function parkEvent({ orgId, provider, event }: ParkedEvent): Promise<void>
   );
   const item: ParkedEvent & object = { orgId, provider, event: { ...event, parked }, ...due };
   // Another worker may have matched or dropped the event since it was read.
-  const unchanged = tries ? equals(["event", "parked", "tries"], tries) : isNew;
+  const unchanged = tries ? equals(triesPath, tries) : isNew;
   await transact(put(keys.unmatchedEvent(orgId, event.id), item, { if: unchanged }));
 }
+
+const triesPath = ["event", "parked", "tries"];
 
 function maxTries({ sendId, providerMessageId }: QueuedEvent): number {
   if (sendId !== undefined) return retrySeconds.length;
@@ -81,13 +84,16 @@ const maxKeptPerDay = 1000;
 
 /** Counts the event exactly once. The item says so, also if it is not kept. */
 async function giveUp(parked: ParkedEvent, isParked: boolean): Promise<void> {
-  const { orgId, event } = parked;
-  const expires = epochSeconds() + ((await isKeptToday(orgId)) ? keptSeconds : 0);
+  const { orgId, provider } = parked;
+  const isErased = await isErasedAddress(orgId, parked.event.email);
+  const event = isErased ? withoutPerson(parked.event) : parked.event;
+  const isKept = !isErased && (await isKeptToday(orgId));
+  const expires = epochSeconds() + (isKept ? keptSeconds : 0);
   const isWaiting = all(exists, absent("expires"));
   await transact(
     put(
       keys.unmatchedEvent(orgId, event.id),
-      { ...parked, expires },
+      { orgId, provider, event, expires },
       { if: isParked ? isWaiting : isNew },
     ),
     update(keys.droppedEventCount(orgId), { add: { count: 1 } }),
@@ -102,17 +108,56 @@ async function isKeptToday(orgId: number): Promise<boolean> {
   return counted!.count <= maxKeptPerDay;
 }
 
-/** Deletes the events about an address that were given up. */
-export async function eraseGivenUp(orgId: number, email: string): Promise<void> {
-  const range = ranges.unmatchedEvents(orgId);
-  for await (const { items } of queryPages<StoredUnmatchedEvent & Key>(range, { limit: 500 })) {
-    const erased = items.filter(
-      ({ event, expires }) =>
-        expires !== undefined && normalizeEmail(event.email) === normalizeEmail(email),
-    );
-    await writeMany(erased.map((item) => remove(item)));
-  }
+/** Erasing a person leaves only a hash of the address on the suppression list. */
+async function isErasedAddress(orgId: number, email: string): Promise<boolean> {
+  if (email === erasedEmail) return true;
+  return suppressions.isHashOnly(await suppressions.find(orgId, email));
 }
+
+/** Keeps what is needed to find the send and to count the event. */
+const withoutPerson = ({ ipAddress: _, data, ...event }: QueuedEvent): QueuedEvent => ({
+  ...event,
+  email: erasedEmail,
+  data: data.bounceType ? { bounceType: data.bounceType } : {},
+});
+
+/** All unmatched events about an address, newest first. Reads those of the organization. */
+export async function listAbout(
+  orgId: number,
+  email: string,
+): Promise<(StoredUnmatchedEvent & Key)[]> {
+  const found: (StoredUnmatchedEvent & Key)[] = [];
+  const pages = queryPages<StoredUnmatchedEvent & Key>(ranges.unmatchedEvents(orgId), {
+    newestFirst: true,
+    limit: 500,
+  });
+  for await (const { items } of pages)
+    found.push(...items.filter(({ event }) => normalizeEmail(event.email) === email));
+  return found;
+}
+
+/**
+ * Deletes the events about an address that were given up, and the personal data of those that wait.
+ * An event that another worker has at this moment loses its data when it is given up.
+ */
+export async function eraseAbout(orgId: number, email: string): Promise<void> {
+  const [waiting, givenUp] = splitByState(await listAbout(orgId, email));
+  await writeMany(givenUp.map((item) => remove(item)));
+  await inParallel(8, waiting, (item) =>
+    transact(
+      put(
+        item,
+        { ...item, event: withoutPerson(item.event) },
+        { if: all(absent("expires"), equals(triesPath, item.event.parked!.tries)) },
+      ),
+    ),
+  );
+}
+
+const splitByState = <T extends StoredUnmatchedEvent>(items: T[]): [waiting: T[], givenUp: T[]] => [
+  items.filter(({ expires }) => expires === undefined),
+  items.filter(({ expires }) => expires !== undefined),
+];
 
 /** Deletes the parked items of events that have been applied. */
 export const deleteParked = (orgId: number, events: QueuedEvent[]): Promise<void> =>

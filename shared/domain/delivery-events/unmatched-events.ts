@@ -4,6 +4,7 @@ import * as z from "zod";
 import { query } from "../../adapters/dynamodb/table.ts";
 import { type CallerScope, requireOrganizationAccess } from "../../caller.ts";
 import { epochSeconds } from "../../clock.ts";
+import { normalizeEmail } from "../../kernel/email-fields.ts";
 import {
   countSkipped,
   type PageRequest,
@@ -14,7 +15,7 @@ import {
 import { RecordId, Timestamp } from "../../kernel/record-fields.ts";
 import { ranges } from "../../keys.ts";
 import { EmailEvent } from "./email-event.ts";
-import type { StoredUnmatchedEvent } from "./parked-events.ts";
+import { listAbout, type StoredUnmatchedEvent } from "./parked-events.ts";
 
 const unmatchedReasons = ["no_ids", "unknown_message", "unknown_send"] as const;
 type UnmatchedReason = (typeof unmatchedReasons)[number];
@@ -60,13 +61,17 @@ export async function listUnmatchedEvents(caller: CallerScope, request: PageRequ
     limit: skip + request.limit,
     after: positionOf(request, positionPattern),
   });
-  // DynamoDB deletes expired items some time later.
-  const events = items
-    .slice(skip)
-    .filter(({ expires }) => expires === undefined || expires > epochSeconds())
-    .map(toApi);
+  const events = items.slice(skip).filter(isKept).map(toApi);
   return { events, pagination: toPagination(request, null, items.length ? next : undefined) };
 }
+
+/** DynamoDB deletes expired items some time later. */
+const isKept = ({ expires }: StoredUnmatchedEvent): boolean =>
+  expires === undefined || expires > epochSeconds();
+
+/** All events about an address, newest first. */
+export const listUnmatchedAbout = async (orgId: number, email: string): Promise<UnmatchedEvent[]> =>
+  (await listAbout(orgId, normalizeEmail(email))).filter(isKept).map(toApi);
 
 function toApi({ provider, event, expires }: StoredUnmatchedEvent): UnmatchedEvent {
   const { id, type, email, sendId, providerMessageId, data, timestamp } = event;

@@ -23,7 +23,7 @@ import { retryLosers, retryOnConflict } from "../../kernel/retry-on-conflict.ts"
 import { blockOf, idsPerBlock, type Key, keys, ranges } from "../../keys.ts";
 import * as contacts from "../audience/contacts/contacts.ts";
 import * as suppressions from "../audience/suppressions/suppressions.ts";
-import { eraseGivenUp } from "../delivery-events/parked-events.ts";
+import { eraseAbout } from "../delivery-events/parked-events.ts";
 import type { OverflowEvent, SendWithEvents } from "../delivery-events/send-events.ts";
 import type { SendEvent } from "../delivery-events/send-outcome.ts";
 import * as submissions from "../forms/submissions.ts";
@@ -43,7 +43,7 @@ export async function erase(caller: CallerScope, id: number): Promise<void> {
   await suppressions.suppressByHash(orgId, contact.sk);
   const sendIds = await getSendIds(orgId, contact);
   await eraseRecipient({ orgId, email: contact.sk, isErased: () => true });
-  await eraseGivenUp(orgId, contact.sk);
+  await eraseAbout(orgId, contact.sk);
   for (const some of splitIntoBatches(sendIds, 100)) {
     await eraseFormerAddresses(orgId, contact.sk, some);
     await anonymize(orgId, some);

@@ -14,6 +14,7 @@ import { ConsentEntry, ContactTopic } from "../audience/topics/contact-topic-sch
 import * as contactTopics from "../audience/topics/contact-topics.ts";
 import * as activities from "../audience/tracking/activities.ts";
 import * as history from "../delivery-events/send-history.ts";
+import { listUnmatchedAbout, UnmatchedEvent } from "../delivery-events/unmatched-events.ts";
 import * as submissions from "../forms/submissions.ts";
 import * as reading from "../sending/read-sends.ts";
 import { toApi } from "../sending/sends.ts";
@@ -35,6 +36,12 @@ export const PersonalData = z
     customEvents: z.array(PersonalActivity).describe("Custom events of the contact, newest first."),
     pageViews: z.array(PersonalActivity).describe("Page views of the contact, newest first."),
     sends: z.array(history.SendDetail).describe("Sends to the contact, with their events."),
+    unmatchedEvents: z
+      .array(UnmatchedEvent)
+      .describe(
+        "Events about the address whose send was not found, of the last 7 days. Empty for " +
+          "callers that are limited to sites.",
+      ),
     topics: z
       .array(ContactTopic)
       .describe("Topics of the site, and whether the contact is subscribed to each."),
@@ -57,10 +64,11 @@ const maxPerKind = 2000;
 export async function getPersonalData(caller: CallerScope, id: number): Promise<PersonalData> {
   const { orgId } = caller;
   const contact = await contacts.findItem(caller, id);
-  const [contactForApi, topics, scored, consents, events, views, sendIds, submitted] =
+  const [contactForApi, topics, unmatched, scored, consents, events, views, sendIds, submitted] =
     await Promise.all([
       contacts.toApi(orgId, contact),
       contactTopics.listOfContact(contact),
+      caller.siteIds ? [] : listUnmatchedAbout(orgId, contact.sk),
       readLog<scores.ScoreLogItem>(orgId, id, scores.logPrefix),
       readLog<consentLog.ConsentItem>(orgId, id, consentLog.logPrefix),
       readLog<activities.ActivityItem>(orgId, id, activities.customEventLogPrefix),
@@ -84,10 +92,11 @@ export async function getPersonalData(caller: CallerScope, id: number): Promise<
     customEvents: events.slice(0, maxPerKind).map(toActivity),
     pageViews: views.slice(0, maxPerKind).map(toActivity),
     sends: sends.toSorted((a, b) => (a.createdAt < b.createdAt ? 1 : -1)),
+    unmatchedEvents: unmatched.slice(0, maxPerKind),
     topics,
     consents: consents.slice(0, maxPerKind).map(consentLog.toConsentEntry),
     submissions: submitted.slice(0, maxPerKind).map(submissions.toApi),
-    complete: [scored, consents, events, views, sendIds, submitted].every(
+    complete: [scored, unmatched, consents, events, views, sendIds, submitted].every(
       ({ length }) => length <= maxPerKind,
     ),
   };

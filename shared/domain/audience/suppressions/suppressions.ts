@@ -279,9 +279,15 @@ export const suppressByHash = (orgId: number, email: string): Promise<void> =>
     await syncContacts(orgId, [email]);
   });
 
+/** Whether the address is known only by its hash, as after the erasure of a person. */
+export const isHashOnly = (suppression: Suppression | undefined): boolean =>
+  suppression?.email.startsWith(hashPrefix) ?? false;
+
+const hashPrefix = "sha256:";
+
 const toHashOnly = ({ email, ...rest }: Suppression): Suppression => ({
   ...rest,
-  email: email.startsWith("sha256:") ? email : `sha256:${sha256(normalizeEmail(email))}`,
+  email: email.startsWith(hashPrefix) ? email : `${hashPrefix}${sha256(normalizeEmail(email))}`,
   detail: null,
 });
 

@@ -250,6 +250,7 @@ export const sendingExamples: Record<string, unknown> = {
     scoreLog: [ScoreEntry],
     ...contactActivity,
     sends: [SendDetail],
+    unmatchedEvents: [UnmatchedEvent],
     topics: [ContactTopic],
     consents: [ConsentEntry],
     submissions: [FormSubmission],
