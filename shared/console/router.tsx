@@ -118,6 +118,24 @@ const segment = createRoute({
     "SegmentScreen",
   ),
 });
+interface SuppressionsSearch {
+  /** The address that is looked up. */
+  email?: string | undefined;
+  reason?: string | undefined;
+}
+
+const suppressions = createRoute({
+  getParentRoute: () => shell,
+  path: "/suppressions",
+  validateSearch: (search: Search): SuppressionsSearch => ({
+    ...text(search, "email"),
+    ...text(search, "reason"),
+  }),
+  component: lazyRouteComponent(
+    () => import("./screens/suppressions/suppressions.tsx"),
+    "Suppressions",
+  ),
+});
 const settings = createRoute({
   getParentRoute: () => shell,
   // Without a section, the first that the user may open.
@@ -184,6 +202,7 @@ export const router = createRouter({
       segments,
       newSegment,
       segment,
+      suppressions,
       campaigns,
       campaign,
       templates,

@@ -12,6 +12,7 @@ import {
   IconHome,
   IconListSearch,
   IconLogout,
+  IconMailOff,
   IconMenu2,
   IconMoon,
   IconSend,
@@ -40,6 +41,7 @@ const navigation: { name?: string; items: NavigationItem[] }[] = [
       { label: "Contacts", to: "/contacts", icon: IconAddressBook },
       { label: "Lists and tags", to: "/groups/{-$kind}", icon: IconTags },
       { label: "Segments", to: "/segments", icon: IconFilter },
+      { label: "Suppressions", to: "/suppressions", icon: IconMailOff },
     ],
   },
   {

@@ -120,6 +120,30 @@ describe.skipIf(!inject("chromium"))("the console's screens about the audience",
     await page.context().close();
   });
 
+  it("addresses are suppressed, imported, looked up and allowed again", async () => {
+    const { email } = await accountWithContacts(1);
+    const { page, problems } = await openSignedIn(browser, { email, path: "/suppressions" });
+    await page.getByRole("heading", { name: "No address is suppressed" }).waitFor();
+    await page.keyboard.press("c");
+    await page.getByLabel("Email", exact).fill("person0@shop.example");
+    await page.getByRole("button", { name: "Suppress address" }).click();
+    await page.getByRole("cell", { name: "person0@shop.example", exact: true }).waitFor();
+    await page.getByRole("button", { name: "Import" }).click();
+    await page.getByLabel("Or paste addresses").fill("old@shop.example\nnot an address");
+    await page.getByRole("button", { name: "Suppress addresses" }).click();
+    await page.getByRole("table", { name: "Lines that are not valid" }).waitFor();
+    await page.getByRole("button", { name: "Done" }).click();
+    await page.getByRole("cell", { name: "old@shop.example", exact: true }).waitFor();
+    await page.getByLabel("Email address").fill("person0@shop.example");
+    const answer = page.getByRole("region", { name: "person0@shop.example" });
+    await answer.getByText("Somebody of your organization").waitFor();
+    await answer.getByRole("button", { name: "Remove" }).click();
+    await page.getByRole("button", { name: "Allow email again" }).click();
+    await answer.getByText("The address is not suppressed").waitFor();
+    expect(problems).toEqual([]);
+    await page.context().close();
+  });
+
   it.each(screenVariants)("the screens have no accessibility issue: %s, %s", async (...variant) => {
     const account = await accountWithContacts(30);
     const { email, siteId } = account;
@@ -132,6 +156,8 @@ describe.skipIf(!inject("chromium"))("the console's screens about the audience",
     ];
     const segment = { siteId, name: "Active", rules: { match: "all", conditions } };
     const segmentId = await create(account, "/segments", segment);
+    const suppression = { email: "bounced@old.example", reason: "bounce", detail: "550 unknown" };
+    expectStatus(201, await account.call("POST", "/suppressions", suppression));
     const screens = [
       { path: "/groups", ready: (one: Page) => one.getByText("Newsletter").waitFor() },
       { path: "/groups/tags", ready: (one: Page) => one.getByText("customer").waitFor() },
@@ -140,6 +166,10 @@ describe.skipIf(!inject("chromium"))("the console's screens about the audience",
       {
         path: `/segments/${segmentId}`,
         ready: (one: Page) => one.getByRole("combobox", { name: "Value of Tag" }).waitFor(),
+      },
+      {
+        path: "/suppressions?email=bounced@old.example",
+        ready: (one: Page) => one.getByText("refused an email for good").waitFor(),
       },
     ];
     expect(await judgeScreens(browser, { email, variant, screens })).toEqual([]);

@@ -7,6 +7,7 @@ import type {
   ListListsQuery,
   ListSegmentsQuery,
   ListSendsQuery,
+  ListSuppressionsQuery,
   ListTagsQuery,
   ListTemplatesQuery,
   NamedRecord,
@@ -240,6 +241,15 @@ export const queries = {
       queryKey: ["contacts", "found", siteId, search],
       queryFn: () => api.contacts.list({ siteId, search, limit: 10 }),
       placeholderData: keepPreviousData,
+    }),
+  suppressions: (filter: FilterOf<ListSuppressionsQuery>) =>
+    pagesOf(["suppressions", "list", filter], (page) =>
+      api.suppressions.list({ ...filter, ...page }),
+    ),
+  suppressionOf: (email: string) =>
+    queryOptions({
+      queryKey: ["suppressions", "check", email],
+      queryFn: () => api.suppressions.check(email),
     }),
   providers: () =>
     queryOptions({

@@ -1,0 +1,43 @@
+import { Button, Skeleton } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { queries } from "../../data/queries.ts";
+import { useMe } from "../../data/session.ts";
+import { formatTime } from "../../format.ts";
+import { Card } from "../../parts/card.tsx";
+import { ErrorNote } from "../../parts/error-note.tsx";
+import { ReasonMark, words } from "./reasons.tsx";
+
+interface AddressAnswerProps {
+  email: string;
+  /** Absent if the user may not remove it. */
+  onRemove?(): void;
+}
+
+/** Whether an address is suppressed, since when, and what that means. */
+export function AddressAnswer({ email, onRemove }: AddressAnswerProps) {
+  const { timezone } = useMe().organization;
+  const { data, error } = useQuery(queries.suppressionOf(email));
+  if (!data) return error ? <ErrorNote error={error} /> : <Skeleton h={80} />;
+  if (!data.reason || !data.createdAt)
+    return (
+      <Card title={email}>
+        <p role="status">The address is not suppressed. Email can go to it.</p>
+      </Card>
+    );
+  return (
+    <Card title={email}>
+      <p role="status">
+        <ReasonMark reason={data.reason} /> since {formatTime(data.createdAt, timezone)}.{" "}
+        {words[data.reason].meaning}
+      </p>
+      {data.detail && <p className="quiet">{data.detail}</p>}
+      {onRemove && (
+        <div className="buttons">
+          <Button variant="default" size="xs" onClick={onRemove}>
+            Remove
+          </Button>
+        </div>
+      )}
+    </Card>
+  );
+}

@@ -1,0 +1,51 @@
+import type { Suppression } from "pennymail";
+import { StatusMark } from "../../parts/status-mark.tsx";
+
+export type ReasonName = Suppression["reason"];
+
+interface ReasonWords {
+  label: string;
+  tone: "bad" | "warn" | "quiet";
+  /** What it means for email, as a sentence. */
+  meaning: string;
+}
+
+export const words: Record<ReasonName, ReasonWords> = {
+  bounce: {
+    label: "Bounce",
+    tone: "bad",
+    meaning: "The address refused an email for good, so nothing is sent to it.",
+  },
+  spam_report: {
+    label: "Spam report",
+    tone: "bad",
+    meaning: "The recipient reported an email as spam, so nothing is sent to the address.",
+  },
+  unsubscribe: {
+    label: "Unsubscribed",
+    tone: "quiet",
+    meaning: "The recipient left marketing email. Transactional email is still sent.",
+  },
+  manual: {
+    label: "Added here",
+    tone: "warn",
+    meaning: "Somebody of your organization added the address, so nothing is sent to it.",
+  },
+  import: {
+    label: "Import",
+    tone: "warn",
+    meaning: "The address came with an import, so nothing is sent to it.",
+  },
+};
+
+export const warnings =
+  "Do this only if the address works and its owner wants your email: another bounce or complaint " +
+  "harms the delivery of all your email.";
+
+/** Of an erased contact, only a hash of the address is left. */
+export const isErased = (email: string): boolean => email.startsWith("sha256:");
+
+export function ReasonMark({ reason }: { reason: ReasonName }) {
+  const { label, tone } = words[reason];
+  return <StatusMark status={label} tone={tone} />;
+}

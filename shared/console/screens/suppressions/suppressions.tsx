@@ -1,0 +1,169 @@
+import { Button } from "@mantine/core";
+import { useHotkeys } from "@mantine/hooks";
+import { IconPlus, IconUpload } from "@tabler/icons-react";
+import { useNavigate, useSearch } from "@tanstack/react-router";
+import type { Suppression } from "pennymail";
+import { useState } from "react";
+import { useChange } from "../../data/changes.ts";
+import { api } from "../../data/client.ts";
+import { usePagedRows } from "../../data/paged-rows.ts";
+import { queries } from "../../data/queries.ts";
+import { useMe, useRight } from "../../data/session.ts";
+import { formatAgo } from "../../format.ts";
+import { ConfirmDialog } from "../../parts/confirm-dialog.tsx";
+import { EmptyState } from "../../parts/empty-state.tsx";
+import { FilterSelect, SearchBox } from "../../parts/filters.tsx";
+import { PageHead } from "../../parts/page-head.tsx";
+import { RowMenu } from "../../parts/row-menu.tsx";
+import { type Column, RowTable } from "../../parts/row-table.tsx";
+import { AddSuppression } from "./add-suppression.tsx";
+import { AddressAnswer } from "./address-answer.tsx";
+import { ImportSuppressions } from "./import-suppressions.tsx";
+import { isErased, ReasonMark, type ReasonName, warnings, words } from "./reasons.tsx";
+
+const refreshes = ["suppressions", "contacts"];
+const reasonOptions = Object.entries(words).map(([value, { label }]) => ({ value, label }));
+
+export function Suppressions() {
+  const { email, reason } = useSearch({ from: "/shell/suppressions" });
+  const navigate = useNavigate({ from: "/suppressions" });
+  const mayWrite = useRight("audience:write");
+  const [dialog, setDialog] = useState<"add" | "import">();
+  const [removed, setRemoved] = useState<string>();
+  // The search box takes the address of a row that is opened.
+  const [openedRows, setOpenedRows] = useState(0);
+  const open = (address: string) => {
+    setOpenedRows((count) => count + 1);
+    navigate({ search: (old) => ({ ...old, email: address }) });
+  };
+  const remove = useChange({
+    run: (address: string) => api.suppressions.delete(address),
+    refreshes,
+    onDone: () => setRemoved(undefined),
+  });
+  useHotkeys([["c", () => mayWrite && setDialog("add")]]);
+  return (
+    <div className="page list-page column-page">
+      <PageHead title="Suppressions" note="Addresses that get no email, in all sites">
+        {mayWrite && (
+          <>
+            <Button
+              variant="default"
+              leftSection={<IconUpload size={16} />}
+              onClick={() => setDialog("import")}
+            >
+              Import
+            </Button>
+            <Button leftSection={<IconPlus size={16} />} onClick={() => setDialog("add")}>
+              Add address
+            </Button>
+          </>
+        )}
+      </PageHead>
+      <search className="filters">
+        <SearchBox
+          key={openedRows}
+          label="Email address"
+          placeholder="Look up an email address"
+          value={email}
+          onSearch={(text) => navigate({ search: (old) => ({ ...old, email: text }) })}
+          isSearchable={(text) => /^\S+@\S+\.\S+$/.test(text)}
+        />
+        <FilterSelect
+          noun="reason"
+          options={reasonOptions}
+          value={reason}
+          onChange={(value) => navigate({ search: (old) => ({ ...old, reason: value }) })}
+        />
+      </search>
+      {email && (
+        <AddressAnswer email={email} {...(mayWrite && { onRemove: () => setRemoved(email) })} />
+      )}
+      <SuppressionTable
+        reason={reason as ReasonName | undefined}
+        onOpen={open}
+        {...(mayWrite && { onRemove: setRemoved })}
+      />
+      <AddSuppression opened={dialog === "add"} onClose={() => setDialog(undefined)} />
+      <ImportSuppressions opened={dialog === "import"} onClose={() => setDialog(undefined)} />
+      <ConfirmDialog
+        title="Remove from the suppressions"
+        action="Allow email again"
+        target={removed}
+        change={remove}
+        onClose={() => setRemoved(undefined)}
+      >
+        Email can go to {removed} again, and contacts with this address get back the status that
+        they had before. {warnings}
+      </ConfirmDialog>
+    </div>
+  );
+}
+
+interface SuppressionTableProps {
+  reason: ReasonName | undefined;
+  onOpen(email: string): void;
+  onRemove?(email: string): void;
+}
+
+type Row = Suppression & { id: number };
+
+function SuppressionTable({ reason, onOpen, onRemove }: SuppressionTableProps) {
+  const { timezone } = useMe().organization;
+  const pages = usePagedRows(
+    queries.suppressions(reason ? { reason } : {}),
+    ({ suppressions }) => suppressions,
+  );
+  const list = { ...pages, rows: pages.rows.map((row, id) => ({ ...row, id })) };
+  const columns: Column<Row>[] = [
+    {
+      label: "Address",
+      className: "c-main",
+      render: ({ email, detail }) => (
+        <span className="who">
+          <b>{isErased(email) ? "Erased contact" : email}</b>
+          {detail && <span>{detail}</span>}
+        </span>
+      ),
+    },
+    {
+      label: "Reason",
+      className: "c-status",
+      render: (row) => <ReasonMark reason={row.reason} />,
+    },
+    {
+      label: "Since",
+      className: "c-when quiet",
+      render: ({ createdAt }) => formatAgo(createdAt, timezone),
+    },
+  ];
+  if (onRemove)
+    columns.push({
+      label: "Actions",
+      className: "c-menu num",
+      isAction: true,
+      render: ({ email }) =>
+        !isErased(email) && (
+          <RowMenu
+            name={email}
+            actions={[{ label: "Remove", isDangerous: true, run: () => onRemove(email) }]}
+          />
+        ),
+    });
+  return (
+    <RowTable
+      label="Suppressions"
+      columns={columns}
+      list={list}
+      onOpen={({ email }) => isErased(email) || onOpen(email)}
+      empty={
+        <EmptyState title={reason ? "No address with this reason" : "No address is suppressed"}>
+          <p>
+            Bounces, spam reports and unsubscriptions arrive here by themselves. They protect your
+            reputation as a sender.
+          </p>
+        </EmptyState>
+      }
+    />
+  );
+}
