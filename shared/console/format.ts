@@ -4,6 +4,11 @@ const relativeTime = new Intl.RelativeTimeFormat("en", { numeric: "auto" });
 
 export const formatNumber = (value: number): string => number.format(value);
 
+const money = new Intl.NumberFormat("en", { style: "currency", currency: "USD" });
+
+/** "$12.50" for 1,250 cents of a US dollar. */
+export const formatCents = (cents: number): string => money.format(cents / 100);
+
 /** `rate` is from 0 to 1. */
 export const formatRate = (rate: number, digits = 1): string => `${(rate * 100).toFixed(digits)} %`;
 

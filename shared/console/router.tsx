@@ -160,6 +160,47 @@ const log = createRoute({
   }),
   component: lazyRouteComponent(() => import("./screens/log/log.tsx"), "Log"),
 });
+const webhooks = createRoute({
+  getParentRoute: () => shell,
+  path: "/webhooks",
+  validateSearch: (search: Search): { webhook?: number | undefined } => number(search, "webhook"),
+  component: lazyRouteComponent(() => import("./screens/operate/webhooks.tsx"), "Webhooks"),
+});
+
+interface AuditLogSearch {
+  /** `user:3`. */
+  actor?: string | undefined;
+  /** The open entry. */
+  entry?: string | undefined;
+}
+
+const auditLog = createRoute({
+  getParentRoute: () => shell,
+  path: "/audit-log",
+  validateSearch: (search: Search): AuditLogSearch => ({
+    ...text(search, "actor"),
+    ...text(search, "entry"),
+  }),
+  component: lazyRouteComponent(() => import("./screens/operate/audit-log.tsx"), "AuditLog"),
+});
+
+interface RequestLogSearch {
+  status?: string | undefined;
+  key?: number | undefined;
+  /** The open request. */
+  request?: string | undefined;
+}
+
+const requestLog = createRoute({
+  getParentRoute: () => shell,
+  path: "/request-log",
+  validateSearch: (search: Search): RequestLogSearch => ({
+    ...text(search, "status"),
+    ...number(search, "key"),
+    ...text(search, "request"),
+  }),
+  component: lazyRouteComponent(() => import("./screens/operate/request-log.tsx"), "RequestLog"),
+});
 const campaigns = createRoute({
   getParentRoute: () => shell,
   path: "/campaigns",
@@ -208,6 +249,9 @@ export const router = createRouter({
       templates,
       template,
       log,
+      webhooks,
+      auditLog,
+      requestLog,
       settings,
     ]),
   ]),

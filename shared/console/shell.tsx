@@ -7,8 +7,10 @@ import {
 } from "@mantine/core";
 import {
   IconAddressBook,
+  IconApi,
   IconChevronDown,
   IconFilter,
+  IconHistory,
   IconHome,
   IconListSearch,
   IconLogout,
@@ -20,17 +22,20 @@ import {
   IconSun,
   IconTags,
   IconTemplate,
+  IconWebhook,
 } from "@tabler/icons-react";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { Link, type LinkProps, Outlet, useRouter } from "@tanstack/react-router";
 import { api } from "./data/client.ts";
-import { chooseSite, useMe, useSite } from "./data/session.ts";
+import { chooseSite, useMe, useRights, useSite } from "./data/session.ts";
 import { capitalize } from "./format.ts";
 
 interface NavigationItem {
   label: string;
   to: NonNullable<LinkProps["to"]>;
   icon: typeof IconHome;
+  /** The right that the screen needs; undefined if every member may open it. */
+  right?: string;
 }
 
 const navigation: { name?: string; items: NavigationItem[] }[] = [
@@ -55,16 +60,29 @@ const navigation: { name?: string; items: NavigationItem[] }[] = [
     name: "Operate",
     items: [
       { label: "Log", to: "/log", icon: IconListSearch },
+      { label: "Webhooks", to: "/webhooks", icon: IconWebhook, right: "credentials:read" },
+      { label: "Request log", to: "/request-log", icon: IconApi, right: "credentials:read" },
+      { label: "Audit log", to: "/audit-log", icon: IconHistory, right: "audit:read" },
       { label: "Settings", to: "/settings/{-$section}", icon: IconSettings },
     ],
   },
 ];
-const items = navigation.flatMap((group) => group.items);
+/** The screens that the user may open. */
+function useNavigation() {
+  const has = useRights();
+  return navigation.map(({ name, items }) => ({
+    name,
+    items: items.filter(({ right }) => !right || has(right)),
+  }));
+}
+
 const onPhone = ["Home", "Contacts", "Campaigns", "Log"];
 const isOnPhone = ({ label }: NavigationItem) => onPhone.includes(label);
 
 /** The frame of all screens of a signed-in user. */
 export function Shell() {
+  const groups = useNavigation();
+  const items = groups.flatMap((group) => group.items);
   return (
     <div className="shell">
       <a className="skip" href="#main">
@@ -72,10 +90,10 @@ export function Shell() {
       </a>
       <nav className="side" aria-label="Main">
         <SiteMenu />
-        {navigation.map(({ name, items }) => (
+        {groups.map(({ name, items: ofGroup }) => (
           <div key={name ?? ""} className="group">
             {name && <p className="group-name">{name}</p>}
-            {items.map((item) => (
+            {ofGroup.map((item) => (
               <Item key={item.label} {...item} />
             ))}
           </div>
@@ -89,14 +107,14 @@ export function Shell() {
         {items.filter(isOnPhone).map((item) => (
           <Item key={item.label} {...item} />
         ))}
-        <MoreMenu />
+        <MoreMenu items={items.filter((item) => !isOnPhone(item))} />
       </nav>
     </div>
   );
 }
 
 /** On a phone: the screens that have no place in the bar. */
-function MoreMenu() {
+function MoreMenu({ items }: { items: NavigationItem[] }) {
   return (
     <Menu width={220} position="top-end">
       <Menu.Target>
@@ -106,18 +124,16 @@ function MoreMenu() {
         </UnstyledButton>
       </Menu.Target>
       <Menu.Dropdown>
-        {items
-          .filter((item) => !isOnPhone(item))
-          .map(({ label, to, icon: Icon }) => (
-            <Menu.Item
-              key={label}
-              component={Link}
-              to={to}
-              leftSection={<Icon size={17} stroke={1.6} aria-hidden />}
-            >
-              {label}
-            </Menu.Item>
-          ))}
+        {items.map(({ label, to, icon: Icon }) => (
+          <Menu.Item
+            key={label}
+            component={Link}
+            to={to}
+            leftSection={<Icon size={17} stroke={1.6} aria-hidden />}
+          >
+            {label}
+          </Menu.Item>
+        ))}
       </Menu.Dropdown>
     </Menu>
   );

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { Secret, TOTP } from "otpauth";
-import { beforeEach, expect, inject, test } from "vitest";
+import { beforeEach, expect, test } from "vitest";
 import {
   expectStatus,
   password,
@@ -11,6 +11,7 @@ import {
   type TestResponse,
   waitForMail,
 } from "../support/api-client.ts";
+import { readClockLead } from "../support/service-clock.ts";
 
 interface Setup {
   secret: string;
@@ -39,9 +40,7 @@ const statusOf = async ({ call }: TestClient) =>
 /** How far other tests have moved the clock of the service. */
 let aheadMs = 0;
 beforeEach(async () => {
-  const answer = await fetch(`${inject("baseUrl")}/_local/clock`);
-  const { data } = (await answer.json()) as { data: { now: string } };
-  aheadMs = Date.parse(data.now) - Date.now();
+  aheadMs = await readClockLead();
 });
 const serviceTime = (): number => Date.now() + aheadMs;
 

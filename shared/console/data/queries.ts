@@ -2,9 +2,11 @@
 // refresh all that was read from the group.
 import { infiniteQueryOptions, keepPreviousData, queryOptions } from "@tanstack/react-query";
 import type {
+  ListAuditEntriesQuery,
   ListCampaignsQuery,
   ListContactsQuery,
   ListListsQuery,
+  ListRequestsQuery,
   ListSegmentsQuery,
   ListSendsQuery,
   ListSuppressionsQuery,
@@ -262,6 +264,11 @@ export const queries = {
       queryKey: ["sendingConfigs", "list"],
       queryFn: () => api.sendingConfigs.list({ limit: pageLimit }),
     }),
+  domains: () =>
+    queryOptions({
+      queryKey: ["domains", "list"],
+      queryFn: () => api.domains.list({ limit: pageLimit }),
+    }),
   domain: (id: number) =>
     queryOptions({
       queryKey: ["domains", "detail", id],
@@ -269,4 +276,53 @@ export const queries = {
       // DNS answers change while somebody edits them at the registrar.
       refetchInterval: ({ state }) => (state.data?.status === "verified" ? false : 10_000),
     }),
+  compliance: () =>
+    queryOptions({
+      queryKey: ["compliance", "settings"],
+      queryFn: () => api.compliance.getSettings(),
+    }),
+  branding: () =>
+    queryOptions({ queryKey: ["branding"], queryFn: () => api.organization.getBranding() }),
+  secondFactors: () =>
+    queryOptions({ queryKey: ["mfa", "status"], queryFn: () => api.mfa.getStatus() }),
+  totpSecret: () =>
+    queryOptions({
+      // It belongs to no group: once the app is turned on, there is no new secret to read.
+      queryKey: ["totpSecret"],
+      queryFn: () => api.mfa.createTotpSecret(),
+      staleTime: 0,
+      gcTime: 0,
+    }),
+  sessions: () =>
+    queryOptions({ queryKey: ["account", "sessions"], queryFn: () => api.account.listSessions() }),
+  singleSignOn: () => queryOptions({ queryKey: ["sso", "settings"], queryFn: () => api.sso.get() }),
+  plans: () => queryOptions({ queryKey: ["plans", "list"], queryFn: () => api.plans.list() }),
+  billingUsage: () =>
+    queryOptions({ queryKey: ["billing", "usage"], queryFn: () => api.billing.getUsage() }),
+  subscription: () =>
+    queryOptions({
+      queryKey: ["billing", "subscription"],
+      queryFn: () => api.billing.getSubscription(),
+    }),
+  creditPackages: () =>
+    queryOptions({
+      queryKey: ["billing", "packages"],
+      queryFn: () => api.billing.listCreditPackages(),
+    }),
+  webhooks: () => pagesOf(["webhooks", "list"], (page) => api.webhooks.list(page)),
+  webhook: (id: number) =>
+    queryOptions({ queryKey: ["webhooks", "detail", id], queryFn: () => api.webhooks.get(id) }),
+  webhookDeliveries: (id: number) =>
+    queryOptions({
+      queryKey: ["webhooks", "deliveries", id],
+      queryFn: () => api.webhooks.listDeliveries(id, { limit: 50 }),
+    }),
+  auditEntries: (filter: FilterOf<ListAuditEntriesQuery>) =>
+    pagesOf(["audit", "list", filter], (page) =>
+      api.auditLog.listAuditEntries({ ...filter, ...page }),
+    ),
+  requests: (filter: FilterOf<ListRequestsQuery>) =>
+    pagesOf(["requests", "list", filter], (page) =>
+      api.auditLog.listRequests({ ...filter, ...page }),
+    ),
 };

@@ -6,11 +6,13 @@ import { queries } from "./queries.ts";
 
 export const useMe = () => useSuspenseQuery(queries.me()).data;
 
-/** Whether the role of the user has the right. The API decides; the console only explains. */
-export function useRight(right: string): boolean {
-  const { auth } = useMe();
-  return auth.scopes.includes("*") || auth.scopes.includes(right);
+/** Tells whether the role of the user has a right. The API decides; the console only explains. */
+export function useRights(): (right: string) => boolean {
+  const { scopes } = useMe().auth;
+  return (right) => scopes.includes("*") || scopes.includes(right);
 }
+
+export const useRight = (right: string): boolean => useRights()(right);
 
 const siteKey = "pennymail-site";
 const listeners = new Set<() => void>();

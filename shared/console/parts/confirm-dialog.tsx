@@ -1,6 +1,7 @@
-import { Button, Modal } from "@mantine/core";
-import type { ReactNode } from "react";
+import { Button, Modal, TextInput } from "@mantine/core";
+import { type ReactNode, useEffect } from "react";
 import { ErrorNote } from "./error-note.tsx";
+import { useTextField } from "./text-field.ts";
 
 interface ConfirmDialogProps<Target> {
   title: string;
@@ -11,6 +12,8 @@ interface ConfirmDialogProps<Target> {
   target: Target | undefined;
   /** The action, as `useChange` returns it. */
   change: { mutate(target: Target): void; isPending: boolean; error: unknown };
+  /** A text that must be typed first, for what cannot be undone. */
+  typed?: string | undefined;
   onClose(): void;
   /** What will happen. */
   children: ReactNode;
@@ -18,11 +21,16 @@ interface ConfirmDialogProps<Target> {
 
 /** Says what an action will do before it is done. */
 export function ConfirmDialog<Target>(props: ConfirmDialogProps<Target>) {
-  const { title, action, isDangerous, target, change, onClose, children } = props;
+  const { title, action, isDangerous, target, change, typed, onClose, children } = props;
+  const entered = useTextField();
+  useEffect(() => entered.set(""), [target]);
   return (
     <Modal opened={target !== undefined} onClose={onClose} title={title} lockScroll={false}>
       <div className="stack">
         <div>{children}</div>
+        {typed !== undefined && (
+          <TextInput label={`Type ${typed} to confirm`} autoComplete="off" {...entered.input} />
+        )}
         <ErrorNote error={change.error} />
         <div className="buttons">
           <Button variant="default" onClick={onClose}>
@@ -31,6 +39,7 @@ export function ConfirmDialog<Target>(props: ConfirmDialogProps<Target>) {
           <Button
             {...(isDangerous && { color: "red" })}
             loading={change.isPending}
+            disabled={typed !== undefined && entered.value !== typed}
             onClick={() => target !== undefined && change.mutate(target)}
             data-autofocus
           >

@@ -38,14 +38,23 @@ export function Form(props: FormProps) {
   );
 }
 
+interface FormCardProps extends Omit<FormProps, "className"> {
+  title: string;
+  /** Beside the title, such as whether a change is saved. Screen readers announce it. */
+  state?: string;
+}
+
 /** A form in a card with a heading. */
-export function FormCard({ title, ...props }: FormProps & { title: string }) {
+export function FormCard({ title, state, ...props }: FormCardProps) {
   const { action, submission, isDisabled = false, buttons, children } = props;
   const heading = useId();
   const submit = submitTo(submission);
   return (
     <form className="card stack" aria-labelledby={heading} onSubmit={submit}>
-      <h2 id={heading}>{title}</h2>
+      <h2>
+        <span id={heading}>{title}</span>
+        {state !== undefined && <small role="status">{state}</small>}
+      </h2>
       {children}
       <ErrorNote error={submission.error ?? props.error} />
       <div className="buttons">

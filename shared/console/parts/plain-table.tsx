@@ -52,5 +52,7 @@ export function PlainTable<Row>({ label, columns, rows, keyOf }: PlainTableProps
   );
 }
 
-const classOf = ({ isNumber, isWide, breaks }: PlainColumn<never>): string =>
-  [isNumber && "num", isWide && "wide", breaks && "link-cell"].filter(Boolean).join(" ");
+const classOf = ({ isNumber, isWide, isAction, breaks }: PlainColumn<never>): string =>
+  [isNumber && "num", isWide && "wide", isAction && "action", breaks && "link-cell"]
+    .filter(Boolean)
+    .join(" ");

@@ -13,20 +13,23 @@ export interface Column<Row> {
   render(row: Row): ReactNode;
 }
 
+/** Ids of entries of logs are texts. */
+type RowId = number | string;
+
 interface RowTableProps<Row> {
   label: string;
   columns: Column<Row>[];
   list: PagedRows<Row>;
   /** The row whose panel is open. */
-  openId?: number | undefined;
-  onOpen(row: Row): void;
+  openId?: RowId | undefined;
+  onOpen(row: NoInfer<Row>): void;
   /** In place of the table when there are no rows. */
   empty: ReactNode;
   selection?: Selection;
 }
 
 export interface Selection {
-  ids: ReadonlySet<number>;
+  ids: ReadonlySet<RowId>;
   toggle(id: number): void;
   /** Names a row for a screen reader. */
   labelOf(id: number): string;
@@ -37,7 +40,7 @@ const headHeight = 36;
 const ghostRows = 12;
 
 /** A long list of which only the rows in view are in the document. One row is in the tab order. */
-export function RowTable<Row extends { id: number }>(props: RowTableProps<Row>) {
+export function RowTable<Row extends { id: RowId }>(props: RowTableProps<Row>) {
   const { error, isStale } = props.list;
   return (
     <>
@@ -49,7 +52,7 @@ export function RowTable<Row extends { id: number }>(props: RowTableProps<Row>) 
   );
 }
 
-function VirtualRows<Row extends { id: number }>(props: RowTableProps<Row>) {
+function VirtualRows<Row extends { id: RowId }>(props: RowTableProps<Row>) {
   const { label, columns, empty, selection } = props;
   const { rows, total, hasMore, onScroll } = props.list;
   const box = useRef<HTMLDivElement>(null);
@@ -87,7 +90,7 @@ function VirtualRows<Row extends { id: number }>(props: RowTableProps<Row>) {
       moveTo(next);
       if (props.openId !== undefined) props.onOpen(rows[next]!);
     } else if (row && event.key === "Enter") props.onOpen(row);
-    else if (row && event.key === "x") selection?.toggle(row.id);
+    else if (row && event.key === "x") selection?.toggle(Number(row.id));
   };
   return (
     <div ref={box} className="table-scroll main-table">
@@ -113,7 +116,7 @@ function VirtualRows<Row extends { id: number }>(props: RowTableProps<Row>) {
                   onFocus={() => activate(index)}
                   onClick={({ target }) => isControl(target) || props.onOpen(row)}
                 >
-                  {selection && <SelectionCell id={row.id} selection={selection} />}
+                  {selection && <SelectionCell id={Number(row.id)} selection={selection} />}
                   {columns.map(({ label, className, isNumber, render }) => (
                     <td key={label} className={isNumber ? `${className} num` : className}>
                       {render(row)}
@@ -156,8 +159,8 @@ function focusRow(box: RefObject<HTMLDivElement | null>, index: number): void {
 }
 
 function classOf(
-  id: number,
-  { openId, selection }: { openId?: number | undefined; selection?: Selection },
+  id: RowId,
+  { openId, selection }: { openId?: RowId | undefined; selection?: Selection },
 ) {
   if (id === openId) return "open";
   return selection?.ids.has(id) ? "selected" : "";

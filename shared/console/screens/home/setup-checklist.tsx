@@ -1,16 +1,16 @@
 // From a new account to the first email: one step is open at a time.
-import { Accordion, PasswordInput, Select, Textarea, TextInput } from "@mantine/core";
+import { Accordion, Textarea, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import type { Provider, SetupChecklist as Setup } from "pennymail";
+import type { SetupChecklist as Setup } from "pennymail";
 import { type ReactNode, useState } from "react";
 import { useChange } from "../../data/changes.ts";
 import { api } from "../../data/client.ts";
 import { queries } from "../../data/queries.ts";
 import { useMe, useRight, useSite } from "../../data/session.ts";
-import { wordsOf } from "../../format.ts";
 import { Card } from "../../parts/card.tsx";
 import { DnsRecords } from "../../parts/dns-records.tsx";
 import { Form } from "../../parts/form.tsx";
+import { SenderFields, useSenderFields } from "../../parts/sender-fields.tsx";
 import { StatusMark } from "../../parts/status-mark.tsx";
 import { useTextField } from "../../parts/text-field.ts";
 
@@ -103,77 +103,16 @@ function SiteForm() {
 }
 
 function SendingConfigForm() {
-  const { data } = useQuery(queries.providers());
-  const [key, setKey] = useState<string | null>(null);
-  const fromEmail = useTextField();
-  const fromName = useTextField();
-  const [credentials, setCredentials] = useState<Record<string, string>>({});
-  const provider = data?.providers.find((one) => one.key === key);
-  const save = () =>
-    api.sendingConfigs.create({
-      provider: key as "sendgrid",
-      fromEmail: fromEmail.value,
-      credentials: Object.fromEntries(Object.entries(credentials).filter(([, value]) => value)),
-      ...(fromName.value && { fromName: fromName.value }),
-    });
+  const sender = useSenderFields();
   return (
     <StepFrame
       action="Connect provider"
       right="credentials:write"
-      save={save}
+      save={() => api.sendingConfigs.create(sender.request())}
       changes={["sendingConfigs"]}
     >
-      <Select
-        label="Provider"
-        required
-        searchable
-        data={data?.providers.map(({ key: value, name: label }) => ({ value, label })) ?? []}
-        value={key}
-        onChange={setKey}
-      />
-      {provider?.configFields.map((field) => (
-        <CredentialInput
-          key={field.name}
-          field={field}
-          value={credentials[field.name] ?? ""}
-          onChange={(value) => setCredentials({ ...credentials, [field.name]: value })}
-        />
-      ))}
-      <TextInput label="Sender address" type="email" required {...fromEmail.input} />
-      <TextInput label="Sender name (optional)" {...fromName.input} />
+      <SenderFields sender={sender} />
     </StepFrame>
-  );
-}
-
-interface CredentialInputProps {
-  field: Provider["configFields"][number];
-  value: string;
-  onChange(value: string): void;
-}
-
-function CredentialInput({ field, value, onChange }: CredentialInputProps) {
-  const { name, description, required, options } = field;
-  const label = required ? wordsOf(name) : `${wordsOf(name)} (optional)`;
-  if (options)
-    return (
-      <Select
-        label={label}
-        description={description}
-        required={required}
-        data={options}
-        value={value || null}
-        onChange={(chosen) => onChange(chosen ?? "")}
-      />
-    );
-  return (
-    <PasswordInput
-      label={label}
-      description={description}
-      required={required}
-      autoComplete="off"
-      value={value}
-      onChange={(event) => onChange(event.currentTarget.value)}
-    />
   );
 }
 

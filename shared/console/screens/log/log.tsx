@@ -45,7 +45,7 @@ export function Log() {
   const count = list.total == null ? undefined : `${formatNumber(list.total)} emails`;
   return (
     <div className={search.send ? "split with-drawer" : "split"}>
-      <div className="page list-page log-page">
+      <div className="page list-page">
         <PageHead title="Log" note={count ?? "Emails and what happened to them"} />
         <Filters />
         {search.email && site && <WhyAnswer siteId={site.id} email={search.email} />}

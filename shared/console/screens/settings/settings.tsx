@@ -1,7 +1,7 @@
 import { Skeleton } from "@mantine/core";
 import { Link, useParams } from "@tanstack/react-router";
 import { type ComponentType, lazy, Suspense } from "react";
-import { useMe } from "../../data/session.ts";
+import { useMe, useRights } from "../../data/session.ts";
 import { PageHead } from "../../parts/page-head.tsx";
 
 interface Section {
@@ -23,14 +23,54 @@ const sections: Record<string, Section> = {
     right: "credentials:read",
     Screen: lazy(async () => ({ default: (await import("./api-keys.tsx")).ApiKeys })),
   },
+  senders: {
+    label: "Senders",
+    right: "sending:read",
+    Screen: lazy(async () => ({ default: (await import("./senders.tsx")).Senders })),
+  },
+  domains: {
+    label: "Domains",
+    right: "sending:read",
+    Screen: lazy(async () => ({ default: (await import("./domains.tsx")).Domains })),
+  },
+  sites: {
+    label: "Sites",
+    right: "organization:read",
+    Screen: lazy(async () => ({ default: (await import("./sites.tsx")).Sites })),
+  },
+  compliance: {
+    label: "Compliance",
+    right: "organization:read",
+    Screen: lazy(async () => ({ default: (await import("./compliance.tsx")).ComplianceSettings })),
+  },
+  organization: {
+    label: "Organization",
+    right: "organization:read",
+    Screen: lazy(async () => ({
+      default: (await import("./organization.tsx")).OrganizationSettings,
+    })),
+  },
+  billing: {
+    label: "Billing",
+    right: "payment:read",
+    Screen: lazy(async () => ({ default: (await import("./billing.tsx")).Billing })),
+  },
+  "single-sign-on": {
+    label: "Single sign-on",
+    right: "login:read",
+    Screen: lazy(async () => ({ default: (await import("./single-sign-on.tsx")).SingleSignOn })),
+  },
+  security: {
+    label: "Your security",
+    Screen: lazy(async () => ({ default: (await import("./security.tsx")).Security })),
+  },
 };
 
 export function Settings() {
-  const { organization, auth } = useMe();
+  const { organization } = useMe();
+  const has = useRights();
   const { section } = useParams({ strict: false });
-  const allowed = Object.entries(sections).filter(
-    ([, { right }]) => !right || auth.scopes.includes("*") || auth.scopes.includes(right),
-  );
+  const allowed = Object.entries(sections).filter(([, { right }]) => !right || has(right));
   const open = allowed.find(([key]) => key === section) ?? allowed[0];
   return (
     <div className="page">

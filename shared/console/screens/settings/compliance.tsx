@@ -1,0 +1,92 @@
+import { Skeleton, Switch, Textarea, TextInput } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import type { Branding, Compliance } from "pennymail";
+import { useState } from "react";
+import { useChange } from "../../data/changes.ts";
+import { api } from "../../data/client.ts";
+import { queries } from "../../data/queries.ts";
+import { useRight } from "../../data/session.ts";
+import { Card } from "../../parts/card.tsx";
+import { ErrorNote } from "../../parts/error-note.tsx";
+import { FormCard } from "../../parts/form.tsx";
+import { useTextField } from "../../parts/text-field.ts";
+
+/** What the law wants in marketing email, and the footer of the service. */
+export function ComplianceSettings() {
+  const compliance = useQuery(queries.compliance());
+  const branding = useQuery(queries.branding());
+  return (
+    <>
+      <ErrorNote error={compliance.error ?? branding.error} />
+      {compliance.data ? <ComplianceForm compliance={compliance.data} /> : <Skeleton h={240} />}
+      {branding.data && <BrandingCard branding={branding.data} />}
+    </>
+  );
+}
+
+function ComplianceForm({ compliance }: { compliance: Compliance }) {
+  const mayWrite = useRight("organization:write");
+  const address = useTextField(compliance.physicalAddress ?? "");
+  const unsubscribeUrl = useTextField(compliance.unsubscribeUrl ?? "");
+  const [enabled, setEnabled] = useState(compliance.enabled);
+  const saving = useChange({
+    run: () =>
+      api.compliance.updateSettings({
+        physicalAddress: address.value || null,
+        unsubscribeUrl: unsubscribeUrl.value || null,
+        enabled,
+      }),
+    refreshes: ["compliance", "organization"],
+  });
+  return (
+    <FormCard
+      title="Marketing email"
+      state={saving.isSuccess ? "Saved" : ""}
+      action="Save"
+      submission={saving}
+      isDisabled={!mayWrite}
+    >
+      <Textarea
+        className="narrow"
+        label="Postal address"
+        description="The law requires one in marketing email. A post office box is fine."
+        autosize
+        minRows={2}
+        {...address.input}
+      />
+      <TextInput
+        className="narrow"
+        label="Own page for unsubscribing (optional)"
+        description="Without it, the footer links to the page of this service."
+        type="url"
+        placeholder="https://shop.example/unsubscribe"
+        {...unsubscribeUrl.input}
+      />
+      <Switch
+        label="Refuse marketing email without a postal address"
+        checked={enabled}
+        onChange={(event) => setEnabled(event.currentTarget.checked)}
+      />
+    </FormCard>
+  );
+}
+
+function BrandingCard({ branding }: { branding: Branding }) {
+  const mayWrite = useRight("organization:write");
+  const { enabled, discountPercent, footer } = branding;
+  const saving = useChange({
+    run: (on: boolean) => api.organization.updateBranding({ enabled: on }),
+    refreshes: ["branding"],
+  });
+  return (
+    <Card title="Footer of the service">
+      <ErrorNote error={saving.error} />
+      <Switch
+        label={`Add “${footer.text.trim()}” to every email, for ${discountPercent} % off`}
+        disabled={!mayWrite || saving.isPending}
+        checked={enabled}
+        onChange={(event) => saving.mutate(event.currentTarget.checked)}
+      />
+    </Card>
+  );
+}

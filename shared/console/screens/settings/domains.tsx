@@ -1,0 +1,151 @@
+import { Button, Skeleton, TagsInput, TextInput } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import type { Domain } from "pennymail";
+import { useState } from "react";
+import { useChange } from "../../data/changes.ts";
+import { api } from "../../data/client.ts";
+import { queries } from "../../data/queries.ts";
+import { useMe, useRight } from "../../data/session.ts";
+import { formatAgo } from "../../format.ts";
+import { Card } from "../../parts/card.tsx";
+import { ConfirmDialog } from "../../parts/confirm-dialog.tsx";
+import { DnsRecords } from "../../parts/dns-records.tsx";
+import { ErrorNote } from "../../parts/error-note.tsx";
+import { Form, FormCard } from "../../parts/form.tsx";
+import { type PlainColumn, PlainTable } from "../../parts/plain-table.tsx";
+import { StatusMark } from "../../parts/status-mark.tsx";
+import { useTextField } from "../../parts/text-field.ts";
+
+const refreshes = ["domains", "organization"];
+
+/** The domains that the organization proved to be its own. */
+export function Domains() {
+  const { data, error } = useQuery(queries.domains());
+  const mayWrite = useRight("credentials:write");
+  return (
+    <>
+      <ErrorNote error={error} />
+      <Card title="Domains">
+        {!data && <Skeleton h={120} />}
+        {data?.domains.length === 0 && (
+          <p className="quiet">Email from a domain with these records reaches more inboxes.</p>
+        )}
+        {data && data.domains.length > 0 && (
+          <DomainTable domains={data.domains} mayWrite={mayWrite} />
+        )}
+      </Card>
+      {mayWrite && <NewDomain />}
+    </>
+  );
+}
+
+const tones = { pending: "warn", verified: "good", lost: "bad", failed: "bad" } as const;
+
+function DomainTable({ domains, mayWrite }: { domains: Domain[]; mayWrite: boolean }) {
+  const { timezone } = useMe().organization;
+  const [openId, setOpenId] = useState(domains.find(({ status }) => status !== "verified")?.id);
+  const [deleted, setDeleted] = useState<Domain>();
+  const remove = useChange({
+    run: ({ id }: Domain) => api.domains.delete(id),
+    refreshes,
+    onDone: () => setDeleted(undefined),
+  });
+  const open = domains.find(({ id }) => id === openId);
+  const columns: PlainColumn<Domain>[] = [
+    {
+      label: "Domain",
+      render: ({ name, statusReason }) => (
+        <>
+          {name}
+          {statusReason && <small>{statusReason}</small>}
+        </>
+      ),
+    },
+    {
+      label: "Status",
+      render: ({ status }) => <StatusMark status={status} tone={tones[status]} />,
+    },
+    {
+      label: "Checked",
+      isWide: true,
+      render: ({ lastCheckedAt }) => (lastCheckedAt ? formatAgo(lastCheckedAt, timezone) : "Never"),
+    },
+    {
+      label: "Actions",
+      isAction: true,
+      render: (domain) => (
+        <div className="buttons">
+          <Button
+            variant="default"
+            size="compact-xs"
+            aria-expanded={domain.id === openId}
+            onClick={() => setOpenId(domain.id === openId ? undefined : domain.id)}
+          >
+            DNS records
+          </Button>
+          {mayWrite && (
+            <Button variant="default" size="compact-xs" onClick={() => setDeleted(domain)}>
+              Delete
+            </Button>
+          )}
+        </div>
+      ),
+    },
+  ];
+  return (
+    <>
+      <PlainTable label="Domains" columns={columns} rows={domains} keyOf={({ id }) => id} />
+      {open && <DnsRecords domainId={open.id} />}
+      {open && mayWrite && <Selectors key={open.id} domain={open} />}
+      <ConfirmDialog
+        title="Delete domain"
+        action={`Delete ${deleted?.name ?? ""}`}
+        isDangerous
+        target={deleted}
+        change={remove}
+        onClose={() => setDeleted(undefined)}
+      >
+        Another organization can then prove that it owns {deleted?.name}.
+      </ConfirmDialog>
+    </>
+  );
+}
+
+/** The provider chooses the names of its signature records, so only a person can tell them. */
+function Selectors({ domain }: { domain: Domain }) {
+  const [selectors, setSelectors] = useState(domain.dkimSelectors);
+  const saving = useChange({
+    run: () => api.domains.update(domain.id, { dkimSelectors: selectors }),
+    refreshes,
+  });
+  return (
+    <Form action="Check these signatures" submission={saving} className="stack narrow">
+      <TagsInput
+        label="Names of the provider's signature records (DKIM selectors)"
+        description="The part before ._domainkey. Press Enter after each."
+        value={selectors}
+        onChange={setSelectors}
+      />
+    </Form>
+  );
+}
+
+function NewDomain() {
+  const name = useTextField();
+  const adding = useChange({
+    run: () => api.domains.create({ name: name.value }),
+    refreshes,
+    onDone: () => name.set(""),
+  });
+  return (
+    <FormCard title="New domain" action="Show DNS records" submission={adding}>
+      <TextInput
+        className="narrow"
+        label="Domain of your senders"
+        placeholder="shop.example"
+        required
+        {...name.input}
+      />
+    </FormCard>
+  );
+}

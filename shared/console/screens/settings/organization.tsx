@@ -1,0 +1,59 @@
+import { NumberInput, Select, TextInput } from "@mantine/core";
+import { useState } from "react";
+import { useChange } from "../../data/changes.ts";
+import { api } from "../../data/client.ts";
+import { useMe, useRight } from "../../data/session.ts";
+import { FormCard } from "../../parts/form.tsx";
+import { useTextField } from "../../parts/text-field.ts";
+
+const timezones = Intl.supportedValuesOf("timeZone");
+
+export function OrganizationSettings() {
+  const { organization } = useMe();
+  const mayWrite = useRight("organization:write");
+  const name = useTextField(organization.name);
+  const [timezone, setTimezone] = useState(organization.timezone);
+  const [idleMinutes, setIdleMinutes] = useState<number | "">(
+    organization.sessionIdleMinutes ?? "",
+  );
+  const saving = useChange({
+    run: () =>
+      api.organization.update({
+        name: name.value,
+        timezone,
+        sessionIdleMinutes: idleMinutes === "" ? null : idleMinutes,
+      }),
+    refreshes: ["account"],
+  });
+  return (
+    <FormCard
+      title="Organization"
+      state={saving.isSuccess ? "Saved" : ""}
+      action="Save organization"
+      submission={saving}
+      isDisabled={!mayWrite}
+    >
+      <TextInput className="narrow" label="Name" required {...name.input} />
+      <Select
+        className="narrow"
+        label="Time zone"
+        description="Reports, days and scheduled campaigns use it."
+        searchable
+        allowDeselect={false}
+        data={timezones.includes(timezone) ? timezones : [timezone, ...timezones]}
+        value={timezone}
+        onChange={(value) => setTimezone(value ?? timezone)}
+      />
+      <NumberInput
+        className="narrow"
+        label="Sign out after minutes without use (optional)"
+        description="Without it, a session lasts until it is ended."
+        min={5}
+        max={10_080}
+        allowDecimal={false}
+        value={idleMinutes}
+        onChange={(value) => setIdleMinutes(value === "" ? "" : Number(value))}
+      />
+    </FormCard>
+  );
+}

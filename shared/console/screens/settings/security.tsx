@@ -1,0 +1,331 @@
+import { Button, PasswordInput, Skeleton, TextInput } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import type { GetMfaStatusResult, MfaProof, UserSession } from "pennymail";
+import { useState } from "react";
+import { useChange } from "../../data/changes.ts";
+import { api } from "../../data/client.ts";
+import { queries } from "../../data/queries.ts";
+import { useMe } from "../../data/session.ts";
+import { formatAgo, formatNumber } from "../../format.ts";
+import { Card } from "../../parts/card.tsx";
+import { CopyAction } from "../../parts/copy-action.tsx";
+import { ErrorNote } from "../../parts/error-note.tsx";
+import { FormCard, FormDialog } from "../../parts/form.tsx";
+import { type PlainColumn, PlainTable } from "../../parts/plain-table.tsx";
+import { StatusMark } from "../../parts/status-mark.tsx";
+import { useTextField } from "../../parts/text-field.ts";
+
+/** How the signed-in user signs in, and where they are signed in. */
+export function Security() {
+  const { data: status, error } = useQuery(queries.secondFactors());
+  return (
+    <>
+      <ErrorNote error={error} />
+      {status ? <SecondFactors status={status} /> : <Skeleton h={160} />}
+      <Sessions />
+      <PasswordForm />
+    </>
+  );
+}
+
+type Factor = "totp" | "emailOtp";
+
+const names: Record<Factor, string> = { totp: "Authenticator app", emailOtp: "Code by email" };
+
+function SecondFactors({ status }: { status: GetMfaStatusResult }) {
+  const { timezone } = useMe().organization;
+  const [turningOn, setTurningOn] = useState<Factor>();
+  const [turningOff, setTurningOff] = useState<Factor>();
+  const [recoveryCodes, setRecoveryCodes] = useState<string[]>();
+  const columns: PlainColumn<Factor>[] = [
+    { label: "Second step", render: (factor) => names[factor] },
+    {
+      label: "Status",
+      render: (factor) => (
+        <StatusMark
+          status={status[factor].enabled ? "on" : "off"}
+          tone={status[factor].enabled ? "good" : "quiet"}
+        />
+      ),
+    },
+    {
+      label: "Since",
+      isWide: true,
+      render: (factor) => {
+        const { enabledAt } = status[factor];
+        return enabledAt ? formatAgo(enabledAt, timezone) : "–";
+      },
+    },
+    {
+      label: "Actions",
+      isAction: true,
+      render: (factor) =>
+        status[factor].enabled ? (
+          <Button variant="default" size="compact-xs" onClick={() => setTurningOff(factor)}>
+            Turn off
+          </Button>
+        ) : (
+          <Button variant="default" size="compact-xs" onClick={() => setTurningOn(factor)}>
+            Turn on
+          </Button>
+        ),
+    },
+  ];
+  const finish = (codes: string[] | undefined) => {
+    setRecoveryCodes(codes);
+    setTurningOn(undefined);
+  };
+  return (
+    <Card title="Two-step sign-in">
+      <p className="quiet">
+        With a second step, a stolen password is not enough to sign in as you.
+      </p>
+      <PlainTable
+        label="Second steps"
+        columns={columns}
+        rows={["totp", "emailOtp"]}
+        keyOf={(factor) => factor}
+      />
+      {recoveryCodes ? (
+        <RecoveryCodes codes={recoveryCodes} />
+      ) : (
+        (status.totp.enabled || status.emailOtp.enabled) && (
+          <p className="quiet">{formatNumber(status.recoveryCodesLeft)} recovery codes are left.</p>
+        )
+      )}
+      {turningOn === "totp" && (
+        <AppDialog onDone={finish} onClose={() => setTurningOn(undefined)} />
+      )}
+      {turningOn === "emailOtp" && (
+        <EmailCodeDialog onDone={finish} onClose={() => setTurningOn(undefined)} />
+      )}
+      {turningOff && <TurnOffDialog factor={turningOff} onClose={() => setTurningOff(undefined)} />}
+    </Card>
+  );
+}
+
+function RecoveryCodes({ codes }: { codes: string[] }) {
+  return (
+    <div className="answer" role="status">
+      <p>
+        Keep these recovery codes where you find them without your phone. Each works once. They are
+        not shown again. <CopyAction value={codes.join("\n")} label="Copy the recovery codes" />
+      </p>
+      <ul className="codes mono">
+        {codes.map((code) => (
+          <li key={code}>{code}</li>
+        ))}
+      </ul>
+    </div>
+  );
+}
+
+interface TurnOnProps {
+  /** The recovery codes, if this is the first second step. */
+  onDone(recoveryCodes: string[] | undefined): void;
+  onClose(): void;
+}
+
+function AppDialog({ onDone, onClose }: TurnOnProps) {
+  const code = useTextField();
+  const { data, error } = useQuery(queries.totpSecret());
+  const enabling = useChange({
+    run: () => api.mfa.enableTotp({ code: code.value.trim() }),
+    refreshes: ["mfa"],
+    onDone: ({ recoveryCodes }) => onDone(recoveryCodes),
+  });
+  return (
+    <FormDialog
+      title="Authenticator app"
+      action="Turn on"
+      submission={enabling}
+      error={error}
+      opened
+      onClose={onClose}
+    >
+      <p>Scan this with your app, or enter the key, then enter the code that the app shows.</p>
+      {data?.qrCode ? (
+        <img className="qr-code" src={data.qrCode} alt="QR code of the key" width={200} />
+      ) : (
+        <Skeleton h={200} w={200} />
+      )}
+      {data?.secret && (
+        <p className="mono breaks">
+          {data.secret} <CopyAction value={data.secret} label="Copy the key" />
+        </p>
+      )}
+      <TextInput
+        label="Code"
+        autoComplete="one-time-code"
+        inputMode="numeric"
+        required
+        data-autofocus
+        {...code.input}
+      />
+    </FormDialog>
+  );
+}
+
+function EmailCodeDialog({ onDone, onClose }: TurnOnProps) {
+  const { user } = useMe();
+  const enabling = useChange({
+    run: () => api.mfa.enableEmailOtp(),
+    refreshes: ["mfa"],
+    onDone: ({ recoveryCodes }) => onDone(recoveryCodes),
+  });
+  return (
+    <FormDialog
+      title="Code by email"
+      action="Turn on"
+      submission={enabling}
+      opened
+      onClose={onClose}
+    >
+      <p>After your password, you enter a code that is mailed to {user.email}.</p>
+    </FormDialog>
+  );
+}
+
+const turnOff: Record<Factor, (proof: MfaProof) => Promise<unknown>> = {
+  totp: (proof) => api.mfa.disableTotp(proof),
+  emailOtp: (proof) => api.mfa.disableEmailOtp(proof),
+};
+
+function TurnOffDialog({ factor, onClose }: { factor: Factor; onClose(): void }) {
+  const password = useTextField();
+  const disabling = useChange({
+    run: () => turnOff[factor]({ password: password.value }),
+    refreshes: ["mfa"],
+    onDone: onClose,
+  });
+  return (
+    <FormDialog
+      title={`Turn off: ${names[factor].toLowerCase()}`}
+      action="Turn off"
+      submission={disabling}
+      opened
+      onClose={onClose}
+    >
+      <PasswordInput
+        label="Password"
+        autoComplete="current-password"
+        required
+        data-autofocus
+        {...password.input}
+      />
+    </FormDialog>
+  );
+}
+
+function Sessions() {
+  const { timezone } = useMe().organization;
+  const { data, error } = useQuery(queries.sessions());
+  const ending = useChange({
+    run: (id: string) => api.account.revokeSession(id),
+    refreshes: ["account"],
+  });
+  const columns: PlainColumn<UserSession>[] = [
+    {
+      label: "Device",
+      render: ({ userAgent, address, current }) => (
+        <>
+          {deviceOf(userAgent)} {current && <span className="tag">This one</span>}
+          {address && <small>{address}</small>}
+        </>
+      ),
+    },
+    {
+      label: "Last used",
+      render: ({ lastUsedAt }) => (lastUsedAt ? formatAgo(lastUsedAt, timezone) : "–"),
+    },
+    {
+      label: "Actions",
+      isAction: true,
+      render: ({ id, current }) =>
+        !current && (
+          <Button
+            variant="default"
+            size="compact-xs"
+            loading={ending.isPending && ending.variables === id}
+            onClick={() => ending.mutate(id)}
+          >
+            Sign out
+          </Button>
+        ),
+    },
+  ];
+  return (
+    <Card title="Where you are signed in">
+      <ErrorNote error={error ?? ending.error} />
+      {data ? (
+        <PlainTable
+          label="Sessions"
+          columns={columns}
+          rows={data.sessions}
+          keyOf={({ id }) => id}
+        />
+      ) : (
+        <Skeleton h={120} />
+      )}
+    </Card>
+  );
+}
+
+const systems = ["Android", "iPhone", "iPad", "Windows", "Mac OS X", "Linux"];
+const browsers: [pattern: RegExp, name: string][] = [
+  [/Edg\//, "Edge"],
+  [/Firefox\//, "Firefox"],
+  [/Chrome\//, "Chrome"],
+  [/Safari\//, "Safari"],
+];
+
+/** "Chrome on Linux", or the start of the user agent of a program. */
+function deviceOf(userAgent: string | null): string {
+  if (!userAgent) return "Unknown device";
+  const browser = browsers.find(([pattern]) => pattern.test(userAgent))?.[1];
+  const system = systems.find((name) => userAgent.includes(name));
+  if (!browser) return userAgent.slice(0, 40);
+  return system ? `${browser} on ${system.replace("Mac OS X", "Mac")}` : browser;
+}
+
+function PasswordForm() {
+  const currentPassword = useTextField();
+  const newPassword = useTextField();
+  const changing = useChange({
+    run: () =>
+      api.account.changePassword({
+        currentPassword: currentPassword.value,
+        newPassword: newPassword.value,
+      }),
+    refreshes: ["account"],
+    onDone: () => {
+      currentPassword.set("");
+      newPassword.set("");
+    },
+  });
+  return (
+    <FormCard
+      title="Password"
+      state={changing.isSuccess ? "Changed" : ""}
+      action="Change password"
+      submission={changing}
+    >
+      <p className="quiet">Your other sessions are signed out.</p>
+      <PasswordInput
+        className="narrow"
+        label="Current password"
+        autoComplete="current-password"
+        required
+        {...currentPassword.input}
+      />
+      <PasswordInput
+        className="narrow"
+        label="New password"
+        description="At least 8 characters. A few words are easy to remember."
+        autoComplete="new-password"
+        required
+        {...newPassword.input}
+      />
+    </FormCard>
+  );
+}

@@ -1,0 +1,259 @@
+import { Button, NumberInput, PasswordInput, Select, Skeleton, TextInput } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import type { SendingConfig } from "pennymail";
+import { useState } from "react";
+import { useChange } from "../../data/changes.ts";
+import { api } from "../../data/client.ts";
+import { queries } from "../../data/queries.ts";
+import { useMe, useRight } from "../../data/session.ts";
+import { formatNumber } from "../../format.ts";
+import { Card } from "../../parts/card.tsx";
+import { ConfirmDialog } from "../../parts/confirm-dialog.tsx";
+import { CopyAction } from "../../parts/copy-action.tsx";
+import { ErrorNote } from "../../parts/error-note.tsx";
+import { FormCard, FormDialog } from "../../parts/form.tsx";
+import { type PlainColumn, PlainTable } from "../../parts/plain-table.tsx";
+import {
+  CredentialFields,
+  SenderFields,
+  useCredentials,
+  useSenderFields,
+} from "../../parts/sender-fields.tsx";
+import { StatusMark } from "../../parts/status-mark.tsx";
+import { useTextField } from "../../parts/text-field.ts";
+
+const refreshes = ["sendingConfigs", "organization"];
+
+/** The addresses that email comes from, each with the provider that sends it. */
+export function Senders() {
+  const { data, error } = useQuery(queries.sendingConfigs());
+  const mayWrite = useRight("credentials:write");
+  return (
+    <>
+      <ErrorNote error={error} />
+      <Card title="Senders">
+        {!data && <Skeleton h={120} />}
+        {data?.sendingConfigs.length === 0 && (
+          <p className="quiet">A sender is an address with the provider that sends its email.</p>
+        )}
+        {data && data.sendingConfigs.length > 0 && (
+          <SenderTable senders={data.sendingConfigs} mayWrite={mayWrite} />
+        )}
+      </Card>
+      {mayWrite && <NewSender />}
+    </>
+  );
+}
+
+function NewSender() {
+  const [generation, setGeneration] = useState(0);
+  return <NewSenderForm key={generation} onDone={() => setGeneration(generation + 1)} />;
+}
+
+function NewSenderForm({ onDone }: { onDone(): void }) {
+  const sender = useSenderFields();
+  const adding = useChange({
+    run: () => api.sendingConfigs.create(sender.request()),
+    refreshes,
+    onDone,
+  });
+  return (
+    <FormCard title="New sender" action="Add sender" submission={adding}>
+      <div className="stack narrow">
+        <SenderFields sender={sender} />
+      </div>
+    </FormCard>
+  );
+}
+
+interface SenderTableProps {
+  senders: SendingConfig[];
+  mayWrite: boolean;
+}
+
+function SenderTable({ senders, mayWrite }: SenderTableProps) {
+  const [edited, setEdited] = useState<SendingConfig>();
+  const [deleted, setDeleted] = useState<SendingConfig>();
+  const [tested, setTested] = useState<SendingConfig>();
+  const remove = useChange({
+    run: ({ id }: SendingConfig) => api.sendingConfigs.delete(id),
+    refreshes,
+    onDone: () => setDeleted(undefined),
+  });
+  const columns: PlainColumn<SendingConfig>[] = [
+    {
+      label: "Address",
+      render: ({ fromEmail, fromName }) => (
+        <>
+          {fromEmail}
+          {fromName && <small>{fromName}</small>}
+        </>
+      ),
+    },
+    { label: "Provider", isWide: true, render: (sender) => <ProviderCell sender={sender} /> },
+    {
+      label: "Status",
+      render: ({ verified }) => (
+        <StatusMark status={verified ? "tested" : "not tested"} tone={verified ? "good" : "warn"} />
+      ),
+    },
+    {
+      label: "Actions",
+      isAction: true,
+      render: (sender) =>
+        mayWrite && (
+          <div className="buttons">
+            <Button variant="default" size="compact-xs" onClick={() => setTested(sender)}>
+              Test
+            </Button>
+            <Button variant="default" size="compact-xs" onClick={() => setEdited(sender)}>
+              Edit
+            </Button>
+            <Button variant="default" size="compact-xs" onClick={() => setDeleted(sender)}>
+              Delete
+            </Button>
+          </div>
+        ),
+    },
+  ];
+  return (
+    <>
+      <PlainTable label="Senders" columns={columns} rows={senders} keyOf={({ id }) => id} />
+      {tested && <TestDialog sender={tested} onClose={() => setTested(undefined)} />}
+      {edited && (
+        <SenderDialog
+          key={edited.id}
+          sender={edited}
+          others={senders.filter(({ id }) => id !== edited.id)}
+          onClose={() => setEdited(undefined)}
+        />
+      )}
+      <ConfirmDialog
+        title="Delete sender"
+        action={`Delete ${deleted?.fromEmail ?? ""}`}
+        isDangerous
+        target={deleted}
+        change={remove}
+        onClose={() => setDeleted(undefined)}
+      >
+        The credentials are deleted. Templates, campaigns and sequences that use this sender cannot
+        be sent until they have another one.
+      </ConfirmDialog>
+    </>
+  );
+}
+
+function ProviderCell({ sender: { provider, accountLimits, warmUp } }: { sender: SendingConfig }) {
+  const { data } = useQuery(queries.providers());
+  const name = data?.providers.find(({ key }) => key === provider)?.name ?? provider;
+  return (
+    <>
+      {name}
+      {warmUp && <small>Warm-up over {warmUp.days} days</small>}
+      {accountLimits?.emailsPer24Hours != null && (
+        <small>
+          {formatNumber(accountLimits.sentLast24Hours)} of{" "}
+          {formatNumber(accountLimits.emailsPer24Hours)} emails in 24 hours
+        </small>
+      )}
+    </>
+  );
+}
+
+interface SenderDialogProps {
+  sender: SendingConfig;
+  onClose(): void;
+}
+
+/** Sends a test email, which proves that the credentials work. */
+function TestDialog({ sender, onClose }: SenderDialogProps) {
+  const to = useTextField(useMe().user.email);
+  const testing = useChange({
+    run: () => api.sendingConfigs.verify(sender.id, { to: to.value }),
+    refreshes,
+    onDone: onClose,
+  });
+  return (
+    <FormDialog
+      title={`Test ${sender.fromEmail ?? "the sender"}`}
+      action="Send test email"
+      submission={testing}
+      opened
+      onClose={onClose}
+    >
+      <TextInput label="Send it to" type="email" required data-autofocus {...to.input} />
+    </FormDialog>
+  );
+}
+
+function SenderDialog({
+  sender,
+  others,
+  onClose,
+}: SenderDialogProps & { others: SendingConfig[] }) {
+  const fromEmail = useTextField(sender.fromEmail ?? "");
+  const fromName = useTextField(sender.fromName ?? "");
+  const webhookSecret = useTextField();
+  const [rate, setRate] = useState<number | "">(sender.ratePerSecond ?? "");
+  const [fallback, setFallback] = useState(sender.fallbackConfigId);
+  const credentials = useCredentials();
+  const saving = useChange({
+    run: () => {
+      const filled = credentials.filled();
+      return api.sendingConfigs.update(sender.id, {
+        fromEmail: fromEmail.value,
+        fromName: fromName.value || null,
+        ratePerSecond: rate === "" ? null : rate,
+        fallbackConfigId: fallback,
+        ...(webhookSecret.value && { webhookSecret: webhookSecret.value }),
+        ...(Object.keys(filled).length > 0 && { credentials: filled }),
+      });
+    },
+    refreshes,
+    onDone: onClose,
+  });
+  return (
+    <FormDialog
+      title={`Edit ${sender.fromEmail ?? "sender"}`}
+      action="Save sender"
+      submission={saving}
+      opened
+      onClose={onClose}
+    >
+      <TextInput label="Sender address" type="email" required {...fromEmail.input} />
+      <TextInput label="Sender name (optional)" {...fromName.input} />
+      <NumberInput
+        label="Emails a second at most (optional)"
+        min={1}
+        allowDecimal={false}
+        value={rate}
+        onChange={(value) => setRate(value === "" ? "" : Number(value))}
+      />
+      <Select
+        label="Fallback (optional)"
+        description="Takes new email while this provider fails."
+        clearable
+        data={others.map(({ id, fromEmail: address, provider }) => ({
+          value: String(id),
+          label: `${address} by ${provider}`,
+        }))}
+        value={fallback === null ? null : String(fallback)}
+        onChange={(id) => setFallback(id ? Number(id) : null)}
+      />
+      <p>
+        Let the provider report opens, bounces and complaints to this address:
+        <br />
+        <span className="mono breaks">{sender.webhookUrl}</span>{" "}
+        <CopyAction value={sender.webhookUrl} label="Copy the address for the provider" />
+      </p>
+      <PasswordInput
+        label={`Secret of the reports (${sender.webhookSecretSet ? "stored" : "not stored"})`}
+        description="The provider shows it where you enter the address. Empty keeps it."
+        autoComplete="off"
+        {...webhookSecret.input}
+      />
+      <p className="quiet">Credentials that stay empty are kept.</p>
+      <CredentialFields provider={sender.provider} credentials={credentials} isChange />
+    </FormDialog>
+  );
+}

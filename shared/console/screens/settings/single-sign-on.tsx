@@ -1,0 +1,178 @@
+import {
+  Button,
+  PasswordInput,
+  Select,
+  Skeleton,
+  Switch,
+  TagsInput,
+  TextInput,
+} from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import type { Sso, SsoSettings } from "pennymail";
+import { useState } from "react";
+import { useChange } from "../../data/changes.ts";
+import { api } from "../../data/client.ts";
+import { queries } from "../../data/queries.ts";
+import { useRight } from "../../data/session.ts";
+import { Card } from "../../parts/card.tsx";
+import { ConfirmDialog } from "../../parts/confirm-dialog.tsx";
+import { CopyAction } from "../../parts/copy-action.tsx";
+import { ErrorNote } from "../../parts/error-note.tsx";
+import { FormCard } from "../../parts/form.tsx";
+import { StatusMark } from "../../parts/status-mark.tsx";
+import { useTextField } from "../../parts/text-field.ts";
+
+const refreshes = ["sso"];
+
+/** Sign-in with the identity provider of the organization, by OpenID Connect. */
+export function SingleSignOn() {
+  const { data, error } = useQuery(queries.singleSignOn());
+  if (!data) return error ? <ErrorNote error={error} /> : <Skeleton h={300} />;
+  return (
+    <>
+      <ProviderForm key={data.settings?.updatedAt ?? "new"} sso={data} />
+      {data.settings && <TestCard settings={data.settings} loginUrl={data.loginUrl} />}
+    </>
+  );
+}
+
+type Role = NonNullable<SsoSettings["defaultRole"]>;
+
+const roles = [
+  { value: "viewer", label: "Viewer" },
+  { value: "marketer", label: "Marketer" },
+  { value: "developer", label: "Developer" },
+  { value: "admin", label: "Admin" },
+] satisfies { value: Role; label: string }[];
+
+function ProviderForm({ sso: { settings, redirectUri } }: { sso: Sso }) {
+  const mayWrite = useRight("login:write");
+  const issuer = useTextField(settings?.issuer);
+  const clientId = useTextField(settings?.clientId);
+  const clientSecret = useTextField();
+  const [domains, setDomains] = useState(settings?.domains ?? []);
+  const [defaultRole, setDefaultRole] = useState(settings?.defaultRole ?? null);
+  const [enforced, setEnforced] = useState(settings?.enforced ?? false);
+  const saving = useChange({
+    run: () =>
+      api.sso.update({
+        issuer: issuer.value,
+        clientId: clientId.value,
+        domains,
+        defaultRole,
+        enforced,
+        ...(clientSecret.value && { clientSecret: clientSecret.value }),
+      }),
+    refreshes,
+  });
+  return (
+    <FormCard
+      title="Identity provider"
+      state={saving.isSuccess ? "Saved" : ""}
+      action="Save provider"
+      submission={saving}
+      isDisabled={!mayWrite}
+    >
+      <div className="stack narrow">
+        <p>
+          Enter this address at the provider as the redirect URI:
+          <br />
+          <span className="mono breaks">{redirectUri}</span>{" "}
+          <CopyAction value={redirectUri} label="Copy the redirect URI" />
+        </p>
+        <TextInput
+          label="Issuer"
+          type="url"
+          placeholder="https://login.company.example"
+          required
+          {...issuer.input}
+        />
+        <TextInput label="Client id" required {...clientId.input} />
+        <PasswordInput
+          label="Client secret"
+          description={settings ? "Empty keeps the stored one." : undefined}
+          autoComplete="off"
+          required={!settings}
+          {...clientSecret.input}
+        />
+        <TagsInput
+          label="Domains of the members' addresses"
+          description="Each must be verified under Domains."
+          value={domains}
+          onChange={setDomains}
+        />
+        <Select
+          label="Role of a new member (optional)"
+          description="Without it, only people with an invitation can sign in."
+          clearable
+          data={roles}
+          value={defaultRole}
+          onChange={(role) => setDefaultRole(role as Role | null)}
+        />
+        <Switch
+          label="Members must sign in with the provider"
+          checked={enforced}
+          onChange={(event) => setEnforced(event.currentTarget.checked)}
+        />
+      </div>
+    </FormCard>
+  );
+}
+
+interface TestCardProps {
+  settings: SsoSettings;
+  loginUrl: string;
+}
+
+function TestCard({ settings, loginUrl }: TestCardProps) {
+  const mayWrite = useRight("login:write");
+  const [removed, setRemoved] = useState<string>();
+  const testing = useChange({ run: () => api.sso.test(), refreshes });
+  const remove = useChange({
+    run: (_issuer: string) => api.sso.delete(),
+    refreshes,
+    onDone: () => setRemoved(undefined),
+  });
+  return (
+    <Card title="Test">
+      <p>
+        Members can start at <span className="mono breaks">{loginUrl}</span>{" "}
+        <CopyAction value={loginUrl} label="Copy the address of the sign-in" />
+      </p>
+      {settings.lastFailure && (
+        <p className="tone-bad">The last sign-in failed: {settings.lastFailure.reason}</p>
+      )}
+      <ErrorNote error={testing.error} />
+      {testing.data && (
+        <ul className="checks" role="status">
+          {testing.data.checks.map(({ name, passed, message }) => (
+            <li key={name}>
+              <StatusMark status={passed ? "passed" : "failed"} tone={passed ? "good" : "bad"} />
+              {message}
+            </li>
+          ))}
+        </ul>
+      )}
+      {mayWrite && (
+        <div className="buttons">
+          <Button variant="default" loading={testing.isPending} onClick={() => testing.mutate()}>
+            Test the provider
+          </Button>
+          <Button variant="default" onClick={() => setRemoved(settings.issuer)}>
+            Turn off single sign-on
+          </Button>
+        </div>
+      )}
+      <ConfirmDialog
+        title="Turn off single sign-on"
+        action="Turn off"
+        isDangerous
+        target={removed}
+        change={remove}
+        onClose={() => setRemoved(undefined)}
+      >
+        Members who signed in with the provider are signed out, and need a password.
+      </ConfirmDialog>
+    </Card>
+  );
+}

@@ -1,0 +1,138 @@
+// Settings and logs of the console in a real browser.
+import { Secret, TOTP } from "otpauth";
+import type { Browser, Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
+import { expectStatus, password, signedUp } from "../support/api-client.ts";
+import { launchBrowser, screenVariants } from "../support/browser-pages.ts";
+import { judgeScreens, openSignedIn, readSandbox } from "../support/console-pages.ts";
+import { readClockLead } from "../support/service-clock.ts";
+
+describe.skipIf(!inject("chromium"))("the console's settings", () => {
+  let browser: Browser;
+  beforeAll(async () => {
+    browser = await launchBrowser();
+  });
+  afterAll(() => browser?.close());
+
+  it("a sender is added, tested, changed and deleted", async () => {
+    const { email } = await signedUp();
+    const { apiKey } = (await readSandbox()).postmark.credentials;
+    const { page, problems } = await openSignedIn(browser, { email, path: "/settings/senders" });
+    await page.getByRole("combobox", { name: "Provider" }).click();
+    await page.getByRole("option", { name: "Postmark" }).click();
+    await page.getByLabel("API key").fill(apiKey);
+    await page.getByLabel("Sender address").fill("hello@shop.example");
+    await page.getByRole("button", { name: "Add sender" }).click();
+    await page.getByRole("cell", { name: "hello@shop.example" }).waitFor();
+    await page.getByRole("button", { name: "Test", exact: true }).click();
+    await page.getByRole("button", { name: "Send test email" }).click();
+    await page.getByRole("cell", { name: "Tested" }).waitFor();
+    await page.getByRole("button", { name: "Edit" }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByLabel("Sender name (optional)").fill("The shop");
+    await dialog.getByRole("button", { name: "Save sender" }).click();
+    await page.getByRole("cell", { name: "The shop" }).waitFor();
+    await page.getByRole("button", { name: "Delete", exact: true }).click();
+    await page.getByRole("button", { name: "Delete hello@shop.example" }).click();
+    await page.getByText("A sender is an address").waitFor();
+    expect(problems).toEqual([]);
+    await page.context().close();
+  });
+
+  it("an authenticator app is turned on with recovery codes and off with the password", async () => {
+    const { email } = await signedUp();
+    const { page, problems } = await openSignedIn(browser, { email, path: "/settings/security" });
+    const row = page.getByRole("row", { name: "Authenticator app" });
+    await row.getByRole("button", { name: "Turn on" }).click();
+    await page.getByRole("img", { name: "QR code of the key" }).waitFor();
+    const secret = await page.locator("dialog .mono, [role=dialog] .mono").innerText();
+    const timestamp = Date.now() + (await readClockLead());
+    const app = new TOTP({ secret: Secret.fromBase32(secret.trim()) });
+    await page.getByLabel("Code").fill(app.generate({ timestamp }));
+    await page.getByRole("dialog").getByRole("button", { name: "Turn on" }).click();
+    await page.getByText("Keep these recovery codes").waitFor();
+    await row.getByRole("button", { name: "Turn off" }).click();
+    await page.getByRole("textbox", { name: "Password", exact: true }).fill(password);
+    await page.getByRole("dialog").getByRole("button", { name: "Turn off" }).click();
+    await row.getByRole("button", { name: "Turn on" }).waitFor();
+    expect(problems).toEqual([]);
+    await page.context().close();
+  });
+
+  it("a webhook shows its secret once, and a failed delivery", async () => {
+    const { email } = await signedUp();
+    const { page, problems } = await openSignedIn(browser, { email, path: "/webhooks" });
+    await page.getByRole("button", { name: "New webhook" }).click();
+    await page.getByLabel("Address").fill("https://hooks.shop.example/mail");
+    await page.getByRole("button", { name: "Add webhook" }).click();
+    await page.getByText("It is not shown again").waitFor();
+    await page.getByRole("button", { name: "Done" }).click();
+    await page.locator("tr[data-index='0']").click();
+    await page.getByRole("button", { name: "Send a test" }).click();
+    await page.getByText(/^Not delivered: /).waitFor();
+    await page.getByRole("button", { name: "Turn off" }).click();
+    await page.getByRole("button", { name: "Turn on" }).waitFor();
+    await page.getByRole("button", { name: "Delete", exact: true }).click();
+    await page.getByRole("button", { name: "Delete webhook" }).click();
+    await page.getByText("No webhook yet").waitFor();
+    expect(problems).toEqual([]);
+    await page.context().close();
+  });
+
+  it("the audit log shows who changed the organization, and that no entry is missing", async () => {
+    const { email } = await signedUp();
+    const { page, problems } = await openSignedIn(browser, {
+      email,
+      path: "/settings/organization",
+    });
+    await page.getByLabel("Name", { exact: true }).fill("Shop of Ada");
+    await page.getByRole("button", { name: "Save organization" }).click();
+    await page.getByRole("status").getByText("Saved").waitFor();
+    await page.getByRole("link", { name: "Audit log" }).first().click();
+    await page.getByText("Update organization").first().click();
+    await page.getByRole("cell", { name: "Shop of Ada" }).waitFor();
+    await page.getByRole("button", { name: "Check that no entry was changed" }).click();
+    await page.getByText(/entries are unchanged/).waitFor();
+    expect(problems).toEqual([]);
+    await page.context().close();
+  });
+
+  it("the request log shows a refused call of a program", async () => {
+    const { email, call } = await signedUp();
+    expectStatus(404, await call("GET", "/contacts/99"));
+    const { page, problems } = await openSignedIn(browser, { email, path: "/request-log" });
+    await page.getByText("GET /api/v1/contacts/99").click();
+    await page.getByRole("link", { name: "not_found" }).waitFor();
+    expect(problems).toEqual([]);
+    await page.context().close();
+  });
+
+  it.each(screenVariants)(
+    "the settings and logs have no accessibility issue: %s, %s",
+    async (...variant) => {
+      const { email, call } = await signedUp();
+      expectStatus(201, await call("POST", "/domains", { name: "shop.example" }));
+      const hook = { url: "https://hooks.shop.example/mail", events: ["bounce"] };
+      expectStatus(201, await call("POST", "/webhooks", hook));
+      const screens = [
+        ["settings/members", "Invite somebody"],
+        ["settings/keys", "New API key"],
+        ["settings/senders", "New sender"],
+        ["settings/domains", "Ownership"],
+        ["settings/sites", "A site is a brand"],
+        ["settings/compliance", "Footer of the service"],
+        ["settings/organization", "Time zone"],
+        ["settings/billing", "Starter"],
+        ["settings/single-sign-on", "Issuer"],
+        ["settings/security", "This one"],
+        ["webhooks", "hooks.shop.example"],
+        ["audit-log", "Create webhook"],
+        ["request-log", "POST /api/v1/webhooks"],
+      ].map(([path, text]) => ({
+        path: `/${path}`,
+        ready: (page: Page) => page.getByText(text!).first().waitFor(),
+      }));
+      expect(await judgeScreens(browser, { email, variant, screens })).toEqual([]);
+    },
+  );
+});
