@@ -2,7 +2,10 @@ import * as z from "zod";
 import * as state from "../../shared/domain/campaigns/campaign-actions.ts";
 import * as links from "../../shared/domain/campaigns/campaign-links.ts";
 import * as campaign from "../../shared/domain/campaigns/campaign-schema.ts";
-import { listWarnings } from "../../shared/domain/campaigns/campaign-warnings.ts";
+import {
+  listLocalTimeWarnings,
+  listWarnings,
+} from "../../shared/domain/campaigns/campaign-warnings.ts";
 import * as records from "../../shared/domain/campaigns/campaigns.ts";
 import * as resends from "../../shared/domain/campaigns/resends.ts";
 import * as variants from "../../shared/domain/campaigns/variants.ts";
@@ -76,7 +79,8 @@ export const campaigns = routeGroup("campaigns", [
   }),
   route("POST /campaigns/:id/schedule", "Schedule a campaign", {
     description:
-      "Also moves a scheduled campaign to another time, and schedules one that was held.",
+      "Also moves a scheduled campaign to another time, and schedules one that was held. With " +
+      "`localTime`, each contact gets the email at that time in its own time zone.",
     level: "site",
     rateLimit: "send",
     body: campaign.CampaignSchedule,
@@ -88,7 +92,7 @@ export const campaigns = routeGroup("campaigns", [
     handle: async ({ caller, params, body, reply }) => {
       const warnings = await listWarnings(caller, params.id);
       const campaign = await state.schedule(caller, params.id, body);
-      reply.warnings.push(...warnings);
+      reply.warnings.push(...warnings, ...listLocalTimeWarnings(body));
       return campaign;
     },
   }),

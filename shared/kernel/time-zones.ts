@@ -16,13 +16,25 @@ export function createZonedFormats(
   };
 }
 
+/** The instant of a local hour, from 0 to 24. */
+export const instantOf = (date: string, hour: number, timezone: string): Date =>
+  toInstant(Date.parse(`${date}T00:00:00Z`) + hour * 3_600_000, timezone);
+
+/** The instant of a local time such as 2027-03-20T09:00. */
+export const instantOfLocalTime = (localTime: string, timezone: string): Date =>
+  toInstant(Date.parse(`${localTime}Z`), timezone);
+
+const dayMs = 24 * 3_600_000;
+
 /**
- * The instant of a local hour. An hour that is skipped when clocks go forward becomes the next one.
+ * `localMs` is the local time, read as UTC. A time that is skipped when clocks go forward becomes
+ * as much later. Of a time that comes twice when clocks go back, it is the first.
  */
-export function instantOf(date: string, hour: number, timezone: string): Date {
-  const asUtc = Date.parse(`${date}T00:00:00Z`) + hour * 3_600_000;
-  const first = asUtc - getZoneOffsetMs(asUtc, timezone);
-  return new Date(asUtc - getZoneOffsetMs(first, timezone));
+function toInstant(localMs: number, timezone: string): Date {
+  const [before, after] = [-dayMs, dayMs].map((ms) => getZoneOffsetMs(localMs + ms, timezone));
+  const instants = [localMs - before!, localMs - after!];
+  const isExact = (instant: number) => instant + getZoneOffsetMs(instant, timezone) === localMs;
+  return new Date(instants.find(isExact) ?? instants[0]!);
 }
 
 const instantFormat = createZonedFormats("en-US", {

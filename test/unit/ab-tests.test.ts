@@ -26,6 +26,7 @@ const none: SourceTotals = {
   uncertain: 0,
   cancelled: 0,
   events: {},
+  releases: [],
 };
 
 describe("the part of a contact", () => {

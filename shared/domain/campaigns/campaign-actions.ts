@@ -4,7 +4,7 @@ import { all, equals, oneOf } from "../../adapters/dynamodb/conditions.ts";
 import { ConditionFailed, transact } from "../../adapters/dynamodb/table.ts";
 import { maxDelaySeconds } from "../../adapters/sqs/enqueue.ts";
 import type { CallerScope } from "../../caller.ts";
-import { now } from "../../clock.ts";
+import { addSeconds, now } from "../../clock.ts";
 import { invalid } from "../../errors.ts";
 import * as ids from "../../ids.ts";
 import { retryOnConflict } from "../../kernel/retry-on-conflict.ts";
@@ -19,6 +19,7 @@ import {
 import { requireKnownVariables } from "./campaign-warnings.ts";
 import * as campaigns from "./campaigns.ts";
 import * as broadcasts from "./engine/broadcast.ts";
+import { getLocalTimeSpan } from "./engine/local-time.ts";
 import { startBroadcast } from "./engine/start-broadcast.ts";
 import * as states from "./engine/transitions.ts";
 
@@ -33,7 +34,7 @@ export async function sendNow(who: CallerScope, id: number): Promise<Campaign> {
     if (current.start === startRequestId) return true;
     campaigns.requireStatus(current, campaigns.startableStatuses, "sent");
     const [plan, quota] = await Promise.all([
-      plans.buildCampaignPlan(current),
+      plans.buildCampaignPlan({ ...current, localTime: null }),
       allowance.getQuota(who.orgId),
     ]);
     await requireKnownVariables(current, plan);
@@ -46,27 +47,35 @@ const maxScheduleAheadDays = 365;
 // Allows for the duration of the request and for clocks that differ.
 const pastToleranceSeconds = 60;
 
-const invalidSchedule = (message: string) =>
-  invalid(`scheduledAt ${message}`, { details: [{ path: "scheduledAt", message }] });
+/** When sending starts. Throws 400. */
+function getStartTime({ scheduledAt, localTime }: CampaignSchedule): Date {
+  const given = localTime === undefined ? "scheduledAt" : "localTime";
+  const refuse = (message: string) =>
+    invalid(`${given} ${message}`, { details: [{ path: given, message }] });
+  const { first, last } =
+    localTime === undefined
+      ? { first: new Date(scheduledAt!), last: new Date(scheduledAt!) }
+      : getLocalTimeSpan(localTime);
+  if (last < addSeconds(-pastToleranceSeconds))
+    throw refuse("must not be in the past: to send now, use POST /campaigns/:id/send");
+  if (first > addSeconds(maxScheduleAheadDays * 24 * 3600))
+    throw refuse(`may be at most ${maxScheduleAheadDays} days ahead`);
+  // A time that has passed means now and does not count as late.
+  return first > now() ? first : now();
+}
 
 /** Also reschedules a scheduled or held campaign. */
 export async function schedule(
   who: CallerScope,
   id: number,
-  { scheduledAt, sendLate }: CampaignSchedule,
+  given: CampaignSchedule,
 ): Promise<Campaign> {
-  const time = new Date(scheduledAt);
-  const aheadSeconds = (time.getTime() - now().getTime()) / 1000;
-  if (aheadSeconds < -pastToleranceSeconds)
-    throw invalidSchedule("must not be in the past: to send now, use POST /campaigns/:id/send");
-  const waitSeconds = Math.max(0, aheadSeconds);
-  if (waitSeconds > maxScheduleAheadDays * 24 * 3600)
-    throw invalidSchedule(`may be at most ${maxScheduleAheadDays} days ahead`);
-  // A time of up to one minute ago means now and does not count as late.
-  const at = waitSeconds > 0 ? time : now();
+  const at = getStartTime(given);
+  const waitSeconds = (at.getTime() - now().getTime()) / 1000;
+  const { localTime = null, sendLate } = given;
   return changeStatus(who, id, async (current) => {
     campaigns.requireStatus(current, campaigns.startableStatuses, "scheduled");
-    await requireKnownVariables(current, await plans.buildCampaignPlan(current));
+    await requireKnownVariables(current, await plans.buildCampaignPlan({ ...current, localTime }));
     const fitsMessageDelay = waitSeconds <= maxDelaySeconds;
     const due = broadcasts.broadcastDueAttributes(
       id,
@@ -75,6 +84,7 @@ export async function schedule(
     const set = {
       status: "scheduled",
       scheduledAt: at.toISOString(),
+      localTime,
       sendLate,
       revision: current.revision + 1,
       ...due,

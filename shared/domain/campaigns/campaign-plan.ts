@@ -11,6 +11,7 @@ import type { SegmentRules } from "../audience/segments/segment-rules.ts";
 import * as segments from "../audience/segments/segments.ts";
 import * as topics from "../audience/topics/topics.ts";
 import * as templates from "../content/templates.ts";
+import * as organizations from "../identity/organizations.ts";
 import * as sites from "../identity/sites.ts";
 import * as sendingConfigs from "../senders/sending-configs.ts";
 import { requireMarketingSender } from "../sending/rendering/marketing-mail.ts";
@@ -23,20 +24,28 @@ export async function buildCampaignPlan(
   campaign: StoredCampaign,
   at = now(),
 ): Promise<BroadcastPlan> {
-  const { orgId, siteId, sendingConfigId, topicId, abTest, variants } = campaign;
+  const { orgId, siteId, sendingConfigId, topicId, abTest, variants, localTime } = campaign;
   const who = { orgId };
   if (sendingConfigId === null)
-    throw fieldMissing("sendingConfigId", "sendingConfigId is required to send a campaign");
+    throw invalidField("sendingConfigId", "sendingConfigId is required to send a campaign");
   if (abTest && variants.length < 2)
-    throw fieldMissing(
+    throw invalidField(
       "abTest",
       "An A/B test needs at least two variants: add them with POST /campaigns/:id/variants, " +
         "or set abTest to null",
     );
-  const [audience, parts, topic] = await Promise.all([
+  if (abTest && localTime)
+    throw invalidField(
+      "abTest",
+      "A campaign at the local time of its contacts cannot have an A/B test, because its winner " +
+        "is picked before the last of them get the email: set abTest to null, or schedule the " +
+        "campaign with scheduledAt",
+    );
+  const [audience, parts, topic, timezone] = await Promise.all([
     findAudience(campaign),
     buildParts(campaign),
     topicId ? requireReference("topicId", topics.findOfSite(who, { id: topicId, siteId })) : null,
+    localTime ? organizations.getTimezone(orgId) : undefined,
     requireReference("sendingConfigId", sendingConfigs.find(who, sendingConfigId)),
     sites.find(who, siteId).then((site) => requireMarketingSender(orgId, site)),
   ]);
@@ -48,6 +57,7 @@ export async function buildCampaignPlan(
     parts,
     at: at.toISOString(),
     ...(abTest && { test: abTest }),
+    ...(localTime && timezone && { localTime: { time: localTime, timezone } }),
   };
 }
 
@@ -63,7 +73,7 @@ async function findAudience({
   if (resendOf) {
     const { campaignId, to } = resendOf;
     const first = await get<StoredCampaign>(keys.record(orgId, "CAMPAIGN", campaignId));
-    if (!first) throw fieldMissing("resendOf", "The campaign to send again no longer exists");
+    if (!first) throw invalidField("resendOf", "The campaign to send again no longer exists");
     return { resendOf: campaignId, to };
   }
   const named = Object.entries({ listId, tagId, segmentId, audience }).filter(
@@ -71,7 +81,7 @@ async function findAudience({
   );
   if (named.length !== 1) {
     const has = named.length ? `, not ${named.map(([name]) => name).join(" and ")} together` : "";
-    throw fieldMissing(
+    throw invalidField(
       "listId",
       `A campaign needs exactly one of listId, tagId, segmentId and audience to be sent${has}`,
     );
@@ -91,7 +101,7 @@ async function requireGroup(
   { kind, id, path }: { kind: "LIST" | "TAG"; id: number; path: string },
 ): Promise<{ id: number }> {
   const group = await get<{ id: number }>(keys.record(orgId, kind, id));
-  if (!group) throw fieldMissing(path, `${path} refers to something that no longer exists`);
+  if (!group) throw invalidField(path, `${path} refers to something that no longer exists`);
   return group;
 }
 
@@ -155,7 +165,7 @@ async function buildPart(
   };
   if (variant?.htmlVersion) {
     if (!subject)
-      throw fieldMissing(
+      throw invalidField(
         "subject",
         `The html${ofVariant} needs a subject: set one on the variant or on the campaign`,
       );
@@ -163,7 +173,7 @@ async function buildPart(
   }
   const templateId = variant?.templateId ?? campaign.templateId;
   if (templateId === null)
-    throw fieldMissing(
+    throw invalidField(
       "templateId",
       "A campaign needs a templateId to be sent, or variants with a templateId or " +
         `html${ofVariant && `: the content${ofVariant} is missing`}`,
@@ -180,12 +190,12 @@ async function requireReference<T>(path: string, lookup: Promise<T>): Promise<T>
     return await lookup;
   } catch (error) {
     if (error instanceof Problem && error.kind === "missing")
-      throw fieldMissing(path, `${path} refers to something that no longer exists`);
+      throw invalidField(path, `${path} refers to something that no longer exists`);
     throw error;
   }
 }
 
-const fieldMissing = (path: string, message: string): Problem =>
+const invalidField = (path: string, message: string): Problem =>
   invalid(message, { details: [{ path, message }] });
 
 // The html of a variant is an item of its own, so that the list of campaigns reads small records.

@@ -197,6 +197,13 @@ export const Campaign = z
     scheduledAt: Timestamp.nullable().describe(
       "When sending starts. `null` if it was never scheduled.",
     ),
+    localTime: z
+      .string()
+      .nullable()
+      .describe(
+        "Local time at which each contact gets the email, without an offset, such as " +
+          "`2027-03-20T09:00`. `null`: all get it when sending starts.",
+      ),
     sendLate: z
       .boolean()
       .describe("Whether it is sent however late it is, for example after an outage."),
@@ -255,13 +262,33 @@ export const CampaignChanges = z
   .meta({ examples: [{ name: "Spring sale, second try", segmentId: 1, listId: null }] });
 export type CampaignChanges = z.output<typeof CampaignChanges>;
 
+const isLocalTime = (text: string): boolean => {
+  const ms = Date.parse(`${text}Z`);
+  return Number.isFinite(ms) && new Date(ms).toISOString().startsWith(text);
+};
+
 export const CampaignSchedule = z
   .object({
     scheduledAt: z.iso
       .datetime({ offset: true })
+      .optional()
       .describe(
         "When sending starts, within a minute. At most 365 days ahead. A time of up to one " +
-          "minute ago means now; an earlier time is an error.",
+          "minute ago means now; an earlier time is an error. Required without `localTime`.",
+      ),
+    localTime: z
+      .string()
+      .regex(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}$/, "must be a local time such as 2027-03-20T09:00")
+      .refine(isLocalTime, "must be a time that exists")
+      .optional()
+      .describe(
+        "Instead of `scheduledAt`: the date and time on the clock of each contact, without an " +
+          "offset, such as `2027-03-20T09:00`. Each gets the email at this time in the contact's " +
+          "`timezone`; without one, in the time zone of the organization. Audience and time zones " +
+          "are those of the start, when the first time zone of the world has this time: 14 hours " +
+          "before UTC. Contacts for whom the time has already passed get the email at the start. " +
+          "A time that clocks skip becomes an hour later; of one that comes twice, the first " +
+          "counts. Not possible with an A/B test.",
       ),
     sendLate: z
       .boolean()
@@ -271,7 +298,16 @@ export const CampaignSchedule = z
           "late. `false`: it gets the status `held`.",
       ),
   })
-  .meta({ examples: [{ scheduledAt: "2027-03-20T09:00:00+01:00" }] });
+  .refine(
+    ({ scheduledAt, localTime }) => (scheduledAt === undefined) !== (localTime === undefined),
+    {
+      error: "exactly one of scheduledAt and localTime is required",
+      path: ["scheduledAt"],
+    },
+  )
+  .meta({
+    examples: [{ scheduledAt: "2027-03-20T09:00:00+01:00" }, { localTime: "2027-03-20T09:00" }],
+  });
 export type CampaignSchedule = z.output<typeof CampaignSchedule>;
 
 const variantFields = {
@@ -364,6 +400,15 @@ export const VariantChanges = z
   .meta({ examples: [{ weight: 80 }] });
 export type VariantChanges = z.output<typeof VariantChanges>;
 
+const WaitingForLocalTime = z
+  .object({
+    emails: Count.describe("Emails that wait. They also count as `queued` of the accounting."),
+    nextAt: Timestamp.describe("When the first of them are due."),
+    lastAt: Timestamp.describe("When the last of them are due."),
+  })
+  .meta({ id: "WaitingForLocalTime" });
+export type WaitingForLocalTime = z.output<typeof WaitingForLocalTime>;
+
 export const CampaignDetail = Campaign.extend({
   sendingConfigLabel: z
     .string()
@@ -371,6 +416,9 @@ export const CampaignDetail = Campaign.extend({
     .describe("Name and email address of the sender. `null` without a sending config."),
   stats: MailingStats,
   accounting: MailingAccounting,
+  waitingForLocalTime: WaitingForLocalTime.nullable().describe(
+    "Emails of recipients for whom it is not yet `localTime`. `null` if there are none.",
+  ),
   variants: z.array(CampaignVariant).describe("Variants of the campaign, oldest first."),
 }).meta({ id: "CampaignDetail" });
 export type CampaignDetail = z.output<typeof CampaignDetail>;
@@ -393,6 +441,7 @@ export interface StoredCampaign extends Broadcast {
   status: BroadcastStatus;
   variants: StoredVariant[];
   sendLate?: boolean;
+  localTime?: string | null;
   /** Set instead of `listId`, `tagId` and `segmentId`. */
   resendOf?: { campaignId: number; to: ResendTarget };
   resentFailed?: number;
@@ -408,6 +457,7 @@ export const toApi = (item: StoredCampaign): Campaign => ({
   strict: item.strict ?? false,
   statusReason: item.statusReason ?? null,
   scheduledAt: item.scheduledAt ?? null,
+  localTime: item.localTime ?? null,
   sendLate: item.sendLate ?? false,
   startedAt: item.startedAt ?? null,
   finishedAt: item.finishedAt ?? null,

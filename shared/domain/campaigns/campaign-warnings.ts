@@ -1,6 +1,7 @@
 // What may be wrong with a complete campaign: variables that no contact of the site can have, no
 // postal address, an unverified sender. With `strict`, such variables prevent the sending.
 import type { CallerScope } from "../../caller.ts";
+import { now } from "../../clock.ts";
 import * as liquid from "../../email/liquid.ts";
 import { invalid } from "../../errors.ts";
 import { createNameTest } from "../audience/contacts/field-names.ts";
@@ -9,9 +10,10 @@ import * as sites from "../identity/sites.ts";
 import * as sendingConfigs from "../senders/sending-configs.ts";
 import { requireMarketingSender } from "../sending/rendering/marketing-mail.ts";
 import { buildCampaignPlan, findVariantHtml } from "./campaign-plan.ts";
-import type { StoredCampaign } from "./campaign-schema.ts";
+import type { CampaignSchedule, StoredCampaign } from "./campaign-schema.ts";
 import * as campaigns from "./campaigns.ts";
 import type { BroadcastPart, BroadcastPlan } from "./engine/broadcast-plan.ts";
+import { getLocalTimeSpan } from "./engine/local-time.ts";
 
 /** None once it has started. Throws 400 that names what the campaign is missing. */
 export async function listWarnings(who: CallerScope, id: number): Promise<string[]> {
@@ -34,6 +36,22 @@ export async function listPlanWarnings(
     ...(physicalAddress ? [] : [missingAddressWarning]),
     ...(verified ? [] : [sendingConfigs.unverifiedWarning(plan.configId)]),
   ];
+}
+
+/** Names the time zones in which it is already later than the local time of a schedule. */
+export function listLocalTimeWarnings({ localTime }: CampaignSchedule): string[] {
+  if (localTime === undefined || getLocalTimeSpan(localTime).first > now()) return [];
+  const aheadMinutes = Math.floor((Date.parse(`${localTime}Z`) - now().getTime()) / 60_000);
+  return [
+    `It is already past ${localTime} in time zones ahead of ${formatOffset(aheadMinutes)}: ` +
+      "contacts there get the email at once",
+  ];
+}
+
+function formatOffset(minutes: number): string {
+  const [hours, rest] = [Math.floor(Math.abs(minutes) / 60), Math.abs(minutes) % 60];
+  const padded = [hours, rest].map((n) => String(n).padStart(2, "0")).join(":");
+  return `UTC${minutes < 0 ? "-" : "+"}${padded}`;
 }
 
 const missingAddressWarning =

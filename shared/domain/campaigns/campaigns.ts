@@ -37,9 +37,11 @@ import {
   type StoredCampaign,
   toApi,
   toApiVariant,
+  type WaitingForLocalTime,
 } from "./campaign-schema.ts";
 import * as broadcasts from "./engine/broadcast.ts";
 import * as cleanup from "./engine/cleanup.ts";
+import { countMails, listUpcoming } from "./engine/local-time.ts";
 
 const editableStatuses: broadcasts.BroadcastStatus[] = ["draft", "scheduled"];
 export const startableStatuses: broadcasts.BroadcastStatus[] = ["draft", "scheduled", "held"];
@@ -80,9 +82,24 @@ export async function findCampaignDetail(who: CallerScope, id: number): Promise<
     sendingConfigLabel,
     stats: toMailingStats(totals),
     accounting: totals,
+    waitingForLocalTime: getWaitingForLocalTime(campaign, totals),
     variants: campaign.variants.map((variant) =>
       toApiVariant(campaign, variant, parts.get(variant.id)),
     ),
+  };
+}
+
+function getWaitingForLocalTime(
+  { status }: StoredCampaign,
+  { releases }: sources.SourceTotals,
+): WaitingForLocalTime | null {
+  const upcoming = listUpcoming(releases);
+  const isStopped = status !== "sending" && status !== "paused";
+  if (isStopped || !upcoming.length) return null;
+  return {
+    emails: countMails(upcoming),
+    nextAt: upcoming[0]!.at,
+    lastAt: upcoming.at(-1)!.at,
   };
 }
 

@@ -45,12 +45,21 @@ export type SourceCounts = Partial<Record<SourceCounter, number>>;
 
 export interface SourceTotals extends Record<SourceCounter | "queued", number> {
   events: EventCounts;
+  releases: Release[];
+}
+
+/** Accepted mails that wait until a time. They stay counted after it. */
+export interface Release {
+  /** A whole minute (ISO 8601). */
+  at: string;
+  mails: number;
 }
 
 export interface SourceCountChange {
   source: MailSource;
   counts: SourceCounts;
   events?: EventCounts;
+  releases?: Release[];
 }
 
 // DynamoDB allows an update expression of at most 4 KB.
@@ -69,7 +78,8 @@ export function addSourceCountWrites(
   const sums = new Map<string, number>();
   const addTo = (attribute: string, n: number) =>
     sums.set(attribute, (sums.get(attribute) ?? 0) + n);
-  for (const { source, counts, events = {} } of changes) {
+  for (const { source, counts, events = {}, releases = [] } of changes) {
+    for (const { at, mails } of releases) addTo(releasePrefix + Date.parse(at) / minuteMs, mails);
     const eventCounts = Object.entries(events).map(([event, n]): [string, number] => [
       eventPrefix + event,
       n,
@@ -88,7 +98,8 @@ export function addSourceCountWrites(
   );
 }
 
-const [partPrefix, eventPrefix] = ["p", "e."];
+const [partPrefix, eventPrefix, releasePrefix] = ["p", "e.", "r."];
+const minuteMs = 60_000;
 
 /** The totals of the source, and of each part that has counters. */
 export async function getSourceTotals(
@@ -132,10 +143,20 @@ function toSourceTotals(sum: CounterSums): SourceTotals {
     sending: counts.sending - earlyEvents,
   };
   const settled = mailStates.reduce((total, state) => total + corrected[state], 0);
-  const events = [...sum].flatMap(([name, n]) =>
-    name.startsWith(eventPrefix) ? [[name.slice(eventPrefix.length), n]] : [],
-  );
-  return { ...corrected, queued: corrected.accepted - settled, events: Object.fromEntries(events) };
+  const listByPrefix = (prefix: string): [string, number][] =>
+    [...sum].flatMap(([name, n]) =>
+      name.startsWith(prefix) ? [[name.slice(prefix.length), n]] : [],
+    );
+  const releases = listByPrefix(releasePrefix).map(([minute, mails]) => ({
+    at: new Date(Number(minute) * minuteMs).toISOString(),
+    mails,
+  }));
+  return {
+    ...corrected,
+    queued: corrected.accepted - settled,
+    events: Object.fromEntries(listByPrefix(eventPrefix)),
+    releases: releases.toSorted((a, b) => (a.at < b.at ? -1 : 1)),
+  };
 }
 
 const sourceCounters: SourceCounter[] = [

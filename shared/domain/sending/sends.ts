@@ -336,6 +336,8 @@ export async function cancel(caller: Caller, id: number): Promise<Send> {
   const send = await find(caller, id);
   const tooLate = conflict(`The send is ${send.status}: only a scheduled send can be cancelled`);
   if (send.status !== "scheduled") throw tooLate;
+  if (send.campaignId !== null)
+    throw conflict(`The send belongs to campaign ${send.campaignId}: cancel the campaign instead`);
   const address = keys.send(caller.orgId, id);
   const set = { status: "cancelled" as const, updatedAt: now().toISOString() };
   const isSecured = send.secure && (await get(keys.secureMessage(caller.orgId, id))) !== undefined;

@@ -25,6 +25,15 @@ export interface BroadcastPlan {
   test?: AbTest;
   /** The start (ISO 8601). */
   at: string;
+  /** Each contact gets the mail at this time in its own time zone. */
+  localTime?: LocalTime;
+}
+
+export interface LocalTime {
+  /** Without an offset, such as 2027-03-20T09:00. */
+  time: string;
+  /** IANA time zone of contacts that have none. */
+  timezone: string;
 }
 
 /**

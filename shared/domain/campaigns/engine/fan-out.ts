@@ -70,7 +70,7 @@ async function fanOutShard(
     if ((await sources.getSourceState(key.orgId, sourceOf(key))) !== "going") return "idle";
     if (!(await commitBatch(job, { cursor, batch }, { loadMail, variableFilter }))) return "lost";
     cursor = cursors.toAdvancedCursor(cursor, batch.nextPosition);
-    if (batch.contactsByPart.size) await lanes.announceArrival(key.orgId, plan.configId);
+    if (batch.groups.size) await lanes.announceArrival(key.orgId, plan.configId);
     if (now() >= until && !cursor.done) return "paused";
   }
   await reportShardDone(key);
@@ -134,10 +134,11 @@ async function commitBatch(
 ): Promise<boolean> {
   const { key } = job;
   const drafts: staging.ChunkDraft[] = await Promise.all(
-    [...batch.contactsByPart].map(async ([part, contacts]) => ({
+    [...batch.groups.values()].map(async ({ part, releaseAt, contacts }) => ({
       ...(await loadMail(part)),
       contacts,
-      isSuspended: part === undefined,
+      isSuspended: part === undefined || releaseAt !== undefined,
+      releaseAt,
       readAt: batch.readAt,
       variableFilter,
     })),
@@ -164,10 +165,16 @@ async function writeBatch(
   { writes: paymentWrites, cost }: allowance.MailCharge,
 ): Promise<void> {
   const source = sourceOf(key);
-  const countChanges = [...batch.countsByPart].map(([part, counts]) => ({
-    source: part?.id === undefined ? source : { ...source, part: part.id },
-    counts,
-  }));
+  const releases = drafts.flatMap(({ releaseAt: at, contacts }) =>
+    at === undefined ? [] : [{ at, mails: contacts.length }],
+  );
+  const countChanges = [
+    { source, counts: {}, releases },
+    ...[...batch.countsByPart].map(([part, counts]) => ({
+      source: part?.id === undefined ? source : { ...source, part: part.id },
+      counts,
+    })),
+  ];
   const { blocks, writes } = drafts.length
     ? await staging.stageChunks(staging.allocateCharges(drafts, cost), countChanges)
     : { blocks: [], writes: sources.addSourceCountWrites(key.orgId, cursor.n, countChanges) };

@@ -40,6 +40,8 @@ export async function createPartMessageBuilder(
       previewText,
       ...(htmlVersion && { html: await loadHtml(id!, htmlVersion) }),
       startedAt: new Date(plan.at),
+      // Liquid writes times in UTC, so this is the date and time on the clock of each recipient.
+      ...(plan.localTime && { liquidNow: new Date(`${plan.localTime.time}Z`) }),
     };
   };
 }

@@ -29,6 +29,7 @@ import { broadcastKinds } from "./broadcast-kinds.ts";
 import * as plans from "./broadcast-plan.ts";
 import * as remains from "./cleanup.ts";
 import * as cursors from "./fan-out-cursors.ts";
+import * as localTimes from "./local-time.ts";
 import { isImpossible, recount } from "./recount.ts";
 import { startBroadcast } from "./start-broadcast.ts";
 import * as states from "./transitions.ts";
@@ -65,8 +66,7 @@ const actionByStatus: Record<BroadcastStatus, (broadcast: Broadcast) => Promise<
 async function startIfDue(broadcast: Broadcast): Promise<void> {
   const { getStartTime, getLateAction, buildPlan } = broadcastKinds[broadcast.kind];
   const at = await getStartTime(broadcast);
-  const waitSeconds = (at.getTime() - now().getTime()) / 1000;
-  if (waitSeconds > 0) return waitUntil(broadcast, at, waitSeconds <= maxDelaySeconds);
+  if (at > now()) return waitUntil(broadcast, at);
   const lateAction = await getLateAction(broadcast, at);
   if (lateAction) return void (await lateAction());
   try {
@@ -78,8 +78,9 @@ async function startIfDue(broadcast: Broadcast): Promise<void> {
   }
 }
 
-/** With `soon`, a delayed message polls on time; the due index may be a minute late. */
-async function waitUntil(broadcast: Broadcast, until: Date, soon: boolean): Promise<void> {
+/** In the last minutes a delayed message polls on time, as the due index may be a minute late. */
+async function waitUntil(broadcast: Broadcast, until: Date): Promise<void> {
+  const soon = until.getTime() - now().getTime() <= maxDelaySeconds * 1000;
   const waiting = update(
     recordKey(broadcast),
     { set: broadcastDueAttributes(broadcast.id, addSeconds(soon ? graceSeconds : 0, until)) },
@@ -137,15 +138,15 @@ async function continueSending(broadcast: Broadcast): Promise<void> {
   ]);
   const isFanOutDone = progress.every(({ done }) => done);
   if (!isFanOutDone) await requeueIdleShards(broadcast, progress);
-  await held.releaseChunks(
-    orgId,
-    { source: sourceOf(broadcast), configId: plan.configId },
-    createReleaseRule(broadcast, plan),
-  );
   const { all: numbers, parts } = await sources.getSourceTotals(orgId, sourceOf(broadcast));
   if (isFanOutDone && isImpossible(numbers)) await recount(broadcast, plan.configId);
   const alarmReason = checkBounceRates(states.toBounceCounts(numbers), broadcast.watchedFrom);
   if (alarmReason) return states.pauseOrCancel(broadcast, alarmReason);
+  await held.releaseChunks(
+    orgId,
+    { source: sourceOf(broadcast), configId: plan.configId, dueBefore: now() },
+    createReleaseRule(broadcast, plan),
+  );
   if (isFanOutDone && isSettled(numbers)) return void (await states.finish(broadcast));
   const isTestSent =
     plan.test &&
@@ -153,6 +154,10 @@ async function continueSending(broadcast: Broadcast): Promise<void> {
     isFanOutDone &&
     plan.parts.every(({ id }) => isSettled(parts.get(id!) ?? zeroTotals));
   if (isTestSent) return decideTest(broadcast, plan, parts);
+  const [next, ...later] = localTimes.listUpcoming(numbers.releases);
+  const isOnlyWaiting =
+    next && numbers.queued + numbers.sending <= localTimes.countMails([next, ...later]);
+  if (isFanOutDone && isOnlyWaiting) return waitUntil(broadcast, new Date(next.at));
   await schedulePoll(broadcast, broadcast.startedAt!, 60);
 }
 
@@ -219,12 +224,7 @@ async function decideTest(
       ),
     );
   if (!broadcast.testedAt) await set({ testedAt }, absent("testedAt"));
-  if (now() < decidesAt)
-    return waitUntil(
-      broadcast,
-      decidesAt,
-      decidesAt.getTime() - now().getTime() <= maxDelaySeconds * 1000,
-    );
+  if (now() < decidesAt) return waitUntil(broadcast, decidesAt);
   await set({ winner: pickWinner(plan.parts, parts, plan.test!.metric) }, absent("winner"));
   const decided = await states.getBroadcast(broadcast);
   if (decided?.status === "sending") await continueSending(decided);

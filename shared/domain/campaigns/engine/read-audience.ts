@@ -1,5 +1,5 @@
-// Reads the audience of one shard in batches: the contacts who get a mail, by part, and the counts
-// of those who do not, by reason.
+// Reads the audience of one shard in batches: the contacts who get a mail, by part and time, and
+// the counts of those who do not, by reason.
 import { now } from "../../../clock.ts";
 import { splitIntoBatches } from "../../../kernel/parallel.ts";
 import * as reader from "../../audience/contacts/contact-reader.ts";
@@ -13,11 +13,20 @@ import type { SourceCounts } from "../../sending/mail-sources.ts";
 import type { BroadcastRef } from "./broadcast.ts";
 import * as plans from "./broadcast-plan.ts";
 import { type FanOutCursor, movedShard } from "./fan-out-cursors.ts";
+import { createReleaseTimes } from "./local-time.ts";
 import * as moves from "./moved-contacts.ts";
 import { type RecipientPage, readRecipients } from "./resend-audience.ts";
 
+/** Contacts who get the same mail at the same time. */
+export interface RecipientGroup {
+  part: plans.BroadcastPart | undefined;
+  /** Absent: at once. */
+  releaseAt?: string | undefined;
+  contacts: ContactItem[];
+}
+
 export interface AudienceBatch {
-  contactsByPart: Map<plans.BroadcastPart | undefined, ContactItem[]>;
+  groups: Map<string, RecipientGroup>;
   countsByPart: Map<plans.BroadcastPart | undefined, SourceCounts>;
   /** When the contacts and the suppression list began to be read (ISO 8601). */
   readAt: string;
@@ -33,7 +42,11 @@ interface AudienceQuery {
 // With many parts it takes long to fill a chunk. These limits keep the work that a crash would
 // repeat small.
 const maxBatchContacts = 2000;
+// Local times make as many groups as there are offsets. Larger groups cost less for each contact.
+const maxBatchContactsWithLocalTime = 4000;
 const maxPagesPerBatch = 50;
+// A transaction has at most 100 items. Each group has two, and up to ten are for the batch.
+const maxGroups = 40;
 // On one machine 16 shards are read at once, and each has a page in memory.
 const contactsPerPage = 500;
 
@@ -47,6 +60,7 @@ export async function* readAudience(
   const site = await sites.find({ orgId }, plan.siteId);
   const capDays = site.sendFrequencyCapDays ?? 0;
   const readMails = createMailReader({ orgId, siteId: plan.siteId });
+  const getReleaseTime = createReleaseTimes(plan);
   const suppressionLookup = suppressions.createMarketingLookup(orgId, addressShardOf(plan, cursor));
   let [batch, last] = [empty(), ""];
   let read = 0;
@@ -55,12 +69,13 @@ export async function* readAudience(
       const suppressed = await suppressionLookup(listSubscribedEmails(group));
       const counted = await addMailsForCap(readMails, group, capDays);
       for (const [i, contact] of group.entries()) {
-        if (isFull(batch)) {
+        if (isFull(batch, plan)) {
           yield { ...batch, readAt, nextPosition: last };
           batch = empty();
         }
         addContact(batch, contact, {
           part: plans.assignPart(key, plan, contact.id),
+          releaseAt: getReleaseTime(contact),
           reason: getExclusionReason(counted[i], suppressed, { capDays, topic: plan.topic }),
         });
         last = positionOf(contact);
@@ -134,27 +149,32 @@ async function* scanUnmoved(
 }
 
 const empty = (): Omit<AudienceBatch, "readAt"> => ({
-  contactsByPart: new Map(),
+  groups: new Map(),
   countsByPart: new Map(),
   nextPosition: undefined,
 });
 
-const isFull = ({ contactsByPart }: Pick<AudienceBatch, "contactsByPart">): boolean => {
-  const sizes = [...contactsByPart.values()].map(({ length }) => length);
+function isFull(
+  { groups }: Pick<AudienceBatch, "groups">,
+  { localTime }: plans.BroadcastPlan,
+): boolean {
+  const sizes = [...groups.values()].map(({ contacts }) => contacts.length);
+  const max = localTime ? maxBatchContactsWithLocalTime : maxBatchContacts;
   return (
+    sizes.length >= maxGroups ||
     sizes.some((n) => n >= maxChunkRecipients) ||
-    sizes.reduce((sum, n) => sum + n, 0) >= maxBatchContacts
+    sizes.reduce((sum, n) => sum + n, 0) >= max
   );
-};
+}
 
 function addContact(
-  { contactsByPart, countsByPart }: Pick<AudienceBatch, "contactsByPart" | "countsByPart">,
+  { groups, countsByPart }: Pick<AudienceBatch, "groups" | "countsByPart">,
   contact: ContactItem,
   {
     part,
+    releaseAt,
     reason,
-  }: {
-    part: plans.BroadcastPart | undefined;
+  }: Omit<RecipientGroup, "contacts"> & {
     reason: ReturnType<typeof getExclusionReason>;
   },
 ): void {
@@ -165,9 +185,10 @@ function addContact(
     ...(reason && { [reason]: (sum[reason] ?? 0) + 1 }),
   });
   if (reason) return;
-  const partContacts = contactsByPart.get(part) ?? [];
-  partContacts.push(contact);
-  contactsByPart.set(part, partContacts);
+  const name = `${part?.id} ${releaseAt}`;
+  const group = groups.get(name) ?? { part, releaseAt, contacts: [] };
+  group.contacts.push(contact);
+  groups.set(name, group);
 }
 
 /** Other contacts are left out anyway. */

@@ -38,7 +38,12 @@ export async function startBroadcast(
   const isStarted = await transact(
     updateWrite(
       broadcast,
-      { set, add: { revision: 1 }, remove: ["statusReason"] },
+      {
+        set,
+        add: { revision: 1 },
+        // A campaign that is sent at once does not wait for a local time.
+        remove: ["statusReason", ...(plan.localTime ? [] : ["localTime"])],
+      },
       {
         if: all(
           equals("revision", broadcast.revision),

@@ -59,6 +59,8 @@ export interface ChunkHead {
   subject: string;
   variables: Record<string, unknown>;
   createdAt: string;
+  /** The time for Liquid (ISO 8601). Absent: `createdAt`. */
+  liquidNow?: string | undefined;
   scheduledAt?: string | undefined;
   secure?: boolean | undefined;
   /** Set on marketing mail. */
@@ -333,7 +335,7 @@ function renderSubjectOrSource(head: ChunkHead, recipient: ChunkRecipient): stri
   try {
     const compiled = liquid.compile(head.subject, { escape: false, field: "subject" });
     const { text } = liquid.render(compiled, mergeVariables(head, recipient), {
-      now: new Date(head.createdAt),
+      now: new Date(head.liquidNow ?? head.createdAt),
       budget: liquid.Budget.forSubject(),
     });
     return text.replace(/\s+/g, " ").slice(0, 300);

@@ -1,6 +1,6 @@
-// Chunks taken out of their lane, because their campaign or sequence is paused or because they wait
-// for the winner of an A/B test. They are stored with their mail source, so that the chunks behind
-// them in the lane need not wait.
+// Chunks outside of their lane, because their campaign or sequence is paused, or because they wait
+// for the winner of an A/B test or for the local time of their recipients. They are stored with
+// their mail source, so that the chunks behind them in the lane need not wait.
 import { exists } from "../../../adapters/dynamodb/conditions.ts";
 import {
   get,
@@ -37,15 +37,17 @@ export type ReleaseRule = (
 ) => Promise<{ change?: Partial<QueuedChunk>; extraWrites?: Write[] } | undefined>;
 
 /**
- * Moves the suspended chunks of a source back to their lane, by default unchanged. Safe to repeat
- * and to run in parallel.
+ * Moves the suspended chunks of a source back to their lane, by default all and unchanged. With
+ * `dueBefore`, it reads and moves only those that are due before. Safe to repeat and to run in
+ * parallel.
  */
 export async function releaseChunks(
   orgId: number,
-  { source, configId }: { source: MailSource; configId: number },
+  { source, configId, dueBefore }: { source: MailSource; configId: number; dueBefore?: Date },
   rule: ReleaseRule = async () => ({}),
 ): Promise<void> {
-  await forEachChunk(orgId, source, async (chunk) => {
+  const below = dueBefore && lanes.laneSortKeyOf(dueBefore.toISOString());
+  const releaseChunk = async (chunk: SuspendedChunk) => {
     const decision = await rule(chunk);
     // The condition fails when another worker released the chunk, even if it was suspended again
     // since.
@@ -54,19 +56,19 @@ export async function releaseChunks(
         ...releaseWrites(orgId, chunk, decision.change),
         ...(decision.extraWrites ?? []),
       );
-  });
+  };
+  await forEachChunk({ orgId, source, below }, releaseChunk);
   await lanes.announceArrival(orgId, configId);
 }
 
 const pageSize = 100;
 
 async function forEachChunk(
-  orgId: number,
-  source: MailSource,
+  { orgId, source, below }: { orgId: number; source: MailSource; below?: string | undefined },
   handle: (chunk: SuspendedChunk) => Promise<void>,
 ): Promise<void> {
   const chunks = ranges.suspendedChunks(orgId, source);
-  const options = { limit: pageSize, consistent: true };
+  const options = { limit: pageSize, below, consistent: true };
   for await (const { items } of queryPages<SuspendedChunk>(chunks, options))
     await inParallel(8, items, handle);
 }
@@ -88,7 +90,7 @@ export async function cancelChunks(
   orgId: number,
   { source, configId }: { source: MailSource; configId: number },
 ): Promise<void> {
-  await forEachChunk(orgId, source, async (chunk) => {
+  await forEachChunk({ orgId, source }, async (chunk) => {
     const writes = lanes.listClaimedCalls(chunk).length
       ? releaseWrites(orgId, chunk)
       : await cancelChunkWrites(orgId, chunk.source!, chunk);

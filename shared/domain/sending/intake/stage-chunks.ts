@@ -39,8 +39,10 @@ export interface MarketingMessage {
   previewText?: string | undefined;
   /** Gets blind copies, instead of the address that the site names. */
   bcc?: string | undefined;
-  /** The time for Liquid and for lists. All chunks of a campaign have the same. */
+  /** The time for lists. All chunks of a campaign have the same. */
   startedAt: Date;
+  /** The time for Liquid. Absent: `startedAt`. */
+  liquidNow?: Date | undefined;
 }
 
 export interface StagedChunks {
@@ -65,6 +67,8 @@ export interface ChunkDraft {
   contacts: ContactItem[];
   /** The chunk waits outside the lane until `suspendedChunks.releaseChunks`. */
   isSuspended: boolean;
+  /** When a suspended chunk is due (ISO 8601). Absent: at once. */
+  releaseAt?: string | undefined;
   charge?: chunks.ChunkHead["charge"];
   readAt?: chunks.ChunkHead["readAt"];
   /** Drops the variables that no part of the broadcast reads. */
@@ -122,6 +126,7 @@ async function stageChunk({
   content: knownContent,
   contacts,
   isSuspended,
+  releaseAt,
   charge,
   readAt,
   variableFilter = (variables) => variables,
@@ -137,7 +142,7 @@ async function stageChunk({
   });
   const key = keys.bulkContent(orgId, block);
   const expires = epochSeconds() + contentTtlSeconds;
-  const head = toChunkHead(message, block);
+  const head = { ...toChunkHead(message, block), ...(releaseAt && { scheduledAt: releaseAt }) };
   const chunkItems = await chunks.buildChunkItems(
     { orgId, block },
     { ...head, ...(charge && { charge }), ...(readAt && { readAt }) },
@@ -152,7 +157,7 @@ async function stageChunk({
     chunk: 0,
     n: recipients.length,
     siteId: site.id,
-    at: startedAt.toISOString(),
+    at: releaseAt ?? startedAt.toISOString(),
     source,
     configId: config.id,
   };
@@ -173,7 +178,7 @@ async function stageChunk({
 }
 
 export async function buildMarketingContent(message: MarketingMessage): Promise<MailContent> {
-  const { orgId, site, config, topic, template, subject, html, text, startedAt } = message;
+  const { orgId, site, config, topic, template, subject, html, text } = message;
   const [marketing, tracking, account] = await Promise.all([
     requireMarketingSender(orgId, site),
     getTracking(orgId, senderOf(config).email),
@@ -194,7 +199,7 @@ export async function buildMarketingContent(message: MarketingMessage): Promise<
     ...tracking,
     ...(account?.branded && { branded: true as const }),
     marketing: { ...marketing, ...(topic && { topicId: topic.id }) },
-    at: startedAt.toISOString(),
+    at: (message.liquidNow ?? message.startedAt).toISOString(),
   };
 }
 
@@ -202,7 +207,7 @@ const bccOf = ({ bcc, site }: Pick<MarketingMessage, "bcc" | "site">): string | 
   bcc ?? site.autoBcc ?? undefined;
 
 export const toChunkHead = (
-  { site, config, source, topic, template, subject, bcc, startedAt }: MarketingMessage,
+  { site, config, source, topic, template, subject, bcc, startedAt, liquidNow }: MarketingMessage,
   block: number,
 ): chunks.ChunkHead => ({
   siteId: site.id,
@@ -216,6 +221,7 @@ export const toChunkHead = (
   subject: subject ?? template?.subject ?? "",
   variables: {},
   createdAt: startedAt.toISOString(),
+  liquidNow: liquidNow?.toISOString(),
   source,
   isLogged: source.kind === "sequence" ? undefined : true,
   capDays: site.sendFrequencyCapDays || undefined,
