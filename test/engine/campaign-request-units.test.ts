@@ -1,11 +1,13 @@
 // DynamoDB request units of campaigns. They are the same on any machine, so a change that raises
 // the cost fails here.
 import { beforeAll, expect, test } from "vitest";
+import * as clock from "../../shared/clock.ts";
 import * as listing from "../../shared/domain/audience/contacts/contact-listing.ts";
 import { foldMailLog } from "../../shared/domain/audience/mail-counts/fold-mail-log.ts";
 import { readMailLog } from "../../shared/domain/audience/mail-counts/mail-log.ts";
 import { grantPlan } from "../../shared/domain/billing/operator-grants.ts";
 import * as actions from "../../shared/domain/campaigns/campaign-actions.ts";
+import { CampaignSchedule } from "../../shared/domain/campaigns/campaign-schema.ts";
 import {
   createCampaignSender,
   createDraft,
@@ -50,5 +52,28 @@ test("a campaign costs at most 0.3 write and 0.5 read units a mail, with its cou
   expect(afterFold.result.items.map(({ sendCount }) => sendCount)).toEqual(Array(50).fill(1));
   expect(whileLogged.usage.readUnits).toBeLessThanOrEqual(40);
   expect(afterFold.usage.readUnits).toBeLessThanOrEqual(40);
+  await from.provider.stop();
+}, 120_000);
+
+test("at local time a campaign costs as much, also with contacts in many time zones", async () => {
+  const from = await createCampaignSender();
+  const { caller } = from;
+  await grantPlan({ organizationId: caller.orgId, plan: "enterprise", credits: 0 });
+  const zones = ["Asia/Tokyo", "Asia/Kolkata", "Europe/Berlin", "UTC", "America/New_York"];
+  await insertListMembers(from, people, (i) => ({ timezone: zones[i % zones.length]! }));
+  const { id } = await createDraft(from);
+  const localTime = clock
+    .addSeconds(20 * 3600)
+    .toISOString()
+    .slice(0, 16);
+  await actions.schedule(caller, id, CampaignSchedule.parse({ localTime }));
+  const sending = await measureUnits(() => runWorkers({ forSeconds: 40 * 3600 }));
+  expect(await readCampaign(from, id)).toMatchObject({ status: "sent", stats: { sent: people } });
+  const [writes, reads] = (["writeUnits", "readUnits"] as const).map(
+    (units) => sending.usage[units] / people,
+  );
+  console.info(`campaign at local time: ${writes} W, ${reads} R per mail`);
+  expect(writes).toBeLessThanOrEqual(0.3);
+  expect(reads).toBeLessThanOrEqual(0.5);
   await from.provider.stop();
 }, 120_000);

@@ -1,5 +1,7 @@
 // Campaigns at the local time of each contact: one mail to each, when its own clock has the time.
 import { beforeAll, describe, expect, test, vi } from "vitest";
+import { worker as fanOutWorker } from "../../functions/queue/fan-out.ts";
+import { worker as laneWorker } from "../../functions/queue/lane.ts";
 import * as clock from "../../shared/clock.ts";
 import { NewContact } from "../../shared/domain/audience/contacts/contact-schema.ts";
 import * as contacts from "../../shared/domain/audience/contacts/contacts.ts";
@@ -8,23 +10,29 @@ import * as actions from "../../shared/domain/campaigns/campaign-actions.ts";
 import { CampaignSchedule } from "../../shared/domain/campaigns/campaign-schema.ts";
 import { listLocalTimeWarnings } from "../../shared/domain/campaigns/campaign-warnings.ts";
 import * as campaigns from "../../shared/domain/campaigns/campaigns.ts";
+import * as fanOut from "../../shared/domain/campaigns/engine/fan-out.ts";
+import { pollBroadcast } from "../../shared/domain/campaigns/engine/poll-broadcast.ts";
 import * as resends from "../../shared/domain/campaigns/resends.ts";
 import * as templates from "../../shared/domain/content/templates.ts";
 import * as organizations from "../../shared/domain/identity/organizations.ts";
 import { erase } from "../../shared/domain/privacy/erasure.ts";
 import * as sends from "../../shared/domain/sending/sends.ts";
 import { instantOfLocalTime } from "../../shared/kernel/time-zones.ts";
+import { emailShards } from "../../shared/keys.ts";
 import {
   type CampaignSender,
   createCampaignSender,
   createDraft,
   createVariant,
   expectNoDuplicates,
+  insertListMembers,
   readCampaign,
   readConsistentNumbers,
   runWorkers,
   useVirtualQueues,
 } from "../support/campaigns.ts";
+import { interruptedAtSomeSteps, interruptions } from "../support/crash-injection.ts";
+import { applyMessages, createEvent, createEventMessage } from "../support/delivery-events.ts";
 
 vi.setConfig({ testTimeout: 600_000 });
 beforeAll(useVirtualQueues);
@@ -272,6 +280,7 @@ describe("a campaign at local time", () => {
     await actions.schedule(from.caller, id, CampaignSchedule.parse({ scheduledAt }));
     expect((await readCampaign(from, id)).localTime).toBeNull();
     await campaigns.updateCampaign(from.caller, id, { abTest });
+    await actions.cancel(from.caller, id);
     await from.provider.stop();
   });
 
@@ -370,6 +379,27 @@ describe("between the fan-out and the local time", () => {
     await from.provider.stop();
   });
 
+  test("bounces of the first zones pause the campaign before the next", async () => {
+    const from = await createCampaignSender();
+    await insertListMembers(from, 500, () => ({ timezone: "Pacific/Kiritimati" }));
+    await createContact(from, "phoenix", "America/Phoenix");
+    const localTime = localTimeIn(20);
+    const id = await startScheduled(from, localTime);
+    expect((await readConsistentNumbers(from, id)).sent).toBe(500);
+    const { sends: bounced } = await sends.list(from.caller, { limit: 30 }, { campaignId: id });
+    const events = bounced.flatMap(({ id: sendId, sentAt }) =>
+      sentAt ? createEvent(sendId, "bounce", 60) : [],
+    );
+    await applyMessages(await createEventMessage(from.caller.orgId, events));
+    await runUntil(localTime, 13);
+    expect(from.provider.mails).toHaveLength(500);
+    expect(await readCampaign(from, id)).toMatchObject({
+      status: "paused",
+      statusReason: expect.stringContaining("bounced"),
+    });
+    await from.provider.stop();
+  });
+
   test("a cancellation ends the campaign at once", async () => {
     const from = await createCampaignSender();
     await createContactInEachZone(from);
@@ -387,4 +417,105 @@ describe("between the fan-out and the local time", () => {
     expect(from.provider.mails).toHaveLength(1);
     await from.provider.stop();
   });
+});
+
+const keyOf = ({ caller: { orgId } }: CampaignSender, id: number) => ({
+  orgId,
+  kind: "campaign" as const,
+  id,
+});
+
+interface Started {
+  from: CampaignSender;
+  id: number;
+  localTime: string;
+}
+
+const poll = ({ from, id }: Started) => pollBroadcast(keyOf(from, id));
+
+/** Each prepares a campaign up to some work, and returns that work. */
+const interruptedWork: Record<string, (started: Started) => Promise<() => Promise<unknown>>> = {
+  "the start": async (started) => () => poll(started),
+  "the fan-out": async (started) => {
+    await poll(started);
+    return async () => {
+      for (const shard of emailShards)
+        await fanOut.runFanOut(keyOf(started.from, started.id), shard);
+    };
+  },
+  "the wait": async (started) => {
+    await poll(started);
+    await runWorkers({}, [fanOutWorker, laneWorker]);
+    return () => poll(started);
+  },
+  "the release": async (started) => {
+    await runUntil(started.localTime, -0.1);
+    clock.advanceClock(hours(0.1) + 1);
+    return () => poll(started);
+  },
+  "a resume": async ({ from, id, localTime }) => {
+    await runUntil(localTime, -0.1);
+    await actions.pause(from.caller, id);
+    await runUntil(localTime, 0.1);
+    return () => actions.resume(from.caller, id);
+  },
+  "the cancellation": async (started) => {
+    await runUntil(started.localTime, -1);
+    await actions.cancel(started.from.caller, started.id);
+    return () => poll(started);
+  },
+};
+
+// At the start, two of them have passed the local time.
+const crashZones: Zone[] = ["Pacific/Kiritimati", "Asia/Kathmandu", "UTC", "America/Phoenix"];
+const startHours = 3;
+
+async function expectMailAtItsTime({ from, id, localTime }: Started): Promise<void> {
+  for (const { toEmail, sentAt, status } of (await listSends(from, id)).values()) {
+    if (status === "cancelled") continue;
+    const zone = crashZones.find((one) => addressOf(one) === toEmail.replace(/-\d@/, "@"))!;
+    expect(sentAt! >= releaseTimeOf(localTime, zone)).toBe(true);
+  }
+}
+
+describe.each(interruptions)("a worker that %s", (how) => {
+  test.each(Object.entries(interruptedWork))(
+    "in %s still sends one mail to each contact, none before its time",
+    async (moment, prepareWork) => {
+      const from = await createCampaignSender();
+      for (const zone of crashZones)
+        for (const i of [1, 2]) await createContact(from, `${zone}-${i}`, zone);
+      const all = 2 * crashZones.length;
+      const steps = await interruptedAtSomeSteps(how, async (interrupt) => {
+        from.provider.mails.length = 0;
+        const localTime = localTimeIn(startHours);
+        const { id } = await createDraft(from);
+        const started = { from, id, localTime };
+        await scheduleAt(from, id, localTime);
+        const work = await prepareWork(started);
+        await interrupt(work, () => runWorkers({ forSeconds: 1800 }));
+        await readConsistentNumbers(from, id);
+        const { status } = await readCampaign(from, id);
+        if (status === "paused") await actions.resume(from.caller, id);
+        await runUntil(localTime, 13);
+        const isCancelled = moment === "the cancellation";
+        const sent = isCancelled ? all / 2 : all;
+        expect(await readConsistentNumbers(from, id)).toMatchObject({
+          candidates: all,
+          accepted: all,
+          sent,
+          cancelled: all - sent,
+          releases: [{ mails: 2 }, { mails: 2 }],
+        });
+        expect(await readCampaign(from, id)).toMatchObject({
+          status: isCancelled ? "cancelled" : "sent",
+          finishedAt: expect.any(String),
+        });
+        expect(expectNoDuplicates(from)).toHaveLength(sent);
+        await expectMailAtItsTime(started);
+      });
+      expect(steps.length).toBeGreaterThan(5);
+      await from.provider.stop();
+    },
+  );
 });

@@ -278,7 +278,10 @@ export const CampaignSchedule = z
       ),
     localTime: z
       .string()
-      .regex(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}$/, "must be a local time such as 2027-03-20T09:00")
+      .regex(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}$/, {
+        error: "must be a local time such as 2027-03-20T09:00",
+        abort: true,
+      })
       .refine(isLocalTime, "must be a time that exists")
       .optional()
       .describe(
