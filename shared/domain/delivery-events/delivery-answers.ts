@@ -187,10 +187,12 @@ const holdAnswers: Record<MailHold["kind"], (until: string | null) => Answer> = 
 };
 
 const statusAnswers: Record<SendDetail["status"], (send: SendDetail) => Answer> = {
-  scheduled: ({ scheduledAt }) => [
+  scheduled: ({ scheduledAt, campaignId }) => [
     "scheduled",
     `is scheduled for ${toTime(scheduledAt!)}.`,
-    "Wait, or cancel it with POST /sends/:id/cancel and send it without scheduledAt.",
+    campaignId === null
+      ? "Wait, or cancel it with POST /sends/:id/cancel and send it without scheduledAt."
+      : "Wait: its campaign mails each contact at the local time of the contact.",
   ],
   queued: () => [
     "queued",

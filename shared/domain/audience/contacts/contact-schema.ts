@@ -34,8 +34,8 @@ const fields = {
   phone: text.describe("Phone number as free text, or `null`."),
   company: text.describe("Company of the contact, or `null`."),
   timezone: Timezone.nullable().describe(
-    "IANA time zone of the contact, such as `Europe/Berlin`. Send windows of sequences use " +
-      "it. `null`: the time zone of the window or the organization.",
+    "IANA time zone of the contact, such as `Europe/Berlin`. Campaigns at local time and send " +
+      "windows of sequences use it. `null`: the time zone of the window or the organization.",
   ),
   customFields: CustomFields.describe(
     "Your own fields: up to 100 names of up to 100 characters, each with a string of up to " +

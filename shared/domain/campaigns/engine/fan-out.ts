@@ -70,7 +70,7 @@ async function fanOutShard(
     if ((await sources.getSourceState(key.orgId, sourceOf(key))) !== "going") return "idle";
     if (!(await commitBatch(job, { cursor, batch }, { loadMail, variableFilter }))) return "lost";
     cursor = cursors.toAdvancedCursor(cursor, batch.nextPosition);
-    if (batch.groups.size) await lanes.announceArrival(key.orgId, plan.configId);
+    if (batch.groups.length) await lanes.announceArrival(key.orgId, plan.configId);
     if (now() >= until && !cursor.done) return "paused";
   }
   await reportShardDone(key);
@@ -134,7 +134,7 @@ async function commitBatch(
 ): Promise<boolean> {
   const { key } = job;
   const drafts: staging.ChunkDraft[] = await Promise.all(
-    [...batch.groups.values()].map(async ({ part, releaseAt, contacts }) => ({
+    batch.groups.map(async ({ part, releaseAt, contacts }) => ({
       ...(await loadMail(part)),
       contacts,
       isSuspended: part === undefined || releaseAt !== undefined,

@@ -17,7 +17,7 @@ import { createReleaseTimes } from "./local-time.ts";
 import * as moves from "./moved-contacts.ts";
 import { type RecipientPage, readRecipients } from "./resend-audience.ts";
 
-/** Contacts who get the same mail at the same time. */
+/** Contacts of one chunk: they get the same mail at the same time. */
 export interface RecipientGroup {
   part: plans.BroadcastPart | undefined;
   /** Absent: at once. */
@@ -26,7 +26,7 @@ export interface RecipientGroup {
 }
 
 export interface AudienceBatch {
-  groups: Map<string, RecipientGroup>;
+  groups: RecipientGroup[];
   countsByPart: Map<plans.BroadcastPart | undefined, SourceCounts>;
   /** When the contacts and the suppression list began to be read (ISO 8601). */
   readAt: string;
@@ -42,7 +42,8 @@ interface AudienceQuery {
 // With many parts it takes long to fill a chunk. These limits keep the work that a crash would
 // repeat small.
 const maxBatchContacts = 2000;
-// Local times make as many groups as there are offsets. Larger groups cost less for each contact.
+// At local times there is a chunk for each offset. Each chunk costs about 30 write units, so larger
+// batches cost less.
 const maxBatchContactsWithLocalTime = 4000;
 const maxPagesPerBatch = 50;
 // A transaction has at most 100 items. Each group has two, and up to ten are for the batch.
@@ -149,7 +150,7 @@ async function* scanUnmoved(
 }
 
 const empty = (): Omit<AudienceBatch, "readAt"> => ({
-  groups: new Map(),
+  groups: [],
   countsByPart: new Map(),
   nextPosition: undefined,
 });
@@ -158,13 +159,11 @@ function isFull(
   { groups }: Pick<AudienceBatch, "groups">,
   { localTime }: plans.BroadcastPlan,
 ): boolean {
-  const sizes = [...groups.values()].map(({ contacts }) => contacts.length);
-  const max = localTime ? maxBatchContactsWithLocalTime : maxBatchContacts;
-  return (
-    sizes.length >= maxGroups ||
-    sizes.some((n) => n >= maxChunkRecipients) ||
-    sizes.reduce((sum, n) => sum + n, 0) >= max
-  );
+  const sizes = groups.map(({ contacts }) => contacts.length);
+  const n = sizes.reduce((sum, size) => sum + size, 0);
+  return localTime
+    ? sizes.length >= maxGroups || n >= maxBatchContactsWithLocalTime
+    : sizes.some((size) => size >= maxChunkRecipients) || n >= maxBatchContacts;
 }
 
 function addContact(
@@ -185,10 +184,14 @@ function addContact(
     ...(reason && { [reason]: (sum[reason] ?? 0) + 1 }),
   });
   if (reason) return;
-  const name = `${part?.id} ${releaseAt}`;
-  const group = groups.get(name) ?? { part, releaseAt, contacts: [] };
-  group.contacts.push(contact);
-  groups.set(name, group);
+  const open = groups.find(
+    (group) =>
+      group.part === part &&
+      group.releaseAt === releaseAt &&
+      group.contacts.length < maxChunkRecipients,
+  );
+  if (open) open.contacts.push(contact);
+  else groups.push({ part, releaseAt, contacts: [contact] });
 }
 
 /** Other contacts are left out anyway. */

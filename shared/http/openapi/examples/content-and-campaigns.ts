@@ -83,6 +83,7 @@ export const Campaign = {
   status: "sent",
   statusReason: null,
   scheduledAt: "2026-11-30T09:00:00.000Z",
+  localTime: null,
   sendLate: false,
   ...runTimes,
   winner: null,
@@ -234,7 +235,13 @@ export const campaignExamples: Record<string, unknown> = {
     sendingConfigLabel: "My shop <hello@shop.example>",
     stats: MailingStats,
     accounting: MailingAccounting,
+    waitingForLocalTime: null,
     variants: [],
+  },
+  WaitingForLocalTime: {
+    emails: 420,
+    nextAt: "2027-03-20T08:00:00.000Z",
+    lastAt: "2027-03-20T16:00:00.000Z",
   },
   CampaignVariant,
   CampaignAudience: {
