@@ -285,6 +285,13 @@ export const keys = {
   ) => itemKey(`${org}#CL${campaign}`, `${zeroPad(variantId)}#${shard}`),
   suspendedChunk: (org: number, { kind, id }: SourceKey, position: string) =>
     itemKey(`${org}#H${kind}#${id}`, position),
+  // A suspended chunk that waits for a time. It sorts after the others, so that a query reads these
+  // together with all that are due.
+  waitingChunk: (
+    org: number,
+    { kind, id }: SourceKey,
+    { at, block = 0 }: { at: string; block?: number },
+  ) => itemKey(`${org}#H${kind}#${id}`, `WAIT#${at}#${zeroPad(block)}`),
   // Fan-out: the plan made at the start, a cursor per email shard, and a log of which chunk holds
   // which contacts.
   fanOutPlan: (org: number, { kind, id }: SourceKey) => itemKey(`${org}#F${kind}#${id}`, "PLAN"),
@@ -447,7 +454,7 @@ export const ranges = {
   finishedEnrollments: (org: number, sequence: number, shard: string) =>
     keyRange(`${org}#QX${sequence}#${shard}`), // by time
   sequenceCounts: (org: number, sequence: number) => keyRange(`${org}#QN${sequence}`),
-  // by priority, then time
+  // by what they wait for, then time
   suspendedChunks: (org: number, { kind, id }: SourceKey) => keyRange(`${org}#H${kind}#${id}`),
   fanOut: (org: number, { kind, id }: SourceKey) => keyRange(`${org}#F${kind}#${id}`),
   fanOutCursors: (org: number, { kind, id }: SourceKey) => keyRange(`${org}#F${kind}#${id}`, "AT#"),

@@ -173,6 +173,30 @@ describe.skipIf(!inject("chromium"))("campaigns and templates in the console", (
     await page.context().close();
   });
 
+  it("a campaign is scheduled at the local time of each contact", async () => {
+    const { email, call, siteId, listId, templateId, configId } = await accountWithAudience();
+    const draft = { siteId, name: "Local", listId, templateId, sendingConfigId: configId };
+    const { id } = expectStatus(201, await call<{ id: number }>("POST", "/campaigns", draft)).body
+      .data;
+    const { page, problems } = await openSignedIn(browser, { email, path: `/campaigns/${id}` });
+    await page.getByText("At a time").click();
+    await page.getByLabel("Start").fill(inDays(2));
+    await page.getByLabel("At the local time of each contact").check();
+    await page.getByText("On the clock of each contact.").waitFor();
+    await page.getByRole("button", { name: "Schedule for 4 contacts" }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByText("on its own clock").waitFor();
+    await dialog.getByRole("button", { name: "Schedule for 4 contacts" }).click();
+    await page.getByText(/Each contact gets it at .* local time/).waitFor();
+    const { data } = expectStatus(
+      200,
+      await call<{ localTime: string }>("GET", `/campaigns/${id}`),
+    ).body;
+    expect(data.localTime).toBe(inDays(2));
+    expect(problems).toEqual([]);
+    await page.context().close();
+  });
+
   it.each(screenVariants)("the screens have no accessibility issue: %s, %s", async (...variant) => {
     const { email, call, siteId, listId, templateId, configId } = await accountWithAudience();
     const ids: number[] = [];

@@ -6,6 +6,7 @@ interface Campaign {
   status: string;
   statusReason: string | null;
   scheduledAt: string | null;
+  createdAt: string;
   stats: Record<string, number>;
   accounting: Record<string, number>;
   sendingConfigLabel: string | null;
@@ -84,6 +85,7 @@ test("a campaign is created as an incomplete draft and changed field by field", 
   const none = {
     statusReason: null,
     scheduledAt: null,
+    localTime: null,
     sendLate: false,
     startedAt: null,
     finishedAt: null,
@@ -148,6 +150,38 @@ test("campaigns are listed newest first, by site and by status", async () => {
   const scheduled = expectStatus(200, await client.call<Campaign>("GET", `/campaigns/${first.id}`))
     .body.data;
   expect(scheduled.scheduledAt).toBe("2027-06-01T07:00:00.000Z");
+});
+
+test("a campaign is scheduled at the local time of its contacts", async () => {
+  const client = await shop();
+  const { id, createdAt } = await make(client, full(client));
+  const schedule = (body: object) =>
+    client.call<Campaign>("POST", `/campaigns/${id}/schedule`, body);
+  const localTime = "2027-06-01T09:00";
+  for (const refused of [{}, { localTime, scheduledAt: "2027-06-01T09:00:00Z" }])
+    expect(await schedule(refused)).toMatchObject({
+      status: 400,
+      body: { details: [{ path: "scheduledAt" }] },
+    });
+  for (const invalid of [`${localTime}:00Z`, "2027-06-31T09:00", "2020-01-01T09:00"])
+    expect(await schedule({ localTime: invalid })).toMatchObject({
+      status: 400,
+      body: { details: [{ path: "localTime" }] },
+    });
+  const { body } = expectStatus(200, await schedule({ localTime }));
+  // 14 hours before UTC, when the first time zone has this time.
+  const expected = { status: "scheduled", localTime, scheduledAt: "2027-05-31T19:00:00.000Z" };
+  expect(body.data).toMatchObject(expected);
+  expect(JSON.stringify(body)).not.toContain("already past");
+  expect(expectStatus(200, await client.call("GET", `/campaigns/${id}`)).body.data).toMatchObject({
+    ...expected,
+    waitingForLocalTime: null,
+  });
+  const late = await schedule({ localTime: createdAt.slice(0, "2027-06-01T09:00".length) });
+  expect(expectStatus(200, late).body).toMatchObject({
+    data: { status: "scheduled" },
+    warnings: expect.arrayContaining([expect.stringContaining("already past")]),
+  });
 });
 
 test.each([

@@ -21,6 +21,11 @@ const storedKeys: [Key, pk: string, sk: string][] = [
   [keys.campaignLinks(org, 12), "7#CL12", "URLS"],
   [keys.linkCount(org, 12, { variantId: 4, shard: 3 }), "7#CL12", "0000000000000004#3"],
   [keys.suspendedChunk(org, source, "p1"), "7#Hcampaign#12", "p1"],
+  [
+    keys.waitingChunk(org, source, { at: "2026-11-21T09:00:00.000Z", block: 5 }),
+    "7#Hcampaign#12",
+    "WAIT#2026-11-21T09:00:00.000Z#0000000000000005",
+  ],
   [keys.fanOutPlan(org, source), "7#Fcampaign#12", "PLAN"],
   [keys.fanOutCursor(org, source, "a"), "7#Fcampaign#12", "AT#a"],
   [keys.fanOutLog(org, source, { shard: "a", n: 4 }), "7#Fcampaign#12", "LOG#a#0000000000000004"],

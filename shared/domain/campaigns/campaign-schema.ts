@@ -278,6 +278,7 @@ export const CampaignSchedule = z
       ),
     localTime: z
       .string()
+      .max(16, { error: "must be a local time such as 2027-03-20T09:00", abort: true })
       .regex(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}$/, {
         error: "must be a local time such as 2027-03-20T09:00",
         abort: true,
@@ -285,13 +286,13 @@ export const CampaignSchedule = z
       .refine(isLocalTime, "must be a time that exists")
       .optional()
       .describe(
-        "Instead of `scheduledAt`: the date and time on the clock of each contact, without an " +
-          "offset, such as `2027-03-20T09:00`. Each gets the email at this time in the contact's " +
-          "`timezone`; without one, in the time zone of the organization. Audience and time zones " +
-          "are those of the start, when the first time zone of the world has this time: 14 hours " +
-          "before UTC. Contacts for whom the time has already passed get the email at the start. " +
-          "A time that clocks skip becomes an hour later; of one that comes twice, the first " +
-          "counts. Not possible with an A/B test.",
+        "Instead of `scheduledAt`: date and time on the clock of each contact, without an " +
+          "offset, such as `2027-03-20T09:00`. Each contact gets the email at this time in its " +
+          "`timezone`, or without one in that of the organization. Audience and time zones are " +
+          "those of the start, when the first time zone of the world has this time: 14 hours " +
+          "before UTC. Contacts whose time has already passed get the email at the start. A time " +
+          "that clocks skip becomes an hour later; of one that comes twice, the first counts. " +
+          "Not possible with an A/B test.",
       ),
     sendLate: z
       .boolean()

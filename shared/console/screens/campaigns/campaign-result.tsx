@@ -43,11 +43,9 @@ function Held({ campaign }: { campaign: CampaignDetail }) {
   return <SendSection campaign={campaign} preview={preview} isSaving={false} />;
 }
 
-function Progress({
-  campaign: { status, accounting, abTest, winner },
-}: {
-  campaign: CampaignDetail;
-}) {
+function Progress({ campaign }: { campaign: CampaignDetail }) {
+  const { timezone } = useMe().organization;
+  const { status, accounting, abTest, winner, waitingForLocalTime: waiting } = campaign;
   if (status !== "sending" && status !== "paused") return null;
   const { accepted, queued, sending } = accounting;
   const done = accepted - queued - sending;
@@ -59,6 +57,12 @@ function Progress({
           !winner &&
           ` Those who wait for the winner get it ${describeDuration(abTest.durationMinutes)} after the test.`}
       </p>
+      {waiting && (
+        <p>
+          {formatNumber(waiting.emails)} wait for the local time of their contacts, the last until{" "}
+          {formatTime(waiting.lastAt, timezone)}.
+        </p>
+      )}
       <progress className="wide-progress" max={accepted || 1} value={done} aria-label="Progress" />
       <p className="quiet">You can leave this page. Sending goes on.</p>
     </section>

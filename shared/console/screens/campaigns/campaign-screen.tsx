@@ -35,12 +35,13 @@ export function CampaignScreen() {
 
 function Note({ campaign }: { campaign: CampaignDetail }) {
   const { timezone } = useMe().organization;
-  const { status, statusReason, scheduledAt, startedAt } = campaign;
+  const { status, statusReason, scheduledAt, startedAt, localTime } = campaign;
   const when = startedAt ?? scheduledAt;
   return (
     <>
       <Link to="/campaigns">Campaigns</Link> · <StatusMark status={status} />
       {when && ` ${startedAt ? "Started" : "Starts"} ${formatTime(when, timezone)} (${timezone})`}
+      {localTime && ` · Each contact gets it at ${localTime.replace("T", " ")} local time`}
       {statusReason && ` · ${statusReason}`}
     </>
   );

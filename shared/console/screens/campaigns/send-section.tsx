@@ -1,4 +1,4 @@
-import { Button, SegmentedControl, TextInput } from "@mantine/core";
+import { Button, Checkbox, SegmentedControl, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import type { Campaign, CampaignDetail, CampaignPreview } from "pennymail";
 import { useState } from "react";
@@ -31,14 +31,16 @@ const hour = 3_600_000;
 export function SendSection({ campaign, preview, isSaving }: SendSectionProps) {
   const { timezone } = useMe().organization;
   const [time, setTime] = useState(
-    campaign.scheduledAt ? localTimeOf(campaign.scheduledAt, timezone) : "",
+    campaign.localTime ??
+      (campaign.scheduledAt ? localTimeOf(campaign.scheduledAt, timezone) : ""),
   );
+  const [isLocal, setLocal] = useState(campaign.localTime !== null);
   const [isConfirming, setConfirming] = useState<true>();
   const scheduledAt = time ? instantOf(time, timezone) : undefined;
   const start = useChange<true, Campaign>({
     run: () =>
       scheduledAt
-        ? api.campaigns.schedule(campaign.id, { scheduledAt })
+        ? api.campaigns.schedule(campaign.id, isLocal ? { localTime: time } : { scheduledAt })
         : api.campaigns.send(campaign.id),
     refreshes: ["campaigns"],
     onDone: () => setConfirming(undefined),
@@ -61,13 +63,24 @@ export function SendSection({ campaign, preview, isSaving }: SendSectionProps) {
         ]}
       />
       {scheduledAt && (
-        <TextInput
-          type="datetime-local"
-          label="Start"
-          description={`In the time zone ${timezone}: ${formatAgo(scheduledAt, timezone)}.${otherZone(scheduledAt, timezone)}`}
-          value={time}
-          onChange={(event) => setTime(event.currentTarget.value)}
-        />
+        <>
+          <TextInput
+            type="datetime-local"
+            label="Start"
+            description={
+              isLocal
+                ? "On the clock of each contact."
+                : `In the time zone ${timezone}: ${formatAgo(scheduledAt, timezone)}.${otherZone(scheduledAt, timezone)}`
+            }
+            value={time}
+            onChange={(event) => setTime(event.currentTarget.value)}
+          />
+          <Checkbox
+            label="At the local time of each contact"
+            checked={isLocal}
+            onChange={(event) => setLocal(event.currentTarget.checked)}
+          />
+        </>
       )}
       {!isComplete(campaign) && <p className="quiet">Still missing: {missingParts(campaign)}.</p>}
       <div className="buttons">
@@ -82,11 +95,28 @@ export function SendSection({ campaign, preview, isSaving }: SendSectionProps) {
         change={start}
         onClose={() => setConfirming(undefined)}
       >
-        <Consequences campaign={campaign} preview={preview} scheduledAt={scheduledAt} />
+        <Consequences
+          campaign={campaign}
+          preview={preview}
+          start={scheduledAt && describeStart({ scheduledAt, isLocal, time, timezone })}
+        />
       </ConfirmDialog>
     </Card>
   );
 }
+
+interface ChosenStart {
+  scheduledAt: string;
+  /** `time` is on the clock of each contact. */
+  isLocal: boolean;
+  time: string;
+  timezone: string;
+}
+
+const describeStart = ({ scheduledAt, isLocal, time, timezone }: ChosenStart): string =>
+  isLocal
+    ? `on ${time.replace("T", " at ")} on its own clock`
+    : `on ${formatTime(scheduledAt, timezone)} (${timezone})`;
 
 /** The same time on this device, if it is in another zone. */
 function otherZone(iso: string, timezone: string): string {
@@ -107,15 +137,14 @@ function missingParts(campaign: CampaignDetail): string {
 interface ConsequencesProps {
   campaign: CampaignDetail;
   preview: CampaignPreview | undefined;
-  scheduledAt: string | undefined;
+  /** Absent: now. */
+  start: string | undefined;
 }
 
-function Consequences({ campaign, preview, scheduledAt }: ConsequencesProps) {
-  const { timezone } = useMe().organization;
+function Consequences({ campaign, preview, start }: ConsequencesProps) {
   const configs = useQuery(queries.sendingConfigs()).data?.sendingConfigs;
   if (!preview) return null;
   const { wouldReceive, candidates } = preview;
-  const when = scheduledAt ? `on ${formatTime(scheduledAt, timezone)} (${timezone})` : "now";
   const left = candidates - wouldReceive;
   const sender = configs?.find(({ id }) => id === campaign.sendingConfigId)?.fromEmail;
   const { abTest } = campaign;
@@ -123,7 +152,7 @@ function Consequences({ campaign, preview, scheduledAt }: ConsequencesProps) {
     <ul className="consequences">
       <li>
         <b>{countOf(wouldReceive, "contact")}</b> {wouldReceive === 1 ? "gets" : "get"} this email{" "}
-        {when}, from {sender}.{scheduledAt && " Contacts are counted again then."}
+        {start ?? "now"}, from {sender}.{start && " Contacts are counted again then."}
       </li>
       {abTest && (
         <li>

@@ -137,7 +137,7 @@ async function commitBatch(
     batch.groups.map(async ({ part, releaseAt, contacts }) => ({
       ...(await loadMail(part)),
       contacts,
-      isSuspended: part === undefined || releaseAt !== undefined,
+      isSuspended: part === undefined,
       releaseAt,
       readAt: batch.readAt,
       variableFilter,

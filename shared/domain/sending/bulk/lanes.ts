@@ -155,11 +155,7 @@ export const laneSortKey = ({
   block,
   chunk,
   at,
-}: Pick<QueuedChunk, "block" | "chunk" | "at">): string =>
-  `${laneSortKeyOf(at)}#${zeroPad(block)}#${chunk}`;
-
-/** The start of the sort keys of all chunks that are due at this time. */
-export const laneSortKeyOf = (at: string): string => `5${at}`;
+}: Pick<QueuedChunk, "block" | "chunk" | "at">): string => `5${at}#${zeroPad(block)}#${chunk}`;
 
 /**
  * Adds chunks to a lane and marks it as due at once. The next runner sets the due time of the first

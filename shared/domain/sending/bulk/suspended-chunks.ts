@@ -38,7 +38,7 @@ export type ReleaseRule = (
 
 /**
  * Moves the suspended chunks of a source back to their lane, by default all and unchanged. With
- * `dueBefore`, it reads and moves only those that are due before. Safe to repeat and to run in
+ * `dueBefore`, it does not read those that wait for a later time. Safe to repeat and to run in
  * parallel.
  */
 export async function releaseChunks(
@@ -46,7 +46,7 @@ export async function releaseChunks(
   { source, configId, dueBefore }: { source: MailSource; configId: number; dueBefore?: Date },
   rule: ReleaseRule = async () => ({}),
 ): Promise<void> {
-  const below = dueBefore && lanes.laneSortKeyOf(dueBefore.toISOString());
+  const below = dueBefore && keys.waitingChunk(orgId, source, { at: dueBefore.toISOString() }).sk;
   const releaseChunk = async (chunk: SuspendedChunk) => {
     const decision = await rule(chunk);
     // The condition fails when another worker released the chunk, even if it was suspended again

@@ -6,7 +6,7 @@ import { get, insertMany, put, type Write } from "../../../adapters/dynamodb/tab
 import { epochSeconds } from "../../../clock.ts";
 import * as ids from "../../../ids.ts";
 import { compress } from "../../../kernel/compressed-values.ts";
-import { idsPerBlock, keys } from "../../../keys.ts";
+import { idsPerBlock, type Key, keys } from "../../../keys.ts";
 import type { ContactItem } from "../../audience/contacts/contact-schema.ts";
 import type { MailTopic } from "../../audience/topics/topic-subscription.ts";
 import type { BillingAccount } from "../../billing/quota.ts";
@@ -67,7 +67,7 @@ export interface ChunkDraft {
   contacts: ContactItem[];
   /** The chunk waits outside the lane until `suspendedChunks.releaseChunks`. */
   isSuspended: boolean;
-  /** When a suspended chunk is due (ISO 8601). Absent: at once. */
+  /** When the chunk is due (ISO 8601), if it waits outside the lane until then. */
   releaseAt?: string | undefined;
   charge?: chunks.ChunkHead["charge"];
   readAt?: chunks.ChunkHead["readAt"];
@@ -161,9 +161,7 @@ async function stageChunk({
     source,
     configId: config.id,
   };
-  const queuedKey = isSuspended
-    ? keys.suspendedChunk(orgId, source, lanes.laneSortKey(queued))
-    : lanes.queuedChunkKey(orgId, config.id, queued);
+  const queuedKey = chooseKey(orgId, queued, { isSuspended, isWaiting: releaseAt !== undefined });
   const feedWrite = feed.addToFeedWrite(orgId, {
     siteId: site.id,
     at: startedAt.toISOString(),
@@ -175,6 +173,21 @@ async function stageChunk({
     sendIds: contacts.map((contact, i) => [contact.id, block * idsPerBlock + i]),
     writes: [put(queuedKey, queued, { ifAbsent: true }), feedWrite],
   };
+}
+
+function chooseKey(
+  orgId: number,
+  queued: Pick<lanes.QueuedChunk, "block" | "chunk" | "at"> & {
+    source: MailSource;
+    configId: number;
+  },
+  { isSuspended, isWaiting }: { isSuspended: boolean; isWaiting: boolean },
+): Key {
+  const { source, configId } = queued;
+  if (isWaiting) return keys.waitingChunk(orgId, source, queued);
+  return isSuspended
+    ? keys.suspendedChunk(orgId, source, lanes.laneSortKey(queued))
+    : lanes.queuedChunkKey(orgId, configId, queued);
 }
 
 export async function buildMarketingContent(message: MarketingMessage): Promise<MailContent> {
