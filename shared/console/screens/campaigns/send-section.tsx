@@ -31,8 +31,7 @@ const hour = 3_600_000;
 export function SendSection({ campaign, preview, isSaving }: SendSectionProps) {
   const { timezone } = useMe().organization;
   const [time, setTime] = useState(
-    campaign.localTime ??
-      (campaign.scheduledAt ? localTimeOf(campaign.scheduledAt, timezone) : ""),
+    campaign.localTime ?? (campaign.scheduledAt ? localTimeOf(campaign.scheduledAt, timezone) : ""),
   );
   const [isLocal, setLocal] = useState(campaign.localTime !== null);
   const [isConfirming, setConfirming] = useState<true>();
