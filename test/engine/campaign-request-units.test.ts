@@ -8,6 +8,7 @@ import { readMailLog } from "../../shared/domain/audience/mail-counts/mail-log.t
 import { grantPlan } from "../../shared/domain/billing/operator-grants.ts";
 import * as actions from "../../shared/domain/campaigns/campaign-actions.ts";
 import { CampaignSchedule } from "../../shared/domain/campaigns/campaign-schema.ts";
+import * as sites from "../../shared/domain/identity/sites.ts";
 import {
   createCampaignSender,
   createDraft,
@@ -23,17 +24,27 @@ beforeAll(useVirtualQueues);
 
 const people = 6000;
 
-test("a campaign costs at most 0.3 write and 0.5 read units a mail, with its counts", async () => {
+async function createSenderWithMembers() {
   const from = await createCampaignSender();
-  const { caller, siteId } = from;
-  await grantPlan({ organizationId: caller.orgId, plan: "enterprise", credits: 0 });
+  await grantPlan({ organizationId: from.caller.orgId, plan: "enterprise", credits: 0 });
   await insertListMembers(from, people);
+  return from;
+}
+
+async function measureCampaign(from: Awaited<ReturnType<typeof createCampaignSender>>) {
   const { id } = await createDraft(from);
   const sending = await measureUnits(async () => {
-    await actions.sendNow(caller, id);
+    await actions.sendNow(from.caller, id);
     await runWorkers({ forSeconds: 60 }, sendingWorkers);
   });
   expect((await readCampaign(from, id)).stats.sent).toBe(people);
+  return sending;
+}
+
+test("a campaign costs at most 0.3 write and 0.5 read units a mail, with its counts", async () => {
+  const from = await createSenderWithMembers();
+  const { caller, siteId } = from;
+  const sending = await measureCampaign(from);
   const site = { orgId: caller.orgId, siteId };
   expect((await readMailLog(site)).entries.length).toBeGreaterThan(people / 100);
   const page = () => measureUnits(() => listing.list(caller, { limit: 50 }, { siteId }));
@@ -78,5 +89,15 @@ test("a campaign at local time costs no more, with 16,000 contacts in three time
   console.info(`campaign at local time: ${writes} W, ${reads} R per mail`);
   expect(writes).toBeLessThanOrEqual(0.3);
   expect(reads).toBeLessThanOrEqual(0.5);
+  await from.provider.stop();
+}, 120_000);
+
+test("a campaign of a site with a frequency cap costs at most 0.75 read units a mail", async () => {
+  const from = await createSenderWithMembers();
+  await sites.change(from.caller, from.siteId, { sendFrequencyCapDays: 2 });
+  const { usage } = await measureCampaign(from);
+  const [writes, reads] = [usage.writeUnits / people, usage.readUnits / people];
+  console.info(`campaign with a frequency cap: ${writes} W, ${reads} R per mail`);
+  expect(reads).toBeLessThanOrEqual(0.75);
   await from.provider.stop();
 }, 120_000);

@@ -19,6 +19,7 @@ import {
   suppressRecipients,
 } from "../../shared/domain/delivery-events/event-reactions.ts";
 import * as unsubscribes from "../../shared/domain/delivery-events/unsubscribes.ts";
+import * as sites from "../../shared/domain/identity/sites.ts";
 import { erase } from "../../shared/domain/privacy/erasure.ts";
 import { emailShards, ranges } from "../../shared/keys.ts";
 import {
@@ -91,9 +92,10 @@ const waysToLeave: Record<string, Departure> = {
 };
 
 /** Starts a campaign with `n` recipients, all queued in the lane. */
-async function startCampaign(n: number) {
+async function startCampaign(n: number, { capDays = null }: { capDays?: number | null } = {}) {
   const sender = await createCampaignSender();
   const { caller, siteId, listId } = sender;
+  await sites.change(caller, siteId, { sendFrequencyCapDays: capDays });
   const prefix = crypto.randomUUID().slice(0, 8);
   const recipients = await Promise.all(
     Array.from({ length: n }, async (_, i) => {
@@ -110,24 +112,32 @@ async function startCampaign(n: number) {
   return { sender, recipients, id };
 }
 
-test("contacts that become unreachable in any way after the fan-out get no mail; all others do", async () => {
-  const ways = Object.entries(waysToLeave);
-  const { sender, recipients, id } = await startCampaign(ways.length + 2);
-  for (const [i, [, leave]] of ways.entries()) await leave(sender, recipients[i]!);
-  await runWorkers({ forSeconds: 600 });
-  const mailed = expectNoDuplicates(sender).map(({ to }) => to);
-  const reached = ways.filter((_, i) => mailed.includes(recipients[i]!.email)).map(([way]) => way);
-  expect(reached).toEqual([]);
-  expect(mailed.sort()).toEqual(
-    recipients
-      .slice(ways.length)
-      .map(({ email }) => email)
-      .sort(),
-  );
-  const { sent, accepted, unsubscribed, suppressed } = await readConsistentNumbers(sender, id);
-  expect([sent, accepted, unsubscribed + suppressed]).toEqual([2, 2, ways.length]);
-  await sender.provider.stop();
-});
+test.each([
+  ["", null],
+  [" of a site with a frequency cap", 1],
+])(
+  "contacts%s that become unreachable in any way after the fan-out get no mail; all others do",
+  async (_, capDays) => {
+    const ways = Object.entries(waysToLeave);
+    const { sender, recipients, id } = await startCampaign(ways.length + 2, { capDays });
+    for (const [i, [, leave]] of ways.entries()) await leave(sender, recipients[i]!);
+    await runWorkers({ forSeconds: 600 });
+    const mailed = expectNoDuplicates(sender).map(({ to }) => to);
+    const reached = ways
+      .filter((_, i) => mailed.includes(recipients[i]!.email))
+      .map(([way]) => way);
+    expect(reached).toEqual([]);
+    expect(mailed.sort()).toEqual(
+      recipients
+        .slice(ways.length)
+        .map(({ email }) => email)
+        .sort(),
+    );
+    const { sent, accepted, unsubscribed, suppressed } = await readConsistentNumbers(sender, id);
+    expect([sent, accepted, unsubscribed + suppressed]).toEqual([2, 2, ways.length]);
+    await sender.provider.stop();
+  },
+);
 
 test("a contact that unsubscribes between the read of the log and the claim gets no mail", async () => {
   const { sender, recipients } = await startCampaign(1);

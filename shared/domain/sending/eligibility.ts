@@ -51,23 +51,23 @@ interface IntendedRecipient {
 
 /**
  * In the order given. A contact whose address changed since is still found by its id. A deleted
- * contact gets no mail.
+ * contact gets no mail. Without `readsSuppressions`, the caller finds suppressed addresses itself,
+ * which saves half of the read units.
  */
 export async function listExclusionReasons(
   { orgId, siteId, capDays = 0, topic }: { orgId: number; siteId: number } & MailLimits,
   invited: IntendedRecipient[],
-  { consistent = false } = {},
+  { consistent = false, readsSuppressions = true } = {},
 ): Promise<(ExclusionReason | undefined)[]> {
   const [contactsByAddress, suppressed] = await Promise.all([
     getMany<ContactItem>(
       invited.map(({ to }) => keys.contact(orgId, siteId, normalizeEmail(to))),
       { consistent },
     ),
-    suppressions.filterSuppressed(
-      orgId,
-      invited.map(({ to }) => to),
-      { purpose: "marketing", consistent },
-    ),
+    suppressions.filterSuppressed(orgId, readsSuppressions ? invited.map(({ to }) => to) : [], {
+      purpose: "marketing",
+      consistent,
+    }),
   ]);
   const changedAddress = invited.filter(
     ({ contactId }, i) => contactsByAddress[i]?.id !== contactId,

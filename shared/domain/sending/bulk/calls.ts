@@ -318,8 +318,11 @@ async function listMarketingExclusions(
   const isRecent = head.readAt !== undefined && isCovered(head.readAt);
   const [state, reasons, departed] = await Promise.all([
     prepared.runner.readSourceState(source),
-    // The frequency cap depends on mail that other campaigns have sent since.
-    isRecent && !head.capDays ? [] : eligibility.listExclusionReasons(limits, recipients),
+    // The departures name suppressed addresses. The frequency cap depends on mail that other
+    // campaigns have sent since.
+    isRecent && !head.capDays
+      ? []
+      : eligibility.listExclusionReasons(limits, recipients, { readsSuppressions: !isRecent }),
     listDepartedReasons(prepared, recipients),
   ]);
   return recipients.map(({ i }, k) =>
