@@ -221,6 +221,11 @@ export const errorMeanings = {
     cause: "A page of another origin sent the request with a session cookie.",
     remedy: "Use an API key, or let the operator add the origin to `ALLOWED_ORIGINS`.",
   },
+  password_required: {
+    statuses: [403],
+    cause: "The login is more than 10 minutes ago, and the request has no password.",
+    remedy: "Send the request again with `password`, or log in again.",
+  },
   payload_too_large: {
     statuses: [413],
     cause: "The body is larger than this endpoint takes. `error` names the limit.",

@@ -51,22 +51,22 @@ export const mfa = routeGroup("mfa", [
     operationId: "enableTotp",
     description:
       "Checks the first code of the app. From then on, every login needs a second factor. " +
-      "Returns ten new recovery codes; earlier recovery codes stop working.",
+      "Returns ten new recovery codes; earlier recovery codes stop working. Also needs the " +
+      "password if the login is more than 10 minutes ago.",
     auth: "session",
     level: "site",
-    body: z
-      .object({ code: factors.MfaCode.describe("Current six-digit code of the app.") })
-      .meta({ examples: [{ code: "123456" }] }),
+    body: factors.TotpSetup,
     returns: z.object({
       enabled: z.literal(true).describe("Always true: the factor is turned on."),
       recoveryCodes: RecoveryCodes,
     }),
     fieldsShownOnce: ["recoveryCodes"],
     errors: {
+      403: "The login is more than 10 minutes ago, and no password is given (`password_required`).",
       409: "There is no secret to verify: create one first (`setup_needed`).",
       429: tooManyFailures,
     },
-    handle: ({ caller, body }) => factors.enableTotp(caller, body.code),
+    handle: ({ caller, body }) => factors.enableTotp(caller, body),
   }),
   route("POST /mfa/totp/disable", "Turn off the authenticator app", {
     operationId: "disableTotp",

@@ -25,7 +25,7 @@ const codeWord = (work: Promise<unknown>) =>
 async function withApp() {
   const { email, caller } = await createAccount();
   const { secret } = await mfa.setUpTotp(caller);
-  const { recoveryCodes } = await mfa.enableTotp(caller, codeOf(secret, -1));
+  const { recoveryCodes } = await mfa.enableTotp(caller, { code: codeOf(secret, -1) });
   return { email, caller, secret, recoveryCodes };
 }
 async function startLogin(email: string): Promise<string> {
@@ -131,11 +131,34 @@ test("a password reset does not reset the limit for codes", async () => {
   ).toBe("done");
 });
 
+test("ten minutes after the login, the app is only turned on with the password", async () => {
+  const { caller } = await createAccount();
+  const { secret } = await mfa.setUpTotp(caller);
+  const enable = (more: { password?: string } = {}) =>
+    codeWord(mfa.enableTotp(caller, { code: codeOf(secret), ...more }));
+  clock.advanceClock(601);
+  expect(await enable()).toBe("password_required");
+  expect(await enable({ password: "another phrase" })).toBe("wrong_password");
+  expect(await readStored(caller)).not.toHaveProperty("totp");
+  expect(await enable({ password })).toBe("done");
+});
+
+test("a change of the organization does not make the login fresh", async () => {
+  const { caller } = await createAccount();
+  const { secret } = await mfa.setUpTotp(caller);
+  clock.advanceClock(601);
+  const { token } = await accounts.switchOrganization(caller, caller.orgId, { address });
+  const switched = { ...caller, sessionHash: sha256(token) };
+  expect(await codeWord(mfa.enableTotp(switched, { code: codeOf(secret) }))).toBe(
+    "password_required",
+  );
+});
+
 test("two concurrent setups with one secret enable it once", async () => {
   const { caller } = await createAccount();
   const { secret } = await mfa.setUpTotp(caller);
   const outcomes = await Promise.all(
-    [0, 1].map((steps) => codeWord(mfa.enableTotp(caller, codeOf(secret, steps)))),
+    [0, 1].map((steps) => codeWord(mfa.enableTotp(caller, { code: codeOf(secret, steps) }))),
   );
   expect(outcomes.sort()).toEqual(["conflict", "done"]);
 });

@@ -187,7 +187,7 @@ test("a session of single sign-on cannot switch to another organization", async 
     () => accounts.switchOrganization(caller, otherOrg, client),
     () => accounts.changePassword(caller, newPassword),
     () => factors.setUpTotp(caller),
-    () => factors.enableTotp(caller, "123456"),
+    () => factors.enableTotp(caller, { code: "123456" }),
     () => factors.enableEmailOtp(caller),
     () => factors.disableTotp(caller, { password }),
     () => factors.disableEmailOtp(caller, { password }),

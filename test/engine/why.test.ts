@@ -1,4 +1,5 @@
 // GET /why: one answer for an address, whatever prevented or delayed its email.
+import { readFileSync } from "node:fs";
 import { beforeAll, expect, test } from "vitest";
 import { put, update, write } from "../../shared/adapters/dynamodb/table.ts";
 import * as clock from "../../shared/clock.ts";
@@ -36,7 +37,19 @@ import {
 beforeAll(useVirtualQueues);
 
 const uniqueAddress = () => uniqueRecipients(1)[0]!.to;
-const ask = ({ caller, siteId }: TestSender, email: string) => answerWhy(caller, { email, siteId });
+const routes = readFileSync(
+  new URL("../fixtures/roles-and-routes.csv", import.meta.url),
+  "utf8",
+).split("\n");
+
+/** Every next step is in words for people, and every next request is one of the API. */
+async function ask({ caller, siteId }: TestSender, email: string) {
+  const why = await answerWhy(caller, { email, siteId });
+  expect(why.nextStep).not.toMatch(/[A-Z]{3,} \/|[a-z][A-Z]/);
+  if (why.nextRequest !== null)
+    expect(routes.some((line) => line.startsWith(`${why.nextRequest},`))).toBe(true);
+  return why;
+}
 
 const siteOf = ({ caller, siteId }: TestSender) => ({ caller, orgId: caller.orgId, siteId });
 
@@ -77,7 +90,11 @@ test("an address without sends has a reason: unknown, unsubscribed or suppressed
   const blocked = { email: bob, reason: "manual" as const, detail, source: "api" };
   await suppressions.suppress(from.caller.orgId, blocked);
   const answer = await ask(from, bob.toUpperCase());
-  expect(answer).toMatchObject({ reason: "suppressed", suppression: { email: bob, detail } });
+  expect(answer).toMatchObject({
+    reason: "suppressed",
+    nextRequest: "DELETE /suppressions/:email",
+    suppression: { email: bob, detail },
+  });
   expect(answer.answer).toContain(detail);
   await from.provider.stop();
 });

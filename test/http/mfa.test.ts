@@ -142,6 +142,18 @@ test("the code that enabled the app cannot be used to log in", async () => {
   );
 });
 
+test("the app is turned on with the password too", async () => {
+  const client = await signedUp();
+  const { secret } = expectStatus(
+    200,
+    await client.call<Setup>("POST", "/mfa/totp/setup", undefined, session),
+  ).body.data;
+  const enable = (password: string) =>
+    client.call("POST", "/mfa/totp/verify-setup", { code: codeOf(secret), password }, session);
+  expect((await enable("another phrase")).body.code).toBe("wrong_password");
+  expectStatus(200, await enable(client.password));
+});
+
 test("verifying without a setup is rejected", async () => {
   const { call } = await signedUp();
   const answer = await call("POST", "/mfa/totp/verify-setup", { code: "123456" }, session);

@@ -50,7 +50,10 @@ export interface DeliveryFacts {
 export interface DeliveryAnswer {
   reason: WhyReason;
   answer: string;
+  /** For people. */
   nextStep: string;
+  /** The request of the API that does it. */
+  nextRequest?: string;
 }
 
 export function explainDelivery(facts: DeliveryFacts): DeliveryAnswer {
@@ -76,11 +79,14 @@ function explainSuppression({ email, reason, detail, createdAt }: Suppression): 
     answer:
       `${email} is on the suppression list since ${toTime(createdAt)}, because ` +
       `${suppressionCauses[reason]}${words}. It gets no email.`,
-    nextStep:
-      reason === "spam_report"
-        ? "Leave it there: the recipient does not want this email."
-        : "When the mailbox works and its owner wants the email, delete the suppression with " +
-          "DELETE /suppressions/:email, then send again.",
+    ...(reason === "spam_report"
+      ? { nextStep: "Leave it there: the recipient does not want this email." }
+      : {
+          nextStep:
+            "When the mailbox works and its owner wants the email, remove the address from the " +
+            "suppression list, then send again.",
+          nextRequest: "DELETE /suppressions/:email",
+        }),
   };
 }
 
@@ -119,41 +125,50 @@ function explainNoSend(facts: DeliveryFacts): DeliveryAnswer {
       nextStep:
         "If the email is on such a topic, only the recipient should join it, on the preference " +
         "page. Otherwise check the audience of the campaign with its preview.",
+      nextRequest: previewRequest,
     };
   if (contactStatus)
     return {
       reason: "not_sent",
       answer: `No email to ${email} was accepted in the last 90 days, though nothing prevents it.`,
       nextStep:
-        "Check the response that your program got, and the audience of the campaign with its " +
-        "preview.",
+        "If a program sends the email, check the response that it got. For a campaign, check the " +
+        "audience with its preview.",
+      nextRequest: previewRequest,
     };
   return {
     reason: "unknown_address",
     answer:
       `No email to ${email} was accepted in the last 90 days, and no contact of the site has ` +
       "this address.",
-    nextStep: "Check the spelling and the site, and the response that your program got.",
+    nextStep:
+      "Check the spelling and the site. If a program sends the email, check the response that it " +
+      "got.",
   };
 }
+
+const previewRequest = "POST /campaigns/:id/preview";
+const capStep = "Send later, or shorten the frequency cap in the settings of the site.";
+const siteRequest = "PUT /sites/:id";
 
 const explainCap = (email: string, until?: string): DeliveryAnswer => ({
   reason: "capped",
   answer:
     `${email} is left out by the frequency cap of the site, because it got marketing email ` +
     `shortly before${until ? `. The cap ends on ${toTime(until)}` : ""}.`,
-  nextStep: "Send later, or change sendFrequencyCapDays of the site.",
+  nextStep: capStep,
+  nextRequest: siteRequest,
 });
 
 function explainSend(send: SendDetail, hold: MailHold | undefined): DeliveryAnswer {
   const about = `The latest email, “${send.subject}” of ${toTime(send.createdAt)},`;
-  const [reason, rest, nextStep] = hold
+  const [reason, rest, nextStep, nextRequest] = hold
     ? holdAnswers[hold.kind](hold.until)
     : statusAnswers[send.status](send);
-  return { reason, answer: `${about} ${rest}`, nextStep };
+  return { reason, answer: `${about} ${rest}`, nextStep, ...(nextRequest && { nextRequest }) };
 }
 
-type Answer = [reason: WhyReason, rest: string, nextStep: string];
+type Answer = [reason: WhyReason, rest: string, nextStep: string, nextRequest?: string];
 
 const untilText = (until: string | null): string => (until ? ` until ${toTime(until)}` : "");
 
@@ -177,7 +192,8 @@ const holdAnswers: Record<MailHold["kind"], (until: string | null) => Answer> = 
     "held_by_warm_up",
     `waits${untilText(until)}, because the warm-up of its sending config has reached the limit ` +
       "of today.",
-    "Nothing: it goes out on the next day. To send sooner, change warmUp of the sending config.",
+    "Nothing: it goes out on the next day. To send sooner, change the warm-up of the sending config.",
+    "PUT /sending-configs/:id",
   ],
   domain: (until) => [
     "held_by_domain",
@@ -190,14 +206,18 @@ const statusAnswers: Record<SendDetail["status"], (send: SendDetail) => Answer> 
   scheduled: ({ scheduledAt, campaignId }) => [
     "scheduled",
     `is scheduled for ${toTime(scheduledAt!)}.`,
-    campaignId === null
-      ? "Wait, or cancel it with POST /sends/:id/cancel and send it without scheduledAt."
-      : "Wait: its campaign mails each contact at the local time of the contact.",
+    ...(campaignId === null
+      ? ([
+          "Wait, or cancel it and send it again without a time.",
+          "POST /sends/:id/cancel",
+        ] as const)
+      : (["Wait: its campaign mails each contact at the local time of the contact."] as const)),
   ],
   queued: () => [
     "queued",
     "waits for its turn: the emails before it in its sending config go first.",
-    "Wait a few minutes. If nothing moves, look at GET /org/health.",
+    "Wait a few minutes. If nothing moves, look at the sending health of the organization.",
+    "GET /org/health",
   ],
   sending: () => ["queued", "is being handed to the provider right now.", "Ask again in a minute."],
   sent: (send) => {
@@ -214,7 +234,7 @@ const statusAnswers: Record<SendDetail["status"], (send: SendDetail) => Answer> 
           `was accepted by ${send.provider} on ${toTime(send.sentAt!)}, and the provider has ` +
             "reported nothing since.",
           "If no email of this sending config is ever reported as delivered, set its webhook at " +
-            "the provider. Otherwise ask the provider, with providerMessageId.",
+            "the provider. Otherwise ask the provider, and name its id of the email.",
         ];
   },
   delivered: (send) =>
@@ -228,8 +248,8 @@ const statusAnswers: Record<SendDetail["status"], (send: SendDetail) => Answer> 
           "delivered",
           "was accepted by the recipient's server on " +
             `${toTime(send.deliveredAt ?? send.updatedAt)}.`,
-          "Look in the spam folder and in other folders. The time and providerMessageId help the " +
-            "administrator of the recipient's server.",
+          "Look in the spam folder and in other folders. The time and the provider's id of the " +
+            "email help the administrator of the recipient's server.",
         ],
   failed: explainFailure,
   uncertain: () => [
@@ -276,7 +296,8 @@ const exclusionAnswers: Record<string, Answer> = {
   capped: [
     "capped",
     "was left out by the frequency cap of the site, because other marketing email went out before.",
-    "Send later, or change sendFrequencyCapDays of the site.",
+    capStep,
+    siteRequest,
   ],
 };
 

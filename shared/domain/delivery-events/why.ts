@@ -41,7 +41,16 @@ export const Why = z
           "`unknown_address`: none, and there is no such contact.",
       ),
     answer: z.string().describe("The answer in one or two sentences, with the provider's words."),
-    nextStep: z.string().describe("What to do next, in one or two sentences."),
+    nextStep: z
+      .string()
+      .describe("What to do next, in one or two sentences that need no knowledge of the API."),
+    nextRequest: z
+      .string()
+      .nullable()
+      .describe(
+        "Request of the API that the next step needs, such as `DELETE /suppressions/:email`. " +
+          "`null`: none.",
+      ),
     suppression: Suppression.nullable().describe("Entry on the suppression list, or `null`."),
     contact: z
       .object({
@@ -106,6 +115,7 @@ export async function answerWhy(
   return {
     email,
     siteId: site.id,
+    nextRequest: null,
     ...explainDelivery(facts),
     suppression: suppression ?? null,
     contact: contact

@@ -244,9 +244,10 @@ export async function switchOrganization(
     get<sessions.SessionItem>(keys.session(caller.sessionHash!)),
   ]);
   if (!session) throw unauthenticated();
-  // The session does not live longer than the one that the login opened.
-  const { expires } = session;
-  const { token, writes } = sessions.prepareSession(user, { orgId, client, expires });
+  // The session does not live longer than the one that the login opened, and is as old.
+  const { expires, createdAt } = session;
+  const opened = { orgId, client, expires, createdAt };
+  const { token, writes } = sessions.prepareSession(user, opened);
   await write(
     ...writes,
     remove(keys.session(caller.sessionHash!), { if: exists, orThrow: unauthenticated() }),

@@ -4,6 +4,7 @@
 import * as z from "zod";
 import { exists } from "../../adapters/dynamodb/conditions.ts";
 import {
+  get,
   getMany,
   put,
   queryAll,
@@ -14,7 +15,7 @@ import {
   write,
   writeMany,
 } from "../../adapters/dynamodb/table.ts";
-import { epochSeconds, now } from "../../clock.ts";
+import { addSeconds, epochSeconds, now } from "../../clock.ts";
 import { missing } from "../../errors.ts";
 import { randomBase62 } from "../../ids.ts";
 import { RecordId, Timestamp } from "../../kernel/record-fields.ts";
@@ -41,6 +42,7 @@ export interface SessionItem extends UserKey {
   homeOrgId?: number;
   /** Unix seconds. */
   expires: number;
+  /** Time of the login. */
   createdAt?: string;
   /** To the minute. */
   lastUsedAt?: string;
@@ -56,6 +58,8 @@ interface NewSession {
   client?: SessionClient | undefined;
   /** Unix seconds. Default: in 7 days. */
   expires?: number;
+  /** Time of the login. Default: now. */
+  createdAt?: string | undefined;
   /** See SessionItem. */
   providerId?: string;
 }
@@ -65,7 +69,7 @@ const maxUserAgentLength = 300;
 /** Always creates a new token, which prevents session fixation. */
 export function prepareSession(
   { orgId: homeOrgId, userId }: UserKey,
-  { orgId = homeOrgId, client, expires, providerId }: NewSession = {},
+  { orgId = homeOrgId, client, expires, createdAt, providerId }: NewSession = {},
 ): { token: string; writes: Write[] } {
   const token = randomBase62(43);
   const hash = sha256(token);
@@ -75,7 +79,7 @@ export function prepareSession(
     userId,
     ...(orgId !== homeOrgId && { homeOrgId }),
     expires: expires ?? epochSeconds() + sessionTtlSeconds,
-    createdAt: at,
+    createdAt: createdAt ?? at,
     lastUsedAt: at,
     ...(client && { address: client.address }),
     ...(client?.userAgent && { userAgent: client.userAgent.slice(0, maxUserAgentLength) }),
@@ -110,6 +114,12 @@ export const UserSession = z
   })
   .meta({ id: "UserSession" });
 export type UserSession = z.output<typeof UserSession>;
+
+/** Whether the login of the session is at most so many seconds ago. */
+export async function isLoginWithin(sessionHash: string, seconds: number): Promise<boolean> {
+  const session = await get<SessionItem>(keys.session(sessionHash));
+  return (session?.createdAt ?? "") >= addSeconds(-seconds).toISOString();
+}
 
 const maxListed = 200;
 

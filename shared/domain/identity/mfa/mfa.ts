@@ -20,7 +20,7 @@ import {
 } from "../../../adapters/dynamodb/table.ts";
 import { type Caller, requirePasswordLogin } from "../../../caller.ts";
 import { now } from "../../../clock.ts";
-import { conflict, invalid } from "../../../errors.ts";
+import { conflict, forbidden, invalid } from "../../../errors.ts";
 import { exactlyOneOf } from "../../../kernel/either-or.ts";
 import { constantTimeEquals } from "../../../kernel/installation-secrets.ts";
 import { Count, Timestamp } from "../../../kernel/record-fields.ts";
@@ -31,8 +31,8 @@ import * as attempts from "../attempt-limits.ts";
 import * as invitations from "../invitations.ts";
 import { userKeyOf } from "../members.ts";
 import * as passwords from "../passwords.ts";
-import type * as sessions from "../sessions.ts";
 import type { UserKey } from "../sessions.ts";
+import * as sessions from "../sessions.ts";
 import * as challenges from "./login-challenges.ts";
 import * as recoveryCodes from "./recovery-codes.ts";
 import type { SecondFactors } from "./second-factors.ts";
@@ -108,13 +108,27 @@ export async function setUpTotp(
   };
 }
 
+export const TotpSetup = z
+  .object({
+    code: MfaCode.describe("Current six-digit code of the app."),
+    password: passwords.PasswordInput.optional().describe(
+      "Password of the user. Required if the login is more than 10 minutes ago, so that a stolen " +
+        "session cannot lock the user out.",
+    ),
+  })
+  .meta({ examples: [{ code: "123456" }] });
+export type TotpSetup = z.output<typeof TotpSetup>;
+
+const freshLoginSeconds = 600;
+
 /**
  * Logins need a code from now on. Returns ten new recovery codes, which replace older ones. Throws
- * 400 `wrong_code`.
+ * 400 `wrong_code` or `wrong_password`, and 403 `password_required` without a password if the login
+ * is not fresh.
  */
 export async function enableTotp(
   caller: Caller,
-  code: string,
+  { code, password }: TotpSetup,
 ): Promise<{ enabled: true; recoveryCodes: string[] }> {
   requirePasswordLogin(caller);
   const owner = userKeyOf(caller);
@@ -124,6 +138,9 @@ export async function enableTotp(
     throw conflict("No authenticator app is being set up: start with POST /mfa/totp/setup", {
       code: "setup_needed",
     });
+  if (password !== undefined) await requireProof(owner, user.email, { password });
+  else if (!(await sessions.isLoginWithin(caller.sessionHash!, freshLoginSeconds)))
+    throw passwordRequired();
   const step = await attempts.withAttemptLimits([attempts.codeLimit(user.email)], async () =>
     sixDigits.test(stripSeparators(code))
       ? totp.findTimeStep(owner, pending, stripSeparators(code))
@@ -142,6 +159,11 @@ export async function enableTotp(
   );
   return { enabled: true, recoveryCodes: codes };
 }
+
+const passwordRequired = () =>
+  forbidden("The login is more than 10 minutes ago: give the password too", {
+    code: "password_required",
+  });
 
 /**
  * Logins need a code from now on. Returns recovery codes if it is the first second factor.
@@ -204,11 +226,7 @@ async function disable(
   requirePasswordLogin(caller);
   const owner = userKeyOf(caller);
   const { user } = await accounts.getProfile(owner);
-  const limits = [attempts.accountLimit(user.email), attempts.codeLimit(user.email)];
-  const proven = await attempts.withAttemptLimits(limits, async () =>
-    (await verifyProof(owner, user.email, proof)) ? true : undefined,
-  );
-  if (!proven) throw wrongProof(proof.code === undefined ? "password" : "code");
+  await requireProof(owner, user.email, proof);
   const factors = await secondFactors.getSecondFactors(owner);
   if (!factors || secondFactors.enabledMethods(factors).length === 0) return { enabled: false };
   const isLastFactor = factors[otherFactor] === undefined;
@@ -218,6 +236,15 @@ async function disable(
   const { orgId, userId } = owner;
   if (isLastFactor) await queueSystemMail({ mail: "mfa_off", orgId, userId });
   return { enabled: false };
+}
+
+/** Throws 400 `wrong_code` or `wrong_password`, which count as failed logins. */
+async function requireProof(owner: UserKey, email: string, proof: MfaProof): Promise<void> {
+  const limits = [attempts.accountLimit(email), attempts.codeLimit(email)];
+  const proven = await attempts.withAttemptLimits(limits, async () =>
+    (await verifyProof(owner, email, proof)) ? true : undefined,
+  );
+  if (!proven) throw wrongProof(proof.code === undefined ? "password" : "code");
 }
 
 async function verifyProof(

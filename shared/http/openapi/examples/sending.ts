@@ -240,6 +240,7 @@ export const sendingExamples: Record<string, unknown> = {
       "The latest email, “Hello Bob” of 2026-11-30 09:00 UTC, bounced: the recipient's server " +
       "refused it: “550 5.1.1 user unknown”.",
     nextStep: "Correct the address, or ask its owner. The server's words say why.",
+    nextRequest: null,
     suppression: null,
     contact: { id: 2, status: "subscribed", cappedUntil: null, otherTopics: [] },
     hold: null,
