@@ -192,7 +192,8 @@ const holdAnswers: Record<MailHold["kind"], (until: string | null) => Answer> = 
     "held_by_warm_up",
     `waits${untilText(until)}, because the warm-up of its sending config has reached the limit ` +
       "of today.",
-    "Nothing: it goes out on the next day. To send sooner, change the warm-up of the sending config.",
+    "Nothing: it goes out on the next day. To send sooner, change the warm-up of the sending " +
+      "config.",
     "PUT /sending-configs/:id",
   ],
   domain: (until) => [
