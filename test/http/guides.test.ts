@@ -155,7 +155,7 @@ describe.skipIf(!hasShell)("the guide", () => {
     const { blocks, folder } = openGuide("Why did an email not arrive?");
     const [answered, asked] = await runCommands(blocks, { folder, env });
     expect(answered).toContain(`${to} is on the suppression list since`);
-    expect(answered).toContain("delete the suppression");
+    expect(answered).toContain("remove the address");
     expect(JSON.parse(asked!).data).toMatchObject({
       reason: "suppressed",
       suppression: { reason: "bounce" },
