@@ -5,6 +5,7 @@ import {
   useComputedColorScheme,
   useMantineColorScheme,
 } from "@mantine/core";
+import { notifications } from "@mantine/notifications";
 import {
   IconAddressBook,
   IconApi,
@@ -26,6 +27,7 @@ import {
 } from "@tabler/icons-react";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { Link, type LinkProps, Outlet, useRouter } from "@tanstack/react-router";
+import { PennymailError } from "pennymail";
 import { api } from "./data/client.ts";
 import { chooseSite, useMe, useRights, useSite } from "./data/session.ts";
 import { capitalize } from "./format.ts";
@@ -154,7 +156,9 @@ function Item({ label, to, icon: Icon }: NavigationItem) {
 }
 
 function SiteMenu() {
-  const { organization } = useMe();
+  const { organization, organizations } = useMe();
+  const enter = useOrganizationSwitch();
+  const others = organizations.filter(({ id }) => id !== organization.id);
   const { site, sites } = useSite();
   const title = site?.name ?? organization.name;
   return (
@@ -179,9 +183,32 @@ function SiteMenu() {
           </Menu.Item>
         ))}
         {sites.length === 0 && <Menu.Item disabled>No site yet</Menu.Item>}
+        {others.length > 0 && <Menu.Label>Other organizations</Menu.Label>}
+        {others.map(({ id, name }) => (
+          <Menu.Item key={id} onClick={() => enter.mutate(id)}>
+            {name}
+          </Menu.Item>
+        ))}
       </Menu.Dropdown>
     </Menu>
   );
+}
+
+function useOrganizationSwitch() {
+  const queryClient = useQueryClient();
+  const router = useRouter();
+  return useMutation({
+    mutationFn: (organizationId: number) => api.account.switchOrganization({ organizationId }),
+    onSuccess: async () => {
+      queryClient.clear();
+      await router.navigate({ to: "/" });
+      await router.invalidate();
+    },
+    onError: (error) => {
+      if (error instanceof PennymailError && error.ssoUrl) location.assign(error.ssoUrl);
+      else notifications.show({ color: "red", title: "Not done", message: error.message });
+    },
+  });
 }
 
 function UserMenu() {

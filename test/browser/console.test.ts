@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, inject, it, vi } from "vitest";
 import {
   expectStatus,
   password,
+  request,
   signedUp,
   uniqueEmail,
   waitForMail,
@@ -171,6 +172,44 @@ describe.skipIf(!inject("chromium"))("the console", () => {
       email: "ada@company.example",
       returnTo: "/app/contacts",
     });
+    await page.context().close();
+  });
+
+  it("a member of two organizations goes from one to the other", async () => {
+    const [own, other] = [await signedUp(), await signedUp()];
+    const invited = { email: own.email, role: "viewer" };
+    expectStatus(201, await other.call("POST", "/invitations", invited, asSession));
+    const { text } = await waitForMail(own.email);
+    const token = /\/accept-invitation\?token=(\w+)/.exec(text ?? "")?.[1] ?? "";
+    expectStatus(200, await request("POST", "/invitations/accept", { token, password }));
+    expectStatus(200, await other.call("PUT", "/settings/org", { name: "The other" }, asSession));
+    const { page, problems } = await openSignedIn(browser, { email: own.email, path: "" });
+    const menu = page.getByRole("navigation", { name: "Main" }).getByRole("button").first();
+    const seen = await menu.innerText();
+    await menu.click();
+    const entry = page.getByRole("menuitem").last();
+    const name = await entry.innerText();
+    await entry.click();
+    await page.getByText(name, exact).first().waitFor();
+    expect(seen).not.toContain(name);
+    expect(problems).toEqual([]);
+    await page.context().close();
+  });
+
+  it("where single sign-on is required, a password leads to it", async () => {
+    const { page } = await openConsole(browser, "/sign-in");
+    const ssoUrl = `${base}/api/v1/auth/sso/start?organizationId=7`;
+    const body = {
+      error: "The organization requires single sign-on",
+      code: "sso_required",
+      ssoUrl,
+    };
+    await page.route("**/auth/login", (route) => route.fulfill({ status: 403, json: body }));
+    await page.getByLabel("Email").fill("ada@company.example");
+    await page.getByLabel("Password", exact).fill(password);
+    await page.keyboard.press("Enter");
+    const link = page.getByRole("alert").getByRole("link", { name: "Sign in with single sign-on" });
+    expect(await link.getAttribute("href")).toBe(ssoUrl);
     await page.context().close();
   });
 

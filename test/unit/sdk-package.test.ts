@@ -99,6 +99,7 @@ test("every operation that creates or sends has an Idempotency-Key, so that it c
   const without = posts.filter(({ takesIdempotencyKey }) => !takesIdempotencyKey);
   // They change nothing.
   expect(without.map(({ id }) => id).toSorted()).toEqual([
+    "checkTemplate",
     "countSegmentContacts",
     "previewCampaign",
     "previewEmailBatch",

@@ -17,6 +17,7 @@ export interface ErrorFacts {
   details?: ErrorDetail[] | undefined;
   /** Seconds that the service asks to wait. */
   retryAfter?: number | undefined;
+  ssoUrl?: string | undefined;
   cause?: unknown;
 }
 
@@ -35,6 +36,8 @@ export class PennymailError extends Error {
   readonly details: ErrorDetail[];
   /** Seconds that the service asks to wait. */
   readonly retryAfter: number | undefined;
+  /** URL at which a browser starts the single sign-on that the organization requires. */
+  readonly ssoUrl: string | undefined;
 
   constructor(message: string, facts: ErrorFacts) {
     super(message, { cause: facts.cause });
@@ -44,6 +47,7 @@ export class PennymailError extends Error {
     this.requestId = facts.requestId;
     this.details = facts.details ?? [];
     this.retryAfter = facts.retryAfter;
+    this.ssoUrl = facts.ssoUrl;
   }
 }
 

@@ -192,6 +192,7 @@ interface ErrorBody {
   code?: string;
   docs?: string;
   details?: ErrorDetail[];
+  ssoUrl?: string;
 }
 
 function responseError(
@@ -199,7 +200,7 @@ function responseError(
   body: unknown,
   requestId: string | undefined,
 ): PennymailError {
-  const { error, code, docs, details } = (
+  const { error, code, docs, details, ssoUrl } = (
     typeof body === "object" && body ? body : {}
   ) as ErrorBody;
   const location = headers.get("location");
@@ -214,5 +215,6 @@ function responseError(
     requestId,
     details,
     retryAfter,
+    ssoUrl,
   });
 }

@@ -15,6 +15,11 @@ export function ErrorNote({ error }: { error: unknown }) {
           <b>{path}</b> {message}
         </p>
       ))}
+      {known?.ssoUrl && (
+        <p>
+          <a href={known.ssoUrl}>Sign in with single sign-on</a>
+        </p>
+      )}
       {known?.requestId && (
         <p className="request-id">
           Request {known.requestId}
