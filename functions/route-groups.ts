@@ -8,6 +8,7 @@ import { campaignPreviews } from "./http/campaign-previews.ts";
 import { campaigns } from "./http/campaigns.ts";
 import { compliance } from "./http/compliance.ts";
 import { consoleFiles } from "./http/console-files.ts";
+import { contactActions } from "./http/contact-actions.ts";
 import { contacts } from "./http/contacts.ts";
 import { customEvents } from "./http/custom-events.ts";
 import { domains } from "./http/domains.ts";
@@ -52,6 +53,7 @@ export const groups: RouteGroup[] = [
   singleSignOn,
   sites,
   contacts,
+  contactActions,
   lists,
   tags,
   topics,

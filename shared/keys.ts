@@ -212,6 +212,12 @@ export const keys = {
   // submissions, ended enrollments
   contactLog: (org: number, contact: number, entry: string) => itemKey(`${org}#U${contact}`, entry),
 
+  // expires; an action on many contacts
+  contactAction: (org: number, id: number) => itemKey(`${org}#CONTACTACTION`, zeroPad(id)),
+  // expires; ids of the contacts that an action has selected
+  selectedContacts: (org: number, action: number, page: number) =>
+    itemKey(`${org}#SELECTED#${action}`, zeroPad(page)),
+
   // Custom events and page views. Those of a contact are in its log, those of an anonymous visitor
   // in the partition of the visitor.
   eventName: (org: number, site: number, name: string) => itemKey(`${org}#EVENTNAME#${site}`, name),
@@ -400,6 +406,7 @@ export const ranges = {
   // few and short-lived
   deletedGroups: (org: number, kind: GroupKind) => keyRange(`${org}#DEAD${kind}`),
   contactLog: (org: number, contact: number, kind?: string) => keyRange(`${org}#U${contact}`, kind),
+  contactActions: (org: number) => keyRange(`${org}#CONTACTACTION`), // by id, so by age
   groupNames: (org: number, site: number, kind: GroupKind) =>
     keyRange(`${org}#${site}#${kind}NAME`),
   eventNames: (org: number, site: number) => keyRange(`${org}#EVENTNAME#${site}`), // by name
@@ -505,6 +512,7 @@ export const dueWorkKinds = [
   "GROUP",
   "EXPORT",
   "IMPORT",
+  "ACTION",
   "SEQUENCE",
   "DAY",
   "REPORT",

@@ -77,6 +77,8 @@ const Job = z.discriminatedUnion("job", [
   z.object({ job: z.literal("export"), orgId: Id, exportId: Id }),
   /** Imports contacts from a file. */
   z.object({ job: z.literal("import"), orgId: Id, importId: Id }),
+  /** Changes many contacts. */
+  z.object({ job: z.literal("contact-action"), orgId: Id, actionId: Id }),
   /** Checks the DNS records of a domain. */
   z.object({ job: z.literal("check-domain"), orgId: Id, domainId: Id }),
   /** Adds the mail log of a site to the mail counts of its contacts. */
@@ -93,6 +95,7 @@ export const jobSeconds = {
   sweep: 120,
   export: 300,
   import: 120,
+  "contact-action": 120,
   "check-domain": 60,
   "fold-mail-log": 120,
   "fold-recipient-log": 120,

@@ -4,6 +4,7 @@ import * as deadGroups from "../../shared/domain/audience/groups/deleted-groups.
 import * as imports from "../../shared/domain/audience/imports/run-import.ts";
 import { foldMailLog } from "../../shared/domain/audience/mail-counts/fold-mail-log.ts";
 import { chainEntries } from "../../shared/domain/audit/chain.ts";
+import { runAction } from "../../shared/domain/automation/contact-actions/run-action.ts";
 import * as deletedForms from "../../shared/domain/forms/deleted-forms.ts";
 import * as siteErasure from "../../shared/domain/privacy/site-erasure.ts";
 import * as domainChecks from "../../shared/domain/senders/domains/check-domain.ts";
@@ -22,6 +23,7 @@ const jobs: { [Name in Job["job"]]: (job: Extract<Job, { job: Name }>) => Promis
   sweep: ({ orgId, kind, groupId }) => cleanups[kind](orgId, groupId),
   export: ({ orgId, exportId }) => runExport(orgId, exportId),
   import: ({ orgId, importId }) => imports.runImport(orgId, importId),
+  "contact-action": ({ orgId, actionId }) => runAction(orgId, actionId),
   "check-domain": ({ orgId, domainId }) => domainChecks.checkDomain(orgId, domainId),
   "fold-mail-log": foldMailLog,
   "fold-recipient-log": foldRecipientLog,

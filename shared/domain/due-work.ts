@@ -25,6 +25,7 @@ import * as deadGroups from "./audience/groups/deleted-groups.ts";
 import * as imports from "./audience/imports/import-job.ts";
 import * as mailLog from "./audience/mail-counts/mail-log.ts";
 import * as auditLog from "./audit/entries.ts";
+import * as contactActions from "./automation/contact-actions/contact-actions.ts";
 import * as sequenceTasks from "./automation/sequence-tasks.ts";
 import { shardOf } from "./billing/watched-shares.ts";
 import * as broadcasts from "./campaigns/engine/broadcast.ts";
@@ -135,6 +136,7 @@ const resumeByKind: Record<DueWorkKind, (item: DueWorkItem) => Promise<void>> = 
   SUBMISSION: ({ orgId, formId, sk }) => submissions.enqueueSubmission(orgId, formId!, sk),
   FORM: ({ orgId, group }) => deletedForms.enqueueCleanup(orgId, group!),
   SECURE: ({ orgId, id }) => secureMessages.eraseBody(orgId, id!),
+  ACTION: ({ orgId, id }) => contactActions.enqueueRun(orgId, id!),
   IMPORT: ({ orgId, id }) => imports.enqueueRun(orgId, id!),
   GROUP: ({ orgId, kind, group }) =>
     deadGroups.enqueueCleanup(orgId, kind as GroupKind | "SITE", group!),

@@ -89,7 +89,7 @@ export async function saveProgress<T extends object>(
 /** Ends the job, so that no worker takes it again. */
 export const finishJob = (
   lease: leases.Lease,
-  result: { status: "completed" | "failed"; error?: string },
+  result: { status: "completed" | "cancelled" | "failed"; error?: string },
 ): Promise<boolean> =>
   leases.finish(lease, {
     set: { ...result, updatedAt: now().toISOString() },

@@ -498,6 +498,32 @@ describe("a call that mails many people", () => {
     expect(await statusOf(id)).toBe("cancelled");
   });
 
+  test("a change of more than 10 contacts needs approval, and enrolls nobody", async () => {
+    const { client, agent, addContact, make } = await createShop();
+    const contactIds: number[] = [];
+    for (let i = 0; i < 11; i++) contactIds.push(await addContact());
+    const body = { contactIds, action: "add_tag", tag: "vip" };
+    const few = { body: { ...body, contactIds: contactIds.slice(1) } };
+    expect((await change(agent, "createContactAction", few)).json.data).toMatchObject({
+      total: 10,
+    });
+    const asked = await change(agent, "createContactAction", { body });
+    expect(asked.json).toMatchObject({
+      done: false,
+      preview: { count: 11, summary: "Adds the tag “vip” to 11 contacts" },
+    });
+    const { approvalToken } = asked.json;
+    const other = { body: { ...body, tag: "other" } };
+    expect(await change(agent, "createContactAction", other, { approvalToken })).toMatchObject(
+      voided,
+    );
+    const done = await change(agent, "createContactAction", { body }, { approvalToken });
+    expect(done.json.data).toMatchObject({ total: 11 });
+    const targetId = await make("/sequences", { name: "Welcome" });
+    const enrolled = { body: { contactIds, action: "enroll", targetId } };
+    expect(await change(agent, "createContactAction", enrolled)).toMatchObject(refused);
+  });
+
   test("in a batch: up to 10 recipients need no approval, 11 do", async () => {
     const { client, agent } = await createShop();
     const recipients = Array.from({ length: 11 }, () => ({ to: uniqueEmail() }));

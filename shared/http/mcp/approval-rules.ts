@@ -56,6 +56,7 @@ export const approvalRules: Record<string, ApprovalRule> = {
   deleteSequenceStep: previewStepChange,
   upsertContacts: previewAddedContacts,
   addListContacts: previewAddedContacts,
+  createContactAction: previewContactAction,
   createImport: previewImport,
 };
 
@@ -219,13 +220,16 @@ async function refuseHoliday({ body }: OperationArguments): Promise<undefined> {
 }
 
 async function limitEnrollments({ body }: OperationArguments): Promise<undefined> {
-  if (countOf(body, "contactIds") > maxWithoutApproval)
-    throw new ToolFailure(
-      "approval_impossible",
-      `Agents can enroll at most ${maxWithoutApproval} contacts at once, because the first email ` +
-        "of a sequence goes out at once",
-      { remedy: "Enroll fewer, or ask the user to do it." },
-    );
+  if (countOf(body, "contactIds") > maxWithoutApproval) refuseManyEnrollments();
+}
+
+function refuseManyEnrollments(): never {
+  throw new ToolFailure(
+    "approval_impossible",
+    `Agents can enroll at most ${maxWithoutApproval} contacts at once, because the first email ` +
+      "of a sequence goes out at once",
+    { remedy: "Enroll fewer, or ask the user to do it." },
+  );
 }
 
 interface SequenceDetail {
@@ -319,6 +323,31 @@ async function previewImport(
   const starts = options.some((option) => option !== undefined && String(option) !== "false");
   const sequences = starts ? await listTriggeredSequences(read) : [];
   return previewReach("all rows of the file", sequences, read);
+}
+
+interface ContactActionPreview {
+  count: number;
+  summary: string;
+  startsSequences: { id: number; name: string }[];
+}
+
+/** Joined tags, lists and topics can bring contacts into the audience of scheduled campaigns. */
+const actionsThatAdd = ["add_tag", "add_to_list", "join_topic"];
+
+async function previewContactAction(
+  { body }: OperationArguments,
+  read: ReadApi,
+): Promise<MassMailing | undefined> {
+  const preview = (await read("previewContactAction", { body })) as ContactActionPreview;
+  if (preview.count <= maxWithoutApproval) return undefined;
+  const action = isObject(body) ? String(body.action) : "";
+  if (action === "enroll") refuseManyEnrollments();
+  const sequences = actionsThatAdd.includes(action) ? await listTriggeredSequences(read) : [];
+  const reach = actionsThatAdd.includes(action)
+    ? await previewReach(preview.count, sequences, read)
+    : undefined;
+  const shown = { ...reach?.preview, ...preview };
+  return { preview: shown, approved: [shown, reach?.approved] };
 }
 
 /** Active sequences that a list or a tag starts. */

@@ -49,6 +49,30 @@ const SegmentExplanation = {
   ],
 };
 
+const ContactActionPreview = {
+  siteId,
+  count: 438,
+  summary: "Adds the tag “customer” to 438 contacts",
+  startsSequences: [{ id: 1, name: "Welcome" }],
+};
+
+const ContactAction = {
+  id: 1,
+  siteId,
+  action: "add_tag",
+  target: { id: 1, name: "customer" },
+  status: "running",
+  summary: "Adds the tag “customer” to 438 contacts",
+  progress: 45,
+  total: 438,
+  processed: 200,
+  succeeded: 199,
+  failed: 1,
+  errors: [{ contactId: 7, error: "The contact does not exist" }],
+  error: null,
+  ...timestamps,
+};
+
 const TimelineEntry = {
   type: "email_click",
   at: "2026-11-30T09:14:27.000Z",
@@ -199,6 +223,8 @@ const ApiKey = {
 export const audienceExamples: Record<string, unknown> = {
   User: { id: 1, email: "ada@example.com", name: "Ada", ...timestamps },
   TimelineEntry,
+  ContactAction,
+  ContactActionPreview,
   Organization: {
     id: 1,
     name: "My shop",
