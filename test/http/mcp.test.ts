@@ -499,7 +499,7 @@ describe("a call that mails many people", () => {
   });
 
   test("a change of more than 10 contacts needs approval, and enrolls nobody", async () => {
-    const { client, agent, addContact, make } = await createShop();
+    const { agent, addContact, make } = await createShop();
     const contactIds: number[] = [];
     for (let i = 0; i < 11; i++) contactIds.push(await addContact());
     const body = { contactIds, action: "add_tag", tag: "vip" };
