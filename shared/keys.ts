@@ -406,6 +406,7 @@ export const ranges = {
   // few and short-lived
   deletedGroups: (org: number, kind: GroupKind) => keyRange(`${org}#DEAD${kind}`),
   contactLog: (org: number, contact: number, kind?: string) => keyRange(`${org}#U${contact}`, kind),
+  selectedContacts: (org: number, action: number) => keyRange(`${org}#SELECTED#${action}`),
   contactActions: (org: number) => keyRange(`${org}#CONTACTACTION`), // by id, so by age
   groupNames: (org: number, site: number, kind: GroupKind) =>
     keyRange(`${org}#${site}#${kind}NAME`),

@@ -57,6 +57,7 @@ export const groupRights: Record<string, GroupRights> = {
   billing: rightsIn("payment"),
   campaigns: { read: ["marketing:read"], write: ["marketing:write", "marketing:read"] },
   compliance: rightsIn("organization"),
+  "contact-actions": rightsIn("audience"),
   contacts: { read: ["audience:read", "audience:export"], write: ["audience:write"] },
   dashboard: rightsIn("statistics"),
   domains: senderRights,

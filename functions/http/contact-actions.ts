@@ -15,12 +15,12 @@ const errors = {
 };
 
 export const contactActions = routeGroup("contact-actions", [
-  route("POST /contacts/actions", "Change many contacts", {
+  route("POST /contact-actions", "Change many contacts", {
     operationId: "createContactAction",
     auditedValues: ["action", "targetId", "tag", "filter"],
     description:
       "Starts a job that does one action with each selected contact: read its progress with GET " +
-      "/contacts/actions/:id. First the contacts are selected, then they are changed, each once. " +
+      "/contact-actions/:id. First the contacts are selected, then they are changed, each once. " +
       "`enroll` also needs the right `marketing:write`, and `suppress` access to all sites. " +
       "Actions are listed for 30 days.",
     level: "site",
@@ -30,10 +30,10 @@ export const contactActions = routeGroup("contact-actions", [
     errors,
     handle: ({ caller, body }) => actions.start(caller, body),
   }),
-  route("POST /contacts/actions/preview", "Preview a change of many contacts", {
+  route("POST /contact-actions/preview", "Preview a change of many contacts", {
     operationId: "previewContactAction",
     description:
-      "Counts the contacts and says what POST /contacts/actions would do with the same body. " +
+      "Counts the contacts and says what POST /contact-actions would do with the same body. " +
       "Changes nothing.",
     level: "site",
     preview: true,
@@ -42,7 +42,7 @@ export const contactActions = routeGroup("contact-actions", [
     errors,
     handle: ({ caller, body }) => actions.preview(caller, body),
   }),
-  route("GET /contacts/actions", "List changes of many contacts", {
+  route("GET /contact-actions", "List changes of many contacts", {
     operationId: "listContactActions",
     description: "Returns the actions of the last 30 days, newest first.",
     level: "site",
@@ -58,15 +58,13 @@ export const contactActions = routeGroup("contact-actions", [
       return { actions: items, pagination };
     },
   }),
-  route("GET /contacts/actions/:id", "Get a change of many contacts", {
-    operationId: "getContactAction",
+  route("GET /contact-actions/:id", "Get a change of many contacts", {
     description: "Returns the progress, the counts and the first 100 contacts that failed.",
     level: "site",
     returns: ContactAction,
     handle: ({ caller, params }) => actions.find(caller, params.id),
   }),
-  route("POST /contacts/actions/:id/cancel", "Cancel a change of many contacts", {
-    operationId: "cancelContactAction",
+  route("POST /contact-actions/:id/cancel", "Cancel a change of many contacts", {
     description:
       "Up to 100 contacts that are at work are finished; what was done stays. An action that has " +
       "ended does not change.",

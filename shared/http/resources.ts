@@ -44,6 +44,7 @@ export const resources: Record<string, Resource> = {
     description: "Sites separate contacts, templates, campaigns and sends within an organization.",
   },
   contacts: { description: "Contacts with custom fields, tags, lists and lead score." },
+  "contact-actions": { description: "Jobs that change many contacts in the same way." },
   lists: { description: "Lists that contacts are added to by hand, form or import." },
   tags: { description: "Tags to mark contacts with. A tag can start a sequence." },
   topics: {

@@ -12,6 +12,8 @@ import * as topics from "../../shared/domain/audience/topics/topics.ts";
 import { NewContactAction } from "../../shared/domain/automation/contact-actions/action-schema.ts";
 import * as actions from "../../shared/domain/automation/contact-actions/contact-actions.ts";
 import { runAction } from "../../shared/domain/automation/contact-actions/run-action.ts";
+import { NewSequence } from "../../shared/domain/automation/sequence-schema.ts";
+import * as sequences from "../../shared/domain/automation/sequences.ts";
 import { inParallel } from "../../shared/kernel/parallel.ts";
 import { keys } from "../../shared/keys.ts";
 import {
@@ -149,6 +151,18 @@ describe("an action", () => {
     await refuse({ action: "delete", targetId: 1 }, "targetId is not for delete");
     await refuse({ action: "add_to_list", tag: "a" }, "tag is only for add_tag");
     await refuse({ action: "add_to_list", targetId: list.id }, "The list does not exist");
+    const tag = await groups.create("TAG", other.caller, { siteId: other.siteId, name: "Mine" });
+    const topic = await topics.create(
+      other.caller,
+      NewTopic.parse({ siteId: other.siteId, name: "Mine" }),
+    );
+    await refuse({ action: "add_tag", targetId: tag.id }, "The tag does not exist");
+    await refuse({ action: "join_topic", targetId: topic.id }, "The topic does not exist");
+    const sequence = await sequences.create(
+      other.caller,
+      NewSequence.parse({ siteId: other.siteId, name: "Mine" }),
+    );
+    await refuse({ action: "enroll", targetId: sequence.id }, "The sequence does not exist");
     await refuse({ action: "delete", contactIds: [1] }, "Exactly one of filter and contactIds");
     const scoped = { ...shop.caller, scopes: ["audience:write"] };
     await refuse({ action: "enroll", targetId: 1 }, "marketing:write", scoped);

@@ -39,7 +39,7 @@ afterAll(() => {
 /** Records that belong to a site, by the first segment of their path. */
 const owned = [
   ..."contacts lists tags topics segments templates template-folders sequences".split(" "),
-  ..."holidays campaigns forms scoring reports imports exports".split(" "),
+  ..."holidays campaigns forms scoring reports imports exports contact-actions".split(" "),
 ];
 /** Routes whose records belong to no site, or cannot exist in a site that can be deleted. */
 const exceptions = [
@@ -397,6 +397,7 @@ function names(address: string, owner: string, kind: string, id: number): boolea
     reports: [`${owner}#REPORT ${padded}`],
     imports: [`${owner}#IMPORT ${padded}`, `${owner}#IMPORTRUN ${padded}`],
     exports: [`${owner}#EXPORT ${padded}`],
+    "contact-actions": [`${owner}#CONTACTACTION ${padded}`, `${owner}#SELECTED#${id} `],
   };
   return prefixes[kind]!.some((prefix) => address.startsWith(prefix));
 }

@@ -48,6 +48,15 @@ const batch = (made: IdsByKind): Case => ({
   },
 });
 const rules = { match: "all", conditions: [] };
+const contactSelections = (made: IdsByKind): Case[] => [
+  ...["tagId", "listId", "segmentId"].map((name) => ({
+    body: {
+      siteId: made.sites,
+      filter: { [name]: made[kindByFieldName[name]!] },
+      action: "unsubscribe",
+    },
+  })),
+];
 
 /** Requests with ids. A new field with an id needs a case here. */
 const cases: Record<string, (made: IdsByKind) => Case[]> = {
@@ -78,6 +87,9 @@ const cases: Record<string, (made: IdsByKind) => Case[]> = {
   "POST /contacts/bulk": (made) => [
     { body: { siteId: made.sites, contacts: [{ email: "new@example.net" }] } },
   ],
+  "POST /contact-actions": contactSelections,
+  "POST /contact-actions/preview": contactSelections,
+  "GET /contact-actions": (made) => [siteOnly(made)],
   "POST /contacts/:id/tags": (made) => [{ body: { tagId: made.tags } }],
   "GET /lists": (made) => [siteOnly(made)],
   "POST /lists": (made) => [{ body: { name: "More news", siteId: made.sites } }],
@@ -278,6 +290,7 @@ const otherwise = [
   "packageId",
   "clientId", // of this service at an OpenID Connect provider
   "organizationId", // of the user, in test/http/team.test.ts
+  "targetId", // of an action, in test/engine/contact-actions.test.ts
   "stepId", // a filter of the enrollments of one sequence
   "keyId", // a filter, in test/engine/request-log.test.ts
   "siteIds", // of a member, in test/engine/members.test.ts

@@ -48,6 +48,10 @@ const recordMakers: Record<
     signature: "POST /segments",
     body: () => ({ name: "All", rules: { match: "all", conditions: [] } }),
   },
+  "contact-actions": {
+    signature: "POST /contact-actions",
+    body: () => ({ filter: {}, action: "add_tag", tag: "vip" }),
+  },
   imports: { signature: "POST /imports/upload", body: () => Buffer.from("email\nann@example.net") },
   exports: { signature: "POST /exports", body: () => ({ type: "contacts" }) },
   templates: {

@@ -102,11 +102,11 @@ const extras = [
   ...["GET /topics", "POST /topics", "GET /topics/{id}", "PUT /topics/{id}", "DELETE /topics/{id}"],
   "GET /contacts/{id}/topics",
   "PUT /contacts/{id}/topics",
-  "POST /contacts/actions", // changes of many contacts
-  "POST /contacts/actions/preview",
-  "GET /contacts/actions",
-  "GET /contacts/actions/{id}",
-  "POST /contacts/actions/{id}/cancel",
+  "POST /contact-actions", // changes of many contacts
+  "POST /contact-actions/preview",
+  "GET /contact-actions",
+  "GET /contact-actions/{id}",
+  "POST /contact-actions/{id}/cancel",
   "GET /contacts/{id}/timeline", // what happened to a contact
   // one endpoint per provider, which the fixture does not list
   ...providers.map(({ key }) => `POST /webhooks/${key}`),

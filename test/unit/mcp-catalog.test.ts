@@ -42,6 +42,7 @@ describe("the catalog", () => {
       "checkTemplate",
       "countSegmentContacts",
       "previewCampaign",
+      "previewContactAction",
       "previewEmailBatch",
       "previewSegmentCount",
       "renderTemplate",
@@ -75,7 +76,7 @@ const mailsFew = [
   "sendTemplateTests",
   // A draft, and up to ten proofs.
   ...["createCampaign", "deleteCampaign", "sendCampaignProofs", "pauseCampaign", "cancelCampaign"],
-  ...["deleteHoliday"],
+  ...["deleteHoliday", "cancelContactAction"],
   // A new sequence has no enrollments, and steps are added after the contacts that wait.
   ...["createSequence", "createSequenceFromPlaybook", "createSequenceSteps", "deleteSequence"],
   ...["cancelSequenceEnrollment", "rotateSequenceWebhookUrl"],
@@ -84,7 +85,7 @@ const mailsFew = [
 ];
 const groupsThatMail = [
   ...["emails", "campaigns", "holidays", "sequences", "contacts", "lists", "imports"],
-  ...["templates", "segments"],
+  ...["templates", "segments", "contactActions"],
 ];
 
 describe("the approval rules", () => {

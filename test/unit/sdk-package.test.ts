@@ -102,6 +102,7 @@ test("every operation that creates or sends has an Idempotency-Key, so that it c
     "checkTemplate",
     "countSegmentContacts",
     "previewCampaign",
+    "previewContactAction",
     "previewEmailBatch",
     "previewSegmentCount",
     "renderTemplate",

@@ -96,6 +96,7 @@ async function* eraseAll(site: DeletedSite): AsyncGenerator<Page> {
   // A key may have been created while the site was being deleted.
   await apiKeys.removeForSite(site, site.siteId);
   for (const kind of kinds) yield* eraseRecords(site, kind);
+  yield* eraseContactActions(site);
   for (const shard of emailShards) yield* eraseContacts(site, shard);
   const days = await queryAll<Key>(ranges.days(site.orgId, site.siteId));
   const dates = new Set(days.map(({ sk }) => sk.slice(0, "2026-11-21".length)));
@@ -180,6 +181,18 @@ async function* eraseRecords(
           { id: record.id, siteId, condition: { if: exists } },
         ),
       );
+      yield { items: 1 };
+    }
+}
+
+/** Deletes an action after the ids of its contacts, so that a repeated job still finds them. */
+async function* eraseContactActions({ orgId, siteId }: DeletedSite): AsyncGenerator<Page> {
+  const options = { filter: equals("siteId", siteId), limit: 1000, consistent: true };
+  const range = ranges.contactActions(orgId);
+  for await (const { items } of queryPages<Key & { id: number }>(range, options))
+    for (const action of items) {
+      yield* erasePages(ranges.selectedContacts(orgId, action.id));
+      await writeMany([remove(action)]);
       yield { items: 1 };
     }
 }

@@ -80,6 +80,7 @@ export const NewContactAction = z
     ),
   })
   .meta({
+    id: "NewContactAction",
     examples: [{ filter: { listId: 1, status: "subscribed" }, action: "add_tag", tag: "customer" }],
   });
 export type NewContactAction = z.output<typeof NewContactAction>;
@@ -103,7 +104,7 @@ export type ContactActionPreview = z.output<typeof ContactActionPreview>;
 
 export const ContactAction = z
   .object({
-    id: RecordId.describe("Id of the action, for GET /contacts/actions/:id."),
+    id: RecordId.describe("Id of the action, for GET /contact-actions/:id."),
     siteId: RecordSiteId,
     action: z.enum(actionTypes).describe("What is done with each contact."),
     target: z
