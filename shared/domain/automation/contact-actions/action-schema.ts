@@ -30,7 +30,7 @@ export const actionTypes = [
 ] as const;
 export type ActionType = (typeof actionTypes)[number];
 
-export const maxContactIds = 1000;
+const maxContactIds = 1000;
 
 const filter = z.object({
   search: z
