@@ -17,8 +17,8 @@ import type { ActionType, ContactActionItem } from "./action-schema.ts";
 type Failure = ContactActionItem["failures"][number];
 
 /**
- * Returns the contacts for which it was not possible. Throws 404 or 409 if the target does not exist
- * or takes no contacts any more.
+ * Returns the contacts for which it was not possible. Throws 404 or 409 if the target does not
+ * exist or takes no contacts any more.
  */
 export async function applyAction(
   action: ContactActionItem,
