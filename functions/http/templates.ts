@@ -13,6 +13,13 @@ const siteId = QueryId.optional();
 const templateError =
   "A field is not valid, or a part is not valid Liquid: the message names the field and the line.";
 
+const TemplateDraft = z
+  .object({
+    ...checks.templateDraftFields,
+    variables: Variables.default({}).describe("Values for the Liquid variables."),
+  })
+  .meta({ examples: [{ variables: { firstName: "Ada" } }] });
+
 export const templates = routeGroup("templates", [
   route("GET /template-folders", "List template folders", {
     description: "Returns template folders, newest first.",
@@ -151,12 +158,7 @@ export const templates = routeGroup("templates", [
       "broken: its size, links, images, variables and parts. Sends nothing, and follows no link.",
     level: "site",
     preview: true,
-    body: z
-      .object({
-        ...checks.templateDraftFields,
-        variables: Variables.default({}).describe("Values for the Liquid variables."),
-      })
-      .meta({ examples: [{ variables: { firstName: "Ada" } }] }),
+    body: TemplateDraft,
     returns: checks.TemplateCheck,
     errors: { 400: templateError },
     handle: ({ caller, params, body }) => checks.check(caller, params.id, body),
@@ -164,16 +166,18 @@ export const templates = routeGroup("templates", [
   route("POST /templates/:id/render", "Preview a template", {
     right: "content:read",
     description:
-      "Renders subject, html and text with the given variables and lists the variables that " +
-      "have no value. Sends nothing.",
+      "Renders subject, html and text, or the given draft of them, with the given variables and " +
+      "lists the variables that have no value. Sends nothing.",
     level: "site",
     preview: true,
-    body: z
-      .object({ variables: Variables.default({}).describe("Values for the Liquid variables.") })
-      .meta({ examples: [{ variables: { firstName: "Ada" } }] }),
+    body: TemplateDraft,
     returns: template.RenderedTemplate,
-    errors: { 400: "A filter does not accept a value, or rendering takes too long." },
-    handle: ({ caller, params, body }) => template.render(caller, params.id, body.variables),
+    errors: {
+      400:
+        "A part is not valid Liquid, a filter does not accept a value, or rendering takes too " +
+        "long.",
+    },
+    handle: ({ caller, params, body }) => template.render(caller, params.id, body),
   }),
 ]);
 export const { handler } = templates;

@@ -359,6 +359,20 @@ describe("Liquid", () => {
       missingVariables: [],
     });
   });
+  test("renders a draft in place of the saved parts, and saves nothing", async () => {
+    const client = await signedUp();
+    const { id } = await make(client, { subject: "Saved", html: "<p>Saved</p>", text: "Saved" });
+    const path = `/templates/${id}`;
+    const draft = { html: "<p>{{ name }}</p>", text: null, variables: { name: "Ada" } };
+    const answer = await client.call<Rendered>("POST", `${path}/render`, draft);
+    expect(expectStatus(200, answer).body.data).toMatchObject({
+      subject: "Saved",
+      html: "<p>Ada</p>",
+      text: "Ada",
+    });
+    expectStatus(400, await client.call("POST", `${path}/render`, { html: "{% if %}" }));
+    expect((await client.call<Template>("GET", path)).body.data).toMatchObject({ version: 1 });
+  });
   test("unknown variables render empty and are listed once; those with a default are not listed", async () => {
     const fields = {
       subject: "{{ a }}{{ d | default: 'there' }}",

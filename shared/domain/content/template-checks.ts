@@ -1,7 +1,6 @@
 // Checks a template, or a draft of it, as a mail program would see it.
 import * as z from "zod";
 import type { CallerScope } from "../../caller.ts";
-import type * as liquid from "../../email/liquid.ts";
 import { checkMail } from "../../email/mail-checks.ts";
 import { Count } from "../../kernel/record-fields.ts";
 import { bodyFields, parseVariables } from "./template-bodies.ts";
@@ -42,13 +41,6 @@ export const TemplateCheck = z
   .meta({ id: "TemplateCheck" });
 export type TemplateCheck = z.output<typeof TemplateCheck>;
 
-interface CheckRequest {
-  subject?: string | undefined;
-  html?: string | null | undefined;
-  text?: string | null | undefined;
-  variables: liquid.LiquidVariables;
-}
-
 /** Links that the service fills in. They differ per recipient. */
 const exampleUrls = {
   unsubscribeUrl: "https://mail.example/unsubscribe/example",
@@ -60,16 +52,14 @@ const exampleUrls = {
 export async function check(
   caller: CallerScope,
   id: number,
-  { variables, ...draft }: CheckRequest,
+  { variables, ...draft }: templates.DraftToRender,
 ): Promise<TemplateCheck> {
-  const template = await templates.find(caller, id);
-  const { subject = template.subject, html = template.html, text = template.text } = draft;
-  const body = { subject, html, text };
+  const body = await templates.findWithDraft(caller, id, draft);
   const { variables: names } = parseVariables({ ...body, designJson: null });
   const rendered = templates.renderBody(body, { ...exampleUrls, ...variables });
   const findings = checkMail({
     ...rendered,
-    isTextMade: text === null,
+    isTextMade: body.text === null,
     hasUnsubscribeLink: names.some((name) => /^(unsubscribe|preferences)Url$/.test(name)),
   });
   return {

@@ -319,15 +319,39 @@ const builtInVariables = new Set([
   "contactToken",
 ]);
 
+type RenderedParts = Pick<Template, "subject" | "html" | "text">;
+
+/** Parts of a draft that is not saved yet. */
+export interface TemplateDraft {
+  subject?: string | undefined;
+  html?: string | null | undefined;
+  text?: string | null | undefined;
+}
+
+/** The parts of the template, or those of the draft in their place. */
+export async function findWithDraft(
+  caller: CallerScope,
+  id: number,
+  draft: TemplateDraft,
+): Promise<RenderedParts> {
+  const template = await find(caller, id);
+  const { subject = template.subject, html = template.html, text = template.text } = draft;
+  return { subject, html, text };
+}
+
+export interface DraftToRender extends TemplateDraft {
+  variables: liquid.LiquidVariables;
+}
+
 export const render = async (
   caller: CallerScope,
   id: number,
-  variables: liquid.LiquidVariables,
-): Promise<RenderedTemplate> => renderBody(await find(caller, id), variables);
+  { variables, ...draft }: DraftToRender,
+): Promise<RenderedTemplate> => renderBody(await findWithDraft(caller, id, draft), variables);
 
 /** Throws 400 if a part is not valid Liquid or takes too long. */
 export function renderBody(
-  { subject, html, text }: Pick<Template, "subject" | "html" | "text">,
+  { subject, html, text }: RenderedParts,
   variables: liquid.LiquidVariables,
 ): RenderedTemplate {
   const renderTime = { now: now(), budget: new liquid.Budget() };
