@@ -215,9 +215,18 @@ const campaign = createRoute({
     "CampaignScreen",
   ),
 });
+interface TemplatesSearch {
+  search?: string | undefined;
+  folder?: number | undefined;
+}
+
 const templates = createRoute({
   getParentRoute: () => shell,
   path: "/templates",
+  validateSearch: (search: Search): TemplatesSearch => ({
+    ...text(search, "search"),
+    ...number(search, "folder"),
+  }),
   component: lazyRouteComponent(() => import("./screens/templates/templates.tsx"), "Templates"),
 });
 const template = createRoute({

@@ -29,6 +29,8 @@ async function accountWithAudience() {
   const provider = { provider: "postmark", credentials, webhookSecret };
   const sender = { ...provider, fromEmail: "hello@shop.example" };
   const config = await call<{ id: number }>("POST", "/sending-configs", sender);
+  const configId = expectStatus(201, config).body.data.id;
+  expectStatus(200, await call("POST", `/sending-configs/${configId}/verify`));
   expectStatus(200, await call("PUT", "/compliance", { physicalAddress: "1 Main Street" }));
   const contacts = ["clicked", "clicked+1", "opened", "bounced"].map((name) => ({
     email: `${name}@simulator.pennymail.test`,
@@ -47,7 +49,7 @@ async function accountWithAudience() {
     listId,
     contactIds,
     templateId: expectStatus(201, template).body.data.id,
-    configId: expectStatus(201, config).body.data.id,
+    configId,
   };
 }
 
@@ -197,6 +199,56 @@ describe.skipIf(!inject("chromium"))("campaigns and templates in the console", (
     await page.context().close();
   });
 
+  it("code of a template is previewed, checked, tested, saved, restored and filed", async () => {
+    const { email, templateId } = await accountWithAudience();
+    const path = `/templates/${templateId}`;
+    const { page, problems } = await openSignedIn(browser, { email, path });
+    const code = page.getByRole("textbox", { name: "HTML" });
+    const frame = page.frameLocator("iframe");
+    await frame.getByText("Hello Ada").waitFor();
+    await code.fill('<p>Bonjour {{ firstName }}</p><img src="https://shop.example/a.png">');
+    await frame.getByText("Bonjour Ada").waitFor();
+    await code.press("ControlOrMeta+End");
+    await page.getByRole("button", { name: "Insert a field" }).click();
+    await page.getByRole("menuitem", { name: "Email address" }).click();
+    await frame.getByText("@simulator.pennymail.test").waitFor();
+    await page.getByRole("tab", { name: "Checks" }).click();
+    await page.getByText(/alt/).first().waitFor();
+    await page.getByRole("tab", { name: "Test email" }).click();
+    await page.getByRole("button", { name: "Send test email" }).click();
+    await page.getByText("1 test email on the way.").waitFor();
+    await code.press("ControlOrMeta+s");
+    await page.getByText("Saved", exact).waitFor();
+    await page.getByText("Version 2").waitFor();
+    await page.getByRole("tab", { name: "Plain text" }).click();
+    await page.getByRole("textbox", { name: "Plain text" }).fill("Bonjour in plain words");
+    await page.getByRole("button", { name: "Save template" }).click();
+    await page.getByText("Version 3").waitFor();
+    await page.getByRole("tab", { name: "Versions" }).click();
+    await page.getByRole("button", { name: "Restore version 1" }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByRole("button", { name: "Restore version 1" }).click();
+    await page.getByText("Version 4").waitFor();
+    await page.getByRole("tab", { name: "HTML" }).click();
+    await code.getByText("Read more").waitFor();
+    await page.getByRole("link", { name: "Templates" }).last().click();
+    await page.getByRole("button", { name: "Folders" }).click();
+    await page.getByRole("menuitem", { name: "New folder" }).click();
+    await page.getByLabel("Name").fill("Seasons");
+    await page.getByRole("button", { name: "Create folder" }).click();
+    await page.getByText("No template matches").waitFor();
+    await page.goto(`${base}/app${path}`);
+    await page.getByRole("button", { name: "More" }).click();
+    await page.getByRole("menuitem", { name: "Move to Seasons" }).click();
+    await page.getByRole("button", { name: "More" }).click();
+    await page.getByRole("menuitem", { name: "Take out of its folder" }).waitFor();
+    await page.goto(`${base}/app/templates`);
+    await choose(page, "Folder", "Seasons");
+    await page.locator("tr[data-index='0']").getByText("Spring", exact).waitFor();
+    expect(problems).toEqual([]);
+    await page.context().close();
+  });
+
   it.each(screenVariants)("the screens have no accessibility issue: %s, %s", async (...variant) => {
     const { email, call, siteId, listId, templateId, configId } = await accountWithAudience();
     const ids: number[] = [];
@@ -214,6 +266,14 @@ describe.skipIf(!inject("chromium"))("campaigns and templates in the console", (
     expectStatus(200, await call("POST", `/campaigns/${sent}/send`));
     await runUntilIdle();
     const screens = [
+      { path: "/templates", ready: (page: Page) => page.getByText("Spring is here").waitFor() },
+      {
+        path: `/templates/${templateId}`,
+        ready: async (page: Page) => {
+          await page.getByRole("textbox", { name: "HTML" }).waitFor();
+          await page.frameLocator("iframe").getByText("Hello Ada").waitFor();
+        },
+      },
       { path: "/campaigns", ready: (page: Page) => page.getByText("Draft").first().waitFor() },
       {
         path: `/campaigns/${draft}`,

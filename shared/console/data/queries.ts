@@ -3,6 +3,7 @@
 import { infiniteQueryOptions, keepPreviousData, queryOptions } from "@tanstack/react-query";
 import type {
   ListAuditEntriesQuery,
+  CheckTemplateRequest,
   ListCampaignsQuery,
   ListContactsQuery,
   ListListsQuery,
@@ -15,6 +16,7 @@ import type {
   NamedRecord,
   Pagination,
   SegmentRules,
+  RenderTemplateRequest,
 } from "pennymail";
 import { api, withWarnings } from "./client.ts";
 
@@ -179,10 +181,32 @@ export const queries = {
     pagesOf(["templates", "pages", filter], (page) => api.templates.list({ ...filter, ...page })),
   template: (id: number) =>
     queryOptions({ queryKey: ["templates", "detail", id], queryFn: () => api.templates.get(id) }),
-  renderedTemplate: (id: number, version: number) =>
+  renderedDraft: (id: number, draft: RenderTemplateRequest) =>
     queryOptions({
-      queryKey: ["templates", "rendered", id, version],
-      queryFn: () => api.templates.render(id, {}),
+      queryKey: ["templates", "rendered", id, draft],
+      queryFn: () => api.templates.render(id, draft),
+      placeholderData: keepPreviousData,
+    }),
+  templateCheck: (id: number, draft: CheckTemplateRequest) =>
+    queryOptions({
+      queryKey: ["templates", "check", id, draft],
+      queryFn: () => api.templates.check(id, draft),
+      placeholderData: keepPreviousData,
+    }),
+  templateVersions: (id: number) =>
+    queryOptions({
+      queryKey: ["templates", "versions", id],
+      queryFn: () => api.templates.listVersions(id),
+    }),
+  templateFolders: (siteId: number) =>
+    queryOptions({
+      queryKey: ["templates", "folders", siteId],
+      queryFn: () => api.templateFolders.list({ siteId, limit: pageLimit }),
+    }),
+  sampleContacts: (siteId: number) =>
+    queryOptions({
+      queryKey: ["contacts", "samples", siteId],
+      queryFn: () => api.contacts.list({ siteId, limit: 20 }),
     }),
   segments: (siteId: number) =>
     queryOptions({

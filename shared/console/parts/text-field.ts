@@ -12,3 +12,6 @@ export function useTextField(initial = "") {
     },
   };
 }
+
+/** Several addresses in one input. */
+export const splitAddresses = (text: string): string[] => text.split(/[\s,;]+/).filter(Boolean);

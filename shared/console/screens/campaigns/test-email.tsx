@@ -6,10 +6,8 @@ import { useMe } from "../../data/session.ts";
 import { countOf } from "../../format.ts";
 import { Card } from "../../parts/card.tsx";
 import { ErrorNote } from "../../parts/error-note.tsx";
-import { useTextField } from "../../parts/text-field.ts";
+import { splitAddresses, useTextField } from "../../parts/text-field.ts";
 import { isComplete } from "./audience.ts";
-
-const splitAddresses = (text: string): string[] => text.split(/[\s,;]+/).filter(Boolean);
 
 /** Sends what recipients would get to people who review it. */
 export function TestEmail({ campaign, isSaving }: { campaign: CampaignDetail; isSaving: boolean }) {

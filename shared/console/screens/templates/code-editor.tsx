@@ -100,6 +100,7 @@ const look = EditorView.theme({
     background: "var(--surface)",
     border: "1px solid var(--control)",
     borderRadius: "6px",
+    overflow: "hidden",
     fontSize: "13px",
     height: "560px",
   },

@@ -1,6 +1,5 @@
 // What is edited of a template before it is saved.
 import type { Contact, Template } from "pennymail";
-import type { EmailDesign } from "./blocks.ts";
 
 export interface Draft {
   name: string;
@@ -8,6 +7,52 @@ export interface Draft {
   html: string | null;
   /** Null: made from the HTML when the email is sent. */
   text: string | null;
-  /** The source of a visual template; null for code. */
-  design: EmailDesign | null;
+}
+
+export const draftOf = ({ name, subject, html, text }: Template): Draft => ({
+  name,
+  subject,
+  html,
+  text,
+});
+
+export const isSame = (a: Draft, b: Draft): boolean => JSON.stringify(a) === JSON.stringify(b);
+
+/** The fields of a contact under the names that campaigns give them. */
+export function variablesOf(contact: Contact | undefined): Record<string, unknown> {
+  if (!contact) return {};
+  const { email, firstName, lastName, phone, company, timezone, customFields } = contact;
+  const name = [firstName, lastName].filter(Boolean).join(" ");
+  const own = Object.entries({ email, name, firstName, lastName, phone, company, timezone });
+  return { ...customFields, ...Object.fromEntries(own.filter(([, value]) => value)) };
+}
+
+const contactFields: readonly [name: string, label: string][] = [
+  ["firstName", "First name"],
+  ["lastName", "Last name"],
+  ["email", "Email address"],
+  ["company", "Company"],
+  ["phone", "Phone"],
+];
+const links: readonly [name: string, label: string][] = [
+  ["unsubscribeUrl", "Link to unsubscribe"],
+  ["preferencesUrl", "Link to choose topics"],
+];
+
+export interface InsertOption {
+  label: string;
+  text: string;
+}
+
+/** What can be inserted: fields of contacts, those that contacts have by themselves, and links. */
+export function insertOptions(contacts: readonly Contact[]): Record<string, InsertOption[]> {
+  const custom = new Set(contacts.flatMap(({ customFields }) => Object.keys(customFields ?? {})));
+  return {
+    Contact: contactFields.map(([name, label]) => ({
+      label,
+      text: name === "firstName" ? '{{ firstName | default: "there" }}' : `{{ ${name} }}`,
+    })),
+    "Own fields": [...custom].map((name) => ({ label: name, text: `{{ ${name} }}` })),
+    Links: links.map(([name, label]) => ({ label, text: `{{ ${name} }}` })),
+  };
 }

@@ -1,6 +1,7 @@
 import { Button } from "@mantine/core";
+import { useHotkeys } from "@mantine/hooks";
 import { IconPlus } from "@tabler/icons-react";
-import { useNavigate } from "@tanstack/react-router";
+import { useNavigate, useSearch } from "@tanstack/react-router";
 import type { TemplateMeta } from "pennymail";
 import { useChange } from "../../data/changes.ts";
 import { api } from "../../data/client.ts";
@@ -10,8 +11,10 @@ import { useMe, useRight, useSite } from "../../data/session.ts";
 import { formatAgo } from "../../format.ts";
 import { EmptyState } from "../../parts/empty-state.tsx";
 import { ErrorNote } from "../../parts/error-note.tsx";
+import { SearchBox } from "../../parts/filters.tsx";
 import { PageHead } from "../../parts/page-head.tsx";
 import { type Column, RowTable } from "../../parts/row-table.tsx";
+import { Folders } from "./folders.tsx";
 
 /** The start of a template: it reads on a phone and in the dark, and greets by name. */
 const starter = `<!doctype html>
@@ -38,46 +41,79 @@ export function Templates() {
   const { site } = useSite();
   const { timezone } = useMe().organization;
   const mayWrite = useRight("content:write");
-  const navigate = useNavigate();
+  const navigate = useNavigate({ from: "/templates" });
+  const { search, folder } = useSearch({ from: "/shell/templates" });
+  const isFiltered = search !== undefined || folder !== undefined;
   const list = usePagedRows(
-    queries.templatePages(site ? { siteId: site.id } : {}),
+    queries.templatePages({
+      ...(site && { siteId: site.id }),
+      ...(search !== undefined && { search }),
+      ...(folder !== undefined && { folderId: folder }),
+    }),
     ({ templates }) => templates,
   );
   const creating = useChange({
     run: (siteId: number) =>
-      api.templates.create({ siteId, name: "New template", subject: "News", html: starter }),
+      api.templates.create({
+        siteId,
+        name: "New template",
+        subject: "News",
+        html: starter,
+        folderId: folder ?? null,
+      }),
     refreshes: ["templates"],
     onDone: ({ id }) => navigate({ to: "/templates/$id", params: { id } }),
   });
-  const create = () => site && creating.mutate(site.id);
+  const create = () => site && mayWrite && creating.mutate(site.id);
+  useHotkeys([["c", create]]);
+  const newTemplate = mayWrite && site && (
+    <Button leftSection={<IconPlus size={16} />} loading={creating.isPending} onClick={create}>
+      New template
+    </Button>
+  );
   return (
     <div className="page list-page">
       <PageHead title="Templates" note="Content for campaigns, sequences and the API">
-        {mayWrite && site && (
-          <Button
-            leftSection={<IconPlus size={16} />}
-            loading={creating.isPending}
-            onClick={create}
-          >
-            New template
-          </Button>
-        )}
+        {newTemplate}
       </PageHead>
       <ErrorNote error={creating.error} />
+      <search className="filters">
+        <SearchBox
+          label="Search templates"
+          placeholder="Part of the name"
+          value={search}
+          onSearch={(next) => navigate({ search: (old) => ({ ...old, search: next }) })}
+        />
+        {site && (
+          <Folders
+            siteId={site.id}
+            folder={folder}
+            onChange={(next) => navigate({ search: (old) => ({ ...old, folder: next }) })}
+          />
+        )}
+      </search>
       <RowTable
         label="Templates"
         columns={columnsIn(timezone)}
         list={list}
         onOpen={({ id }) => navigate({ to: "/templates/$id", params: { id } })}
-        empty={
-          <EmptyState title="No template yet">
-            <p>A template is the content of an email, with fields that each recipient fills.</p>
-          </EmptyState>
-        }
+        empty={isFiltered ? <NothingMatches /> : <NoTemplates />}
       />
     </div>
   );
 }
+
+const NothingMatches = () => (
+  <EmptyState title="No template matches">
+    <p>Clear the search, or choose another folder.</p>
+  </EmptyState>
+);
+
+const NoTemplates = () => (
+  <EmptyState title="No template yet">
+    <p>A template is the content of an email, with fields that each recipient fills.</p>
+  </EmptyState>
+);
 
 const columnsIn = (timezone: string): Column<TemplateMeta>[] => [
   {

@@ -1,0 +1,98 @@
+import { Button, Menu } from "@mantine/core";
+import { IconCopy, IconDots, IconFolder, IconFolderOff, IconTrash } from "@tabler/icons-react";
+import { useQuery } from "@tanstack/react-query";
+import { useNavigate } from "@tanstack/react-router";
+import type { Template } from "pennymail";
+import { useState } from "react";
+import { useChange } from "../../data/changes.ts";
+import { api } from "../../data/client.ts";
+import { queries } from "../../data/queries.ts";
+import { ConfirmDialog } from "../../parts/confirm-dialog.tsx";
+import { ErrorNote } from "../../parts/error-note.tsx";
+
+const refreshes = ["templates"];
+
+/** Folder, copy and deletion of the template, as it is saved. */
+export function TemplateMenu({ template }: { template: Template }) {
+  const { id, name, folderId } = template;
+  const navigate = useNavigate();
+  const folders = useQuery(queries.templateFolders(template.siteId)).data?.templateFolders ?? [];
+  const [deleted, setDeleted] = useState<number>();
+  const moving = useChange({
+    run: (target: number | null) => api.templates.update(id, { folderId: target }),
+    refreshes,
+  });
+  const copying = useChange({
+    run: () => {
+      const { siteId, subject, html, text, designJson } = template;
+      const copyName = `Copy of ${name}`.slice(0, 200);
+      const content = { subject, html, text, designJson, folderId };
+      return api.templates.create({ siteId, name: copyName, ...content });
+    },
+    refreshes,
+    onDone: (copy) => navigate({ to: "/templates/$id", params: { id: copy.id } }),
+  });
+  const deleting = useChange({
+    run: (target: number) => api.templates.delete(target),
+    refreshes,
+    onDone: () => navigate({ to: "/templates", ignoreBlocker: true }),
+  });
+  return (
+    <>
+      <ErrorNote error={moving.error ?? copying.error} />
+      <Menu position="bottom-end">
+        <Menu.Target>
+          <Button
+            variant="default"
+            leftSection={<IconDots size={16} />}
+            loading={copying.isPending}
+          >
+            More
+          </Button>
+        </Menu.Target>
+        <Menu.Dropdown className="menu-scroll">
+          <Menu.Item leftSection={<IconCopy size={16} />} onClick={() => copying.mutate()}>
+            Copy template
+          </Menu.Item>
+          {folders
+            .filter((folder) => folder.id !== folderId)
+            .map((folder) => (
+              <Menu.Item
+                key={folder.id}
+                leftSection={<IconFolder size={16} />}
+                onClick={() => moving.mutate(folder.id)}
+              >
+                Move to {folder.name}
+              </Menu.Item>
+            ))}
+          {folderId !== null && (
+            <Menu.Item
+              leftSection={<IconFolderOff size={16} />}
+              onClick={() => moving.mutate(null)}
+            >
+              Take out of its folder
+            </Menu.Item>
+          )}
+          <Menu.Item
+            color="red"
+            leftSection={<IconTrash size={16} />}
+            onClick={() => setDeleted(id)}
+          >
+            Delete template
+          </Menu.Item>
+        </Menu.Dropdown>
+      </Menu>
+      <ConfirmDialog
+        title={name}
+        action="Delete template"
+        isDangerous
+        target={deleted}
+        change={deleting}
+        onClose={() => setDeleted(undefined)}
+      >
+        The template and its versions are gone for good. Emails that are on their way are still
+        sent. A template that a campaign or sequence uses cannot be deleted.
+      </ConfirmDialog>
+    </>
+  );
+}

@@ -1,0 +1,77 @@
+import { Button, Skeleton } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import type { Template, TemplateVersion } from "pennymail";
+import { useState } from "react";
+import { useChange } from "../../data/changes.ts";
+import { api } from "../../data/client.ts";
+import { queries } from "../../data/queries.ts";
+import { useMe, useRight } from "../../data/session.ts";
+import { formatTime } from "../../format.ts";
+import { ConfirmDialog } from "../../parts/confirm-dialog.tsx";
+import { ErrorNote } from "../../parts/error-note.tsx";
+import { type PlainColumn, PlainTable } from "../../parts/plain-table.tsx";
+
+interface TemplateVersionsProps {
+  template: Template;
+  isChanged: boolean;
+  onRestored(template: Template): void;
+}
+
+export function TemplateVersions({ template, isChanged, onRestored }: TemplateVersionsProps) {
+  const { timezone } = useMe().organization;
+  const mayWrite = useRight("content:write");
+  const { data, error } = useQuery(queries.templateVersions(template.id));
+  const [chosen, setChosen] = useState<TemplateVersion>();
+  const restoring = useChange({
+    run: ({ version }: TemplateVersion) => api.templates.restore(template.id, { version }),
+    refreshes: ["templates"],
+    onDone: (restored) => {
+      setChosen(undefined);
+      onRestored(restored);
+    },
+  });
+  if (!data) return error ? <ErrorNote error={error} /> : <Skeleton h={160} />;
+  const columns: PlainColumn<TemplateVersion>[] = [
+    {
+      label: "Version",
+      render: ({ version, subject, current }) => (
+        <>
+          {version} {current && <span className="tag">Current</span>}
+          <small>{subject}</small>
+        </>
+      ),
+    },
+    { label: "Saved", isWide: true, render: ({ savedAt }) => formatTime(savedAt, timezone) },
+    {
+      label: "Restore",
+      isAction: true,
+      render: (version) =>
+        mayWrite &&
+        !version.current && (
+          <Button variant="default" size="xs" onClick={() => setChosen(version)}>
+            Restore version {version.version}
+          </Button>
+        ),
+    },
+  ];
+  return (
+    <>
+      <PlainTable
+        label="Versions"
+        columns={columns}
+        rows={data.versions}
+        keyOf={({ version }) => version}
+      />
+      <ConfirmDialog
+        title={template.name}
+        action={`Restore version ${chosen?.version}`}
+        target={chosen}
+        change={restoring}
+        onClose={() => setChosen(undefined)}
+      >
+        Its content becomes a new version. The current one stays in this list.
+        {isChanged && " Changes that are not saved yet are lost."}
+      </ConfirmDialog>
+    </>
+  );
+}
