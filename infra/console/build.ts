@@ -17,6 +17,8 @@ export interface ConsoleSizes {
   firstLoad: number;
   /** What each screen loads in addition. */
   screens: Record<string, number>;
+  /** What each editor loads in addition, when it is opened. */
+  editors: Record<string, number>;
 }
 
 /** Replaces the contents of `folder` by the files that the function `http/console-files` serves. */
@@ -142,9 +144,13 @@ function measureSizes(
   };
   const sum = (paths: Iterable<string>) => [...paths].reduce((all, path) => all + sizeOf(path), 0);
   const first = withImports(outputOf(outputs, "main.tsx")[0]);
-  const screens = Object.entries(outputs).flatMap(([path, { entryPoint = "" }]) => {
-    const [, screen] = /^screens\/(.+)\.tsx$/.exec(entryPoint) ?? [];
-    return screen ? [[screen, sum(withImports(path).difference(first))] as const] : [];
-  });
-  return { firstLoad: sum(first), screens: Object.fromEntries(screens) };
+  const sizesIn = (folder: string) => {
+    const sizes = Object.entries(outputs).flatMap(([path, { entryPoint = "" }]) => {
+      if (!entryPoint.startsWith(`${folder}/`)) return [];
+      const name = entryPoint.slice(folder.length + 1).replace(/\.tsx?$/, "");
+      return [[name, sum(withImports(path).difference(first))] as const];
+    });
+    return Object.fromEntries(sizes);
+  };
+  return { firstLoad: sum(first), screens: sizesIn("screens"), editors: sizesIn("editors") };
 }

@@ -9,11 +9,11 @@ import { useChange } from "../../data/changes.ts";
 import { api } from "../../data/client.ts";
 import { queries } from "../../data/queries.ts";
 import { useRight } from "../../data/session.ts";
+import type { CodeEditorHandle } from "../../editors/code-editor.tsx";
 import { Card } from "../../parts/card.tsx";
 import { ErrorNote } from "../../parts/error-note.tsx";
 import { PageHead } from "../../parts/page-head.tsx";
 import { Tabs } from "../../parts/tabs.tsx";
-import type { CodeEditorHandle } from "./code-editor.tsx";
 import { type Draft, draftOf, insertOptions, isSame } from "./draft.ts";
 import { TemplateChecks } from "./template-checks.tsx";
 import { TemplateMenu } from "./template-menu.tsx";
@@ -22,7 +22,7 @@ import { TemplateTest } from "./template-test.tsx";
 import { TemplateVersions } from "./template-versions.tsx";
 
 const CodeEditor = lazy(async () => ({
-  default: (await import("./code-editor.tsx")).CodeEditor,
+  default: (await import("../../editors/code-editor.tsx")).CodeEditor,
 }));
 
 export function TemplateScreen() {
