@@ -2,8 +2,8 @@
 // refresh all that was read from the group.
 import { infiniteQueryOptions, keepPreviousData, queryOptions } from "@tanstack/react-query";
 import type {
-  ListAuditEntriesQuery,
   CheckTemplateRequest,
+  ListAuditEntriesQuery,
   ListCampaignsQuery,
   ListContactsQuery,
   ListListsQuery,
@@ -15,8 +15,8 @@ import type {
   ListTemplatesQuery,
   NamedRecord,
   Pagination,
-  SegmentRules,
   RenderTemplateRequest,
+  SegmentRules,
 } from "pennymail";
 import { api, withWarnings } from "./client.ts";
 
