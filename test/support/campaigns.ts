@@ -70,7 +70,6 @@ export async function insertListMembers(
   n: number,
   extraFields: (i: number) => object = () => ({}),
 ): Promise<number[]> {
-  const prefix = crypto.randomUUID().slice(0, 8);
   const ids = await nextContactIds(n);
   const items = ids.map((id, i) => {
     const {
@@ -78,7 +77,7 @@ export async function insertListMembers(
       tags: __,
       lists: ___,
       ...fields
-    } = newContact(`${prefix}-${i}@example.com`, { firstName: `P${i}` });
+    } = newContact(`member${ids[0]}-${i}@example.com`, { firstName: `P${i}` });
     return {
       ...createItem(fields, { orgId, siteId, id, tags: [], lists: [listId], suppressed: false }),
       ...extraFields(i),
