@@ -118,6 +118,25 @@ const segment = createRoute({
     "SegmentScreen",
   ),
 });
+const forms = createRoute({
+  getParentRoute: () => shell,
+  path: "/forms",
+  component: lazyRouteComponent(() => import("./screens/forms/forms.tsx"), "Forms"),
+});
+const form = createRoute({
+  getParentRoute: () => shell,
+  path: "/forms/$id",
+  params: idInPath,
+  component: lazyRouteComponent(() => import("./screens/forms/form-designer.tsx"), "FormDesigner"),
+});
+const submissions = createRoute({
+  getParentRoute: () => shell,
+  path: "/forms/$id/submissions",
+  params: idInPath,
+  validateSearch: (search: Search): { submission?: number | undefined } =>
+    number(search, "submission"),
+  component: lazyRouteComponent(() => import("./screens/forms/submissions.tsx"), "Submissions"),
+});
 interface SuppressionsSearch {
   /** The address that is looked up. */
   email?: string | undefined;
@@ -252,6 +271,9 @@ export const router = createRouter({
       segments,
       newSegment,
       segment,
+      forms,
+      form,
+      submissions,
       suppressions,
       campaigns,
       campaign,

@@ -144,6 +144,41 @@ describe.skipIf(!inject("chromium"))("the console's screens about the audience",
     await page.context().close();
   });
 
+  it("a form is designed, filled in by a visitor, and shows the evidence of consent", async () => {
+    const { email } = await accountWithContacts(1);
+    const { page, problems } = await openSignedIn(browser, { email, path: "/forms" });
+    await page.getByRole("heading", { name: "No form yet" }).waitFor();
+    await page.keyboard.press("c");
+    await page.getByRole("heading", { name: "New form" }).first().waitFor();
+    await page.getByLabel("Name", exact).fill("Newsletter");
+    await chooseOption(page.getByRole("combobox", { name: "Status" }), "Active: takes submissions");
+    await page.getByLabel("Heading (optional)", exact).fill("Get our news");
+    await page.getByRole("button", { name: "Add field" }).click();
+    await page.getByRole("menuitem", { name: "A field of your own" }).click();
+    await page.getByLabel("Label").last().fill("Shoe size");
+    await page.getByRole("region", { name: "Preview" }).getByText("Shoe size").waitFor();
+    await page.getByRole("button", { name: "Save form" }).click();
+    await page.getByText("Saved").waitFor();
+    const url = (await page.getByRole("link", { name: /forms\/\d+\/page$/ }).textContent())!;
+    const visitor = await page.context().newPage();
+    await visitor.goto(url);
+    await visitor.getByRole("heading", { name: "Get our news" }).waitFor();
+    await visitor.getByLabel("Email").fill("visitor@shop.example");
+    await visitor.getByLabel("Shoe size").fill("42");
+    await visitor.getByRole("button").click();
+    await visitor.getByRole("heading", { name: "Get our news" }).waitFor({ state: "detached" });
+    await page.getByRole("link", { name: "0 submissions" }).click();
+    await page.getByRole("cell", { name: "visitor@shop.example" }).click();
+    const panel = page.getByRole("complementary", { name: "Submission" });
+    await panel.getByText("42", exact).waitFor();
+    await panel.getByText("Accepted").waitFor();
+    await panel.getByText("Get our news").waitFor();
+    await panel.getByRole("link", { name: "Show contact" }).click();
+    await page.getByText("Gets campaigns and sequences.").waitFor();
+    expect(problems).toEqual([]);
+    await page.context().close();
+  });
+
   it.each(screenVariants)("the screens have no accessibility issue: %s, %s", async (...variant) => {
     const account = await accountWithContacts(30);
     const { email, siteId } = account;
@@ -158,6 +193,9 @@ describe.skipIf(!inject("chromium"))("the console's screens about the audience",
     const segmentId = await create(account, "/segments", segment);
     const suppression = { email: "bounced@old.example", reason: "bounce", detail: "550 unknown" };
     expectStatus(201, await account.call("POST", "/suppressions", suppression));
+    const formId = await create(account, "/forms", { siteId, name: "Sign-up" });
+    const submission = { email: "new@shop.example", firstName: "Nora" };
+    expectStatus(200, await account.call("POST", `/forms/${formId}/submit`, submission));
     const screens = [
       { path: "/groups", ready: (one: Page) => one.getByText("Newsletter").waitFor() },
       { path: "/groups/tags", ready: (one: Page) => one.getByText("customer").waitFor() },
@@ -170,6 +208,18 @@ describe.skipIf(!inject("chromium"))("the console's screens about the audience",
       {
         path: "/suppressions?email=bounced@old.example",
         ready: (one: Page) => one.getByText("refused an email for good").waitFor(),
+      },
+      { path: "/forms", ready: (one: Page) => one.getByText("Sign-up").waitFor() },
+      {
+        path: `/forms/${formId}`,
+        ready: (one: Page) => one.getByRole("region", { name: "Publish" }).waitFor(),
+      },
+      {
+        path: `/forms/${formId}/submissions`,
+        ready: async (one: Page) => {
+          await one.locator("tr[data-index='0']").click();
+          await one.getByText("The form as it was shown").waitFor();
+        },
       },
     ];
     expect(await judgeScreens(browser, { email, variant, screens })).toEqual([]);

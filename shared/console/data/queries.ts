@@ -6,6 +6,7 @@ import type {
   ListAuditEntriesQuery,
   ListCampaignsQuery,
   ListContactsQuery,
+  ListFormsQuery,
   ListListsQuery,
   ListRequestsQuery,
   ListSegmentsQuery,
@@ -51,6 +52,7 @@ const namedRecords = {
   topics: (siteId: number) => api.topics.list({ siteId }),
   forms: (siteId: number) => api.forms.list({ siteId, limit: pageLimit }),
   campaigns: (siteId: number) => api.campaigns.list({ siteId, limit: pageLimit }),
+  sequences: (siteId: number) => api.sequences.list({ siteId, limit: pageLimit }),
 };
 export type NamedGroup = keyof typeof namedRecords;
 const maxNames = 500;
@@ -277,6 +279,15 @@ export const queries = {
       queryKey: ["suppressions", "check", email],
       queryFn: () => api.suppressions.check(email),
     }),
+  formPages: (filter: FilterOf<ListFormsQuery>) =>
+    pagesOf(["forms", "pages", filter], (page) => api.forms.list({ ...filter, ...page })),
+  form: (id: number, version?: number) =>
+    queryOptions({
+      queryKey: ["forms", "detail", id, version],
+      queryFn: () => api.forms.get(id, version ? { version } : {}),
+    }),
+  submissions: (formId: number) =>
+    pagesOf(["forms", "submissions", formId], (page) => api.forms.listSubmissions(formId, page)),
   providers: () =>
     queryOptions({
       queryKey: ["providers", "list"],

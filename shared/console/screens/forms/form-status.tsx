@@ -1,0 +1,8 @@
+import type { FormMeta } from "pennymail";
+import { StatusMark } from "../../parts/status-mark.tsx";
+
+const tones = { active: "good", draft: "quiet", inactive: "warn" } as const;
+
+export function FormStatus({ status }: Pick<FormMeta, "status">) {
+  return <StatusMark status={status === "inactive" ? "closed" : status} tone={tones[status]} />;
+}

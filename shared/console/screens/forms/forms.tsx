@@ -1,0 +1,107 @@
+import { Button } from "@mantine/core";
+import { useHotkeys } from "@mantine/hooks";
+import { IconPlus } from "@tabler/icons-react";
+import { useNavigate } from "@tanstack/react-router";
+import type { FormMeta } from "pennymail";
+import { useState } from "react";
+import { useChange } from "../../data/changes.ts";
+import { api } from "../../data/client.ts";
+import { usePagedRows } from "../../data/paged-rows.ts";
+import { queries } from "../../data/queries.ts";
+import { useMe, useRight, useSite } from "../../data/session.ts";
+import { formatAgo, formatNumber } from "../../format.ts";
+import { EmptyState } from "../../parts/empty-state.tsx";
+import { ErrorNote } from "../../parts/error-note.tsx";
+import { PageHead } from "../../parts/page-head.tsx";
+import { RowMenu } from "../../parts/row-menu.tsx";
+import { type Column, RowTable } from "../../parts/row-table.tsx";
+import { DeleteForm } from "./delete-form.tsx";
+import { FormStatus } from "./form-status.tsx";
+
+export function Forms() {
+  const { site } = useSite();
+  const mayWrite = useRight("audience:write");
+  const navigate = useNavigate();
+  const creating = useChange({
+    run: (siteId: number) => api.forms.create({ siteId, name: "New form", status: "draft" }),
+    refreshes: ["forms"],
+    onDone: ({ id }) => navigate({ to: "/forms/$id", params: { id } }),
+  });
+  const create = () => site && mayWrite && creating.mutate(site.id);
+  useHotkeys([["c", create]]);
+  return (
+    <div className="page list-page column-page">
+      <PageHead title="Forms" note="Let visitors of your pages sign up, with proof of consent">
+        {mayWrite && site && (
+          <Button
+            leftSection={<IconPlus size={16} />}
+            loading={creating.isPending}
+            onClick={create}
+          >
+            New form
+          </Button>
+        )}
+      </PageHead>
+      <ErrorNote error={creating.error} />
+      {site && <FormTable key={site.id} siteId={site.id} mayWrite={mayWrite} />}
+    </div>
+  );
+}
+
+function FormTable({ siteId, mayWrite }: { siteId: number; mayWrite: boolean }) {
+  const { timezone } = useMe().organization;
+  const navigate = useNavigate();
+  const list = usePagedRows(queries.formPages({ siteId }), ({ forms }) => forms);
+  const [deleted, setDeleted] = useState<FormMeta>();
+  const actionsOf = (form: FormMeta) => [
+    {
+      label: "Show submissions",
+      run: () => navigate({ to: "/forms/$id/submissions", params: { id: form.id } }),
+    },
+    ...(mayWrite ? [{ label: "Delete", isDangerous: true, run: () => setDeleted(form) }] : []),
+  ];
+  const columns: Column<FormMeta>[] = [
+    { label: "Form", className: "c-main", render: ({ name }) => <b>{name}</b> },
+    {
+      label: "Status",
+      className: "c-status",
+      render: ({ status }) => <FormStatus status={status} />,
+    },
+    {
+      label: "Submissions",
+      className: "c-count",
+      isNumber: true,
+      render: ({ submissionCount }) => formatNumber(submissionCount),
+    },
+    {
+      label: "Changed",
+      className: "c-when quiet",
+      render: ({ updatedAt }) => formatAgo(updatedAt, timezone),
+    },
+    {
+      label: "Actions",
+      className: "c-menu num",
+      isAction: true,
+      render: (form) => <RowMenu name={form.name} actions={actionsOf(form)} />,
+    },
+  ];
+  return (
+    <>
+      <RowTable
+        label="Forms"
+        columns={columns}
+        list={list}
+        onOpen={({ id }) => navigate({ to: "/forms/$id", params: { id } })}
+        empty={
+          <EmptyState title="No form yet">
+            <p>
+              A form adds visitors to your contacts. It has a page of its own, and a line of code
+              puts it into yours.
+            </p>
+          </EmptyState>
+        }
+      />
+      <DeleteForm form={deleted} onClose={() => setDeleted(undefined)} />
+    </>
+  );
+}
