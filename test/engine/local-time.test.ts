@@ -2,6 +2,7 @@
 import { beforeAll, describe, expect, test, vi } from "vitest";
 import { worker as fanOutWorker } from "../../functions/queue/fan-out.ts";
 import { worker as laneWorker } from "../../functions/queue/lane.ts";
+import { queryAll } from "../../shared/adapters/dynamodb/table.ts";
 import * as clock from "../../shared/clock.ts";
 import { NewContact } from "../../shared/domain/audience/contacts/contact-schema.ts";
 import * as contacts from "../../shared/domain/audience/contacts/contacts.ts";
@@ -18,7 +19,7 @@ import * as organizations from "../../shared/domain/identity/organizations.ts";
 import { erase } from "../../shared/domain/privacy/erasure.ts";
 import * as sends from "../../shared/domain/sending/sends.ts";
 import { instantOfLocalTime } from "../../shared/kernel/time-zones.ts";
-import { emailShards } from "../../shared/keys.ts";
+import { emailShards, ranges } from "../../shared/keys.ts";
 import {
   type CampaignSender,
   createCampaignSender,
@@ -397,6 +398,10 @@ describe("between the fan-out and the local time", () => {
       status: "paused",
       statusReason: expect.stringContaining("bounced"),
     });
+    // The poll did not even queue the chunk, so no lane runner could be faster than the pause.
+    const { orgId } = from.caller;
+    const chunks = await queryAll(ranges.suspendedChunks(orgId, { kind: "campaign", id }));
+    expect(chunks).toEqual([expect.objectContaining({ sk: expect.stringMatching(/^WAIT#/) })]);
     await from.provider.stop();
   });
 
