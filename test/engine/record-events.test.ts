@@ -12,6 +12,7 @@ import { type UpsertMode, upsertRows } from "../../shared/domain/audience/contac
 import * as suppressions from "../../shared/domain/audience/suppressions/suppressions.ts";
 import * as enrollments from "../../shared/domain/automation/enrollments.ts";
 import * as actions from "../../shared/domain/campaigns/campaign-actions.ts";
+import { pollBroadcast } from "../../shared/domain/campaigns/engine/poll-broadcast.ts";
 import * as checks from "../../shared/domain/senders/domains/check-domain.ts";
 import * as domains from "../../shared/domain/senders/domains/domains.ts";
 import * as limiter from "../../shared/domain/sending/provider-calls/rate-limiter.ts";
@@ -27,7 +28,7 @@ import {
   readCampaign,
 } from "../support/campaigns.ts";
 import { createContact, createTestSite, type TestSite } from "../support/contacts.ts";
-import { crashAtSomeSteps, runUntilCrash } from "../support/crash-injection.ts";
+import { crashAtEveryStep, crashAtSomeSteps, runUntilCrash } from "../support/crash-injection.ts";
 import { type DnsServer, startDnsServer } from "../support/dns-server.ts";
 import { enqueueDueEnrollments, enqueueDueWork } from "../support/due-index.ts";
 import { createForm, listSubmissions, submitForm } from "../support/forms.ts";
@@ -52,6 +53,7 @@ interface Body {
   contactId: number | null;
   email: string | null;
   timestamp: string;
+  campaignId?: number;
   data: Record<string, unknown>;
 }
 
@@ -231,6 +233,20 @@ describe("contacts", () => {
   });
 });
 
+const expectMissing = (error: unknown) => expect(error).toMatchObject({ kind: "missing" });
+
+/** `publishRecord` adds the ownership record to the DNS. */
+async function addDomain(caller: TestSite["caller"]) {
+  const name = `d${crypto.randomUUID().slice(0, 8)}.com`;
+  const { id } = await domains.add(caller, domains.NewDomain.parse({ name }));
+  const { dnsRecords } = await domains.findDetail(caller, id);
+  const { name: host, value } = dnsRecords.find(({ purpose }) => purpose === "ownership")!;
+  const publishRecord = () => {
+    dns.zone.records[`TXT ${host}`] = [value!];
+  };
+  return { id, name, publishRecord };
+}
+
 /** Runs the change with a crash, and then what other workers do within an hour. */
 async function receiveAfterCrash(
   crash: (work: () => Promise<unknown>) => Promise<unknown>,
@@ -320,6 +336,71 @@ describe("after a crash at any step", () => {
       const paused = status === "paused" ? ["campaign.paused"] : [];
       expect(types.toSorted()).toEqual([...paused, "campaign.sent"]);
     });
+  });
+
+  test("a deleted contact has sent one event", { timeout: 120_000 }, async () => {
+    const steps = await crashAtEveryStep(async (crash) => {
+      const site = await createWatchedSite(["contact.deleted"]);
+      const { id } = await createContact(site, "ada@example.com");
+      await crash(() => contacts.remove(site.caller, id));
+      // The first request may have deleted it.
+      await contacts.remove(site.caller, id).catch(expectMissing);
+      expect(await receive(site.listener, 3600)).toMatchObject([{ contactId: id }]);
+    });
+    expect(steps).toContain("after TransactWriteCommand");
+  });
+
+  test("a campaign has sent one event when it has ended", { timeout: 120_000 }, async () => {
+    const sender = await createCampaignSender();
+    const listener = await listenTo(sender.caller, ["campaign.sent"]);
+    await insertListMembers(sender, 1);
+    const sentIds: number[] = [];
+    const steps = await crashAtEveryStep(async (crash) => {
+      const { id } = await createDraft(sender);
+      const poll = () => pollBroadcast({ orgId: sender.caller.orgId, kind: "campaign", id });
+      await actions.sendNow(sender.caller, id);
+      await runWorkers([fanOut, lane]);
+      // Contacts who moved are read last.
+      await poll();
+      await runWorkers([fanOut, lane]);
+      await crash(poll);
+      sentIds.push(id);
+      const bodies = await receive(listener, 600);
+      expect(bodies.map(({ campaignId }) => campaignId)).toEqual(sentIds);
+    });
+    expect(steps).toContain("after TransactWriteCommand");
+    await sender.provider.stop();
+  });
+
+  test("a verified domain has sent one event", { timeout: 120_000 }, async () => {
+    const steps = await crashAtEveryStep(async (crash) => {
+      const { caller, orgId, listener } = await createWatchedSite(["domain.verified"]);
+      const { id, publishRecord } = await addDomain(caller);
+      publishRecord();
+      await crash(() => checks.checkDomain(orgId, id));
+      await checks.checkDomain(orgId, id);
+      expect(await receive(listener, 3600)).toMatchObject([{ data: { domainId: id } }]);
+    });
+    expect(steps).toContain("after TransactWriteCommand");
+  });
+
+  test("a sending config that a failing provider paused has sent one event", {
+    timeout: 120_000,
+  }, async () => {
+    const steps = await crashAtEveryStep(async (crash) => {
+      const { caller, configId } = await createSequenceSender();
+      const listener = await listenTo(caller, ["sending_config.paused"]);
+      const fail = () =>
+        limiter.recordHeldSend(caller.orgId, configId, { reason: "fault", seconds: 1 });
+      for (let n = 0; n < 4; n++) await fail();
+      await crash(fail);
+      // The provider still fails.
+      await fail();
+      expect(await receive(listener, 3600)).toMatchObject([
+        { data: { sendingConfigId: configId } },
+      ]);
+    });
+    expect(steps).toContain("after TransactWriteCommand");
   });
 
   test("a crash of the worker that finds the events loses none", { timeout: 120_000 }, async () => {
@@ -414,12 +495,9 @@ test("a submitted form sends form.submitted once, also if it is submitted twice"
 
 test("a domain sends domain.verified when its record is found first", async () => {
   const { caller, orgId, listener } = await createWatchedSite(["domain.verified"]);
-  const name = `d${crypto.randomUUID().slice(0, 8)}.com`;
-  const { id } = await domains.add(caller, domains.NewDomain.parse({ name }));
-  const { dnsRecords } = await domains.findDetail(caller, id);
-  const record = dnsRecords.find(({ purpose }) => purpose === "ownership")!;
+  const { id, name, publishRecord } = await addDomain(caller);
   await checks.checkDomain(orgId, id);
-  dns.zone.records[`TXT ${record.name}`] = [record.value!];
+  publishRecord();
   await checks.checkDomain(orgId, id);
   await checks.checkDomain(orgId, id);
   expect(await receive(listener)).toMatchObject([{ data: { domainId: id, name } }]);
