@@ -18,7 +18,7 @@ const names = ["source", "medium", "campaign", "term", "content"] as const;
 export const linkTagFilter = "add_utm";
 
 /** Links of the service to pages about the recipient, and links that recipients need unchanged. */
-const ownVariables = /unsubscribeUrl|preferencesUrl|contactToken|secure\w*Url/i;
+const ownVariables = /unsubscribeUrl|preferencesUrl|contactToken|secure\w{0,20}Url/i;
 
 /** Adds the parameters to the web links of `a` and `area` elements. */
 export function addLinkTags(html: string, { excludeHosts = [], ...tags }: UtmTags): string {

@@ -35,7 +35,8 @@ export function findAddresseeOfCopy(
   const isCopy = (address: string) => copies.includes(hashCopyAddress(address));
   if (isCopy(email)) return email;
   if (provider !== "resend") return undefined;
-  const quoted = data.reason?.toLowerCase().match(/[^\s<>()[\]:;,"']{1,64}@[\w.-]{1,255}/g) ?? [];
+  const words = data.reason?.toLowerCase().split(/[\s<>()[\]:;,"']/) ?? [];
+  const quoted = words.flatMap((word) => /^[^@]{1,64}@[\w.-]{1,255}/.exec(word) ?? []);
   return quoted.some((address) => isSameAddress(address, toEmail))
     ? undefined
     : quoted.find(isCopy);
