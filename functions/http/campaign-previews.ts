@@ -1,3 +1,4 @@
+import * as audiences from "../../shared/domain/campaigns/campaign-audience.ts";
 import * as previews from "../../shared/domain/campaigns/campaign-preview.ts";
 import * as proofs from "../../shared/domain/campaigns/proofs.ts";
 import * as templateTests from "../../shared/domain/sending/template-tests.ts";
@@ -9,6 +10,19 @@ import { route } from "../../shared/http/route.ts";
 const notSendable = "The campaign is not complete: the message names what is missing.";
 
 export const campaignPreviews = routeGroup("campaign-previews", [
+  route("GET /campaigns/:id/audience", "Count the audience of a campaign", {
+    operationId: "getCampaignAudience",
+    description:
+      "Counts the contacts of the audience, those who would get the campaign now, and the others " +
+      "by reason, with the same rules as the sending. The campaign needs only its audience: " +
+      "content and sender may be missing. It reads the contacts of the site, so it takes longer " +
+      "the more there are. Above 10,000 contacts in the audience, only the status of each is " +
+      "counted, and `exact` is false.",
+    level: "site",
+    returns: audiences.CampaignReach,
+    errors: { 400: "A list, tag, segment or topic of the campaign no longer exists." },
+    handle: ({ caller, params }) => audiences.getReach(caller, params.id),
+  }),
   route("POST /campaigns/:id/preview", "Preview a campaign", {
     right: "marketing:read",
     description:

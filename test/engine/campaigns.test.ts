@@ -20,6 +20,7 @@ import * as segments from "../../shared/domain/audience/segments/segments.ts";
 import * as suppressions from "../../shared/domain/audience/suppressions/suppressions.ts";
 import * as allowance from "../../shared/domain/billing/quota.ts";
 import * as state from "../../shared/domain/campaigns/campaign-actions.ts";
+import { getReach } from "../../shared/domain/campaigns/campaign-audience.ts";
 import * as previews from "../../shared/domain/campaigns/campaign-preview.ts";
 import {
   CampaignAudience,
@@ -855,6 +856,65 @@ const bare = ({ caller, siteId }: CampaignSender) =>
     caller,
     templates.NewTemplate.parse({ siteId, name: "Bare", subject: "News", html: "<p>News</p>" }),
   );
+
+test("the audience of a draft is counted by reason, as the campaign then goes out", async () => {
+  const from = await createCampaignSender();
+  const { caller, siteId } = from;
+  await sites.change(caller, siteId, { sendFrequencyCapDays: 3 });
+  const [, , bounced, complained, manual, capped] = await Promise.all(
+    ["ann", "bob", "bounced", "complained", "manual", "capped"].map((name) =>
+      contact(from, `${name}@example.com`),
+    ),
+  );
+  await contact(from, "left@example.com", { status: "unsubscribed" });
+  await contact(from, "pending@example.com", { status: "pending" });
+  for (const [one, reason] of [
+    [bounced, "bounce"],
+    [complained, "spam_report"],
+    [manual, "manual"],
+  ] as const)
+    await suppressions.suppress(from.caller.orgId, { email: one!.email, reason, source: "test" });
+  await write(
+    update(keys.contact(caller.orgId, siteId, capped!.email), {
+      set: { lastMarketingAt: clock.now().toISOString() },
+    }),
+  );
+  const { id } = await createDraft(from, { templateId: null, sendingConfigId: null });
+  const one = (reason: string) => ({ reason, count: 1, message: expect.any(String) });
+  const reach = await getReach(caller, id);
+  expect({
+    ...reach,
+    notMailed: reach.notMailed.toSorted((a, b) => a.reason.localeCompare(b.reason)),
+  }).toEqual({
+    matched: 8,
+    mailed: 2,
+    notMailed: ["bounced", "capped", "complained", "pending", "suppressed", "unsubscribed"].map(
+      one,
+    ),
+    message: "2 of 8 contacts would get the campaign.",
+    exact: true,
+  });
+  const { id: complete } = await createDraft(from);
+  const { candidates, wouldReceive, suppressed, unsubscribed } = await previews.preview(
+    caller,
+    complete,
+  );
+  expect([candidates, wouldReceive, suppressed, unsubscribed]).toEqual([8, 2, 3, 2]);
+  await state.sendNow(caller, complete);
+  await runWorkers(anHour);
+  expect(expectNoDuplicates(from)).toHaveLength(2);
+  await from.provider.stop();
+});
+
+test("a campaign without an audience says so", async () => {
+  const from = await createCampaignSender();
+  const { id } = await createDraft(from, { listId: null });
+  expect(await getReach(from.caller, id)).toMatchObject({
+    matched: 0,
+    message: "The campaign has no audience yet.",
+  });
+  await from.provider.stop();
+});
 
 test("a preview renders the mails, and a proof is sent without changing the counters", async () => {
   const from = await createCampaignSender();

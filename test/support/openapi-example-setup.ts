@@ -365,6 +365,12 @@ export const exampleSetups: Record<string, ExampleSetup> = {
       lists: [await world.ensureRecord("lists")],
     });
   }),
+  getCampaignAudience: doFirst(async (world) =>
+    world.callAndExpect("POST", "/contacts", {
+      email: uniqueEmail(),
+      lists: [await world.ensureRecord("lists")],
+    }),
+  ),
   getCampaign: doFirst(unsubscribeToken),
   listCampaignVariants: variantId,
   getCampaignVariant: variantId,

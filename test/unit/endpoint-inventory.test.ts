@@ -90,6 +90,7 @@ const extras = [
   "POST /campaigns/{id}/cancel",
   "POST /campaigns/{id}/pause",
   "POST /campaigns/{id}/resume",
+  "GET /campaigns/{id}/audience", // how many get it, and why others do not
   "POST /campaigns/{id}/preview", // dry run
   "POST /campaigns/{id}/test", // proofs
   "GET /campaigns/{id}/links", // clicked links

@@ -17,14 +17,19 @@ import * as sendingConfigs from "../senders/sending-configs.ts";
 import { requireMarketingSender } from "../sending/rendering/marketing-mail.ts";
 import { toMarketingUtm } from "../sending/rendering/utm.ts";
 import type { CampaignAudience, StoredCampaign, StoredVariant } from "./campaign-schema.ts";
-import type { BroadcastAudience, BroadcastPart, BroadcastPlan } from "./engine/broadcast-plan.ts";
+import type {
+  AudiencePlan,
+  BroadcastAudience,
+  BroadcastPart,
+  BroadcastPlan,
+} from "./engine/broadcast-plan.ts";
 
 /** Throws 400 that names what is missing. */
 export async function buildCampaignPlan(
   campaign: StoredCampaign,
   at = now(),
 ): Promise<BroadcastPlan> {
-  const { orgId, siteId, sendingConfigId, topicId, abTest, variants, localTime } = campaign;
+  const { orgId, siteId, sendingConfigId, abTest, variants, localTime } = campaign;
   const who = { orgId };
   if (sendingConfigId === null)
     throw invalidField("sendingConfigId", "sendingConfigId is required to send a campaign");
@@ -41,23 +46,39 @@ export async function buildCampaignPlan(
         "is picked before the last of them get the email: set abTest to null, or schedule the " +
         "campaign with scheduledAt",
     );
-  const [audience, parts, topic, timezone] = await Promise.all([
-    findAudience(campaign),
+  const [audiencePlan, parts, timezone] = await Promise.all([
+    buildAudiencePlan(campaign, at),
     buildParts(campaign),
-    topicId ? requireReference("topicId", topics.findOfSite(who, { id: topicId, siteId })) : null,
     localTime ? organizations.getTimezone(orgId) : undefined,
     requireReference("sendingConfigId", sendingConfigs.find(who, sendingConfigId)),
     sites.find(who, siteId).then((site) => requireMarketingSender(orgId, site)),
   ]);
   return {
-    siteId,
+    ...audiencePlan,
     configId: sendingConfigId,
-    audience,
-    ...(topic && { topic: topics.toMailTopic(topic) }),
     parts,
-    at: at.toISOString(),
     ...(abTest && { test: abTest }),
     ...(localTime && timezone && { localTime: { time: localTime, timezone } }),
+  };
+}
+
+/** Throws 400 if the audience or the topic is missing. Content and sender may be. */
+export async function buildAudiencePlan(
+  campaign: StoredCampaign,
+  at = now(),
+): Promise<AudiencePlan> {
+  const { orgId, siteId, topicId } = campaign;
+  const [audience, topic] = await Promise.all([
+    findAudience(campaign),
+    topicId
+      ? requireReference("topicId", topics.findOfSite({ orgId }, { id: topicId, siteId }))
+      : null,
+  ]);
+  return {
+    siteId,
+    audience,
+    ...(topic && { topic: topics.toMailTopic(topic) }),
+    at: at.toISOString(),
   };
 }
 

@@ -1,24 +1,16 @@
 // Preview of a campaign: how many contacts would get it now, and rendered samples.
 
 import * as z from "zod";
-import { all, type Condition, equals, not, oneOf } from "../../adapters/dynamodb/conditions.ts";
 import type { CallerScope } from "../../caller.ts";
 import { now } from "../../clock.ts";
 import { config } from "../../config.ts";
 import * as liquid from "../../email/liquid.ts";
-import { inParallel } from "../../kernel/parallel.ts";
-import { Count, RecordId } from "../../kernel/record-fields.ts";
-import { emailShards, sha256 } from "../../keys.ts";
+import { RecordId } from "../../kernel/record-fields.ts";
+import { sha256 } from "../../keys.ts";
 import { fillMergeText } from "../../providers/provider-adapter.ts";
-import * as reader from "../audience/contacts/contact-reader.ts";
 import type { ContactItem } from "../audience/contacts/contact-schema.ts";
-import { createMailReader } from "../audience/mail-counts/mail-counts.ts";
-import * as suppressions from "../audience/suppressions/suppressions.ts";
-import { subscribedCondition } from "../audience/topics/topic-subscription.ts";
 import * as sites from "../identity/sites.ts";
-import { addMailsForCap, getExclusionReason } from "../sending/eligibility.ts";
 import * as staging from "../sending/intake/stage-chunks.ts";
-import * as sources from "../sending/mail-sources.ts";
 import { compose, mergeVariables } from "../sending/rendering/compose.ts";
 import { loadMailParts, type MailParts } from "../sending/rendering/mail-content.ts";
 import { buildCampaignPlan } from "./campaign-plan.ts";
@@ -26,15 +18,14 @@ import type { StoredCampaign } from "./campaign-schema.ts";
 import { listPlanWarnings } from "./campaign-warnings.ts";
 import * as campaigns from "./campaigns.ts";
 import * as plans from "./engine/broadcast-plan.ts";
-import {
-  buildCandidateQuery,
-  type CandidateQuery,
-  readCandidates,
-  readFirstCandidates,
-  shardsOf,
-} from "./engine/candidates.ts";
+import { buildCandidateQuery, readFirstCandidates } from "./engine/candidates.ts";
 import { createPartMessageBuilder } from "./engine/part-messages.ts";
-import type { ResendAudience } from "./engine/resend-audience.ts";
+import {
+  countRecipients,
+  createReasonLister,
+  RecipientCounts,
+  type RecipientQuery,
+} from "./recipient-counts.ts";
 
 const PreviewSample = z.object({
   contactId: RecordId.describe("Contact that the email is rendered for."),
@@ -60,32 +51,9 @@ const PreviewSample = z.object({
 type PreviewSample = z.output<typeof PreviewSample>;
 
 const maxSamples = 10;
-/** Up to this number, every candidate is checked against the suppression list. */
-const maxExactCandidates = 10_000;
-
 export const CampaignPreview = z
   .object({
-    candidates: Count.describe("Contacts in the audience."),
-    wouldReceive: Count.describe("Contacts who would get the campaign now."),
-    suppressed: Count.describe(
-      "Candidates not sent to because their email address is on the suppression list.",
-    ),
-    unsubscribed: Count.describe(
-      "Candidates not sent to because they unsubscribed or have not confirmed yet.",
-    ),
-    notInTopic: Count.describe(
-      "Candidates not sent to because they are not subscribed to the topic of the campaign.",
-    ),
-    capped: Count.describe(
-      "Candidates not sent to because they got marketing email within " +
-        "`sendFrequencyCapDays` of the site.",
-    ),
-    exact: z
-      .boolean()
-      .describe(
-        `false above ${maxExactCandidates.toLocaleString("en")} candidates: then only the ` +
-          "status of each contact is checked, which can lag behind new suppressions.",
-      ),
+    ...RecipientCounts.shape,
     fingerprint: z
       .string()
       .describe(
@@ -99,11 +67,6 @@ export const CampaignPreview = z
   .meta({ id: "CampaignPreview" });
 export type CampaignPreview = z.output<typeof CampaignPreview>;
 
-type PreviewCounts = Pick<
-  CampaignPreview,
-  "candidates" | "wouldReceive" | "suppressed" | "unsubscribed" | "notInTopic" | "capped"
->;
-
 /** Throws 400 that names what the campaign is missing. */
 export async function preview(
   who: CallerScope,
@@ -115,7 +78,7 @@ export async function preview(
     buildCandidateQuery(who.orgId, plan),
     sites.find(who, campaign.siteId),
   ]);
-  const query: PreviewQuery = { ...candidateQuery, capDays: site.sendFrequencyCapDays ?? 0 };
+  const query = { ...candidateQuery, capDays: site.sendFrequencyCapDays ?? 0 };
   const [counts, samples, warnings] = await Promise.all([
     countRecipients(query),
     renderSamples(campaign, query),
@@ -144,125 +107,13 @@ function listVariableWarnings(samples: PreviewSample[]): string[] {
   ];
 }
 
-async function countRecipients(
-  query: PreviewQuery,
-): Promise<PreviewCounts & Pick<CampaignPreview, "exact">> {
-  if ("resendOf" in query.audience) return countResend(query, query.audience);
-  const candidates = await reader.countContacts(query, query.contactQuery);
-  const exact = candidates <= maxExactCandidates;
-  return { ...(await (exact ? countExactly(query) : countByStatus(query, candidates))), exact };
-}
-
-/** Above the limit, the counters of the first campaign tell how many candidates there are. */
-async function countResend(
-  query: PreviewQuery,
-  { resendOf: id, to }: ResendAudience,
-): Promise<PreviewCounts & Pick<CampaignPreview, "exact">> {
-  const { all: first } = await sources.getSourceTotals(query.orgId, { kind: "campaign", id });
-  if (first.accepted <= maxExactCandidates) return { ...(await countExactly(query)), exact: true };
-  const { uniqueOpened = 0 } = first.events;
-  const unopened = Math.max(0, first.sent + first.delivered - uniqueOpened);
-  const candidates = to === "failed" ? first.failed : unopened;
-  return { ...noCounts(), candidates, wouldReceive: candidates, exact: false };
-}
-
-const noCounts = (): PreviewCounts => ({
-  candidates: 0,
-  wouldReceive: 0,
-  suppressed: 0,
-  unsubscribed: 0,
-  notInTopic: 0,
-  capped: 0,
-});
-
-interface PreviewQuery extends CandidateQuery {
-  capDays: number;
-}
-
-async function countExactly(query: PreviewQuery): Promise<PreviewCounts> {
-  const counts = noCounts();
-  const listReasons = createReasonLister(query);
-  const shards = shardsOf(query);
-  await inParallel(shards.length, shards, async (shard) => {
-    for await (const { items } of readCandidates(query, shard)) {
-      const reasons = await listReasons(items);
-      counts.candidates += items.length;
-      for (const reason of reasons) counts[(reason ?? "wouldReceive") as keyof PreviewCounts]++;
-    }
-  });
-  return counts;
-}
-
-function createReasonLister({
-  orgId,
-  siteId,
-  capDays,
-  topic,
-}: Pick<PreviewQuery, "orgId" | "siteId" | "capDays" | "topic">) {
-  const readMails = createMailReader({ orgId, siteId });
-  return async (items: ContactItem[]) => {
-    const emails = items.map(({ email }) => email);
-    const [suppressed, counted] = await Promise.all([
-      suppressions.filterSuppressed(orgId, emails, { purpose: "marketing" }),
-      addMailsForCap(readMails, items, capDays),
-    ]);
-    return counted.map((contact) => getExclusionReason(contact, suppressed, { capDays, topic }));
-  };
-}
-
-/** Counts by the stored status of the contacts, without reading them out. */
-async function countByStatus(query: PreviewQuery, candidates: number): Promise<PreviewCounts> {
-  const { orgId, siteId, contactQuery, capDays, topic } = query;
-  const count = (condition: Condition) =>
-    reader.countContacts(
-      { orgId, siteId },
-      {
-        ...contactQuery,
-        filter: contactQuery.filter ? all(contactQuery.filter, condition) : condition,
-      },
-    );
-  const [suppressed, unsubscribed, notInTopic, capped] = await Promise.all([
-    count(equals("status", "suppressed")),
-    count(not(oneOf("status", ["suppressed", "subscribed"]))),
-    topic ? count(all(equals("status", "subscribed"), not(subscribedCondition(topic)))) : 0,
-    capDays ? countCapped(query) : 0,
-  ]);
-  return {
-    candidates,
-    wouldReceive: candidates - suppressed - unsubscribed - notInTopic - capped,
-    suppressed,
-    unsubscribed,
-    notInTopic,
-    capped,
-  };
-}
-
-/** The candidates who are left out only because of the frequency cap. */
-async function countCapped({ orgId, siteId, contactQuery, capDays, topic }: PreviewQuery) {
-  const { test, attributes = [] } = contactQuery;
-  const readsAll = test && !contactQuery.attributes;
-  const projection = readsAll ? undefined : [...new Set([...cappedAttributes, ...attributes])];
-  const readMails = createMailReader({ orgId, siteId });
-  let capped = 0;
-  await inParallel(emailShards.length, emailShards, async (shard) => {
-    const pages = reader.readShard({ orgId, siteId }, shard, { ...contactQuery, projection });
-    for await (const { items } of pages)
-      for (const contact of await readMails(items))
-        if (getExclusionReason(contact, new Set(), { capDays, topic }) === "capped") capped++;
-  });
-  return capped;
-}
-
-/** What `getExclusionReason` reads. */
-const cappedAttributes = ["id", "email", "status", "switchedTopics", "lastMarketingAt"];
-
 const maxSamplePages = 10;
 // Keeps the response below the limit of API Gateway.
 const maxSampleBytes = 4_000_000;
 
 async function renderSamples(
   campaign: StoredCampaign,
-  query: PreviewQuery,
+  query: RecipientQuery & plans.BroadcastPlan,
 ): Promise<PreviewSample[]> {
   const listReasons = createReasonLister(query);
   const found: ContactItem[] = [];

@@ -101,6 +101,19 @@ export async function filterSuppressed(
   );
 }
 
+/** By normalized address. Addresses that are not suppressed are not in it. */
+export async function getReasons(
+  orgId: number,
+  emails: string[],
+): Promise<Map<string, SuppressionReason>> {
+  const found = await getMany<Suppression>(emails.map((email) => keyOf(orgId, email)));
+  return new Map(
+    emails.flatMap((email, i) =>
+      found[i] ? [[normalizeEmail(email), found[i].reason] as const] : [],
+    ),
+  );
+}
+
 // A look-up costs half a read unit. Entries that are read in order cost a tenth of that, or less.
 const entriesPerLookup = 10;
 

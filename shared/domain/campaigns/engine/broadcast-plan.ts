@@ -15,18 +15,22 @@ import type { AbTest } from "../campaign-schema.ts";
 import type { BroadcastRef } from "./broadcast.ts";
 import type { ResendAudience } from "./resend-audience.ts";
 
-export interface BroadcastPlan {
-  siteId: number;
+export interface BroadcastPlan extends AudiencePlan {
   configId: number;
-  audience: BroadcastAudience;
-  topic?: MailTopic;
   /** At least one. */
   parts: BroadcastPart[];
   test?: AbTest;
-  /** The start (ISO 8601). */
-  at: string;
   /** Each contact gets the mail at this time in its own time zone. */
   localTime?: LocalTime;
+}
+
+/** Whom it is sent to. */
+export interface AudiencePlan {
+  siteId: number;
+  audience: BroadcastAudience;
+  topic?: MailTopic;
+  /** The start (ISO 8601). */
+  at: string;
 }
 
 export interface LocalTime {

@@ -5,15 +5,15 @@ import type { ContactItem } from "../../audience/contacts/contact-schema.ts";
 import * as plans from "./broadcast-plan.ts";
 import { logShards, readRecipients } from "./resend-audience.ts";
 
-export interface CandidateQuery extends plans.BroadcastPlan {
+export interface CandidateQuery extends plans.AudiencePlan {
   orgId: number;
   contactQuery: reader.ContactQuery;
 }
 
-export const buildCandidateQuery = async (
+export const buildCandidateQuery = async <P extends plans.AudiencePlan>(
   orgId: number,
-  plan: plans.BroadcastPlan,
-): Promise<CandidateQuery> => ({
+  plan: P,
+): Promise<P & CandidateQuery> => ({
   ...plan,
   orgId,
   contactQuery: await plans.buildContactQuery(orgId, plan),

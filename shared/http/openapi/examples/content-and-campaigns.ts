@@ -255,6 +255,16 @@ export const campaignExamples: Record<string, unknown> = {
       { url: "https://shop.example/sale", ...clicks, variants: [{ variantId: 1, ...clicks }] },
     ],
   },
+  CampaignReach: {
+    matched: 1840,
+    mailed: 1797,
+    notMailed: [
+      { reason: "unsubscribed", count: 31, message: "They unsubscribed." },
+      { reason: "bounced", count: 12, message: "Email to them bounced." },
+    ],
+    message: "1,797 of 1,840 contacts would get the campaign.",
+    exact: true,
+  },
   CampaignPreview: {
     candidates: 1840,
     wouldReceive: 1794,
