@@ -33,8 +33,8 @@ export const CampaignReach = z
             .enum(reasons)
             .describe(
               "`bounced`, `complained`, `suppressed`: the address is on the suppression list, " +
-                "after a bounce, after a spam report, or otherwise. `unsubscribed`, `pending`: the " +
-                "contact left, or has not confirmed yet. `notInTopic`: is not subscribed to the " +
+                "after a bounce, after a spam report, or otherwise. `unsubscribed`, `pending`: " +
+                "the contact left, or has not confirmed yet. `notInTopic`: is not subscribed to the " +
                 "topic. `capped`: got marketing email within `sendFrequencyCapDays` of the site.",
             ),
           count: Count.describe("Contacts who do not get it for this reason."),
@@ -116,7 +116,8 @@ const sentences: Record<Reason, (capDays: number) => string> = {
   pending: () => "They have not confirmed their subscription.",
   notInTopic: () => "They are not subscribed to the topic of the campaign.",
   capped: (days) =>
-    `They got marketing email within ${days === 1 ? "a day" : `${days} days`}, the limit of the site.`,
+    "They got marketing email within the frequency cap of the site: " +
+    `${days} ${days === 1 ? "day" : "days"}.`,
 };
 
 function summarize(matched: number, mailed: number): string {

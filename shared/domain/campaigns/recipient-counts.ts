@@ -1,5 +1,5 @@
-// Counts how many contacts of an audience would get marketing mail now, and how many not, by reason.
-// The fan-out decides by the same function.
+// Counts how many contacts of an audience would get marketing mail now, and how many not, by
+// reason. The fan-out decides by the same function.
 import * as z from "zod";
 import { all, type Condition, equals, not, oneOf } from "../../adapters/dynamodb/conditions.ts";
 import { inParallel } from "../../kernel/parallel.ts";
