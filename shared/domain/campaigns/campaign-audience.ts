@@ -34,8 +34,8 @@ export const CampaignReach = z
             .describe(
               "`bounced`, `complained`, `suppressed`: the address is on the suppression list, " +
                 "after a bounce, after a spam report, or otherwise. `unsubscribed`, `pending`: " +
-                "the contact left, or has not confirmed yet. `notInTopic`: it is not subscribed to " +
-                "the topic. `capped`: it got marketing email within `sendFrequencyCapDays`.",
+                "the contact left, or has not confirmed yet. `notInTopic`: it is not in the " +
+                "topic. `capped`: it got marketing email within `sendFrequencyCapDays`.",
             ),
           count: Count.describe("Contacts who do not get it for this reason."),
           message: z.string().describe("The reason as a sentence."),
