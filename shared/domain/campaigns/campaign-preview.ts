@@ -51,6 +51,7 @@ const PreviewSample = z.object({
 type PreviewSample = z.output<typeof PreviewSample>;
 
 const maxSamples = 10;
+
 export const CampaignPreview = z
   .object({
     ...RecipientCounts.shape,
@@ -107,7 +108,8 @@ function listVariableWarnings(samples: PreviewSample[]): string[] {
   ];
 }
 
-const maxSamplePages = 10;
+// More than the 17 shards of a resend, each of which has a page of its own.
+const maxSamplePages = 20;
 // Keeps the response below the limit of API Gateway.
 const maxSampleBytes = 4_000_000;
 
