@@ -18,7 +18,7 @@ const TemplateDraft = z
     ...checks.templateDraftFields,
     variables: Variables.default({}).describe("Values for the Liquid variables."),
   })
-  .meta({ examples: [{ variables: { firstName: "Ada" } }] });
+  .meta({ id: "TemplateDraft", examples: [{ variables: { firstName: "Ada" } }] });
 
 export const templates = routeGroup("templates", [
   route("GET /template-folders", "List template folders", {

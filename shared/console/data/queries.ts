@@ -2,7 +2,6 @@
 // refresh all that was read from the group.
 import { infiniteQueryOptions, keepPreviousData, queryOptions } from "@tanstack/react-query";
 import type {
-  CheckTemplateRequest,
   ListAuditEntriesQuery,
   ListCampaignsQuery,
   ListContactsQuery,
@@ -16,8 +15,8 @@ import type {
   ListTemplatesQuery,
   NamedRecord,
   Pagination,
-  RenderTemplateRequest,
   SegmentRules,
+  TemplateDraftInput,
 } from "pennymail";
 import { api, withWarnings } from "./client.ts";
 
@@ -183,13 +182,13 @@ export const queries = {
     pagesOf(["templates", "pages", filter], (page) => api.templates.list({ ...filter, ...page })),
   template: (id: number) =>
     queryOptions({ queryKey: ["templates", "detail", id], queryFn: () => api.templates.get(id) }),
-  renderedDraft: (id: number, draft: RenderTemplateRequest) =>
+  renderedDraft: (id: number, draft: TemplateDraftInput) =>
     queryOptions({
       queryKey: ["templates", "rendered", id, draft],
       queryFn: () => api.templates.render(id, draft),
       placeholderData: keepPreviousData,
     }),
-  templateCheck: (id: number, draft: CheckTemplateRequest) =>
+  templateCheck: (id: number, draft: TemplateDraftInput) =>
     queryOptions({
       queryKey: ["templates", "check", id, draft],
       queryFn: () => api.templates.check(id, draft),
