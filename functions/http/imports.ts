@@ -1,11 +1,19 @@
 import * as z from "zod";
 import { Import, NewImport } from "../../shared/domain/audience/imports/import-record.ts";
 import * as imported from "../../shared/domain/audience/imports/imports.ts";
+import { ImportPreview, preview } from "../../shared/domain/audience/imports/preview-import.ts";
 import { invalid, unsupported } from "../../shared/errors.ts";
 import { routeGroup } from "../../shared/http/dispatch.ts";
 import { parseMultipart } from "../../shared/http/form-body.ts";
 import { maxBytes } from "../../shared/http/request-body.ts";
-import { type ApiRequest, Cursor, PageQuery, pagedSchema, route } from "../../shared/http/route.ts";
+import {
+  type ApiReply,
+  type ApiRequest,
+  Cursor,
+  PageQuery,
+  pagedSchema,
+  route,
+} from "../../shared/http/route.ts";
 import { ignoredFields, validate } from "../../shared/http/validate.ts";
 import { guarded } from "../../shared/kernel/csv-cells.ts";
 import { csvText } from "../../shared/kernel/csv-packages.ts";
@@ -155,7 +163,57 @@ function parseRequest(request: ApiRequest): Promise<ImportRequest> {
   return read(request);
 }
 
+const requestTypes = {
+  "multipart/form-data": TextOptions.extend({
+    file: CsvFile.meta({ format: "binary" }),
+  }).meta({ id: "ImportForm", examples: [{ file: "people.csv", lists: "1" }] }),
+  "text/csv": CsvFile,
+  "text/tab-separated-values": CsvFile,
+  "text/plain": CsvFile,
+  "application/json": UploadId.extend(shape).meta({
+    id: "ImportOfUpload",
+    examples: [{ uploadId: "5b2e8c1f9a7d4e60b3c1d2e4f5a69788", tags: ["customer"] }],
+  }),
+};
+const wrongType =
+  "The `Content-Type` must be `multipart/form-data`, `text/csv`, `text/tab-separated-values`, " +
+  "`text/plain` or `application/json`.";
+
+/** The file and the options of an import, from the body and the query. */
+async function readImport(
+  query: TextOptions,
+  { request, reply }: { request: ApiRequest; reply: ApiReply },
+): Promise<{ source: imported.ImportSource; options: NewImport }> {
+  const { source, options: inBody } = await parseRequest(request);
+  const given = { ...parseOptions(query), ...inBody };
+  const options = validate(NewImport, given) as NewImport;
+  const ignored = ignoredFields(given, options);
+  if (ignored.length) reply.warnings.push(`Ignored fields: ${ignored.join(", ")}`);
+  return { source, options };
+}
+
 export const imports = routeGroup("imports", [
+  route("POST /imports/preview", "Preview an import", {
+    operationId: "previewImport",
+    description:
+      "Takes the same request as POST /imports/upload. Returns the columns with the field that " +
+      "each would be read as, the first 20 rows with what is wrong in them, and how many rows " +
+      "there are. Imports and stores nothing.",
+    level: "site",
+    preview: true,
+    query: QueryOptions,
+    rawBodyTypes: requestTypes,
+    returns: ImportPreview,
+    errors: {
+      400: "The file is missing or cannot be read, or an option is not valid.",
+      404: "The site does not exist.",
+      415: wrongType,
+    },
+    handle: async ({ caller, query, request, reply }) => {
+      const { source, options } = await readImport(query, { request, reply });
+      return preview(caller, options, source);
+    },
+  }),
   route("POST /imports/upload", "Import contacts from a CSV file", {
     operationId: "createImport",
     description:
@@ -165,34 +223,16 @@ export const imports = routeGroup("imports", [
       "points.",
     level: "site",
     query: QueryOptions,
-    rawBodyTypes: {
-      "multipart/form-data": TextOptions.extend({
-        file: CsvFile.meta({ format: "binary" }),
-      }).meta({
-        examples: [{ file: "people.csv", lists: "1" }],
-      }),
-      "text/csv": CsvFile,
-      "text/tab-separated-values": CsvFile,
-      "text/plain": CsvFile,
-      "application/json": UploadId.extend(shape).meta({
-        examples: [{ uploadId: "5b2e8c1f9a7d4e60b3c1d2e4f5a69788", tags: ["customer"] }],
-      }),
-    },
+    rawBodyTypes: requestTypes,
     returns: Import,
     status: 202,
     errors: {
       400: "The file is missing, or an option is not valid.",
       404: "The site or one of the lists does not exist.",
-      415:
-        "The `Content-Type` must be `multipart/form-data`, `text/csv`, " +
-        "`text/tab-separated-values`, `text/plain` or `application/json`.",
+      415: wrongType,
     },
     handle: async ({ caller, query, request, reply }) => {
-      const { source, options } = await parseRequest(request);
-      const given = { ...parseOptions(query), ...options };
-      const importOptions = validate(NewImport, given) as NewImport;
-      const ignored = ignoredFields(given, importOptions);
-      if (ignored.length) reply.warnings.push(`Ignored fields: ${ignored.join(", ")}`);
+      const { source, options: importOptions } = await readImport(query, { request, reply });
       if (importOptions.resubscribe && caller.siteIds)
         reply.warnings.push(
           "resubscribe does not remove addresses from the suppression list: this API key or " +

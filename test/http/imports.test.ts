@@ -342,3 +342,108 @@ test("imports of other sites are not visible; a bound key imports into its own s
   expect(imports.map((one) => one.id)).toEqual([own.body.data.id]);
   await completed(client, own.body.data.id);
 });
+
+describe("a preview", () => {
+  interface Preview {
+    total: number | null;
+    delimiter: string;
+    columns: { header: string; field: string; samples: string[] }[];
+    error: string | null;
+    rows: { row: number; cells: string[]; error: string | null }[];
+  }
+  const preview = async ({ call }: TestClient, query: string, raw: string) =>
+    expectStatus(
+      200,
+      await call<Preview>("POST", `/imports/preview${query}`, undefined, { raw, headers: asCsv }),
+    ).body.data;
+
+  test("shows columns, fields and the first rows with their errors, and imports nothing", async () => {
+    const client = await signedUp();
+    const shown = await preview(client, `?mapping=${encodeURIComponent('{"Plan":"ignore"}')}`, csv);
+    expect(shown).toMatchObject({
+      total: 3,
+      delimiter: ",",
+      error: null,
+      columns: [
+        {
+          header: "email",
+          field: "email",
+          samples: ["ann@example.com", "bob@example.com", "nobody"],
+        },
+        { header: "firstName", field: "firstName", samples: ["Ann", "Bob", "Eve"] },
+        { header: "Plan", field: "ignore", samples: ["pro"] },
+      ],
+      rows: [
+        { row: 2, cells: ["ann@example.com", "Ann", "pro"], error: null },
+        { row: 3, error: null },
+        { row: 4, error: expect.stringContaining("email") },
+      ],
+    });
+    const { contacts } = expectStatus(
+      200,
+      await client.call<{ contacts: unknown[] }>("GET", "/contacts"),
+    ).body.data;
+    const { imports } = expectStatus(
+      200,
+      await client.call<{ imports: unknown[] }>("GET", "/imports"),
+    ).body.data;
+    expect([contacts, imports]).toEqual([[], []]);
+  });
+
+  test("of a large file counts all rows and shows 20", async () => {
+    const client = await signedUp();
+    const lines = Array.from({ length: 30_000 }, (_, i) => `p${i}@example.com;"Ann; ${i}"`);
+    const shown = await preview(client, "", ["E-Mail;Vorname", ...lines].join("\r\n"));
+    expect(shown).toMatchObject({
+      total: 30_000,
+      delimiter: ";",
+      columns: [{ field: "email" }, { field: "firstName" }],
+    });
+    expect(shown.rows).toHaveLength(20);
+    expect(shown.rows[19]).toMatchObject({ row: 21, cells: ["p19@example.com", "Ann; 19"] });
+  });
+
+  test("says why the file could not be imported, with columns for another mapping", async () => {
+    const client = await signedUp();
+    const shown = await preview(client, "", "Kunde,Vorname\nann,Ann\n");
+    expect(shown).toMatchObject({
+      error: expect.stringContaining("No column was recognized as the email address"),
+      columns: [
+        { header: "Kunde", field: "customFields.Kunde" },
+        { header: "Vorname", field: "firstName" },
+      ],
+      rows: [{ row: 2, cells: ["ann", "Ann"], error: null }],
+    });
+    const refused = await client.call("POST", "/imports/preview", undefined, {
+      raw: 'email\n"ann@example.com',
+      headers: asCsv,
+    });
+    expect(refused.status).toBe(400);
+  });
+
+  test("takes a form, and reads the first rows of an upload", async () => {
+    const client = await signedUp();
+    const { raw, headers } = await form({}, csv);
+    const shown = expectStatus(
+      200,
+      await client.call<Preview>("POST", "/imports/preview", undefined, { raw, headers }),
+    );
+    expect(shown.body.data).toMatchObject({ total: 3, columns: [{ field: "email" }, {}, {}] });
+    const upload = {
+      filename: "people.csv",
+      type: "text/csv",
+      size: csv.length,
+      purpose: "import",
+    };
+    const { uploadId, uploadUrl } = expectStatus(
+      201,
+      await client.call<{ uploadId: string; uploadUrl: string }>("POST", "/attachments", upload),
+    ).body.data;
+    await fetch(uploadUrl, { method: "PUT", headers: asCsv, body: csv });
+    const ofUpload = expectStatus(
+      200,
+      await client.call<Preview>("POST", "/imports/preview", { uploadId }),
+    );
+    expect(ofUpload.body.data).toMatchObject({ total: null, rows: [{ row: 2 }, {}, {}] });
+  });
+});

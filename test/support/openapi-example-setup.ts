@@ -287,6 +287,17 @@ const form = (fields: Record<string, string>): ExampleOverrides => ({
   raw: { type: "application/x-www-form-urlencoded", text: new URLSearchParams(fields).toString() },
 });
 
+async function uploadPeople(world: ExampleWorld): Promise<ExampleOverrides> {
+  const text = "email,firstName\nann@example.com,Ann\n";
+  const upload = { filename: "people.csv", type: "text/csv", size: text.length, purpose: "import" };
+  const { uploadId, uploadUrl } = await world.callAndExpect<{
+    uploadId: string;
+    uploadUrl: string;
+  }>("POST", "/attachments", upload);
+  await fetch(uploadUrl, { method: "PUT", headers: { "content-type": "text/csv" }, body: text });
+  return { body: { ...(await world.requestExample("POST /api/v1/imports/upload")), uploadId } };
+}
+
 export const exampleSetups: Record<string, ExampleSetup> = {
   signUp: async () => ({ body: { email: uniqueEmail(), password: "a long pass phrase" } }),
   logIn: async ({ email }) => ({ body: { email, password } }),
@@ -466,21 +477,8 @@ export const exampleSetups: Record<string, ExampleSetup> = {
   getDeliverability: afterDelivery,
   listSequenceFunnels: enrolled,
   listContactsWithoutSequences: withRecord("contacts"),
-  createImport: async (world) => {
-    const text = "email,firstName\nann@example.com,Ann\n";
-    const upload = {
-      filename: "people.csv",
-      type: "text/csv",
-      size: text.length,
-      purpose: "import",
-    };
-    const { uploadId, uploadUrl } = await world.callAndExpect<{
-      uploadId: string;
-      uploadUrl: string;
-    }>("POST", "/attachments", upload);
-    await fetch(uploadUrl, { method: "PUT", headers: { "content-type": "text/csv" }, body: text });
-    return { body: { ...(await world.requestExample("POST /api/v1/imports/upload")), uploadId } };
-  },
+  createImport: uploadPeople,
+  previewImport: uploadPeople,
   listImports: withRecord("imports"),
   changePlan: subscribed,
   cancelPlan: subscribed,

@@ -86,6 +86,7 @@ const extras = [
   "DELETE /events/custom/names/{eventName}", // makes room for another of the 1,000 names
   "POST /exports", // exports that are too long for a response
   "GET /exports/{id}",
+  "POST /imports/preview", // columns and first rows
   "GET /imports/{id}/errors", // all of them, as a file
   "POST /campaigns/{id}/cancel",
   "POST /campaigns/{id}/pause",

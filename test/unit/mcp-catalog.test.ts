@@ -44,6 +44,7 @@ describe("the catalog", () => {
       "previewCampaign",
       "previewContactAction",
       "previewEmailBatch",
+      "previewImport",
       "previewSegmentCount",
       "renderTemplate",
     ]);

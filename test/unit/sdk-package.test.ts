@@ -104,6 +104,7 @@ test("every operation that creates or sends has an Idempotency-Key, so that it c
     "previewCampaign",
     "previewContactAction",
     "previewEmailBatch",
+    "previewImport",
     "previewSegmentCount",
     "renderTemplate",
     "testSso",

@@ -50,6 +50,13 @@ export function mapColumns(
   }));
 }
 
+/** Columns by their headers alone, for a file that `mapColumns` refuses. */
+export const guessColumns = (cells: string[]): ImportColumn[] =>
+  uniqueHeaders(cells.slice(0, maxColumns).map((cell) => cell.trim())).map((header) => ({
+    header: header.slice(0, maxHeaderLength),
+    field: fieldForHeader(header) ?? `customFields.${header.slice(0, 100)}`,
+  }));
+
 // Checks the length first: on a cell of a megabyte the pattern takes hours.
 const looksLikeEmail = (cell = ""): boolean =>
   cell.length <= 500 && /^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(cell.trim());

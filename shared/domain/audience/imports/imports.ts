@@ -82,7 +82,8 @@ async function storeFile(
   return { blob, size: bytes.length };
 }
 
-async function findUpload(
+/** Throws 400 if it does not name a finished upload of up to 1 GB. */
+export async function findUpload(
   orgId: number,
   uploadId: string,
 ): Promise<{ blob: string; size: number; name: string }> {

@@ -7,15 +7,14 @@ import { invalid } from "../../../errors.ts";
 import * as ids from "../../../ids.ts";
 import type { JobOutcome } from "../../../kernel/leased-job.ts";
 import { keys } from "../../../keys.ts";
-import * as reader from "../contacts/contact-reader.ts";
-import * as fieldNames from "../contacts/field-names.ts";
 import { listOfSite } from "../topics/site-topics.ts";
 import { findTopics, mapColumns } from "./column-mapping.ts";
 import { readRows } from "./csv-rows.ts";
+import { sampleCustomFields } from "./custom-field-sample.ts";
 import { createUtf8Checker, sniffFormat } from "./format-sniffer.ts";
 import { csvFormat, type ImportJob, saveProgress, sourceFile } from "./import-job.ts";
 import { type ImportColumn, isExported } from "./import-options.ts";
-import type { ImportProgress, ImportRecord } from "./import-record.ts";
+import type { ImportProgress } from "./import-record.ts";
 import { readFrom, readHead } from "./stored-file.ts";
 
 const headBytes = 256 * 1024;
@@ -103,33 +102,6 @@ async function finishScan(
   );
   if (saved) record.columns = columns;
   return saved ? "done" : "lost";
-}
-
-const sampledContacts = 500;
-
-/**
- * Custom fields of some contacts of the site: their keys, most frequent first, and the fields whose
- * values are all texts.
- */
-async function sampleCustomFields({
-  orgId,
-  siteId,
-}: ImportRecord): Promise<{ keys: string[]; texts: Set<string> }> {
-  const [{ items }, spellings] = await Promise.all([
-    reader.readSitePage({ orgId, siteId }, { limit: sampledContacts }, {}),
-    fieldNames.spellings(orgId, siteId),
-  ]);
-  const values = items.flatMap(({ customFields }) => Object.entries(customFields ?? {}));
-  const byFrequency = [...Map.groupBy(values, ([key]) => spellings(key)[0]!)].sort(
-    ([, a], [, b]) => b.length - a.length,
-  );
-  const texts = byFrequency.filter(([, entries]) =>
-    entries.every(([, value]) => typeof value === "string"),
-  );
-  return {
-    keys: byFrequency.map(([key]) => key),
-    texts: new Set(texts.map(([key]) => `customFields.${key}`)),
-  };
 }
 
 /** Whether it is a zip code, phone number or card number, which would lose digits as a number. */

@@ -73,6 +73,23 @@ const ContactAction = {
   ...timestamps,
 };
 
+const ImportPreview = {
+  siteId,
+  size: 88,
+  delimiter: ",",
+  encoding: "utf-8",
+  total: 2,
+  columns: [
+    { header: "Mail", field: "email", samples: ["ann@example.com", "bob@"] },
+    { header: "Plan", field: "customFields.plan", samples: ["pro", "team"] },
+  ],
+  error: null,
+  rows: [
+    { row: 2, cells: ["ann@example.com", "pro"], error: null },
+    { row: 3, cells: ["bob@", "team"], error: "email: must be an email address" },
+  ],
+};
+
 const TimelineEntry = {
   type: "email_click",
   at: "2026-11-30T09:14:27.000Z",
@@ -225,6 +242,7 @@ export const audienceExamples: Record<string, unknown> = {
   TimelineEntry,
   ContactAction,
   ContactActionPreview,
+  ImportPreview,
   Organization: {
     id: 1,
     name: "My shop",
