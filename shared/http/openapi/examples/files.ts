@@ -70,6 +70,9 @@ const requests: Record<string, unknown> = {
   "createImport text/csv": peopleFile,
   "createImport text/tab-separated-values": peopleFile.replaceAll(",", "\t"),
   "createImport text/plain": peopleFile,
+  "previewImport text/csv": peopleFile,
+  "previewImport text/tab-separated-values": peopleFile.replaceAll(",", "\t"),
+  "previewImport text/plain": peopleFile,
   "importSuppressions text/csv": lines("email,reason", "ada@example.com,manual"),
   "receiveStripeEvent application/json": {
     id: "evt_1SZkq2LkdIwHu7ix",
