@@ -9,6 +9,7 @@ import { campaigns } from "./http/campaigns.ts";
 import { compliance } from "./http/compliance.ts";
 import { consoleFiles } from "./http/console-files.ts";
 import { contactActions } from "./http/contact-actions.ts";
+import { contactFields } from "./http/contact-fields.ts";
 import { contacts } from "./http/contacts.ts";
 import { customEvents } from "./http/custom-events.ts";
 import { domains } from "./http/domains.ts";
@@ -54,6 +55,7 @@ export const groups: RouteGroup[] = [
   sites,
   contacts,
   contactActions,
+  contactFields,
   lists,
   tags,
   topics,

@@ -181,6 +181,9 @@ export const keys = {
     itemKey(`${org}#${site}#CCOUNT`, shard),
   // spelling of each custom field name
   fieldNames: (org: number, site: number) => itemKey(`${org}#${site}#FIELDS`),
+  // a declared custom field
+  contactField: (org: number, site: number, name: string) =>
+    itemKey(`${org}#${site}#DECLARED`, name.toLowerCase()),
   departure: (org: number, position: string) => itemKey(`${org}#CHANGES`, position), // expires
   emailChange: (org: number, site: number, position: string) =>
     itemKey(`${org}#${site}#MOVED`, position), // expires; changes of addresses, by time
@@ -389,6 +392,7 @@ export const ranges = {
     keyRange(`${org}#SESSIONS#${user}`, start),
   // by email
   contacts: (org: number, site: number, shard: string) => keyRange(`${org}#${site}#C${shard}`),
+  contactFields: (org: number, site: number) => keyRange(`${org}#${site}#DECLARED`), // by name
   contactCounts: (org: number, site: number) => keyRange(`${org}#${site}#CCOUNT`),
   departures: (org: number) => keyRange(`${org}#CHANGES`), // by time
   emailChanges: (org: number, site: number) => keyRange(`${org}#${site}#MOVED`), // by time

@@ -58,6 +58,7 @@ export const groupRights: Record<string, GroupRights> = {
   campaigns: { read: ["marketing:read"], write: ["marketing:write", "marketing:read"] },
   compliance: rightsIn("organization"),
   "contact-actions": rightsIn("audience"),
+  "contact-fields": rightsIn("audience"),
   contacts: { read: ["audience:read", "audience:export"], write: ["audience:write"] },
   dashboard: rightsIn("statistics"),
   domains: senderRights,

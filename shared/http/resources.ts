@@ -45,6 +45,7 @@ export const resources: Record<string, Resource> = {
   },
   contacts: { description: "Contacts with custom fields, tags, lists and lead score." },
   "contact-actions": { description: "Jobs that change many contacts in the same way." },
+  "contact-fields": { description: "Fields of contacts, with labels and types." },
   lists: { description: "Lists that contacts are added to by hand, form or import." },
   tags: { description: "Tags to mark contacts with. A tag can start a sequence." },
   topics: {

@@ -44,7 +44,7 @@ const owned = [
 /** Routes whose records belong to no site, or cannot exist in a site that can be deleted. */
 const exceptions = [
   ..."accept-invitation analytics api-keys app attachments audit-log auth".split(" "),
-  ..."billing compliance request-log".split(" "),
+  ..."billing compliance contact-fields request-log".split(" "),
   ..."dashboard docs domains events health invitations mcp members mfa openapi.json".split(" "),
   ..."org photos plans providers rate-limit reset-password roles secure".split(" "),
   ..."secure-messages send sender-check sending-configs sends settings sites".split(" "),

@@ -104,6 +104,9 @@ const extras = [
   ...["GET /topics", "POST /topics", "GET /topics/{id}", "PUT /topics/{id}", "DELETE /topics/{id}"],
   "GET /contacts/{id}/topics",
   "PUT /contacts/{id}/topics",
+  "GET /contact-fields", // labels and types of custom fields
+  "PUT /contact-fields/{name}",
+  "DELETE /contact-fields/{name}",
   "POST /contact-actions", // changes of many contacts
   "POST /contact-actions/preview",
   "GET /contact-actions",

@@ -239,6 +239,7 @@ async function* erasePages(range: KeyRange): AsyncGenerator<Page> {
 const rangesOf = ({ orgId, siteId }: DeletedSite): KeyRange[] => [
   ranges.siteRecordCounts(orgId, siteId),
   ranges.contactCounts(orgId, siteId),
+  ranges.contactFields(orgId, siteId),
   ranges.emailChanges(orgId, siteId),
   ranges.mailLog(orgId, siteId),
   ranges.mailCountPages(orgId, siteId),

@@ -15,13 +15,11 @@ export type ContactStatus = (typeof contactStatuses)[number];
 
 const text = singleLineText(200).nullable();
 const maxCustomFields = 100;
+export const CustomFieldName = singleLineText(100)
+  .min(1)
+  .refine((name) => !isReservedName(name), "is reserved");
 export const CustomFields = z
-  .record(
-    singleLineText(100)
-      .min(1)
-      .refine((name) => !isReservedName(name), "is reserved"),
-    z.union([z.string().max(2000), StoredNumber, z.boolean(), z.null()]),
-  )
+  .record(CustomFieldName, z.union([z.string().max(2000), StoredNumber, z.boolean(), z.null()]))
   .refine(
     (fields) => Object.keys(fields).length <= maxCustomFields,
     `must have at most ${maxCustomFields} fields`,

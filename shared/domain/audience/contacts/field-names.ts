@@ -77,6 +77,14 @@ export async function spellings(
   return (field) => item[nameOf(field)] ?? [field];
 }
 
+/** Names of the custom fields that the site has seen, at most 500, each in the spelling it uses. */
+export async function listNames(orgId: number, siteId: number): Promise<string[]> {
+  const item = await load(orgId, siteId);
+  return Object.entries(item).flatMap(([name, some]) =>
+    name.startsWith("f.") && Array.isArray(some) ? some.slice(0, 1) : [],
+  );
+}
+
 /**
  * Returns a function that tells whether contacts of the site may have the custom field. Letter case
  * does not count.

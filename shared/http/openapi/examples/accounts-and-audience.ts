@@ -90,6 +90,16 @@ const ImportPreview = {
   ],
 };
 
+const ContactField = {
+  key: "customFields.plan",
+  name: "plan",
+  label: "Subscription plan",
+  type: "text",
+  custom: true,
+  declared: true,
+  uses: 311,
+};
+
 const TimelineEntry = {
   type: "email_click",
   at: "2026-11-30T09:14:27.000Z",
@@ -242,6 +252,7 @@ export const audienceExamples: Record<string, unknown> = {
   TimelineEntry,
   ContactAction,
   ContactActionPreview,
+  ContactField,
   ImportPreview,
   Organization: {
     id: 1,

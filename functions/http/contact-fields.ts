@@ -1,0 +1,53 @@
+import * as z from "zod";
+import * as contactField from "../../shared/domain/audience/contacts/contact-fields.ts";
+import { CustomFieldName } from "../../shared/domain/audience/contacts/contact-schema.ts";
+import { routeGroup } from "../../shared/http/dispatch.ts";
+import { Deleted, route } from "../../shared/http/route.ts";
+import { validate } from "../../shared/http/validate.ts";
+import { QueryId } from "../../shared/kernel/digits.ts";
+
+const SiteQuery = z.object({
+  siteId: QueryId.optional().describe(
+    "Site of the contacts. Defaults to the site of the API key, else to the organization's only " +
+      "site.",
+  ),
+});
+
+export const contactFields = routeGroup("contact-fields", [
+  route("GET /contact-fields", "List the fields of contacts", {
+    description:
+      "Returns the fields that forms, segments, templates and imports can use: the standard " +
+      "ones, declared custom fields, and those that contacts of the site have had.",
+    level: "site",
+    query: SiteQuery,
+    returns: contactField.ContactFields,
+    handle: ({ caller, query: { siteId } }) => contactField.list(caller, siteId),
+  }),
+  route("PUT /contact-fields/:name", "Declare a custom field", {
+    operationId: "declareContactField",
+    description:
+      "Stores the label and the type of the custom field, or changes them. The name stays, and " +
+      "letter case does not count: if contacts have it in another spelling, that is used.",
+    level: "site",
+    body: contactField.FieldDeclaration,
+    returns: contactField.ContactField,
+    errors: { 409: "The site has 100 declared fields (`too_many`)." },
+    handle: ({ caller, params: { name }, body }) => {
+      validate(z.object({ name: CustomFieldName }), { name });
+      return contactField.declare(caller, name, body);
+    },
+  }),
+  route("DELETE /contact-fields/:name", "Delete the declaration of a custom field", {
+    operationId: "deleteContactField",
+    description: "Contacts keep their values, and the field stays in the list while it is known.",
+    level: "site",
+    query: SiteQuery,
+    returns: Deleted,
+    errors: { 404: "The field is not declared." },
+    handle: async ({ caller, params: { name }, query: { siteId } }) => {
+      await contactField.remove(caller, name, siteId);
+      return { id: name, deleted: true as const };
+    },
+  }),
+]);
+export const { handler } = contactFields;

@@ -1,0 +1,166 @@
+// The fields that contacts of a site have: the standard ones, custom fields that were declared with
+// a label and a type, and further custom fields that contacts use.
+import * as z from "zod";
+import {
+  get,
+  put,
+  queryAll,
+  remove as removeItem,
+  write,
+} from "../../../adapters/dynamodb/table.ts";
+import type { CallerScope } from "../../../caller.ts";
+import { conflict, missing } from "../../../errors.ts";
+import { singleLineText } from "../../../kernel/email-fields.ts";
+import { Count, NewSiteId } from "../../../kernel/record-fields.ts";
+import { keys, ranges } from "../../../keys.ts";
+import * as sites from "../../identity/sites.ts";
+import * as reader from "./contact-reader.ts";
+import { type ContactItem, CustomFieldName } from "./contact-schema.ts";
+import * as fieldNames from "./field-names.ts";
+
+const types = ["text", "number", "boolean"] as const;
+type FieldType = (typeof types)[number];
+
+export const ContactField = z
+  .object({
+    key: z
+      .string()
+      .describe(
+        "The field in segments, templates and the mapping of imports, such as `firstName` or " +
+          "`customFields.plan`.",
+      ),
+    name: z.string().describe("Name of the field: for a custom field, without `customFields.`."),
+    label: z.string().describe("Label for people. For a field that is not declared: its name."),
+    type: z.enum(types).describe("Declared type, else that of the values of sampled contacts."),
+    custom: z.boolean().describe("Whether it is a custom field."),
+    declared: z.boolean().describe("Whether the label and the type of a custom field are stored."),
+    uses: Count.describe("Number of sampled contacts that have a value."),
+  })
+  .meta({ id: "ContactField" });
+export type ContactField = z.output<typeof ContactField>;
+
+export const ContactFields = z.object({
+  fields: z.array(ContactField).describe("Standard fields first, then custom fields by label."),
+  sampledContacts: Count.describe("Number of contacts that `uses` refers to, at most 500."),
+});
+
+export const FieldDeclaration = z
+  .object({
+    siteId: NewSiteId,
+    label: singleLineText(100).trim().min(1).describe("Label for people."),
+    type: z.enum(types).default("text").describe("Type of the values. It is not enforced."),
+  })
+  .meta({ examples: [{ label: "Subscription plan", type: "text" }] });
+type FieldDeclaration = z.output<typeof FieldDeclaration>;
+
+interface DeclaredField {
+  name: string;
+  label: string;
+  type: FieldType;
+}
+
+const standardLabels = {
+  email: "Email",
+  firstName: "First name",
+  lastName: "Last name",
+  phone: "Phone",
+  company: "Company",
+  timezone: "Time zone",
+  source: "Source",
+} as const;
+
+const sampledContacts = 500;
+
+/** Reads up to 500 contacts. */
+export async function list(
+  caller: CallerScope,
+  givenSiteId: number | undefined,
+): Promise<z.output<typeof ContactFields>> {
+  const siteId = await sites.resolveSiteId(caller, givenSiteId);
+  const { orgId } = caller;
+  const [declared, names, { items }] = await Promise.all([
+    listDeclared(orgId, siteId),
+    fieldNames.listNames(orgId, siteId),
+    reader.readSitePage({ orgId, siteId }, { limit: sampledContacts }, {}),
+  ]);
+  const known = new Set(declared.map(({ name }) => name.toLowerCase()));
+  const others = names.filter((name) => !known.has(name.toLowerCase()));
+  const custom = [
+    ...declared.map((field) => ({ ...field, declared: true })),
+    ...others.map((name) => ({ name, label: name, type: typeOf(items, name), declared: false })),
+  ].toSorted((a, b) => a.label.localeCompare(b.label, "en"));
+  return {
+    fields: [
+      ...Object.entries(standardLabels).map(([name, label]) => ({
+        key: name,
+        name,
+        label,
+        type: "text" as const,
+        custom: false,
+        declared: false,
+        uses: items.filter((contact) => contact[name as keyof typeof standardLabels]).length,
+      })),
+      ...custom.map((field) => ({
+        key: `customFields.${field.name}`,
+        ...field,
+        custom: true,
+        uses: valuesOf(items, field.name).length,
+      })),
+    ],
+    sampledContacts: items.length,
+  };
+}
+
+const listDeclared = (orgId: number, siteId: number): Promise<DeclaredField[]> =>
+  queryAll<DeclaredField>(ranges.contactFields(orgId, siteId), { consistent: true });
+
+function valuesOf(items: ContactItem[], field: string): unknown[] {
+  const name = field.toLowerCase();
+  return items.flatMap(({ customFields = {} }) =>
+    Object.entries(customFields).flatMap(([key, value]) =>
+      key.toLowerCase() === name && value !== null ? [value] : [],
+    ),
+  );
+}
+
+/** The type that all values have; text if they differ or there are none. */
+function typeOf(items: ContactItem[], name: string): FieldType {
+  const found = new Set(valuesOf(items, name).map((value) => typeof value));
+  const [only] = found;
+  return found.size === 1 && (only === "number" || only === "boolean") ? only : "text";
+}
+
+const maxDeclared = 100;
+
+/** Declares a custom field, or changes its label and type. 409 above 100 fields. */
+export async function declare(
+  caller: CallerScope,
+  givenName: string,
+  { siteId: givenSiteId, label, type }: FieldDeclaration,
+): Promise<ContactField> {
+  const { orgId } = caller;
+  const siteId = await sites.resolveSiteId(caller, givenSiteId);
+  const parsed = CustomFieldName.parse(givenName);
+  const declared = await listDeclared(orgId, siteId);
+  const isNew = !declared.some(({ name }) => name.toLowerCase() === parsed.toLowerCase());
+  if (isNew && declared.length >= maxDeclared)
+    throw conflict(`A site has at most ${maxDeclared} declared fields`, { code: "too_many" });
+  // Contacts get the field under the spelling that the site saw first.
+  const [row] = await fieldNames.spelled(orgId, siteId, [{ customFields: { [parsed]: "" } }]);
+  const name = Object.keys(row!.customFields!)[0]!;
+  await write(put(keys.contactField(orgId, siteId, name), { name, label, type }));
+  const { fields } = await list(caller, siteId);
+  return fields.find((field) => field.custom && field.name === name)!;
+}
+
+/** Contacts keep their values. 404 for a field that is not declared. */
+export async function remove(
+  caller: CallerScope,
+  name: string,
+  givenSiteId: number | undefined,
+): Promise<void> {
+  const siteId = await sites.resolveSiteId(caller, givenSiteId);
+  const key = keys.contactField(caller.orgId, siteId, name);
+  if (!(await get(key))) throw missing("The site has no declared field of this name");
+  await write(removeItem(key));
+}
