@@ -23,8 +23,8 @@ export const contactFields = routeGroup("contact-fields", [
     returns: contactField.ContactFields,
     handle: ({ caller, query: { siteId } }) => contactField.list(caller, siteId),
   }),
-  route("PUT /contact-fields/:name", "Declare a custom field", {
-    operationId: "declareContactField",
+  route("PUT /contact-fields/:name", "Declare or change a custom field", {
+    operationId: "updateContactField",
     description:
       "Stores the label and the type of the custom field, or changes them. The name stays, and " +
       "letter case does not count: if contacts have it in another spelling, that is used.",

@@ -1,4 +1,5 @@
-// Shows how an import would read a file: its format, its columns and its first rows. Stores nothing.
+// Shows how an import would read a file: its format, its columns and its first rows. It stores
+// nothing.
 import * as z from "zod";
 import type { CallerScope } from "../../../caller.ts";
 import { Problem } from "../../../errors.ts";
