@@ -23,7 +23,7 @@ export const contactFields = routeGroup("contact-fields", [
     returns: contactField.ContactFields,
     handle: ({ caller, query: { siteId } }) => contactField.list(caller, siteId),
   }),
-  route("PUT /contact-fields/:name", "Declare or change a custom field", {
+  route("PUT /contact-fields/:fieldName", "Declare or change a custom field", {
     operationId: "updateContactField",
     description:
       "Stores the label and the type of the custom field, or changes them. The name stays, and " +
@@ -32,21 +32,21 @@ export const contactFields = routeGroup("contact-fields", [
     body: contactField.FieldDeclaration,
     returns: contactField.ContactField,
     errors: { 409: "The site has 100 declared fields (`too_many`)." },
-    handle: ({ caller, params: { name }, body }) => {
-      validate(z.object({ name: CustomFieldName }), { name });
-      return contactField.declare(caller, name, body);
+    handle: ({ caller, params: { fieldName }, body }) => {
+      validate(z.object({ fieldName: CustomFieldName }), { fieldName });
+      return contactField.declare(caller, fieldName, body);
     },
   }),
-  route("DELETE /contact-fields/:name", "Delete the declaration of a custom field", {
+  route("DELETE /contact-fields/:fieldName", "Delete the declaration of a custom field", {
     operationId: "deleteContactField",
     description: "Contacts keep their values, and the field stays in the list while it is known.",
     level: "site",
     query: SiteQuery,
     returns: Deleted,
     errors: { 404: "The field is not declared." },
-    handle: async ({ caller, params: { name }, query: { siteId } }) => {
-      await contactField.remove(caller, name, siteId);
-      return { id: name, deleted: true as const };
+    handle: async ({ caller, params: { fieldName }, query: { siteId } }) => {
+      await contactField.remove(caller, fieldName, siteId);
+      return { id: fieldName, deleted: true as const };
     },
   }),
 ]);

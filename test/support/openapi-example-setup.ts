@@ -479,6 +479,9 @@ export const exampleSetups: Record<string, ExampleSetup> = {
   listContactsWithoutSequences: withRecord("contacts"),
   createImport: uploadPeople,
   previewImport: uploadPeople,
+  deleteContactField: doFirst((world) =>
+    world.callAndExpect("PUT", "/contact-fields/plan", { label: "Plan" }),
+  ),
   listImports: withRecord("imports"),
   changePlan: subscribed,
   cancelPlan: subscribed,

@@ -105,8 +105,8 @@ const extras = [
   "GET /contacts/{id}/topics",
   "PUT /contacts/{id}/topics",
   "GET /contact-fields", // labels and types of custom fields
-  "PUT /contact-fields/{name}",
-  "DELETE /contact-fields/{name}",
+  "PUT /contact-fields/{fieldName}",
+  "DELETE /contact-fields/{fieldName}",
   "POST /contact-actions", // changes of many contacts
   "POST /contact-actions/preview",
   "GET /contact-actions",

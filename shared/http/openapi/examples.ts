@@ -197,6 +197,7 @@ const parameterExamples: Record<string, string> = {
   name: "3573351.jpeg",
   filename: "customers.csv",
   eventName: "order_placed",
+  fieldName: "plan",
   session: "4f1d0c6a9be27358",
   error: "access_denied",
 };
