@@ -244,6 +244,7 @@ const pathParameterDescriptions: Record<string, string> = {
   token: "Token of the link in the email.",
   versionId: "Number of the version.",
   eventName: "Name of the custom event.",
+  fieldName: "Name of the custom field, without `customFields.`.",
   session: "Id of the session.",
   secret: "Secret of the sequence, as in its `webhookUrl`.",
   email: "Email address.",
