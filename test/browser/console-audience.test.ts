@@ -179,6 +179,49 @@ describe.skipIf(!inject("chromium"))("the console's screens about the audience",
     await page.context().close();
   });
 
+  it("a contact is edited, tagged, given a topic, unsubscribed and erased", async () => {
+    const account = await accountWithContacts(1);
+    const { email, siteId } = account;
+    await create(account, "/topics", {
+      siteId,
+      name: "Offers",
+      defaultSubscription: "unsubscribed",
+    });
+    const { page, problems } = await openSignedIn(browser, { email, path: "/contacts" });
+    await page.locator("tr[data-index='0']").click();
+    const panel = page.getByRole("complementary", { name: "Contact" });
+    await panel.getByText("Created", exact).waitFor();
+    await panel.getByRole("tab", { name: "Details" }).click();
+    await panel.getByRole("combobox", { name: "Tags" }).fill("vip");
+    await page.keyboard.press("Enter");
+    await panel.getByRole("combobox", { name: "Tags", disabled: false }).waitFor();
+    await panel.getByRole("tab", { name: "Timeline" }).click();
+    await panel.getByText("Got the tag “vip”").waitFor();
+    await panel.getByRole("tab", { name: "Details" }).click();
+    await panel.getByRole("button", { name: "Edit fields" }).click();
+    await panel.getByLabel("Company").fill("Acme");
+    await panel.getByRole("button", { name: "Add custom field" }).click();
+    await panel.getByLabel("Name of the custom field").fill("plan");
+    await panel.getByLabel("Value of plan").fill("gold");
+    await panel.getByRole("button", { name: "Save contact" }).click();
+    await panel.getByText("gold", exact).waitFor();
+    await panel.getByText("Acme", exact).waitFor();
+    await panel.getByRole("tab", { name: "Consent" }).click();
+    await panel.getByRole("switch", { name: "Offers" }).click();
+    await panel.getByText("Joined Offers").waitFor();
+    await panel.getByRole("button", { name: "Unsubscribe" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Unsubscribe" }).click();
+    await panel.getByText("unsubscribed from marketing").waitFor();
+    await panel.getByRole("button", { name: "Erase person" }).click();
+    const erase = page.getByRole("dialog").getByRole("button", { name: "Erase person" });
+    expect(await erase.isDisabled()).toBe(true);
+    await page.getByLabel("Type person0@shop.example to confirm").fill("person0@shop.example");
+    await erase.click();
+    await page.getByRole("heading", { name: "No contacts yet" }).waitFor();
+    expect(problems).toEqual([]);
+    await page.context().close();
+  });
+
   it.each(screenVariants)("the screens have no accessibility issue: %s, %s", async (...variant) => {
     const account = await accountWithContacts(30);
     const { email, siteId } = account;
@@ -196,7 +239,24 @@ describe.skipIf(!inject("chromium"))("the console's screens about the audience",
     const formId = await create(account, "/forms", { siteId, name: "Sign-up" });
     const submission = { email: "new@shop.example", firstName: "Nora" };
     expectStatus(200, await account.call("POST", `/forms/${formId}/submit`, submission));
+    const contact = { siteId, email: "ada@shop.example", tags: ["customer"] };
+    const contactId = await create(account, "/contacts", contact);
+    const opened = `/contacts?contact=${contactId}`;
     const screens = [
+      {
+        path: opened,
+        ready: async (one: Page) => {
+          await one.getByRole("tab", { name: "Consent" }).click();
+          await one.getByRole("switch", { name: "Offers" }).waitFor();
+        },
+      },
+      {
+        path: opened,
+        ready: async (one: Page) => {
+          await one.getByRole("tab", { name: "Details" }).click();
+          await one.getByRole("combobox", { name: "Tags" }).waitFor();
+        },
+      },
       { path: "/groups", ready: (one: Page) => one.getByText("Newsletter").waitFor() },
       { path: "/groups/tags", ready: (one: Page) => one.getByText("customer").waitFor() },
       { path: "/groups/topics", ready: (one: Page) => one.getByText("Offers").waitFor() },

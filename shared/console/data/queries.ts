@@ -104,6 +104,19 @@ export const queries = {
       queryKey: ["contacts", "detail", id],
       queryFn: () => api.contacts.get(id),
     }),
+  timeline: (contactId: number) =>
+    infiniteQueryOptions({
+      queryKey: ["contacts", "timeline", contactId],
+      queryFn: ({ pageParam: cursor }) =>
+        api.contacts.getTimeline(contactId, { limit: 30, ...(cursor && { cursor }) }),
+      initialPageParam: "",
+      getNextPageParam: ({ nextCursor }) => nextCursor,
+    }),
+  contactTopics: (contactId: number) =>
+    queryOptions({
+      queryKey: ["contacts", "topics", contactId],
+      queryFn: () => api.contacts.getTopics(contactId),
+    }),
   sends: (filter: FilterOf<ListSendsQuery>) =>
     pagesOf(["sends", "list", filter], (page) => api.sends.list({ ...filter, ...page })),
   send: (id: number) =>

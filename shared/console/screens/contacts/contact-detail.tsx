@@ -2,13 +2,16 @@ import { Skeleton, Tabs } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import type { Contact } from "pennymail";
 import { queries } from "../../data/queries.ts";
-import { useMe } from "../../data/session.ts";
+import { useMe, useRight } from "../../data/session.ts";
 import { formatAgo, formatNumber, formatTime } from "../../format.ts";
 import { CopyAction } from "../../parts/copy-action.tsx";
 import { ErrorNote } from "../../parts/error-note.tsx";
-import { FieldList } from "../../parts/field-list.tsx";
 import { SidePanel } from "../../parts/side-panel.tsx";
 import { StatusMark } from "../../parts/status-mark.tsx";
+import { ContactActions } from "./contact-actions.tsx";
+import { ContactConsent } from "./contact-consent.tsx";
+import { ContactFields } from "./contact-fields.tsx";
+import { ContactTimeline } from "./contact-timeline.tsx";
 
 /** Whether the contact gets email, before anyone has to ask. */
 const answers: Record<Contact["status"], string> = {
@@ -32,7 +35,7 @@ export function ContactDetail({ id, onClose }: ContactDetailProps) {
       onClose={onClose}
     >
       <ErrorNote error={error} />
-      {contact && <Detail contact={contact} />}
+      {contact && <Detail contact={contact} onClose={onClose} />}
     </SidePanel>
   );
 }
@@ -50,8 +53,9 @@ function Title({ contact: { firstName, lastName, email } }: { contact: Contact }
   );
 }
 
-function Detail({ contact }: { contact: Contact }) {
+function Detail({ contact, onClose }: { contact: Contact; onClose(): void }) {
   const { status, sendCount, openCount, score } = contact;
+  const mayWrite = useRight("audience:write");
   return (
     <>
       <p className="answer">
@@ -63,18 +67,27 @@ function Detail({ contact }: { contact: Contact }) {
         <Statistic label="Opened" value={openCount} />
         <Statistic label="Score" value={score} />
       </dl>
-      <Tabs defaultValue="emails" keepMounted={false}>
+      <Tabs defaultValue="timeline" keepMounted={false}>
         <Tabs.List>
+          <Tabs.Tab value="timeline">Timeline</Tabs.Tab>
           <Tabs.Tab value="emails">Emails</Tabs.Tab>
           <Tabs.Tab value="details">Details</Tabs.Tab>
+          <Tabs.Tab value="consent">Consent</Tabs.Tab>
         </Tabs.List>
+        <Tabs.Panel value="timeline">
+          <ContactTimeline contactId={contact.id} />
+        </Tabs.Panel>
         <Tabs.Panel value="emails">
           <Emails contactId={contact.id} />
         </Tabs.Panel>
         <Tabs.Panel value="details">
-          <Details contact={contact} />
+          <ContactFields contact={contact} mayWrite={mayWrite} />
+        </Tabs.Panel>
+        <Tabs.Panel value="consent">
+          <ContactConsent contact={contact} mayWrite={mayWrite} />
         </Tabs.Panel>
       </Tabs>
+      <ContactActions contact={contact} mayWrite={mayWrite} onGone={onClose} />
     </>
   );
 }
@@ -106,22 +119,4 @@ function Emails({ contactId }: { contactId: number }) {
       ))}
     </ol>
   );
-}
-
-function Details({ contact }: { contact: Contact }) {
-  const { timezone } = useMe().organization;
-  const fields: [string, string | null][] = [
-    ["Source", contact.source],
-    ["Added", formatTime(contact.createdAt, timezone)],
-    ["Phone", contact.phone],
-    ["Company", contact.company],
-    ["Time zone", contact.timezone],
-    ["Tags", contact.tags.map(({ name }) => name).join(", ")],
-    ["Lists", contact.lists.map(({ name }) => name).join(", ")],
-    ...Object.entries(contact.customFields).map(
-      ([name, value]) => [name, value === null ? null : String(value)] as [string, string | null],
-    ),
-    ["Id", String(contact.id)],
-  ];
-  return <FieldList fields={fields} />;
 }

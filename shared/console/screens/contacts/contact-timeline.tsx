@@ -1,0 +1,103 @@
+import { Button, Skeleton } from "@mantine/core";
+import {
+  IconAlertTriangle,
+  IconClick,
+  IconEye,
+  IconForms,
+  IconMail,
+  IconPointFilled,
+  IconTag,
+  IconUserMinus,
+  IconUserPlus,
+  IconWorld,
+} from "@tabler/icons-react";
+import { useInfiniteQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import type { TimelineEntry } from "pennymail";
+import { queries } from "../../data/queries.ts";
+import { useMe } from "../../data/session.ts";
+import { formatAgo, formatTime } from "../../format.ts";
+import { ErrorNote } from "../../parts/error-note.tsx";
+
+type EntryType = TimelineEntry["type"];
+
+const icons: Partial<Record<EntryType, typeof IconMail>> = {
+  created: IconUserPlus,
+  tag_added: IconTag,
+  list_joined: IconTag,
+  form_submitted: IconForms,
+  form_confirmed: IconForms,
+  page_view: IconWorld,
+  suppressed: IconAlertTriangle,
+  email_accepted: IconMail,
+  email_sent: IconMail,
+  email_delivered: IconMail,
+  email_open: IconEye,
+  email_click: IconClick,
+  email_bounce: IconAlertTriangle,
+  email_spam_report: IconAlertTriangle,
+  email_failed: IconAlertTriangle,
+  email_dropped: IconAlertTriangle,
+  email_unsubscribe: IconUserMinus,
+};
+const isBad = (type: EntryType): boolean => icons[type] === IconAlertTriangle;
+
+/** Everything that is known to have happened with a contact, newest first. */
+export function ContactTimeline({ contactId }: { contactId: number }) {
+  const { timezone } = useMe().organization;
+  const { data, error, hasNextPage, isFetchingNextPage, fetchNextPage } = useInfiniteQuery(
+    queries.timeline(contactId),
+  );
+  if (!data) return error ? <ErrorNote error={error} /> : <Skeleton h={200} mt={14} />;
+  const entries = data.pages.flatMap((page) => page.entries);
+  return (
+    <>
+      <ol className="timeline">
+        {entries.map((entry, index) => (
+          <Entry key={`${index} ${entry.at}`} entry={entry} timezone={timezone} />
+        ))}
+      </ol>
+      <ErrorNote error={error} />
+      {hasNextPage && (
+        <Button
+          variant="default"
+          size="xs"
+          loading={isFetchingNextPage}
+          onClick={() => fetchNextPage()}
+        >
+          Show earlier
+        </Button>
+      )}
+    </>
+  );
+}
+
+function Entry({ entry, timezone }: { entry: TimelineEntry; timezone: string }) {
+  const { type, at, summary, send, details } = entry;
+  const Icon = icons[type] ?? IconPointFilled;
+  return (
+    <li className={isBad(type) ? "bad" : ""}>
+      <Icon stroke={1.6} aria-hidden />
+      <div>
+        <p>{send ? <SendLink send={send}>{summary}</SendLink> : summary}</p>
+        {(details.reason ?? details.url) && <small>{details.reason ?? details.url}</small>}
+      </div>
+      <time dateTime={at} title={formatTime(at, timezone)}>
+        {formatAgo(at, timezone)}
+      </time>
+    </li>
+  );
+}
+
+interface SendLinkProps {
+  send: { id: number };
+  children: string;
+}
+
+function SendLink({ send, children }: SendLinkProps) {
+  return (
+    <Link to="/log" search={{ send: send.id }}>
+      {children}
+    </Link>
+  );
+}
