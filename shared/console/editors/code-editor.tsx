@@ -17,6 +17,7 @@ export interface CodeEditorHandle {
 interface CodeEditorProps {
   label: string;
   language: "html" | "text";
+  /** The text at the beginning. Afterwards the editor has its own; a new `key` replaces it. */
   value: string;
   onChange(value: string): void;
   isReadOnly: boolean;
@@ -65,14 +66,6 @@ export function CodeEditor(props: CodeEditorProps) {
     view.current = editor;
     return () => editor.destroy();
   }, [label, language, isReadOnly]);
-
-  // A restored version or a generated text replaces the document.
-  useEffect(() => {
-    const editor = view.current;
-    const current = editor?.state.doc;
-    if (!editor || !current || current.toString() === value) return;
-    editor.dispatch({ changes: { from: 0, to: current.length, insert: value } });
-  }, [value]);
 
   useImperativeHandle(handle, () => ({
     insert(text) {

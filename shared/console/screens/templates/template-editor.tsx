@@ -37,6 +37,7 @@ function Editor({ template }: { template: Template }) {
   const mayWrite = useRight("content:write");
   const [draft, setDraft] = useState(() => draftOf(template));
   const change = (changes: Partial<Draft>) => setDraft((old) => ({ ...old, ...changes }));
+  const [restoredVersion, setRestoredVersion] = useState(0);
   const isChanged = !isSame(draft, draftOf(template));
   const saving = useChange({
     run: () => api.templates.update(template.id, draft),
@@ -96,7 +97,13 @@ function Editor({ template }: { template: Template }) {
               value={draft.subject}
               onChange={({ currentTarget: { value } }) => change({ subject: value })}
             />
-            <Parts draft={draft} contacts={contacts} isReadOnly={!mayWrite} onChange={change} />
+            <Parts
+              key={restoredVersion}
+              draft={draft}
+              contacts={contacts}
+              isReadOnly={!mayWrite}
+              onChange={change}
+            />
           </fieldset>
         </form>
         <Card title="Preview" className="preview-card">
@@ -119,7 +126,10 @@ function Editor({ template }: { template: Template }) {
                 <TemplateVersions
                   template={template}
                   isChanged={isChanged}
-                  onRestored={(restored) => setDraft(draftOf(restored))}
+                  onRestored={(restored) => {
+                    setDraft(draftOf(restored));
+                    setRestoredVersion(restored.version);
+                  }}
                 />
               ),
             }}
